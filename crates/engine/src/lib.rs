@@ -1,0 +1,14 @@
+//! The protocols of airbraid as pure state machines: no clock, no I/O, no floating point, no randomness of their own.
+//!
+//! A host drives a [`Machine`] through [`step`]: the simulator in virtual time, the daemon and the lab against the
+//! monotonic clock. What was simulated is what ships, because it is the same code.
+
+pub mod machine;
+pub mod packet;
+pub mod random;
+pub mod trunk;
+pub mod wire;
+
+pub use machine::{Machine, Wake, step};
+pub use packet::Packet;
+pub use random::Stream;

@@ -1,0 +1,40 @@
+//! What a protocol may know of a packet: how long it is, whom it serves, and of how many segments it is a run.
+//!
+//! Machines are generic over [`Packet`] and never look at bytes. The simulator passes small descriptors, the daemon
+//! pooled buffers; the daemon's large reads stay whole as a run of equal segments until they must be split.
+
+use airbraid_units::Bytes;
+
+/// What a flow wants of the link, from its DSCP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TrafficClass {
+    /// Wants every byte, whenever (the default).
+    #[default]
+    Bulk,
+    /// Wants it soon or not at all.
+    RealTime,
+}
+
+/// A packet, or a run of equally long segments of one flow that travel together.
+pub trait Packet {
+    /// The length of the whole \[byte\].
+    fn len(&self) -> Bytes;
+    /// What its flow wants of the link.
+    fn class(&self) -> TrafficClass {
+        TrafficClass::Bulk
+    }
+    /// A small number that all packets of one flow share; flows may share one.
+    fn flow_bucket(&self) -> u16;
+    /// How many segments this is a run of; each takes a sequence number of its own. At least 1.
+    fn segments(&self) -> u32 {
+        1
+    }
+    /// The length of each segment of the run but perhaps the last \[byte\].
+    fn segment_len(&self) -> Bytes {
+        self.len()
+    }
+    /// Whether it carries nothing.
+    fn is_empty(&self) -> bool {
+        self.len() == Bytes::ZERO
+    }
+}

@@ -1,0 +1,3 @@
+//! The trunk.
+mod policy;
+pub use policy::{Distributor, LateMode, Policy, Resequencer};

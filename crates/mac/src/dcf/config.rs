@@ -1,0 +1,76 @@
+//! What a DCF station can be told: every constant of the standard that somebody varies.
+
+use crate::phy::{Phy, Preamble, Rate, Standard};
+use airbraid_units::{Bytes, Duration};
+
+/// Parameters of a station under the distributed coordination function (802.11-2020, 10.3).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DcfConfig {
+    /// The PHY and its timing.
+    pub phy: Phy,
+    /// The rate of unicast data frames.
+    pub data_rate: Rate,
+    /// The rate of RTS, CTS and ACK: the highest basic rate not above the data rate (10.6.6).
+    pub control_rate: Rate,
+    /// The rate of broadcast frames: a basic rate (10.6.5.1).
+    pub broadcast_rate: Rate,
+    /// aCWmin.
+    pub cw_min: u32,
+    /// aCWmax.
+    pub cw_max: u32,
+    /// An MPDU longer than this \[byte\] is sent after RTS and CTS; 0: all, the largest number: none.
+    pub rts_threshold: Bytes,
+    /// dot11ShortRetryLimit: attempts of an RTS, or of an MPDU not longer than the RTS threshold; `None`: no limit.
+    pub short_retry_limit: Option<u32>,
+    /// dot11LongRetryLimit: attempts of an MPDU longer than the RTS threshold; `None`: no limit.
+    pub long_retry_limit: Option<u32>,
+    /// Whether a station waits EIFS instead of DIFS after a reception with an error (10.3.2.3.7).
+    pub eifs: bool,
+    /// Whether a NAV that an RTS set is reset when no PPDU follows in time (10.3.2.4). ns-2 does not.
+    pub nav_reset: bool,
+    /// How many MSDUs may wait besides the one in service.
+    pub queue_limit: u32,
+    /// MAC header and FCS of a data frame: 24 + 4 byte.
+    pub data_header: Bytes,
+    /// LLC and SNAP header before the packet: 8 byte.
+    pub llc_header: Bytes,
+    /// Added to the time in which a CTS or ACK must begin: SIFS + slot + aPHY-RX-START-Delay is the standard's.
+    pub response_slack: Duration,
+}
+
+/// RTS: frame control, duration, two addresses, FCS (9.3.1.2).
+pub const RTS_SIZE: Bytes = Bytes::new(20);
+/// CTS: frame control, duration, one address, FCS (9.3.1.3).
+pub const CTS_SIZE: Bytes = Bytes::new(14);
+/// ACK: as CTS (9.3.1.4).
+pub const ACK_SIZE: Bytes = Bytes::new(14);
+
+impl DcfConfig {
+    /// The standard's values for `standard`: data at its highest rate, control at its lowest, no RTS.
+    pub fn new(standard: Standard, preamble: Preamble) -> Self {
+        let rates = standard.rates();
+        let (lowest, highest) = (rates[0], rates[rates.len() - 1]);
+        let (cw_min, cw_max) = match standard {
+            Standard::Dot11b => (31, 1023),
+            Standard::Dot11a | Standard::Dot11g => (15, 1023),
+            Standard::Fhss => (31, 255),
+        };
+        Self {
+            phy: Phy::new(standard, preamble),
+            data_rate: highest,
+            control_rate: lowest,
+            broadcast_rate: lowest,
+            cw_min,
+            cw_max,
+            rts_threshold: Bytes::new(3_000),
+            short_retry_limit: Some(7),
+            long_retry_limit: Some(4),
+            eifs: true,
+            nav_reset: true,
+            queue_limit: 50,
+            data_header: Bytes::new(28),
+            llc_header: Bytes::new(8),
+            response_slack: Duration::ZERO,
+        }
+    }
+}

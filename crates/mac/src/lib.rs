@@ -1,0 +1,3 @@
+//! Medium access control as pure state machines.
+pub mod dcf;
+pub mod phy;

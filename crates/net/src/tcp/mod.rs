@@ -1,0 +1,3 @@
+//! TCP.
+mod config;
+pub use config::{Config, Variant};
