@@ -1,0 +1,73 @@
+//! What a radio can be told: power, thresholds, and the models of path loss, error and capture.
+
+use airbraid_units::{Db, Dbm, Metres, Probability};
+
+/// How much power is left after a distance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PathLoss {
+    /// Free space (Friis).
+    Friis,
+    /// Free space up to the crossover distance, two-ray ground reflection beyond.
+    TwoRay,
+    /// A reference loss and so many decades of distance: `L = loss + 10 n lg(d / reference)`.
+    LogDistance {
+        /// n.
+        exponent: f64,
+        /// The distance at which `loss` was measured.
+        reference: Metres,
+        /// Loss at the reference distance.
+        loss: Db,
+    },
+}
+
+/// A threshold of the receiver, as a power or as the distance at which a frame of the same power arrives with it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Threshold {
+    /// Received power.
+    Power(Dbm),
+    /// Distance by the path-loss model, between antennas as this radio's.
+    Range(Metres),
+}
+
+/// Which frames that arrive alone are received with errors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ErrorModel {
+    /// None: what is above the reception threshold is received.
+    None,
+    /// Each bit of the MPDU is wrong with this probability, independently.
+    Ber(Probability),
+    /// By the signal-to-interference-and-noise ratio: DSSS and CCK exactly, OFDM by NIST (`docs/models/radio.md`).
+    Sinr,
+}
+
+/// The radio side of one interface.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RadioConfig {
+    /// Transmit power.
+    pub power: Dbm,
+    /// Antenna gain, for transmission and for reception.
+    pub gain: Db,
+    /// Antenna height above the ground (two-ray model).
+    pub height: Metres,
+    /// Carrier frequency \[Hz\].
+    pub frequency_hz: f64,
+    /// Path loss of what this radio transmits.
+    pub path_loss: PathLoss,
+    /// Below this power a frame cannot be received.
+    pub reception: Threshold,
+    /// Below this power energy does not make the medium busy.
+    pub carrier_sense: Threshold,
+    /// Below this power energy does not exist, not even as interference.
+    pub interference: Threshold,
+    /// Thermal noise and noise figure in the channel.
+    pub noise: Dbm,
+    /// Implementation loss, subtracted from every SINR.
+    pub implementation_loss: Db,
+    /// A frame survives interference that is weaker than itself by at least this over the whole frame;
+    /// `None`: no threshold, the error model alone decides.
+    pub capture: Option<Db>,
+    /// Whether a frame stronger than the one being received by `capture` (or 10 dB) takes the receiver over.
+    pub recapture: bool,
+    /// Errors beside collisions.
+    pub error: ErrorModel,
+}

@@ -1,0 +1,2 @@
+//! Scenario files.
+pub mod spec;

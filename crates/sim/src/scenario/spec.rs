@@ -1,0 +1,237 @@
+//! A scenario, fully resolved: every default filled in, every name an index. What a run is made from.
+
+use crate::phy::RadioConfig;
+use airbraid_engine::trunk::Policy;
+use airbraid_mac::dcf::DcfConfig;
+use airbraid_net::link::{LinkConfig, Loss};
+use airbraid_net::source::Source;
+use airbraid_net::tcp;
+use airbraid_units::{Bytes, Duration, Instant, Metres, Probability, Speed};
+
+/// A scenario, ready to run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spec {
+    /// What it is called.
+    pub title: String,
+    /// The question that it answers.
+    pub asks: String,
+    /// Simulated time.
+    pub duration: Duration,
+    /// Nothing is counted before.
+    pub warm_up: Duration,
+    /// Seed of the first replication.
+    pub seed: u64,
+    /// How many replications, on consecutive seeds.
+    pub replications: u32,
+    /// Hosts and routers.
+    pub nodes: Vec<Node>,
+    /// Trunks, each over one hop.
+    pub trunks: Vec<Trunk>,
+    /// Plain links.
+    pub links: Vec<Link>,
+    /// Transfers.
+    pub flows: Vec<Flow>,
+    /// What changes during the run, by time.
+    pub changes: Vec<Change>,
+    /// What is recorded.
+    pub record: Record,
+}
+
+/// A position in the plane \[m\].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Position {
+    /// East.
+    pub x: Metres,
+    /// North.
+    pub y: Metres,
+}
+
+/// How a node moves from its position.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Mobility {
+    /// It stays.
+    #[default]
+    Static,
+    /// Straight on, for ever.
+    Velocity {
+        /// Eastward.
+        x: Speed,
+        /// Northward.
+        y: Speed,
+    },
+    /// In straight lines at constant speed from one to the next, then it stays; times ascend.
+    Waypoints(Vec<(Instant, Position)>),
+}
+
+/// A host or router.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// Where it is at the start.
+    pub position: Position,
+    /// How it moves.
+    pub mobility: Mobility,
+    /// Its radios.
+    pub radios: Vec<Radio>,
+    /// Explicit routes; a destination without one takes the path of fewest hops.
+    pub routes: Vec<Route>,
+}
+
+/// An explicit route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// Index of the destination node.
+    pub to: usize,
+    /// Index of the neighbour that is the next hop.
+    pub via: usize,
+    /// The interface to take; `None`: the first that reaches the neighbour (trunk, then radio, then link).
+    pub interface: Option<Interface>,
+}
+
+/// An interface of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interface {
+    /// Index of a radio of this node.
+    Radio(usize),
+    /// Index of a trunk.
+    Trunk(usize),
+    /// Index of a link.
+    Link(usize),
+}
+
+/// One radio of a node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Radio {
+    /// Its name within the node: `"ch1"`.
+    pub name: String,
+    /// Channel number; different numbers do not hear each other.
+    pub channel: u32,
+    /// Power, thresholds, error model.
+    pub radio: RadioConfig,
+    /// The medium access.
+    pub mac: Mac,
+}
+
+/// Which medium access a radio has.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Mac {
+    /// 802.11 DCF.
+    Dcf(DcfConfig),
+}
+
+/// A trunk between two neighbours.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trunk {
+    /// Its name.
+    pub name: String,
+    /// Indices of the nodes at its ends.
+    pub between: [usize; 2],
+    /// For each member the index of the radio at either end (same channel).
+    pub members: Vec<[usize; 2]>,
+    /// What its header adds to each packet on the air.
+    pub header: Bytes,
+    /// Distributor, resequencer, queues.
+    pub policy: Policy,
+}
+
+/// A plain link between two nodes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// Its name.
+    pub name: String,
+    /// Indices of the nodes at its ends.
+    pub between: [usize; 2],
+    /// From the first end to the second, and back.
+    pub directions: [LinkConfig; 2],
+}
+
+/// A transfer from one node to another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flow {
+    /// Its name.
+    pub name: String,
+    /// Index of the sending node.
+    pub from: usize,
+    /// Index of the receiving node.
+    pub to: usize,
+    /// TCP or UDP.
+    pub transport: Transport,
+    /// What the application has to send.
+    pub source: Source,
+    /// When it begins.
+    pub start: Instant,
+    /// When the application stops; `None`: never.
+    pub stop: Option<Instant>,
+}
+
+/// How a transfer is carried.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Transport {
+    /// One TCP connection.
+    Tcp(tcp::Config),
+    /// UDP datagrams.
+    Udp {
+        /// Payload of a datagram.
+        payload: Bytes,
+        /// UDP and IP headers together: 28 byte.
+        header: Bytes,
+    },
+}
+
+/// Something that changes at a time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// When.
+    pub at: Instant,
+    /// What.
+    pub what: ChangeKind,
+}
+
+/// What can change.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ChangeKind {
+    /// A radio (node, radio) is switched on or off.
+    RadioUp {
+        /// Index of the node.
+        node: usize,
+        /// Index of the radio in the node.
+        radio: usize,
+        /// On or off.
+        up: bool,
+    },
+    /// The bit error rate of a radio's receptions changes.
+    RadioBer {
+        /// Index of the node.
+        node: usize,
+        /// Index of the radio in the node.
+        radio: usize,
+        /// The new rate.
+        ber: Probability,
+    },
+    /// A link is switched on or off, both directions.
+    LinkUp {
+        /// Index of the link.
+        link: usize,
+        /// On or off.
+        up: bool,
+    },
+    /// The loss of a link changes, both directions.
+    LinkLoss {
+        /// Index of the link.
+        link: usize,
+        /// The new loss.
+        loss: Loss,
+    },
+}
+
+/// What is recorded beside the summary.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// Interval of the series (default 1 s).
+    pub interval: Duration,
+    /// Radios (node, radio) whose frames are captured; with `--pcap` all.
+    pub pcap: Vec<(usize, usize)>,
+    /// Whether the frame timeline is written.
+    pub timeline: bool,
+}
