@@ -1,1 +1,16 @@
-//! x
+//! Sweeps and replications over cores: from a plan to results, their statistics, files and plots.
+//!
+//! A run is a value and knows nothing of threads; here they are put onto a pool, one run a task, and their results into
+//! the order of the plan, whatever order they finished in. Nothing here decides what a run computes.
+
+pub mod execute;
+pub mod metrics;
+pub mod output;
+pub mod plot;
+pub mod report;
+pub mod statistics;
+pub mod verdict;
+
+pub use execute::{Failure, Job, Outcome, Recorded, Runner, Settings, execute};
+pub use report::{CellResult, Results};
+pub use verdict::{Verdict, judge};

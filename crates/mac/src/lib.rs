@@ -1,3 +1,16 @@
-//! Medium access control as pure state machines.
+//! Medium access control as pure state machines: what a station of 802.11 does between its queue and its radio.
+//!
+//! Every MAC is a [`airbraid_engine::Machine`] that takes [`MacInput`] and gives [`MacOutput`]; contention, NAV,
+//! queue and frames are shared, so that a new MAC is a new frame exchange and no new backoff.
+
+pub mod contention;
 pub mod dcf;
+pub mod duplicate;
+pub mod frame;
+pub mod nav;
 pub mod phy;
+pub mod queue;
+pub mod service;
+
+pub use frame::{Address, Frame, FrameKind};
+pub use service::{MacInput, MacOutput, MacStats, Msdu, Outcome};

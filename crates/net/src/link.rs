@@ -1,6 +1,13 @@
-//! A plain point-to-point link.
+//! A plain point-to-point link: one direction, with a queue, a rate, a delay, jitter and loss.
+//!
+//! It never looks at a packet but for its length, never copies one, and loses none without saying why. A packet costs
+//! one wake-up: when serialisation begins and ends is computed, not waited for. Equations: `docs/models/link.md`.
 
-use airbraid_units::{BitRate, Duration, Probability};
+use crate::Refusal;
+use crate::loss::LossProcess;
+use airbraid_engine::{Machine, Packet, Stream, Wake};
+use airbraid_units::{BitRate, Duration, Instant, Probability};
+use std::collections::VecDeque;
 
 /// One direction of a plain link.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,4 +47,242 @@ pub enum Loss {
     },
     /// This pattern of packets, over and over: `true` is lost.
     Trace(Vec<bool>),
+}
+
+impl LinkConfig {
+    /// Refuses what no link can work with.
+    ///
+    /// # Errors
+    /// The first parameter out of its range, and what is asked of it.
+    pub fn check(&self) -> Result<(), Refusal> {
+        Refusal::unless(self.rate != Some(BitRate::from_bps(0)), "rate", "be more than zero")?;
+        Refusal::unless(self.loss != Loss::Trace(Vec::new()), "loss", "name at least one packet")
+    }
+}
+
+/// What the world tells a link.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LinkInput<P> {
+    /// A packet to carry.
+    Packet(P),
+    /// The link goes up or down; down, it drops everything that it holds and that it is offered.
+    SetUp(bool),
+    /// New parameters, which [`LinkConfig::check`] accepts (others are ignored): they count for packets whose
+    /// serialisation begins from now on.
+    SetConfig(LinkConfig),
+}
+
+/// Why a link dropped a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DropReason {
+    /// It came when as many as may were waiting.
+    QueueFull,
+    /// It was lost on the way.
+    Loss,
+    /// The link was down, or went down while it was on the way.
+    LinkDown,
+}
+
+/// What a link asks of the world.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LinkOutput<P> {
+    /// Its last bit has arrived.
+    Deliver(P),
+    /// It will not; a packet lost on the way is given back when it would have arrived.
+    Dropped(P, DropReason),
+}
+
+/// What a link counted; `offered` is the sum of the others and of [`Link::in_flight`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkStats {
+    /// Packets that came in.
+    pub offered: u64,
+    /// Packets that came out.
+    pub delivered: u64,
+    /// Packets that found the queue full.
+    pub dropped_queue: u64,
+    /// Packets lost on the way.
+    pub dropped_loss: u64,
+    /// Packets that found or met a link that is down.
+    pub dropped_down: u64,
+}
+
+/// A packet whose serialisation has begun.
+#[derive(Clone, Debug)]
+struct Sent<P> {
+    arrives: Instant,
+    lost: bool,
+    packet: P,
+}
+
+/// One direction of a plain link.
+#[derive(Clone, Debug)]
+pub struct Link<P> {
+    config: LinkConfig,
+    up: bool,
+    /// Those whose serialisation has not begun.
+    queue: VecDeque<P>,
+    /// When the serialisation of the last packet that began ends.
+    free_at: Instant,
+    /// In order of arrival.
+    sent: VecDeque<Sent<P>>,
+    loss: LossProcess,
+    jitter: Stream,
+    outputs: VecDeque<LinkOutput<P>>,
+    stats: LinkStats,
+}
+
+impl<P: Packet> Link<P> {
+    /// A link that is up and idle; `id` separates its random streams from those of other links with the same `seed`.
+    ///
+    /// # Errors
+    /// What [`LinkConfig::check`] refuses.
+    pub fn new(config: LinkConfig, seed: u64, id: u64) -> Result<Self, Refusal> {
+        config.check()?;
+        Ok(Self {
+            loss: LossProcess::new(&config.loss, Stream::new(seed, id, "link.loss")),
+            jitter: Stream::new(seed, id, "link.jitter"),
+            config,
+            up: true,
+            queue: VecDeque::new(),
+            free_at: Instant::ZERO,
+            sent: VecDeque::new(),
+            outputs: VecDeque::new(),
+            stats: LinkStats::default(),
+        })
+    }
+
+    /// What was counted.
+    pub const fn stats(&self) -> &LinkStats {
+        &self.stats
+    }
+    /// Packets that wait for their serialisation to begin.
+    pub fn queue_len(&self) -> usize {
+        self.queue.len()
+    }
+    /// Packets that it holds: waiting, being serialised, on the way.
+    pub fn in_flight(&self) -> usize {
+        self.queue.len() + self.sent.len()
+    }
+
+    fn on_packet(&mut self, now: Instant, packet: P) {
+        self.stats.offered += 1;
+        if !self.up {
+            self.drop_packet(packet, DropReason::LinkDown);
+        } else if self.queue.is_empty() && self.free_at <= now {
+            self.begin(now, packet);
+        } else if self.queue.len() < self.config.queue_limit as usize {
+            self.queue.push_back(packet);
+        } else {
+            self.drop_packet(packet, DropReason::QueueFull);
+        }
+    }
+
+    /// Serialisation begins at `at`: everything about the packet's way is decided here.
+    fn begin(&mut self, at: Instant, packet: P) {
+        let time = self.config.rate.map_or(Duration::ZERO, |rate| rate.time_for(packet.len()));
+        self.free_at = at + time;
+        // Both are drawn for every packet, lost or not: neither pattern depends on the other.
+        let jitter = self.draw_jitter();
+        let lost = self.loss.is_lost();
+        let mut arrives = self.free_at + self.config.delay + jitter;
+        let mut place = self.sent.len();
+        if self.config.reorder {
+            place = self.sent.partition_point(|other| other.arrives <= arrives);
+        } else if let Some(last) = self.sent.back() {
+            arrives = arrives.max(last.arrives);
+        }
+        self.sent.insert(place, Sent { arrives, lost, packet });
+    }
+
+    /// Uniform over whole nanoseconds from zero to the configured jitter; bias below 2^-64 times it.
+    fn draw_jitter(&mut self) -> Duration {
+        let range = u128::from(self.config.jitter.as_nanos()) + 1;
+        if range == 1 {
+            return Duration::ZERO;
+        }
+        Duration::from_nanos(((u128::from(self.jitter.next_u64()) * range) >> 64) as u64)
+    }
+
+    /// Carries out all that has happened up to `now`.
+    fn catch_up(&mut self, now: Instant) {
+        while self.free_at <= now {
+            let Some(packet) = self.queue.pop_front() else { break };
+            self.begin(self.free_at, packet);
+        }
+        while self.sent.front().is_some_and(|first| first.arrives <= now) {
+            let Some(Sent { lost, packet, .. }) = self.sent.pop_front() else { break };
+            if lost {
+                self.drop_packet(packet, DropReason::Loss);
+            } else {
+                self.stats.delivered += 1;
+                self.outputs.push_back(LinkOutput::Deliver(packet));
+            }
+        }
+    }
+
+    fn drop_packet(&mut self, packet: P, reason: DropReason) {
+        match reason {
+            DropReason::QueueFull => self.stats.dropped_queue += 1,
+            DropReason::Loss => self.stats.dropped_loss += 1,
+            DropReason::LinkDown => self.stats.dropped_down += 1,
+        }
+        self.outputs.push_back(LinkOutput::Dropped(packet, reason));
+    }
+
+    fn set_up(&mut self, now: Instant, up: bool) {
+        self.up = up;
+        if !up {
+            self.free_at = now;
+            while let Some(Sent { packet, .. }) = self.sent.pop_front() {
+                self.drop_packet(packet, DropReason::LinkDown);
+            }
+            while let Some(packet) = self.queue.pop_front() {
+                self.drop_packet(packet, DropReason::LinkDown);
+            }
+        }
+    }
+
+    fn set_config(&mut self, config: LinkConfig) {
+        if config.check().is_err() {
+            return;
+        }
+        // A pattern or a burst goes on if only something else changed.
+        if config.loss != self.config.loss {
+            self.loss.change(&config.loss);
+        }
+        self.config = config;
+    }
+}
+
+impl<P: Packet> Machine for Link<P> {
+    type Input = LinkInput<P>;
+    type Output = LinkOutput<P>;
+
+    fn handle_input(&mut self, now: Instant, input: LinkInput<P>) {
+        self.catch_up(now);
+        match input {
+            LinkInput::Packet(packet) => self.on_packet(now, packet),
+            LinkInput::SetUp(up) => self.set_up(now, up),
+            LinkInput::SetConfig(config) => self.set_config(config),
+        }
+        // A link without rate and delay delivers at once.
+        self.catch_up(now);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.catch_up(now);
+    }
+
+    fn poll_output(&mut self) -> Option<LinkOutput<P>> {
+        self.outputs.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Option<Wake> {
+        let first = self.sent.front()?.arrives;
+        // A packet that still waits can overtake only where jitter may reorder.
+        let overtakes = self.config.reorder && !self.queue.is_empty();
+        let at = if overtakes { first.min(self.free_at) } else { first };
+        Some(Wake { at, why: "link.arrival" })
+    }
 }

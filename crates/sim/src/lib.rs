@@ -1,4 +1,14 @@
-//! The discrete-event wireless simulator.
+//! The discrete-event wireless simulator: from a scenario to a result.
+//!
+//! [`scenario`] reads the file, [`run`] plays it once with one seed, [`result`] is what comes out. The radio channel is
+//! [`phy`]; everything that happens is in `world`.
+
 pub mod phy;
+mod queue;
+pub mod record;
 pub mod result;
+mod run;
 pub mod scenario;
+mod world;
+
+pub use run::{RunError, RunOptions, RunOutput, run};

@@ -49,11 +49,11 @@ pub struct Resequencer {
     pub increment: Duration,
     /// So long after the last late packet the timer is halved.
     pub decay: Duration,
-    /// Whether the halving repeats each `decay` without late packets, or happens once.
+    /// Whether the halving repeats each `decay` without late packets down to the minimum, or happens once; `decay`
+    /// must then be more than zero.
     pub repeat_halving: bool,
-    /// So many late packets in ascending order without one in time: the sender has restarted, begin anew there.
-    pub resync_after: u32,
-    /// Packets that may wait for their turn; the oldest are delivered beyond.
+    /// A packet that is so many numbers ahead cannot be held: everything held is delivered, and it goes on from there.
+    /// Taken as 1 to 2048, half of what the duplicate filter remembers.
     pub buffer_limit: u32,
 }
 
@@ -78,8 +78,7 @@ impl Default for Resequencer {
             increment: Duration::from_millis(1),
             decay: Duration::from_secs(1),
             repeat_halving: false,
-            resync_after: 16,
-            buffer_limit: 4096,
+            buffer_limit: 2048,
         }
     }
 }

@@ -1,3 +1,468 @@
-//! The distributed coordination function.
+//! The distributed coordination function: CSMA/CA with RTS/CTS, acknowledgement and retry (802.11-2020, 10.3).
+//!
+//! One station on one channel. It never looks into packets, never listens to more than energy and frames, and never
+//! takes back a transmission to which it has committed.
+//!
+//! ```text
+//!          MSDU            commit (RTS)            CTS             ACK
+//!   Idle --------> Contend ------------> AwaitCts -----> AwaitAck -----> Idle, post-backoff
+//!                     ^  \  commit (data)                  ^  |
+//!                     |   `-------------------------------'   | timeout or another frame: CW doubles,
+//!                     `----------------<----------------------'  retry counters, drop at the limit
+//! ```
+
 mod config;
+#[cfg(test)]
+mod tests;
+
 pub use config::{ACK_SIZE, CTS_SIZE, DcfConfig, RTS_SIZE};
+
+use crate::contention::{Contention, ContentionConfig};
+use crate::duplicate::DuplicateFilter;
+use crate::frame::{Address, Frame, FrameKind, duration_field};
+use crate::queue::InterfaceQueue;
+use crate::service::{MacInput, MacOutput, MacStats, Msdu, Outcome};
+use airbraid_engine::{Machine, Packet, Stream, Wake};
+use airbraid_units::{Bytes, Duration, Instant};
+use std::collections::VecDeque;
+
+/// What a station does with the MSDU in service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// There is none.
+    Idle,
+    /// It waits for the medium.
+    Contend,
+    /// A broadcast frame is on the air until then.
+    Broadcast(Instant),
+    /// An RTS was sent; the CTS must begin in time for this deadline.
+    AwaitCts(Instant),
+    /// A data frame was sent; the ACK must begin in time for this deadline.
+    AwaitAck(Instant),
+    /// The deadline has passed while a reception was under way: its end decides.
+    Overdue {
+        /// Whether an ACK is awaited (a CTS otherwise).
+        ack: bool,
+    },
+}
+
+/// The timers of a station.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Timer {
+    /// The backoff ends, less the turnaround: commit.
+    Access,
+    /// A NAV on probation ends.
+    NavReset,
+    /// CTSTimeout or ACKTimeout.
+    Response,
+    /// The broadcast frame has left.
+    BroadcastEnd,
+}
+
+impl Timer {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Access => "dcf.access",
+            Self::NavReset => "dcf.nav_reset",
+            Self::Response => "dcf.response_timeout",
+            Self::BroadcastEnd => "dcf.broadcast_end",
+        }
+    }
+}
+
+/// The MSDU in service.
+#[derive(Clone, Copy, Debug)]
+struct InService<P> {
+    msdu: Msdu<P>,
+    sequence: u16,
+    size: Bytes,
+    airtime: Duration,
+    short_retries: u32,
+    long_retries: u32,
+    attempts: u32,
+}
+
+/// A station under the distributed coordination function.
+#[derive(Clone, Debug)]
+pub struct Dcf<P> {
+    config: DcfConfig,
+    address: Address,
+    /// How long a CTS and an ACK last, computed once.
+    cts_time: Duration,
+    ack_time: Duration,
+    contention: Contention,
+    state: State,
+    service: Option<InService<P>>,
+    queue: InterfaceQueue<P>,
+    next_sequence: u16,
+    /// The station answers or transmits until then.
+    transmitting_until: Instant,
+    duplicates: DuplicateFilter,
+    outputs: VecDeque<MacOutput<P>>,
+    stats: MacStats,
+}
+
+impl<P: Packet + Copy> Dcf<P> {
+    /// A station with this address; `random` gives its backoffs.
+    pub fn new(config: DcfConfig, address: Address, random: Stream) -> Self {
+        let phy = config.phy;
+        let ack_time = phy.frame_time(config.control_rate, ACK_SIZE);
+        // 10.3.2.3.7: EIFS = SIFS + DIFS + the time of an ACK at the lowest rate.
+        let eifs = phy.sifs + phy.difs() + phy.frame_time(phy.standard.rates()[0], ACK_SIZE);
+        let contention = ContentionConfig {
+            slot: phy.slot,
+            difs: phy.difs(),
+            eifs: config.eifs.then_some(eifs),
+            turnaround: phy.turnaround,
+            rx_start_delay: phy.rx_start_delay,
+            cw_min: config.cw_min,
+            cw_max: config.cw_max,
+        };
+        Self {
+            config,
+            address,
+            cts_time: phy.frame_time(config.control_rate, CTS_SIZE),
+            ack_time,
+            contention: Contention::new(contention, random),
+            state: State::Idle,
+            service: None,
+            queue: InterfaceQueue::new(config.queue_limit),
+            next_sequence: 0,
+            transmitting_until: Instant::ZERO,
+            duplicates: DuplicateFilter::default(),
+            outputs: VecDeque::with_capacity(4),
+            stats: MacStats::default(),
+        }
+    }
+
+    /// What the station has counted.
+    pub fn stats(&self) -> &MacStats {
+        &self.stats
+    }
+
+    /// MSDUs in the interface queue, the one in service not among them.
+    pub fn queue_len(&self) -> usize {
+        self.queue.len()
+    }
+
+    fn enqueue(&mut self, now: Instant, msdu: Msdu<P>) {
+        if self.state == State::Idle {
+            self.serve(now, msdu);
+        } else if let Err(msdu) = self.queue.push(msdu) {
+            self.stats.queue_drops += 1;
+            self.outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::QueueFull, attempts: 0 });
+        }
+    }
+
+    /// Takes the next MSDU into service, if one waits.
+    fn serve_next(&mut self, now: Instant) {
+        match self.queue.pop() {
+            Some(msdu) => self.serve(now, msdu),
+            None => self.state = State::Idle,
+        }
+    }
+
+    fn serve(&mut self, now: Instant, msdu: Msdu<P>) {
+        let size = self.config.data_header + self.config.llc_header + msdu.packet.len();
+        let rate = if msdu.to == Address::BROADCAST { self.config.broadcast_rate } else { self.config.data_rate };
+        self.service = Some(InService {
+            msdu,
+            sequence: self.next_sequence,
+            size,
+            airtime: self.config.phy.frame_time(rate, size),
+            short_retries: 0,
+            long_retries: 0,
+            attempts: 0,
+        });
+        self.next_sequence = (self.next_sequence + 1) % 4096;
+        self.state = State::Contend;
+        self.contention.request(now);
+        self.commit_if_due(now);
+    }
+
+    /// Transmits the frame in service if the moment has come.
+    fn commit_if_due(&mut self, now: Instant) {
+        if self.state != State::Contend {
+            return;
+        }
+        let (Some(access), Some(commit)) = (self.contention.access_at(), self.contention.commit_at()) else { return };
+        if commit > now {
+            return;
+        }
+        let Some(service) = self.service else { return };
+        let backoff = Some(self.contention.last_draw());
+        self.contention.spend();
+        let at = access.max(now);
+        if service.msdu.to == Address::BROADCAST {
+            let end = self.send_data(at, backoff);
+            self.state = State::Broadcast(end);
+        } else if service.size > self.config.rts_threshold {
+            let end = self.send_rts(at, &service, backoff);
+            self.state = State::AwaitCts(end + self.response_timeout());
+        } else {
+            let end = self.send_data(at, backoff);
+            self.state = State::AwaitAck(end + self.response_timeout());
+        }
+    }
+
+    /// ACKTimeout and CTSTimeout: SIFS + slot + aPHY-RX-START-Delay after the end of the frame (10.3.2.11).
+    fn response_timeout(&self) -> Duration {
+        let phy = &self.config.phy;
+        phy.sifs + phy.slot + phy.rx_start_delay + self.config.response_slack
+    }
+
+    fn send_rts(&mut self, at: Instant, service: &InService<P>, backoff: Option<(u32, u32)>) -> Instant {
+        let nav = self.config.phy.sifs * 3 + self.cts_time + service.airtime + self.ack_time;
+        self.stats.rts_frames += 1;
+        let frame = self.control_frame(FrameKind::Rts, service.msdu.to, RTS_SIZE, duration_field(nav));
+        self.transmit(frame, at, self.config.phy.frame_time(self.config.control_rate, RTS_SIZE), backoff)
+    }
+
+    /// Sends the data frame in service at `at`; gives its end.
+    fn send_data(&mut self, at: Instant, backoff: Option<(u32, u32)>) -> Instant {
+        let broadcast_rate = self.config.broadcast_rate;
+        let Some(service) = self.service.as_mut() else { return at };
+        service.attempts += 1;
+        let service = *service;
+        let is_broadcast = service.msdu.to == Address::BROADCAST;
+        let nav = if is_broadcast { Duration::ZERO } else { self.config.phy.sifs + self.ack_time };
+        let frame = Frame {
+            kind: FrameKind::Data,
+            retry: service.attempts > 1,
+            sequence: service.sequence,
+            from: self.address,
+            to: service.msdu.to,
+            size: service.size,
+            rate: if is_broadcast { broadcast_rate } else { self.config.data_rate },
+            nav: duration_field(nav),
+            payload: Some(service.msdu.packet),
+        };
+        self.stats.data_frames += 1;
+        self.stats.retries += u64::from(service.attempts > 1);
+        self.transmit(frame, at, service.airtime, backoff)
+    }
+
+    fn control_frame(&self, kind: FrameKind, to: Address, size: Bytes, nav: Duration) -> Frame<P> {
+        Frame {
+            kind,
+            retry: false,
+            sequence: 0,
+            from: self.address,
+            to,
+            size,
+            rate: self.config.control_rate,
+            nav,
+            payload: None,
+        }
+    }
+
+    /// Commits to a transmission; gives its end.
+    fn transmit(&mut self, frame: Frame<P>, at: Instant, airtime: Duration, backoff: Option<(u32, u32)>) -> Instant {
+        let end = at + airtime;
+        self.stats.airtime += airtime;
+        self.transmitting_until = end;
+        self.contention.on_own_transmission(end);
+        self.outputs.push_back(MacOutput::Transmit { frame, at, airtime, backoff });
+        end
+    }
+
+    fn on_busy(&mut self, now: Instant) {
+        self.contention.on_busy(now);
+        if self.state == State::Contend {
+            self.contention.draw_if_none(now);
+        }
+    }
+
+    fn on_idle(&mut self, now: Instant) {
+        self.contention.on_idle(now);
+        if let State::Overdue { ack } = self.state {
+            self.fail(now, ack);
+        }
+        self.commit_if_due(now);
+    }
+
+    fn on_reception_end(&mut self, now: Instant, frame: Option<Frame<P>>, idle: bool) {
+        if idle {
+            self.contention.on_idle(now);
+        }
+        // Half duplex: what ends while the station transmits, or turns round to, it has not received.
+        if self.transmitting_until > now {
+            return;
+        }
+        let awaited = match self.state {
+            State::AwaitCts(_) | State::Overdue { ack: false } => Some(FrameKind::Cts),
+            State::AwaitAck(_) | State::Overdue { ack: true } => Some(FrameKind::Ack),
+            _ => None,
+        };
+        match frame {
+            None => self.contention.on_error(now),
+            Some(_) => self.contention.on_success(),
+        }
+        if let Some(kind) = awaited {
+            let answered = frame.as_ref().is_some_and(|frame| frame.kind == kind && frame.to == self.address);
+            match (answered, kind) {
+                (true, FrameKind::Cts) => self.on_cts(now),
+                (true, _) => self.on_ack(now),
+                // 10.3.2.11: anything else that ends meanwhile is a failure of the exchange.
+                (false, _) => self.fail(now, kind == FrameKind::Ack),
+            }
+        }
+        if let Some(frame) = frame {
+            self.on_frame(now, &frame);
+        }
+        self.commit_if_due(now);
+    }
+
+    /// A frame came without an error: answer it if it is for this station, keep silent for it if it is not.
+    fn on_frame(&mut self, now: Instant, frame: &Frame<P>) {
+        if frame.to == Address::BROADCAST {
+            if let Some(packet) = frame.payload {
+                self.outputs.push_back(MacOutput::Deliver { from: frame.from, packet });
+            }
+            return;
+        }
+        if frame.to != self.address {
+            let probation = (self.config.nav_reset && frame.kind == FrameKind::Rts).then(|| self.nav_probation());
+            self.contention.nav.update(now, frame.nav, probation);
+            return;
+        }
+        match frame.kind {
+            FrameKind::Data => self.on_data(now, frame),
+            FrameKind::Rts => self.on_rts(now, frame),
+            FrameKind::Cts | FrameKind::Ack => {}
+        }
+    }
+
+    /// 10.3.2.4: the NAV of an RTS may be reset if no PHY-RXSTART comes within 2 SIFS + CTS time +
+    /// aPHY-RX-START-Delay + 2 slots.
+    fn nav_probation(&self) -> Duration {
+        let phy = &self.config.phy;
+        phy.sifs * 2 + self.cts_time + phy.rx_start_delay + phy.slot * 2
+    }
+
+    fn on_data(&mut self, now: Instant, frame: &Frame<P>) {
+        let ack = self.control_frame(FrameKind::Ack, frame.from, ACK_SIZE, Duration::ZERO);
+        self.transmit(ack, now + self.config.phy.sifs, self.ack_time, None);
+        if !self.duplicates.is_new(frame.from, frame.sequence, frame.retry) {
+            self.stats.duplicates += 1;
+        } else if let Some(packet) = frame.payload {
+            self.outputs.push_back(MacOutput::Deliver { from: frame.from, packet });
+        }
+    }
+
+    fn on_rts(&mut self, now: Instant, frame: &Frame<P>) {
+        self.contention.nav.settle(now);
+        // 10.3.2.9: a station whose NAV is set does not answer.
+        if self.contention.nav.is_set(now) {
+            return;
+        }
+        let nav = frame.nav.saturating_sub(self.config.phy.sifs + self.cts_time);
+        let cts = self.control_frame(FrameKind::Cts, frame.from, CTS_SIZE, duration_field(nav));
+        self.transmit(cts, now + self.config.phy.sifs, self.cts_time, None);
+    }
+
+    fn on_cts(&mut self, now: Instant) {
+        if let Some(service) = self.service.as_mut() {
+            service.short_retries = 0;
+        }
+        let end = self.send_data(now + self.config.phy.sifs, None);
+        self.state = State::AwaitAck(end + self.response_timeout());
+    }
+
+    fn on_ack(&mut self, now: Instant) {
+        self.finish(now, Outcome::Acknowledged);
+    }
+
+    /// The MSDU in service leaves: window back, post-transmission backoff, the next one.
+    fn finish(&mut self, now: Instant, outcome: Outcome) {
+        let Some(service) = self.service.take() else { return };
+        self.outputs.push_back(MacOutput::Status { msdu: service.msdu, outcome, attempts: service.attempts });
+        self.contention.reset_window();
+        self.contention.draw(now);
+        self.serve_next(now);
+    }
+
+    /// The awaited CTS or ACK did not come.
+    fn fail(&mut self, now: Instant, ack: bool) {
+        let Some(service) = self.service.as_mut() else { return };
+        let is_long = ack && service.size > self.config.rts_threshold;
+        let (count, limit) = if is_long {
+            (&mut service.long_retries, self.config.long_retry_limit)
+        } else {
+            (&mut service.short_retries, self.config.short_retry_limit)
+        };
+        *count += 1;
+        if limit.is_some_and(|limit| *count >= limit) {
+            self.stats.retry_limit_drops += 1;
+            self.finish(now, Outcome::RetryLimit);
+            return;
+        }
+        self.contention.widen();
+        self.contention.draw(now);
+        self.state = State::Contend;
+    }
+
+    /// CTSTimeout or ACKTimeout: a failure, unless a reception that may be the answer has begun.
+    fn on_response_timeout(&mut self, now: Instant, ack: bool) {
+        let begun = self.contention.busy_since().is_some_and(|since| since + self.config.phy.rx_start_delay <= now);
+        if begun {
+            self.state = State::Overdue { ack };
+        } else {
+            self.fail(now, ack);
+        }
+    }
+
+    /// The earliest timer.
+    fn timer(&self) -> Option<(Instant, Timer)> {
+        match self.state {
+            State::Idle | State::Overdue { .. } => None,
+            State::Contend => {
+                let commit = self.contention.commit_at()?;
+                match self.contention.nav.reset_at() {
+                    Some(reset) if reset < commit => Some((reset, Timer::NavReset)),
+                    _ => Some((commit, Timer::Access)),
+                }
+            }
+            State::Broadcast(end) => Some((end, Timer::BroadcastEnd)),
+            State::AwaitCts(deadline) | State::AwaitAck(deadline) => Some((deadline, Timer::Response)),
+        }
+    }
+}
+
+impl<P: Packet + Copy> Machine for Dcf<P> {
+    type Input = MacInput<P>;
+    type Output = MacOutput<P>;
+
+    fn handle_input(&mut self, now: Instant, input: MacInput<P>) {
+        // What is due at this very instant comes first: energy that arrives with the commitment does not stop it.
+        self.handle_timeout(now);
+        match input {
+            MacInput::Enqueue(msdu) => self.enqueue(now, msdu),
+            MacInput::Busy => self.on_busy(now),
+            MacInput::Idle => self.on_idle(now),
+            MacInput::ReceptionEnd { frame, idle } => self.on_reception_end(now, frame, idle),
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.contention.nav.settle(now);
+        let Some((at, timer)) = self.timer() else { return };
+        if at > now {
+            return;
+        }
+        match timer {
+            Timer::NavReset | Timer::Access => {}
+            Timer::BroadcastEnd => self.finish(now, Outcome::Broadcast),
+            Timer::Response => self.on_response_timeout(now, matches!(self.state, State::AwaitAck(_))),
+        }
+        self.commit_if_due(now);
+    }
+
+    fn poll_output(&mut self) -> Option<MacOutput<P>> {
+        self.outputs.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Option<Wake> {
+        self.timer().map(|(at, timer)| Wake { at, why: timer.name() })
+    }
+}

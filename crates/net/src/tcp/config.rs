@@ -1,6 +1,13 @@
 //! What a TCP connection can be told.
 
+use crate::Refusal;
 use airbraid_units::{Bytes, Duration};
+
+/// The largest window that can be offered \[byte\]: 65,535 shifted by at most 14 (RFC 7323, section 2.3).
+pub(crate) const MAX_WINDOW: u64 = 1 << 30;
+
+/// The largest window without scaling \[byte\]: the field has 16 bits (RFC 9293, section 3.1).
+pub(crate) const MAX_UNSCALED_WINDOW: u64 = 65_535;
 
 /// How TCP recovers from loss and grows its window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,6 +52,49 @@ pub struct Config {
     pub window_scaling: bool,
     /// Whether segments carry the 12 byte of the timestamps option (RFC 7323).
     pub timestamps: bool,
+}
+
+impl Variant {
+    /// Whether the connection uses selective acknowledgements (RFC 2018).
+    pub const fn has_sack(self) -> bool {
+        matches!(self, Self::Sack | Self::Cubic)
+    }
+}
+
+impl Config {
+    /// Refuses what no connection can work with.
+    ///
+    /// # Errors
+    /// The first parameter out of its range, and what is asked of it.
+    pub fn check(&self) -> Result<(), Refusal> {
+        let mss = self.mss.as_u64();
+        Refusal::unless((1..=65_495).contains(&mss), "mss", "lie between 1 and 65495 byte")?;
+        Refusal::unless(self.initial_window != Some(0), "initial_window", "be at least one segment")?;
+        Refusal::unless(!self.tick.is_zero(), "tick", "be longer than zero")?;
+        Refusal::unless(!self.initial_rto.is_zero(), "initial_rto", "be longer than zero")?;
+        Refusal::unless(!self.max_rto.is_zero(), "max_rto", "be longer than zero")?;
+        Refusal::unless(self.min_rto <= self.max_rto, "min_rto", "not be longer than `max_rto`")?;
+        Refusal::unless(self.initial_rto <= self.max_rto, "initial_rto", "not be longer than `max_rto`")?;
+        Refusal::unless(self.ack_every >= 1, "ack_every", "be at least 1")?;
+        let buffer = self.receive_buffer.as_u64();
+        Refusal::unless((mss..=MAX_WINDOW).contains(&buffer), "receive_buffer", "hold a segment and at most 1 GiB")?;
+        let buffer = self.send_buffer.as_u64();
+        Refusal::unless((mss..=MAX_WINDOW).contains(&buffer), "send_buffer", "hold a segment and at most 1 GiB")
+    }
+
+    /// The initial window \[byte\] (RFC 5681, section 3.1).
+    pub(crate) fn initial_cwnd(&self) -> u64 {
+        let mss = self.mss.as_u64();
+        let segments = self.initial_window.map_or_else(
+            || match mss {
+                2_191.. => 2,
+                1_096..=2_190 => 3,
+                _ => 4,
+            },
+            u64::from,
+        );
+        segments * mss
+    }
 }
 
 impl Default for Config {

@@ -1,3 +1,18 @@
-//! The radio channel as pure functions.
+//! The radio channel as pure functions: how much power arrives, whether the bits survive, who is near, where nodes are.
+//!
+//! Nothing here keeps state between calls or knows of events, frames or nodes by name: the medium asks, and keeps what
+//! it wants to keep. Equations, sources and what is left out: `docs/models/radio.md`.
+
+mod cck;
 mod config;
+pub mod error_rate;
+pub mod geometry;
+pub mod mobility;
+mod ofdm;
+pub mod path_loss;
+mod table;
+
 pub use config::{ErrorModel, PathLoss, RadioConfig, Threshold};
+pub use error_rate::{ErrorRates, PlainBer};
+pub use geometry::{Grid, distance};
+pub use path_loss::{Antenna, Transmitter};

@@ -1,2 +1,130 @@
-//! Scenario files.
+//! Scenario files: from TOML text to resolved runs, or to errors that say where, what and what instead.
+//!
+//! Text becomes a tree in which each value knows its place ([`Scenario`]); each cell of `[sweep]` and each `--set` is
+//! applied to a copy; the schema reads the copy into a [`spec::Spec`]. Nothing here runs or writes anything, and no
+//! input makes it panic.
+//!
+//! ```text
+//! text --tree--> Scenario --overrides--> one tree a cell --schema--> Plan { cells: [Spec], expectations, explain }
+//! ```
+
+mod error;
+mod expect;
+mod frequency;
+pub mod metric;
+mod nearest;
+mod overrides;
+mod plan;
+mod reader;
+mod schema;
 pub mod spec;
+mod sweep;
+mod tree;
+mod warnings;
+
+pub use error::{Error, Errors, Report};
+pub use expect::Expectation;
+pub use plan::{Axis, Cell, Plan, Resolved};
+
+use overrides::Override;
+use std::io::Read;
+use std::path::Path;
+use tree::{Source, Table, Via};
+
+/// A scenario file is not larger: 60 lines are 3 kB.
+pub const FILE_BYTES_MAX: u64 = 1_000_000;
+
+/// A scenario as it was read: text, tree and what is said over it.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    sources: Vec<Source>,
+    root: Table,
+    overrides: Vec<Override>,
+}
+
+impl Scenario {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// There is no such file, it is a directory, larger than [`FILE_BYTES_MAX`], not UTF-8, empty, or not TOML.
+    pub fn read(path: &Path) -> Result<Self, Errors> {
+        let name = path.display().to_string();
+        let refuse = |message: &str, help: &str| Errors::from(Error::of_file(&name, message, help));
+        let one = "name one TOML file; `airbraid check` takes directories";
+        let opened = std::fs::File::open(path).and_then(|f| f.metadata().map(|m| (f, m)));
+        let (file, metadata) = opened.map_err(|e| refuse(&format!("the file cannot be read: {}", plain(&e)), one))?;
+        if metadata.is_dir() {
+            return Err(refuse("this is a directory, not a scenario", one));
+        }
+        let mut bytes = Vec::new();
+        file.take(FILE_BYTES_MAX + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|e| refuse(&format!("the file cannot be read: {}", plain(&e)), one))?;
+        if bytes.len() as u64 > FILE_BYTES_MAX {
+            let size = if metadata.len() > FILE_BYTES_MAX { format!(": {} byte", metadata.len()) } else { String::new() };
+            return Err(refuse(
+                &format!("the file is too large for a scenario{size}"),
+                "a scenario has at most 1 MB; most have 3 kB",
+            ));
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) => Self::parse(&name, &text),
+            Err(error) => Err(Errors::from(not_utf8(&name, &error))),
+        }
+    }
+
+    /// Reads a text; `name` is what messages call it.
+    ///
+    /// # Errors
+    /// It is empty or not TOML.
+    pub fn parse(name: &str, text: &str) -> Result<Self, Errors> {
+        let help = "begin with schema = 1, title and asks; docs/scenario.md has all keys";
+        if text.trim_start_matches('\u{feff}').trim().is_empty() {
+            return Err(Errors::from(Error::of_file(name, "the file is empty", help).placed(1, 1, String::new())));
+        }
+        let sources = vec![Source { name: name.to_owned(), text: text.into() }];
+        match tree::parse(text, 0, Via::File) {
+            Ok(root) => Ok(Self { sources, root, overrides: Vec::new() }),
+            Err(problem) => Err(Errors::from(problem.into_error(&sources))),
+        }
+    }
+
+    /// Says `key=value` over the file and its sweep; `option` is what messages call it (`--set`). The last word counts.
+    ///
+    /// # Errors
+    /// There is no `=`, or the value is neither TOML nor a bare word. Whether the key exists is found out by
+    /// [`Scenario::plan`].
+    pub fn set(&mut self, option: &str, argument: &str) -> Result<(), Errors> {
+        let (source, result) = overrides::read(option, argument, self.sources.len());
+        self.sources.push(source);
+        let said = result.map_err(|problem| Errors::from(problem.into_error(&self.sources)))?;
+        self.overrides.push(said);
+        Ok(())
+    }
+
+    /// Resolves every cell.
+    ///
+    /// # Errors
+    /// All that is wrong with the file, its sweep, its expectations and what was said over them, up to ten errors.
+    pub fn plan(&self) -> Result<Plan, Errors> {
+        plan::make(self)
+    }
+}
+
+/// The words of the operating system without its error number.
+fn plain(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+}
+
+fn not_utf8(name: &str, error: &std::string::FromUtf8Error) -> Error {
+    let valid = error.utf8_error().valid_up_to();
+    let bytes = error.as_bytes();
+    let before = String::from_utf8_lossy(&bytes[..valid]);
+    let (line, column) = error::line_and_column(&before, before.len());
+    let wrong = bytes.get(valid).map_or_else(String::new, |b| format!("byte 0x{b:02x}"));
+    Error::of_file(name, "the file is not UTF-8 text", "save it as UTF-8").placed(line, column, wrong)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,97 @@
+//! Every number of a run under the name that summaries and `[expect]` use.
+
+use airbraid_sim::result::{FlowResult, LinkResult, MacResult, RunResult, TrunkResult};
+
+/// The metrics of `run`, in a fixed order; a number that the run does not have (the delay of nothing) is left out.
+pub fn of(run: &RunResult) -> Vec<(String, f64)> {
+    let mut out = Vec::new();
+    for flow in &run.flows {
+        self::flow(flow, &mut out);
+    }
+    trunks(&run.trunks, &mut out);
+    for link in &run.links {
+        self::link(link, &mut out);
+    }
+    for mac in &run.macs {
+        self::mac(mac, &mut out);
+    }
+    let packets = &run.packets;
+    let counts = [
+        ("offered", packets.offered),
+        ("delivered", packets.delivered),
+        ("dropped", packets.dropped),
+        ("in_flight", packets.in_flight),
+    ];
+    out.extend(counts.map(|(name, n)| (format!("packets.{name}"), n as f64)));
+    out.extend(run.drops.iter().map(|(reason, n)| (format!("drops.{reason}"), *n as f64)));
+    out
+}
+
+fn flow(flow: &FlowResult, out: &mut Vec<(String, f64)>) {
+    let mut put = |name: &str, x: f64| out.push((format!("flow.{}.{name}", flow.name), x));
+    put("goodput_bps", flow.goodput_bps);
+    put("ip_throughput_bps", flow.ip_throughput_bps);
+    put("delivered_bytes", flow.delivered_bytes as f64);
+    put("sent_packets", flow.sent_packets as f64);
+    put("received_packets", flow.received_packets as f64);
+    put("retransmits", flow.retransmits as f64);
+    put("timeouts", flow.timeouts as f64);
+    if let Some(seconds) = flow.completion_s {
+        put("completion_s", seconds);
+    }
+    if let Some(delay) = &flow.delay_s {
+        put("delay_min_s", delay.min);
+        put("delay_mean_s", delay.mean);
+        put("delay_std_s", delay.std);
+        put("delay_p50_s", delay.p50);
+        put("delay_p99_s", delay.p99);
+        put("delay_max_s", delay.max);
+    }
+}
+
+/// Counts of both directions together under the trunk's name, and everything of each direction under its sender's.
+fn trunks(trunks: &[TrunkResult], out: &mut Vec<(String, f64)>) {
+    for (i, trunk) in trunks.iter().enumerate() {
+        if trunks[..i].iter().all(|t| t.name != trunk.name) {
+            let both = trunks[i..].iter().filter(|t| t.name == trunk.name);
+            let sums = both.map(counts).reduce(|a, b| std::array::from_fn(|k| (a[k].0, a[k].1 + b[k].1)));
+            let sums = sums.into_iter().flatten();
+            out.extend(sums.map(|(name, n)| (format!("trunk.{}.{name}", trunk.name), n as f64)));
+        }
+        let path = format!("trunk.{}.{}", trunk.name, trunk.from);
+        out.extend(counts(trunk).map(|(name, n)| (format!("{path}.{name}"), n as f64)));
+        out.push((format!("{path}.resequencing_delay_mean_s"), trunk.resequencing_delay_mean_s));
+        out.push((format!("{path}.reorder_timer_s"), trunk.reorder_timer_s));
+    }
+}
+
+fn counts(trunk: &TrunkResult) -> [(&'static str, u64); 6] {
+    [
+        ("sent", trunk.sent),
+        ("delivered", trunk.delivered),
+        ("late", trunk.late),
+        ("duplicates", trunk.duplicates),
+        ("timer_expiries", trunk.timer_expiries),
+        ("resyncs", trunk.resyncs),
+    ]
+}
+
+fn link(link: &LinkResult, out: &mut Vec<(String, f64)>) {
+    let mut put = |name: &str, n: u64| out.push((format!("link.{}.{}.{name}", link.name, link.from), n as f64));
+    put("delivered", link.delivered);
+    put("queue_drops", link.queue_drops);
+    put("lost", link.lost);
+}
+
+fn mac(mac: &MacResult, out: &mut Vec<(String, f64)>) {
+    let mut put = |name: &str, x: f64| out.push((format!("mac.{}.{}.{name}", mac.node, mac.radio), x));
+    put("data_frames", mac.data_frames as f64);
+    put("rts_frames", mac.rts_frames as f64);
+    put("retries", mac.retries as f64);
+    put("retry_limit_drops", mac.retry_limit_drops as f64);
+    put("queue_drops", mac.queue_drops as f64);
+    put("collisions", mac.collisions as f64);
+    put("channel_errors", mac.channel_errors as f64);
+    put("duplicates", mac.duplicates as f64);
+    put("airtime", mac.airtime);
+}

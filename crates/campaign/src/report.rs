@@ -1,0 +1,93 @@
+//! The results of a campaign as the contract of `--json` has them.
+
+use crate::execute::Outcome;
+use crate::metrics;
+use crate::statistics::{Quantiles, Summary};
+use airbraid_sim::result::RunResult;
+use airbraid_sim::scenario::Plan;
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+/// All results: what `--json` prints.
+#[derive(Clone, Debug, Serialize)]
+pub struct Results {
+    /// What the scenario is called.
+    pub title: String,
+    /// Its file, as it was named.
+    pub scenario: String,
+    /// One for each cell of the sweep; one where nothing is swept.
+    pub cells: Vec<CellResult>,
+}
+
+/// The results of one cell.
+#[derive(Clone, Debug, Serialize)]
+pub struct CellResult {
+    /// The swept keys and their values here.
+    #[serde(serialize_with = "as_map")]
+    pub set: Vec<(String, serde_json::Value)>,
+    /// Each number over the replications, by its name.
+    #[serde(serialize_with = "as_map")]
+    pub summary: Vec<(String, Summary)>,
+    /// One for each replication, by seed.
+    pub runs: Vec<RunResult>,
+    /// The cell as text for a person.
+    #[serde(skip)]
+    pub label: String,
+}
+
+fn as_map<V: Serialize, S: Serializer>(pairs: &[(String, V)], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(pairs.len()))?;
+    for (key, value) in pairs {
+        map.serialize_entry(key, value)?;
+    }
+    map.end()
+}
+
+impl Results {
+    /// Gathers the runs of `plan`, whose cells `outcomes` has in order.
+    pub fn new(plan: &Plan, outcomes: &[Vec<Outcome>]) -> Self {
+        let mut quantiles = Quantiles::default();
+        let cells = plan.cells.iter().zip(outcomes).map(|(cell, outcomes)| {
+            let runs: Vec<RunResult> = outcomes.iter().map(|o| o.result.clone()).collect();
+            let summary = summarise(&runs, &mut quantiles);
+            CellResult { set: cell.set.clone(), summary, runs, label: cell.label.clone() }
+        });
+        Self { title: plan.title.clone(), scenario: plan.file.clone(), cells: cells.collect() }
+    }
+}
+
+/// Each metric over `runs`, in the order in which it first occurs; a reason for drops that a run does not have is 0.
+pub fn summarise(runs: &[RunResult], quantiles: &mut Quantiles) -> Vec<(String, Summary)> {
+    let mut names: Vec<String> = Vec::new();
+    let mut values: std::collections::BTreeMap<String, Vec<f64>> = std::collections::BTreeMap::new();
+    for run in runs {
+        for (name, value) in metrics::of(run) {
+            let list = values.entry(name.clone()).or_insert_with(|| {
+                names.push(name);
+                Vec::new()
+            });
+            list.push(value);
+        }
+    }
+    let summary = |name: String| {
+        let mut list = values.remove(&name).unwrap_or_default();
+        if name.starts_with("drops.") {
+            list.resize(runs.len(), 0.0);
+        }
+        let summary = Summary::of(&list, quantiles);
+        (name, summary)
+    };
+    names.into_iter().map(summary).collect()
+}
+
+impl CellResult {
+    /// The summary of a metric by its name; drops for a reason that did not occur are 0.
+    pub fn metric(&self, key: &str) -> Option<Summary> {
+        let found = self.summary.iter().find(|(name, _)| name == key).map(|(_, summary)| summary.clone());
+        let none_dropped = || {
+            let zeros = vec![0.0; self.runs.len()];
+            key.starts_with("drops.").then(|| Summary::of(&zeros, &mut Quantiles::default()))
+        };
+        found.or_else(none_dropped)
+    }
+}

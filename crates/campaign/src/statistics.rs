@@ -1,0 +1,140 @@
+//! Mean, standard deviation and confidence interval of independent replications.
+
+use serde::Serialize;
+
+/// A number over the replications of a cell.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// Arithmetic mean; null where no replication gave a number.
+    pub mean: Option<f64>,
+    /// Sample standard deviation (n - 1); null for fewer than two.
+    pub std: Option<f64>,
+    /// 99 % confidence interval of the mean by Student's t; null for fewer than two.
+    pub ci99: Option<[f64; 2]>,
+    /// How many replications gave a number.
+    pub n: usize,
+}
+
+impl Summary {
+    /// The summary of `values`, taking the quantiles from `quantiles`.
+    pub fn of(values: &[f64], quantiles: &mut Quantiles) -> Self {
+        let n = values.len();
+        if n == 0 {
+            return Self { mean: None, std: None, ci99: None, n };
+        }
+        let mean = values.iter().sum::<f64>() / n as f64;
+        if n == 1 {
+            return Self { mean: Some(mean), std: None, ci99: None, n };
+        }
+        // Two passes: the squares of goodputs in bit/s would cancel in one.
+        let squares: f64 = values.iter().map(|x| (x - mean) * (x - mean)).sum();
+        let std = libm::sqrt(squares / (n - 1) as f64);
+        let half = quantiles.t995(n - 1) * std / libm::sqrt(n as f64);
+        Self { mean: Some(mean), std: Some(std), ci99: Some([mean - half, mean + half]), n }
+    }
+
+    /// Half the width of the confidence interval.
+    pub fn half_width(&self) -> Option<f64> {
+        self.ci99.map(|[low, high]| (high - low) / 2.0)
+    }
+}
+
+/// The 99.5 % quantiles of Student's t, each computed once.
+#[derive(Debug, Default)]
+pub struct Quantiles {
+    known: Vec<Option<f64>>,
+}
+
+impl Quantiles {
+    /// The quantile for `degrees` of freedom, at least 1.
+    pub fn t995(&mut self, degrees: usize) -> f64 {
+        if self.known.len() <= degrees {
+            self.known.resize(degrees + 1, None);
+        }
+        let known = &mut self.known[degrees];
+        *known.get_or_insert_with(|| inverse_t(0.99, degrees.max(1)))
+    }
+}
+
+/// The t for which the two-sided probability within (-t, t) is `inside`, by bisection to the last digits.
+fn inverse_t(inside: f64, degrees: usize) -> f64 {
+    let (mut low, mut high) = (0.0, 1.0);
+    while probability_within(high, degrees) < inside && high < 1e12 {
+        high *= 2.0;
+    }
+    for _ in 0..200 {
+        let middle = (low + high) / 2.0;
+        if probability_within(middle, degrees) < inside { low = middle } else { high = middle }
+    }
+    (low + high) / 2.0
+}
+
+/// The probability that Student's t with `degrees` of freedom lies within (-t, t): the closed form for whole degrees
+/// (Abramowitz and Stegun, 26.7.3 and 26.7.4).
+fn probability_within(t: f64, degrees: usize) -> f64 {
+    let theta = libm::atan(t / libm::sqrt(degrees as f64));
+    let (sin, cos) = (libm::sin(theta), libm::cos(theta));
+    let odd = degrees % 2 == 1;
+    // Even: 1 + 1/2 cos^2 + (1 3)/(2 4) cos^4 + ...; odd: cos + 2/3 cos^3 + (2 4)/(3 5) cos^5 + ...; both end at
+    // cos^(degrees - 2).
+    let (mut term, mut power) = if odd { (cos, 1) } else { (1.0, 0) };
+    let mut sum = 0.0;
+    while power + 2 <= degrees {
+        sum += term;
+        power += 2;
+        term *= cos * cos * (power - 1) as f64 / power as f64;
+    }
+    if odd { (theta + sin * sum) * 2.0 / std::f64::consts::PI } else { sin * sum }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Printed tables of the t distribution, two-sided 99 %.
+    const KNOWN: [(usize, f64); 9] = [
+        (1, 63.656_741),
+        (2, 9.924_843),
+        (3, 5.840_909),
+        (4, 4.604_095),
+        (5, 4.032_143),
+        (9, 3.249_836),
+        (10, 3.169_273),
+        (30, 2.749_996),
+        (120, 2.617_421),
+    ];
+
+    #[test]
+    fn quantiles_are_those_of_the_tables() {
+        let mut quantiles = Quantiles::default();
+        for (degrees, t) in KNOWN {
+            let ours = quantiles.t995(degrees);
+            assert!((ours - t).abs() < 2e-6, "{degrees}: {ours}, not {t}");
+        }
+        // The normal distribution is the limit.
+        assert!((quantiles.t995(9_999) - 2.576_3).abs() < 1e-4);
+    }
+
+    #[test]
+    fn five_values_give_the_interval_of_a_pocket_calculator() {
+        let summary = Summary::of(&[5.0, 5.1, 4.9, 5.2, 4.8], &mut Quantiles::default());
+        let [low, high] = summary.ci99.unwrap();
+        assert!((summary.mean.unwrap() - 5.0).abs() < 1e-12);
+        assert!((summary.std.unwrap() - 0.158_113_883).abs() < 1e-9);
+        // 4.604095 * 0.158114 / sqrt 5
+        assert!((high - 5.325_56).abs() < 1e-4 && (low - 4.674_44).abs() < 1e-4);
+    }
+
+    #[test]
+    fn one_value_has_no_interval_and_none_has_no_mean() {
+        let mut quantiles = Quantiles::default();
+        assert_eq!(Summary::of(&[3.0], &mut quantiles), Summary { mean: Some(3.0), std: None, ci99: None, n: 1 });
+        assert_eq!(Summary::of(&[], &mut quantiles).mean, None);
+    }
+
+    #[test]
+    fn large_values_do_not_cancel() {
+        let summary = Summary::of(&[1e9 + 1.0, 1e9 + 2.0, 1e9 + 3.0], &mut Quantiles::default());
+        assert!((summary.std.unwrap() - 1.0).abs() < 1e-9);
+    }
+}

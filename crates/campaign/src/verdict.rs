@@ -1,0 +1,46 @@
+//! Whether results are what the scenario expects.
+
+use crate::report::Results;
+use crate::statistics::Summary;
+use airbraid_sim::scenario::Plan;
+use serde::Serialize;
+
+/// One expectation in one cell.
+#[derive(Clone, Debug, Serialize)]
+pub struct Verdict {
+    /// The metric as the scenario writes it.
+    pub metric: String,
+    /// The cell as text, empty where nothing is swept.
+    pub cell: String,
+    /// What was expected, as text.
+    pub expected: String,
+    /// What came out, as text.
+    pub found: String,
+    /// The number over the replications.
+    pub summary: Option<Summary>,
+    /// Whether the mean is as expected.
+    pub holds: bool,
+    /// The line of the scenario that says so.
+    pub line: usize,
+}
+
+/// Judges `results` by the expectations of `plan`, on the mean over the replications of each cell.
+pub fn judge(plan: &Plan, results: &Results) -> Vec<Verdict> {
+    let mut verdicts = Vec::new();
+    for expectation in &plan.expectations {
+        for cell in expectation.cells.iter().filter_map(|i| results.cells.get(*i)) {
+            let summary = cell.metric(&expectation.key);
+            let mean = summary.as_ref().and_then(|s| s.mean);
+            verdicts.push(Verdict {
+                metric: expectation.metric.clone(),
+                cell: cell.label.clone(),
+                expected: expectation.bounds(),
+                found: mean.map_or_else(|| "none".to_owned(), |x| expectation.unit.show(x)),
+                summary,
+                holds: expectation.holds(mean),
+                line: expectation.line,
+            });
+        }
+    }
+    verdicts
+}

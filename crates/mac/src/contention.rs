@@ -1,0 +1,237 @@
+//! Contention for the medium: carrier sense, interframe spaces and backoff of one station (802.11-2020, 10.3.2 to
+//! 10.3.4), shared by all MACs that contend.
+//!
+//! Backoff is arithmetic, not events: the counter and the instant from which it runs are kept, and what is left of it
+//! is computed when energy stops it. A MAC that wants to transmit sets a timer for [`Contention::commit_at`].
+//!
+//! ```text
+//!  medium   busy |  idle                                     | busy
+//!                |-- DIFS/EIFS --|-- slot --|-- slot --|- ...
+//!            idle since        ready                   ^ access: committed a turnaround earlier
+//! ```
+
+use crate::nav::Nav;
+use airbraid_engine::Stream;
+use airbraid_units::{Duration, Instant};
+
+/// The constants of a station's contention.
+#[derive(Clone, Copy, Debug)]
+pub struct ContentionConfig {
+    /// aSlotTime.
+    pub slot: Duration,
+    /// DIFS.
+    pub difs: Duration,
+    /// EIFS; `None`: not used, DIFS instead.
+    pub eifs: Option<Duration>,
+    /// A station is committed so long before it transmits.
+    pub turnaround: Duration,
+    /// PHY-RXSTART.indication comes so long after the first energy.
+    pub rx_start_delay: Duration,
+    /// aCWmin.
+    pub cw_min: u32,
+    /// aCWmax.
+    pub cw_max: u32,
+}
+
+/// A backoff counter and the instant before which it does not run.
+#[derive(Clone, Copy, Debug)]
+struct Backoff {
+    slots: u32,
+    from: Instant,
+}
+
+/// One station's view of the medium and its place in the queue for it.
+#[derive(Clone, Debug)]
+pub struct Contention {
+    config: ContentionConfig,
+    /// Virtual carrier sense.
+    pub nav: Nav,
+    busy_since: Option<Instant>,
+    /// End of the station's own transmission.
+    own_until: Instant,
+    /// End of the last energy or own transmission, and DIFS.
+    idle_ready: Instant,
+    /// End of EIFS after a reception with an error.
+    eifs_ready: Instant,
+    /// A reception has ended with an error while other energy keeps the medium busy: EIFS is still to begin.
+    error_pending: bool,
+    cw: u32,
+    backoff: Option<Backoff>,
+    /// When the frame in service asked for the medium.
+    asked_at: Instant,
+    /// What was drawn last: for the timeline.
+    drawn: u32,
+    random: Stream,
+}
+
+impl Contention {
+    /// A station that finds the medium idle; `random` gives its backoffs.
+    pub fn new(config: ContentionConfig, random: Stream) -> Self {
+        Self {
+            config,
+            nav: Nav::default(),
+            busy_since: None,
+            own_until: Instant::ZERO,
+            idle_ready: Instant::ZERO,
+            eifs_ready: Instant::ZERO,
+            error_pending: false,
+            cw: config.cw_min,
+            backoff: None,
+            asked_at: Instant::ZERO,
+            drawn: 0,
+            random,
+        }
+    }
+
+    /// Since when energy is on the medium.
+    pub fn busy_since(&self) -> Option<Instant> {
+        self.busy_since
+    }
+    /// The contention window and the backoff that was drawn last \[slots\].
+    pub fn last_draw(&self) -> (u32, u32) {
+        (self.cw, self.drawn)
+    }
+
+    /// Energy arrives: the counter stops.
+    pub fn on_busy(&mut self, now: Instant) {
+        self.nav.settle(now);
+        self.freeze(now);
+        self.nav.confirm(now + self.config.rx_start_delay);
+        self.busy_since = Some(now);
+    }
+
+    /// The medium falls idle.
+    pub fn on_idle(&mut self, now: Instant) {
+        self.busy_since = None;
+        if self.error_pending {
+            self.start_eifs(now);
+        }
+        self.idle_ready = self.idle_ready.max(now + self.config.difs);
+    }
+
+    /// A reception ends with an error: EIFS, so that the exchange that was not understood may finish. It begins when
+    /// the medium falls idle (10.3.2.3.7).
+    pub fn on_error(&mut self, now: Instant) {
+        if self.busy_since.is_some() {
+            self.error_pending = true;
+        } else {
+            self.start_eifs(now);
+        }
+    }
+
+    fn start_eifs(&mut self, now: Instant) {
+        self.error_pending = false;
+        if let Some(eifs) = self.config.eifs {
+            self.eifs_ready = now + eifs;
+        }
+    }
+
+    /// A reception ends well: EIFS is over.
+    pub fn on_success(&mut self) {
+        self.eifs_ready = Instant::ZERO;
+        self.error_pending = false;
+    }
+
+    /// The station itself transmits until `end`.
+    pub fn on_own_transmission(&mut self, end: Instant) {
+        self.own_until = end;
+        self.idle_ready = self.idle_ready.max(end + self.config.difs);
+    }
+
+    /// From when backoff slots count, as things stand.
+    fn ready(&self) -> Instant {
+        let nav = if self.nav.until() == Instant::ZERO { Instant::ZERO } else { self.nav.until() + self.config.difs };
+        self.idle_ready.max(self.eifs_ready).max(nav)
+    }
+
+    fn counts_from(&self, backoff: Backoff) -> Instant {
+        self.ready().max(backoff.from)
+    }
+
+    /// Stops the counter at `now`, keeping what is left; a counter that had run out is gone.
+    ///
+    /// A slot is decided on a turnaround before its end, where a station whose last slot it is commits itself: energy
+    /// that comes later does not take it back. (Slot ends of two stations agree only to the rounding of the
+    /// propagation delays; deciding at the very end would cost whoever is a nanosecond behind a slot each time.)
+    fn freeze(&mut self, now: Instant) {
+        let Some(backoff) = self.backoff else { return };
+        if self.busy_since.is_some() {
+            return;
+        }
+        let start = self.counts_from(backoff);
+        let decided = now + self.config.turnaround;
+        if decided < start {
+            return;
+        }
+        let passed = (decided - start).div_floor(self.config.slot);
+        self.backoff = match u64::from(backoff.slots).checked_sub(passed) {
+            Some(left) if left > 0 => Some(Backoff { slots: left as u32, from: backoff.from }),
+            // Fully counted: a station that had a frame to send would have sent it, so this one had none.
+            _ => None,
+        };
+    }
+
+    /// Asks for the medium for a new frame: at once if the medium has been idle for long enough and no backoff is
+    /// pending, after a backoff otherwise.
+    pub fn request(&mut self, now: Instant) {
+        self.nav.settle(now);
+        self.asked_at = now;
+        let counted_out = self.backoff.is_some_and(|backoff| {
+            self.busy_since.is_none() && {
+                let end = self.counts_from(backoff) + self.config.slot * u64::from(backoff.slots);
+                end <= now
+            }
+        });
+        if counted_out {
+            self.backoff = None;
+        }
+        let taken = self.busy_since.is_some() || self.nav.is_set(now) || self.own_until > now;
+        if self.backoff.is_none() && taken {
+            self.draw(now);
+        }
+    }
+
+    /// Draws a backoff from the present window; it runs from `from` at the earliest.
+    pub fn draw(&mut self, from: Instant) {
+        self.drawn = self.random.up_to(self.cw);
+        self.backoff = Some(Backoff { slots: self.drawn, from });
+    }
+
+    /// A frame that wanted immediate access was overtaken by energy: it must back off after all.
+    pub fn draw_if_none(&mut self, now: Instant) {
+        if self.backoff.is_none() {
+            self.draw(now);
+        }
+    }
+
+    /// An attempt failed: the window doubles.
+    pub fn widen(&mut self) {
+        self.cw = (self.cw * 2 + 1).min(self.config.cw_max);
+    }
+
+    /// A frame went through or was given up: the window is the smallest again.
+    pub fn reset_window(&mut self) {
+        self.cw = self.config.cw_min;
+    }
+
+    /// When the frame in service will be on the air if nothing comes between; `None` while energy is on the medium.
+    pub fn access_at(&self) -> Option<Instant> {
+        if self.busy_since.is_some() {
+            return None;
+        }
+        Some(match self.backoff {
+            Some(backoff) => self.counts_from(backoff) + self.config.slot * u64::from(backoff.slots),
+            None => self.ready().max(self.asked_at),
+        })
+    }
+
+    /// When the station commits itself to that transmission, a turnaround before.
+    pub fn commit_at(&self) -> Option<Instant> {
+        self.access_at().map(|at| at.saturating_sub(self.config.turnaround))
+    }
+
+    /// The station commits: the backoff is spent.
+    pub fn spend(&mut self) {
+        self.backoff = None;
+    }
+}

@@ -1,0 +1,54 @@
+//! Frames as descriptors: what a receiver reads from a header, without the bytes (802.11-2020, 9.3).
+
+use crate::phy::Rate;
+use airbraid_units::{Bytes, Duration};
+
+/// The address of a station's radio.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Address(pub u32);
+
+impl Address {
+    /// All stations.
+    pub const BROADCAST: Self = Self(u32::MAX);
+}
+
+/// The frames that the MACs exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameKind {
+    /// A data frame with an MSDU.
+    Data,
+    /// The acknowledgement of a data frame.
+    Ack,
+    /// Request to send.
+    Rts,
+    /// Clear to send.
+    Cts,
+}
+
+/// An MPDU.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Frame<P> {
+    /// What it is.
+    pub kind: FrameKind,
+    /// Whether it has been sent before.
+    pub retry: bool,
+    /// Sequence number of the MSDU, modulo 4096; zero where the frame has none.
+    pub sequence: u16,
+    /// Who sends it.
+    pub from: Address,
+    /// For whom it is.
+    pub to: Address,
+    /// Its length with header and FCS.
+    pub size: Bytes,
+    /// At which rate it is sent.
+    pub rate: Rate,
+    /// The Duration field: how long the exchange lasts beyond the end of this frame, in whole microseconds.
+    pub nav: Duration,
+    /// The MSDU of a data frame.
+    pub payload: Option<P>,
+}
+
+/// The value of a Duration field: microseconds, rounded up (9.2.5.1).
+pub fn duration_field(span: Duration) -> Duration {
+    Duration::from_micros(span.as_nanos().div_ceil(1_000))
+}

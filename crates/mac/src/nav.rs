@@ -1,0 +1,50 @@
+//! The network allocation vector: the medium is taken until then, whatever the radio hears (802.11-2020, 10.3.2.4).
+
+use airbraid_units::{Duration, Instant};
+
+/// Virtual carrier sense of one station on one channel.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Nav {
+    until: Instant,
+    /// Set by an RTS whose exchange must show itself by this instant, or the NAV may be reset.
+    reset_at: Option<Instant>,
+}
+
+impl Nav {
+    /// Until when the medium is taken.
+    pub fn until(&self) -> Instant {
+        self.until
+    }
+    /// Whether the medium is taken at `now`.
+    pub fn is_set(&self, now: Instant) -> bool {
+        self.until > now
+    }
+    /// Takes over the Duration of an overheard frame if it reaches further; `probation` is the time in which
+    /// the exchange that an RTS announced must show itself.
+    pub fn update(&mut self, now: Instant, duration: Duration, probation: Option<Duration>) {
+        let until = now + duration;
+        if until > self.until {
+            self.until = until;
+            self.reset_at = probation.map(|span| now + span).filter(|&at| at < until);
+        }
+    }
+    /// When the NAV will be reset unless a transmission begins.
+    pub fn reset_at(&self) -> Option<Instant> {
+        self.reset_at
+    }
+    /// Resets the NAV if its probation has ended by `now`.
+    pub fn settle(&mut self, now: Instant) {
+        if let Some(at) = self.reset_at
+            && at <= now
+        {
+            self.reset_at = None;
+            self.until = self.until.min(at);
+        }
+    }
+    /// A transmission has begun that will be noticed in time (its PHY-RXSTART falls at `noticed`): the NAV stands.
+    pub fn confirm(&mut self, noticed: Instant) {
+        if self.reset_at.is_some_and(|at| noticed <= at) {
+            self.reset_at = None;
+        }
+    }
+}

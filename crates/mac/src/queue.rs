@@ -1,0 +1,41 @@
+//! The interface queue: first in, first out, with a limit.
+
+use crate::service::Msdu;
+use std::collections::VecDeque;
+
+/// MSDUs that wait for their turn; the one in service is not among them.
+#[derive(Clone, Debug)]
+pub struct InterfaceQueue<P> {
+    waiting: VecDeque<Msdu<P>>,
+    limit: u32,
+}
+
+impl<P> InterfaceQueue<P> {
+    /// An empty queue for at most `limit` MSDUs.
+    pub fn new(limit: u32) -> Self {
+        Self { waiting: VecDeque::new(), limit }
+    }
+    /// Adds an MSDU at the tail.
+    ///
+    /// # Errors
+    /// Hands it back if the queue is full.
+    pub fn push(&mut self, msdu: Msdu<P>) -> Result<(), Msdu<P>> {
+        if self.waiting.len() >= self.limit as usize {
+            return Err(msdu);
+        }
+        self.waiting.push_back(msdu);
+        Ok(())
+    }
+    /// Takes the MSDU at the head.
+    pub fn pop(&mut self) -> Option<Msdu<P>> {
+        self.waiting.pop_front()
+    }
+    /// How many wait.
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+    /// Whether none waits.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+}

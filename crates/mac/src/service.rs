@@ -1,0 +1,98 @@
+//! The interface between a MAC and its surroundings, the same for every MAC.
+//!
+//! Downwards it commits to transmissions and hears of energy and frames; upwards it takes MSDUs and reports what
+//! became of each, with the packet itself, so that trunk, routing or link layer can send it elsewhere.
+
+use crate::frame::{Address, Frame};
+use airbraid_units::{Duration, Instant};
+
+/// A packet to be sent to a neighbour.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Msdu<P> {
+    /// The neighbour, or all.
+    pub to: Address,
+    /// The packet.
+    pub packet: P,
+}
+
+/// Everything the world tells a MAC.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MacInput<P> {
+    /// A packet to send; it waits in the interface queue for its turn.
+    Enqueue(Msdu<P>),
+    /// Energy above the carrier-sense threshold arrives on the idle medium (PHY-CCA.indication busy).
+    Busy,
+    /// The medium falls idle without a frame having ended here (PHY-CCA.indication idle).
+    Idle,
+    /// A frame ends (PHY-RXEND.indication).
+    ReceptionEnd {
+        /// The frame, if it came without an error.
+        frame: Option<Frame<P>>,
+        /// Whether the medium is now idle.
+        idle: bool,
+    },
+}
+
+/// Everything a MAC asks of the world.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MacOutput<P> {
+    /// The station is committed to this transmission: nothing stops it any more.
+    Transmit {
+        /// The frame.
+        frame: Frame<P>,
+        /// When its preamble begins, now or at most a turnaround or a SIFS later.
+        at: Instant,
+        /// How long it lasts on the air.
+        airtime: Duration,
+        /// Contention window and slots drawn before it, for the timeline; none for an answer.
+        backoff: Option<(u32, u32)>,
+    },
+    /// A packet from a neighbour, for the layer above.
+    Deliver {
+        /// The neighbour.
+        from: Address,
+        /// The packet.
+        packet: P,
+    },
+    /// An MSDU has left the MAC, and this is what became of it.
+    Status {
+        /// The MSDU, handed back.
+        msdu: Msdu<P>,
+        /// What became of it.
+        outcome: Outcome,
+        /// How often its data frame was sent.
+        attempts: u32,
+    },
+}
+
+/// What became of an MSDU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The receiver has acknowledged it.
+    Acknowledged,
+    /// It was sent to all; nobody acknowledges that.
+    Broadcast,
+    /// The retry limit was reached.
+    RetryLimit,
+    /// The interface queue was full; it was never sent.
+    QueueFull,
+}
+
+/// What a MAC counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MacStats {
+    /// Data frames sent, retries included.
+    pub data_frames: u64,
+    /// RTS frames sent.
+    pub rts_frames: u64,
+    /// Data frames sent again.
+    pub retries: u64,
+    /// MSDUs given up at the retry limit.
+    pub retry_limit_drops: u64,
+    /// MSDUs refused by the full interface queue.
+    pub queue_drops: u64,
+    /// Data frames received again and discarded.
+    pub duplicates: u64,
+    /// Time spent transmitting.
+    pub airtime: Duration,
+}

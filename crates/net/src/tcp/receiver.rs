@@ -1,0 +1,333 @@
+//! The receiving end of a TCP connection: puts the stream in order, acknowledges it, offers a window.
+//!
+//! RFC 9293, RFC 5681 section 4.2 (when to acknowledge), RFC 2018 (which blocks to report). It has no retransmission
+//! timer: whatever it says is said again when the sender repeats its side, SYN and FIN included.
+
+use super::config::{Config, MAX_UNSCALED_WINDOW};
+use super::ranges::Ranges;
+use super::segment::{Flags, MAX_SACK_BLOCKS, MAX_SACK_BLOCKS_WITH_TIMESTAMPS, SackBlocks, Segment};
+use crate::Refusal;
+use airbraid_engine::{Machine, Wake};
+use airbraid_units::{Bytes, Instant};
+use arrayvec::ArrayVec;
+use std::collections::VecDeque;
+
+/// What the world tells a receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiverInput {
+    /// A segment came from the sender.
+    Segment(Segment),
+    /// The application stops reading: what arrives fills the buffer and closes the window.
+    Pause,
+    /// The application reads again (it does from the start), all that waits at once.
+    Resume,
+}
+
+/// What a receiver asks of the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiverOutput {
+    /// Send this acknowledgement.
+    Segment(Segment),
+    /// So many bytes, the next of the stream, are the application's.
+    Delivered(Bytes),
+    /// The stream has ended: the FIN came, and all before it.
+    Finished,
+}
+
+/// What a receiver counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReceiverStats {
+    /// Segments that carried payload.
+    pub segments: u64,
+    /// Those that brought nothing new.
+    pub duplicates: u64,
+    /// Those that came before something that belongs in front of them.
+    pub out_of_order: u64,
+    /// Those that began beyond the offered window, and were dropped.
+    pub outside_window: u64,
+    /// Acknowledgements sent.
+    pub acks_sent: u64,
+    /// Acknowledgements sent because the delay was over.
+    pub delayed_acks: u64,
+}
+
+/// Starting points of blocks to report first: twice as many as fit, as some will have merged.
+const RECENT: usize = 2 * MAX_SACK_BLOCKS;
+
+/// The receiving end.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    config: Config,
+    /// The next offset; zero until the SYN has come.
+    next: u64,
+    /// The offset of the FIN, once known.
+    fin_at: Option<u64>,
+    finished: bool,
+    held: Ranges,
+    /// Offsets that arrived out of order, the latest first.
+    recent: ArrayVec<u64, RECENT>,
+    /// In order, but not read by the application.
+    unread: u64,
+    paused: bool,
+    /// Bytes in order since the last acknowledgement.
+    unacknowledged: u64,
+    /// When the delayed acknowledgement goes: the only timer.
+    ack_at: Option<Instant>,
+    /// The highest offset acknowledged.
+    last_ack: u64,
+    /// The highest right edge of the window that was offered: it never moves back.
+    edge: u64,
+    /// The sender's clock, to be echoed.
+    peer_clock: Instant,
+    outputs: VecDeque<ReceiverOutput>,
+    stats: ReceiverStats,
+}
+
+impl Receiver {
+    /// The receiving end of a connection that waits for a SYN.
+    ///
+    /// # Errors
+    /// What [`Config::check`] refuses.
+    pub fn new(config: Config) -> Result<Self, Refusal> {
+        config.check()?;
+        Ok(Self {
+            config,
+            next: 0,
+            fin_at: None,
+            finished: false,
+            held: Ranges::default(),
+            recent: ArrayVec::new(),
+            unread: 0,
+            paused: false,
+            unacknowledged: 0,
+            ack_at: None,
+            last_ack: 0,
+            edge: 0,
+            peer_clock: Instant::ZERO,
+            outputs: VecDeque::new(),
+            stats: ReceiverStats::default(),
+        })
+    }
+
+    /// What was counted.
+    pub const fn stats(&self) -> &ReceiverStats {
+        &self.stats
+    }
+    /// Whether the whole stream has come.
+    pub const fn is_finished(&self) -> bool {
+        self.finished
+    }
+    /// Payload that is in order.
+    pub const fn received(&self) -> Bytes {
+        Bytes::new(self.next.saturating_sub(1 + self.finished as u64))
+    }
+
+    fn on_segment(&mut self, now: Instant, segment: &Segment) {
+        self.note_clock(segment);
+        if segment.flags.syn {
+            self.next = self.next.max(1);
+            self.acknowledge(now, true);
+            return;
+        }
+        if self.next == 0 || segment.end() == segment.seq {
+            // Nothing comes before the SYN, and what takes no sequence number wants no answer.
+            return;
+        }
+        self.stats.segments += u64::from(segment.len > 0);
+        if self.take(segment) {
+            self.acknowledge(now, false);
+        } else if self.ack_at.is_none() {
+            self.ack_at = Some(now + self.config.ack_delay);
+        }
+    }
+
+    /// RFC 7323, section 4.3: the clock of the earliest segment that is not acknowledged.
+    fn note_clock(&mut self, segment: &Segment) {
+        if let Some((value, _)) = segment.timestamp
+            && segment.seq <= self.last_ack
+        {
+            self.peer_clock = self.peer_clock.max(value);
+        }
+    }
+
+    /// Puts a segment in its place; whether it must be acknowledged at once (RFC 5681, section 4.2).
+    fn take(&mut self, segment: &Segment) -> bool {
+        let end = segment.seq + u64::from(segment.len);
+        if segment.end() <= self.next {
+            self.stats.duplicates += u64::from(segment.len > 0);
+            return true;
+        }
+        let edge = self.next + self.room();
+        if segment.len > 0 && segment.seq >= edge {
+            self.stats.outside_window += 1;
+            return true;
+        }
+        let kept = end.min(edge);
+        if segment.flags.fin && kept == end {
+            self.fin_at = Some(end);
+        }
+        if segment.seq > self.next {
+            self.hold(segment.seq, kept);
+            return true;
+        }
+        let gap = !self.held.is_empty();
+        self.advance(kept);
+        gap || kept < end
+            || self.finished
+            || self.config.ack_delay.is_zero()
+            || self.unacknowledged >= u64::from(self.config.ack_every) * self.config.mss.as_u64()
+    }
+
+    /// Keeps what came too early.
+    fn hold(&mut self, start: u64, end: u64) {
+        if start == end {
+            // A FIN alone, ahead of data.
+            return;
+        }
+        if self.held.insert((start, end)) == 0 {
+            self.stats.duplicates += 1;
+        } else {
+            self.stats.out_of_order += 1;
+        }
+        if self.recent.is_full() {
+            self.recent.pop();
+        }
+        self.recent.insert(0, start);
+    }
+
+    /// The stream is in order up to `end`, and on through whatever was held.
+    fn advance(&mut self, end: u64) {
+        let from = self.next;
+        self.next = end;
+        if !self.held.is_empty() {
+            self.held.remove_below(self.next);
+            if let Some((start, end)) = self.held.first()
+                && start == self.next
+            {
+                self.next = end;
+                self.held.remove_below(end);
+            }
+            let next = self.next;
+            self.recent.retain(|point| *point >= next);
+        }
+        let fresh = self.next - from;
+        self.unacknowledged += fresh;
+        if fresh > 0 && self.paused {
+            self.unread += fresh;
+        } else if fresh > 0 {
+            self.outputs.push_back(ReceiverOutput::Delivered(Bytes::new(fresh)));
+        }
+        if self.fin_at == Some(self.next) {
+            self.next += 1;
+            self.finished = true;
+            self.outputs.push_back(ReceiverOutput::Finished);
+        }
+    }
+
+    /// Room from `next` on. What is held out of order lies within and takes none away.
+    fn room(&self) -> u64 {
+        let buffer = self.config.receive_buffer.as_u64();
+        let most = if self.config.window_scaling { buffer } else { buffer.min(MAX_UNSCALED_WINDOW) };
+        most.min(buffer - self.unread.min(buffer))
+    }
+
+    /// The window to offer. It opens by a full segment or half the buffer at least (RFC 9293, section 3.8.6.2.2).
+    fn offer(&mut self) -> u32 {
+        let least = self.config.mss.as_u64().min(self.config.receive_buffer.as_u64() / 2);
+        let edge = self.next + self.room();
+        if edge >= self.edge + least {
+            self.edge = edge;
+        }
+        self.edge.saturating_sub(self.next) as u32
+    }
+
+    fn acknowledge(&mut self, now: Instant, syn: bool) {
+        self.ack_at = None;
+        self.unacknowledged = 0;
+        self.last_ack = self.next;
+        self.stats.acks_sent += 1;
+        let mut window = self.offer();
+        if syn {
+            // The window of a SYN is never scaled (RFC 7323, section 2.2).
+            window = window.min(MAX_UNSCALED_WINDOW as u32);
+        }
+        let sack = self.config.variant.has_sack();
+        let segment = Segment {
+            seq: u64::from(!syn),
+            ack: self.next,
+            len: 0,
+            window,
+            flags: Flags {
+                syn,
+                ack: true,
+                fin: self.finished,
+                window_scale: syn && self.config.window_scaling,
+                sack_permitted: syn && sack,
+            },
+            sack: if sack && !self.held.is_empty() { self.blocks() } else { SackBlocks::default() },
+            timestamp: self.config.timestamps.then_some((now, self.peer_clock)),
+        };
+        self.outputs.push_back(ReceiverOutput::Segment(segment));
+    }
+
+    /// The blocks to report: that of the latest arrival first, then those before it, then any other.
+    fn blocks(&self) -> SackBlocks {
+        let limit = if self.config.timestamps { MAX_SACK_BLOCKS_WITH_TIMESTAMPS } else { MAX_SACK_BLOCKS };
+        let mut chosen = ArrayVec::<(u64, u64), MAX_SACK_BLOCKS>::new();
+        let latest = self.recent.iter().filter_map(|&point| self.held.at_or_above(point));
+        for block in latest.chain(self.held.iter()) {
+            if chosen.len() == limit {
+                break;
+            }
+            if !chosen.contains(&block) {
+                chosen.push(block);
+            }
+        }
+        let mut blocks = SackBlocks::default();
+        for block in chosen {
+            blocks.push(self.next, block);
+        }
+        blocks
+    }
+
+    fn on_resume(&mut self, now: Instant) {
+        self.paused = false;
+        if self.unread == 0 {
+            return;
+        }
+        let waiting = std::mem::take(&mut self.unread);
+        self.outputs.push_back(ReceiverOutput::Delivered(Bytes::new(waiting)));
+        // The sender may be waiting for the window to open.
+        self.acknowledge(now, false);
+    }
+}
+
+impl Machine for Receiver {
+    type Input = ReceiverInput;
+    type Output = ReceiverOutput;
+
+    fn handle_input(&mut self, now: Instant, input: ReceiverInput) {
+        match input {
+            ReceiverInput::Segment(segment) => self.on_segment(now, &segment),
+            ReceiverInput::Pause => self.paused = true,
+            ReceiverInput::Resume => self.on_resume(now),
+        }
+        // A timer that is due at this very time has had its chance to be made needless.
+        self.handle_timeout(now);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        if self.ack_at.is_some_and(|at| at <= now) {
+            self.stats.delayed_acks += 1;
+            self.acknowledge(now, false);
+        }
+    }
+
+    fn poll_output(&mut self) -> Option<ReceiverOutput> {
+        self.outputs.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Option<Wake> {
+        self.ack_at.map(|at| Wake { at, why: "tcp.delayed_ack" })
+    }
+}

@@ -1,0 +1,20 @@
+//! Recorders: what happened, as numbers by interval, a distribution, a text for people or a capture for Wireshark.
+//!
+//! A recorder takes facts and never asks the simulation anything, draws no random number and opens no file, so that a
+//! run with every recorder on goes through the same events as one with none. Accumulators ([`delay`], [`series`]) are
+//! made for the hot path; writers ([`pcapng`], [`timeline`]) format, and are called only where a scenario asks.
+
+pub mod delay;
+mod dot11;
+mod ip;
+pub mod pcapng;
+mod radiotap;
+pub mod series;
+pub mod timeline;
+
+pub use delay::DelayStats;
+pub use dot11::{CapturedFrame, CapturedKind, Station};
+pub use ip::{CapturedPacket, CapturedTransport, ip_address};
+pub use pcapng::{Capture, Interface};
+pub use series::{Gauge, Series};
+pub use timeline::{Event, FrameLine, PacketLine, Timeline};

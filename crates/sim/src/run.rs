@@ -1,0 +1,50 @@
+//! One run: a resolved scenario and a seed in, facts and recordings out.
+
+use crate::result::RunResult;
+use crate::scenario::spec::Spec;
+use crate::world::{Interrupted, World};
+use airbraid_net::Refusal;
+
+/// What to record beside the facts.
+#[derive(Default)]
+pub struct RunOptions<'a> {
+    /// Frames of every radio as pcapng; otherwise of those that the scenario names.
+    pub pcap: bool,
+    /// The frame timeline; otherwise if the scenario asks for it.
+    pub timeline: bool,
+    /// Hears now and then how much is done, between 0 and 1; answers whether to go on.
+    pub on_progress: Option<&'a mut dyn FnMut(f64) -> bool>,
+}
+
+/// What a run gives.
+#[derive(Debug)]
+pub struct RunOutput {
+    /// The facts.
+    pub result: RunResult,
+    /// The frame timeline, if asked for.
+    pub timeline: Option<String>,
+    /// Captures by file name, if asked for.
+    pub pcaps: Vec<(String, Vec<u8>)>,
+}
+
+/// Why a run gave nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    /// It was told to stop.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
+    /// A model refuses a parameter that the scenario's checks let through.
+    #[error("{} must {}", .0.parameter, .0.must)]
+    Refused(Refusal),
+}
+
+/// Plays `spec` once with the random streams of `seed`.
+///
+/// # Errors
+/// [`RunError`] if it was interrupted, or a model refuses its parameters.
+pub fn run(spec: &Spec, seed: u64, options: RunOptions<'_>) -> Result<RunOutput, RunError> {
+    let mut world = World::new(spec, seed, None).map_err(RunError::Refused)?;
+    let mut go_on = |_| true;
+    world.run(options.on_progress.unwrap_or(&mut go_on))?;
+    Ok(RunOutput { result: world.result(), timeline: None, pcaps: Vec::new() })
+}

@@ -1,0 +1,196 @@
+//! The numbers of a run that a scenario can expect something of, and their names in a summary.
+//!
+//! `[expect]` writes `flow.download.goodput`, the summary `flow.download.goodput_bps`: the unit is in the value there and
+//! in the name here.
+
+use super::error::Complaint;
+use super::nearest::suggestion;
+use super::reader::{self, quantity};
+use super::spec::Spec;
+use super::tree::{Data, Value};
+use airbraid_units::{BitRate, Bytes, Duration};
+
+/// The unit of a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Bits a second.
+    BitPerSecond,
+    /// Bytes.
+    Byte,
+    /// Seconds.
+    Second,
+    /// A number of packets, frames or events.
+    Count,
+    /// A share between 0 and 1.
+    Share,
+}
+
+/// A metric of one kind of thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// Its name in `[expect]`.
+    pub name: &'static str,
+    /// Its name in the summary, with the unit.
+    pub key: &'static str,
+    /// Its unit.
+    pub unit: Unit,
+}
+
+const fn metric(name: &'static str, key: &'static str, unit: Unit) -> Metric {
+    Metric { name, key, unit }
+}
+const fn count(name: &'static str) -> Metric {
+    metric(name, name, Unit::Count)
+}
+
+/// Metrics of a flow: `flow.NAME.METRIC`.
+pub const FLOW: [Metric; 14] = [
+    metric("goodput", "goodput_bps", Unit::BitPerSecond),
+    metric("ip_throughput", "ip_throughput_bps", Unit::BitPerSecond),
+    metric("delivered", "delivered_bytes", Unit::Byte),
+    count("sent_packets"),
+    count("received_packets"),
+    count("retransmits"),
+    count("timeouts"),
+    metric("completion", "completion_s", Unit::Second),
+    metric("delay_min", "delay_min_s", Unit::Second),
+    metric("delay_mean", "delay_mean_s", Unit::Second),
+    metric("delay_std", "delay_std_s", Unit::Second),
+    metric("delay_p50", "delay_p50_s", Unit::Second),
+    metric("delay_p99", "delay_p99_s", Unit::Second),
+    metric("delay_max", "delay_max_s", Unit::Second),
+];
+/// Metrics of a trunk, both directions together: `trunk.NAME.METRIC`.
+pub const TRUNK: [Metric; 6] = [
+    count("sent"),
+    count("delivered"),
+    count("late"),
+    count("duplicates"),
+    count("timer_expiries"),
+    count("resyncs"),
+];
+/// More metrics of one direction of a trunk: `trunk.NAME.FROM.METRIC`, FROM the sending node, and those of [`TRUNK`].
+pub const TRUNK_DIRECTION: [Metric; 2] = [
+    metric("resequencing_delay_mean", "resequencing_delay_mean_s", Unit::Second),
+    metric("reorder_timer", "reorder_timer_s", Unit::Second),
+];
+/// Metrics of a radio: `mac.NODE.RADIO.METRIC`.
+pub const MAC: [Metric; 9] = [
+    count("data_frames"),
+    count("rts_frames"),
+    count("retries"),
+    count("retry_limit_drops"),
+    count("queue_drops"),
+    count("collisions"),
+    count("channel_errors"),
+    count("duplicates"),
+    metric("airtime", "airtime", Unit::Share),
+];
+/// Metrics of one direction of a link: `link.NAME.FROM.METRIC`, FROM the sending node.
+pub const LINK: [Metric; 3] = [count("delivered"), count("queue_drops"), count("lost")];
+/// Metrics of all packets: `packets.METRIC`.
+pub const PACKETS: [Metric; 4] = [count("offered"), count("delivered"), count("dropped"), count("in_flight")];
+
+/// The metric that `path` names in a scenario, as its key in the summary and its unit.
+pub(crate) fn resolve(path: &str, spec: &Spec) -> Result<(String, Unit), Complaint> {
+    let segments: Vec<&str> = path.split('.').collect();
+    let flows = || spec.flows.iter().map(|f| f.name.as_str());
+    let trunks = || spec.trunks.iter().map(|t| t.name.as_str());
+    let links = || spec.links.iter().map(|l| l.name.as_str());
+    let node = |i: usize| spec.nodes.get(i).map_or("", |n| n.name.as_str());
+    match segments[..] {
+        ["flow", name, metric] => {
+            named("flow", name, flows())?;
+            find(path, metric, &[&FLOW])
+        }
+        ["trunk", name, metric] => {
+            named("trunk", name, trunks())?;
+            find(path, metric, &[&TRUNK])
+        }
+        ["trunk", name, from, metric] => {
+            named("trunk", name, trunks())?;
+            let ends = spec.trunks.iter().filter(|t| t.name == name).flat_map(|t| t.between);
+            named("end", from, ends.map(node))?;
+            find(path, metric, &[&TRUNK, &TRUNK_DIRECTION])
+        }
+        ["link", name, from, metric] => {
+            named("link", name, links())?;
+            let ends = spec.links.iter().filter(|l| l.name == name).flat_map(|l| l.between);
+            named("end", from, ends.map(node))?;
+            find(path, metric, &[&LINK])
+        }
+        ["mac", host, radio, metric] => {
+            named("node", host, spec.nodes.iter().map(|n| n.name.as_str()))?;
+            let of_host = spec.nodes.iter().filter(|n| n.name == host);
+            named("radio", radio, of_host.flat_map(|n| n.radios.iter().map(|r| r.name.as_str())))?;
+            find(path, metric, &[&MAC])
+        }
+        ["packets", metric] => find(path, metric, &[&PACKETS]),
+        // Which reasons there are is for the run to say; one that did not occur counts 0.
+        ["drops", reason] if !reason.is_empty() => Ok((path.to_owned(), Unit::Count)),
+        _ => {
+            let help = "flow.NAME.METRIC, trunk.NAME.METRIC, trunk.NAME.FROM.METRIC, link.NAME.FROM.METRIC, \
+                        mac.NODE.RADIO.METRIC, packets.METRIC, drops.REASON";
+            Err(Complaint::new(format!("`{path}` is no metric"), format!("metrics are {help}")))
+        }
+    }
+}
+
+fn named<'a>(what: &str, given: &str, names: impl Iterator<Item = &'a str>) -> Result<(), Complaint> {
+    let names: Vec<&str> = names.collect();
+    if names.contains(&given) {
+        return Ok(());
+    }
+    let shown = &names[..names.len().min(50)];
+    Err(Complaint::new(format!("no {what} is called `{given}`"), suggestion(given, shown)))
+}
+
+fn find(path: &str, given: &str, tables: &[&[Metric]]) -> Result<(String, Unit), Complaint> {
+    let mut all = tables.iter().flat_map(|table| table.iter());
+    if let Some(metric) = all.clone().find(|m| m.name == given || m.key == given) {
+        let stem = &path[..path.len() - given.len()];
+        return Ok((format!("{stem}{}", metric.key), metric.unit));
+    }
+    let names: Vec<&str> = all.by_ref().map(|m| m.name).collect();
+    Err(Complaint::new(format!("`{given}` is no metric here"), suggestion(given, &names)))
+}
+
+impl Unit {
+    /// Reads a value of this unit: a quantity with its unit, or a bare number for counts and shares.
+    pub(crate) fn read(self, value: &Value) -> Result<f64, Complaint> {
+        match self {
+            Self::BitPerSecond => quantity::<BitRate>(value).map(|rate| rate.as_bps() as f64),
+            Self::Byte => quantity::<Bytes>(value).map(|size| size.as_u64() as f64),
+            Self::Second => quantity::<Duration>(value).map(Duration::as_secs_f64),
+            Self::Count => reader::number(value),
+            Self::Share if matches!(value.data, Data::Text(_)) => reader::probability(value).map(|p| p.get()),
+            Self::Share => reader::number(value),
+        }
+    }
+    /// `x` of this unit for a person, four significant digits: `5.021 Mbit/s`.
+    pub fn show(self, x: f64) -> String {
+        let scaled = |table: &[(f64, &str)]| {
+            let fits = table.iter().find(|(factor, _)| x.abs() >= *factor).or(table.last());
+            fits.map_or_else(String::new, |(factor, unit)| format!("{} {unit}", four(x / factor)))
+        };
+        match self {
+            Self::BitPerSecond => scaled(&[(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s")]),
+            Self::Byte => scaled(&[(1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "byte")]),
+            Self::Second => scaled(&[(1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")]),
+            Self::Count => four(x),
+            Self::Share => format!("{} %", four(x * 100.0)),
+        }
+    }
+}
+
+/// Four significant digits, whole numbers in full.
+fn four(x: f64) -> String {
+    let whole = x == libm::trunc(x);
+    match x.abs() {
+        a if whole && a < 1e15 => format!("{x:.0}"),
+        a if a >= 1e3 => format!("{x:.0}"),
+        a if a >= 1e2 => format!("{x:.1}"),
+        a if a >= 1e1 => format!("{x:.2}"),
+        _ => format!("{x:.3}"),
+    }
+}

@@ -1,0 +1,178 @@
+//! A scenario with every cell resolved: what `run`, `check` and `explain` work on.
+
+use super::error::{Complaint, Error, Errors, Problem};
+use super::expect::{self, Expectation};
+use super::overrides;
+use super::reader::{Context, From, Noted, errors};
+use super::schema;
+use super::spec::Spec;
+use super::sweep::{self, SweepAxis};
+use super::tree::{Place, Source, Table, Value, Via};
+use super::warnings;
+use super::{Scenario, error};
+
+/// The trees of all cells together are not larger than this many bytes of text.
+const CELL_TEXT_MAX: usize = 64_000_000;
+
+/// A scenario, ready to run: one cell where nothing is swept.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The file, as it was named.
+    pub file: String,
+    /// What the scenario is called.
+    pub title: String,
+    /// The question that it answers.
+    pub asks: String,
+    /// What is swept, in the order of the file.
+    pub axes: Vec<Axis>,
+    /// Every combination of the axes' values, the last axis fastest.
+    pub cells: Vec<Cell>,
+    /// What is expected of the results.
+    pub expectations: Vec<Expectation>,
+    /// Every resolved value of the first cell and where it came from.
+    pub resolved: Vec<Resolved>,
+    /// What is allowed but may not be what was meant.
+    pub warnings: Vec<String>,
+}
+
+/// One swept key.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    /// Its dotted path.
+    pub key: String,
+    /// Its values.
+    pub values: Vec<serde_json::Value>,
+}
+
+/// One combination of swept values.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// The swept keys with their values, in the order of the file.
+    pub set: Vec<(String, serde_json::Value)>,
+    /// The same as text for a person: `radio.rate = 11 Mbit/s`; empty where nothing is swept.
+    pub label: String,
+    /// What is run.
+    pub spec: Spec,
+    values: Vec<(String, Value)>,
+}
+
+/// A resolved value.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Resolved {
+    /// Its dotted path, as `--set` takes it.
+    pub key: String,
+    /// What it is.
+    pub value: String,
+    /// Where it came from: `trunk.toml:12:12`, `--set`, `default: ns-2`.
+    pub from: String,
+}
+
+impl Cell {
+    pub(crate) fn has(&self, path: &str, value: &Value) -> bool {
+        self.values.iter().any(|(p, v)| p == path && v == value)
+    }
+}
+
+/// Resolves every cell of `scenario`.
+pub(crate) fn make(scenario: &Scenario) -> Result<Plan, Errors> {
+    let Scenario { sources, root, overrides } = scenario;
+    let fail = |problems: Vec<Problem>| errors(problems, sources);
+    let all = sweep::axes(root).map_err(fail)?;
+    let mut axes = all.clone();
+    sweep::pin(&mut axes, overrides);
+    let combinations = sweep::cells(&axes);
+    let text = sources.first().map_or(0, |s| s.text.len());
+    if combinations.len().saturating_mul(text) > CELL_TEXT_MAX {
+        let message = format!("{} cells of a file of {text} byte are too much", combinations.len());
+        let place = root.get("sweep").map_or(whole(0), |v| v.place);
+        return Err(fail(vec![Problem::at(place, Complaint::new(message, "sweep fewer values"))]));
+    }
+    let mut cells: Vec<Cell> = Vec::with_capacity(combinations.len());
+    let mut noted = Vec::new();
+    for (number, combination) in combinations.iter().enumerate() {
+        let (cell, notes) = cell(scenario, &axes, combination, number == 0)?;
+        cells.push(cell);
+        noted.extend(notes);
+    }
+    let expectations = expect::read(root, &all, &cells, sources).map_err(fail)?;
+    let Some(first) = cells.first() else {
+        return Err(Errors::from(Error::of_file("scenario", "there is no cell", "")));
+    };
+    let axes = axes.iter().map(|axis| Axis {
+        key: axis.path.clone(),
+        values: axis.values.iter().map(Value::to_json).collect(),
+    });
+    Ok(Plan {
+        file: sources.first().map(|s| s.name.clone()).unwrap_or_default(),
+        title: first.spec.title.clone(),
+        asks: first.spec.asks.clone(),
+        axes: axes.collect(),
+        expectations,
+        resolved: noted.into_iter().map(|note| resolved(note, sources)).collect(),
+        warnings: warnings::of(&first.spec),
+        cells,
+    })
+}
+
+/// The place of the file as a whole: its first line.
+fn whole(end: usize) -> Place {
+    Place { source: 0, start: 0, end }
+}
+
+fn cell(
+    scenario: &Scenario,
+    axes: &[SweepAxis],
+    combination: &[usize],
+    recording: bool,
+) -> Result<(Cell, Vec<Noted>), Errors> {
+    let Scenario { sources, root, overrides } = scenario;
+    let mut tree: Table = root.clone();
+    let mut problems = Vec::new();
+    let mut values = Vec::with_capacity(axes.len());
+    for (axis, index) in axes.iter().zip(combination) {
+        let value = &axis.values[*index];
+        problems.extend(overrides::apply(&mut tree, &axis.path, axis.path_place, value).err());
+        values.push((axis.path.clone(), value.clone()));
+    }
+    for said in overrides {
+        problems.extend(overrides::apply(&mut tree, &said.path, said.path_place, &said.value).err());
+    }
+    let cx = Context::new(recording);
+    let first_line = sources.first().and_then(|s| s.text.find('\n')).unwrap_or(0);
+    let spec = schema::read(&cx, &tree, whole(first_line));
+    if !problems.is_empty() {
+        problems.extend(cx.into_problems());
+        return Err(errors(problems, sources));
+    }
+    let noted = cx.finish(sources)?;
+    let set = values.iter().map(|(path, value)| (path.clone(), value.to_json())).collect();
+    let label: Vec<String> = values.iter().map(|(path, value)| format!("{path} = {}", bare(value))).collect();
+    Ok((Cell { set, label: label.join(", "), spec, values }, noted))
+}
+
+/// A value without the quotes of a text.
+fn bare(value: &Value) -> String {
+    value.show().replace('"', "")
+}
+
+fn resolved(note: Noted, sources: &[Source]) -> Resolved {
+    let from = match note.from {
+        From::Default(why) if why.is_empty() => "default".to_owned(),
+        From::Default(why) => format!("default: {why}"),
+        From::Written { place, via, label } => {
+            let place = written(place, via, sources);
+            label.map_or_else(|| place.clone(), |label| format!("{label} at {place}"))
+        }
+    };
+    Resolved { key: note.path, value: note.value, from }
+}
+
+fn written(place: Place, via: Via, sources: &[Source]) -> String {
+    let Some(source) = sources.get(place.source) else { return "nowhere".to_owned() };
+    let (line, column) = error::line_and_column(&source.text, place.start);
+    match via {
+        Via::File => format!("{}:{line}:{column}", source.name),
+        Via::Sweep => format!("[sweep] at {}:{line}:{column}", source.name),
+        Via::Option => format!("{} {}", source.name, source.text),
+    }
+}

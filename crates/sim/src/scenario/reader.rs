@@ -1,0 +1,448 @@
+//! Reads values out of the tree by key, with a default and its reason, and remembers every key that was asked for.
+//!
+//! What nobody asked for is an unknown key; what was asked for is what `explain` prints. A wrong value is noted and the
+//! default used in its place, so that one reading finds every error of a file.
+
+use super::error::{Complaint, Error, Errors, ERRORS_MAX, Problem};
+use super::nearest::suggestion;
+use super::tree::{Data, Place, Source, Table, Value, Via, show_float};
+use airbraid_units::{ParseError, Probability, Quantity};
+use std::cell::RefCell;
+use std::fmt::Display;
+
+/// A resolved value: its path, what it is, and where it came from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Noted {
+    pub path: String,
+    pub value: String,
+    pub from: From,
+}
+
+/// Where a resolved value came from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum From {
+    /// Written at a place; the label names the table if it is not the value's own (`[radio]`).
+    Written { place: Place, via: Via, label: Option<&'static str> },
+    /// A default, for a reason.
+    Default(String),
+}
+
+/// What one reading of a scenario collects.
+pub(crate) struct Context {
+    problems: RefCell<Vec<Problem>>,
+    noted: RefCell<Vec<Noted>>,
+    /// Whether resolved values are kept for `explain`.
+    recording: bool,
+}
+
+impl Context {
+    pub fn new(recording: bool) -> Self {
+        Self { problems: RefCell::default(), noted: RefCell::default(), recording }
+    }
+    /// Notes that something at `place` is wrong.
+    pub fn complain(&self, place: Place, complaint: Complaint) {
+        self.problems.borrow_mut().push(Problem::at(place, complaint));
+    }
+    pub fn has_problems(&self) -> bool {
+        !self.problems.borrow().is_empty()
+    }
+    fn note(&self, path: String, value: impl Display, from: From) {
+        if self.recording {
+            self.noted.borrow_mut().push(Noted { path, value: value.to_string(), from });
+        }
+    }
+    /// All that is wrong.
+    pub fn into_problems(self) -> Vec<Problem> {
+        self.problems.into_inner()
+    }
+    /// What was resolved, or the errors, in the order of the file.
+    pub fn finish(self, sources: &[Source]) -> Result<Vec<Noted>, Errors> {
+        let problems = self.problems.into_inner();
+        if problems.is_empty() { Ok(self.noted.into_inner()) } else { Err(errors(problems, sources)) }
+    }
+}
+
+/// The first [`ERRORS_MAX`] problems by place, as errors; no place is mentioned twice with the same words.
+pub(crate) fn errors(mut problems: Vec<Problem>, sources: &[Source]) -> Errors {
+    problems.sort_by(|a, b| {
+        let key = |p: &Problem| (p.place.source, p.place.start);
+        key(a).cmp(&key(b)).then_with(|| a.complaint.message.cmp(&b.complaint.message))
+    });
+    problems.dedup_by(|a, b| a.place == b.place && a.complaint.message == b.complaint.message);
+    problems.truncate(ERRORS_MAX);
+    Errors(problems.into_iter().map(|p| p.into_error(sources)).collect::<Vec<Error>>())
+}
+
+/// A table as it is read: its own keys first, then those of the tables that give its defaults.
+pub(crate) struct View<'a> {
+    pub cx: &'a Context,
+    /// Dotted path, as `--set` writes it.
+    pub path: String,
+    /// Where the table begins.
+    pub place: Place,
+    layers: Vec<Layer<'a>>,
+    /// Keys that only the first so many layers may give.
+    bound: Option<(&'static [&'static str], usize)>,
+    asked: RefCell<Vec<&'static str>>,
+}
+
+#[derive(Clone, Copy)]
+struct Layer<'a> {
+    table: &'a Table,
+    label: Option<&'static str>,
+}
+
+/// A value that was found.
+#[derive(Clone, Copy)]
+pub(crate) struct Found<'a> {
+    pub value: &'a Value,
+    pub layer: usize,
+    label: Option<&'static str>,
+}
+
+impl<'a> View<'a> {
+    pub fn new(cx: &'a Context, path: impl Into<String>, place: Place, table: Option<&'a Table>) -> Self {
+        let layers = table.map(|table| Layer { table, label: None }).into_iter().collect();
+        Self { cx, path: path.into(), place, layers, bound: None, asked: RefCell::default() }
+    }
+    /// The same view with one more table to take defaults from.
+    pub fn over(mut self, defaults: Option<&'a Table>, label: &'static str) -> Self {
+        if self.layers.is_empty() {
+            // The own table must stay the first, even where it is absent.
+            self.layers.push(Layer { table: &EMPTY, label: None });
+        }
+        self.layers.extend(defaults.map(|table| Layer { table, label: Some(label) }));
+        self
+    }
+    /// From now on `keys` are taken from the first `layers` layers only.
+    pub fn bind(&mut self, keys: &'static [&'static str], layers: usize) {
+        self.bound = Some((keys, layers));
+    }
+    /// The table itself, without those behind it.
+    pub fn own_table(&self) -> Option<&'a Table> {
+        self.layers.first().map(|l| l.table)
+    }
+    /// What the tables behind layer `layer` say of `key`.
+    pub fn behind(&self, layer: usize, key: &str) -> Option<&'a Value> {
+        self.layers.iter().skip(layer + 1).find_map(|l| l.table.get(key))
+    }
+    /// Whether the table is there at all.
+    pub fn is_present(&self) -> bool {
+        self.layers.iter().any(|l| !l.table.entries.is_empty())
+    }
+    pub fn path_of(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+
+    /// The value of `key`; from here on the key is a known one.
+    pub fn find(&self, key: &'static str) -> Option<Found<'a>> {
+        self.know(key);
+        self.peek(key)
+    }
+    /// Makes `key` a known one.
+    pub fn know(&self, key: &'static str) {
+        let mut asked = self.asked.borrow_mut();
+        if !asked.contains(&key) {
+            asked.push(key);
+        }
+    }
+    fn peek(&self, key: &str) -> Option<Found<'a>> {
+        let layers = match self.bound {
+            Some((keys, n)) if keys.contains(&key) => &self.layers[..n.min(self.layers.len())],
+            _ => &self.layers[..],
+        };
+        let mut found = layers.iter().enumerate();
+        found.find_map(|(layer, l)| l.table.get(key).map(|value| Found { value, layer, label: l.label }))
+    }
+    /// The place of the value of `key`, or of the table.
+    pub fn place_of(&self, key: &str) -> Place {
+        self.peek(key).map_or(self.place, |found| found.value.place)
+    }
+    /// Notes that the value of `key` is wrong.
+    pub fn complain(&self, key: &str, complaint: Complaint) {
+        self.cx.complain(self.place_of(key), complaint);
+    }
+    /// Notes an error at `key` unless `holds`.
+    pub fn require(&self, holds: bool, key: &str, message: impl FnOnce() -> String, help: &str) {
+        if !holds {
+            self.complain(key, Complaint::new(message(), help));
+        }
+    }
+    /// Notes what `key` was resolved to.
+    pub fn note(&self, key: &str, value: impl Display, found: Option<Found<'_>>, why: &str) {
+        if !self.cx.recording {
+            return;
+        }
+        let from = match found {
+            Some(f) => From::Written { place: f.value.place, via: f.value.via, label: f.label },
+            None => From::Default(why.to_owned()),
+        };
+        self.cx.note(self.path_of(key), value, from);
+    }
+
+    /// The value of `key` read by `parse`, or nothing: absent or wrong.
+    pub fn optional<T>(
+        &self,
+        key: &'static str,
+        why: &str,
+        parse: impl FnOnce(&'a Value) -> Result<T, Complaint>,
+    ) -> Option<T> {
+        let Some(found) = self.find(key) else {
+            self.note(key, "-", None, why);
+            return None;
+        };
+        match parse(found.value) {
+            Ok(value) => {
+                self.note(key, show(found.value), Some(found), "");
+                Some(value)
+            }
+            Err(complaint) => {
+                self.cx.complain(found.value.place, complaint);
+                None
+            }
+        }
+    }
+    /// The value of `key` read by `parse`, or the default.
+    pub fn read<T: Display>(
+        &self,
+        key: &'static str,
+        default: T,
+        why: &str,
+        parse: impl FnOnce(&'a Value) -> Result<T, Complaint>,
+    ) -> T {
+        let Some(found) = self.find(key) else {
+            self.note(key, &default, None, why);
+            return default;
+        };
+        match parse(found.value) {
+            Ok(value) => {
+                self.note(key, &value, Some(found), "");
+                value
+            }
+            Err(complaint) => {
+                self.cx.complain(found.value.place, complaint);
+                default
+            }
+        }
+    }
+    /// The value of `key`, which must be there.
+    pub fn required<T>(
+        &self,
+        key: &'static str,
+        example: &str,
+        parse: impl FnOnce(&'a Value) -> Result<T, Complaint>,
+    ) -> Option<T> {
+        if self.peek(key).is_none() {
+            self.know(key);
+            let message = format!("`{}` is missing", self.path_of(key));
+            self.cx.complain(self.place, Complaint::new(message, format!("add {key} = {example}")));
+            return None;
+        }
+        self.optional(key, "", parse)
+    }
+
+    /// A quantity with its unit.
+    pub fn quantity<Q: Quantity + Display>(&self, key: &'static str, default: Q, why: &str) -> Q {
+        self.read(key, default, why, quantity)
+    }
+    /// A whole number.
+    pub fn count(&self, key: &'static str, default: u32, why: &str) -> u32 {
+        self.read(key, default, why, count)
+    }
+    /// A number without a unit.
+    pub fn number(&self, key: &'static str, default: f64, why: &str) -> f64 {
+        self.read(key, default, why, number)
+    }
+    /// True or false.
+    pub fn flag(&self, key: &'static str, default: bool, why: &str) -> bool {
+        self.read(key, default, why, |value| match value.data {
+            Data::Flag(b) => Ok(b),
+            _ => Err(Complaint::new(format!("true or false is needed, this is {}", value.kind()), "write true or false")),
+        })
+    }
+    /// One word out of several.
+    pub fn choice<T: Copy + PartialEq>(
+        &self,
+        key: &'static str,
+        words: &[(&'static str, T)],
+        default: T,
+        why: &str,
+    ) -> T {
+        let name = |t: T| words.iter().find(|(_, v)| *v == t).map_or("?", |(word, _)| *word);
+        let word = self.read(key, name(default).to_owned(), why, |value| {
+            choose(value, words).map(|t| name(t).to_owned())
+        });
+        words.iter().find(|(w, _)| *w == word).map_or(default, |(_, t)| *t)
+    }
+    /// The table at `key`; where there is none, one without keys.
+    pub fn sub(&self, key: &'static str) -> View<'a> {
+        let path = self.path_of(key);
+        match self.find(key) {
+            Some(Found { value: Value { data: Data::Table(table), place, .. }, .. }) => {
+                View::new(self.cx, path, *place, Some(table))
+            }
+            Some(found) => {
+                let message = format!("`{path}` must be a table, this is {}", found.value.kind());
+                self.cx.complain(found.value.place, Complaint::new(message, format!("write {key} = {{ ... }}")));
+                View::new(self.cx, path, self.place, None)
+            }
+            None => View::new(self.cx, path, self.place, None),
+        }
+    }
+    /// The tables of `[[key]]`, each under the path of its name.
+    pub fn tables(&self, key: &'static str) -> Vec<View<'a>> {
+        let Some(found) = self.find(key) else { return Vec::new() };
+        let Data::List(items) = &found.value.data else {
+            let message = format!("`{key}` is a list of tables, this is {}", found.value.kind());
+            self.cx.complain(found.value.place, Complaint::new(message, format!("write [[{key}]] for each of them")));
+            return Vec::new();
+        };
+        let mut views = Vec::with_capacity(items.len());
+        for (i, item) in items.iter().enumerate() {
+            let Data::Table(table) = &item.data else {
+                let message = format!("an element of `{key}` is a table, this is {}", item.kind());
+                self.cx.complain(item.place, Complaint::new(message, format!("write [[{key}]]")));
+                continue;
+            };
+            let name = match table.get("name").map(|v| &v.data) {
+                Some(Data::Text(name)) => name.clone(),
+                _ => i.to_string(),
+            };
+            views.push(View::new(self.cx, format!("{key}.{name}"), item.place, Some(table)));
+        }
+        views
+    }
+    /// The name of this table: letters, digits, `_` and `-`.
+    pub fn name(&self) -> String {
+        self.required("name", "\"a-name\"", name).unwrap_or_default()
+    }
+    /// Notes each key that nobody asked for.
+    pub fn finish(self) {
+        self.check_keys();
+    }
+    /// The same for a view that is kept.
+    pub fn check_keys(&self) {
+        let Some(own) = self.layers.first() else { return };
+        let mut asked = self.asked.borrow().clone();
+        asked.sort_unstable();
+        for entry in own.table.entries.iter().filter(|e| !asked.contains(&e.key.as_str())) {
+            let inside = if self.path.is_empty() { String::new() } else { format!(" in `{}`", self.path) };
+            let message = format!("unknown key `{}`{inside}", entry.key);
+            self.cx.complain(entry.key_place, Complaint::new(message, suggestion(&entry.key, &asked)));
+        }
+    }
+}
+
+static EMPTY: Table = Table { entries: Vec::new() };
+
+/// A value as it is shown: texts without quotes.
+fn show(value: &Value) -> String {
+    match &value.data {
+        Data::Text(text) => text.clone(),
+        Data::Float(x) => show_float(*x),
+        _ => value.show(),
+    }
+}
+
+/// A text.
+pub(crate) fn text(value: &Value) -> Result<String, Complaint> {
+    match &value.data {
+        Data::Text(text) => Ok(text.clone()),
+        _ => Err(Complaint::new(format!("a text is needed, this is {}", value.kind()), "write it in quotes")),
+    }
+}
+
+/// A name: what paths, file names and tables can carry.
+pub(crate) fn name(value: &Value) -> Result<String, Complaint> {
+    let name = text(value)?;
+    let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if name.is_empty() || name.len() > 64 || !name.chars().all(fine) {
+        return Err(Complaint::new("this cannot be a name", "1 to 64 of A-Z, a-z, 0-9, _ and -"));
+    }
+    Ok(name)
+}
+
+/// A quantity with its unit; a probability may be a bare number.
+pub(crate) fn quantity<Q: Quantity>(value: &Value) -> Result<Q, Complaint> {
+    let units = Q::UNITS.join(", ");
+    let bare = |number: String| match Q::parse(&number) {
+        Err(ParseError::NoUnit) => {
+            let help = format!("write it in quotes with its unit: \"{number} {}\" (units: {units})", Q::UNITS[0]);
+            Complaint::new("the unit is missing", help)
+        }
+        Err(error) => Complaint::new(error.to_string(), format!("write for example \"{}\"", Q::EXAMPLE)),
+        Ok(_) => Complaint::bare(""),
+    };
+    match &value.data {
+        Data::Text(text) => Q::parse(text).map_err(|error| {
+            let help = match &error {
+                ParseError::NoUnit => format!("write \"{} {}\" (units: {units})", text.trim(), Q::UNITS[0]),
+                ParseError::WrongUnit(..) => format!("units: {units}; for example \"{}\"", Q::EXAMPLE),
+                _ => format!("write {} such as \"{}\"", Q::WHAT, Q::EXAMPLE),
+            };
+            Complaint::new(error.to_string(), help)
+        }),
+        Data::Integer(n) => Q::parse(&n.to_string()).map_err(|_| bare(n.to_string())),
+        Data::Float(x) => Q::parse(&x.to_string()).map_err(|_| bare(show_float(*x))),
+        _ => {
+            let help = format!("write {} such as \"{}\"", Q::WHAT, Q::EXAMPLE);
+            Err(Complaint::new(format!("{} is needed, this is {}", Q::WHAT, value.kind()), help))
+        }
+    }
+}
+
+/// A probability that is written as a number or in percent.
+pub(crate) fn probability(value: &Value) -> Result<Probability, Complaint> {
+    quantity(value)
+}
+
+/// A whole number within 32 bits.
+pub(crate) fn count(value: &Value) -> Result<u32, Complaint> {
+    integer(value, u128::from(u32::MAX)).map(|n| n as u32)
+}
+
+/// A whole number from 0 to `largest`.
+pub(crate) fn integer(value: &Value, largest: u128) -> Result<u128, Complaint> {
+    let Data::Integer(n) = value.data else {
+        let message = format!("a whole number is needed, this is {}", value.kind());
+        return Err(Complaint::new(message, "write it without quotes, unit and point"));
+    };
+    match u128::try_from(n) {
+        Ok(n) if n <= largest => Ok(n),
+        Ok(_) => Err(Complaint::new("the number is beyond its type", format!("write a number from 0 to {largest}"))),
+        Err(_) => Err(Complaint::new("the number cannot be negative", format!("write a number from 0 to {largest}"))),
+    }
+}
+
+/// A number without a unit.
+pub(crate) fn number(value: &Value) -> Result<f64, Complaint> {
+    match value.data {
+        Data::Integer(n) => Ok(n as f64),
+        Data::Float(x) => Ok(x),
+        _ => {
+            let message = format!("a number is needed, this is {}", value.kind());
+            Err(Complaint::new(message, "write it without quotes and unit"))
+        }
+    }
+}
+
+/// One of `words`.
+pub(crate) fn choose<T: Copy>(value: &Value, words: &[(&'static str, T)]) -> Result<T, Complaint> {
+    let names: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+    let Data::Text(given) = &value.data else {
+        let message = format!("a word is needed, this is {}", value.kind());
+        return Err(Complaint::new(message, suggestion("", &names)));
+    };
+    let found = words.iter().find(|(word, _)| word == given);
+    found.map(|(_, t)| *t).ok_or_else(|| {
+        Complaint::new(format!("`{given}` is not known here"), suggestion(given, &names))
+    })
+}
+
+/// The elements of a list.
+pub(crate) fn list(value: &Value) -> Result<&[Value], Complaint> {
+    match &value.data {
+        Data::List(items) => Ok(items),
+        _ => Err(Complaint::new(format!("a list is needed, this is {}", value.kind()), "write [ ... ]")),
+    }
+}

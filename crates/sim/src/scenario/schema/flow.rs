@@ -1,0 +1,159 @@
+//! `[[flow]]`: who sends what to whom, over TCP or UDP.
+
+use super::{FLOWS_MAX, index_of};
+use crate::scenario::error::Complaint;
+use crate::scenario::reader::{self, View, choose, quantity};
+use crate::scenario::spec::{Flow, Transport};
+use crate::scenario::tree::{Data, Value};
+use airbraid_net::source::Source;
+use airbraid_net::tcp::{Config, Variant};
+use airbraid_units::{BitRate, Bytes, Duration, Instant};
+
+const VARIANTS: [(&str, Variant); 4] = [
+    ("reno", Variant::Reno),
+    ("newreno", Variant::NewReno),
+    ("sack", Variant::Sack),
+    ("cubic", Variant::Cubic),
+];
+/// The largest payload of a UDP datagram over IPv4.
+const UDP_MAX: u64 = 65_507;
+
+pub(super) fn read(views: &[View<'_>], nodes: &[String]) -> Vec<Flow> {
+    if let Some(view) = views.get(FLOWS_MAX) {
+        view.cx.complain(view.place, Complaint::new("these are too many flows", format!("at most {FLOWS_MAX}")));
+    }
+    views.iter().take(FLOWS_MAX).map(|view| one(view, nodes)).collect()
+}
+
+fn one(view: &View<'_>, nodes: &[String]) -> Flow {
+    let name = view.name();
+    let from = index_of(view, "from", "node", nodes);
+    let to = index_of(view, "to", "node", nodes);
+    let loops = from.is_some() && from == to;
+    view.require(!loops, "to", || "a flow goes from one node to another".to_owned(), "name two different nodes");
+    let start = view.quantity("start", Duration::ZERO, "at once");
+    let stop = view.optional("stop", "never", quantity::<Duration>);
+    let later = stop.is_none_or(|stop| stop > start);
+    view.require(later, "stop", || "the flow stops before it starts".to_owned(), "give a later time");
+    Flow {
+        name,
+        from: from.unwrap_or_default(),
+        to: to.unwrap_or_default(),
+        transport: transport(view),
+        source: source(view),
+        start: Instant::ZERO.saturating_add(start),
+        stop: stop.map(|stop| Instant::ZERO.saturating_add(stop)),
+    }
+}
+
+// --- source --------------------------------------------------------------------------------------------------------
+
+fn source(view: &View<'_>) -> Source {
+    const HELP: &str = "allowed: \"greedy\", { rate = \"4 Mbit/s\" }, { file = \"10 MB\" }";
+    let read = view.optional("source", "greedy: always something to send", |value| match &value.data {
+        Data::Text(word) if word == "greedy" => Ok(Source::Greedy),
+        Data::Table(table) => {
+            let inner = View::new(view.cx, view.path_of("source"), value.place, Some(table));
+            let rate = inner.optional("rate", "", positive_rate);
+            let size = inner.optional("file", "", positive_size);
+            let absent = inner.find("rate").is_none() == inner.find("file").is_none();
+            inner.finish();
+            match (rate, size) {
+                _ if absent => Err(Complaint::new("a source has a rate or a file", HELP)),
+                (Some(rate), _) => Ok(Source::Constant { rate }),
+                (_, Some(size)) => Ok(Source::File { size }),
+                _ => Ok(Source::Greedy),
+            }
+        }
+        _ => Err(Complaint::new("this source is not known", HELP)),
+    });
+    read.unwrap_or_default()
+}
+
+fn positive_rate(value: &Value) -> Result<BitRate, Complaint> {
+    let rate: BitRate = quantity(value)?;
+    if rate.as_bps() > 0 { Ok(rate) } else { Err(Complaint::new("a rate is above zero", "leave the flow out")) }
+}
+
+fn positive_size(value: &Value) -> Result<Bytes, Complaint> {
+    let size: Bytes = quantity(value)?;
+    if size > Bytes::ZERO { Ok(size) } else { Err(Complaint::new("a size is above zero", "leave the flow out")) }
+}
+
+// --- transport -----------------------------------------------------------------------------------------------------
+
+fn transport(view: &View<'_>) -> Transport {
+    const HELP: &str = "allowed: \"tcp\", \"udp\", { tcp = \"newreno\", ... }, { udp = \"1024 byte\" }";
+    let udp = |payload| Transport::Udp { payload, header: Bytes::new(28) };
+    let read = view.optional("transport", "tcp, newreno", |value| match &value.data {
+        Data::Text(word) if word == "tcp" => Ok(Transport::Tcp(Config::default())),
+        Data::Text(word) if word == "udp" => Ok(udp(Bytes::new(1_024))),
+        Data::Table(table) => {
+            let inner = View::new(view.cx, view.path_of("transport"), value.place, Some(table));
+            let transport = match (table.get("udp"), table.get("tcp")) {
+                (Some(_), Some(_)) => Err(Complaint::new("a flow has one transport", HELP)),
+                (Some(_), None) => Ok(udp(inner.optional("udp", "", datagram).unwrap_or(Bytes::new(1)))),
+                (None, Some(_)) => Ok(Transport::Tcp(tcp(&inner))),
+                // What else stands there are keys of TCP; without its name they might be a slip of any kind.
+                (None, None) => return Err(Complaint::new("the transport is not named", HELP)),
+            };
+            inner.finish();
+            transport
+        }
+        _ => Err(Complaint::new("this transport is not known", HELP)),
+    });
+    read.unwrap_or(Transport::Tcp(Config::default()))
+}
+
+fn datagram(value: &Value) -> Result<Bytes, Complaint> {
+    let size: Bytes = quantity(value)?;
+    if (1..=UDP_MAX).contains(&size.as_u64()) {
+        return Ok(size);
+    }
+    Err(Complaint::new(format!("a datagram of {size} does not exist"), format!("1 to {UDP_MAX} byte")))
+}
+
+fn tcp(view: &View<'_>) -> Config {
+    let default = Config::default();
+    let rfc6298 = "RFC 6298";
+    let mss = view.quantity("mss", default.mss, "1500 byte of MTU less 40 byte of headers");
+    let window = view.optional("window", "by receive_buffer", reader::count);
+    let receive_buffer = receive_buffer(view, default.receive_buffer, mss, window);
+    let config = Config {
+        variant: view.optional("tcp", "", |value| choose(value, &VARIANTS)).unwrap_or_default(),
+        mss,
+        initial_window: view.optional("initial_window", "RFC 5681: 2 to 4 segments by their size", reader::count),
+        min_rto: view.quantity("min_rto", default.min_rto, rfc6298),
+        max_rto: view.quantity("max_rto", default.max_rto, rfc6298),
+        initial_rto: view.quantity("initial_rto", default.initial_rto, rfc6298),
+        tick: view.quantity("tick", default.tick, "no coarser than the clock"),
+        ack_every: view.count("ack_every", default.ack_every, "RFC 5681: every second segment"),
+        ack_delay: view.quantity("delayed_ack", default.ack_delay, "ns-2"),
+        receive_buffer,
+        send_buffer: view.quantity("send_buffer", default.send_buffer, "1 MiB: not the limit"),
+        window_scaling: view.flag("window_scaling", default.window_scaling, "RFC 7323"),
+        timestamps: view.flag("timestamps", default.timestamps, "12 byte less a segment"),
+    };
+    check(view, &config);
+    config
+}
+
+/// `receive_buffer`, or `window` segments.
+fn receive_buffer(view: &View<'_>, default: Bytes, mss: Bytes, window: Option<u32>) -> Bytes {
+    let Some(window) = window else {
+        return view.quantity("receive_buffer", default, "the largest window without scaling");
+    };
+    let twice = view.find("receive_buffer").is_some();
+    let message = || "`window` and `receive_buffer` say the same thing twice".to_owned();
+    view.require(!twice, "window", message, "keep one of them");
+    Bytes::new(u64::from(window).saturating_mul(mss.as_u64()))
+}
+
+/// What the connection itself refuses, at the key that says it.
+fn check(view: &View<'_>, config: &Config) {
+    if let Err(refusal) = config.check() {
+        let key = if refusal.parameter == "receive_buffer" && view.find("window").is_some() { "window" } else { refusal.parameter };
+        let message = format!("`{key}` must {}", refusal.must);
+        view.complain(key, Complaint::new(message, "leave it out for the default"));
+    }
+}

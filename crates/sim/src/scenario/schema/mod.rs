@@ -1,0 +1,145 @@
+//! What the keys of a scenario mean: one file for each table, each reading into its part of the resolved scenario.
+//!
+//! Errors are noted in the context and reading goes on, so that all of them are found; the result is used only if
+//! there were none.
+
+mod change;
+mod flow;
+mod link;
+mod node;
+mod radio;
+mod run;
+mod trunk;
+
+pub(crate) use radio::standard_name;
+
+use super::error::Complaint;
+use super::nearest::suggestion;
+use super::reader::{self, Context, View};
+use super::spec::Spec;
+use super::tree::{Data, Place, Table};
+use std::collections::BTreeSet;
+
+/// More nodes than this are refused: a run keeps who hears whom for each pair.
+pub(crate) const NODES_MAX: usize = 4_096;
+/// More radios in one node are refused.
+pub(crate) const RADIOS_MAX: usize = 64;
+/// More flows are refused.
+pub(crate) const FLOWS_MAX: usize = 16_384;
+
+/// Reads the whole scenario but `[sweep]` and `[expect]`.
+pub(crate) fn read(cx: &Context, root: &Table, whole: Place) -> Spec {
+    let top = View::new(cx, "", whole, Some(root));
+    let schema = top.find("schema");
+    if schema.is_none() {
+        cx.complain(whole, Complaint::new("`schema` is missing", "begin the file with schema = 1"));
+    }
+    top.choice_of_numbers("schema", &[1]);
+    let title = top.required("title", "\"what it is called\"", reader::text).unwrap_or_default();
+    let asks = top.required("asks", "\"the question that it answers?\"", reader::text).unwrap_or_default();
+    let run = run::read(top.sub("run"));
+    let defaults = radio_defaults(&top);
+    node::check_defaults(top.sub("radio"), None);
+
+    let node_views = top.tables("node");
+    let mut nodes = node::read(&node_views, defaults);
+    let node_names: Vec<String> = nodes.iter().map(|n| n.name.clone()).collect();
+    unique(cx, "node", &node_views, &node_names);
+    if nodes.is_empty() {
+        cx.complain(whole, Complaint::new("the scenario has no node", "add two [[node]] tables and a [[flow]] between them"));
+    }
+
+    let link_views = top.tables("link");
+    let links = link::read(&link_views, &node_names);
+    unique(cx, "link", &link_views, &links.iter().map(|l| l.name.clone()).collect::<Vec<_>>());
+    let trunk_views = top.tables("trunk");
+    let trunks = trunk::read(&trunk_views, &nodes);
+    unique(cx, "trunk", &trunk_views, &trunks.iter().map(|t| t.name.clone()).collect::<Vec<_>>());
+    node::read_routes(&node_views, &mut nodes, &trunks, &links);
+    let flow_views = top.tables("flow");
+    let flows = flow::read(&flow_views, &node_names);
+    unique(cx, "flow", &flow_views, &flows.iter().map(|f| f.name.clone()).collect::<Vec<_>>());
+    let changes = change::read(&top.tables("at"), &nodes, &links);
+    let record = run::record(top.sub("record"), &nodes, run.duration);
+
+    for view in node_views.into_iter().chain(link_views).chain(trunk_views).chain(flow_views) {
+        view.finish();
+    }
+    // Read by `plan`, which knows the cells and the metrics.
+    top.know("sweep");
+    top.know("expect");
+    top.finish();
+    let run::Run { duration, warm_up, seed, replications } = run;
+    Spec { title, asks, duration, warm_up, seed, replications, nodes, trunks, links, flows, changes, record }
+}
+
+fn radio_defaults<'a>(top: &View<'a>) -> Option<&'a Table> {
+    match top.find("radio").map(|f| &f.value.data) {
+        Some(Data::Table(table)) => Some(table),
+        _ => None,
+    }
+}
+
+impl View<'_> {
+    /// A number that is one of `allowed`.
+    fn choice_of_numbers(&self, key: &'static str, allowed: &[u32]) {
+        self.optional(key, "", |value| {
+            let n = reader::count(value)?;
+            let list: Vec<String> = allowed.iter().map(u32::to_string).collect();
+            let unknown = || Complaint::new(format!("{key} {n} is not known"), format!("allowed: {}", list.join(", ")));
+            if allowed.contains(&n) { Ok(()) } else { Err(unknown()) }
+        });
+    }
+}
+
+/// Names that must differ, of things that are no tables of their own.
+struct Names {
+    what: &'static str,
+    seen: BTreeSet<String>,
+}
+
+impl Names {
+    fn new(what: &'static str) -> Self {
+        Self { what, seen: BTreeSet::new() }
+    }
+    fn add(&mut self, cx: &Context, name: &str, place: Place) {
+        if !name.is_empty() && !self.seen.insert(name.to_owned()) {
+            let message = format!("two {}s are called `{name}`", self.what);
+            cx.complain(place, Complaint::new(message, "give each its own name"));
+        }
+    }
+}
+
+fn unique(cx: &Context, what: &'static str, views: &[View<'_>], names: &[String]) {
+    let mut seen = Names::new(what);
+    for (view, name) in views.iter().zip(names) {
+        seen.add(cx, name, view.place_of("name"));
+    }
+}
+
+/// The index in `names` of what `key` names, which must be there.
+fn index_of(view: &View<'_>, key: &'static str, what: &str, names: &[String]) -> Option<usize> {
+    let example = names.first().map_or_else(|| "\"a-name\"".to_owned(), |n| format!("\"{n}\""));
+    view.required(key, &example, |value| position(&reader::text(value)?, what, names))
+}
+
+fn position(given: &str, what: &str, names: &[String]) -> Result<usize, Complaint> {
+    names.iter().position(|n| n == given).ok_or_else(|| {
+        let shown: Vec<&str> = names.iter().take(50).map(String::as_str).collect();
+        Complaint::new(format!("no {what} is called `{given}`"), suggestion(given, &shown))
+    })
+}
+
+/// The indices of two different nodes.
+fn between(view: &View<'_>, nodes: &[String]) -> Option<[usize; 2]> {
+    view.required("between", "[\"a\", \"b\"]", |value| {
+        let [a, b] = reader::list(value)? else {
+            return Err(Complaint::new("two ends are needed", "write [\"a\", \"b\"]"));
+        };
+        let ends = [position(&reader::text(a)?, "node", nodes)?, position(&reader::text(b)?, "node", nodes)?];
+        if ends[0] == ends[1] {
+            return Err(Complaint::new("both ends are the same node", "name two different nodes"));
+        }
+        Ok(ends)
+    })
+}

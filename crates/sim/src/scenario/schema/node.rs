@@ -1,0 +1,216 @@
+//! `[[node]]`: where hosts and routers are, how they move, which radios they have, which routes they take.
+
+use super::{NODES_MAX, RADIOS_MAX, Names, radio};
+use crate::scenario::error::Complaint;
+use crate::scenario::reader::{self, Context, View, quantity};
+use crate::scenario::spec::{Interface, Link, Mac, Mobility, Node, Position, Radio, Route, Trunk};
+use crate::scenario::tree::{Data, Table, Value};
+use airbraid_units::{Duration, Instant, Metres, Quantity, Speed};
+
+/// Reads all nodes but their routes, which name what is read later.
+pub(super) fn read(views: &[View<'_>], defaults: Option<&Table>) -> Vec<Node> {
+    if let Some(view) = views.get(NODES_MAX) {
+        let message = format!("{} nodes are more than a run may have", views.len());
+        view.cx.complain(view.place, Complaint::new(message, format!("at most {NODES_MAX}")));
+    }
+    views.iter().take(NODES_MAX).map(|view| one(view, defaults)).collect()
+}
+
+fn one(view: &View<'_>, defaults: Option<&Table>) -> Node {
+    let name = view.name();
+    let radios = radios(view, defaults);
+    let place = view.optional("position", "the origin", pair::<Metres>);
+    if place.is_none() && !radios.is_empty() && view.find("position").is_none() {
+        let message = format!("node `{name}` has radios but no place");
+        view.cx.complain(view.place, Complaint::new(message, "add position = [\"0 m\", \"0 m\"]"));
+    }
+    let position = place.map_or_else(Position::default, |(x, y)| Position { x, y });
+    Node { name, position, mobility: mobility(view), radios, routes: Vec::new() }
+}
+
+/// Two quantities: east and north.
+fn pair<Q: Quantity>(value: &Value) -> Result<(Q, Q), Complaint> {
+    match reader::list(value)? {
+        [x, y] => Ok((quantity(x)?, quantity(y)?)),
+        other => {
+            let message = format!("two values are needed, east and north; these are {}", other.len());
+            Err(Complaint::new(message, format!("write [\"{0}\", \"{0}\"]", Q::EXAMPLE)))
+        }
+    }
+}
+
+fn mobility(view: &View<'_>) -> Mobility {
+    let velocity = view.optional("velocity", "it stays", pair::<Speed>);
+    let waypoints = view.optional("waypoints", "it stays", reader::list);
+    match (velocity, waypoints) {
+        (None, None) => Mobility::Static,
+        (Some((x, y)), None) => Mobility::Velocity { x, y },
+        (None, Some(points)) => Mobility::Waypoints(self::waypoints(view, points)),
+        (Some(_), Some(_)) => {
+            view.complain("waypoints", Complaint::new("`velocity` and `waypoints` contradict each other", "keep one of them"));
+            Mobility::Static
+        }
+    }
+}
+
+fn waypoints(view: &View<'_>, points: &[Value]) -> Vec<(Instant, Position)> {
+    let mut read: Vec<(Instant, Position)> = Vec::with_capacity(points.len());
+    for (i, point) in points.iter().enumerate() {
+        let Data::Table(table) = &point.data else {
+            let help = "write { at = \"10 s\", position = [\"0 m\", \"0 m\"] }";
+            view.cx.complain(point.place, Complaint::new(format!("a waypoint is a table, this is {}", point.kind()), help));
+            continue;
+        };
+        let inner = View::new(view.cx, format!("{}.waypoints.{i}", view.path), point.place, Some(table));
+        let at = inner.required("at", "\"10 s\"", quantity::<Duration>);
+        let to = inner.required("position", "[\"0 m\", \"0 m\"]", pair::<Metres>);
+        if let (Some(at), Some((x, y))) = (at, to) {
+            let at = Instant::ZERO.saturating_add(at);
+            let ascends = read.last().is_none_or(|(before, _)| *before < at);
+            inner.require(ascends, "at", || "the times of waypoints must ascend".to_owned(), "put them in order");
+            read.push((at, Position { x, y }));
+        }
+        inner.finish();
+    }
+    read
+}
+
+fn radios(view: &View<'_>, defaults: Option<&Table>) -> Vec<Radio> {
+    let of_node = view.sub("radio");
+    let of_node_table = view.find("radio").and_then(|f| match &f.value.data {
+        Data::Table(table) => Some(table),
+        _ => None,
+    });
+    check_defaults(of_node, defaults);
+    let items = view.optional("radios", "none", reader::list).unwrap_or(&[]);
+    if let Some(item) = items.get(RADIOS_MAX) {
+        let message = format!("{} radios are more than a node may have", items.len());
+        view.cx.complain(item.place, Complaint::new(message, format!("at most {RADIOS_MAX}")));
+    }
+    let mut names = Names::new("radio");
+    let mut radios = Vec::new();
+    for item in items.iter().take(RADIOS_MAX) {
+        let (channel, table) = match &item.data {
+            Data::Integer(_) => (reader::count(item), None),
+            Data::Table(table) => (Ok(0), Some(table)),
+            _ => {
+                let help = "write a channel number, or { name = \"ch1\", channel = 1, ... }";
+                (Err(Complaint::new(format!("a radio is a number or a table, this is {}", item.kind()), help)), None)
+            }
+        };
+        match channel {
+            Ok(channel) => {
+                let radio = one_radio(view, item, channel, table, of_node_table, defaults);
+                names.add(view.cx, &radio.name, item.place);
+                radios.push(radio);
+            }
+            Err(complaint) => view.cx.complain(item.place, complaint),
+        }
+    }
+    radios
+}
+
+/// Reads `[radio]` or a node's `radio` on its own, so that its errors are found once and its keys are known.
+pub(super) fn check_defaults(view: View<'_>, defaults: Option<&Table>) {
+    if view.is_present() {
+        let mut view = view.over(defaults, "[radio]");
+        radio::read(&mut view);
+        view.finish();
+    }
+}
+
+fn one_radio(
+    node: &View<'_>,
+    item: &Value,
+    channel: u32,
+    table: Option<&Table>,
+    of_node: Option<&Table>,
+    defaults: Option<&Table>,
+) -> Radio {
+    // The path needs the name before the view is made that reports errors under it.
+    let peeked = table.and_then(|t| t.get("name").or_else(|| t.get("channel"))).map(|v| match &v.data {
+        Data::Text(name) => name.clone(),
+        Data::Integer(n) => format!("ch{n}"),
+        _ => "?".to_owned(),
+    });
+    let path = format!("{}.radios.{}", node.path, peeked.unwrap_or_else(|| format!("ch{channel}")));
+    let mut view = View::new(node.cx, path, item.place, table).over(of_node, "the node's radio").over(defaults, "[radio]");
+    let channel = match table {
+        Some(_) => view.required("channel", "1", reader::count).unwrap_or(0),
+        None => {
+            view.know("channel");
+            channel
+        }
+    };
+    let name = view.read("name", format!("ch{channel}"), "from the channel", reader::name);
+    let (radio, dcf) = radio::read(&mut view);
+    view.finish();
+    Radio { name, channel, radio, mac: Mac::Dcf(dcf) }
+}
+
+/// Reads the routes of each node, when everything that they can name is known.
+pub(super) fn read_routes(views: &[View<'_>], nodes: &mut [Node], trunks: &[Trunk], links: &[Link]) {
+    let names: Vec<String> = nodes.iter().map(|n| n.name.clone()).collect();
+    for (own, view) in views.iter().enumerate().take(nodes.len()) {
+        let Some(items) = view.optional("routes", "the path of fewest hops", reader::list) else { continue };
+        let mut routes = Vec::new();
+        for (i, item) in items.iter().enumerate() {
+            let Data::Table(table) = &item.data else {
+                let help = "write { to = \"c\", via = \"b\" }";
+                view.cx.complain(item.place, Complaint::new(format!("a route is a table, this is {}", item.kind()), help));
+                continue;
+            };
+            let inner = View::new(view.cx, format!("{}.routes.{i}", view.path), item.place, Some(table));
+            let to = super::index_of(&inner, "to", "node", &names);
+            let via = super::index_of(&inner, "via", "node", &names);
+            let interface = interface(&inner, own, &nodes[own], trunks, links);
+            if let (Some(to), Some(via)) = (to, via) {
+                inner.require(to != own, "to", || "a node needs no route to itself".to_owned(), "leave it out");
+                inner.require(via != own, "via", || "the next hop is another node".to_owned(), "name a neighbour");
+                routes.push(Route { to, via, interface });
+            }
+            inner.finish();
+        }
+        nodes[own].routes = routes;
+    }
+}
+
+/// `interface = "ch1"`, or the name of a trunk or link that ends at this node.
+fn interface(view: &View<'_>, own: usize, node: &Node, trunks: &[Trunk], links: &[Link]) -> Option<Interface> {
+    let mut all: Vec<(&str, Interface)> = Vec::new();
+    all.extend(node.radios.iter().enumerate().map(|(i, r)| (r.name.as_str(), Interface::Radio(i))));
+    let ends = |between: &[usize; 2]| between.contains(&own);
+    let trunks = trunks.iter().enumerate().filter(|(_, t)| ends(&t.between));
+    all.extend(trunks.map(|(i, t)| (t.name.as_str(), Interface::Trunk(i))));
+    let links = links.iter().enumerate().filter(|(_, l)| ends(&l.between));
+    all.extend(links.map(|(i, l)| (l.name.as_str(), Interface::Link(i))));
+    view.optional("interface", "the first that reaches the neighbour: trunk, radio, link", |value| {
+        let given = reader::text(value)?;
+        let found = all.iter().find(|(name, _)| *name == given).map(|(_, interface)| *interface);
+        found.ok_or_else(|| {
+            let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+            let message = format!("node `{}` has no interface `{given}`", node.name);
+            Complaint::new(message, crate::scenario::nearest::suggestion(&given, &names))
+        })
+    })
+}
+
+/// Radios as `[[at]]` and `[record]` name them: `node/radio`.
+pub(super) fn find_radio(cx: &Context, value: &Value, nodes: &[Node]) -> Option<(usize, usize)> {
+    let names: Vec<String> =
+        nodes.iter().flat_map(|n| n.radios.iter().map(move |r| format!("{}/{}", n.name, r.name))).collect();
+    let lookup = || {
+        let given = reader::text(value)?;
+        let found = nodes.iter().enumerate().find_map(|(n, node)| {
+            let (name, radio) = given.split_once('/')?;
+            let index = node.radios.iter().position(|r| r.name == radio)?;
+            (node.name == name).then_some((n, index))
+        });
+        found.ok_or_else(|| {
+            let names: Vec<&str> = names.iter().take(50).map(String::as_str).collect();
+            let message = format!("there is no radio `{given}`");
+            Complaint::new(message, crate::scenario::nearest::suggestion(&given, &names))
+        })
+    };
+    lookup().map_err(|complaint: Complaint| cx.complain(value.place, complaint)).ok()
+}

@@ -1,0 +1,400 @@
+//! `[radio]` and each radio's own table: the PHY, the medium access, power, thresholds, and the models of the channel.
+//!
+//! Defaults: 802.11-2020 for the MAC (`DcfConfig::new`), ns-2's for the radio (two-ray ground, 24.5 dBm, 250 m reception,
+//! 550 m carrier sense, capture 10 dB), because that is what most published wireless simulations ran with. A radio whose
+//! `standard` differs from that of `[radio]` inherits from there only what does not belong to a PHY.
+
+use crate::phy::{ErrorModel, PathLoss, RadioConfig, Threshold};
+use crate::scenario::error::Complaint;
+use crate::scenario::frequency::Frequency;
+use crate::scenario::reader::{self, View, probability, quantity};
+use crate::scenario::tree::{Data, Value};
+use airbraid_mac::dcf::DcfConfig;
+use airbraid_mac::phy::{Preamble, Rate, Standard};
+use airbraid_units::{BitRate, Bytes, Db, Dbm, Duration, Metres, Milliwatt, Probability};
+use std::fmt::Display;
+
+const STANDARDS: [(&str, Standard); 4] = [
+    ("802.11b", Standard::Dot11b),
+    ("802.11a", Standard::Dot11a),
+    ("802.11g", Standard::Dot11g),
+    ("fhss", Standard::Fhss),
+];
+/// Keys that mean something for one PHY only: not inherited by a radio of another standard.
+const OF_THE_PHY: &[&str] = &[
+    "rate", "basic_rates", "broadcast_rate", "preamble", "slot", "sifs", "turnaround", "rx_start_delay", "cw_min",
+    "cw_max", "noise",
+];
+
+/// Reads everything of a radio but its name and channel.
+pub(super) fn read(view: &mut View<'_>) -> (RadioConfig, DcfConfig) {
+    let standard = standard(view);
+    view.choice("mac", &[("dcf", ())], (), "the medium access of 802.11");
+    (radio(view, standard), dcf(view, standard))
+}
+
+/// The name that scenarios give to `standard`.
+pub(crate) fn standard_name(standard: Standard) -> &'static str {
+    STANDARDS.iter().find(|(_, s)| *s == standard).map_or("?", |(name, _)| *name)
+}
+
+fn standard(view: &mut View<'_>) -> Standard {
+    let standard = view.choice("standard", &STANDARDS, Standard::Dot11b, "11 Mbit/s in 2.4 GHz");
+    if let Some(found) = view.find("standard") {
+        let inherited = view.behind(found.layer, "standard").map(|value| &value.data);
+        let same = match inherited {
+            Some(Data::Text(name)) => name == standard_name(standard),
+            _ => standard == Standard::Dot11b,
+        };
+        if !same {
+            view.bind(OF_THE_PHY, found.layer + 1);
+        }
+    }
+    standard
+}
+
+// --- the medium access ---------------------------------------------------------------------------------------------
+
+fn dcf(view: &View<'_>, standard: Standard) -> DcfConfig {
+    let preamble = view.choice(
+        "preamble",
+        &[("long", Preamble::Long), ("short", Preamble::Short)],
+        Preamble::Long,
+        "every 802.11b station understands it",
+    );
+    let other = preamble == Preamble::Short && standard != Standard::Dot11b;
+    view.require(!other, "preamble", || format!("{} has no short preamble", standard_name(standard)), "leave it out");
+    let mut dcf = DcfConfig::new(standard, preamble);
+    let why = "802.11-2020";
+    let phy = &mut dcf.phy;
+    phy.slot = positive(view, "slot", phy.slot, "802.11-2020: aSlotTime");
+    phy.sifs = positive(view, "sifs", phy.sifs, "802.11-2020: aSIFSTime");
+    phy.turnaround = view.quantity("turnaround", phy.turnaround, "802.11-2020: aRxTxTurnaroundTime");
+    phy.rx_start_delay = view.quantity("rx_start_delay", phy.rx_start_delay, "802.11-2020: aPHY-RX-START-Delay");
+    let (slot, turnaround) = (phy.slot, phy.turnaround);
+    view.require(
+        turnaround < slot,
+        "turnaround",
+        || format!("a turnaround of {turnaround} does not fit into a slot of {slot}"),
+        "it is the end of the slot in which a station is committed to transmit",
+    );
+    rates(view, standard, &mut dcf);
+    windows(view, &mut dcf);
+    dcf.rts_threshold = rts_threshold(view, dcf.rts_threshold);
+    dcf.short_retry_limit = retry_limit(view, "short_retry_limit", dcf.short_retry_limit);
+    dcf.long_retry_limit = retry_limit(view, "long_retry_limit", dcf.long_retry_limit);
+    dcf.eifs = view.flag("eifs", dcf.eifs, why);
+    dcf.nav_reset = view.flag("nav_reset", dcf.nav_reset, "802.11-2020, 10.3.2.4; ns-2: false");
+    dcf.queue_limit = view.count("queue", dcf.queue_limit, "packets; ns-2's interface queue");
+    dcf.data_header = view.quantity("data_header", dcf.data_header, "MAC header 24 byte and FCS 4 byte");
+    dcf.llc_header = view.quantity("llc_header", dcf.llc_header, "LLC and SNAP");
+    dcf.response_slack = view.quantity("response_slack", dcf.response_slack, why);
+    small(view, "data_header", dcf.data_header);
+    small(view, "llc_header", dcf.llc_header);
+    dcf
+}
+
+fn rates(view: &View<'_>, standard: Standard, dcf: &mut DcfConfig) {
+    dcf.data_rate = rate(view, "rate", standard, dcf.data_rate, "the highest of the standard");
+    let basic = basic_rates(view, standard);
+    let below = basic.iter().filter(|r| r.bit_rate <= dcf.data_rate.bit_rate).max_by_key(|r| r.bit_rate);
+    view.require(
+        below.is_some(),
+        "basic_rates",
+        || format!("no basic rate is at or below the rate of {}", dcf.data_rate.bit_rate),
+        "answers go at the highest basic rate that is not above the data rate: add a lower one",
+    );
+    dcf.control_rate = below.copied().unwrap_or(dcf.control_rate);
+    let lowest = basic.iter().min_by_key(|r| r.bit_rate).copied().unwrap_or(dcf.broadcast_rate);
+    dcf.broadcast_rate = rate(view, "broadcast_rate", standard, lowest, "the lowest basic rate");
+    view.note("control_rate", dcf.control_rate.bit_rate, None, "the highest basic rate not above `rate`");
+}
+
+fn rate(view: &View<'_>, key: &'static str, standard: Standard, default: Rate, why: &str) -> Rate {
+    let bit_rate = view.read(key, default.bit_rate, why, |value| one_rate(value, standard).map(|r| r.bit_rate));
+    standard.rate(bit_rate).unwrap_or(default)
+}
+
+fn one_rate(value: &Value, standard: Standard) -> Result<Rate, Complaint> {
+    let bit_rate: BitRate = quantity(value)?;
+    standard.rate(bit_rate).ok_or_else(|| {
+        let rates: Vec<String> = standard.rates().iter().map(|r| format!("\"{}\"", r.bit_rate)).collect();
+        let message = format!("{} has no rate of {bit_rate}", standard_name(standard));
+        Complaint::new(message, format!("allowed: {}", rates.join(", ")))
+    })
+}
+
+fn basic_rates(view: &View<'_>, standard: Standard) -> Vec<Rate> {
+    // 802.11b: ns-2's basicRate, which the published values of Wang 2005 agree with; OFDM: the mandatory rates.
+    let kbps: &[u64] = match standard {
+        Standard::Dot11b | Standard::Fhss => &[1_000],
+        Standard::Dot11a | Standard::Dot11g => &[6_000, 12_000, 24_000],
+    };
+    let default: Vec<Rate> = kbps.iter().filter_map(|k| standard.rate(BitRate::from_kbps(*k))).collect();
+    let mut given = None;
+    view.read("basic_rates", Rates(&default).to_string(), "1 Mbit/s as in ns-2; OFDM: the mandatory rates", |value| {
+        let rates: Vec<Rate> = reader::list(value)?.iter().map(|v| one_rate(v, standard)).collect::<Result<_, _>>()?;
+        if rates.is_empty() {
+            return Err(Complaint::new("there must be a basic rate", "write [\"1 Mbit/s\"]"));
+        }
+        let shown = Rates(&rates).to_string();
+        given = Some(rates);
+        Ok(shown)
+    });
+    given.unwrap_or(default)
+}
+
+struct Rates<'a>(&'a [Rate]);
+
+impl Display for Rates<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let rates: Vec<String> = self.0.iter().map(|r| r.bit_rate.to_string()).collect();
+        f.write_str(&rates.join(", "))
+    }
+}
+
+fn windows(view: &View<'_>, dcf: &mut DcfConfig) {
+    dcf.cw_min = view.count("cw_min", dcf.cw_min, "802.11-2020: aCWmin");
+    dcf.cw_max = view.count("cw_max", dcf.cw_max, "802.11-2020: aCWmax");
+    let (min, max) = (dcf.cw_min, dcf.cw_max);
+    let largest = 1 << 20;
+    view.require(min <= max, "cw_min", || format!("cw_min {min} is above cw_max {max}"), "lower the one or raise the other");
+    view.require(max < largest, "cw_max", || format!("{max} is no contention window"), "802.11 has 15 to 1023");
+}
+
+/// `"unlimited"` or a number of attempts.
+fn retry_limit(view: &View<'_>, key: &'static str, default: Option<u32>) -> Option<u32> {
+    let show = |limit: Option<u32>| limit.map_or_else(|| "unlimited".to_owned(), |n| n.to_string());
+    let mut limit = default;
+    view.read(key, show(default), "802.11-2020", |value| {
+        limit = match &value.data {
+            Data::Text(word) if word == "unlimited" => None,
+            Data::Text(_) => return Err(Complaint::new("this is no limit", "write a number or \"unlimited\"")),
+            _ => Some(reader::count(value)?),
+        };
+        if limit == Some(0) {
+            return Err(Complaint::new("a frame must be sent at least once", "write 1 or more, or \"unlimited\""));
+        }
+        Ok(show(limit))
+    });
+    limit.filter(|n| *n > 0)
+}
+
+/// `"off"`, or a size above which frames are sent after RTS and CTS.
+fn rts_threshold(view: &View<'_>, default: Bytes) -> Bytes {
+    let never = Bytes::new(u64::MAX);
+    let mut threshold = default;
+    view.read("rts_threshold", default.to_string(), "above every frame: no RTS", |value| match &value.data {
+        Data::Text(word) if word == "off" => {
+            threshold = never;
+            Ok("off".to_owned())
+        }
+        _ => {
+            threshold = quantity(value)?;
+            Ok(threshold.to_string())
+        }
+    });
+    threshold
+}
+
+fn small(view: &View<'_>, key: &'static str, size: Bytes) {
+    view.require(size.as_u64() <= 1_024, key, || format!("a header of {size} is too long"), "at most 1024 byte");
+}
+
+fn positive(view: &View<'_>, key: &'static str, default: Duration, why: &str) -> Duration {
+    let span = view.quantity(key, default, why);
+    view.require(!span.is_zero(), key, || format!("`{key}` must last longer than nothing"), "write for example \"20 us\"");
+    span
+}
+
+// --- the radio -----------------------------------------------------------------------------------------------------
+
+fn radio(view: &View<'_>, standard: Standard) -> RadioConfig {
+    // ns-2's WirelessPhy: Pt_ = 0.28183815 W and freq_ = 914 MHz give 250 m and 550 m over two-ray ground.
+    let power = view.quantity("power", Milliwatt(281.838_15).to_dbm(), "ns-2: 0.28183815 W");
+    let gain = view.quantity("gain", Db(0.0), "isotropic antenna");
+    let height = view.quantity("height", Metres(1.5), "ns-2");
+    let frequency = view.quantity("frequency", Frequency(914e6), "ns-2");
+    view.require(height.0 > 0.0, "height", || "an antenna stands above the ground".to_owned(), "write for example \"1.5 m\"");
+    bounded(view, "power", power.0);
+    bounded(view, "gain", gain.0);
+    let path_loss = path_loss(view, frequency);
+    let error = error(view);
+    let sinr = error == ErrorModel::Sinr;
+    let noise = noise(view, standard);
+    let below_noise = |db: f64| Threshold::Power(noise - Db(db));
+    let range = |m: f64| Threshold::Range(Metres(m));
+    let reception = if sinr {
+        threshold(view, "reception_range", "sensitivity", below_noise(5.0), "noise - 5 dB: nothing weaker is understood")
+    } else {
+        threshold(view, "reception_range", "sensitivity", range(250.0), "ns-2")
+    };
+    let carrier_sense = if sinr {
+        threshold(view, "carrier_sense_range", "carrier_sense", reception, "what can be received is heard")
+    } else {
+        threshold(view, "carrier_sense_range", "carrier_sense", range(550.0), "ns-2")
+    };
+    order(view, reception, carrier_sense);
+    let interference = if sinr {
+        threshold(view, "interference_range", "interference_floor", below_noise(10.0), "noise - 10 dB")
+    } else {
+        threshold(view, "interference_range", "interference_floor", carrier_sense, "the carrier-sense threshold")
+    };
+    RadioConfig {
+        power,
+        gain,
+        height,
+        frequency_hz: frequency.0,
+        path_loss,
+        reception,
+        carrier_sense,
+        interference,
+        noise,
+        implementation_loss: view.quantity("implementation_loss", Db(0.0), "none"),
+        capture: capture(view, sinr),
+        recapture: view.flag("recapture", false, "a receiver stays with the frame that it has begun"),
+        error,
+    }
+}
+
+fn bounded(view: &View<'_>, key: &'static str, decibels: f64) {
+    view.require(decibels.abs() <= 300.0, key, || format!("{decibels} dB is beyond physics"), "write a value within 300 dB");
+}
+
+/// Thermal noise in the channel and a noise figure of 7 dB.
+fn noise(view: &View<'_>, standard: Standard) -> Dbm {
+    let (level, why) = match standard {
+        Standard::Dot11b => (-93.6, "thermal noise in 22 MHz and 7 dB of noise figure"),
+        Standard::Dot11a | Standard::Dot11g => (-94.0, "thermal noise in 20 MHz and 7 dB of noise figure"),
+        Standard::Fhss => (-107.0, "thermal noise in 1 MHz and 7 dB of noise figure"),
+    };
+    let noise = view.quantity("noise", Dbm(level), why);
+    bounded(view, "noise", noise.0);
+    noise
+}
+
+fn capture(view: &View<'_>, sinr: bool) -> Option<Db> {
+    let default = if sinr { None } else { Some(Db(10.0)) };
+    let why = if sinr { "the error model decides" } else { "ns-2" };
+    let show = |c: Option<Db>| c.map_or_else(|| "none".to_owned(), |db| db.to_string());
+    let mut capture = default;
+    view.read("capture", show(default), why, |value| {
+        capture = match &value.data {
+            Data::Text(word) if word == "none" => None,
+            _ => Some(quantity(value)?),
+        };
+        Ok(show(capture))
+    });
+    capture
+}
+
+fn error(view: &View<'_>) -> ErrorModel {
+    let mut error = ErrorModel::None;
+    let words = [("none", ErrorModel::None), ("sinr", ErrorModel::Sinr)];
+    view.read("error", "none".to_owned(), "what is strong enough is received", |value| {
+        error = match &value.data {
+            Data::Table(table) => {
+                let inner = View::new(view.cx, view.path_of("error"), value.place, Some(table));
+                let ber = inner.required("ber", "1e-5", probability).unwrap_or(Probability::NEVER);
+                inner.finish();
+                ErrorModel::Ber(ber)
+            }
+            _ => reader::choose(value, &words)
+                .map_err(|c| Complaint::new(c.message, "allowed: \"none\", \"sinr\", { ber = 1e-5 }"))?,
+        };
+        Ok(value.show())
+    });
+    error
+}
+
+fn path_loss(view: &View<'_>, frequency: Frequency) -> PathLoss {
+    const MODELS: [(&str, u8); 3] = [("two_ray", 0), ("friis", 1), ("log_distance", 2)];
+    let mut chosen = PathLoss::TwoRay;
+    view.read("path_loss", "two_ray".to_owned(), "ns-2: two-ray ground", |value| {
+        let model = match &value.data {
+            Data::Table(table) => {
+                let inner = View::new(view.cx, view.path_of("path_loss"), value.place, Some(table));
+                let model = inner.choice("model", &MODELS, 0, "ns-2");
+                if model == 2 {
+                    chosen = log_distance(&inner, frequency);
+                }
+                inner.finish();
+                model
+            }
+            _ => reader::choose(value, &MODELS)?,
+        };
+        chosen = match model {
+            0 => PathLoss::TwoRay,
+            1 => PathLoss::Friis,
+            _ if matches!(chosen, PathLoss::LogDistance { .. }) => chosen,
+            _ => return Err(Complaint::new("log_distance needs its numbers", "write { model = \"log_distance\", exponent = 3 }")),
+        };
+        Ok(value.show())
+    });
+    chosen
+}
+
+fn log_distance(view: &View<'_>, frequency: Frequency) -> PathLoss {
+    let exponent = view.number("exponent", 3.0, "between free space (2) and a cluttered floor (4)");
+    let reference = view.quantity("reference", Metres(1.0), "the usual one");
+    view.require(reference.0 > 0.0, "reference", || "the reference distance must be above zero".to_owned(), "write \"1 m\"");
+    view.require((1.0..=10.0).contains(&exponent), "exponent", || format!("{exponent} is no exponent"), "1 to 10; free space has 2");
+    let wavelength = 299_792_458.0 / frequency.0;
+    let free = 20.0 * libm::log10(4.0 * std::f64::consts::PI * reference.0.max(1e-3) / wavelength);
+    let loss = view.quantity("loss", Db(free), "free space at the reference distance");
+    PathLoss::LogDistance { exponent, reference, loss }
+}
+
+/// A threshold that may be given as a range or as a power, by whichever key the nearer table has.
+fn threshold(
+    view: &View<'_>,
+    range: &'static str,
+    power: &'static str,
+    default: Threshold,
+    why: &str,
+) -> Threshold {
+    let (by_range, by_power) = (view.find(range), view.find(power));
+    if let (Some(r), Some(p)) = (by_range, by_power)
+        && r.layer == p.layer
+    {
+        let message = format!("`{power}` and `{range}` say the same thing twice");
+        view.complain(power, Complaint::new(message, "keep one of them"));
+    }
+    let range_is_nearer = match (by_range, by_power) {
+        (Some(r), Some(p)) => r.layer <= p.layer,
+        (Some(_), None) => true,
+        (None, Some(_)) => false,
+        (None, None) => {
+            match default {
+                Threshold::Range(m) => view.note(range, m, None, why),
+                Threshold::Power(dbm) => view.note(power, dbm, None, why),
+            }
+            return default;
+        }
+    };
+    if range_is_nearer {
+        let metres = view.quantity(range, Metres(1.0), "");
+        view.require(metres.0 > 0.0, range, || "a range is above zero".to_owned(), "write for example \"250 m\"");
+        Threshold::Range(metres)
+    } else {
+        let level = view.quantity(power, Dbm(0.0), "");
+        bounded(view, power, level.0);
+        Threshold::Power(level)
+    }
+}
+
+fn order(view: &View<'_>, reception: Threshold, carrier_sense: Threshold) {
+    let deaf = match (reception, carrier_sense) {
+        (Threshold::Range(r), Threshold::Range(c)) => c < r,
+        (Threshold::Power(r), Threshold::Power(c)) => c > r,
+        _ => false,
+    };
+    let key = if matches!(carrier_sense, Threshold::Range(_)) { "carrier_sense_range" } else { "carrier_sense" };
+    view.require(
+        !deaf,
+        if view.find(key).is_some() { key } else { "reception_range" },
+        || "the carrier is not sensed where frames are still received".to_owned(),
+        "carrier sense reaches at least as far as reception: give carrier_sense_range the same or a larger distance",
+    );
+}
+

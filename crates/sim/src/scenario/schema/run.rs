@@ -1,0 +1,72 @@
+//! `[run]` and `[record]`: how long, how often, and what is kept.
+
+use super::node::find_radio;
+use crate::scenario::error::Complaint;
+use crate::scenario::reader::{self, View, quantity};
+use crate::scenario::spec::{Node, Record};
+use crate::scenario::tree::{Data, Value};
+use airbraid_units::Duration;
+
+/// A run lasts no longer: series and timers are sized by it.
+const DURATION_MAX: Duration = Duration::from_secs(30 * 86_400);
+/// More replications are refused.
+const REPLICATIONS_MAX: u32 = 10_000;
+/// A series has no more values.
+const INTERVALS_MAX: u64 = 1_000_000;
+
+pub(super) struct Run {
+    pub duration: Duration,
+    pub warm_up: Duration,
+    pub seed: u64,
+    pub replications: u32,
+}
+
+pub(super) fn read(view: View<'_>) -> Run {
+    let duration = view.required("duration", "\"100 s\"", quantity::<Duration>);
+    let run = Run {
+        duration: duration.unwrap_or(Duration::from_secs(1)),
+        warm_up: view.quantity("warm_up", Duration::ZERO, "everything is counted"),
+        seed: view.read("seed", 1, "the first", seed),
+        replications: view.count("replications", 1, "one run tells of itself only"),
+    };
+    let fits = !run.duration.is_zero() && run.duration <= DURATION_MAX;
+    view.require(fits, "duration", || format!("a run cannot last {}", run.duration), "more than nothing, at most 720 h");
+    let counted = run.warm_up < run.duration;
+    view.require(counted, "warm_up", || "nothing is left after the warm-up".to_owned(), "make it shorter than the duration");
+    let some = (1..=REPLICATIONS_MAX).contains(&run.replications);
+    view.require(some, "replications", || format!("{} replications cannot be run", run.replications), "1 to 10000");
+    view.finish();
+    run
+}
+
+/// TOML's integers end at 2^63 - 1, which leaves room for the seeds of the replications.
+fn seed(value: &Value) -> Result<u64, Complaint> {
+    reader::integer(value, (1 << 63) - 1).map(|n| n as u64)
+}
+
+/// Reads `[record]`.
+pub(super) fn record(view: View<'_>, nodes: &[Node], duration: Duration) -> Record {
+    let interval = view.quantity("interval", Duration::from_secs(1), "a value a second");
+    view.require(!interval.is_zero(), "interval", || "an interval lasts longer than nothing".to_owned(), "write \"1 s\"");
+    if !interval.is_zero() {
+        let n = duration.div_floor(interval);
+        let help = format!("at most {INTERVALS_MAX}: make the interval longer");
+        view.require(n <= INTERVALS_MAX, "interval", || format!("{n} intervals are too many"), &help);
+    }
+    let mut pcap = Vec::new();
+    view.optional("pcap", "none; --pcap captures all", |value| {
+        match &value.data {
+            Data::Text(word) if word == "all" => {
+                pcap = nodes.iter().enumerate().flat_map(|(n, node)| (0..node.radios.len()).map(move |r| (n, r))).collect();
+            }
+            Data::List(items) => pcap = items.iter().filter_map(|item| find_radio(view.cx, item, nodes)).collect(),
+            _ => return Err(Complaint::new("radios are needed", "write [\"node/ch1\"] or \"all\"")),
+        }
+        Ok(())
+    });
+    pcap.sort_unstable();
+    pcap.dedup();
+    let timeline = view.flag("timeline", false, "--timeline writes it");
+    view.finish();
+    Record { interval, pcap, timeline }
+}

@@ -1,0 +1,160 @@
+//! `[[trunk]]`: which radios of two neighbours form one, and by what policy; the `policy` table is the daemon's.
+
+use super::{between, position, standard_name};
+use crate::scenario::error::Complaint;
+use crate::scenario::reader::{self, View};
+use crate::scenario::spec::{Mac, Node, Radio, Trunk};
+use crate::scenario::tree::Value;
+use airbraid_engine::trunk::{Distributor, LateMode, Policy, Resequencer};
+use airbraid_units::{Bytes, Duration};
+
+/// The resequencer holds no more packets.
+const BUFFER_MAX: u32 = 2_048;
+
+pub(super) fn read(views: &[View<'_>], nodes: &[Node]) -> Vec<Trunk> {
+    let names: Vec<String> = nodes.iter().map(|n| n.name.clone()).collect();
+    let mut trunks: Vec<Trunk> = Vec::with_capacity(views.len());
+    for view in views {
+        let name = view.name();
+        let ends = between(view, &names);
+        let members = ends.map(|ends| members(view, ends, nodes)).unwrap_or_default();
+        let header = view.quantity("header", Bytes::new(4), "a 32-bit number before each packet");
+        let small = header.as_u64() <= 1_024;
+        view.require(small, "header", || format!("a header of {header} is too long"), "at most 1024 byte");
+        let policy = policy(view.sub("policy"));
+        let trunk = Trunk { name, between: ends.unwrap_or_default(), members, header, policy };
+        shared(view, &trunk, &trunks);
+        trunks.push(trunk);
+    }
+    trunks
+}
+
+/// Two trunks between the same nodes cannot share a radio: its queue serves one neighbour's trunk.
+fn shared(view: &View<'_>, trunk: &Trunk, others: &[Trunk]) {
+    for other in others {
+        let same = other.between == trunk.between;
+        let crossed = other.between[0] == trunk.between[1] && other.between[1] == trunk.between[0];
+        let taken = trunk.members.iter().any(|m| {
+            (same && other.members.iter().any(|o| o[0] == m[0] || o[1] == m[1]))
+                || (crossed && other.members.iter().any(|o| o[0] == m[1] || o[1] == m[0]))
+        });
+        let message = || format!("trunks `{}` and `{}` use the same radios between the same nodes", other.name, trunk.name);
+        view.require(!taken, "members", message, "give each trunk its own members");
+    }
+}
+
+fn members(view: &View<'_>, ends: [usize; 2], nodes: &[Node]) -> Vec<[usize; 2]> {
+    let [a, b] = ends.map(|i| &nodes[i]);
+    if let Some(given) = view.optional("members", "every channel that both ends share", reader::list) {
+        if given.is_empty() {
+            view.complain("members", Complaint::new("a trunk has at least one member", "name radios, or leave it out"));
+        }
+        let mut members: Vec<[usize; 2]> = Vec::new();
+        for item in given {
+            match member(item, a, b) {
+                Ok(m) if members.iter().any(|o| o[0] == m[0] || o[1] == m[1]) => {
+                    view.cx.complain(item.place, Complaint::new("a radio is a member once", "leave the second out"));
+                }
+                Ok(m) => members.push(m),
+                Err(complaint) => view.cx.complain(item.place, complaint),
+            }
+        }
+        return members;
+    }
+    let mut members: Vec<[usize; 2]> = Vec::new();
+    for (i, radio) in a.radios.iter().enumerate() {
+        let mut peers = b.radios.iter().enumerate();
+        let free = |j: usize| members.iter().all(|m| m[1] != j);
+        if let Some((j, _)) = peers.find(|(j, peer)| can_hear(radio, peer).is_ok() && free(*j)) {
+            members.push([i, j]);
+        }
+    }
+    if members.is_empty() {
+        let message = format!("the ends of this trunk share no channel: {}; {}", channels(a), channels(b));
+        view.complain("between", Complaint::new(message, "give both nodes radios on the same channels"));
+    }
+    members
+}
+
+fn channels(node: &Node) -> String {
+    if node.radios.is_empty() {
+        return format!("`{}` has no radio", node.name);
+    }
+    let channels: Vec<String> = node.radios.iter().map(|r| r.channel.to_string()).collect();
+    format!("`{}` has {}", node.name, channels.join(", "))
+}
+
+/// `"ch1"`: the radios of this name at both ends; `["ch1", "up"]`: one at either end.
+fn member(item: &Value, a: &Node, b: &Node) -> Result<[usize; 2], Complaint> {
+    let names = match reader::list(item) {
+        Ok([x, y]) => [reader::text(x)?, reader::text(y)?],
+        Ok(_) => return Err(Complaint::new("a pair of radios is needed", "write [\"radio here\", \"radio there\"]")),
+        Err(_) => [reader::text(item)?, reader::text(item)?],
+    };
+    let index = |node: &Node, name: &str| {
+        let radios: Vec<String> = node.radios.iter().map(|r| r.name.clone()).collect();
+        position(name, &format!("radio of `{}`", node.name), &radios)
+    };
+    let pair = [index(a, &names[0])?, index(b, &names[1])?];
+    can_hear(&a.radios[pair[0]], &b.radios[pair[1]])?;
+    Ok(pair)
+}
+
+fn can_hear(a: &Radio, b: &Radio) -> Result<(), Complaint> {
+    let (Mac::Dcf(x), Mac::Dcf(y)) = (&a.mac, &b.mac);
+    if a.channel != b.channel {
+        let message = format!("the radios are on different channels: {} and {}", a.channel, b.channel);
+        return Err(Complaint::new(message, "a member has the same channel at both ends"));
+    }
+    if x.phy.standard != y.phy.standard {
+        let names = [x, y].map(|d| standard_name(d.phy.standard));
+        let message = format!("the radios speak different standards: {} and {}", names[0], names[1]);
+        return Err(Complaint::new(message, "a member has the same standard at both ends"));
+    }
+    Ok(())
+}
+
+fn policy(view: View<'_>) -> Policy {
+    let default = Policy::default();
+    let distributors = [("round_robin", Distributor::RoundRobin)];
+    let policy = Policy {
+        distributor: view.choice("distributor", &distributors, default.distributor, "Wang 2005"),
+        queue_limit: view.count("queue", default.queue_limit, "packets; Wang 2005"),
+        member_limit: view.count("member_queue", default.member_limit, "packets; Wang 2005"),
+        resequencer: resequencer(view.sub("resequencer")),
+    };
+    let some = policy.member_limit > 0;
+    view.require(some, "member_queue", || "a member holds at least one packet".to_owned(), "write 1 or more");
+    view.finish();
+    policy
+}
+
+fn resequencer(view: View<'_>) -> Resequencer {
+    let default = Resequencer::default();
+    let span = |key: &'static str, value: Duration, why: &str| view.quantity(key, value, why);
+    view.choice("timer", &[("adaptive", ())], (), "Wang 2005");
+    let read = Resequencer {
+        mode: view.choice("mode", &[("tcp", LateMode::Tcp), ("strict", LateMode::Strict)], default.mode, "Wang 2005"),
+        initial: span("initial", default.initial, "docs/models/trunk.md"),
+        minimum: span("minimum", default.minimum, "docs/models/trunk.md"),
+        maximum: span("maximum", default.maximum, "docs/models/trunk.md"),
+        increment: span("increment", default.increment, "Wang 2005"),
+        decay: span("decay", default.decay, "Wang 2005"),
+        repeat_halving: view.flag("repeat_halving", default.repeat_halving, "Wang 2005, as its figure shows"),
+        buffer_limit: view.count("buffer", default.buffer_limit, "packets"),
+    };
+    let within = read.minimum <= read.initial && read.initial <= read.maximum;
+    let message = || format!("{} <= {} <= {} does not hold", read.minimum, read.initial, read.maximum);
+    view.require(within, "initial", message, "the timer begins between its minimum and its maximum");
+    for (key, fine) in [
+        ("minimum", !read.minimum.is_zero()),
+        ("decay", !read.decay.is_zero()),
+    ] {
+        view.require(fine, key, || format!("`{key}` must be above zero"), "leave it out for the default");
+    }
+    let held = (1..=BUFFER_MAX).contains(&read.buffer_limit);
+    let message = || format!("a buffer of {} packets cannot be had", read.buffer_limit);
+    view.require(held, "buffer", message, "1 to 2048: half of what the duplicate filter remembers");
+    view.finish();
+    read
+}

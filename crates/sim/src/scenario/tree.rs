@@ -1,0 +1,243 @@
+//! A TOML document as a small tree in which each value knows where it was written: in the file, in a `--set`, in a sweep.
+//!
+//! It keeps the order of the file, which decides the order of sweep axes and of `explain`. It knows nothing of keys
+//! and their meaning: that is the business of `schema`.
+
+use super::error::{Complaint, Problem};
+use std::sync::Arc;
+use toml::de::{DeTable, DeValue};
+
+/// A text that values come from: the scenario file, or one `--set`.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    /// What to call it in a message: the path, `--set`.
+    pub name: String,
+    /// The text itself.
+    pub text: Arc<str>,
+}
+
+/// A piece of a source, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Index of the source.
+    pub source: usize,
+    /// First byte.
+    pub start: usize,
+    /// The byte after the last.
+    pub end: usize,
+}
+
+/// How a value came to hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Via {
+    /// It is written at its place in the file.
+    File,
+    /// An option of the command line says so.
+    Option,
+    /// A cell of `[sweep]` says so.
+    Sweep,
+}
+
+/// What a value is.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Data {
+    Text(String),
+    Integer(i128),
+    Float(f64),
+    Flag(bool),
+    Date(String),
+    List(Vec<Value>),
+    Table(Table),
+}
+
+/// A value and where it was written.
+#[derive(Clone, Debug)]
+pub(crate) struct Value {
+    pub data: Data,
+    pub place: Place,
+    pub via: Via,
+}
+
+/// Two values are the same wherever they were written.
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.data, &other.data) {
+            (Data::Integer(a), Data::Float(b)) | (Data::Float(b), Data::Integer(a)) => *a as f64 == *b,
+            (a, b) => a == b,
+        }
+    }
+}
+
+/// A key, where it was written, and its value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Entry {
+    pub key: String,
+    pub key_place: Place,
+    pub value: Value,
+}
+
+/// A table, in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Table {
+    pub entries: Vec<Entry>,
+}
+
+impl Table {
+    /// The value of `key`.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.entries.iter().find(|e| e.key == key).map(|e| &e.value)
+    }
+    /// Sets `key`, in its old position if it has one.
+    pub fn set(&mut self, key: &str, key_place: Place, value: Value) {
+        match self.entries.iter_mut().find(|e| e.key == key) {
+            Some(entry) => (entry.key_place, entry.value) = (key_place, value),
+            None => self.entries.push(Entry { key: key.to_owned(), key_place, value }),
+        }
+    }
+}
+
+impl Value {
+    /// What kind of value it is, for a message.
+    pub fn kind(&self) -> &'static str {
+        match self.data {
+            Data::Text(_) => "a text",
+            Data::Integer(_) => "a whole number",
+            Data::Float(_) => "a number",
+            Data::Flag(_) => "true or false",
+            Data::Date(_) => "a date",
+            Data::List(_) => "a list",
+            Data::Table(_) => "a table",
+        }
+    }
+    /// The value as TOML on one line.
+    pub fn show(&self) -> String {
+        match &self.data {
+            Data::Text(text) => format!("{text:?}"),
+            Data::Integer(n) => n.to_string(),
+            Data::Float(x) => show_float(*x),
+            Data::Flag(b) => b.to_string(),
+            Data::Date(text) => text.clone(),
+            Data::List(items) => {
+                let items: Vec<String> = items.iter().map(Self::show).collect();
+                format!("[{}]", items.join(", "))
+            }
+            Data::Table(table) => {
+                let pairs: Vec<String> =
+                    table.entries.iter().map(|e| format!("{} = {}", e.key, e.value.show())).collect();
+                format!("{{ {} }}", pairs.join(", "))
+            }
+        }
+    }
+    /// The value as JSON.
+    pub fn to_json(&self) -> serde_json::Value {
+        use serde_json::Value as Json;
+        match &self.data {
+            Data::Text(text) | Data::Date(text) => Json::from(text.as_str()),
+            Data::Integer(n) => i64::try_from(*n).map_or_else(|_| Json::from(n.to_string()), Json::from),
+            Data::Float(x) => Json::from(*x),
+            Data::Flag(b) => Json::from(*b),
+            Data::List(items) => Json::Array(items.iter().map(Self::to_json).collect()),
+            Data::Table(table) => {
+                Json::Object(table.entries.iter().map(|e| (e.key.clone(), e.value.to_json())).collect())
+            }
+        }
+    }
+    /// Marks this value and all within it as come by `via`.
+    pub fn mark(&mut self, via: Via) {
+        self.via = via;
+        match &mut self.data {
+            Data::List(items) => items.iter_mut().for_each(|v| v.mark(via)),
+            Data::Table(table) => table.entries.iter_mut().for_each(|e| e.value.mark(via)),
+            _ => {}
+        }
+    }
+}
+
+/// A number as short as it can be written without loss: small ones in exponent form.
+pub(crate) fn show_float(x: f64) -> String {
+    if x != 0.0 && x.abs() < 1e-3 { format!("{x:e}") } else { x.to_string() }
+}
+
+/// Reads the text of source number `source` as TOML.
+pub(crate) fn parse(text: &str, source: usize, via: Via) -> Result<Table, Problem> {
+    let parsed = DeTable::parse(text).map_err(|e| {
+        let span = e.span().unwrap_or(0..0);
+        let place = widen(text, source, span.start, span.end);
+        Problem::at(place, Complaint::new(format!("this is not TOML: {}", e.message()), syntax_help(text, place)))
+    })?;
+    table(parsed.get_ref(), source, via)
+}
+
+/// Makes an empty span cover the word at it, so that a message can quote something.
+fn widen(text: &str, source: usize, start: usize, end: usize) -> Place {
+    let clamp = |i: usize| (0..=i.min(text.len())).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0);
+    let (start, mut end) = (clamp(start), clamp(end));
+    if start >= end {
+        let word = text[start..].find(|c: char| c.is_whitespace()).unwrap_or(text.len() - start);
+        end = start + word.min(40);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+    }
+    Place { source, start, end: end.max(start) }
+}
+
+/// The most frequent slip deserves its own remedy: a quantity without quotes.
+fn syntax_help(text: &str, place: Place) -> String {
+    let line_start = text[..place.start].rfind('\n').map_or(0, |i| i + 1);
+    let line = text[line_start..].lines().next().unwrap_or("");
+    if let Some((key, value)) = line.split_once('=') {
+        let value = value.split('#').next().unwrap_or("").trim();
+        let digit = value.chars().next().is_some_and(|c| c.is_ascii_digit() || c == '-');
+        if digit && value.chars().any(|c| c.is_ascii_alphabetic()) && value.len() < 40 && !value.contains('"') {
+            return format!("a quantity is a text in quotes: {} = \"{value}\"", key.trim());
+        }
+    }
+    "a scenario is TOML: `key = value` lines under `[table]` headers, texts in quotes".to_owned()
+}
+
+fn table(map: &DeTable<'_>, source: usize, via: Via) -> Result<Table, Problem> {
+    let mut entries = Vec::with_capacity(map.len());
+    for (key, value) in map {
+        let span = key.span();
+        entries.push(Entry {
+            key: key.get_ref().to_string(),
+            key_place: Place { source, start: span.start, end: span.end },
+            value: self::value(value.get_ref(), value.span(), source, via)?,
+        });
+    }
+    entries.sort_by_key(|e| e.key_place.start);
+    Ok(Table { entries })
+}
+
+fn value(
+    given: &DeValue<'_>,
+    span: std::ops::Range<usize>,
+    source: usize,
+    via: Via,
+) -> Result<Value, Problem> {
+    let place = Place { source, start: span.start, end: span.end };
+    let data = match given {
+        DeValue::String(text) => Data::Text(text.to_string()),
+        DeValue::Boolean(b) => Data::Flag(*b),
+        DeValue::Datetime(date) => Data::Date(date.to_string()),
+        DeValue::Integer(n) => match i128::from_str_radix(n.as_str(), n.radix()) {
+            Ok(n) => Data::Integer(n),
+            Err(_) => return Err(out_of_range(place)),
+        },
+        DeValue::Float(x) => match x.as_str().parse::<f64>() {
+            Ok(x) if x.is_finite() => Data::Float(x),
+            _ => return Err(out_of_range(place)),
+        },
+        DeValue::Array(items) => {
+            let items = items.iter().map(|v| value(v.get_ref(), v.span(), source, via));
+            Data::List(items.collect::<Result<_, _>>()?)
+        }
+        DeValue::Table(map) => Data::Table(table(map, source, via)?),
+    };
+    Ok(Value { data, place, via })
+}
+
+fn out_of_range(place: Place) -> Problem {
+    Problem::at(place, Complaint::new("the number is beyond its type", "write a finite number that fits into 64 bits"))
+}

@@ -1,0 +1,111 @@
+//! What a scenario may say although its author may not have meant it: `explain` tells, nothing is refused.
+
+use super::schema::standard_name;
+use super::spec::{Mac, Mobility, Node, Radio, Spec};
+use crate::phy::Threshold;
+use airbraid_mac::phy::Standard;
+use std::collections::BTreeSet;
+
+/// Channels of 802.11b and g are 5 MHz apart and 20 to 22 MHz wide.
+const OVERLAP_CHANNELS: u32 = 5;
+/// Beyond this many nodes the pairs are not looked through.
+const NODES_MAX: usize = 512;
+
+/// The warnings of one cell.
+pub(crate) fn of(spec: &Spec) -> Vec<String> {
+    let mut warnings = Vec::new();
+    overlaps(spec, &mut warnings);
+    if spec.nodes.len() <= NODES_MAX {
+        unreachable(spec, &mut warnings);
+        same_place(spec, &mut warnings);
+    }
+    if spec.flows.is_empty() {
+        warnings.push("there is no [[flow]]: nothing will be sent".to_owned());
+    }
+    for flow in &spec.flows {
+        if flow.start.as_nanos() >= spec.duration.as_nanos() {
+            warnings.push(format!("flow `{}` starts when the run is over", flow.name));
+        }
+    }
+    warnings
+}
+
+/// Radios of the 2.4-GHz standards on channels that overlap in reality.
+fn overlaps(spec: &Spec, warnings: &mut Vec<String>) {
+    let channels: BTreeSet<u32> = spec.nodes.iter().flat_map(|n| &n.radios).filter_map(in_2_4_ghz).collect();
+    let channels: Vec<u32> = channels.into_iter().collect();
+    let pairs = channels.windows(2).filter(|w| w[1] - w[0] < OVERLAP_CHANNELS);
+    let pairs: Vec<String> = pairs.map(|w| format!("{} and {}", w[0], w[1])).collect();
+    if !pairs.is_empty() {
+        warnings.push(format!(
+            "channels {} are {} MHz apart or less and overlap in reality; in the model they do not hear each other",
+            pairs.join(", "),
+            5 * (OVERLAP_CHANNELS - 1),
+        ));
+    }
+}
+
+fn in_2_4_ghz(radio: &Radio) -> Option<u32> {
+    let Mac::Dcf(dcf) = &radio.mac;
+    matches!(dcf.phy.standard, Standard::Dot11b | Standard::Dot11g).then_some(radio.channel)
+}
+
+fn same_place(spec: &Spec, warnings: &mut Vec<String>) {
+    for (i, a) in spec.nodes.iter().enumerate() {
+        let near = |b: &&Node| b.position == a.position && !a.radios.is_empty() && !b.radios.is_empty();
+        if let Some(b) = spec.nodes[..i].iter().find(near) {
+            warnings.push(format!("nodes `{}` and `{}` stand at the same place", b.name, a.name));
+        }
+    }
+}
+
+/// Flows without a path at the start.
+fn unreachable(spec: &Spec, warnings: &mut Vec<String>) {
+    for flow in &spec.flows {
+        let mut seen: BTreeSet<usize> = BTreeSet::from([flow.from]);
+        let mut front = vec![flow.from];
+        while let Some(at) = front.pop() {
+            for next in 0..spec.nodes.len() {
+                if !seen.contains(&next) && neighbours(spec, at, next) {
+                    seen.insert(next);
+                    front.push(next);
+                }
+            }
+        }
+        if !seen.contains(&flow.to) {
+            let (from, to) = (&spec.nodes[flow.from].name, &spec.nodes[flow.to].name);
+            let name = &flow.name;
+            warnings.push(format!("flow `{name}`: no path leads from `{from}` to `{to}` at the start{}", hint(spec, flow.from, flow.to)));
+        }
+    }
+}
+
+fn neighbours(spec: &Spec, a: usize, b: usize) -> bool {
+    let joined = |between: &[usize; 2]| between.contains(&a) && between.contains(&b);
+    spec.links.iter().any(|l| joined(&l.between))
+        || spec.nodes[a].radios.iter().any(|x| spec.nodes[b].radios.iter().any(|y| hears(spec, (a, x), (b, y))))
+}
+
+/// Whether `b` can receive what `a` sends, as far as ranges tell; thresholds given as powers are taken to be met.
+fn hears(spec: &Spec, (a, x): (usize, &Radio), (b, y): (usize, &Radio)) -> bool {
+    let (Mac::Dcf(dx), Mac::Dcf(dy)) = (&x.mac, &y.mac);
+    let near = match y.radio.reception {
+        Threshold::Range(range) => distance(&spec.nodes[a], &spec.nodes[b]) <= range.0,
+        Threshold::Power(_) => true,
+    };
+    x.channel == y.channel && standard_name(dx.phy.standard) == standard_name(dy.phy.standard) && near
+}
+
+fn distance(a: &Node, b: &Node) -> f64 {
+    libm::hypot(a.position.x.0 - b.position.x.0, a.position.y.0 - b.position.y.0)
+}
+
+fn hint(spec: &Spec, a: usize, b: usize) -> &'static str {
+    let moves = spec.nodes.iter().any(|n| n.mobility != Mobility::Static);
+    let deaf = spec.nodes[a].radios.is_empty() || spec.nodes[b].radios.is_empty();
+    match (moves, deaf) {
+        (_, true) => " (an end has no radio)",
+        (true, _) => " (nodes move: one may come)",
+        _ => "",
+    }
+}

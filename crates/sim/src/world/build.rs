@@ -1,0 +1,225 @@
+//! Makes a world from a resolved scenario.
+
+use super::flow::{Connection, Counts, Flow, Transport};
+use super::medium::Medium;
+use super::observe::Observer;
+use super::packet::Packets;
+use super::routing::{Edge, NextHop, Routes};
+use super::{Alarm, Event, LinkEnd, Station, TrunkEnd, World};
+use crate::queue::{EventQueue, Phase};
+use crate::record::delay::DelayStats;
+use crate::record::series::Series;
+use crate::scenario::spec::{self, Interface, Mac, Spec};
+use airbraid_engine::{Stream, trunk};
+use airbraid_mac::Address;
+use airbraid_mac::dcf::Dcf;
+use airbraid_net::link::Link;
+use airbraid_net::refusal::Refusal;
+use airbraid_net::source::{Application, Source};
+use airbraid_net::tcp::{Receiver, Sender, SenderStats};
+use airbraid_units::{Bytes, Instant};
+use std::collections::VecDeque;
+
+/// For each node the index of its first radio among all radios.
+pub(super) fn first_radios(spec: &Spec) -> Vec<u32> {
+    let mut next = 0;
+    let place = |node: &spec::Node| {
+        let first = next;
+        next += node.radios.len() as u32;
+        first
+    };
+    spec.nodes.iter().map(place).collect()
+}
+
+impl<'a> World<'a> {
+    /// The world of `spec` at its beginning, with the random streams of `seed`.
+    ///
+    /// # Errors
+    /// What a model refuses: the scenario was not checked.
+    pub fn new(spec: &'a Spec, seed: u64, observer: Option<Box<dyn Observer + 'a>>) -> Result<Self, Refusal> {
+        let first = first_radios(spec);
+        let radios = spec.nodes.iter().flat_map(|node| node.radios.iter().map(move |radio| (radio, node)));
+        let mut world = Self {
+            spec,
+            seed,
+            now: Instant::ZERO,
+            end: Instant::ZERO + spec.duration,
+            warm_up: Instant::ZERO + spec.warm_up,
+            queue: EventQueue::new(),
+            pending: VecDeque::new(),
+            medium: Medium::new(radios, seed),
+            stations: stations(spec, seed),
+            trunks: Vec::new(),
+            links: links(spec, seed)?,
+            routes: Routes::new(spec, &[]),
+            flows: Vec::new(),
+            greedy_flows: Vec::new(),
+            packets: Packets::default(),
+            observer,
+            events: 0,
+        };
+        world.add_trunks(&first);
+        let edges = world.edges(&first);
+        world.routes = Routes::new(spec, &edges);
+        for (index, flow) in spec.flows.iter().enumerate() {
+            let state = world.flow(flow)?;
+            if matches!(state.transport, Transport::Udp { .. }) && !matches!(flow.source, Source::Constant { .. }) {
+                world.greedy_flows.push(index as u32);
+            }
+            world.flows.push(state);
+        }
+        world.schedule();
+        Ok(world)
+    }
+
+    fn add_trunks(&mut self, first: &[u32]) {
+        for spec in &self.spec.trunks {
+            for side in [0, 1] {
+                let end = self.trunks.len() as u32;
+                let (node, peer) = (spec.between[side], spec.between[1 - side]);
+                let mut members = Vec::new();
+                for (index, pair) in spec.members.iter().enumerate() {
+                    let radio = first[node] + pair[side] as u32;
+                    members.push((radio, Address(first[peer] + pair[1 - side] as u32)));
+                    self.stations[radio as usize].member = Some((end, index as u8));
+                }
+                self.trunks.push(TrunkEnd {
+                    trunk: trunk::Trunk::new(spec.policy, members.len() as u8, 1),
+                    alarm: Alarm::OFF,
+                    node: node as u32,
+                    members,
+                    overhead: spec.header.as_u64() as u32,
+                    queue_limit: spec.policy.queue_limit,
+                    hold_times: Vec::new(),
+                });
+            }
+        }
+    }
+
+    /// For each node its ways to neighbours: trunks, then radios that are no trunk's members, then links.
+    fn edges(&mut self, first: &[u32]) -> Vec<Vec<Edge>> {
+        let mut edges = vec![Vec::new(); self.spec.nodes.len()];
+        for (index, spec) in self.spec.trunks.iter().enumerate() {
+            for side in [0, 1] {
+                let hop = NextHop::Trunk((2 * index + side) as u32);
+                let to = spec.between[1 - side] as u32;
+                edges[spec.between[side]].push(Edge { to, interface: Interface::Trunk(index), hop });
+            }
+        }
+        for from in 0..self.stations.len() {
+            for to in 0..self.stations.len() {
+                let (here, there) = (&self.stations[from], &self.stations[to]);
+                let (node, neighbour) = (here.node, there.node);
+                let in_trunk = here.member.is_some() || there.member.is_some();
+                if node != neighbour && !in_trunk && self.medium.reaches(from, to) {
+                    let hop = NextHop::Radio { radio: from as u32, neighbour: Address(to as u32) };
+                    let interface = Interface::Radio(from - first[node as usize] as usize);
+                    edges[node as usize].push(Edge { to: neighbour, interface, hop });
+                }
+            }
+        }
+        for (index, spec) in self.spec.links.iter().enumerate() {
+            for side in [0, 1] {
+                let hop = NextHop::Link((2 * index + side) as u32);
+                let to = spec.between[1 - side] as u32;
+                edges[spec.between[side]].push(Edge { to, interface: Interface::Link(index), hop });
+            }
+        }
+        edges
+    }
+
+    fn flow(&self, spec: &spec::Flow) -> Result<Flow, Refusal> {
+        let (from, to) = (spec.from as u32, spec.to as u32);
+        let (transport, chunk) = match spec.transport {
+            spec::Transport::Tcp(config) => {
+                let connection = Connection {
+                    sender: Sender::new(config)?,
+                    sender_alarm: Alarm::OFF,
+                    receiver: Receiver::new(config)?,
+                    receiver_alarm: Alarm::OFF,
+                    before: SenderStats::default(),
+                };
+                (Transport::Tcp(Box::new(connection)), config.mss)
+            }
+            spec::Transport::Udp { payload, header } => {
+                let transport = Transport::Udp {
+                    payload: payload.as_u64() as u32,
+                    len: (payload + header).as_u64() as u32,
+                    number: 0,
+                    is_greedy: false,
+                    hop: self.routes.next_hop(from, to),
+                    unsent: 0,
+                };
+                (transport, payload)
+            }
+        };
+        let counts = Counts {
+            delivered_bytes: 0,
+            ip_bytes: 0,
+            sent_packets: 0,
+            received_packets: 0,
+            delay: DelayStats::new(),
+            goodput: Series::new(self.spec.record.interval),
+            started: None,
+            completed: None,
+        };
+        let application = Application::new(spec.source, chunk.max(Bytes::new(1)))?;
+        Ok(Flow { from, to, application, application_alarm: Alarm::OFF, transport, counts })
+    }
+
+    /// Puts everything that the scenario dates into the queue.
+    fn schedule(&mut self) {
+        for (index, flow) in self.spec.flows.iter().enumerate() {
+            self.queue.push(flow.start, Phase::Timer, Event::Start(index as u32));
+            if let Some(stop) = flow.stop {
+                self.queue.push(stop, Phase::Timer, Event::Stop(index as u32));
+            }
+        }
+        for (index, change) in self.spec.changes.iter().enumerate() {
+            self.queue.push(change.at, Phase::Timer, Event::Change(index as u32));
+        }
+        if self.warm_up > Instant::ZERO {
+            self.queue.push(self.warm_up, Phase::Timer, Event::WarmUpEnds);
+        }
+        if !self.trunks.is_empty() {
+            self.queue.push(Instant::ZERO + self.spec.record.interval, Phase::Statistics, Event::Sample);
+        }
+    }
+}
+
+fn stations(spec: &Spec, seed: u64) -> Vec<Station> {
+    let mut stations = Vec::new();
+    for (node, spec) in spec.nodes.iter().enumerate() {
+        for radio in &spec.radios {
+            let index = stations.len() as u32;
+            let Mac::Dcf(config) = &radio.mac;
+            stations.push(Station {
+                mac: Dcf::new(*config, Address(index), Stream::new(seed, u64::from(index), "dcf.backoff")),
+                alarm: Alarm::OFF,
+                node: node as u32,
+                member: None,
+                queue_limit: config.queue_limit,
+                collisions: 0,
+                channel_errors: 0,
+            });
+        }
+    }
+    stations
+}
+
+fn links(spec: &Spec, seed: u64) -> Result<Vec<LinkEnd>, Refusal> {
+    let mut links = Vec::new();
+    for link in &spec.links {
+        for side in [0, 1] {
+            let config = link.directions[side].clone();
+            let queue_limit = config.queue_limit;
+            links.push(LinkEnd {
+                link: Link::new(config, seed, links.len() as u64)?,
+                alarm: Alarm::OFF,
+                to: link.between[1 - side] as u32,
+                queue_limit,
+            });
+        }
+    }
+    Ok(links)
+}

@@ -1,0 +1,44 @@
+//! Changes that the scenario dates, and samples for the series.
+
+use super::{Event, World};
+use crate::phy::ErrorModel;
+use crate::queue::Phase;
+use crate::scenario::spec::ChangeKind;
+use airbraid_net::link::LinkInput;
+
+impl World<'_> {
+    /// A change of the scenario takes effect.
+    pub(super) fn change(&mut self, index: u32) {
+        let spec = self.spec;
+        match &spec.changes[index as usize].what {
+            ChangeKind::RadioUp { node, radio, up } => {
+                let radio = super::build::first_radios(spec)[*node] as usize + radio;
+                self.medium.set_up(radio, *up);
+            }
+            ChangeKind::RadioBer { node, radio, ber } => {
+                let radio = super::build::first_radios(spec)[*node] as usize + radio;
+                self.medium.set_errors(radio, ErrorModel::Ber(*ber));
+            }
+            ChangeKind::LinkUp { link, up } => {
+                for side in [0, 1] {
+                    self.step_link((2 * link + side) as u32, Some(LinkInput::SetUp(*up)));
+                }
+            }
+            ChangeKind::LinkLoss { link, loss } => {
+                for side in [0, 1] {
+                    let mut config = spec.links[*link].directions[side].clone();
+                    config.loss = loss.clone();
+                    self.step_link((2 * link + side) as u32, Some(LinkInput::SetConfig(config)));
+                }
+            }
+        }
+    }
+
+    /// Values are sampled for the series, and the next sample is dated.
+    pub(super) fn sample(&mut self) {
+        for end in &mut self.trunks {
+            end.hold_times.push(end.trunk.receiver().hold_time().as_secs_f64());
+        }
+        self.queue.push(self.now + self.spec.record.interval, Phase::Statistics, Event::Sample);
+    }
+}

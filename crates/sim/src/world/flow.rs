@@ -1,0 +1,66 @@
+//! A flow: its application, its transport at both ends, and what is counted of it.
+
+use super::Alarm;
+use super::routing::NextHop;
+use crate::record::delay::DelayStats;
+use crate::record::series::Series;
+use airbraid_net::source::Application;
+use airbraid_net::tcp::{Receiver, Sender, SenderStats};
+use airbraid_units::Instant;
+
+/// One transfer.
+#[derive(Debug)]
+pub struct Flow {
+    pub(super) from: u32,
+    pub(super) to: u32,
+    pub(super) application: Application,
+    pub(super) application_alarm: Alarm,
+    pub(super) transport: Transport,
+    pub(super) counts: Counts,
+}
+
+/// A transport's state at both ends.
+#[derive(Debug)]
+pub(super) enum Transport {
+    /// One TCP connection.
+    Tcp(Box<Connection>),
+    /// UDP datagrams.
+    Udp {
+        /// Payload of a datagram \[byte\].
+        payload: u32,
+        /// Length of its IP packet \[byte\].
+        len: u32,
+        /// Number of the next datagram.
+        number: u64,
+        /// Whether it keeps its interface's queue full.
+        is_greedy: bool,
+        /// The interface that its packets leave by.
+        hop: Option<NextHop>,
+        /// Bytes that the application has written and that no datagram carries yet.
+        unsent: u64,
+    },
+}
+
+/// A TCP connection.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub sender: Sender,
+    pub sender_alarm: Alarm,
+    pub receiver: Receiver,
+    pub receiver_alarm: Alarm,
+    /// What the sender had counted when counting began.
+    pub before: SenderStats,
+}
+
+/// What is counted of a flow, from the end of the warm-up on.
+#[derive(Debug)]
+pub struct Counts {
+    pub(super) delivered_bytes: u64,
+    pub(super) ip_bytes: u64,
+    pub(super) sent_packets: u64,
+    pub(super) received_packets: u64,
+    pub(super) delay: DelayStats,
+    pub(super) goodput: Series,
+    pub(super) started: Option<Instant>,
+    pub(super) completed: Option<Instant>,
+}

@@ -1,0 +1,509 @@
+//! The radio medium: who hears a transmission, how loud, when, and whether the frame survives.
+//!
+//! Every transmission runs over the list of its hearers twice, as it begins and as it ends, one event for all hearers
+//! at one distance. Who hears whom, and how loud, is computed once and renewed only when something moves. A receiver
+//! locks to the first frame that it can decode; interference adds up and is weighed over the whole frame
+//! (`docs/models/radio.md`).
+
+use super::packet::Msdu;
+use crate::phy::mobility::position_at;
+use crate::phy::path_loss::{propagation_delay, threshold_power};
+use crate::phy::{Antenna, ErrorModel, ErrorRates, Grid, PlainBer, Transmitter, distance};
+use crate::scenario::spec::{Mobility, Node, Position, Radio};
+use airbraid_engine::Stream;
+use airbraid_mac::Frame;
+use airbraid_units::{Duration, Instant, Metres, Milliwatt};
+
+/// A radio that hears another.
+#[derive(Clone, Copy, Debug)]
+pub struct Hearer {
+    /// Index of the radio.
+    pub radio: u32,
+    /// Propagation delay \[ns\].
+    delay_ns: u32,
+    /// Received power \[mW\].
+    power: f64,
+}
+
+impl Hearer {
+    /// Received power \[mW\].
+    pub fn power(self) -> f64 {
+        self.power
+    }
+}
+
+/// A frame on the air.
+#[derive(Clone, Debug)]
+pub struct Transmission {
+    /// The frame.
+    pub frame: Frame<Msdu>,
+    /// The radio that sends it.
+    pub from: u32,
+    /// When its preamble begins at the antenna.
+    pub start: Instant,
+    /// When its last bit leaves.
+    pub end: Instant,
+    /// The hearers to whom the beginning, and the end, have not come yet.
+    begun: u32,
+    ended: u32,
+}
+
+/// Energy at a radio.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    transmission: u32,
+    power: f64,
+}
+
+/// The frame to which a radio listens.
+#[derive(Clone, Copy, Debug)]
+struct Lock {
+    transmission: u32,
+    power: f64,
+    /// Whether it is strong enough to be decoded; if not, it ends as an error.
+    decodable: bool,
+    /// When its preamble came.
+    since: Instant,
+    /// The strongest interference so far, together.
+    interference: f64,
+    /// Probability that all bits so far were right, and how many those are (SINR model).
+    success: f64,
+    bits: u64,
+}
+
+/// How a radio decides about errors.
+#[derive(Clone, Copy, Debug)]
+enum Errors {
+    None,
+    Ber(PlainBer),
+    Sinr,
+}
+
+/// A radio as the medium knows it.
+#[derive(Debug)]
+struct RadioState {
+    channel: u32,
+    transmitter: Transmitter,
+    antenna: Antenna,
+    /// Thresholds, noise \[mW\], ratios as factors.
+    reception: f64,
+    carrier_sense: f64,
+    interference_floor: f64,
+    noise: f64,
+    implementation_loss: f64,
+    capture: Option<f64>,
+    recapture: Option<f64>,
+    errors: Errors,
+    is_up: bool,
+    transmitting_until: Instant,
+    arrivals: Vec<Arrival>,
+    energy: f64,
+    is_busy: bool,
+    lock: Option<Lock>,
+    random: Stream,
+}
+
+/// Why a frame was not received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// Another frame lay over it.
+    Collision,
+    /// Errors of the channel, or too little power.
+    Channel,
+}
+
+/// What the end of a frame means to a radio.
+#[derive(Clone, Copy, Debug)]
+pub enum Ending {
+    /// It was not listening to it, and the medium stays as it was.
+    Nothing,
+    /// It was not listening to it, and the medium falls idle.
+    Idle,
+    /// A reception ends.
+    Reception {
+        /// Whether the frame came without an error.
+        result: Result<(), Loss>,
+        /// Whether the medium is idle now.
+        idle: bool,
+    },
+}
+
+/// What the beginning of a frame means to a radio.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beginning {
+    /// Nothing that it would notice.
+    Nothing,
+    /// The medium becomes busy.
+    Busy,
+}
+
+/// Ratio at which a stronger frame takes a receiver over where the scenario sets none: the capture threshold of ns-2
+/// and of many chips, 10 dB.
+const RECAPTURE_RATIO: f64 = 10.0;
+
+/// So often moving radios are put where they are: at 20 m/s, 20 cm later.
+const MOTION_STEP: Duration = Duration::from_millis(10);
+
+/// Who hears a radio, nearest first.
+#[derive(Debug, Default)]
+struct Row {
+    hearers: Vec<Hearer>,
+    is_stale: bool,
+    /// Transmissions that run over this row: it stays as it is until they have ended.
+    in_use: u32,
+}
+
+/// All radios and everything on the air.
+#[derive(Debug)]
+pub struct Medium {
+    radios: Vec<RadioState>,
+    positions: Vec<Position>,
+    /// Where the radios are, for finding neighbours.
+    grid: Grid,
+    /// The furthest that anybody is heard, by anybody.
+    range: Metres,
+    /// Radios that move, from where and how.
+    moving: Vec<(usize, Position, Mobility)>,
+    moved_at: Instant,
+    /// For each radio who hears it.
+    rows: Vec<Row>,
+    transmissions: Vec<Option<Transmission>>,
+    free: Vec<u32>,
+    error_rates: ErrorRates,
+}
+
+impl Medium {
+    /// A silent medium with these radios, in this order, at these positions, moving so.
+    pub fn new<'a>(radios: impl Iterator<Item = (&'a Radio, &'a Node)>, seed: u64) -> Self {
+        let (mut states, mut positions, mut moving, mut rows) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for (index, (radio, node)) in radios.enumerate() {
+            states.push(RadioState::new(radio, Stream::new(seed, index as u64, "medium.error")));
+            positions.push(node.position);
+            rows.push(Row { is_stale: true, ..Row::default() });
+            if node.mobility != Mobility::Static {
+                moving.push((index, node.position, node.mobility.clone()));
+            }
+        }
+        let range = furthest(&states);
+        Self {
+            grid: Grid::new(range, &positions),
+            range,
+            radios: states,
+            positions,
+            moving,
+            moved_at: Instant::ZERO,
+            rows,
+            transmissions: Vec::new(),
+            free: Vec::new(),
+            error_rates: ErrorRates::new(),
+        }
+    }
+
+    /// Puts moving radios where they are.
+    fn follow_motion(&mut self, now: Instant) {
+        if self.moving.is_empty() || now.saturating_since(self.moved_at) < MOTION_STEP {
+            return;
+        }
+        self.moved_at = now;
+        for (radio, start, mobility) in &self.moving {
+            self.positions[*radio] = position_at(*start, mobility, now);
+        }
+        self.grid.rebuild(&self.positions);
+        for row in &mut self.rows {
+            row.is_stale = true;
+        }
+    }
+
+    /// Switches a radio on or off: off, it neither sends nor hears.
+    pub fn set_up(&mut self, radio: usize, is_up: bool) {
+        self.radios[radio].is_up = is_up;
+        self.radios[radio].lock = None;
+    }
+
+    /// Changes how a radio's receptions fail.
+    pub fn set_errors(&mut self, radio: usize, errors: ErrorModel) {
+        self.radios[radio].errors = Errors::new(errors);
+    }
+
+    /// Whether `to` can decode a frame of `from` where they stand.
+    pub fn reaches(&mut self, from: usize, to: usize) -> bool {
+        self.renew_row(from);
+        let threshold = self.radios[to].reception;
+        self.rows[from].hearers.iter().any(|hearer| hearer.radio == to as u32 && hearer.power >= threshold)
+    }
+
+    /// The transmission of an event.
+    pub fn transmission(&self, id: u32) -> Option<&Transmission> {
+        self.transmissions[id as usize].as_ref()
+    }
+
+    fn renew_row(&mut self, from: usize) {
+        let row = &self.rows[from];
+        if !row.is_stale || row.in_use > 0 {
+            return;
+        }
+        let sender = &self.radios[from];
+        let mut near = Vec::new();
+        self.grid.within(self.positions[from], self.range, &mut near);
+        let mut hearers = std::mem::take(&mut self.rows[from].hearers);
+        hearers.clear();
+        for index in near {
+            let radio = &self.radios[index as usize];
+            if index as usize == from || radio.channel != sender.channel {
+                continue;
+            }
+            let span = distance(self.positions[from], self.positions[index as usize]);
+            let power = sender.transmitter.received(radio.antenna, span).0;
+            if power >= radio.interference_floor {
+                let delay_ns = propagation_delay(span).as_nanos() as u32;
+                hearers.push(Hearer { radio: index, delay_ns, power });
+            }
+        }
+        hearers.sort_by_key(|hearer| (hearer.delay_ns, hearer.radio));
+        self.rows[from] = Row { hearers, is_stale: false, in_use: 0 };
+    }
+
+    /// A radio is committed to a transmission from `start` to `end`. Gives its number and when it reaches the first
+    /// hearer; `None` if nobody hears it.
+    pub fn begin(&mut self, from: u32, frame: Frame<Msdu>, start: Instant, end: Instant) -> Option<(u32, Duration)> {
+        let radio = &mut self.radios[from as usize];
+        radio.transmitting_until = end;
+        radio.lock = None;
+        if !radio.is_up {
+            return None;
+        }
+        self.follow_motion(start);
+        self.renew_row(from as usize);
+        let row = &mut self.rows[from as usize];
+        let first = row.hearers.first()?;
+        row.in_use += 1;
+        let delay = Duration::from_nanos(u64::from(first.delay_ns));
+        let transmission = Some(Transmission { frame, from, start, end, begun: 0, ended: 0 });
+        let id = match self.free.pop() {
+            Some(id) => {
+                self.transmissions[id as usize] = transmission;
+                id
+            }
+            None => {
+                self.transmissions.push(transmission);
+                (self.transmissions.len() - 1) as u32
+            }
+        };
+        Some((id, delay))
+    }
+
+    /// The hearers that the beginning of a transmission reaches at once, as a range for [`Medium::hearer`], and when
+    /// it reaches the next ones.
+    pub fn next_beginnings(&mut self, id: u32) -> (std::ops::Range<u32>, Option<Instant>) {
+        let Some(transmission) = self.transmissions[id as usize].as_mut() else { return (0..0, None) };
+        let row = &self.rows[transmission.from as usize].hearers;
+        let (range, next) = wave(row, transmission.begun);
+        transmission.begun = range.end;
+        (range, next.map(|delay| transmission.start + delay))
+    }
+
+    /// The same for the end.
+    pub fn next_endings(&mut self, id: u32) -> (std::ops::Range<u32>, Option<Instant>) {
+        let Some(transmission) = self.transmissions[id as usize].as_mut() else { return (0..0, None) };
+        let row = &self.rows[transmission.from as usize].hearers;
+        let (range, next) = wave(row, transmission.ended);
+        transmission.ended = range.end;
+        (range, next.map(|delay| transmission.end + delay))
+    }
+
+    /// The radio at a place in the row of a transmission's sender.
+    pub fn hearer(&self, from: u32, place: u32) -> Hearer {
+        self.rows[from as usize].hearers[place as usize]
+    }
+
+    /// The transmission has ended at its last hearer.
+    pub fn finish(&mut self, id: u32) -> Option<Transmission> {
+        let transmission = self.transmissions[id as usize].take()?;
+        self.free.push(id);
+        self.rows[transmission.from as usize].in_use -= 1;
+        Some(transmission)
+    }
+
+    /// A transmission begins to arrive at a radio.
+    pub fn on_beginning(&mut self, now: Instant, id: u32, hearer: Hearer) -> Beginning {
+        let Self { radios, transmissions, error_rates, .. } = self;
+        let radio = &mut radios[hearer.radio as usize];
+        let power = hearer.power;
+        radio.settle_lock(now, transmissions, error_rates);
+        let before = radio.energy;
+        radio.arrivals.push(Arrival { transmission: id, power });
+        radio.energy = before + power;
+        if radio.is_up && radio.transmitting_until <= now {
+            radio.consider_lock(now, id, power, before);
+        }
+        if radio.is_busy || radio.energy < radio.carrier_sense {
+            return Beginning::Nothing;
+        }
+        radio.is_busy = true;
+        if radio.is_up { Beginning::Busy } else { Beginning::Nothing }
+    }
+
+    /// A transmission ends at a radio.
+    pub fn on_ending(&mut self, now: Instant, id: u32, hearer: Hearer) -> Ending {
+        let Self { radios, transmissions, error_rates, .. } = self;
+        let radio = &mut radios[hearer.radio as usize];
+        radio.settle_lock(now, transmissions, error_rates);
+        radio.remove(id);
+        let was_busy = radio.is_busy;
+        radio.is_busy = radio.energy >= radio.carrier_sense;
+        let falls_idle = was_busy && !radio.is_busy;
+        match radio.lock {
+            Some(lock) if lock.transmission == id => {
+                radio.lock = None;
+                let result = match &transmissions[id as usize] {
+                    Some(transmission) => radio.judge(&lock, &transmission.frame),
+                    None => Err(Loss::Channel),
+                };
+                Ending::Reception { result, idle: !radio.is_busy }
+            }
+            _ if falls_idle && radio.is_up => Ending::Idle,
+            _ => Ending::Nothing,
+        }
+    }
+}
+
+/// The furthest at which any radio is heard by any on its channel.
+fn furthest(radios: &[RadioState]) -> Metres {
+    let mut range = 0.0f64;
+    for sender in radios {
+        for hearer in radios.iter().filter(|hearer| hearer.channel == sender.channel) {
+            let reach = sender.transmitter.range(hearer.antenna, Milliwatt(hearer.interference_floor));
+            range = range.max(reach.0);
+        }
+    }
+    Metres(range)
+}
+
+/// From `place` on the hearers with one delay, and the delay of those after them.
+fn wave(row: &[Hearer], place: u32) -> (std::ops::Range<u32>, Option<Duration>) {
+    let first = place as usize;
+    let Some(delay) = row.get(first).map(|hearer| hearer.delay_ns) else { return (place..place, None) };
+    let mut last = first + 1;
+    while row.get(last).is_some_and(|hearer| hearer.delay_ns == delay) {
+        last += 1;
+    }
+    let next = row.get(last).map(|hearer| Duration::from_nanos(u64::from(hearer.delay_ns)));
+    (place..last as u32, next)
+}
+
+/// How many bits of the PSDU have come so long after the first energy: it fills the end of the frame, evenly.
+fn psdu_bits_after(transmission: &Transmission, span: Duration) -> u64 {
+    let bits = transmission.frame.size.bits();
+    let airtime = transmission.end - transmission.start;
+    let psdu = transmission.frame.rate.bit_rate.time_for(transmission.frame.size).as_nanos().max(1);
+    let passed = span.as_nanos().saturating_sub(airtime.as_nanos().saturating_sub(psdu)).min(psdu);
+    (u128::from(bits) * u128::from(passed) / u128::from(psdu)) as u64
+}
+
+impl Errors {
+    fn new(model: ErrorModel) -> Self {
+        match model {
+            ErrorModel::None => Self::None,
+            ErrorModel::Ber(ber) => Self::Ber(PlainBer::new(ber)),
+            ErrorModel::Sinr => Self::Sinr,
+        }
+    }
+}
+
+impl RadioState {
+    fn new(spec: &Radio, random: Stream) -> Self {
+        let config = &spec.radio;
+        let capture = config.capture.map(|ratio| ratio.to_linear());
+        Self {
+            channel: spec.channel,
+            transmitter: Transmitter::new(config),
+            antenna: Antenna::of(config),
+            reception: threshold_power(config, config.reception).0,
+            carrier_sense: threshold_power(config, config.carrier_sense).0,
+            interference_floor: threshold_power(config, config.interference).0,
+            noise: config.noise.to_milliwatt().0,
+            implementation_loss: config.implementation_loss.to_linear(),
+            capture,
+            recapture: config.recapture.then(|| capture.unwrap_or(RECAPTURE_RATIO)),
+            errors: Errors::new(config.error),
+            is_up: true,
+            transmitting_until: Instant::ZERO,
+            arrivals: Vec::with_capacity(4),
+            energy: 0.0,
+            is_busy: false,
+            lock: None,
+            random,
+        }
+    }
+
+    /// Energy has gone. The sum is taken anew, so that no rounding error stays behind.
+    fn remove(&mut self, id: u32) {
+        if let Some(place) = self.arrivals.iter().position(|arrival| arrival.transmission == id) {
+            self.arrivals.swap_remove(place);
+        }
+        self.energy = self.arrivals.iter().map(|arrival| arrival.power).sum();
+    }
+
+    /// A frame begins while energy `before` is on the medium: listen to it, or let it interfere.
+    fn consider_lock(&mut self, now: Instant, id: u32, power: f64, before: f64) {
+        let decodable = power >= self.reception;
+        let takes = match &mut self.lock {
+            None => power >= self.carrier_sense,
+            // What cannot be decoded gives way to what can; a decodable frame gives way to a much stronger one only
+            // where the radio is told to.
+            Some(lock) => {
+                let stronger = self.recapture.is_some_and(|ratio| power >= lock.power * ratio);
+                let takes = decodable && (!lock.decodable || stronger);
+                if !takes {
+                    lock.interference = lock.interference.max(before + power - lock.power);
+                }
+                takes
+            }
+        };
+        if takes {
+            self.lock =
+                Some(Lock { transmission: id, power, decodable, since: now, interference: before, success: 1.0, bits: 0 });
+        }
+    }
+
+    /// Brings the SINR model's account of the locked frame up to `now`, before the interference changes.
+    fn settle_lock(&mut self, now: Instant, transmissions: &[Option<Transmission>], rates: &ErrorRates) {
+        if !matches!(self.errors, Errors::Sinr) {
+            return;
+        }
+        let energy = self.energy;
+        let Some(lock) = self.lock.as_mut() else { return };
+        let Some(transmission) = transmissions[lock.transmission as usize].as_ref() else { return };
+        let bits = psdu_bits_after(transmission, now.saturating_since(lock.since));
+        let chunk = bits.saturating_sub(lock.bits);
+        lock.bits = bits;
+        let noise = self.noise + (energy - lock.power).max(0.0);
+        let sinr = lock.power / (noise * self.implementation_loss);
+        lock.success *= rates.success(transmission.frame.rate.modulation, sinr, chunk);
+    }
+
+    /// Whether the frame that has ended came through.
+    fn judge(&mut self, lock: &Lock, frame: &Frame<Msdu>) -> Result<(), Loss> {
+        if !self.is_up || !lock.decodable {
+            return Err(Loss::Channel);
+        }
+        if self.capture.is_some_and(|ratio| lock.power < lock.interference * ratio) {
+            return Err(Loss::Collision);
+        }
+        let success = match &self.errors {
+            Errors::None => 1.0,
+            Errors::Ber(ber) => ber.success(frame.size.bits()),
+            Errors::Sinr => lock.success,
+        };
+        if success >= 1.0 || self.uniform() < success {
+            return Ok(());
+        }
+        Err(if lock.interference > self.noise { Loss::Collision } else { Loss::Channel })
+    }
+
+    /// Uniform in \[0, 1).
+    fn uniform(&mut self) -> f64 {
+        // 53 random bits, as many as a double holds.
+        (self.random.next_u64() >> 11) as f64 / 9_007_199_254_740_992.0
+    }
+}

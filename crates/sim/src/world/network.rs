@@ -1,0 +1,118 @@
+//! The network layer: forwarding by static routes over radios, trunks and links.
+
+use super::packet::{DropReason, Msdu, PacketRef};
+use super::routing::NextHop;
+use super::{Event, Work, World};
+use airbraid_engine::{Machine, step, trunk};
+use airbraid_mac::{MacInput, service};
+use airbraid_net::link::{self, LinkInput, LinkOutput};
+
+/// A packet that was forwarded so often runs in a circle: the initial TTL of most hosts.
+const HOP_LIMIT: u8 = 64;
+
+impl World<'_> {
+    /// Sends a packet from a node on its way.
+    pub(super) fn send(&mut self, node: u32, packet: PacketRef) {
+        let to = self.packets.get(packet).to;
+        match self.routes.next_hop(node, to) {
+            None => self.drop_packet(node, packet, DropReason::NoRoute),
+            Some(NextHop::Radio { radio, neighbour }) => {
+                let msdu = Msdu { packet, overhead: 0, trunk: None };
+                self.step_mac(radio, Some(MacInput::Enqueue(service::Msdu { to: neighbour, packet: msdu })));
+            }
+            Some(NextHop::Trunk(end)) => self.step_trunk(end, Some(trunk::Input::Packet(packet))),
+            Some(NextHop::Link(direction)) => self.step_link(direction, Some(LinkInput::Packet(packet))),
+        }
+    }
+
+    /// A packet has come to a node: to its transport, or on its way.
+    pub(super) fn receive(&mut self, node: u32, packet: PacketRef) {
+        let record = self.packets.get_mut(packet);
+        if record.to == node {
+            self.deliver(node, packet);
+            return;
+        }
+        record.hops = record.hops.saturating_add(1);
+        if record.hops >= HOP_LIMIT {
+            self.drop_packet(node, packet, DropReason::HopLimit);
+        } else {
+            self.send(node, packet);
+        }
+    }
+
+    /// Drives a trunk end: `None` is its timer.
+    pub(super) fn step_trunk(&mut self, end: u32, input: Option<trunk::Input<PacketRef>>) {
+        let Self { trunks, queue, pending, now, .. } = self;
+        let state = &mut trunks[end as usize];
+        let wake = step(&mut state.trunk, *now, input, |output| pending.push_back(Work::Trunk(end, output)));
+        state.alarm.arm(queue, wake, Event::Trunk(end));
+    }
+
+    pub(super) fn on_trunk_timer(&mut self, end: u32) {
+        let now = self.now;
+        let state = &mut self.trunks[end as usize];
+        if !state.alarm.rings(now) {
+            return;
+        }
+        match state.trunk.poll_timeout() {
+            Some(wake) if wake.at <= now => self.step_trunk(end, None),
+            wake => state.alarm.arm(&mut self.queue, wake, Event::Trunk(end)),
+        }
+    }
+
+    pub(super) fn on_trunk_output(&mut self, end: u32, output: trunk::Output<PacketRef>) {
+        let state = &self.trunks[end as usize];
+        match output {
+            trunk::Output::Transmit { header, packet } => {
+                let (radio, neighbour) = state.members[usize::from(header.member.0)];
+                let msdu = Msdu { packet, overhead: state.overhead, trunk: Some(header) };
+                self.step_mac(radio, Some(MacInput::Enqueue(service::Msdu { to: neighbour, packet: msdu })));
+            }
+            trunk::Output::Deliver(packet) => self.receive(state.node, packet),
+            trunk::Output::Drop(packet, reason) => {
+                let reason = match reason {
+                    trunk::DropReason::QueueFull => DropReason::TrunkQueueFull,
+                    trunk::DropReason::Late => DropReason::TrunkLate,
+                    trunk::DropReason::Duplicate | trunk::DropReason::Stale => DropReason::TrunkStale,
+                };
+                self.drop_packet(state.node, packet, reason);
+            }
+        }
+    }
+
+    /// Drives one direction of a link: `None` is its timer.
+    pub(super) fn step_link(&mut self, direction: u32, input: Option<LinkInput<PacketRef>>) {
+        let Self { links, queue, pending, now, .. } = self;
+        let state = &mut links[direction as usize];
+        let wake = step(&mut state.link, *now, input, |output| pending.push_back(Work::Link(direction, output)));
+        state.alarm.arm(queue, wake, Event::Link(direction));
+    }
+
+    pub(super) fn on_link_timer(&mut self, direction: u32) {
+        let now = self.now;
+        let state = &mut self.links[direction as usize];
+        if !state.alarm.rings(now) {
+            return;
+        }
+        match state.link.poll_timeout() {
+            Some(wake) if wake.at <= now => self.step_link(direction, None),
+            wake => state.alarm.arm(&mut self.queue, wake, Event::Link(direction)),
+        }
+    }
+
+    pub(super) fn on_link_output(&mut self, direction: u32, output: LinkOutput<PacketRef>) {
+        let to = self.links[direction as usize].to;
+        match output {
+            LinkOutput::Deliver(packet) => self.receive(to, packet),
+            LinkOutput::Dropped(packet, reason) => {
+                let reason = match reason {
+                    link::DropReason::QueueFull => DropReason::LinkQueueFull,
+                    link::DropReason::Loss => DropReason::LinkLoss,
+                    link::DropReason::LinkDown => DropReason::Down,
+                };
+                self.drop_packet(to, packet, reason);
+            }
+        }
+        self.refill_link(direction);
+    }
+}

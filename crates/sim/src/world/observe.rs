@@ -1,0 +1,33 @@
+//! What a recorder is told while a run goes on. Nothing is formatted, nor even collected, unless one listens.
+
+use super::medium::Loss;
+use super::packet::{DropReason, Msdu, Record};
+use airbraid_mac::Frame;
+use airbraid_units::{Duration, Instant};
+
+/// A frame at a radio.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameEvent<'a> {
+    /// Index of the radio among all radios.
+    pub radio: u32,
+    /// The frame.
+    pub frame: &'a Frame<Msdu>,
+    /// The packet in it.
+    pub packet: Option<&'a Record>,
+    /// When it begins, at this radio.
+    pub start: Instant,
+    /// How long it lasts.
+    pub airtime: Duration,
+}
+
+/// Listens to a run.
+pub trait Observer: std::fmt::Debug {
+    /// A radio is committed to a transmission; `backoff` is the window and what was drawn from it.
+    fn on_transmission(&mut self, now: Instant, event: FrameEvent<'_>, backoff: Option<(u32, u32)>);
+    /// A reception has ended at a radio, with this signal level \[dBm\].
+    fn on_reception(&mut self, now: Instant, event: FrameEvent<'_>, signal_dbm: f64, result: Result<(), Loss>);
+    /// A packet goes no further at a node.
+    fn on_drop(&mut self, now: Instant, node: u32, packet: &Record, reason: DropReason);
+    /// A packet has reached its transport at a node.
+    fn on_delivery(&mut self, now: Instant, node: u32, packet: &Record);
+}

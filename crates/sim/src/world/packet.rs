@@ -1,0 +1,231 @@
+//! Packets as descriptors in one table, and the account of what became of each.
+//!
+//! A packet may exist in several places at once (the sender's MAC keeps it until it is acknowledged), so its entry
+//! counts them; its fate is decided when the last is gone. What was offered is then delivered, dropped for a reason,
+//! or in flight: [`Packets::account`] checks it.
+
+use crate::result::PacketAccount;
+use airbraid_engine::{Packet, trunk};
+use airbraid_net::tcp::Segment;
+use airbraid_units::{Bytes, Instant};
+use std::collections::BTreeMap;
+
+/// Why a packet went no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum DropReason {
+    /// The queue of an interface was full.
+    InterfaceQueueFull,
+    /// The trunk's own queue was full.
+    TrunkQueueFull,
+    /// A link's queue was full.
+    LinkQueueFull,
+    /// The MAC reached its retry limit.
+    RetryLimit,
+    /// Nobody heard the broadcast.
+    Unheard,
+    /// A link lost it.
+    LinkLoss,
+    /// The link or radio was switched off.
+    Down,
+    /// It came to the resequencer after its place was given up, in strict mode.
+    TrunkLate,
+    /// It came to the resequencer twice, or from an earlier life of the sender.
+    TrunkStale,
+    /// No route leads to its destination.
+    NoRoute,
+    /// It was forwarded too often: its routes form a loop.
+    HopLimit,
+}
+
+/// All reasons, with the names that results use.
+pub const DROP_REASONS: [(DropReason, &str); 11] = [
+    (DropReason::InterfaceQueueFull, "interface_queue_full"),
+    (DropReason::TrunkQueueFull, "trunk_queue_full"),
+    (DropReason::LinkQueueFull, "link_queue_full"),
+    (DropReason::RetryLimit, "retry_limit"),
+    (DropReason::Unheard, "unheard"),
+    (DropReason::LinkLoss, "link_loss"),
+    (DropReason::Down, "down"),
+    (DropReason::TrunkLate, "trunk_late"),
+    (DropReason::TrunkStale, "trunk_stale"),
+    (DropReason::NoRoute, "no_route"),
+    (DropReason::HopLimit, "hop_limit"),
+];
+
+impl DropReason {
+    /// The name that results use.
+    pub fn name(self) -> &'static str {
+        DROP_REASONS[self as usize].1
+    }
+}
+
+/// What a packet carries.
+#[derive(Clone, Copy, Debug)]
+pub enum Body {
+    /// A segment from the flow's sender.
+    Data(Segment),
+    /// A segment from the flow's receiver.
+    Ack(Segment),
+    /// A datagram with so much payload, and its number.
+    Datagram {
+        /// Payload.
+        payload: u32,
+        /// Number within the flow.
+        number: u64,
+    },
+}
+
+/// What the table knows of a packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Record {
+    /// The flow that it belongs to.
+    pub flow: u32,
+    /// The node that sent it.
+    pub from: u32,
+    /// The node that it is for.
+    pub to: u32,
+    /// Length of the IP packet.
+    pub len: u32,
+    /// When the network layer got it.
+    pub created: Instant,
+    /// How often it has been forwarded.
+    pub hops: u8,
+    /// What it carries.
+    pub body: Body,
+    places: u32,
+    delivered: bool,
+    reason: Option<DropReason>,
+}
+
+/// A packet as the machines see it: small, and by value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PacketRef {
+    /// Its place in the table.
+    pub id: u32,
+    /// Length of the IP packet.
+    pub len: u32,
+    /// The flow's bucket.
+    pub bucket: u16,
+}
+
+impl Packet for PacketRef {
+    fn len(&self) -> Bytes {
+        Bytes::new(u64::from(self.len))
+    }
+    fn flow_bucket(&self) -> u16 {
+        self.bucket
+    }
+}
+
+/// What a MAC carries: the packet and what a trunk put before it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Msdu {
+    /// The packet.
+    pub packet: PacketRef,
+    /// What the trunk's header adds.
+    pub overhead: u32,
+    /// The trunk's header.
+    pub trunk: Option<trunk::Header>,
+}
+
+impl Packet for Msdu {
+    fn len(&self) -> Bytes {
+        Bytes::new(u64::from(self.packet.len + self.overhead))
+    }
+    fn flow_bucket(&self) -> u16 {
+        self.packet.bucket
+    }
+}
+
+/// The table of packets.
+#[derive(Debug, Default)]
+pub struct Packets {
+    records: Vec<Record>,
+    free: Vec<u32>,
+    offered: u64,
+    delivered: u64,
+    dropped: [u64; DROP_REASONS.len()],
+}
+
+impl Packets {
+    /// A new packet, in one place.
+    pub fn create(&mut self, flow: u32, from: u32, to: u32, len: u32, created: Instant, body: Body) -> PacketRef {
+        self.offered += 1;
+        let record =
+            Record { flow, from, to, len, created, hops: 0, body, places: 1, delivered: false, reason: None };
+        let id = match self.free.pop() {
+            Some(id) => {
+                self.records[id as usize] = record;
+                id
+            }
+            None => {
+                self.records.push(record);
+                (self.records.len() - 1) as u32
+            }
+        };
+        PacketRef { id, len, bucket: flow as u16 }
+    }
+
+    /// What the table knows of a packet.
+    pub fn get(&self, packet: PacketRef) -> &Record {
+        &self.records[packet.id as usize]
+    }
+    /// The same, to be changed.
+    pub fn get_mut(&mut self, packet: PacketRef) -> &mut Record {
+        &mut self.records[packet.id as usize]
+    }
+
+    /// The packet is now in one place more.
+    pub fn retain(&mut self, packet: PacketRef) {
+        self.records[packet.id as usize].places += 1;
+    }
+
+    /// The packet has reached its transport; its place here is given up.
+    pub fn deliver(&mut self, packet: PacketRef) {
+        self.records[packet.id as usize].delivered = true;
+        self.release(packet);
+    }
+
+    /// The packet goes no further from here.
+    pub fn drop_for(&mut self, packet: PacketRef, reason: DropReason) {
+        self.records[packet.id as usize].reason = Some(reason);
+        self.release(packet);
+    }
+
+    /// The packet is in one place less.
+    pub fn release(&mut self, packet: PacketRef) {
+        let record = &mut self.records[packet.id as usize];
+        record.places -= 1;
+        if record.places > 0 {
+            return;
+        }
+        if record.delivered {
+            self.delivered += 1;
+        } else {
+            self.dropped[record.reason.unwrap_or(DropReason::Unheard) as usize] += 1;
+        }
+        self.free.push(packet.id);
+    }
+
+    /// Dropped packets by reason; reasons that did not occur are left out.
+    pub fn drops(&self) -> BTreeMap<&'static str, u64> {
+        DROP_REASONS.iter().map(|(reason, name)| (*name, self.dropped[*reason as usize])).filter(|(_, n)| *n > 0).collect()
+    }
+
+    /// The account of all packets.
+    ///
+    /// # Panics
+    /// If it does not balance: a packet was lost without a reason, or counted twice.
+    pub fn account(&self) -> PacketAccount {
+        let in_flight = self.records.iter().filter(|record| record.places > 0).count() as u64;
+        let dropped = self.dropped.iter().sum();
+        let account = PacketAccount { offered: self.offered, delivered: self.delivered, dropped, in_flight };
+        assert_eq!(
+            account.offered,
+            account.delivered + account.dropped + account.in_flight,
+            "packets do not balance: {account:?}"
+        );
+        account
+    }
+}

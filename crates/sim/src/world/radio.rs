@@ -1,0 +1,155 @@
+//! Radios at work: MACs' transmissions go on the medium, what arrives goes to the MACs.
+
+use super::medium::{Beginning, Ending, Hearer, Loss};
+use super::observe::FrameEvent;
+use super::packet::{DropReason, Msdu};
+use super::{Event, Work, World};
+use crate::queue::Phase;
+use airbraid_engine::{Machine, step, trunk};
+use airbraid_mac::{Address, Frame, MacInput, MacOutput, Outcome};
+use airbraid_units::{Duration, Instant, Milliwatt};
+
+impl World<'_> {
+    /// Drives a MAC: `None` is its timer.
+    pub(super) fn step_mac(&mut self, radio: u32, input: Option<MacInput<Msdu>>) {
+        let now = self.now;
+        let Self { stations, medium, queue, pending, packets, observer, .. } = self;
+        let station = &mut stations[radio as usize];
+        let wake = step(&mut station.mac, now, input, |output| match output {
+            MacOutput::Transmit { frame, at, airtime, backoff } => {
+                if let Some(observer) = observer.as_deref_mut() {
+                    let packet = frame.payload.map(|msdu| packets.get(msdu.packet));
+                    let event = FrameEvent { radio, frame: &frame, packet, start: at, airtime };
+                    observer.on_transmission(now, event, backoff);
+                }
+                let payload = frame.payload;
+                if let Some((id, delay)) = medium.begin(radio, frame, at, at + airtime) {
+                    // The frame on the air is one more place where its packet is.
+                    if let Some(msdu) = payload {
+                        packets.retain(msdu.packet);
+                    }
+                    queue.push(at + delay, Phase::ReceptionStart, Event::Beginning(id));
+                    queue.push(at + airtime + delay, Phase::ReceptionEnd, Event::Ending(id));
+                }
+            }
+            MacOutput::Deliver { packet, .. } => {
+                packets.retain(packet.packet);
+                pending.push_back(Work::MacDelivers { radio, msdu: packet });
+            }
+            MacOutput::Status { msdu, outcome, .. } => {
+                pending.push_back(Work::MacFinished { radio, msdu: msdu.packet, outcome });
+            }
+        });
+        station.alarm.arm(queue, wake, Event::Mac(radio));
+    }
+
+    pub(super) fn on_mac_timer(&mut self, radio: u32) {
+        let now = self.now;
+        let station = &mut self.stations[radio as usize];
+        if !station.alarm.rings(now) {
+            return;
+        }
+        match station.mac.poll_timeout() {
+            Some(wake) if wake.at <= now => self.step_mac(radio, None),
+            wake => station.alarm.arm(&mut self.queue, wake, Event::Mac(radio)),
+        }
+    }
+
+    /// A transmission reaches its next hearers.
+    pub(super) fn on_beginning(&mut self, id: u32) {
+        let Some(from) = self.medium.transmission(id).map(|transmission| transmission.from) else { return };
+        let (places, next) = self.medium.next_beginnings(id);
+        for place in places {
+            let hearer = self.medium.hearer(from, place);
+            if self.medium.on_beginning(self.now, id, hearer) == Beginning::Busy {
+                self.step_mac(hearer.radio, Some(MacInput::Busy));
+            }
+        }
+        if let Some(at) = next {
+            self.queue.push(at, Phase::ReceptionStart, Event::Beginning(id));
+        }
+    }
+
+    /// A transmission ends at its next hearers.
+    pub(super) fn on_ending(&mut self, id: u32) {
+        let Some(transmission) = self.medium.transmission(id) else { return };
+        let (from, start, frame) = (transmission.from, transmission.start, transmission.frame);
+        let airtime = transmission.end - start;
+        let (places, next) = self.medium.next_endings(id);
+        for place in places {
+            let hearer = self.medium.hearer(from, place);
+            match self.medium.on_ending(self.now, id, hearer) {
+                Ending::Nothing => {}
+                Ending::Idle => self.step_mac(hearer.radio, Some(MacInput::Idle)),
+                Ending::Reception { result, idle } => self.end_reception(hearer, &frame, airtime, result, idle),
+            }
+        }
+        match next {
+            Some(at) => self.queue.push(at, Phase::ReceptionEnd, Event::Ending(id)),
+            None => self.finish_transmission(id, &frame),
+        }
+    }
+
+    fn end_reception(
+        &mut self,
+        hearer: Hearer,
+        frame: &Frame<Msdu>,
+        airtime: Duration,
+        result: Result<(), Loss>,
+        idle: bool,
+    ) {
+        if let Err(loss) = result
+            && frame.to == Address(hearer.radio)
+        {
+            let station = &mut self.stations[hearer.radio as usize];
+            match loss {
+                Loss::Collision => station.collisions += 1,
+                Loss::Channel => station.channel_errors += 1,
+            }
+        }
+        if let Some(observer) = self.observer.as_deref_mut() {
+            let packet = frame.payload.map(|msdu| self.packets.get(msdu.packet));
+            let start: Instant = self.now.saturating_sub(airtime);
+            let event = FrameEvent { radio: hearer.radio, frame, packet, start, airtime };
+            observer.on_reception(self.now, event, Milliwatt(hearer.power()).to_dbm().0, result);
+        }
+        let frame = result.is_ok().then_some(*frame);
+        self.step_mac(hearer.radio, Some(MacInput::ReceptionEnd { frame, idle }));
+    }
+
+    fn finish_transmission(&mut self, id: u32, frame: &Frame<Msdu>) {
+        self.medium.finish(id);
+        if let Some(msdu) = frame.payload {
+            self.packets.release(msdu.packet);
+        }
+    }
+
+    /// A MAC hands a packet up: to the trunk that it serves, or to the network layer.
+    pub(super) fn on_mac_delivery(&mut self, radio: u32, msdu: Msdu) {
+        let station = &self.stations[radio as usize];
+        match (msdu.trunk, station.member) {
+            (Some(header), Some((end, _))) => {
+                self.step_trunk(end, Some(trunk::Input::Frame { header, packet: msdu.packet }));
+            }
+            _ => self.receive(station.node, msdu.packet),
+        }
+    }
+
+    /// A MAC has finished with a packet: the trunk or the source may send the next.
+    pub(super) fn on_mac_finished(&mut self, radio: u32, msdu: Msdu, outcome: Outcome) {
+        let station = &self.stations[radio as usize];
+        let (node, member) = (station.node, station.member);
+        match outcome {
+            Outcome::Acknowledged | Outcome::Broadcast => self.packets.release(msdu.packet),
+            Outcome::RetryLimit => self.drop_packet(node, msdu.packet, DropReason::RetryLimit),
+            Outcome::QueueFull => self.drop_packet(node, msdu.packet, DropReason::InterfaceQueueFull),
+        }
+        match member {
+            Some((end, member)) if msdu.trunk.is_some() => {
+                self.step_trunk(end, Some(trunk::Input::Finished(trunk::Member(member))));
+                self.refill_trunk(end);
+            }
+            _ => self.refill_radio(radio),
+        }
+    }
+}

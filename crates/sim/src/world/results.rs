@@ -1,0 +1,133 @@
+//! What a run gives, collected at its end.
+
+use super::flow::{Flow, Transport};
+use super::{Station, TrunkEnd, World};
+use crate::result::{FlowResult, FlowSeries, LinkResult, MacResult, RunResult, TrunkResult, TrunkSeries};
+use crate::scenario::spec;
+use airbraid_units::{Duration, Instant};
+
+impl World<'_> {
+    /// The facts of the run.
+    ///
+    /// # Panics
+    /// If the account of packets does not balance: a fault of the simulator.
+    pub fn result(&self) -> RunResult {
+        let spec = self.spec;
+        RunResult {
+            seed: self.seed,
+            duration_s: spec.duration.as_secs_f64(),
+            events: self.events,
+            wall_s: 0.0,
+            cpu_s: 0.0,
+            flows: self.flows.iter().zip(&spec.flows).map(|(flow, spec)| self.flow_result(flow, spec)).collect(),
+            trunks: (0..self.trunks.len()).filter_map(|end| self.trunk_result(end)).collect(),
+            macs: self.mac_results(),
+            links: self.link_results(),
+            drops: self.packets.drops(),
+            packets: self.packets.account(),
+        }
+    }
+
+    fn name(&self, node: usize) -> String {
+        self.spec.nodes[node].name.clone()
+    }
+
+    fn flow_result(&self, flow: &Flow, spec: &spec::Flow) -> FlowResult {
+        let counts = &flow.counts;
+        let (transport, stats, before) = match &flow.transport {
+            Transport::Tcp(connection) => ("tcp", *connection.sender.stats(), connection.before),
+            Transport::Udp { .. } => ("udp", Default::default(), Default::default()),
+        };
+        // Counted time: from the start (or the end of the warm-up) to the stop, the completion or the end of the run.
+        let from = spec.start.max(self.warm_up);
+        let until = counts.completed.or(spec.stop).unwrap_or(self.end).min(self.end);
+        let seconds = until.saturating_since(from).as_secs_f64();
+        let rate = |bytes: u64| if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 };
+        let interval = self.spec.record.interval.as_secs_f64();
+        FlowResult {
+            name: spec.name.clone(),
+            transport,
+            from: self.name(spec.from),
+            to: self.name(spec.to),
+            goodput_bps: rate(counts.delivered_bytes),
+            ip_throughput_bps: rate(counts.ip_bytes),
+            delivered_bytes: counts.delivered_bytes,
+            sent_packets: counts.sent_packets,
+            received_packets: counts.received_packets,
+            retransmits: stats.retransmits - before.retransmits,
+            timeouts: stats.timeouts - before.timeouts,
+            completion_s: counts.completed.map(|at| at.saturating_since(spec.start).as_secs_f64()),
+            delay_s: counts.delay.result(),
+            series: FlowSeries {
+                interval_s: interval,
+                goodput_bps: counts.goodput.rates(self.end, 8.0),
+            },
+        }
+    }
+
+    fn trunk_result(&self, end: usize) -> Option<TrunkResult> {
+        let spec = &self.spec.trunks[end / 2];
+        let [here, there] = [end % 2, 1 - end % 2];
+        let peer: &TrunkEnd = &self.trunks[end - here + there];
+        let sent = self.trunks[end].trunk.sender_stats();
+        let received = peer.trunk.receiver_stats();
+        let waited = received.waited.as_secs_f64();
+        (sent.sent > 0).then(|| TrunkResult {
+            name: spec.name.clone(),
+            from: self.name(spec.between[here]),
+            to: self.name(spec.between[there]),
+            sent: sent.sent,
+            sent_by_member: sent.sent_by_member.clone(),
+            delivered: received.delivered,
+            late: received.late,
+            duplicates: received.duplicates + received.stale,
+            timer_expiries: received.timer_expiries,
+            resyncs: received.resyncs,
+            resequencing_delay_mean_s: if received.delivered > 0 { waited / received.delivered as f64 } else { 0.0 },
+            reorder_timer_s: peer.trunk.receiver().hold_time().as_secs_f64(),
+            series: TrunkSeries {
+                interval_s: self.spec.record.interval.as_secs_f64(),
+                reorder_timer_s: peer.hold_times.clone(),
+            },
+        })
+    }
+
+    fn mac_results(&self) -> Vec<MacResult> {
+        let radios = self.spec.nodes.iter().flat_map(|node| node.radios.iter().map(move |radio| (node, radio)));
+        let time = self.now.saturating_since(Instant::ZERO).max(Duration::from_nanos(1)).as_secs_f64();
+        let result = |((node, radio), station): ((&spec::Node, &spec::Radio), &Station)| {
+            let stats = station.mac.stats();
+            MacResult {
+                node: node.name.clone(),
+                radio: radio.name.clone(),
+                channel: radio.channel,
+                data_frames: stats.data_frames,
+                rts_frames: stats.rts_frames,
+                retries: stats.retries,
+                retry_limit_drops: stats.retry_limit_drops,
+                queue_drops: stats.queue_drops,
+                collisions: station.collisions,
+                channel_errors: station.channel_errors,
+                duplicates: stats.duplicates,
+                airtime: stats.airtime.as_secs_f64() / time,
+            }
+        };
+        radios.zip(&self.stations).map(result).collect()
+    }
+
+    fn link_results(&self) -> Vec<LinkResult> {
+        let result = |(index, end): (usize, &super::LinkEnd)| {
+            let spec = &self.spec.links[index / 2];
+            let stats = end.link.stats();
+            LinkResult {
+                name: spec.name.clone(),
+                from: self.name(spec.between[index % 2]),
+                to: self.name(spec.between[1 - index % 2]),
+                delivered: stats.delivered,
+                queue_drops: stats.dropped_queue,
+                lost: stats.dropped_loss,
+            }
+        };
+        self.links.iter().enumerate().map(result).collect()
+    }
+}

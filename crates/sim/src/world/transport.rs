@@ -1,0 +1,268 @@
+//! Transports at work: applications write, TCP and UDP make packets, what arrives is counted.
+
+use super::flow::{Flow, Transport};
+use super::packet::{Body, PacketRef};
+use super::routing::NextHop;
+use super::{Event, Work, World};
+use airbraid_engine::{Machine, step};
+use airbraid_net::source::{ApplicationInput, ApplicationOutput};
+use airbraid_net::tcp::{ReceiverInput, ReceiverOutput, Segment, SenderInput, SenderOutput};
+use airbraid_units::Bytes;
+
+impl World<'_> {
+    pub(super) fn start_flow(&mut self, flow: u32) {
+        if let Transport::Tcp(_) = self.flows[flow as usize].transport {
+            self.step_sender(flow, SenderInput::Open);
+        }
+        self.step_application(flow, Some(ApplicationInput::Start));
+    }
+
+    pub(super) fn stop_flow(&mut self, flow: u32) {
+        self.step_application(flow, Some(ApplicationInput::Stop));
+    }
+
+    /// Counting begins: what TCP has counted so far is set aside.
+    pub(super) fn begin_counting(&mut self) {
+        for flow in &mut self.flows {
+            if let Transport::Tcp(connection) = &mut flow.transport {
+                connection.before = *connection.sender.stats();
+            }
+        }
+    }
+
+    pub(super) fn on_application_timer(&mut self, flow: u32) {
+        let now = self.now;
+        let state = &mut self.flows[flow as usize];
+        if !state.application_alarm.rings(now) {
+            return;
+        }
+        match state.application.poll_timeout() {
+            Some(wake) if wake.at <= now => self.step_application(flow, None),
+            wake => state.application_alarm.arm(&mut self.queue, wake, Event::Application(flow)),
+        }
+    }
+
+    fn step_application(&mut self, flow: u32, input: Option<ApplicationInput>) {
+        let mut outputs = arrayvec::ArrayVec::<ApplicationOutput, 4>::new();
+        let state = &mut self.flows[flow as usize];
+        let wake = step(&mut state.application, self.now, input, |output| outputs.push(output));
+        state.application_alarm.arm(&mut self.queue, wake, Event::Application(flow));
+        for output in outputs {
+            match self.flows[flow as usize].transport {
+                Transport::Tcp(_) => self.step_sender(flow, tcp_input(output)),
+                Transport::Udp { .. } => self.write_datagrams(flow, output),
+            }
+        }
+    }
+
+    fn write_datagrams(&mut self, flow: u32, output: ApplicationOutput) {
+        let Transport::Udp { payload, unsent, is_greedy, .. } = &mut self.flows[flow as usize].transport else { return };
+        match output {
+            // A constant rate writes datagram by datagram; a larger write is sent as the interface takes it.
+            ApplicationOutput::Write(size) if size.as_u64() <= u64::from(*payload) => {
+                self.pending.push_back(Work::SendDatagram(flow));
+                return;
+            }
+            ApplicationOutput::Write(size) => {
+                *unsent += size.as_u64();
+                *is_greedy = true;
+            }
+            ApplicationOutput::WriteForever => {
+                *unsent = u64::MAX;
+                *is_greedy = true;
+            }
+            // A file is closed as soon as it is written, but not before it is sent; a stop ends what never would.
+            ApplicationOutput::Close if *unsent == u64::MAX => *unsent = 0,
+            ApplicationOutput::Close => {}
+        }
+        self.refill_flow(flow);
+    }
+
+    /// Fills the interface by which a greedy flow leaves.
+    fn refill_flow(&mut self, flow: u32) {
+        let Transport::Udp { hop, .. } = self.flows[flow as usize].transport else { return };
+        match hop {
+            Some(NextHop::Radio { radio, .. }) => self.refill_radio(radio),
+            Some(NextHop::Trunk(end)) => self.refill_trunk(end),
+            Some(NextHop::Link(direction)) => self.refill_link(direction),
+            None => {}
+        }
+    }
+
+    /// A radio's queue has room again: the greedy flows that leave by it fill it in turn.
+    pub(super) fn refill_radio(&mut self, radio: u32) {
+        let station = &self.stations[radio as usize];
+        let room = (station.queue_limit as usize).saturating_sub(station.mac.queue_len());
+        self.refill(room, |hop| matches!(hop, NextHop::Radio { radio: r, .. } if r == radio));
+    }
+
+    /// The same for a trunk end.
+    pub(super) fn refill_trunk(&mut self, end: u32) {
+        let state = &self.trunks[end as usize];
+        let room = (state.queue_limit as usize).saturating_sub(state.trunk.queue_len());
+        self.refill(room, |hop| hop == NextHop::Trunk(end));
+    }
+
+    /// The same for a link direction.
+    pub(super) fn refill_link(&mut self, direction: u32) {
+        let state = &self.links[direction as usize];
+        let room = (state.queue_limit as usize).saturating_sub(state.link.queue_len());
+        self.refill(room, |hop| hop == NextHop::Link(direction));
+    }
+
+    fn refill(&mut self, mut room: usize, leaves_by: impl Fn(NextHop) -> bool) {
+        if self.greedy_flows.is_empty() {
+            return;
+        }
+        while room > 0 {
+            let before = room;
+            for index in 0..self.greedy_flows.len() {
+                let flow = self.greedy_flows[index];
+                let Transport::Udp { hop: Some(hop), unsent, payload, .. } = &mut self.flows[flow as usize].transport
+                else {
+                    continue;
+                };
+                if room > 0 && *unsent > 0 && leaves_by(*hop) {
+                    if *unsent != u64::MAX {
+                        *unsent = unsent.saturating_sub(u64::from(*payload));
+                    }
+                    room -= 1;
+                    self.pending.push_back(Work::SendDatagram(flow));
+                }
+            }
+            if room == before {
+                break;
+            }
+        }
+    }
+
+    pub(super) fn send_datagram(&mut self, flow: u32) {
+        let state = &mut self.flows[flow as usize];
+        let Transport::Udp { payload, len, number, .. } = &mut state.transport else { return };
+        let body = Body::Datagram { payload: *payload, number: *number };
+        *number += 1;
+        let (from, to, len) = (state.from, state.to, *len);
+        self.send_packet(flow, from, to, len, body);
+    }
+
+    pub(super) fn send_data(&mut self, flow: u32, segment: Segment) {
+        let Flow { from, to, .. } = self.flows[flow as usize];
+        self.send_packet(flow, from, to, segment.packet_len().as_u64() as u32, Body::Data(segment));
+    }
+
+    pub(super) fn send_ack(&mut self, flow: u32, segment: Segment) {
+        let Flow { from, to, .. } = self.flows[flow as usize];
+        self.send_packet(flow, to, from, segment.packet_len().as_u64() as u32, Body::Ack(segment));
+    }
+
+    fn send_packet(&mut self, flow: u32, from: u32, to: u32, len: u32, body: Body) {
+        let packet = self.packets.create(flow, from, to, len, self.now, body);
+        let counts = &mut self.flows[flow as usize].counts;
+        counts.started.get_or_insert(self.now);
+        if self.now >= self.warm_up && !matches!(body, Body::Ack(_)) {
+            counts.sent_packets += 1;
+        }
+        self.send(from, packet);
+    }
+
+    /// A packet has reached the node that it is for.
+    pub(super) fn deliver(&mut self, node: u32, packet: PacketRef) {
+        let record = *self.packets.get(packet);
+        if let Some(observer) = self.observer.as_deref_mut() {
+            observer.on_delivery(self.now, node, &record);
+        }
+        let counts = &mut self.flows[record.flow as usize].counts;
+        if self.now >= self.warm_up && !matches!(record.body, Body::Ack(_)) {
+            counts.received_packets += 1;
+            counts.delay.record(self.now - record.created);
+        }
+        self.packets.deliver(packet);
+        match record.body {
+            Body::Data(segment) => self.step_receiver(record.flow, Some(segment)),
+            Body::Ack(segment) => self.step_sender(record.flow, SenderInput::Segment(segment)),
+            Body::Datagram { payload, .. } => self.count_delivery(record.flow, payload, record.len),
+        }
+    }
+
+    /// Bytes have reached the application.
+    fn count_delivery(&mut self, flow: u32, payload: u32, ip_len: u32) {
+        let counts = &mut self.flows[flow as usize].counts;
+        counts.goodput.add(self.now, u64::from(payload));
+        if self.now >= self.warm_up {
+            counts.delivered_bytes += u64::from(payload);
+            counts.ip_bytes += u64::from(ip_len);
+        }
+    }
+
+    fn step_sender(&mut self, flow: u32, input: SenderInput) {
+        self.drive_sender(flow, Some(input));
+    }
+
+    fn drive_sender(&mut self, flow: u32, input: Option<SenderInput>) {
+        let Self { flows, queue, pending, now, .. } = self;
+        let Flow { transport: Transport::Tcp(connection), counts, .. } = &mut flows[flow as usize] else { return };
+        let wake = step(&mut connection.sender, *now, input, |output| match output {
+            SenderOutput::Segment(segment) => pending.push_back(Work::SendData(flow, segment)),
+            SenderOutput::Connected => {}
+            SenderOutput::Finished => counts.completed = counts.completed.or(Some(*now)),
+        });
+        connection.sender_alarm.arm(queue, wake, Event::Sender(flow));
+    }
+
+    pub(super) fn on_sender_timer(&mut self, flow: u32) {
+        let now = self.now;
+        let Transport::Tcp(connection) = &mut self.flows[flow as usize].transport else { return };
+        if !connection.sender_alarm.rings(now) {
+            return;
+        }
+        match connection.sender.poll_timeout() {
+            Some(wake) if wake.at <= now => self.drive_sender(flow, None),
+            wake => connection.sender_alarm.arm(&mut self.queue, wake, Event::Sender(flow)),
+        }
+    }
+
+    fn step_receiver(&mut self, flow: u32, segment: Option<Segment>) {
+        let Self { flows, queue, pending, now, warm_up, .. } = self;
+        let Flow { transport: Transport::Tcp(connection), counts, .. } = &mut flows[flow as usize] else { return };
+        let input = segment.map(ReceiverInput::Segment);
+        let headers = segment.map_or(0, |segment| segment.packet_len().as_u64() - u64::from(segment.len));
+        let wake = step(&mut connection.receiver, *now, input, |output| match output {
+            ReceiverOutput::Segment(segment) => pending.push_back(Work::SendAck(flow, segment)),
+            ReceiverOutput::Delivered(bytes) => {
+                counts.goodput.add(*now, bytes.as_u64());
+                if *now >= *warm_up {
+                    counts.delivered_bytes += bytes.as_u64();
+                }
+            }
+            ReceiverOutput::Finished => counts.completed = counts.completed.or(Some(*now)),
+        });
+        // Throughput counts the packets that brought something: what ns-2's sink counts.
+        if let Some(segment) = segment
+            && segment.len > 0
+            && *now >= *warm_up
+        {
+            counts.ip_bytes += u64::from(segment.len) + headers;
+        }
+        connection.receiver_alarm.arm(queue, wake, Event::Receiver(flow));
+    }
+
+    pub(super) fn on_receiver_timer(&mut self, flow: u32) {
+        let now = self.now;
+        let Transport::Tcp(connection) = &mut self.flows[flow as usize].transport else { return };
+        if !connection.receiver_alarm.rings(now) {
+            return;
+        }
+        match connection.receiver.poll_timeout() {
+            Some(wake) if wake.at <= now => self.step_receiver(flow, None),
+            wake => connection.receiver_alarm.arm(&mut self.queue, wake, Event::Receiver(flow)),
+        }
+    }
+}
+
+fn tcp_input(output: ApplicationOutput) -> SenderInput {
+    match output {
+        ApplicationOutput::Write(Bytes::ZERO) | ApplicationOutput::Close => SenderInput::Close,
+        ApplicationOutput::Write(size) => SenderInput::Write(size),
+        ApplicationOutput::WriteForever => SenderInput::WriteForever,
+    }
+}
