@@ -2,9 +2,9 @@
 //!
 //! The order in which runs finish, and on how many threads, changes nothing but the measured times.
 
-use airbraid_sim::result::RunResult;
 use airbraid_sim::scenario::Plan;
 use airbraid_sim::scenario::spec::Spec;
+use airbraid_sim::{RunOptions, RunOutput};
 use rayon::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,17 +18,6 @@ pub struct Recorded {
     pub timeline: bool,
 }
 
-/// What one run gives.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    /// The numbers.
-    pub result: RunResult,
-    /// The readable timeline, if it was asked for.
-    pub timeline: Option<String>,
-    /// Captures by file name, if they were asked for.
-    pub pcaps: Vec<(String, Vec<u8>)>,
-}
-
 /// One run to do: a cell with a seed.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'a> {
@@ -40,8 +29,18 @@ pub struct Job<'a> {
     pub recorded: Recorded,
 }
 
-/// Does one run. It may tell its progress as a share between 0 and 1 as often as it likes.
-pub type Runner<'a> = dyn Fn(&Job<'_>, &dyn Fn(f64)) -> Result<Outcome, String> + Sync + 'a;
+/// Does one run. It tells its progress now and then as a share between 0 and 1, and hears whether to go on.
+pub type Runner<'a> = dyn Fn(&Job<'_>, &mut dyn FnMut(f64) -> bool) -> Result<RunOutput, String> + Sync + 'a;
+
+/// The runner that simulates.
+///
+/// # Errors
+/// What the run says.
+pub fn simulate(job: &Job<'_>, go_on: &mut dyn FnMut(f64) -> bool) -> Result<RunOutput, String> {
+    let Recorded { pcap, timeline } = job.recorded;
+    let options = RunOptions { pcap, timeline, on_progress: Some(go_on) };
+    airbraid_sim::run(job.spec, job.seed, options).map_err(|e| e.to_string())
+}
 
 /// How a campaign is run.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +49,7 @@ pub struct Settings<'a> {
     pub jobs: usize,
     /// What is recorded, in the first replication of each cell only: captures of all would fill the memory.
     pub recorded: Recorded,
-    /// Set it to stop before the next run.
+    /// Set it to stop at the next report of progress.
     pub stop: &'a AtomicBool,
 }
 
@@ -90,7 +89,7 @@ pub fn execute(
     settings: &Settings<'_>,
     runner: &Runner<'_>,
     progress: &(dyn Fn(usize, f64) + Sync),
-) -> Result<Vec<Vec<Outcome>>, Failure> {
+) -> Result<Vec<Vec<RunOutput>>, Failure> {
     let jobs: Vec<(usize, Job<'_>)> = jobs(plan, settings.recorded);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(settings.jobs).build();
     let pool = pool.map_err(|e| Failure::Threads(e.to_string()))?;
@@ -98,22 +97,26 @@ pub fn execute(
         if settings.stop.load(Ordering::Relaxed) {
             return Err(Failure::Stopped);
         }
-        let done = |share: f64| progress(index, share);
-        let failed = |message| Failure::Run { cell: plan.cells[*cell].label.clone(), seed: job.seed, message };
-        let outcome = measured(job, runner, &done).map_err(failed);
-        if outcome.is_err() {
-            // What a failed campaign would still compute is of no use.
-            settings.stop.store(true, Ordering::Relaxed);
-        }
+        let mut go_on = |share: f64| {
+            progress(index, share);
+            !settings.stop.load(Ordering::Relaxed)
+        };
+        let outcome = measured(job, runner, &mut go_on).map_err(|message| {
+            // What a failed campaign would still compute is of no use; runs that this stops are not to blame.
+            if settings.stop.swap(true, Ordering::Relaxed) {
+                return Failure::Stopped;
+            }
+            Failure::Run { cell: plan.cells[*cell].label.clone(), seed: job.seed, message }
+        });
         progress(index, 1.0);
         outcome
     };
-    let results: Vec<Result<Outcome, Failure>> = pool.install(|| jobs.par_iter().enumerate().map(one).collect());
+    let results: Vec<Result<RunOutput, Failure>> = pool.install(|| jobs.par_iter().enumerate().map(one).collect());
     let failed = results.iter().filter_map(|r| r.as_ref().err());
     if let Some(failure) = failed.clone().find(|f| **f != Failure::Stopped).or(failed.clone().next()) {
         return Err(failure.clone());
     }
-    let mut cells: Vec<Vec<Outcome>> = plan.cells.iter().map(|_| Vec::new()).collect();
+    let mut cells: Vec<Vec<RunOutput>> = plan.cells.iter().map(|_| Vec::new()).collect();
     for ((cell, _), outcome) in jobs.iter().zip(results) {
         cells[*cell].extend(outcome.ok());
     }
@@ -150,9 +153,9 @@ pub fn run_count(plan: &Plan) -> usize {
 
 /// Does one run, catches a panic of it, and fills in how long it took.
 #[expect(clippy::disallowed_methods, reason = "the time that a run took is measured around it, never used within")]
-fn measured(job: &Job<'_>, runner: &Runner<'_>, progress: &dyn Fn(f64)) -> Result<Outcome, String> {
+fn measured(job: &Job<'_>, runner: &Runner<'_>, go_on: &mut dyn FnMut(f64) -> bool) -> Result<RunOutput, String> {
     let (wall, cpu) = (std::time::Instant::now(), thread_cpu_s());
-    let caught = catch_unwind(AssertUnwindSafe(|| runner(job, progress)));
+    let caught = catch_unwind(AssertUnwindSafe(|| runner(job, go_on)));
     let mut outcome = caught.map_err(|panic| panic_text(&*panic))??;
     outcome.result.wall_s = wall.elapsed().as_secs_f64();
     outcome.result.cpu_s = match (cpu, thread_cpu_s()) {

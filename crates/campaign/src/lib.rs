@@ -11,6 +11,6 @@ pub mod report;
 pub mod statistics;
 pub mod verdict;
 
-pub use execute::{Failure, Job, Outcome, Recorded, Runner, Settings, execute};
+pub use execute::{Failure, Job, Recorded, Runner, Settings, execute, simulate};
 pub use report::{CellResult, Results};
 pub use verdict::{Verdict, judge};

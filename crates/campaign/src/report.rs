@@ -1,8 +1,8 @@
 //! The results of a campaign as the contract of `--json` has them.
 
-use crate::execute::Outcome;
 use crate::metrics;
 use crate::statistics::{Quantiles, Summary};
+use airbraid_sim::RunOutput;
 use airbraid_sim::result::RunResult;
 use airbraid_sim::scenario::Plan;
 use serde::Serialize;
@@ -45,7 +45,7 @@ fn as_map<V: Serialize, S: Serializer>(pairs: &[(String, V)], serializer: S) -> 
 
 impl Results {
     /// Gathers the runs of `plan`, whose cells `outcomes` has in order.
-    pub fn new(plan: &Plan, outcomes: &[Vec<Outcome>]) -> Self {
+    pub fn new(plan: &Plan, outcomes: &[Vec<RunOutput>]) -> Self {
         let mut quantiles = Quantiles::default();
         let cells = plan.cells.iter().zip(outcomes).map(|(cell, outcomes)| {
             let runs: Vec<RunResult> = outcomes.iter().map(|o| o.result.clone()).collect();

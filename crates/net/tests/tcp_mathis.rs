@@ -51,3 +51,36 @@ fn meets_the_formula_with_an_acknowledgement_for_each_segment() {
         assert!((ratio - 1.0).abs() < 0.15, "{variant:?}: {ratio}");
     }
 }
+
+/// Share of a 10 Mbit/s bottleneck with 20 ms of path and room for `queue` packets that the payload gets in 60 s.
+fn utilisation(variant: Variant, queue: u64) -> f64 {
+    // Back-to-back packets of 1500 byte.
+    let service = Duration::from_micros(1_200);
+    let config = Config { variant, mss: Bytes::new(1_460), receive_buffer: Bytes::new(1 << 20), ..Config::default() };
+    let mut free_at = Instant::ZERO;
+    let mut world = World::new(config, |now, way, _: &Segment| {
+        if way == Way::Ack {
+            return vec![Duration::from_millis(10)];
+        }
+        let start = free_at.max(now);
+        if start.saturating_since(now) > service * (queue + 1) {
+            return Vec::new();
+        }
+        free_at = start + service;
+        vec![free_at.saturating_since(now) + Duration::from_millis(10)]
+    });
+    world.tell_sender(Some(SenderInput::Open));
+    world.tell_sender(Some(SenderInput::WriteForever));
+    world.run_until(Instant::ZERO + Duration::from_secs(60));
+    world.delivered as f64 * 8.0 / 60.0 / (10e6 * 1_460.0 / 1_500.0)
+}
+
+#[test]
+fn every_variant_fills_a_bottleneck_with_a_queue_of_its_delay_bandwidth_product() {
+    // 20 ms at 10 Mbit/s are 17 packets: a halved window still fills the path.
+    for variant in [Variant::Reno, Variant::NewReno, Variant::Sack, Variant::Cubic] {
+        let share = utilisation(variant, 25);
+        println!("{variant:?}: {share:.4}");
+        assert!((0.90..=1.0).contains(&share), "{variant:?}: {share}");
+    }
+}

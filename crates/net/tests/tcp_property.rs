@@ -39,7 +39,7 @@ proptest! {
         variant in any_variant(),
         seed: u64,
         (loss, duplicate, reorder) in (0u32..400, 0u32..200, 0u32..300),
-        writes in prop::collection::vec(1u64..9_000, 1..40),
+        writes in prop::collection::vec((1u64..9_000, 0u32..10), 1..40),
         (buffer, ack_every, timestamps, coarse) in (1_000u64..40_000, 1u32..4, any::<bool>(), any::<bool>()),
     ) {
         let config = Config {
@@ -56,12 +56,18 @@ proptest! {
         let mut network = hostile(seed, loss, duplicate, reorder, heals);
         let mut world = World::new(config, |now, _, _: &Segment| network(now));
         world.tell_sender(Some(SenderInput::Open));
-        let total: u64 = writes.iter().sum();
-        for (i, write) in writes.into_iter().enumerate() {
+        let total: u64 = writes.iter().map(|write| write.0).sum();
+        for (i, (write, reading)) in writes.into_iter().enumerate() {
             world.run_until(Instant::ZERO + Duration::from_millis(50 * i as u64));
             world.tell_sender(Some(SenderInput::Write(Bytes::new(write))));
+            match reading {
+                0 | 1 => world.tell_receiver(Some(ReceiverInput::Pause)),
+                2..=4 => world.tell_receiver(Some(ReceiverInput::Resume)),
+                _ => {}
+            }
         }
         world.tell_sender(Some(SenderInput::Close));
+        world.tell_receiver(Some(ReceiverInput::Resume));
         // The longest timer, twice, and then 360 kB in windows of a segment at worst: 360 round trips of 40 ms and
         // as many delayed acknowledgements.
         world.run_until(heals + Duration::from_secs(120 + 60));

@@ -132,6 +132,7 @@ impl Scoreboard {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     const MSS: u64 = 100;
 
@@ -184,5 +185,58 @@ mod tests {
         assert_eq!(board.gap_from(10), (20, 30));
         assert_eq!(board.gap_from(35), (40, u64::MAX));
         assert_eq!(board.sacked_below(35), 15);
+    }
+
+    /// The RFC octet by octet.
+    struct Naive<'a> {
+        sacked: &'a std::collections::BTreeSet<u64>,
+        high_rxt: u64,
+        una: u64,
+        nxt: u64,
+    }
+
+    impl Naive<'_> {
+        fn is_lost(&self, octet: u64) -> bool {
+            let above: Vec<_> = self.sacked.range(octet..).copied().collect();
+            let ranges = above.iter().filter(|&&x| !self.sacked.contains(&(x - 1))).count();
+            ranges >= 3 || above.len() as u64 > 2 * 10
+        }
+        fn pipe(&self) -> u64 {
+            (self.una..self.nxt)
+                .filter(|octet| !self.sacked.contains(octet))
+                .map(|octet| u64::from(!self.is_lost(octet)) + u64::from(octet < self.high_rxt))
+                .sum()
+        }
+        fn next(&self) -> Next {
+            let Some(&top) = self.sacked.last() else { return Next::NewOr(None) };
+            let hole = (self.una.max(self.high_rxt)..top).find(|octet| !self.sacked.contains(octet));
+            let Some(start) = hole else { return Next::NewOr(None) };
+            let end = (start..start + 10).find(|octet| self.sacked.contains(octet)).unwrap_or(start + 10);
+            if self.is_lost(start) { Next::Lost((start, end)) } else { Next::NewOr(Some((start, end))) }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn equals_the_rfc_octet_by_octet(
+            blocks in prop::collection::vec((1u64..120, 1u64..25), 0..7),
+            (una, rxt) in (1u64..40, 0u64..100),
+        ) {
+            let nxt = 150;
+            let mut board = Scoreboard::default();
+            let mut sacked = std::collections::BTreeSet::new();
+            for (start, len) in blocks {
+                // The octet at the edge itself is what is missing.
+                let start = start.max(una + 1);
+                board.sacked.insert((start, start + len));
+                sacked.extend(start..start + len);
+            }
+            board.begin_recovery(una);
+            board.retransmitted(una + rxt);
+            let naive = Naive { sacked: &sacked, high_rxt: una + rxt, una, nxt };
+            prop_assert_eq!(board.first_is_lost(10), naive.is_lost(una));
+            prop_assert_eq!(board.pipe(una, nxt, 10), naive.pipe());
+            prop_assert_eq!(board.next(una, 10), naive.next());
+        }
     }
 }

@@ -7,11 +7,11 @@ use super::dot11::{self, CapturedFrame, Station};
 use super::ip::ip_address;
 use super::radiotap::{self, Radiotap};
 use airbraid_mac::phy::{Preamble, Standard};
+use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
 use pcap_file::pcapng::blocks::name_resolution::{Ipv4Record, NameResolutionBlock, Record};
 use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
-use pcap_file::pcapng::{PcapNgBlock, PcapNgWriter};
 use pcap_file::{DataLink, Endianness, PcapError};
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -84,8 +84,7 @@ impl<W: Write> Capture<W> {
         self.frame.clear();
         dot11::append(&mut self.frame, frame);
         let whole = self.frame.len() + FCS;
-        let fcs_present = whole <= self.snap_length;
-        if fcs_present {
+        if whole <= self.snap_length {
             let fcs = dot11::fcs(&self.frame);
             // A frame that the channel destroyed: which bits, nobody knows; the FCS says that it was destroyed.
             self.frame.extend(if frame.fcs_ok { fcs } else { fcs.map(|byte| !byte) });
@@ -101,7 +100,6 @@ impl<W: Write> Capture<W> {
             channel: frame.channel,
             signal_dbm: frame.signal_dbm,
             fcs_ok: frame.fcs_ok,
-            fcs_present: true,
         };
         radiotap::append(&mut self.stored, &tap);
         let original = self.stored.len() + whole;

@@ -36,8 +36,6 @@ pub struct Radiotap {
     pub signal_dbm: Option<f64>,
     /// Whether it arrived whole.
     pub fcs_ok: bool,
-    /// Whether the FCS is stored behind the frame (not if the capture cuts it off).
-    pub fcs_present: bool,
 }
 
 /// Appends the header to `out`.
@@ -48,7 +46,8 @@ pub fn append(out: &mut Vec<u8>, tap: &Radiotap) {
     out.extend((TSFT | FLAGS | RATE | CHANNEL | signal).to_le_bytes());
     out.extend((tap.time.as_nanos() / 1_000).to_le_bytes());
     let short = tap.preamble == Preamble::Short && tap.rate.modulation != Modulation::Dbpsk;
-    let mut flags = if tap.fcs_present { FCS_AT_END } else { 0 };
+    // Also of a frame that the capture cuts: its original length counts the FCS.
+    let mut flags = FCS_AT_END;
     flags |= if short { SHORT_PREAMBLE } else { 0 };
     flags |= if tap.fcs_ok { 0 } else { BAD_FCS };
     // The unit of the rate is 500 kbit/s.
@@ -72,8 +71,7 @@ fn channel(tap: &Radiotap) -> (u16, u16) {
     match tap.standard {
         Standard::Dot11a => (5_000u16.saturating_add(number.saturating_mul(5)), BAND_5GHZ | OFDM),
         standard => {
-            let frequency =
-                if number == 14 { 2_484 } else { 2_407u16.saturating_add(number.saturating_mul(5)) };
+            let frequency = if number == 14 { 2_484 } else { 2_407u16.saturating_add(number.saturating_mul(5)) };
             let kind = match standard {
                 Standard::Dot11b => CCK,
                 Standard::Fhss => GFSK,

@@ -51,7 +51,7 @@ impl<'a> World<'a> {
             stations: stations(spec, seed),
             trunks: Vec::new(),
             links: links(spec, seed)?,
-            routes: Routes::new(spec, &[]),
+            routes: Routes::default(),
             flows: Vec::new(),
             greedy_flows: Vec::new(),
             packets: Packets::default(),

@@ -34,7 +34,7 @@ pub struct Edge {
 }
 
 /// For each node and destination where to go.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Routes {
     nodes: usize,
     table: Vec<Option<NextHop>>,
