@@ -1,1 +1,158 @@
-//! x
+//! The files of `--out DIR`: `summary.json`, series as CSV, `plot.svg`, timelines and captures.
+//!
+//! All are written into a directory beside DIR, which then takes its place in one step: DIR is the old result or the
+//! new one, never a half of it.
+
+use crate::plot;
+use crate::report::Results;
+use airbraid_sim::RunOutput;
+use std::fmt::Write as _;
+use std::io::{Error, ErrorKind, Result};
+use std::path::{Path, PathBuf};
+
+/// The file by which an older result is known.
+const SUMMARY: &str = "summary.json";
+
+/// Refuses a DIR that could not be replaced: it exists and is neither empty nor an older result.
+///
+/// # Errors
+/// Says what stands there instead.
+pub fn check_target(dir: &Path) -> Result<()> {
+    if dir.file_name().is_none() {
+        return Err(Error::new(ErrorKind::InvalidInput, "name a directory to make, such as results/run1"));
+    }
+    match std::fs::symlink_metadata(dir) {
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),
+        Err(e) => Err(e),
+        Ok(m) if !m.is_dir() => Err(Error::new(ErrorKind::AlreadyExists, "there is a file of that name")),
+        Ok(_) if dir.join(SUMMARY).is_file() || std::fs::read_dir(dir)?.next().is_none() => Ok(()),
+        Ok(_) => {
+            let message = "the directory holds something else than a result of airbraid; name a new one";
+            Err(Error::new(ErrorKind::AlreadyExists, message))
+        }
+    }
+}
+
+/// Writes everything to `dir`; `outcomes` has the runs by cell.
+///
+/// # Errors
+/// What the file system says, or [`check_target`]; `dir` is then as it was.
+pub fn write(dir: &Path, results: &Results, outcomes: &[Vec<RunOutput>]) -> Result<()> {
+    check_target(dir)?;
+    let partial = beside(dir, "partial");
+    let old = beside(dir, "old");
+    remove(&partial)?;
+    remove(&old)?;
+    std::fs::create_dir_all(&partial)?;
+    let written = fill(&partial, results, outcomes).and_then(|()| {
+        if dir.exists() {
+            std::fs::rename(dir, &old)?;
+        }
+        std::fs::rename(&partial, dir).inspect_err(|_| {
+            // Put the old result back; if that fails too, it is still there under its other name.
+            let _ = std::fs::rename(&old, dir);
+        })
+    });
+    remove(&old).and(written).inspect_err(|_| {
+        let _ = remove(&partial);
+    })
+}
+
+/// A name in the same directory, so that a rename stays within one file system.
+fn beside(dir: &Path, role: &str) -> PathBuf {
+    let name = dir.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    dir.with_file_name(format!(".{name}.{role}-{}", std::process::id()))
+}
+
+fn remove(dir: &Path) -> Result<()> {
+    match std::fs::remove_dir_all(dir) {
+        Err(e) if e.kind() != ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    }
+}
+
+fn fill(dir: &Path, results: &Results, outcomes: &[Vec<RunOutput>]) -> Result<()> {
+    let json = serde_json::to_string_pretty(results)?;
+    std::fs::write(dir.join(SUMMARY), json + "\n")?;
+    std::fs::write(dir.join("flows.csv"), flows_csv(results))?;
+    if results.cells.iter().flat_map(|c| &c.runs).any(|run| !run.trunks.is_empty()) {
+        std::fs::write(dir.join("trunks.csv"), trunks_csv(results))?;
+    }
+    std::fs::write(dir.join("plot.svg"), plot::goodput(results).map_err(Error::other)?)?;
+    for (number, runs) in outcomes.iter().enumerate() {
+        let place = if outcomes.len() == 1 { dir.to_owned() } else { dir.join(format!("cell-{number}")) };
+        for run in runs {
+            recordings(&place, run)?;
+        }
+    }
+    Ok(())
+}
+
+fn recordings(place: &Path, run: &RunOutput) -> Result<()> {
+    if run.timeline.is_some() || !run.pcaps.is_empty() {
+        std::fs::create_dir_all(place)?;
+    }
+    if let Some(timeline) = &run.timeline {
+        std::fs::write(place.join("timeline.txt"), timeline)?;
+    }
+    for (name, bytes) in &run.pcaps {
+        // A name, not a path: whatever it is, it stays in its directory.
+        let name = name.replace(['/', '\\'], "-");
+        std::fs::write(place.join(name), bytes)?;
+    }
+    Ok(())
+}
+
+// --- CSV: one value a line, swept keys as columns, units in the names -------------------------------------------------
+
+fn flows_csv(results: &Results) -> String {
+    let mut out = header(results, "flow,time_s,goodput_bps");
+    for (number, cell) in results.cells.iter().enumerate() {
+        let lead = lead(number, cell);
+        for run in &cell.runs {
+            for flow in &run.flows {
+                for (i, goodput) in flow.series.goodput_bps.iter().enumerate() {
+                    let time = (i + 1) as f64 * flow.series.interval_s;
+                    let _ = writeln!(out, "{lead},{},{},{time},{goodput}", run.seed, field(&flow.name));
+                }
+            }
+        }
+    }
+    out
+}
+
+fn trunks_csv(results: &Results) -> String {
+    let mut out = header(results, "trunk,from,to,time_s,reorder_timer_s");
+    for (number, cell) in results.cells.iter().enumerate() {
+        let lead = lead(number, cell);
+        for run in &cell.runs {
+            for trunk in &run.trunks {
+                let names = [&trunk.name, &trunk.from, &trunk.to].map(|n| field(n)).join(",");
+                for (i, timer) in trunk.series.reorder_timer_s.iter().enumerate() {
+                    let time = (i + 1) as f64 * trunk.series.interval_s;
+                    let _ = writeln!(out, "{lead},{},{names},{time},{timer}", run.seed);
+                }
+            }
+        }
+    }
+    out
+}
+
+fn header(results: &Results, columns: &str) -> String {
+    let swept = results.cells.first().map(|cell| &cell.set[..]).unwrap_or_default();
+    let swept: String = swept.iter().map(|(key, _)| format!("{},", field(key))).collect();
+    format!("cell,{swept}seed,{columns}\n")
+}
+
+fn lead(number: usize, cell: &crate::report::CellResult) -> String {
+    let values = cell.set.iter().map(|(_, value)| match value {
+        serde_json::Value::String(text) => format!(",{}", field(text)),
+        other => format!(",{}", field(&other.to_string())),
+    });
+    format!("{number}{}", values.collect::<String>())
+}
+
+/// A field of RFC 4180: quoted where it must be.
+fn field(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+}

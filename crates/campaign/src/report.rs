@@ -7,6 +7,7 @@ use airbraid_sim::result::RunResult;
 use airbraid_sim::scenario::Plan;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
+use std::path::{Path, PathBuf};
 
 /// All results: what `--json` prints.
 #[derive(Clone, Debug, Serialize)]
@@ -90,4 +91,43 @@ impl CellResult {
         };
         found.or_else(none_dropped)
     }
+}
+
+/// Directories within directories are followed no deeper.
+const DEPTH_MAX: usize = 16;
+
+/// The scenarios that `paths` name: files as they are, directories for the `.toml` files in and below them, by name.
+///
+/// # Errors
+/// A directory cannot be read, or has no scenario.
+pub fn scenario_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
+    let mut files = Vec::new();
+    for path in paths {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let before = files.len();
+        walk(path, DEPTH_MAX, &mut files).map_err(|e| format!("{}: {e}", path.display()))?;
+        if files.len() == before {
+            return Err(format!("{}: there is no .toml file in or below this directory", path.display()));
+        }
+    }
+    Ok(files)
+}
+
+fn walk(dir: &Path, depth: usize, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    let entries: Result<Vec<PathBuf>, _> = std::fs::read_dir(dir)?.map(|entry| entry.map(|e| e.path())).collect();
+    let mut entries = entries?;
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            if depth > 0 && !path.is_symlink() {
+                walk(&path, depth - 1, files)?;
+            }
+        } else if path.extension().is_some_and(|e| e == "toml") {
+            files.push(path);
+        }
+    }
+    Ok(())
 }

@@ -1,1 +1,27 @@
-fn main(){}
+//! The `airbraid` command: arguments and printing. What it prints is computed elsewhere.
+//!
+//! Exit 0: fine; 1: a run failed or an expectation does not hold; 2: the input is wrong.
+
+mod arguments;
+mod check;
+mod explain;
+mod print;
+mod progress;
+mod run;
+mod table;
+
+use arguments::{Arguments, Command};
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Check(arguments) => check::check(&arguments),
+        Command::Explain(arguments) => explain::explain(&arguments),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(ended) => ended.report(),
+    }
+}

@@ -120,6 +120,7 @@ struct Sent<P> {
 pub struct Link<P> {
     config: LinkConfig,
     up: bool,
+    is_queue_watched: bool,
     /// Those whose serialisation has not begun.
     queue: VecDeque<P>,
     /// When the serialisation of the last packet that began ends.
@@ -144,6 +145,7 @@ impl<P: Packet> Link<P> {
             jitter: Stream::new(seed, id, "link.jitter"),
             config,
             up: true,
+            is_queue_watched: false,
             queue: VecDeque::new(),
             free_at: Instant::ZERO,
             sent: VecDeque::new(),
@@ -156,7 +158,13 @@ impl<P: Packet> Link<P> {
     pub const fn stats(&self) -> &LinkStats {
         &self.stats
     }
-    /// Packets that wait for their serialisation to begin.
+    /// Wakes the host whenever a waiting packet's serialisation begins too: for a source that fills the queue as room
+    /// comes. It costs a second wake-up a packet, so it is off unless asked for.
+    pub const fn watch_queue(&mut self) {
+        self.is_queue_watched = true;
+    }
+    /// Packets that waited for their serialisation to begin when the link was last called; with [`Self::watch_queue`]
+    /// that is always now.
     pub fn queue_len(&self) -> usize {
         self.queue.len()
     }
@@ -281,8 +289,11 @@ impl<P: Packet> Machine for Link<P> {
     fn poll_timeout(&self) -> Option<Wake> {
         let first = self.sent.front()?.arrives;
         // A packet that still waits can overtake only where jitter may reorder.
-        let overtakes = self.config.reorder && !self.queue.is_empty();
-        let at = if overtakes { first.min(self.free_at) } else { first };
-        Some(Wake { at, why: "link.arrival" })
+        let is_early = !self.queue.is_empty() && (self.config.reorder || self.is_queue_watched) && self.free_at < first;
+        Some(if is_early {
+            Wake { at: self.free_at, why: "link.service" }
+        } else {
+            Wake { at: first, why: "link.arrival" }
+        })
     }
 }

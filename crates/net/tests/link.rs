@@ -78,6 +78,29 @@ fn room_comes_when_serialisation_ends_not_when_the_packet_arrives() {
 }
 
 #[test]
+fn a_watched_queue_wakes_when_room_comes() {
+    let mut link = Link::new(plain(), 0, 0).unwrap();
+    link.watch_queue();
+    let mut wake = None;
+    for (_, input) in burst(3, 0) {
+        wake = step(&mut link, Instant::ZERO, Some(input), |_| {});
+    }
+    let mut seen = Vec::new();
+    while let Some(due) = wake {
+        wake = step(&mut link, due.at, None, |_| {});
+        seen.push((due.at.as_nanos() / 1_000, due.why, link.queue_len()));
+    }
+    let expected = [
+        (1_000, "link.service", 1),
+        (2_000, "link.service", 0),
+        (6_000, "link.arrival", 0),
+        (7_000, "link.arrival", 0),
+        (8_000, "link.arrival", 0),
+    ];
+    assert_eq!(seen, expected);
+}
+
+#[test]
 fn without_rate_and_delay_a_packet_passes_at_once() {
     let config = LinkConfig { rate: None, delay: Duration::ZERO, queue_limit: 0, ..plain() };
     assert_eq!(run(config, 0, burst(3, 7)), [(7, 0, None), (7, 1, None), (7, 2, None)]);

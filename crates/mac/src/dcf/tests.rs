@@ -1,1 +1,490 @@
-//! Transcripts of a station.
+//! Transcripts of stations: what is on the air when, in microseconds, and what the layer above hears of it.
+//!
+//! A packet of 964 byte makes an MPDU of 1000 byte: 192 + 727.273 us at 11 Mbit/s with the long preamble. RTS lasts
+//! 352 us, CTS and ACK 304 us at 1 Mbit/s; SIFS 10, DIFS 50, slot 20, EIFS 364 us.
+
+mod medium;
+
+use super::DcfConfig;
+use crate::frame::{Address, Frame, FrameKind};
+use crate::service::Outcome;
+use airbraid_units::{Bytes, Duration, Instant};
+use medium::{Medium, Payload, Signal, at, config};
+use proptest::prelude::*;
+
+const A: usize = 0;
+const B: usize = 1;
+const TO_A: Address = Address(0);
+const TO_B: Address = Address(1);
+const TO_C: Address = Address(2);
+/// Nobody has this address.
+const TO_Z: Address = Address(25);
+
+fn us(us: u64) -> Duration {
+    Duration::from_micros(us)
+}
+
+fn with(change: impl FnOnce(&mut DcfConfig)) -> DcfConfig {
+    let mut config = config();
+    change(&mut config);
+    config
+}
+
+/// A frame from Z, whom nobody else hears.
+fn foreign(kind: FrameKind, to: Address, nav: u64) -> Signal {
+    let payload = (kind == FrameKind::Data).then_some(Payload { id: 99, size: 100 });
+    Signal::Frame(Frame {
+        kind,
+        retry: false,
+        sequence: 0,
+        from: TO_Z,
+        to,
+        size: Bytes::new(20),
+        rate: config().control_rate,
+        nav: us(nav),
+        payload,
+    })
+}
+
+#[test]
+fn a_medium_idle_for_difs_is_taken_at_once_and_the_answer_is_exact() {
+    let mut medium = Medium::new(config(), us(1), &[&[9], &[]]);
+    medium.send(at(100), A, TO_B, 1, 964);
+    medium.run(at(9_000));
+    medium.reads("
+        100.000 A DATA 1 to B for 919.273, nav 314, 0 of 31
+        1030.273 B ACK to A for 304.000, nav 0
+        1020.273 B has 1 from A
+        1335.273 A is done with 1: Acknowledged, 1 sent
+    ");
+}
+
+#[test]
+fn a_frame_that_arrives_during_difs_waits_for_its_end_only() {
+    let mut medium = Medium::new(config(), us(0), &[&[], &[]]);
+    medium.noise(at(0), at(100));
+    medium.send(at(120), A, TO_B, 1, 964);
+    medium.run(at(1_000));
+    medium.reads("150.000 A DATA 1 to B for 919.273, nav 314, 0 of 31");
+}
+
+#[test]
+fn a_frame_that_waits_for_difs_and_is_overtaken_by_energy_backs_off() {
+    let mut medium = Medium::new(config(), us(0), &[&[4], &[]]);
+    medium.noise(at(0), at(100));
+    medium.send(at(120), A, TO_B, 1, 964);
+    medium.noise(at(130), at(200));
+    medium.run(at(1_000));
+    medium.reads("330.000 A DATA 1 to B for 919.273, nav 314, 4 of 31");
+}
+
+#[test]
+fn the_counter_freezes_at_whole_slots_and_resumes_after_difs() {
+    // Five slots from 150 on. A slot is decided on 5 us before its end.
+    for (energy, access) in [(150_000, 450), (164_999, 450), (165_000, 430), (189_999, 410), (197_000, 410), (244_999, 370)] {
+        let mut medium = Medium::new(config(), us(0), &[&[5], &[]]);
+        medium.noise(at(0), at(100));
+        medium.send(at(50), A, TO_B, 1, 964);
+        medium.noise(Instant::from_nanos(energy), at(300));
+        medium.run(at(1_000));
+        medium.reads(&format!("{access}.000 A DATA 1 to B for 919.273, nav 314, 5 of 31"));
+    }
+}
+
+#[test]
+fn a_backoff_follows_each_transmission_even_if_nothing_waits() {
+    // Done at 1333.273; nine slots from 1383.273 to 1563.273.
+    for (enqueued, sent) in [(1_400, "1563.273"), (1_558, "1563.273"), (1_560, "1563.273"), (1_600, "1600.000")] {
+        let mut medium = Medium::new(config(), us(0), &[&[9], &[]]);
+        medium.send(at(100), A, TO_B, 1, 964);
+        medium.send(at(enqueued), A, TO_B, 2, 964);
+        medium.run(at(2_000));
+        medium.reads(&format!("
+            100.000 A DATA 1 to B for 919.273, nav 314, 0 of 31
+            1029.273 B ACK to A for 304.000, nav 0
+            1019.273 B has 1 from A
+            1333.273 A is done with 1: Acknowledged, 1 sent
+            {sent} A DATA 2 to B for 919.273, nav 314, 9 of 31
+        "));
+    }
+}
+
+#[test]
+fn energy_before_the_commitment_stops_a_station_and_later_energy_does_not() {
+    // Access at 150 + 5 * 20 = 250, committed at 245.
+    for (energy, access) in [(244_999, 370), (245_000, 250), (249_999, 250)] {
+        let mut medium = Medium::new(config(), us(0), &[&[5], &[]]);
+        medium.noise(at(0), at(100));
+        medium.send(at(50), A, TO_B, 1, 964);
+        medium.hear(A, Instant::from_nanos(energy), at(300) - Instant::from_nanos(energy), Signal::Garbled);
+        medium.run(at(1_000));
+        let eifs = if access == 250 { 0 } else { 364 - 50 };
+        medium.reads(&format!("{}.000 A DATA 1 to B for 919.273, nav 314, 5 of 31", access + eifs));
+    }
+}
+
+#[test]
+fn two_stations_whose_backoff_ends_in_one_slot_collide_whatever_the_delay() {
+    for delay in [0, 1, 3_000] {
+        for (draws, collide) in [([4, 4], true), ([4, 5], false), ([0, 0], true), ([0, 1], false)] {
+            let mut medium = Medium::new(config(), Duration::from_nanos(delay), &[&draws[..1], &draws[1..], &[]]);
+            medium.noise(at(0), at(100));
+            medium.send(at(50), A, TO_C, 1, 964);
+            medium.send(at(50), B, TO_C, 2, 964);
+            medium.run(at(1_200));
+            let first: Vec<_> = medium.transmissions.iter().take(2).map(|&(station, at, ..)| (station, at)).collect();
+            assert_eq!(first[0], (A, at(150 + 20 * u64::from(draws[0]))));
+            assert_eq!(first[1].0 == B, collide, "{delay} ns, {draws:?}\n{}", medium.timeline);
+            assert_eq!(medium.delivered.is_empty(), collide, "{}", medium.timeline);
+        }
+    }
+}
+
+#[test]
+fn a_nanosecond_of_rounding_costs_no_slot() {
+    // A hears the end of the noise 500 ns before B, B hears A after 499 ns: B has counted A's slots all the same.
+    let mut medium = Medium::new(config(), Duration::from_nanos(499), &[&[4], &[6], &[]]);
+    medium.hear(A, at(0), us(100), Signal::Noise);
+    medium.hear(B, at(0), us(100) + Duration::from_nanos(500), Signal::Noise);
+    medium.send(at(50), A, TO_C, 1, 964);
+    medium.send(at(50), B, TO_C, 2, 964);
+    medium.run(at(1_600));
+    medium.reads("
+        230.000 A DATA 1 to C for 919.273, nav 314, 4 of 31
+        1159.772 C ACK to A for 304.000, nav 0
+        1149.772 C has 1 from A
+        1464.271 A is done with 1: Acknowledged, 1 sent
+        1554.271 B DATA 2 to C for 919.273, nav 314, 6 of 31
+    ");
+}
+
+#[test]
+fn rts_and_cts_reserve_the_medium_for_the_exchange() {
+    let mut medium = Medium::new(with(|c| c.rts_threshold = Bytes::ZERO), us(0), &[&[9], &[]]);
+    medium.send(at(100), A, TO_B, 1, 964);
+    medium.run(at(9_000));
+    medium.reads("
+        100.000 A RTS to B for 352.000, nav 1558, 0 of 31
+        462.000 B CTS to A for 304.000, nav 1244
+        776.000 A DATA 1 to B for 919.273, nav 314
+        1705.273 B ACK to A for 304.000, nav 0
+        1695.273 B has 1 from A
+        2009.273 A is done with 1: Acknowledged, 1 sent
+    ");
+}
+
+#[test]
+fn only_frames_above_the_threshold_are_announced() {
+    for (threshold, announced) in [(999, true), (1_000, false)] {
+        let mut medium = Medium::new(with(|c| c.rts_threshold = Bytes::new(threshold)), us(0), &[&[9], &[]]);
+        medium.send(at(100), A, TO_B, 1, 964);
+        medium.run(at(200));
+        assert_eq!(medium.timeline.contains("RTS"), announced);
+    }
+}
+
+#[test]
+fn a_station_whose_nav_is_set_neither_sends_nor_answers_an_rts() {
+    let mut medium = Medium::new(with(|c| c.nav_reset = false), us(0), &[&[3]]);
+    medium.hear(A, at(0), us(352), foreign(FrameKind::Rts, TO_C, 5_000));
+    medium.send(at(500), A, TO_B, 1, 964);
+    medium.hear(A, at(1_000), us(352), foreign(FrameKind::Rts, TO_A, 3_000));
+    // A data frame is acknowledged whatever the NAV says.
+    medium.hear(A, at(2_000), us(300), foreign(FrameKind::Data, TO_A, 314));
+    medium.run(at(5_500));
+    medium.reads("
+        2310.000 A ACK to Z for 304.000, nav 0
+        2300.000 A has 99 from Z
+        5462.000 A DATA 1 to B for 919.273, nav 314, 3 of 31
+    ");
+}
+
+#[test]
+fn an_rts_is_answered_when_the_nav_has_ended() {
+    let mut medium = Medium::new(config(), us(0), &[&[]]);
+    medium.hear(A, at(0), us(352), foreign(FrameKind::Cts, TO_C, 1_000));
+    medium.hear(A, at(1_000), us(352), foreign(FrameKind::Rts, TO_A, 1_558));
+    medium.run(at(2_000));
+    medium.reads("1362.000 A CTS to Z for 304.000, nav 1244");
+}
+
+#[test]
+fn the_nav_of_an_rts_that_nobody_follows_up_is_reset_if_so_configured() {
+    // It ends at 352; 2 SIFS + CTS + 192 + 2 slots = 556 later, at 908, the NAV is reset.
+    for (nav_reset, energy, access) in [
+        (true, None, 908 + 50 + 60),
+        (false, None, 5_352 + 50 + 60),
+        // PHY-RXSTART 192 us after the energy: just in time to confirm, and just too late.
+        (true, Some(716), 5_352 + 50 + 60),
+        (true, Some(717), 917 + 50 + 60),
+    ] {
+        let mut medium = Medium::new(with(|c| c.nav_reset = nav_reset), us(0), &[&[3]]);
+        medium.hear(A, at(0), us(352), foreign(FrameKind::Rts, TO_C, 5_000));
+        medium.send(at(400), A, TO_B, 1, 964);
+        if let Some(energy) = energy {
+            medium.hear(A, at(energy), us(200), Signal::Noise);
+        }
+        medium.run(at(6_000));
+        medium.reads(&format!("{access}.000 A DATA 1 to B for 919.273, nav 314, 3 of 31"));
+    }
+}
+
+#[test]
+fn a_reset_nav_lets_the_post_transmission_backoff_run() {
+    // Backoff of 9 drawn at 1333.273, an RTS overheard until 1752, the NAV reset at 2308, nine slots from 2358 to 2538.
+    let mut medium = Medium::new(config(), us(0), &[&[9], &[]]);
+    medium.send(at(100), A, TO_B, 1, 964);
+    medium.hear(A, at(1_400), us(352), foreign(FrameKind::Rts, TO_C, 5_000));
+    medium.hear(A, at(2_400), us(100), Signal::Noise);
+    medium.send(at(2_450), A, TO_B, 2, 964);
+    medium.run(at(3_000));
+    // Two of nine slots are counted before the noise.
+    let (_, sent, ..) = medium.transmissions[2];
+    assert_eq!(sent, at(2_500 + 50 + 7 * 20), "{}", medium.timeline);
+}
+
+#[test]
+fn only_an_rts_puts_the_nav_on_probation() {
+    let mut medium = Medium::new(config(), us(0), &[&[3]]);
+    medium.hear(A, at(0), us(304), foreign(FrameKind::Cts, TO_C, 5_000));
+    medium.send(at(400), A, TO_B, 1, 964);
+    medium.run(at(6_000));
+    medium.reads("5414.000 A DATA 1 to B for 919.273, nav 314, 3 of 31");
+}
+
+#[test]
+fn an_error_is_followed_by_eifs_unless_it_is_off_or_a_correct_frame_ends_it() {
+    for (eifs, correct, access) in [
+        (true, false, 500 + 364 + 60),
+        (false, false, 500 + 50 + 60),
+        (true, true, 800 + 50 + 60),
+    ] {
+        let mut medium = Medium::new(with(|c| c.eifs = eifs), us(0), &[&[3]]);
+        medium.hear(A, at(300), us(200), Signal::Garbled);
+        medium.send(at(400), A, TO_B, 1, 964);
+        if correct {
+            medium.hear(A, at(600), us(200), foreign(FrameKind::Ack, TO_C, 0));
+        }
+        medium.run(at(1_000));
+        medium.reads(&format!("{access}.000 A DATA 1 to B for 919.273, nav 314, 3 of 31"));
+    }
+}
+
+#[test]
+fn eifs_begins_when_the_medium_falls_idle() {
+    let mut medium = Medium::new(config(), us(0), &[&[3]]);
+    medium.hear(A, at(300), us(200), Signal::Garbled);
+    medium.hear(A, at(400), us(300), Signal::Noise);
+    medium.send(at(400), A, TO_B, 1, 964);
+    medium.run(at(1_200));
+    medium.reads("1124.000 A DATA 1 to B for 919.273, nav 314, 3 of 31");
+}
+
+#[test]
+fn the_window_doubles_to_its_maximum_and_falls_back_when_the_frame_is_given_up() {
+    let mut medium = Medium::new(with(|c| c.short_retry_limit = Some(8)), us(0), &[&[]]);
+    medium.send(at(0), A, TO_Z, 1, 964);
+    medium.send(at(0), A, TO_Z, 2, 964);
+    medium.run(at(1_000_000));
+    let windows: Vec<_> = medium.transmissions.iter().map(|&(.., backoff)| backoff.unwrap().0).collect();
+    assert_eq!(windows, [31, 63, 127, 255, 511, 1023, 1023, 1023, 31, 63, 127, 255, 511, 1023, 1023, 1023]);
+    for (.., backoff) in &medium.transmissions {
+        let (window, drawn) = backoff.unwrap();
+        assert!(drawn <= window);
+    }
+}
+
+#[test]
+fn a_short_frame_is_given_up_after_seven_attempts_and_handed_back() {
+    let mut medium = Medium::new(config(), us(0), &[&[]]);
+    medium.send(at(0), A, TO_Z, 1, 964);
+    medium.run(at(1_000_000));
+    let retries: Vec<_> = medium.transmissions.iter().map(|(.., frame, _)| frame.retry).collect();
+    assert_eq!(retries, [false, true, true, true, true, true, true]);
+    assert!(medium.transmissions.iter().all(|(.., frame, _)| frame.sequence == 0));
+    assert!(medium.timeline.ends_with("A is done with 1: RetryLimit, 7 sent\n"), "{}", medium.timeline);
+    assert_eq!(medium.stations[A].stats().retry_limit_drops, 1);
+}
+
+#[test]
+fn an_announced_frame_is_given_up_after_four_attempts_that_all_got_their_cts() {
+    let mut medium = Medium::new(with(|c| c.rts_threshold = Bytes::ZERO), us(0), &[&[], &[]]);
+    medium.destroy = (1..=4).map(|nth| (FrameKind::Data, nth)).collect();
+    medium.send(at(0), A, TO_B, 1, 964);
+    medium.run(at(1_000_000));
+    assert!(medium.timeline.ends_with("A is done with 1: RetryLimit, 4 sent\n"), "{}", medium.timeline);
+    assert_eq!((medium.stations[A].stats().rts_frames, medium.stations[A].stats().retries), (4, 3));
+}
+
+#[test]
+fn an_rts_without_answer_is_given_up_after_seven_attempts_and_the_data_never_sent() {
+    let mut medium = Medium::new(with(|c| c.rts_threshold = Bytes::ZERO), us(0), &[&[]]);
+    medium.send(at(0), A, TO_Z, 1, 964);
+    medium.run(at(1_000_000));
+    assert!(medium.timeline.ends_with("A is done with 1: RetryLimit, 0 sent\n"), "{}", medium.timeline);
+    assert_eq!(medium.stations[A].stats().rts_frames, 7);
+}
+
+#[test]
+fn a_cts_makes_the_short_count_begin_anew() {
+    // Six RTS fail, the seventh is answered, its data frame is lost; six more may fail, the next is answered.
+    let mut medium = Medium::new(with(|c| c.rts_threshold = Bytes::ZERO), us(0), &[&[], &[]]);
+    medium.destroy = (1..=6).chain(8..=13).map(|nth| (FrameKind::Rts, nth)).chain([(FrameKind::Data, 1)]).collect();
+    medium.send(at(0), A, TO_B, 1, 964);
+    medium.run(at(1_000_000));
+    assert!(medium.timeline.ends_with("A is done with 1: Acknowledged, 2 sent\n"), "{}", medium.timeline);
+    assert_eq!(medium.stations[A].stats().rts_frames, 14);
+}
+
+#[test]
+fn without_a_limit_a_frame_is_sent_for_ever() {
+    let mut medium = Medium::new(with(|c| c.short_retry_limit = None), us(0), &[&[]]);
+    medium.send(at(0), A, TO_Z, 1, 964);
+    medium.run(at(5_000_000));
+    assert!(medium.transmissions.len() > 300 && medium.outcomes.is_empty());
+}
+
+#[test]
+fn a_frame_whose_ack_was_lost_is_acknowledged_again_and_delivered_once() {
+    let mut medium = Medium::new(config(), us(0), &[&[9], &[]]);
+    medium.destroy = vec![(FrameKind::Ack, 1)];
+    medium.send(at(100), A, TO_B, 1, 964);
+    medium.run(at(9_000));
+    let (_, second, ..) = medium.transmissions[2];
+    let drawn = medium.transmissions[2].4.unwrap().1;
+    // The destroyed ACK ends at 1333.273: EIFS, then the backoff from the doubled window.
+    assert_eq!(second, Instant::from_nanos(1_333_273 + 364_000 + 20_000 * u64::from(drawn)));
+    let sent = second.as_nanos();
+    let us = |ns: u64| format!("{}.{:03}", ns / 1_000, ns % 1_000);
+    medium.reads(&format!("
+        100.000 A DATA 1 to B for 919.273, nav 314, 0 of 31
+        1029.273 B ACK to A for 304.000, nav 0
+        1019.273 B has 1 from A
+        {} A DATA 1 again to B for 919.273, nav 314, {drawn} of 63
+        {} B ACK to A for 304.000, nav 0
+        {} A is done with 1: Acknowledged, 2 sent
+    ", us(sent), us(sent + 929_273), us(sent + 1_233_273)));
+    assert_eq!(medium.stations[B].stats().duplicates, 1);
+}
+
+#[test]
+fn a_broadcast_goes_out_once_at_a_basic_rate_and_nobody_answers() {
+    let mut medium = Medium::new(config(), us(0), &[&[9], &[], &[]]);
+    medium.send(at(100), A, Address::BROADCAST, 1, 64);
+    medium.send(at(100), A, Address::BROADCAST, 2, 64);
+    medium.run(at(3_000));
+    medium.reads("
+        100.000 A DATA 1 to all for 992.000, nav 0, 0 of 31
+        1092.000 B has 1 from A
+        1092.000 C has 1 from A
+        1092.000 A is done with 1: Broadcast, 1 sent
+        1322.000 A DATA 2 to all for 992.000, nav 0, 9 of 31
+        2314.000 B has 2 from A
+        2314.000 C has 2 from A
+        2314.000 A is done with 2: Broadcast, 1 sent
+    ");
+}
+
+#[test]
+fn the_queue_refuses_what_exceeds_its_limit_and_hands_it_back() {
+    for limit in [0, 2] {
+        let mut medium = Medium::new(with(|c| c.queue_limit = limit), us(0), &[&[], &[]]);
+        for id in 0..=limit + 1 {
+            medium.send(at(100), A, TO_B, id, 964);
+        }
+        medium.run(at(200));
+        assert_eq!(medium.outcomes, [(A, limit + 1, Outcome::QueueFull)]);
+        assert_eq!(medium.stations[A].queue_len(), limit as usize);
+        medium.run(at(100_000));
+        assert_eq!(medium.outcomes.len(), limit as usize + 2);
+    }
+}
+
+#[test]
+fn an_answer_must_begin_within_a_slot_of_its_time() {
+    // There and back in 18 us, and in 22.
+    for (delay, attempts) in [(9, 1), (11, 7)] {
+        let mut medium = Medium::new(config(), us(delay), &[&[], &[]]);
+        medium.send(at(100), A, TO_B, 1, 964);
+        medium.run(at(200_000));
+        assert!(medium.timeline.ends_with(&format!(", {attempts} sent\n")), "{}", medium.timeline);
+        assert_eq!(medium.delivered, [(B, 1)]);
+    }
+}
+
+#[test]
+fn a_reception_under_way_when_the_time_for_the_answer_is_over_is_heard_out() {
+    // The data frame ends at 1019.273, its ACK must show by 1241.273; another frame lasts from 1030 to 1400 instead.
+    let mut medium = Medium::new(config(), us(0), &[&[]]);
+    medium.send(at(100), A, TO_Z, 1, 964);
+    medium.hear(A, at(1_030), us(370), foreign(FrameKind::Data, TO_A, 314));
+    medium.run(at(1_800));
+    let text = &medium.timeline;
+    assert!(text.contains("1410.000 A ACK to Z") && !text.contains("again"), "{text}");
+    medium.run(at(4_000));
+    let (_, second, ..) = medium.transmissions[2];
+    let drawn = u64::from(medium.transmissions[2].4.unwrap().1);
+    assert_eq!(second, at(1_410 + 304 + 50 + 20 * drawn), "{}", medium.timeline);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Stations at random distances, some out of each other's range, random traffic and random losses.
+    #[test]
+    fn whatever_happens_on_the_medium_every_packet_is_accounted_for(
+        n in 2usize..5,
+        rts in any::<bool>(),
+        nav_reset in any::<bool>(),
+        eifs in any::<bool>(),
+        delays in prop::collection::vec(prop_oneof![1 => Just(None), 4 => (0u64..3_000).prop_map(Some)], 16),
+        packets in prop::collection::vec((0u64..20_000, 0usize..5, 0u32..5, 0u64..1_500), 1..40),
+        destroyed in prop::collection::vec((0usize..4, 1u32..30), 0..40),
+    ) {
+        let config = with(|c| {
+            c.rts_threshold = if rts { Bytes::new(500) } else { Bytes::new(3_000) };
+            c.nav_reset = nav_reset;
+            c.eifs = eifs;
+            c.queue_limit = 3;
+        });
+        let mut medium = Medium::new(config, us(0), &vec![&[] as &[u32]; n]);
+        let kinds = [FrameKind::Data, FrameKind::Ack, FrameKind::Rts, FrameKind::Cts];
+        medium.destroy = destroyed.iter().map(|&(kind, nth)| (kinds[kind], nth)).collect();
+        for i in 0..n {
+            for j in 0..i {
+                medium.delay[i][j] = delays[i * 4 + j].map(Duration::from_nanos);
+                medium.delay[j][i] = medium.delay[i][j];
+            }
+        }
+        for (id, &(at_us, from, to, size)) in packets.iter().enumerate() {
+            let to = if to == 4 { Address::BROADCAST } else { Address(to) };
+            let from = from % n;
+            if to != Address(from as u32) {
+                medium.send(at(at_us), from, to, id as u32, size);
+            }
+        }
+        let sent = packets.iter().filter(|&&(_, from, to, _)| to == 4 || (from % n) as u32 != to).count();
+        medium.run(at(60_000_000));
+        // Each packet is reported once, and none waits any more.
+        let mut reported: Vec<_> = medium.outcomes.iter().map(|&(_, id, _)| id).collect();
+        reported.sort_unstable();
+        reported.dedup();
+        prop_assert_eq!((reported.len(), medium.outcomes.len()), (sent, sent), "{}", medium.timeline);
+        // An acknowledged one was delivered, and a unicast one never twice.
+        for &(_, id, outcome) in &medium.outcomes {
+            let times = medium.delivered.iter().filter(|&&(_, delivered)| delivered == id).count();
+            let is_broadcast = packets[id as usize].2 == 4;
+            prop_assert!(is_broadcast || times <= 1, "{}\n{}", id, medium.timeline);
+            prop_assert!(outcome != Outcome::Acknowledged || times == 1, "{}\n{}", id, medium.timeline);
+            prop_assert!(outcome != Outcome::QueueFull || times == 0, "{}\n{}", id, medium.timeline);
+        }
+        // A radio has one transmission at a time.
+        for station in 0..n {
+            let mut own: Vec<_> = medium.transmissions.iter().filter(|&&(by, ..)| by == station).collect();
+            own.sort_by_key(|&&(_, at, ..)| at);
+            for pair in own.windows(2) {
+                prop_assert!(pair[0].1 + pair[0].2 <= pair[1].1, "{}", medium.timeline);
+            }
+        }
+    }
+}

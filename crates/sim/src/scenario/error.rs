@@ -122,7 +122,7 @@ fn shorten(text: &str) -> String {
     short
 }
 
-/// One line: `trunk.toml:12:8: the unit is missing, in "11": write "11 Mbit/s"`.
+/// One line: ``trunk.toml:12:8: the unit is missing at `"11"`: write "11 Mbit/s"``.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.file)?;
@@ -131,7 +131,7 @@ impl fmt::Display for Error {
         }
         write!(f, ": {}", self.message)?;
         if let Some(value) = &self.value {
-            write!(f, " [{value}]")?;
+            write!(f, " at `{value}`")?;
         }
         self.remedy.as_ref().map_or(Ok(()), |remedy| write!(f, ": {remedy}"))
     }

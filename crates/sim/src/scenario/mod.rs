@@ -10,6 +10,7 @@
 
 mod error;
 mod expect;
+mod explain;
 mod frequency;
 pub mod metric;
 mod nearest;

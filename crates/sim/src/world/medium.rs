@@ -169,7 +169,8 @@ pub struct Medium {
     rows: Vec<Row>,
     transmissions: Vec<Option<Transmission>>,
     free: Vec<u32>,
-    error_rates: ErrorRates,
+    /// Made only where a radio decides by SINR: the tables take some milliseconds.
+    error_rates: Option<Box<ErrorRates>>,
 }
 
 impl Medium {
@@ -185,6 +186,8 @@ impl Medium {
             }
         }
         let range = furthest(&states);
+        let by_sinr = states.iter().any(|state| matches!(state.errors, Errors::Sinr));
+        let error_rates = by_sinr.then(|| Box::new(ErrorRates::new()));
         Self {
             grid: Grid::new(range, &positions),
             range,
@@ -195,7 +198,7 @@ impl Medium {
             rows,
             transmissions: Vec::new(),
             free: Vec::new(),
-            error_rates: ErrorRates::new(),
+            error_rates,
         }
     }
 
@@ -329,7 +332,9 @@ impl Medium {
         let Self { radios, transmissions, error_rates, .. } = self;
         let radio = &mut radios[hearer.radio as usize];
         let power = hearer.power;
-        radio.settle_lock(now, transmissions, error_rates);
+        if let Some(rates) = error_rates {
+            radio.settle_lock(now, transmissions, rates);
+        }
         let before = radio.energy;
         radio.arrivals.push(Arrival { transmission: id, power });
         radio.energy = before + power;
@@ -347,7 +352,9 @@ impl Medium {
     pub fn on_ending(&mut self, now: Instant, id: u32, hearer: Hearer) -> Ending {
         let Self { radios, transmissions, error_rates, .. } = self;
         let radio = &mut radios[hearer.radio as usize];
-        radio.settle_lock(now, transmissions, error_rates);
+        if let Some(rates) = error_rates {
+            radio.settle_lock(now, transmissions, rates);
+        }
         radio.remove(id);
         let was_busy = radio.is_busy;
         radio.is_busy = radio.energy >= radio.carrier_sense;

@@ -58,16 +58,30 @@ impl World<'_> {
     /// A transmission reaches its next hearers.
     pub(super) fn on_beginning(&mut self, id: u32) {
         let Some(from) = self.medium.transmission(id).map(|transmission| transmission.from) else { return };
-        let (places, next) = self.medium.next_beginnings(id);
-        for place in places {
-            let hearer = self.medium.hearer(from, place);
-            if self.medium.on_beginning(self.now, id, hearer) == Beginning::Busy {
-                self.step_mac(hearer.radio, Some(MacInput::Busy));
+        loop {
+            let (places, next) = self.medium.next_beginnings(id);
+            for place in places {
+                let hearer = self.medium.hearer(from, place);
+                if self.medium.on_beginning(self.now, id, hearer) == Beginning::Busy {
+                    self.step_mac(hearer.radio, Some(MacInput::Busy));
+                }
+            }
+            let Some(at) = next else { return };
+            if !self.advance_to(at) {
+                self.queue.push(at, Phase::ReceptionStart, Event::Beginning(id));
+                return;
             }
         }
-        if let Some(at) = next {
-            self.queue.push(at, Phase::ReceptionStart, Event::Beginning(id));
+    }
+
+    /// Goes on to `at` without the queue, if nothing comes before: the hearers of one frame lie nanoseconds apart.
+    fn advance_to(&mut self, at: Instant) -> bool {
+        let is_next = self.pending.is_empty() && at <= self.end && self.queue.next_at().is_none_or(|next| at < next);
+        if is_next {
+            self.now = at;
+            self.events += 1;
         }
+        is_next
     }
 
     /// A transmission ends at its next hearers.
@@ -75,19 +89,23 @@ impl World<'_> {
         let Some(transmission) = self.medium.transmission(id) else { return };
         let (from, start, frame) = (transmission.from, transmission.start, transmission.frame);
         let airtime = transmission.end - start;
-        let (places, next) = self.medium.next_endings(id);
-        for place in places {
-            let hearer = self.medium.hearer(from, place);
-            match self.medium.on_ending(self.now, id, hearer) {
-                Ending::Nothing => {}
-                Ending::Idle => self.step_mac(hearer.radio, Some(MacInput::Idle)),
-                Ending::Reception { result, idle } => self.end_reception(hearer, &frame, airtime, result, idle),
+        loop {
+            let (places, next) = self.medium.next_endings(id);
+            for place in places {
+                let hearer = self.medium.hearer(from, place);
+                match self.medium.on_ending(self.now, id, hearer) {
+                    Ending::Nothing => {}
+                    Ending::Idle => self.step_mac(hearer.radio, Some(MacInput::Idle)),
+                    Ending::Reception { result, idle } => self.end_reception(hearer, &frame, airtime, result, idle),
+                }
+            }
+            let Some(at) = next else { break };
+            if !self.advance_to(at) {
+                self.queue.push(at, Phase::ReceptionEnd, Event::Ending(id));
+                return;
             }
         }
-        match next {
-            Some(at) => self.queue.push(at, Phase::ReceptionEnd, Event::Ending(id)),
-            None => self.finish_transmission(id, &frame),
-        }
+        self.finish_transmission(id, &frame);
     }
 
     fn end_reception(

@@ -1,0 +1,129 @@
+//! What can be typed.
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Many unreliable radio channels as one good link: simulate it, and see why.
+#[derive(Debug, Parser)]
+#[command(name = "airbraid", version, propagate_version = true, arg_required_else_help = true)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a scenario: every cell of its sweep, every replication
+    #[command(after_help = RUN_EXAMPLES)]
+    Run(Run),
+    /// Run scenarios and compare them with what they expect of themselves
+    #[command(after_help = CHECK_EXAMPLES)]
+    Check(Check),
+    /// Print every resolved value of a scenario and where it came from
+    #[command(after_help = EXPLAIN_EXAMPLES)]
+    Explain(Explain),
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  airbraid run scenarios/examples/three_channels.toml
+      a table of goodput, delay and drops, with 99 % confidence intervals
+
+  airbraid run three_channels.toml --replications 20 --jobs 4 --out results/three
+      20 seeds on 4 cores; summary.json, flows.csv, plot.svg in results/three
+
+  airbraid run three_channels.toml --set radio.rate=\"5.5 Mbit/s\" --set flow.download.transport.tcp=cubic
+      what if; a path names tables by key and list elements by name
+
+  airbraid run one_channel.toml --duration \"2 s\" --pcap --timeline --out look
+      captures for Wireshark and a readable list of frames, of the first seed
+
+  airbraid run three_channels.toml --json | jq '.cells[].summary[\"flow.download.goodput_bps\"].mean'
+
+Exit status: 0 fine, 1 a run failed, 2 the input is wrong.";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  airbraid check scenarios/            all scenarios below a directory
+  airbraid check one.toml two.toml
+
+A scenario becomes a test by its [expect] table:
+  [expect]
+  \"flow.download.goodput\" = { min = \"14 Mbit/s\" }
+
+Exit status: 0 all hold, 1 an expectation does not hold or a run failed, 2 the input is wrong.";
+
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  airbraid explain three_channels.toml
+  airbraid explain three_channels.toml --set radio.standard=802.11a
+  airbraid explain three_channels.toml --json | jq '.values[] | select(.from | startswith(\"default\"))'";
+
+/// What is said over a scenario.
+#[derive(Args, Debug, Default)]
+pub struct Over {
+    /// Sets a key of the scenario; may be repeated, the last one counts
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Seed of the first replication; replication k runs on seed + k
+    #[arg(long, value_name = "N")]
+    pub seed: Option<String>,
+    /// How many replications of each cell
+    #[arg(long, value_name = "N")]
+    pub replications: Option<String>,
+    /// Simulated time, with its unit
+    #[arg(long, value_name = "TIME")]
+    pub duration: Option<String>,
+}
+
+/// Arguments of `run`.
+#[derive(Args, Debug)]
+pub struct Run {
+    /// The scenario, a TOML file
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub over: Over,
+    /// Writes summary.json, series as CSV and plot.svg into this directory, which is made or replaced
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Runs at a time [default: as many as cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+    /// Captures the frames of every radio as pcapng, first seed only
+    #[arg(long, requires = "out")]
+    pub pcap: bool,
+    /// Writes a readable list of frames, first seed only
+    #[arg(long, requires = "out")]
+    pub timeline: bool,
+    /// Prints one JSON object and nothing else
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `check`.
+#[derive(Args, Debug)]
+pub struct Check {
+    /// Scenarios, or directories with scenarios in them
+    #[arg(required = true)]
+    pub paths: Vec<PathBuf>,
+    /// Runs at a time [default: as many as cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+    /// Prints one JSON object and nothing else
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `explain`.
+#[derive(Args, Debug)]
+pub struct Explain {
+    /// The scenario, a TOML file
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub over: Over,
+    /// Prints one JSON object and nothing else
+    #[arg(long)]
+    pub json: bool,
+}

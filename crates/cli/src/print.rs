@@ -1,0 +1,96 @@
+//! Standard output, standard error, and how a command ends.
+
+use airbraid_sim::scenario::{Errors, Report, Scenario};
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::arguments::Over;
+
+/// Why a command did not end well.
+#[derive(Debug)]
+pub enum Ended {
+    /// A scenario is wrong.
+    Wrong(Errors),
+    /// Some other argument is.
+    Argument(String),
+    /// A run failed.
+    Failed(String),
+    /// Everything is said already.
+    Silent(u8),
+}
+
+impl From<Errors> for Ended {
+    fn from(errors: Errors) -> Self {
+        Self::Wrong(errors)
+    }
+}
+
+impl Ended {
+    /// Says why on standard error and gives the exit status.
+    pub fn report(self) -> ExitCode {
+        match self {
+            Self::Wrong(errors) => {
+                wrong(&errors);
+                ExitCode::from(2)
+            }
+            Self::Argument(message) => {
+                note(&format!("error: {message}"));
+                ExitCode::from(2)
+            }
+            Self::Failed(message) => {
+                note(&format!("error: {message}"));
+                ExitCode::from(1)
+            }
+            Self::Silent(status) => ExitCode::from(status),
+        }
+    }
+}
+
+/// The errors of a scenario: drawn for a terminal, one line each for anything else.
+pub fn wrong(errors: &Errors) {
+    let terminal = std::io::stderr().is_terminal();
+    for error in &errors.0 {
+        if terminal {
+            note(&format!("{:?}", miette::Report::new(Report::from(error.clone()))));
+        } else {
+            note(&format!("error: {error}"));
+        }
+    }
+}
+
+/// A line on standard error; that nobody reads it is no error.
+pub fn note(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// Text on standard output. A reader who has gone away has seen what it wanted.
+pub fn out(text: &str) -> Result<(), Ended> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Ended::Failed(format!("standard output: {e}"))),
+        _ => Ok(()),
+    }
+}
+
+/// One JSON object on standard output.
+pub fn json(value: &impl serde::Serialize) -> Result<(), Ended> {
+    let text = serde_json::to_string(value).map_err(|e| Ended::Failed(format!("JSON: {e}")))?;
+    out(&(text + "\n"))
+}
+
+/// Reads a scenario and says over it what the options say.
+pub fn scenario(file: &Path, over: &Over) -> Result<Scenario, Errors> {
+    let mut scenario = Scenario::read(file)?;
+    for said in &over.set {
+        scenario.set("--set", said)?;
+    }
+    let options =
+        [("seed", &over.seed), ("replications", &over.replications), ("duration", &over.duration)];
+    for (key, value) in options {
+        if let Some(value) = value {
+            scenario.set(&format!("--{key}"), &format!("run.{key}={value}"))?;
+        }
+    }
+    Ok(scenario)
+}

@@ -1,0 +1,277 @@
+//! A few stations on an ideal medium: energy arrives after a delay, what overlaps is destroyed, radios are half duplex.
+
+use super::super::{Dcf, DcfConfig};
+use crate::frame::{Address, Frame, FrameKind};
+use crate::phy::{Preamble, Standard};
+use crate::service::{MacInput, MacOutput, Msdu, Outcome};
+use airbraid_engine::{Packet, Stream, Wake, step};
+use airbraid_units::{Bytes, Duration, Instant};
+use std::collections::BTreeMap;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Payload {
+    pub id: u32,
+    pub size: u64,
+}
+
+impl Packet for Payload {
+    fn len(&self) -> Bytes {
+        Bytes::new(self.size)
+    }
+    fn flow_bucket(&self) -> u16 {
+        0
+    }
+}
+
+/// What arrives at a radio.
+#[derive(Clone, Copy, Debug)]
+pub enum Signal {
+    Frame(Frame<Payload>),
+    /// A frame that nobody can decode.
+    Garbled,
+    /// Energy without a preamble.
+    Noise,
+}
+
+/// In the order in which the events of one instant happen.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    ArrivalEnd(usize, usize),
+    Enqueue(usize, Msdu<Payload>),
+    Start(usize, usize, Duration),
+    ArrivalStart(usize, usize),
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Radio {
+    energies: u32,
+    /// The signal that is being received, and whether it is still intact.
+    locked: Option<(usize, bool)>,
+    transmitting_until: Instant,
+}
+
+pub struct Medium {
+    pub stations: Vec<Dcf<Payload>>,
+    /// From station to station; `None`: out of range.
+    pub delay: Vec<Vec<Option<Duration>>>,
+    /// Frames to destroy at the station that they are for: kind, and which of that kind (from 1).
+    pub destroy: Vec<(FrameKind, u32)>,
+    pub now: Instant,
+    /// One line for each transmission, delivery and report.
+    pub timeline: String,
+    pub transmissions: Vec<(usize, Instant, Duration, Frame<Payload>, Option<(u32, u32)>)>,
+    pub delivered: Vec<(usize, u32)>,
+    pub outcomes: Vec<(usize, u32, Outcome)>,
+    wakes: Vec<Option<Wake>>,
+    radios: Vec<Radio>,
+    signals: Vec<Signal>,
+    events: BTreeMap<(Instant, u8, usize), Event>,
+    scheduled: usize,
+    sent: BTreeMap<&'static str, u32>,
+}
+
+/// 802.11b with long preamble, data at 11 Mbit/s, control at 1 Mbit/s.
+pub fn config() -> DcfConfig {
+    DcfConfig::new(Standard::Dot11b, Preamble::Long)
+}
+
+/// A stream whose first draws from 0..=31 are these.
+pub fn stream_drawing(draws: &[u32]) -> Stream {
+    (0..).map(|seed| Stream::new(seed, 0, "test")).find(|s| {
+        let mut stream = s.clone();
+        draws.iter().all(|&draw| stream.up_to(31) == draw)
+    }).unwrap()
+}
+
+pub fn at(us: u64) -> Instant {
+    Instant::from_nanos(us * 1_000)
+}
+
+fn us(ns: u64) -> String {
+    format!("{}.{:03}", ns / 1_000, ns % 1_000)
+}
+
+fn name(address: Address) -> String {
+    if address == Address::BROADCAST { "all".to_owned() } else { char::from(b'A' + address.0 as u8).to_string() }
+}
+
+const fn word(kind: FrameKind) -> &'static str {
+    match kind {
+        FrameKind::Data => "DATA",
+        FrameKind::Ack => "ACK",
+        FrameKind::Rts => "RTS",
+        FrameKind::Cts => "CTS",
+    }
+}
+
+impl Medium {
+    /// Stations A, B, ... which all hear each other after `delay`; each draws as its list says first.
+    pub fn new(config: DcfConfig, delay: Duration, draws: &[&[u32]]) -> Self {
+        let n = draws.len();
+        let address = |i| Address(i as u32);
+        Self {
+            stations: (0..n).map(|i| Dcf::new(config, address(i), stream_drawing(draws[i]))).collect(),
+            delay: (0..n).map(|i| (0..n).map(|j| (i != j).then_some(delay)).collect()).collect(),
+            destroy: vec![],
+            now: Instant::ZERO,
+            timeline: String::new(),
+            transmissions: vec![],
+            delivered: vec![],
+            outcomes: vec![],
+            wakes: vec![None; n],
+            radios: vec![Radio::default(); n],
+            signals: vec![],
+            events: BTreeMap::new(),
+            scheduled: 0,
+            sent: BTreeMap::new(),
+        }
+    }
+
+    fn schedule(&mut self, at: Instant, event: Event) {
+        let phase = match event {
+            Event::ArrivalEnd(..) => 0,
+            Event::Enqueue(..) => 1,
+            Event::Start(..) => 2,
+            Event::ArrivalStart(..) => 3,
+        };
+        self.scheduled += 1;
+        self.events.insert((at, phase, self.scheduled), event);
+    }
+
+    /// A packet for the MAC of `from`.
+    pub fn send(&mut self, at: Instant, from: usize, to: Address, id: u32, size: u64) {
+        self.schedule(at, Event::Enqueue(from, Msdu { to, packet: Payload { id, size } }));
+    }
+
+    /// Something from outside that only `station` hears.
+    pub fn hear(&mut self, station: usize, at: Instant, airtime: Duration, signal: Signal) {
+        self.signals.push(signal);
+        let signal = self.signals.len() - 1;
+        self.schedule(at, Event::ArrivalStart(station, signal));
+        self.schedule(at + airtime, Event::ArrivalEnd(station, signal));
+    }
+
+    /// Energy that all stations hear from and to the same instants.
+    pub fn noise(&mut self, from: Instant, to: Instant) {
+        for station in 0..self.stations.len() {
+            self.hear(station, from, to - from, Signal::Noise);
+        }
+    }
+
+    /// Time passes until `end`, and everything that it brings.
+    pub fn run(&mut self, end: Instant) {
+        loop {
+            let event = self.events.first_key_value().map(|(&(at, phase, _), _)| (at, phase));
+            let timers = self.wakes.iter().enumerate();
+            let timer = timers.filter_map(|(i, wake)| Some((wake.as_ref()?.at, i))).min();
+            let timer_first = timer.is_some_and(|(at, _)| event.is_none_or(|event| (at, 1) < event));
+            let next = if timer_first { timer.map(|(at, _)| at) } else { event.map(|(at, _)| at) };
+            match next {
+                Some(at) if at <= end => self.now = at,
+                _ => break,
+            }
+            if let (true, Some((_, station))) = (timer_first, timer) {
+                self.drive(station, None);
+            } else if let Some((_, event)) = self.events.pop_first() {
+                self.happen(event);
+            }
+        }
+        self.now = end;
+    }
+
+    fn happen(&mut self, event: Event) {
+        match event {
+            Event::Enqueue(station, msdu) => self.drive(station, Some(MacInput::Enqueue(msdu))),
+            Event::Start(station, signal, airtime) => {
+                self.radios[station].transmitting_until = self.now + airtime;
+                self.radios[station].locked = None;
+                for other in 0..self.stations.len() {
+                    if let Some(delay) = self.delay[station][other] {
+                        self.schedule(self.now + delay, Event::ArrivalStart(other, signal));
+                        self.schedule(self.now + delay + airtime, Event::ArrivalEnd(other, signal));
+                    }
+                }
+            }
+            Event::ArrivalStart(station, signal) => {
+                let radio = &mut self.radios[station];
+                radio.energies += 1;
+                if let Some((_, intact)) = radio.locked.as_mut() {
+                    *intact = false;
+                }
+                if radio.energies == 1 {
+                    if radio.transmitting_until <= self.now && !matches!(self.signals[signal], Signal::Noise) {
+                        radio.locked = Some((signal, true));
+                    }
+                    self.drive(station, Some(MacInput::Busy));
+                }
+            }
+            Event::ArrivalEnd(station, signal) => {
+                let radio = &mut self.radios[station];
+                radio.energies -= 1;
+                let idle = radio.energies == 0;
+                match radio.locked.take_if(|(locked, _)| *locked == signal) {
+                    Some((_, intact)) => {
+                        let frame = match self.signals[signal] {
+                            Signal::Frame(frame) if intact && !self.is_destroyed(station, &frame) => Some(frame),
+                            _ => None,
+                        };
+                        self.drive(station, Some(MacInput::ReceptionEnd { frame, idle }));
+                    }
+                    None if idle => self.drive(station, Some(MacInput::Idle)),
+                    None => {}
+                }
+            }
+        }
+    }
+
+    fn is_destroyed(&self, station: usize, frame: &Frame<Payload>) -> bool {
+        let nth = self.sent.get(word(frame.kind)).copied().unwrap_or(0);
+        frame.to == Address(station as u32) && self.destroy.contains(&(frame.kind, nth))
+    }
+
+    fn drive(&mut self, station: usize, input: Option<MacInput<Payload>>) {
+        let mut outputs = vec![];
+        self.wakes[station] = step(&mut self.stations[station], self.now, input, |output| outputs.push(output));
+        let me = name(Address(station as u32));
+        for output in outputs {
+            match output {
+                MacOutput::Transmit { frame, at, airtime, backoff } => {
+                    *self.sent.entry(word(frame.kind)).or_insert(0) += 1;
+                    self.signals.push(Signal::Frame(frame));
+                    self.schedule(at, Event::Start(station, self.signals.len() - 1, airtime));
+                    self.transmissions.push((station, at, airtime, frame, backoff));
+                    let retry = if frame.retry { " again" } else { "" };
+                    let id = frame.payload.map_or(String::new(), |payload| format!(" {}{retry}", payload.id));
+                    let drawn = backoff.map_or(String::new(), |(cw, drawn)| format!(", {drawn} of {cw}"));
+                    self.note(at, &format!(
+                        "{me} {}{id} to {} for {}, nav {}{drawn}",
+                        word(frame.kind),
+                        name(frame.to),
+                        us(airtime.as_nanos()),
+                        frame.nav.as_micros(),
+                    ));
+                }
+                MacOutput::Deliver { from, packet } => {
+                    self.delivered.push((station, packet.id));
+                    self.note(self.now, &format!("{me} has {} from {}", packet.id, name(from)));
+                }
+                MacOutput::Status { msdu, outcome, attempts } => {
+                    self.outcomes.push((station, msdu.packet.id, outcome));
+                    self.note(self.now, &format!("{me} is done with {}: {outcome:?}, {attempts} sent", msdu.packet.id));
+                }
+            }
+        }
+    }
+
+    fn note(&mut self, at: Instant, line: &str) {
+        self.timeline += &format!("{:>12} {line}\n", us(at.as_nanos()));
+    }
+
+    /// Compares the timeline with a transcript whose indentation does not count.
+    #[track_caller]
+    pub fn reads(&self, expected: &str) {
+        let trim = |text: &str| text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
+        let (ours, expected) = (trim(&self.timeline), trim(expected));
+        assert!(ours == expected, "reads\n{ours}\n\nand not\n{expected}");
+    }
+}

@@ -1,0 +1,94 @@
+//! A plan as text: every resolved value and where it came from, what is swept, what is expected, what is dubious.
+
+use super::plan::{Plan, Resolved};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+impl Plan {
+    /// The text of `airbraid explain`. A radio is shown by what it has different from `[radio]`, or from the first
+    /// radio where there is no `[radio]`.
+    pub fn explain(&self) -> String {
+        let mut out = format!("{}\n{}\n\n", self.title, self.asks);
+        let shown = folded(&self.resolved);
+        let key_width = shown.iter().map(|r| r.key.len()).max().unwrap_or(0).min(60);
+        let value_width = shown.iter().map(|r| r.value.chars().count()).max().unwrap_or(0).min(40);
+        let mut table = "";
+        for line in &shown {
+            let own = line.key.rsplit_once('.').map_or("", |(table, _)| table);
+            if own != table && !table.is_empty() {
+                out.push('\n');
+            }
+            table = own;
+            let _ = writeln!(out, "{:key_width$}  {:value_width$}  {}", line.key, line.value, line.from);
+        }
+        if !self.axes.is_empty() {
+            let _ = writeln!(out, "\nswept, {} cells (the values above are those of the first):", self.cells.len());
+            for axis in &self.axes {
+                let values: Vec<String> = axis.values.iter().map(|v| v.to_string().replace('"', "")).collect();
+                let _ = writeln!(out, "  {} = {}", axis.key, values.join(" | "));
+            }
+        }
+        if !self.expectations.is_empty() {
+            out.push_str("\nexpected of the mean:\n");
+        }
+        for expectation in &self.expectations {
+            let cells = match expectation.cells.len() {
+                n if n == self.cells.len() => String::new(),
+                1 => format!(" where {}", self.cells[expectation.cells[0]].label),
+                n => format!(" in {n} of {} cells", self.cells.len()),
+            };
+            let _ = writeln!(out, "  {} {}{cells}", expectation.metric, expectation.bounds());
+        }
+        for warning in &self.warnings {
+            let _ = writeln!(out, "\nwarning: {warning}");
+        }
+        out
+    }
+}
+
+/// The table of a radio's key, if it is one: `node.sender.radios.ch1.rate` is of `node.sender.radios.ch1`.
+fn radio_of(key: &str) -> Option<(&str, &str)> {
+    let (table, last) = key.rsplit_once('.')?;
+    let mut parts = table.split('.');
+    let is_radio = parts.next() == Some("node") && parts.nth(1) == Some("radios") && parts.count() == 1;
+    is_radio.then_some((table, last))
+}
+
+/// The lines without those of radios that repeat the reference; a line in their place says so.
+fn folded(resolved: &[Resolved]) -> Vec<Resolved> {
+    let of_table = resolved.iter().filter_map(|r| Some((r.key.strip_prefix("radio.")?, r.value.as_str())));
+    let of_table: BTreeMap<&str, &str> = of_table.collect();
+    let first = resolved.iter().find_map(|r| radio_of(&r.key)).map(|(table, _)| table);
+    let of_first = resolved.iter().filter_map(|r| {
+        let (table, key) = radio_of(&r.key)?;
+        (Some(table) == first).then_some((key, r.value.as_str()))
+    });
+    let (reference, name) = if of_table.is_empty() {
+        (of_first.collect::<BTreeMap<_, _>>(), first.unwrap_or_default())
+    } else {
+        (of_table, "radio")
+    };
+    let mut out: Vec<Resolved> = Vec::new();
+    let mut same: Option<(&str, usize)> = None;
+    for line in resolved {
+        let radio = radio_of(&line.key).filter(|(table, _)| *table != name);
+        let repeats = radio.filter(|(_, key)| reference.get(key) == Some(&line.value.as_str()));
+        let table = radio.map(|(table, _)| table);
+        if let Some((at, n)) = same
+            && table != Some(at)
+        {
+            out.push(rest(at, n, name));
+            same = None;
+        }
+        match repeats {
+            Some((table, _)) => same = Some((table, same.map_or(0, |(_, n)| n) + 1)),
+            None => out.push(line.clone()),
+        }
+    }
+    out.extend(same.map(|(at, n)| rest(at, n, name)));
+    out
+}
+
+fn rest(table: &str, n: usize, reference: &str) -> Resolved {
+    Resolved { key: format!("{table}.*"), value: format!("({n} more)"), from: format!("the same as {reference}.*") }
+}
