@@ -10,6 +10,9 @@
 //!            idle since        ready                   ^ access: committed a turnaround earlier
 //! ```
 
+#[cfg(test)]
+mod tests;
+
 use crate::nav::Nav;
 use airbraid_engine::Stream;
 use airbraid_units::{Duration, Instant};

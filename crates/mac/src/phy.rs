@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(time(Standard::Dot11b, Preamble::Short, 2_000, 14), 152_000);
         assert_eq!(time(Standard::Dot11b, Preamble::Short, 1_000, 14), 304_000);
         assert_eq!(time(Standard::Dot11a, Preamble::Long, 6_000, 14), 44_000);
-        assert_eq!(time(Standard::Dot11a, Preamble::Long, 54_000, 1536), 20_000 + 4_000 * 58);
+        assert_eq!(time(Standard::Dot11a, Preamble::Long, 54_000, 1536), 20_000 + 4_000 * 57);
         assert_eq!(time(Standard::Dot11g, Preamble::Long, 24_000, 14), 34_000);
         assert_eq!(time(Standard::Fhss, Preamble::Long, 1_000, 14), 240_000);
     }

@@ -6,6 +6,7 @@
 pub mod phy;
 mod queue;
 pub mod record;
+mod recorder;
 pub mod result;
 mod run;
 pub mod scenario;

@@ -1,9 +1,11 @@
 //! One run: a resolved scenario and a seed in, facts and recordings out.
 
+use crate::recorder::{Recorder, Recording};
 use crate::result::RunResult;
 use crate::scenario::spec::Spec;
-use crate::world::{Interrupted, World};
+use crate::world::{Interrupted, Observer, World};
 use airbraid_net::Refusal;
+use std::cell::RefCell;
 
 /// What to record beside the facts.
 #[derive(Default)]
@@ -43,8 +45,16 @@ pub enum RunError {
 /// # Errors
 /// [`RunError`] if it was interrupted, or a model refuses its parameters.
 pub fn run(spec: &Spec, seed: u64, options: RunOptions<'_>) -> Result<RunOutput, RunError> {
-    let mut world = World::new(spec, seed, None).map_err(RunError::Refused)?;
-    let mut go_on = |_| true;
-    world.run(options.on_progress.unwrap_or(&mut go_on))?;
-    Ok(RunOutput { result: world.result(), timeline: None, pcaps: Vec::new() })
+    let recording = RefCell::new(Recording::default());
+    let result = {
+        let recorder = Recorder::is_needed(spec, options.pcap, options.timeline)
+            .then(|| Recorder::new(spec, options.pcap, options.timeline, &recording));
+        let observer = recorder.map(|recorder| Box::new(recorder) as Box<dyn Observer>);
+        let mut world = World::new(spec, seed, observer).map_err(RunError::Refused)?;
+        let mut go_on = |_| true;
+        world.run(options.on_progress.unwrap_or(&mut go_on))?;
+        world.result()
+    };
+    let (timeline, pcaps) = recording.into_inner().into_parts(spec);
+    Ok(RunOutput { result, timeline, pcaps })
 }

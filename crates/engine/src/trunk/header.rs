@@ -24,9 +24,3 @@ pub struct Header {
     /// Number of the packet within its flow bucket.
     pub bucket_number: SeqNum,
 }
-
-impl Default for Member {
-    fn default() -> Self {
-        Self(0)
-    }
-}

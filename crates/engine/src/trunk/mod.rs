@@ -21,7 +21,7 @@ use airbraid_units::Instant;
 use std::collections::VecDeque;
 
 /// The index of a member link of a trunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Member(pub u8);
 
 /// Everything the world tells a trunk.

@@ -153,8 +153,7 @@ impl Receiver {
 
     pub fn frame(&mut self, now: Instant, frame: &Frame) -> Vec<Event> {
         let mut events = vec![];
-        let (id, number, after) =
-            (frame.packet.id, frame.number, frame.number + u64::from(frame.packet.segments));
+        let (id, number, after) = (frame.packet.id, frame.number, frame.number + u64::from(frame.packet.segments));
         if self.epoch.is_some_and(|epoch| frame.epoch < epoch) {
             return vec![Event::Drop(id, DropReason::Stale)];
         }

@@ -15,7 +15,10 @@ use std::collections::BTreeMap;
 /// One thing that happens. Frames on their way are picked by their place among them.
 #[derive(Clone, Copy, Debug)]
 enum Transition {
-    Packet { segments: u32, bucket: u16 },
+    Packet {
+        segments: u32,
+        bucket: u16,
+    },
     Finish(usize),
     Arrive(usize),
     ArriveOldest,

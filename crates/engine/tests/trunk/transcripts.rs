@@ -76,7 +76,8 @@ impl Scene {
     /// Compares with a transcript whose indentation does not count.
     #[track_caller]
     fn reads(&self, expected: &str) {
-        let trim = |text: &str| text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
+        let trim =
+            |text: &str| text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
         let (ours, expected) = (trim(&self.text), trim(expected));
         assert!(ours == expected, "reads\n{ours}\n\nand not\n{expected}");
     }
@@ -149,7 +150,19 @@ fn a_frame_that_comes_with_the_expiry_comes_in_time() {
 #[test]
 fn a_late_packet_lengthens_the_timer_and_the_one_that_runs() {
     let mut scene = Scene::receiving(Resequencer::default());
-    scene.at(0).frame(2, 0).at(12).frame(1, 1).at(20).frame(4, 0).at(25).frame(6, 0).at(32).frame(3, 1).at(40).frame(8, 0);
+    scene
+        .at(0)
+        .frame(2, 0)
+        .at(12)
+        .frame(1, 1)
+        .at(20)
+        .frame(4, 0)
+        .at(25)
+        .frame(6, 0)
+        .at(32)
+        .frame(3, 1)
+        .at(40)
+        .frame(8, 0);
     scene.at(41).frame(5, 1).at(60).reads(
         "
         0.000 frame 2 by member 0: -  [trunk.reorder at 10.000]

@@ -51,12 +51,14 @@ fn a_medium_idle_for_difs_is_taken_at_once_and_the_answer_is_exact() {
     let mut medium = Medium::new(config(), us(1), &[&[9], &[]]);
     medium.send(at(100), A, TO_B, 1, 964);
     medium.run(at(9_000));
-    medium.reads("
+    medium.reads(
+        "
         100.000 A DATA 1 to B for 919.273, nav 314, 0 of 31
         1030.273 B ACK to A for 304.000, nav 0
         1020.273 B has 1 from A
         1335.273 A is done with 1: Acknowledged, 1 sent
-    ");
+    ",
+    );
 }
 
 #[test]
@@ -81,7 +83,9 @@ fn a_frame_that_waits_for_difs_and_is_overtaken_by_energy_backs_off() {
 #[test]
 fn the_counter_freezes_at_whole_slots_and_resumes_after_difs() {
     // Five slots from 150 on. A slot is decided on 5 us before its end.
-    for (energy, access) in [(150_000, 450), (164_999, 450), (165_000, 430), (189_999, 410), (197_000, 410), (244_999, 370)] {
+    for (energy, access) in
+        [(150_000, 450), (164_999, 450), (165_000, 430), (189_999, 410), (197_000, 410), (244_999, 370)]
+    {
         let mut medium = Medium::new(config(), us(0), &[&[5], &[]]);
         medium.noise(at(0), at(100));
         medium.send(at(50), A, TO_B, 1, 964);
@@ -99,13 +103,15 @@ fn a_backoff_follows_each_transmission_even_if_nothing_waits() {
         medium.send(at(100), A, TO_B, 1, 964);
         medium.send(at(enqueued), A, TO_B, 2, 964);
         medium.run(at(2_000));
-        medium.reads(&format!("
+        medium.reads(&format!(
+            "
             100.000 A DATA 1 to B for 919.273, nav 314, 0 of 31
             1029.273 B ACK to A for 304.000, nav 0
             1019.273 B has 1 from A
             1333.273 A is done with 1: Acknowledged, 1 sent
             {sent} A DATA 2 to B for 919.273, nav 314, 9 of 31
-        "));
+        "
+        ));
     }
 }
 
@@ -132,7 +138,7 @@ fn two_stations_whose_backoff_ends_in_one_slot_collide_whatever_the_delay() {
             medium.send(at(50), A, TO_C, 1, 964);
             medium.send(at(50), B, TO_C, 2, 964);
             medium.run(at(1_200));
-            let first: Vec<_> = medium.transmissions.iter().take(2).map(|&(station, at, ..)| (station, at)).collect();
+            let first: Vec<_> = medium.transmissions.iter().take(2).map(|sent| (sent.station, sent.at)).collect();
             assert_eq!(first[0], (A, at(150 + 20 * u64::from(draws[0]))));
             assert_eq!(first[1].0 == B, collide, "{delay} ns, {draws:?}\n{}", medium.timeline);
             assert_eq!(medium.delivered.is_empty(), collide, "{}", medium.timeline);
@@ -149,13 +155,15 @@ fn a_nanosecond_of_rounding_costs_no_slot() {
     medium.send(at(50), A, TO_C, 1, 964);
     medium.send(at(50), B, TO_C, 2, 964);
     medium.run(at(1_600));
-    medium.reads("
+    medium.reads(
+        "
         230.000 A DATA 1 to C for 919.273, nav 314, 4 of 31
         1159.772 C ACK to A for 304.000, nav 0
         1149.772 C has 1 from A
         1464.271 A is done with 1: Acknowledged, 1 sent
         1554.271 B DATA 2 to C for 919.273, nav 314, 6 of 31
-    ");
+    ",
+    );
 }
 
 #[test]
@@ -163,14 +171,16 @@ fn rts_and_cts_reserve_the_medium_for_the_exchange() {
     let mut medium = Medium::new(with(|c| c.rts_threshold = Bytes::ZERO), us(0), &[&[9], &[]]);
     medium.send(at(100), A, TO_B, 1, 964);
     medium.run(at(9_000));
-    medium.reads("
+    medium.reads(
+        "
         100.000 A RTS to B for 352.000, nav 1558, 0 of 31
         462.000 B CTS to A for 304.000, nav 1244
         776.000 A DATA 1 to B for 919.273, nav 314
         1705.273 B ACK to A for 304.000, nav 0
         1695.273 B has 1 from A
         2009.273 A is done with 1: Acknowledged, 1 sent
-    ");
+    ",
+    );
 }
 
 #[test]
@@ -192,11 +202,13 @@ fn a_station_whose_nav_is_set_neither_sends_nor_answers_an_rts() {
     // A data frame is acknowledged whatever the NAV says.
     medium.hear(A, at(2_000), us(300), foreign(FrameKind::Data, TO_A, 314));
     medium.run(at(5_500));
-    medium.reads("
+    medium.reads(
+        "
         2310.000 A ACK to Z for 304.000, nav 0
         2300.000 A has 99 from Z
         5462.000 A DATA 1 to B for 919.273, nav 314, 3 of 31
-    ");
+    ",
+    );
 }
 
 #[test]
@@ -225,22 +237,21 @@ fn the_nav_of_an_rts_that_nobody_follows_up_is_reset_if_so_configured() {
             medium.hear(A, at(energy), us(200), Signal::Noise);
         }
         medium.run(at(6_000));
-        medium.reads(&format!("{access}.000 A DATA 1 to B for 919.273, nav 314, 3 of 31"));
+        assert_eq!(medium.transmissions[0].at, at(access), "{}", medium.timeline);
     }
 }
 
 #[test]
 fn a_reset_nav_lets_the_post_transmission_backoff_run() {
-    // Backoff of 9 drawn at 1333.273, an RTS overheard until 1752, the NAV reset at 2308, nine slots from 2358 to 2538.
+    // Nine slots from 1383.273 on: one until the RTS, which ends at 1752; its NAV is reset at 2308; two from 2358 on.
     let mut medium = Medium::new(config(), us(0), &[&[9], &[]]);
     medium.send(at(100), A, TO_B, 1, 964);
     medium.hear(A, at(1_400), us(352), foreign(FrameKind::Rts, TO_C, 5_000));
     medium.hear(A, at(2_400), us(100), Signal::Noise);
     medium.send(at(2_450), A, TO_B, 2, 964);
     medium.run(at(3_000));
-    // Two of nine slots are counted before the noise.
-    let (_, sent, ..) = medium.transmissions[2];
-    assert_eq!(sent, at(2_500 + 50 + 7 * 20), "{}", medium.timeline);
+    let sent = medium.transmissions[2].at;
+    assert_eq!(sent, at(2_500 + 50 + 6 * 20), "{}", medium.timeline);
 }
 
 #[test]
@@ -254,11 +265,9 @@ fn only_an_rts_puts_the_nav_on_probation() {
 
 #[test]
 fn an_error_is_followed_by_eifs_unless_it_is_off_or_a_correct_frame_ends_it() {
-    for (eifs, correct, access) in [
-        (true, false, 500 + 364 + 60),
-        (false, false, 500 + 50 + 60),
-        (true, true, 800 + 50 + 60),
-    ] {
+    for (eifs, correct, access) in
+        [(true, false, 500 + 364 + 60), (false, false, 500 + 50 + 60), (true, true, 800 + 50 + 60)]
+    {
         let mut medium = Medium::new(with(|c| c.eifs = eifs), us(0), &[&[3]]);
         medium.hear(A, at(300), us(200), Signal::Garbled);
         medium.send(at(400), A, TO_B, 1, 964);
@@ -286,10 +295,10 @@ fn the_window_doubles_to_its_maximum_and_falls_back_when_the_frame_is_given_up()
     medium.send(at(0), A, TO_Z, 1, 964);
     medium.send(at(0), A, TO_Z, 2, 964);
     medium.run(at(1_000_000));
-    let windows: Vec<_> = medium.transmissions.iter().map(|&(.., backoff)| backoff.unwrap().0).collect();
+    let windows: Vec<_> = medium.transmissions.iter().map(|sent| sent.backoff.unwrap().0).collect();
     assert_eq!(windows, [31, 63, 127, 255, 511, 1023, 1023, 1023, 31, 63, 127, 255, 511, 1023, 1023, 1023]);
-    for (.., backoff) in &medium.transmissions {
-        let (window, drawn) = backoff.unwrap();
+    for sent in &medium.transmissions {
+        let (window, drawn) = sent.backoff.unwrap();
         assert!(drawn <= window);
     }
 }
@@ -299,9 +308,9 @@ fn a_short_frame_is_given_up_after_seven_attempts_and_handed_back() {
     let mut medium = Medium::new(config(), us(0), &[&[]]);
     medium.send(at(0), A, TO_Z, 1, 964);
     medium.run(at(1_000_000));
-    let retries: Vec<_> = medium.transmissions.iter().map(|(.., frame, _)| frame.retry).collect();
+    let retries: Vec<_> = medium.transmissions.iter().map(|sent| sent.frame.retry).collect();
     assert_eq!(retries, [false, true, true, true, true, true, true]);
-    assert!(medium.transmissions.iter().all(|(.., frame, _)| frame.sequence == 0));
+    assert!(medium.transmissions.iter().all(|sent| sent.frame.sequence == 0));
     assert!(medium.timeline.ends_with("A is done with 1: RetryLimit, 7 sent\n"), "{}", medium.timeline);
     assert_eq!(medium.stations[A].stats().retry_limit_drops, 1);
 }
@@ -350,20 +359,25 @@ fn a_frame_whose_ack_was_lost_is_acknowledged_again_and_delivered_once() {
     medium.destroy = vec![(FrameKind::Ack, 1)];
     medium.send(at(100), A, TO_B, 1, 964);
     medium.run(at(9_000));
-    let (_, second, ..) = medium.transmissions[2];
-    let drawn = medium.transmissions[2].4.unwrap().1;
+    let second = medium.transmissions[2].at;
+    let drawn = medium.transmissions[2].backoff.unwrap().1;
     // The destroyed ACK ends at 1333.273: EIFS, then the backoff from the doubled window.
     assert_eq!(second, Instant::from_nanos(1_333_273 + 364_000 + 20_000 * u64::from(drawn)));
     let sent = second.as_nanos();
     let us = |ns: u64| format!("{}.{:03}", ns / 1_000, ns % 1_000);
-    medium.reads(&format!("
+    medium.reads(&format!(
+        "
         100.000 A DATA 1 to B for 919.273, nav 314, 0 of 31
         1029.273 B ACK to A for 304.000, nav 0
         1019.273 B has 1 from A
         {} A DATA 1 again to B for 919.273, nav 314, {drawn} of 63
         {} B ACK to A for 304.000, nav 0
         {} A is done with 1: Acknowledged, 2 sent
-    ", us(sent), us(sent + 929_273), us(sent + 1_233_273)));
+    ",
+        us(sent),
+        us(sent + 929_273),
+        us(sent + 1_233_273)
+    ));
     assert_eq!(medium.stations[B].stats().duplicates, 1);
 }
 
@@ -373,7 +387,8 @@ fn a_broadcast_goes_out_once_at_a_basic_rate_and_nobody_answers() {
     medium.send(at(100), A, Address::BROADCAST, 1, 64);
     medium.send(at(100), A, Address::BROADCAST, 2, 64);
     medium.run(at(3_000));
-    medium.reads("
+    medium.reads(
+        "
         100.000 A DATA 1 to all for 992.000, nav 0, 0 of 31
         1092.000 B has 1 from A
         1092.000 C has 1 from A
@@ -382,7 +397,8 @@ fn a_broadcast_goes_out_once_at_a_basic_rate_and_nobody_answers() {
         2314.000 B has 2 from A
         2314.000 C has 2 from A
         2314.000 A is done with 2: Broadcast, 1 sent
-    ");
+    ",
+    );
 }
 
 #[test]
@@ -422,8 +438,8 @@ fn a_reception_under_way_when_the_time_for_the_answer_is_over_is_heard_out() {
     let text = &medium.timeline;
     assert!(text.contains("1410.000 A ACK to Z") && !text.contains("again"), "{text}");
     medium.run(at(4_000));
-    let (_, second, ..) = medium.transmissions[2];
-    let drawn = u64::from(medium.transmissions[2].4.unwrap().1);
+    let second = medium.transmissions[2].at;
+    let drawn = u64::from(medium.transmissions[2].backoff.unwrap().1);
     assert_eq!(second, at(1_410 + 304 + 50 + 20 * drawn), "{}", medium.timeline);
 }
 
@@ -480,10 +496,10 @@ proptest! {
         }
         // A radio has one transmission at a time.
         for station in 0..n {
-            let mut own: Vec<_> = medium.transmissions.iter().filter(|&&(by, ..)| by == station).collect();
-            own.sort_by_key(|&&(_, at, ..)| at);
+            let mut own: Vec<_> = medium.transmissions.iter().filter(|sent| sent.station == station).collect();
+            own.sort_by_key(|sent| sent.at);
             for pair in own.windows(2) {
-                prop_assert!(pair[0].1 + pair[0].2 <= pair[1].1, "{}", medium.timeline);
+                prop_assert!(pair[0].at + pair[0].airtime <= pair[1].at, "{}", medium.timeline);
             }
         }
     }

@@ -4,8 +4,8 @@
 //! multiplies. DSSS and CCK in closed form or by the exact integral, OFDM by the NIST model (equations and sources:
 //! `docs/models/radio.md`). Never knows of collisions or thresholds, never draws a random number.
 //!
-//! Each function is tabulated when a run first asks for its modulation (1,000 to 2,000 numbers, 0.2 to 1.4 ms), so that
-//! the run asks it for the price of an exponential function, or of a comparison where the answer is 0 or 1.
+//! Each function is tabulated when a run first asks for its modulation (1,000 to 2,000 numbers, 0.2 to 1.4 ms), so
+//! that the run asks it for the price of an exponential function, or of a comparison where the answer is 0 or 1.
 
 use super::cck::SymbolErrors;
 use super::ofdm;

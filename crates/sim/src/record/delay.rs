@@ -7,8 +7,8 @@ use crate::result::DelayResult;
 use airbraid_units::Duration;
 use hdrhistogram::Histogram;
 
-/// The finest step of the histogram \[ns\]: with 2 significant digits its values are good to 1 % from 100 steps on, 13 us,
-/// and no packet crosses a radio in less than 100.
+/// The finest step of the histogram \[ns\]: with 2 significant digits its values are good to 1 % from 100 steps on, 13
+/// us, and no packet crosses a radio in less than 100.
 const FINEST: u64 = 128;
 /// The longest delay told apart in the histogram: an hour; longer ones count as that in the percentiles.
 const LONGEST: u64 = 3_600_000_000_000;

@@ -1,4 +1,4 @@
-//! Captures that Wireshark opens: pcapng with a radiotap header before each 802.11 frame, nanoseconds, named interfaces.
+//! Captures that Wireshark opens: pcapng, a radiotap header before each 802.11 frame, nanoseconds, named interfaces.
 //!
 //! draft-ietf-opsawg-pcapng. Writes to whatever it is given and opens no file. Two runs of one seed give the same
 //! bytes: no date, no host, no processor's byte order is in them.
@@ -47,9 +47,9 @@ pub struct Capture<W: Write> {
 impl<W: Write> Capture<W> {
     /// Begins a capture of `interfaces`, with the names of the nodes by index, from which addresses are resolved.
     ///
-    /// `snap_length` is how much of each frame is stored \[byte\], radiotap header not counted; `None`: all of it. A frame
-    /// that is cut keeps its length in the file but loses its FCS, so that Wireshark can check neither FCS nor TCP
-    /// checksum; 128 byte keep every header.
+    /// `snap_length` is how much of each frame is stored \[byte\], radiotap header not counted; `None`: all of it. A
+    /// frame that is cut keeps its length in the file but loses its FCS, so that Wireshark can check neither FCS nor
+    /// TCP checksum; 128 byte keep every header.
     ///
     /// # Errors
     /// `out` cannot be written to.

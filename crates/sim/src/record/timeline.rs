@@ -1,7 +1,7 @@
 //! The frame timeline: one line for each thing that happens to a frame or a packet, for people to read.
 //!
-//! Columns are stable (time, who, what, frame, peer, size, rate, then the rest), so that `grep`, `cut` and `diff` work; two
-//! runs of one seed give the same bytes. Formats only: whoever asks for a timeline calls it, nobody else pays.
+//! Columns are stable (time, who, what, frame, peer, size, rate, then the rest), so that `grep`, `cut` and `diff` work;
+//! two runs of one seed give the same bytes. Formats only: whoever asks for a timeline calls it, nobody else pays.
 
 use airbraid_units::{BitRate, Bytes, Duration, Instant};
 use std::fmt::{self, Write};

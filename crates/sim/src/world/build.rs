@@ -54,6 +54,7 @@ impl<'a> World<'a> {
             routes: Routes::default(),
             flows: Vec::new(),
             greedy_flows: Vec::new(),
+            greedy_turn: 0,
             packets: Packets::default(),
             observer,
             events: 0,
@@ -65,6 +66,9 @@ impl<'a> World<'a> {
             let state = world.flow(flow)?;
             if matches!(state.transport, Transport::Udp { .. }) && !matches!(flow.source, Source::Constant { .. }) {
                 world.greedy_flows.push(index as u32);
+                if let Transport::Udp { hop: Some(NextHop::Link(direction)), .. } = state.transport {
+                    world.links[direction as usize].link.watch_queue();
+                }
             }
             world.flows.push(state);
         }
@@ -146,7 +150,6 @@ impl<'a> World<'a> {
                     payload: payload.as_u64() as u32,
                     len: (payload + header).as_u64() as u32,
                     number: 0,
-                    is_greedy: false,
                     hop: self.routes.next_hop(from, to),
                     unsent: 0,
                 };

@@ -32,11 +32,9 @@ pub(super) enum Transport {
         len: u32,
         /// Number of the next datagram.
         number: u64,
-        /// Whether it keeps its interface's queue full.
-        is_greedy: bool,
         /// The interface that its packets leave by.
         hop: Option<NextHop>,
-        /// Bytes that the application has written and that no datagram carries yet.
+        /// Bytes that the application has written and that no datagram carries yet; the largest number: without end.
         unsent: u64,
     },
 }

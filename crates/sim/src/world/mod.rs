@@ -31,7 +31,7 @@ use airbraid_net::tcp::Segment;
 use airbraid_units::Instant;
 use flow::Flow;
 use medium::Medium;
-use routing::Routes;
+use routing::{NextHop, Routes};
 use std::collections::VecDeque;
 
 /// What happens at an instant; numbers are indices into the tables of [`World`].
@@ -82,6 +82,8 @@ enum Work {
     SendAck(u32, Segment),
     /// A flow's application writes a datagram.
     SendDatagram(u32),
+    /// Greedy flows look whether an interface has room.
+    Refill(NextHop),
 }
 
 /// The event that will wake a machine, if one is armed.
@@ -164,6 +166,8 @@ pub struct World<'a> {
     flows: Vec<Flow>,
     /// Flows of datagrams that keep their interface's queue full.
     greedy_flows: Vec<u32>,
+    /// Which of them is next.
+    greedy_turn: usize,
     packets: Packets,
     observer: Option<Box<dyn Observer + 'a>>,
     events: u64,
@@ -226,6 +230,7 @@ impl<'a> World<'a> {
             Work::SendData(flow, segment) => self.send_data(flow, segment),
             Work::SendAck(flow, segment) => self.send_ack(flow, segment),
             Work::SendDatagram(flow) => self.send_datagram(flow),
+            Work::Refill(interface) => self.refill_one(interface),
         }
     }
 

@@ -86,6 +86,7 @@ impl World<'_> {
         let state = &mut links[direction as usize];
         let wake = step(&mut state.link, *now, input, |output| pending.push_back(Work::Link(direction, output)));
         state.alarm.arm(queue, wake, Event::Link(direction));
+        self.refill(NextHop::Link(direction));
     }
 
     pub(super) fn on_link_timer(&mut self, direction: u32) {
@@ -113,6 +114,5 @@ impl World<'_> {
                 self.drop_packet(to, packet, reason);
             }
         }
-        self.refill_link(direction);
     }
 }

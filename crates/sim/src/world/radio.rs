@@ -3,6 +3,7 @@
 use super::medium::{Beginning, Ending, Hearer, Loss};
 use super::observe::FrameEvent;
 use super::packet::{DropReason, Msdu};
+use super::routing::NextHop;
 use super::{Event, Work, World};
 use crate::queue::Phase;
 use airbraid_engine::{Machine, step, trunk};
@@ -165,9 +166,9 @@ impl World<'_> {
         match member {
             Some((end, member)) if msdu.trunk.is_some() => {
                 self.step_trunk(end, Some(trunk::Input::Finished(trunk::Member(member))));
-                self.refill_trunk(end);
+                self.refill(NextHop::Trunk(end));
             }
-            _ => self.refill_radio(radio),
+            _ => self.refill(NextHop::Radio { radio, neighbour: Address(radio) }),
         }
     }
 }

@@ -22,6 +22,16 @@ pub enum NextHop {
     Link(u32),
 }
 
+impl NextHop {
+    /// Whether both leave by one interface.
+    pub fn is_same_interface(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Radio { radio, .. }, Self::Radio { radio: other, .. }) => radio == other,
+            _ => self == other,
+        }
+    }
+}
+
 /// One way from a node to a neighbour.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {

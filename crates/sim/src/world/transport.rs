@@ -56,84 +56,70 @@ impl World<'_> {
     }
 
     fn write_datagrams(&mut self, flow: u32, output: ApplicationOutput) {
-        let Transport::Udp { payload, unsent, is_greedy, .. } = &mut self.flows[flow as usize].transport else { return };
+        let Transport::Udp { payload, unsent, hop, .. } = &mut self.flows[flow as usize].transport else { return };
         match output {
             // A constant rate writes datagram by datagram; a larger write is sent as the interface takes it.
             ApplicationOutput::Write(size) if size.as_u64() <= u64::from(*payload) => {
                 self.pending.push_back(Work::SendDatagram(flow));
                 return;
             }
-            ApplicationOutput::Write(size) => {
-                *unsent += size.as_u64();
-                *is_greedy = true;
-            }
-            ApplicationOutput::WriteForever => {
-                *unsent = u64::MAX;
-                *is_greedy = true;
-            }
+            ApplicationOutput::Write(size) => *unsent += size.as_u64(),
+            ApplicationOutput::WriteForever => *unsent = u64::MAX,
             // A file is closed as soon as it is written, but not before it is sent; a stop ends what never would.
             ApplicationOutput::Close if *unsent == u64::MAX => *unsent = 0,
             ApplicationOutput::Close => {}
         }
-        self.refill_flow(flow);
-    }
-
-    /// Fills the interface by which a greedy flow leaves.
-    fn refill_flow(&mut self, flow: u32) {
-        let Transport::Udp { hop, .. } = self.flows[flow as usize].transport else { return };
-        match hop {
-            Some(NextHop::Radio { radio, .. }) => self.refill_radio(radio),
-            Some(NextHop::Trunk(end)) => self.refill_trunk(end),
-            Some(NextHop::Link(direction)) => self.refill_link(direction),
-            None => {}
+        if let Some(hop) = *hop {
+            self.refill(hop);
         }
     }
 
-    /// A radio's queue has room again: the greedy flows that leave by it fill it in turn.
-    pub(super) fn refill_radio(&mut self, radio: u32) {
-        let station = &self.stations[radio as usize];
-        let room = (station.queue_limit as usize).saturating_sub(station.mac.queue_len());
-        self.refill(room, |hop| matches!(hop, NextHop::Radio { radio: r, .. } if r == radio));
+    /// An interface may have room again: greedy flows that leave by it fill it, in turn, until its queue is full.
+    pub(super) fn refill(&mut self, interface: NextHop) {
+        if !self.greedy_flows.is_empty() {
+            self.pending.push_back(Work::Refill(interface));
+        }
     }
 
-    /// The same for a trunk end.
-    pub(super) fn refill_trunk(&mut self, end: u32) {
-        let state = &self.trunks[end as usize];
-        let room = (state.queue_limit as usize).saturating_sub(state.trunk.queue_len());
-        self.refill(room, |hop| hop == NextHop::Trunk(end));
-    }
-
-    /// The same for a link direction.
-    pub(super) fn refill_link(&mut self, direction: u32) {
-        let state = &self.links[direction as usize];
-        let room = (state.queue_limit as usize).saturating_sub(state.link.queue_len());
-        self.refill(room, |hop| hop == NextHop::Link(direction));
-    }
-
-    fn refill(&mut self, mut room: usize, leaves_by: impl Fn(NextHop) -> bool) {
-        if self.greedy_flows.is_empty() {
+    /// Sends one datagram of the next greedy flow that leaves by an interface with room, and looks again.
+    pub(super) fn refill_one(&mut self, interface: NextHop) {
+        if !self.has_room(interface) {
             return;
         }
-        while room > 0 {
-            let before = room;
-            for index in 0..self.greedy_flows.len() {
-                let flow = self.greedy_flows[index];
-                let Transport::Udp { hop: Some(hop), unsent, payload, .. } = &mut self.flows[flow as usize].transport
-                else {
-                    continue;
-                };
-                if room > 0 && *unsent > 0 && leaves_by(*hop) {
-                    if *unsent != u64::MAX {
-                        *unsent = unsent.saturating_sub(u64::from(*payload));
-                    }
-                    room -= 1;
-                    self.pending.push_back(Work::SendDatagram(flow));
-                }
+        let count = self.greedy_flows.len();
+        for step in 0..count {
+            let place = (self.greedy_turn + step) % count;
+            let flow = self.greedy_flows[place];
+            let Transport::Udp { hop, unsent, payload, .. } = &mut self.flows[flow as usize].transport else { continue };
+            if *unsent == 0 || !hop.is_some_and(|hop| hop.is_same_interface(interface)) {
+                continue;
             }
-            if room == before {
-                break;
+            if *unsent != u64::MAX {
+                *unsent = unsent.saturating_sub(u64::from(*payload));
             }
+            self.greedy_turn = place + 1;
+            self.send_datagram(flow);
+            self.refill(interface);
+            return;
         }
+    }
+
+    fn has_room(&self, interface: NextHop) -> bool {
+        let (waiting, limit) = match interface {
+            NextHop::Radio { radio, .. } => {
+                let station = &self.stations[radio as usize];
+                (station.mac.queue_len(), station.queue_limit)
+            }
+            NextHop::Trunk(end) => {
+                let state = &self.trunks[end as usize];
+                (state.trunk.queue_len(), state.queue_limit)
+            }
+            NextHop::Link(direction) => {
+                let state = &self.links[direction as usize];
+                (state.link.queue_len(), state.queue_limit)
+            }
+        };
+        waiting < limit as usize
     }
 
     pub(super) fn send_datagram(&mut self, flow: u32) {

@@ -50,6 +50,17 @@ struct Radio {
     transmitting_until: Instant,
 }
 
+/// What a station has committed to.
+#[derive(Clone, Copy, Debug)]
+pub struct Transmission {
+    pub station: usize,
+    pub at: Instant,
+    pub airtime: Duration,
+    pub frame: Frame<Payload>,
+    /// Window and slots drawn.
+    pub backoff: Option<(u32, u32)>,
+}
+
 pub struct Medium {
     pub stations: Vec<Dcf<Payload>>,
     /// From station to station; `None`: out of range.
@@ -59,7 +70,7 @@ pub struct Medium {
     pub now: Instant,
     /// One line for each transmission, delivery and report.
     pub timeline: String,
-    pub transmissions: Vec<(usize, Instant, Duration, Frame<Payload>, Option<(u32, u32)>)>,
+    pub transmissions: Vec<Transmission>,
     pub delivered: Vec<(usize, u32)>,
     pub outcomes: Vec<(usize, u32, Outcome)>,
     wakes: Vec<Option<Wake>>,
@@ -77,10 +88,13 @@ pub fn config() -> DcfConfig {
 
 /// A stream whose first draws from 0..=31 are these.
 pub fn stream_drawing(draws: &[u32]) -> Stream {
-    (0..).map(|seed| Stream::new(seed, 0, "test")).find(|s| {
-        let mut stream = s.clone();
-        draws.iter().all(|&draw| stream.up_to(31) == draw)
-    }).unwrap()
+    (0..)
+        .map(|seed| Stream::new(seed, 0, "test"))
+        .find(|s| {
+            let mut stream = s.clone();
+            draws.iter().all(|&draw| stream.up_to(31) == draw)
+        })
+        .unwrap()
 }
 
 pub fn at(us: u64) -> Instant {
@@ -239,17 +253,20 @@ impl Medium {
                     *self.sent.entry(word(frame.kind)).or_insert(0) += 1;
                     self.signals.push(Signal::Frame(frame));
                     self.schedule(at, Event::Start(station, self.signals.len() - 1, airtime));
-                    self.transmissions.push((station, at, airtime, frame, backoff));
+                    self.transmissions.push(Transmission { station, at, airtime, frame, backoff });
                     let retry = if frame.retry { " again" } else { "" };
                     let id = frame.payload.map_or(String::new(), |payload| format!(" {}{retry}", payload.id));
                     let drawn = backoff.map_or(String::new(), |(cw, drawn)| format!(", {drawn} of {cw}"));
-                    self.note(at, &format!(
-                        "{me} {}{id} to {} for {}, nav {}{drawn}",
-                        word(frame.kind),
-                        name(frame.to),
-                        us(airtime.as_nanos()),
-                        frame.nav.as_micros(),
-                    ));
+                    self.note(
+                        at,
+                        &format!(
+                            "{me} {}{id} to {} for {}, nav {}{drawn}",
+                            word(frame.kind),
+                            name(frame.to),
+                            us(airtime.as_nanos()),
+                            frame.nav.as_micros(),
+                        ),
+                    );
                 }
                 MacOutput::Deliver { from, packet } => {
                     self.delivered.push((station, packet.id));
@@ -270,7 +287,8 @@ impl Medium {
     /// Compares the timeline with a transcript whose indentation does not count.
     #[track_caller]
     pub fn reads(&self, expected: &str) {
-        let trim = |text: &str| text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
+        let trim =
+            |text: &str| text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
         let (ours, expected) = (trim(&self.timeline), trim(expected));
         assert!(ours == expected, "reads\n{ours}\n\nand not\n{expected}");
     }

@@ -1,0 +1,188 @@
+//! The arithmetic of the backoff against a station that looks at the medium microsecond by microsecond.
+
+use super::{Contention, ContentionConfig};
+use airbraid_engine::Stream;
+use airbraid_units::{Duration, Instant};
+use proptest::prelude::*;
+
+const SLOT: u64 = 20;
+const DIFS: u64 = 50;
+const EIFS: u64 = 364;
+const TURNAROUND: u64 = 5;
+
+fn us(us: u64) -> Duration {
+    Duration::from_micros(us)
+}
+
+fn at(us: u64) -> Instant {
+    Instant::from_nanos(us * 1_000)
+}
+
+fn contention(seed: u64) -> Contention {
+    let config = ContentionConfig {
+        slot: us(SLOT),
+        difs: us(DIFS),
+        eifs: Some(us(EIFS)),
+        turnaround: us(TURNAROUND),
+        rx_start_delay: us(192),
+        cw_min: 31,
+        cw_max: 1_023,
+    };
+    Contention::new(config, Stream::new(seed, 0, "test"))
+}
+
+/// How a busy time ends.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    /// Energy without a frame.
+    Energy,
+    /// A frame with an error.
+    Error,
+    /// A frame for somebody else that keeps the medium reserved for so long \[us\].
+    Overheard(u64),
+    /// A frame that this station answers: after 10 us it transmits for so long \[us\].
+    Answered(u64),
+}
+
+/// The medium is idle for so long, then busy for so long \[us\].
+#[derive(Clone, Copy, Debug)]
+struct Phase {
+    idle: u64,
+    busy: u64,
+    end: End,
+}
+
+fn phase() -> impl Strategy<Value = Phase> {
+    let end = prop_oneof![
+        2 => Just(End::Energy),
+        2 => Just(End::Error),
+        2 => (0u64..600).prop_map(End::Overheard),
+        1 => (1u64..400).prop_map(End::Answered),
+    ];
+    let idle = prop_oneof![2 => 1u64..60, 3 => 50u64..300, 1 => 300u64..900];
+    (idle, 1u64..500, end).prop_map(|(idle, busy, end)| Phase { idle, busy, end })
+}
+
+/// Counts the slots one by one. Gives when the station transmits, if it does before the phases are over.
+fn count_slots(mut slots: u32, phases: &[Phase]) -> Option<u64> {
+    let mut now = 0;
+    // Since when the station has been silent itself, how long it must still wait for EIFS, until when the NAV is set.
+    let (mut answering_until, mut eifs_until, mut nav_until) = (0, 0, 0);
+    for phase in phases {
+        // Time that the medium must still be idle before the next boundary, of which the first ends DIFS.
+        let mut left = DIFS;
+        let mut is_first = true;
+        let idle_from = now;
+        // A boundary may be decided on in the very microsecond in which energy arrives.
+        for tick in idle_from..=idle_from + phase.idle {
+            if tick < answering_until || tick < nav_until {
+                // Taken by the station itself or reserved by others: DIFS is still to come.
+                continue;
+            }
+            if is_first && tick + left < eifs_until {
+                left = eifs_until - tick;
+            }
+            if left == TURNAROUND {
+                // The boundary is decided on.
+                if !is_first {
+                    slots -= 1;
+                }
+                if slots == 0 {
+                    return Some(tick + TURNAROUND);
+                }
+            }
+            left -= 1;
+            if left == 0 {
+                (left, is_first) = (SLOT, false);
+            }
+        }
+        now += phase.idle + phase.busy;
+        match phase.end {
+            End::Energy => {}
+            End::Error => eifs_until = now + EIFS,
+            End::Overheard(nav) => (eifs_until, nav_until) = (0, nav_until.max(now + nav)),
+            End::Answered(airtime) => (eifs_until, answering_until) = (0, answering_until.max(now + 10 + airtime)),
+        }
+    }
+    None
+}
+
+/// The same with the product's arithmetic.
+fn compute(contention: &mut Contention, phases: &[Phase]) -> Option<u64> {
+    let mut now = 0;
+    for phase in phases {
+        now += phase.idle;
+        // Commitment comes before energy that arrives at the same instant.
+        if contention.commit_at().unwrap() <= at(now) {
+            return contention.access_at().map(|at| at.as_nanos() / 1_000);
+        }
+        contention.on_busy(at(now));
+        assert_eq!(contention.access_at(), None);
+        now += phase.busy;
+        contention.on_idle(at(now));
+        match phase.end {
+            End::Energy => {}
+            End::Error => contention.on_error(at(now)),
+            End::Overheard(nav) => {
+                contention.on_success();
+                contention.nav.update(at(now), us(nav), None);
+            }
+            End::Answered(airtime) => {
+                contention.on_success();
+                contention.on_own_transmission(at(now + 10 + airtime));
+            }
+        }
+    }
+    None
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3_000))]
+
+    #[test]
+    fn slots_that_are_computed_are_those_that_are_counted(
+        seed: u64,
+        phases in prop::collection::vec(phase(), 1..20),
+    ) {
+        let mut contention = contention(seed);
+        // The medium has just fallen idle, and a backoff is drawn.
+        contention.on_busy(Instant::ZERO);
+        contention.request(Instant::ZERO);
+        contention.on_idle(Instant::ZERO);
+        let (window, drawn) = contention.last_draw();
+        prop_assert!(drawn <= window);
+        prop_assert_eq!(compute(&mut contention, &phases), count_slots(drawn, &phases));
+    }
+
+    /// With and without a backoff pending, whatever else there is: never while the medium is busy, never before DIFS.
+    #[test]
+    fn a_request_is_never_granted_before_difs(seed: u64, phases in prop::collection::vec(phase(), 1..10), ask: u64) {
+        let mut contention = contention(seed);
+        let mut idle_since = 0;
+        let mut now = 0;
+        for phase in phases {
+            now += phase.idle;
+            contention.on_busy(at(now));
+            now += phase.busy;
+            contention.on_idle(at(now));
+            idle_since = now;
+        }
+        let asked = now + ask % 2_000;
+        contention.request(at(asked));
+        let access = contention.access_at().unwrap();
+        prop_assert!(access >= at(idle_since + DIFS) && access >= at(asked));
+    }
+}
+
+#[test]
+fn the_window_runs_from_its_minimum_to_its_maximum() {
+    let mut contention = contention(1);
+    let mut windows = vec![];
+    for _ in 0..7 {
+        windows.push(contention.last_draw().0);
+        contention.widen();
+    }
+    assert_eq!(windows, [31, 63, 127, 255, 511, 1023, 1023]);
+    contention.reset_window();
+    assert_eq!(contention.last_draw().0, 31);
+}

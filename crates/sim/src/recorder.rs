@@ -1,0 +1,290 @@
+//! Listens to a run and writes what was asked for: the frame timeline and captures of radios.
+//!
+//! It translates what the world knows into what [`crate::record`] formats, and collects it in memory; whoever started
+//! the run puts it into files.
+
+use crate::record::timeline::{Cause, Event, FrameLine, PacketLine};
+use crate::record::{
+    Capture, CapturedFrame, CapturedKind, CapturedPacket, CapturedTransport, Interface, Station, Timeline,
+};
+use crate::scenario::spec::{Mac, Spec, Transport};
+use crate::world::{Body, DropReason, FrameEvent, Loss, Msdu, Observer, Record};
+use airbraid_engine::wire;
+use airbraid_mac::{Address, Frame, FrameKind};
+use airbraid_net::tcp::Segment;
+use airbraid_units::Instant;
+use arrayvec::ArrayVec;
+use std::cell::RefCell;
+
+/// Bytes of each frame that a capture keeps: all headers, and some of the zeros that stand for payload.
+const SNAP_LENGTH: usize = 256;
+/// TCP and UDP ports: a flow's receiver listens on the port of iperf 2, plus the flow's number; its sender takes the
+/// first dynamic port (RFC 6335), plus the flow's number.
+const LISTENING_PORT: u16 = 5001;
+const DYNAMIC_PORT: u16 = 49_152;
+/// The TTL with which most hosts begin.
+const INITIAL_TTL: u8 = 64;
+
+/// What a run has recorded.
+#[derive(Default)]
+pub struct Recording {
+    /// The timeline.
+    pub timeline: Option<String>,
+    captures: Vec<Option<Capture<Vec<u8>>>>,
+}
+
+impl Recording {
+    /// The captures, by file name.
+    pub fn into_parts(self, spec: &Spec) -> (Option<String>, Vec<(String, Vec<u8>)>) {
+        let names = radio_names(spec).into_iter().map(|name| format!("{}.pcapng", name.replace('/', "_")));
+        let pcaps = names.zip(self.captures).filter_map(|(name, capture)| Some((name, capture?.into_inner())));
+        (self.timeline, pcaps.collect())
+    }
+}
+
+/// Writes a [`Recording`] while the run goes on.
+pub struct Recorder<'a> {
+    spec: &'a Spec,
+    stations: Vec<Station>,
+    lines: Timeline,
+    recording: &'a RefCell<Recording>,
+}
+
+impl std::fmt::Debug for Recorder<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Recorder").finish_non_exhaustive()
+    }
+}
+
+fn radio_names(spec: &Spec) -> Vec<String> {
+    let of_node = |node: &crate::scenario::spec::Node| {
+        node.radios.iter().map(|radio| format!("{}/{}", node.name, radio.name)).collect::<Vec<_>>()
+    };
+    spec.nodes.iter().flat_map(of_node).collect()
+}
+
+impl<'a> Recorder<'a> {
+    /// A recorder of what `spec` asks for, and of everything for which `all_radios` and `timeline` ask.
+    pub fn new(spec: &'a Spec, all_radios: bool, timeline: bool, recording: &'a RefCell<Recording>) -> Self {
+        let mut stations = Vec::new();
+        for (node, state) in spec.nodes.iter().enumerate() {
+            stations.extend((0..state.radios.len()).map(|radio| Station { node: node as u32, radio: radio as u32 }));
+        }
+        let mut names = radio_names(spec);
+        let node_names: Vec<&str> = spec.nodes.iter().map(|node| node.name.as_str()).collect();
+        let captures = stations.iter().zip(&names).map(|(station, name)| {
+            let (node, radio) = (station.node as usize, station.radio as usize);
+            if !all_radios && !spec.record.pcap.contains(&(node, radio)) {
+                return None;
+            }
+            let Mac::Dcf(config) = &spec.nodes[node].radios[radio].mac;
+            let interface = Interface {
+                name: name.clone(),
+                station: *station,
+                standard: config.phy.standard,
+                preamble: config.phy.preamble,
+            };
+            // Writing to memory does not fail.
+            Capture::new(Vec::new(), &node_names, vec![interface], Some(SNAP_LENGTH)).ok()
+        });
+        *recording.borrow_mut() = Recording {
+            timeline: (timeline || spec.record.timeline).then(String::new),
+            captures: captures.collect(),
+        };
+        names.extend(spec.nodes.iter().map(|node| node.name.clone()));
+        Self { spec, stations, lines: Timeline::new(names), recording }
+    }
+
+    /// Whether anything was asked for.
+    pub fn is_needed(spec: &Spec, all_radios: bool, timeline: bool) -> bool {
+        all_radios || timeline || spec.record.timeline || !spec.record.pcap.is_empty()
+    }
+
+    fn line(&self, now: Instant, who: usize, event: &Event<'_>) {
+        if let Some(text) = &mut self.recording.borrow_mut().timeline {
+            self.lines.line(text, now, who, event);
+        }
+    }
+
+    fn packet_line(&self, packet: &Record) -> PacketLine<'a> {
+        let number = match packet.body {
+            Body::Data(segment) => segment.seq,
+            Body::Ack(segment) => segment.ack,
+            Body::Datagram { number, .. } => number,
+        };
+        let size = airbraid_units::Bytes::new(u64::from(packet.len));
+        PacketLine { flow: &self.spec.flows[packet.flow as usize].name, number, size }
+    }
+
+    fn node_line(&self, node: u32) -> usize {
+        self.stations.len() + node as usize
+    }
+
+    fn capture(&self, event: &FrameEvent<'_>, signal_dbm: Option<f64>, fcs_ok: bool) {
+        let mut recording = self.recording.borrow_mut();
+        let Some(Some(capture)) = recording.captures.get_mut(event.radio as usize) else { return };
+        let frame = event.frame;
+        let station = &self.stations[event.radio as usize];
+        let trunk_header = frame.payload.and_then(trunk_header);
+        let options = event.packet.map(|packet| self.tcp_options(packet)).unwrap_or_default();
+        let packet = event.packet.map(|packet| CapturedPacket {
+            trunk_header: trunk_header.as_deref(),
+            ..self.packet(packet, &options)
+        });
+        let kind = match frame.kind {
+            FrameKind::Rts => CapturedKind::Rts,
+            FrameKind::Cts => CapturedKind::Cts,
+            FrameKind::Ack => CapturedKind::Ack,
+            FrameKind::Data => CapturedKind::Data { seq: frame.sequence, retry: frame.retry, packet },
+        };
+        let captured = CapturedFrame {
+            time: event.start,
+            channel: self.spec.nodes[station.node as usize].radios[station.radio as usize].channel,
+            rate: frame.rate,
+            signal_dbm,
+            fcs_ok,
+            src: self.stations[frame.from.0 as usize],
+            dst: (frame.to != Address::BROADCAST).then(|| self.stations[frame.to.0 as usize]),
+            duration_us: u16::try_from(frame.nav.as_micros()).unwrap_or(u16::MAX),
+            kind,
+        };
+        // Writing to memory does not fail.
+        let _ = capture.write(0, &captured);
+    }
+
+    fn packet<'b>(&self, packet: &Record, options: &'b [u8]) -> CapturedPacket<'b> {
+        let flow = packet.flow as u16;
+        let (client, server) = (DYNAMIC_PORT.wrapping_add(flow), LISTENING_PORT.wrapping_add(flow));
+        let (source_port, destination_port, transport, payload) = match packet.body {
+            Body::Data(segment) => (client, server, self.tcp_header(packet, &segment, options), segment.len),
+            Body::Ack(segment) => (server, client, self.tcp_header(packet, &segment, options), segment.len),
+            Body::Datagram { payload, .. } => (client, server, CapturedTransport::Udp, payload),
+        };
+        CapturedPacket {
+            trunk_header: None,
+            source: packet.from,
+            destination: packet.to,
+            // RFC 6864: an atomic datagram's identification means nothing.
+            ident: 0,
+            ttl: INITIAL_TTL.saturating_sub(packet.hops),
+            source_port,
+            destination_port,
+            transport,
+            payload,
+        }
+    }
+
+    fn tcp_header<'b>(&self, packet: &Record, segment: &Segment, options: &'b [u8]) -> CapturedTransport<'b> {
+        let flags = segment.flags;
+        let bits = u8::from(flags.fin)
+            | u8::from(flags.syn) << 1
+            | u8::from(segment.len > 0) << 3
+            | u8::from(flags.ack) << 4;
+        // The window of a SYN is never scaled (RFC 7323, 2.2).
+        let shift = if flags.syn { 0 } else { self.window_shift(packet.flow) };
+        CapturedTransport::Tcp {
+            seq: segment.seq as u32,
+            ack: segment.ack as u32,
+            flags: bits,
+            window: u16::try_from(segment.window >> shift).unwrap_or(u16::MAX),
+            options,
+        }
+    }
+
+    /// The smallest shift with which the flow's receive buffer can be offered.
+    fn window_shift(&self, flow: u32) -> u8 {
+        let Transport::Tcp(config) = self.spec.flows[flow as usize].transport else { return 0 };
+        if !config.window_scaling {
+            return 0;
+        }
+        (0..14).find(|shift| config.receive_buffer.as_u64() >> shift <= u64::from(u16::MAX)).unwrap_or(14)
+    }
+
+    fn tcp_options(&self, packet: &Record) -> ArrayVec<u8, 60> {
+        let mut bytes = ArrayVec::new();
+        let (Body::Data(segment) | Body::Ack(segment)) = packet.body else { return bytes };
+        let mut put = |option: &[u8]| bytes.extend(option.iter().copied());
+        if segment.flags.syn {
+            if let Transport::Tcp(config) = self.spec.flows[packet.flow as usize].transport {
+                let mss = (config.mss.as_u64() as u16).to_be_bytes();
+                put(&[2, 4, mss[0], mss[1]]);
+            }
+            if segment.flags.window_scale {
+                put(&[1, 3, 3, self.window_shift(packet.flow)]);
+            }
+            if segment.flags.sack_permitted && segment.timestamp.is_none() {
+                put(&[1, 1, 4, 2]);
+            }
+        }
+        if let Some((value, echo)) = segment.timestamp {
+            let with_sack = segment.flags.syn && segment.flags.sack_permitted;
+            put(if with_sack { &[4, 2, 8, 10] } else { &[1, 1, 8, 10] });
+            // The timestamp clock of most hosts ticks in milliseconds.
+            for at in [value, echo] {
+                put(&((at.as_nanos() / 1_000_000) as u32).to_be_bytes());
+            }
+        }
+        if !segment.sack.is_empty() {
+            put(&[1, 1, 5, 2 + 8 * segment.sack.len() as u8]);
+            for (start, end) in segment.sack_blocks() {
+                put(&(start as u32).to_be_bytes());
+                put(&(end as u32).to_be_bytes());
+            }
+        }
+        bytes
+    }
+}
+
+/// The bytes of a trunk's header: cut, or filled up, to what the scenario charges for it.
+fn trunk_header(msdu: Msdu) -> Option<Vec<u8>> {
+    let mut bytes = wire::emit_trunk_header(&msdu.trunk?).to_vec();
+    bytes.resize(msdu.overhead as usize, 0);
+    Some(bytes)
+}
+
+fn frame_line(frame: &Frame<Msdu>, peer: Address) -> FrameLine {
+    let kind = match frame.kind {
+        FrameKind::Data => "DATA",
+        FrameKind::Ack => "ACK",
+        FrameKind::Rts => "RTS",
+        FrameKind::Cts => "CTS",
+    };
+    FrameLine {
+        kind,
+        peer: (peer != Address::BROADCAST).then_some(peer.0 as usize),
+        size: frame.size,
+        rate: frame.rate.bit_rate,
+        seq: (frame.kind == FrameKind::Data).then_some(frame.sequence),
+        retry: frame.retry,
+        duration: frame.nav,
+    }
+}
+
+impl Observer for Recorder<'_> {
+    fn on_transmission(&mut self, _now: Instant, event: FrameEvent<'_>, backoff: Option<(u32, u32)>) {
+        let frame = frame_line(event.frame, event.frame.to);
+        self.line(event.start, event.radio as usize, &Event::Transmit { frame, backoff });
+        self.capture(&event, None, true);
+    }
+
+    fn on_reception(&mut self, now: Instant, event: FrameEvent<'_>, signal_dbm: f64, result: Result<(), Loss>) {
+        let frame = frame_line(event.frame, event.frame.from);
+        let line = match result {
+            Ok(()) => Event::Receive { frame, signal_dbm },
+            Err(Loss::Collision) => Event::ReceiveError { frame, cause: Cause::Collision },
+            Err(Loss::Channel) => Event::ReceiveError { frame, cause: Cause::Channel },
+        };
+        self.line(now, event.radio as usize, &line);
+        self.capture(&event, Some(signal_dbm), result.is_ok());
+    }
+
+    fn on_drop(&mut self, now: Instant, node: u32, packet: &Record, reason: DropReason) {
+        let drop = Event::Drop { packet: self.packet_line(packet), reason: reason.name() };
+        self.line(now, self.node_line(node), &drop);
+    }
+
+    fn on_delivery(&mut self, now: Instant, node: u32, packet: &Record) {
+        let delay = now - packet.created;
+        self.line(now, self.node_line(node), &Event::Deliver { packet: self.packet_line(packet), delay });
+    }
+}
