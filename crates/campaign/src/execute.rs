@@ -125,7 +125,8 @@ pub fn execute(
 
 /// The runs of a plan: replication k of each cell on seed + k.
 fn jobs(plan: &Plan, recorded: Recorded) -> Vec<(usize, Job<'_>)> {
-    let of_cell = |(index, cell): (usize, &'_ airbraid_sim::scenario::Cell)| (index, cell.spec.replications, cell.spec.seed);
+    let of_cell =
+        |(index, cell): (usize, &'_ airbraid_sim::scenario::Cell)| (index, cell.spec.replications, cell.spec.seed);
     let cells = plan.cells.iter().enumerate().map(of_cell);
     cells
         .flat_map(|(index, replications, seed)| {

@@ -156,7 +156,7 @@ fn panels(results: &Results) -> (Vec<Panel>, usize) {
     if flows == 1 && (2..=LINES_MAX).contains(&results.cells.len()) {
         let lines = results.cells.iter().filter_map(|cell| {
             let line = lines(cell, &mut quantiles).into_iter().next()?;
-            Some(Line { label: cell.label.clone(), ..line })
+            Some(Line { label: short_label(cell), ..line })
         });
         return (vec![Panel { title: String::new(), lines: lines.collect() }], 0);
     }
@@ -166,9 +166,21 @@ fn panels(results: &Results) -> (Vec<Panel>, usize) {
         if lines.len() == 1 && results.cells.len() > 1 {
             lines[0].label.clear();
         }
-        Panel { title: cell.label.clone(), lines }
+        Panel { title: short_label(cell), lines }
     };
     (results.cells.iter().take(PANELS_MAX).map(panel).collect(), left_out)
+}
+
+/// The swept values, each key by its last part where that is no other's: `loss = 1 %, tcp = cubic`.
+fn short_label(cell: &CellResult) -> String {
+    let last = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
+    let one = |(key, value): &(String, serde_json::Value)| {
+        let short = last(key);
+        let alone = cell.set.iter().filter(|(other, _)| last(other) == short).count() == 1;
+        let text = value.to_string().replace('"', "").replace(',', ", ");
+        format!("{} = {text}", if alone { &short } else { key })
+    };
+    cell.set.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 fn flow_count(cell: &CellResult) -> usize {

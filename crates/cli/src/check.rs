@@ -6,7 +6,7 @@ use crate::run::campaign;
 use crate::table;
 use airbraid_campaign::{Recorded, Results, Verdict, judge, report};
 use airbraid_sim::scenario::Errors;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What became of one file.
 enum Checked {
@@ -53,7 +53,7 @@ fn one(file: &Path, jobs: Option<u16>) -> Checked {
     }
 }
 
-fn show(file: &PathBuf, checked: &Checked) -> Result<(), Ended> {
+fn show(file: &Path, checked: &Checked) -> Result<(), Ended> {
     match checked {
         Checked::Judged(verdicts) => out(&table::verdicts(&file.display().to_string(), verdicts)),
         Checked::Failed(message) => {

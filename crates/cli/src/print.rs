@@ -85,8 +85,7 @@ pub fn scenario(file: &Path, over: &Over) -> Result<Scenario, Errors> {
     for said in &over.set {
         scenario.set("--set", said)?;
     }
-    let options =
-        [("seed", &over.seed), ("replications", &over.replications), ("duration", &over.duration)];
+    let options = [("seed", &over.seed), ("replications", &over.replications), ("duration", &over.duration)];
     for (key, value) in options {
         if let Some(value) = value {
             scenario.set(&format!("--{key}"), &format!("run.{key}={value}"))?;

@@ -82,6 +82,9 @@ fn spread(summary: Option<Summary>, unit: Unit) -> String {
     let (number, name) = shown.split_once(' ').unwrap_or((&shown, ""));
     // The factor between the number shown and the mean is that of the unit.
     let factor = number.parse::<f64>().ok().filter(|n| *n != 0.0 && mean != 0.0).map_or(1.0, |n| n / mean);
+    if half == 0.0 {
+        return format!("{number} \u{b1} 0 {name}").trim_end().to_owned();
+    }
     let decimals = number.split_once('.').map_or(0, |(_, d)| d.len()).max(usize::from(unit == Unit::Count));
     format!("{number} \u{b1} {:.decimals$} {name}", half * factor).trim_end().to_owned()
 }

@@ -127,8 +127,8 @@ impl Phy {
                 };
                 (us(20), us(10), us(5), rx_start)
             }
-            Standard::Dot11a => (us(9), us(16), us(2), us(25)),
-            Standard::Dot11g => (us(9), us(10), us(2), us(24)),
+            Standard::Dot11a => (us(9), us(16), us(2), us(20)),
+            Standard::Dot11g => (us(9), us(10), us(2), us(20)),
             Standard::Fhss => (us(50), us(28), us(20), us(128)),
         };
         Self { standard, preamble, slot, sifs, turnaround, rx_start_delay }

@@ -186,3 +186,18 @@ fn the_window_runs_from_its_minimum_to_its_maximum() {
     contention.reset_window();
     assert_eq!(contention.last_draw().0, 31);
 }
+
+#[test]
+fn slots_after_a_nav_reset_are_counted_though_nobody_looked_at_its_time() {
+    let mut contention = contention(1);
+    contention.on_busy(at(0));
+    contention.request(at(0));
+    contention.on_idle(at(100));
+    let drawn = u64::from(contention.last_draw().1);
+    assert!(drawn > 2, "the seed draws enough slots");
+    // Reserved until 5100 by an RTS, reset at 300; energy after two slots from 350 on.
+    contention.nav.update(at(100), us(5_000), Some(us(200)));
+    contention.on_busy(at(390));
+    contention.on_idle(at(500));
+    assert_eq!(contention.access_at(), Some(at(500 + DIFS + SLOT * (drawn - 2))));
+}

@@ -382,6 +382,26 @@ fn a_frame_whose_ack_was_lost_is_acknowledged_again_and_delivered_once() {
 }
 
 #[test]
+fn a_sequence_number_seen_before_is_a_duplicate_with_the_retry_bit_only() {
+    let mut medium = Medium::new(config(), us(0), &[&[]]);
+    for (start, again) in [(0, false), (1_000, false), (2_000, true)] {
+        let Signal::Frame(mut frame) = foreign(FrameKind::Data, TO_A, 314) else { unreachable!() };
+        frame.retry = again;
+        medium.hear(A, at(start), us(300), Signal::Frame(frame));
+    }
+    medium.run(at(3_000));
+    medium.reads(
+        "
+        310.000 A ACK to Z for 304.000, nav 0
+        300.000 A has 99 from Z
+        1310.000 A ACK to Z for 304.000, nav 0
+        1300.000 A has 99 from Z
+        2310.000 A ACK to Z for 304.000, nav 0
+    ",
+    );
+}
+
+#[test]
 fn a_broadcast_goes_out_once_at_a_basic_rate_and_nobody_answers() {
     let mut medium = Medium::new(config(), us(0), &[&[9], &[], &[]]);
     medium.send(at(100), A, Address::BROADCAST, 1, 64);

@@ -134,7 +134,7 @@ pub fn fcs(bytes: &[u8]) -> [u8; 4] {
 }
 
 /// CRC-32 of each byte.
-static CRC: [u32; 256] = crc_table();
+const CRC: [u32; 256] = crc_table();
 
 const fn crc_table() -> [u32; 256] {
     let mut table = [0; 256];

@@ -99,7 +99,7 @@ impl Error {
     }
     /// The same error with line, column and value of a place in bytes that are no text.
     pub(crate) fn placed(mut self, line: usize, column: usize, value: String) -> Self {
-        (self.line, self.column, self.value) = (Some(line), Some(column), Some(value));
+        (self.line, self.column, self.value) = (Some(line), Some(column), Some(value).filter(|v| !v.is_empty()));
         self
     }
 }

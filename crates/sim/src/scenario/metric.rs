@@ -61,14 +61,8 @@ pub const FLOW: [Metric; 14] = [
     metric("delay_max", "delay_max_s", Unit::Second),
 ];
 /// Metrics of a trunk, both directions together: `trunk.NAME.METRIC`.
-pub const TRUNK: [Metric; 6] = [
-    count("sent"),
-    count("delivered"),
-    count("late"),
-    count("duplicates"),
-    count("timer_expiries"),
-    count("resyncs"),
-];
+pub const TRUNK: [Metric; 6] =
+    [count("sent"), count("delivered"), count("late"), count("duplicates"), count("timer_expiries"), count("resyncs")];
 /// More metrics of one direction of a trunk: `trunk.NAME.FROM.METRIC`, FROM the sending node, and those of [`TRUNK`].
 pub const TRUNK_DIRECTION: [Metric; 2] = [
     metric("resequencing_delay_mean", "resequencing_delay_mean_s", Unit::Second),

@@ -62,7 +62,8 @@ impl Scenario {
             .read_to_end(&mut bytes)
             .map_err(|e| refuse(&format!("the file cannot be read: {}", plain(&e)), one))?;
         if bytes.len() as u64 > FILE_BYTES_MAX {
-            let size = if metadata.len() > FILE_BYTES_MAX { format!(": {} byte", metadata.len()) } else { String::new() };
+            let size =
+                if metadata.len() > FILE_BYTES_MAX { format!(": {} byte", metadata.len()) } else { String::new() };
             return Err(refuse(
                 &format!("the file is too large for a scenario{size}"),
                 "a scenario has at most 1 MB; most have 3 kB",

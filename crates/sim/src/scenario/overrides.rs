@@ -31,7 +31,8 @@ pub(crate) fn read(option: &str, argument: &str, source: usize) -> (Source, Resu
     };
     let path_place = Place { source, start: 0, end: path.trim_end().len() };
     let lead = value.len() - value.trim_start().len();
-    let place = Place { source, start: path.len() + 1 + lead, end: argument.trim_end().len().max(path.len() + 1 + lead) };
+    let place =
+        Place { source, start: path.len() + 1 + lead, end: argument.trim_end().len().max(path.len() + 1 + lead) };
     let path = path.trim().to_owned();
     let result = read_value(value.trim(), place).map(|value| Override { path, path_place, value });
     (made, result)
@@ -83,13 +84,7 @@ pub(crate) fn apply(table: &mut Table, path: &str, path_place: Place, value: &Va
     descend(table, &segments, 0, path_place, value).map_err(|complaint| Problem::at(path_place, complaint))
 }
 
-fn descend(
-    table: &mut Table,
-    segments: &[&str],
-    depth: usize,
-    place: Place,
-    value: &Value,
-) -> Result<(), Complaint> {
+fn descend(table: &mut Table, segments: &[&str], depth: usize, place: Place, value: &Value) -> Result<(), Complaint> {
     let key = segments[depth];
     let so_far = segments[..=depth].join(".");
     if depth + 1 == segments.len() {
@@ -102,7 +97,10 @@ fn descend(
     }
     if table.get(key).is_none() {
         if depth == 0 && NAMED_LISTS.contains(&key) {
-            return Err(Complaint::new(format!("the scenario has no [[{key}]]"), format!("add a [[{key}]] to the file")));
+            return Err(Complaint::new(
+                format!("the scenario has no [[{key}]]"),
+                format!("add a [[{key}]] to the file"),
+            ));
         }
         let empty = Value { data: Data::Table(Table::default()), place, via: value.via };
         table.set(key, place, empty);
@@ -114,7 +112,10 @@ fn descend(
             let element = element(items, segments[depth + 1], &so_far)?;
             if depth + 2 == segments.len() {
                 let path = segments.join(".");
-                return Err(Complaint::new(format!("`{path}` is a whole table"), format!("name a key of it: {path}.KEY")));
+                return Err(Complaint::new(
+                    format!("`{path}` is a whole table"),
+                    format!("name a key of it: {path}.KEY"),
+                ));
             }
             descend(element, segments, depth + 2, place, value)
         }

@@ -84,7 +84,7 @@ pub(crate) fn make(scenario: &Scenario) -> Result<Plan, Errors> {
     let text = sources.first().map_or(0, |s| s.text.len());
     if combinations.len().saturating_mul(text) > CELL_TEXT_MAX {
         let message = format!("{} cells of a file of {text} byte are too much", combinations.len());
-        let place = root.get("sweep").map_or(whole(0), |v| v.place);
+        let place = root.get("sweep").map_or(TOP, |v| v.place);
         return Err(fail(vec![Problem::at(place, Complaint::new(message, "sweep fewer values"))]));
     }
     let mut cells: Vec<Cell> = Vec::with_capacity(combinations.len());
@@ -98,10 +98,9 @@ pub(crate) fn make(scenario: &Scenario) -> Result<Plan, Errors> {
     let Some(first) = cells.first() else {
         return Err(Errors::from(Error::of_file("scenario", "there is no cell", "")));
     };
-    let axes = axes.iter().map(|axis| Axis {
-        key: axis.path.clone(),
-        values: axis.values.iter().map(Value::to_json).collect(),
-    });
+    let axes = axes
+        .iter()
+        .map(|axis| Axis { key: axis.path.clone(), values: axis.values.iter().map(Value::to_json).collect() });
     Ok(Plan {
         file: sources.first().map(|s| s.name.clone()).unwrap_or_default(),
         title: first.spec.title.clone(),
@@ -114,10 +113,8 @@ pub(crate) fn make(scenario: &Scenario) -> Result<Plan, Errors> {
     })
 }
 
-/// The place of the file as a whole: its first line.
-fn whole(end: usize) -> Place {
-    Place { source: 0, start: 0, end }
-}
+/// The place of what the file as a whole lacks.
+const TOP: Place = Place { source: 0, start: 0, end: 0 };
 
 fn cell(
     scenario: &Scenario,
@@ -138,8 +135,7 @@ fn cell(
         problems.extend(overrides::apply(&mut tree, &said.path, said.path_place, &said.value).err());
     }
     let cx = Context::new(recording);
-    let first_line = sources.first().and_then(|s| s.text.find('\n')).unwrap_or(0);
-    let spec = schema::read(&cx, &tree, whole(first_line));
+    let spec = schema::read(&cx, &tree, TOP);
     if !problems.is_empty() {
         problems.extend(cx.into_problems());
         return Err(errors(problems, sources));

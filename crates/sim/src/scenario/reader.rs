@@ -3,7 +3,7 @@
 //! What nobody asked for is an unknown key; what was asked for is what `explain` prints. A wrong value is noted and the
 //! default used in its place, so that one reading finds every error of a file.
 
-use super::error::{Complaint, Error, Errors, ERRORS_MAX, Problem};
+use super::error::{Complaint, ERRORS_MAX, Error, Errors, Problem};
 use super::nearest::suggestion;
 use super::tree::{Data, Place, Source, Table, Value, Via, show_float};
 use airbraid_units::{ParseError, Probability, Quantity};
@@ -177,7 +177,7 @@ impl<'a> View<'a> {
             Some(f) => From::Written { place: f.value.place, via: f.value.via, label: f.label },
             None => From::Default(why.to_owned()),
         };
-        self.cx.note(self.path_of(key), value, from);
+        self.cx.note(self.path_of(key), tidy(&value.to_string()), from);
     }
 
     /// The value of `key` read by `parse`, or nothing: absent or wrong.
@@ -257,7 +257,9 @@ impl<'a> View<'a> {
     pub fn flag(&self, key: &'static str, default: bool, why: &str) -> bool {
         self.read(key, default, why, |value| match value.data {
             Data::Flag(b) => Ok(b),
-            _ => Err(Complaint::new(format!("true or false is needed, this is {}", value.kind()), "write true or false")),
+            _ => {
+                Err(Complaint::new(format!("true or false is needed, this is {}", value.kind()), "write true or false"))
+            }
         })
     }
     /// One word out of several.
@@ -269,9 +271,8 @@ impl<'a> View<'a> {
         why: &str,
     ) -> T {
         let name = |t: T| words.iter().find(|(_, v)| *v == t).map_or("?", |(word, _)| *word);
-        let word = self.read(key, name(default).to_owned(), why, |value| {
-            choose(value, words).map(|t| name(t).to_owned())
-        });
+        let word =
+            self.read(key, name(default).to_owned(), why, |value| choose(value, words).map(|t| name(t).to_owned()));
         words.iter().find(|(w, _)| *w == word).map_or(default, |(_, t)| *t)
     }
     /// The table at `key`; where there is none, one without keys.
@@ -334,6 +335,19 @@ impl<'a> View<'a> {
 }
 
 static EMPTY: Table = Table { entries: Vec::new() };
+
+/// The text with a number of more than six decimals at its front rounded to six: what conversions leave behind.
+fn tidy(text: &str) -> String {
+    let number = text.split(' ').next().unwrap_or(text);
+    let long = number.split_once('.').is_some_and(|(_, d)| d.len() > 6 && d.bytes().all(|b| b.is_ascii_digit()));
+    match number.parse::<f64>() {
+        Ok(x) if long && x.abs() >= 1e-3 => {
+            let short = format!("{x:.6}");
+            format!("{}{}", short.trim_end_matches('0').trim_end_matches('.'), &text[number.len()..])
+        }
+        _ => text.to_owned(),
+    }
+}
 
 /// A value as it is shown: texts without quotes.
 fn show(value: &Value) -> String {
@@ -434,9 +448,9 @@ pub(crate) fn choose<T: Copy>(value: &Value, words: &[(&'static str, T)]) -> Res
         return Err(Complaint::new(message, suggestion("", &names)));
     };
     let found = words.iter().find(|(word, _)| word == given);
-    found.map(|(_, t)| *t).ok_or_else(|| {
-        Complaint::new(format!("`{given}` is not known here"), suggestion(given, &names))
-    })
+    found
+        .map(|(_, t)| *t)
+        .ok_or_else(|| Complaint::new(format!("`{given}` is not known here"), suggestion(given, &names)))
 }
 
 /// The elements of a list.

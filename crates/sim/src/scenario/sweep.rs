@@ -34,7 +34,10 @@ pub(crate) fn axes(root: &Table) -> Result<Vec<SweepAxis>, Vec<Problem>> {
     let cells = axes.iter().try_fold(1_usize, |n, axis| n.checked_mul(axis.values.len()));
     if cells.is_none_or(|n| n > CELLS_MAX) {
         let message = format!("{} cells are too many", cells.map_or_else(|| "countless".to_owned(), |n| n.to_string()));
-        problems.push(Problem::at(value.place, Complaint::new(message, format!("at most {CELLS_MAX}: sweep fewer values"))));
+        problems.push(Problem::at(
+            value.place,
+            Complaint::new(message, format!("at most {CELLS_MAX}: sweep fewer values")),
+        ));
     }
     if problems.is_empty() { Ok(axes) } else { Err(problems) }
 }
@@ -70,7 +73,12 @@ fn axis(path: String, entry: &Entry) -> Result<SweepAxis, Problem> {
             return Err(Problem::at(value.place, complaint));
         }
     }
-    if path == "schema" || path == "sweep" || path == "expect" || path.starts_with("run.seed") || path == "run.replications" {
+    if path == "schema"
+        || path == "sweep"
+        || path == "expect"
+        || path.starts_with("run.seed")
+        || path == "run.replications"
+    {
         let complaint = Complaint::new(format!("`{path}` cannot be swept"), "every cell gets the same seeds");
         return Err(Problem::at(entry.key_place, complaint));
     }

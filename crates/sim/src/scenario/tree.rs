@@ -210,12 +210,7 @@ fn table(map: &DeTable<'_>, source: usize, via: Via) -> Result<Table, Problem> {
     Ok(Table { entries })
 }
 
-fn value(
-    given: &DeValue<'_>,
-    span: std::ops::Range<usize>,
-    source: usize,
-    via: Via,
-) -> Result<Value, Problem> {
+fn value(given: &DeValue<'_>, span: std::ops::Range<usize>, source: usize, via: Via) -> Result<Value, Problem> {
     let place = Place { source, start: span.start, end: span.end };
     let data = match given {
         DeValue::String(text) => Data::Text(text.to_string()),

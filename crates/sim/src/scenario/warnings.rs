@@ -75,7 +75,10 @@ fn unreachable(spec: &Spec, warnings: &mut Vec<String>) {
         if !seen.contains(&flow.to) {
             let (from, to) = (&spec.nodes[flow.from].name, &spec.nodes[flow.to].name);
             let name = &flow.name;
-            warnings.push(format!("flow `{name}`: no path leads from `{from}` to `{to}` at the start{}", hint(spec, flow.from, flow.to)));
+            warnings.push(format!(
+                "flow `{name}`: no path leads from `{from}` to `{to}` at the start{}",
+                hint(spec, flow.from, flow.to)
+            ));
         }
     }
 }

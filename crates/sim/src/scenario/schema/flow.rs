@@ -9,12 +9,8 @@ use airbraid_net::source::Source;
 use airbraid_net::tcp::{Config, Variant};
 use airbraid_units::{BitRate, Bytes, Duration, Instant};
 
-const VARIANTS: [(&str, Variant); 4] = [
-    ("reno", Variant::Reno),
-    ("newreno", Variant::NewReno),
-    ("sack", Variant::Sack),
-    ("cubic", Variant::Cubic),
-];
+const VARIANTS: [(&str, Variant); 4] =
+    [("reno", Variant::Reno), ("newreno", Variant::NewReno), ("sack", Variant::Sack), ("cubic", Variant::Cubic)];
 /// The largest payload of a UDP datagram over IPv4.
 const UDP_MAX: u64 = 65_507;
 
@@ -152,7 +148,11 @@ fn receive_buffer(view: &View<'_>, default: Bytes, mss: Bytes, window: Option<u3
 /// What the connection itself refuses, at the key that says it.
 fn check(view: &View<'_>, config: &Config) {
     if let Err(refusal) = config.check() {
-        let key = if refusal.parameter == "receive_buffer" && view.find("window").is_some() { "window" } else { refusal.parameter };
+        let key = if refusal.parameter == "receive_buffer" && view.find("window").is_some() {
+            "window"
+        } else {
+            refusal.parameter
+        };
         let message = format!("`{key}` must {}", refusal.must);
         view.complain(key, Complaint::new(message, "leave it out for the default"));
     }

@@ -28,7 +28,8 @@ fn one(view: &View<'_>, nodes: &[String]) -> Link {
 
 /// One direction with keys of its own over those of the link.
 fn direction<'a>(view: &View<'a>, side: &'static str, own: &'a Table) -> LinkConfig {
-    let inner = View::new(view.cx, view.path_of(side), view.place_of(side), Some(own)).over(view.own_table(), "the link");
+    let inner =
+        View::new(view.cx, view.path_of(side), view.place_of(side), Some(own)).over(view.own_table(), "the link");
     let config = config(&inner);
     inner.finish();
     config
@@ -92,7 +93,12 @@ fn trace(value: &Value) -> Result<Vec<bool>, Complaint> {
 fn by_means(view: &View<'_>) -> Loss {
     let mean = view.required("mean_loss", "\"1 %\"", probability).unwrap_or_default().get();
     let burst = view.number("mean_burst", 1.0, "single losses");
-    view.require(burst >= 1.0, "mean_burst", || "a burst has at least one packet".to_owned(), "write 1 or more, in packets");
+    view.require(
+        burst >= 1.0,
+        "mean_burst",
+        || "a burst has at least one packet".to_owned(),
+        "write 1 or more, in packets",
+    );
     let bad_to_good = 1.0 / burst.max(1.0);
     let good_to_bad = if mean < 1.0 { bad_to_good * mean / (1.0 - mean) } else { 2.0 };
     let (Some(p), Some(r)) = (Probability::new(good_to_bad), Probability::new(bad_to_good)) else {
@@ -100,7 +106,12 @@ fn by_means(view: &View<'_>) -> Loss {
         view.complain("mean_loss", Complaint::new(message, "lose less, or in longer bursts"));
         return Loss::None;
     };
-    Loss::GilbertElliott { good_to_bad: p, bad_to_good: r, loss_good: Probability::NEVER, loss_bad: Probability::ALWAYS }
+    Loss::GilbertElliott {
+        good_to_bad: p,
+        bad_to_good: r,
+        loss_good: Probability::NEVER,
+        loss_bad: Probability::ALWAYS,
+    }
 }
 
 fn by_transitions(view: &View<'_>) -> Loss {

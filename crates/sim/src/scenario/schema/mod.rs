@@ -46,7 +46,10 @@ pub(crate) fn read(cx: &Context, root: &Table, whole: Place) -> Spec {
     let node_names: Vec<String> = nodes.iter().map(|n| n.name.clone()).collect();
     unique(cx, "node", &node_views, &node_names);
     if nodes.is_empty() {
-        cx.complain(whole, Complaint::new("the scenario has no node", "add two [[node]] tables and a [[flow]] between them"));
+        cx.complain(
+            whole,
+            Complaint::new("the scenario has no node", "add two [[node]] tables and a [[flow]] between them"),
+        );
     }
 
     let link_views = top.tables("link");

@@ -1,6 +1,6 @@
 //! `[[node]]`: where hosts and routers are, how they move, which radios they have, which routes they take.
 
-use super::{NODES_MAX, RADIOS_MAX, Names, radio};
+use super::{NODES_MAX, Names, RADIOS_MAX, radio};
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, Context, View, quantity};
 use crate::scenario::spec::{Interface, Link, Mac, Mobility, Node, Position, Radio, Route, Trunk};
@@ -18,14 +18,15 @@ pub(super) fn read(views: &[View<'_>], defaults: Option<&Table>) -> Vec<Node> {
 
 fn one(view: &View<'_>, defaults: Option<&Table>) -> Node {
     let name = view.name();
-    let radios = radios(view, defaults);
     let place = view.optional("position", "the origin", pair::<Metres>);
+    let mobility = mobility(view);
+    let radios = radios(view, defaults);
     if place.is_none() && !radios.is_empty() && view.find("position").is_none() {
         let message = format!("node `{name}` has radios but no place");
         view.cx.complain(view.place, Complaint::new(message, "add position = [\"0 m\", \"0 m\"]"));
     }
     let position = place.map_or_else(Position::default, |(x, y)| Position { x, y });
-    Node { name, position, mobility: mobility(view), radios, routes: Vec::new() }
+    Node { name, position, mobility, radios, routes: Vec::new() }
 }
 
 /// Two quantities: east and north.
@@ -47,7 +48,10 @@ fn mobility(view: &View<'_>) -> Mobility {
         (Some((x, y)), None) => Mobility::Velocity { x, y },
         (None, Some(points)) => Mobility::Waypoints(self::waypoints(view, points)),
         (Some(_), Some(_)) => {
-            view.complain("waypoints", Complaint::new("`velocity` and `waypoints` contradict each other", "keep one of them"));
+            view.complain(
+                "waypoints",
+                Complaint::new("`velocity` and `waypoints` contradict each other", "keep one of them"),
+            );
             Mobility::Static
         }
     }
@@ -58,7 +62,10 @@ fn waypoints(view: &View<'_>, points: &[Value]) -> Vec<(Instant, Position)> {
     for (i, point) in points.iter().enumerate() {
         let Data::Table(table) = &point.data else {
             let help = "write { at = \"10 s\", position = [\"0 m\", \"0 m\"] }";
-            view.cx.complain(point.place, Complaint::new(format!("a waypoint is a table, this is {}", point.kind()), help));
+            view.cx.complain(
+                point.place,
+                Complaint::new(format!("a waypoint is a table, this is {}", point.kind()), help),
+            );
             continue;
         };
         let inner = View::new(view.cx, format!("{}.waypoints.{i}", view.path), point.place, Some(table));
@@ -134,7 +141,8 @@ fn one_radio(
         _ => "?".to_owned(),
     });
     let path = format!("{}.radios.{}", node.path, peeked.unwrap_or_else(|| format!("ch{channel}")));
-    let mut view = View::new(node.cx, path, item.place, table).over(of_node, "the node's radio").over(defaults, "[radio]");
+    let mut view =
+        View::new(node.cx, path, item.place, table).over(of_node, "the node's radio").over(defaults, "[radio]");
     let channel = match table {
         Some(_) => view.required("channel", "1", reader::count).unwrap_or(0),
         None => {
@@ -157,7 +165,8 @@ pub(super) fn read_routes(views: &[View<'_>], nodes: &mut [Node], trunks: &[Trun
         for (i, item) in items.iter().enumerate() {
             let Data::Table(table) = &item.data else {
                 let help = "write { to = \"c\", via = \"b\" }";
-                view.cx.complain(item.place, Complaint::new(format!("a route is a table, this is {}", item.kind()), help));
+                view.cx
+                    .complain(item.place, Complaint::new(format!("a route is a table, this is {}", item.kind()), help));
                 continue;
             };
             let inner = View::new(view.cx, format!("{}.routes.{i}", view.path), item.place, Some(table));

@@ -22,8 +22,17 @@ const STANDARDS: [(&str, Standard); 4] = [
 ];
 /// Keys that mean something for one PHY only: not inherited by a radio of another standard.
 const OF_THE_PHY: &[&str] = &[
-    "rate", "basic_rates", "broadcast_rate", "preamble", "slot", "sifs", "turnaround", "rx_start_delay", "cw_min",
-    "cw_max", "noise",
+    "rate",
+    "basic_rates",
+    "broadcast_rate",
+    "preamble",
+    "slot",
+    "sifs",
+    "turnaround",
+    "rx_start_delay",
+    "cw_min",
+    "cw_max",
+    "noise",
 ];
 
 /// Reads everything of a radio but its name and channel.
@@ -158,7 +167,12 @@ fn windows(view: &View<'_>, dcf: &mut DcfConfig) {
     dcf.cw_max = view.count("cw_max", dcf.cw_max, "802.11-2020: aCWmax");
     let (min, max) = (dcf.cw_min, dcf.cw_max);
     let largest = 1 << 20;
-    view.require(min <= max, "cw_min", || format!("cw_min {min} is above cw_max {max}"), "lower the one or raise the other");
+    view.require(
+        min <= max,
+        "cw_min",
+        || format!("cw_min {min} is above cw_max {max}"),
+        "lower the one or raise the other",
+    );
     view.require(max < largest, "cw_max", || format!("{max} is no contention window"), "802.11 has 15 to 1023");
 }
 
@@ -203,7 +217,12 @@ fn small(view: &View<'_>, key: &'static str, size: Bytes) {
 
 fn positive(view: &View<'_>, key: &'static str, default: Duration, why: &str) -> Duration {
     let span = view.quantity(key, default, why);
-    view.require(!span.is_zero(), key, || format!("`{key}` must last longer than nothing"), "write for example \"20 us\"");
+    view.require(
+        !span.is_zero(),
+        key,
+        || format!("`{key}` must last longer than nothing"),
+        "write for example \"20 us\"",
+    );
     span
 }
 
@@ -215,7 +234,12 @@ fn radio(view: &View<'_>, standard: Standard) -> RadioConfig {
     let gain = view.quantity("gain", Db(0.0), "isotropic antenna");
     let height = view.quantity("height", Metres(1.5), "ns-2");
     let frequency = view.quantity("frequency", Frequency(914e6), "ns-2");
-    view.require(height.0 > 0.0, "height", || "an antenna stands above the ground".to_owned(), "write for example \"1.5 m\"");
+    view.require(
+        height.0 > 0.0,
+        "height",
+        || "an antenna stands above the ground".to_owned(),
+        "write for example \"1.5 m\"",
+    );
     bounded(view, "power", power.0);
     bounded(view, "gain", gain.0);
     let path_loss = path_loss(view, frequency);
@@ -225,7 +249,13 @@ fn radio(view: &View<'_>, standard: Standard) -> RadioConfig {
     let below_noise = |db: f64| Threshold::Power(noise - Db(db));
     let range = |m: f64| Threshold::Range(Metres(m));
     let reception = if sinr {
-        threshold(view, "reception_range", "sensitivity", below_noise(5.0), "noise - 5 dB: nothing weaker is understood")
+        threshold(
+            view,
+            "reception_range",
+            "sensitivity",
+            below_noise(5.0),
+            "noise - 5 dB: nothing weaker is understood",
+        )
     } else {
         threshold(view, "reception_range", "sensitivity", range(250.0), "ns-2")
     };
@@ -258,7 +288,12 @@ fn radio(view: &View<'_>, standard: Standard) -> RadioConfig {
 }
 
 fn bounded(view: &View<'_>, key: &'static str, decibels: f64) {
-    view.require(decibels.abs() <= 300.0, key, || format!("{decibels} dB is beyond physics"), "write a value within 300 dB");
+    view.require(
+        decibels.abs() <= 300.0,
+        key,
+        || format!("{decibels} dB is beyond physics"),
+        "write a value within 300 dB",
+    );
 }
 
 /// Thermal noise in the channel and a noise figure of 7 dB.
@@ -327,7 +362,12 @@ fn path_loss(view: &View<'_>, frequency: Frequency) -> PathLoss {
             0 => PathLoss::TwoRay,
             1 => PathLoss::Friis,
             _ if matches!(chosen, PathLoss::LogDistance { .. }) => chosen,
-            _ => return Err(Complaint::new("log_distance needs its numbers", "write { model = \"log_distance\", exponent = 3 }")),
+            _ => {
+                return Err(Complaint::new(
+                    "log_distance needs its numbers",
+                    "write { model = \"log_distance\", exponent = 3 }",
+                ));
+            }
         };
         Ok(value.show())
     });
@@ -337,8 +377,18 @@ fn path_loss(view: &View<'_>, frequency: Frequency) -> PathLoss {
 fn log_distance(view: &View<'_>, frequency: Frequency) -> PathLoss {
     let exponent = view.number("exponent", 3.0, "between free space (2) and a cluttered floor (4)");
     let reference = view.quantity("reference", Metres(1.0), "the usual one");
-    view.require(reference.0 > 0.0, "reference", || "the reference distance must be above zero".to_owned(), "write \"1 m\"");
-    view.require((1.0..=10.0).contains(&exponent), "exponent", || format!("{exponent} is no exponent"), "1 to 10; free space has 2");
+    view.require(
+        reference.0 > 0.0,
+        "reference",
+        || "the reference distance must be above zero".to_owned(),
+        "write \"1 m\"",
+    );
+    view.require(
+        (1.0..=10.0).contains(&exponent),
+        "exponent",
+        || format!("{exponent} is no exponent"),
+        "1 to 10; free space has 2",
+    );
     let wavelength = 299_792_458.0 / frequency.0;
     let free = 20.0 * libm::log10(4.0 * std::f64::consts::PI * reference.0.max(1e-3) / wavelength);
     let loss = view.quantity("loss", Db(free), "free space at the reference distance");
@@ -346,13 +396,7 @@ fn log_distance(view: &View<'_>, frequency: Frequency) -> PathLoss {
 }
 
 /// A threshold that may be given as a range or as a power, by whichever key the nearer table has.
-fn threshold(
-    view: &View<'_>,
-    range: &'static str,
-    power: &'static str,
-    default: Threshold,
-    why: &str,
-) -> Threshold {
+fn threshold(view: &View<'_>, range: &'static str, power: &'static str, default: Threshold, why: &str) -> Threshold {
     let (by_range, by_power) = (view.find(range), view.find(power));
     if let (Some(r), Some(p)) = (by_range, by_power)
         && r.layer == p.layer
@@ -397,4 +441,3 @@ fn order(view: &View<'_>, reception: Threshold, carrier_sense: Threshold) {
         "carrier sense reaches at least as far as reception: give carrier_sense_range the same or a larger distance",
     );
 }
-

@@ -30,9 +30,19 @@ pub(super) fn read(view: View<'_>) -> Run {
         replications: view.count("replications", 1, "one run tells of itself only"),
     };
     let fits = !run.duration.is_zero() && run.duration <= DURATION_MAX;
-    view.require(fits, "duration", || format!("a run cannot last {}", run.duration), "more than nothing, at most 720 h");
+    view.require(
+        fits,
+        "duration",
+        || format!("a run cannot last {}", run.duration),
+        "more than nothing, at most 720 h",
+    );
     let counted = run.warm_up < run.duration;
-    view.require(counted, "warm_up", || "nothing is left after the warm-up".to_owned(), "make it shorter than the duration");
+    view.require(
+        counted,
+        "warm_up",
+        || "nothing is left after the warm-up".to_owned(),
+        "make it shorter than the duration",
+    );
     let some = (1..=REPLICATIONS_MAX).contains(&run.replications);
     view.require(some, "replications", || format!("{} replications cannot be run", run.replications), "1 to 10000");
     view.finish();
@@ -47,7 +57,12 @@ fn seed(value: &Value) -> Result<u64, Complaint> {
 /// Reads `[record]`.
 pub(super) fn record(view: View<'_>, nodes: &[Node], duration: Duration) -> Record {
     let interval = view.quantity("interval", Duration::from_secs(1), "a value a second");
-    view.require(!interval.is_zero(), "interval", || "an interval lasts longer than nothing".to_owned(), "write \"1 s\"");
+    view.require(
+        !interval.is_zero(),
+        "interval",
+        || "an interval lasts longer than nothing".to_owned(),
+        "write \"1 s\"",
+    );
     if !interval.is_zero() {
         let n = duration.div_floor(interval);
         let help = format!("at most {INTERVALS_MAX}: make the interval longer");
@@ -57,7 +72,11 @@ pub(super) fn record(view: View<'_>, nodes: &[Node], duration: Duration) -> Reco
     view.optional("pcap", "none; --pcap captures all", |value| {
         match &value.data {
             Data::Text(word) if word == "all" => {
-                pcap = nodes.iter().enumerate().flat_map(|(n, node)| (0..node.radios.len()).map(move |r| (n, r))).collect();
+                pcap = nodes
+                    .iter()
+                    .enumerate()
+                    .flat_map(|(n, node)| (0..node.radios.len()).map(move |r| (n, r)))
+                    .collect();
             }
             Data::List(items) => pcap = items.iter().filter_map(|item| find_radio(view.cx, item, nodes)).collect(),
             _ => return Err(Complaint::new("radios are needed", "write [\"node/ch1\"] or \"all\"")),

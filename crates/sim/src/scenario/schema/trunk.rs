@@ -38,7 +38,8 @@ fn shared(view: &View<'_>, trunk: &Trunk, others: &[Trunk]) {
             (same && other.members.iter().any(|o| o[0] == m[0] || o[1] == m[1]))
                 || (crossed && other.members.iter().any(|o| o[0] == m[1] || o[1] == m[0]))
         });
-        let message = || format!("trunks `{}` and `{}` use the same radios between the same nodes", other.name, trunk.name);
+        let message =
+            || format!("trunks `{}` and `{}` use the same radios between the same nodes", other.name, trunk.name);
         view.require(!taken, "members", message, "give each trunk its own members");
     }
 }
@@ -146,10 +147,7 @@ fn resequencer(view: View<'_>) -> Resequencer {
     let within = read.minimum <= read.initial && read.initial <= read.maximum;
     let message = || format!("{} <= {} <= {} does not hold", read.minimum, read.initial, read.maximum);
     view.require(within, "initial", message, "the timer begins between its minimum and its maximum");
-    for (key, fine) in [
-        ("minimum", !read.minimum.is_zero()),
-        ("decay", !read.decay.is_zero()),
-    ] {
+    for (key, fine) in [("minimum", !read.minimum.is_zero()), ("decay", !read.decay.is_zero())] {
         view.require(fine, key, || format!("`{key}` must be above zero"), "leave it out for the default");
     }
     let held = (1..=BUFFER_MAX).contains(&read.buffer_limit);

@@ -1,0 +1,51 @@
+# airbraid: `make demo` shows what it does, `make test` checks that it is right.
+
+CARGO   ?= cargo
+RELEASE := target/release/airbraid
+OUT     := out
+
+.DEFAULT_GOAL := help
+.PHONY: help demo build test check lint bench bench-peers picture tools test-tools clean
+
+help: ## Say what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+tools: ## Install what building needs, or say what is missing
+	@scripts/tools.sh build
+
+test-tools:
+	@scripts/tools.sh build test
+
+build: tools ## Build the airbraid command
+	$(CARGO) build --release --locked --package airbraid-cli
+
+demo: build ## One TCP connection over one 802.11b channel and over a trunk of three
+	@scripts/demo.sh $(RELEASE) $(OUT)/demo
+
+lint: test-tools ## Formatting, lints, documentation
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- --deny warnings
+	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --workspace --no-deps --locked --quiet
+
+check: build ## Run every committed scenario against what it expects
+	$(RELEASE) check scenarios
+
+# The last command is one test binary whose summary closes the output: validation in release, after everything else.
+test: lint check ## Everything: lints, unit and property tests, scenarios, validation
+	$(CARGO) test --workspace --locked --lib --bins --tests
+	$(CARGO) test --release --locked --package airbraid-tests --test command
+	$(CARGO) test --release --locked --package airbraid-tests --test golden
+	$(CARGO) test --release --locked --package airbraid-tests --test validation -- --include-ignored
+
+bench: build ## Speed and memory of the four benchmark scenarios, costs of single parts
+	@benches/bench.sh $(RELEASE)
+
+bench-peers: build ## The same beside ns-2 (Debian's package), in one run
+	@benches/peers.sh $(RELEASE)
+
+picture: build ## Draw the picture of the README anew
+	@scripts/picture.sh $(RELEASE)
+
+clean: ## Remove what was built
+	$(CARGO) clean
+	rm -rf $(OUT)

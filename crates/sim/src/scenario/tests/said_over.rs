@@ -1,0 +1,162 @@
+//! `--set`, sweeps, expectations of cells, and `explain`.
+
+use super::super::spec::Mac;
+use super::*;
+use airbraid_units::{BitRate, Bytes};
+
+fn set(text: &str, said: &[&str]) -> Result<Plan, String> {
+    let mut scenario = Scenario::parse("t.toml", text).map_err(|e| e.to_string())?;
+    for argument in said {
+        scenario.set("--set", argument).map_err(|e| e.to_string())?;
+    }
+    scenario.plan().map_err(|e| e.to_string())
+}
+
+fn told(said: &str) -> String {
+    set(BASE, &[said]).map(|_| "no error".to_owned()).unwrap_or_else(|e| e)
+}
+
+#[test]
+fn set_takes_toml_bare_words_and_bare_quantities() {
+    let plan = set(
+        BASE,
+        &[
+            "radio.rate=5.5 Mbit/s",
+            "run.seed = 9",
+            "link.wan.loss=\"1 %\"",
+            "trunk.air.members=[\"ch5\"]",
+            "flow.f.transport={ tcp = \"cubic\" }",
+            "node.a.radios.ch5.queue=3",
+            "radio.rate=\"2 Mbit/s\"",
+        ],
+    )
+    .unwrap();
+    let spec = &plan.cells[0].spec;
+    let Mac::Dcf(dcf) = &spec.nodes[0].radios[1].mac;
+    assert_eq!((dcf.queue_limit, dcf.data_rate.bit_rate), (3, BitRate::from_kbps(2_000)));
+    assert_eq!((spec.seed, spec.trunks[0].members.len()), (9, 1));
+    assert_eq!(spec.nodes[0].radios[0].name, "ch1");
+    let from = |key: &str| plan.resolved.iter().find(|r| r.key == key).map(|r| r.from.clone());
+    assert_eq!(from("run.seed").as_deref(), Some("--set run.seed = 9"));
+    assert_eq!(from("node.a.radios.ch1.rate").as_deref(), Some("[radio] at --set radio.rate=\"2 Mbit/s\""));
+}
+
+#[test]
+fn set_tells_what_is_wrong_within_the_argument() {
+    assert_eq!(
+        told("radio.rate"),
+        "--set:1:1: there is no `=` between key and value at `radio.rate`: write key=value, as in radio.rate=\"11 Mbit/s\""
+    );
+    assert_eq!(
+        told("radio.rate=11"),
+        "--set:1:12: the unit is missing at `11`: write it in quotes with its unit: \"11 bit/s\" (units: bit/s, kbit/s, Mbit/s, Gbit/s)"
+    );
+    assert!(
+        told("radio.rat=1")
+            .starts_with("--set:1:1: unknown key `rat` in `radio` at `radio.rat`: did you mean `rate`? allowed: ")
+    );
+    assert_eq!(
+        told("trunk.x.header=1"),
+        "--set:1:1: nothing in `trunk` is called `x` at `trunk.x.header`: allowed: air"
+    );
+    assert_eq!(
+        told("trunk.air=1"),
+        "--set:1:1: `trunk.air` is a whole table at `trunk.air`: name a key of it: trunk.air.KEY"
+    );
+    assert_eq!(
+        told("flow=1"),
+        "--set:1:1: `flow` is a list of tables, not a value at `flow`: name one of them and a key of it: flow.NAME.KEY"
+    );
+    assert_eq!(
+        told("title.x=1"),
+        "--set:1:1: `title` is \"base\", not a table at `title.x`: set `title` itself, to a table: title={ ... }"
+    );
+    assert_eq!(
+        told("radio..rate=1"),
+        "--set:1:1: `radio..rate` is not a path to a key at `radio..rate`: a path is keys and names with points between: trunk.air.policy.distributor"
+    );
+    assert!(told("trunk.air.members=[1").starts_with("--set:1:19: the value is not TOML at `[1`"));
+    assert!(told("run.seed=1\nrun = 2").contains("a whole number is needed"));
+    assert!(set("schema = 1", &["node.a.name=x"]).unwrap_err().contains("the scenario has no [[node]]"));
+}
+
+#[test]
+fn a_sweep_is_the_product_in_the_order_of_the_file_last_axis_fastest() {
+    let text = format!(
+        "{BASE}[sweep]\n\"trunk.air.header\" = [\"8 byte\", \"0 byte\"]\nradio.queue = [5, 3]\n[expect]\n\
+         \"flow.f.goodput\" = [{{ min = \"1 Mbit/s\" }}, {{ at = {{ \"radio.queue\" = 3 }}, value = \"2 Mbit/s\", tolerance = \"10 %\" }}]\n\
+         drops.queue_full = {{ max = 3 }}\n"
+    );
+    let plan = plan(&text);
+    let labels: Vec<&str> = plan.cells.iter().map(|c| c.label.as_str()).collect();
+    assert_eq!(
+        labels,
+        [
+            "trunk.air.header = 8 byte, radio.queue = 5",
+            "trunk.air.header = 8 byte, radio.queue = 3",
+            "trunk.air.header = 0 byte, radio.queue = 5",
+            "trunk.air.header = 0 byte, radio.queue = 3"
+        ]
+    );
+    assert_eq!(plan.cells[2].spec.trunks[0].header, Bytes::ZERO);
+    assert_eq!(plan.cells[0].set[1], ("radio.queue".to_owned(), serde_json::json!(5)));
+    let cells: Vec<&[usize]> = plan.expectations.iter().map(|e| &e.cells[..]).collect();
+    assert_eq!(cells, [&[0, 1, 2, 3][..], &[1, 3], &[0, 1, 2, 3]]);
+    let [_, bounded, drops] = &plan.expectations[..] else { panic!("three") };
+    assert_eq!((bounded.min, bounded.max), (Some(1.8e6), Some(2.2e6)));
+    assert!(bounded.holds(Some(1.8e6)) && !bounded.holds(Some(2.3e6)) && !bounded.holds(None));
+    assert_eq!((drops.key.as_str(), drops.bounds().as_str()), ("drops.queue_full", "<= 3"));
+}
+
+#[test]
+fn an_option_on_a_swept_key_pins_it_and_expectations_of_other_cells_fall_away() {
+    let text = format!(
+        "{BASE}[sweep]\n\"radio.queue\" = [5, 3]\n[expect]\n\"flow.f.goodput\" = {{ at = {{ \"radio.queue\" = 3 }}, min = \"1 bit/s\" }}\n"
+    );
+    let pinned = |value: &str| {
+        let plan = set(&text, &[&format!("radio.queue={value}")]).unwrap();
+        (plan.cells.len(), plan.expectations[0].cells.len())
+    };
+    assert_eq!((pinned("3"), pinned("7")), ((1, 1), (1, 0)));
+}
+
+#[test]
+fn explain_says_where_each_value_came_from() {
+    let text = BASE.replace("radios = [1, 5]", "radios = [1, { channel = 5, queue = 9 }]");
+    let plan = plan(&format!(
+        "{text}[sweep]\n\"run.warm_up\" = [\"1 s\", \"2 s\"]\n[expect]\n\"flow.f.timeouts\" = {{ max = 2 }}\n"
+    ));
+    let explained = plan.explain();
+    let squeezed: Vec<String> = explained.lines().map(|l| l.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    for line in [
+        "run.duration 10 s t.toml:5:12",
+        "run.warm_up 1 s [sweep] at t.toml:28:18",
+        "run.seed 1 default: the first",
+        "radio.rate 11 Mbit/s t.toml:7:8",
+        "radio.power 24.499998 dBm default: ns-2: 0.28183815 W",
+        "node.a.radios.ch5.channel 5 t.toml:11:26",
+        "node.a.radios.ch5.queue 9 t.toml:11:37",
+        "node.a.radios.ch5.* (34 more) the same as radio.*",
+        "trunk.air.policy.resequencer.increment 1 ms default: Wang 2005",
+        "flow.f.transport - default: tcp, newreno",
+        "swept, 2 cells (the values above are those of the first):",
+        "run.warm_up = 1 s | 2 s",
+        "flow.f.timeouts <= 2",
+        "warning: channels 1 and 5 are 20 MHz apart or less and overlap in reality; in the model they do not hear each other",
+    ] {
+        assert!(squeezed.iter().any(|l| l == line), "{line}\n  is not in\n{explained}");
+    }
+}
+
+#[test]
+fn explain_warns_of_flows_without_a_path() {
+    let text = BASE.replace("[\"100 m\", \"0 m\"]", "[\"900 m\", \"0 m\"]");
+    let link = "[[link]]\nname = \"wan\"\nbetween = [\"a\", \"b\"]\nrate = \"20 Mbit/s\"\n";
+    assert!(plan(&text).warnings.iter().all(|w| !w.contains("no path")));
+    let alone = plan(&text.replace(link, ""));
+    assert!(
+        alone.warnings.iter().any(|w| w == "flow `f`: no path leads from `a` to `b` at the start"),
+        "{:?}",
+        alone.warnings
+    );
+}

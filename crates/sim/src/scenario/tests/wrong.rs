@@ -1,0 +1,305 @@
+//! Wrong input: file, line, column, value and remedy of each.
+
+use super::*;
+use std::path::Path;
+
+/// The base with `from` replaced by `to`, which must be there.
+fn with(from: &str, to: &str) -> String {
+    assert!(BASE.contains(from), "{from}");
+    BASE.replacen(from, to, 1)
+}
+
+/// Asserts that the one error of `text` is `expected`.
+fn tells(text: &str, expected: &str) {
+    assert_eq!(errors(text), expected);
+}
+
+#[test]
+fn a_misspelt_key_names_the_nearest() {
+    tells(
+        &with("duration", "durration"),
+        "t.toml:4:1: `run.duration` is missing at `[run]`: add duration = \"100 s\"\n\
+         t.toml:5:1: unknown key `durration` in `run` at `durration`: did you mean `duration`? allowed: duration, \
+         replications, seed, warm_up",
+    );
+    assert_eq!(first(&with("[radio]", "[radoi]")), ("6:2".into(), "radoi".into()));
+}
+
+#[test]
+fn a_unit_that_is_missing_or_wrong_is_told_with_those_that_exist() {
+    let units = "bit/s, kbit/s, Mbit/s, Gbit/s";
+    tells(
+        &with("\"20 Mbit/s\"", "20"),
+        &format!(
+            "t.toml:22:8: the unit is missing at `20`: write it in quotes with its unit: \"20 bit/s\" (units: {units})"
+        ),
+    );
+    tells(
+        &with("\"20 Mbit/s\"", "\"20\""),
+        &format!("t.toml:22:8: the unit is missing at `\"20\"`: write \"20 bit/s\" (units: {units})"),
+    );
+    tells(
+        &with("\"20 Mbit/s\"", "\"20 Mbps\""),
+        &format!(
+            "t.toml:22:8: `Mbps` is not a unit of a bit rate at `\"20 Mbps\"`: units: {units}; for example \"11 Mbit/s\""
+        ),
+    );
+    tells(
+        &with("\"20 Mbit/s\"", "20 Mbit/s"),
+        "t.toml:22:8: this is not TOML: string values must be quoted, expected literal string at `20 Mbit/s`: a quantity is a text in quotes: rate = \"20 Mbit/s\"",
+    );
+}
+
+#[test]
+fn a_negative_rate_is_refused() {
+    tells(
+        &with("\"20 Mbit/s\"", "\"-20 Mbit/s\""),
+        "t.toml:22:8: a bit rate cannot be negative at `\"-20 Mbit/s\"`: write a bit rate such as \"11 Mbit/s\"",
+    );
+    tells(
+        &with("\"20 Mbit/s\"", "\"0 bit/s\""),
+        "t.toml:22:8: a rate is above zero at `\"0 bit/s\"`: leave it out for a link without limit",
+    );
+}
+
+#[test]
+fn a_rate_that_the_standard_has_not_lists_those_it_has() {
+    tells(
+        &with("rate = \"11 Mbit/s\"", "rate = \"12 Mbit/s\""),
+        "t.toml:7:8: 802.11b has no rate of 12 Mbit/s at `\"12 Mbit/s\"`: allowed: \"1 Mbit/s\", \"2 Mbit/s\", \"5.5 Mbit/s\", \"11 Mbit/s\"",
+    );
+}
+
+#[test]
+fn a_flow_to_nowhere_names_the_nodes() {
+    tells(
+        &with("to = \"b\"", "to = \"bb\""),
+        "t.toml:26:6: no node is called `bb` at `\"bb\"`: did you mean `b`? allowed: a, b",
+    );
+    tells(
+        &with("to = \"b\"", "to = \"a\""),
+        "t.toml:26:6: a flow goes from one node to another at `\"a\"`: name two different nodes",
+    );
+}
+
+#[test]
+fn a_trunk_without_a_shared_channel_says_what_each_end_has() {
+    tells(
+        &with("radios = [1, 5]", "radios = [6, 11]"),
+        "t.toml:18:11: the ends of this trunk share no channel: `a` has 6, 11; `b` has 1, 5 at `[\"a\", \"b\"]`: give both \
+         nodes radios on the same channels",
+    );
+}
+
+#[test]
+fn two_things_of_one_name_are_told_at_the_second() {
+    assert_eq!(first(&with("name = \"b\"", "name = \"a\"")), ("13:8".into(), "\"a\"".into()));
+    tells(
+        &with("radios = [1, 5]", "radios = [1, 1, 5]"),
+        "t.toml:11:14: two radios are called `ch1` at `1`: give each its own name",
+    );
+    let twice = format!("{BASE}[[flow]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\n");
+    tells(&twice, "t.toml:28:8: two flows are called `f` at `\"f\"`: give each its own name");
+}
+
+#[test]
+fn a_number_beyond_its_type_is_told_its_range() {
+    tells(
+        &with("[radio]", "[radio]\nqueue = 5000000000"),
+        "t.toml:7:9: the number is beyond its type at `5000000000`: write a number from 0 to 4294967295",
+    );
+    tells(
+        &with("[run]", "[run]\nseed = 99999999999999999999"),
+        "t.toml:5:8: the number is beyond its type at `99999999999999999999`: write a number from 0 to 9223372036854775807",
+    );
+    tells(
+        &with("[run]", "[run]\nseed = -1"),
+        "t.toml:5:8: the number cannot be negative at `-1`: write a number from 0 to 9223372036854775807",
+    );
+    assert_eq!(first(&with("[run]", &format!("[run]\nseed = {}", "9".repeat(60)))).0, "5:8");
+    tells(
+        &with("\"10 s\"", "\"1e300 s\""),
+        "t.toml:5:12: the number is too large at `\"1e300 s\"`: write a duration such as \"20 us\"",
+    );
+}
+
+#[test]
+fn what_is_not_toml_is_told_where() {
+    let (place, _) = first("schema = 1\ntitle = \"open\nasks = 3\n");
+    assert_eq!(place.split(':').next(), Some("2"));
+    assert!(errors("<html>").starts_with("t.toml:1:"), "{}", errors("<html>"));
+}
+
+#[test]
+fn a_sweep_over_a_key_that_does_not_exist_is_told_at_the_sweep() {
+    let text = format!("{BASE}[sweep]\n\"trunk.air.policy.distributer\" = [\"round_robin\"]\n");
+    tells(
+        &text,
+        "t.toml:28:1: unknown key `distributer` in `trunk.air.policy` at `\"trunk.air.policy.distributer\"`: did you mean \
+         `distributor`? allowed: distributor, member_queue, queue, resequencer",
+    );
+    tells(
+        &format!("{BASE}[sweep]\n\"trunk.iar.header\" = [\"4 byte\"]\n"),
+        "t.toml:28:1: nothing in `trunk` is called `iar` at `\"trunk.iar.header\"`: did you mean `air`? allowed: air",
+    );
+    tells(
+        &format!("{BASE}[sweep]\n\"radio.queue\" = []\n"),
+        "t.toml:28:17: there is nothing to sweep at `[]`: give at least one value, or leave the key out",
+    );
+    tells(
+        &format!("{BASE}[sweep]\n\"radio.queue\" = 5\n"),
+        "t.toml:28:17: a list of values is swept, this is a whole number at `5`: write [value, value, ...]",
+    );
+    assert!(
+        errors(&format!("{BASE}[sweep]\n\"radio.queue\" = [1, 0.5]\n"))
+            .contains("28:21: a whole number is needed, this is a number at `0.5`")
+    );
+}
+
+#[test]
+fn an_expectation_must_be_of_something_that_there_is() {
+    let expect = |line: &str| errors(&format!("{BASE}[sweep]\n\"radio.queue\" = [1, 2]\n[expect]\n{line}\n"));
+    assert_eq!(
+        expect("\"flow.f.godput\" = { min = \"1 Mbit/s\" }"),
+        "t.toml:30:1: `godput` is no metric here at `\"flow.f.godput\"`: did you mean `goodput`? allowed: goodput, \
+         ip_throughput, delivered, sent_packets, received_packets, retransmits, timeouts, completion, delay_min, \
+         delay_mean, delay_std, delay_p50, delay_p99, delay_max"
+    );
+    assert_eq!(
+        expect("\"flow.g.goodput\" = { min = \"1 Mbit/s\" }"),
+        "t.toml:30:1: no flow is called `g` at `\"flow.g.goodput\"`: did you mean `f`? allowed: f"
+    );
+    assert_eq!(
+        expect("\"flow.f.goodput\" = { at = { \"radio.queue\" = 3 }, min = \"1 Mbit/s\" }"),
+        "t.toml:30:45: no cell has this value at `3`: allowed: 1, 2"
+    );
+    assert_eq!(
+        expect("\"flow.f.goodput\" = { at = { \"radio.rate\" = 3 }, min = \"1 Mbit/s\" }"),
+        "t.toml:30:29: `radio.rate` is not swept at `\"radio.rate\"`: allowed: radio.queue"
+    );
+    assert!(expect("\"flow.f.goodput\" = { min = 1 }").contains("the unit is missing at `1`"));
+    assert!(
+        expect("\"flow.f.goodput\" = { value = \"1 Mbit/s\" }")
+            .contains("`expect.flow.f.goodput.tolerance` is missing")
+    );
+    assert!(expect("\"flow.f.goodput\" = {}").contains("nothing is expected here"));
+}
+
+#[test]
+fn values_that_contradict_each_other_are_refused() {
+    let cases = [
+        (with("[radio]", "[radio]\ncw_min = 2000"), "cw_min 2000 is above cw_max 1023"),
+        (
+            with("[radio]", "[radio]\ncarrier_sense_range = \"100 m\""),
+            "the carrier is not sensed where frames are still received",
+        ),
+        (with("[radio]", "[radio]\nreception_range = \"90 m\"\nsensitivity = \"-80 dBm\""), "say the same thing twice"),
+        (with("[radio]", "[radio]\nbasic_rates = []"), "there must be a basic rate"),
+        (with("[radio]", "[radio]\nshort_retry_limit = 0"), "a frame must be sent at least once"),
+        (with("[radio]", "[radio]\nturnaround = \"30 us\""), "does not fit into a slot"),
+        (with("[radio]", "[radio]\nstandard = \"802.11a\"\npreamble = \"short\""), "802.11a has no short preamble"),
+        (with("\"10 s\"", "\"0 s\""), "a run cannot last 0 s"),
+        (with("[run]", "[run]\nwarm_up = \"20 s\""), "nothing is left after the warm-up"),
+        (with("[run]", "[run]\nreplications = 0"), "0 replications cannot be run"),
+        (with("to = \"b\"", "to = \"b\"\nstart = \"2 s\"\nstop = \"1 s\""), "the flow stops before it starts"),
+        (with("to = \"b\"", "to = \"b\"\nsource = { rate = \"0 bit/s\" }"), "a rate is above zero"),
+        (
+            with("to = \"b\"", "to = \"b\"\ntransport = { tcp = \"reno\", udp = \"9 byte\" }"),
+            "a flow has one transport",
+        ),
+        (with("to = \"b\"", "to = \"b\"\ntransport = { tcp = \"reno\", min_rto = \"90 s\" }"), "`min_rto` must"),
+        (with("to = \"b\"", "to = \"b\"\ntransport = { udp = \"70 kB\" }"), "a datagram of 70000 byte does not exist"),
+        (with("radios = [1, 5]", "radios = [1, 5]\nvelocity = [\"1 m/s\"]"), "two values are needed"),
+        (
+            with(
+                "radios = [1, 5]",
+                "radios = [1, 5]\nwaypoints = [{ at = \"2 s\", position = [\"0 m\", \"0 m\"] }, { at = \"1 s\", position = [\"0 m\", \"0 m\"] }]",
+            ),
+            "the times of waypoints must ascend",
+        ),
+        (
+            with("[[trunk]]", "[[trunk]]\nname = \"air2\"\nbetween = [\"b\", \"a\"]\n[[trunk]]"),
+            "trunks `air2` and `air` use the same radios",
+        ),
+        (with("between = [\"a\", \"b\"]", "between = [\"a\", \"a\"]"), "both ends are the same node"),
+        (
+            with("between = [\"a\", \"b\"]", "between = [\"a\", \"b\"]\nmembers = [[\"ch1\", \"ch5\"]]"),
+            "different channels: 1 and 5",
+        ),
+        (
+            with("between = [\"a\", \"b\"]", "between = [\"a\", \"b\"]\nmembers = [\"ch7\"]"),
+            "no radio of `a` is called `ch7`",
+        ),
+        (
+            with("[[link]]", "[[at]]\ntime = \"1 s\"\nradio = \"a/ch2\"\nstate = \"down\"\n[[link]]"),
+            "there is no radio `a/ch2`",
+        ),
+        (with("[[link]]", "[[at]]\ntime = \"1 s\"\nradio = \"a/ch1\"\n[[link]]"), "nothing changes here"),
+        (with("[[link]]", "[record]\ninterval = \"1 ns\"\n[[link]]"), "intervals are too many"),
+        (with("name = \"a\"", "name = \"a b\""), "this cannot be a name"),
+        (with("schema = 1", "schema = 2"), "schema 2 is not known"),
+        (with("[[flow]]", "[flow]"), "`flow` is a list of tables"),
+        (with("[radio]", "[radio]\npower = \"-1 W\""), "a power cannot be negative"),
+        (with("[radio]", "[radio]\nerror = { ber = 1.5 }"), "a probability lies between 0 and 1"),
+        (with("position = [\"0 m\", \"0 m\"]\n", ""), "node `a` has radios but no place"),
+    ];
+    for (text, message) in cases {
+        let told = errors(&text);
+        assert!(told.contains(message), "{message}\n  is not in\n{told}");
+    }
+}
+
+#[test]
+fn several_errors_are_told_at_once_and_no_more_than_ten() {
+    let text = BASE.replace("between", "betwen").replace("from", "form");
+    assert_eq!(errors(&text).lines().count(), 6, "{}", errors(&text));
+    let many: String = (0..30).map(|i| format!("unknown{i} = 1\n")).collect();
+    assert_eq!(errors(&format!("{many}{BASE}")).lines().count(), 10);
+}
+
+#[test]
+fn files_that_are_no_scenarios_are_told_apart() {
+    let dir = std::env::temp_dir().join(format!("airbraid-scenario-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    let told = |name: &str, bytes: &[u8]| {
+        let path = dir.join(name);
+        std::fs::write(&path, bytes).unwrap();
+        Scenario::read(&path).map(|_| ()).unwrap_err().to_string().replace(&dir.display().to_string(), "DIR")
+    };
+    assert_eq!(
+        told("empty.toml", b" \n"),
+        "DIR/empty.toml:1:1: the file is empty: begin with schema = 1, title and asks; docs/scenario.md has all keys"
+    );
+    assert_eq!(
+        told("bytes.toml", b"schema = 1\nti\xfftle"),
+        "DIR/bytes.toml:2:3: the file is not UTF-8 text at `byte 0xff`: save it as UTF-8"
+    );
+    assert_eq!(
+        told("large.toml", &vec![0xa5; 10_000_000]),
+        "DIR/large.toml: the file is too large for a scenario: 10000000 byte: a scenario has at most 1 MB; most have 3 kB"
+    );
+    assert!(told("garbage.toml", &[b'\x01'; 900_000]).starts_with("DIR/garbage.toml:1:900001: this is not TOML"));
+    let other = |path: &Path| {
+        Scenario::read(path).map(|_| ()).unwrap_err().to_string().replace(&dir.display().to_string(), "DIR")
+    };
+    assert_eq!(
+        other(&dir),
+        "DIR: this is a directory, not a scenario: name one TOML file; `airbraid check` takes directories"
+    );
+    assert_eq!(
+        other(&dir.join("none.toml")),
+        "DIR/none.toml: the file cannot be read: no such file or directory: name one TOML file; `airbraid check` takes directories"
+    );
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn huge_sweeps_and_node_counts_are_refused() {
+    let values: Vec<String> = (1..=100).map(|i| i.to_string()).collect();
+    let list = values.join(", ");
+    let text = format!("{BASE}[sweep]\n\"radio.queue\" = [{list}]\n\"link.wan.queue\" = [{list}]\n");
+    assert_eq!(first(&text).0, "27:1");
+    assert!(errors(&text).contains("10000 cells are too many"));
+    let nodes: String = (0..5_000).map(|i| format!("[[node]]\nname = \"n{i}\"\n")).collect();
+    assert!(errors(&format!("{BASE}{nodes}")).contains("5002 nodes are more than a run may have"));
+}

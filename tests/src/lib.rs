@@ -1,0 +1,79 @@
+//! What the tests across crates share: scenario text in, results out.
+
+pub mod bianchi;
+
+use airbraid_sim::result::RunResult;
+use airbraid_sim::scenario::Scenario;
+use airbraid_sim::scenario::spec::Spec;
+use airbraid_sim::{RunOptions, RunOutput};
+use std::path::PathBuf;
+
+/// The root of the workspace.
+pub fn root() -> PathBuf {
+    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    here.parent().map(PathBuf::from).unwrap_or(here)
+}
+
+/// The first cell of a scenario text.
+///
+/// # Panics
+/// If the text is not a scenario; the message says why.
+pub fn spec(text: &str) -> Spec {
+    let plan = Scenario::parse("test", text).and_then(|scenario| scenario.plan());
+    match plan {
+        Ok(plan) => plan.cells[0].spec.clone(),
+        Err(errors) => panic!("{errors}\n{text}"),
+    }
+}
+
+/// The first cell of a scenario file under `scenarios/`, with `key=value` said over it.
+///
+/// # Panics
+/// If it is not a scenario; the message says why.
+pub fn spec_of_file(path: &str, set: &[&str]) -> Spec {
+    let read = || {
+        let mut scenario = Scenario::read(&root().join("scenarios").join(path))?;
+        for argument in set {
+            scenario.set("--set", argument)?;
+        }
+        scenario.plan()
+    };
+    match read() {
+        Ok(plan) => plan.cells[0].spec.clone(),
+        Err(errors) => panic!("{errors}"),
+    }
+}
+
+/// Runs a scenario with its own seed, recording what it asks for.
+///
+/// # Panics
+/// If the run fails.
+pub fn run(spec: &Spec) -> RunOutput {
+    match airbraid_sim::run(spec, spec.seed, RunOptions::default()) {
+        Ok(output) => output,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// The goodput of a flow \[Mbit/s\].
+///
+/// # Panics
+/// If there is no such flow.
+pub fn goodput(result: &RunResult, flow: &str) -> f64 {
+    match result.flows.iter().find(|candidate| candidate.name == flow) {
+        Some(flow) => flow.goodput_bps / 1e6,
+        None => panic!("no flow {flow}"),
+    }
+}
+
+/// One line of a table of measured against expected values; gives the deviation as a share.
+pub fn row(what: &str, expected: f64, measured: f64, tolerance: f64) -> f64 {
+    let deviation = measured / expected - 1.0;
+    let verdict = if deviation.abs() <= tolerance { "within" } else { "OFF" };
+    println!(
+        "| {what} | {expected:.4} | {measured:.4} | {:+.2} % | {:.1} % | {verdict} |",
+        deviation * 100.0,
+        tolerance * 100.0
+    );
+    deviation
+}

@@ -1,0 +1,118 @@
+//! The invariants of ARCHITECTURE.md that a compiler does not hold: who may depend on whom, what the pure engine may
+//! not name, how long a file may grow.
+
+use airbraid_tests::root;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// For each crate the crates of ours that it may name. `docs/decisions/0001-machine-in-engine.md` argues for the second
+/// and third line.
+const ALLOWED: [(&str, &[&str]); 8] = [
+    ("units", &[]),
+    ("engine", &["units"]),
+    ("mac", &["units", "engine"]),
+    ("net", &["units", "engine"]),
+    ("sim", &["units", "engine", "mac", "net"]),
+    ("campaign", &["units", "sim"]),
+    ("cli", &["units", "sim", "campaign"]),
+    ("tests", &["units", "sim", "campaign"]),
+];
+
+#[test]
+fn crates_depend_in_one_direction() {
+    let metadata = cargo_metadata::MetadataCommand::new().current_dir(root()).no_deps().exec().unwrap();
+    let mut seen = BTreeSet::new();
+    for package in &metadata.packages {
+        let name = package.name.trim_start_matches("airbraid-").to_owned();
+        let allowed: BTreeMap<&str, &[&str]> = ALLOWED.into_iter().collect();
+        let Some(allowed) = allowed.get(name.as_str()) else { panic!("{name} is not in the list") };
+        for dependency in &package.dependencies {
+            let Some(other) = dependency.name.strip_prefix("airbraid-") else { continue };
+            assert!(allowed.contains(&other), "{name} must not depend on {other}");
+        }
+        seen.insert(name);
+    }
+    assert_eq!(seen.len(), ALLOWED.len(), "a crate of the list is gone");
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.ends_with("target") {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The lines of a file that are code: no comments, nothing after the tests begin.
+fn code(path: &Path) -> Vec<(usize, String)> {
+    let text = std::fs::read_to_string(path).unwrap();
+    let before_tests = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    let lines = before_tests.lines().enumerate().map(|(number, line)| (number + 1, line.to_owned()));
+    lines.filter(|(_, line)| !line.trim_start().starts_with("//")).collect()
+}
+
+#[test]
+fn the_engine_is_pure() {
+    let banned =
+        ["f32", "f64", "std::time", "std::net", "std::fs", "std::thread", "std::env", "HashMap", "HashSet", "tokio"];
+    for path in sources(&root().join("crates/engine/src")) {
+        for (number, line) in code(&path) {
+            for word in banned {
+                assert!(!line.contains(word), "{}:{number}: {word} in the pure engine: {line}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn runs_have_no_global_state() {
+    let banned = ["thread_local!", "LazyLock", "std::thread", "SystemTime"];
+    for name in ["units", "engine", "mac", "net", "sim"] {
+        for path in sources(&root().join("crates").join(name).join("src")) {
+            for (number, line) in code(&path) {
+                for word in banned {
+                    assert!(!line.contains(word), "{}:{number}: {word} in a run: {line}", path.display());
+                }
+                let item = line.trim_start().trim_start_matches("pub ");
+                assert!(!item.starts_with("static "), "{}:{number}: global state: {line}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn files_stay_readable() {
+    for path in sources(&root().join("crates")) {
+        if path.to_string_lossy().contains("tests") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default().lines().count();
+        assert!(lines <= 650, "{} has {lines} lines without tests", path.display());
+        let first = text.lines().next().unwrap_or_default();
+        assert!(first.starts_with("//!"), "{} does not say what it is for", path.display());
+    }
+}
+
+#[test]
+fn scenario_files_stay_short() {
+    let mut folders = vec![root().join("scenarios")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            assert!(text.lines().count() <= 60, "{} is longer than 60 lines", path.display());
+            assert!(text.contains("asks"), "{} asks nothing", path.display());
+        }
+    }
+}
