@@ -79,8 +79,10 @@ fn runs_have_no_global_state() {
                 for word in banned {
                     assert!(!line.contains(word), "{}:{number}: {word} in a run: {line}", path.display());
                 }
+                // A static table that nothing can write to is no state.
                 let item = line.trim_start().trim_start_matches("pub ");
-                assert!(!item.starts_with("static "), "{}:{number}: global state: {line}", path.display());
+                let can_change = ["mut ", "Cell", "Lock", "Mutex", "Atomic"].iter().any(|word| item.contains(word));
+                assert!(!item.starts_with("static ") || !can_change, "{}:{number}: global state", path.display());
             }
         }
     }

@@ -5,7 +5,6 @@
 
 use crate::report::{CellResult, Results};
 use crate::statistics::{Quantiles, Summary};
-use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
@@ -124,27 +123,27 @@ fn panel(area: &Area<'_>, panel: &Panel, x_max: f64, y_max: f64, factor: f64, un
         .x_desc("time [s]")
         .y_desc(format!("goodput [{unit}]"))
         .draw()?;
+    // Every band below every line; where there are many, paler.
+    let shade = if panel.lines.len() > 3 { 0.10 } else { 0.20 };
     for (line, colour) in panel.lines.iter().zip(PALETTE) {
-        self::line(&mut chart, line, colour, factor)?;
+        if let Some(outline) = band(line, factor) {
+            chart.draw_series(std::iter::once(Polygon::new(outline, colour.mix(shade))))?;
+        }
+    }
+    for (line, colour) in panel.lines.iter().zip(PALETTE) {
+        let mean = line.points.iter().map(|(t, mean, _, _)| (*t, mean / factor));
+        chart.draw_series(LineSeries::new(mean, colour.stroke_width(2)))?;
     }
     Ok(())
 }
 
-fn line(
-    chart: &mut ChartContext<'_, SVGBackend<'_>, Cartesian2d<RangedCoordf64, RangedCoordf64>>,
-    line: &Line,
-    colour: RGBColor,
-    factor: f64,
-) -> Drawn {
-    if line.points.iter().any(|(_, _, low, high)| high > low) {
+/// The outline of the confidence band, if there is one.
+fn band(line: &Line, factor: f64) -> Option<Vec<(f64, f64)>> {
+    line.points.iter().any(|(_, _, low, high)| high > low).then(|| {
         let upper = line.points.iter().map(|(t, _, _, high)| (*t, high / factor));
         let lower = line.points.iter().rev().map(|(t, _, low, _)| (*t, low.max(0.0) / factor));
-        let outline: Vec<(f64, f64)> = upper.chain(lower).collect();
-        chart.draw_series(std::iter::once(Polygon::new(outline, colour.mix(0.22))))?;
-    }
-    let mean = line.points.iter().map(|(t, mean, _, _)| (*t, mean / factor));
-    chart.draw_series(LineSeries::new(mean, colour.stroke_width(2)))?;
-    Ok(())
+        upper.chain(lower).collect()
+    })
 }
 
 // --- what is drawn -------------------------------------------------------------------------------------------------
@@ -214,14 +213,14 @@ fn lines(cell: &CellResult, quantiles: &mut Quantiles) -> Vec<Line> {
         .collect()
 }
 
-/// The ends of both axes: the duration, and above the highest mean; a band may be cut.
+/// The ends of both axes: the duration, and a fifth above the highest mean, where bands are cut.
 fn limits(panels: &[Panel]) -> (f64, f64) {
     let points = || panels.iter().flat_map(|p| &p.lines).flat_map(|l| &l.points);
     let last = points().fold(0.0_f64, |m, p| m.max(p.0));
     let first = points().fold(f64::INFINITY, |m, p| m.min(p.0));
-    let top = points().fold(0.0_f64, |m, p| m.max(p.1 * 1.12).max(p.3.min(p.1 * 1.5)));
+    let top = points().fold(0.0_f64, |m, p| m.max(p.1));
     let x_max = if last > 0.0 { last + first.min(last) } else { 1.0 };
-    (x_max, if top > 0.0 { top * 1.04 } else { 1.0 })
+    (x_max, if top > 0.0 { top * 1.2 } else { 1.0 })
 }
 
 fn scale(y_max: f64) -> (f64, &'static str) {
@@ -289,7 +288,7 @@ fn legend(root: &Area<'_>, labels: &[&str]) -> Drawn {
     let (width, _) = root.dim_in_pixel();
     for (((x, row), label), colour) in place(labels, width).into_iter().zip(labels).zip(PALETTE) {
         let y = 56 + 22 * row as i32;
-        root.draw(&Rectangle::new([(x, y - 5), (x + 24, y + 5)], colour.mix(0.22).filled()))?;
+        root.draw(&Rectangle::new([(x, y - 5), (x + 24, y + 5)], colour.mix(0.20).filled()))?;
         root.draw(&PathElement::new([(x, y), (x + 24, y)], colour.stroke_width(2)))?;
         let style = (FONT, 13.0).into_font().color(&INK).pos(Pos::new(HPos::Left, VPos::Center));
         root.draw(&Text::new(shorten(label, 60), (x + 32, y), style))?;

@@ -233,8 +233,9 @@ impl Contention {
         self.access_at().map(|at| at.saturating_sub(self.config.turnaround))
     }
 
-    /// The station commits: the backoff is spent.
-    pub fn spend(&mut self) {
-        self.backoff = None;
+    /// The station commits: the backoff is spent. Gives the window and what was drawn from it; nothing for immediate
+    /// access.
+    pub fn spend(&mut self) -> Option<(u32, u32)> {
+        self.backoff.take().map(|_| self.last_draw())
     }
 }

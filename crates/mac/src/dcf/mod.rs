@@ -99,6 +99,8 @@ pub struct Dcf<P> {
     transmitting_until: Instant,
     duplicates: DuplicateFilter,
     outputs: VecDeque<MacOutput<P>>,
+    /// The earliest timer, computed anew whenever something has changed.
+    wake: Option<(Instant, Timer)>,
     stats: MacStats,
 }
 
@@ -131,6 +133,7 @@ impl<P: Packet + Copy> Dcf<P> {
             transmitting_until: Instant::ZERO,
             duplicates: DuplicateFilter::default(),
             outputs: VecDeque::with_capacity(4),
+            wake: None,
             stats: MacStats::default(),
         }
     }
@@ -185,13 +188,12 @@ impl<P: Packet + Copy> Dcf<P> {
         if self.state != State::Contend {
             return;
         }
-        let (Some(access), Some(commit)) = (self.contention.access_at(), self.contention.commit_at()) else { return };
-        if commit > now {
+        let Some(access) = self.contention.access_at() else { return };
+        if access.saturating_sub(self.config.phy.turnaround) > now {
             return;
         }
         let Some(service) = self.service else { return };
-        let backoff = Some(self.contention.last_draw());
-        self.contention.spend();
+        let backoff = self.contention.spend();
         let at = access.max(now);
         if service.msdu.to == Address::BROADCAST {
             let end = self.send_data(at, backoff);
@@ -436,26 +438,29 @@ impl<P: Packet + Copy> Machine for Dcf<P> {
     fn handle_input(&mut self, now: Instant, input: MacInput<P>) {
         // What is due at this very instant comes first: energy that arrives with the commitment does not stop it.
         self.handle_timeout(now);
+        self.contention.nav.settle(now);
         match input {
             MacInput::Enqueue(msdu) => self.enqueue(now, msdu),
             MacInput::Busy => self.on_busy(now),
             MacInput::Idle => self.on_idle(now),
             MacInput::ReceptionEnd { frame, idle } => self.on_reception_end(now, frame, idle),
         }
+        self.wake = self.timer();
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        self.contention.nav.settle(now);
-        let Some((at, timer)) = self.timer() else { return };
+        let Some((at, timer)) = self.wake else { return };
         if at > now {
             return;
         }
+        self.contention.nav.settle(now);
         match timer {
             Timer::NavReset | Timer::Access => {}
             Timer::BroadcastEnd => self.finish(now, Outcome::Broadcast),
             Timer::Response => self.on_response_timeout(now, matches!(self.state, State::AwaitAck(_))),
         }
         self.commit_if_due(now);
+        self.wake = self.timer();
     }
 
     fn poll_output(&mut self) -> Option<MacOutput<P>> {
@@ -463,6 +468,6 @@ impl<P: Packet + Copy> Machine for Dcf<P> {
     }
 
     fn poll_timeout(&self) -> Option<Wake> {
-        self.timer().map(|(at, timer)| Wake { at, why: timer.name() })
+        self.wake.map(|(at, timer)| Wake { at, why: timer.name() })
     }
 }

@@ -53,7 +53,7 @@ fn a_medium_idle_for_difs_is_taken_at_once_and_the_answer_is_exact() {
     medium.run(at(9_000));
     medium.reads(
         "
-        100.000 A DATA 1 to B for 919.273, nav 314, 0 of 31
+        100.000 A DATA 1 to B for 919.273, nav 314
         1030.273 B ACK to A for 304.000, nav 0
         1020.273 B has 1 from A
         1335.273 A is done with 1: Acknowledged, 1 sent
@@ -67,7 +67,7 @@ fn a_frame_that_arrives_during_difs_waits_for_its_end_only() {
     medium.noise(at(0), at(100));
     medium.send(at(120), A, TO_B, 1, 964);
     medium.run(at(1_000));
-    medium.reads("150.000 A DATA 1 to B for 919.273, nav 314, 0 of 31");
+    medium.reads("150.000 A DATA 1 to B for 919.273, nav 314");
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_backoff_follows_each_transmission_even_if_nothing_waits() {
         medium.run(at(2_000));
         medium.reads(&format!(
             "
-            100.000 A DATA 1 to B for 919.273, nav 314, 0 of 31
+            100.000 A DATA 1 to B for 919.273, nav 314
             1029.273 B ACK to A for 304.000, nav 0
             1019.273 B has 1 from A
             1333.273 A is done with 1: Acknowledged, 1 sent
@@ -173,7 +173,7 @@ fn rts_and_cts_reserve_the_medium_for_the_exchange() {
     medium.run(at(9_000));
     medium.reads(
         "
-        100.000 A RTS to B for 352.000, nav 1558, 0 of 31
+        100.000 A RTS to B for 352.000, nav 1558
         462.000 B CTS to A for 304.000, nav 1244
         776.000 A DATA 1 to B for 919.273, nav 314
         1705.273 B ACK to A for 304.000, nav 0
@@ -295,12 +295,12 @@ fn the_window_doubles_to_its_maximum_and_falls_back_when_the_frame_is_given_up()
     medium.send(at(0), A, TO_Z, 1, 964);
     medium.send(at(0), A, TO_Z, 2, 964);
     medium.run(at(1_000_000));
-    let windows: Vec<_> = medium.transmissions.iter().map(|sent| sent.backoff.unwrap().0).collect();
-    assert_eq!(windows, [31, 63, 127, 255, 511, 1023, 1023, 1023, 31, 63, 127, 255, 511, 1023, 1023, 1023]);
-    for sent in &medium.transmissions {
-        let (window, drawn) = sent.backoff.unwrap();
-        assert!(drawn <= window);
-    }
+    // The very first frame found the medium idle: it waited for no backoff.
+    assert_eq!(medium.transmissions[0].backoff, None);
+    let backoffs: Vec<_> = medium.transmissions[1..].iter().map(|sent| sent.backoff.unwrap()).collect();
+    let windows: Vec<_> = backoffs.iter().map(|(window, _)| *window).collect();
+    assert_eq!(windows, [63, 127, 255, 511, 1023, 1023, 1023, 31, 63, 127, 255, 511, 1023, 1023, 1023]);
+    assert!(backoffs.iter().all(|(window, drawn)| drawn <= window));
 }
 
 #[test]
@@ -367,7 +367,7 @@ fn a_frame_whose_ack_was_lost_is_acknowledged_again_and_delivered_once() {
     let us = |ns: u64| format!("{}.{:03}", ns / 1_000, ns % 1_000);
     medium.reads(&format!(
         "
-        100.000 A DATA 1 to B for 919.273, nav 314, 0 of 31
+        100.000 A DATA 1 to B for 919.273, nav 314
         1029.273 B ACK to A for 304.000, nav 0
         1019.273 B has 1 from A
         {} A DATA 1 again to B for 919.273, nav 314, {drawn} of 63
@@ -409,7 +409,7 @@ fn a_broadcast_goes_out_once_at_a_basic_rate_and_nobody_answers() {
     medium.run(at(3_000));
     medium.reads(
         "
-        100.000 A DATA 1 to all for 992.000, nav 0, 0 of 31
+        100.000 A DATA 1 to all for 992.000, nav 0
         1092.000 B has 1 from A
         1092.000 C has 1 from A
         1092.000 A is done with 1: Broadcast, 1 sent

@@ -171,6 +171,7 @@ impl Unit {
             Self::BitPerSecond => scaled(&[(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s")]),
             Self::Byte => scaled(&[(1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "byte")]),
             Self::Second => scaled(&[(1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")]),
+            Self::Count if x.abs() < 1e3 && x != libm::trunc(x) => format!("{x:.1}"),
             Self::Count => four(x),
             Self::Share => format!("{} %", four(x * 100.0)),
         }

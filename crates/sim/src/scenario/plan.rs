@@ -14,6 +14,9 @@ use super::{Scenario, error};
 /// The trees of all cells together are not larger than this many bytes of text.
 const CELL_TEXT_MAX: usize = 64_000_000;
 
+/// Cells times replications: the results of all are kept until the end.
+const RUNS_MAX: u64 = 100_000;
+
 /// A scenario, ready to run: one cell where nothing is swept.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -93,6 +96,15 @@ pub(crate) fn make(scenario: &Scenario) -> Result<Plan, Errors> {
         let (cell, notes) = cell(scenario, &axes, combination, number == 0)?;
         cells.push(cell);
         noted.extend(notes);
+    }
+    let runs: u64 = cells.iter().map(|cell| u64::from(cell.spec.replications)).sum();
+    if runs > RUNS_MAX {
+        let place = root.get("sweep").map_or(TOP, |v| v.place);
+        let complaint = Complaint::new(
+            format!("{runs} runs are too many"),
+            format!("at most {RUNS_MAX}: fewer cells or replications"),
+        );
+        return Err(fail(vec![Problem::at(place, complaint)]));
     }
     let expectations = expect::read(root, &all, &cells, sources).map_err(fail)?;
     let Some(first) = cells.first() else {

@@ -36,7 +36,7 @@ pub(super) fn read(view: View<'_>) -> Run {
         || format!("a run cannot last {}", run.duration),
         "more than nothing, at most 720 h",
     );
-    let counted = run.warm_up < run.duration;
+    let counted = run.warm_up < run.duration || duration.is_none();
     view.require(
         counted,
         "warm_up",

@@ -154,3 +154,15 @@ fn every_table_ends_up_in_the_spec() {
     assert_eq!(spec.record.pcap, [(0, 0)]);
     assert!(spec.record.timeline);
 }
+
+#[test]
+fn the_reference_names_every_key() {
+    let reference = include_str!("../../../../../docs/scenario.md");
+    for line in &plan(include_str!("everything.toml")).resolved {
+        let key = line.key.rsplit('.').next().unwrap_or_default();
+        // What is computed from other keys, and list elements, have no key of their own.
+        if key != "control_rate" && key.parse::<usize>().is_err() {
+            assert!(reference.contains(key), "docs/scenario.md does not tell of `{}`", line.key);
+        }
+    }
+}

@@ -300,6 +300,8 @@ fn huge_sweeps_and_node_counts_are_refused() {
     let text = format!("{BASE}[sweep]\n\"radio.queue\" = [{list}]\n\"link.wan.queue\" = [{list}]\n");
     assert_eq!(first(&text).0, "27:1");
     assert!(errors(&text).contains("10000 cells are too many"));
+    let text = format!("{BASE}[sweep]\n\"radio.queue\" = [{list}]\n").replace("[run]", "[run]\nreplications = 9999");
+    assert!(errors(&text).contains("28:1: 999900 runs are too many"), "{}", errors(&text));
     let nodes: String = (0..5_000).map(|i| format!("[[node]]\nname = \"n{i}\"\n")).collect();
     assert!(errors(&format!("{BASE}{nodes}")).contains("5002 nodes are more than a run may have"));
 }

@@ -1,0 +1,262 @@
+//! Campaigns of invented runs: order, seeds, statistics, failures, files.
+
+use airbraid_campaign::{Failure, Job, Recorded, Results, Settings, execute, judge, output};
+use airbraid_sim::RunOutput;
+use airbraid_sim::result::{FlowResult, FlowSeries, PacketAccount, RunResult, TrunkResult, TrunkSeries};
+use airbraid_sim::scenario::{Plan, Scenario};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+const TEXT: &str = r#"
+schema = 1
+title = "invented"
+asks = "are results gathered?"
+run = { duration = "3 s", seed = 10, replications = 4 }
+node = [{ name = "a", position = ["0 m", "0 m"], radios = [1] }, { name = "b", position = ["9 m", "0 m"], radios = [1] }]
+flow = [{ name = "f", from = "a", to = "b" }]
+trunk = [{ name = "air", between = ["a", "b"] }]
+[sweep]
+"radio.queue" = [5, 3]
+[expect]
+"flow.f.goodput" = [{ at = { "radio.queue" = 5 }, min = "5 Mbit/s" }, { at = { "radio.queue" = 3 }, min = "5 Mbit/s" }]
+"trunk.air.late" = { max = 5 }
+"drops.queue_full" = { max = 1 }
+"#;
+
+fn plan(text: &str) -> Plan {
+    Scenario::parse("t.toml", text).and_then(|s| s.plan()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// A run that is a function of cell and seed alone: goodput is queue Mbit/s and a bit for the seed.
+fn invented(job: &Job<'_>) -> RunOutput {
+    let airbraid_sim::scenario::spec::Mac::Dcf(dcf) = &job.spec.nodes[0].radios[0].mac;
+    let goodput_bps = f64::from(dcf.queue_limit) * 1e6 + job.seed as f64 * 1e3;
+    let flow = FlowResult {
+        name: "f".into(),
+        transport: "tcp",
+        from: "a".into(),
+        to: "b".into(),
+        goodput_bps,
+        ip_throughput_bps: goodput_bps,
+        delivered_bytes: 1,
+        sent_packets: 1,
+        received_packets: 1,
+        retransmits: 0,
+        timeouts: 0,
+        completion_s: None,
+        delay_s: None,
+        series: FlowSeries { interval_s: 1.0, goodput_bps: vec![goodput_bps; 3] },
+    };
+    let trunk = |from: &str, to: &str, late| TrunkResult {
+        name: "air".into(),
+        from: from.into(),
+        to: to.into(),
+        sent: 1,
+        sent_by_member: vec![1],
+        delivered: 1,
+        late,
+        duplicates: 0,
+        timer_expiries: 0,
+        resyncs: 0,
+        resequencing_delay_mean_s: 0.0,
+        reorder_timer_s: 0.01,
+        series: TrunkSeries { interval_s: 1.0, reorder_timer_s: vec![0.01; 3] },
+    };
+    let drops = if job.seed == 10 { BTreeMap::from([("queue_full", 4)]) } else { BTreeMap::new() };
+    let result = RunResult {
+        seed: job.seed,
+        duration_s: 3.0,
+        events: 1,
+        wall_s: 0.0,
+        cpu_s: 0.0,
+        flows: vec![flow],
+        trunks: vec![trunk("a", "b", 2), trunk("b", "a", 1)],
+        macs: vec![],
+        links: vec![],
+        drops,
+        packets: PacketAccount::default(),
+    };
+    let pcaps = if job.recorded.pcap { vec![("../a_ch1.pcapng".to_owned(), vec![1, 2, 3])] } else { vec![] };
+    RunOutput { result, timeline: job.recorded.timeline.then(|| "line\n".to_owned()), pcaps }
+}
+
+fn settings(jobs: usize, stop: &AtomicBool) -> Settings<'_> {
+    Settings { jobs, recorded: Recorded { pcap: true, timeline: true }, stop }
+}
+
+fn outcomes(plan: &Plan, jobs: usize) -> Vec<Vec<RunOutput>> {
+    let stop = AtomicBool::new(false);
+    let runner = |job: &Job<'_>, _: &mut dyn FnMut(f64) -> bool| {
+        // The first runs last longest, so that they finish last.
+        let spin = 2_000_u64.saturating_sub(job.seed * 100);
+        assert!((0..spin).map(std::hint::black_box).sum::<u64>() < u64::MAX);
+        Ok(invented(job))
+    };
+    execute(plan, &settings(jobs, &stop), &runner, &|_, _| {}).unwrap()
+}
+
+/// The results without what was measured.
+fn comparable(plan: &Plan, jobs: usize) -> String {
+    let mut results = Results::new(plan, &outcomes(plan, jobs));
+    for run in results.cells.iter_mut().flat_map(|c| &mut c.runs) {
+        (run.wall_s, run.cpu_s) = (0.0, 0.0);
+    }
+    serde_json::to_string(&results).unwrap()
+}
+
+#[test]
+fn results_are_in_the_order_of_cells_and_seeds_on_any_number_of_threads() {
+    let plan = plan(TEXT);
+    let one = comparable(&plan, 1);
+    assert_eq!(one, comparable(&plan, 2));
+    assert_eq!(one, comparable(&plan, 7));
+    let json: serde_json::Value = serde_json::from_str(&one).unwrap();
+    let seeds: Vec<u64> =
+        json["cells"][1]["runs"].as_array().unwrap().iter().map(|r| r["seed"].as_u64().unwrap()).collect();
+    assert_eq!(seeds, [10, 11, 12, 13]);
+}
+
+#[test]
+fn the_json_is_that_of_the_contract() {
+    let plan = plan(TEXT);
+    let json = serde_json::to_value(Results::new(&plan, &outcomes(&plan, 2))).unwrap();
+    assert_eq!(json.as_object().unwrap().keys().collect::<Vec<_>>(), ["title", "scenario", "cells"]);
+    let cell = &json["cells"][0];
+    assert_eq!(cell.as_object().unwrap().keys().collect::<Vec<_>>(), ["set", "summary", "runs"]);
+    assert_eq!(cell["set"], serde_json::json!({ "radio.queue": 5 }));
+    let goodput = &cell["summary"]["flow.f.goodput_bps"];
+    assert_eq!(goodput.as_object().unwrap().keys().collect::<Vec<_>>(), ["mean", "std", "ci99", "n"]);
+    assert_eq!((goodput["mean"].as_f64(), goodput["n"].as_u64()), (Some(5_011_500.0), Some(4)));
+    assert_eq!(cell["summary"]["trunk.air.late"]["mean"].as_f64(), Some(3.0));
+    assert_eq!(cell["summary"]["trunk.air.a.late"]["mean"].as_f64(), Some(2.0));
+    // A reason that one run of four had counts as 0 in the others.
+    assert_eq!(cell["summary"]["drops.queue_full"]["mean"].as_f64(), Some(1.0));
+    assert_eq!(cell["runs"][0]["flows"][0]["delay_s"], serde_json::Value::Null);
+}
+
+#[test]
+fn every_metric_that_can_be_expected_is_in_the_summary() {
+    use airbraid_sim::scenario::metric::{FLOW, PACKETS, TRUNK, TRUNK_DIRECTION};
+    let plan = plan(TEXT);
+    let mut outcome = outcomes(&plan, 1).swap_remove(0).swap_remove(0);
+    outcome.result.flows[0].completion_s = Some(1.0);
+    let delay = airbraid_sim::result::DelayResult { min: 1.0, mean: 1.0, std: 1.0, p50: 1.0, p99: 1.0, max: 1.0 };
+    outcome.result.flows[0].delay_s = Some(delay);
+    let names: Vec<String> =
+        airbraid_campaign::metrics::of(&outcome.result).into_iter().map(|(name, _)| name).collect();
+    let expected = (FLOW.iter().map(|m| format!("flow.f.{}", m.key)))
+        .chain(TRUNK.iter().map(|m| format!("trunk.air.{}", m.key)))
+        .chain(TRUNK.iter().chain(&TRUNK_DIRECTION).map(|m| format!("trunk.air.a.{}", m.key)))
+        .chain(PACKETS.iter().map(|m| format!("packets.{}", m.key)));
+    for name in expected {
+        assert!(names.contains(&name), "{name} is not in {names:?}");
+    }
+}
+
+#[test]
+fn expectations_are_judged_on_the_mean_of_the_cells_that_they_select() {
+    let plan = plan(TEXT);
+    let results = Results::new(&plan, &outcomes(&plan, 2));
+    let verdicts: Vec<(String, String, bool)> =
+        judge(&plan, &results).into_iter().map(|v| (v.metric, v.found, v.holds)).collect();
+    let row = |metric: &str, found: &str, holds| (metric.to_owned(), found.to_owned(), holds);
+    assert_eq!(
+        verdicts,
+        [
+            row("flow.f.goodput", "5.011 Mbit/s", true),
+            row("flow.f.goodput", "3.011 Mbit/s", false),
+            row("trunk.air.late", "3", true),
+            row("trunk.air.late", "3", true),
+            row("drops.queue_full", "1", true),
+            row("drops.queue_full", "1", true),
+        ]
+    );
+}
+
+#[test]
+fn only_the_first_seed_of_a_cell_is_recorded() {
+    let plan = plan(TEXT);
+    let recorded: Vec<Vec<bool>> =
+        outcomes(&plan, 2).iter().map(|runs| runs.iter().map(|r| r.timeline.is_some()).collect()).collect();
+    assert_eq!(recorded, [[true, false, false, false], [true, false, false, false]]);
+}
+
+#[test]
+fn a_failed_run_names_its_cell_and_seed_and_stops_the_others() {
+    let plan = plan(TEXT);
+    let stop = AtomicBool::new(false);
+    let started = AtomicUsize::new(0);
+    let runner = |job: &Job<'_>, _: &mut dyn FnMut(f64) -> bool| {
+        started.fetch_add(1, Ordering::Relaxed);
+        assert!(job.seed != 12, "the account does not balance");
+        Ok(invented(job))
+    };
+    let failure = execute(&plan, &settings(1, &stop), &runner, &|_, _| {}).unwrap_err();
+    let said =
+        "the run with seed 12 in the cell radio.queue = 5 failed: an assertion broke: the account does not balance";
+    assert_eq!(failure.to_string(), said);
+    assert!(started.load(Ordering::Relaxed) < 8);
+}
+
+#[test]
+fn somebody_who_asks_to_stop_is_heard_at_the_next_report() {
+    let plan = plan(TEXT);
+    let stop = AtomicBool::new(false);
+    let runner = |job: &Job<'_>, go_on: &mut dyn FnMut(f64) -> bool| {
+        stop.store(true, Ordering::Relaxed);
+        if go_on(0.5) { Ok(invented(job)) } else { Err("interrupted".to_owned()) }
+    };
+    let settings = settings(2, &stop);
+    assert_eq!(execute(&plan, &settings, &runner, &|_, _| {}).unwrap_err(), Failure::Stopped);
+}
+
+/// A directory of this test that is empty.
+fn empty_dir(name: &str) -> PathBuf {
+    let dir = std::env::temp_dir().join(format!("airbraid-campaign-{}-{name}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&dir);
+    std::fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+fn listing(dir: &std::path::Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn files_appear_at_once_and_an_older_result_is_replaced() {
+    let dir = empty_dir("files");
+    let plan = plan(TEXT);
+    let outcomes = outcomes(&plan, 2);
+    let results = Results::new(&plan, &outcomes);
+    let out = dir.join("deep/result");
+    for _ in 0..2 {
+        output::write(&out, &results, &outcomes).unwrap();
+        assert_eq!(listing(&dir.join("deep")), ["result"]);
+        assert_eq!(listing(&out), ["cell-0", "cell-1", "flows.csv", "plot.svg", "summary.json", "trunks.csv"]);
+    }
+    assert_eq!(listing(&out.join("cell-0")), ["..-a_ch1.pcapng", "timeline.txt"]);
+    let csv = std::fs::read_to_string(out.join("flows.csv")).unwrap();
+    assert_eq!(csv.lines().next(), Some("cell,radio.queue,seed,flow,time_s,goodput_bps"));
+    assert_eq!(csv.lines().nth(1), Some("0,5,10,f,1,5010000"));
+    assert_eq!(csv.lines().count(), 1 + 2 * 4 * 3);
+    let svg = std::fs::read_to_string(out.join("plot.svg")).unwrap();
+    for text in ["invented", "goodput [Mbit/s]", "time [s]", "queue = 5", "n = 4, seeds 10 to 13"] {
+        assert!(svg.contains(text), "{text} is not in the plot");
+    }
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn what_is_not_a_result_is_never_replaced() {
+    let dir = empty_dir("foreign");
+    std::fs::write(dir.join("thesis.tex"), "years of work").unwrap();
+    assert!(output::check_target(&dir).unwrap_err().to_string().contains("something else than a result"));
+    assert!(output::check_target(&dir.join("thesis.tex")).unwrap_err().to_string().contains("a file of that name"));
+    assert!(output::check_target(std::path::Path::new("/")).is_err());
+    assert!(output::check_target(&dir.join("new")).is_ok());
+    std::fs::remove_dir_all(&dir).unwrap();
+}

@@ -1,0 +1,149 @@
+//! The command as it is typed: exit status, what goes to which output, and that nothing is half-written.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn airbraid(arguments: &[&str]) -> Output {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_airbraid"));
+    command.current_dir(repository).args(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+const ONE: &str = "scenarios/examples/one_channel.toml";
+const SHORT: [&str; 4] = ["--set", "run.warm_up=0 s", "--duration", "200 ms"];
+
+fn with<'a>(first: &[&'a str]) -> Vec<&'a str> {
+    first.iter().chain(&SHORT).copied().collect()
+}
+
+fn empty_dir(name: &str) -> PathBuf {
+    let dir = std::env::temp_dir().join(format!("airbraid-cli-{}-{name}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&dir);
+    std::fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+#[test]
+fn json_is_one_object_and_nothing_else_on_standard_output() {
+    let done = airbraid(&with(&["run", ONE, "--json", "--replications", "2", "--seed", "5"]));
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    let seeds: Vec<u64> =
+        json["cells"][0]["runs"].as_array().unwrap().iter().map(|r| r["seed"].as_u64().unwrap()).collect();
+    assert_eq!(seeds, [5, 6]);
+    assert_eq!(json["cells"][0]["summary"]["flow.download.goodput_bps"]["n"], 2);
+    assert!(done.stderr.is_empty());
+}
+
+#[test]
+fn the_same_seed_gives_the_same_numbers_on_one_thread_and_on_two() {
+    let run = |jobs: &str| {
+        let done = airbraid(&with(&["run", ONE, "--json", "--replications", "3", "--jobs", jobs]));
+        let mut json: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+        for run in json["cells"][0]["runs"].as_array_mut().unwrap() {
+            run["wall_s"] = 0.into();
+            run["cpu_s"] = 0.into();
+        }
+        json
+    };
+    assert_eq!(run("1"), run("2"));
+}
+
+#[test]
+fn a_table_for_people_says_mean_interval_and_number() {
+    let done = airbraid(&with(&["run", ONE, "--replications", "2"]));
+    let said = text(&done.stdout);
+    for part in ["One 802.11b channel", "download", "Mbit/s", "\u{b1}", "drops a run", "2 replications"] {
+        assert!(said.contains(part), "{part} is not in\n{said}");
+    }
+}
+
+#[test]
+fn wrong_input_is_status_2_on_standard_error_and_writes_nothing() {
+    let dir = empty_dir("wrong");
+    let out = dir.join("result").display().to_string();
+    let cases: [(&[&str], &str); 8] = [
+        (&["run", ONE, "--set", "radio.rate=12 Mbit/s", "--out", &out], "--set:1:12: 802.11b has no rate of 12 Mbit/s"),
+        (&["run", ONE, "--duration", "0 s", "--out", &out], "--duration:1:14: a run cannot last 0 s"),
+        (&["run", ONE, "--seed", "x", "--json", "--out", &out], "--seed:1:10: a whole number is needed"),
+        (&["run", "none.toml", "--out", &out], "none.toml: the file cannot be read"),
+        (&["run", "scenarios", "--out", &out], "scenarios: this is a directory"),
+        (&["explain", "Cargo.toml"], "Cargo.toml:1:1: `schema` is missing"),
+        (&["run", ONE, "--jobs", "0"], "--jobs"),
+        (&["run", ONE, "--out", "crates"], "--out crates: the directory holds something else"),
+    ];
+    for (arguments, message) in cases {
+        let done = airbraid(arguments);
+        let said = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(message), "{message}\n  is not in\n{said}");
+        assert!(done.stdout.is_empty() && !said.contains("panicked"), "{said}");
+        assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0);
+    }
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn out_writes_everything_at_once() {
+    let dir = empty_dir("out");
+    let out = dir.join("result").display().to_string();
+    let done = airbraid(&with(&["run", ONE, "--out", &out, "--pcap", "--timeline", "--replications", "2"]));
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    for name in ["summary.json", "flows.csv", "plot.svg", "timeline.txt", "sender_ch1.pcapng", "receiver_ch1.pcapng"] {
+        assert!(dir.join("result").join(name).metadata().is_ok_and(|m| m.len() > 0), "{name}");
+    }
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn check_is_1_for_a_broken_expectation_and_2_for_a_wrong_scenario() {
+    let dir = empty_dir("check");
+    let scenario = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(ONE)).unwrap();
+    let scenario = scenario.replace("\"30 s\"", "\"2 s\"");
+    let holds = scenario.replace("tolerance = \"5 %\"", "tolerance = \"40 %\"");
+    let broken = scenario.replace("5.05 Mbit/s", "9 Mbit/s");
+    let path = dir.display().to_string();
+    let check = |name: &str, text: &str| {
+        std::fs::write(dir.join(name), text).unwrap();
+        airbraid(&["check", &path])
+    };
+    let done = check("a.toml", &holds);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stdout));
+    let done = check("b.toml", &broken);
+    assert_eq!(done.status.code(), Some(1));
+    assert!(text(&done.stdout).contains("BROKEN  flow.download.goodput"));
+    let done = check("c.toml", "schema = 1");
+    assert_eq!(done.status.code(), Some(2));
+    let done = airbraid(&["check", &path, "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    let holds: Vec<Option<bool>> = json["files"].as_array().unwrap().iter().map(|f| f["holds"].as_bool()).collect();
+    assert_eq!(holds, [Some(true), Some(false), Some(false)]);
+    std::fs::remove_dir_all(&dir).unwrap();
+    std::fs::create_dir_all(&dir).unwrap();
+    assert_eq!(airbraid(&["check", &path]).status.code(), Some(2), "a directory without scenarios");
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_airbraid"));
+    command.current_dir(repository).args(["explain", ONE]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop(child.stdout.take());
+    let done = child.wait_with_output().unwrap();
+    assert_eq!((done.status.code(), text(&done.stderr)), (Some(0), String::new()));
+}
+
+#[test]
+fn help_teaches_by_examples() {
+    for command in ["run", "check", "explain"] {
+        let done = airbraid(&[command, "--help"]);
+        assert_eq!(done.status.code(), Some(0));
+        assert!(text(&done.stdout).contains("Examples:"));
+    }
+}
