@@ -6,16 +6,19 @@ use airbraid_sim::scenario::Plan;
 use airbraid_sim::scenario::spec::Spec;
 use airbraid_sim::{RunOptions, RunOutput};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What is asked of one run.
+/// What is recorded in a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recorded {
-    /// Frames as pcapng.
+    /// The frames of every radio as pcapng.
     pub pcap: bool,
     /// Frames as readable lines.
     pub timeline: bool,
+    /// What the scenario's `[record]` names.
+    pub scenario: bool,
 }
 
 /// One run to do: a cell with a seed.
@@ -37,9 +40,11 @@ pub type Runner<'a> = dyn Fn(&Job<'_>, &mut dyn FnMut(f64) -> bool) -> Result<Ru
 /// # Errors
 /// What the run says.
 pub fn simulate(job: &Job<'_>, go_on: &mut dyn FnMut(f64) -> bool) -> Result<RunOutput, String> {
-    let Recorded { pcap, timeline } = job.recorded;
+    let Recorded { pcap, timeline, scenario } = job.recorded;
     let options = RunOptions { pcap, timeline, on_progress: Some(go_on) };
-    airbraid_sim::run(job.spec, job.seed, options).map_err(|e| e.to_string())
+    let asks = job.spec.record.timeline || !job.spec.record.pcap.is_empty();
+    let spec = if asks && !scenario { Cow::Owned(unrecorded(job.spec)) } else { Cow::Borrowed(job.spec) };
+    airbraid_sim::run(&spec, job.seed, options).map_err(|e| e.to_string())
 }
 
 /// How a campaign is run.
@@ -132,19 +137,18 @@ fn jobs(plan: &Plan, recorded: Recorded) -> Vec<(usize, Job<'_>)> {
         .flat_map(|(index, replications, seed)| {
             let spec = &plan.cells[index].spec;
             (0..replications).map(move |k| {
-                let recorded = if k == 0 { wanted(spec, recorded) } else { Recorded::default() };
+                let recorded = if k == 0 { recorded } else { Recorded::default() };
                 (index, Job { spec, seed: seed.wrapping_add(u64::from(k)), recorded })
             })
         })
         .collect()
 }
 
-/// What the options ask for and what the scenario does.
-fn wanted(spec: &Spec, recorded: Recorded) -> Recorded {
-    Recorded {
-        pcap: recorded.pcap || !spec.record.pcap.is_empty(),
-        timeline: recorded.timeline || spec.record.timeline,
-    }
+/// The same run without its recordings.
+fn unrecorded(spec: &Spec) -> Spec {
+    let mut spec = spec.clone();
+    (spec.record.pcap, spec.record.timeline) = (Vec::new(), false);
+    spec
 }
 
 /// How many runs a plan has.

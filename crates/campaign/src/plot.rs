@@ -176,7 +176,7 @@ fn short_label(cell: &CellResult) -> String {
     let one = |(key, value): &(String, serde_json::Value)| {
         let short = last(key);
         let alone = cell.set.iter().filter(|(other, _)| last(other) == short).count() == 1;
-        let text = value.to_string().replace('"', "").replace(',', ", ");
+        let text = value.to_string().replace('"', "").replace(',', ", ").replace(':', " = ");
         format!("{} = {text}", if alone { &short } else { key })
     };
     cell.set.iter().map(one).collect::<Vec<_>>().join(", ")

@@ -82,7 +82,7 @@ fn invented(job: &Job<'_>) -> RunOutput {
 }
 
 fn settings(jobs: usize, stop: &AtomicBool) -> Settings<'_> {
-    Settings { jobs, recorded: Recorded { pcap: true, timeline: true }, stop }
+    Settings { jobs, recorded: Recorded { pcap: true, timeline: true, scenario: true }, stop }
 }
 
 fn outcomes(plan: &Plan, jobs: usize) -> Vec<Vec<RunOutput>> {

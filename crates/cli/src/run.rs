@@ -1,7 +1,7 @@
 //! `airbraid run`.
 
 use crate::arguments::Run;
-use crate::print::{Ended, json, note, out, scenario};
+use crate::print::{self, Ended, json, note, out};
 use crate::progress::Progress;
 use crate::table;
 use airbraid_campaign::execute::run_count;
@@ -12,11 +12,12 @@ use std::sync::atomic::AtomicBool;
 
 /// Runs a scenario and prints what came out.
 pub fn run(arguments: &Run) -> Result<(), Ended> {
-    let plan = scenario(&arguments.file, &arguments.over)?.plan()?;
+    let plan = print::scenario(&arguments.file, &arguments.over)?.plan()?;
     if let Some(dir) = &arguments.out {
         output::check_target(dir).map_err(|e| Ended::Argument(format!("--out {}: {e}", dir.display())))?;
     }
-    let recorded = Recorded { pcap: arguments.pcap, timeline: arguments.timeline };
+    let scenario = arguments.out.is_some();
+    let recorded = Recorded { pcap: arguments.pcap, timeline: arguments.timeline, scenario };
     let outcomes = campaign(&plan, arguments.jobs, recorded).map_err(|failure| Ended::Failed(failure.to_string()))?;
     let results = Results::new(&plan, &outcomes);
     if let Some(dir) = &arguments.out {

@@ -100,6 +100,18 @@ fn out_writes_everything_at_once() {
 }
 
 #[test]
+fn what_a_scenario_records_is_written_for_the_first_seed_and_only_with_out() {
+    let dir = empty_dir("record");
+    let out = dir.join("result").display().to_string();
+    let asked = ["--set", "record.pcap=[\"sender/ch1\"]", "--set", "record.timeline=true", "--replications", "2"];
+    let done = airbraid(&with(&[&["run", ONE, "--out", &out], &asked[..]].concat()));
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let made = |name: &str| dir.join("result").join(name).exists();
+    assert_eq!(["timeline.txt", "sender_ch1.pcapng", "receiver_ch1.pcapng"].map(made), [true, true, false]);
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
 fn check_is_1_for_a_broken_expectation_and_2_for_a_wrong_scenario() {
     let dir = empty_dir("check");
     let scenario = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(ONE)).unwrap();

@@ -14,6 +14,7 @@
 mod tests;
 
 use crate::nav::Nav;
+use crate::service::Access;
 use airbraid_engine::Stream;
 use airbraid_units::{Duration, Instant};
 
@@ -233,9 +234,11 @@ impl Contention {
         self.access_at().map(|at| at.saturating_sub(self.config.turnaround))
     }
 
-    /// The station commits: the backoff is spent. Gives the window and what was drawn from it; nothing for immediate
-    /// access.
-    pub fn spend(&mut self) -> Option<(u32, u32)> {
-        self.backoff.take().map(|_| self.last_draw())
+    /// The station commits: the backoff is spent.
+    pub fn spend(&mut self) -> Access {
+        match self.backoff.take() {
+            Some(_) => Access::Backoff { window: self.cw, drawn: self.drawn },
+            None => Access::Immediate,
+        }
     }
 }

@@ -13,4 +13,4 @@ pub mod queue;
 pub mod service;
 
 pub use frame::{Address, Frame, FrameKind};
-pub use service::{MacInput, MacOutput, MacStats, Msdu, Outcome};
+pub use service::{Access, MacInput, MacOutput, MacStats, Msdu, Outcome};

@@ -44,8 +44,8 @@ pub enum MacOutput<P> {
         at: Instant,
         /// How long it lasts on the air.
         airtime: Duration,
-        /// Contention window and slots drawn before it, for the timeline; none for an answer.
-        backoff: Option<(u32, u32)>,
+        /// How the station came by the medium, for the timeline.
+        access: Access,
     },
     /// A packet from a neighbour, for the layer above.
     Deliver {
@@ -62,6 +62,22 @@ pub enum MacOutput<P> {
         outcome: Outcome,
         /// How often its data frame was sent.
         attempts: u32,
+    },
+}
+
+/// How a station comes by the medium.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It answers, or goes on after an answer: SIFS after the other's frame.
+    Response,
+    /// The medium had been idle for long enough.
+    Immediate,
+    /// After a backoff.
+    Backoff {
+        /// The contention window \[slots\].
+        window: u32,
+        /// What was drawn from it \[slots\].
+        drawn: u32,
     },
 }
 

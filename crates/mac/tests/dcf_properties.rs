@@ -3,7 +3,7 @@
 use airbraid_engine::{Machine, Packet, Stream, Wake, step};
 use airbraid_mac::dcf::{Dcf, DcfConfig};
 use airbraid_mac::phy::{Preamble, Standard};
-use airbraid_mac::{Address, Frame, FrameKind, MacInput, MacOutput, Msdu};
+use airbraid_mac::{Access, Address, Frame, FrameKind, MacInput, MacOutput, Msdu};
 use airbraid_units::{Bytes, Duration, Instant};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -193,15 +193,17 @@ impl World {
         self.wake = step(&mut self.station, self.now, input, |output| outputs.push(output));
         for output in outputs {
             match output {
-                MacOutput::Transmit { at, airtime, backoff, .. } => {
+                MacOutput::Transmit { at, airtime, access, .. } => {
                     assert!(at >= self.now, "a transmission begins in the past");
                     assert!(at >= self.transmitting_until, "two transmissions overlap");
-                    if let Some((window, drawn)) = backoff {
+                    if let Access::Backoff { window, drawn } = access {
                         assert!(drawn <= window && window >= self.config.cw_min && window <= self.config.cw_max);
+                    }
+                    if access == Access::Response {
+                        assert_eq!(at, self.now + self.config.phy.sifs);
+                    } else {
                         self.check_access(at);
                         assert!(at <= self.now + self.config.phy.turnaround);
-                    } else {
-                        assert_eq!(at, self.now + self.config.phy.sifs);
                     }
                     self.transmitting_until = at + airtime;
                     self.idle_since = self.idle_since.max(self.transmitting_until);

@@ -10,7 +10,7 @@ use crate::record::{
 use crate::scenario::spec::{Mac, Spec, Transport};
 use crate::world::{Body, DropReason, FrameEvent, Loss, Msdu, Observer, Record};
 use airbraid_engine::wire;
-use airbraid_mac::{Address, Frame, FrameKind};
+use airbraid_mac::{Access, Address, Frame, FrameKind};
 use airbraid_net::tcp::Segment;
 use airbraid_units::Instant;
 use arrayvec::ArrayVec;
@@ -261,8 +261,12 @@ fn frame_line(frame: &Frame<Msdu>, peer: Address) -> FrameLine {
 }
 
 impl Observer for Recorder<'_> {
-    fn on_transmission(&mut self, _now: Instant, event: FrameEvent<'_>, backoff: Option<(u32, u32)>) {
+    fn on_transmission(&mut self, _now: Instant, event: FrameEvent<'_>, access: Access) {
         let frame = frame_line(event.frame, event.frame.to);
+        let backoff = match access {
+            Access::Backoff { window, drawn } => Some((window, drawn)),
+            Access::Immediate | Access::Response => None,
+        };
         self.line(event.start, event.radio as usize, &Event::Transmit { frame, backoff });
         self.capture(&event, None, true);
     }

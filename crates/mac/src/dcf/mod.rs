@@ -21,7 +21,7 @@ use crate::contention::{Contention, ContentionConfig};
 use crate::duplicate::DuplicateFilter;
 use crate::frame::{Address, Frame, FrameKind, duration_field};
 use crate::queue::InterfaceQueue;
-use crate::service::{MacInput, MacOutput, MacStats, Msdu, Outcome};
+use crate::service::{Access, MacInput, MacOutput, MacStats, Msdu, Outcome};
 use airbraid_engine::{Machine, Packet, Stream, Wake};
 use airbraid_units::{Bytes, Duration, Instant};
 use std::collections::VecDeque;
@@ -193,16 +193,16 @@ impl<P: Packet + Copy> Dcf<P> {
             return;
         }
         let Some(service) = self.service else { return };
-        let backoff = self.contention.spend();
+        let mode = self.contention.spend();
         let at = access.max(now);
         if service.msdu.to == Address::BROADCAST {
-            let end = self.send_data(at, backoff);
+            let end = self.send_data(at, mode);
             self.state = State::Broadcast(end);
         } else if service.size > self.config.rts_threshold {
-            let end = self.send_rts(at, &service, backoff);
+            let end = self.send_rts(at, &service, mode);
             self.state = State::AwaitCts(end + self.response_timeout());
         } else {
-            let end = self.send_data(at, backoff);
+            let end = self.send_data(at, mode);
             self.state = State::AwaitAck(end + self.response_timeout());
         }
     }
@@ -213,15 +213,15 @@ impl<P: Packet + Copy> Dcf<P> {
         phy.sifs + phy.slot + phy.rx_start_delay + self.config.response_slack
     }
 
-    fn send_rts(&mut self, at: Instant, service: &InService<P>, backoff: Option<(u32, u32)>) -> Instant {
+    fn send_rts(&mut self, at: Instant, service: &InService<P>, access: Access) -> Instant {
         let nav = self.config.phy.sifs * 3 + self.cts_time + service.airtime + self.ack_time;
         self.stats.rts_frames += 1;
         let frame = self.control_frame(FrameKind::Rts, service.msdu.to, RTS_SIZE, duration_field(nav));
-        self.transmit(frame, at, self.config.phy.frame_time(self.config.control_rate, RTS_SIZE), backoff)
+        self.transmit(frame, at, self.config.phy.frame_time(self.config.control_rate, RTS_SIZE), access)
     }
 
     /// Sends the data frame in service at `at`; gives its end.
-    fn send_data(&mut self, at: Instant, backoff: Option<(u32, u32)>) -> Instant {
+    fn send_data(&mut self, at: Instant, access: Access) -> Instant {
         let broadcast_rate = self.config.broadcast_rate;
         let Some(service) = self.service.as_mut() else { return at };
         service.attempts += 1;
@@ -241,7 +241,7 @@ impl<P: Packet + Copy> Dcf<P> {
         };
         self.stats.data_frames += 1;
         self.stats.retries += u64::from(service.attempts > 1);
-        self.transmit(frame, at, service.airtime, backoff)
+        self.transmit(frame, at, service.airtime, access)
     }
 
     fn control_frame(&self, kind: FrameKind, to: Address, size: Bytes, nav: Duration) -> Frame<P> {
@@ -259,12 +259,12 @@ impl<P: Packet + Copy> Dcf<P> {
     }
 
     /// Commits to a transmission; gives its end.
-    fn transmit(&mut self, frame: Frame<P>, at: Instant, airtime: Duration, backoff: Option<(u32, u32)>) -> Instant {
+    fn transmit(&mut self, frame: Frame<P>, at: Instant, airtime: Duration, access: Access) -> Instant {
         let end = at + airtime;
         self.stats.airtime += airtime;
         self.transmitting_until = end;
         self.contention.on_own_transmission(end);
-        self.outputs.push_back(MacOutput::Transmit { frame, at, airtime, backoff });
+        self.outputs.push_back(MacOutput::Transmit { frame, at, airtime, access });
         end
     }
 
@@ -344,7 +344,7 @@ impl<P: Packet + Copy> Dcf<P> {
 
     fn on_data(&mut self, now: Instant, frame: &Frame<P>) {
         let ack = self.control_frame(FrameKind::Ack, frame.from, ACK_SIZE, Duration::ZERO);
-        self.transmit(ack, now + self.config.phy.sifs, self.ack_time, None);
+        self.transmit(ack, now + self.config.phy.sifs, self.ack_time, Access::Response);
         if !self.duplicates.is_new(frame.from, frame.sequence, frame.retry) {
             self.stats.duplicates += 1;
         } else if let Some(packet) = frame.payload {
@@ -360,14 +360,14 @@ impl<P: Packet + Copy> Dcf<P> {
         }
         let nav = frame.nav.saturating_sub(self.config.phy.sifs + self.cts_time);
         let cts = self.control_frame(FrameKind::Cts, frame.from, CTS_SIZE, duration_field(nav));
-        self.transmit(cts, now + self.config.phy.sifs, self.cts_time, None);
+        self.transmit(cts, now + self.config.phy.sifs, self.cts_time, Access::Response);
     }
 
     fn on_cts(&mut self, now: Instant) {
         if let Some(service) = self.service.as_mut() {
             service.short_retries = 0;
         }
-        let end = self.send_data(now + self.config.phy.sifs, None);
+        let end = self.send_data(now + self.config.phy.sifs, Access::Response);
         self.state = State::AwaitAck(end + self.response_timeout());
     }
 

@@ -30,7 +30,7 @@ pub struct Error {
     text: Option<miette::NamedSource<Arc<str>>>,
 }
 
-/// All that is wrong with a scenario, up to [`ERRORS_MAX`].
+/// All that is wrong with a scenario, up to ten.
 #[derive(Clone, Debug)]
 pub struct Errors(pub Vec<Error>);
 

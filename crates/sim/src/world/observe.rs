@@ -2,8 +2,8 @@
 
 use super::medium::Loss;
 use super::packet::{DropReason, Msdu, Record};
-use airbraid_mac::Frame;
-use airbraid_units::{Duration, Instant};
+use airbraid_mac::{Access, Frame};
+use airbraid_units::Instant;
 
 /// A frame at a radio.
 #[derive(Clone, Copy, Debug)]
@@ -16,14 +16,12 @@ pub struct FrameEvent<'a> {
     pub packet: Option<&'a Record>,
     /// When it begins, at this radio.
     pub start: Instant,
-    /// How long it lasts.
-    pub airtime: Duration,
 }
 
 /// Listens to a run.
 pub trait Observer: std::fmt::Debug {
-    /// A radio is committed to a transmission; `backoff` is the window and what was drawn from it.
-    fn on_transmission(&mut self, now: Instant, event: FrameEvent<'_>, backoff: Option<(u32, u32)>);
+    /// A radio is committed to a transmission.
+    fn on_transmission(&mut self, now: Instant, event: FrameEvent<'_>, access: Access);
     /// A reception has ended at a radio, with this signal level \[dBm\].
     fn on_reception(&mut self, now: Instant, event: FrameEvent<'_>, signal_dbm: f64, result: Result<(), Loss>);
     /// A packet goes no further at a node.

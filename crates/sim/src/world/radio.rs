@@ -17,11 +17,11 @@ impl World<'_> {
         let Self { stations, medium, queue, pending, packets, observer, .. } = self;
         let station = &mut stations[radio as usize];
         let wake = step(&mut station.mac, now, input, |output| match output {
-            MacOutput::Transmit { frame, at, airtime, backoff } => {
+            MacOutput::Transmit { frame, at, airtime, access } => {
                 if let Some(observer) = observer.as_deref_mut() {
                     let packet = frame.payload.map(|msdu| packets.get(msdu.packet));
-                    let event = FrameEvent { radio, frame: &frame, packet, start: at, airtime };
-                    observer.on_transmission(now, event, backoff);
+                    let event = FrameEvent { radio, frame: &frame, packet, start: at };
+                    observer.on_transmission(now, event, access);
                 }
                 let payload = frame.payload;
                 if let Some((id, delay)) = medium.begin(radio, frame, at, at + airtime) {
@@ -129,7 +129,7 @@ impl World<'_> {
         if let Some(observer) = self.observer.as_deref_mut() {
             let packet = frame.payload.map(|msdu| self.packets.get(msdu.packet));
             let start: Instant = self.now.saturating_sub(airtime);
-            let event = FrameEvent { radio: hearer.radio, frame, packet, start, airtime };
+            let event = FrameEvent { radio: hearer.radio, frame, packet, start };
             observer.on_reception(self.now, event, Milliwatt(hearer.power()).to_dbm().0, result);
         }
         let frame = result.is_ok().then_some(*frame);

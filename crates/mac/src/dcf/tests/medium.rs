@@ -3,7 +3,7 @@
 use super::super::{Dcf, DcfConfig};
 use crate::frame::{Address, Frame, FrameKind};
 use crate::phy::{Preamble, Standard};
-use crate::service::{MacInput, MacOutput, Msdu, Outcome};
+use crate::service::{Access, MacInput, MacOutput, Msdu, Outcome};
 use airbraid_engine::{Packet, Stream, Wake, step};
 use airbraid_units::{Bytes, Duration, Instant};
 use std::collections::BTreeMap;
@@ -249,7 +249,11 @@ impl Medium {
         let me = name(Address(station as u32));
         for output in outputs {
             match output {
-                MacOutput::Transmit { frame, at, airtime, backoff } => {
+                MacOutput::Transmit { frame, at, airtime, access } => {
+                    let backoff = match access {
+                        Access::Backoff { window, drawn } => Some((window, drawn)),
+                        Access::Immediate | Access::Response => None,
+                    };
                     *self.sent.entry(word(frame.kind)).or_insert(0) += 1;
                     self.signals.push(Signal::Frame(frame));
                     self.schedule(at, Event::Start(station, self.signals.len() - 1, airtime));
