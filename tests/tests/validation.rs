@@ -137,7 +137,12 @@ fn one_sender_carries_the_closed_form() {
     check("TCP, ACK at 2 Mbit/s, two contenders", 5.25, &pair(&basic, tcp, 250), 0.03);
     for (rate, ack) in [(6, 6), (54, 24)] {
         let radio = format!("standard = \"802.11a\"\nrate = \"{rate} Mbit/s\"");
-        check(&format!("UDP 1472 byte, OFDM {rate} Mbit/s"), ofdm_udp(rate, ack), &pair(&radio, "{ udp = \"1472 byte\" }", 60), 0.03);
+        check(
+            &format!("UDP 1472 byte, OFDM {rate} Mbit/s"),
+            ofdm_udp(rate, ack),
+            &pair(&radio, "{ udp = \"1472 byte\" }", 60),
+            0.03,
+        );
     }
     assert_eq!(off, 0, "set-ups beyond their tolerance");
 }
@@ -170,7 +175,9 @@ fn the_eastbound_chain_starves_one_flow() {
 #[cfg_attr(debug_assertions, ignore = "takes minutes without optimisation")]
 fn a_trunk_of_three_carries_three_times_one() {
     println!("| trunk | expected Mbit/s | simulated Mbit/s | deviation | allowed | |\n|---|---|---|---|---|---|");
-    for (what, transport) in [("TCP", "flow.f.transport={ tcp = \"newreno\" }"), ("UDP 1024", "flow.f.transport={ udp = \"1024 byte\" }")] {
+    for (what, transport) in
+        [("TCP", "flow.f.transport={ tcp = \"newreno\" }"), ("UDP 1024", "flow.f.transport={ udp = \"1024 byte\" }")]
+    {
         let of = |members: &str| {
             let members = format!("trunk.air.members={members}");
             goodput(&run(&spec_of_file("validation/trunk.toml", &[transport, &members])).result, "f")

@@ -48,6 +48,23 @@ pub struct Frame<P> {
     pub payload: Option<P>,
 }
 
+impl<P> Frame<P> {
+    /// The frame without its MSDU: what a station reads that merely overhears it.
+    pub fn header(&self) -> Frame<()> {
+        Frame {
+            kind: self.kind,
+            retry: self.retry,
+            sequence: self.sequence,
+            from: self.from,
+            to: self.to,
+            size: self.size,
+            rate: self.rate,
+            nav: self.nav,
+            payload: None,
+        }
+    }
+}
+
 /// The value of a Duration field: microseconds, rounded up (9.2.5.1).
 pub fn duration_field(span: Duration) -> Duration {
     Duration::from_micros(span.as_nanos().div_ceil(1_000))

@@ -24,10 +24,22 @@ pub enum MacInput<P> {
     Busy,
     /// The medium falls idle without a frame having ended here (PHY-CCA.indication idle).
     Idle,
-    /// A frame ends (PHY-RXEND.indication).
-    ReceptionEnd {
-        /// The frame, if it came without an error.
-        frame: Option<Frame<P>>,
+    /// A frame for this station, or for all, ends without an error (PHY-RXEND.indication).
+    Received {
+        /// The frame.
+        frame: Frame<P>,
+        /// Whether the medium is now idle.
+        idle: bool,
+    },
+    /// A frame for another station ends without an error; its payload is nobody's business here.
+    Overheard {
+        /// The frame's header.
+        frame: Frame<()>,
+        /// Whether the medium is now idle.
+        idle: bool,
+    },
+    /// A frame ends with an error.
+    ReceptionError {
         /// Whether the medium is now idle.
         idle: bool,
     },

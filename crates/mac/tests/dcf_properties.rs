@@ -101,6 +101,15 @@ struct World {
     done: BTreeSet<u32>,
 }
 
+/// The end of a reception as a radio tells its MAC.
+fn ending(frame: Option<Frame<Payload>>, idle: bool) -> MacInput<Payload> {
+    match frame {
+        None => MacInput::ReceptionError { idle },
+        Some(frame) if frame.to == ME || frame.to == Address::BROADCAST => MacInput::Received { frame, idle },
+        Some(frame) => MacInput::Overheard { frame: frame.header(), idle },
+    }
+}
+
 impl World {
     fn new(config: DcfConfig, seed: u64) -> Self {
         Self {
@@ -137,14 +146,14 @@ impl World {
                 self.idle_since = self.now;
                 let input = match end {
                     None => MacInput::Idle,
-                    Some(heard) => MacInput::ReceptionEnd { frame: self.frame(heard), idle: true },
+                    Some(heard) => ending(self.frame(heard), true),
                 };
                 self.drive(Some(input));
             }
             Move::EndWithin(heard) if self.is_busy => {
                 self.serve(self.now);
                 let frame = self.frame(heard);
-                self.drive(Some(MacInput::ReceptionEnd { frame, idle: false }));
+                self.drive(Some(ending(frame, false)));
             }
             Move::EndWithin(_) => {}
             Move::Wait { ns, serve } => {

@@ -10,6 +10,7 @@ mod recorder;
 pub mod result;
 mod run;
 pub mod scenario;
+mod timers;
 mod world;
 
 pub use run::{RunError, RunOptions, RunOutput, run};

@@ -81,6 +81,12 @@ impl<E: Copy> EventQueue<E> {
         self.heap.first().map(Entry::at)
     }
 
+    /// Whether nothing comes before the end of `phase` at `at`.
+    pub fn next_is_after(&self, at: Instant, phase: Phase) -> bool {
+        let end = (u128::from(at.as_nanos()) << 64) | (u128::from(phase as u64 + 1) << PHASE_SHIFT);
+        self.heap.first().is_none_or(|entry| entry.key >= end)
+    }
+
     /// Takes the next event.
     pub fn pop(&mut self) -> Option<(Instant, E)> {
         let first = *self.heap.first()?;

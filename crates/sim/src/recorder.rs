@@ -30,12 +30,24 @@ const INITIAL_TTL: u8 = 64;
 pub struct Recording {
     /// The timeline.
     pub timeline: Option<String>,
+    /// Lines about what has been committed to and has not begun yet, by time.
+    upcoming: Vec<(Instant, String)>,
     captures: Vec<Option<Capture<Vec<u8>>>>,
 }
 
 impl Recording {
+    /// Writes the lines that are due by `now`.
+    fn catch_up(&mut self, now: Instant) {
+        let Some(text) = &mut self.timeline else { return };
+        let due = self.upcoming.partition_point(|(at, _)| *at <= now);
+        for (_, line) in self.upcoming.drain(..due) {
+            text.push_str(&line);
+        }
+    }
+
     /// The captures, by file name.
-    pub fn into_parts(self, spec: &Spec) -> (Option<String>, Vec<(String, Vec<u8>)>) {
+    pub fn into_parts(mut self, spec: &Spec) -> (Option<String>, Vec<(String, Vec<u8>)>) {
+        self.catch_up(Instant::MAX);
         let names = radio_names(spec).into_iter().map(|name| format!("{}.pcapng", name.replace('/', "_")));
         let pcaps = names.zip(self.captures).filter_map(|(name, capture)| Some((name, capture?.into_inner())));
         (self.timeline, pcaps.collect())
@@ -89,6 +101,7 @@ impl<'a> Recorder<'a> {
         });
         *recording.borrow_mut() = Recording {
             timeline: (timeline || spec.record.timeline).then(String::new),
+            upcoming: Vec::new(),
             captures: captures.collect(),
         };
         names.extend(spec.nodes.iter().map(|node| node.name.clone()));
@@ -101,8 +114,22 @@ impl<'a> Recorder<'a> {
     }
 
     fn line(&self, now: Instant, who: usize, event: &Event<'_>) {
-        if let Some(text) = &mut self.recording.borrow_mut().timeline {
+        let mut recording = self.recording.borrow_mut();
+        recording.catch_up(now);
+        if let Some(text) = &mut recording.timeline {
             self.lines.line(text, now, who, event);
+        }
+    }
+
+    /// The line of something that begins at `at`, a turnaround or a SIFS from now.
+    fn line_at(&self, now: Instant, at: Instant, who: usize, event: &Event<'_>) {
+        let mut recording = self.recording.borrow_mut();
+        recording.catch_up(now);
+        if recording.timeline.is_some() {
+            let mut line = String::new();
+            self.lines.line(&mut line, at, who, event);
+            let place = recording.upcoming.partition_point(|(other, _)| *other <= at);
+            recording.upcoming.insert(place, (at, line));
         }
     }
 
@@ -261,13 +288,13 @@ fn frame_line(frame: &Frame<Msdu>, peer: Address) -> FrameLine {
 }
 
 impl Observer for Recorder<'_> {
-    fn on_transmission(&mut self, _now: Instant, event: FrameEvent<'_>, access: Access) {
+    fn on_transmission(&mut self, now: Instant, event: FrameEvent<'_>, access: Access) {
         let frame = frame_line(event.frame, event.frame.to);
         let backoff = match access {
             Access::Backoff { window, drawn } => Some((window, drawn)),
             Access::Immediate | Access::Response => None,
         };
-        self.line(event.start, event.radio as usize, &Event::Transmit { frame, backoff });
+        self.line_at(now, event.start, event.radio as usize, &Event::Transmit { frame, backoff });
         self.capture(&event, None, true);
     }
 

@@ -283,56 +283,66 @@ impl<P: Packet + Copy> Dcf<P> {
         self.commit_if_due(now);
     }
 
-    fn on_reception_end(&mut self, now: Instant, frame: Option<Frame<P>>, idle: bool) {
+    /// A reception ends; gives whether the station could hear it at all.
+    fn end_reception(&mut self, now: Instant, idle: bool) -> bool {
         if idle {
             self.contention.on_idle(now);
         }
         // Half duplex: what ends while the station transmits, or turns round to, it has not received.
-        if self.transmitting_until > now {
-            return;
-        }
-        let awaited = match self.state {
-            State::AwaitCts(_) | State::Overdue { ack: false } => Some(FrameKind::Cts),
-            State::AwaitAck(_) | State::Overdue { ack: true } => Some(FrameKind::Ack),
-            _ => None,
-        };
-        match frame {
-            None => self.contention.on_error(now),
-            Some(_) => self.contention.on_success(),
-        }
-        if let Some(kind) = awaited {
-            let answered = frame.as_ref().is_some_and(|frame| frame.kind == kind && frame.to == self.address);
-            match (answered, kind) {
-                (true, FrameKind::Cts) => self.on_cts(now),
-                (true, _) => self.on_ack(now),
-                // 10.3.2.11: anything else that ends meanwhile is a failure of the exchange.
-                (false, _) => self.fail(now, kind == FrameKind::Ack),
-            }
-        }
-        if let Some(frame) = frame {
-            self.on_frame(now, &frame);
-        }
-        self.commit_if_due(now);
+        self.transmitting_until <= now
     }
 
-    /// A frame came without an error: answer it if it is for this station, keep silent for it if it is not.
-    fn on_frame(&mut self, now: Instant, frame: &Frame<P>) {
-        if frame.to == Address::BROADCAST {
-            if let Some(packet) = frame.payload {
-                self.outputs.push_back(MacOutput::Deliver { from: frame.from, packet });
-            }
-            return;
+    /// The exchange under way, if one is, has got its answer or something else instead.
+    fn conclude(&mut self, now: Instant, answer: Option<FrameKind>) {
+        let awaited = match self.state {
+            State::AwaitCts(_) | State::Overdue { ack: false } => FrameKind::Cts,
+            State::AwaitAck(_) | State::Overdue { ack: true } => FrameKind::Ack,
+            State::Idle | State::Contend | State::Broadcast(_) => return,
+        };
+        match (answer == Some(awaited), awaited) {
+            (true, FrameKind::Cts) => self.on_cts(now),
+            (true, _) => self.on_ack(now),
+            // 10.3.2.11: anything else that ends meanwhile is a failure of the exchange.
+            (false, _) => self.fail(now, awaited == FrameKind::Ack),
         }
-        if frame.to != self.address {
+    }
+
+    fn on_error(&mut self, now: Instant, idle: bool) {
+        if self.end_reception(now, idle) {
+            self.contention.on_error(now);
+            self.conclude(now, None);
+            self.commit_if_due(now);
+        }
+    }
+
+    /// A frame for another station: keep silent as long as it says.
+    fn on_overheard(&mut self, now: Instant, frame: &Frame<()>, idle: bool) {
+        if self.end_reception(now, idle) {
+            self.contention.on_success();
+            self.conclude(now, None);
             let probation = (self.config.nav_reset && frame.kind == FrameKind::Rts).then(|| self.nav_probation());
             self.contention.nav.update(now, frame.nav, probation);
+            self.commit_if_due(now);
+        }
+    }
+
+    /// A frame for this station, or for all.
+    fn on_received(&mut self, now: Instant, frame: &Frame<P>, idle: bool) {
+        if !self.end_reception(now, idle) {
             return;
         }
-        match frame.kind {
-            FrameKind::Data => self.on_data(now, frame),
-            FrameKind::Rts => self.on_rts(now, frame),
-            FrameKind::Cts | FrameKind::Ack => {}
+        self.contention.on_success();
+        let is_broadcast = frame.to == Address::BROADCAST;
+        self.conclude(now, (!is_broadcast).then_some(frame.kind));
+        match (frame.kind, frame.payload) {
+            (FrameKind::Data, Some(packet)) if is_broadcast => {
+                self.outputs.push_back(MacOutput::Deliver { from: frame.from, packet });
+            }
+            (FrameKind::Data, _) => self.on_data(now, frame),
+            (FrameKind::Rts, _) => self.on_rts(now, frame),
+            (FrameKind::Cts | FrameKind::Ack, _) => {}
         }
+        self.commit_if_due(now);
     }
 
     /// 10.3.2.4: the NAV of an RTS may be reset if no PHY-RXSTART comes within 2 SIFS + CTS time +
@@ -443,7 +453,9 @@ impl<P: Packet + Copy> Machine for Dcf<P> {
             MacInput::Enqueue(msdu) => self.enqueue(now, msdu),
             MacInput::Busy => self.on_busy(now),
             MacInput::Idle => self.on_idle(now),
-            MacInput::ReceptionEnd { frame, idle } => self.on_reception_end(now, frame, idle),
+            MacInput::Received { frame, idle } => self.on_received(now, &frame, idle),
+            MacInput::Overheard { frame, idle } => self.on_overheard(now, &frame, idle),
+            MacInput::ReceptionError { idle } => self.on_error(now, idle),
         }
         self.wake = self.timer();
     }

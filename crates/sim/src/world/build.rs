@@ -5,7 +5,7 @@ use super::medium::Medium;
 use super::observe::Observer;
 use super::packet::Packets;
 use super::routing::{Edge, NextHop, Routes};
-use super::{Alarm, Event, LinkEnd, Station, TrunkEnd, World};
+use super::{Alarms, Event, LinkEnd, Station, TrunkEnd, World};
 use crate::queue::{EventQueue, Phase};
 use crate::record::delay::DelayStats;
 use crate::record::series::Series;
@@ -39,6 +39,7 @@ impl<'a> World<'a> {
     pub fn new(spec: &'a Spec, seed: u64, observer: Option<Box<dyn Observer + 'a>>) -> Result<Self, Refusal> {
         let first = first_radios(spec);
         let radios = spec.nodes.iter().flat_map(|node| node.radios.iter().map(move |radio| (radio, node)));
+        let radio_count = spec.nodes.iter().map(|node| node.radios.len()).sum();
         let mut world = Self {
             spec,
             seed,
@@ -46,6 +47,7 @@ impl<'a> World<'a> {
             end: Instant::ZERO + spec.duration,
             warm_up: Instant::ZERO + spec.warm_up,
             queue: EventQueue::new(),
+            alarms: Alarms::new(radio_count, 2 * spec.trunks.len(), 2 * spec.links.len(), spec.flows.len()),
             pending: VecDeque::new(),
             medium: Medium::new(radios, seed),
             stations: stations(spec, seed),
@@ -84,12 +86,12 @@ impl<'a> World<'a> {
                 let mut members = Vec::new();
                 for (index, pair) in spec.members.iter().enumerate() {
                     let radio = first[node] + pair[side] as u32;
-                    members.push((radio, Address(first[peer] + pair[1 - side] as u32)));
-                    self.stations[radio as usize].member = Some((end, index as u8));
+                    let neighbour = Address(first[peer] + pair[1 - side] as u32);
+                    members.push((radio, neighbour));
+                    self.stations[radio as usize].members.push((neighbour, end, index as u8));
                 }
                 self.trunks.push(TrunkEnd {
                     trunk: trunk::Trunk::new(spec.policy, members.len() as u8, 1),
-                    alarm: Alarm::OFF,
                     node: node as u32,
                     members,
                     overhead: spec.header.as_u64() as u32,
@@ -100,7 +102,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// For each node its ways to neighbours: trunks, then radios that are no trunk's members, then links.
+    /// For each node its ways to neighbours: trunks, then radios where no trunk of theirs leads, then links.
     fn edges(&mut self, first: &[u32]) -> Vec<Vec<Edge>> {
         let mut edges = vec![Vec::new(); self.spec.nodes.len()];
         for (index, spec) in self.spec.trunks.iter().enumerate() {
@@ -114,7 +116,7 @@ impl<'a> World<'a> {
             for to in 0..self.stations.len() {
                 let (here, there) = (&self.stations[from], &self.stations[to]);
                 let (node, neighbour) = (here.node, there.node);
-                let in_trunk = here.member.is_some() || there.member.is_some();
+                let in_trunk = here.member_towards(Address(to as u32)).is_some();
                 if node != neighbour && !in_trunk && self.medium.reaches(from, to) {
                     let hop = NextHop::Radio { radio: from as u32, neighbour: Address(to as u32) };
                     let interface = Interface::Radio(from - first[node as usize] as usize);
@@ -138,9 +140,7 @@ impl<'a> World<'a> {
             spec::Transport::Tcp(config) => {
                 let connection = Connection {
                     sender: Sender::new(config)?,
-                    sender_alarm: Alarm::OFF,
                     receiver: Receiver::new(config)?,
-                    receiver_alarm: Alarm::OFF,
                     before: SenderStats::default(),
                 };
                 (Transport::Tcp(Box::new(connection)), config.mss)
@@ -167,7 +167,7 @@ impl<'a> World<'a> {
             completed: None,
         };
         let application = Application::new(spec.source, chunk.max(Bytes::new(1)))?;
-        Ok(Flow { from, to, application, application_alarm: Alarm::OFF, transport, counts })
+        Ok(Flow { from, to, application, transport, counts })
     }
 
     /// Puts everything that the scenario dates into the queue.
@@ -198,9 +198,8 @@ fn stations(spec: &Spec, seed: u64) -> Vec<Station> {
             let Mac::Dcf(config) = &radio.mac;
             stations.push(Station {
                 mac: Dcf::new(*config, Address(index), Stream::new(seed, u64::from(index), "dcf.backoff")),
-                alarm: Alarm::OFF,
                 node: node as u32,
-                member: None,
+                members: Vec::new(),
                 queue_limit: config.queue_limit,
                 collisions: 0,
                 channel_errors: 0,
@@ -218,7 +217,6 @@ fn links(spec: &Spec, seed: u64) -> Result<Vec<LinkEnd>, Refusal> {
             let queue_limit = config.queue_limit;
             links.push(LinkEnd {
                 link: Link::new(config, seed, links.len() as u64)?,
-                alarm: Alarm::OFF,
                 to: link.between[1 - side] as u32,
                 queue_limit,
             });

@@ -1,6 +1,5 @@
 //! A flow: its application, its transport at both ends, and what is counted of it.
 
-use super::Alarm;
 use super::routing::NextHop;
 use crate::record::delay::DelayStats;
 use crate::record::series::Series;
@@ -14,7 +13,6 @@ pub struct Flow {
     pub(super) from: u32,
     pub(super) to: u32,
     pub(super) application: Application,
-    pub(super) application_alarm: Alarm,
     pub(super) transport: Transport,
     pub(super) counts: Counts,
 }
@@ -43,9 +41,7 @@ pub(super) enum Transport {
 #[derive(Debug)]
 pub(super) struct Connection {
     pub sender: Sender,
-    pub sender_alarm: Alarm,
     pub receiver: Receiver,
-    pub receiver_alarm: Alarm,
     /// What the sender had counted when counting began.
     pub before: SenderStats,
 }

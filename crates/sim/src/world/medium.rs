@@ -20,7 +20,7 @@ pub struct Hearer {
     /// Index of the radio.
     pub radio: u32,
     /// Propagation delay \[ns\].
-    delay_ns: u32,
+    pub delay_ns: u32,
     /// Received power \[mW\].
     power: f64,
 }
@@ -43,9 +43,10 @@ pub struct Transmission {
     pub start: Instant,
     /// When its last bit leaves.
     pub end: Instant,
-    /// The hearers to whom the beginning, and the end, have not come yet.
-    begun: u32,
-    ended: u32,
+    /// How many hearers the beginning, and the end, have reached.
+    pub begun: u32,
+    /// The same for the end.
+    pub ended: u32,
 }
 
 /// Energy at a radio.
@@ -295,28 +296,28 @@ impl Medium {
         Some((id, delay))
     }
 
-    /// The hearers that the beginning of a transmission reaches at once, as a range for [`Medium::hearer`], and when
-    /// it reaches the next ones.
-    pub fn next_beginnings(&mut self, id: u32) -> (std::ops::Range<u32>, Option<Instant>) {
-        let Some(transmission) = self.transmissions[id as usize].as_mut() else { return (0..0, None) };
-        let row = &self.rows[transmission.from as usize].hearers;
-        let (range, next) = wave(row, transmission.begun);
-        transmission.begun = range.end;
-        (range, next.map(|delay| transmission.start + delay))
+    /// Takes out the row of a sender that is on the air, to go through it; [`Medium::put_row`] puts it back.
+    pub fn take_row(&mut self, from: u32) -> Vec<Hearer> {
+        std::mem::take(&mut self.rows[from as usize].hearers)
     }
 
-    /// The same for the end.
-    pub fn next_endings(&mut self, id: u32) -> (std::ops::Range<u32>, Option<Instant>) {
-        let Some(transmission) = self.transmissions[id as usize].as_mut() else { return (0..0, None) };
-        let row = &self.rows[transmission.from as usize].hearers;
-        let (range, next) = wave(row, transmission.ended);
-        transmission.ended = range.end;
-        (range, next.map(|delay| transmission.end + delay))
+    /// Puts a row back.
+    pub fn put_row(&mut self, from: u32, hearers: Vec<Hearer>) {
+        self.rows[from as usize].hearers = hearers;
     }
 
-    /// The radio at a place in the row of a transmission's sender.
-    pub fn hearer(&self, from: u32, place: u32) -> Hearer {
-        self.rows[from as usize].hearers[place as usize]
+    /// Remembers how many hearers the beginning of a transmission has reached.
+    pub fn set_begun(&mut self, id: u32, count: usize) {
+        if let Some(transmission) = self.transmissions[id as usize].as_mut() {
+            transmission.begun = count as u32;
+        }
+    }
+
+    /// The same for its end.
+    pub fn set_ended(&mut self, id: u32, count: usize) {
+        if let Some(transmission) = self.transmissions[id as usize].as_mut() {
+            transmission.ended = count as u32;
+        }
     }
 
     /// The transmission has ended at its last hearer.
@@ -386,18 +387,6 @@ fn furthest(radios: &[RadioState]) -> Metres {
     Metres(range)
 }
 
-/// From `place` on the hearers with one delay, and the delay of those after them.
-fn wave(row: &[Hearer], place: u32) -> (std::ops::Range<u32>, Option<Duration>) {
-    let first = place as usize;
-    let Some(delay) = row.get(first).map(|hearer| hearer.delay_ns) else { return (place..place, None) };
-    let mut last = first + 1;
-    while row.get(last).is_some_and(|hearer| hearer.delay_ns == delay) {
-        last += 1;
-    }
-    let next = row.get(last).map(|hearer| Duration::from_nanos(u64::from(hearer.delay_ns)));
-    (place..last as u32, next)
-}
-
 /// How many bits of the PSDU have come so long after the first energy: it fills the end of the frame, evenly.
 fn psdu_bits_after(transmission: &Transmission, span: Duration) -> u64 {
     let bits = transmission.frame.size.bits();
@@ -445,6 +434,13 @@ impl RadioState {
 
     /// Energy has gone. The sum is taken anew, so that no rounding error stays behind.
     fn remove(&mut self, id: u32) {
+        if let [only] = self.arrivals[..]
+            && only.transmission == id
+        {
+            self.arrivals.clear();
+            self.energy = 0.0;
+            return;
+        }
         if let Some(place) = self.arrivals.iter().position(|arrival| arrival.transmission == id) {
             self.arrivals.swap_remove(place);
         }

@@ -2,8 +2,8 @@
 //!
 //! A run is a value: it has no global state, no thread, no clock but its own. Every machine is driven by
 //! [`airbraid_engine::step`]; what a machine asks of another goes through a queue of pending work and is done when the
-//! first has been drained, at the same instant. A machine's wake-up is armed lazily: an event that comes too early, the
-//! timer having been moved meanwhile, only arms the next one.
+//! first has been drained, at the same instant. What is dated waits in the event queue, machines' wake-ups in a tree of
+//! timers.
 
 mod build;
 mod change;
@@ -23,6 +23,7 @@ pub use packet::{Body, DropReason, Msdu, PacketRef, Packets, Record};
 
 use crate::queue::{EventQueue, Phase};
 use crate::scenario::spec::Spec;
+use crate::timers::Timers;
 use airbraid_engine::{Wake, trunk};
 use airbraid_mac::dcf::Dcf;
 use airbraid_mac::{Address, Outcome};
@@ -41,18 +42,6 @@ enum Event {
     Beginning(u32),
     /// A transmission ends at its next hearers.
     Ending(u32),
-    /// A MAC's timer.
-    Mac(u32),
-    /// A trunk end's timer.
-    Trunk(u32),
-    /// A link direction's timer.
-    Link(u32),
-    /// The timer of a flow's TCP sender.
-    Sender(u32),
-    /// The timer of a flow's TCP receiver.
-    Receiver(u32),
-    /// The timer of a flow's application.
-    Application(u32),
     /// A flow's application starts.
     Start(u32),
     /// A flow's application stops.
@@ -69,9 +58,9 @@ enum Event {
 #[derive(Debug)]
 enum Work {
     /// A MAC hands a packet up.
-    MacDelivers { radio: u32, msdu: Msdu },
+    MacDelivers { radio: u32, from: Address, msdu: Msdu },
     /// A MAC has finished with a packet.
-    MacFinished { radio: u32, msdu: Msdu, outcome: Outcome },
+    MacFinished { radio: u32, to: Address, msdu: Msdu, outcome: Outcome },
     /// A trunk end's output.
     Trunk(u32, trunk::Output<PacketRef>),
     /// A link direction's output.
@@ -86,30 +75,78 @@ enum Work {
     Refill(NextHop),
 }
 
-/// The event that will wake a machine, if one is armed.
+/// A machine that may want to be woken.
 #[derive(Clone, Copy, Debug)]
-struct Alarm(Instant);
+enum Sleeper {
+    /// A radio's MAC.
+    Mac(u32),
+    /// A trunk end.
+    Trunk(u32),
+    /// A link direction.
+    Link(u32),
+    /// A flow's TCP sender.
+    Sender(u32),
+    /// A flow's TCP receiver.
+    Receiver(u32),
+    /// A flow's application.
+    Application(u32),
+}
 
-impl Alarm {
-    const OFF: Self = Self(Instant::MAX);
+/// The wake-ups of all machines: MACs first, then trunk ends, links, and three machines a flow.
+#[derive(Debug)]
+struct Alarms {
+    timers: Timers,
+    first_trunk: u32,
+    first_link: u32,
+    first_flow: u32,
+}
 
-    /// Arms `event` for a machine's wake-up, unless an earlier one is armed already.
-    fn arm(&mut self, queue: &mut EventQueue<Event>, wake: Option<Wake>, event: Event) {
-        if let Some(wake) = wake
-            && wake.at < self.0
-        {
-            self.0 = wake.at;
-            queue.push(wake.at, Phase::Timer, event);
+impl Alarms {
+    fn new(stations: usize, trunk_ends: usize, links: usize, flows: usize) -> Self {
+        Self {
+            timers: Timers::new(stations + trunk_ends + links + 3 * flows),
+            first_trunk: stations as u32,
+            first_link: (stations + trunk_ends) as u32,
+            first_flow: (stations + trunk_ends + links) as u32,
         }
     }
 
-    /// An armed event has come; gives whether it is the earliest, not one that was overtaken.
-    fn rings(&mut self, now: Instant) -> bool {
-        let rings = self.0 == now;
-        if rings {
-            *self = Self::OFF;
+    /// Moves a machine's wake-up to where it wants it.
+    fn arm(&mut self, sleeper: Sleeper, wake: Option<Wake>) {
+        let place = match sleeper {
+            Sleeper::Mac(radio) => radio,
+            Sleeper::Trunk(end) => self.first_trunk + end,
+            Sleeper::Link(direction) => self.first_link + direction,
+            Sleeper::Sender(flow) => self.first_flow + 3 * flow,
+            Sleeper::Receiver(flow) => self.first_flow + 3 * flow + 1,
+            Sleeper::Application(flow) => self.first_flow + 3 * flow + 2,
+        };
+        self.timers.set(place, wake.map_or(Instant::MAX, |wake| wake.at));
+    }
+
+    /// When the first machine wakes; [`Instant::MAX`] if none wants to.
+    fn next_at(&self) -> Instant {
+        self.timers.next().0
+    }
+
+    /// The first machine to wake.
+    fn next(&self) -> Sleeper {
+        let place = self.timers.next().1;
+        if place < self.first_trunk {
+            return Sleeper::Mac(place);
         }
-        rings
+        if place < self.first_link {
+            return Sleeper::Trunk(place - self.first_trunk);
+        }
+        if place < self.first_flow {
+            return Sleeper::Link(place - self.first_link);
+        }
+        let (flow, machine) = ((place - self.first_flow) / 3, (place - self.first_flow) % 3);
+        match machine {
+            0 => Sleeper::Sender(flow),
+            1 => Sleeper::Receiver(flow),
+            _ => Sleeper::Application(flow),
+        }
     }
 }
 
@@ -117,20 +154,25 @@ impl Alarm {
 #[derive(Debug)]
 struct Station {
     mac: Dcf<Msdu>,
-    alarm: Alarm,
     node: u32,
-    /// The trunk end and member that it serves.
-    member: Option<(u32, u8)>,
+    /// The trunk ends and members that it serves, by the peer's radio.
+    members: Vec<(Address, u32, u8)>,
     queue_limit: u32,
     collisions: u64,
     channel_errors: u64,
+}
+
+impl Station {
+    /// The trunk end and member that lead to a peer's radio.
+    fn member_towards(&self, peer: Address) -> Option<(u32, u8)> {
+        self.members.iter().find(|member| member.0 == peer).map(|member| (member.1, member.2))
+    }
 }
 
 /// One end of a trunk.
 #[derive(Debug)]
 struct TrunkEnd {
     trunk: trunk::Trunk<PacketRef>,
-    alarm: Alarm,
     node: u32,
     /// For each member the radio and its peer.
     members: Vec<(u32, Address)>,
@@ -143,7 +185,6 @@ struct TrunkEnd {
 #[derive(Debug)]
 struct LinkEnd {
     link: Link<PacketRef>,
-    alarm: Alarm,
     to: u32,
     queue_limit: u32,
 }
@@ -157,6 +198,7 @@ pub struct World<'a> {
     end: Instant,
     warm_up: Instant,
     queue: EventQueue<Event>,
+    alarms: Alarms,
     pending: VecDeque<Work>,
     medium: Medium,
     stations: Vec<Station>,
@@ -182,11 +224,14 @@ impl<'a> World<'a> {
     pub fn run(&mut self, on_progress: &mut dyn FnMut(f64) -> bool) -> Result<(), Interrupted> {
         // Some milliseconds of work between two reports.
         const REPORT_EVERY: u64 = 1 << 16;
-        while let Some(at) = self.queue.next_at() {
+        loop {
+            // Among simultaneous events the machines' timers come last in their phase, after what the scenario dates.
+            let wakes_at = self.alarms.next_at();
+            let sleeper_first = self.queue.next_is_after(wakes_at, Phase::Timer);
+            let at = if sleeper_first { wakes_at } else { self.queue.next_at().unwrap_or(Instant::MAX) };
             if at > self.end {
                 break;
             }
-            let Some((at, event)) = self.queue.pop() else { break };
             self.now = at;
             self.events += 1;
             if self.events.is_multiple_of(REPORT_EVERY)
@@ -194,7 +239,11 @@ impl<'a> World<'a> {
             {
                 return Err(Interrupted);
             }
-            self.dispatch(event);
+            if sleeper_first {
+                self.wake(self.alarms.next());
+            } else if let Some((_, event)) = self.queue.pop() {
+                self.dispatch(event);
+            }
             while let Some(work) = self.pending.pop_front() {
                 self.carry_out(work);
             }
@@ -203,16 +252,21 @@ impl<'a> World<'a> {
         Ok(())
     }
 
+    fn wake(&mut self, sleeper: Sleeper) {
+        match sleeper {
+            Sleeper::Mac(radio) => self.step_mac(radio, None),
+            Sleeper::Trunk(end) => self.step_trunk(end, None),
+            Sleeper::Link(direction) => self.step_link(direction, None),
+            Sleeper::Sender(flow) => self.step_sender(flow, None),
+            Sleeper::Receiver(flow) => self.step_receiver(flow, None),
+            Sleeper::Application(flow) => self.step_application(flow, None),
+        }
+    }
+
     fn dispatch(&mut self, event: Event) {
         match event {
             Event::Beginning(transmission) => self.on_beginning(transmission),
             Event::Ending(transmission) => self.on_ending(transmission),
-            Event::Mac(radio) => self.on_mac_timer(radio),
-            Event::Trunk(end) => self.on_trunk_timer(end),
-            Event::Link(direction) => self.on_link_timer(direction),
-            Event::Sender(flow) => self.on_sender_timer(flow),
-            Event::Receiver(flow) => self.on_receiver_timer(flow),
-            Event::Application(flow) => self.on_application_timer(flow),
             Event::Start(flow) => self.start_flow(flow),
             Event::Stop(flow) => self.stop_flow(flow),
             Event::Change(index) => self.change(index),
@@ -223,8 +277,8 @@ impl<'a> World<'a> {
 
     fn carry_out(&mut self, work: Work) {
         match work {
-            Work::MacDelivers { radio, msdu } => self.on_mac_delivery(radio, msdu),
-            Work::MacFinished { radio, msdu, outcome } => self.on_mac_finished(radio, msdu, outcome),
+            Work::MacDelivers { radio, from, msdu } => self.on_mac_delivery(radio, from, msdu),
+            Work::MacFinished { radio, to, msdu, outcome } => self.on_mac_finished(radio, to, msdu, outcome),
             Work::Trunk(end, output) => self.on_trunk_output(end, output),
             Work::Link(direction, output) => self.on_link_output(direction, output),
             Work::SendData(flow, segment) => self.send_data(flow, segment),

@@ -2,8 +2,8 @@
 
 use super::packet::{DropReason, Msdu, PacketRef};
 use super::routing::NextHop;
-use super::{Event, Work, World};
-use airbraid_engine::{Machine, step, trunk};
+use super::{Sleeper, Work, World};
+use airbraid_engine::{step, trunk};
 use airbraid_mac::{MacInput, service};
 use airbraid_net::link::{self, LinkInput, LinkOutput};
 
@@ -42,22 +42,10 @@ impl World<'_> {
 
     /// Drives a trunk end: `None` is its timer.
     pub(super) fn step_trunk(&mut self, end: u32, input: Option<trunk::Input<PacketRef>>) {
-        let Self { trunks, queue, pending, now, .. } = self;
+        let Self { trunks, alarms, pending, now, .. } = self;
         let state = &mut trunks[end as usize];
         let wake = step(&mut state.trunk, *now, input, |output| pending.push_back(Work::Trunk(end, output)));
-        state.alarm.arm(queue, wake, Event::Trunk(end));
-    }
-
-    pub(super) fn on_trunk_timer(&mut self, end: u32) {
-        let now = self.now;
-        let state = &mut self.trunks[end as usize];
-        if !state.alarm.rings(now) {
-            return;
-        }
-        match state.trunk.poll_timeout() {
-            Some(wake) if wake.at <= now => self.step_trunk(end, None),
-            wake => state.alarm.arm(&mut self.queue, wake, Event::Trunk(end)),
-        }
+        alarms.arm(Sleeper::Trunk(end), wake);
     }
 
     pub(super) fn on_trunk_output(&mut self, end: u32, output: trunk::Output<PacketRef>) {
@@ -82,23 +70,11 @@ impl World<'_> {
 
     /// Drives one direction of a link: `None` is its timer.
     pub(super) fn step_link(&mut self, direction: u32, input: Option<LinkInput<PacketRef>>) {
-        let Self { links, queue, pending, now, .. } = self;
+        let Self { links, alarms, pending, now, .. } = self;
         let state = &mut links[direction as usize];
         let wake = step(&mut state.link, *now, input, |output| pending.push_back(Work::Link(direction, output)));
-        state.alarm.arm(queue, wake, Event::Link(direction));
+        alarms.arm(Sleeper::Link(direction), wake);
         self.refill(NextHop::Link(direction));
-    }
-
-    pub(super) fn on_link_timer(&mut self, direction: u32) {
-        let now = self.now;
-        let state = &mut self.links[direction as usize];
-        if !state.alarm.rings(now) {
-            return;
-        }
-        match state.link.poll_timeout() {
-            Some(wake) if wake.at <= now => self.step_link(direction, None),
-            wake => state.alarm.arm(&mut self.queue, wake, Event::Link(direction)),
-        }
     }
 
     pub(super) fn on_link_output(&mut self, direction: u32, output: LinkOutput<PacketRef>) {

@@ -4,9 +4,9 @@ use super::medium::{Beginning, Ending, Hearer, Loss};
 use super::observe::FrameEvent;
 use super::packet::{DropReason, Msdu};
 use super::routing::NextHop;
-use super::{Event, Work, World};
+use super::{Event, Sleeper, Work, World};
 use crate::queue::Phase;
-use airbraid_engine::{Machine, step, trunk};
+use airbraid_engine::{step, trunk};
 use airbraid_mac::{Address, Frame, MacInput, MacOutput, Outcome};
 use airbraid_units::{Duration, Instant, Milliwatt};
 
@@ -14,7 +14,7 @@ impl World<'_> {
     /// Drives a MAC: `None` is its timer.
     pub(super) fn step_mac(&mut self, radio: u32, input: Option<MacInput<Msdu>>) {
         let now = self.now;
-        let Self { stations, medium, queue, pending, packets, observer, .. } = self;
+        let Self { stations, medium, queue, alarms, pending, packets, observer, .. } = self;
         let station = &mut stations[radio as usize];
         let wake = step(&mut station.mac, now, input, |output| match output {
             MacOutput::Transmit { frame, at, airtime, access } => {
@@ -33,80 +33,75 @@ impl World<'_> {
                     queue.push(at + airtime + delay, Phase::ReceptionEnd, Event::Ending(id));
                 }
             }
-            MacOutput::Deliver { packet, .. } => {
+            MacOutput::Deliver { from, packet } => {
                 packets.retain(packet.packet);
-                pending.push_back(Work::MacDelivers { radio, msdu: packet });
+                pending.push_back(Work::MacDelivers { radio, from, msdu: packet });
             }
             MacOutput::Status { msdu, outcome, .. } => {
-                pending.push_back(Work::MacFinished { radio, msdu: msdu.packet, outcome });
+                pending.push_back(Work::MacFinished { radio, to: msdu.to, msdu: msdu.packet, outcome });
             }
         });
-        station.alarm.arm(queue, wake, Event::Mac(radio));
-    }
-
-    pub(super) fn on_mac_timer(&mut self, radio: u32) {
-        let now = self.now;
-        let station = &mut self.stations[radio as usize];
-        if !station.alarm.rings(now) {
-            return;
-        }
-        match station.mac.poll_timeout() {
-            Some(wake) if wake.at <= now => self.step_mac(radio, None),
-            wake => station.alarm.arm(&mut self.queue, wake, Event::Mac(radio)),
-        }
+        alarms.arm(Sleeper::Mac(radio), wake);
     }
 
     /// A transmission reaches its next hearers.
     pub(super) fn on_beginning(&mut self, id: u32) {
-        let Some(from) = self.medium.transmission(id).map(|transmission| transmission.from) else { return };
-        loop {
-            let (places, next) = self.medium.next_beginnings(id);
-            for place in places {
-                let hearer = self.medium.hearer(from, place);
-                if self.medium.on_beginning(self.now, id, hearer) == Beginning::Busy {
-                    self.step_mac(hearer.radio, Some(MacInput::Busy));
-                }
-            }
-            let Some(at) = next else { return };
-            if !self.advance_to(at) {
+        let Some(transmission) = self.medium.transmission(id) else { return };
+        let (from, start, begun) = (transmission.from, transmission.start, transmission.begun as usize);
+        let row = self.medium.take_row(from);
+        for (place, &hearer) in row.iter().enumerate().skip(begun) {
+            let at = start + Duration::from_nanos(u64::from(hearer.delay_ns));
+            if at > self.now && !self.advance_to(at) {
+                self.medium.set_begun(id, place);
                 self.queue.push(at, Phase::ReceptionStart, Event::Beginning(id));
-                return;
+                break;
+            }
+            if self.medium.on_beginning(self.now, id, hearer) == Beginning::Busy {
+                self.step_mac(hearer.radio, Some(MacInput::Busy));
             }
         }
-    }
-
-    /// Goes on to `at` without the queue, if nothing comes before: the hearers of one frame lie nanoseconds apart.
-    fn advance_to(&mut self, at: Instant) -> bool {
-        let is_next = self.pending.is_empty() && at <= self.end && self.queue.next_at().is_none_or(|next| at < next);
-        if is_next {
-            self.now = at;
-            self.events += 1;
-        }
-        is_next
+        self.medium.put_row(from, row);
     }
 
     /// A transmission ends at its next hearers.
     pub(super) fn on_ending(&mut self, id: u32) {
         let Some(transmission) = self.medium.transmission(id) else { return };
-        let (from, start, frame) = (transmission.from, transmission.start, transmission.frame);
-        let airtime = transmission.end - start;
-        loop {
-            let (places, next) = self.medium.next_endings(id);
-            for place in places {
-                let hearer = self.medium.hearer(from, place);
-                match self.medium.on_ending(self.now, id, hearer) {
-                    Ending::Nothing => {}
-                    Ending::Idle => self.step_mac(hearer.radio, Some(MacInput::Idle)),
-                    Ending::Reception { result, idle } => self.end_reception(hearer, &frame, airtime, result, idle),
-                }
-            }
-            let Some(at) = next else { break };
-            if !self.advance_to(at) {
+        let (from, start, end) = (transmission.from, transmission.start, transmission.end);
+        let (frame, ended) = (transmission.frame, transmission.ended as usize);
+        let row = self.medium.take_row(from);
+        let mut reached = row.len();
+        for (place, &hearer) in row.iter().enumerate().skip(ended) {
+            let at = end + Duration::from_nanos(u64::from(hearer.delay_ns));
+            if at > self.now && !self.advance_to(at) {
+                self.medium.set_ended(id, place);
                 self.queue.push(at, Phase::ReceptionEnd, Event::Ending(id));
-                return;
+                reached = place;
+                break;
+            }
+            match self.medium.on_ending(self.now, id, hearer) {
+                Ending::Nothing => {}
+                Ending::Idle => self.step_mac(hearer.radio, Some(MacInput::Idle)),
+                Ending::Reception { result, idle } => self.end_reception(hearer, &frame, end - start, result, idle),
             }
         }
-        self.finish_transmission(id, &frame);
+        let is_over = reached == row.len();
+        self.medium.put_row(from, row);
+        if is_over {
+            self.finish_transmission(id, &frame);
+        }
+    }
+
+    /// Goes on to `at` without the queue, if nothing comes before: the hearers of one frame lie nanoseconds apart.
+    fn advance_to(&mut self, at: Instant) -> bool {
+        let is_next = self.pending.is_empty()
+            && at <= self.end
+            && at < self.alarms.next_at()
+            && self.queue.next_at().is_none_or(|next| at < next);
+        if is_next {
+            self.now = at;
+            self.events += 1;
+        }
+        is_next
     }
 
     fn end_reception(
@@ -132,8 +127,14 @@ impl World<'_> {
             let event = FrameEvent { radio: hearer.radio, frame, packet, start };
             observer.on_reception(self.now, event, Milliwatt(hearer.power()).to_dbm().0, result);
         }
-        let frame = result.is_ok().then_some(*frame);
-        self.step_mac(hearer.radio, Some(MacInput::ReceptionEnd { frame, idle }));
+        let input = match result {
+            Err(_) => MacInput::ReceptionError { idle },
+            Ok(()) if frame.to == Address(hearer.radio) || frame.to == Address::BROADCAST => {
+                MacInput::Received { frame: *frame, idle }
+            }
+            Ok(()) => MacInput::Overheard { frame: frame.header(), idle },
+        };
+        self.step_mac(hearer.radio, Some(input));
     }
 
     fn finish_transmission(&mut self, id: u32, frame: &Frame<Msdu>) {
@@ -144,9 +145,9 @@ impl World<'_> {
     }
 
     /// A MAC hands a packet up: to the trunk that it serves, or to the network layer.
-    pub(super) fn on_mac_delivery(&mut self, radio: u32, msdu: Msdu) {
+    pub(super) fn on_mac_delivery(&mut self, radio: u32, from: Address, msdu: Msdu) {
         let station = &self.stations[radio as usize];
-        match (msdu.trunk, station.member) {
+        match (msdu.trunk, station.member_towards(from)) {
             (Some(header), Some((end, _))) => {
                 self.step_trunk(end, Some(trunk::Input::Frame { header, packet: msdu.packet }));
             }
@@ -155,9 +156,9 @@ impl World<'_> {
     }
 
     /// A MAC has finished with a packet: the trunk or the source may send the next.
-    pub(super) fn on_mac_finished(&mut self, radio: u32, msdu: Msdu, outcome: Outcome) {
+    pub(super) fn on_mac_finished(&mut self, radio: u32, to: Address, msdu: Msdu, outcome: Outcome) {
         let station = &self.stations[radio as usize];
-        let (node, member) = (station.node, station.member);
+        let (node, member) = (station.node, station.member_towards(to));
         match outcome {
             Outcome::Acknowledged | Outcome::Broadcast => self.packets.release(msdu.packet),
             Outcome::RetryLimit => self.drop_packet(node, msdu.packet, DropReason::RetryLimit),

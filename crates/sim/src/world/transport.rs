@@ -3,8 +3,8 @@
 use super::flow::{Flow, Transport};
 use super::packet::{Body, PacketRef};
 use super::routing::NextHop;
-use super::{Event, Work, World};
-use airbraid_engine::{Machine, step};
+use super::{Sleeper, Work, World};
+use airbraid_engine::step;
 use airbraid_net::source::{ApplicationInput, ApplicationOutput};
 use airbraid_net::tcp::{ReceiverInput, ReceiverOutput, Segment, SenderInput, SenderOutput};
 use airbraid_units::Bytes;
@@ -12,7 +12,7 @@ use airbraid_units::Bytes;
 impl World<'_> {
     pub(super) fn start_flow(&mut self, flow: u32) {
         if let Transport::Tcp(_) = self.flows[flow as usize].transport {
-            self.step_sender(flow, SenderInput::Open);
+            self.step_sender(flow, Some(SenderInput::Open));
         }
         self.step_application(flow, Some(ApplicationInput::Start));
     }
@@ -30,26 +30,14 @@ impl World<'_> {
         }
     }
 
-    pub(super) fn on_application_timer(&mut self, flow: u32) {
-        let now = self.now;
-        let state = &mut self.flows[flow as usize];
-        if !state.application_alarm.rings(now) {
-            return;
-        }
-        match state.application.poll_timeout() {
-            Some(wake) if wake.at <= now => self.step_application(flow, None),
-            wake => state.application_alarm.arm(&mut self.queue, wake, Event::Application(flow)),
-        }
-    }
-
-    fn step_application(&mut self, flow: u32, input: Option<ApplicationInput>) {
+    pub(super) fn step_application(&mut self, flow: u32, input: Option<ApplicationInput>) {
         let mut outputs = arrayvec::ArrayVec::<ApplicationOutput, 4>::new();
         let state = &mut self.flows[flow as usize];
         let wake = step(&mut state.application, self.now, input, |output| outputs.push(output));
-        state.application_alarm.arm(&mut self.queue, wake, Event::Application(flow));
+        self.alarms.arm(Sleeper::Application(flow), wake);
         for output in outputs {
             match self.flows[flow as usize].transport {
-                Transport::Tcp(_) => self.step_sender(flow, tcp_input(output)),
+                Transport::Tcp(_) => self.step_sender(flow, Some(tcp_input(output))),
                 Transport::Udp { .. } => self.write_datagrams(flow, output),
             }
         }
@@ -165,7 +153,7 @@ impl World<'_> {
         self.packets.deliver(packet);
         match record.body {
             Body::Data(segment) => self.step_receiver(record.flow, Some(segment)),
-            Body::Ack(segment) => self.step_sender(record.flow, SenderInput::Segment(segment)),
+            Body::Ack(segment) => self.step_sender(record.flow, Some(SenderInput::Segment(segment))),
             Body::Datagram { payload, .. } => self.count_delivery(record.flow, payload, record.len),
         }
     }
@@ -180,35 +168,19 @@ impl World<'_> {
         }
     }
 
-    fn step_sender(&mut self, flow: u32, input: SenderInput) {
-        self.drive_sender(flow, Some(input));
-    }
-
-    fn drive_sender(&mut self, flow: u32, input: Option<SenderInput>) {
-        let Self { flows, queue, pending, now, .. } = self;
+    pub(super) fn step_sender(&mut self, flow: u32, input: Option<SenderInput>) {
+        let Self { flows, alarms, pending, now, .. } = self;
         let Flow { transport: Transport::Tcp(connection), counts, .. } = &mut flows[flow as usize] else { return };
         let wake = step(&mut connection.sender, *now, input, |output| match output {
             SenderOutput::Segment(segment) => pending.push_back(Work::SendData(flow, segment)),
             SenderOutput::Connected => {}
             SenderOutput::Finished => counts.completed = counts.completed.or(Some(*now)),
         });
-        connection.sender_alarm.arm(queue, wake, Event::Sender(flow));
+        alarms.arm(Sleeper::Sender(flow), wake);
     }
 
-    pub(super) fn on_sender_timer(&mut self, flow: u32) {
-        let now = self.now;
-        let Transport::Tcp(connection) = &mut self.flows[flow as usize].transport else { return };
-        if !connection.sender_alarm.rings(now) {
-            return;
-        }
-        match connection.sender.poll_timeout() {
-            Some(wake) if wake.at <= now => self.drive_sender(flow, None),
-            wake => connection.sender_alarm.arm(&mut self.queue, wake, Event::Sender(flow)),
-        }
-    }
-
-    fn step_receiver(&mut self, flow: u32, segment: Option<Segment>) {
-        let Self { flows, queue, pending, now, warm_up, .. } = self;
+    pub(super) fn step_receiver(&mut self, flow: u32, segment: Option<Segment>) {
+        let Self { flows, alarms, pending, now, warm_up, .. } = self;
         let Flow { transport: Transport::Tcp(connection), counts, .. } = &mut flows[flow as usize] else { return };
         let input = segment.map(ReceiverInput::Segment);
         let headers = segment.map_or(0, |segment| segment.packet_len().as_u64() - u64::from(segment.len));
@@ -229,19 +201,7 @@ impl World<'_> {
         {
             counts.ip_bytes += u64::from(segment.len) + headers;
         }
-        connection.receiver_alarm.arm(queue, wake, Event::Receiver(flow));
-    }
-
-    pub(super) fn on_receiver_timer(&mut self, flow: u32) {
-        let now = self.now;
-        let Transport::Tcp(connection) = &mut self.flows[flow as usize].transport else { return };
-        if !connection.receiver_alarm.rings(now) {
-            return;
-        }
-        match connection.receiver.poll_timeout() {
-            Some(wake) if wake.at <= now => self.step_receiver(flow, None),
-            wake => connection.receiver_alarm.arm(&mut self.queue, wake, Event::Receiver(flow)),
-        }
+        alarms.arm(Sleeper::Receiver(flow), wake);
     }
 }
 

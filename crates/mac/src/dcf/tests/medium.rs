@@ -229,7 +229,14 @@ impl Medium {
                             Signal::Frame(frame) if intact && !self.is_destroyed(station, &frame) => Some(frame),
                             _ => None,
                         };
-                        self.drive(station, Some(MacInput::ReceptionEnd { frame, idle }));
+                        let input = match frame {
+                            None => MacInput::ReceptionError { idle },
+                            Some(frame) if frame.to == Address(station as u32) || frame.to == Address::BROADCAST => {
+                                MacInput::Received { frame, idle }
+                            }
+                            Some(frame) => MacInput::Overheard { frame: frame.header(), idle },
+                        };
+                        self.drive(station, Some(input));
                     }
                     None if idle => self.drive(station, Some(MacInput::Idle)),
                     None => {}
