@@ -41,7 +41,7 @@ bench: build ## Speed and memory of the four benchmark scenarios, costs of singl
 	@benches/bench.sh $(RELEASE)
 
 bench-peers: build ## The same beside ns-2 (Debian's package), in one run
-	@benches/peers.sh $(RELEASE)
+	@AIRBRAID=$(RELEASE) benches/peers.sh
 
 picture: build ## Draw the picture of the README anew
 	@scripts/picture.sh $(RELEASE)

@@ -41,6 +41,11 @@ impl Timers {
         (self.nodes[1].at, self.nodes[1].machine)
     }
 
+    /// When a machine is to be woken.
+    pub fn at(&self, machine: u32) -> Instant {
+        self.nodes[self.leaves + machine as usize].at
+    }
+
     /// Moves a machine's wake-up.
     pub fn set(&mut self, machine: u32, at: Instant) {
         let mut node = self.leaves + machine as usize;

@@ -111,8 +111,12 @@ impl Alarms {
         }
     }
 
-    /// Moves a machine's wake-up to where it wants it.
-    fn arm(&mut self, sleeper: Sleeper, wake: Option<Wake>) {
+    /// Hears when a machine wants to be woken.
+    ///
+    /// Only an earlier time moves its alarm. A later one, or none, waits until the alarm rings: the machine, woken too
+    /// early, changes nothing, and its alarm is set anew. Stations hear several frames for each time they transmit, so
+    /// most alarms never ring in vain.
+    fn arm(&mut self, now: Instant, sleeper: Sleeper, wake: Option<Wake>) {
         let place = match sleeper {
             Sleeper::Mac(radio) => radio,
             Sleeper::Trunk(end) => self.first_trunk + end,
@@ -121,7 +125,11 @@ impl Alarms {
             Sleeper::Receiver(flow) => self.first_flow + 3 * flow + 1,
             Sleeper::Application(flow) => self.first_flow + 3 * flow + 2,
         };
-        self.timers.set(place, wake.map_or(Instant::MAX, |wake| wake.at));
+        let at = wake.map_or(Instant::MAX, |wake| wake.at);
+        let armed = self.timers.at(place);
+        if at < armed || armed <= now {
+            self.timers.set(place, at);
+        }
     }
 
     /// When the first machine wakes; [`Instant::MAX`] if none wants to.

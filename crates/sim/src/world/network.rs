@@ -45,7 +45,7 @@ impl World<'_> {
         let Self { trunks, alarms, pending, now, .. } = self;
         let state = &mut trunks[end as usize];
         let wake = step(&mut state.trunk, *now, input, |output| pending.push_back(Work::Trunk(end, output)));
-        alarms.arm(Sleeper::Trunk(end), wake);
+        alarms.arm(*now, Sleeper::Trunk(end), wake);
     }
 
     pub(super) fn on_trunk_output(&mut self, end: u32, output: trunk::Output<PacketRef>) {
@@ -73,7 +73,7 @@ impl World<'_> {
         let Self { links, alarms, pending, now, .. } = self;
         let state = &mut links[direction as usize];
         let wake = step(&mut state.link, *now, input, |output| pending.push_back(Work::Link(direction, output)));
-        alarms.arm(Sleeper::Link(direction), wake);
+        alarms.arm(*now, Sleeper::Link(direction), wake);
         self.refill(NextHop::Link(direction));
     }
 

@@ -41,7 +41,7 @@ impl World<'_> {
                 pending.push_back(Work::MacFinished { radio, to: msdu.to, msdu: msdu.packet, outcome });
             }
         });
-        alarms.arm(Sleeper::Mac(radio), wake);
+        alarms.arm(now, Sleeper::Mac(radio), wake);
     }
 
     /// A transmission reaches its next hearers.

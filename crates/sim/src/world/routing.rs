@@ -55,7 +55,8 @@ impl Routes {
     pub fn new(spec: &Spec, edges: &[Vec<Edge>]) -> Self {
         let nodes = spec.nodes.len();
         let mut routes = Self { nodes, table: vec![None; nodes * nodes] };
-        let distances: Vec<Vec<u32>> = (0..nodes).map(|to| hops_to(to, edges)).collect();
+        let incoming = incoming(edges);
+        let distances: Vec<Vec<u32>> = (0..nodes).map(|to| hops_to(to, &incoming)).collect();
         for (node, ways) in edges.iter().enumerate() {
             for (to, distance) in distances.iter().enumerate() {
                 if node == to || distance[node] == u32::MAX {
@@ -81,15 +82,20 @@ impl Routes {
     }
 }
 
-/// The number of hops from every node to `to`, by breadth-first search; `u32::MAX` where there is no way.
-fn hops_to(to: usize, edges: &[Vec<Edge>]) -> Vec<u32> {
-    let mut incoming: Vec<Vec<usize>> = vec![Vec::new(); edges.len()];
+/// For each node who has a way to it.
+fn incoming(edges: &[Vec<Edge>]) -> Vec<Vec<usize>> {
+    let mut incoming = vec![Vec::new(); edges.len()];
     for (from, ways) in edges.iter().enumerate() {
         for edge in ways {
             incoming[edge.to as usize].push(from);
         }
     }
-    let mut hops = vec![u32::MAX; edges.len()];
+    incoming
+}
+
+/// The number of hops from every node to `to`, by breadth-first search; `u32::MAX` where there is no way.
+fn hops_to(to: usize, incoming: &[Vec<usize>]) -> Vec<u32> {
+    let mut hops = vec![u32::MAX; incoming.len()];
     hops[to] = 0;
     let mut next = VecDeque::from([to]);
     while let Some(node) = next.pop_front() {

@@ -34,7 +34,7 @@ impl World<'_> {
         let mut outputs = arrayvec::ArrayVec::<ApplicationOutput, 4>::new();
         let state = &mut self.flows[flow as usize];
         let wake = step(&mut state.application, self.now, input, |output| outputs.push(output));
-        self.alarms.arm(Sleeper::Application(flow), wake);
+        self.alarms.arm(self.now, Sleeper::Application(flow), wake);
         for output in outputs {
             match self.flows[flow as usize].transport {
                 Transport::Tcp(_) => self.step_sender(flow, Some(tcp_input(output))),
@@ -176,7 +176,7 @@ impl World<'_> {
             SenderOutput::Connected => {}
             SenderOutput::Finished => counts.completed = counts.completed.or(Some(*now)),
         });
-        alarms.arm(Sleeper::Sender(flow), wake);
+        alarms.arm(*now, Sleeper::Sender(flow), wake);
     }
 
     pub(super) fn step_receiver(&mut self, flow: u32, segment: Option<Segment>) {
@@ -201,7 +201,7 @@ impl World<'_> {
         {
             counts.ip_bytes += u64::from(segment.len) + headers;
         }
-        alarms.arm(Sleeper::Receiver(flow), wake);
+        alarms.arm(*now, Sleeper::Receiver(flow), wake);
     }
 }
 
