@@ -15,9 +15,9 @@ impl Stream {
     /// The stream of `purpose` (say `"dcf.backoff"`) at `node` in a run with `seed`.
     pub fn new(seed: u64, node: u64, purpose: &str) -> Self {
         // FNV-1a over the name: stable, and the names are few and short.
-        let name = purpose.bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
+        let name = purpose
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
         let mut mix = SplitMix64::seed_from_u64(seed);
         let seed = mix.next_u64();
         let mut mix = SplitMix64::seed_from_u64(seed ^ node.wrapping_mul(0x9e37_79b9_7f4a_7c15));

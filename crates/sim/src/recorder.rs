@@ -154,10 +154,9 @@ impl<'a> Recorder<'a> {
         let station = &self.stations[event.radio as usize];
         let trunk_header = frame.payload.and_then(trunk_header);
         let options = event.packet.map(|packet| self.tcp_options(packet)).unwrap_or_default();
-        let packet = event.packet.map(|packet| CapturedPacket {
-            trunk_header: trunk_header.as_deref(),
-            ..self.packet(packet, &options)
-        });
+        let packet = event
+            .packet
+            .map(|packet| CapturedPacket { trunk_header: trunk_header.as_deref(), ..self.packet(packet, &options) });
         let kind = match frame.kind {
             FrameKind::Rts => CapturedKind::Rts,
             FrameKind::Cts => CapturedKind::Cts,
@@ -203,10 +202,8 @@ impl<'a> Recorder<'a> {
 
     fn tcp_header<'b>(&self, packet: &Record, segment: &Segment, options: &'b [u8]) -> CapturedTransport<'b> {
         let flags = segment.flags;
-        let bits = u8::from(flags.fin)
-            | u8::from(flags.syn) << 1
-            | u8::from(segment.len > 0) << 3
-            | u8::from(flags.ack) << 4;
+        let bits =
+            u8::from(flags.fin) | u8::from(flags.syn) << 1 | u8::from(segment.len > 0) << 3 | u8::from(flags.ack) << 4;
         // The window of a SYN is never scaled (RFC 7323, 2.2).
         let shift = if flags.syn { 0 } else { self.window_shift(packet.flow) };
         CapturedTransport::Tcp {

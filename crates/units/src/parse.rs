@@ -94,8 +94,7 @@ impl Quantity for Duration {
     const UNITS: &'static [&'static str] = &["s", "ms", "us", "ns", "min", "h"];
     const EXAMPLE: &'static str = "20 us";
     fn parse(text: &str) -> Result<Self, ParseError> {
-        let table =
-            [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("µs", 1e3), ("ns", 1.0), ("min", 60e9), ("h", 3600e9)];
+        let table = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("µs", 1e3), ("ns", 1.0), ("min", 60e9), ("h", 3600e9)];
         let ns = scaled(text, Self::WHAT, &table)?;
         whole(ns, Self::WHAT, "time is counted in whole nanoseconds").map(Self::from_nanos)
     }

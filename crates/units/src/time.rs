@@ -185,14 +185,7 @@ impl fmt::Display for Instant {
     /// Seconds with nine decimals, grouped by three after the point: `12.345 678 900`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ns = self.0 % 1_000_000_000;
-        write!(
-            f,
-            "{}.{:03} {:03} {:03}",
-            self.0 / 1_000_000_000,
-            ns / 1_000_000,
-            ns / 1_000 % 1_000,
-            ns % 1_000
-        )
+        write!(f, "{}.{:03} {:03} {:03}", self.0 / 1_000_000_000, ns / 1_000_000, ns / 1_000 % 1_000, ns % 1_000)
     }
 }
 

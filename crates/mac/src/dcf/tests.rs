@@ -98,7 +98,8 @@ fn the_counter_freezes_at_whole_slots_and_resumes_after_difs() {
 #[test]
 fn a_backoff_follows_each_transmission_even_if_nothing_waits() {
     // Done at 1333.273; nine slots from 1383.273 to 1563.273.
-    let cases = [(1_400, "1563.273", true), (1_558, "1563.273", true), (1_560, "1563.273", true), (1_600, "1600.000", false)];
+    let cases =
+        [(1_400, "1563.273", true), (1_558, "1563.273", true), (1_560, "1563.273", true), (1_600, "1600.000", false)];
     for (enqueued, sent, waited) in cases {
         let backoff = if waited { ", 9 of 31" } else { "" };
         let mut medium = Medium::new(config(), us(0), &[&[9], &[]]);

@@ -464,8 +464,15 @@ impl RadioState {
             }
         };
         if takes {
-            self.lock =
-                Some(Lock { transmission: id, power, decodable, since: now, interference: before, success: 1.0, bits: 0 });
+            self.lock = Some(Lock {
+                transmission: id,
+                power,
+                decodable,
+                since: now,
+                interference: before,
+                success: 1.0,
+                bits: 0,
+            });
         }
     }
 

@@ -152,8 +152,7 @@ impl Packets {
     /// A new packet, in one place.
     pub fn create(&mut self, flow: u32, from: u32, to: u32, len: u32, created: Instant, body: Body) -> PacketRef {
         self.offered += 1;
-        let record =
-            Record { flow, from, to, len, created, hops: 0, body, places: 1, delivered: false, reason: None };
+        let record = Record { flow, from, to, len, created, hops: 0, body, places: 1, delivered: false, reason: None };
         let id = match self.free.pop() {
             Some(id) => {
                 self.records[id as usize] = record;
@@ -210,7 +209,11 @@ impl Packets {
 
     /// Dropped packets by reason; reasons that did not occur are left out.
     pub fn drops(&self) -> BTreeMap<&'static str, u64> {
-        DROP_REASONS.iter().map(|(reason, name)| (*name, self.dropped[*reason as usize])).filter(|(_, n)| *n > 0).collect()
+        DROP_REASONS
+            .iter()
+            .map(|(reason, name)| (*name, self.dropped[*reason as usize]))
+            .filter(|(_, n)| *n > 0)
+            .collect()
     }
 
     /// The account of all packets.

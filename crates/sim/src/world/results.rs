@@ -58,10 +58,7 @@ impl World<'_> {
             timeouts: stats.timeouts - before.timeouts,
             completion_s: counts.completed.map(|at| at.saturating_since(spec.start).as_secs_f64()),
             delay_s: counts.delay.result(),
-            series: FlowSeries {
-                interval_s: interval,
-                goodput_bps: counts.goodput.rates(self.end, 8.0),
-            },
+            series: FlowSeries { interval_s: interval, goodput_bps: counts.goodput.rates(self.end, 8.0) },
         }
     }
 

@@ -78,7 +78,9 @@ impl World<'_> {
         for step in 0..count {
             let place = (self.greedy_turn + step) % count;
             let flow = self.greedy_flows[place];
-            let Transport::Udp { hop, unsent, payload, .. } = &mut self.flows[flow as usize].transport else { continue };
+            let Transport::Udp { hop, unsent, payload, .. } = &mut self.flows[flow as usize].transport else {
+                continue;
+            };
             if *unsent == 0 || !hop.is_some_and(|hop| hop.is_same_interface(interface)) {
                 continue;
             }

@@ -1,0 +1,79 @@
+//! Nothing vanishes and nothing multiplies: whatever the scenario, offered = delivered + dropped + in flight, and once the
+//! sources have stopped and the queues have drained nothing is in flight any more.
+
+use airbraid_tests::{run, spec};
+use proptest::prelude::*;
+use std::fmt::Write;
+
+/// One flow in a random scenario: from, to (steps further on), transport and what it sends.
+type FlowChoice = (usize, usize, usize, usize);
+
+fn scenario(nodes: usize, flows: &[FlowChoice], ber: bool, rts: bool, trunk: bool, queue: u32, seed: u32) -> String {
+    let error = if ber { "{ ber = 1e-5 }" } else { "\"none\"" };
+    let threshold = if rts { 0 } else { 3000 };
+    let mut text = format!(
+        r#"
+schema = 1
+title  = "Random"
+asks   = "Do the books balance?"
+[run]
+duration = "40 s"
+seed     = {seed}
+[radio]
+standard            = "802.11b"
+rate                = "11 Mbit/s"
+reception_range     = "250 m"
+carrier_sense_range = "400 m"
+error               = {error}
+rts_threshold       = "{threshold} byte"
+queue               = {queue}
+"#
+    );
+    for node in 0..nodes {
+        let x = 200 * node;
+        let radios = if trunk && node < 2 { "[1, 5, 9]" } else { "[1]" };
+        let _ = write!(text, "[[node]]\nname = \"n{node}\"\nposition = [\"{x} m\", \"0 m\"]\nradios = {radios}\n");
+    }
+    if trunk {
+        text.push_str("[[trunk]]\nname = \"air\"\nbetween = [\"n0\", \"n1\"]\npolicy = { queue = 8 }\n");
+    }
+    let far = nodes - 1;
+    let _ = write!(
+        text,
+        "[[node]]\nname = \"wired\"\nposition = [\"0 m\", \"900 m\"]\nradios = []\n[[link]]\nname = \"wan\"\n\
+         between = [\"n{far}\", \"wired\"]\nrate = \"2 Mbit/s\"\ndelay = \"20 ms\"\njitter = \"3 ms\"\nqueue = 5\nloss = \"1 %\"\n"
+    );
+    for (number, (from, step, transport, source)) in flows.iter().enumerate() {
+        let name = |index: usize| if index == nodes { "wired".to_owned() } else { format!("n{index}") };
+        let (from, to) = (from % (nodes + 1), (from + 1 + step % nodes) % (nodes + 1));
+        let transport =
+            ["\"udp\"", "{ tcp = \"reno\" }", "{ tcp = \"newreno\" }", "{ tcp = \"sack\" }", "{ tcp = \"cubic\" }"]
+                [transport % 5];
+        let source = ["\"greedy\"", "{ rate = \"300 kbit/s\" }", "{ file = \"100 kB\" }"][source % 3];
+        let _ = write!(
+            text,
+            "[[flow]]\nname = \"f{number}\"\nfrom = \"{}\"\nto = \"{}\"\ntransport = {transport}\nsource = {source}\nstop = \"3 s\"\n",
+            name(from),
+            name(to)
+        );
+    }
+    text
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn the_books_balance_and_everything_drains(
+        nodes in 2usize..6,
+        flows in prop::collection::vec((0usize..8, 0usize..8, 0usize..5, 0usize..3), 1..5),
+        ber: bool, rts: bool, trunk: bool, queue in 1u32..60, seed in 0u32..1000,
+    ) {
+        let text = scenario(nodes, &flows, ber, rts, trunk, queue, seed);
+        // The run itself refuses to end with books that do not balance.
+        let result = run(&spec(&text)).result;
+        prop_assert_eq!(result.packets.in_flight, 0, "{:?} {:?}\n{}", result.packets, result.drops, text);
+        prop_assert!(result.packets.offered > 0);
+        let dropped: u64 = result.drops.values().sum();
+        prop_assert_eq!(dropped, result.packets.dropped);
+    }
+}
