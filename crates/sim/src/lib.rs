@@ -1,6 +1,6 @@
 //! The discrete-event wireless simulator: from a scenario to a result.
 //!
-//! [`scenario`] reads the file, [`run`] plays it once with one seed, [`result`] is what comes out. The radio channel is
+//! [`scenario`] reads the file, [`run()`] plays it once with one seed, [`result`] is what comes out. The radio channel is
 //! [`phy`]; everything that happens is in `world`.
 
 pub mod phy;
