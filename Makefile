@@ -25,7 +25,7 @@ demo: build ## One TCP connection over one 802.11b channel and over a trunk of t
 lint: test-tools ## Formatting, lints, documentation
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- --deny warnings
-	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --workspace --no-deps --document-private-items --locked --quiet
+	RUSTDOCFLAGS="--deny warnings --allow rustdoc::private-intra-doc-links" $(CARGO) doc --workspace --no-deps --locked --quiet
 
 check: build ## Run every committed scenario against what it expects
 	$(RELEASE) check scenarios
