@@ -5,10 +5,9 @@
 use airbraid_sim::scenario::Plan;
 use airbraid_sim::scenario::spec::Spec;
 use airbraid_sim::{RunOptions, RunOutput};
-use rayon::prelude::*;
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// What is recorded in a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,37 +94,64 @@ pub fn execute(
     runner: &Runner<'_>,
     progress: &(dyn Fn(usize, f64) + Sync),
 ) -> Result<Vec<Vec<RunOutput>>, Failure> {
-    let jobs: Vec<(usize, Job<'_>)> = jobs(plan, settings.recorded);
+    let (cell_of, jobs): (Vec<usize>, Vec<Job<'_>>) = jobs(plan, settings.recorded).into_iter().unzip();
+    let keep = |_, outcome: Result<RunOutput, String>| {
+        // What a failed campaign would still compute is of no use; runs that this stops are not to blame.
+        outcome.map_err(|message| if settings.stop.swap(true, Ordering::Relaxed) { None } else { Some(message) })
+    };
+    let results = each(&jobs, settings, runner, progress, &keep)?;
+    let mut cells: Vec<Vec<RunOutput>> = plan.cells.iter().map(|_| Vec::new()).collect();
+    let mut stopped = false;
+    for ((cell, job), outcome) in cell_of.into_iter().zip(&jobs).zip(results) {
+        match outcome {
+            Some(Ok(output)) => cells[cell].push(output),
+            Some(Err(Some(message))) => {
+                return Err(Failure::Run { cell: plan.cells[cell].label.clone(), seed: job.seed, message });
+            }
+            Some(Err(None)) | None => stopped = true,
+        }
+    }
+    if stopped { Err(Failure::Stopped) } else { Ok(cells) }
+}
+
+/// Does `jobs` in their order, as many at a time as `settings` says, and gives what `keep` makes of each outcome, in
+/// the order of the jobs; `None` for one that was not begun before somebody asked to stop.
+///
+/// `keep` is called from any thread, with the index of the job.
+///
+/// # Errors
+/// There are no threads to be had.
+pub fn each<T: Send>(
+    jobs: &[Job<'_>],
+    settings: &Settings<'_>,
+    runner: &Runner<'_>,
+    progress: &(dyn Fn(usize, f64) + Sync),
+    keep: &(dyn Fn(usize, Result<RunOutput, String>) -> T + Sync),
+) -> Result<Vec<Option<T>>, Failure> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(settings.jobs).build();
     let pool = pool.map_err(|e| Failure::Threads(e.to_string()))?;
-    let one = |(index, (cell, job)): (usize, &(usize, Job<'_>))| {
-        if settings.stop.load(Ordering::Relaxed) {
-            return Err(Failure::Stopped);
+    let next = AtomicUsize::new(0);
+    // Each thread takes the next job: whoever sorts the long ones to the front wastes no core at the end.
+    let work = || {
+        let mut done = Vec::new();
+        while !settings.stop.load(Ordering::Relaxed) {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(job) = jobs.get(index) else { break };
+            let mut go_on = |share: f64| {
+                progress(index, share);
+                !settings.stop.load(Ordering::Relaxed)
+            };
+            let outcome = measured(job, runner, &mut go_on);
+            done.push((index, keep(index, outcome)));
+            progress(index, 1.0);
         }
-        let mut go_on = |share: f64| {
-            progress(index, share);
-            !settings.stop.load(Ordering::Relaxed)
-        };
-        let outcome = measured(job, runner, &mut go_on).map_err(|message| {
-            // What a failed campaign would still compute is of no use; runs that this stops are not to blame.
-            if settings.stop.swap(true, Ordering::Relaxed) {
-                return Failure::Stopped;
-            }
-            Failure::Run { cell: plan.cells[*cell].label.clone(), seed: job.seed, message }
-        });
-        progress(index, 1.0);
-        outcome
+        done
     };
-    let results: Vec<Result<RunOutput, Failure>> = pool.install(|| jobs.par_iter().enumerate().map(one).collect());
-    let failed = results.iter().filter_map(|r| r.as_ref().err());
-    if let Some(failure) = failed.clone().find(|f| **f != Failure::Stopped).or(failed.clone().next()) {
-        return Err(failure.clone());
+    let mut results: Vec<Option<T>> = jobs.iter().map(|_| None).collect();
+    for (index, value) in pool.broadcast(|_| work()).into_iter().flatten() {
+        results[index] = Some(value);
     }
-    let mut cells: Vec<Vec<RunOutput>> = plan.cells.iter().map(|_| Vec::new()).collect();
-    for ((cell, _), outcome) in jobs.iter().zip(results) {
-        cells[*cell].extend(outcome.ok());
-    }
-    Ok(cells)
+    Ok(results)
 }
 
 /// The runs of a plan: replication k of each cell on seed + k.

@@ -4,11 +4,15 @@
 //! the order of the plan, whatever order they finished in. Nothing here decides what a run computes.
 
 pub mod execute;
+pub mod facts;
 pub mod metrics;
 pub mod output;
+pub mod page;
 pub mod plot;
 pub mod report;
+pub mod reproduce;
 pub mod statistics;
+pub mod store;
 pub mod verdict;
 
 pub use execute::{Failure, Job, Recorded, Runner, Settings, execute, simulate};

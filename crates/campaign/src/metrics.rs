@@ -60,12 +60,14 @@ fn trunks(trunks: &[TrunkResult], out: &mut Vec<(String, f64)>) {
         }
         let path = format!("trunk.{}.{}", trunk.name, trunk.from);
         out.extend(counts(trunk).map(|(name, n)| (format!("{path}.{name}"), n as f64)));
+        out.push((format!("{path}.blocked_s"), trunk.blocked_s));
+        out.push((format!("{path}.blocked_longest_s"), trunk.blocked_longest_s));
         out.push((format!("{path}.resequencing_delay_mean_s"), trunk.resequencing_delay_mean_s));
         out.push((format!("{path}.reorder_timer_s"), trunk.reorder_timer_s));
     }
 }
 
-fn counts(trunk: &TrunkResult) -> [(&'static str, u64); 6] {
+fn counts(trunk: &TrunkResult) -> [(&'static str, u64); 13] {
     [
         ("sent", trunk.sent),
         ("delivered", trunk.delivered),
@@ -73,6 +75,13 @@ fn counts(trunk: &TrunkResult) -> [(&'static str, u64); 6] {
         ("duplicates", trunk.duplicates),
         ("timer_expiries", trunk.timer_expiries),
         ("resyncs", trunk.resyncs),
+        ("known_lost", trunk.known_lost),
+        ("markers", trunk.markers),
+        ("acks", trunk.acks),
+        ("naks", trunk.naks),
+        ("resends", trunk.resends),
+        ("deaths", trunk.deaths),
+        ("fifo_drops", trunk.fifo_drops),
     ]
 }
 

@@ -1,4 +1,5 @@
-//! The files of `--out DIR`: `summary.json`, series as CSV, `plot.svg`, timelines and captures.
+//! The files of `--out DIR`: of a run `summary.json`, series as CSV, `plot.svg`, timelines and captures; of a
+//! reproduction what its page is made of.
 //!
 //! All are written into a directory beside DIR, which then takes its place in one step: DIR is the old result or the
 //! new one, never a half of it.
@@ -10,8 +11,12 @@ use std::fmt::Write as _;
 use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 
-/// The file by which an older result is known.
+/// The result of a run as the contract of `--json` has it.
 const SUMMARY: &str = "summary.json";
+/// The result of a reproduction likewise.
+pub const ROWS: &str = "rows.json";
+/// The files by which an older result is known.
+const KNOWN: [&str; 2] = [SUMMARY, ROWS];
 
 /// Refuses a DIR that could not be replaced: it exists and is neither empty nor an older result.
 ///
@@ -25,7 +30,8 @@ pub fn check_target(dir: &Path) -> Result<()> {
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),
         Err(e) => Err(e),
         Ok(m) if !m.is_dir() => Err(Error::new(ErrorKind::AlreadyExists, "there is a file of that name")),
-        Ok(_) if dir.join(SUMMARY).is_file() || std::fs::read_dir(dir)?.next().is_none() => Ok(()),
+        Ok(_) if KNOWN.iter().any(|name| dir.join(name).is_file()) => Ok(()),
+        Ok(_) if std::fs::read_dir(dir)?.next().is_none() => Ok(()),
         Ok(_) => {
             let message = "the directory holds something else than a result of airbraid; name a new one";
             Err(Error::new(ErrorKind::AlreadyExists, message))
@@ -38,13 +44,26 @@ pub fn check_target(dir: &Path) -> Result<()> {
 /// # Errors
 /// What the file system says, or [`check_target`]; `dir` is then as it was.
 pub fn write(dir: &Path, results: &Results, outcomes: &[Vec<RunOutput>]) -> Result<()> {
+    replace(dir, &|partial| fill(partial, results, outcomes))
+}
+
+/// Writes files, names and texts, to `dir`.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_files(dir: &Path, files: &[(String, String)]) -> Result<()> {
+    replace(dir, &|partial| files.iter().try_for_each(|(name, text)| std::fs::write(partial.join(name), text)))
+}
+
+/// Has a directory filled beside `dir`, which then takes its place.
+fn replace(dir: &Path, fill: &dyn Fn(&Path) -> Result<()>) -> Result<()> {
     check_target(dir)?;
     let partial = beside(dir, "partial");
     let old = beside(dir, "old");
     remove(&partial)?;
     remove(&old)?;
     std::fs::create_dir_all(&partial)?;
-    let written = fill(&partial, results, outcomes).and_then(|()| {
+    let written = fill(&partial).and_then(|()| {
         if dir.exists() {
             std::fs::rename(dir, &old)?;
         }

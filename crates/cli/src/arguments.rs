@@ -24,6 +24,9 @@ pub enum Command {
     /// Print every resolved value of a scenario and where it came from
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(Explain),
+    /// Reproduce a paper: its figures and tables, ours beside the paper's
+    #[command(after_help = REPRODUCE_EXAMPLES)]
+    Reproduce(Reproduce),
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -60,6 +63,24 @@ Examples:
   airbraid explain three_channels.toml
   airbraid explain three_channels.toml --set radio.standard=802.11a
   airbraid explain three_channels.toml --json | jq '.values[] | select(.from | startswith(\"default\"))'";
+
+const REPRODUCE_EXAMPLES: &str = "\
+Examples:
+  airbraid reproduce wang2005 --quick
+      a first answer in seconds: short runs, two replications
+
+  airbraid reproduce wang2005
+      everything; the page is wang2005-report/report.html
+
+  airbraid reproduce wang2005 --only fig12 --only 000.fig23.ber1e5
+      a figure with its rows, and one row
+
+  airbraid reproduce wang2005 --json | jq '.rows[] | select(.verdict == \"off\")'
+
+Every run that is finished is kept (--store): interrupt it and start it again, it goes on where it was.
+
+Exit status: 0 fine, 1 a run failed or a row is missing, 2 the input is wrong, 130 interrupted.
+That a value is off is a result, not a failure.";
 
 /// What is said over a scenario.
 #[derive(Args, Debug, Default)]
@@ -126,4 +147,35 @@ pub struct Explain {
     /// Prints one JSON object and nothing else
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `reproduce`.
+#[derive(Args, Debug)]
+pub struct Reproduce {
+    /// The paper, such as wang2005
+    pub paper: String,
+    /// Short runs, few replications: a first answer
+    #[arg(long)]
+    pub quick: bool,
+    /// Only this figure or row, or the rows that begin so; may be repeated
+    #[arg(long, value_name = "ID")]
+    pub only: Vec<String>,
+    /// Runs at a time [default: as many as cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+    /// Prints one JSON object and nothing else; writes a report only with --out
+    #[arg(long)]
+    pub json: bool,
+    /// Writes report.html, rows.json and rows.csv into this directory, which is made or replaced [default: PAPER-report]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Where finished runs are kept [default: airbraid in the user's cache directory]
+    #[arg(long, value_name = "DIR", conflicts_with = "no_store")]
+    pub store: Option<PathBuf>,
+    /// Keeps and recalls nothing
+    #[arg(long)]
+    pub no_store: bool,
+    /// Papers of this directory, a folder each, beside those that airbraid brings along
+    #[arg(long, value_name = "DIR")]
+    pub papers: Option<PathBuf>,
 }

@@ -1,12 +1,14 @@
 //! `airbraid check`.
 
 use crate::arguments::{Check, Over};
+use crate::interrupt;
 use crate::print::{Ended, json, note, out, scenario, wrong};
 use crate::run::campaign;
 use crate::table;
 use airbraid_campaign::{Recorded, Results, Verdict, judge, report};
 use airbraid_sim::scenario::Errors;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 /// What became of one file.
 enum Checked {
@@ -25,6 +27,9 @@ pub fn check(arguments: &Check) -> Result<(), Ended> {
     let mut printed = Vec::new();
     for file in files {
         let checked = one(&file, arguments.jobs);
+        if interrupt::flag().load(Ordering::Relaxed) {
+            return Err(Ended::Interrupted);
+        }
         status = status.max(match &checked {
             Checked::Judged(verdicts) if verdicts.iter().all(|v| v.holds) => 0,
             Checked::Judged(_) | Checked::Failed(_) => 1,

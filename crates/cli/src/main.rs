@@ -1,12 +1,14 @@
 //! The `airbraid` command: arguments and printing. What it prints is computed elsewhere.
 //!
-//! Exit 0: fine; 1: a run failed or an expectation does not hold; 2: the input is wrong.
+//! Exit 0: fine; 1: a run failed or an expectation does not hold; 2: the input is wrong; 130: interrupted.
 
 mod arguments;
 mod check;
 mod explain;
+mod interrupt;
 mod print;
 mod progress;
+mod reproduce;
 mod run;
 mod table;
 
@@ -19,6 +21,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Explain(arguments) => explain::explain(&arguments),
+        Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -16,6 +16,8 @@ pub enum Ended {
     Argument(String),
     /// A run failed.
     Failed(String),
+    /// Somebody asked to stop.
+    Interrupted,
     /// Everything is said already.
     Silent(u8),
 }
@@ -41,6 +43,10 @@ impl Ended {
             Self::Failed(message) => {
                 note(&format!("error: {message}"));
                 ExitCode::from(1)
+            }
+            Self::Interrupted => {
+                note("stopped; nothing was written");
+                ExitCode::from(crate::interrupt::STATUS)
             }
             Self::Silent(status) => ExitCode::from(status),
         }

@@ -1,6 +1,7 @@
 //! `airbraid run`.
 
 use crate::arguments::Run;
+use crate::interrupt;
 use crate::print::{self, Ended, json, note, out};
 use crate::progress::Progress;
 use crate::table;
@@ -8,7 +9,6 @@ use airbraid_campaign::execute::run_count;
 use airbraid_campaign::{Failure, Recorded, Results, Settings, execute, judge, output, simulate};
 use airbraid_sim::RunOutput;
 use airbraid_sim::scenario::Plan;
-use std::sync::atomic::AtomicBool;
 
 /// Runs a scenario and prints what came out.
 pub fn run(arguments: &Run) -> Result<(), Ended> {
@@ -18,7 +18,10 @@ pub fn run(arguments: &Run) -> Result<(), Ended> {
     }
     let scenario = arguments.out.is_some();
     let recorded = Recorded { pcap: arguments.pcap, timeline: arguments.timeline, scenario };
-    let outcomes = campaign(&plan, arguments.jobs, recorded).map_err(|failure| Ended::Failed(failure.to_string()))?;
+    let outcomes = campaign(&plan, arguments.jobs, recorded).map_err(|failure| match failure {
+        Failure::Stopped => Ended::Interrupted,
+        other => Ended::Failed(other.to_string()),
+    })?;
     let results = Results::new(&plan, &outcomes);
     if let Some(dir) = &arguments.out {
         let failed = |e| Ended::Failed(format!("--out {}: {e}", dir.display()));
@@ -34,7 +37,7 @@ pub fn run(arguments: &Run) -> Result<(), Ended> {
 /// Executes a plan under a progress bar.
 pub fn campaign(plan: &Plan, jobs: Option<u16>, recorded: Recorded) -> Result<Vec<Vec<RunOutput>>, Failure> {
     let progress = Progress::new(run_count(plan));
-    let stop = AtomicBool::new(false);
+    let stop = interrupt::flag();
     let settings = Settings { jobs: jobs.map_or(0, usize::from), recorded, stop: &stop };
     let outcomes = execute(plan, &settings, &simulate, &|run, share| progress.report(run, share));
     progress.finish();

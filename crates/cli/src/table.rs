@@ -1,5 +1,7 @@
 //! Results as text in columns.
 
+use airbraid_campaign::page;
+use airbraid_campaign::reproduce::{Reproduction, Rows, Standing};
 use airbraid_campaign::statistics::Summary;
 use airbraid_campaign::{CellResult, Results, Verdict};
 use airbraid_sim::scenario::Plan;
@@ -31,6 +33,46 @@ pub fn results(plan: &Plan, results: &Results, verdicts: &[Verdict]) -> String {
         out.push_str(&columns(&verdict_rows(verdicts)));
     }
     out
+}
+
+/// What `reproduce` prints: the rows, then what asks for an explanation, then how many stand how.
+pub fn reproduction(reproduction: &Reproduction, rows: &Rows) -> String {
+    let about = &reproduction.paper.about;
+    let mut out = format!("{}\n{}, {}\n\n", about.title, about.authors, about.source);
+    let head = ["row", "paper", "ours", "unit", "deviation", "verdict", "origin"];
+    let mut lines = vec![head.map(str::to_owned).to_vec()];
+    for row in &rows.rows {
+        let value = !row.paper.is_null();
+        lines.push(vec![
+            row.id.clone(),
+            shorten(&row.accept, 44),
+            if value { page::ours(&row.ours) } else { shorten(&row.note, 44) },
+            if value { page::unit(&row.unit).to_owned() } else { String::new() },
+            page::deviation(row),
+            row.verdict.name().to_owned(),
+            row.origin.to_owned(),
+        ]);
+    }
+    out.push_str(&columns(&lines));
+    let explained = [Standing::Off, Standing::Broken, Standing::Missing];
+    for row in rows.rows.iter().filter(|row| explained.contains(&row.verdict)) {
+        let note = if row.note.is_empty() { "not explained" } else { &row.note };
+        let _ = write!(out, "\n{} is {}: {note}", row.id, row.verdict.name());
+    }
+    let _ = writeln!(out, "\n\n{}", page::summary(rows));
+    out.push_str(if reproduction.quick {
+        "a first answer from short runs and few replications: without --quick it may differ\n"
+    } else {
+        "mean \u{b1} half of the 99 % confidence interval\n"
+    });
+    out
+}
+
+fn shorten(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most.saturating_sub(3)).chain("...".chars()).collect()
 }
 
 /// What `check` prints for one file.

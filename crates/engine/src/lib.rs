@@ -10,5 +10,5 @@ pub mod trunk;
 pub mod wire;
 
 pub use machine::{Machine, Wake, step};
-pub use packet::Packet;
+pub use packet::{Packet, Share};
 pub use random::Stream;

@@ -38,3 +38,12 @@ pub trait Packet {
         self.len() == Bytes::ZERO
     }
 }
+
+/// A packet of which a second handle can be had: what resends keeps one while the other is on its way.
+///
+/// The daemon's buffers are reference-counted. The simulator passes descriptors and counts the places itself, told by
+/// what goes out: a machine that keeps a handle says so with the output, and gives the handle back when it is done.
+pub trait Share: Packet + Sized {
+    /// Another handle to the same packet.
+    fn share(&self) -> Self;
+}

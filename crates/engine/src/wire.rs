@@ -1,27 +1,42 @@
 //! Byte formats: what the daemon sends, what captures show, what the fuzzers attack. Parsing and emitting, no state.
 //!
-//! Trunk header, 22 bytes, network byte order:
+//! Network byte order. Trunk header, 24 bytes:
 //!
 //! ```text
-//!  0         1        2       4        8               12                16       18              22
-//!  | version | member | epoch | number | member number | member previous | bucket | bucket number |
+//!  0         1        2       4        8               12                16       18              22          24
+//!  | version | member | epoch | number | member number | member previous | bucket | bucket number | unsettled |
+//! ```
+//!
+//! Control frames of a trunk; how many numbers are missing follows from the length:
+//!
+//! ```text
+//!  0         1   2       4            8                12
+//!  | version | 1 | zero  | round      | counter        |
+//!  | version | 2 | epoch | next       | missing, 0 to 4 numbers ...
+//!
+//!  0         1   2       4        5      6           8          12       16
+//!  | version | 3 | epoch | member | zero | unsettled | previous | number | zeros ...
 //! ```
 
-use crate::trunk::{Header, Member};
+use crate::trunk::{Control, Header, Member, Missing};
 use airbraid_units::SeqNum;
 
 /// The version that this code speaks.
 pub const TRUNK_VERSION: u8 = 1;
 /// Length of the trunk header \[byte\].
-pub const TRUNK_HEADER_LEN: usize = 22;
+pub const TRUNK_HEADER_LEN: usize = 24;
 
-/// Why bytes are not a trunk header.
+/// Why bytes are not a trunk header, or not a control frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireError {
     /// There are fewer bytes than a header has.
     Truncated,
     /// It is of a version that this code does not speak.
     Version(u8),
+    /// It is a control frame of a kind that there is not.
+    Kind(u8),
+    /// It is longer than its kind can be, or says something where it must be silent.
+    Malformed,
 }
 
 /// Writes a trunk header.
@@ -35,6 +50,7 @@ pub fn emit_trunk_header(header: &Header) -> [u8; TRUNK_HEADER_LEN] {
     bytes[12..16].copy_from_slice(&header.member_previous.0.to_be_bytes());
     bytes[16..18].copy_from_slice(&header.bucket.to_be_bytes());
     bytes[18..22].copy_from_slice(&header.bucket_number.0.to_be_bytes());
+    bytes[22..24].copy_from_slice(&header.unsettled.to_be_bytes());
     bytes
 }
 
@@ -57,19 +73,118 @@ pub fn parse_trunk_header(bytes: &[u8]) -> Result<(Header, &[u8]), WireError> {
         member_previous: long(12),
         bucket: short(16),
         bucket_number: long(18),
+        unsettled: short(22),
     };
     Ok((header, rest))
+}
+
+/// Appends a control frame to `out`.
+pub fn emit_control(control: &Control, out: &mut Vec<u8>) {
+    let mut head = |kind: u8, epoch: u16| {
+        out.extend([TRUNK_VERSION, kind]);
+        out.extend(epoch.to_be_bytes());
+    };
+    match *control {
+        Control::Surplus { round, counter } => {
+            head(1, 0);
+            out.extend(round.to_be_bytes());
+            out.extend(counter.to_be_bytes());
+        }
+        Control::Acknowledgement { epoch, next, missing } => {
+            head(2, epoch);
+            out.extend(next.0.to_be_bytes());
+            out.extend(missing.iter().flat_map(|number| number.0.to_be_bytes()));
+        }
+        Control::Marker { epoch, member, previous, number, unsettled, padding } => {
+            head(3, epoch);
+            out.extend([member.0, 0]);
+            out.extend(unsettled.to_be_bytes());
+            out.extend(previous.0.to_be_bytes());
+            out.extend(number.0.to_be_bytes());
+            out.resize(out.len() + usize::from(padding), 0);
+        }
+    }
+}
+
+/// Reads a control frame, which is all of `bytes`.
+///
+/// # Errors
+/// [`WireError`] if it is none.
+pub fn parse_control(bytes: &[u8]) -> Result<Control, WireError> {
+    let (head, body) = bytes.split_first_chunk::<4>().ok_or(WireError::Truncated)?;
+    if head[0] != TRUNK_VERSION {
+        return Err(WireError::Version(head[0]));
+    }
+    let epoch = u16::from_be_bytes([head[2], head[3]]);
+    if head[1] == 3 {
+        return parse_marker(epoch, body);
+    }
+    let (words, rest) = body.as_chunks::<4>();
+    if words.len() > 1 + Missing::CAPACITY || words.len() == 1 + Missing::CAPACITY && !rest.is_empty() {
+        return Err(WireError::Malformed);
+    }
+    if !rest.is_empty() {
+        return Err(WireError::Truncated);
+    }
+    match (head[1], words) {
+        (1, &[round, counter]) if epoch == 0 => {
+            Ok(Control::Surplus { round: u32::from_be_bytes(round), counter: i32::from_be_bytes(counter) })
+        }
+        (2, &[next, ref numbers @ ..]) => {
+            let mut missing = Missing::default();
+            for number in numbers {
+                missing.push(SeqNum(u32::from_be_bytes(*number)));
+            }
+            Ok(Control::Acknowledgement { epoch, next: SeqNum(u32::from_be_bytes(next)), missing })
+        }
+        (1, &[] | &[_]) | (2, &[]) => Err(WireError::Truncated),
+        (1, _) => Err(WireError::Malformed),
+        (kind, _) => Err(WireError::Kind(kind)),
+    }
+}
+
+fn parse_marker(epoch: u16, body: &[u8]) -> Result<Control, WireError> {
+    let (&[member, zero, high, low, ref numbers @ ..], padding) =
+        body.split_first_chunk::<12>().ok_or(WireError::Truncated)?;
+    let [a, b, c, d, e, f, g, h] = *numbers;
+    let is_silent = zero == 0 && padding.iter().all(|&byte| byte == 0);
+    let padding = u16::try_from(padding.len()).ok().filter(|_| is_silent).ok_or(WireError::Malformed)?;
+    Ok(Control::Marker {
+        epoch,
+        member: Member(member),
+        previous: SeqNum(u32::from_be_bytes([a, b, c, d])),
+        number: SeqNum(u32::from_be_bytes([e, f, g, h])),
+        unsettled: u16::from_be_bytes([high, low]),
+        padding,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn control() -> impl Strategy<Value = Control> {
+        let missing = prop::collection::vec(any::<u32>(), 0..=Missing::CAPACITY);
+        prop_oneof![
+            any::<(u32, i32)>().prop_map(|(round, counter)| Control::Surplus { round, counter }),
+            (any::<(u16, u32)>(), missing).prop_map(|((epoch, next), numbers)| {
+                let mut missing = Missing::default();
+                assert!(numbers.into_iter().all(|number| missing.push(SeqNum(number))));
+                Control::Acknowledgement { epoch, next: SeqNum(next), missing }
+            }),
+            (any::<(u16, u8, u32, u32, u16)>(), 0u16..2_000).prop_map(|(fields, padding)| {
+                let (epoch, member, previous, number, unsettled) = fields;
+                let (previous, number) = (SeqNum(previous), SeqNum(number));
+                Control::Marker { epoch, member: Member(member), previous, number, unsettled, padding }
+            }),
+        ]
+    }
     use proptest::prelude::*;
 
     proptest! {
         #[test]
         fn what_is_emitted_is_parsed(
-            member: u8, epoch: u16, numbers: [u32; 4], bucket: u16, rest in prop::collection::vec(any::<u8>(), 0..8)
+            member: u8, epoch: u16, numbers: [u32; 4], shorts: [u16; 2], rest in prop::collection::vec(any::<u8>(), 0..8)
         ) {
             let header = Header {
                 epoch,
@@ -77,8 +192,9 @@ mod tests {
                 number: SeqNum(numbers[0]),
                 member_number: SeqNum(numbers[1]),
                 member_previous: SeqNum(numbers[2]),
-                bucket,
+                bucket: shorts[0],
                 bucket_number: SeqNum(numbers[3]),
+                unsettled: shorts[1],
             };
             let mut bytes = emit_trunk_header(&header).to_vec();
             bytes.extend(&rest);
@@ -94,6 +210,37 @@ mod tests {
                 }
                 Err(WireError::Truncated) => prop_assert!(bytes.len() < TRUNK_HEADER_LEN),
                 Err(WireError::Version(version)) => prop_assert!(version != TRUNK_VERSION),
+                Err(other) => panic!("{other:?} of a header"),
+            }
+        }
+
+        #[test]
+        fn a_control_frame_that_is_emitted_is_parsed_and_any_beginning_of_it_is_too_short(control in control()) {
+            let mut bytes = vec![];
+            emit_control(&control, &mut bytes);
+            prop_assert_eq!(parse_control(&bytes), Ok(control));
+            let least = match control {
+                Control::Surplus { .. } => bytes.len(),
+                Control::Acknowledgement { .. } => 8,
+                Control::Marker { .. } => 16,
+            };
+            for len in 0..bytes.len() {
+                let shorter = parse_control(&bytes[..len]);
+                // A list of numbers may end behind each of them, zeros anywhere.
+                prop_assert!(shorter == Err(WireError::Truncated) || (shorter.is_ok() && len >= least));
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_answered_as_a_control_frame(
+            start in (1u8..=1, 0u8..6), rest in prop::collection::vec(any::<u8>(), 0..40)
+        ) {
+            let mut bytes = vec![start.0, start.1];
+            bytes.extend(rest);
+            if let Ok(control) = parse_control(&bytes) {
+                let mut again = vec![];
+                emit_control(&control, &mut again);
+                prop_assert_eq!(again, bytes);
             }
         }
     }

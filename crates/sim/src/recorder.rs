@@ -261,7 +261,7 @@ impl<'a> Recorder<'a> {
 
 /// The bytes of a trunk's header: cut, or filled up, to what the scenario charges for it.
 fn trunk_header(msdu: Msdu) -> Option<Vec<u8>> {
-    let mut bytes = wire::emit_trunk_header(&msdu.trunk?).to_vec();
+    let mut bytes = wire::emit_trunk_header(&msdu.trunk()?).to_vec();
     bytes.resize(msdu.overhead as usize, 0);
     Some(bytes)
 }

@@ -125,6 +125,24 @@ pub struct TrunkResult {
     pub timer_expiries: u64,
     /// Times the receiver began anew behind a restarted sender.
     pub resyncs: u64,
+    /// Holes given up without waiting, their packets known to be lost (resequencer `fifo`).
+    pub known_lost: u64,
+    /// Markers sent (surplus round robin, resequencer `fifo`).
+    pub markers: u64,
+    /// Acknowledgements sent by the receiving end (JKM).
+    pub acks: u64,
+    /// Numbers asked for again by the receiving end, repetitions included (JKM).
+    pub naks: u64,
+    /// Packets sent again (JKM).
+    pub resends: u64,
+    /// Times a member was given up by the sending end (resequencer `fifo`).
+    pub deaths: u64,
+    /// Packets and markers that a full FIFO refused (surplus round robin).
+    pub fifo_drops: u64,
+    /// Time in which the receiving end held packets and waited for another member's (surplus round robin).
+    pub blocked_s: f64,
+    /// The longest such time between two deliveries.
+    pub blocked_longest_s: f64,
     /// Mean time that a delivered packet waited for its turn.
     pub resequencing_delay_mean_s: f64,
     /// The reordering timer's value at the end.

@@ -23,4 +23,10 @@ pub struct Header {
     pub bucket: u16,
     /// Number of the packet within its flow bucket.
     pub bucket_number: SeqNum,
+    /// How many numbers before this one the oldest packet lies that may still be on its way, as far as the sender knows;
+    /// [`UNSETTLED`] if it does not.
+    pub unsettled: u16,
 }
+
+/// The sender does not know what is still on its way.
+pub const UNSETTLED: u16 = u16::MAX;

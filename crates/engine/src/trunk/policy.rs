@@ -5,9 +5,9 @@ use airbraid_units::Duration;
 /// How a trunk distributes and resequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// Which member takes the next packet.
+    /// Which member takes the next packet; surplus round robin and JKM restore the order in their own way.
     pub distributor: Distributor,
-    /// How the receiver restores the order.
+    /// How the receiver restores the order behind the other distributors.
     pub resequencer: Resequencer,
     /// Packets that the trunk's own queue holds while all members are occupied (Wang 2005: 50).
     pub queue_limit: u32,
@@ -21,6 +21,80 @@ pub enum Distributor {
     /// The next free member in turn; the queue restarts at the member that became free (Wang 2005).
     #[default]
     RoundRobin,
+    /// The member on which the packet is expected to arrive first, from backlog, rate and delay of each.
+    EarliestDelivery,
+    /// Surplus round robin with markers (Wang 2005, section 2.1).
+    Srr(Srr),
+    /// Selective-reject ARQ between the ends (Wang 2005, section 5, after Jacquet, Kauffmann and Misson).
+    Jkm(Jkm),
+}
+
+impl Distributor {
+    /// How many packets a member holds at once where nothing else is said.
+    ///
+    /// Wang 2005: 1. Earliest delivery works through the members' backlogs: the fastest must be able to hold what it
+    /// carries while the slowest carries one, seven packets between 11 and 1 Mbit/s. Surplus round robin waits for the
+    /// member whose turn it is: the others live on what they hold meanwhile (measured, `docs/models/trunk.md`).
+    pub const fn member_limit(self) -> u32 {
+        match self {
+            Self::RoundRobin | Self::Jkm(_) => 1,
+            Self::EarliestDelivery => 8,
+            Self::Srr(_) => 32,
+        }
+    }
+}
+
+/// Surplus round robin (Wang 2005, section 2.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Srr {
+    /// What a member may send in a round \[byte of IP packets\]; at least the longest packet (Wang 2005: 3000).
+    pub quantum: u32,
+    /// How markers are sent.
+    pub marker: Marking,
+    /// Packets and markers that each member's FIFO at the receiver holds.
+    pub fifo_limit: u32,
+}
+
+/// How the markers of surplus round robin are sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Marking {
+    /// Without acknowledgement: cheap, and lost when it is lost.
+    #[default]
+    Broadcast,
+    /// As data.
+    Unicast,
+}
+
+/// Selective-reject ARQ (Wang 2005, section 5; the constants are ours, `docs/models/trunk.md`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Jkm {
+    /// Packets that may be sent and not acknowledged; the sender keeps each of them.
+    pub window: u32,
+    /// A hole is asked for again not sooner than after this.
+    pub nak_interval: Duration,
+    /// The oldest packet is sent again when it has been unacknowledged for so long.
+    pub sender_timeout: Duration,
+}
+
+/// The method by which the receiver decides how long to wait for a hole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// A timer that adapts to late packets (Wang 2005, section 3.3).
+    #[default]
+    Adaptive,
+    /// What is known of each member, because members keep order (`docs/decisions/0005-fifo-resequencer.md`).
+    Fifo(Fifo),
+}
+
+/// The sender's part in the method [`Method::Fifo`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fifo {
+    /// A member that has been silent for so long, its last frame's fate unknown, gets a marker if others have gone on.
+    pub silence: Duration,
+    /// A member that lost so many frames in a row gets no more; 0: whatever it loses.
+    pub dead_after: u32,
+    /// How often a dead member is probed with a marker.
+    pub probe: Duration,
 }
 
 /// What becomes of a packet that comes after its place was given up.
@@ -37,13 +111,15 @@ pub enum LateMode {
 /// leaves open are argued for in `docs/models/trunk.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resequencer {
+    /// How it is decided how long to wait.
+    pub method: Method,
     /// What becomes of late packets.
     pub mode: LateMode,
     /// The reordering timer at the start.
     pub initial: Duration,
     /// The timer is never shorter.
     pub minimum: Duration,
-    /// The timer is never longer.
+    /// The timer is never longer; with the method `fifo` no packet is held longer.
     pub maximum: Duration,
     /// Each late packet lengthens the timer by this.
     pub increment: Duration,
@@ -71,6 +147,7 @@ impl Default for Policy {
 impl Default for Resequencer {
     fn default() -> Self {
         Self {
+            method: Method::default(),
             mode: LateMode::default(),
             initial: Duration::from_millis(10),
             minimum: Duration::from_millis(1),
@@ -80,5 +157,33 @@ impl Default for Resequencer {
             repeat_halving: false,
             buffer_limit: 2048,
         }
+    }
+}
+
+impl Resequencer {
+    /// The defaults of the method `fifo`. It holds no packet longer than 200 ms: more than the retries of a MAC take, and
+    /// not more than the shortest retransmission timer that hosts have (Linux: 200 ms).
+    pub fn fifo() -> Self {
+        Self { method: Method::Fifo(Fifo::default()), maximum: Duration::from_millis(200), ..Self::default() }
+    }
+}
+
+impl Default for Fifo {
+    /// 10 ms: some frames' time, so that a busy member never gets a marker; three losses in a row on a link that loses one frame
+    /// in ten at random happen once in a thousand; a probe every 100 ms costs a member of 802.11b one hundredth.
+    fn default() -> Self {
+        Self { silence: Duration::from_millis(10), dead_after: 3, probe: Duration::from_millis(100) }
+    }
+}
+
+impl Default for Srr {
+    fn default() -> Self {
+        Self { quantum: 3_000, marker: Marking::default(), fifo_limit: 1_024 }
+    }
+}
+
+impl Default for Jkm {
+    fn default() -> Self {
+        Self { window: 256, nak_interval: Duration::from_millis(20), sender_timeout: Duration::from_millis(200) }
     }
 }

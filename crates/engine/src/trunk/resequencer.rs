@@ -12,31 +12,13 @@
 
 use super::header::Header;
 use super::policy::{LateMode, Resequencer};
+use super::stats::ReceiverStats;
 use super::window::{ReceivedWindow, WINDOW};
 use super::{DropReason, Output};
 use crate::machine::Wake;
 use crate::packet::Packet;
 use airbraid_units::{Duration, Instant, SeqNum};
 use std::collections::VecDeque;
-
-/// What the receiving side counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ReceiverStats {
-    /// Packets delivered.
-    pub delivered: u64,
-    /// Packets that came after their place had been given up.
-    pub late: u64,
-    /// Packets that had come before.
-    pub duplicates: u64,
-    /// Packets of an earlier life of the sender, or too old to tell.
-    pub stale: u64,
-    /// Expiries of the reordering timer.
-    pub timer_expiries: u64,
-    /// New beginnings behind a sender that has restarted or leapt.
-    pub resyncs: u64,
-    /// Time that delivered packets have waited for their turn, all together.
-    pub waited: Duration,
-}
 
 /// A packet, or run, that waits for its turn.
 #[derive(Debug)]

@@ -1,39 +1,38 @@
-//! The sending side: numbers packets and gives each to the next free member, in turn.
+//! The sending side: numbers packets and gives each to the next free member, in turn (Wang 2005, section 3.2), or to the
+//! one that is expected to have it there first.
 //!
 //! A packet is numbered when a member takes it. That order is the order of arrival, and a packet that the full queue
 //! refuses takes no number, so the receiver never waits for it.
 
-use super::header::Header;
-use super::policy::{Distributor, Policy};
-use super::{DropReason, Member, Output};
+use super::control::Control;
+use super::forecast::{Choice, Forecast};
+use super::header::{Header, UNSETTLED};
+use super::herald::{Due, Herald};
+use super::policy::{Distributor, Method, Policy};
+use super::stats::SenderStats;
+use super::{DropReason, Member, Outcome, Output};
+use crate::machine::Wake;
 use crate::packet::Packet;
-use airbraid_units::SeqNum;
+use airbraid_units::{Duration, Instant, SeqNum};
 use std::collections::VecDeque;
 
 /// Flow buckets that are numbered apart; a packet's bucket is taken modulo this.
 const BUCKETS: usize = 1024;
-
-/// What the sending side counts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SenderStats {
-    /// Packets given to members.
-    pub sent: u64,
-    /// The same by member.
-    pub sent_by_member: Vec<u64>,
-    /// Packets refused by the full queue.
-    pub queue_drops: u64,
-    /// The longest that the queue has been \[packets\].
-    pub queue_max: usize,
-}
 
 /// A member as its sender sees it.
 #[derive(Clone, Copy, Debug, Default)]
 struct MemberState {
     /// Packets that it holds.
     held: u32,
+    /// The host says that it cannot be used.
+    is_down: bool,
+    /// It gets nothing: it is down, or has lost frame after frame.
+    is_closed: bool,
     next_number: SeqNum,
     /// Trunk number of the last frame given to it.
     previous: Option<SeqNum>,
+    /// Length of the longest segment given to it, as far as a marker can be that long \[byte\].
+    longest: u16,
 }
 
 /// The sending side of a trunk.
@@ -47,21 +46,36 @@ pub struct Sender<P> {
     next_number: SeqNum,
     bucket_numbers: Vec<SeqNum>,
     queue: VecDeque<P>,
+    /// What is known of the members' speed, where packets go by it.
+    forecast: Option<Forecast>,
+    /// When a free member may have become better than the one that is waited for.
+    look_at: Option<Instant>,
+    /// What is known of the frames' fate, where the receiver wants to know.
+    herald: Option<Herald>,
     stats: SenderStats,
 }
 
 impl<P: Packet> Sender<P> {
     /// A sender over `members` free members. Numbers begin at 1.
     pub fn new(policy: Policy, members: u8, epoch: u16) -> Self {
+        let members = usize::from(members);
+        let by_forecast = policy.distributor == Distributor::EarliestDelivery;
+        let herald = match policy.resequencer.method {
+            Method::Fifo(config) => Some(Herald::new(config, members)),
+            Method::Adaptive => None,
+        };
         Self {
             policy,
             epoch,
-            members: vec![MemberState::default(); usize::from(members)],
+            members: vec![MemberState::default(); members],
             turn: 0,
             next_number: SeqNum(1),
             bucket_numbers: vec![SeqNum(0); BUCKETS],
             queue: VecDeque::with_capacity(policy.queue_limit as usize),
-            stats: SenderStats { sent_by_member: vec![0; usize::from(members)], ..SenderStats::default() },
+            forecast: by_forecast.then(|| Forecast::new(members, policy.member_limit)),
+            look_at: None,
+            herald,
+            stats: SenderStats::new(members),
         }
     }
 
@@ -75,10 +89,11 @@ impl<P: Packet> Sender<P> {
         self.queue.len()
     }
 
-    /// A packet from above: to the next free member, or into the queue.
-    pub fn on_packet(&mut self, packet: P, outputs: &mut VecDeque<Output<P>>) {
-        match self.free_member(self.turn) {
-            Some(member) => self.give(member, packet, outputs),
+    /// A packet from above: to a member that has room for it, or into the queue.
+    pub fn on_packet(&mut self, now: Instant, packet: P, outputs: &mut VecDeque<Output<P>>) {
+        let member = if self.queue.is_empty() { self.member_for(now, packet.len().as_u64(), self.turn) } else { None };
+        match member {
+            Some(member) => self.give(now, member, packet, outputs),
             None if self.queue.len() < self.policy.queue_limit as usize => {
                 self.queue.push_back(packet);
                 self.stats.queue_max = self.stats.queue_max.max(self.queue.len());
@@ -91,33 +106,130 @@ impl<P: Packet> Sender<P> {
     }
 
     /// A member has finished with a packet: the queue moves on, starting at that member.
-    pub fn on_finished(&mut self, member: Member, outputs: &mut VecDeque<Output<P>>) {
+    pub fn on_finished(&mut self, now: Instant, member: Member, outcome: Outcome, outputs: &mut VecDeque<Output<P>>) {
         let index = usize::from(member.0);
         if let Some(state) = self.members.get_mut(index) {
             state.held = state.held.saturating_sub(1);
         }
-        while let Some(free) = self.free_member(index) {
-            let Some(packet) = self.queue.pop_front() else { break };
-            self.give(free, packet, outputs);
+        if let Some(forecast) = &mut self.forecast {
+            forecast.on_finished(now, member);
+        }
+        if let Some(herald) = &mut self.herald {
+            let has_died = herald.on_finished(now, member, outcome);
+            self.stats.deaths += u64::from(has_died);
+            self.review(index);
+        }
+        self.pump(now, index, outputs);
+        if self.herald.is_some() {
+            self.tell(now, outputs);
         }
     }
 
-    /// The first free member from `start` on, in turn.
-    fn free_member(&self, start: usize) -> Option<usize> {
-        match self.policy.distributor {
-            Distributor::RoundRobin => (start..self.members.len())
-                .chain(0..start)
-                .find(|&index| self.members[index].held < self.policy.member_limit),
+    /// A control frame has left a member.
+    pub fn on_control_finished(
+        &mut self,
+        now: Instant,
+        member: Member,
+        outcome: Outcome,
+        outputs: &mut VecDeque<Output<P>>,
+    ) {
+        if let Some(herald) = &mut self.herald {
+            herald.on_marker_finished(now, member, outcome);
+            self.review(usize::from(member.0));
+            self.pump(now, self.turn, outputs);
+            self.tell(now, outputs);
         }
     }
 
-    fn give(&mut self, index: usize, packet: P, outputs: &mut VecDeque<Output<P>>) {
+    /// The host says whether a member can be used.
+    pub fn on_link(&mut self, now: Instant, member: Member, is_up: bool, outputs: &mut VecDeque<Output<P>>) {
+        if let Some(state) = self.members.get_mut(usize::from(member.0)) {
+            state.is_down = !is_up;
+        }
+        self.review(usize::from(member.0));
+        self.pump(now, self.turn, outputs);
+    }
+
+    /// The host has measured what a member's path adds to the time that the member itself takes.
+    pub fn on_delay(&mut self, member: Member, delay: Duration) {
+        if let Some(forecast) = &mut self.forecast {
+            forecast.set_delay(member, delay);
+        }
+    }
+
+    /// Fires what is due.
+    pub fn on_timeout(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
+        if self.look_at.is_some_and(|at| at <= now) {
+            self.pump(now, self.turn, outputs);
+        }
+        self.tell(now, outputs);
+    }
+
+    /// Whether it ever waits for a time: not by the paper's method.
+    pub fn has_timers(&self) -> bool {
+        self.forecast.is_some() || self.herald.is_some()
+    }
+
+    /// The earliest timer.
+    pub fn wake(&self) -> Option<Wake> {
+        let look = self.look_at.map(|at| Wake { at, why: "trunk.look" });
+        let tell = self.herald.as_ref().and_then(Herald::wake_at).map(|at| Wake { at, why: "trunk.marker" });
+        [look, tell].into_iter().flatten().min_by_key(|wake| wake.at)
+    }
+
+    /// Gives members packets from the queue, looking for a free one from `start` on.
+    fn pump(&mut self, now: Instant, start: usize, outputs: &mut VecDeque<Output<P>>) {
+        self.look_at = None;
+        while let Some(packet) = self.queue.front() {
+            let len = packet.len().as_u64();
+            let Some(index) = self.member_for(now, len, start) else { return };
+            let Some(packet) = self.queue.pop_front() else { return };
+            self.give(now, index, packet, outputs);
+        }
+    }
+
+    /// Decides anew whether a member gets packets.
+    fn review(&mut self, index: usize) {
+        if let Some(state) = self.members.get_mut(index) {
+            let is_dead = self.herald.as_ref().is_some_and(|herald| !herald.is_alive(index));
+            state.is_closed = state.is_down || is_dead;
+        }
+    }
+
+    /// The member that is to take a packet of `len` byte now, if any.
+    #[inline]
+    fn member_for(&mut self, now: Instant, len: u64, start: usize) -> Option<usize> {
+        let Self { members, forecast, policy, .. } = self;
+        let Some(forecast) = forecast else {
+            let has_room = |&index: &usize| members[index].held < policy.member_limit && !members[index].is_closed;
+            return (start..members.len()).chain(0..start).find(has_room);
+        };
+        match forecast.choose(now, len, |index| !members[index].is_closed) {
+            Choice::Take(index) => Some(index),
+            Choice::Wait(until) => {
+                self.look_at = until;
+                None
+            }
+        }
+    }
+
+    fn give(&mut self, now: Instant, index: usize, packet: P, outputs: &mut VecDeque<Output<P>>) {
         self.turn = (index + 1) % self.members.len();
         let number = self.next_number;
         self.next_number = number.plus(packet.segments());
         let bucket = packet.flow_bucket() % BUCKETS as u16;
         let bucket_number = self.bucket_numbers[usize::from(bucket)];
         self.bucket_numbers[usize::from(bucket)] = bucket_number.plus(packet.segments());
+        let mut unsettled = UNSETTLED;
+        if let Some(herald) = &mut self.herald {
+            unsettled = herald.unsettled(number);
+            herald.on_given(now, index, number, unsettled);
+            let len = u16::try_from(packet.segment_len().as_u64()).unwrap_or(u16::MAX);
+            self.members[index].longest = self.members[index].longest.max(len);
+        }
+        if let Some(forecast) = &mut self.forecast {
+            forecast.on_given(now, index, packet.len().as_u64());
+        }
         let state = &mut self.members[index];
         let header = Header {
             epoch: self.epoch,
@@ -127,12 +239,37 @@ impl<P: Packet> Sender<P> {
             member_previous: state.previous.unwrap_or(number),
             bucket,
             bucket_number,
+            unsettled,
         };
         state.held += 1;
         state.next_number = state.next_number.next();
         state.previous = Some(number);
         self.stats.sent += 1;
         self.stats.sent_by_member[index] += 1;
-        outputs.push_back(Output::Transmit { header, packet });
+        outputs.push_back(Output::Transmit { header, packet, kept: false });
+    }
+
+    /// Sends the markers that are due.
+    fn tell(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
+        let Some(herald) = &mut self.herald else { return };
+        let number = self.next_number;
+        while let Some(due) = herald.due(now, number, |index| !self.members[index].is_down) {
+            let (Due::Tell(index) | Due::Remind(index) | Due::Probe(index)) = due;
+            let (member, state) = (Member(index as u8), &self.members[index]);
+            let marker = |padding| Control::Marker {
+                epoch: self.epoch,
+                member,
+                previous: state.previous.unwrap_or(number),
+                number,
+                unsettled: herald.unsettled(number),
+                padding,
+            };
+            // A short frame may get through where packets do not, and would bring the member back for nothing.
+            let short = u16::try_from(marker(0).len().as_u64()).unwrap_or(u16::MAX);
+            let is_probe = matches!(due, Due::Probe(_));
+            let control = marker(if is_probe { state.longest.saturating_sub(short) } else { 0 });
+            self.stats.markers += 1;
+            outputs.push_back(Output::Control { member, acknowledged: true, control });
+        }
     }
 }

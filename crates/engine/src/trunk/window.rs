@@ -51,6 +51,7 @@ impl ReceivedWindow {
 
     /// Marks the `count` numbers from `first` on; gives whether the first had not come before.
     /// It must not be forgotten.
+    #[inline]
     pub fn insert_run(&mut self, first: SeqNum, count: u32) -> bool {
         self.advance(first.plus(count - 1));
         let (word, bit) = Self::place(first);
@@ -60,6 +61,12 @@ impl ReceivedWindow {
             self.bits[word] |= bit;
         }
         is_new
+    }
+
+    /// Whether a number has come. It must not be forgotten; one newer than the newest has not.
+    pub fn contains(&self, number: SeqNum) -> bool {
+        let (word, bit) = Self::place(number);
+        !number.is_after(self.newest) && self.bits[word] & bit != 0
     }
 
     /// Whether a number lies too far back to be remembered.

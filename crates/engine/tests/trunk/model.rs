@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
     pub id: u64,
+    /// Of each segment \[byte\].
+    pub len: u64,
     pub segments: u32,
     pub bucket: u16,
 }

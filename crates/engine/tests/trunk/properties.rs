@@ -5,7 +5,8 @@
 
 use crate::model::{self, Event, Frame, Packet};
 use airbraid_engine::trunk::{
-    Distributor, DropReason, Header, Input, LateMode, Member, Output, Policy, Resequencer, Trunk,
+    Distributor, DropReason, Header, Input, LateMode, Member, Method, Outcome, Output, Policy, Resequencer, Trunk,
+    UNSETTLED,
 };
 use airbraid_engine::{Machine, step};
 use airbraid_units::{Duration, Instant, SeqNum};
@@ -60,6 +61,7 @@ fn policy() -> impl Strategy<Value = Policy> {
         Policy {
             distributor: Distributor::RoundRobin,
             resequencer: Resequencer {
+                method: Method::Adaptive,
                 mode: if strict { LateMode::Strict } else { LateMode::Tcp },
                 initial: ns(initial.max(minimum)),
                 minimum: ns(minimum),
@@ -175,7 +177,7 @@ impl World {
     }
 
     fn packet(&mut self, segments: u32, bucket: u16) {
-        let packet = Packet { id: self.next_id, segments, bucket };
+        let packet = Packet { id: self.next_id, len: 1_500, segments, bucket };
         self.next_id += 1;
         self.offered += 1;
         let expected = self.sender_model.packet(packet);
@@ -184,7 +186,7 @@ impl World {
 
     fn finish(&mut self, member: usize) {
         let expected = self.sender_model.finished(member);
-        self.drive_sender(Input::Finished(Member(member as u8)), expected);
+        self.drive_sender(Input::Finished(Member(member as u8), Outcome::Unknown), expected);
     }
 
     fn drive_sender(&mut self, input: Input<Packet>, expected: Vec<Event>) {
@@ -194,7 +196,7 @@ impl World {
         assert_eq!(outputs.len(), expected.len());
         for (output, event) in outputs.iter().zip(&expected) {
             match (output, *event) {
-                (Output::Transmit { header, packet }, Event::Transmit(frame)) => {
+                (Output::Transmit { header, packet, .. }, Event::Transmit(frame)) => {
                     assert_eq!(*header, on_the_wire(&frame));
                     assert_eq!(*packet, frame.packet);
                     self.numbers.insert(packet.id, (frame.epoch, frame.number));
@@ -235,11 +237,11 @@ impl World {
             events.push(match output {
                 Output::Deliver(packet) => Event::Deliver(packet.id),
                 Output::Drop(packet, reason) => Event::Drop(packet.id, reason),
-                Output::Transmit { .. } => panic!("a receiver does not transmit"),
+                other => panic!("a receiver does not ask for {other:?}"),
             });
         });
         assert_eq!(events, expected);
-        let (stats, receiver) = (self.receiver.receiver_stats(), self.receiver.receiver());
+        let (stats, receiver) = (self.receiver.receiver_stats(), &self.receiver);
         assert_eq!(wake.map(|wake| (wake.at, wake.why)), self.model.wake());
         assert_eq!(receiver.hold_time(), self.model.tau);
         assert_eq!(receiver.held_len(), self.model.held.len());
@@ -269,6 +271,7 @@ fn on_the_wire(frame: &Frame) -> Header {
         member_number: SeqNum(frame.member_number as u32),
         member_previous: SeqNum(frame.member_previous as u32),
         bucket: frame.packet.bucket,
+        unsettled: UNSETTLED,
         bucket_number: SeqNum(frame.bucket_number as u32),
     }
 }
@@ -316,9 +319,9 @@ proptest! {
         while !world.on_the_way.is_empty() {
             world.apply(Transition::ArriveOldest);
         }
-        let hold_time = world.receiver.receiver().hold_time();
+        let hold_time = world.receiver.hold_time();
         world.wait_until(world.now + hold_time);
-        prop_assert_eq!(world.receiver.receiver().held_len(), 0);
+        prop_assert_eq!(world.receiver.held_len(), 0);
         // From then on a new packet is delivered as it comes, as far as the sender's own past lets it.
         while !world.sender_model.queue.is_empty() {
             for member in 0..members {
@@ -337,7 +340,7 @@ proptest! {
             let before = world.model.delivered;
             world.packet(segments, 0);
             world.apply(Transition::ArriveOldest);
-            world.wait_until(world.now + world.receiver.receiver().hold_time());
+            world.wait_until(world.now + world.receiver.hold_time());
             prop_assert_eq!(world.model.delivered, before + 1);
         }
     }
@@ -357,8 +360,8 @@ proptest! {
         let (mut numbers_lost, mut numbers_named) = (0, 0);
         for (id, (segments, bucket, is_lost, done)) in runs.into_iter().enumerate() {
             let mut headers = vec![];
-            let packet = Packet { id: id as u64, segments, bucket };
-            for input in [Input::Packet(packet), Input::Finished(Member((done % members) as u8))] {
+            let packet = Packet { id: id as u64, len: 1_500, segments, bucket };
+            for input in [Input::Packet(packet), Input::Finished(Member((done % members) as u8), Outcome::Unknown)] {
                 step(&mut sender, Instant::ZERO, Some(input), |output| {
                     if let Output::Transmit { header, .. } = output {
                         headers.push(header);

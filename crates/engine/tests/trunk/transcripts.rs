@@ -1,7 +1,7 @@
 //! Transcripts of a trunk: what comes, what it does, what it waits for.
 
 use crate::model::Packet;
-use airbraid_engine::trunk::{Header, Input, LateMode, Member, Output, Policy, Resequencer, Trunk};
+use airbraid_engine::trunk::{Header, Input, LateMode, Member, Outcome, Output, Policy, Resequencer, Trunk};
 use airbraid_engine::{Machine, step};
 use airbraid_units::{Duration, Instant, SeqNum};
 use std::fmt::Write;
@@ -36,7 +36,7 @@ impl Scene {
     /// A frame of the sender's life `epoch` comes.
     fn frame_of(&mut self, epoch: u16, number: u32, member: u8) -> &mut Self {
         let header = Header { epoch, member: Member(member), number: SeqNum(number), ..Header::default() };
-        let packet = Packet { id: u64::from(number), segments: 1, bucket: 0 };
+        let packet = Packet { id: u64::from(number), len: 1_500, segments: 1, bucket: 0 };
         self.drive(&format!("frame {number} by member {member}"), Some(Input::Frame { header, packet }));
         self
     }
@@ -46,12 +46,12 @@ impl Scene {
     }
 
     fn packet(&mut self, id: u64, segments: u32) -> &mut Self {
-        self.drive(&format!("packet {id}"), Some(Input::Packet(Packet { id, segments, bucket: 3 })));
+        self.drive(&format!("packet {id}"), Some(Input::Packet(Packet { id, len: 1_500, segments, bucket: 3 })));
         self
     }
 
     fn finished(&mut self, member: u8) -> &mut Self {
-        self.drive(&format!("member {member} finished"), Some(Input::Finished(Member(member))));
+        self.drive(&format!("member {member} finished"), Some(Input::Finished(Member(member), Outcome::Unknown)));
         self
     }
 
@@ -61,10 +61,12 @@ impl Scene {
             done.push(match output {
                 Output::Deliver(packet) => format!("deliver {}", packet.id),
                 Output::Drop(packet, reason) => format!("drop {} ({reason:?})", packet.id),
-                Output::Transmit { header: h, packet } => format!(
+                Output::Transmit { header: h, packet, .. } => format!(
                     "member {} sends {} as {}, its {}th, previous {}, bucket {}: {}",
                     h.member.0, packet.id, h.number, h.member_number, h.member_previous, h.bucket, h.bucket_number
                 ),
+                Output::Control { control, .. } => format!("{control:?}"),
+                Output::Release(packet) => format!("release {}", packet.id),
             });
         });
         let ms = |at: Instant| format!("{}.{:03}", at.as_nanos() / 1_000_000, at.as_nanos() / 1_000 % 1_000);
@@ -177,7 +179,7 @@ fn a_late_packet_lengthens_the_timer_and_the_one_that_runs() {
         53.000 trunk.reorder: deliver 8  [trunk.decay at 1041.000]
         ",
     );
-    assert_eq!(scene.trunk.receiver().hold_time(), Duration::from_millis(13));
+    assert_eq!(scene.trunk.hold_time(), Duration::from_millis(13));
     assert_eq!(scene.trunk.receiver_stats().late, 3);
 }
 
@@ -228,7 +230,7 @@ fn repeated_halving_goes_on_to_the_minimum_and_ends() {
         3012.000 trunk.decay: -
         ",
     );
-    assert_eq!(scene.trunk.receiver().hold_time(), minimum);
+    assert_eq!(scene.trunk.hold_time(), minimum);
 }
 
 #[test]
@@ -245,7 +247,7 @@ fn what_comes_twice_is_dropped_whether_held_delivered_or_late() {
         20.000 frame 2 by member 0: drop 2 (Duplicate)  [trunk.decay at 1020.000]
         ",
     );
-    assert_eq!(scene.trunk.receiver().hold_time(), Duration::from_millis(11), "duplicates teach nothing");
+    assert_eq!(scene.trunk.hold_time(), Duration::from_millis(11), "duplicates teach nothing");
 }
 
 #[test]
@@ -259,7 +261,7 @@ fn the_strict_mode_drops_what_comes_late_and_learns_from_it() {
         13.000 frame 3 by member 0: deliver 3  [trunk.decay at 1012.000]
         ",
     );
-    assert_eq!(scene.trunk.receiver().hold_time(), Duration::from_millis(11));
+    assert_eq!(scene.trunk.hold_time(), Duration::from_millis(11));
 }
 
 #[test]

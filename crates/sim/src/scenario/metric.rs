@@ -61,10 +61,25 @@ pub const FLOW: [Metric; 14] = [
     metric("delay_max", "delay_max_s", Unit::Second),
 ];
 /// Metrics of a trunk, both directions together: `trunk.NAME.METRIC`.
-pub const TRUNK: [Metric; 6] =
-    [count("sent"), count("delivered"), count("late"), count("duplicates"), count("timer_expiries"), count("resyncs")];
+pub const TRUNK: [Metric; 13] = [
+    count("sent"),
+    count("delivered"),
+    count("late"),
+    count("duplicates"),
+    count("timer_expiries"),
+    count("resyncs"),
+    count("known_lost"),
+    count("markers"),
+    count("acks"),
+    count("naks"),
+    count("resends"),
+    count("deaths"),
+    count("fifo_drops"),
+];
 /// More metrics of one direction of a trunk: `trunk.NAME.FROM.METRIC`, FROM the sending node, and those of [`TRUNK`].
-pub const TRUNK_DIRECTION: [Metric; 2] = [
+pub const TRUNK_DIRECTION: [Metric; 4] = [
+    metric("blocked", "blocked_s", Unit::Second),
+    metric("blocked_longest", "blocked_longest_s", Unit::Second),
     metric("resequencing_delay_mean", "resequencing_delay_mean_s", Unit::Second),
     metric("reorder_timer", "reorder_timer_s", Unit::Second),
 ];

@@ -37,7 +37,7 @@ impl World<'_> {
     /// Values are sampled for the series, and the next sample is dated.
     pub(super) fn sample(&mut self) {
         for end in &mut self.trunks {
-            end.hold_times.push(end.trunk.receiver().hold_time().as_secs_f64());
+            end.hold_times.push(end.trunk.hold_time().as_secs_f64());
         }
         self.queue.push(self.now + self.spec.record.interval, Phase::Statistics, Event::Sample);
     }

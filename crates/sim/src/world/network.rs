@@ -1,10 +1,10 @@
 //! The network layer: forwarding by static routes over radios, trunks and links.
 
-use super::packet::{DropReason, Msdu, PacketRef};
+use super::packet::{DropReason, Load, Msdu, PacketRef};
 use super::routing::NextHop;
 use super::{Sleeper, Work, World};
 use airbraid_engine::{step, trunk};
-use airbraid_mac::{MacInput, service};
+use airbraid_mac::{Address, MacInput, service};
 use airbraid_net::link::{self, LinkInput, LinkOutput};
 
 /// A packet that was forwarded so often runs in a circle: the initial TTL of most hosts.
@@ -17,7 +17,7 @@ impl World<'_> {
         match self.routes.next_hop(node, to) {
             None => self.drop_packet(node, packet, DropReason::NoRoute),
             Some(NextHop::Radio { radio, neighbour }) => {
-                let msdu = Msdu { packet, overhead: 0, trunk: None };
+                let msdu = Msdu { load: Load::Packet(packet), overhead: 0 };
                 self.step_mac(radio, Some(MacInput::Enqueue(service::Msdu { to: neighbour, packet: msdu })));
             }
             Some(NextHop::Trunk(end)) => self.step_trunk(end, Some(trunk::Input::Packet(packet))),
@@ -51,15 +51,26 @@ impl World<'_> {
     pub(super) fn on_trunk_output(&mut self, end: u32, output: trunk::Output<PacketRef>) {
         let state = &self.trunks[end as usize];
         match output {
-            trunk::Output::Transmit { header, packet } => {
+            trunk::Output::Transmit { header, packet, kept } => {
                 let (radio, neighbour) = state.members[usize::from(header.member.0)];
-                let msdu = Msdu { packet, overhead: state.overhead, trunk: Some(header) };
+                let msdu = Msdu { load: Load::Trunk(packet, header), overhead: state.overhead };
+                if kept {
+                    self.packets.retain(packet);
+                }
                 self.step_mac(radio, Some(MacInput::Enqueue(service::Msdu { to: neighbour, packet: msdu })));
             }
+            trunk::Output::Control { member, acknowledged, control } => {
+                let (radio, neighbour) = state.members[usize::from(member.0)];
+                let to = if acknowledged { neighbour } else { Address::BROADCAST };
+                let msdu = Msdu { load: Load::Control { end, member, control }, overhead: 0 };
+                self.step_mac(radio, Some(MacInput::Enqueue(service::Msdu { to, packet: msdu })));
+            }
+            trunk::Output::Release(packet) => self.packets.release(packet),
             trunk::Output::Deliver(packet) => self.receive(state.node, packet),
             trunk::Output::Drop(packet, reason) => {
                 let reason = match reason {
                     trunk::DropReason::QueueFull => DropReason::TrunkQueueFull,
+                    trunk::DropReason::FifoFull => DropReason::TrunkFifoFull,
                     trunk::DropReason::Late => DropReason::TrunkLate,
                     trunk::DropReason::Duplicate | trunk::DropReason::Stale => DropReason::TrunkStale,
                 };

@@ -5,7 +5,7 @@
 //! or in flight: [`Packets::account`] checks it.
 
 use crate::result::PacketAccount;
-use airbraid_engine::{Packet, trunk};
+use airbraid_engine::{Packet, Share, trunk};
 use airbraid_net::tcp::Segment;
 use airbraid_units::{Bytes, Instant};
 use std::collections::BTreeMap;
@@ -32,6 +32,8 @@ pub enum DropReason {
     TrunkLate,
     /// It came to the resequencer twice, or from an earlier life of the sender.
     TrunkStale,
+    /// The FIFO of its member at the receiving end of the trunk was full.
+    TrunkFifoFull,
     /// No route leads to its destination.
     NoRoute,
     /// It was forwarded too often: its routes form a loop.
@@ -39,7 +41,7 @@ pub enum DropReason {
 }
 
 /// All reasons, with the names that results use.
-pub const DROP_REASONS: [(DropReason, &str); 11] = [
+pub const DROP_REASONS: [(DropReason, &str); 12] = [
     (DropReason::InterfaceQueueFull, "interface_queue_full"),
     (DropReason::TrunkQueueFull, "trunk_queue_full"),
     (DropReason::LinkQueueFull, "link_queue_full"),
@@ -49,6 +51,7 @@ pub const DROP_REASONS: [(DropReason, &str); 11] = [
     (DropReason::Down, "down"),
     (DropReason::TrunkLate, "trunk_late"),
     (DropReason::TrunkStale, "trunk_stale"),
+    (DropReason::TrunkFifoFull, "trunk_fifo_full"),
     (DropReason::NoRoute, "no_route"),
     (DropReason::HopLimit, "hop_limit"),
 ];
@@ -118,23 +121,66 @@ impl Packet for PacketRef {
     }
 }
 
-/// What a MAC carries: the packet and what a trunk put before it.
+impl Share for PacketRef {
+    /// The world counts the places: it is told of each handle that a machine keeps.
+    fn share(&self) -> Self {
+        *self
+    }
+}
+
+/// What a MAC carries.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Msdu {
-    /// The packet.
-    pub packet: PacketRef,
-    /// What the trunk's header adds.
+    /// A packet, or a control frame of a trunk.
+    pub load: Load,
+    /// What the trunk's header adds to a packet.
     pub overhead: u32,
-    /// The trunk's header.
-    pub trunk: Option<trunk::Header>,
+}
+
+/// What is in an MSDU.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Load {
+    /// A packet.
+    Packet(PacketRef),
+    /// A packet on a trunk, with the trunk's header.
+    Trunk(PacketRef, trunk::Header),
+    /// A control frame of a trunk: no packet, and in no account of packets.
+    Control {
+        /// The trunk end that sent it.
+        end: u32,
+        /// The member that carries it.
+        member: trunk::Member,
+        /// What it says.
+        control: trunk::Control,
+    },
+}
+
+impl Msdu {
+    /// The packet, if there is one.
+    pub fn packet(&self) -> Option<PacketRef> {
+        match self.load {
+            Load::Packet(packet) | Load::Trunk(packet, _) => Some(packet),
+            Load::Control { .. } => None,
+        }
+    }
+    /// The trunk's header, if there is one.
+    pub fn trunk(&self) -> Option<trunk::Header> {
+        match self.load {
+            Load::Trunk(_, header) => Some(header),
+            Load::Packet(_) | Load::Control { .. } => None,
+        }
+    }
 }
 
 impl Packet for Msdu {
     fn len(&self) -> Bytes {
-        Bytes::new(u64::from(self.packet.len + self.overhead))
+        match self.load {
+            Load::Packet(packet) | Load::Trunk(packet, _) => Bytes::new(u64::from(packet.len + self.overhead)),
+            Load::Control { control, .. } => control.len(),
+        }
     }
     fn flow_bucket(&self) -> u16 {
-        self.packet.bucket
+        self.packet().map_or(0, |packet| packet.bucket)
     }
 }
 
@@ -178,6 +224,20 @@ impl Packets {
     /// The packet is now in one place more.
     pub fn retain(&mut self, packet: PacketRef) {
         self.records[packet.id as usize].places += 1;
+    }
+
+    /// What the MSDU carries is now in one place more.
+    pub fn retain_load(&mut self, msdu: &Msdu) {
+        if let Some(packet) = msdu.packet() {
+            self.retain(packet);
+        }
+    }
+
+    /// What the MSDU carries is in one place less.
+    pub fn release_load(&mut self, msdu: &Msdu) {
+        if let Some(packet) = msdu.packet() {
+            self.release(packet);
+        }
     }
 
     /// The packet has reached its transport; its place here is given up.

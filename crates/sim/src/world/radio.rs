@@ -2,7 +2,7 @@
 
 use super::medium::{Beginning, Ending, Hearer, Loss};
 use super::observe::FrameEvent;
-use super::packet::{DropReason, Msdu};
+use super::packet::{DropReason, Load, Msdu};
 use super::routing::NextHop;
 use super::{Event, Sleeper, Work, World};
 use crate::queue::Phase;
@@ -19,7 +19,7 @@ impl World<'_> {
         let wake = step(&mut station.mac, now, input, |output| match output {
             MacOutput::Transmit { frame, at, airtime, access } => {
                 if let Some(observer) = observer.as_deref_mut() {
-                    let packet = frame.payload.map(|msdu| packets.get(msdu.packet));
+                    let packet = frame.payload.and_then(|msdu| msdu.packet()).map(|packet| packets.get(packet));
                     let event = FrameEvent { radio, frame: &frame, packet, start: at };
                     observer.on_transmission(now, event, access);
                 }
@@ -27,14 +27,14 @@ impl World<'_> {
                 if let Some((id, delay)) = medium.begin(radio, frame, at, at + airtime) {
                     // The frame on the air is one more place where its packet is.
                     if let Some(msdu) = payload {
-                        packets.retain(msdu.packet);
+                        packets.retain_load(&msdu);
                     }
                     queue.push(at + delay, Phase::ReceptionStart, Event::Beginning(id));
                     queue.push(at + airtime + delay, Phase::ReceptionEnd, Event::Ending(id));
                 }
             }
             MacOutput::Deliver { from, packet } => {
-                packets.retain(packet.packet);
+                packets.retain_load(&packet);
                 pending.push_back(Work::MacDelivers { radio, from, msdu: packet });
             }
             MacOutput::Status { msdu, outcome, .. } => {
@@ -122,7 +122,7 @@ impl World<'_> {
             }
         }
         if let Some(observer) = self.observer.as_deref_mut() {
-            let packet = frame.payload.map(|msdu| self.packets.get(msdu.packet));
+            let packet = frame.payload.and_then(|msdu| msdu.packet()).map(|packet| self.packets.get(packet));
             let start: Instant = self.now.saturating_sub(airtime);
             let event = FrameEvent { radio: hearer.radio, frame, packet, start };
             observer.on_reception(self.now, event, Milliwatt(hearer.power()).to_dbm().0, result);
@@ -140,36 +140,60 @@ impl World<'_> {
     fn finish_transmission(&mut self, id: u32, frame: &Frame<Msdu>) {
         self.medium.finish(id);
         if let Some(msdu) = frame.payload {
-            self.packets.release(msdu.packet);
+            self.packets.release_load(&msdu);
         }
     }
 
     /// A MAC hands a packet up: to the trunk that it serves, or to the network layer.
     pub(super) fn on_mac_delivery(&mut self, radio: u32, from: Address, msdu: Msdu) {
         let station = &self.stations[radio as usize];
-        match (msdu.trunk, station.member_towards(from)) {
-            (Some(header), Some((end, _))) => {
-                self.step_trunk(end, Some(trunk::Input::Frame { header, packet: msdu.packet }));
+        match (msdu.load, station.member_towards(from)) {
+            (Load::Trunk(packet, header), Some((end, _))) => {
+                self.step_trunk(end, Some(trunk::Input::Frame { header, packet }));
             }
-            _ => self.receive(station.node, msdu.packet),
+            (Load::Packet(packet) | Load::Trunk(packet, _), _) => self.receive(station.node, packet),
+            // A broadcast is heard by everybody; only the other end of the trunk, on the same member, takes it.
+            (Load::Control { end: sender, member, control }, Some((end, index)))
+                if end == other_end(sender) && index == member.0 =>
+            {
+                self.step_trunk(end, Some(trunk::Input::Control { member, control }));
+            }
+            (Load::Control { .. }, _) => {}
         }
     }
 
     /// A MAC has finished with a packet: the trunk or the source may send the next.
     pub(super) fn on_mac_finished(&mut self, radio: u32, to: Address, msdu: Msdu, outcome: Outcome) {
         let station = &self.stations[radio as usize];
-        let (node, member) = (station.node, station.member_towards(to));
-        match outcome {
-            Outcome::Acknowledged | Outcome::Broadcast => self.packets.release(msdu.packet),
-            Outcome::RetryLimit => self.drop_packet(node, msdu.packet, DropReason::RetryLimit),
-            Outcome::QueueFull => self.drop_packet(node, msdu.packet, DropReason::InterfaceQueueFull),
+        let (node, towards) = (station.node, station.member_towards(to));
+        let fate = match outcome {
+            Outcome::Acknowledged => trunk::Outcome::Delivered,
+            Outcome::Broadcast => trunk::Outcome::Unknown,
+            Outcome::RetryLimit | Outcome::QueueFull => trunk::Outcome::Lost,
+        };
+        if let Load::Control { end, member, .. } = msdu.load {
+            self.step_trunk(end, Some(trunk::Input::ControlFinished(member, fate)));
+            self.refill(NextHop::Trunk(end));
+            return;
         }
-        match member {
-            Some((end, member)) if msdu.trunk.is_some() => {
-                self.step_trunk(end, Some(trunk::Input::Finished(trunk::Member(member))));
+        if let Some(packet) = msdu.packet() {
+            match outcome {
+                Outcome::Acknowledged | Outcome::Broadcast => self.packets.release(packet),
+                Outcome::RetryLimit => self.drop_packet(node, packet, DropReason::RetryLimit),
+                Outcome::QueueFull => self.drop_packet(node, packet, DropReason::InterfaceQueueFull),
+            }
+        }
+        match towards {
+            Some((end, member)) if msdu.trunk().is_some() => {
+                self.step_trunk(end, Some(trunk::Input::Finished(trunk::Member(member), fate)));
                 self.refill(NextHop::Trunk(end));
             }
             _ => self.refill(NextHop::Radio { radio, neighbour: Address(radio) }),
         }
     }
+}
+
+/// The other end of the trunk: both ends of each trunk stand next to each other.
+const fn other_end(end: u32) -> u32 {
+    end ^ 1
 }

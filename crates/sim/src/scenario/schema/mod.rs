@@ -7,6 +7,7 @@ mod change;
 mod flow;
 mod link;
 mod node;
+mod policy;
 mod radio;
 mod run;
 mod trunk;

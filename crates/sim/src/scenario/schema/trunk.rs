@@ -1,15 +1,11 @@
 //! `[[trunk]]`: which radios of two neighbours form one, and by what policy; the `policy` table is the daemon's.
 
-use super::{between, position, standard_name};
+use super::{between, policy, position, standard_name};
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, View};
 use crate::scenario::spec::{Mac, Node, Radio, Trunk};
 use crate::scenario::tree::Value;
-use airbraid_engine::trunk::{Distributor, LateMode, Policy, Resequencer};
-use airbraid_units::{Bytes, Duration};
-
-/// The resequencer holds no more packets.
-const BUFFER_MAX: u32 = 2_048;
+use airbraid_engine::trunk::{Distributor, Policy};
 
 pub(super) fn read(views: &[View<'_>], nodes: &[Node]) -> Vec<Trunk> {
     let names: Vec<String> = nodes.iter().map(|n| n.name.clone()).collect();
@@ -18,15 +14,36 @@ pub(super) fn read(views: &[View<'_>], nodes: &[Node]) -> Vec<Trunk> {
         let name = view.name();
         let ends = between(view, &names);
         let members = ends.map(|ends| members(view, ends, nodes)).unwrap_or_default();
-        let header = view.quantity("header", Bytes::new(4), "a 32-bit number before each packet");
+        let policy = policy::read(view.sub("policy"));
+        let (header, why) = policy::header(&policy);
+        let header = view.quantity("header", header, why);
         let small = header.as_u64() <= 1_024;
         view.require(small, "header", || format!("a header of {header} is too long"), "at most 1024 byte");
-        let policy = policy(view.sub("policy"));
+        held(view, &members, ends.unwrap_or_default(), nodes, &policy);
         let trunk = Trunk { name, between: ends.unwrap_or_default(), members, header, policy };
         shared(view, &trunk, &trunks);
         trunks.push(trunk);
     }
     trunks
+}
+
+/// What a trunk gives to a radio at once must find room there: one frame in service, the others in its queue.
+fn held(view: &View<'_>, members: &[[usize; 2]], ends: [usize; 2], nodes: &[Node], policy: &Policy) {
+    let radios = members.iter().flat_map(|pair| [(ends[0], pair[0]), (ends[1], pair[1])]);
+    let queues = radios.map(|(node, radio)| {
+        let Mac::Dcf(dcf) = &nodes[node].radios[radio].mac;
+        dcf.queue_limit
+    });
+    let markers = match policy.distributor {
+        // One behind each turn, of at least so many packets of 1500 byte.
+        Distributor::Srr(srr) => policy.member_limit / (srr.quantum / 1_500).max(1) + 1,
+        _ => 0,
+    };
+    let Some(least) = queues.min() else { return };
+    let frames = policy.member_limit.saturating_add(markers);
+    let message = || format!("the trunk gives a radio up to {frames} frames at once, and one has a queue of {least}");
+    let help = "give the radios longer queues, or the policy a smaller `member_queue`";
+    view.require(frames <= least.saturating_add(1), "policy", message, help);
 }
 
 /// Two trunks between the same nodes cannot share a radio: its queue serves one neighbour's trunk.
@@ -113,46 +130,4 @@ fn can_hear(a: &Radio, b: &Radio) -> Result<(), Complaint> {
         return Err(Complaint::new(message, "a member has the same standard at both ends"));
     }
     Ok(())
-}
-
-fn policy(view: View<'_>) -> Policy {
-    let default = Policy::default();
-    let distributors = [("round_robin", Distributor::RoundRobin)];
-    let policy = Policy {
-        distributor: view.choice("distributor", &distributors, default.distributor, "Wang 2005"),
-        queue_limit: view.count("queue", default.queue_limit, "packets; Wang 2005"),
-        member_limit: view.count("member_queue", default.member_limit, "packets; Wang 2005"),
-        resequencer: resequencer(view.sub("resequencer")),
-    };
-    let some = policy.member_limit > 0;
-    view.require(some, "member_queue", || "a member holds at least one packet".to_owned(), "write 1 or more");
-    view.finish();
-    policy
-}
-
-fn resequencer(view: View<'_>) -> Resequencer {
-    let default = Resequencer::default();
-    let span = |key: &'static str, value: Duration, why: &str| view.quantity(key, value, why);
-    view.choice("timer", &[("adaptive", ())], (), "Wang 2005");
-    let read = Resequencer {
-        mode: view.choice("mode", &[("tcp", LateMode::Tcp), ("strict", LateMode::Strict)], default.mode, "Wang 2005"),
-        initial: span("initial", default.initial, "docs/models/trunk.md"),
-        minimum: span("minimum", default.minimum, "docs/models/trunk.md"),
-        maximum: span("maximum", default.maximum, "docs/models/trunk.md"),
-        increment: span("increment", default.increment, "Wang 2005"),
-        decay: span("decay", default.decay, "Wang 2005"),
-        repeat_halving: view.flag("repeat_halving", default.repeat_halving, "Wang 2005, as its figure shows"),
-        buffer_limit: view.count("buffer", default.buffer_limit, "packets"),
-    };
-    let within = read.minimum <= read.initial && read.initial <= read.maximum;
-    let message = || format!("{} <= {} <= {} does not hold", read.minimum, read.initial, read.maximum);
-    view.require(within, "initial", message, "the timer begins between its minimum and its maximum");
-    for (key, fine) in [("minimum", !read.minimum.is_zero()), ("decay", !read.decay.is_zero())] {
-        view.require(fine, key, || format!("`{key}` must be above zero"), "leave it out for the default");
-    }
-    let held = (1..=BUFFER_MAX).contains(&read.buffer_limit);
-    let message = || format!("a buffer of {} packets cannot be had", read.buffer_limit);
-    view.require(held, "buffer", message, "1 to 2048: half of what the duplicate filter remembers");
-    view.finish();
-    read
 }

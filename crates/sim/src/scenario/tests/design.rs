@@ -1,9 +1,9 @@
 //! The example of the design document, and every table's values where they end up.
 
-use super::super::spec::{ChangeKind, Interface, Mac, Mobility, Transport};
+use super::super::spec::{ChangeKind, Interface, Mac, Mobility, Transport, Trunk};
 use super::*;
 use crate::phy::{ErrorModel, PathLoss, Threshold};
-use airbraid_engine::trunk::{Distributor, LateMode};
+use airbraid_engine::trunk::{Distributor, LateMode, Srr};
 use airbraid_mac::dcf::DcfConfig;
 use airbraid_mac::phy::{Preamble, Standard};
 use airbraid_net::link::Loss;
@@ -20,7 +20,7 @@ fn dcf(spec: &Spec, node: usize, radio: usize) -> DcfConfig {
 
 #[test]
 fn the_design_example_resolves_to_what_it_says() {
-    // What is swept there besides round_robin is not built yet; pinned, the file holds.
+    // One cell of its sweep.
     let mut scenario = Scenario::parse("t.toml", DESIGN).unwrap();
     scenario.set("--set", "trunk.air.policy.distributor=round_robin").unwrap();
     let plan = scenario.plan().unwrap_or_else(|e| panic!("{e}"));
@@ -54,8 +54,30 @@ fn the_design_example_resolves_to_what_it_says() {
 }
 
 #[test]
-fn a_swept_value_that_is_not_built_is_told_at_its_place() {
-    assert_eq!(errors(DESIGN), "t.toml:41:50: `srr` is not known here at `\"srr\"`: allowed: round_robin");
+fn the_design_example_sweeps_over_distributors() {
+    let plan = plan(DESIGN);
+    let distributors: Vec<Distributor> = plan.cells.iter().map(|c| c.spec.trunks[0].policy.distributor).collect();
+    assert_eq!(distributors, [Distributor::RoundRobin, Distributor::Srr(Srr::default())]);
+    let [member_queues, headers] = [0, 1].map(|k| {
+        let value = |t: &Trunk| if k == 0 { u64::from(t.policy.member_limit) } else { t.header.as_u64() };
+        plan.cells.iter().map(|c| value(&c.spec.trunks[0])).collect::<Vec<_>>()
+    });
+    assert_eq!((member_queues, headers), (vec![1, 32], vec![4, 0]));
+}
+
+#[test]
+fn policies_that_cannot_work_say_why() {
+    let with = |policy: &str| errors(&DESIGN.replace("distributor = \"round_robin\"", policy));
+    assert_eq!(with("distributor = \"earliest_delivery\""), "no error");
+    let own_order = DESIGN.replace("timer = \"adaptive\"", "method = \"fifo\"");
+    let text = errors(&own_order);
+    assert!(text.contains("`srr` and `jkm` restore the order in their own way"), "{text}");
+    let text = with("member_queue = 60");
+    assert!(text.contains("the trunk gives a radio up to 60 frames at once, and one has a queue of 50"), "{text}");
+    let text = with("srr = { quantum = \"100 byte\" }");
+    assert!(text.contains("a quantum of 100 byte cannot be used"), "{text}");
+    let text = with("jkm = { window = 0 }");
+    assert!(text.contains("a window of 0 packets cannot be had"), "{text}");
 }
 
 #[test]

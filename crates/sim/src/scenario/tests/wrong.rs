@@ -136,7 +136,7 @@ fn a_sweep_over_a_key_that_does_not_exist_is_told_at_the_sweep() {
     tells(
         &text,
         "t.toml:28:1: unknown key `distributer` in `trunk.air.policy` at `\"trunk.air.policy.distributer\"`: did you mean \
-         `distributor`? allowed: distributor, member_queue, queue, resequencer",
+         `distributor`? allowed: distributor, jkm, member_queue, queue, resequencer, srr",
     );
     tells(
         &format!("{BASE}[sweep]\n\"trunk.iar.header\" = [\"4 byte\"]\n"),

@@ -1,0 +1,134 @@
+//! The page of a reproduction: one HTML file that needs nothing else, with plots, tables, what is off and why, and what
+//! was run; and its rows as JSON and CSV. It shows what was computed and computes nothing.
+
+mod draw;
+mod parts;
+
+use crate::output::ROWS;
+use crate::reproduce::reference::short;
+use crate::reproduce::{Ours, Reproduction, Row, Rows, Standing};
+use crate::store::Build;
+use std::fmt::Write as _;
+
+pub use draw::unit;
+
+const STYLE: &str = include_str!("style.css");
+
+/// The files of `--out DIR`: names and texts.
+pub fn files(reproduction: &Reproduction, rows: &Rows, build: &Build) -> Vec<(String, String)> {
+    let json = serde_json::to_string_pretty(rows).unwrap_or_default() + "\n";
+    let file = |name: &str, text: String| (name.to_owned(), text);
+    vec![file("report.html", html(reproduction, rows, build)), file(ROWS, json), file("rows.csv", csv(rows))]
+}
+
+/// The page.
+pub fn html(reproduction: &Reproduction, rows: &Rows, build: &Build) -> String {
+    let about = &reproduction.paper.about;
+    let mut page = String::with_capacity(200_000);
+    let _ = write!(
+        page,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{} reproduced</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
+        escape(&about.title)
+    );
+    parts::head(reproduction, rows, build, &mut page);
+    parts::figures(reproduction, rows, &mut page);
+    parts::misses(reproduction, rows, &mut page);
+    parts::runs(reproduction, build, &mut page);
+    page.push_str("</body>\n</html>\n");
+    page
+}
+
+/// One line a row, numbers in the row's unit.
+fn csv(rows: &Rows) -> String {
+    let mut out = "id,unit,paper,accept,mean,low,high,n,kind,origin,verdict,note\n".to_owned();
+    for row in &rows.rows {
+        let [mean, low, high] = match &row.ours {
+            Ours::Number(s) => {
+                let number = |x: Option<f64>| x.map(|x| x.to_string()).unwrap_or_default();
+                [number(s.mean), number(s.ci99.map(|c| c[0])), number(s.ci99.map(|c| c[1]))]
+            }
+            Ours::List(all) => {
+                let list = |f: fn(&crate::statistics::Summary) -> Option<f64>| {
+                    all.iter().map(|s| f(s).map(|x| x.to_string()).unwrap_or_default()).collect::<Vec<_>>().join(" ")
+                };
+                [list(|s| s.mean), list(|s| s.ci99.map(|c| c[0])), list(|s| s.ci99.map(|c| c[1]))]
+            }
+            Ours::None { .. } => Default::default(),
+        };
+        let paper = if row.paper.is_null() { String::new() } else { row.paper.to_string() };
+        let n = row.ours.n().to_string();
+        let verdict = row.verdict.name();
+        let fields = [&row.id, &row.unit, &paper, &row.accept, &mean, &low, &high, &n, &row.kind];
+        let fields: Vec<String> = fields.into_iter().map(|f| field(f)).collect();
+        let _ = writeln!(out, "{},{},{verdict},{}", fields.join(","), row.origin, field(&row.note));
+    }
+    out
+}
+
+/// A field of RFC 4180: quoted where it must be.
+fn field(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+}
+
+/// Our value as text: `14.93 ± 0.02`; several after each other.
+pub fn ours(ours: &Ours) -> String {
+    let one = |s: &crate::statistics::Summary| {
+        let Some(mean) = s.mean else { return "none".to_owned() };
+        match s.half_width() {
+            Some(half) if half > 0.0 => format!("{} \u{b1} {}", short(mean), two(half)),
+            _ => short(mean),
+        }
+    };
+    match ours {
+        Ours::None { .. } => String::new(),
+        Ours::Number(summary) => one(summary),
+        Ours::List(all) => all.iter().map(one).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// Two significant digits: more of an interval's width means nothing.
+fn two(x: f64) -> String {
+    let magnitude = libm::floor(libm::log10(x.abs())) as i32;
+    let decimals = (1 - magnitude).clamp(0, 12) as usize;
+    format!("{x:.decimals$}")
+}
+
+/// How far our mean is from the paper's value: in per cent of it, or in the unit where that is zero.
+pub fn deviation(row: &Row) -> String {
+    let (Ours::Number(summary), Some(paper)) = (&row.ours, row.paper.as_f64()) else { return String::new() };
+    let Some(mean) = summary.mean else { return String::new() };
+    if paper == 0.0 {
+        return format!("{}{}", if mean < 0.0 { "" } else { "+" }, short(mean));
+    }
+    let share = (mean - paper) / paper.abs() * 100.0;
+    if share.abs() >= 1000.0 { format!("\u{d7} {}", short(mean / paper)) } else { format!("{share:+.1} %") }
+}
+
+/// The verdicts with their numbers, in words: `83 within, 9 off`.
+pub fn summary(rows: &Rows) -> String {
+    let all: Vec<String> = rows.counts().iter().map(|(verdict, n)| format!("{n} {}", verdict.name())).collect();
+    all.join(", ")
+}
+
+impl Ours {
+    /// How many replications it has.
+    pub fn n(&self) -> usize {
+        match self {
+            Self::None { n } => *n,
+            Self::Number(summary) => summary.n,
+            Self::List(all) => all.first().map_or(0, |s| s.n),
+        }
+    }
+}
+
+/// Whether a row asks for an explanation.
+fn is_miss(row: &Row) -> bool {
+    matches!(row.verdict, Standing::Off | Standing::Broken | Standing::Missing)
+}
+
+/// Text within HTML.
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}

@@ -1,0 +1,391 @@
+//! A paper to reproduce, as its folder has it: the reference rows, the runs, the figures, and how each row's value is
+//! computed. All of it is data; what is wrong in it is said with its place.
+
+use super::formula::{Expression, Formula, Needs};
+use super::library::{Library, suggestion};
+use super::reference::{Reference, Row};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// A paper, read and checked.
+#[derive(Clone, Debug)]
+pub struct Paper {
+    /// The name of its folder.
+    pub name: String,
+    /// What the page says of it.
+    pub about: About,
+    /// What is set in every run, unless it is `--quick`: how many replications.
+    pub full: Vec<String>,
+    /// What `--quick` sets in every run that is not whole.
+    pub quick: Vec<String>,
+    /// What `--quick` sets in every run that is.
+    pub quick_whole: Vec<String>,
+    /// Its runs, by the order of the file.
+    pub runs: Vec<Run>,
+    /// Its figures, by the order of the file.
+    pub figures: Vec<Figure>,
+    /// Its outputs, in the order of the table.
+    pub rows: Vec<Output>,
+}
+
+/// What the page says of a paper.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct About {
+    /// The code of its rows.
+    pub code: String,
+    /// Its title.
+    pub title: String,
+    /// Who wrote it.
+    pub authors: String,
+    /// Where and when.
+    pub source: String,
+    /// What it is about and how it is set up here, paragraphs.
+    #[serde(default)]
+    pub text: Vec<String>,
+    /// What is off for one reason, and why, paragraphs.
+    #[serde(default)]
+    pub off: Vec<String>,
+}
+
+/// A run with its replications.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Its name; `group.cell` for a cell of a group.
+    pub name: String,
+    /// The scenario's path.
+    pub scenario: String,
+    /// What is said over it, as `--set` takes it.
+    pub set: Vec<String>,
+    /// Whether `--quick` keeps its duration.
+    pub whole: bool,
+}
+
+/// An output row, and how it is computed.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// The reference.
+    pub row: Row,
+    /// The formula; `None`: nothing computes it.
+    pub formula: Option<Formula>,
+    /// Whether a parameter was fitted to it.
+    pub calibrated: bool,
+    /// What is said of it.
+    pub note: String,
+    /// Index of its figure, if it has one.
+    pub figure: Option<usize>,
+}
+
+/// A figure or table.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// Its name, as `--only` takes it.
+    pub id: String,
+    /// Which figures of the paper.
+    pub place: String,
+    /// What it shows.
+    pub title: String,
+    /// What is to be seen.
+    pub text: String,
+    /// What is drawn.
+    pub plot: Plot,
+}
+
+/// What is drawn.
+#[derive(Clone, Debug, Default)]
+pub struct Plot {
+    /// What the horizontal axis is of.
+    pub x: String,
+    /// What the vertical axis is of.
+    pub y: String,
+    /// The unit of the vertical axis, as rows have units.
+    pub unit: String,
+    /// Whether the vertical axis is logarithmic.
+    pub log: bool,
+    /// For courses: what stands at second 0 and what a second adds, if the axis is not of time.
+    pub per_second: Option<[f64; 2]>,
+    /// Names at the horizontal axis instead of numbers, at 0, 1, ...
+    pub names: Vec<String>,
+    /// Its lines.
+    pub lines: Vec<Line>,
+}
+
+/// A line of a plot.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// Its name in the legend.
+    pub label: String,
+    /// A course, drawn over its intervals; or a list, over `x`.
+    pub of: Expression,
+    /// Where the elements of the list stand.
+    pub x: Vec<f64>,
+    /// What the paper has, points.
+    pub paper: Vec<[f64; 2]>,
+    /// Not joined: separate marks.
+    pub marks: bool,
+}
+
+// --- the file -----------------------------------------------------------------------------------------------------
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    schema: u32,
+    paper: About,
+    #[serde(default)]
+    full: Full,
+    #[serde(default)]
+    quick: Quick,
+    #[serde(default, rename = "run")]
+    runs: Vec<RunEntry>,
+    #[serde(default, rename = "figure")]
+    figures: Vec<FigureEntry>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Full {
+    #[serde(default)]
+    set: Vec<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Quick {
+    #[serde(default)]
+    set: Vec<String>,
+    #[serde(default)]
+    whole: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RunEntry {
+    name: String,
+    scenario: String,
+    #[serde(default)]
+    set: Vec<String>,
+    #[serde(default)]
+    whole: bool,
+    /// Each: the cell's name, then what it sets.
+    #[serde(default)]
+    cells: Vec<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FigureEntry {
+    id: String,
+    #[serde(rename = "where")]
+    place: String,
+    title: String,
+    #[serde(default)]
+    text: String,
+    #[serde(default)]
+    x: String,
+    #[serde(default)]
+    y: String,
+    #[serde(default)]
+    unit: String,
+    #[serde(default)]
+    log: bool,
+    per_second: Option<[f64; 2]>,
+    #[serde(default)]
+    names: Vec<String>,
+    #[serde(default, rename = "line")]
+    lines: Vec<LineEntry>,
+    #[serde(default, rename = "row")]
+    rows: Vec<RowEntry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LineEntry {
+    label: String,
+    of: String,
+    #[serde(default)]
+    x: Vec<f64>,
+    #[serde(default)]
+    paper: Vec<[f64; 2]>,
+    #[serde(default)]
+    marks: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RowEntry {
+    id: String,
+    of: String,
+    #[serde(default)]
+    calibrated: bool,
+    #[serde(default)]
+    note: String,
+}
+
+/// The layout of `figures.toml`.
+const SCHEMA: u32 = 1;
+
+impl Paper {
+    /// Reads the paper of this name.
+    ///
+    /// # Errors
+    /// There is none, with the nearest name; or its files are wrong, with their places.
+    pub fn read(library: &Library, name: &str) -> Result<Self, String> {
+        let papers = library.papers();
+        if !papers.iter().any(|paper| paper == name) {
+            let names: Vec<&str> = papers.iter().map(String::as_str).collect();
+            return Err(format!("there is no paper `{name}`; {}", suggestion(name, &names)));
+        }
+        let (text, file) = library.read(name, "figures.toml")?;
+        let read: File = toml::from_str(&text).map_err(|e| format!("{file}: {e}"))?;
+        let (text, table) = library.read(name, "reference.toml")?;
+        let reference: Reference = toml::from_str(&text).map_err(|e| format!("{table}: {e}"))?;
+        if read.schema != SCHEMA {
+            return Err(format!("{file}: schema {} is not known; this airbraid reads {SCHEMA}", read.schema));
+        }
+        let paper = Self::join(name, read, reference).map_err(|e| format!("{file}: {e}"))?;
+        paper.check().map_err(|e| format!("{file}: {e}"))?;
+        Ok(paper)
+    }
+
+    fn join(name: &str, file: File, reference: Reference) -> Result<Self, String> {
+        let outputs = reference.rows.into_iter().filter(Row::is_output);
+        let output = |row| Output { row, formula: None, calibrated: false, note: String::new(), figure: None };
+        let mut rows: Vec<Output> = outputs.map(output).collect();
+        let ids: Vec<String> = rows.iter().map(|output| output.row.id.clone()).collect();
+        let index: BTreeMap<&str, usize> = ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
+        let mut figures = Vec::new();
+        for (number, figure) in file.figures.into_iter().enumerate() {
+            for entry in &figure.rows {
+                let Some(at) = index.get(entry.id.as_str()) else {
+                    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+                    return Err(format!("no output row is called `{}`; {}", entry.id, suggestion(&entry.id, &ids)));
+                };
+                let formula = Formula::read(&entry.of).map_err(|e| format!("row {}: {e}", entry.id))?;
+                let output = &mut rows[*at];
+                if output.formula.is_some() {
+                    return Err(format!("row {} is computed twice", entry.id));
+                }
+                if matches!(formula, Formula::Relation(_)) != output.row.value.is_none() {
+                    return Err(format!("row {}: an ordering takes a relation, a value takes a value", entry.id));
+                }
+                (output.formula, output.figure) = (Some(formula), Some(number));
+                (output.calibrated, output.note) = (entry.calibrated, entry.note.clone());
+            }
+            figures.push(self::figure(figure)?);
+        }
+        let runs = file.runs.into_iter().flat_map(expand).collect();
+        let Quick { set: quick, whole: quick_whole } = file.quick;
+        let full = file.full.set;
+        Ok(Self { name: name.to_owned(), about: file.paper, full, quick, quick_whole, runs, figures, rows })
+    }
+
+    /// Names that are used are there, and there once.
+    fn check(&self) -> Result<(), String> {
+        let names: Vec<&str> = self.runs.iter().map(|run| run.name.as_str()).collect();
+        for (i, name) in names.iter().enumerate() {
+            if names[..i].contains(name) {
+                return Err(format!("two runs are called `{name}`"));
+            }
+        }
+        for (i, figure) in self.figures.iter().enumerate() {
+            if self.figures[..i].iter().any(|other| other.id == figure.id) {
+                return Err(format!("two figures are called `{}`", figure.id));
+            }
+        }
+        let rows = self.rows.iter().filter_map(|output| Some((output.row.id.as_str(), output.formula.as_ref()?.needs())));
+        let figures = self.figures.iter().map(|figure| (figure.id.as_str(), figure.plot.needs()));
+        for (what, needs) in rows.chain(figures) {
+            for run in needs.runs() {
+                if self.expand(run).is_empty() {
+                    return Err(format!("{what}: no run is called `{run}`; {}", suggestion(run, &names)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The runs that a formula names: one, or all cells of a group.
+    pub fn expand(&self, name: &str) -> Vec<usize> {
+        let fits = |run: &Run| match name.strip_suffix(".*") {
+            Some(group) => run.name.strip_prefix(group).is_some_and(|rest| rest.starts_with('.')),
+            None => run.name == name,
+        };
+        self.runs.iter().enumerate().filter(|(_, run)| fits(run)).map(|(i, _)| i).collect()
+    }
+
+    /// Whether row number `index` is selected by one of `only`: a row (with or without the paper's code, or the first
+    /// parts of it) or a figure. Without any, every row is.
+    pub fn selects(&self, only: &[String], index: usize) -> bool {
+        let output = &self.rows[index];
+        let figure = output.figure.map(|f| self.figures[f].id.as_str());
+        only.is_empty() || only.iter().any(|id| figure == Some(id) || self.is_row(id, &output.row.id))
+    }
+
+    fn is_row(&self, given: &str, id: &str) -> bool {
+        let starts = |id: &str| id.strip_prefix(given).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        let bare = id.strip_prefix(&self.about.code).and_then(|rest| rest.strip_prefix('.'));
+        starts(id) || bare.is_some_and(starts)
+    }
+
+    /// Refuses an ID that selects nothing.
+    ///
+    /// # Errors
+    /// Names the nearest.
+    pub fn check_only(&self, only: &[String]) -> Result<(), String> {
+        for id in only {
+            let found = (0..self.rows.len()).any(|i| self.selects(std::slice::from_ref(id), i));
+            if !found && !self.figures.iter().any(|figure| figure.id == *id) {
+                let figures = self.figures.iter().map(|figure| figure.id.as_str());
+                let rows = self.rows.iter().map(|output| output.row.id.as_str());
+                let names: Vec<&str> = figures.chain(rows).collect();
+                return Err(format!("--only {id}: neither a figure nor a row of {}; {}", self.name, suggestion(id, &names)));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Plot {
+    /// What it is drawn from.
+    pub fn needs(&self) -> Needs {
+        let mut needs = Needs::default();
+        self.lines.iter().for_each(|line| line.of.needs(&mut needs));
+        needs
+    }
+}
+
+fn figure(entry: FigureEntry) -> Result<Figure, String> {
+    let mut lines = Vec::new();
+    for line in entry.lines {
+        let wrong = |e: String| format!("figure {}, line `{}`: {e}", entry.id, line.label);
+        let Formula::Value(of) = Formula::read(&line.of).map_err(wrong)? else {
+            return Err(wrong("a line takes a value".to_owned()));
+        };
+        lines.push(Line { label: line.label, of, x: line.x, paper: line.paper, marks: line.marks });
+    }
+    let plot = Plot {
+        x: entry.x,
+        y: entry.y,
+        unit: entry.unit,
+        log: entry.log,
+        per_second: entry.per_second,
+        names: entry.names,
+        lines,
+    };
+    Ok(Figure { id: entry.id, place: entry.place, title: entry.title, text: entry.text, plot })
+}
+
+/// A run, or one for each of its cells.
+fn expand(entry: RunEntry) -> Vec<Run> {
+    let RunEntry { name, scenario, set, whole, cells } = entry;
+    if cells.is_empty() {
+        return vec![Run { name, scenario, set, whole }];
+    }
+    let cell = |mut cell: Vec<String>| {
+        let label = if cell.is_empty() { String::new() } else { cell.remove(0) };
+        let set = set.iter().cloned().chain(cell).collect();
+        Run { name: format!("{name}.{label}"), scenario: scenario.clone(), set, whole }
+    };
+    cells.into_iter().map(cell).collect()
+}

@@ -1,0 +1,83 @@
+//! What a result is found by: scenario, seed, build.
+
+use airbraid_sim::scenario::spec::Spec;
+use sha2::{Digest, Sha256};
+
+/// The layout of facts and of canonical scenarios: another number finds nothing older.
+const SCHEMA: u32 = 1;
+
+/// The sources that results are computed from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Build {
+    digest: Vec<u8>,
+    commit: String,
+}
+
+impl Build {
+    /// This build: a digest over the simulator's sources and its locked dependencies, taken when it was compiled.
+    pub fn this() -> Self {
+        Self { digest: unhex(env!("AIRBRAID_SOURCES")), commit: env!("AIRBRAID_COMMIT").to_owned() }
+    }
+    /// A build of other sources.
+    pub fn named(name: &str) -> Self {
+        Self { digest: Sha256::digest(name.as_bytes()).to_vec(), commit: name.to_owned() }
+    }
+    /// The digest, 32 bytes.
+    pub fn digest(&self) -> &[u8] {
+        &self.digest
+    }
+    /// The first digits of the digest.
+    pub fn short(&self) -> String {
+        hex(&self.digest[..self.digest.len().min(6)])
+    }
+    /// The commit that was checked out; `+`: with changes; `unknown` where there was no git.
+    pub fn commit(&self) -> &str {
+        &self.commit
+    }
+}
+
+/// One run: a scenario as resolved, and a seed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    /// SHA-256 of the scenario's canonical text.
+    pub scenario: [u8; 32],
+    /// The seed.
+    pub seed: u64,
+}
+
+impl Key {
+    /// The key of `spec` with `seed`: of what is simulated, not of title, question, number of replications or recordings.
+    pub fn new(spec: &Spec, seed: u64) -> Self {
+        let mut spec = spec.clone();
+        (spec.title, spec.asks) = (String::new(), String::new());
+        (spec.seed, spec.replications) = (0, 0);
+        (spec.record.pcap, spec.record.timeline) = (Vec::new(), false);
+        // Every field of a resolved scenario prints itself, numbers to their last digit.
+        let text = format!("airbraid {SCHEMA} {spec:?}");
+        Self { scenario: Sha256::digest(text.as_bytes()).into(), seed }
+    }
+
+    /// The first digits of the scenario's hash.
+    pub fn short(&self) -> String {
+        hex(&self.scenario[..6])
+    }
+
+    /// The checksum of a row: its text, and the key under which it belongs.
+    pub(super) fn checksum(&self, build: &Build, text: &[u8]) -> Vec<u8> {
+        let mut digest = Sha256::new();
+        digest.update(self.scenario);
+        digest.update(self.seed.to_be_bytes());
+        digest.update(&build.digest);
+        digest.update(text);
+        digest.finalize().to_vec()
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    let pair = |i: usize| text.get(i..i + 2).and_then(|two| u8::from_str_radix(two, 16).ok());
+    (0..text.len()).step_by(2).filter_map(pair).collect()
+}

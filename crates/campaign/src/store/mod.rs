@@ -1,0 +1,307 @@
+//! The run store: what every finished run gave, in one SQLite file, so that a campaign which was interrupted goes on
+//! where it was.
+//!
+//! A result is found by the scenario as resolved, the seed, and the sources that it was computed from. One thread
+//! writes; a result that is written survives the death of the process. What is damaged is reported, set aside and never
+//! used: each row has a checksum of itself and of the key that it stands under.
+
+mod key;
+
+pub use key::{Build, Key};
+
+use crate::facts::Facts;
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The file in the store's directory.
+const FILE: &str = "runs.sqlite";
+/// "AirB": tells our files from those of other programs.
+const APPLICATION: i32 = 0x4169_7242;
+/// The layout of the file.
+const VERSION: i32 = 1;
+/// How long to wait for another process that writes.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+const LAYOUT: &str = "
+    CREATE TABLE runs (
+        scenario BLOB NOT NULL,
+        seed     INTEGER NOT NULL,
+        build    BLOB NOT NULL,
+        facts    TEXT NOT NULL,
+        checksum BLOB NOT NULL,
+        PRIMARY KEY (scenario, seed, build)
+    ) WITHOUT ROWID;
+";
+
+/// An open store.
+#[derive(Debug)]
+pub struct Store {
+    connection: Connection,
+    path: PathBuf,
+    build: Build,
+}
+
+/// Why a store cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The file is not ours.
+    #[error("{} is {what}; name another directory with --store, or work without a store: --no-store", .path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What it is instead.
+        what: String,
+    },
+    /// The file is damaged and could not be set aside.
+    #[error("{} is damaged ({what}) and cannot be moved away; remove it, or work without a store: --no-store", .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        what: String,
+    },
+    /// The system or the database says no.
+    #[error("the run store {}: {message}", .path.display())]
+    Failed {
+        /// The file.
+        path: PathBuf,
+        /// What it says.
+        message: String,
+    },
+}
+
+/// What became of a look into the store.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Found {
+    /// The run was done before.
+    Facts(Facts),
+    /// It was not.
+    Nothing,
+    /// There is a row, but it is not what was written; it was removed.
+    Damaged,
+}
+
+impl Store {
+    /// Opens or makes the store in `dir`. The second value is what a person must be told: a damaged file was set aside.
+    ///
+    /// # Errors
+    /// The file belongs to something else or to a newer airbraid, or the system refuses.
+    pub fn open(dir: &Path, build: Build) -> Result<(Self, Option<String>), StoreError> {
+        let path = dir.join(FILE);
+        let failed = |e: std::io::Error| StoreError::Failed { path: path.clone(), message: e.to_string() };
+        std::fs::create_dir_all(dir).map_err(failed)?;
+        check_head(&path)?;
+        match connect(&path) {
+            Ok(connection) => Ok((Self { connection, path, build }, None)),
+            Err(Opening::Damaged(what)) => {
+                let moved = set_aside(&path).map_err(|_| StoreError::Damaged { path: path.clone(), what: what.clone() })?;
+                let connection = connect(&path).map_err(|e| e.into_error(&path))?;
+                let said = format!(
+                    "the run store {} is damaged ({what}); nothing of it is used. It was moved to {}, and a new one begun",
+                    path.display(),
+                    moved.display()
+                );
+                Ok((Self { connection, path, build }, Some(said)))
+            }
+            Err(other) => Err(other.into_error(&path)),
+        }
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What the store has under `key`.
+    ///
+    /// # Errors
+    /// The database says no.
+    pub fn get(&self, key: &Key) -> Result<Found, StoreError> {
+        let sql = "SELECT facts, checksum FROM runs WHERE scenario = ?1 AND seed = ?2 AND build = ?3";
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get_ref(0)?.as_bytes()?.to_vec(), row.get_ref(1)?.as_bytes()?.to_vec()));
+        let looked = self.connection.prepare(sql).and_then(|mut statement| {
+            statement.query_row((&key.scenario[..], key.seed as i64, self.build.digest()), read).optional()
+        });
+        let (text, checksum) = match looked.map_err(|e| self.failed(&e))? {
+            None => return Ok(Found::Nothing),
+            Some(row) => row,
+        };
+        let facts = (checksum == self.checksum(key, &text)).then(|| serde_json::from_slice(&text).ok()).flatten();
+        match facts {
+            Some(facts) => Ok(Found::Facts(facts)),
+            None => {
+                let sql = "DELETE FROM runs WHERE scenario = ?1 AND seed = ?2 AND build = ?3";
+                let removed = self.connection.execute(sql, (&key.scenario[..], key.seed as i64, self.build.digest()));
+                removed.map(|_| Found::Damaged).map_err(|e| self.failed(&e))
+            }
+        }
+    }
+
+    /// Keeps the facts of several runs, all of them or none.
+    ///
+    /// # Errors
+    /// The database says no: the disk is full.
+    pub fn put(&mut self, runs: &[(Key, Facts)]) -> Result<(), StoreError> {
+        let mut rows = Vec::with_capacity(runs.len());
+        for (key, facts) in runs {
+            let text = serde_json::to_string(facts)
+                .map_err(|e| StoreError::Failed { path: self.path.clone(), message: e.to_string() })?;
+            let checksum = self.checksum(key, text.as_bytes());
+            rows.push((key, text, checksum));
+        }
+        let written = || {
+            let transaction = self.connection.unchecked_transaction()?;
+            {
+                let sql = "INSERT OR REPLACE INTO runs VALUES (?1, ?2, ?3, ?4, ?5)";
+                let mut insert = transaction.prepare(sql)?;
+                for (key, text, checksum) in &rows {
+                    let row = (&key.scenario[..], key.seed as i64, self.build.digest(), text, &checksum[..]);
+                    insert.execute(row)?;
+                }
+            }
+            transaction.commit()
+        };
+        written().map_err(|e| self.failed(&e))
+    }
+
+    /// How many results it has, of whatever scenario and build.
+    ///
+    /// # Errors
+    /// The database says no.
+    pub fn len(&self) -> Result<u64, StoreError> {
+        let count = self.connection.query_row("SELECT count(*) FROM runs", (), |row| row.get::<_, i64>(0));
+        count.map(|n| n.unsigned_abs()).map_err(|e| self.failed(&e))
+    }
+
+    /// Whether it has none.
+    ///
+    /// # Errors
+    /// The database says no.
+    pub fn is_empty(&self) -> Result<bool, StoreError> {
+        self.len().map(|n| n == 0)
+    }
+
+    fn checksum(&self, key: &Key, text: &[u8]) -> Vec<u8> {
+        key.checksum(&self.build, text)
+    }
+
+    fn failed(&self, error: &rusqlite::Error) -> StoreError {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                StoreError::Damaged { path: self.path.clone(), what: error.to_string() }
+            }
+            _ => StoreError::Failed { path: self.path.clone(), message: error.to_string() },
+        }
+    }
+}
+
+/// Refuses a file that is not an SQLite file of ours by its first bytes, before SQLite touches it.
+fn check_head(path: &Path) -> Result<(), StoreError> {
+    let failed = |e: &std::io::Error| StoreError::Failed { path: path.to_owned(), message: e.to_string() };
+    let foreign = |what: &str| Err(StoreError::Foreign { path: path.to_owned(), what: what.to_owned() });
+    match std::fs::symlink_metadata(path) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(e) => return Err(failed(&e)),
+        Ok(m) if m.is_dir() => return foreign("a directory"),
+        // The process that made it died before its first write.
+        Ok(m) if m.len() == 0 => return Ok(()),
+        Ok(_) => {}
+    }
+    let mut head = Vec::new();
+    let file = std::fs::File::open(path).map_err(|e| failed(&e))?;
+    file.take(72).read_to_end(&mut head).map_err(|e| failed(&e))?;
+    if !head.starts_with(b"SQLite format 3\0") {
+        return foreign("not an SQLite file, or its head is damaged");
+    }
+    // Bytes 68 to 71: the application's number. Zero with a log beside it: the first write is still in the log.
+    let application = head.get(68..72).and_then(|b| b.try_into().ok()).map_or(0, i32::from_be_bytes);
+    let fresh = application == 0 && beside(path, "-wal").exists();
+    if application == APPLICATION || fresh { Ok(()) } else { foreign("the database of another program") }
+}
+
+/// Why a connection was not had.
+enum Opening {
+    Damaged(String),
+    Newer(i32),
+    Foreign,
+    Failed(String),
+}
+
+impl Opening {
+    fn into_error(self, path: &Path) -> StoreError {
+        let path = path.to_owned();
+        match self {
+            Self::Damaged(what) => StoreError::Damaged { path, what },
+            Self::Newer(version) => {
+                StoreError::Foreign { path, what: format!("of layout {version}; this airbraid writes layout {VERSION}") }
+            }
+            Self::Foreign => StoreError::Foreign { path, what: "the database of another program".to_owned() },
+            Self::Failed(message) => StoreError::Failed { path, message },
+        }
+    }
+}
+
+impl From<rusqlite::Error> for Opening {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(error.to_string()),
+            _ => Self::Failed(error.to_string()),
+        }
+    }
+}
+
+fn connect(path: &Path) -> Result<Connection, Opening> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    // With a write-ahead log a commit is whole or absent after a kill, and readers do not wait.
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get(0))?;
+    match (number("application_id")?, number("user_version")?) {
+        (0, 0) if tables == 0 => {
+            // Another process may be making it too: whoever comes second finds it made.
+            let layout = LAYOUT.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS");
+            let made = format!(
+                "BEGIN IMMEDIATE; {layout} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
+            );
+            connection.execute_batch(&made)?;
+            // From now on the file itself says whose it is, whatever becomes of the log.
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))?;
+        }
+        (APPLICATION, VERSION) => {}
+        (APPLICATION, version) => return Err(Opening::Newer(version)),
+        _ => return Err(Opening::Foreign),
+    }
+    let verdict: String = connection.query_row("PRAGMA quick_check(1)", (), |row| row.get(0))?;
+    if verdict == "ok" { Ok(connection) } else { Err(Opening::Damaged(verdict.replace('\n', " "))) }
+}
+
+/// Gives a damaged store another name, its log too.
+fn set_aside(path: &Path) -> std::io::Result<PathBuf> {
+    let free = (1..10_000).map(|k| beside(path, &format!(".damaged-{k}"))).find(|p| !p.exists());
+    let target = free.ok_or_else(|| std::io::Error::other("too many damaged stores"))?;
+    std::fs::rename(path, &target)?;
+    for suffix in ["-wal", "-shm"] {
+        let log = beside(path, suffix);
+        if log.exists() {
+            std::fs::rename(&log, beside(&target, suffix))?;
+        }
+    }
+    Ok(target)
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Where the store is if nobody says: in the user's cache, by the XDG rules.
+pub fn default_dir() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
+    set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache"))).map(|dir| dir.join("airbraid"))
+}

@@ -1,0 +1,105 @@
+//! `airbraid reproduce`.
+
+use crate::arguments::Reproduce;
+use crate::interrupt;
+use crate::print::{Ended, json, note, out};
+use crate::progress::Progress;
+use crate::table;
+use airbraid_campaign::reproduce::{Came, Library, Reproduction, Standing};
+use airbraid_campaign::store::{self, Build, Store};
+use airbraid_campaign::{Recorded, Settings, output, page, simulate};
+use std::path::PathBuf;
+
+/// Reproduces a paper and prints its rows.
+pub fn reproduce(arguments: &Reproduce) -> Result<(), Ended> {
+    let library = match &arguments.papers {
+        Some(dir) => Library::with(dir).map_err(Ended::Argument)?,
+        None => Library::embedded(),
+    };
+    let prepared = Reproduction::prepare(&library, &arguments.paper, &arguments.only, arguments.quick);
+    let mut reproduction = prepared.map_err(Ended::Argument)?;
+    let dir = target(arguments)?;
+    let mut store = open(arguments)?;
+    let came = work(&mut reproduction, &mut store, arguments)?;
+    let rows = reproduction.conclude();
+    if let Some(dir) = dir {
+        let files = page::files(&reproduction, &rows, &Build::this());
+        output::write_files(&dir, &files).map_err(|e| Ended::Failed(format!("--out {}: {e}", dir.display())))?;
+        note(&format!("written: {}", dir.join("report.html").display()));
+    }
+    if arguments.json {
+        json(&rows)?;
+    } else {
+        out(&table::reproduction(&reproduction, &rows))?;
+    }
+    let missing = rows.rows.iter().any(|row| row.verdict == Standing::Missing);
+    match came.failed {
+        0 if missing => Err(Ended::Failed("some rows could not be computed; their notes say why".to_owned())),
+        0 => Ok(()),
+        n => Err(Ended::Failed(format!("{n} runs failed; the notes of their rows say why"))),
+    }
+}
+
+/// Where the report goes: `--out`, or beside the reader unless it reads JSON.
+fn target(arguments: &Reproduce) -> Result<Option<PathBuf>, Ended> {
+    let dir = match &arguments.out {
+        None if arguments.json => return Ok(None),
+        None => PathBuf::from(format!("{}-report", arguments.paper)),
+        Some(dir) => dir.clone(),
+    };
+    output::check_target(&dir).map_err(|e| Ended::Argument(format!("--out {}: {e}", dir.display())))?;
+    Ok(Some(dir))
+}
+
+fn open(arguments: &Reproduce) -> Result<Option<Store>, Ended> {
+    if arguments.no_store {
+        return Ok(None);
+    }
+    let Some(dir) = arguments.store.clone().or_else(store::default_dir) else {
+        note("no run store: neither XDG_CACHE_HOME nor HOME is set; --store DIR names one");
+        return Ok(None);
+    };
+    let (store, said) = Store::open(&dir, Build::this()).map_err(|e| Ended::Argument(e.to_string()))?;
+    if let Some(said) = said {
+        note(&format!("warning: {said}"));
+    }
+    Ok(Some(store))
+}
+
+/// Recalls and runs under a progress bar.
+fn work(reproduction: &mut Reproduction, store: &mut Option<Store>, arguments: &Reproduce) -> Result<Came, Ended> {
+    let stop = interrupt::flag();
+    let mut found = 0;
+    if let Some(store) = store {
+        let recalled = reproduction.runs.recall(store).map_err(|e| Ended::Failed(e.to_string()))?;
+        found = recalled.found;
+        if recalled.damaged > 0 {
+            let n = recalled.damaged;
+            note(&format!("warning: {n} results in {} do not fit their checksums; they are computed again", store.path().display()));
+        }
+    }
+    let total = reproduction.runs.total();
+    if found > 0 {
+        note(&format!("{found} of {total} runs are in the store"));
+    }
+    let progress = Progress::new(reproduction.runs.waiting());
+    let settings =
+        Settings { jobs: arguments.jobs.map_or(0, usize::from), recorded: Recorded::default(), stop: &stop };
+    let came = reproduction.runs.work(&settings, store.as_mut(), &simulate, &|run, share| progress.report(run, share));
+    progress.finish();
+    let came = came.map_err(|failure| Ended::Failed(failure.to_string()))?;
+    if let Some(unkept) = &came.unkept {
+        note(&format!("warning: results are no longer kept: {unkept}"));
+    }
+    if came.left == 0 {
+        return Ok(came);
+    }
+    let done = total - came.left;
+    note(&match store {
+        Some(store) if came.unkept.is_none() => {
+            format!("stopped: {done} of {total} runs are kept in {}; the same command goes on from there", store.path().display())
+        }
+        _ => format!("stopped: {done} of {total} runs were done, and nothing is kept without a store"),
+    });
+    Err(Ended::Silent(interrupt::STATUS))
+}

@@ -1,0 +1,105 @@
+//! Frames that the two ends of a trunk send each other beside the packets: markers and acknowledgements.
+//!
+//! They are charged as what the paper's are: small IP packets of their own, a header of 20 byte before each. The bytes are in
+//! [`crate::wire`].
+
+use super::Member;
+use super::header::Header;
+use airbraid_units::{Bytes, SeqNum};
+
+/// A frame from one end of a trunk to the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// Surplus round robin: the next packet on this member belongs to `round`, and the member's counter is then `counter`.
+    Surplus {
+        /// The round, from 1.
+        round: u32,
+        /// What the member may still send in it \[byte\].
+        counter: i32,
+    },
+    /// JKM: what has come, and what is asked for.
+    Acknowledgement {
+        /// Which life of the data's sender this answers.
+        epoch: u16,
+        /// Everything before it has come.
+        next: SeqNum,
+        /// Numbers that are to be sent again.
+        missing: Missing,
+    },
+    /// Method `fifo`: what the next header would say, where no packet takes it along.
+    Marker {
+        /// Which life of the sender this is.
+        epoch: u16,
+        /// The member that this is about: the one that carries it, unless everything on it is settled.
+        member: Member,
+        /// The number of the last frame that was given to the member.
+        previous: SeqNum,
+        /// The number that will be given out next, on whatever member.
+        number: SeqNum,
+        /// As in the header: how far before `number` the oldest lies that may still be on its way.
+        unsettled: u16,
+        /// Zeros behind it \[byte\]: a probe is as long as the packets that it probes for.
+        padding: u16,
+    },
+}
+
+/// A header as IP's without options \[byte\].
+const HEADER: u64 = 20;
+
+impl Control {
+    /// How long it is \[byte\].
+    ///
+    /// A surplus marker has 4 + 4 byte behind its header; an acknowledgement 4 byte for the number and room for four
+    /// missing ones; a marker of the method `fifo` the member, two numbers, a distance and its padding.
+    pub fn len(&self) -> Bytes {
+        Bytes::new(match self {
+            Self::Surplus { .. } => HEADER + 4 + 4,
+            Self::Acknowledgement { .. } => HEADER + 4 + 4 * Missing::CAPACITY as u64,
+            Self::Marker { padding, .. } => HEADER + 2 + 4 + 4 + 2 + u64::from(*padding),
+        })
+    }
+    /// What a marker says, as the header of a packet would.
+    pub fn as_header(&self) -> Option<Header> {
+        let &Self::Marker { epoch, member, previous, number, unsettled, .. } = self else { return None };
+        Some(Header { epoch, member, number, member_previous: previous, unsettled, ..Header::default() })
+    }
+    /// Never: each has a header.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+}
+
+/// A short list of numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Missing {
+    numbers: [SeqNum; Self::CAPACITY],
+    len: u8,
+}
+
+impl Missing {
+    /// How many fit into the 40 byte of an acknowledgement.
+    pub const CAPACITY: usize = 4;
+
+    /// Adds a number; gives whether there was room.
+    pub fn push(&mut self, number: SeqNum) -> bool {
+        let place = self.numbers.get_mut(usize::from(self.len));
+        let has_room = place.is_some();
+        if let Some(place) = place {
+            *place = number;
+            self.len += 1;
+        }
+        has_room
+    }
+    /// The numbers, in the order in which they were added.
+    pub fn iter(&self) -> impl Iterator<Item = SeqNum> + '_ {
+        self.numbers.iter().take(usize::from(self.len)).copied()
+    }
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        usize::from(self.len)
+    }
+}

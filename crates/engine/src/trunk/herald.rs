@@ -1,0 +1,239 @@
+//! The sender's part in the method `fifo`: tells the receiver what is no longer on its way.
+//!
+//! Where the members report what became of each frame (a MAC does), every header says how far back the oldest frame lies
+//! that is still out; everything before it has come or is lost. Where they do not (a socket), headers only name what the same member
+//! carried before. A marker, a control frame that says the same, goes out only when no packet takes the news along: behind a
+//! loss with an empty queue, or on a member that fell silent while others went on and nobody knows whether its last frame came.
+//!
+//! A member that loses frame after frame is given up and probed: each further frame would be a hole as long as all of its
+//! retries. A probe is as long as a packet, and the first packet after it is a trial: one more loss, and it is given up again.
+
+use super::header::UNSETTLED;
+use super::policy::Fifo;
+use super::{Member, Outcome};
+use airbraid_units::{Instant, SeqNum};
+use std::collections::VecDeque;
+
+/// A marker that is lost is sent again so often; then the receiver's longest hold takes over.
+const ATTEMPTS: u32 = 3;
+/// The time between unanswered probes doubles so often: to 800 ms by default, so that a member that is back is used within a second.
+const DOUBLINGS: u32 = 3;
+
+/// What is asked of the sender by [`Herald::due`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// Say what is settled, on this member.
+    Tell(usize),
+    /// Say what the member was given last, on the member itself.
+    Remind(usize),
+    /// See whether the member works again.
+    Probe(usize),
+}
+
+/// A member as the herald sees it.
+#[derive(Clone, Debug, Default)]
+struct Track {
+    /// Numbers that it holds, in order; with each the oldest loss of which the frame's header tells, or its own number.
+    out: VecDeque<(SeqNum, SeqNum)>,
+    /// Frames lost in a row.
+    losses: u32,
+    /// Times given up without a frame delivered between.
+    deaths: u32,
+    /// Probes that it did not answer.
+    probes: u32,
+    /// When it will be probed, while it is given up.
+    probe_at: Option<Instant>,
+    /// Since when it has been silent behind a frame whose fate is unknown.
+    unsure_since: Option<Instant>,
+    /// Since when others have been given younger frames than its last.
+    passed_since: Option<Instant>,
+    /// Markers sent since it fell silent.
+    reminders: u32,
+}
+
+impl Track {
+    /// When it gets a reminder: each waits twice as long as the one before.
+    fn remind_at(&self, config: &Fifo) -> Option<Instant> {
+        let since = self.unsure_since?.max(self.passed_since?);
+        let is_due = self.out.is_empty() && self.reminders < ATTEMPTS;
+        is_due.then(|| since.saturating_add(config.silence.saturating_mul((2 << self.reminders) - 1)))
+    }
+}
+
+/// What a sender knows of the fate of what it gave out.
+#[derive(Debug)]
+pub struct Herald {
+    config: Fifo,
+    tracks: Vec<Track>,
+    /// Whether all members tell what becomes of their frames; one that once did not is not believed again.
+    is_told: bool,
+    /// The oldest and the newest number that were lost and of which the receiver may not know.
+    untold: Option<(SeqNum, SeqNum)>,
+    /// Markers sent for it.
+    attempts: u32,
+    /// While a marker is on its way: the member that carries it, and what it says is settled.
+    telling: Option<(usize, SeqNum)>,
+}
+
+impl Herald {
+    /// Nothing is out.
+    pub fn new(config: Fifo, members: usize) -> Self {
+        Self {
+            config,
+            tracks: vec![Track::default(); members],
+            is_told: true,
+            untold: None,
+            attempts: 0,
+            telling: None,
+        }
+    }
+
+    /// Whether a member may be given frames.
+    pub fn is_alive(&self, index: usize) -> bool {
+        self.tracks[index].probe_at.is_none()
+    }
+
+    /// How far before `number`, the next to be given out, the oldest lies that may still be on its way.
+    pub fn unsettled(&self, number: SeqNum) -> u16 {
+        if !self.is_told {
+            return UNSETTLED;
+        }
+        let oldest = self.tracks.iter().filter_map(|track| track.out.front());
+        let distance = oldest.map(|&(out, _)| number.distance_from(out)).max().unwrap_or(0);
+        u16::try_from(distance).unwrap_or(UNSETTLED)
+    }
+
+    /// A member takes the frame `number`, whose header says what [`Herald::unsettled`] gave.
+    pub fn on_given(&mut self, now: Instant, index: usize, number: SeqNum, unsettled: u16) {
+        // The header tells, unless the frame is lost.
+        let tells = self.untold.map_or(number, |(first, _)| first);
+        if let Some(settled) = settled(number, unsettled) {
+            self.has_told(settled);
+        }
+        for (other, track) in self.tracks.iter_mut().enumerate() {
+            if other == index {
+                let out = std::mem::take(&mut track.out);
+                *track = Track { out, losses: track.losses, deaths: track.deaths, ..Track::default() };
+                track.out.push_back((number, tells));
+            } else if track.unsure_since.is_some() || !track.out.is_empty() {
+                track.passed_since.get_or_insert(now);
+            }
+        }
+    }
+
+    /// A member has finished with its first frame. Gives whether that was one loss too many, and it is given up.
+    pub fn on_finished(&mut self, now: Instant, member: Member, outcome: Outcome) -> bool {
+        let Some(track) = self.tracks.get_mut(usize::from(member.0)) else { return false };
+        let Some((number, tells)) = track.out.pop_front() else { return false };
+        match outcome {
+            Outcome::Delivered => (track.losses, track.deaths) = (0, 0),
+            Outcome::Lost => {
+                track.losses += 1;
+                self.attempts = 0;
+                let (first, last) = self.untold.unwrap_or((tells, number));
+                let first = if tells.is_before(first) { tells } else { first };
+                self.untold = Some((first, if last.is_before(number) { number } else { last }));
+                return self.give_up_if_dead(now, usize::from(member.0));
+            }
+            Outcome::Unknown => {
+                self.is_told = false;
+                track.unsure_since = Some(now);
+            }
+        }
+        false
+    }
+
+    /// A member that loses frame after frame is given up; but never the last.
+    fn give_up_if_dead(&mut self, now: Instant, index: usize) -> bool {
+        let others_alive = (0..self.tracks.len()).any(|other| other != index && self.is_alive(other));
+        let track = &mut self.tracks[index];
+        // One that was just brought back by a probe is on probation.
+        let is_dead = track.losses >= self.config.dead_after || track.deaths > 0;
+        let dies = self.config.dead_after > 0 && is_dead && others_alive && track.probe_at.is_none();
+        if dies {
+            track.deaths += 1;
+            track.probe_at = Some(now.saturating_add(self.config.probe));
+        }
+        dies
+    }
+
+    /// A marker has left a member.
+    pub fn on_marker_finished(&mut self, now: Instant, member: Member, outcome: Outcome) {
+        let Some(track) = self.tracks.get_mut(usize::from(member.0)) else { return };
+        if track.probe_at.is_some() {
+            match outcome {
+                // It works again.
+                Outcome::Delivered => {
+                    track.probe_at = None;
+                    track.losses = 0;
+                    track.probes = 0;
+                }
+                _ => {
+                    let wait = self.config.probe.saturating_mul(1 << track.probes.min(DOUBLINGS));
+                    track.probes += 1;
+                    track.probe_at = Some(now.saturating_add(wait));
+                }
+            }
+        }
+        if let Some((carrier, settled)) = self.telling
+            && carrier == usize::from(member.0)
+        {
+            self.telling = None;
+            if outcome != Outcome::Lost {
+                self.has_told(settled);
+            }
+        }
+    }
+
+    /// What is to be done now, `number` being the next to be given out; the caller does it before it asks again.
+    pub fn due(&mut self, now: Instant, number: SeqNum, is_up: impl Fn(usize) -> bool) -> Option<Due> {
+        for index in 0..self.tracks.len() {
+            if self.tracks[index].probe_at.is_some_and(|at| at <= now) {
+                // Dated again when the marker has left.
+                self.tracks[index].probe_at = Some(Instant::MAX);
+                return Some(Due::Probe(index));
+            }
+            if self.tracks[index].remind_at(&self.config).is_some_and(|at| at <= now) {
+                self.tracks[index].reminders += 1;
+                return Some(Due::Remind(index));
+            }
+        }
+        let (first, _) = self.untold?;
+        let settled = settled(number, self.unsettled(number))?;
+        // Where nothing younger was given out, nothing waits for it.
+        let matters = first.is_before(settled) && first.next() != number;
+        if !matters || self.telling.is_some() || self.attempts == ATTEMPTS {
+            return None;
+        }
+        let index = self.idle_member(is_up)?;
+        self.attempts += 1;
+        self.telling = Some((index, settled));
+        Some(Due::Tell(index))
+    }
+
+    /// The receiver knows, or will, that everything before `settled` has come or is lost.
+    fn has_told(&mut self, settled: SeqNum) {
+        self.untold = match self.untold {
+            Some((_, last)) if last.is_before(settled) => None,
+            Some((first, last)) if first.is_before(settled) => Some((settled, last)),
+            untold => untold,
+        };
+    }
+
+    /// The earliest timer.
+    pub fn wake_at(&self) -> Option<Instant> {
+        let times = self.tracks.iter().flat_map(|track| [track.probe_at, track.remind_at(&self.config)]);
+        times.flatten().filter(|&at| at != Instant::MAX).min()
+    }
+
+    /// An idle member that works, rather one that has just delivered; none if all are occupied or given up.
+    fn idle_member(&self, is_up: impl Fn(usize) -> bool) -> Option<usize> {
+        let is_idle = |&index: &usize| is_up(index) && self.is_alive(index) && self.tracks[index].out.is_empty();
+        (0..self.tracks.len()).filter(is_idle).min_by_key(|&index| self.tracks[index].losses)
+    }
+}
+
+/// What a header or marker with this number says is settled: everything before it.
+fn settled(number: SeqNum, unsettled: u16) -> Option<SeqNum> {
+    (unsettled != UNSETTLED).then(|| SeqNum(number.0.wrapping_sub(u32::from(unsettled))))
+}

@@ -1,0 +1,203 @@
+//! The receiving side: acknowledges every frame, asks for every hole until it is filled, delivers in order only.
+
+use super::FIRST;
+use crate::machine::Wake;
+use crate::packet::Packet;
+use crate::trunk::control::{Control, Missing};
+use crate::trunk::header::Header;
+use crate::trunk::policy::Jkm;
+use crate::trunk::stats::ReceiverStats;
+use crate::trunk::{DropReason, Member, Output};
+use airbraid_units::{Duration, Instant, SeqNum};
+use std::collections::VecDeque;
+
+/// A packet that waits for those before it.
+#[derive(Debug)]
+struct Held<P> {
+    packet: P,
+    since: Instant,
+}
+
+/// A place from `next` on: what came, or what is missing.
+#[derive(Debug)]
+enum Place<P> {
+    Held(Held<P>),
+    Hole {
+        /// When it is to be asked for.
+        ask_at: Instant,
+        /// When it was last asked for.
+        asked: Option<Instant>,
+        /// How often it was asked for.
+        times: u32,
+    },
+}
+
+/// The receiving side.
+#[derive(Debug)]
+pub struct Receiver<P> {
+    config: Jkm,
+    members: u8,
+    epoch: Option<u16>,
+    /// The number that is to be delivered next.
+    next: SeqNum,
+    /// From `next` to the newest number that came.
+    places: VecDeque<Place<P>>,
+    held: usize,
+    /// The earliest time at which a hole is to be asked for; none where there is no hole.
+    ask_at: Option<Instant>,
+    /// Smoothed time from asking to the arrival of what was asked for.
+    round_trip: Option<Duration>,
+    /// The member on which the last frame came.
+    last_member: Member,
+    stats: ReceiverStats,
+}
+
+impl<P: Packet> Receiver<P> {
+    /// A receiver that expects the first number of whatever epoch comes first.
+    pub fn new(config: Jkm, members: u8) -> Self {
+        Self {
+            config,
+            members: members.max(1),
+            epoch: None,
+            next: FIRST,
+            places: VecDeque::new(),
+            held: 0,
+            ask_at: None,
+            round_trip: None,
+            last_member: Member(0),
+            stats: ReceiverStats::default(),
+        }
+    }
+
+    /// What it has counted.
+    pub fn stats(&self) -> &ReceiverStats {
+        &self.stats
+    }
+    /// How many packets wait for their turn.
+    pub fn held_len(&self) -> usize {
+        self.held
+    }
+
+    /// A frame has come.
+    pub fn on_frame(&mut self, now: Instant, header: Header, packet: P, outputs: &mut VecDeque<Output<P>>) {
+        let Header { epoch, number, member, .. } = header;
+        let ahead = number.distance_from(self.accept_epoch(epoch, outputs).unwrap_or(number));
+        // The sender never has more than its window unacknowledged.
+        if self.epoch != Some(epoch) || ahead >= self.config.window as i32 {
+            self.stats.stale += 1;
+            outputs.push_back(Output::Drop(packet, DropReason::Stale));
+            return;
+        }
+        self.last_member = member;
+        match usize::try_from(ahead) {
+            Ok(index) if !matches!(self.places.get(index), Some(Place::Held(_))) => {
+                self.put(now, index, packet);
+                self.drain(now, outputs);
+            }
+            _ => {
+                self.stats.duplicates += 1;
+                outputs.push_back(Output::Drop(packet, DropReason::Duplicate));
+            }
+        }
+        self.acknowledge(now, outputs);
+    }
+
+    /// Asks again for what has not come.
+    pub fn on_timeout(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
+        // On another member than the last answer: that one's way back may be what is broken.
+        while self.ask_at.is_some_and(|at| at <= now) {
+            self.last_member = Member((self.last_member.0 + 1) % self.members);
+            let missing = self.take_due(now);
+            self.answer(missing, outputs);
+        }
+    }
+
+    /// The earliest timer.
+    pub fn wake(&self) -> Option<Wake> {
+        self.ask_at.map(|at| Wake { at, why: "trunk.nak" })
+    }
+
+    /// The number that is due in the life `epoch` of the sender, which begins if it is newer; none if it is over.
+    fn accept_epoch(&mut self, epoch: u16, outputs: &mut VecDeque<Output<P>>) -> Option<SeqNum> {
+        match self.epoch {
+            Some(current) if current == epoch => return Some(self.next),
+            Some(current) if (epoch.wrapping_sub(current) as i16) < 0 => return None,
+            Some(_) => self.stats.resyncs += 1,
+            None => {}
+        }
+        // What is held lies behind holes that nobody can fill any more.
+        for place in self.places.drain(..) {
+            if let Place::Held(held) = place {
+                self.stats.stale += 1;
+                outputs.push_back(Output::Drop(held.packet, DropReason::Stale));
+            }
+        }
+        self.held = 0;
+        self.ask_at = None;
+        self.epoch = Some(epoch);
+        self.next = FIRST;
+        Some(FIRST)
+    }
+
+    fn put(&mut self, now: Instant, index: usize, packet: P) {
+        while self.places.len() <= index {
+            self.places.push_back(Place::Hole { ask_at: now, asked: None, times: 0 });
+        }
+        let place = std::mem::replace(&mut self.places[index], Place::Held(Held { packet, since: now }));
+        self.held += 1;
+        // A hole that was asked for more than once does not tell which of the questions was answered (Karn).
+        if let Place::Hole { asked: Some(asked), times: 1, .. } = place {
+            let sample = now - asked;
+            let smoothed = self.round_trip.map_or(sample, |smoothed| smoothed - smoothed / 8 + sample / 8);
+            self.round_trip = Some(smoothed);
+        }
+    }
+
+    fn drain(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
+        while matches!(self.places.front(), Some(Place::Held(_))) {
+            if let Some(Place::Held(Held { packet, since })) = self.places.pop_front() {
+                self.next = self.next.next();
+                self.held -= 1;
+                self.stats.delivered += 1;
+                self.stats.waited += now - since;
+                outputs.push_back(Output::Deliver(packet));
+            }
+        }
+    }
+
+    /// Answers a frame: everything before `next` has come, and the holes that are due are asked for.
+    fn acknowledge(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
+        let missing = self.take_due(now);
+        self.answer(missing, outputs);
+        while self.ask_at.is_some_and(|at| at <= now) {
+            let missing = self.take_due(now);
+            self.answer(missing, outputs);
+        }
+    }
+
+    fn answer(&mut self, missing: Missing, outputs: &mut VecDeque<Output<P>>) {
+        let Some(epoch) = self.epoch else { return };
+        self.stats.acks += 1;
+        self.stats.naks += missing.len() as u64;
+        let control = Control::Acknowledgement { epoch, next: self.next, missing };
+        outputs.push_back(Output::Control { member: self.last_member, acknowledged: true, control });
+    }
+
+    /// Takes the holes that are due, as many as one answer names; and notes when the next is.
+    fn take_due(&mut self, now: Instant) -> Missing {
+        let mut missing = Missing::default();
+        let again = self.config.nak_interval.max(self.round_trip.unwrap_or(Duration::ZERO) * 2);
+        let mut next_at = None;
+        for (number, place) in self.places.iter_mut().enumerate() {
+            let Place::Hole { ask_at, asked, times } = place else { continue };
+            if *ask_at <= now && missing.push(self.next.plus(number as u32)) {
+                *times += 1;
+                *asked = Some(now);
+                *ask_at = now + again;
+            }
+            next_at = Some(next_at.map_or(*ask_at, |at: Instant| at.min(*ask_at)));
+        }
+        self.ask_at = next_at;
+        missing
+    }
+}

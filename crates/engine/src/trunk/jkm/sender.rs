@@ -1,0 +1,211 @@
+//! The sending side: keeps what is not acknowledged, and sends again what is asked for, before anything new.
+//!
+//! A packet that a member still holds is not sent again: its member is still trying.
+
+use super::FIRST;
+use crate::machine::Wake;
+use crate::packet::Share;
+use crate::trunk::control::Missing;
+use crate::trunk::header::Header;
+use crate::trunk::policy::{Jkm, Policy};
+use crate::trunk::stats::SenderStats;
+use crate::trunk::{DropReason, Member, Output};
+use airbraid_units::{Instant, SeqNum};
+use std::collections::VecDeque;
+
+/// A packet that was sent and is not acknowledged.
+#[derive(Debug)]
+struct Kept<P> {
+    packet: P,
+    /// Whether a member holds it.
+    is_out: bool,
+    /// Whether it waits to be sent again.
+    is_wanted: bool,
+    /// When a member last took it or finished with it.
+    touched: Instant,
+}
+
+/// The sending side.
+#[derive(Debug)]
+pub struct Sender<P> {
+    config: Jkm,
+    member_limit: usize,
+    queue_limit: usize,
+    epoch: u16,
+    /// For each member the numbers that it holds, in order.
+    members: Vec<VecDeque<SeqNum>>,
+    is_up: Vec<bool>,
+    turn: usize,
+    /// The oldest number that is not acknowledged.
+    base: SeqNum,
+    /// What is not acknowledged, from `base` on.
+    kept: VecDeque<Kept<P>>,
+    /// Numbers to be sent again, in the order in which they were asked for; acknowledged ones are passed over.
+    wanted: VecDeque<SeqNum>,
+    queue: VecDeque<P>,
+    stats: SenderStats,
+}
+
+impl<P: Share> Sender<P> {
+    /// A sender over `members` free members. Numbers begin at 1.
+    pub fn new(policy: Policy, config: Jkm, members: u8, epoch: u16) -> Self {
+        let members = usize::from(members);
+        Self {
+            config,
+            member_limit: policy.member_limit as usize,
+            queue_limit: policy.queue_limit as usize,
+            epoch,
+            members: vec![VecDeque::new(); members],
+            is_up: vec![true; members],
+            turn: 0,
+            base: FIRST,
+            kept: VecDeque::new(),
+            wanted: VecDeque::new(),
+            queue: VecDeque::with_capacity(policy.queue_limit as usize),
+            stats: SenderStats::new(members),
+        }
+    }
+
+    /// What it has counted.
+    pub fn stats(&self) -> &SenderStats {
+        &self.stats
+    }
+    /// Packets that wait.
+    pub fn queue_len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// A packet from above.
+    pub fn on_packet(&mut self, now: Instant, packet: P, outputs: &mut VecDeque<Output<P>>) {
+        self.queue.push_back(packet);
+        self.pump(now, self.turn, outputs);
+        if self.queue.len() > self.queue_limit
+            && let Some(packet) = self.queue.pop_back()
+        {
+            self.stats.queue_drops += 1;
+            outputs.push_back(Output::Drop(packet, DropReason::QueueFull));
+        }
+        self.stats.queue_max = self.stats.queue_max.max(self.queue.len());
+    }
+
+    /// A member has finished with a packet, whatever became of it: the receiver will say.
+    pub fn on_finished(&mut self, now: Instant, member: Member, outputs: &mut VecDeque<Output<P>>) {
+        let index = usize::from(member.0);
+        if let Some(number) = self.members.get_mut(index).and_then(VecDeque::pop_front)
+            && let Some(kept) = self.kept_mut(number)
+        {
+            kept.is_out = false;
+            kept.touched = now;
+        }
+        self.pump(now, index, outputs);
+    }
+
+    /// The host says whether a member can be used.
+    pub fn on_link(&mut self, now: Instant, member: Member, is_up: bool, outputs: &mut VecDeque<Output<P>>) {
+        if let Some(state) = self.is_up.get_mut(usize::from(member.0)) {
+            *state = is_up;
+        }
+        self.pump(now, self.turn, outputs);
+    }
+
+    /// An acknowledgement has come.
+    pub fn on_ack(
+        &mut self,
+        now: Instant,
+        epoch: u16,
+        next: SeqNum,
+        missing: Missing,
+        outputs: &mut VecDeque<Output<P>>,
+    ) {
+        if epoch != self.epoch {
+            return;
+        }
+        let done = next.distance_from(self.base);
+        // What lies beyond what was sent is no answer to it.
+        if (1..=self.kept.len() as i32).contains(&done) {
+            outputs.extend(self.kept.drain(..done as usize).map(|kept| Output::Release(kept.packet)));
+            self.base = next;
+        }
+        for number in missing.iter() {
+            self.want(number);
+        }
+        self.pump(now, self.turn, outputs);
+    }
+
+    /// The oldest packet has been unacknowledged for too long: what asks for it may have been lost, or nothing came
+    /// behind it that would show that it is missing.
+    pub fn on_timeout(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
+        if self.resend_at().is_some_and(|at| at <= now) {
+            self.want(self.base);
+            self.pump(now, self.turn, outputs);
+        }
+    }
+
+    /// The earliest timer.
+    pub fn wake(&self) -> Option<Wake> {
+        self.resend_at().map(|at| Wake { at, why: "trunk.resend" })
+    }
+
+    fn resend_at(&self) -> Option<Instant> {
+        let oldest = self.kept.front().filter(|kept| !kept.is_out && !kept.is_wanted)?;
+        Some(oldest.touched + self.config.sender_timeout)
+    }
+
+    fn kept_mut(&mut self, number: SeqNum) -> Option<&mut Kept<P>> {
+        let index = usize::try_from(number.distance_from(self.base)).ok()?;
+        self.kept.get_mut(index)
+    }
+
+    /// Puts a packet in line to be sent again, unless it is, or a member still holds it.
+    fn want(&mut self, number: SeqNum) {
+        if let Some(kept) = self.kept_mut(number)
+            && !kept.is_out
+            && !kept.is_wanted
+        {
+            kept.is_wanted = true;
+            self.wanted.push_back(number);
+        }
+    }
+
+    /// Gives free members what is to be sent, looking for one from `start` on.
+    fn pump(&mut self, now: Instant, start: usize, outputs: &mut VecDeque<Output<P>>) {
+        while let Some(index) = self.free_member(start) {
+            let (number, packet) = match self.next_wanted() {
+                Some(again) => again,
+                None if self.kept.len() < self.config.window as usize => {
+                    let Some(packet) = self.queue.pop_front() else { return };
+                    let number = self.base.plus(self.kept.len() as u32);
+                    let handle = packet.share();
+                    self.kept.push_back(Kept { packet, is_out: true, is_wanted: false, touched: now });
+                    self.stats.sent += 1;
+                    (number, handle)
+                }
+                None => return,
+            };
+            self.turn = (index + 1) % self.members.len();
+            self.members[index].push_back(number);
+            self.stats.sent_by_member[index] += 1;
+            let header = Header { epoch: self.epoch, member: Member(index as u8), number, ..Header::default() };
+            outputs.push_back(Output::Transmit { header, packet, kept: true });
+        }
+    }
+
+    /// The next packet that is to be sent again.
+    fn next_wanted(&mut self) -> Option<(SeqNum, P)> {
+        while let Some(number) = self.wanted.pop_front() {
+            if let Some(kept) = self.kept_mut(number) {
+                kept.is_wanted = false;
+                kept.is_out = true;
+                let handle = kept.packet.share();
+                self.stats.resends += 1;
+                return Some((number, handle));
+            }
+        }
+        None
+    }
+
+    fn free_member(&self, start: usize) -> Option<usize> {
+        let is_free = |&index: &usize| self.is_up[index] && self.members[index].len() < self.member_limit;
+        (start..self.members.len()).chain(0..start).find(is_free)
+    }
+}

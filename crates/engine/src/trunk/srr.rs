@@ -1,0 +1,315 @@
+//! Surplus round robin: both ends run one algorithm, so that the receiver knows which member's packet is next
+//! (Wang 2005, section 2.1, after Adiseshu, Parulkar and Varghese).
+//!
+//! A member's turn adds a quantum to its counter; it sends while its counter is not negative, each packet taking its
+//! length (of the IP packet) away. The debt is carried into its next turn. The receiver keeps a FIFO for each member and takes from the one
+//! whose turn it is, and from no other: if that is empty, it blocks. Data carries no numbers, so a lost packet leaves it
+//! out of step; a marker after each turn says when the next one begins and with what counter.
+//!
+//! Never skips a busy member, never gives up waiting: what the paper measures.
+
+use super::control::Control;
+use super::header::Header;
+use super::policy::{Marking, Policy, Srr};
+use super::stats::{ReceiverStats, SenderStats};
+use super::{DropReason, Member, Output};
+use crate::packet::Packet;
+use airbraid_units::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// Rounds and counters, run alike by both ends.
+#[derive(Debug)]
+struct Turns {
+    quantum: i64,
+    round: u32,
+    current: usize,
+    /// What each member may still send \[byte\].
+    counters: Vec<i64>,
+}
+
+impl Turns {
+    fn new(quantum: u32, members: usize) -> Self {
+        // A quantum of nothing would turn for ever.
+        let quantum = i64::from(quantum.max(1));
+        let mut counters = vec![0; members];
+        if let Some(first) = counters.first_mut() {
+            *first = quantum;
+        }
+        Self { quantum, round: 1, current: 0, counters }
+    }
+
+    /// Takes a packet from the current member's counter; gives whether its turn is over.
+    fn spend(&mut self, len: u64) -> bool {
+        let counter = &mut self.counters[self.current];
+        *counter = counter.saturating_sub(i64::try_from(len).unwrap_or(i64::MAX));
+        *counter < 0
+    }
+
+    /// The next member's turn begins; one that is still in debt after its quantum is passed over.
+    fn advance(&mut self) {
+        loop {
+            self.current = (self.current + 1) % self.counters.len();
+            if self.current == 0 {
+                self.round = self.round.wrapping_add(1);
+            }
+            let counter = &mut self.counters[self.current];
+            *counter = counter.saturating_add(self.quantum);
+            if *counter >= 0 {
+                return;
+            }
+        }
+    }
+
+    /// Round and counter of the current member's next turn, this one being over.
+    fn next_turn(&self) -> (u32, i64) {
+        let counter = self.counters[self.current];
+        let rounds = (-counter + self.quantum - 1).div_euclid(self.quantum).max(1);
+        (self.round.wrapping_add(rounds as u32), counter + rounds * self.quantum)
+    }
+}
+
+/// The sending side.
+#[derive(Debug)]
+pub struct Sender<P> {
+    marker: Marking,
+    member_limit: u32,
+    queue_limit: usize,
+    epoch: u16,
+    turns: Turns,
+    /// Packets that each member holds.
+    held: Vec<u32>,
+    queue: VecDeque<P>,
+    stats: SenderStats,
+}
+
+impl<P: Packet> Sender<P> {
+    /// A sender over `members` free members.
+    pub fn new(policy: Policy, config: Srr, members: u8, epoch: u16) -> Self {
+        let members = usize::from(members);
+        Self {
+            marker: config.marker,
+            member_limit: policy.member_limit,
+            queue_limit: policy.queue_limit as usize,
+            epoch,
+            turns: Turns::new(config.quantum, members),
+            held: vec![0; members],
+            queue: VecDeque::with_capacity(policy.queue_limit as usize),
+            stats: SenderStats::new(members),
+        }
+    }
+
+    /// What it has counted.
+    pub fn stats(&self) -> &SenderStats {
+        &self.stats
+    }
+    /// Packets that wait.
+    pub fn queue_len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// A packet from above: to the member whose turn it is, or into the queue.
+    pub fn on_packet(&mut self, packet: P, outputs: &mut VecDeque<Output<P>>) {
+        if self.queue.is_empty() && self.has_room() {
+            self.give(packet, outputs);
+        } else if self.queue.len() < self.queue_limit {
+            self.queue.push_back(packet);
+            self.stats.queue_max = self.stats.queue_max.max(self.queue.len());
+        } else {
+            self.stats.queue_drops += 1;
+            outputs.push_back(Output::Drop(packet, DropReason::QueueFull));
+        }
+    }
+
+    /// A member has finished with a packet. Only if it is that member's turn does the queue move on.
+    pub fn on_finished(&mut self, member: Member, outputs: &mut VecDeque<Output<P>>) {
+        if let Some(held) = self.held.get_mut(usize::from(member.0)) {
+            *held = held.saturating_sub(1);
+        }
+        while self.has_room() {
+            let Some(packet) = self.queue.pop_front() else { break };
+            self.give(packet, outputs);
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        self.held.get(self.turns.current).is_some_and(|&held| held < self.member_limit)
+    }
+
+    fn give(&mut self, packet: P, outputs: &mut VecDeque<Output<P>>) {
+        let index = self.turns.current;
+        let member = Member(index as u8);
+        let turn_is_over = self.turns.spend(packet.len().as_u64());
+        self.held[index] += 1;
+        self.stats.sent += 1;
+        self.stats.sent_by_member[index] += 1;
+        // Only the member is said: data carries no numbers.
+        let header = Header { epoch: self.epoch, member, ..Header::default() };
+        outputs.push_back(Output::Transmit { header, packet, kept: false });
+        if turn_is_over {
+            let (round, counter) = self.turns.next_turn();
+            let counter = i32::try_from(counter).unwrap_or(i32::MAX);
+            self.stats.markers += 1;
+            let acknowledged = self.marker == Marking::Unicast;
+            outputs.push_back(Output::Control { member, acknowledged, control: Control::Surplus { round, counter } });
+            self.turns.advance();
+        }
+    }
+}
+
+/// What waits in a member's FIFO.
+#[derive(Debug)]
+enum Entry<P> {
+    Data { packet: P, since: Instant },
+    Marker { round: u32, counter: i32 },
+}
+
+/// A member's FIFO.
+#[derive(Debug)]
+struct Fifo<P> {
+    entries: VecDeque<Entry<P>>,
+    /// The round that the last marker named: before it nothing comes on this member.
+    skip_round: u32,
+}
+
+/// The receiving side.
+#[derive(Debug)]
+pub struct Receiver<P> {
+    fifo_limit: usize,
+    turns: Turns,
+    fifos: Vec<Fifo<P>>,
+    /// Packets in all FIFOs.
+    waiting: usize,
+    blocked_since: Option<Instant>,
+    stats: ReceiverStats,
+}
+
+/// Whether round `a` comes after round `b`; rounds wrap.
+fn is_after(a: u32, b: u32) -> bool {
+    (a.wrapping_sub(b) as i32) > 0
+}
+
+impl<P: Packet> Receiver<P> {
+    /// A receiver that expects the first packet of the first round.
+    pub fn new(config: Srr, members: u8) -> Self {
+        let fifo = |_| Fifo { entries: VecDeque::new(), skip_round: 0 };
+        Self {
+            fifo_limit: config.fifo_limit as usize,
+            turns: Turns::new(config.quantum, usize::from(members)),
+            fifos: (0..members).map(fifo).collect(),
+            waiting: 0,
+            blocked_since: None,
+            stats: ReceiverStats::default(),
+        }
+    }
+
+    /// What it has counted.
+    pub fn stats(&self) -> &ReceiverStats {
+        &self.stats
+    }
+    /// How many packets wait for their turn.
+    pub fn held_len(&self) -> usize {
+        self.waiting
+    }
+    /// For how long it has been blocked, all together and longest, the present time included.
+    pub fn blocked(&self, now: Instant) -> (Duration, Duration) {
+        let present = self.blocked_since.map_or(Duration::ZERO, |since| now.saturating_since(since));
+        (self.stats.blocked + present, self.stats.blocked_longest.max(present))
+    }
+    /// The member whose turn it is, the round, and what the member may still send.
+    pub fn expects(&self) -> (Member, u32, i64) {
+        let Turns { current, round, ref counters, .. } = self.turns;
+        (Member(current as u8), round, counters.get(current).copied().unwrap_or(0))
+    }
+
+    /// A packet has come on a member.
+    pub fn on_frame(&mut self, now: Instant, member: Member, packet: P, outputs: &mut VecDeque<Output<P>>) {
+        let limit = self.fifo_limit;
+        match self.fifos.get_mut(usize::from(member.0)) {
+            Some(fifo) if fifo.entries.len() < limit => {
+                fifo.entries.push_back(Entry::Data { packet, since: now });
+                self.waiting += 1;
+                self.take_turns(now, outputs);
+            }
+            _ => {
+                self.stats.fifo_drops += 1;
+                outputs.push_back(Output::Drop(packet, DropReason::FifoFull));
+            }
+        }
+    }
+
+    /// A marker has come on a member.
+    pub fn on_marker(&mut self, now: Instant, member: Member, marker: (u32, i32), outputs: &mut VecDeque<Output<P>>) {
+        let (round, counter) = marker;
+        let limit = self.fifo_limit;
+        match self.fifos.get_mut(usize::from(member.0)) {
+            Some(fifo) if fifo.entries.len() < limit => {
+                fifo.entries.push_back(Entry::Marker { round, counter });
+                self.take_turns(now, outputs);
+            }
+            _ => self.stats.fifo_drops += 1,
+        }
+    }
+
+    /// Takes packets in the order in which the sender gave them out, until the expected member has none.
+    fn take_turns(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
+        let before = self.stats.delivered;
+        loop {
+            self.leap_if_all_are_ahead();
+            let fifo = &mut self.fifos[self.turns.current];
+            if is_after(fifo.skip_round, self.turns.round) {
+                // The packets of this round were lost.
+                self.turns.advance();
+                continue;
+            }
+            match fifo.entries.pop_front() {
+                None => break,
+                Some(Entry::Marker { round, counter }) => {
+                    fifo.skip_round = round;
+                    if round == self.turns.round {
+                        self.turns.counters[self.turns.current] = i64::from(counter);
+                    } else if is_after(round, self.turns.round) {
+                        self.turns.advance();
+                    }
+                }
+                Some(Entry::Data { packet, since }) => {
+                    self.waiting -= 1;
+                    self.stats.delivered += 1;
+                    self.stats.waited += now - since;
+                    let turn_is_over = self.turns.spend(packet.len().as_u64());
+                    outputs.push_back(Output::Deliver(packet));
+                    if turn_is_over {
+                        self.turns.advance();
+                    }
+                }
+            }
+        }
+        self.note_blocking(now, self.stats.delivered > before);
+    }
+
+    /// Where every member's next packet lies rounds ahead, going through those rounds one by one would be long: a forged
+    /// marker could name any. Each of them would only add a quantum to each counter.
+    fn leap_if_all_are_ahead(&mut self) {
+        let round = self.turns.round;
+        let ahead = |fifo: &Fifo<P>| (fifo.skip_round.wrapping_sub(round) as i32).max(0) as u32;
+        let least = self.fifos.iter().map(ahead).min().unwrap_or(0);
+        // The last round before is walked, so that turns begin as they do without the leap.
+        if least > 1 {
+            let rounds = least - 1;
+            self.turns.round = round.wrapping_add(rounds);
+            for counter in &mut self.turns.counters {
+                *counter = counter.saturating_add(self.turns.quantum.saturating_mul(i64::from(rounds)));
+            }
+        }
+    }
+
+    /// Counts the time since the last progress, if any was made now.
+    fn note_blocking(&mut self, now: Instant, has_progressed: bool) {
+        if has_progressed && let Some(since) = self.blocked_since.take() {
+            self.stats.blocked += now - since;
+            self.stats.blocked_longest = self.stats.blocked_longest.max(now - since);
+        }
+        if self.waiting > 0 {
+            self.blocked_since.get_or_insert(now);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The `policy` table of a trunk: the same keys, and the same type, as in the daemon's file.
+//!
+//! The tables of all distributors are read whichever is chosen, so that a sweep over distributors needs one file.
+
+use crate::scenario::reader::View;
+use airbraid_engine::trunk::{Distributor, Fifo, Jkm, LateMode, Marking, Method, Policy, Resequencer, Srr};
+use airbraid_units::{Bytes, Duration};
+
+/// The resequencer holds no more packets.
+const BUFFER_MAX: u32 = 2_048;
+/// What a trunk numbers before it is acknowledged must be told apart: far below half the numbers, and a bound on memory.
+const WINDOW_MAX: u32 = 65_536;
+/// A quantum below the longest packet would pass members over.
+const QUANTUM_MIN: u32 = 1_500;
+const WANG: &str = "Wang 2005";
+const OURS: &str = "docs/models/trunk.md";
+
+/// What a distributor is called.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    RoundRobin,
+    EarliestDelivery,
+    Srr,
+    Jkm,
+}
+
+const KINDS: [(&str, Kind); 4] = [
+    ("round_robin", Kind::RoundRobin),
+    ("earliest_delivery", Kind::EarliestDelivery),
+    ("srr", Kind::Srr),
+    ("jkm", Kind::Jkm),
+];
+
+pub(super) fn read(view: View<'_>) -> Policy {
+    let default = Policy::default();
+    let kind = view.choice("distributor", &KINDS, Kind::RoundRobin, WANG);
+    let (srr, jkm) = (srr(view.sub("srr")), jkm(view.sub("jkm")));
+    let distributor = match kind {
+        Kind::RoundRobin => Distributor::RoundRobin,
+        Kind::EarliestDelivery => Distributor::EarliestDelivery,
+        Kind::Srr => Distributor::Srr(srr),
+        Kind::Jkm => Distributor::Jkm(jkm),
+    };
+    let why = if distributor.member_limit() == 1 { "packets; Wang 2005" } else { "packets; docs/models/trunk.md" };
+    let policy = Policy {
+        distributor,
+        queue_limit: view.count("queue", default.queue_limit, "packets; Wang 2005"),
+        member_limit: view.count("member_queue", distributor.member_limit(), why),
+        resequencer: resequencer(view.sub("resequencer")),
+    };
+    let some = policy.member_limit > 0;
+    view.require(some, "member_queue", || "a member holds at least one packet".to_owned(), "write 1 or more");
+    let own_order = matches!(distributor, Distributor::Srr(_) | Distributor::Jkm(_));
+    let fits = !own_order || policy.resequencer.method == Method::Adaptive;
+    let message = || "`srr` and `jkm` restore the order in their own way, without the resequencer".to_owned();
+    view.require(fits, "resequencer", message, "leave `method` out, or take `round_robin` or `earliest_delivery`");
+    view.finish();
+    policy
+}
+
+/// What the trunk puts before each packet where nothing else is said, and why.
+pub(super) fn header(policy: &Policy) -> (Bytes, &'static str) {
+    match (policy.distributor, policy.resequencer.method) {
+        (Distributor::Srr(_), _) => (Bytes::ZERO, "surplus round robin does not number packets"),
+        (Distributor::Jkm(_), _) | (_, Method::Adaptive) => (Bytes::new(4), "a 32-bit number before each packet"),
+        (_, Method::Fifo(_)) => (Bytes::new(8), "a 32-bit number, and two 16-bit distances to earlier ones"),
+    }
+}
+
+fn srr(view: View<'_>) -> Srr {
+    let default = Srr::default();
+    let markings = [("broadcast", Marking::Broadcast), ("unicast", Marking::Unicast)];
+    let quantum = view.quantity("quantum", Bytes::new(u64::from(default.quantum)), WANG);
+    let srr = Srr {
+        quantum: u32::try_from(quantum.as_u64()).unwrap_or(u32::MAX),
+        marker: view.choice("marker", &markings, default.marker, OURS),
+        fifo_limit: view.count("fifo", default.fifo_limit, "packets and markers; docs/models/trunk.md"),
+    };
+    let enough = srr.quantum >= QUANTUM_MIN && srr.quantum <= i32::MAX as u32;
+    let message = || format!("a quantum of {quantum} cannot be used");
+    view.require(enough, "quantum", message, "at least the longest packet, 1500 byte, and below 2 GiB");
+    view.require(srr.fifo_limit > 0, "fifo", || "a FIFO of nothing takes nothing".to_owned(), "write 1 or more");
+    view.finish();
+    srr
+}
+
+fn jkm(view: View<'_>) -> Jkm {
+    let default = Jkm::default();
+    let jkm = Jkm {
+        window: view.count("window", default.window, "packets; docs/models/trunk.md"),
+        nak_interval: view.quantity("nak_interval", default.nak_interval, OURS),
+        sender_timeout: view.quantity("sender_timeout", default.sender_timeout, OURS),
+    };
+    let fits = (1..=WINDOW_MAX).contains(&jkm.window);
+    view.require(fits, "window", || format!("a window of {} packets cannot be had", jkm.window), "1 to 65536");
+    above_zero(&view, &[("nak_interval", jkm.nak_interval), ("sender_timeout", jkm.sender_timeout)]);
+    view.finish();
+    jkm
+}
+
+fn above_zero(view: &View<'_>, spans: &[(&'static str, Duration)]) {
+    for (key, span) in spans {
+        view.require(!span.is_zero(), key, || format!("`{key}` must be above zero"), "leave it out for the default");
+    }
+}
+
+fn resequencer(view: View<'_>) -> Resequencer {
+    let own = Fifo::default();
+    let methods = [("adaptive", false), ("fifo", true)];
+    let is_fifo = view.choice("method", &methods, false, WANG);
+    let default = if is_fifo { Resequencer::fifo() } else { Resequencer::default() };
+    let span = |key: &'static str, value: Duration, why: &str| view.quantity(key, value, why);
+    view.choice("timer", &[("adaptive", ())], (), WANG);
+    let fifo = Fifo {
+        silence: span("silence", own.silence, OURS),
+        dead_after: view.count("dead_after", own.dead_after, "losses in a row; docs/models/trunk.md"),
+        probe: span("probe", own.probe, OURS),
+    };
+    let read = Resequencer {
+        method: if is_fifo { Method::Fifo(fifo) } else { Method::Adaptive },
+        mode: view.choice("mode", &[("tcp", LateMode::Tcp), ("strict", LateMode::Strict)], default.mode, WANG),
+        initial: span("initial", default.initial, OURS),
+        minimum: span("minimum", default.minimum, OURS),
+        maximum: span("maximum", default.maximum, OURS),
+        increment: span("increment", default.increment, WANG),
+        decay: span("decay", default.decay, WANG),
+        repeat_halving: view.flag("repeat_halving", default.repeat_halving, "Wang 2005, as its figure shows"),
+        buffer_limit: view.count("buffer", default.buffer_limit, "packets"),
+    };
+    let within = is_fifo || (read.minimum <= read.initial && read.initial <= read.maximum);
+    let message = || format!("{} <= {} <= {} does not hold", read.minimum, read.initial, read.maximum);
+    view.require(within, "initial", message, "the timer begins between its minimum and its maximum");
+    let spans = [("minimum", read.minimum), ("decay", read.decay), ("maximum", read.maximum)];
+    above_zero(&view, &spans);
+    above_zero(&view, &[("silence", fifo.silence), ("probe", fifo.probe)]);
+    let held = (1..=BUFFER_MAX).contains(&read.buffer_limit);
+    let message = || format!("a buffer of {} packets cannot be had", read.buffer_limit);
+    view.require(held, "buffer", message, "1 to 2048: half of what the duplicate filter remembers");
+    view.finish();
+    read
+}
