@@ -75,7 +75,10 @@ fn work(reproduction: &mut Reproduction, store: &mut Option<Store>, arguments: &
         found = recalled.found;
         if recalled.damaged > 0 {
             let n = recalled.damaged;
-            note(&format!("warning: {n} results in {} do not fit their checksums; they are computed again", store.path().display()));
+            note(&format!(
+                "warning: {n} results in {} do not fit their checksums; they are computed again",
+                store.path().display()
+            ));
         }
     }
     let total = reproduction.runs.total();
@@ -83,8 +86,7 @@ fn work(reproduction: &mut Reproduction, store: &mut Option<Store>, arguments: &
         note(&format!("{found} of {total} runs are in the store"));
     }
     let progress = Progress::new(reproduction.runs.waiting());
-    let settings =
-        Settings { jobs: arguments.jobs.map_or(0, usize::from), recorded: Recorded::default(), stop: &stop };
+    let settings = Settings { jobs: arguments.jobs.map_or(0, usize::from), recorded: Recorded::default(), stop: &stop };
     let came = reproduction.runs.work(&settings, store.as_mut(), &simulate, &|run, share| progress.report(run, share));
     progress.finish();
     let came = came.map_err(|failure| Ended::Failed(failure.to_string()))?;
@@ -97,7 +99,10 @@ fn work(reproduction: &mut Reproduction, store: &mut Option<Store>, arguments: &
     let done = total - came.left;
     note(&match store {
         Some(store) if came.unkept.is_none() => {
-            format!("stopped: {done} of {total} runs are kept in {}; the same command goes on from there", store.path().display())
+            format!(
+                "stopped: {done} of {total} runs are kept in {}; the same command goes on from there",
+                store.path().display()
+            )
         }
         _ => format!("stopped: {done} of {total} runs were done, and nothing is kept without a store"),
     });

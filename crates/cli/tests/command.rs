@@ -153,9 +153,80 @@ fn a_reader_that_goes_away_is_no_error() {
 
 #[test]
 fn help_teaches_by_examples() {
-    for command in ["run", "check", "explain"] {
+    for command in ["run", "check", "explain", "reproduce"] {
         let done = airbraid(&[command, "--help"]);
         assert_eq!(done.status.code(), Some(0));
         assert!(text(&done.stdout).contains("Examples:"));
     }
+}
+
+#[test]
+fn reproduce_prints_the_contract_and_nothing_else() {
+    let dir = empty_dir("reproduce");
+    let store = dir.join("store").display().to_string();
+    let out = dir.join("page").display().to_string();
+    let arguments = ["reproduce", "wang2005", "--quick", "--only", "fig12", "--json", "--store", &store, "--out", &out];
+    let first = airbraid(&arguments);
+    assert_eq!(first.status.code(), Some(0), "{}", text(&first.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&first.stdout).unwrap();
+    let rows = json["rows"].as_array().unwrap();
+    assert_eq!((json["paper"].as_str(), rows.len()), (Some("wang2005"), 3));
+    assert!(rows.iter().all(|row| row["verdict"] == "within" && row["ours"]["n"] == 2), "{json}");
+    assert!(dir.join("page/report.html").metadata().is_ok_and(|m| m.len() > 10_000));
+    // Everything is in the store now: nothing is run again, and nothing else comes out.
+    let again = airbraid(&arguments);
+    assert_eq!(first.stdout, again.stdout);
+    assert!(text(&again.stderr).contains("4 of 4 runs are in the store"), "{}", text(&again.stderr));
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn reproduce_refuses_what_it_does_not_know() {
+    let dir = empty_dir("reproduce-wrong");
+    let out = dir.join("page").display().to_string();
+    std::fs::write(dir.join("runs.sqlite"), "not a database, but longer than nothing").unwrap();
+    let foreign = dir.display().to_string();
+    let cases: [(&[&str], &str); 4] = [
+        (&["reproduce", "wang205", "--no-store", "--out", &out], "did you mean `wang2005`?"),
+        (&["reproduce", "wang2005", "--only", "fig122", "--no-store", "--out", &out], "did you mean `fig12`?"),
+        (&["reproduce", "wang2005", "--only", "fig12", "--store", &foreign, "--out", &out], "not an SQLite file"),
+        (&["reproduce", "wang2005", "--papers", "/nowhere", "--out", &out], "--papers /nowhere"),
+    ];
+    for (arguments, message) in cases {
+        let done = airbraid(arguments);
+        let said = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(message), "{message}\n  is not in\n{said}");
+        assert!(done.stdout.is_empty() && !dir.join("page").exists());
+    }
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+/// A campaign that is killed in the middle goes on with what it had, and comes to what one that was left alone comes to.
+#[test]
+fn a_killed_reproduction_goes_on_where_it_was() {
+    let dir = empty_dir("reproduce-kill");
+    let store = dir.join("store").display().to_string();
+    let arguments = ["reproduce", "wang2005", "--quick", "--only", "fig37", "--json", "--jobs", "1", "--store", &store];
+    let mut child = Command::new(env!("CARGO_BIN_EXE_airbraid"))
+        .args(arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let file = dir.join("store/runs.sqlite-wal");
+    while file.metadata().map_or(0, |m| m.len()) < 40_000 {
+        assert!(child.try_wait().unwrap().is_none(), "it was done before it could be killed");
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let resumed = airbraid(&arguments);
+    let said = text(&resumed.stderr);
+    let found = said.split(" of ").next().and_then(|n| n.parse::<usize>().ok()).unwrap_or(0);
+    assert!(found >= 1 && said.contains("of 18 runs are in the store"), "{said}");
+    let other = dir.join("other").display().to_string();
+    let alone = airbraid(&[&arguments[..9], &[other.as_str()]].concat());
+    assert_eq!(text(&resumed.stdout), text(&alone.stdout));
+    std::fs::remove_dir_all(&dir).unwrap();
 }

@@ -118,7 +118,10 @@ impl Canvas {
         if plot.log {
             let floor = all.iter().map(|p| p.1).filter(|y| *y > 0.0).fold(f64::INFINITY, f64::min);
             let floor = if floor.is_finite() { floor } else { 1e-3 };
-            y = [libm::pow(10.0, libm::floor(libm::log10(floor))), libm::pow(10.0, libm::ceil(libm::log10(y[1].max(floor * 1.01))))];
+            y = [
+                libm::pow(10.0, libm::floor(libm::log10(floor))),
+                libm::pow(10.0, libm::ceil(libm::log10(y[1].max(floor * 1.01)))),
+            ];
         } else {
             y = [y[0].min(0.0), if y[1] > 0.0 { y[1] * 1.12 } else { 1.0 }];
         }
@@ -171,7 +174,13 @@ impl Canvas {
         for tick in ticks {
             let y = self.at_y(tick);
             let _ = writeln!(svg, "<path class=\"grid\" d=\"M{left} {y:.1}H{right}\"/>");
-            let _ = writeln!(svg, "<text class=\"soft\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>", left - 8.0, y + 4.0, label(tick));
+            let _ = writeln!(
+                svg,
+                "<text class=\"soft\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+                left - 8.0,
+                y + 4.0,
+                label(tick)
+            );
         }
         let _ = writeln!(svg, "<path class=\"axis\" d=\"M{left} {:.1}V{bottom:.1}H{right}\"/>", self.top);
         let names: Vec<(f64, String)> = if plot.names.is_empty() {
@@ -182,11 +191,21 @@ impl Canvas {
         for (x, name) in names {
             let x = self.at_x(x);
             let _ = writeln!(svg, "<path class=\"axis\" d=\"M{x:.1} {bottom:.1}v4\"/>");
-            let _ = writeln!(svg, "<text class=\"soft\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{name}</text>", bottom + 18.0);
+            let _ = writeln!(
+                svg,
+                "<text class=\"soft\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{name}</text>",
+                bottom + 18.0
+            );
         }
-        let unit = if plot.unit.is_empty() || plot.unit == "-" { String::new() } else { format!(" [{}]", unit(&plot.unit)) };
+        let unit =
+            if plot.unit.is_empty() || plot.unit == "-" { String::new() } else { format!(" [{}]", unit(&plot.unit)) };
         let middle = (left + right) / 2.0;
-        let _ = writeln!(svg, "<text x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>", bottom + 38.0, super::escape(&plot.x));
+        let _ = writeln!(
+            svg,
+            "<text x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+            bottom + 38.0,
+            super::escape(&plot.x)
+        );
         let (x, y) = (14.0, (self.top + bottom) / 2.0);
         let _ = writeln!(
             svg,
@@ -204,14 +223,19 @@ impl Canvas {
         }
         let upper = one.points.iter().map(|p| (p.0, p.3));
         let lower = one.points.iter().rev().map(|p| (p.0, p.2));
-        let outline: String = upper.chain(lower).map(|(x, y)| format!("{:.1},{:.1} ", self.at_x(x), self.at_y(y))).collect();
+        let outline: String =
+            upper.chain(lower).map(|(x, y)| format!("{:.1},{:.1} ", self.at_x(x), self.at_y(y))).collect();
         let _ = writeln!(svg, "<polygon class=\"band\" fill=\"{}\" points=\"{}\"/>", colour(index), outline.trim_end());
     }
 
     /// What the paper has: a dashed line through diamonds; for a course the level alone.
     fn theirs(&self, one: &Drawn<'_>, index: usize, plot: &Plot, count: usize, svg: &mut String) {
-        let at: Vec<(f64, f64)> =
-            one.line.paper.iter().map(|p| (self.at_x(p[0]) + self.aside(plot, index, count) , self.at_y(p[1]))).collect();
+        let at: Vec<(f64, f64)> = one
+            .line
+            .paper
+            .iter()
+            .map(|p| (self.at_x(p[0]) + self.aside(plot, index, count), self.at_y(p[1])))
+            .collect();
         if one.joined && at.len() > 1 {
             let path: Vec<String> = at.iter().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
             let _ = writeln!(svg, "<path class=\"theirs\" stroke=\"{}\" d=\"M{}\"/>", colour(index), path.join("L"));
@@ -225,7 +249,8 @@ impl Canvas {
     fn ours(&self, one: &Drawn<'_>, index: usize, plot: &Plot, count: usize, svg: &mut String) {
         let colour = colour(index);
         if one.joined && one.points.len() > 1 {
-            let path: Vec<String> = one.points.iter().map(|p| format!("{:.1} {:.1}", self.at_x(p.0), self.at_y(p.1))).collect();
+            let path: Vec<String> =
+                one.points.iter().map(|p| format!("{:.1} {:.1}", self.at_x(p.0), self.at_y(p.1))).collect();
             let _ = writeln!(svg, "<path class=\"curve\" stroke=\"{colour}\" d=\"M{}\"/>", path.join("L"));
         }
         if matches!(one.line.of, Expression::Course { .. }) && one.points.len() > 40 {
@@ -234,7 +259,12 @@ impl Canvas {
         for (x, mean, low, high) in &one.points {
             let x = self.at_x(*x) + self.aside(plot, index, count);
             if high > low {
-                let _ = writeln!(svg, "<path class=\"error\" stroke=\"{colour}\" d=\"M{x:.1} {:.1}V{:.1}\"/>", self.at_y(*low), self.at_y(*high));
+                let _ = writeln!(
+                    svg,
+                    "<path class=\"error\" stroke=\"{colour}\" d=\"M{x:.1} {:.1}V{:.1}\"/>",
+                    self.at_y(*low),
+                    self.at_y(*high)
+                );
             }
             let _ = writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{:.1}\" r=\"3.6\" fill=\"{colour}\"/>", self.at_y(*mean));
         }
@@ -250,19 +280,36 @@ impl Canvas {
             let y = MARGIN[2] + LEGEND * *row as f64;
             let colour = colour(i);
             let _ = writeln!(svg, "<path class=\"curve\" stroke=\"{colour}\" d=\"M{x:.1} {y:.1}h20\"/>");
-            let _ = writeln!(svg, "<text x=\"{:.1}\" y=\"{:.1}\">{}</text>", x + 27.0, y + 4.0, super::escape(&one.line.label));
+            let _ = writeln!(
+                svg,
+                "<text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+                x + 27.0,
+                y + 4.0,
+                super::escape(&one.line.label)
+            );
         }
         if let (Some((x, row)), true) = (self.rows.get(drawn.len()), drawn.iter().any(|d| !d.line.paper.is_empty())) {
             let y = MARGIN[2] + LEGEND * *row as f64;
             let _ = writeln!(svg, "<path class=\"theirs\" stroke=\"var(--soft)\" d=\"M{x:.1} {y:.1}h20\"/>");
-            let _ = writeln!(svg, "<rect class=\"mark\" stroke=\"var(--soft)\" x=\"{:.1}\" y=\"{:.1}\" width=\"7\" height=\"7\" transform=\"rotate(45 {:.1} {y:.1})\"/>", x + 6.5, y - 3.5, x + 10.0);
+            let _ = writeln!(
+                svg,
+                "<rect class=\"mark\" stroke=\"var(--soft)\" x=\"{:.1}\" y=\"{:.1}\" width=\"7\" height=\"7\" transform=\"rotate(45 {:.1} {y:.1})\"/>",
+                x + 6.5,
+                y - 3.5,
+                x + 10.0
+            );
             let _ = writeln!(svg, "<text x=\"{:.1}\" y=\"{:.1}\">paper</text>", x + 27.0, y + 4.0);
         }
     }
 }
 
 fn diamond(x: f64, y: f64, index: usize, svg: &mut String) {
-    let _ = writeln!(svg, "<path class=\"mark\" stroke=\"{}\" d=\"M{x:.1} {:.1}l5.5 5.5l-5.5 5.5l-5.5 -5.5z\"/>", colour(index), y - 5.5);
+    let _ = writeln!(
+        svg,
+        "<path class=\"mark\" stroke=\"{}\" d=\"M{x:.1} {:.1}l5.5 5.5l-5.5 5.5l-5.5 -5.5z\"/>",
+        colour(index),
+        y - 5.5
+    );
 }
 
 fn colour(index: usize) -> String {

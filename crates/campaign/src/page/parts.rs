@@ -11,12 +11,22 @@ pub fn head(reproduction: &Reproduction, rows: &Rows, build: &Build, page: &mut 
     let about = &paper.about;
     let _ = writeln!(page, "<header>\n<h1>{}</h1>", escape(&about.title));
     let _ = writeln!(page, "<p class=\"source\">{}. {}.</p>", escape(&about.authors), escape(&about.source));
-    let _ = writeln!(page, "<p class=\"source\">Reproduced by <code>{}</code>, airbraid {}, commit {}, sources {}.</p>",
-        escape(&command(reproduction)), env!("CARGO_PKG_VERSION"), escape(build.commit()), build.short());
+    let _ = writeln!(
+        page,
+        "<p class=\"source\">Reproduced by <code>{}</code>, airbraid {}, commit {}, sources {}.</p>",
+        escape(&command(reproduction)),
+        env!("CARGO_PKG_VERSION"),
+        escape(build.commit()),
+        build.short()
+    );
     if reproduction.quick {
         let said = escape(&paper.quick.join(", "));
-        let _ = writeln!(page, "<p class=\"banner\"><b>A first answer.</b> Short runs and few replications (<code>{said}</code>), except where the course of a whole run is the result. \
-            Verdicts may change; <code>airbraid reproduce {}</code> without <code>--quick</code> is the reproduction.</p>", escape(&paper.name));
+        let _ = writeln!(
+            page,
+            "<p class=\"banner\"><b>A first answer.</b> Short runs and few replications (<code>{said}</code>), except where the course of a whole run is the result. \
+            Verdicts may change; <code>airbraid reproduce {}</code> without <code>--quick</code> is the reproduction.</p>",
+            escape(&paper.name)
+        );
     }
     page.push_str("<ul class=\"chips\">\n");
     for (verdict, n) in rows.counts() {
@@ -35,7 +45,13 @@ pub fn head(reproduction: &Reproduction, rows: &Rows, build: &Build, page: &mut 
     for (i, figure) in paper.figures.iter().enumerate().filter(|(i, _)| reproduction.shows(*i)) {
         let misses = rows.rows.iter().filter(|row| row.figure == Some(i) && is_miss(row)).count();
         let misses = if misses > 0 { format!(" <span class=\"pill off\">{misses}</span>") } else { String::new() };
-        let _ = writeln!(page, "<a href=\"#{}\">{}: {}{misses}</a>", escape(&figure.id), escape(&figure.place), escape(&figure.title));
+        let _ = writeln!(
+            page,
+            "<a href=\"#{}\">{}: {}{misses}</a>",
+            escape(&figure.id),
+            escape(&figure.place),
+            escape(&figure.title)
+        );
     }
     page.push_str("<a href=\"#off\">What is off, and why</a>\n<a href=\"#runs\">What was run</a>\n</nav>\n</header>\n");
 }
@@ -58,8 +74,13 @@ pub fn figures(reproduction: &Reproduction, rows: &Rows, page: &mut String) {
         if !reproduction.shows(i) {
             continue;
         }
-        let _ = writeln!(page, "<section class=\"figure\" id=\"{}\">\n<h2>{}<small>{}</small></h2>",
-            escape(&figure.id), escape(&figure.title), escape(&figure.place));
+        let _ = writeln!(
+            page,
+            "<section class=\"figure\" id=\"{}\">\n<h2>{}<small>{}</small></h2>",
+            escape(&figure.id),
+            escape(&figure.title),
+            escape(&figure.place)
+        );
         if !figure.text.is_empty() {
             let _ = writeln!(page, "<p>{}</p>", escape(&figure.text));
         }
@@ -96,24 +117,35 @@ fn table(reproduction: &Reproduction, rows: &[&Row], page: &mut String) {
             "-" | "ratio" => String::new(),
             unit => format!(" {unit}"),
         };
-        let found = if row.paper.is_null() { row.note.split(". ").next().unwrap_or_default().to_owned() } else { ours(&row.ours) + &unit };
+        let found = if row.paper.is_null() {
+            row.note.split(". ").next().unwrap_or_default().to_owned()
+        } else {
+            ours(&row.ours) + &unit
+        };
         let found = if row.verdict == Standing::Missing { "\u{2013}".to_owned() } else { found };
         let pill = row.verdict.name();
         let _ = writeln!(
             page,
-            "<tr><td class=\"name\"><b>{}</b><span>{}, {}</span></td><td>{}{}</td><td>{}</td><td class=\"n\">{}</td>\
+            "<tr><td class=\"name\"><b>{}</b><span>{}, {}</span></td><td>{}</td><td>{}</td><td class=\"n\">{}</td>\
              <td><span class=\"pill {pill}\">{pill}</span></td><td>{}</td></tr>",
             escape(bare),
             escape(&reference.scenario),
             escape(&reference.metric),
-            escape(&row.accept),
-            if row.paper.is_null() { "" } else { &unit },
+            escape(&accept(row, &reference.shown(), &unit)),
             escape(&found),
             escape(&deviation(row)),
             row.origin
         );
     }
     page.push_str("</tbody>\n</table></div>\n");
+}
+
+/// What a row was compared by, with the unit behind the value: `15.0 Mbit/s +- 10 %`.
+fn accept(row: &Row, value: &str, unit: &str) -> String {
+    match row.accept.strip_prefix(value) {
+        Some(rest) if !row.paper.is_null() => format!("{value}{unit}{}", rest.replace("+-", "\u{b1}")),
+        _ => row.accept.clone(),
+    }
 }
 
 /// What is off, broken, missing or context, with the reasons.
@@ -141,8 +173,17 @@ fn list(reproduction: &Reproduction, rows: &[&Row], page: &mut String) {
         let verdict = row.verdict.name();
         let unit = unit(&row.unit);
         let reference = &reproduction.paper.rows[row.output].row;
-        let value = if row.paper.is_null() { String::new() } else { format!(": {} {}, paper {} ({})", ours(&row.ours), unit, reference.shown(), deviation(row)) };
-        let _ = writeln!(page, "<dt><b>{}</b>{} <span class=\"pill {verdict}\">{verdict}</span></dt>", escape(&row.id), escape(&value));
+        let value = if row.paper.is_null() {
+            String::new()
+        } else {
+            format!(": {} {}, paper {} ({})", ours(&row.ours), unit, reference.shown(), deviation(row))
+        };
+        let _ = writeln!(
+            page,
+            "<dt><b>{}</b>{} <span class=\"pill {verdict}\">{verdict}</span></dt>",
+            escape(&row.id),
+            escape(&value)
+        );
         let note = if row.note.is_empty() { "Not explained." } else { &row.note };
         let _ = writeln!(page, "<dd>{}</dd>", escape(note));
     }
@@ -157,7 +198,10 @@ pub fn runs(reproduction: &Reproduction, build: &Build, page: &mut String) {
         "<section id=\"runs\">\n<h2>What was run</h2>\n<p>{} set-ups, {} runs (set-ups that are the same are run once). Replication k runs on \
          the first seed + k; all set-ups have the same seeds. The same sources, scenario and seed give the same numbers to \
          the last digit: commit {}, sources {}.</p>",
-        said.len(), reproduction.runs.total(), escape(build.commit()), build.short()
+        said.len(),
+        reproduction.runs.total(),
+        escape(build.commit()),
+        build.short()
     );
     page.push_str("<div class=\"wide\"><table>\n<thead><tr><th>run</th><th>scenario</th><th>hash</th><th class=\"n\">time</th><th>seeds</th></tr></thead>\n<tbody>\n");
     for run in said {
@@ -171,7 +215,10 @@ pub fn runs(reproduction: &Reproduction, build: &Build, page: &mut String) {
         let _ = writeln!(
             page,
             "<tr><td><b>{}</b></td><td><code>{}</code>{set}{wrong}</td><td><code>{}</code></td><td class=\"n\">{} s</td><td>{seeds}</td></tr>",
-            escape(&run.name), escape(&run.scenario), run.hash, run.duration_s
+            escape(&run.name),
+            escape(&run.scenario),
+            run.hash,
+            run.duration_s
         );
     }
     page.push_str("</tbody>\n</table></div>\n</section>\n");

@@ -332,9 +332,8 @@ fn line(y: &[f64], x: &[f64]) -> Result<(f64, f64), String> {
         return Err(format!("a line through {} values at {} places", y.len(), x.len()));
     }
     let (mx, my) = (mean(x), mean(y));
-    let product = |a: &[f64], ma: f64, b: &[f64], mb: f64| -> f64 {
-        a.iter().zip(b).map(|(a, b)| (a - ma) * (b - mb)).sum()
-    };
+    let product =
+        |a: &[f64], ma: f64, b: &[f64], mb: f64| -> f64 { a.iter().zip(b).map(|(a, b)| (a - ma) * (b - mb)).sum() };
     let (xx, xy, yy) = (product(x, mx, x, mx), product(x, mx, y, my), product(y, my, y, my));
     Ok((xy / xx, xy / libm::sqrt(xx * yy)))
 }

@@ -32,7 +32,8 @@ impl Library {
 
     /// The names of all papers.
     pub fn papers(&self) -> Vec<String> {
-        let embedded = EMBEDDED.iter().filter_map(|(path, _)| path.strip_prefix("papers/")?.strip_suffix("/figures.toml"));
+        let embedded =
+            EMBEDDED.iter().filter_map(|(path, _)| path.strip_prefix("papers/")?.strip_suffix("/figures.toml"));
         let mut names: BTreeSet<String> = embedded.map(str::to_owned).collect();
         let entries = self.over.iter().filter_map(|dir| std::fs::read_dir(dir).ok()).flatten().flatten();
         let folders = entries.filter(|entry| entry.path().join("figures.toml").is_file());
@@ -60,7 +61,9 @@ impl Library {
             }
         }
         let found = EMBEDDED.iter().find(|(name, _)| *name == full);
-        found.map(|(_, text)| ((*text).to_owned(), full.clone())).ok_or_else(|| format!("{full}: there is no such file"))
+        found
+            .map(|(_, text)| ((*text).to_owned(), full.clone()))
+            .ok_or_else(|| format!("{full}: there is no such file"))
     }
 }
 

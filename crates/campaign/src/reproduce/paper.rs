@@ -293,7 +293,8 @@ impl Paper {
                 return Err(format!("two figures are called `{}`", figure.id));
             }
         }
-        let rows = self.rows.iter().filter_map(|output| Some((output.row.id.as_str(), output.formula.as_ref()?.needs())));
+        let rows =
+            self.rows.iter().filter_map(|output| Some((output.row.id.as_str(), output.formula.as_ref()?.needs())));
         let figures = self.figures.iter().map(|figure| (figure.id.as_str(), figure.plot.needs()));
         for (what, needs) in rows.chain(figures) {
             for run in needs.runs() {
@@ -339,7 +340,11 @@ impl Paper {
                 let figures = self.figures.iter().map(|figure| figure.id.as_str());
                 let rows = self.rows.iter().map(|output| output.row.id.as_str());
                 let names: Vec<&str> = figures.chain(rows).collect();
-                return Err(format!("--only {id}: neither a figure nor a row of {}; {}", self.name, suggestion(id, &names)));
+                return Err(format!(
+                    "--only {id}: neither a figure nor a row of {}; {}",
+                    self.name,
+                    suggestion(id, &names)
+                ));
             }
         }
         Ok(())

@@ -281,7 +281,12 @@ mod tests {
             ("kind='approx'\nvalue=-2\ntol_rel=0.5", "-2 +- 50 %", &[-3.0, -1.0], &[-3.01, -0.99]),
             ("kind='ratio'\nvalue=0.93\ntol_abs=0.05", "0.93 +- 0.05", &[0.88, 0.98], &[0.8799, 0.9801]),
             ("kind='approx'\nvalue=0.0\ntol_abs=0.3", "0.0 +- 0.3", &[0.3, -0.3], &[0.301]),
-            ("kind='approx'\nvalue=0.1\nfactor=3.0", "0.1 by a factor of 3: 0.03333 to 0.3", &[0.034, 0.3], &[0.033, 0.301]),
+            (
+                "kind='approx'\nvalue=0.1\nfactor=3.0",
+                "0.1 by a factor of 3: 0.03333 to 0.3",
+                &[0.034, 0.3],
+                &[0.033, 0.301],
+            ),
             ("kind='approx'\nvalue=0.85\nmin=0.8", "0.85, at least 0.8", &[0.8, 5.0], &[0.79]),
             ("kind='exact'\nvalue=60\ntol_rel=0.0", "60 exactly", &[60.0], &[60.000_1]),
             ("kind='exact'\nvalue=55.56", "55.56 to the printed digits", &[55.555_6], &[55.57]),

@@ -150,7 +150,9 @@ fn judge(output: &Output, source: &dyn Source) -> (Ours, Standing, String) {
 
 /// The sides of a relation with their means: `found 14.9 > 13.4`.
 fn found(relation: &Relation) -> String {
-    let number = |x: Option<f64>| x.map_or_else(|| "none".to_owned(), |x| if x.abs() >= 1e4 { short(x / 1e6) + "e6" } else { short(x) });
+    let number = |x: Option<f64>| {
+        x.map_or_else(|| "none".to_owned(), |x| if x.abs() >= 1e4 { short(x / 1e6) + "e6" } else { short(x) })
+    };
     let chain = |sides: &Vec<evaluate::Side>| {
         let side = |side: &evaluate::Side| match side.comparison {
             None => number(side.summary.mean),

@@ -201,7 +201,8 @@ impl Runs {
             };
             let outcomes = each(&jobs, settings, runner, progress, &keep);
             drop(sender);
-            let unkept = writer.and_then(|writer| writer.join().unwrap_or_else(|_| Some("its thread broke".to_owned())));
+            let unkept =
+                writer.and_then(|writer| writer.join().unwrap_or_else(|_| Some("its thread broke".to_owned())));
             (outcomes, unkept)
         });
         let mut came = Came { unkept, ..Came::default() };

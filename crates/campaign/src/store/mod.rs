@@ -54,8 +54,8 @@ pub enum StoreError {
         /// What it is instead.
         what: String,
     },
-    /// The file is damaged and could not be set aside.
-    #[error("{} is damaged ({what}) and cannot be moved away; remove it, or work without a store: --no-store", .path.display())]
+    /// The file is damaged, and could not be set aside or is in use.
+    #[error("the run store {} is damaged ({what}); nothing of it is used: move it away, or work without one: --no-store", .path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -96,7 +96,8 @@ impl Store {
         match connect(&path) {
             Ok(connection) => Ok((Self { connection, path, build }, None)),
             Err(Opening::Damaged(what)) => {
-                let moved = set_aside(&path).map_err(|_| StoreError::Damaged { path: path.clone(), what: what.clone() })?;
+                let moved =
+                    set_aside(&path).map_err(|_| StoreError::Damaged { path: path.clone(), what: what.clone() })?;
                 let connection = connect(&path).map_err(|e| e.into_error(&path))?;
                 let said = format!(
                     "the run store {} is damaged ({what}); nothing of it is used. It was moved to {}, and a new one begun",
@@ -120,7 +121,8 @@ impl Store {
     /// The database says no.
     pub fn get(&self, key: &Key) -> Result<Found, StoreError> {
         let sql = "SELECT facts, checksum FROM runs WHERE scenario = ?1 AND seed = ?2 AND build = ?3";
-        let read = |row: &rusqlite::Row<'_>| Ok((row.get_ref(0)?.as_bytes()?.to_vec(), row.get_ref(1)?.as_bytes()?.to_vec()));
+        let read =
+            |row: &rusqlite::Row<'_>| Ok((row.get_ref(0)?.as_bytes()?.to_vec(), row.get_ref(1)?.as_bytes()?.to_vec()));
         let looked = self.connection.prepare(sql).and_then(|mut statement| {
             statement.query_row((&key.scenario[..], key.seed as i64, self.build.digest()), read).optional()
         });
@@ -234,9 +236,10 @@ impl Opening {
         let path = path.to_owned();
         match self {
             Self::Damaged(what) => StoreError::Damaged { path, what },
-            Self::Newer(version) => {
-                StoreError::Foreign { path, what: format!("of layout {version}; this airbraid writes layout {VERSION}") }
-            }
+            Self::Newer(version) => StoreError::Foreign {
+                path,
+                what: format!("of layout {version}; this airbraid writes layout {VERSION}"),
+            },
             Self::Foreign => StoreError::Foreign { path, what: "the database of another program".to_owned() },
             Self::Failed(message) => StoreError::Failed { path, message },
         }

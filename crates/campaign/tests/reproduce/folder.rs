@@ -38,8 +38,7 @@ fn a_paper_is_added_by_adding_a_folder() {
     assert_eq!(ids, expected, "every output row, in the order of the table, and no input");
     let row = |i: usize| &json["rows"][i];
     let keys: Vec<&String> = row(0).as_object().unwrap().keys().collect();
-    let contract =
-        ["id", "unit", "paper", "accept", "ours", "kind", "origin", "verdict", "scenario", "note"];
+    let contract = ["id", "unit", "paper", "accept", "ours", "kind", "origin", "verdict", "scenario", "note"];
     assert_eq!(keys, contract);
     assert_eq!(row(0)["ours"].as_object().unwrap().keys().collect::<Vec<_>>(), ["mean", "std", "ci99", "n"]);
     let mean = row(0)["ours"]["mean"].as_f64().unwrap();
@@ -99,7 +98,14 @@ fn the_page_stands_alone_and_shows_everything() {
     output::write_files(&target, &files).unwrap();
     output::write_files(&target, &files).unwrap();
     let page = std::fs::read_to_string(target.join("report.html")).unwrap();
-    for part in ["Queues &amp; their &lt;lengths&gt;", "<svg", "class=\"pill within\"", "900.table1.nobody", "calibrated", "radio.queue=5"] {
+    for part in [
+        "Queues &amp; their &lt;lengths&gt;",
+        "<svg",
+        "class=\"pill within\"",
+        "900.table1.nobody",
+        "calibrated",
+        "radio.queue=5",
+    ] {
         assert!(page.contains(part), "{part} is not in the page");
     }
     for foreign in ["http://", "https://", "<script", "src=", "@import", "url("] {
@@ -112,7 +118,11 @@ fn the_page_stands_alone_and_shows_everything() {
 fn what_is_wrong_in_a_folder_is_said() {
     let cases = [
         ("\"same:flow", "\"sama:flow", "no run is called `sama`; did you mean `same`?"),
-        ("900.fig1.five\", of", "900.fig1.fife\", of", "no output row is called `900.fig1.fife`; did you mean `900.fig1.five`?"),
+        (
+            "900.fig1.five\", of",
+            "900.fig1.fife\", of",
+            "no output row is called `900.fig1.fife`; did you mean `900.fig1.five`?",
+        ),
         ("q.five:flow.f.goodput_bps > q.three:flow.f.goodput_bps", "1", "an ordering takes a relation"),
         ("\"same:flow.f.goodput_bps\"", "\"1 > 0\"", "a value takes a value"),
         ("max(course", "maxx(course", "`maxx` is no function"),

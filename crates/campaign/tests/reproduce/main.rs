@@ -14,15 +14,18 @@ use std::path::{Path, PathBuf};
 pub struct Empty(PathBuf);
 
 impl Empty {
+    /// Makes it.
     pub fn new(name: &str) -> Self {
         let dir = std::env::temp_dir().join(format!("airbraid-reproduce-{}-{name}", std::process::id()));
         let _ = std::fs::remove_dir_all(&dir);
         std::fs::create_dir_all(&dir).unwrap();
         Self(dir)
     }
+    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.0
     }
+    /// Writes a file in it, and the directories on the way.
     pub fn write(&self, path: &str, text: &str) {
         let file = self.0.join(path);
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();

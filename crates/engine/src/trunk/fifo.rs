@@ -92,6 +92,7 @@ impl<P: Packet> FifoReceiver<P> {
     }
 
     /// A frame has come.
+    #[inline(never)]
     pub fn on_frame(&mut self, now: Instant, header: Header, packet: P, outputs: &mut VecDeque<Output<P>>) {
         let Header { epoch, number, .. } = header;
         if !self.accept_epoch(now, epoch, number, outputs) || self.received.is_forgotten(number) {
@@ -122,6 +123,7 @@ impl<P: Packet> FifoReceiver<P> {
     }
 
     /// A marker has come on `carrier`: what a header would say, without a packet.
+    #[inline(never)]
     pub fn on_marker(&mut self, now: Instant, marker: &Header, carrier: Member, outputs: &mut VecDeque<Output<P>>) {
         if !self.accept_epoch(now, marker.epoch, marker.number, outputs) {
             return;
@@ -138,6 +140,7 @@ impl<P: Packet> FifoReceiver<P> {
     }
 
     /// The host says whether a member can be used: what is missing is not waited for on one that cannot.
+    #[inline(never)]
     pub fn on_link(&mut self, now: Instant, member: Member, is_up: bool, outputs: &mut VecDeque<Output<P>>) {
         if let Some(track) = self.tracks.get_mut(usize::from(member.0)) {
             track.is_up = is_up;
@@ -146,6 +149,7 @@ impl<P: Packet> FifoReceiver<P> {
     }
 
     /// Gives up what has been waited for long enough.
+    #[inline(never)]
     pub fn on_timeout(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
         let mut last = None;
         while let Some(&(_, number)) = self.arrivals.front().filter(|&&(since, _)| since + self.config.maximum <= now) {

@@ -24,6 +24,8 @@ const BUCKETS: usize = 1024;
 struct MemberState {
     /// Packets that it holds.
     held: u32,
+    /// Packets that it can take: none while it is closed.
+    room: u32,
     /// The host says that it cannot be used.
     is_down: bool,
     /// It gets nothing: it is down, or has lost frame after frame.
@@ -67,7 +69,7 @@ impl<P: Packet> Sender<P> {
         Self {
             policy,
             epoch,
-            members: vec![MemberState::default(); members],
+            members: vec![MemberState { room: policy.member_limit, ..MemberState::default() }; members],
             turn: 0,
             next_number: SeqNum(1),
             bucket_numbers: vec![SeqNum(0); BUCKETS],
@@ -110,18 +112,27 @@ impl<P: Packet> Sender<P> {
         let index = usize::from(member.0);
         if let Some(state) = self.members.get_mut(index) {
             state.held = state.held.saturating_sub(1);
+            state.room = if state.is_closed { 0 } else { self.policy.member_limit.saturating_sub(state.held) };
         }
+        if self.has_timers() {
+            self.learn_fate(now, member, outcome);
+        }
+        self.pump(now, index, outputs);
+        if self.herald.is_some() {
+            self.tell(now, outputs);
+        }
+    }
+
+    /// What the methods beyond the paper's learn of a frame's end.
+    #[inline(never)]
+    fn learn_fate(&mut self, now: Instant, member: Member, outcome: Outcome) {
         if let Some(forecast) = &mut self.forecast {
             forecast.on_finished(now, member);
         }
         if let Some(herald) = &mut self.herald {
             let has_died = herald.on_finished(now, member, outcome);
             self.stats.deaths += u64::from(has_died);
-            self.review(index);
-        }
-        self.pump(now, index, outputs);
-        if self.herald.is_some() {
-            self.tell(now, outputs);
+            self.review(usize::from(member.0));
         }
     }
 
@@ -193,18 +204,23 @@ impl<P: Packet> Sender<P> {
         if let Some(state) = self.members.get_mut(index) {
             let is_dead = self.herald.as_ref().is_some_and(|herald| !herald.is_alive(index));
             state.is_closed = state.is_down || is_dead;
+            state.room = if state.is_closed { 0 } else { self.policy.member_limit.saturating_sub(state.held) };
         }
     }
 
     /// The member that is to take a packet of `len` byte now, if any.
     #[inline]
     fn member_for(&mut self, now: Instant, len: u64, start: usize) -> Option<usize> {
-        let Self { members, forecast, policy, .. } = self;
-        let Some(forecast) = forecast else {
-            let has_room = |&index: &usize| members[index].held < policy.member_limit && !members[index].is_closed;
-            return (start..members.len()).chain(0..start).find(has_room);
-        };
-        match forecast.choose(now, len, |index| !members[index].is_closed) {
+        if self.forecast.is_some() {
+            return self.earliest(now, len);
+        }
+        (start..self.members.len()).chain(0..start).find(|&index| self.members[index].room > 0)
+    }
+
+    /// The member on which a packet of `len` byte is expected first, unless that is full.
+    #[inline(never)]
+    fn earliest(&mut self, now: Instant, len: u64) -> Option<usize> {
+        match self.forecast.as_ref()?.choose(now, len, |index| !self.members[index].is_closed) {
             Choice::Take(index) => Some(index),
             Choice::Wait(until) => {
                 self.look_at = until;
@@ -220,16 +236,7 @@ impl<P: Packet> Sender<P> {
         let bucket = packet.flow_bucket() % BUCKETS as u16;
         let bucket_number = self.bucket_numbers[usize::from(bucket)];
         self.bucket_numbers[usize::from(bucket)] = bucket_number.plus(packet.segments());
-        let mut unsettled = UNSETTLED;
-        if let Some(herald) = &mut self.herald {
-            unsettled = herald.unsettled(number);
-            herald.on_given(now, index, number, unsettled);
-            let len = u16::try_from(packet.segment_len().as_u64()).unwrap_or(u16::MAX);
-            self.members[index].longest = self.members[index].longest.max(len);
-        }
-        if let Some(forecast) = &mut self.forecast {
-            forecast.on_given(now, index, packet.len().as_u64());
-        }
+        let unsettled = if self.has_timers() { self.note_given(now, index, number, &packet) } else { UNSETTLED };
         let state = &mut self.members[index];
         let header = Header {
             epoch: self.epoch,
@@ -242,6 +249,7 @@ impl<P: Packet> Sender<P> {
             unsettled,
         };
         state.held += 1;
+        state.room = state.room.saturating_sub(1);
         state.next_number = state.next_number.next();
         state.previous = Some(number);
         self.stats.sent += 1;
@@ -249,7 +257,22 @@ impl<P: Packet> Sender<P> {
         outputs.push_back(Output::Transmit { header, packet, kept: false });
     }
 
+    /// What the methods beyond the paper's note of a packet that a member takes; gives what its header says is unsettled.
+    #[inline(never)]
+    fn note_given(&mut self, now: Instant, index: usize, number: SeqNum, packet: &P) -> u16 {
+        if let Some(forecast) = &mut self.forecast {
+            forecast.on_given(now, index, packet.len().as_u64());
+        }
+        let Some(herald) = &mut self.herald else { return UNSETTLED };
+        let unsettled = herald.unsettled(number);
+        herald.on_given(now, index, number, unsettled);
+        let len = u16::try_from(packet.segment_len().as_u64()).unwrap_or(u16::MAX);
+        self.members[index].longest = self.members[index].longest.max(len);
+        unsettled
+    }
+
     /// Sends the markers that are due.
+    #[inline(never)]
     fn tell(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
         let Some(herald) = &mut self.herald else { return };
         let number = self.next_number;

@@ -25,6 +25,7 @@ impl ReceivedWindow {
     }
 
     /// Moves the window forward to `newest`; the numbers that enter have not come.
+    #[inline]
     fn advance(&mut self, newest: SeqNum) {
         let steps = newest.distance_from(self.newest).max(0) as u32;
         if steps >= WINDOW {

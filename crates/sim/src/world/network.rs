@@ -1,6 +1,6 @@
 //! The network layer: forwarding by static routes over radios, trunks and links.
 
-use super::packet::{DropReason, Load, Msdu, PacketRef};
+use super::packet::{ControlFrame, DropReason, Msdu, PacketRef, Part};
 use super::routing::NextHop;
 use super::{Sleeper, Work, World};
 use airbraid_engine::{step, trunk};
@@ -17,7 +17,7 @@ impl World<'_> {
         match self.routes.next_hop(node, to) {
             None => self.drop_packet(node, packet, DropReason::NoRoute),
             Some(NextHop::Radio { radio, neighbour }) => {
-                let msdu = Msdu { load: Load::Packet(packet), overhead: 0 };
+                let msdu = Msdu { packet, overhead: 0, part: Part::None };
                 self.step_mac(radio, Some(MacInput::Enqueue(service::Msdu { to: neighbour, packet: msdu })));
             }
             Some(NextHop::Trunk(end)) => self.step_trunk(end, Some(trunk::Input::Packet(packet))),
@@ -53,7 +53,7 @@ impl World<'_> {
         match output {
             trunk::Output::Transmit { header, packet, kept } => {
                 let (radio, neighbour) = state.members[usize::from(header.member.0)];
-                let msdu = Msdu { load: Load::Trunk(packet, header), overhead: state.overhead };
+                let msdu = Msdu { packet, overhead: state.overhead, part: Part::Packet(header) };
                 if kept {
                     self.packets.retain(packet);
                 }
@@ -62,7 +62,8 @@ impl World<'_> {
             trunk::Output::Control { member, acknowledged, control } => {
                 let (radio, neighbour) = state.members[usize::from(member.0)];
                 let to = if acknowledged { neighbour } else { Address::BROADCAST };
-                let msdu = Msdu { load: Load::Control { end, member, control }, overhead: 0 };
+                let packet = self.packets.create_control(self.now, ControlFrame { end, member, control });
+                let msdu = Msdu { packet, overhead: 0, part: Part::Control };
                 self.step_mac(radio, Some(MacInput::Enqueue(service::Msdu { to, packet: msdu })));
             }
             trunk::Output::Release(packet) => self.packets.release(packet),

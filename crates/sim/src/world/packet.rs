@@ -97,6 +97,8 @@ pub struct Record {
     /// What it carries.
     pub body: Body,
     places: u32,
+    /// It stands for a control frame of a trunk: no packet, and in no account of packets.
+    is_control: bool,
     delivered: bool,
     reason: Option<DropReason>,
 }
@@ -128,66 +130,68 @@ impl Share for PacketRef {
     }
 }
 
-/// What a MAC carries.
+/// What a MAC carries: a packet, or a control frame of a trunk, which stands in the same table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Msdu {
-    /// A packet, or a control frame of a trunk.
-    pub load: Load,
+    /// The packet, or what stands for the control frame.
+    pub packet: PacketRef,
     /// What the trunk's header adds to a packet.
     pub overhead: u32,
+    /// What a trunk has to do with it.
+    pub part: Part,
 }
 
-/// What is in an MSDU.
+/// What a trunk has to do with an MSDU.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Load {
-    /// A packet.
-    Packet(PacketRef),
-    /// A packet on a trunk, with the trunk's header.
-    Trunk(PacketRef, trunk::Header),
-    /// A control frame of a trunk: no packet, and in no account of packets.
-    Control {
-        /// The trunk end that sent it.
-        end: u32,
-        /// The member that carries it.
-        member: trunk::Member,
-        /// What it says.
-        control: trunk::Control,
-    },
+pub enum Part {
+    /// Nothing.
+    None,
+    /// It carries the packet, behind this header.
+    Packet(trunk::Header),
+    /// It is a control frame: [`Packets::control`] has it.
+    Control,
 }
 
 impl Msdu {
-    /// The packet, if there is one.
+    /// The packet, if it is one.
     pub fn packet(&self) -> Option<PacketRef> {
-        match self.load {
-            Load::Packet(packet) | Load::Trunk(packet, _) => Some(packet),
-            Load::Control { .. } => None,
-        }
+        (self.part != Part::Control).then_some(self.packet)
     }
     /// The trunk's header, if there is one.
     pub fn trunk(&self) -> Option<trunk::Header> {
-        match self.load {
-            Load::Trunk(_, header) => Some(header),
-            Load::Packet(_) | Load::Control { .. } => None,
+        match self.part {
+            Part::Packet(header) => Some(header),
+            Part::None | Part::Control => None,
         }
     }
 }
 
 impl Packet for Msdu {
     fn len(&self) -> Bytes {
-        match self.load {
-            Load::Packet(packet) | Load::Trunk(packet, _) => Bytes::new(u64::from(packet.len + self.overhead)),
-            Load::Control { control, .. } => control.len(),
-        }
+        Bytes::new(u64::from(self.packet.len + self.overhead))
     }
     fn flow_bucket(&self) -> u16 {
-        self.packet().map_or(0, |packet| packet.bucket)
+        self.packet.bucket
     }
+}
+
+/// A control frame of a trunk, and whose it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ControlFrame {
+    /// The trunk end that sends it.
+    pub end: u32,
+    /// The member that carries it.
+    pub member: trunk::Member,
+    /// What it says.
+    pub control: trunk::Control,
 }
 
 /// The table of packets.
 #[derive(Debug, Default)]
 pub struct Packets {
     records: Vec<Record>,
+    /// The control frames among them, by their place.
+    controls: BTreeMap<u32, ControlFrame>,
     free: Vec<u32>,
     offered: u64,
     delivered: u64,
@@ -198,8 +202,30 @@ impl Packets {
     /// A new packet, in one place.
     pub fn create(&mut self, flow: u32, from: u32, to: u32, len: u32, created: Instant, body: Body) -> PacketRef {
         self.offered += 1;
-        let record = Record { flow, from, to, len, created, hops: 0, body, places: 1, delivered: false, reason: None };
-        let id = match self.free.pop() {
+        let (hops, places, is_control, delivered, reason) = (0, 1, false, false, None);
+        let record = Record { flow, from, to, len, created, hops, body, places, is_control, delivered, reason };
+        PacketRef { id: self.add(record), len, bucket: flow as u16 }
+    }
+
+    /// What stands for a control frame, in one place.
+    pub fn create_control(&mut self, created: Instant, frame: ControlFrame) -> PacketRef {
+        let len = frame.control.len().as_u64() as u32;
+        let body = Body::Datagram { payload: 0, number: 0 };
+        let (flow, from, to, hops, places) = (u32::MAX, u32::MAX, u32::MAX, 0, 1);
+        let (is_control, delivered, reason) = (true, false, None);
+        let record = Record { flow, from, to, len, created, hops, body, places, is_control, delivered, reason };
+        let id = self.add(record);
+        self.controls.insert(id, frame);
+        PacketRef { id, len, bucket: 0 }
+    }
+
+    /// The control frame for which an entry stands.
+    pub fn control(&self, packet: PacketRef) -> Option<ControlFrame> {
+        self.controls.get(&packet.id).copied()
+    }
+
+    fn add(&mut self, record: Record) -> u32 {
+        match self.free.pop() {
             Some(id) => {
                 self.records[id as usize] = record;
                 id
@@ -208,8 +234,7 @@ impl Packets {
                 self.records.push(record);
                 (self.records.len() - 1) as u32
             }
-        };
-        PacketRef { id, len, bucket: flow as u16 }
+        }
     }
 
     /// What the table knows of a packet.
@@ -224,20 +249,6 @@ impl Packets {
     /// The packet is now in one place more.
     pub fn retain(&mut self, packet: PacketRef) {
         self.records[packet.id as usize].places += 1;
-    }
-
-    /// What the MSDU carries is now in one place more.
-    pub fn retain_load(&mut self, msdu: &Msdu) {
-        if let Some(packet) = msdu.packet() {
-            self.retain(packet);
-        }
-    }
-
-    /// What the MSDU carries is in one place less.
-    pub fn release_load(&mut self, msdu: &Msdu) {
-        if let Some(packet) = msdu.packet() {
-            self.release(packet);
-        }
     }
 
     /// The packet has reached its transport; its place here is given up.
@@ -259,7 +270,9 @@ impl Packets {
         if record.places > 0 {
             return;
         }
-        if record.delivered {
+        if record.is_control {
+            self.controls.remove(&packet.id);
+        } else if record.delivered {
             self.delivered += 1;
         } else {
             self.dropped[record.reason.unwrap_or(DropReason::Unheard) as usize] += 1;
@@ -281,7 +294,7 @@ impl Packets {
     /// # Panics
     /// If it does not balance: a packet was lost without a reason, or counted twice.
     pub fn account(&self) -> PacketAccount {
-        let in_flight = self.records.iter().filter(|record| record.places > 0).count() as u64;
+        let in_flight = self.records.iter().filter(|record| record.places > 0 && !record.is_control).count() as u64;
         let dropped = self.dropped.iter().sum();
         let account = PacketAccount { offered: self.offered, delivered: self.delivered, dropped, in_flight };
         assert_eq!(

@@ -2,7 +2,7 @@
 
 use super::medium::{Beginning, Ending, Hearer, Loss};
 use super::observe::FrameEvent;
-use super::packet::{DropReason, Load, Msdu};
+use super::packet::{ControlFrame, DropReason, Msdu, Part};
 use super::routing::NextHop;
 use super::{Event, Sleeper, Work, World};
 use crate::queue::Phase;
@@ -27,14 +27,14 @@ impl World<'_> {
                 if let Some((id, delay)) = medium.begin(radio, frame, at, at + airtime) {
                     // The frame on the air is one more place where its packet is.
                     if let Some(msdu) = payload {
-                        packets.retain_load(&msdu);
+                        packets.retain(msdu.packet);
                     }
                     queue.push(at + delay, Phase::ReceptionStart, Event::Beginning(id));
                     queue.push(at + airtime + delay, Phase::ReceptionEnd, Event::Ending(id));
                 }
             }
             MacOutput::Deliver { from, packet } => {
-                packets.retain_load(&packet);
+                packets.retain(packet.packet);
                 pending.push_back(Work::MacDelivers { radio, from, msdu: packet });
             }
             MacOutput::Status { msdu, outcome, .. } => {
@@ -140,26 +140,30 @@ impl World<'_> {
     fn finish_transmission(&mut self, id: u32, frame: &Frame<Msdu>) {
         self.medium.finish(id);
         if let Some(msdu) = frame.payload {
-            self.packets.release_load(&msdu);
+            self.packets.release(msdu.packet);
         }
     }
 
     /// A MAC hands a packet up: to the trunk that it serves, or to the network layer.
     pub(super) fn on_mac_delivery(&mut self, radio: u32, from: Address, msdu: Msdu) {
         let station = &self.stations[radio as usize];
-        match (msdu.load, station.member_towards(from)) {
-            (Load::Trunk(packet, header), Some((end, _))) => {
-                self.step_trunk(end, Some(trunk::Input::Frame { header, packet }));
+        match (msdu.part, station.member_towards(from)) {
+            (Part::Packet(header), Some((end, _))) => {
+                self.step_trunk(end, Some(trunk::Input::Frame { header, packet: msdu.packet }));
             }
-            (Load::Packet(packet) | Load::Trunk(packet, _), _) => self.receive(station.node, packet),
-            // A broadcast is heard by everybody; only the other end of the trunk, on the same member, takes it.
-            (Load::Control { end: sender, member, control }, Some((end, index)))
-                if end == other_end(sender) && index == member.0 =>
-            {
-                self.step_trunk(end, Some(trunk::Input::Control { member, control }));
-            }
-            (Load::Control { .. }, _) => {}
+            (Part::Control, towards) => self.on_control_delivery(msdu, towards),
+            _ => self.receive(station.node, msdu.packet),
         }
+    }
+
+    /// A control frame is for the other end of its trunk, on the same member; a broadcast is heard by everybody.
+    fn on_control_delivery(&mut self, msdu: Msdu, towards: Option<(u32, u8)>) {
+        if let Some(ControlFrame { end, member, control }) = self.packets.control(msdu.packet)
+            && towards == Some((other_end(end), member.0))
+        {
+            self.step_trunk(other_end(end), Some(trunk::Input::Control { member, control }));
+        }
+        self.packets.release(msdu.packet);
     }
 
     /// A MAC has finished with a packet: the trunk or the source may send the next.
@@ -171,20 +175,22 @@ impl World<'_> {
             Outcome::Broadcast => trunk::Outcome::Unknown,
             Outcome::RetryLimit | Outcome::QueueFull => trunk::Outcome::Lost,
         };
-        if let Load::Control { end, member, .. } = msdu.load {
-            self.step_trunk(end, Some(trunk::Input::ControlFinished(member, fate)));
-            self.refill(NextHop::Trunk(end));
+        if msdu.part == Part::Control {
+            let frame = self.packets.control(msdu.packet);
+            self.packets.release(msdu.packet);
+            if let Some(ControlFrame { end, member, .. }) = frame {
+                self.step_trunk(end, Some(trunk::Input::ControlFinished(member, fate)));
+                self.refill(NextHop::Trunk(end));
+            }
             return;
         }
-        if let Some(packet) = msdu.packet() {
-            match outcome {
-                Outcome::Acknowledged | Outcome::Broadcast => self.packets.release(packet),
-                Outcome::RetryLimit => self.drop_packet(node, packet, DropReason::RetryLimit),
-                Outcome::QueueFull => self.drop_packet(node, packet, DropReason::InterfaceQueueFull),
-            }
+        match outcome {
+            Outcome::Acknowledged | Outcome::Broadcast => self.packets.release(msdu.packet),
+            Outcome::RetryLimit => self.drop_packet(node, msdu.packet, DropReason::RetryLimit),
+            Outcome::QueueFull => self.drop_packet(node, msdu.packet, DropReason::InterfaceQueueFull),
         }
         match towards {
-            Some((end, member)) if msdu.trunk().is_some() => {
+            Some((end, member)) if matches!(msdu.part, Part::Packet(_)) => {
                 self.step_trunk(end, Some(trunk::Input::Finished(trunk::Member(member), fate)));
                 self.refill(NextHop::Trunk(end));
             }

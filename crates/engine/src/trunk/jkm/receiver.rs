@@ -103,6 +103,7 @@ impl<P: Packet> Receiver<P> {
     }
 
     /// Asks again for what has not come.
+    #[inline(never)]
     pub fn on_timeout(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
         // On another member than the last answer: that one's way back may be what is broken.
         while self.ask_at.is_some_and(|at| at <= now) {
@@ -113,6 +114,7 @@ impl<P: Packet> Receiver<P> {
     }
 
     /// The earliest timer.
+    #[inline(never)]
     pub fn wake(&self) -> Option<Wake> {
         self.ask_at.map(|at| Wake { at, why: "trunk.nak" })
     }

@@ -134,6 +134,7 @@ impl<P: Share> Sender<P> {
 
     /// The oldest packet has been unacknowledged for too long: what asks for it may have been lost, or nothing came
     /// behind it that would show that it is missing.
+    #[inline(never)]
     pub fn on_timeout(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
         if self.resend_at().is_some_and(|at| at <= now) {
             self.want(self.base);
@@ -142,6 +143,7 @@ impl<P: Share> Sender<P> {
     }
 
     /// The earliest timer.
+    #[inline(never)]
     pub fn wake(&self) -> Option<Wake> {
         self.resend_at().map(|at| Wake { at, why: "trunk.resend" })
     }
