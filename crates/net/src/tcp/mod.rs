@@ -7,14 +7,16 @@
 mod config;
 mod congestion;
 mod cubic;
+mod linux;
 mod ranges;
 mod receiver;
+mod rfc;
 mod rto;
 mod scoreboard;
 mod segment;
 mod sender;
 
-pub use config::{Config, Variant};
+pub use config::{Config, Profile, Variant};
 pub use receiver::{Receiver, ReceiverInput, ReceiverOutput, ReceiverStats};
 pub use rto::Rto;
 pub use segment::{Flags, SackBlocks, Segment};
