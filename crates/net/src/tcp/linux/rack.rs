@@ -15,8 +15,8 @@ const STEPS_MAX: u64 = 255;
 /// The latest transmission that is known to have arrived, and the window for those before it.
 #[derive(Clone, Debug)]
 pub(super) struct Rack {
-    sent: Instant,
-    end: u64,
+    /// Its number: transmissions at one time are told apart by it, where RFC 8985 (6.2) must go by the offset.
+    latest: u64,
     rtt: Duration,
     /// Something arrived since losses were last looked for.
     pub advanced: bool,
@@ -45,8 +45,7 @@ pub(super) struct Order {
 impl Default for Rack {
     fn default() -> Self {
         Self {
-            sent: Instant::ZERO,
-            end: 0,
+            latest: 0,
             rtt: Duration::ZERO,
             advanced: false,
             steps: 1,
@@ -55,11 +54,6 @@ impl Default for Rack {
             adapted_at: 0,
         }
     }
-}
-
-/// Whether a transmission left after another; of two at one time that of the higher offsets did (RFC 8985, 6.2).
-fn after((at, end): (Instant, u64), (other, other_end): (Instant, u64)) -> bool {
-    at > other || at == other && end > other_end
 }
 
 impl Rack {
@@ -72,9 +66,7 @@ impl Rack {
         }
         self.advanced = true;
         self.rtt = rtt;
-        if after((sent.at, sent.end), (self.sent, self.end)) {
-            (self.sent, self.end) = (sent.at, sent.end);
-        }
+        self.latest = self.latest.max(sent.order);
     }
 
     /// The reordering window (step 4): none as long as nothing was reordered and a loss is evident, else quarters of
@@ -103,7 +95,7 @@ impl Rack {
             if sent.sacked || sent.lost && !sent.again {
                 continue;
             }
-            if !after((self.sent, self.end), (sent.at, sent.end)) {
+            if sent.order > self.latest {
                 break;
             }
             let patience = self.patience(now, &sent, window);
