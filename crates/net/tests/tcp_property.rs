@@ -4,11 +4,19 @@
 mod common;
 
 use airbraid_engine::{Machine, Stream, step};
-use airbraid_net::tcp::{Config, Flags, Receiver, ReceiverInput, ReceiverOutput, Segment, SenderInput, Variant};
+use airbraid_net::tcp::{
+    Config, Flags, Profile, Receiver, ReceiverInput, ReceiverOutput, Segment, SenderInput, Variant,
+};
 use airbraid_units::{Bytes, Duration, Instant};
 use common::World;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
+
+/// The variants of the RFCs, and those of the kernel.
+fn any_base() -> impl Strategy<Value = Config> {
+    let linux = prop_oneof![Just(Variant::Reno), Just(Variant::Cubic)].prop_map(Config::linux);
+    prop_oneof![2 => any_variant().prop_map(|variant| Config { variant, ..Config::default() }), 1 => linux]
+}
 
 fn any_variant() -> impl Strategy<Value = Variant> {
     prop_oneof![Just(Variant::Reno), Just(Variant::NewReno), Just(Variant::Sack), Just(Variant::Cubic)]
@@ -36,21 +44,22 @@ proptest! {
 
     #[test]
     fn every_byte_arrives_once(
-        variant in any_variant(),
+        base in any_base(),
         seed: u64,
         (loss, duplicate, reorder) in (0u32..400, 0u32..200, 0u32..300),
         writes in prop::collection::vec((1u64..9_000, 0u32..10), 1..40),
         (buffer, ack_every, timestamps, coarse) in (1_000u64..40_000, 1u32..4, any::<bool>(), any::<bool>()),
     ) {
+        let coarse = coarse && base.profile == Profile::Rfc;
         let config = Config {
-            variant,
             mss: Bytes::new(1_000),
             receive_buffer: Bytes::new(buffer),
             send_buffer: Bytes::new(16_000),
+            max_rto: Duration::from_secs(60),
             ack_every,
             timestamps,
             tick: if coarse { Duration::from_millis(500) } else { Duration::from_nanos(1) },
-            ..Config::default()
+            ..base
         };
         let heals = Instant::ZERO + Duration::from_secs(60);
         let mut network = hostile(seed, loss, duplicate, reorder, heals);

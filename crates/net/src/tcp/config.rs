@@ -23,16 +23,49 @@ pub enum Variant {
     Cubic,
 }
 
+/// Whose TCP it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Profile {
+    /// Each mechanism as its RFC has it, one at a time.
+    #[default]
+    Rfc,
+    /// What the Linux kernel does by default; with [`Variant::Reno`] or [`Variant::Cubic`].
+    Linux,
+}
+
+/// Linux: segments of an initial window (`TCP_INIT_CWND`; RFC 6928).
+const LINUX_INITIAL_WINDOW: u32 = 10;
+
+/// Linux: the timeout's variation term is never less (`TCP_RTO_MIN`).
+const LINUX_MIN_RTO: Duration = Duration::from_millis(200);
+
+/// Linux: `TCP_RTO_MAX`.
+const LINUX_MAX_RTO: Duration = Duration::from_secs(120);
+
+/// Linux: `TCP_DELACK_MAX`.
+const LINUX_ACK_DELAY: Duration = Duration::from_millis(200);
+
+/// Linux: the window that `tcp_rmem`'s maximum of 6 MiB allows \[byte\]: half of it is for payload (`tcp_adv_win_scale`).
+const LINUX_RECEIVE_BUFFER: Bytes = Bytes::new(3 << 20);
+
+/// Linux: `tcp_wmem`'s maximum \[byte\].
+const LINUX_SEND_BUFFER: Bytes = Bytes::new(4 << 20);
+
+/// The timestamps option \[byte\] (RFC 7323, appendix A), which a payload of 1448 leaves room for.
+const TIMESTAMPS_OPTION: u64 = 12;
+
 /// Parameters of one connection, both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
+    /// Whose TCP it is.
+    pub profile: Profile,
     /// Loss recovery and congestion control.
     pub variant: Variant,
     /// Payload of a full segment.
     pub mss: Bytes,
     /// Initial window in segments; `None`: RFC 5681 (2, 3 or 4 by the size of a segment).
     pub initial_window: Option<u32>,
-    /// The retransmission timeout is never shorter (RFC 6298: 1 s; Linux: 200 ms).
+    /// The retransmission timeout is never shorter (RFC 6298: 1 s); profile `linux`: its variation term is not (200 ms).
     pub min_rto: Duration,
     /// The retransmission timeout is never longer.
     pub max_rto: Duration,
@@ -44,7 +77,7 @@ pub struct Config {
     pub ack_every: u32,
     /// An acknowledgement is never delayed longer.
     pub ack_delay: Duration,
-    /// The receiver's socket buffer: the largest window that it offers.
+    /// The receiver's socket buffer: the largest window that it offers; profile `linux`: grown up to by autotuning.
     pub receive_buffer: Bytes,
     /// The sender's socket buffer: unacknowledged and unsent data together.
     pub send_buffer: Bytes,
@@ -62,11 +95,41 @@ impl Variant {
 }
 
 impl Config {
+    /// What a Linux host does out of the box with `variant`, over an MTU of 1500 byte.
+    pub const fn linux(variant: Variant) -> Self {
+        Self {
+            profile: Profile::Linux,
+            variant,
+            mss: Bytes::new(1_460 - TIMESTAMPS_OPTION),
+            initial_window: Some(LINUX_INITIAL_WINDOW),
+            min_rto: LINUX_MIN_RTO,
+            max_rto: LINUX_MAX_RTO,
+            initial_rto: Duration::from_secs(1),
+            tick: Duration::from_nanos(1),
+            ack_every: 2,
+            ack_delay: LINUX_ACK_DELAY,
+            receive_buffer: LINUX_RECEIVE_BUFFER,
+            send_buffer: LINUX_SEND_BUFFER,
+            window_scaling: true,
+            timestamps: true,
+        }
+    }
+
+    /// Whether the connection uses selective acknowledgements: as the variant has it, Linux always.
+    pub const fn has_sack(&self) -> bool {
+        matches!(self.profile, Profile::Linux) || self.variant.has_sack()
+    }
+
     /// Refuses what no connection can work with.
     ///
     /// # Errors
     /// The first parameter out of its range, and what is asked of it.
     pub fn check(&self) -> Result<(), Refusal> {
+        let linux = self.profile == Profile::Linux;
+        let known = matches!(self.variant, Variant::Reno | Variant::Cubic);
+        Refusal::unless(!linux || known, "profile", "go with `reno` or `cubic` if it is `linux`")?;
+        let fine = self.tick == Duration::from_nanos(1);
+        Refusal::unless(!linux || fine, "tick", "be 1 ns in the profile `linux`")?;
         let mss = self.mss.as_u64();
         Refusal::unless((1..=65_495).contains(&mss), "mss", "lie between 1 and 65495 byte")?;
         Refusal::unless(self.initial_window != Some(0), "initial_window", "be at least one segment")?;
@@ -100,6 +163,7 @@ impl Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
+            profile: Profile::Rfc,
             variant: Variant::default(),
             mss: Bytes::new(1_460),
             initial_window: None,

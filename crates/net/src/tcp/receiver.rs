@@ -1,15 +1,21 @@
 //! The receiving end of a TCP connection: puts the stream in order, acknowledges it, offers a window.
 //!
 //! RFC 9293, RFC 5681 section 4.2 (when to acknowledge), RFC 2018 (which blocks to report). It has no retransmission
-//! timer: whatever it says is said again when the sender repeats its side, SYN and FIN included.
+//! timer: whatever it says is said again when the sender repeats its side, SYN and FIN included. The profile `linux` adds
+//! quick acknowledgements, reports of duplicates (RFC 2883) and a window that grows by itself.
 
-use super::config::{Config, MAX_UNSCALED_WINDOW};
+mod autotune;
+mod quick;
+
+use super::config::{Config, MAX_UNSCALED_WINDOW, Profile};
 use super::ranges::Ranges;
 use super::segment::{Flags, MAX_SACK_BLOCKS, MAX_SACK_BLOCKS_WITH_TIMESTAMPS, SackBlocks, Segment};
 use crate::Refusal;
 use airbraid_engine::{Machine, Wake};
-use airbraid_units::{Bytes, Instant};
+use airbraid_units::{Bytes, Duration, Instant};
 use arrayvec::ArrayVec;
+use autotune::Autotune;
+use quick::Quick;
 use std::collections::VecDeque;
 
 /// What the world tells a receiver.
@@ -54,10 +60,25 @@ pub struct ReceiverStats {
 /// Starting points of blocks to report first: twice as many as fit, as some will have merged.
 const RECENT: usize = 2 * MAX_SACK_BLOCKS;
 
+/// When to acknowledge and how much to offer.
+#[derive(Clone, Debug)]
+enum Policy {
+    /// RFC 5681's limits, and the whole buffer.
+    Rfc,
+    /// The kernel's.
+    Linux(Box<(Quick, Autotune)>),
+}
+
+/// What the sender's timeout exceeds the round trip by in the profile `linux` (`TCP_RTO_MIN`).
+const LEAST_RTO: Duration = Duration::from_millis(200);
+
 /// The receiving end.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     config: Config,
+    policy: Policy,
+    /// What arrived twice and is to be reported, in the profile `linux`.
+    needless: Option<(u64, u64)>,
     /// The next offset; zero until the SYN has come.
     next: u64,
     /// The offset of the FIN, once known.
@@ -90,8 +111,17 @@ impl Receiver {
     /// What [`Config::check`] refuses.
     pub fn new(config: Config) -> Result<Self, Refusal> {
         config.check()?;
+        let policy = match config.profile {
+            Profile::Rfc => Policy::Rfc,
+            Profile::Linux => {
+                let tune = Autotune::new(config.mss.as_u64(), config.receive_buffer.as_u64());
+                Policy::Linux(Box::new((Quick::default(), tune)))
+            }
+        };
         Ok(Self {
             config,
+            policy,
+            needless: None,
             next: 0,
             fin_at: None,
             finished: false,
@@ -129,16 +159,54 @@ impl Receiver {
             self.acknowledge(now, true);
             return;
         }
-        if self.next == 0 || segment.end() == segment.seq {
-            // Nothing comes before the SYN, and what takes no sequence number wants no answer.
+        if self.next == 0 {
+            return;
+        }
+        if segment.end() == segment.seq {
+            // What takes no sequence number wants no answer, unless it asks for the window.
+            if segment.seq < self.last_ack && self.config.profile == Profile::Linux {
+                self.acknowledge(now, false);
+            }
             return;
         }
         self.stats.segments += u64::from(segment.len > 0);
-        if self.take(segment) {
-            self.acknowledge(now, false);
-        } else if self.ack_at.is_none() {
-            self.ack_at = Some(now + self.config.ack_delay);
+        let due = self.take(segment);
+        match self.when_to_acknowledge(now, segment, due) {
+            Duration::ZERO => self.acknowledge(now, false),
+            delay => self.ack_at = Some(self.ack_at.map_or(now + delay, |at| at.min(now + delay))),
         }
+    }
+
+    /// How long the acknowledgement of `segment` waits; `due`: the RFCs ask for it at once.
+    fn when_to_acknowledge(&mut self, now: Instant, segment: &Segment, due: bool) -> Duration {
+        let Policy::Linux(state) = &mut self.policy else {
+            return if due { Duration::ZERO } else { self.config.ack_delay };
+        };
+        let (quick, tune) = &mut **state;
+        let (mss, len) = (self.config.mss.as_u64(), u64::from(segment.len));
+        tune.on_data(now, len, segment.timestamp.map(|(_, echo)| echo), self.next);
+        let rtt = tune.rtt();
+        let rto = LEAST_RTO + rtt.unwrap_or(Duration::ZERO);
+        if self.needless.is_some() {
+            quick.on_trouble(tune.window(), mss);
+            return Duration::ZERO;
+        }
+        quick.on_data(now, tune.window(), mss, rto);
+        if segment.seq >= self.next {
+            // Out of order: nothing moved.
+            return if quick.is_due(self.unacknowledged, mss, self.config.ack_every) {
+                Duration::ZERO
+            } else {
+                quick.report_delay(rtt)
+            };
+        }
+        quick.on_progress();
+        // A short segment ends what was written: once it is read, its sender may be waiting.
+        let pushed = len < mss && !self.paused;
+        if due || pushed || quick.is_due(self.unacknowledged, mss, self.config.ack_every) {
+            return Duration::ZERO;
+        }
+        quick.delay(self.config.ack_delay, rtt)
     }
 
     /// RFC 7323, section 4.3: the clock of the earliest segment that is not acknowledged.
@@ -154,6 +222,7 @@ impl Receiver {
     fn take(&mut self, segment: &Segment) -> bool {
         let end = segment.seq + u64::from(segment.len);
         if segment.end() <= self.next {
+            self.report(segment.seq, end);
             self.stats.duplicates += u64::from(segment.len > 0);
             return true;
         }
@@ -178,6 +247,13 @@ impl Receiver {
             || self.unacknowledged >= u64::from(self.config.ack_every) * self.config.mss.as_u64()
     }
 
+    /// `start..end` came once more (RFC 2883).
+    fn report(&mut self, start: u64, end: u64) {
+        if self.config.profile == Profile::Linux && start < end {
+            self.needless = Some((start, end));
+        }
+    }
+
     /// Keeps what came too early.
     fn hold(&mut self, start: u64, end: u64) {
         if start == end {
@@ -185,6 +261,7 @@ impl Receiver {
             return;
         }
         if self.held.insert((start, end)) == 0 {
+            self.report(start, end);
             self.stats.duplicates += 1;
         } else {
             self.stats.out_of_order += 1;
@@ -226,7 +303,10 @@ impl Receiver {
 
     /// Room from `next` on. What is held out of order lies within and takes none away.
     fn room(&self) -> u64 {
-        let buffer = self.config.receive_buffer.as_u64();
+        let buffer = match &self.policy {
+            Policy::Rfc => self.config.receive_buffer.as_u64(),
+            Policy::Linux(state) => state.1.window(),
+        };
         let most = if self.config.window_scaling { buffer } else { buffer.min(MAX_UNSCALED_WINDOW) };
         most.min(buffer - self.unread.min(buffer))
     }
@@ -251,7 +331,10 @@ impl Receiver {
             // The window of a SYN is never scaled (RFC 7323, section 2.2).
             window = window.min(MAX_UNSCALED_WINDOW as u32);
         }
-        let sack = self.config.variant.has_sack();
+        let sack = self.config.has_sack();
+        if let Policy::Linux(state) = &mut self.policy {
+            state.0.on_sent();
+        }
         let segment = Segment {
             seq: u64::from(!syn),
             ack: self.next,
@@ -264,14 +347,18 @@ impl Receiver {
                 window_scale: syn && self.config.window_scaling,
                 sack_permitted: syn && sack,
             },
-            sack: if sack && !self.held.is_empty() { self.blocks() } else { SackBlocks::default() },
+            sack: if sack && !(self.held.is_empty() && self.needless.is_none()) {
+                self.blocks()
+            } else {
+                SackBlocks::default()
+            },
             timestamp: self.config.timestamps.then_some((now, self.peer_clock)),
         };
         self.outputs.push_back(ReceiverOutput::Segment(segment));
     }
 
     /// The blocks to report: that of the latest arrival first, then those before it, then any other.
-    fn blocks(&self) -> SackBlocks {
+    fn blocks(&mut self) -> SackBlocks {
         let limit = if self.config.timestamps { MAX_SACK_BLOCKS_WITH_TIMESTAMPS } else { MAX_SACK_BLOCKS };
         let mut chosen = ArrayVec::<(u64, u64), MAX_SACK_BLOCKS>::new();
         let latest = self.recent.iter().filter_map(|&point| self.held.at_or_above(point));
@@ -283,7 +370,9 @@ impl Receiver {
                 chosen.push(block);
             }
         }
-        let mut blocks = SackBlocks::default();
+        let needless = self.needless.take();
+        let mut blocks = needless.map_or_else(SackBlocks::default, |range| SackBlocks::of_duplicate(self.next, range));
+        chosen.truncate(limit - blocks.len());
         for block in chosen {
             blocks.push(self.next, block);
         }
@@ -319,6 +408,10 @@ impl Machine for Receiver {
     fn handle_timeout(&mut self, now: Instant) {
         if self.ack_at.is_some_and(|at| at <= now) {
             self.stats.delayed_acks += 1;
+            if let Policy::Linux(state) = &mut self.policy {
+                let rto = LEAST_RTO + state.1.rtt().unwrap_or(Duration::ZERO);
+                state.0.on_expired(rto);
+            }
             self.acknowledge(now, false);
         }
     }

@@ -26,16 +26,37 @@ pub struct Flags {
     pub sack_permitted: bool,
 }
 
-/// Up to four ranges that arrived beyond the acknowledgement number, the most recent first.
+/// Up to four ranges that arrived beyond the acknowledgement number, the most recent first; before them perhaps one that
+/// arrived twice (RFC 2883), which may lie below it.
 ///
 /// They are kept relative to it, in 32 bits each: no window is larger, and a segment is copied often.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks {
     relative: [(u32, u32); MAX_SACK_BLOCKS],
     len: u8,
+    /// The first is a range that arrived twice, and relative by a signed number.
+    duplicate: bool,
 }
 
 impl SackBlocks {
+    /// A report that `start..end` arrived again (RFC 2883, section 4), before any other block; empty if it is not a
+    /// range within 2^31 of `ack`.
+    pub fn of_duplicate(ack: u64, (start, end): (u64, u64)) -> Self {
+        let relative = |offset: u64| i32::try_from(offset.wrapping_sub(ack).cast_signed()).ok();
+        match (relative(start), relative(end)) {
+            (Some(first), Some(last)) if first < last => {
+                let mut blocks = Self { len: 1, duplicate: true, ..Self::default() };
+                blocks.relative[0] = (first.cast_unsigned(), last.cast_unsigned());
+                blocks
+            }
+            _ => Self::default(),
+        }
+    }
+    /// The range that arrived twice, if one is reported.
+    pub fn duplicate(&self, ack: u64) -> Option<(u64, u64)> {
+        let place = |relative: u32| ack.wrapping_add_signed(i64::from(relative.cast_signed()));
+        self.duplicate.then(|| (place(self.relative[0].0), place(self.relative[0].1)))
+    }
     /// Appends `start..end`, relative to the acknowledgement number `ack`; false if there is no room, or it is not
     /// a range above `ack` within 2^32.
     pub fn push(&mut self, ack: u64, (start, end): (u64, u64)) -> bool {
@@ -58,8 +79,11 @@ impl SackBlocks {
         self.len == 0
     }
     /// The ranges `start..end`, in the order in which they were pushed; `ack` is the segment's.
-    pub fn iter(&self, ack: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.relative[..self.len()].iter().map(move |&(start, end)| (ack + u64::from(start), ack + u64::from(end)))
+    pub fn iter(&self, ack: u64) -> impl Iterator<Item = (u64, u64)> + Clone + '_ {
+        let skipped = usize::from(self.duplicate);
+        let above = self.relative[skipped..self.len()].iter();
+        let above = above.map(move |&(start, end)| (ack + u64::from(start), ack + u64::from(end)));
+        self.duplicate(ack).into_iter().chain(above)
     }
 }
 
@@ -151,6 +175,17 @@ mod tests {
         assert_eq!(blocks.iter(100).collect::<Vec<_>>(), [(110, 120)]);
         assert!((0..3).all(|_| blocks.push(100, (110, 120))));
         assert!(!blocks.push(100, (110, 120)), "a fifth");
+    }
+
+    #[test]
+    fn what_arrived_twice_is_told_before_the_rest() {
+        let mut blocks = SackBlocks::of_duplicate(100, (40, 60));
+        assert!(blocks.push(100, (110, 120)));
+        assert_eq!(blocks.duplicate(100), Some((40, 60)));
+        assert_eq!(blocks.iter(100).collect::<Vec<_>>(), [(40, 60), (110, 120)]);
+        assert_eq!(SackBlocks::of_duplicate(100, (110, 120)).duplicate(100), Some((110, 120)));
+        assert!(SackBlocks::of_duplicate(100, (60, 60)).is_empty());
+        assert_eq!(SackBlocks::default().duplicate(100), None);
     }
 
     #[test]

@@ -6,11 +6,12 @@ use crate::scenario::reader::{self, View, choose, quantity};
 use crate::scenario::spec::{Flow, Transport};
 use crate::scenario::tree::{Data, Value};
 use airbraid_net::source::Source;
-use airbraid_net::tcp::{Config, Variant};
+use airbraid_net::tcp::{Config, Profile, Variant};
 use airbraid_units::{BitRate, Bytes, Duration, Instant};
 
 const VARIANTS: [(&str, Variant); 4] =
     [("reno", Variant::Reno), ("newreno", Variant::NewReno), ("sack", Variant::Sack), ("cubic", Variant::Cubic)];
+const PROFILES: [(&str, Profile); 2] = [("rfc", Profile::Rfc), ("linux", Profile::Linux)];
 /// The largest payload of a UDP datagram over IPv4.
 const UDP_MAX: u64 = 65_507;
 
@@ -110,34 +111,51 @@ fn datagram(value: &Value) -> Result<Bytes, Complaint> {
 }
 
 fn tcp(view: &View<'_>) -> Config {
-    let default = Config::default();
-    let rfc6298 = "RFC 6298";
-    let mss = view.quantity("mss", default.mss, "1500 byte of MTU less 40 byte of headers");
+    let profile = view.choice("profile", &PROFILES, Profile::Rfc, "rfc: each mechanism as its RFC has it");
+    let variant = view.optional("tcp", "", |value| choose(value, &VARIANTS)).unwrap_or_default();
+    let linux = profile == Profile::Linux;
+    let default = if linux { Config::linux(variant) } else { Config { variant, ..Config::default() } };
+    // Why a default is what it is.
+    let why = |rfc: &'static str| if linux { "linux profile" } else { rfc };
+    let timestamps = view.flag("timestamps", default.timestamps, why("12 byte less a segment"));
+    let full = if timestamps && linux { default.mss } else { Config::default().mss };
+    let mss = view.quantity("mss", full, why("1500 byte of MTU less 40 byte of headers"));
     let window = view.optional("window", "by receive_buffer", reader::count);
-    let receive_buffer = receive_buffer(view, default.receive_buffer, mss, window);
+    let receive_buffer = receive_buffer(view, &default, mss, window);
     let config = Config {
-        variant: view.optional("tcp", "", |value| choose(value, &VARIANTS)).unwrap_or_default(),
+        profile,
+        variant,
         mss,
-        initial_window: view.optional("initial_window", "RFC 5681: 2 to 4 segments by their size", reader::count),
-        min_rto: view.quantity("min_rto", default.min_rto, rfc6298),
-        max_rto: view.quantity("max_rto", default.max_rto, rfc6298),
-        initial_rto: view.quantity("initial_rto", default.initial_rto, rfc6298),
+        initial_window: initial_window(view, default.initial_window),
+        min_rto: view.quantity("min_rto", default.min_rto, why("RFC 6298")),
+        max_rto: view.quantity("max_rto", default.max_rto, why("RFC 6298")),
+        initial_rto: view.quantity("initial_rto", default.initial_rto, why("RFC 6298")),
         tick: view.quantity("tick", default.tick, "no coarser than the clock"),
-        ack_every: view.count("ack_every", default.ack_every, "RFC 5681: every second segment"),
-        ack_delay: view.quantity("delayed_ack", default.ack_delay, "ns-2"),
+        ack_every: view.count("ack_every", default.ack_every, why("RFC 5681: every second segment")),
+        ack_delay: view.quantity("delayed_ack", default.ack_delay, why("ns-2")),
         receive_buffer,
-        send_buffer: view.quantity("send_buffer", default.send_buffer, "1 MiB: not the limit"),
-        window_scaling: view.flag("window_scaling", default.window_scaling, "RFC 7323"),
-        timestamps: view.flag("timestamps", default.timestamps, "12 byte less a segment"),
+        send_buffer: view.quantity("send_buffer", default.send_buffer, why("1 MiB: not the limit")),
+        window_scaling: view.flag("window_scaling", default.window_scaling, why("RFC 7323")),
+        timestamps,
     };
     check(view, &config);
     config
 }
 
+/// `initial_window`, which a profile may have an own idea of.
+fn initial_window(view: &View<'_>, default: Option<u32>) -> Option<u32> {
+    match default {
+        Some(segments) => Some(view.count("initial_window", segments, "linux profile")),
+        None => view.optional("initial_window", "RFC 5681: 2 to 4 segments by their size", reader::count),
+    }
+}
+
 /// `receive_buffer`, or `window` segments.
-fn receive_buffer(view: &View<'_>, default: Bytes, mss: Bytes, window: Option<u32>) -> Bytes {
+fn receive_buffer(view: &View<'_>, default: &Config, mss: Bytes, window: Option<u32>) -> Bytes {
     let Some(window) = window else {
-        return view.quantity("receive_buffer", default, "the largest window without scaling");
+        let linux = default.profile == Profile::Linux;
+        let why = if linux { "linux profile" } else { "the largest window without scaling" };
+        return view.quantity("receive_buffer", default.receive_buffer, why);
     };
     let twice = view.find("receive_buffer").is_some();
     let message = || "`window` and `receive_buffer` say the same thing twice".to_owned();

@@ -8,7 +8,7 @@ use airbraid_mac::dcf::DcfConfig;
 use airbraid_mac::phy::{Preamble, Standard};
 use airbraid_net::link::Loss;
 use airbraid_net::source::Source;
-use airbraid_net::tcp::Variant;
+use airbraid_net::tcp::{Config, Profile, Variant};
 use airbraid_units::{BitRate, Bytes, Db, Dbm, Duration, Instant, Metres, Probability};
 
 const DESIGN: &str = include_str!("design.toml");
@@ -175,6 +175,39 @@ fn every_table_ends_up_in_the_spec() {
     assert_eq!(spec.changes[1].what, ChangeKind::RadioUp { node: 0, radio: 1, up: false });
     assert_eq!(spec.record.pcap, [(0, 0)]);
     assert!(spec.record.timeline);
+}
+
+const PLAIN: &str = r#"
+schema = 1
+title = "t"
+asks = "?"
+run.duration = "1 s"
+node = [{ name = "a" }, { name = "b" }]
+link = [{ name = "wan", between = ["a", "b"] }]
+flow = [{ name = "f", from = "a", to = "b" }]
+"#;
+
+#[test]
+fn the_linux_profile_brings_its_own_defaults() {
+    let read = |transport: &str| {
+        let mut scenario = Scenario::parse("t.toml", PLAIN).unwrap();
+        scenario.set("--set", &format!("flow.f.transport={transport}")).unwrap();
+        scenario.plan()
+    };
+    let config = |transport: &str| match read(transport).unwrap().cells[0].spec.flows[0].transport {
+        Transport::Tcp(config) => config,
+        Transport::Udp { .. } => panic!("{transport}"),
+    };
+    assert_eq!(config(r#"{ tcp = "cubic", profile = "linux" }"#), Config::linux(Variant::Cubic));
+    assert_eq!(config(r#"{ tcp = "reno", profile = "rfc" }"#), Config { variant: Variant::Reno, ..Config::default() });
+    let bare = config(r#"{ tcp = "reno", profile = "linux", timestamps = false, initial_window = 4 }"#);
+    assert_eq!((bare.profile, bare.mss, bare.initial_window), (Profile::Linux, Bytes::new(1_460), Some(4)));
+    let plan = read(r#"{ tcp = "cubic", profile = "linux" }"#).unwrap();
+    let line = plan.resolved.iter().find(|line| line.key == "flow.f.transport.min_rto").unwrap();
+    assert!(format!("{line:?}").contains("linux profile"), "{line:?}");
+    for wrong in [r#"{ tcp = "sack", profile = "linux" }"#, r#"{ tcp = "reno", profile = "linux", tick = "500 ms" }"#] {
+        assert!(read(wrong).is_err(), "{wrong}");
+    }
 }
 
 #[test]

@@ -5,10 +5,10 @@
 
 use super::super::scoreboard::{DUP_THRESH, Next};
 use super::super::segment::{Flags, Segment};
-use super::{Recovery, Sender, SenderOutput, State};
+use super::{Recovery, Rfc, SenderOutput, State};
 use airbraid_units::Instant;
 
-impl Sender {
+impl Rfc {
     /// The end of the segment that begins at `start` and stays below `limit`; a FIN that follows the data is included.
     pub(super) fn cut(&self, start: u64, limit: u64) -> u64 {
         let end = self.written.min(start + self.mss).min(limit);

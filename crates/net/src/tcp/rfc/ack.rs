@@ -6,10 +6,10 @@
 use super::super::config::Variant;
 use super::super::scoreboard::DUP_THRESH;
 use super::super::segment::Segment;
-use super::{Recovery, Sender, SenderOutput, State};
+use super::{Recovery, Rfc, SenderOutput, State};
 use airbraid_units::{Duration, Instant};
 
-impl Sender {
+impl Rfc {
     /// Takes in an acknowledgement and sends what it lets go.
     pub(super) fn on_ack(&mut self, now: Instant, segment: &Segment) {
         // What was never sent cannot be acknowledged; what is older than the last one tells nothing.

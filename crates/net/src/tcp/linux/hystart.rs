@@ -1,0 +1,106 @@
+//! HyStart: ends slow start before the queue overflows (Ha and Rhee 2011), with Linux's constants.
+//!
+//! Two signs, looked for in each round trip: acknowledgements that come as one train for as long as half the least delay,
+//! and a delay that has grown by an eighth. It never touches the window: it says "found".
+
+use airbraid_units::{Duration, Instant};
+
+/// Below this window nothing is looked for \[segments\] (`hystart_low_window`).
+const LOW_WINDOW: u64 = 16;
+
+/// Acknowledgements further apart belong to no train (`hystart_ack_delta`).
+const TRAIN_GAP: Duration = Duration::from_millis(2);
+
+/// What aggregation may add to a train (`hystart_ack_delay` without pacing: at most 1 ms).
+const AGGREGATION: Duration = Duration::from_millis(1);
+
+/// Delays of a round that are looked at before they are judged (`HYSTART_MIN_SAMPLES`).
+const SAMPLES: u32 = 8;
+
+/// The least and the largest growth of the delay that counts (`HYSTART_DELAY_MIN`, `HYSTART_DELAY_MAX`).
+const GROWTH: (Duration, Duration) = (Duration::from_millis(4), Duration::from_millis(16));
+
+/// One slow start.
+#[derive(Clone, Debug, Default)]
+pub(super) struct HyStart {
+    round_start: Instant,
+    /// The round ends when this is acknowledged.
+    round_end: u64,
+    last: Instant,
+    least: Option<Duration>,
+    samples: u32,
+    /// Slow start should have ended.
+    pub found: bool,
+}
+
+impl HyStart {
+    /// A new round, which lasts until `end` is acknowledged.
+    pub fn begin_round(&mut self, now: Instant, end: u64) {
+        *self = Self { round_start: now, round_end: end, last: now, found: self.found, ..Self::default() };
+    }
+
+    /// An acknowledgement up to `una` with a delay; `nxt` is the next offset to send, `least` the least delay ever.
+    /// Whether slow start ends.
+    pub fn on_ack(
+        &mut self,
+        now: Instant,
+        (una, nxt): (u64, u64),
+        cwnd: u64,
+        delay: Duration,
+        least: Duration,
+    ) -> bool {
+        if una > self.round_end {
+            self.begin_round(now, nxt);
+        }
+        if cwnd < LOW_WINDOW {
+            return false;
+        }
+        if now.saturating_since(self.last) <= TRAIN_GAP {
+            self.last = now;
+            self.found |= now.saturating_since(self.round_start) > (least + AGGREGATION) / 2;
+        }
+        let current = self.least.map_or(delay, |other| other.min(delay));
+        self.least = Some(current);
+        if self.samples < SAMPLES {
+            self.samples += 1;
+        } else {
+            let growth = (least / 8).clamp(GROWTH.0, GROWTH.1);
+            self.found |= current > least + growth;
+        }
+        self.found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn us(n: u64) -> Duration {
+        Duration::from_micros(n)
+    }
+
+    /// Feeds a round of acknowledgements `gap` apart with `delay`; after how many slow start ends.
+    fn round(cwnd: u64, gap: u64, delay: u64) -> Option<u64> {
+        let mut hystart = HyStart::default();
+        hystart.begin_round(Instant::ZERO, 1_000_000);
+        (1..=40).find(|n| {
+            let now = Instant::ZERO + us(n * gap);
+            hystart.on_ack(now, (n * 1_000, 2_000_000), cwnd, us(delay), us(40_000))
+        })
+    }
+
+    #[test]
+    fn a_train_of_half_the_least_delay_ends_slow_start() {
+        // (40 ms + 1 ms) / 2 = 20.5 ms: the 21st acknowledgement at 1 ms each is the first beyond.
+        assert_eq!(round(16, 1_000, 40_000), Some(21));
+        assert_eq!(round(15, 1_000, 40_000), None, "the window is too small to say");
+        assert_eq!(round(16, 2_500, 40_000), None, "not a train");
+    }
+
+    #[test]
+    fn a_delay_that_has_grown_by_an_eighth_ends_slow_start() {
+        // The threshold is 40 + 40 / 8 = 45 ms; eight samples are only looked at.
+        assert_eq!(round(16, 2_500, 45_000), None);
+        assert_eq!(round(16, 2_500, 45_001), Some(9));
+    }
+}

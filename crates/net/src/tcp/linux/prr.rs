@@ -1,0 +1,87 @@
+//! Proportional rate reduction: how much a recovery may send for each arrival (RFC 6937, with the standard's rule for
+//! when to grow back by slow start), as Linux has it, in segments.
+//!
+//! It never says which segment to send, and it knows no window: the sender adds what it says to the pipe.
+
+/// One recovery.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Prr {
+    /// The window before (`RecoverFS`).
+    prior: u64,
+    delivered: u64,
+    /// Segments sent since the recovery began.
+    pub out: u64,
+}
+
+impl Prr {
+    /// A recovery begins at a window of `cwnd`.
+    pub const fn new(cwnd: u64) -> Self {
+        Self { prior: cwnd, delivered: 0, out: 0 }
+    }
+
+    /// `delivered` segments arrived, and `pipe` are in the network: how many may leave. Above `ssthresh` in proportion
+    /// of the reduction; below as many as arrived (CRB), and one more, if the acknowledgement moved on and brought no
+    /// news of loss (`safe`, SSRB).
+    pub fn allowance(&mut self, ssthresh: u64, pipe: u64, delivered: u64, safe: bool) -> u64 {
+        if delivered == 0 || self.prior == 0 {
+            return 0;
+        }
+        self.delivered += delivered;
+        let count = if pipe > ssthresh {
+            (ssthresh * self.delivered).div_ceil(self.prior).saturating_sub(self.out)
+        } else {
+            let conserve = self.delivered.saturating_sub(self.out).max(delivered);
+            (conserve + u64::from(safe)).min(ssthresh - pipe)
+        };
+        // The fast retransmission itself always goes.
+        count.max(u64::from(self.out == 0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 6937, section 4: a window of 20, 10 of which are to stay. `sent` for each arrival.
+    fn run(lost: u64) -> (Vec<u64>, u64) {
+        let (mut prr, mut sent) = (Prr::new(20), Vec::new());
+        // The first two duplicates let two new segments go (limited transmit); the third begins the recovery.
+        let mut pipe: u64 = 20 - lost;
+        let mut arrivals = 20 - lost;
+        for n in 0..arrivals {
+            pipe -= 1;
+            if n < 2 {
+                pipe += 1;
+                continue;
+            }
+            let delivered = if n == 2 { 3 } else { 1 };
+            let allowed = prr.allowance(10, pipe, delivered, false);
+            prr.out += allowed;
+            pipe += allowed;
+            sent.push(allowed);
+        }
+        arrivals = 0;
+        (sent, pipe + arrivals)
+    }
+
+    #[test]
+    fn one_loss_of_twenty_sends_for_every_second_arrival() {
+        // The first example: R at once, then one segment for each two acknowledgements, to the threshold exactly.
+        let (sent, pipe) = run(1);
+        assert_eq!(sent, [2, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]);
+        assert_eq!(sent.iter().sum::<u64>(), 10);
+        assert!((10..=12).contains(&pipe), "{pipe}");
+    }
+
+    #[test]
+    fn fifteen_losses_of_twenty_conserve_what_arrives_and_grow_when_it_is_safe() {
+        // The second example: the pipe (4, then less) is below the threshold, so each arrival is answered.
+        let (sent, _) = run(15);
+        assert_eq!(sent, [3, 1, 1], "conservative: as many as arrived");
+        let mut prr = Prr::new(20);
+        prr.out = 1;
+        assert_eq!(prr.allowance(10, 4, 1, true), 2, "slow start: one more");
+        assert_eq!(prr.allowance(10, 9, 1, true), 1, "never beyond the threshold");
+        assert_eq!(prr.allowance(10, 9, 0, true), 0, "nothing arrived");
+    }
+}

@@ -1,0 +1,244 @@
+//! What a sender sends, and when it may: new data, repetitions, probes, and the timer that it needs.
+//!
+//! RFC 9293 section 3.8.6.2 (silly window avoidance), RFC 6298 section 5, RFC 8985 sections 6.3 and 7. It never changes
+//! the window but for the silence before it sends.
+
+use super::super::segment::{Flags, Segment};
+use super::probe::{self, Probe};
+use super::{Linux, Phase, SenderOutput, State, Timer};
+use airbraid_units::{Duration, Instant};
+
+impl Linux {
+    /// The end of the segment that begins at `nxt`, if the application, its buffer and the offered window let one
+    /// through; a FIN that follows the data is included.
+    pub(super) fn sendable(&self) -> Option<u64> {
+        let data_end = self.written.min(self.nxt + self.mss);
+        let fin = self.closing && data_end == self.written && self.nxt <= self.written;
+        if data_end <= self.nxt {
+            // A FIN alone takes no room.
+            return fin.then_some(self.nxt + 1);
+        }
+        if data_end > self.una + self.config.send_buffer.as_u64() {
+            return None;
+        }
+        let offered = self.una + self.rwnd;
+        if data_end <= offered {
+            return Some(data_end + u64::from(fin));
+        }
+        let cut = offered.saturating_sub(self.nxt);
+        (cut > 0 && 2 * cut >= self.max_rwnd).then_some(offered)
+    }
+
+    fn put(&mut self, now: Instant, start: u64, end: u64) {
+        self.stats.sent_segments += 1;
+        self.last_sent = now;
+        let segment = Segment {
+            seq: start,
+            len: (end.min(self.written) - start) as u32,
+            flags: Flags { ack: true, fin: end > self.written, ..Flags::default() },
+            ..self.blank(now)
+        };
+        self.outputs.push_back(SenderOutput::Segment(segment));
+    }
+
+    fn send_new(&mut self, now: Instant, end: u64) {
+        let first = self.flight.is_empty();
+        if first && now.saturating_since(self.last_sent) > Duration::ZERO {
+            self.window.on_silence(now, self.last_sent, self.rtt.timeout());
+        }
+        self.flight.push(now, (self.nxt, end), self.delivered);
+        self.put(now, self.nxt, end);
+        self.nxt = end;
+        if self.phase == Phase::Recovery {
+            self.prr.out += 1;
+        }
+        if first || matches!(self.timer, Some((Timer::Probe, _))) {
+            self.restart_retransmission_timer(now);
+        }
+    }
+
+    /// Sends new data as far as the windows go, and sees that the right timer runs.
+    pub(super) fn transmit(&mut self, now: Instant) {
+        if self.state != State::Established {
+            return;
+        }
+        let (mut sent, mut starved) = (false, false);
+        while self.flight.pipe() < self.window.cwnd || self.flight.is_empty() {
+            let Some(end) = self.sendable() else {
+                starved = true;
+                break;
+            };
+            self.send_new(now, end);
+            sent = true;
+        }
+        let limited = self.flight.pipe() >= self.window.cwnd;
+        if sent || limited {
+            let idle = starved && self.phase == Phase::Open;
+            let edge = (self.una, self.nxt);
+            self.window.validate(now, self.flight.len(), edge, limited, idle, self.rtt.timeout());
+        }
+        if sent {
+            self.schedule_probe(now, false);
+        }
+        self.settle_timer(now);
+    }
+
+    /// Repeats what is lost, as far as the window goes, the lowest first.
+    pub(super) fn repeat_lost(&mut self, now: Instant) {
+        while self.flight.pipe() < self.window.cwnd {
+            let Some(place) = self.flight.next_lost() else { return };
+            self.repeat(now, place, true);
+            if self.phase == Phase::Recovery {
+                self.prr.out += 1;
+            }
+            if place == 0 && !matches!(self.timer, Some((Timer::Reorder, _))) {
+                self.start_timer(now, Timer::Retransmit, self.rtt.timeout());
+            }
+        }
+    }
+
+    /// New data in place of repetitions (RFC 5682, step 2.b); where there is none, the timeout counts as real.
+    pub(super) fn send_instead(&mut self, now: Instant) {
+        self.transmit(now);
+        if self.nxt <= self.high {
+            self.frto = false;
+            self.repeat_lost(now);
+        }
+    }
+
+    /// Sends the segment at `place` again; `counted`: because it is lost.
+    fn repeat(&mut self, now: Instant, place: usize, counted: bool) {
+        let (start, end) = (self.flight.get(place).start, self.flight.get(place).end);
+        self.flight.repeat(now, place, self.delivered, counted);
+        self.stats.retransmits += 1;
+        self.put(now, start, end);
+        if counted {
+            self.undo.since.get_or_insert(now);
+            *self.undo.open.get_or_insert(0) += 1;
+        }
+    }
+
+    // --- timers ----------------------------------------------------------------------------------------------------
+
+    pub(super) fn start_timer(&mut self, now: Instant, timer: Timer, span: Duration) {
+        self.timer = Some((timer, now.saturating_add(span.max(Duration::from_nanos(1)))));
+    }
+
+    /// After progress: a probe if the tail of a flight may need one, else the timeout.
+    pub(super) fn restart_timer(&mut self, now: Instant) {
+        if !self.schedule_probe(now, true) {
+            self.restart_retransmission_timer(now);
+        }
+    }
+
+    /// The timeout from now, less what has passed since the first segment left if another timer ran meanwhile.
+    fn restart_retransmission_timer(&mut self, now: Instant) {
+        if self.flight.is_empty() {
+            self.timer = None;
+            return;
+        }
+        let other = matches!(self.timer, Some((Timer::Reorder | Timer::Probe, _)));
+        let span = if other { self.until_timeout(now) } else { self.rtt.timeout() };
+        self.start_timer(now, Timer::Retransmit, span);
+    }
+
+    fn until_timeout(&self, now: Instant) -> Duration {
+        let first = self.flight.first().map_or(now, |first| first.at);
+        first.saturating_add(self.rtt.timeout()).saturating_since(now)
+    }
+
+    /// RFC 8985, section 7.2; `progress`: an acknowledgement moved the timeout. Whether a probe is scheduled.
+    fn schedule_probe(&mut self, now: Instant, progress: bool) -> bool {
+        if self.flight.is_empty() || self.phase != Phase::Open {
+            return false;
+        }
+        let span = probe::timeout(self.rtt.srtt(), self.flight.len(), self.rtt.floor(), self.config.initial_rto);
+        let rto = if progress { self.rtt.timeout() } else { self.until_timeout(now) };
+        let span = if rto.is_zero() { span } else { span.min(rto) };
+        self.start_timer(now, Timer::Probe, span);
+        true
+    }
+
+    /// Starts the timer that is needed if none runs.
+    fn settle_timer(&mut self, now: Instant) {
+        let waiting = self.nxt < self.written;
+        match self.timer {
+            _ if !self.flight.is_empty() => {
+                if self.timer.is_none() || matches!(self.timer, Some((Timer::Persist, _))) {
+                    self.start_timer(now, Timer::Retransmit, self.rtt.timeout());
+                }
+            }
+            // Nothing is out and yet something waits: only the offered window can hold it back.
+            Some((Timer::Persist, _)) if waiting => {}
+            _ if waiting => self.start_persist(now),
+            _ => self.timer = None,
+        }
+    }
+
+    pub(super) fn on_retransmission_timeout(&mut self, now: Instant) {
+        self.stats.timeouts += 1;
+        if self.state == State::SynSent {
+            self.rtt.back_off();
+            self.syn_lost = true;
+            self.send_syn(now);
+            return;
+        }
+        self.enter_loss(now);
+        self.expiries += 1;
+        self.rtt.back_off();
+        if let Some(place) = self.flight.next_lost() {
+            // Whatever window is offered: the peer may have lost its update.
+            self.repeat(now, place, true);
+        }
+        self.start_timer(now, Timer::Retransmit, self.rtt.timeout());
+    }
+
+    /// RFC 8985, section 6.3: the doubtful segments have waited long enough.
+    pub(super) fn on_reorder_timeout(&mut self, now: Instant) {
+        let window = self.rack.window(self.order());
+        let (lost, _) = self.rack.detect(now, &mut self.flight, window);
+        if lost > 0 {
+            if self.phase != Phase::Recovery {
+                self.enter_recovery();
+                let pipe = self.flight.pipe();
+                self.window.cwnd = pipe + self.prr.allowance(self.window.target(), pipe, 1, false);
+            }
+            self.repeat_lost(now);
+        }
+        if self.timer.is_none() {
+            self.start_timer(now, Timer::Retransmit, self.until_timeout(now));
+        }
+    }
+
+    /// RFC 8985, section 7.3: new data, whatever the congestion window says, else the last segment once more.
+    pub(super) fn on_probe_timeout(&mut self, now: Instant) {
+        if self.probe.is_none() {
+            let new = self.sendable();
+            if let Some(end) = new {
+                self.send_new(now, end);
+            } else if let Some(last) = (self.flight.len() as usize).checked_sub(1) {
+                self.repeat(now, last, false);
+            }
+            self.stats.tail_probes += 1;
+            self.probe = Some(Probe { end: self.nxt, repeats: new.is_none() });
+            self.start_timer(now, Timer::Retransmit, self.rtt.timeout());
+            return;
+        }
+        self.start_timer(now, Timer::Retransmit, self.until_timeout(now));
+    }
+
+    /// The window stays closed: asks with an empty segment from before it, which the peer must answer (RFC 9293, section
+    /// 3.10.7.4).
+    pub(super) fn on_persist(&mut self, now: Instant) {
+        self.stats.window_probes += 1;
+        self.probes += 1;
+        let segment = Segment { seq: self.una - 1, ..self.blank(now) };
+        self.outputs.push_back(SenderOutput::Segment(segment));
+        self.start_persist(now);
+    }
+
+    fn start_persist(&mut self, now: Instant) {
+        let span = self.rtt.timeout().saturating_mul(1 << self.probes.min(63)).min(self.config.max_rto);
+        self.start_timer(now, Timer::Persist, span);
+    }
+}

@@ -1,0 +1,264 @@
+//! The congestion window in segments: growth, reduction and its undoing, and whether it was used, as Linux has it.
+//!
+//! RFC 5681 with appropriate byte counting (each acknowledged segment counts, RFC 3465 without its limit), RFC 2861 and
+//! 7661 in spirit (a window that is not used does not grow and decays). It never knows which segment was lost.
+
+use super::super::config::{Config, Variant};
+use super::cubic::Cubic;
+use airbraid_units::{Duration, Instant};
+
+/// A threshold that is none.
+const NONE: u64 = u64::MAX;
+
+/// The window and its threshold.
+#[derive(Clone, Debug)]
+pub(super) struct Window {
+    /// \[segments\]
+    pub cwnd: u64,
+    ssthresh: u64,
+    /// Acknowledged segments that are not yet turned into growth.
+    count: u64,
+    /// Window and threshold before the last reduction; no threshold: nothing to go back to.
+    prior_cwnd: u64,
+    prior_ssthresh: Option<u64>,
+    cubic: Option<Cubic>,
+    initial: u64,
+    usage: Usage,
+}
+
+/// Whether the window was the limit, in the round trip that ends at `until`.
+#[derive(Clone, Debug, Default)]
+struct Usage {
+    limited: bool,
+    most_out: u64,
+    until: u64,
+    /// The most in flight since the window was last the limit, and when that was.
+    used: u64,
+    stamp: Instant,
+}
+
+impl Window {
+    pub fn new(config: &Config) -> Self {
+        let initial = config.initial_cwnd() / config.mss.as_u64();
+        Self {
+            cwnd: initial,
+            ssthresh: NONE,
+            count: 0,
+            prior_cwnd: 0,
+            prior_ssthresh: None,
+            cubic: (config.variant == Variant::Cubic).then(Cubic::default),
+            initial,
+            usage: Usage::default(),
+        }
+    }
+    pub const fn ssthresh(&self) -> Option<u64> {
+        if self.ssthresh == NONE { None } else { Some(self.ssthresh) }
+    }
+    /// The threshold as reduction by proportion wants it.
+    pub const fn target(&self) -> u64 {
+        self.ssthresh
+    }
+    const fn is_slow(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// The connection is established; SYNs that were lost leave one segment.
+    pub fn begin(&mut self, now: Instant, nxt: u64, syn_lost: bool) {
+        if syn_lost {
+            self.cwnd = 1;
+        }
+        self.usage.stamp = now;
+        if let Some(cubic) = &mut self.cubic {
+            cubic.begin(now, nxt);
+        }
+    }
+
+    /// An acknowledgement up to `una` ended a round trip of `rtt`.
+    pub fn on_rtt(&mut self, now: Instant, una: u64, nxt: u64, rtt: Duration) {
+        let slow = self.is_slow();
+        if let Some(cubic) = &mut self.cubic
+            && cubic.on_delay(now, (una, nxt), self.cwnd, slow, rtt)
+        {
+            self.ssthresh = self.cwnd;
+        }
+    }
+
+    /// `acked` segments arrived outside recovery.
+    pub fn on_ack(&mut self, now: Instant, mut acked: u64) {
+        if !self.is_used() {
+            return;
+        }
+        if self.is_slow() {
+            let grown = (self.cwnd + acked).min(self.ssthresh);
+            acked -= grown - self.cwnd;
+            self.cwnd = grown;
+            if acked == 0 {
+                return;
+            }
+        }
+        let needed = match &mut self.cubic {
+            Some(cubic) => cubic.count(now, self.cwnd, acked),
+            None => self.cwnd,
+        };
+        // What was saved up for a larger window gives one segment, not many.
+        if self.count >= needed {
+            self.count = 0;
+            self.cwnd += 1;
+        }
+        self.count += acked;
+        self.cwnd += self.count / needed;
+        self.count %= needed;
+    }
+
+    /// A loss: the threshold falls, and what was before is remembered. The window follows as the recovery goes on.
+    pub fn reduce(&mut self, remember: bool) {
+        self.prior_ssthresh = remember.then(|| self.current_ssthresh());
+        self.prior_cwnd = self.cwnd;
+        self.count = 0;
+        self.ssthresh = match &mut self.cubic {
+            Some(cubic) => cubic.on_loss(self.cwnd),
+            None => (self.cwnd / 2).max(2),
+        };
+    }
+    /// A timeout, after [`Self::reduce`] unless it hits an earlier one: one segment more than is in the network.
+    pub fn on_timeout(&mut self, now: Instant, pipe: u64, nxt: u64) {
+        self.cwnd = pipe + 1;
+        self.count = 0;
+        if let Some(cubic) = &mut self.cubic {
+            cubic.reset(now, nxt);
+        }
+    }
+    /// A recovery ended.
+    pub fn end_reduction(&mut self) {
+        if self.ssthresh != NONE {
+            self.cwnd = self.ssthresh;
+        }
+    }
+    /// The last reduction was needless.
+    pub fn undo(&mut self) {
+        if let Some(ssthresh) = self.prior_ssthresh {
+            self.cwnd = self.cwnd.max(self.prior_cwnd);
+            self.ssthresh = self.ssthresh.max(ssthresh);
+        }
+    }
+
+    /// The threshold, as if the window had been left for something smaller now: three quarters of it at least.
+    fn current_ssthresh(&self) -> u64 {
+        self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4)
+    }
+
+    /// Whether the window is used, so that it may grow; in slow start half of it is enough.
+    fn is_used(&self) -> bool {
+        self.usage.limited || self.is_slow() && self.cwnd < 2 * self.usage.most_out
+    }
+
+    /// After sending: `out` segments are not acknowledged, up to `una` everything is, `nxt` comes next; `limited`: the
+    /// window ended it. `idle`: nothing but want of data did, and no recovery goes on; `rto`: the timeout.
+    pub fn validate(
+        &mut self,
+        now: Instant,
+        out: u64,
+        (una, nxt): (u64, u64),
+        limited: bool,
+        idle: bool,
+        rto: Duration,
+    ) {
+        let usage = &mut self.usage;
+        if una >= usage.until || limited || !usage.limited && out > usage.most_out {
+            usage.limited = limited;
+            usage.most_out = out;
+            usage.until = nxt;
+        }
+        if self.is_used() {
+            self.usage.used = 0;
+            self.usage.stamp = now;
+            return;
+        }
+        self.usage.used = self.usage.used.max(out);
+        if now.saturating_since(self.usage.stamp) < rto {
+            return;
+        }
+        if idle {
+            let used = self.usage.used.max(self.initial);
+            if used < self.cwnd {
+                self.ssthresh = self.current_ssthresh();
+                self.cwnd = u64::midpoint(self.cwnd, used);
+            }
+            self.usage.used = 0;
+        }
+        self.usage.stamp = now;
+    }
+
+    /// Data are to be sent while nothing is out, the last at `last_sent`: each timeout of silence halves the window.
+    pub fn on_silence(&mut self, now: Instant, last_sent: Instant, rto: Duration) {
+        if let Some(cubic) = &mut self.cubic {
+            cubic.on_silence(now, last_sent);
+        }
+        let mut silent = now.saturating_since(last_sent);
+        if silent <= rto {
+            return;
+        }
+        self.ssthresh = self.current_ssthresh();
+        let least = self.initial.min(self.cwnd);
+        while silent > rto && self.cwnd > least {
+            silent = silent.saturating_sub(rto);
+            self.cwnd /= 2;
+        }
+        self.cwnd = self.cwnd.max(least);
+        self.usage.stamp = now;
+        self.usage.used = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn window(variant: Variant) -> Window {
+        let mut window = Window::new(&Config::linux(variant));
+        window.begin(Instant::ZERO, 1, false);
+        window
+    }
+    fn use_all(window: &mut Window) {
+        window.validate(Instant::ZERO, window.cwnd, (1, 2), true, false, Duration::from_secs(1));
+    }
+
+    #[test]
+    fn slow_start_counts_segments_and_reno_one_a_window() {
+        let mut window = window(Variant::Reno);
+        window.on_ack(Instant::ZERO, 2);
+        assert_eq!(window.cwnd, 10, "not used");
+        use_all(&mut window);
+        window.on_ack(Instant::ZERO, 10);
+        assert_eq!(window.cwnd, 20);
+        window.reduce(true);
+        window.end_reduction();
+        assert_eq!((window.cwnd, window.ssthresh()), (10, Some(10)));
+        for _ in 0..5 {
+            window.on_ack(Instant::ZERO, 2);
+        }
+        assert_eq!(window.cwnd, 11);
+        window.undo();
+        assert_eq!((window.cwnd, window.ssthresh()), (20, None));
+    }
+
+    #[test]
+    fn cubic_keeps_seven_tenths() {
+        let mut window = window(Variant::Cubic);
+        window.cwnd = 100;
+        window.reduce(true);
+        assert_eq!(window.ssthresh(), Some(70));
+    }
+
+    #[test]
+    fn a_window_that_is_not_used_decays() {
+        let mut window = window(Variant::Reno);
+        window.cwnd = 40;
+        window.ssthresh = 30;
+        let (second, at) = (Duration::from_secs(1), |s| Instant::ZERO + Duration::from_secs(s));
+        window.validate(at(2), 5, (1, 2), false, true, second);
+        assert_eq!((window.cwnd, window.ssthresh()), (25, Some(30)), "(40 + 10) / 2");
+        window.on_silence(at(9), at(6), second);
+        assert_eq!(window.cwnd, 10, "halved thrice, not below the initial window");
+    }
+}

@@ -1,0 +1,96 @@
+//! The receive window grows with what the application reads in a round trip: Linux's dynamic right-sizing.
+//!
+//! Fisk and Feng 2001; the kernel's `tcp_rcv_space_adjust` and `tcp_grow_window`, without the memory that packets take
+//! besides their payload. It only says how large the window may be; it never shrinks it.
+
+use airbraid_units::{Duration, Instant};
+
+/// The first window \[byte\]: half of `tcp_rmem`'s default of 128 KiB, and what a SYN can say.
+const FIRST: u64 = 65_535;
+
+/// Segments that the application is taken to have read in the round trip before the first (`TCP_INIT_CWND`).
+const FIRST_READ: u64 = 10;
+
+/// Segments of slack in the window (as above: twice what was read and 16 segments).
+const SLACK: u64 = 16;
+
+/// One connection.
+#[derive(Clone, Debug)]
+pub(super) struct Autotune {
+    mss: u64,
+    most: u64,
+    window: u64,
+    clamp: u64,
+    /// What was read in the last round trip that read more than those before.
+    space: u64,
+    /// When the present round trip began, and the next offset then.
+    since: Instant,
+    from: u64,
+    /// Eight times the round trip \[ns\], seen from here; zero before the first.
+    rtt8: u64,
+}
+
+impl Autotune {
+    /// Up to `most` byte.
+    pub fn new(mss: u64, most: u64) -> Self {
+        let window = FIRST.min(most);
+        Self { mss, most, window, clamp: window, space: FIRST_READ * mss, since: Instant::ZERO, from: 1, rtt8: 0 }
+    }
+    /// The window now \[byte\].
+    pub const fn window(&self) -> u64 {
+        self.window
+    }
+    /// The round trip seen from here; `None` without timestamps.
+    pub fn rtt(&self) -> Option<Duration> {
+        (self.rtt8 > 0).then(|| Duration::from_nanos(self.rtt8 / 8))
+    }
+
+    /// A segment of `len` byte came that answers what was sent at `echo`; everything below `next` is in order.
+    pub fn on_data(&mut self, now: Instant, len: u64, echo: Option<Instant>, next: u64) {
+        match echo {
+            None => self.clamp = self.most,
+            Some(echo) if len >= self.mss => {
+                let r = now.saturating_since(echo).as_nanos();
+                self.rtt8 = if self.rtt8 == 0 { 8 * r } else { self.rtt8 - self.rtt8 / 8 + r };
+            }
+            Some(_) => {}
+        }
+        self.window = self.clamp.min(self.window + 2 * self.mss);
+        let Some(rtt) = self.rtt() else { return };
+        if now.saturating_since(self.since) < rtt {
+            return;
+        }
+        let read = next.saturating_sub(self.from);
+        if read > self.space {
+            let target = 2 * read + SLACK * self.mss;
+            let grown = target + 2 * (target * (read - self.space) / self.space);
+            self.clamp = self.clamp.max(grown.min(self.most));
+            self.space = read;
+        }
+        self.since = now;
+        self.from = next;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_window_stays_ahead_of_slow_start() {
+        let (mss, rtt) = (1_448, Duration::from_millis(50));
+        let mut tune = Autotune::new(mss, 3 << 20);
+        assert_eq!(tune.window(), 65_535);
+        let (mut now, mut next, mut cwnd) = (Instant::ZERO + rtt, 1, 10);
+        for _ in 0..8 {
+            assert!(tune.window() >= (cwnd * mss).min(3 << 20), "{cwnd} segments, {}", tune.window());
+            for _ in 0..cwnd {
+                next += mss;
+                tune.on_data(now, mss, Some(now.saturating_sub(rtt)), next);
+                now += rtt / (cwnd + 1);
+            }
+            cwnd *= 2;
+        }
+        assert_eq!((tune.window(), tune.rtt()), (3 << 20, Some(rtt)));
+    }
+}

@@ -1,0 +1,151 @@
+//! When Linux acknowledges: at once at the start of a connection and after trouble, then every second full segment or
+//! after a delay that follows the arrivals; reports of what is out of order are thinned out.
+//!
+//! RFC 5681 section 4.2 leaves the choice; this is the kernel's (`quickack`, `ato`, `tcp_comp_sack_*`). The receiver never
+//! sends data, so it is never in the interactive mode that would end quick acknowledgements. It sends nothing itself.
+
+use airbraid_units::{Duration, Instant};
+
+/// Segments acknowledged at once at the start (`TCP_MAX_QUICKACKS`).
+const QUICK_MAX: u64 = 16;
+
+/// The least and first delay (`TCP_ATO_MIN`, `TCP_DELACK_MIN`: 40 ms).
+const DELAY_MIN: Duration = Duration::from_millis(40);
+
+/// Reports of disorder that go at once until the gap moves (`TCP_FASTRETRANS_THRESH`).
+const REPORTS_AT_ONCE: u32 = 3;
+
+/// Reports that one may stand for (`tcp_comp_sack_nr`).
+const REPORTS_JOINED: u32 = 44;
+
+/// A report is never held back longer (`tcp_comp_sack_delay_ns`), nor than a twentieth of the round trip.
+const REPORT_DELAY_MAX: Duration = Duration::from_millis(1);
+
+/// The state of one receiver.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Quick {
+    /// Acknowledgements that still go at once.
+    credit: u64,
+    /// The delay for the others; zero before the first segment.
+    delay: Duration,
+    last: Instant,
+    /// Reports of disorder since the gap moved, and those held back.
+    reports: u32,
+    held_back: u32,
+}
+
+impl Quick {
+    /// Data came; `window` and `mss` bound the quick acknowledgements, `rto` is what the sender would wait.
+    pub fn on_data(&mut self, now: Instant, window: u64, mss: u64, rto: Duration) {
+        let gap = now.saturating_since(self.last);
+        self.last = now;
+        if self.delay.is_zero() {
+            self.refill(window, mss);
+            self.delay = DELAY_MIN;
+        } else if gap <= DELAY_MIN / 2 {
+            self.delay = self.delay / 2 + DELAY_MIN / 2;
+        } else if gap < self.delay {
+            self.delay = (self.delay / 2 + gap).min(rto);
+        } else if gap > rto {
+            // The sender has begun anew and needs acknowledgements to grow.
+            self.refill(window, mss);
+        }
+    }
+    fn refill(&mut self, window: u64, mss: u64) {
+        self.credit = self.credit.max((window / (2 * mss)).clamp(2, QUICK_MAX));
+    }
+    /// Something came that the receiver had: its acknowledgement must have been lost or late.
+    pub fn on_trouble(&mut self, window: u64, mss: u64) {
+        self.refill(window, mss);
+        self.delay = DELAY_MIN;
+    }
+
+    /// Whether `unacknowledged` byte in order are acknowledged at once: more than `every` - 1 segments, or in quick mode.
+    pub fn is_due(&self, unacknowledged: u64, mss: u64, every: u32) -> bool {
+        self.credit > 0 || unacknowledged > u64::from(every - 1) * mss
+    }
+    /// How long an acknowledgement waits, at most `most`.
+    pub fn delay(&self, most: Duration, rtt: Option<Duration>) -> Duration {
+        let bound = rtt.map_or(most, |rtt| most.min(rtt.max(DELAY_MIN)));
+        self.delay.max(Duration::from_nanos(1)).min(bound)
+    }
+    /// How long a report of disorder waits; not at all among the first three, or if it would stand for too many.
+    pub fn report_delay(&mut self, rtt: Option<Duration>) -> Duration {
+        if self.reports < REPORTS_AT_ONCE {
+            self.reports += 1;
+            return Duration::ZERO;
+        }
+        self.held_back += 1;
+        if self.held_back >= REPORTS_JOINED {
+            return Duration::ZERO;
+        }
+        rtt.map_or(Duration::ZERO, |rtt| (rtt / 20).min(REPORT_DELAY_MAX))
+    }
+    /// The gap moved.
+    pub fn on_progress(&mut self) {
+        self.reports = 0;
+    }
+    /// An acknowledgement goes.
+    pub fn on_sent(&mut self) {
+        self.held_back = 0;
+        if self.credit == 1 {
+            self.delay = DELAY_MIN;
+        }
+        self.credit = self.credit.saturating_sub(1);
+    }
+    /// It went because the delay was over: the next may wait longer.
+    pub fn on_expired(&mut self, rto: Duration) {
+        self.delay = (self.delay * 2).min(rto);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+    const RTO: Duration = Duration::from_millis(220);
+
+    #[test]
+    fn sixteen_go_at_once_then_every_second() {
+        let mut quick = Quick::default();
+        quick.on_data(at(1), 65_535, 1_448, RTO);
+        for _ in 0..16 {
+            assert!(quick.is_due(1_448, 1_448, 2));
+            quick.on_sent();
+        }
+        assert!(!quick.is_due(1_448, 1_448, 2) && quick.is_due(1_449, 1_448, 2));
+        quick.on_data(at(300), 65_535, 1_448, RTO);
+        assert!(quick.is_due(1, 1_448, 2), "after a silence");
+    }
+
+    #[test]
+    fn the_delay_follows_the_arrivals_between_40_and_200_ms() {
+        let mut quick = Quick::default();
+        let most = Duration::from_millis(200);
+        quick.on_data(at(0), 65_535, 1_448, RTO);
+        assert_eq!(quick.delay(most, None), Duration::from_millis(40));
+        quick.on_expired(RTO);
+        quick.on_expired(RTO);
+        assert_eq!(quick.delay(most, None), Duration::from_millis(160));
+        assert_eq!(quick.delay(most, Some(Duration::from_millis(90))), Duration::from_millis(90));
+        quick.on_data(at(10), 65_535, 1_448, RTO);
+        assert_eq!(quick.delay(most, None), Duration::from_millis(100), "160 / 2 + 20");
+        quick.on_data(at(60), 65_535, 1_448, RTO);
+        assert_eq!(quick.delay(most, None), Duration::from_millis(100), "100 / 2 + 50");
+    }
+
+    #[test]
+    fn the_first_three_reports_of_disorder_go_at_once() {
+        let mut quick = Quick::default();
+        let rtt = Some(Duration::from_millis(10));
+        assert!((0..3).all(|_| quick.report_delay(rtt).is_zero()));
+        assert_eq!(quick.report_delay(rtt), Duration::from_micros(500));
+        assert!((0..42).all(|_| !quick.report_delay(rtt).is_zero()));
+        assert!(quick.report_delay(rtt).is_zero(), "the 44th");
+        quick.on_progress();
+        assert!(quick.report_delay(rtt).is_zero());
+    }
+}

@@ -1,0 +1,141 @@
+//! The `linux` profile in conversations that a person can read, kept in `transcripts/linux_*.txt`, and what it does where
+//! the RFC profile would do something else. Segments of 1000 byte, 50 ms each way, no rate.
+
+mod common;
+
+use airbraid_net::tcp::{Config, Segment, Sender, SenderInput, Variant};
+use airbraid_units::{Bytes, Duration, Instant};
+use common::{Fate, Way, World};
+
+fn config(variant: Variant) -> Config {
+    Config { mss: Bytes::new(1_000), ..Config::linux(variant) }
+}
+
+fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+/// A network that treats the n-th data segment (from 1; SYN and pure acknowledgements are not counted) as `fate` says:
+/// how much later than 50 ms it arrives, or `None`: it is lost.
+fn network(fate: impl Fn(u32) -> Option<u64>) -> impl FnMut(Instant, Way, &Segment) -> Fate {
+    let mut number = 0;
+    move |_, way, segment| {
+        if way == Way::Ack || segment.len == 0 {
+            return vec![ms(50)];
+        }
+        number += 1;
+        fate(number).map(|late| ms(50 + late)).into_iter().collect()
+    }
+}
+
+/// A file of `size` byte over that network.
+fn transfer(config: Config, size: u64, fate: impl Fn(u32) -> Option<u64>) -> (String, Sender) {
+    let mut world = World::new(config, network(fate));
+    world.tell_sender(Some(SenderInput::Open));
+    world.tell_sender(Some(SenderInput::Write(Bytes::new(size))));
+    world.tell_sender(Some(SenderInput::Close));
+    world.run_until(Instant::ZERO + Duration::from_secs(60));
+    assert!(world.delivered == size && world.sender_finished && world.receiver_finished);
+    (world.transcript.join("\n"), world.sender)
+}
+
+/// Compares with the file, and shows both where they differ.
+fn assert_transcript(actual: &str, expected: &str) {
+    assert_eq!(actual.trim(), expected.trim(), "\n--- actual ---\n{actual}\n");
+}
+
+#[test]
+fn rack_repairs_one_loss_in_a_window_without_a_timeout() {
+    let (transcript, sender) = transfer(config(Variant::Cubic), 16_000, |n| (n != 3).then_some(0));
+    assert_transcript(&transcript, include_str!("transcripts/linux_one_loss.txt"));
+    let stats = sender.stats();
+    assert_eq!((stats.fast_retransmits, stats.timeouts, stats.retransmits, stats.tail_probes), (1, 0, 1, 0));
+    assert_eq!(stats.undone, 0);
+}
+
+#[test]
+fn a_lost_tail_is_probed_before_the_timeout() {
+    let (transcript, sender) = transfer(config(Variant::Reno), 6_000, |n| (n != 5 && n != 6).then_some(0));
+    assert_transcript(&transcript, include_str!("transcripts/linux_tail_loss.txt"));
+    let stats = sender.stats();
+    assert_eq!((stats.tail_probes, stats.timeouts, stats.fast_retransmits), (1, 0, 1));
+}
+
+#[test]
+fn a_tail_of_one_that_a_probe_repaired_reduces_the_window() {
+    let (_, sender) = transfer(config(Variant::Reno), 6_000, |n| (n != 6).then_some(0));
+    let stats = sender.stats();
+    assert_eq!((stats.tail_probes, stats.timeouts, stats.retransmits), (1, 0, 1));
+}
+
+#[test]
+fn a_spurious_recovery_is_undone() {
+    // The third is 60 ms late: taken for lost, repeated, and then reported twice.
+    let (transcript, sender) = transfer(config(Variant::Cubic), 16_000, |n| Some(if n == 3 { 60 } else { 0 }));
+    assert_transcript(&transcript, include_str!("transcripts/linux_spurious.txt"));
+    let stats = sender.stats();
+    assert_eq!((stats.fast_retransmits, stats.undone, stats.timeouts), (1, 1, 0));
+    assert_eq!(sender.ssthresh(), None, "as before");
+}
+
+#[test]
+fn a_spurious_timeout_is_undone() {
+    // For 800 ms the path holds everything back, and then lets it go in order.
+    let stall = |now: Instant, _: Way, _: &Segment| {
+        let (from, to) = (Instant::ZERO + ms(150), Instant::ZERO + ms(950));
+        vec![ms(50) + if now > from && now < to { to.saturating_since(now) } else { Duration::ZERO }]
+    };
+    let mut world = World::new(config(Variant::Cubic), stall);
+    world.tell_sender(Some(SenderInput::Open));
+    world.tell_sender(Some(SenderInput::Write(Bytes::new(200_000))));
+    world.run_until(Instant::ZERO + Duration::from_secs(10));
+    let stats = world.sender.stats();
+    assert_eq!(world.delivered, 200_000);
+    assert!(stats.timeouts >= 1 && stats.undone >= 1 && stats.fast_retransmits == 0, "{stats:?}");
+    assert!(stats.retransmits <= 4, "only what the timer sent: {stats:?}");
+    assert_eq!(world.sender.ssthresh(), None, "as before: {stats:?}");
+}
+
+/// A path of 10 Mbit/s (1.2 ms a packet) and 20 ms each way, on which every `every`-th data segment is `behind` places
+/// late; goodput \[Mbit/s\] and what the sender counted.
+fn reordered(config: Config, behind: u64, every: u64) -> (f64, Sender) {
+    let service = Duration::from_micros(1_200);
+    let (mut free_at, mut number) = (Instant::ZERO, 0u64);
+    let mut world = World::new(config, move |now, way, segment: &Segment| {
+        if way == Way::Ack || segment.len == 0 {
+            return vec![ms(20)];
+        }
+        number += 1;
+        let start = free_at.max(now);
+        if start.saturating_since(now) > service * 60 {
+            return Vec::new();
+        }
+        free_at = start + service;
+        let late = if number.is_multiple_of(every) { service * behind } else { Duration::ZERO };
+        vec![free_at.saturating_since(now) + ms(20) + late]
+    });
+    world.tell_sender(Some(SenderInput::Open));
+    world.tell_sender(Some(SenderInput::WriteForever));
+    let span = Duration::from_secs(20);
+    world.run_until(Instant::ZERO + span);
+    (world.delivered as f64 * 8.0 / span.as_secs_f64() / 1e6, world.sender)
+}
+
+#[test]
+fn reordering_of_three_to_eight_packets_is_tolerated() {
+    let (straight, _) = reordered(config(Variant::Cubic), 0, 40);
+    for behind in 3..=8 {
+        let (goodput, sender) = reordered(config(Variant::Cubic), behind, 40);
+        let rfc = Config {
+            variant: Variant::Cubic,
+            receive_buffer: Bytes::new(1 << 20),
+            mss: Bytes::new(1_000),
+            min_rto: ms(200),
+            ..Config::default()
+        };
+        let (other, _) = reordered(rfc, behind, 40);
+        println!("{behind}: {goodput:.3}, RFC {other:.3} of {straight:.3} {:?}", sender.stats());
+        assert!(goodput > 0.95 * straight, "{behind}: {goodput} of {straight}");
+        assert!(sender.stats().retransmits < 100, "{behind}: {:?}", sender.stats());
+    }
+}
