@@ -5,6 +5,7 @@
 mod arguments;
 mod check;
 mod explain;
+mod lab;
 mod print;
 mod progress;
 mod run;
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Explain(arguments) => explain::explain(&arguments),
+        Command::Lab(arguments) => lab::lab(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

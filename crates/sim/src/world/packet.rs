@@ -74,12 +74,17 @@ pub enum Body {
         /// Number within the flow.
         number: u64,
     },
+    /// A packet from outside, whose bytes its driver keeps under this handle.
+    External {
+        /// The handle.
+        handle: u32,
+    },
 }
 
 /// What the table knows of a packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Record {
-    /// The flow that it belongs to.
+    /// The flow that it belongs to; of a packet from outside its bucket.
     pub flow: u32,
     /// The node that sent it.
     pub from: u32,
@@ -143,6 +148,8 @@ impl Packet for Msdu {
 pub struct Packets {
     records: Vec<Record>,
     free: Vec<u32>,
+    /// Handles of packets from outside that are gone.
+    released: Vec<u32>,
     offered: u64,
     delivered: u64,
     dropped: [u64; DROP_REASONS.len()],
@@ -204,7 +211,15 @@ impl Packets {
         } else {
             self.dropped[record.reason.unwrap_or(DropReason::Unheard) as usize] += 1;
         }
+        if let Body::External { handle } = record.body {
+            self.released.push(handle);
+        }
         self.free.push(packet.id);
+    }
+
+    /// Moves the handles of packets from outside that are gone to the end of `handles`.
+    pub fn take_released(&mut self, handles: &mut Vec<u32>) {
+        handles.append(&mut self.released);
     }
 
     /// Dropped packets by reason; reasons that did not occur are left out.
