@@ -132,7 +132,7 @@ fn a_file_arrives_intact_over_the_trunk() {
     std::fs::write(folder.join("sent"), &bytes).unwrap();
     let path = folder.display();
     let serve = format!("sender=python3 -m http.server --directory {path} 80");
-    let fetch = format!("receiver=curl -sS -o {path}/got http://sender/sent");
+    let fetch = format!("receiver=curl -sS --retry 5 --retry-connrefused -o {path}/got http://sender/sent");
     let result = lab("curl", "scenarios/lab/trunk.toml", &["--exec", &fetch, "--exec", &serve]);
     assert_eq!(std::fs::read(folder.join("got")).unwrap().len(), bytes.len(), "{result}");
     assert!(std::fs::read(folder.join("got")).unwrap() == bytes);

@@ -18,7 +18,7 @@ use std::thread::Scope;
 /// What is kept of an output \[byte\].
 const OUTPUT_MAX: usize = 1_000_000;
 /// How long those who need a command wait for it to listen on some port, and on the port that it names.
-const SETTLES_IN: Duration = Duration::from_millis(500);
+const SETTLES_IN: Duration = Duration::from_secs(3);
 const READY_IN: Duration = Duration::from_secs(10);
 /// How long servers may go on when nobody needs them, and after they were asked to end.
 const LINGERS: Duration = Duration::from_millis(1_000);
