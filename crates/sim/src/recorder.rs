@@ -25,6 +25,9 @@ const DYNAMIC_PORT: u16 = 49_152;
 /// The TTL with which most hosts begin.
 const INITIAL_TTL: u8 = 64;
 
+/// The bytes of packets from outside, by handle.
+pub type Payloads = RefCell<Vec<Vec<u8>>>;
+
 /// What a run has recorded.
 #[derive(Default)]
 pub struct Recording {
@@ -66,7 +69,7 @@ pub struct Recorder<'a> {
     lines: Timeline,
     recording: &'a RefCell<Recording>,
     /// The bytes of packets from outside, by handle.
-    payloads: Option<&'a RefCell<Vec<Vec<u8>>>>,
+    payloads: Option<&'a Payloads>,
 }
 
 impl std::fmt::Debug for Recorder<'_> {
@@ -116,7 +119,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// The same, with the bytes of packets from outside by their handles.
-    pub fn with_payloads(self, payloads: &'a RefCell<Vec<Vec<u8>>>) -> Self {
+    pub fn with_payloads(self, payloads: &'a Payloads) -> Self {
         Self { payloads: Some(payloads), ..self }
     }
 

@@ -7,12 +7,11 @@ use super::plan::Layout;
 use super::result::{PortSample, Sample};
 use crate::clock::Clock;
 use crate::tun::Tun;
-use airbraid_sim::{Delivery, External, World};
+use airbraid_sim::{Delivery, External, Payloads, World};
 use airbraid_units::{Duration, Instant};
 use hdrhistogram::Histogram;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::{TimeSpec, TimeValLike};
-use std::cell::RefCell;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -62,7 +61,7 @@ pub struct Driver<'a, 'b> {
     clock: Clock,
     ports: Vec<Port>,
     /// Bytes of packets by handle, and when each came.
-    payloads: &'b RefCell<Vec<Vec<u8>>>,
+    payloads: &'b Payloads,
     came: Vec<Instant>,
     free: Vec<u32>,
     lateness: Histogram<u64>,
@@ -81,7 +80,7 @@ impl<'a, 'b> Driver<'a, 'b> {
         world: &'b mut World<'a>,
         layout: &'b Layout,
         tuns: Vec<Tun>,
-        payloads: &'b RefCell<Vec<Vec<u8>>>,
+        payloads: &'b Payloads,
         interval: Duration,
     ) -> io::Result<Self> {
         let port =

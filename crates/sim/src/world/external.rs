@@ -7,7 +7,7 @@
 use super::packet::{Body, DropReason, Msdu, PacketRef};
 use super::routing::NextHop;
 use super::{Observer, World};
-use crate::recorder::{Recorder, Recording};
+use crate::recorder::{Payloads, Recorder, Recording};
 use crate::result::MacResult;
 use crate::run::RunError;
 use crate::scenario::spec::{Interface, Spec};
@@ -71,7 +71,7 @@ impl<'a> World<'a> {
     pub fn external(
         spec: &'a Spec,
         seed: u64,
-        recording: Option<(&'a RefCell<Recording>, &'a RefCell<Vec<Vec<u8>>>)>,
+        recording: Option<(&'a RefCell<Recording>, &'a Payloads)>,
     ) -> Result<Self, RunError> {
         let observer = recording.map(|(recording, payloads)| {
             let recorder = Recorder::new(spec, true, false, recording).with_payloads(payloads);
