@@ -5,7 +5,7 @@ RELEASE := target/release/airbraid
 OUT     := out
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check lint bench bench-peers picture tools test-tools clean
+.PHONY: help demo build test check lint bench bench-peers bench-lab picture tools test-tools clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ bench: build ## Speed and memory of the four benchmark scenarios, costs of singl
 
 bench-peers: build ## The same beside ns-2 (Debian's package), in one run
 	@AIRBRAID=$(RELEASE) benches/peers.sh
+
+bench-lab: build test-tools ## The simulated TCP beside the kernel's in the lab (root)
+	@benches/lab.sh $(RELEASE)
 
 picture: build ## Draw the picture of the README anew
 	@scripts/picture.sh $(RELEASE)

@@ -27,6 +27,9 @@ pub enum Command {
     /// Reproduce a paper: its figures and tables, ours beside the paper's
     #[command(after_help = REPRODUCE_EXAMPLES)]
     Reproduce(Reproduce),
+    /// Run a scenario in real time, with network namespaces as hosts and real programs in them (Linux, root)
+    #[command(after_help = LAB_EXAMPLES)]
+    Lab(Lab),
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -81,6 +84,24 @@ Every run that is finished is kept (--store): interrupt it and start it again, i
 
 Exit status: 0 fine, 1 a run failed or a row is missing, 2 the input is wrong, 130 interrupted.
 That a value is off is a result, not a failure.";
+const LAB_EXAMPLES: &str = "\
+Examples:
+  airbraid lab scenarios/lab/trunk.toml
+      the commands of its [[exec]] tables, what they wrote, and a table of what went through
+
+  airbraid lab trunk.toml --exec sender='iperf3 -c receiver -t 20' --exec receiver='iperf3 -s -1'
+      a command that names another node waits until the commands of that node listen; of the file only the nodes count
+
+  airbraid lab trunk.toml --shell sender
+      a shell on a host; the lab ends with it
+
+  airbraid lab trunk.toml --exec sender='ping -c 5 receiver' --out look --pcap --json
+      captures of all radios for Wireshark, and everything as one JSON object
+
+  airbraid lab --clean
+      removes what a lab has left that was killed
+
+Exit status: 0 fine, 1 a command failed, 2 the input is wrong.";
 
 /// What is said over a scenario.
 #[derive(Args, Debug, Default)]
@@ -178,4 +199,45 @@ pub struct Reproduce {
     /// Papers of this directory, a folder each, beside those that airbraid brings along
     #[arg(long, value_name = "DIR")]
     pub papers: Option<PathBuf>,
+}
+
+/// Arguments of `lab`.
+#[derive(Args, Debug)]
+pub struct Lab {
+    /// The scenario, a TOML file with nodes that say host = "namespace"
+    #[arg(required_unless_present = "clean")]
+    pub file: Option<PathBuf>,
+    /// Runs a command in a node's namespace, instead of those of the file; may be repeated
+    #[arg(long, value_name = "NODE=COMMAND")]
+    pub exec: Vec<String>,
+    /// Runs a shell in a node's namespace
+    #[arg(long, value_name = "NODE")]
+    pub shell: Option<String>,
+    /// Sets a key of the scenario; may be repeated, the last one counts
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Seed of losses, errors and backoffs
+    #[arg(long, value_name = "N")]
+    pub seed: Option<String>,
+    /// Ends the lab after this time, with its unit [default: the duration of the scenario]
+    #[arg(long, value_name = "TIME")]
+    pub duration: Option<String>,
+    /// What the lab is called: its namespaces are airbraid-NAME-NODE [default: the name of the file]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// The result is not trusted when more than one event of a thousand is later than this
+    #[arg(long, value_name = "TIME", default_value = "1 ms")]
+    pub max_lateness: String,
+    /// Writes summary.json, and captures if asked for, into this directory, which is made or replaced
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Captures the frames of every radio as pcapng
+    #[arg(long, requires = "out")]
+    pub pcap: bool,
+    /// Prints one JSON object and nothing else
+    #[arg(long)]
+    pub json: bool,
+    /// Removes what labs have left that were killed
+    #[arg(long, exclusive = true)]
+    pub clean: bool,
 }

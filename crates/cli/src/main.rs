@@ -6,6 +6,7 @@ mod arguments;
 mod check;
 mod explain;
 mod interrupt;
+mod lab;
 mod print;
 mod progress;
 mod reproduce;
@@ -22,6 +23,7 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::check(&arguments),
         Command::Explain(arguments) => explain::explain(&arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
+        Command::Lab(arguments) => lab::lab(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

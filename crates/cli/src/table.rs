@@ -142,7 +142,7 @@ fn drops(cell: &CellResult) -> String {
 }
 
 /// Rows in columns as wide as their widest entry, two spaces apart and indented by two.
-fn columns(rows: &[Vec<String>]) -> String {
+pub fn columns(rows: &[Vec<String>]) -> String {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |i: usize| rows.iter().filter_map(|r| r.get(i)).map(|c| c.chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..count).map(width).collect();

@@ -13,4 +13,6 @@ pub mod scenario;
 mod timers;
 mod world;
 
+pub use recorder::{Payloads, Recording};
 pub use run::{RunError, RunOptions, RunOutput, run};
+pub use world::{Delivery, External, Room, World};

@@ -25,6 +25,9 @@ const DYNAMIC_PORT: u16 = 49_152;
 /// The TTL with which most hosts begin.
 const INITIAL_TTL: u8 = 64;
 
+/// The bytes of packets from outside, by handle.
+pub type Payloads = RefCell<Vec<Vec<u8>>>;
+
 /// What a run has recorded.
 #[derive(Default)]
 pub struct Recording {
@@ -46,7 +49,12 @@ impl Recording {
     }
 
     /// The captures, by file name.
-    pub fn into_parts(mut self, spec: &Spec) -> (Option<String>, Vec<(String, Vec<u8>)>) {
+    pub fn into_captures(self, spec: &Spec) -> Vec<(String, Vec<u8>)> {
+        self.into_parts(spec).1
+    }
+
+    /// The timeline, and the captures by file name.
+    pub(crate) fn into_parts(mut self, spec: &Spec) -> (Option<String>, Vec<(String, Vec<u8>)>) {
         self.catch_up(Instant::MAX);
         let names = radio_names(spec).into_iter().map(|name| format!("{}.pcapng", name.replace('/', "_")));
         let pcaps = names.zip(self.captures).filter_map(|(name, capture)| Some((name, capture?.into_inner())));
@@ -60,6 +68,8 @@ pub struct Recorder<'a> {
     stations: Vec<Station>,
     lines: Timeline,
     recording: &'a RefCell<Recording>,
+    /// The bytes of packets from outside, by handle.
+    payloads: Option<&'a Payloads>,
 }
 
 impl std::fmt::Debug for Recorder<'_> {
@@ -105,7 +115,12 @@ impl<'a> Recorder<'a> {
             captures: captures.collect(),
         };
         names.extend(spec.nodes.iter().map(|node| node.name.clone()));
-        Self { spec, stations, lines: Timeline::new(names), recording }
+        Self { spec, stations, lines: Timeline::new(names), recording, payloads: None }
+    }
+
+    /// The same, with the bytes of packets from outside by their handles.
+    pub fn with_payloads(self, payloads: &'a Payloads) -> Self {
+        Self { payloads: Some(payloads), ..self }
     }
 
     /// Whether anything was asked for.
@@ -138,9 +153,14 @@ impl<'a> Recorder<'a> {
             Body::Data(segment) => segment.seq,
             Body::Ack(segment) => segment.ack,
             Body::Datagram { number, .. } => number,
+            Body::External { handle } => u64::from(handle),
         };
         let size = airbraid_units::Bytes::new(u64::from(packet.len));
-        PacketLine { flow: &self.spec.flows[packet.flow as usize].name, number, size }
+        let flow = match packet.body {
+            Body::External { .. } => "external",
+            _ => &self.spec.flows[packet.flow as usize].name,
+        };
+        PacketLine { flow, number, size }
     }
 
     fn node_line(&self, node: u32) -> usize {
@@ -154,9 +174,15 @@ impl<'a> Recorder<'a> {
         let station = &self.stations[event.radio as usize];
         let trunk_header = frame.payload.and_then(trunk_header);
         let options = event.packet.map(|packet| self.tcp_options(packet)).unwrap_or_default();
-        let packet = event
-            .packet
-            .map(|packet| CapturedPacket { trunk_header: trunk_header.as_deref(), ..self.packet(packet, &options) });
+        let payloads = self.payloads.map(RefCell::borrow);
+        let bytes = |packet: &Record| match packet.body {
+            Body::External { handle } => payloads.as_ref().and_then(|all| all.get(handle as usize)).map(Vec::as_slice),
+            _ => None,
+        };
+        let packet = event.packet.map(|packet| CapturedPacket {
+            trunk_header: trunk_header.as_deref(),
+            ..self.packet(packet, bytes(packet).unwrap_or(&options))
+        });
         let kind = match frame.kind {
             FrameKind::Rts => CapturedKind::Rts,
             FrameKind::Cts => CapturedKind::Cts,
@@ -178,6 +204,7 @@ impl<'a> Recorder<'a> {
         let _ = capture.write(0, &captured);
     }
 
+    /// `options`: of TCP, or all bytes of a packet from outside.
     fn packet<'b>(&self, packet: &Record, options: &'b [u8]) -> CapturedPacket<'b> {
         let flow = packet.flow as u16;
         let (client, server) = (DYNAMIC_PORT.wrapping_add(flow), LISTENING_PORT.wrapping_add(flow));
@@ -185,6 +212,7 @@ impl<'a> Recorder<'a> {
             Body::Data(segment) => (client, server, self.tcp_header(packet, &segment, options), segment.len),
             Body::Ack(segment) => (server, client, self.tcp_header(packet, &segment, options), segment.len),
             Body::Datagram { payload, .. } => (client, server, CapturedTransport::Udp, payload),
+            Body::External { .. } => (0, 0, CapturedTransport::Whole(options), 0),
         };
         CapturedPacket {
             trunk_header: None,

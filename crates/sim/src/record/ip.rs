@@ -49,6 +49,8 @@ pub enum CapturedTransport<'a> {
     },
     /// UDP.
     Udp,
+    /// Whatever a real host made: the IP packet with all its headers; nothing else here describes it.
+    Whole(&'a [u8]),
 }
 
 /// Length of an IPv4 header without options \[byte\].
@@ -70,6 +72,10 @@ pub fn append(out: &mut Vec<u8>, packet: &CapturedPacket<'_>) {
     let (protocol, header) = match packet.transport {
         CapturedTransport::Tcp { options, .. } => (TCP, TCP_HEADER + padded(options)),
         CapturedTransport::Udp => (UDP, UDP_HEADER),
+        CapturedTransport::Whole(bytes) => {
+            out.extend(bytes);
+            return;
+        }
     };
     // The length field has 16 bits; a run of segments longer than that is cut.
     let room = usize::from(u16::MAX) - IP_HEADER - header;
@@ -106,6 +112,7 @@ pub fn append(out: &mut Vec<u8>, packet: &CapturedPacket<'_>) {
             out.extend([0; 2]);
             at + 6
         }
+        CapturedTransport::Whole(_) => return,
     };
     // Zeros add nothing to the sum, so the payload is appended after it.
     let pseudo = sum(&source) + sum(&destination) + u32::from(protocol) + segment as u32;

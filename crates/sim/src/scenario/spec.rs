@@ -35,6 +35,8 @@ pub struct Spec {
     pub changes: Vec<Change>,
     /// What is recorded.
     pub record: Record,
+    /// What a lab runs.
+    pub execs: Vec<Exec>,
 }
 
 /// A position in the plane \[m\].
@@ -76,6 +78,33 @@ pub struct Node {
     pub radios: Vec<Radio>,
     /// Explicit routes; a destination without one takes the path of fewest hops.
     pub routes: Vec<Route>,
+    /// What it is in a lab; a run simulates every node.
+    pub host: Host,
+}
+
+/// What stands behind a node's network layer in a lab.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Host {
+    /// Nothing real.
+    #[default]
+    Simulated,
+    /// A network namespace with one interface: all radios, trunks and links of the node are behind it.
+    Trunk,
+    /// A network namespace with an interface for each radio and each link of the node.
+    Radios,
+}
+
+/// A command that a lab runs in a node's namespace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exec {
+    /// Index of the node.
+    pub node: usize,
+    /// The command, as a shell reads it.
+    pub command: String,
+    /// When it is started, after the lab has begun.
+    pub start: Duration,
+    /// The port on which it listens when it is ready for those that name its node.
+    pub ready: Option<u16>,
 }
 
 /// An explicit route.

@@ -59,6 +59,7 @@ impl<'a> World<'a> {
             greedy_turn: 0,
             packets: Packets::default(),
             observer,
+            outbox: super::external::Outbox::default(),
             events: 0,
         };
         world.add_trunks(&first);

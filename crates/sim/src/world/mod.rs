@@ -7,6 +7,7 @@
 
 mod build;
 mod change;
+mod external;
 mod flow;
 mod medium;
 mod network;
@@ -17,6 +18,7 @@ mod results;
 mod routing;
 mod transport;
 
+pub use external::{Delivery, External, Room};
 pub use medium::Loss;
 pub use observe::{FrameEvent, Observer};
 pub use packet::{Body, DropReason, Msdu, PacketRef, Packets, Record};
@@ -220,6 +222,8 @@ pub struct World<'a> {
     greedy_turn: usize,
     packets: Packets,
     observer: Option<Box<dyn Observer + 'a>>,
+    /// What waits for an outside driver.
+    outbox: external::Outbox,
     events: u64,
 }
 
@@ -232,32 +236,43 @@ impl<'a> World<'a> {
     pub fn run(&mut self, on_progress: &mut dyn FnMut(f64) -> bool) -> Result<(), Interrupted> {
         // Some milliseconds of work between two reports.
         const REPORT_EVERY: u64 = 1 << 16;
-        loop {
-            // Among simultaneous events the machines' timers come last in their phase, after what the scenario dates.
-            let wakes_at = self.alarms.next_at();
-            let sleeper_first = self.queue.next_is_after(wakes_at, Phase::Timer);
-            let at = if sleeper_first { wakes_at } else { self.queue.next_at().unwrap_or(Instant::MAX) };
-            if at > self.end {
-                break;
-            }
-            self.now = at;
-            self.events += 1;
+        while let Some(at) = self.process_next(self.end) {
             if self.events.is_multiple_of(REPORT_EVERY)
                 && !on_progress(at.as_secs_f64() / self.end.as_secs_f64().max(f64::MIN_POSITIVE))
             {
                 return Err(Interrupted);
             }
-            if sleeper_first {
-                self.wake(self.alarms.next());
-            } else if let Some((_, event)) = self.queue.pop() {
-                self.dispatch(event);
-            }
-            while let Some(work) = self.pending.pop_front() {
-                self.carry_out(work);
-            }
         }
         self.now = self.end;
         Ok(())
+    }
+
+    /// Carries out the next event if it is not after `until`, and says when it was.
+    fn process_next(&mut self, until: Instant) -> Option<Instant> {
+        // Among simultaneous events the machines' timers come last in their phase, after what the scenario dates.
+        let wakes_at = self.alarms.next_at();
+        let sleeper_first = self.queue.next_is_after(wakes_at, Phase::Timer);
+        let at = if sleeper_first { wakes_at } else { self.queue.next_at().unwrap_or(Instant::MAX) };
+        if at > until || at == Instant::MAX {
+            return None;
+        }
+        // An event that was carried out ahead of the driver's time may have moved the world a little beyond this one.
+        self.now = self.now.max(at);
+        self.events += 1;
+        if sleeper_first {
+            self.wake(self.alarms.next());
+        } else if let Some((_, event)) = self.queue.pop() {
+            self.dispatch(event);
+        }
+        self.work_off();
+        Some(at)
+    }
+
+    /// Carries out what machines have asked of each other.
+    fn work_off(&mut self) {
+        while let Some(work) = self.pending.pop_front() {
+            self.carry_out(work);
+        }
     }
 
     fn wake(&mut self, sleeper: Sleeper) {

@@ -26,6 +26,7 @@ impl World<'_> {
     }
 
     /// A packet has come to a node: to its transport, or on its way.
+    #[inline]
     pub(super) fn receive(&mut self, node: u32, packet: PacketRef) {
         let record = self.packets.get_mut(packet);
         if record.to == node {
@@ -60,11 +61,7 @@ impl World<'_> {
                 self.step_mac(radio, Some(MacInput::Enqueue(service::Msdu { to: neighbour, packet: msdu })));
             }
             trunk::Output::Control { member, acknowledged, control } => {
-                let (radio, neighbour) = state.members[usize::from(member.0)];
-                let to = if acknowledged { neighbour } else { Address::BROADCAST };
-                let packet = self.packets.create_control(self.now, ControlFrame { end, member, control });
-                let msdu = Msdu { packet, overhead: 0, part: Part::Control };
-                self.step_mac(radio, Some(MacInput::Enqueue(service::Msdu { to, packet: msdu })));
+                self.send_control(ControlFrame { end, member, control }, acknowledged);
             }
             trunk::Output::Release(packet) => self.packets.release(packet),
             trunk::Output::Deliver(packet) => self.receive(state.node, packet),
@@ -78,6 +75,16 @@ impl World<'_> {
                 self.drop_packet(state.node, packet, reason);
             }
         }
+    }
+
+    /// Sends a control frame of a trunk: a frame like any other to the MAC, but no packet.
+    #[inline(never)]
+    fn send_control(&mut self, frame: ControlFrame, acknowledged: bool) {
+        let (radio, neighbour) = self.trunks[frame.end as usize].members[usize::from(frame.member.0)];
+        let to = if acknowledged { neighbour } else { Address::BROADCAST };
+        let packet = self.packets.create_control(self.now, frame);
+        let msdu = Msdu { packet, overhead: 0, part: Part::Control };
+        self.step_mac(radio, Some(MacInput::Enqueue(service::Msdu { to, packet: msdu })));
     }
 
     /// Drives one direction of a link: `None` is its timer.

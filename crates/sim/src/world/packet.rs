@@ -77,12 +77,17 @@ pub enum Body {
         /// Number within the flow.
         number: u64,
     },
+    /// A packet from outside, whose bytes its driver keeps under this handle.
+    External {
+        /// The handle.
+        handle: u32,
+    },
 }
 
 /// What the table knows of a packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Record {
-    /// The flow that it belongs to.
+    /// The flow that it belongs to; of a packet from outside its bucket.
     pub flow: u32,
     /// The node that sent it.
     pub from: u32,
@@ -193,6 +198,8 @@ pub struct Packets {
     /// The control frames among them, by their place.
     controls: BTreeMap<u32, ControlFrame>,
     free: Vec<u32>,
+    /// Handles of packets from outside that are gone.
+    released: Vec<u32>,
     offered: u64,
     delivered: u64,
     dropped: [u64; DROP_REASONS.len()],
@@ -208,6 +215,7 @@ impl Packets {
     }
 
     /// What stands for a control frame, in one place.
+    #[inline(never)]
     pub fn create_control(&mut self, created: Instant, frame: ControlFrame) -> PacketRef {
         let len = frame.control.len().as_u64() as u32;
         let body = Body::Datagram { payload: 0, number: 0 };
@@ -224,6 +232,12 @@ impl Packets {
         self.controls.get(&packet.id).copied()
     }
 
+    #[cold]
+    fn forget_control(&mut self, id: u32) {
+        self.controls.remove(&id);
+    }
+
+    #[inline]
     fn add(&mut self, record: Record) -> u32 {
         match self.free.pop() {
             Some(id) => {
@@ -264,20 +278,29 @@ impl Packets {
     }
 
     /// The packet is in one place less.
+    #[inline]
     pub fn release(&mut self, packet: PacketRef) {
         let record = &mut self.records[packet.id as usize];
         record.places -= 1;
         if record.places > 0 {
             return;
         }
+        if let Body::External { handle } = record.body {
+            self.released.push(handle);
+        }
         if record.is_control {
-            self.controls.remove(&packet.id);
+            self.forget_control(packet.id);
         } else if record.delivered {
             self.delivered += 1;
         } else {
             self.dropped[record.reason.unwrap_or(DropReason::Unheard) as usize] += 1;
         }
         self.free.push(packet.id);
+    }
+
+    /// Moves the handles of packets from outside that are gone to the end of `handles`.
+    pub fn take_released(&mut self, handles: &mut Vec<u32>) {
+        handles.append(&mut self.released);
     }
 
     /// Dropped packets by reason; reasons that did not occur are left out.

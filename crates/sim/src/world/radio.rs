@@ -157,6 +157,7 @@ impl World<'_> {
     }
 
     /// A control frame is for the other end of its trunk, on the same member; a broadcast is heard by everybody.
+    #[inline(never)]
     fn on_control_delivery(&mut self, msdu: Msdu, towards: Option<(u32, u8)>) {
         if let Some(ControlFrame { end, member, control }) = self.packets.control(msdu.packet)
             && towards == Some((other_end(end), member.0))
@@ -164,6 +165,17 @@ impl World<'_> {
             self.step_trunk(other_end(end), Some(trunk::Input::Control { member, control }));
         }
         self.packets.release(msdu.packet);
+    }
+
+    /// A MAC has finished with a control frame.
+    #[inline(never)]
+    fn on_control_finished(&mut self, msdu: Msdu, fate: trunk::Outcome) {
+        let frame = self.packets.control(msdu.packet);
+        self.packets.release(msdu.packet);
+        if let Some(ControlFrame { end, member, .. }) = frame {
+            self.step_trunk(end, Some(trunk::Input::ControlFinished(member, fate)));
+            self.refill(NextHop::Trunk(end));
+        }
     }
 
     /// A MAC has finished with a packet: the trunk or the source may send the next.
@@ -176,12 +188,7 @@ impl World<'_> {
             Outcome::RetryLimit | Outcome::QueueFull => trunk::Outcome::Lost,
         };
         if msdu.part == Part::Control {
-            let frame = self.packets.control(msdu.packet);
-            self.packets.release(msdu.packet);
-            if let Some(ControlFrame { end, member, .. }) = frame {
-                self.step_trunk(end, Some(trunk::Input::ControlFinished(member, fate)));
-                self.refill(NextHop::Trunk(end));
-            }
+            self.on_control_finished(msdu, fate);
             return;
         }
         match outcome {

@@ -98,7 +98,7 @@ impl World<'_> {
         })
     }
 
-    fn mac_results(&self) -> Vec<MacResult> {
+    pub(super) fn mac_results(&self) -> Vec<MacResult> {
         let radios = self.spec.nodes.iter().flat_map(|node| node.radios.iter().map(move |radio| (node, radio)));
         let time = self.now.saturating_since(Instant::ZERO).max(Duration::from_nanos(1)).as_secs_f64();
         let result = |((node, radio), station): ((&spec::Node, &spec::Radio), &Station)| {

@@ -147,6 +147,10 @@ impl World<'_> {
         if let Some(observer) = self.observer.as_deref_mut() {
             observer.on_delivery(self.now, node, &record);
         }
+        if let Body::External { handle } = record.body {
+            self.deliver_external(node, packet, handle);
+            return;
+        }
         let counts = &mut self.flows[record.flow as usize].counts;
         if self.now >= self.warm_up && !matches!(record.body, Body::Ack(_)) {
             counts.received_packets += 1;
@@ -157,6 +161,7 @@ impl World<'_> {
             Body::Data(segment) => self.step_receiver(record.flow, Some(segment)),
             Body::Ack(segment) => self.step_sender(record.flow, Some(SenderInput::Segment(segment))),
             Body::Datagram { payload, .. } => self.count_delivery(record.flow, payload, record.len),
+            Body::External { .. } => {}
         }
     }
 

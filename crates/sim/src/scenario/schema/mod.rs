@@ -4,6 +4,7 @@
 //! there were none.
 
 mod change;
+mod exec;
 mod flow;
 mod link;
 mod node;
@@ -64,6 +65,7 @@ pub(crate) fn read(cx: &Context, root: &Table, whole: Place) -> Spec {
     let flows = flow::read(&flow_views, &node_names);
     unique(cx, "flow", &flow_views, &flows.iter().map(|f| f.name.clone()).collect::<Vec<_>>());
     let changes = change::read(&top.tables("at"), &nodes, &links);
+    let execs = exec::read(&top.tables("exec"), &nodes);
     let record = run::record(top.sub("record"), &nodes, run.duration);
 
     for view in node_views.into_iter().chain(link_views).chain(trunk_views).chain(flow_views) {
@@ -74,7 +76,7 @@ pub(crate) fn read(cx: &Context, root: &Table, whole: Place) -> Spec {
     top.know("expect");
     top.finish();
     let run::Run { duration, warm_up, seed, replications } = run;
-    Spec { title, asks, duration, warm_up, seed, replications, nodes, trunks, links, flows, changes, record }
+    Spec { title, asks, duration, warm_up, seed, replications, nodes, trunks, links, flows, changes, record, execs }
 }
 
 fn radio_defaults<'a>(top: &View<'a>) -> Option<&'a Table> {

@@ -3,7 +3,7 @@
 use super::{NODES_MAX, Names, RADIOS_MAX, radio};
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, Context, View, quantity};
-use crate::scenario::spec::{Interface, Link, Mac, Mobility, Node, Position, Radio, Route, Trunk};
+use crate::scenario::spec::{Host, Interface, Link, Mac, Mobility, Node, Position, Radio, Route, Trunk};
 use crate::scenario::tree::{Data, Table, Value};
 use airbraid_units::{Duration, Instant, Metres, Quantity, Speed};
 
@@ -26,7 +26,19 @@ fn one(view: &View<'_>, defaults: Option<&Table>) -> Node {
         view.cx.complain(view.place, Complaint::new(message, "add position = [\"0 m\", \"0 m\"]"));
     }
     let position = place.map_or_else(Position::default, |(x, y)| Position { x, y });
-    Node { name, position, mobility, radios, routes: Vec::new() }
+    Node { name, position, mobility, radios, routes: Vec::new(), host: host(view) }
+}
+
+/// What the node is in a lab.
+fn host(view: &View<'_>) -> Host {
+    let words = [("simulated", false), ("namespace", true)];
+    let is_real = view.optional("host", "simulated", |value| reader::choose(value, &words)).unwrap_or(false);
+    let words = [("trunk", Host::Trunk), ("radios", Host::Radios)];
+    let why = if is_real { "trunk: one interface" } else { "" };
+    let attach = view.optional("attach", why, |value| reader::choose(value, &words));
+    let message = || "`attach` says how a namespace is attached, and this node has none".to_owned();
+    view.require(is_real || attach.is_none(), "attach", message, "add host = \"namespace\"");
+    if is_real { attach.unwrap_or(Host::Trunk) } else { Host::Simulated }
 }
 
 /// Two quantities: east and north.

@@ -1,0 +1,223 @@
+//! The lab as it is typed, as root: traffic gets through as the scenario says, and nothing is left behind.
+//!
+//! Where there is no root or no TUN the tests say that they are skipped.
+
+use serde_json::Value;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::Duration;
+
+fn root_of_repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Whether a lab can be run here; says so where it cannot.
+fn can_run(test: &str) -> bool {
+    let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
+    let can = is_root && Path::new("/dev/net/tun").exists();
+    if !can {
+        println!("skipped: {test} needs root and /dev/net/tun");
+    }
+    can
+}
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_airbraid"));
+    command.current_dir(root_of_repository()).args(arguments);
+    command
+}
+
+fn airbraid(arguments: &[&str]) -> Output {
+    command(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Runs a lab called `name` and gives its result.
+fn lab(name: &str, file: &str, arguments: &[&str]) -> Value {
+    let name = format!("{name}-{}", std::process::id());
+    let done = airbraid(&[&["lab", file, "--json", "--name", &name], arguments].concat());
+    assert!(left_of(&name).is_empty(), "left behind: {:?}", left_of(&name));
+    assert_eq!(done.status.code(), Some(0), "{}{}", text(&done.stderr), text(&done.stdout));
+    let result: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let packets = |key: &str| result["packets"][key].as_u64().unwrap();
+    assert_eq!(packets("offered"), packets("delivered") + packets("dropped") + packets("in_flight"));
+    result
+}
+
+/// What a lab has left.
+fn left_of(name: &str) -> Vec<PathBuf> {
+    let mut left = Vec::new();
+    for folder in ["/run/netns", "/etc/netns", "/run/airbraid"] {
+        let Ok(entries) = std::fs::read_dir(folder) else { continue };
+        left.extend(entries.flatten().map(|e| e.path()).filter(|p| p.to_string_lossy().contains(name)));
+    }
+    left
+}
+
+fn output<'a>(result: &'a Value, node: &str) -> &'a str {
+    let commands = result["commands"].as_array().unwrap();
+    commands.iter().find(|command| command["node"] == node).unwrap()["stdout"].as_str().unwrap()
+}
+
+const LINK: &str = "scenarios/lab/link.toml";
+
+#[test]
+fn a_ping_takes_the_delay_of_the_link() {
+    if !can_run("a_ping_takes_the_delay_of_the_link") {
+        return;
+    }
+    let arguments = ["--exec", "sender=ping -c 10 -i 0.05 -q receiver", "--set", "link.wan.delay=20 ms"];
+    let result = lab("ping", LINK, &arguments);
+    let said = output(&result, "sender");
+    let times = said.lines().find_map(|line| line.strip_prefix("rtt min/avg/max/mdev = ")).unwrap();
+    let least: f64 = times.split('/').next().unwrap().parse().unwrap();
+    assert!((40.0..41.0).contains(&least), "{said}");
+}
+
+/// Sends two hundred datagrams at once, and counts what arrives.
+const BURST: [&str; 2] = [
+    "import socket, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.setsockopt(socket.SOL_SOCKET, \
+     socket.SO_SNDBUF, 1 << 22); [s.sendto(bytes(972), (\"receiver\", 7000)) for i in range(200)]; time.sleep(3)",
+    "import socket, signal, sys; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind((\"\", 7000)); n = [0]; \
+     signal.signal(signal.SIGTERM, lambda *a: (print(n[0]), sys.exit())); \
+     exec(\"while True:\\n s.recv(2000)\\n n[0] += 1\")",
+];
+
+#[test]
+fn a_burst_finds_the_queue_as_long_as_it_is() {
+    if !can_run("a_burst_finds_the_queue_as_long_as_it_is") {
+        return;
+    }
+    let [send, count] = BURST.map(|script| format!("python3 -c '{script}'"));
+    let (send, count) = (format!("sender={send}"), format!("receiver={count}"));
+    // A packet takes 40 ms, the burst far less: one on the way, and so many that wait.
+    let settings = ["--set", "link.wan.rate=200 kbit/s", "--set", "link.wan.queue=20"];
+    let result = lab("burst", LINK, &[&["--exec", &send, "--exec", &count], &settings[..]].concat());
+    assert_eq!(output(&result, "receiver").trim(), "21", "{result}");
+    assert_eq!(result["drops"]["link_queue_full"], 179);
+}
+
+#[test]
+fn the_same_seed_loses_the_same_packets() {
+    if !can_run("the_same_seed_loses_the_same_packets") {
+        return;
+    }
+    let lost = |name: &str| {
+        let set = ["--set", "link.wan.loss=20 %", "--seed", "3"];
+        let arguments = [&["--exec", "sender=ping -c 100 -i 0.005 -W 1 receiver"], &set[..]].concat();
+        let result = lab(name, LINK, &arguments);
+        let numbers = output(&result, "sender").lines().filter_map(|line| {
+            let number = line.split("icmp_seq=").nth(1)?;
+            Some(number.split(' ').next()?.to_owned())
+        });
+        numbers.collect::<Vec<_>>()
+    };
+    let first = lost("seed-a");
+    assert!((40..90).contains(&first.len()), "{first:?}");
+    assert_eq!(first, lost("seed-b"));
+}
+
+#[test]
+fn a_file_arrives_intact_over_the_trunk() {
+    if !can_run("a_file_arrives_intact_over_the_trunk") {
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("airbraid-lab-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let bytes: Vec<u8> = (0..1_000_000u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
+    std::fs::write(folder.join("sent"), &bytes).unwrap();
+    let path = folder.display();
+    let serve = format!("sender=python3 -m http.server --directory {path} 80");
+    let fetch = format!("receiver=curl -sS --retry 5 --retry-connrefused -o {path}/got http://sender/sent");
+    let result = lab("curl", "scenarios/lab/trunk.toml", &["--exec", &fetch, "--exec", &serve]);
+    assert_eq!(std::fs::read(folder.join("got")).unwrap().len(), bytes.len(), "{result}");
+    assert!(std::fs::read(folder.join("got")).unwrap() == bytes);
+    assert!(result["trunks"][0]["sent_by_member"].as_array().unwrap().iter().all(|n| n.as_u64() > Some(100)));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn each_radio_is_an_interface_if_it_is_asked_for() {
+    if !can_run("each_radio_is_an_interface_if_it_is_asked_for") {
+        return;
+    }
+    let ping = "sender=ip -4 -o addr && ping -c 2 -i 0.2 -I ch1 receiver-ch1 && ping -c 2 -i 0.2 -I ch6 receiver-ch6";
+    let result = lab("radios", "scenarios/lab/radios.toml", &["--exec", ping]);
+    for address in ["10.1.0.1/8", "10.2.0.1/16", "10.3.0.1/16"] {
+        assert!(output(&result, "sender").contains(address), "{result}");
+    }
+    let frames = |place: usize| result["macs"][place]["data_frames"].as_u64().unwrap();
+    assert_eq!([0, 1, 2].map(|radio| frames(radio) > 0), [true, true, false]);
+}
+
+#[test]
+fn captures_hold_the_packets_of_the_hosts() {
+    if !can_run("captures_hold_the_packets_of_the_hosts") {
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("airbraid-lab-pcap-{}", std::process::id()));
+    let out = folder.display().to_string();
+    let arguments = ["--exec", "sender=ping -c 2 -i 0.2 -p 5ca1ab1e receiver-ch1", "--pcap", "--out", &out];
+    lab("pcap", "scenarios/lab/radios.toml", &arguments);
+    let capture = std::fs::read(folder.join("receiver_ch1.pcapng")).unwrap();
+    assert!(capture.windows(8).any(|bytes| bytes == [0x5c, 0xa1, 0xab, 0x1e, 0x5c, 0xa1, 0xab, 0x1e]));
+    assert!(folder.join("summary.json").is_file());
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn what_a_killed_lab_leaves_is_cleaned() {
+    if !can_run("what_a_killed_lab_leaves_is_cleaned") {
+        return;
+    }
+    let name = format!("killed-{}", std::process::id());
+    let arguments = ["lab", LINK, "--name", &name, "--json", "--exec", "sender=sleep 60"];
+    let mut child = command(&arguments).stdout(std::process::Stdio::null()).spawn().unwrap();
+    let is_there = || left_of(&name).len() == 5;
+    for _ in 0..100 {
+        if is_there() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(is_there(), "{:?}", left_of(&name));
+    let again = airbraid(&arguments);
+    assert_eq!(again.status.code(), Some(2), "{}", text(&again.stderr));
+    assert!(text(&again.stderr).contains("exists already"), "{}", text(&again.stderr));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let cleaned = airbraid(&["lab", "--clean"]);
+    assert_eq!(cleaned.status.code(), Some(0), "{}", text(&cleaned.stderr));
+    assert!(text(&cleaned.stdout).contains(&format!("{name}: removed 2 namespaces")), "{}", text(&cleaned.stdout));
+    assert!(left_of(&name).is_empty());
+}
+
+#[test]
+fn a_lab_that_cannot_be_says_why_and_makes_nothing() {
+    if !can_run("a_lab_that_cannot_be_says_why_and_makes_nothing") {
+        return;
+    }
+    let name = format!("wrong-{}", std::process::id());
+    let cases: [(&[&str], i32, &str); 6] = [
+        (&["--exec", "sender=no-such-program -x"], 2, "the command of `sender` does not exist: no-such-program"),
+        (&["--exec", "sendr=ping"], 2, "there is no node `sendr`; allowed: sender, receiver"),
+        (&["--exec", "ping"], 2, "write NODE=COMMAND"),
+        (&["--shell", "nobody"], 2, "there is no node `nobody`"),
+        (&["--max-lateness", "1"], 2, "--max-lateness 1"),
+        (&["--exec", "sender=false", "--json"], 1, ""),
+    ];
+    for (arguments, status, message) in cases {
+        let done = airbraid(&[&["lab", LINK, "--name", &name], arguments].concat());
+        let said = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(status), "{arguments:?}: {said}");
+        assert!(said.contains(message), "{message}\n  is not in\n{said}");
+        assert!(left_of(&name).is_empty(), "{:?}", left_of(&name));
+    }
+    let done = airbraid(&["lab", "scenarios/examples/one_channel.toml"]);
+    assert_eq!(done.status.code(), Some(2));
+    assert!(text(&done.stderr).contains("add host = \"namespace\""));
+}

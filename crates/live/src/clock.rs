@@ -1,0 +1,38 @@
+//! The monotonic clock as the machines count time: from a beginning on. It never goes back and is never set.
+
+use airbraid_units::Instant;
+use nix::time::{ClockId, clock_gettime};
+
+/// Time since its beginning.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    beginning_ns: u64,
+}
+
+impl Clock {
+    /// A clock that begins now.
+    pub fn start() -> Self {
+        Self { beginning_ns: monotonic_ns() }
+    }
+
+    /// The time now.
+    pub fn now(&self) -> Instant {
+        Instant::from_nanos(monotonic_ns().saturating_sub(self.beginning_ns))
+    }
+}
+
+/// `CLOCK_MONOTONIC`, which every Linux has.
+fn monotonic_ns() -> u64 {
+    clock_gettime(ClockId::CLOCK_MONOTONIC)
+        .map_or(0, |time| time.tv_sec().unsigned_abs() * 1_000_000_000 + time.tv_nsec().unsigned_abs())
+}
+
+/// Asks the system to wake this thread on time: no slack on its timers, and before threads that do not ask for it. What
+/// is refused is missing later, as lateness, and is measured there. What the thread starts does not inherit it.
+pub fn keep_time() {
+    let _ = nix::sys::prctl::set_timerslack(1);
+    let priority = libc::sched_param { sched_priority: 1 };
+    #[expect(unsafe_code, reason = "there is no safe call for sched_setscheduler")]
+    // SAFETY: it reads one valid structure and concerns this thread only.
+    let _ = unsafe { libc::sched_setscheduler(0, libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, &raw const priority) };
+}

@@ -1,0 +1,266 @@
+//! The event kernel against the clock: one thread, all interfaces, no packet touched but for its address.
+//!
+//! It sleeps until the next event or packet, carries out what is due, and notes how late each event was. A host's
+//! packets are read only as far as its first radio or trunk has room: what waits, waits in the host's own device.
+
+use super::plan::Layout;
+use super::result::{PortSample, Sample};
+use crate::clock::Clock;
+use crate::tun::Tun;
+use airbraid_sim::{Delivery, External, Payloads, World};
+use airbraid_units::{Duration, Instant};
+use hdrhistogram::Histogram;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::{TimeSpec, TimeValLike};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Packets read from one interface before the others have their turn.
+const BATCH: usize = 16;
+/// Packets that a radio or a trunk keeps ready beside the one that it sends: the rest waits in the device.
+const AHEAD: u32 = 2;
+/// The last of the way to an event is waited for awake: what waking up takes as a rule.
+const AWAKE: Duration = Duration::from_micros(20);
+/// It is never asleep for longer.
+const SLEEP_MAX: Duration = Duration::from_millis(200);
+/// Packets are not longer.
+const PACKET_MAX: usize = 65_536;
+/// Lateness beyond this counts as this \[ns\].
+const LATENESS_MAX_NS: u64 = 60_000_000_000;
+
+/// An interface at work.
+#[derive(Debug)]
+struct Port {
+    tun: Tun,
+    /// Whether packets may be there to be read.
+    ready: bool,
+    /// A packet that was read and for which there is no room yet.
+    held: Option<External>,
+    sample: PortSample,
+    total: PortSample,
+}
+
+/// What a driver has counted.
+#[derive(Debug)]
+pub struct Driven {
+    /// How late events were \[ns\].
+    pub lateness: Histogram<u64>,
+    /// Of each interface.
+    pub ports: Vec<PortSample>,
+    /// By interval.
+    pub samples: Vec<Sample>,
+}
+
+/// Drives a world in real time.
+#[derive(Debug)]
+pub struct Driver<'a, 'b> {
+    world: &'b mut World<'a>,
+    layout: &'b Layout,
+    clock: Clock,
+    ports: Vec<Port>,
+    /// Bytes of packets by handle, and when each came.
+    payloads: &'b Payloads,
+    came: Vec<Instant>,
+    free: Vec<u32>,
+    lateness: Histogram<u64>,
+    interval: Duration,
+    samples: Vec<Sample>,
+    deliveries: Vec<Delivery>,
+    buffer: Vec<u8>,
+}
+
+impl<'a, 'b> Driver<'a, 'b> {
+    /// A driver of `world` for the interfaces `tuns` of `layout`.
+    ///
+    /// # Errors
+    /// None that happens: the histogram's bounds are fixed.
+    pub fn new(
+        world: &'b mut World<'a>,
+        layout: &'b Layout,
+        tuns: Vec<Tun>,
+        payloads: &'b Payloads,
+        interval: Duration,
+    ) -> io::Result<Self> {
+        let port =
+            |tun| Port { tun, ready: true, held: None, sample: PortSample::default(), total: PortSample::default() };
+        Ok(Self {
+            world,
+            layout,
+            clock: Clock::start(),
+            ports: tuns.into_iter().map(port).collect(),
+            payloads,
+            came: Vec::new(),
+            free: Vec::new(),
+            lateness: Histogram::new_with_bounds(1, LATENESS_MAX_NS, 3).map_err(io::Error::other)?,
+            interval,
+            samples: Vec::new(),
+            deliveries: Vec::new(),
+            buffer: vec![0; PACKET_MAX],
+        })
+    }
+
+    /// Drives until `end`, or until `stop` is set and `wake` written to.
+    ///
+    /// # Errors
+    /// An interface fails.
+    pub fn run(mut self, end: Instant, stop: &AtomicBool, wake: &UnixStream) -> io::Result<Driven> {
+        let mut next_sample = Instant::ZERO + self.interval;
+        loop {
+            let now = self.clock.now();
+            self.advance(now.min(end));
+            if now >= next_sample {
+                self.take_sample(next_sample);
+                next_sample += self.interval;
+            }
+            if now >= end || stop.load(Ordering::Relaxed) {
+                break;
+            }
+            for port in 0..self.ports.len() {
+                self.read(port)?;
+            }
+            let until = self.world.next_event_at().min(next_sample).min(end);
+            self.wait(until, wake)?;
+        }
+        self.world.finish();
+        let last = self.world.now();
+        self.take_sample(last);
+        let ports = self.ports.into_iter().map(|port| port.total).collect();
+        Ok(Driven { lateness: self.lateness, ports, samples: self.samples })
+    }
+
+    /// Carries out what is due, and hands over what has arrived.
+    fn advance(&mut self, now: Instant) {
+        let Self { world, clock, lateness, .. } = self;
+        world.run_until(now, &mut |at| {
+            lateness.saturating_record(clock.now().saturating_since(at).as_nanos());
+        });
+        self.hand_over();
+    }
+
+    fn hand_over(&mut self) {
+        let mut deliveries = std::mem::take(&mut self.deliveries);
+        self.world.take_deliveries(&mut deliveries);
+        let payloads = self.payloads.borrow();
+        for delivery in deliveries.drain(..) {
+            let bytes = &payloads[delivery.handle as usize];
+            let Some(&port) = destination(bytes).and_then(|address| self.layout.by_address.get(&address)) else {
+                continue;
+            };
+            let delay = self.clock.now().saturating_since(self.came[delivery.handle as usize]);
+            let state = &mut self.ports[port];
+            match state.tun.send(bytes) {
+                Ok(()) => state.sample.count_arrival(bytes.len() as u64, delay),
+                Err(_) => state.sample.refused += 1,
+            }
+        }
+        drop(payloads);
+        self.deliveries = deliveries;
+        self.world.take_released(&mut self.free);
+    }
+
+    /// Reads packets of an interface as long as there is room for them.
+    fn read(&mut self, port: usize) -> io::Result<()> {
+        for _ in 0..BATCH {
+            let packet = match self.ports[port].held.take() {
+                Some(packet) => packet,
+                None if !self.ports[port].ready => return Ok(()),
+                None => match self.ports[port].tun.receive(&mut self.buffer)? {
+                    None => {
+                        self.ports[port].ready = false;
+                        return Ok(());
+                    }
+                    Some(length) => {
+                        let Some(packet) = self.accept(port, length) else {
+                            self.ports[port].sample.ignored += 1;
+                            continue;
+                        };
+                        packet
+                    }
+                },
+            };
+            let room = self.world.room(&packet);
+            if room.is_some_and(|room| room.is_device && room.waiting >= AHEAD.min(room.limit)) {
+                self.ports[port].held = Some(packet);
+                return Ok(());
+            }
+            self.advance(self.clock.now());
+            self.came[packet.handle as usize] = self.world.now();
+            self.ports[port].sample.count_departure(u64::from(packet.len));
+            self.world.inject(&packet);
+            self.hand_over();
+        }
+        Ok(())
+    }
+
+    /// Keeps a packet that was read if it is IPv4 and for one of us.
+    fn accept(&mut self, port: usize, length: usize) -> Option<External> {
+        let bytes = &self.buffer[..length];
+        let to = self.layout.by_address.get(&destination(bytes)?)?;
+        let (from, to) = (&self.layout.ports[port], &self.layout.ports[*to]);
+        let mut payloads = self.payloads.borrow_mut();
+        let handle = self.free.pop().unwrap_or_else(|| {
+            payloads.push(Vec::with_capacity(PACKET_MAX.min(2_048)));
+            self.came.push(Instant::ZERO);
+            (payloads.len() - 1) as u32
+        });
+        let slot = &mut payloads[handle as usize];
+        slot.clear();
+        slot.extend_from_slice(bytes);
+        let bucket = bucket(bytes);
+        Some(External { handle, from: from.node as u32, to: to.node as u32, via: from.via, len: length as u32, bucket })
+    }
+
+    /// Sleeps until `until`, or until there is something to read.
+    fn wait(&mut self, until: Instant, wake: &UnixStream) -> io::Result<()> {
+        let left = until.saturating_since(self.clock.now()).min(SLEEP_MAX);
+        let is_busy = self.ports.iter().any(|port| port.ready && port.held.is_none());
+        let sleep = if is_busy || left <= AWAKE { Duration::ZERO } else { left - AWAKE };
+        let mut polled = Vec::with_capacity(self.ports.len() + 1);
+        polled.push(PollFd::new(wake.as_fd(), PollFlags::POLLIN));
+        let mut places = Vec::with_capacity(self.ports.len());
+        for (place, port) in self.ports.iter().enumerate() {
+            if port.held.is_none() && !port.ready {
+                polled.push(PollFd::new(port.tun.as_fd(), PollFlags::POLLIN));
+                places.push(place);
+            }
+        }
+        let timeout = TimeSpec::nanoseconds(i64::try_from(sleep.as_nanos()).unwrap_or(i64::MAX));
+        match ppoll(&mut polled, Some(timeout), None) {
+            Ok(_) | Err(nix::errno::Errno::EINTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let ready: Vec<bool> = polled[1..].iter().map(|fd| fd.any().unwrap_or(true)).collect();
+        for (place, ready) in places.into_iter().zip(ready) {
+            self.ports[place].ready = ready;
+        }
+        Ok(())
+    }
+
+    fn take_sample(&mut self, at: Instant) {
+        let mut ports = Vec::with_capacity(self.ports.len());
+        for port in &mut self.ports {
+            port.total.add(&port.sample);
+            ports.push(std::mem::take(&mut port.sample));
+        }
+        self.samples.push(Sample { at, ports, macs: self.world.macs() });
+    }
+}
+
+/// Where an IPv4 packet goes.
+fn destination(packet: &[u8]) -> Option<[u8; 4]> {
+    if packet.len() < 20 || packet[0] >> 4 != 4 {
+        return None;
+    }
+    packet[16..20].try_into().ok()
+}
+
+/// A small number that the packets of a flow share: addresses, protocol and ports, mixed as FNV-1a does.
+fn bucket(packet: &[u8]) -> u16 {
+    let header = usize::from(packet[0] & 0xf) * 4;
+    let ports = packet.get(header..header + 4).unwrap_or_default();
+    let mix = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
+    let hash = packet[9..10].iter().chain(&packet[12..20]).chain(ports).fold(0x811c_9dc5, mix);
+    (hash ^ (hash >> 16)) as u16
+}

@@ -1,0 +1,167 @@
+//! Who has which interface with which address: worked out before anything is made.
+//!
+//! Addresses are those of the simulator's captures, 10.0.0.1 for the first node and so on. Where a node has an
+//! interface for each radio and link, that of network g (channels by number, then links) has 10.g. in front.
+
+use crate::error::LabError;
+use airbraid_sim::record::ip_address;
+use airbraid_sim::scenario::spec::{Host, Interface, Mac, Spec};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// Length of an interface's name, of a namespace's (it is a file), and how many networks the addresses can tell apart.
+const INTERFACE_NAME_MAX: usize = 15;
+const NAMESPACE_NAME_MAX: usize = 200;
+const NETWORKS_MAX: usize = 254;
+/// Queue of an interface before links only: read at once, so that the links' own queues count.
+const QUEUE_BEFORE_LINKS: u32 = 1000;
+/// MTU of every interface \[byte\].
+pub const MTU: u32 = 1500;
+
+/// An interface of a namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// Index of the node.
+    pub node: usize,
+    /// Where its packets leave; `None`: where the route says.
+    pub via: Option<Interface>,
+    /// Its name in the namespace.
+    pub name: String,
+    /// Its address.
+    pub address: [u8; 4],
+    /// Length of its network's prefix.
+    pub prefix: u8,
+    /// Packets that the device holds.
+    pub queue: u32,
+}
+
+/// A lab, worked out.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// What it is called.
+    pub name: String,
+    /// For each node the name of its namespace, if it has one.
+    pub namespaces: Vec<Option<String>>,
+    /// All interfaces.
+    pub ports: Vec<Port>,
+    /// The interface that has an address.
+    pub by_address: BTreeMap<[u8; 4], usize>,
+    /// The hosts file of all namespaces.
+    pub hosts: String,
+}
+
+/// The name of a scenario's lab: its file without folder and ending, and without what a file name cannot have.
+pub fn lab_name(file: &str) -> String {
+    let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
+    stem.chars().map(plain).take(NAMESPACE_NAME_MAX / 2).collect()
+}
+
+impl Layout {
+    /// Works out the lab called `name`.
+    ///
+    /// # Errors
+    /// The scenario has no namespace, or one that cannot be attached as it says.
+    pub fn new(name: &str, spec: &Spec) -> Result<Self, LabError> {
+        let networks = networks(spec)?;
+        let namespace = |node: &str| format!("airbraid-{name}-{node}");
+        let is_real = |host| host != Host::Simulated;
+        let namespaces = spec.nodes.iter().map(|node| is_real(node.host).then(|| namespace(&node.name)));
+        let mut layout = Self {
+            name: name.to_owned(),
+            namespaces: namespaces.collect(),
+            ports: Vec::new(),
+            by_address: BTreeMap::new(),
+            hosts: String::from("127.0.0.1 localhost\n::1 localhost ip6-localhost\n"),
+        };
+        for (index, node) in spec.nodes.iter().enumerate() {
+            match node.host {
+                Host::Simulated => {}
+                Host::Trunk => layout.add_one(spec, index),
+                Host::Radios => layout.add_each(spec, index, &networks)?,
+            }
+        }
+        if layout.ports.is_empty() {
+            return Err(LabError::Input(
+                "no node of the scenario is a real host: add host = \"namespace\" to at least two [[node]]s".to_owned(),
+            ));
+        }
+        let addresses = layout.ports.iter().enumerate().map(|(index, port)| (port.address, index));
+        layout.by_address = addresses.collect();
+        Ok(layout)
+    }
+
+    fn add_one(&mut self, spec: &Spec, node: usize) {
+        let state = &spec.nodes[node];
+        let radios = state.radios.iter().map(|radio| {
+            let Mac::Dcf(config) = &radio.mac;
+            config.queue_limit
+        });
+        let trunks = spec.trunks.iter().filter(|trunk| trunk.between.contains(&node));
+        let queues = radios.chain(trunks.map(|trunk| trunk.policy.queue_limit));
+        let queue = queues.max().unwrap_or(QUEUE_BEFORE_LINKS).max(1);
+        let address = ip_address(node as u32);
+        let port = Port { node, via: None, name: "air0".to_owned(), address, prefix: 8, queue };
+        let _ = writeln!(self.hosts, "{} {}", dotted(address), state.name);
+        self.ports.push(port);
+    }
+
+    fn add_each(&mut self, spec: &Spec, node: usize, networks: &[Network]) -> Result<(), LabError> {
+        let state = &spec.nodes[node];
+        if let Some(trunk) = spec.trunks.iter().find(|trunk| trunk.between.contains(&node)) {
+            return Err(LabError::Input(format!(
+                "node `{}` is attached by its radios, and trunk `{}` ends there: leave the trunk out, or say attach = \
+                 \"trunk\"",
+                state.name, trunk.name
+            )));
+        }
+        let links = spec.links.iter().enumerate().filter(|(_, link)| link.between.contains(&node));
+        let radios = state.radios.iter().enumerate().map(|(index, radio)| {
+            let Mac::Dcf(config) = &radio.mac;
+            (Interface::Radio(index), Network::Channel(radio.channel), &radio.name, config.queue_limit)
+        });
+        let links =
+            links.map(|(index, link)| (Interface::Link(index), Network::Link(index), &link.name, QUEUE_BEFORE_LINKS));
+        let mut taken = BTreeSet::new();
+        for (place, (via, network, name, queue)) in radios.chain(links).enumerate() {
+            let group = networks.iter().position(|other| *other == network).unwrap_or(0) + 1;
+            let mut address = ip_address(node as u32);
+            address[1] = group as u8;
+            let fits = name.len() <= INTERFACE_NAME_MAX && name != "lo" && taken.insert(name.clone());
+            let interface = if fits { name.clone() } else { format!("air{place}") };
+            // The first leads to everything that no other does.
+            let prefix = if place == 0 { 8 } else { 16 };
+            let plain = if place == 0 { state.name.as_str() } else { "" };
+            let _ = writeln!(self.hosts, "{} {}-{interface} {plain}", dotted(address), state.name);
+            self.ports.push(Port { node, via: Some(via), name: interface, address, prefix, queue: queue.max(1) });
+        }
+        Ok(())
+    }
+}
+
+/// What interfaces share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Network {
+    Channel(u32),
+    Link(usize),
+}
+
+fn networks(spec: &Spec) -> Result<Vec<Network>, LabError> {
+    let channels: BTreeSet<u32> =
+        spec.nodes.iter().flat_map(|node| node.radios.iter().map(|radio| radio.channel)).collect();
+    let links = (0..spec.links.len()).map(Network::Link);
+    let all: Vec<Network> = channels.into_iter().map(Network::Channel).chain(links).collect();
+    let is_needed = spec.nodes.iter().any(|node| node.host == Host::Radios);
+    if is_needed && all.len() > NETWORKS_MAX {
+        let message = format!("{} channels and links are more than attach = \"radios\" has addresses for", all.len());
+        return Err(LabError::Input(format!("{message}: at most {NETWORKS_MAX}")));
+    }
+    Ok(all)
+}
+
+/// An address as it is written.
+pub fn dotted(address: [u8; 4]) -> String {
+    let [a, b, c, d] = address;
+    format!("{a}.{b}.{c}.{d}")
+}

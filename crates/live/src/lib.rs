@@ -1,0 +1,16 @@
+//! Machines under real time, on Linux: the lab, whose hosts are network namespaces.
+//!
+//! The only crate with sockets, threads and unsafe code. It never decides what a protocol does: it reads clocks and
+//! devices, and drives the same machines that the simulator drives.
+
+mod clock;
+mod error;
+pub mod lab;
+
+pub mod namespace;
+pub mod netlink;
+mod state;
+pub mod tun;
+
+pub use clock::Clock;
+pub use error::LabError;

@@ -1,0 +1,120 @@
+//! The few words of rtnetlink that set up an interface: up, MTU, length of its queue, an address. It asks nothing and
+//! listens to nothing. Formats: Linux `rtnetlink(7)`, `netlink(7)`.
+//!
+//! All of it happens in the network namespace of the thread that calls.
+
+use nix::errno::Errno;
+use nix::sys::socket::{AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, recv, sendto, socket};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+const NLM_F_REQUEST: u16 = 1;
+const NLM_F_ACK: u16 = 4;
+const NLM_F_CREATE: u16 = 0x400;
+const NLMSG_ERROR: u16 = 2;
+const RTM_NEWLINK: u16 = 16;
+const RTM_NEWADDR: u16 = 20;
+const IFF_UP: u32 = 1;
+const IFLA_MTU: u16 = 4;
+const IFLA_TXQLEN: u16 = 13;
+const IFA_ADDRESS: u16 = 1;
+const IFA_LOCAL: u16 = 2;
+const AF_INET: u8 = 2;
+/// Length of a message's header \[byte\].
+const HEADER: usize = 16;
+
+/// A conversation with the kernel's routing.
+#[derive(Debug)]
+pub struct Netlink {
+    socket: OwnedFd,
+    sequence: u32,
+}
+
+impl Netlink {
+    /// Opens one in this thread's network namespace.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn open() -> nix::Result<Self> {
+        let flags = SockFlag::SOCK_CLOEXEC;
+        let socket = socket(AddressFamily::Netlink, SockType::Raw, flags, SockProtocol::NetlinkRoute)?;
+        Ok(Self { socket, sequence: 0 })
+    }
+
+    /// Switches an interface on.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn set_up(&mut self, index: u32) -> nix::Result<()> {
+        self.request(RTM_NEWLINK, 0, &link(index, &[]))
+    }
+
+    /// Switches an interface on, with its MTU \[byte\] and the length of its queue \[packet\].
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn configure(&mut self, index: u32, mtu: u32, queue: u32) -> nix::Result<()> {
+        let attributes = [(IFLA_MTU, mtu.to_ne_bytes()), (IFLA_TXQLEN, queue.to_ne_bytes())];
+        self.request(RTM_NEWLINK, 0, &link(index, &attributes))
+    }
+
+    /// Gives an interface an IPv4 address, and with it the route to its network.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn add_address(&mut self, index: u32, address: [u8; 4], prefix: u8) -> nix::Result<()> {
+        // struct ifaddrmsg: family, prefix length, flags, scope, index.
+        let mut body = vec![AF_INET, prefix, 0, 0];
+        body.extend(index.to_ne_bytes());
+        attribute(&mut body, IFA_LOCAL, address);
+        attribute(&mut body, IFA_ADDRESS, address);
+        self.request(RTM_NEWADDR, NLM_F_CREATE, &body)
+    }
+
+    fn request(&mut self, kind: u16, flags: u16, body: &[u8]) -> nix::Result<()> {
+        self.sequence += 1;
+        let mut message = Vec::with_capacity(HEADER + body.len());
+        message.extend(((HEADER + body.len()) as u32).to_ne_bytes());
+        message.extend(kind.to_ne_bytes());
+        message.extend((NLM_F_REQUEST | NLM_F_ACK | flags).to_ne_bytes());
+        message.extend(self.sequence.to_ne_bytes());
+        message.extend(0u32.to_ne_bytes());
+        message.extend(body);
+        sendto(self.socket.as_raw_fd(), &message, &NetlinkAddr::new(0, 0), MsgFlags::empty())?;
+        self.acknowledgement()
+    }
+
+    /// The kernel answers each request with an error message whose error is zero where there is none.
+    fn acknowledgement(&mut self) -> nix::Result<()> {
+        let mut answer = [0; 4096];
+        loop {
+            let length = recv(self.socket.as_raw_fd(), &mut answer, MsgFlags::empty())?;
+            let word = |at: usize| [answer[at], answer[at + 1], answer[at + 2], answer[at + 3]];
+            if length < HEADER + 4 || u32::from_ne_bytes(word(8)) != self.sequence {
+                continue;
+            }
+            if u16::from_ne_bytes([answer[4], answer[5]]) == NLMSG_ERROR {
+                let error = i32::from_ne_bytes(word(HEADER));
+                return if error == 0 { Ok(()) } else { Err(Errno::from_raw(-error)) };
+            }
+        }
+    }
+}
+
+/// `struct ifinfomsg` that switches an interface on, and attributes.
+fn link(index: u32, attributes: &[(u16, [u8; 4])]) -> Vec<u8> {
+    // Family, padding, type: unspecified.
+    let mut body = vec![0; 4];
+    body.extend(index.to_ne_bytes());
+    body.extend(IFF_UP.to_ne_bytes());
+    body.extend(IFF_UP.to_ne_bytes());
+    for (kind, value) in attributes {
+        attribute(&mut body, *kind, *value);
+    }
+    body
+}
+
+fn attribute(body: &mut Vec<u8>, kind: u16, value: [u8; 4]) {
+    body.extend(8u16.to_ne_bytes());
+    body.extend(kind.to_ne_bytes());
+    body.extend(value);
+}
