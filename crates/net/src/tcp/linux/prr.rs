@@ -42,7 +42,7 @@ impl Prr {
 mod tests {
     use super::*;
 
-    /// RFC 6937, section 4: a window of 20, 10 of which are to stay. `sent` for each arrival.
+    /// Proportional reduction (RFC 6937) worked by hand: a window of 20, 10 of which are to stay. `sent` for each arrival.
     fn run(lost: u64) -> (Vec<u64>, u64) {
         let (mut prr, mut sent) = (Prr::new(20), Vec::new());
         // The first two duplicates let two new segments go (limited transmit); the third begins the recovery.
