@@ -50,7 +50,7 @@ pub fn write(dir: &Path, results: &Results, outcomes: &[Vec<RunOutput>]) -> Resu
 /// Writes files, names and texts, to `dir`.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_files(dir: &Path, files: &[(String, String)]) -> Result<()> {
     replace(dir, &|partial| files.iter().try_for_each(|(name, text)| std::fs::write(partial.join(name), text)))
 }
