@@ -232,7 +232,7 @@ impl<'a> World<'a> {
     /// answers whether to go on.
     ///
     /// # Errors
-    /// [`Interrupted`] if it was told to stop.
+    /// `Interrupted` if it was told to stop.
     pub fn run(&mut self, on_progress: &mut dyn FnMut(f64) -> bool) -> Result<(), Interrupted> {
         // Some milliseconds of work between two reports.
         const REPORT_EVERY: u64 = 1 << 16;
