@@ -73,7 +73,7 @@ impl<P: Packet> Sender<P> {
             turn: 0,
             next_number: SeqNum(1),
             bucket_numbers: vec![SeqNum(0); BUCKETS],
-            queue: VecDeque::with_capacity(policy.queue_limit as usize),
+            queue: VecDeque::new(),
             forecast: by_forecast.then(|| Forecast::new(members, policy.member_limit)),
             look_at: None,
             herald,

@@ -93,7 +93,7 @@ impl<P: Packet> Sender<P> {
             epoch,
             turns: Turns::new(config.quantum, members),
             held: vec![0; members],
-            queue: VecDeque::with_capacity(policy.queue_limit as usize),
+            queue: VecDeque::new(),
             stats: SenderStats::new(members),
         }
     }

@@ -61,7 +61,7 @@ impl<P: Share> Sender<P> {
             base: FIRST,
             kept: VecDeque::new(),
             wanted: VecDeque::new(),
-            queue: VecDeque::with_capacity(policy.queue_limit as usize),
+            queue: VecDeque::new(),
             stats: SenderStats::new(members),
         }
     }
