@@ -23,6 +23,17 @@ pub enum FrameKind {
     Rts,
     /// Clear to send.
     Cts,
+    /// The master gives a slave the word, with data for it if there are any.
+    PollData,
+    /// A slave's answer, with data of its own if it has any.
+    DataAck {
+        /// Whether the poll that it answers came without damage.
+        intact: bool,
+    },
+    /// The master asks stations that it does not poll yet to join.
+    Invite,
+    /// A station asks to be polled.
+    Join,
 }
 
 /// An MPDU.

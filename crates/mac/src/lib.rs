@@ -9,8 +9,9 @@ pub mod duplicate;
 pub mod frame;
 pub mod nav;
 pub mod phy;
+pub mod polled;
 pub mod queue;
 pub mod service;
 
 pub use frame::{Address, Frame, FrameKind};
-pub use service::{Access, MacInput, MacOutput, MacStats, Msdu, Outcome};
+pub use service::{Access, Damage, MacInput, MacOutput, MacStats, Msdu, Outcome};

@@ -4,7 +4,7 @@
 //! became of each, with the packet itself, so that trunk, routing or link layer can send it elsewhere.
 
 use crate::frame::{Address, Frame};
-use airbraid_units::{Duration, Instant};
+use airbraid_units::{Bytes, Duration, Instant};
 
 /// A packet to be sent to a neighbour.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,6 +43,26 @@ pub enum MacInput<P> {
         /// Whether the medium is now idle.
         idle: bool,
     },
+    /// A frame for this station ends; its header can be read, its payload is damaged.
+    Damaged {
+        /// The frame, as it was sent.
+        frame: Frame<P>,
+        /// What is wrong with its payload.
+        damage: Damage,
+        /// Whether the medium is now idle.
+        idle: bool,
+    },
+    /// The answer to [`MacOutput::Pull`]: what is to be sent to this neighbour now, if anything.
+    Supply(Option<Msdu<P>>),
+}
+
+/// What is wrong with a payload that has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Damage {
+    /// It ends after so many bytes.
+    Truncated(Bytes),
+    /// So many bytes of its worst block are wrong.
+    Corrupted(u32),
 }
 
 /// Everything a MAC asks of the world.
@@ -66,6 +86,17 @@ pub enum MacOutput<P> {
         /// The packet.
         packet: P,
     },
+    /// A packet from a neighbour, as it was sent; it has come damaged, and this is what is wrong with it.
+    DeliverDamaged {
+        /// The neighbour.
+        from: Address,
+        /// The packet.
+        packet: P,
+        /// What is wrong with it.
+        damage: Damage,
+    },
+    /// The next transmission goes to this neighbour, at once: answer with [`MacInput::Supply`].
+    Pull(Address),
     /// An MSDU has left the MAC, and this is what became of it.
     Status {
         /// The MSDU, handed back.
@@ -104,6 +135,10 @@ pub enum Outcome {
     RetryLimit,
     /// The interface queue was full; it was never sent.
     QueueFull,
+    /// It came with damage, and the receiver has said so.
+    Damaged,
+    /// It was sent once; nobody says whether it came.
+    Unknown,
 }
 
 /// What a MAC counts.
@@ -121,6 +156,8 @@ pub struct MacStats {
     pub queue_drops: u64,
     /// Data frames received again and discarded.
     pub duplicates: u64,
+    /// Polls that nobody answered in time (polling MAC).
+    pub unanswered: u64,
     /// Time spent transmitting.
     pub airtime: Duration,
 }

@@ -340,7 +340,7 @@ impl<P: Packet + Copy> Dcf<P> {
             }
             (FrameKind::Data, _) => self.on_data(now, frame),
             (FrameKind::Rts, _) => self.on_rts(now, frame),
-            (FrameKind::Cts | FrameKind::Ack, _) => {}
+            _ => {}
         }
         self.commit_if_due(now);
     }
@@ -455,7 +455,9 @@ impl<P: Packet + Copy> Machine for Dcf<P> {
             MacInput::Idle => self.on_idle(now),
             MacInput::Received { frame, idle } => self.on_received(now, &frame, idle),
             MacInput::Overheard { frame, idle } => self.on_overheard(now, &frame, idle),
-            MacInput::ReceptionError { idle } => self.on_error(now, idle),
+            MacInput::ReceptionError { idle } | MacInput::Damaged { idle, .. } => self.on_error(now, idle),
+            // It never pulls.
+            MacInput::Supply(_) => {}
         }
         self.wake = self.timer();
     }
