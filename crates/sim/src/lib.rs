@@ -3,6 +3,7 @@
 //! [`scenario`] reads the file, [`run()`] plays it once with one seed, [`result`] is what comes out. The radio channel is
 //! [`phy`]; everything that happens is in `world`.
 
+pub mod killer;
 pub mod phy;
 mod queue;
 pub mod record;
