@@ -1,0 +1,46 @@
+//! Forward error correction of a segment: Reed-Solomon blocks over GF(256) with a CRC-32 inside, and the port through
+//! which a host provides it.
+//!
+//! A segment of `count` bytes is followed by its check and cut into blocks of 255 - parity bytes, the last one shorter; each
+//! is followed by its parity. A host that carries bytes uses [`BlockCodec`], one that carries descriptors [`Account`], which
+//! decides by the number of wrong bytes in each block; a test holds them together.
+
+use super::header::Segment;
+
+/// What became of the blocks of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decoded {
+    /// All are as they were sent, the check says so.
+    Intact {
+        /// Bytes that were repaired in the worst block.
+        worst: u8,
+    },
+    /// One had too many wrong bytes: the decoder failed, or repaired it to something else and the check failed.
+    Undecodable,
+}
+
+/// Decodes what came of a segment.
+pub trait Codec {
+    /// What stands for the coded segment.
+    type Coded: ?Sized;
+    /// Decodes it in place.
+    fn decode(&mut self, segment: &Segment, coded: &mut Self::Coded) -> Decoded;
+}
+
+/// The exact account: a block with at most parity / 2 wrong bytes is repaired. One with more never passes: the code finds
+/// no code word near, or the check finds that it is the wrong one (up to 2^-32).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Account;
+
+impl Codec for Account {
+    /// The wrong bytes of each block; blocks that are not named have none.
+    type Coded = [u16];
+
+    fn decode(&mut self, segment: &Segment, wrong: &mut [u16]) -> Decoded {
+        let worst = wrong.iter().take(segment.blocks() as usize).copied().max().unwrap_or(0);
+        match u8::try_from(worst) {
+            Ok(worst) if worst <= segment.parity / 2 => Decoded::Intact { worst },
+            _ => Decoded::Undecodable,
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What travels with each frame. The bytes are in [`crate::wire`].
+
+use super::shape::{Shape, blocks, coded_len};
+use crate::packet::TrafficClass;
+use airbraid_units::SeqNum;
+
+/// A run of bytes of one packet, and how it is coded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Each class counts and keeps the order of its own packets.
+    pub class: TrafficClass,
+    /// Number of the packet in its class, from 1.
+    pub seq: SeqNum,
+    /// Where in the packet it begins \[byte\].
+    pub offset: u16,
+    /// How many bytes of the packet it holds.
+    pub count: u16,
+    /// Whether the packet ends with it.
+    pub is_last: bool,
+    /// Parity of each block \[byte\].
+    pub parity: u8,
+}
+
+impl Segment {
+    /// Where in the packet it ends \[byte\].
+    pub const fn end(&self) -> u32 {
+        self.offset as u32 + self.count as u32
+    }
+    /// Blocks on the air.
+    pub const fn blocks(&self) -> u32 {
+        blocks(self.count, self.parity)
+    }
+    /// Length on the air without the header: data, check and parity \[byte\].
+    pub const fn coded_len(&self) -> u32 {
+        coded_len(self.count, self.parity)
+    }
+}
+
+/// How far a class has been received: the packet that is being put together and its cumulative good length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ack {
+    /// Number of the packet that is expected; all before it are settled.
+    pub next: SeqNum,
+    /// So many of its first bytes have come.
+    pub good: u16,
+}
+
+impl Default for Ack {
+    fn default() -> Self {
+        Self { next: SeqNum(1), good: 0 }
+    }
+}
+
+/// What became of a segment, as its receiver tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Report {
+    /// There was none.
+    #[default]
+    None,
+    /// It came, after at most `worst` bytes of a block were repaired.
+    Intact {
+        /// Wrong bytes of the worst block.
+        worst: u8,
+    },
+    /// Only its first coded bytes came.
+    Truncated {
+        /// So many.
+        at: u16,
+    },
+    /// A block could not be decoded, or the check failed.
+    Undecodable,
+}
+
+/// The header of a frame of [`super::StopAndWait`], in both directions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Header {
+    /// The data that it carries.
+    pub segment: Option<Segment>,
+    /// What has been received of bulk and of real-time packets (by [`TrafficClass`] as index).
+    pub acks: [Ack; 2],
+    /// In an answer: what became of the poll's segment.
+    pub report: Report,
+    /// In a poll: the slave may send a segment of at most this size, with this code.
+    pub invite: Option<Shape>,
+}
+
+/// Which frames have come, for [`super::SelectiveRepeat`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Received {
+    /// The newest that came.
+    pub newest: SeqNum,
+    /// Bit i: the one i + 1 before it came, too.
+    pub before: u64,
+}
+
+/// The header of a frame of [`super::SelectiveRepeat`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WindowHeader {
+    /// Number of the frame, new for each transmission; of the last one with a segment where it carries none.
+    pub number: SeqNum,
+    /// The data that it carries.
+    pub segment: Option<Segment>,
+    /// By class: packets before this one are settled or given up; nobody waits for them.
+    pub floors: [SeqNum; 2],
+    /// By class: the packet that is expected.
+    pub nexts: [SeqNum; 2],
+    /// The frames that have come.
+    pub received: Received,
+    /// What became of the newest frame that came damaged or was repaired, and its number.
+    pub report: (SeqNum, Report),
+}

@@ -1,0 +1,186 @@
+//! What waits to be sent: a queue for each class, the packet at its head, and when they are given up.
+
+use super::config::{ClassConfig, Config};
+use super::header::{Ack, Segment};
+use super::service::{DropReason, Output};
+use super::shape::Shape;
+use super::stats::Stats;
+use crate::packet::{Share, TrafficClass};
+use airbraid_units::{Bytes, Instant, SeqNum};
+use std::collections::VecDeque;
+
+/// The classes in the order in which they are served.
+pub const BY_URGENCY: [TrafficClass; 2] = [TrafficClass::RealTime, TrafficClass::Bulk];
+
+/// A packet and when it expires.
+#[derive(Debug)]
+pub struct Waiting<P> {
+    pub packet: P,
+    pub expires: Option<Instant>,
+}
+
+/// A limited queue; what is in it may expire.
+#[derive(Debug)]
+pub struct ClassQueue<P> {
+    class: TrafficClass,
+    config: ClassConfig,
+    waiting: VecDeque<Waiting<P>>,
+}
+
+impl<P: Share> ClassQueue<P> {
+    pub fn new(class: TrafficClass, config: &Config) -> Self {
+        let config = match class {
+            TrafficClass::Bulk => config.bulk,
+            TrafficClass::RealTime => config.real_time,
+        };
+        Self { class, config, waiting: VecDeque::new() }
+    }
+
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    pub fn push<H>(&mut self, now: Instant, packet: P, stats: &mut Stats, outputs: &mut VecDeque<Output<H, P>>) {
+        let class = self.class as usize;
+        let reason = if packet.len() > Bytes::new(u64::from(u16::MAX)) {
+            Some(DropReason::TooLong)
+        } else if self.waiting.len() >= self.config.queue_limit as usize {
+            Some(DropReason::QueueFull)
+        } else {
+            None
+        };
+        if let Some(reason) = reason {
+            stats.queue_drops[class] += 1;
+            outputs.push_back(Output::Drop(packet, reason));
+            return;
+        }
+        let expires = self.config.persistence.lifetime.map(|lifetime| now.saturating_add(lifetime));
+        self.waiting.push_back(Waiting { packet, expires });
+        stats.accepted[class] += 1;
+        stats.queue_max[class] = stats.queue_max[class].max(self.waiting.len());
+    }
+
+    pub fn pop(&mut self) -> Option<Waiting<P>> {
+        self.waiting.pop_front()
+    }
+
+    /// All of a class live equally long, so that the oldest expires first.
+    pub fn expire<H>(&mut self, now: Instant, stats: &mut Stats, outputs: &mut VecDeque<Output<H, P>>) {
+        while let Some(oldest) = self.waiting.pop_front_if(|oldest| oldest.expires.is_some_and(|at| at <= now)) {
+            stats.expired[self.class as usize] += 1;
+            outputs.push_back(Output::Drop(oldest.packet, DropReason::Expired));
+        }
+    }
+
+    pub fn wake(&self) -> Option<Instant> {
+        self.waiting.front().and_then(|oldest| oldest.expires)
+    }
+}
+
+/// The packet that stop-and-wait has on its way.
+#[derive(Debug)]
+struct Current<P> {
+    packet: P,
+    len: u16,
+    seq: SeqNum,
+    /// So many of its first bytes have come.
+    acked: u16,
+    /// So many have been sent at least once.
+    sent: u16,
+    /// How often the segment at `acked` has been sent.
+    attempts: u32,
+    expires: Option<Instant>,
+}
+
+/// One class of what stop-and-wait has to send.
+#[derive(Debug)]
+pub struct Outgoing<P> {
+    queue: ClassQueue<P>,
+    current: Option<Current<P>>,
+    next: SeqNum,
+    /// Its segment is on its way, and nothing is known of it.
+    is_on_air: bool,
+}
+
+impl<P: Share> Outgoing<P> {
+    pub fn new(class: TrafficClass, config: &Config) -> Self {
+        Self { queue: ClassQueue::new(class, config), current: None, next: SeqNum(1), is_on_air: false }
+    }
+
+    pub fn push<H>(&mut self, now: Instant, packet: P, stats: &mut Stats, outputs: &mut VecDeque<Output<H, P>>) {
+        self.queue.push(now, packet, stats, outputs);
+    }
+    /// Packets that wait, the one on its way not among them.
+    pub fn queue_len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Something came back, or did not: what was on the air is there no longer.
+    pub fn settle(&mut self) {
+        self.is_on_air = false;
+    }
+
+    /// What the other side says that it has; what cannot be is ignored.
+    pub fn acknowledge<H>(&mut self, ack: Ack, stats: &mut Stats, outputs: &mut VecDeque<Output<H, P>>) {
+        let class = self.queue.class as usize;
+        let Some(current) = &mut self.current else { return };
+        if ack.next == current.seq.next() {
+            stats.settled[class] += 1;
+            outputs.extend(self.current.take().map(|current| Output::Release(current.packet)));
+        } else if ack.next == current.seq && ack.good > current.acked && ack.good <= current.sent {
+            (current.acked, current.attempts) = (ack.good, 0);
+        }
+    }
+
+    /// Gives up what is too old or was sent too often, but nothing that is on the air.
+    pub fn give_up<H>(&mut self, now: Instant, stats: &mut Stats, outputs: &mut VecDeque<Output<H, P>>) {
+        let class = self.queue.class as usize;
+        self.queue.expire(now, stats, outputs);
+        if self.is_on_air {
+            return;
+        }
+        let limit = self.queue.config.persistence.retransmissions;
+        let is_old = |current: &Current<P>| current.expires.is_some_and(|at| at <= now);
+        let is_tried = |current: &Current<P>| limit.is_some_and(|limit| current.attempts > limit);
+        if let Some(current) = self.current.take_if(|current| is_old(current) || is_tried(current)) {
+            let reason = if is_old(&current) { DropReason::Expired } else { DropReason::Retransmissions };
+            let count = if is_old(&current) { &mut stats.expired } else { &mut stats.given_up };
+            count[class] += 1;
+            outputs.push_back(Output::Drop(current.packet, reason));
+        }
+    }
+
+    /// The next segment, if there is anything to send, and the packet of which it is a part.
+    pub fn transmit(&mut self, shape: Shape, stats: &mut Stats) -> Option<(Segment, P)> {
+        if self.current.is_none() {
+            let Waiting { packet, expires } = self.queue.pop()?;
+            let len = packet.len().as_u64() as u16;
+            self.current = Some(Current { packet, len, seq: self.next, acked: 0, sent: 0, attempts: 0, expires });
+            self.next = self.next.next();
+        }
+        let current = self.current.as_mut()?;
+        let count = shape.capacity().min(current.len - current.acked);
+        let segment = Segment {
+            class: self.queue.class,
+            seq: current.seq,
+            offset: current.acked,
+            count,
+            is_last: current.acked + count == current.len,
+            parity: shape.parity(),
+        };
+        stats.repetitions += u64::from(current.attempts > 0);
+        current.attempts += 1;
+        current.sent = current.sent.max(current.acked + count);
+        self.is_on_air = true;
+        Some((segment, current.packet.share()))
+    }
+
+    /// When something expires that is not on the air.
+    pub fn wake(&self) -> Option<Instant> {
+        let current = self.current.as_ref().filter(|_| !self.is_on_air).and_then(|current| current.expires);
+        match (current, self.queue.wake()) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+}

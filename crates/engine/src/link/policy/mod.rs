@@ -1,0 +1,173 @@
+//! Policies: from what became of the frames before, how long the next segment is and how much parity it has.
+//!
+//! Seven are the paper's (section 6.3): three fixed, three with two modes, and FLEX. [`Goodput`] is ours, [`Oracle`] the
+//! limit: it is told what will happen. All in whole numbers.
+
+mod fixed;
+mod flex;
+mod goodput;
+mod oracle;
+
+pub use fixed::TwoMode;
+pub use flex::Flex;
+pub use goodput::Goodput;
+pub use oracle::Oracle;
+
+use super::config::{Cost, Refusal};
+use super::shape::Shape;
+use fixed::{Fixed, TwoModes};
+
+/// What the channel does to a segment, or has done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It comes; the code has at most `worst` wrong bytes of a block to repair, and does.
+    Delivered {
+        /// Wrong bytes of the worst block.
+        worst: u8,
+    },
+    /// Nothing comes.
+    Lost,
+    /// It breaks off.
+    Truncated {
+        /// Coded bytes that come.
+        at: u16,
+    },
+    /// More bytes of a block are wrong than the code repairs.
+    Undecodable,
+}
+
+/// A segment that was sent, and what became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Observation {
+    /// Its length on the air \[byte\].
+    pub coded_len: u16,
+    /// Parity of its blocks \[byte\].
+    pub parity: u8,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// Follows the channel.
+pub trait Policy {
+    /// Learns what became of a segment.
+    fn observe(&mut self, observation: Observation);
+    /// Decides the next one.
+    fn shape(&self) -> Shape;
+    /// Is told what will happen to the next segment; only the oracle listens.
+    fn foretell(&mut self, _fate: Fate) {}
+}
+
+/// Which policy, and its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Adaptation {
+    /// Always the same.
+    Fixed(Shape),
+    /// One of two, by runs of damaged and undamaged segments.
+    TwoMode(TwoMode),
+    /// FLEX: size and code each by its own rule.
+    Flex(Flex),
+    /// Ours: the pair with the greatest expected goodput, by what was seen to follow what.
+    Goodput(Goodput),
+    /// The limit: knows what will happen.
+    Oracle(Oracle),
+}
+
+impl Adaptation {
+    /// Five blocks without parity.
+    pub const BOLD: Self = Self::Fixed(fixed::BOLD);
+    /// Five blocks with about 5 % of parity: t = 6.
+    pub const LIGHT: Self = Self::Fixed(fixed::LIGHT);
+    /// One block with about one third of parity: t = 42.
+    pub const ROBUST: Self = Self::Fixed(fixed::ROBUST);
+    /// BOLD or ROBUST.
+    pub const BIMODAL: Self = Self::TwoMode(TwoMode::BIMODAL);
+    /// Five blocks, without or with ROBUST's parity.
+    pub const BI_CODE: Self = Self::TwoMode(TwoMode::BI_CODE);
+    /// Five blocks or one, without parity.
+    pub const BI_SIZE: Self = Self::TwoMode(TwoMode::BI_SIZE);
+    /// FLEX with the paper's constants.
+    pub const FLEX: Self = Self::Flex(Flex::PAPER);
+    /// Ours with its default constants.
+    pub const GOODPUT: Self = Self::Goodput(Goodput::DEFAULT);
+    /// The limit, within the paper's bounds.
+    pub const ORACLE: Self = Self::Oracle(Oracle::PAPER);
+
+    /// Packets whole up to 64 KiB, no parity: retransmission alone (section 5 of the paper).
+    pub const WHOLE: Self = Self::Fixed(fixed::WHOLE);
+
+    /// Whether one instance follows both directions of a link, a transaction at a time, as the paper's do; otherwise
+    /// each direction has its own.
+    pub fn is_joint(&self) -> bool {
+        !matches!(self, Self::Goodput(_) | Self::Oracle(_))
+    }
+
+    /// Whether a policy can be made of it.
+    ///
+    /// # Errors
+    /// [`Refusal`] says why not.
+    pub fn check(&self) -> Result<(), Refusal> {
+        match self {
+            Self::Fixed(_) => Ok(()),
+            Self::TwoMode(config) => config.check(),
+            Self::Flex(config) => config.check(),
+            Self::Goodput(config) => config.check(),
+            Self::Oracle(config) => config.check(),
+        }
+    }
+
+    /// The policy.
+    pub fn build(&self, cost: Cost) -> AnyPolicy {
+        AnyPolicy(match *self {
+            Self::Fixed(shape) => Kind::Fixed(Fixed(shape)),
+            Self::TwoMode(config) => Kind::TwoMode(TwoModes::new(config)),
+            Self::Flex(config) => Kind::Flex(flex::State::new(config)),
+            Self::Goodput(config) => Kind::Goodput(Box::new(goodput::State::new(config, cost))),
+            Self::Oracle(config) => Kind::Oracle(oracle::State::new(config, cost)),
+        })
+    }
+}
+
+impl Default for Adaptation {
+    fn default() -> Self {
+        Self::GOODPUT
+    }
+}
+
+/// Any of the policies.
+#[derive(Clone, Debug)]
+pub struct AnyPolicy(Kind);
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Fixed(Fixed),
+    TwoMode(TwoModes),
+    Flex(flex::State),
+    Goodput(Box<goodput::State>),
+    Oracle(oracle::State),
+}
+
+impl Policy for AnyPolicy {
+    fn observe(&mut self, observation: Observation) {
+        match &mut self.0 {
+            Kind::Fixed(policy) => policy.observe(observation),
+            Kind::TwoMode(policy) => policy.observe(observation),
+            Kind::Flex(policy) => policy.observe(observation),
+            Kind::Goodput(policy) => policy.observe(observation),
+            Kind::Oracle(policy) => policy.observe(observation),
+        }
+    }
+    fn shape(&self) -> Shape {
+        match &self.0 {
+            Kind::Fixed(policy) => policy.shape(),
+            Kind::TwoMode(policy) => policy.shape(),
+            Kind::Flex(policy) => policy.shape(),
+            Kind::Goodput(policy) => policy.shape(),
+            Kind::Oracle(policy) => policy.shape(),
+        }
+    }
+    fn foretell(&mut self, fate: Fate) {
+        if let Kind::Oracle(policy) = &mut self.0 {
+            policy.foretell(fate);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! What an end of the link counts.
+
+use super::header::Report;
+
+/// What an end counts, both ways.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Packets accepted, by class (bulk, real-time), as in all pairs here.
+    pub accepted: [u64; 2],
+    /// Packets that the other side has acknowledged.
+    pub settled: [u64; 2],
+    /// Packets refused by the full queue, or too long.
+    pub queue_drops: [u64; 2],
+    /// Packets that expired.
+    pub expired: [u64; 2],
+    /// Packets given up after the last retransmission.
+    pub given_up: [u64; 2],
+    /// Segments sent, repetitions among them.
+    pub segments: u64,
+    /// Segments sent whose first byte had been sent before.
+    pub repetitions: u64,
+    /// Bytes of packets in all segments sent.
+    pub data_bytes: u64,
+    /// Bytes of all segments sent, with checks and parity.
+    pub coded_bytes: u64,
+    /// Packets delivered.
+    pub delivered: [u64; 2],
+    /// Segments that had come before, or came after their packet was given up.
+    pub duplicates: u64,
+    /// Segments that came truncated.
+    pub truncated: u64,
+    /// Segments that could not be decoded.
+    pub undecodable: u64,
+    /// Segments that came with repaired bytes.
+    pub repaired: u64,
+    /// Polls without an answer (master), or frames taken for lost (selective repeat).
+    pub lost: u64,
+    /// The longest that each queue has been \[packets\].
+    pub queue_max: [usize; 2],
+}
+
+impl Stats {
+    /// Counts what came of a segment from the other side.
+    pub(super) fn count(&mut self, report: Report) {
+        match report {
+            Report::None | Report::Intact { worst: 0 } => {}
+            Report::Intact { .. } => self.repaired += 1,
+            Report::Truncated { .. } => self.truncated += 1,
+            Report::Undecodable => self.undecodable += 1,
+        }
+    }
+}

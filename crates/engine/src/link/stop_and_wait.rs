@@ -1,0 +1,292 @@
+//! Stop-and-wait with the acknowledgement piggybacked on the other direction's data (sections 3.2 and 6.2 of the paper).
+//!
+//! One segment at a time is on its way in each direction. The master, and it alone, repeats: it polls, and the slave
+//! answers what came. It decides size and code for both directions, from what it sees of the answers and what these
+//! report of its polls.
+
+use super::config::{Config, Refusal};
+use super::header::{Header, Report, Segment};
+use super::outgoing::{BY_URGENCY, Outgoing};
+use super::policy::{AnyPolicy, Fate, Observation, Policy};
+use super::reassembly::Reassembly;
+use super::service::{Frame, Input, Output, Payload, Reception};
+use super::shape::Shape;
+use super::stats::Stats;
+use crate::machine::{Machine, Wake};
+use crate::packet::{Share, TrafficClass};
+use airbraid_units::Instant;
+use std::collections::VecDeque;
+
+/// One end of a link: of the master towards one slave, or of a slave.
+#[derive(Debug)]
+pub struct StopAndWait<P> {
+    /// By class, as everything in pairs but the policies.
+    outgoing: [Outgoing<P>; 2],
+    incoming: [Reassembly; 2],
+    /// None in a slave.
+    master: Option<Box<Master>>,
+    stats: Stats,
+    outputs: VecDeque<Output<Header, P>>,
+}
+
+/// What a master knows beside.
+#[derive(Debug)]
+struct Master {
+    /// For what it sends; for both directions if `up` is none.
+    down: AnyPolicy,
+    /// For what the slave sends.
+    up: Option<AnyPolicy>,
+    /// The poll that has no answer yet.
+    poll: Option<Poll>,
+    /// Whether the slave's last answer had data.
+    has_data_up: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Poll {
+    segment: Option<Segment>,
+    invite: Option<Shape>,
+}
+
+impl<P: Share> StopAndWait<P> {
+    /// The end that polls.
+    ///
+    /// # Errors
+    /// [`Refusal`] if the configuration cannot be.
+    pub fn master(config: &Config) -> Result<Self, Refusal> {
+        let policy = || config.adaptation.build(config.cost);
+        let up = (!config.adaptation.is_joint()).then(policy);
+        let master = Master { down: policy(), up, poll: None, has_data_up: false };
+        Self::new(config, Some(Box::new(master)))
+    }
+
+    /// The end that answers; of the configuration it uses the queues and the persistence.
+    ///
+    /// # Errors
+    /// [`Refusal`] if the configuration cannot be.
+    pub fn slave(config: &Config) -> Result<Self, Refusal> {
+        Self::new(config, None)
+    }
+
+    fn new(config: &Config, master: Option<Box<Master>>) -> Result<Self, Refusal> {
+        config.check()?;
+        Ok(Self {
+            outgoing: [TrafficClass::Bulk, TrafficClass::RealTime].map(|class| Outgoing::new(class, config)),
+            incoming: [Reassembly::default(); 2],
+            master,
+            stats: Stats::default(),
+            outputs: VecDeque::with_capacity(4),
+        })
+    }
+
+    /// What it has counted.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+    /// Packets that wait, of one class.
+    pub fn queue_len(&self, class: TrafficClass) -> usize {
+        self.outgoing[class as usize].queue_len()
+    }
+    /// What the master's policy has decided for the next segment to the slave.
+    pub fn shape(&self) -> Option<Shape> {
+        self.master.as_ref().map(|master| master.down.shape())
+    }
+
+    /// The most urgent that there is to send.
+    fn next_segment(&mut self, shape: Shape) -> Option<(Segment, P)> {
+        let next = BY_URGENCY.iter().find_map(|&class| {
+            let outgoing = &mut self.outgoing[class as usize];
+            outgoing.transmit(shape, &mut self.stats)
+        });
+        if let Some((segment, _)) = &next {
+            self.stats.segments += 1;
+            self.stats.data_bytes += u64::from(segment.count);
+            self.stats.coded_bytes += u64::from(segment.coded_len());
+        }
+        next
+    }
+
+    fn transmit(&mut self, shape: Option<Shape>, report: Report, invite: Option<Shape>) -> Option<Segment> {
+        let (segment, packet) = shape.and_then(|shape| self.next_segment(shape)).unzip();
+        let acks = self.incoming.map(|class| class.ack());
+        let header = Header { segment, acks, report, invite };
+        self.outputs.push_back(Output::Transmit(Frame { header, packet }));
+        segment
+    }
+
+    fn on_poll(&mut self, invite: bool) {
+        let Some(master) = &self.master else { return };
+        let down = master.down.shape();
+        let invite = invite.then(|| master.up.as_ref().map_or(down, Policy::shape));
+        let segment = self.transmit(Some(down), Report::None, invite);
+        if let Some(master) = &mut self.master {
+            master.poll = Some(Poll { segment, invite });
+        }
+    }
+
+    /// Nothing that was sent is on the air any more: it has come, or will not.
+    fn settle(&mut self) {
+        self.outgoing.iter_mut().for_each(Outgoing::settle);
+    }
+
+    fn on_received(&mut self, now: Instant, reception: Reception<Header, P>) {
+        self.settle();
+        let Reception { header, payload } = reception;
+        if let Some(header) = &header {
+            for (outgoing, ack) in self.outgoing.iter_mut().zip(header.acks) {
+                outgoing.acknowledge(ack, &mut self.stats, &mut self.outputs);
+            }
+        }
+        // What is acknowledged has come in time; what is not is looked at before it is sent again.
+        self.handle_timeout(now);
+        let report = match &payload {
+            Payload::None => Report::None,
+            Payload::Intact { worst, .. } => Report::Intact { worst: *worst },
+            Payload::Truncated { at } => Report::Truncated { at: *at },
+            Payload::Undecodable => Report::Undecodable,
+        };
+        self.stats.count(report);
+        match (header.as_ref().and_then(|header| header.segment), payload) {
+            (Some(segment), Payload::Intact { packet, .. }) => {
+                let incoming = &mut self.incoming[segment.class as usize];
+                incoming.receive(segment, packet, &mut self.stats, &mut self.outputs);
+            }
+            // Nobody can tell what it is.
+            (None, Payload::Intact { packet, .. }) => self.outputs.push_back(Output::Release(packet)),
+            _ => {}
+        }
+        match &mut self.master {
+            Some(master) => master.on_answer(header.as_ref(), report),
+            None => {
+                let invite = header.and_then(|header| header.invite);
+                self.transmit(invite, report, None);
+            }
+        }
+    }
+
+    fn on_no_answer(&mut self) {
+        self.settle();
+        if let Some(master) = &mut self.master {
+            self.stats.lost += u64::from(master.poll.is_some());
+            master.on_no_answer();
+        }
+    }
+}
+
+impl Master {
+    fn on_answer(&mut self, header: Option<&Header>, report: Report) {
+        let Some(poll) = self.poll.take() else { return };
+        let down = header.and_then(|header| {
+            let segment = poll.segment?;
+            observation(segment.coded_len() as u16, segment.parity, header.report)
+        });
+        let segment = header.and_then(|header| header.segment);
+        // Where the header is gone its length is not known: at most what was allowed.
+        let invited = poll.invite.map(|shape| (shape.bytes(), shape.parity()));
+        let sent = segment.map(|segment| (segment.coded_len() as u16, segment.parity)).or(invited);
+        let up = sent.and_then(|(coded_len, parity)| observation(coded_len, parity, report));
+        if header.is_some() {
+            self.has_data_up = segment.is_some();
+        }
+        self.observe(down, up);
+    }
+
+    fn on_no_answer(&mut self) {
+        let Some(poll) = self.poll.take() else { return };
+        let fate = Fate::Lost;
+        let down = poll.segment.map(|segment| Observation {
+            coded_len: segment.coded_len() as u16,
+            parity: segment.parity,
+            fate,
+        });
+        let invite = poll.invite.filter(|_| self.has_data_up);
+        let up = invite.map(|shape| Observation { coded_len: shape.bytes(), parity: shape.parity(), fate });
+        self.observe(down, up);
+    }
+
+    /// A policy for both directions sees one observation a transaction, the worse of the two.
+    fn observe(&mut self, down: Option<Observation>, up: Option<Observation>) {
+        match &mut self.up {
+            Some(policy) => {
+                down.into_iter().for_each(|observation| self.down.observe(observation));
+                up.into_iter().for_each(|observation| policy.observe(observation));
+            }
+            None => {
+                let worse = down.into_iter().chain(up).max_by_key(|observation| severity(observation.fate));
+                worse.into_iter().for_each(|observation| self.down.observe(observation));
+            }
+        }
+    }
+
+    fn on_foretold(&mut self, down: Fate, up: Fate) {
+        self.down.foretell(down);
+        if let Some(policy) = &mut self.up {
+            policy.foretell(up);
+        }
+    }
+}
+
+/// Which of two fates in one transaction says more: what was cut, the shorter the more, before what could not be decoded.
+fn severity(fate: Fate) -> u32 {
+    match fate {
+        Fate::Lost => 0,
+        Fate::Delivered { worst } => 1 + u32::from(worst),
+        Fate::Undecodable => 1_000,
+        Fate::Truncated { at } => 100_000 - u32::from(at),
+    }
+}
+
+fn observation(coded_len: u16, parity: u8, report: Report) -> Option<Observation> {
+    let fate = match report {
+        Report::None => return None,
+        Report::Intact { worst } => Fate::Delivered { worst },
+        Report::Truncated { at } => Fate::Truncated { at },
+        Report::Undecodable => Fate::Undecodable,
+    };
+    Some(Observation { coded_len, parity, fate })
+}
+
+impl<P: Share> Machine for StopAndWait<P> {
+    type Input = Input<P>;
+    type Output = Output<Header, P>;
+
+    fn handle_input(&mut self, now: Instant, input: Input<P>) {
+        match input {
+            Input::Packet(packet) => {
+                let class = packet.class() as usize;
+                self.handle_timeout(now);
+                self.outgoing[class].push(now, packet, &mut self.stats, &mut self.outputs);
+            }
+            Input::Poll { invite } => {
+                self.settle();
+                self.handle_timeout(now);
+                self.on_poll(invite);
+            }
+            Input::Received(reception) => self.on_received(now, reception),
+            Input::Timeout => {
+                self.on_no_answer();
+                self.handle_timeout(now);
+            }
+            Input::Foretold { down, up } => {
+                if let Some(master) = &mut self.master {
+                    master.on_foretold(down, up);
+                }
+            }
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        for outgoing in &mut self.outgoing {
+            outgoing.give_up(now, &mut self.stats, &mut self.outputs);
+        }
+    }
+
+    fn poll_output(&mut self) -> Option<Output<Header, P>> {
+        self.outputs.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Option<Wake> {
+        let at = self.outgoing.iter().filter_map(Outgoing::wake).min()?;
+        Some(Wake { at, why: "link.expiry" })
+    }
+}
