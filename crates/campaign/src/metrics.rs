@@ -1,6 +1,6 @@
 //! Every number of a run under the name that summaries and `[expect]` use.
 
-use airbraid_sim::result::{FlowResult, LinkResult, MacResult, RunResult, TrunkResult};
+use airbraid_sim::result::{FlowResult, KillerResult, LinkLayerResult, LinkResult, MacResult, RunResult, TrunkResult};
 
 /// The metrics of `run`, in a fixed order; a number that the run does not have (the delay of nothing) is left out.
 pub fn of(run: &RunResult) -> Vec<(String, f64)> {
@@ -14,6 +14,10 @@ pub fn of(run: &RunResult) -> Vec<(String, f64)> {
     }
     for mac in &run.macs {
         self::mac(mac, &mut out);
+    }
+    link_layers(&run.link_layers, &mut out);
+    for killer in &run.killers {
+        self::killer(killer, &mut out);
     }
     let packets = &run.packets;
     let counts = [
@@ -36,6 +40,9 @@ fn flow(flow: &FlowResult, out: &mut Vec<(String, f64)>) {
     put("received_packets", flow.received_packets as f64);
     put("retransmits", flow.retransmits as f64);
     put("timeouts", flow.timeouts as f64);
+    if let Some(share) = flow.on_time {
+        put("on_time", share);
+    }
     if let Some(seconds) = flow.completion_s {
         put("completion_s", seconds);
     }
@@ -102,5 +109,54 @@ fn mac(mac: &MacResult, out: &mut Vec<(String, f64)>) {
     put("collisions", mac.collisions as f64);
     put("channel_errors", mac.channel_errors as f64);
     put("duplicates", mac.duplicates as f64);
+    put("unanswered", mac.unanswered as f64);
     put("airtime", mac.airtime);
+}
+
+/// Counts of all radios between the same nodes together.
+fn link_layers(ends: &[LinkLayerResult], out: &mut Vec<(String, f64)>) {
+    let is_same = |a: &LinkLayerResult, b: &LinkLayerResult| a.node == b.node && a.peer == b.peer;
+    for (i, end) in ends.iter().enumerate() {
+        if ends[..i].iter().all(|other| !is_same(other, end)) {
+            let all = ends[i..].iter().filter(|other| is_same(other, end)).map(link_layer);
+            let sums = all.reduce(|a, b| std::array::from_fn(|k| (a[k].0, a[k].1 + b[k].1)));
+            let path = format!("link_layer.{}.{}", end.node, end.peer);
+            out.extend(sums.into_iter().flatten().map(|(name, n)| (format!("{path}.{name}"), n as f64)));
+        }
+    }
+}
+
+fn link_layer(end: &LinkLayerResult) -> [(&'static str, u64); 15] {
+    [
+        ("accepted", end.accepted),
+        ("settled", end.settled),
+        ("queue_drops", end.queue_drops),
+        ("expired", end.expired),
+        ("given_up", end.given_up),
+        ("segments", end.segments),
+        ("repetitions", end.repetitions),
+        ("data_bytes", end.data_bytes),
+        ("coded_bytes", end.coded_bytes),
+        ("delivered", end.delivered),
+        ("duplicates", end.duplicates),
+        ("truncated", end.truncated),
+        ("undecodable", end.undecodable),
+        ("repaired", end.repaired),
+        ("lost", end.lost),
+    ]
+}
+
+fn killer(killer: &KillerResult, out: &mut Vec<(String, f64)>) {
+    let mut put = |name: &str, x: f64| out.push((format!("killer.{}.{name}", killer.name), x));
+    put("frames", killer.frames as f64);
+    put("lost", killer.lost as f64);
+    put("truncated", killer.truncated as f64);
+    put("corrupted", killer.corrupted as f64);
+    put("list_packets", killer.list_packets as f64);
+    put("list_bits", killer.list_bits as f64);
+    put("list_loss", killer.list_loss);
+    put("list_truncation", killer.list_truncation);
+    put("list_corruption", killer.list_corruption);
+    put("list_ber", killer.list_ber);
+    put("list_wrong_bits", killer.list_wrong_bits);
 }

@@ -99,7 +99,8 @@ impl<'a> Recorder<'a> {
             if !all_radios && !spec.record.pcap.contains(&(node, radio)) {
                 return None;
             }
-            let Mac::Dcf(config) = &spec.nodes[node].radios[radio].mac;
+            // What is not 802.11 has no place in a capture of it.
+            let config = spec.nodes[node].radios[radio].mac.dcf()?;
             let interface = Interface {
                 name: name.clone(),
                 station: *station,
@@ -188,6 +189,7 @@ impl<'a> Recorder<'a> {
             FrameKind::Cts => CapturedKind::Cts,
             FrameKind::Ack => CapturedKind::Ack,
             FrameKind::Data => CapturedKind::Data { seq: frame.sequence, retry: frame.retry, packet },
+            FrameKind::PollData | FrameKind::DataAck { .. } | FrameKind::Invite | FrameKind::Join => return,
         };
         let captured = CapturedFrame {
             time: event.start,
@@ -300,13 +302,18 @@ fn frame_line(frame: &Frame<Msdu>, peer: Address) -> FrameLine {
         FrameKind::Ack => "ACK",
         FrameKind::Rts => "RTS",
         FrameKind::Cts => "CTS",
+        FrameKind::PollData => "POLL",
+        FrameKind::DataAck { .. } => "ANSWER",
+        FrameKind::Invite => "INVITE",
+        FrameKind::Join => "JOIN",
     };
     FrameLine {
         kind,
         peer: (peer != Address::BROADCAST).then_some(peer.0 as usize),
         size: frame.size,
         rate: frame.rate.bit_rate,
-        seq: (frame.kind == FrameKind::Data).then_some(frame.sequence),
+        seq: matches!(frame.kind, FrameKind::Data | FrameKind::PollData | FrameKind::DataAck { .. })
+            .then_some(frame.sequence),
         retry: frame.retry,
         duration: frame.nav,
     }

@@ -24,6 +24,10 @@ pub struct RunResult {
     pub macs: Vec<MacResult>,
     /// One for each direction of each link.
     pub links: Vec<LinkResult>,
+    /// One for each end of each link with local error control.
+    pub link_layers: Vec<LinkLayerResult>,
+    /// One for each packet killer.
+    pub killers: Vec<KillerResult>,
     /// Packets dropped, by reason; reasons that did not occur are left out.
     pub drops: BTreeMap<&'static str, u64>,
     /// Packets: offered = delivered + dropped + in flight.
@@ -70,6 +74,8 @@ pub struct FlowResult {
     pub timeouts: u64,
     /// Seconds from the first packet to the last byte delivered, for a source that ends.
     pub completion_s: Option<f64>,
+    /// Share of the data packets sent that came within the flow's deadline; null where it has none.
+    pub on_time: Option<f64>,
     /// One-way delay of data packets, network layer to network layer; null where none arrived.
     pub delay_s: Option<DelayResult>,
     /// Values by interval.
@@ -185,6 +191,8 @@ pub struct MacResult {
     pub channel_errors: u64,
     /// Data frames received again and discarded.
     pub duplicates: u64,
+    /// Polls that nobody answered in time (polling).
+    pub unanswered: u64,
     /// Share of the time in which this radio transmitted.
     pub airtime: f64,
 }
@@ -204,4 +212,74 @@ pub struct LinkResult {
     pub queue_drops: u64,
     /// Packets lost on the way.
     pub lost: u64,
+}
+
+/// What one end of a link with local error control did.
+#[derive(Clone, Debug, Serialize)]
+pub struct LinkLayerResult {
+    /// Its node.
+    pub node: String,
+    /// The neighbour.
+    pub peer: String,
+    /// The radio, by its name within the node.
+    pub radio: String,
+    /// Packets that it took.
+    pub accepted: u64,
+    /// Packets that the neighbour has acknowledged.
+    pub settled: u64,
+    /// Packets that the full queue refused.
+    pub queue_drops: u64,
+    /// Packets that expired.
+    pub expired: u64,
+    /// Packets given up after the last retransmission.
+    pub given_up: u64,
+    /// Segments sent, repetitions among them.
+    pub segments: u64,
+    /// Segments sent whose first byte had been sent before.
+    pub repetitions: u64,
+    /// Bytes of packets in all segments sent.
+    pub data_bytes: u64,
+    /// Bytes of all segments sent, with checks and parity.
+    pub coded_bytes: u64,
+    /// Packets delivered to the layer above.
+    pub delivered: u64,
+    /// Segments that had come before.
+    pub duplicates: u64,
+    /// Segments that came truncated.
+    pub truncated: u64,
+    /// Segments that could not be decoded.
+    pub undecodable: u64,
+    /// Segments that came with repaired bytes.
+    pub repaired: u64,
+    /// Polls without an answer.
+    pub lost: u64,
+}
+
+/// What a packet killer did, and what its list comes to.
+#[derive(Clone, Debug, Serialize)]
+pub struct KillerResult {
+    /// Its name.
+    pub name: String,
+    /// Frames that left a radio and took an event there.
+    pub frames: u64,
+    /// Frames lost, at all its places together.
+    pub lost: u64,
+    /// Frames truncated; those too short to be cut are counted, too.
+    pub truncated: u64,
+    /// Frames corrupted.
+    pub corrupted: u64,
+    /// Events of the list.
+    pub list_packets: u64,
+    /// Bits that a receiver of packets of 1309 byte would get.
+    pub list_bits: u64,
+    /// Share of the packets that the list loses.
+    pub list_loss: f64,
+    /// Share of those not lost that it truncates.
+    pub list_truncation: f64,
+    /// Share of those not truncated that it corrupts.
+    pub list_corruption: f64,
+    /// Share of the bits received that are wrong.
+    pub list_ber: f64,
+    /// Wrong bits in a corrupted packet, on average.
+    pub list_wrong_bits: f64,
 }

@@ -41,7 +41,7 @@ impl Drop for Empty {
 
 /// A run whose goodput is the queue's length in Mbit/s and a bit for the seed.
 pub fn invented(job: &Job<'_>) -> RunOutput {
-    let airbraid_sim::scenario::spec::Mac::Dcf(dcf) = &job.spec.nodes[0].radios[0].mac;
+    let dcf = job.spec.nodes[0].radios[0].mac.dcf().unwrap();
     let goodput_bps = f64::from(dcf.queue_limit) * 1e6 + job.seed as f64 * 1e3;
     let flow = FlowResult {
         name: "f".into(),

@@ -95,8 +95,7 @@ impl Layout {
     fn add_one(&mut self, spec: &Spec, node: usize) {
         let state = &spec.nodes[node];
         let radios = state.radios.iter().map(|radio| {
-            let Mac::Dcf(config) = &radio.mac;
-            config.queue_limit
+            radio.link_layer.map_or(radio.mac.queue_limit(), |link| link.bulk.queue_limit)
         });
         let trunks = spec.trunks.iter().filter(|trunk| trunk.between.contains(&node));
         let queues = radios.chain(trunks.map(|trunk| trunk.policy.queue_limit));
@@ -118,8 +117,8 @@ impl Layout {
         }
         let links = spec.links.iter().enumerate().filter(|(_, link)| link.between.contains(&node));
         let radios = state.radios.iter().enumerate().map(|(index, radio)| {
-            let Mac::Dcf(config) = &radio.mac;
-            (Interface::Radio(index), Network::Channel(radio.channel), &radio.name, config.queue_limit)
+            let queue = radio.link_layer.map_or(radio.mac.queue_limit(), |link| link.bulk.queue_limit);
+            (Interface::Radio(index), Network::Channel(radio.channel), &radio.name, queue)
         });
         let links =
             links.map(|(index, link)| (Interface::Link(index), Network::Link(index), &link.name, QUEUE_BEFORE_LINKS));

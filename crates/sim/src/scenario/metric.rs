@@ -44,7 +44,7 @@ const fn count(name: &'static str) -> Metric {
 }
 
 /// Metrics of a flow: `flow.NAME.METRIC`.
-pub const FLOW: [Metric; 14] = [
+pub const FLOW: [Metric; 15] = [
     metric("goodput", "goodput_bps", Unit::BitPerSecond),
     metric("ip_throughput", "ip_throughput_bps", Unit::BitPerSecond),
     metric("delivered", "delivered_bytes", Unit::Byte),
@@ -53,6 +53,7 @@ pub const FLOW: [Metric; 14] = [
     count("retransmits"),
     count("timeouts"),
     metric("completion", "completion_s", Unit::Second),
+    metric("on_time", "on_time", Unit::Share),
     metric("delay_min", "delay_min_s", Unit::Second),
     metric("delay_mean", "delay_mean_s", Unit::Second),
     metric("delay_std", "delay_std_s", Unit::Second),
@@ -84,7 +85,7 @@ pub const TRUNK_DIRECTION: [Metric; 4] = [
     metric("reorder_timer", "reorder_timer_s", Unit::Second),
 ];
 /// Metrics of a radio: `mac.NODE.RADIO.METRIC`.
-pub const MAC: [Metric; 9] = [
+pub const MAC: [Metric; 10] = [
     count("data_frames"),
     count("rts_frames"),
     count("retries"),
@@ -93,10 +94,43 @@ pub const MAC: [Metric; 9] = [
     count("collisions"),
     count("channel_errors"),
     count("duplicates"),
+    count("unanswered"),
     metric("airtime", "airtime", Unit::Share),
 ];
 /// Metrics of one direction of a link: `link.NAME.FROM.METRIC`, FROM the sending node.
 pub const LINK: [Metric; 3] = [count("delivered"), count("queue_drops"), count("lost")];
+/// Metrics of one end of a link with local error control: `link_layer.NODE.PEER.METRIC`; of several radios together.
+pub const LINK_LAYER: [Metric; 15] = [
+    count("accepted"),
+    count("settled"),
+    count("queue_drops"),
+    count("expired"),
+    count("given_up"),
+    count("segments"),
+    count("repetitions"),
+    metric("data", "data_bytes", Unit::Byte),
+    metric("coded", "coded_bytes", Unit::Byte),
+    count("delivered"),
+    count("duplicates"),
+    count("truncated"),
+    count("undecodable"),
+    count("repaired"),
+    count("lost"),
+];
+/// Metrics of a packet killer: `killer.NAME.METRIC`.
+pub const KILLER: [Metric; 11] = [
+    count("frames"),
+    count("lost"),
+    count("truncated"),
+    count("corrupted"),
+    count("list_packets"),
+    count("list_bits"),
+    metric("list_loss", "list_loss", Unit::Share),
+    metric("list_truncation", "list_truncation", Unit::Share),
+    metric("list_corruption", "list_corruption", Unit::Share),
+    metric("list_ber", "list_ber", Unit::Share),
+    count("list_wrong_bits"),
+];
 /// Metrics of all packets: `packets.METRIC`.
 pub const PACKETS: [Metric; 4] = [count("offered"), count("delivered"), count("dropped"), count("in_flight")];
 
@@ -134,12 +168,23 @@ pub(crate) fn resolve(path: &str, spec: &Spec) -> Result<(String, Unit), Complai
             named("radio", radio, of_host.flat_map(|n| n.radios.iter().map(|r| r.name.as_str())))?;
             find(path, metric, &[&MAC])
         }
+        ["link_layer", node, peer, metric] => {
+            for name in [node, peer] {
+                named("node", name, spec.nodes.iter().map(|n| n.name.as_str()))?;
+            }
+            find(path, metric, &[&LINK_LAYER])
+        }
+        ["killer", name, metric] => {
+            named("killer", name, spec.killers.iter().map(|k| k.name.as_str()))?;
+            find(path, metric, &[&KILLER])
+        }
         ["packets", metric] => find(path, metric, &[&PACKETS]),
         // Which reasons there are is for the run to say; one that did not occur counts 0.
         ["drops", reason] if !reason.is_empty() => Ok((path.to_owned(), Unit::Count)),
         _ => {
             let help = "flow.NAME.METRIC, trunk.NAME.METRIC, trunk.NAME.FROM.METRIC, link.NAME.FROM.METRIC, \
-                        mac.NODE.RADIO.METRIC, packets.METRIC, drops.REASON";
+                        mac.NODE.RADIO.METRIC, link_layer.NODE.PEER.METRIC, killer.NAME.METRIC, packets.METRIC, \
+                        drops.REASON";
             Err(Complaint::new(format!("`{path}` is no metric"), format!("metrics are {help}")))
         }
     }

@@ -10,7 +10,7 @@ use super::tree::{Data, Place, Source, Table, Value, Via, parse};
 use std::sync::Arc;
 
 /// Lists of tables whose elements have names.
-const NAMED_LISTS: [&str; 4] = ["node", "trunk", "link", "flow"];
+const NAMED_LISTS: [&str; 5] = ["node", "trunk", "link", "killer", "flow"];
 
 /// One `--set`: a path and its value.
 #[derive(Clone, Debug)]

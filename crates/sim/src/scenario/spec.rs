@@ -1,12 +1,16 @@
 //! A scenario, fully resolved: every default filled in, every name an index. What a run is made from.
 
+use crate::killer;
 use crate::phy::RadioConfig;
 use airbraid_engine::trunk::Policy;
+use airbraid_engine::{TrafficClass, link};
 use airbraid_mac::dcf::DcfConfig;
+use airbraid_mac::polled::PolledConfig;
 use airbraid_net::link::{LinkConfig, Loss};
 use airbraid_net::source::Source;
 use airbraid_net::tcp;
 use airbraid_units::{Bytes, Duration, Instant, Metres, Probability, Speed};
+use std::sync::Arc;
 
 /// A scenario, ready to run.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +33,8 @@ pub struct Spec {
     pub trunks: Vec<Trunk>,
     /// Plain links.
     pub links: Vec<Link>,
+    /// Packet killers.
+    pub killers: Vec<Killer>,
     /// Transfers.
     pub flows: Vec<Flow>,
     /// What changes during the run, by time.
@@ -140,6 +146,8 @@ pub struct Radio {
     pub radio: RadioConfig,
     /// The medium access.
     pub mac: Mac,
+    /// Local error control above it; `None`: there is none.
+    pub link_layer: Option<link::Config>,
 }
 
 /// Which medium access a radio has.
@@ -147,6 +155,44 @@ pub struct Radio {
 pub enum Mac {
     /// 802.11 DCF.
     Dcf(DcfConfig),
+    /// Master and slaves.
+    Polled(PolledConfig),
+}
+
+impl Mac {
+    /// How many MSDUs may wait in it.
+    pub const fn queue_limit(&self) -> u32 {
+        match self {
+            Self::Dcf(config) => config.queue_limit,
+            Self::Polled(config) => config.queue_limit,
+        }
+    }
+    /// The configuration of 802.11 DCF, if it is that.
+    pub const fn dcf(&self) -> Option<&DcfConfig> {
+        match self {
+            Self::Dcf(config) => Some(config),
+            Self::Polled(_) => None,
+        }
+    }
+}
+
+/// A packet killer between two radios. Everything in pairs is by direction, from the first to the second and back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Killer {
+    /// Its name.
+    pub name: String,
+    /// The radios (node, radio).
+    pub ends: [(usize, usize); 2],
+    /// The list, repeated.
+    pub events: Arc<[killer::Event]>,
+    /// What acts on frames as they leave.
+    pub output: [killer::Acts; 2],
+    /// What acts on frames as they come.
+    pub input: [killer::Acts; 2],
+    /// Whether only frames with data take an event.
+    pub data_only: bool,
+    /// Whether each place begins somewhere in the list, by the seed; otherwise with the first event.
+    pub random_start: bool,
 }
 
 /// A trunk between two neighbours.
@@ -188,6 +234,10 @@ pub struct Flow {
     pub transport: Transport,
     /// What the application has to send.
     pub source: Source,
+    /// What its packets, and TCP's acknowledgements, want of the links.
+    pub class: TrafficClass,
+    /// A packet that takes longer is late.
+    pub deadline: Option<Duration>,
     /// When it begins.
     pub start: Instant,
     /// When the application stops; `None`: never.

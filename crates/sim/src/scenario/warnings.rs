@@ -46,8 +46,8 @@ fn overlaps(spec: &Spec, warnings: &mut Vec<String>) {
 }
 
 fn in_2_4_ghz(radio: &Radio) -> Option<u32> {
-    let Mac::Dcf(dcf) = &radio.mac;
-    matches!(dcf.phy.standard, Standard::Dot11b | Standard::Dot11g).then_some(radio.channel)
+    let standard = radio.mac.dcf()?.phy.standard;
+    matches!(standard, Standard::Dot11b | Standard::Dot11g).then_some(radio.channel)
 }
 
 fn same_place(spec: &Spec, warnings: &mut Vec<String>) {
@@ -91,12 +91,16 @@ fn neighbours(spec: &Spec, a: usize, b: usize) -> bool {
 
 /// Whether `b` can receive what `a` sends, as far as ranges tell; thresholds given as powers are taken to be met.
 fn hears(spec: &Spec, (a, x): (usize, &Radio), (b, y): (usize, &Radio)) -> bool {
-    let (Mac::Dcf(dx), Mac::Dcf(dy)) = (&x.mac, &y.mac);
+    let speak = match (&x.mac, &y.mac) {
+        (Mac::Dcf(x), Mac::Dcf(y)) => standard_name(x.phy.standard) == standard_name(y.phy.standard),
+        (Mac::Polled(x), Mac::Polled(y)) => x.role != y.role,
+        _ => false,
+    };
     let near = match y.radio.reception {
         Threshold::Range(range) => distance(&spec.nodes[a], &spec.nodes[b]) <= range.0,
         Threshold::Power(_) => true,
     };
-    x.channel == y.channel && standard_name(dx.phy.standard) == standard_name(dy.phy.standard) && near
+    x.channel == y.channel && speak && near
 }
 
 fn distance(a: &Node, b: &Node) -> f64 {

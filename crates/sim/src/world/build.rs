@@ -5,14 +5,18 @@ use super::medium::Medium;
 use super::observe::Observer;
 use super::packet::Packets;
 use super::routing::{Edge, NextHop, Routes};
-use super::{Alarms, Event, LinkEnd, Station, TrunkEnd, World};
+use super::access::Access;
+use super::kill::Killers;
+use super::link_layer::LinkLayer;
+use super::{Alarms, Event, LinkEnd, Sleeper, Station, TrunkEnd, World};
 use crate::queue::{EventQueue, Phase};
 use crate::record::delay::DelayStats;
 use crate::record::series::Series;
 use crate::scenario::spec::{self, Interface, Mac, Spec};
-use airbraid_engine::{Stream, trunk};
+use airbraid_engine::link::StopAndWait;
+use airbraid_engine::{Machine, trunk};
 use airbraid_mac::Address;
-use airbraid_mac::dcf::Dcf;
+use airbraid_mac::polled::Role;
 use airbraid_net::link::Link;
 use airbraid_net::refusal::Refusal;
 use airbraid_net::source::{Application, Source};
@@ -47,10 +51,12 @@ impl<'a> World<'a> {
             end: Instant::ZERO + spec.duration,
             warm_up: Instant::ZERO + spec.warm_up,
             queue: EventQueue::new(),
-            alarms: Alarms::new(radio_count, 2 * spec.trunks.len(), 2 * spec.links.len(), spec.flows.len()),
+            alarms: Alarms::new(radio_count, 0, 0, 0, 0),
             pending: VecDeque::new(),
             medium: Medium::new(radios, seed),
             stations: stations(spec, seed),
+            link_layers: Vec::new(),
+            killers: (!spec.killers.is_empty()).then(|| Box::new(Killers::new(spec, &first, seed))),
             trunks: Vec::new(),
             links: links(spec, seed)?,
             routes: Routes::default(),
@@ -62,6 +68,14 @@ impl<'a> World<'a> {
             outbox: super::external::Outbox::default(),
             events: 0,
         };
+        world.add_link_layers()?;
+        world.alarms = Alarms::new(
+            radio_count,
+            world.link_layers.len(),
+            2 * spec.trunks.len(),
+            2 * spec.links.len(),
+            spec.flows.len(),
+        );
         world.add_trunks(&first);
         let edges = world.edges(&first);
         world.routes = Routes::new(spec, &edges);
@@ -103,8 +117,44 @@ impl<'a> World<'a> {
         }
     }
 
+    /// A link layer at either end of each pair of master and slave that hear each other.
+    fn add_link_layers(&mut self) -> Result<(), Refusal> {
+        let radios: Vec<&spec::Radio> = self.spec.nodes.iter().flat_map(|node| &node.radios).collect();
+        for (master, here) in radios.iter().enumerate() {
+            for (slave, there) in radios.iter().enumerate() {
+                let configs = here.link_layer.as_ref().zip(there.link_layer.as_ref());
+                let Some((own, other)) = configs.filter(|_| polls(&here.mac, &there.mac)) else { continue };
+                if !self.medium.reaches(master, slave) {
+                    continue;
+                }
+                let refused = |_| Refusal { parameter: "link_layer", must: "be a configuration that can be" };
+                let ends = [
+                    (StopAndWait::master(own).map_err(refused)?, master, slave, own.bulk.queue_limit),
+                    (StopAndWait::slave(other).map_err(refused)?, slave, master, other.bulk.queue_limit),
+                ];
+                for (end, radio, peer, queue_limit) in ends {
+                    let peer = Address(peer as u32);
+                    let index = self.link_layers.len() as u32;
+                    self.stations[radio].link_layers.push((peer, index));
+                    self.link_layers.push(LinkLayer {
+                        end,
+                        node: self.stations[radio].node,
+                        radio: radio as u32,
+                        peer,
+                        is_master: radio == master,
+                        queue_limit,
+                        own: Vec::new(),
+                        parity: 0,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// For each node its ways to neighbours: trunks, then radios where no trunk of theirs leads, then links.
     fn edges(&mut self, first: &[u32]) -> Vec<Vec<Edge>> {
+        let radios: Vec<&spec::Radio> = self.spec.nodes.iter().flat_map(|node| &node.radios).collect();
         let mut edges = vec![Vec::new(); self.spec.nodes.len()];
         for (index, spec) in self.spec.trunks.iter().enumerate() {
             for side in [0, 1] {
@@ -118,7 +168,8 @@ impl<'a> World<'a> {
                 let (here, there) = (&self.stations[from], &self.stations[to]);
                 let (node, neighbour) = (here.node, there.node);
                 let in_trunk = here.member_towards(Address(to as u32)).is_some();
-                if node != neighbour && !in_trunk && self.medium.reaches(from, to) {
+                let speaks = may_speak(radios[from], radios[to]);
+                if node != neighbour && !in_trunk && speaks && self.medium.reaches(from, to) {
                     let hop = NextHop::Radio { radio: from as u32, neighbour: Address(to as u32) };
                     let interface = Interface::Radio(from - first[node as usize] as usize);
                     edges[node as usize].push(Edge { to: neighbour, interface, hop });
@@ -163,16 +214,24 @@ impl<'a> World<'a> {
             sent_packets: 0,
             received_packets: 0,
             delay: DelayStats::new(),
+            deadline: spec.deadline,
+            on_time: 0,
             goodput: Series::new(self.spec.record.interval),
             started: None,
             completed: None,
         };
         let application = Application::new(spec.source, chunk.max(Bytes::new(1)))?;
-        Ok(Flow { from, to, application, transport, counts })
+        Ok(Flow { from, to, class: spec.class, application, transport, counts })
     }
 
     /// Puts everything that the scenario dates into the queue.
     fn schedule(&mut self) {
+        // A polling master begins by itself.
+        for (radio, station) in self.stations.iter().enumerate() {
+            if matches!(station.mac, Access::Polled(_)) {
+                self.alarms.arm(self.now, Sleeper::Mac(radio as u32), station.mac.poll_timeout());
+            }
+        }
         for (index, flow) in self.spec.flows.iter().enumerate() {
             self.queue.push(flow.start, Phase::Timer, Event::Start(index as u32));
             if let Some(stop) = flow.stop {
@@ -191,17 +250,33 @@ impl<'a> World<'a> {
     }
 }
 
+/// Whether the one polls the other.
+fn polls(master: &Mac, slave: &Mac) -> bool {
+    match (master, slave) {
+        (Mac::Polled(here), Mac::Polled(there)) => here.role == Role::Master && there.role == Role::Slave,
+        _ => false,
+    }
+}
+
+/// Whether a radio's MAC sends to the other's: of polled ones masters and slaves to each other.
+fn may_speak(from: &spec::Radio, to: &spec::Radio) -> bool {
+    match (&from.mac, &to.mac) {
+        (Mac::Dcf(_), Mac::Dcf(_)) => true,
+        (a, b) => polls(a, b) || polls(b, a),
+    }
+}
+
 fn stations(spec: &Spec, seed: u64) -> Vec<Station> {
     let mut stations = Vec::new();
     for (node, spec) in spec.nodes.iter().enumerate() {
         for radio in &spec.radios {
             let index = stations.len() as u32;
-            let Mac::Dcf(config) = &radio.mac;
             stations.push(Station {
-                mac: Dcf::new(*config, Address(index), Stream::new(seed, u64::from(index), "dcf.backoff")),
+                mac: Access::new(&radio.mac, index, seed),
                 node: node as u32,
+                link_layers: Vec::new(),
                 members: Vec::new(),
-                queue_limit: config.queue_limit,
+                queue_limit: radio.mac.queue_limit(),
                 collisions: 0,
                 channel_errors: 0,
             });

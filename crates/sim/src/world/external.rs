@@ -4,15 +4,15 @@
 //! The lab drives it by the monotonic clock; nothing here knows of a clock, and nothing looks at a packet's bytes: the
 //! driver keeps them under a handle, and hears when the packet has arrived and when its last copy is gone.
 
-use super::packet::{Body, DropReason, Msdu, PacketRef, Part};
+use super::packet::{Body, DropReason, Msdu, NewPacket, PacketRef, Part};
 use super::routing::NextHop;
 use super::{Observer, World};
 use crate::recorder::{Payloads, Recorder, Recording};
 use crate::result::MacResult;
 use crate::run::RunError;
 use crate::scenario::spec::{Interface, Spec};
-use airbraid_engine::trunk;
-use airbraid_mac::{Address, MacInput, service};
+use airbraid_engine::{TrafficClass, trunk};
+use airbraid_mac::Address;
 use airbraid_net::link::LinkInput;
 use airbraid_units::Instant;
 use std::cell::RefCell;
@@ -112,9 +112,15 @@ impl<'a> World<'a> {
     pub fn room(&mut self, packet: &External) -> Option<Room> {
         let room = |waiting: usize, limit, is_device| Room { waiting: waiting as u32, limit, is_device };
         Some(match self.first_hop(packet)? {
-            NextHop::Radio { radio, .. } => {
+            NextHop::Radio { radio, neighbour } => {
                 let station = &self.stations[radio as usize];
-                room(station.mac.queue_len(), station.queue_limit, true)
+                match station.link_layer_towards(neighbour) {
+                    Some(end) => {
+                        let state = &self.link_layers[end as usize];
+                        room(state.queue_len(), state.queue_limit, true)
+                    }
+                    None => room(station.mac.queue_len(), station.queue_limit, true),
+                }
             }
             NextHop::Trunk(end) => {
                 let state = &self.trunks[end as usize];
@@ -132,12 +138,13 @@ impl<'a> World<'a> {
         let External { handle, from, to, len, bucket, .. } = *external;
         let hop = self.first_hop(external);
         let body = Body::External { handle };
-        let packet = self.packets.create(u32::from(bucket), from, to, len, self.now, body);
+        let (flow, class) = (u32::from(bucket), TrafficClass::Bulk);
+        let packet = self.packets.create(NewPacket { flow, from, to, len, class, created: self.now, body });
         match hop {
             None => self.drop_packet(from, packet, DropReason::NoRoute),
             Some(NextHop::Radio { radio, neighbour }) => {
                 let msdu = Msdu { packet, overhead: 0, part: Part::None };
-                self.step_mac(radio, Some(MacInput::Enqueue(service::Msdu { to: neighbour, packet: msdu })));
+                self.hand_down(radio, neighbour, msdu);
             }
             Some(NextHop::Trunk(end)) => self.step_trunk(end, Some(trunk::Input::Packet(packet))),
             Some(NextHop::Link(direction)) => self.step_link(direction, Some(LinkInput::Packet(packet))),

@@ -3,15 +3,18 @@
 use super::routing::NextHop;
 use crate::record::delay::DelayStats;
 use crate::record::series::Series;
+use airbraid_engine::TrafficClass;
 use airbraid_net::source::Application;
 use airbraid_net::tcp::{Receiver, Sender, SenderStats};
-use airbraid_units::Instant;
+use airbraid_units::{Duration, Instant};
 
 /// One transfer.
 #[derive(Debug)]
 pub struct Flow {
     pub(super) from: u32,
     pub(super) to: u32,
+    /// What its packets want of the links, both ways.
+    pub(super) class: TrafficClass,
     pub(super) application: Application,
     pub(super) transport: Transport,
     pub(super) counts: Counts,
@@ -54,6 +57,9 @@ pub struct Counts {
     pub(super) sent_packets: u64,
     pub(super) received_packets: u64,
     pub(super) delay: DelayStats,
+    /// A packet that comes later is late; and those that were not.
+    pub(super) deadline: Option<Duration>,
+    pub(super) on_time: u64,
     pub(super) goodput: Series,
     pub(super) started: Option<Instant>,
     pub(super) completed: Option<Instant>,

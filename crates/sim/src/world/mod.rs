@@ -5,10 +5,13 @@
 //! first has been drained, at the same instant. What is dated waits in the event queue, machines' wake-ups in a tree of
 //! timers.
 
+mod access;
 mod build;
 mod change;
 mod external;
 mod flow;
+mod kill;
+mod link_layer;
 mod medium;
 mod network;
 mod observe;
@@ -26,13 +29,15 @@ pub use packet::{Body, DropReason, Msdu, PacketRef, Packets, Record};
 use crate::queue::{EventQueue, Phase};
 use crate::scenario::spec::Spec;
 use crate::timers::Timers;
-use airbraid_engine::{Wake, trunk};
-use airbraid_mac::dcf::Dcf;
-use airbraid_mac::{Address, Outcome};
+use access::Access;
+use airbraid_engine::{Wake, link, trunk};
+use airbraid_mac::{Address, Damage, Outcome};
 use airbraid_net::link::{Link, LinkOutput};
 use airbraid_net::tcp::Segment;
 use airbraid_units::Instant;
 use flow::Flow;
+use kill::Killers;
+use link_layer::LinkLayer;
 use medium::Medium;
 use routing::{NextHop, Routes};
 use std::collections::VecDeque;
@@ -61,8 +66,14 @@ enum Event {
 enum Work {
     /// A MAC hands a packet up.
     MacDelivers { radio: u32, from: Address, msdu: Msdu },
+    /// A MAC hands up what has come damaged.
+    MacDeliversDamaged { radio: u32, from: Address, msdu: Msdu, damage: Damage },
+    /// A MAC asks what to send to a neighbour.
+    MacPulls { radio: u32, neighbour: Address },
     /// A MAC has finished with a packet.
     MacFinished { radio: u32, to: Address, msdu: Msdu, outcome: Outcome },
+    /// A link layer's output.
+    LinkLayer(u32, link::Output<link::Header, Msdu>),
     /// A trunk end's output.
     Trunk(u32, trunk::Output<PacketRef>),
     /// A link direction's output.
@@ -82,6 +93,8 @@ enum Work {
 enum Sleeper {
     /// A radio's MAC.
     Mac(u32),
+    /// A link layer.
+    LinkLayer(u32),
     /// A trunk end.
     Trunk(u32),
     /// A link direction.
@@ -94,22 +107,27 @@ enum Sleeper {
     Application(u32),
 }
 
-/// The wake-ups of all machines: MACs first, then trunk ends, links, and three machines a flow.
+/// The wake-ups of all machines: MACs first, then link layers, trunk ends, links, and three machines a flow.
 #[derive(Debug)]
 struct Alarms {
     timers: Timers,
+    first_link_layer: u32,
     first_trunk: u32,
     first_link: u32,
     first_flow: u32,
 }
 
 impl Alarms {
-    fn new(stations: usize, trunk_ends: usize, links: usize, flows: usize) -> Self {
+    fn new(stations: usize, link_layers: usize, trunk_ends: usize, links: usize, flows: usize) -> Self {
+        let first_trunk = stations + link_layers;
+        let first_link = first_trunk + trunk_ends;
+        let first_flow = first_link + links;
         Self {
-            timers: Timers::new(stations + trunk_ends + links + 3 * flows),
-            first_trunk: stations as u32,
-            first_link: (stations + trunk_ends) as u32,
-            first_flow: (stations + trunk_ends + links) as u32,
+            timers: Timers::new(first_flow + 3 * flows),
+            first_link_layer: stations as u32,
+            first_trunk: first_trunk as u32,
+            first_link: first_link as u32,
+            first_flow: first_flow as u32,
         }
     }
 
@@ -121,6 +139,7 @@ impl Alarms {
     fn arm(&mut self, now: Instant, sleeper: Sleeper, wake: Option<Wake>) {
         let place = match sleeper {
             Sleeper::Mac(radio) => radio,
+            Sleeper::LinkLayer(end) => self.first_link_layer + end,
             Sleeper::Trunk(end) => self.first_trunk + end,
             Sleeper::Link(direction) => self.first_link + direction,
             Sleeper::Sender(flow) => self.first_flow + 3 * flow,
@@ -142,8 +161,11 @@ impl Alarms {
     /// The first machine to wake.
     fn next(&self) -> Sleeper {
         let place = self.timers.next().1;
-        if place < self.first_trunk {
+        if place < self.first_link_layer {
             return Sleeper::Mac(place);
+        }
+        if place < self.first_trunk {
+            return Sleeper::LinkLayer(place - self.first_link_layer);
         }
         if place < self.first_link {
             return Sleeper::Trunk(place - self.first_trunk);
@@ -163,8 +185,10 @@ impl Alarms {
 /// A radio's MAC, and where it belongs.
 #[derive(Debug)]
 struct Station {
-    mac: Dcf<Msdu>,
+    mac: Access,
     node: u32,
+    /// The link layers above it, by the peer's radio.
+    link_layers: Vec<(Address, u32)>,
     /// The trunk ends and members that it serves, by the peer's radio.
     members: Vec<(Address, u32, u8)>,
     queue_limit: u32,
@@ -173,6 +197,12 @@ struct Station {
 }
 
 impl Station {
+    /// The link layer that leads to a peer's radio.
+    #[inline]
+    fn link_layer_towards(&self, peer: Address) -> Option<u32> {
+        self.link_layers.iter().find(|(other, _)| *other == peer).map(|(_, end)| *end)
+    }
+
     /// The trunk end and member that lead to a peer's radio.
     fn member_towards(&self, peer: Address) -> Option<(u32, u8)> {
         self.members.iter().find(|member| member.0 == peer).map(|member| (member.1, member.2))
@@ -212,6 +242,8 @@ pub struct World<'a> {
     pending: VecDeque<Work>,
     medium: Medium,
     stations: Vec<Station>,
+    link_layers: Vec<LinkLayer>,
+    killers: Option<Box<Killers>>,
     trunks: Vec<TrunkEnd>,
     links: Vec<LinkEnd>,
     routes: Routes,
@@ -278,6 +310,7 @@ impl<'a> World<'a> {
     fn wake(&mut self, sleeper: Sleeper) {
         match sleeper {
             Sleeper::Mac(radio) => self.step_mac(radio, None),
+            Sleeper::LinkLayer(end) => self.step_link_layer(end, None),
             Sleeper::Trunk(end) => self.step_trunk(end, None),
             Sleeper::Link(direction) => self.step_link(direction, None),
             Sleeper::Sender(flow) => self.step_sender(flow, None),
@@ -301,7 +334,12 @@ impl<'a> World<'a> {
     fn carry_out(&mut self, work: Work) {
         match work {
             Work::MacDelivers { radio, from, msdu } => self.on_mac_delivery(radio, from, msdu),
+            Work::MacDeliversDamaged { radio, from, msdu, damage } => {
+                self.on_damaged_delivery(radio, from, msdu, damage);
+            }
+            Work::MacPulls { radio, neighbour } => self.on_pull(radio, neighbour),
             Work::MacFinished { radio, to, msdu, outcome } => self.on_mac_finished(radio, to, msdu, outcome),
+            Work::LinkLayer(end, output) => self.on_link_layer_output(end, output),
             Work::Trunk(end, output) => self.on_trunk_output(end, output),
             Work::Link(direction, output) => self.on_link_output(direction, output),
             Work::SendData(flow, segment) => self.send_data(flow, segment),

@@ -1,10 +1,10 @@
 //! The network layer: forwarding by static routes over radios, trunks and links.
 
-use super::packet::{ControlFrame, DropReason, Msdu, PacketRef, Part};
+use super::packet::{Carried, ControlFrame, DropReason, Msdu, PacketRef, Part};
 use super::routing::NextHop;
 use super::{Sleeper, Work, World};
 use airbraid_engine::{step, trunk};
-use airbraid_mac::{Address, MacInput, service};
+use airbraid_mac::Address;
 use airbraid_net::link::{self, LinkInput, LinkOutput};
 
 /// A packet that was forwarded so often runs in a circle: the initial TTL of most hosts.
@@ -18,7 +18,7 @@ impl World<'_> {
             None => self.drop_packet(node, packet, DropReason::NoRoute),
             Some(NextHop::Radio { radio, neighbour }) => {
                 let msdu = Msdu { packet, overhead: 0, part: Part::None };
-                self.step_mac(radio, Some(MacInput::Enqueue(service::Msdu { to: neighbour, packet: msdu })));
+                self.hand_down(radio, neighbour, msdu);
             }
             Some(NextHop::Trunk(end)) => self.step_trunk(end, Some(trunk::Input::Packet(packet))),
             Some(NextHop::Link(direction)) => self.step_link(direction, Some(LinkInput::Packet(packet))),
@@ -58,7 +58,7 @@ impl World<'_> {
                 if kept {
                     self.packets.retain(packet);
                 }
-                self.step_mac(radio, Some(MacInput::Enqueue(service::Msdu { to: neighbour, packet: msdu })));
+                self.hand_down(radio, neighbour, msdu);
             }
             trunk::Output::Control { member, acknowledged, control } => {
                 self.send_control(ControlFrame { end, member, control }, acknowledged);
@@ -82,9 +82,9 @@ impl World<'_> {
     fn send_control(&mut self, frame: ControlFrame, acknowledged: bool) {
         let (radio, neighbour) = self.trunks[frame.end as usize].members[usize::from(frame.member.0)];
         let to = if acknowledged { neighbour } else { Address::BROADCAST };
-        let packet = self.packets.create_control(self.now, frame);
+        let packet = self.packets.create_carried(self.now, Carried::Control(frame));
         let msdu = Msdu { packet, overhead: 0, part: Part::Control };
-        self.step_mac(radio, Some(MacInput::Enqueue(service::Msdu { to, packet: msdu })));
+        self.hand_down(radio, to, msdu);
     }
 
     /// Drives one direction of a link: `None` is its timer.

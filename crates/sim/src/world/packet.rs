@@ -5,7 +5,7 @@
 //! or in flight: [`Packets::account`] checks it.
 
 use crate::result::PacketAccount;
-use airbraid_engine::{Packet, Share, trunk};
+use airbraid_engine::{Packet, Share, TrafficClass, link, trunk};
 use airbraid_net::tcp::Segment;
 use airbraid_units::{Bytes, Instant};
 use std::collections::BTreeMap;
@@ -34,6 +34,16 @@ pub enum DropReason {
     TrunkStale,
     /// The FIFO of its member at the receiving end of the trunk was full.
     TrunkFifoFull,
+    /// The queue of a link layer was full.
+    LinkLayerQueueFull,
+    /// It waited longer than its class may, below the network layer.
+    Expired,
+    /// A link layer sent it as often as its class may be.
+    RetransmissionLimit,
+    /// It is longer than a link layer's numbers reach.
+    TooLong,
+    /// A frame without local error control came damaged.
+    Damaged,
     /// No route leads to its destination.
     NoRoute,
     /// It was forwarded too often: its routes form a loop.
@@ -41,7 +51,7 @@ pub enum DropReason {
 }
 
 /// All reasons, with the names that results use.
-pub const DROP_REASONS: [(DropReason, &str); 12] = [
+pub const DROP_REASONS: [(DropReason, &str); 17] = [
     (DropReason::InterfaceQueueFull, "interface_queue_full"),
     (DropReason::TrunkQueueFull, "trunk_queue_full"),
     (DropReason::LinkQueueFull, "link_queue_full"),
@@ -52,6 +62,11 @@ pub const DROP_REASONS: [(DropReason, &str); 12] = [
     (DropReason::TrunkLate, "trunk_late"),
     (DropReason::TrunkStale, "trunk_stale"),
     (DropReason::TrunkFifoFull, "trunk_fifo_full"),
+    (DropReason::LinkLayerQueueFull, "link_layer_queue_full"),
+    (DropReason::Expired, "expired"),
+    (DropReason::RetransmissionLimit, "retransmission_limit"),
+    (DropReason::TooLong, "too_long"),
+    (DropReason::Damaged, "damaged"),
     (DropReason::NoRoute, "no_route"),
     (DropReason::HopLimit, "hop_limit"),
 ];
@@ -102,8 +117,8 @@ pub struct Record {
     /// What it carries.
     pub body: Body,
     places: u32,
-    /// It stands for a control frame of a trunk: no packet, and in no account of packets.
-    is_control: bool,
+    /// It stands for a frame of a trunk or link layer: no packet, and in no account of packets.
+    is_carried: bool,
     delivered: bool,
     reason: Option<DropReason>,
 }
@@ -117,11 +132,16 @@ pub struct PacketRef {
     pub len: u32,
     /// The flow's bucket.
     pub bucket: u16,
+    /// What its flow wants of the link.
+    pub class: TrafficClass,
 }
 
 impl Packet for PacketRef {
     fn len(&self) -> Bytes {
         Bytes::new(u64::from(self.len))
+    }
+    fn class(&self) -> TrafficClass {
+        self.class
     }
     fn flow_bucket(&self) -> u16 {
         self.bucket
@@ -135,10 +155,10 @@ impl Share for PacketRef {
     }
 }
 
-/// What a MAC carries: a packet, or a control frame of a trunk, which stands in the same table.
+/// What a MAC carries: a packet, or a frame of a trunk or link layer, which stands in the same table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Msdu {
-    /// The packet, or what stands for the control frame.
+    /// The packet, or what stands for the frame.
     pub packet: PacketRef,
     /// What the trunk's header adds to a packet.
     pub overhead: u32,
@@ -146,27 +166,29 @@ pub struct Msdu {
     pub part: Part,
 }
 
-/// What a trunk has to do with an MSDU.
+/// What a trunk or link layer has to do with an MSDU.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Part {
     /// Nothing.
     None,
     /// It carries the packet, behind this header.
     Packet(trunk::Header),
-    /// It is a control frame: [`Packets::control`] has it.
+    /// It is a control frame of a trunk: [`Packets::control`] has it.
     Control,
+    /// It is a frame of a link layer: [`Packets::segment`] has it.
+    Segment,
 }
 
 impl Msdu {
     /// The packet, if it is one.
     pub fn packet(&self) -> Option<PacketRef> {
-        (self.part != Part::Control).then_some(self.packet)
+        matches!(self.part, Part::None | Part::Packet(_)).then_some(self.packet)
     }
     /// The trunk's header, if there is one.
     pub fn trunk(&self) -> Option<trunk::Header> {
         match self.part {
             Part::Packet(header) => Some(header),
-            Part::None | Part::Control => None,
+            Part::None | Part::Control | Part::Segment => None,
         }
     }
 }
@@ -175,8 +197,18 @@ impl Packet for Msdu {
     fn len(&self) -> Bytes {
         Bytes::new(u64::from(self.packet.len + self.overhead))
     }
+    fn class(&self) -> TrafficClass {
+        self.packet.class
+    }
     fn flow_bucket(&self) -> u16 {
         self.packet.bucket
+    }
+}
+
+impl Share for Msdu {
+    /// As with [`PacketRef`].
+    fn share(&self) -> Self {
+        *self
     }
 }
 
@@ -191,12 +223,61 @@ pub struct ControlFrame {
     pub control: trunk::Control,
 }
 
+/// A frame of a link layer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkFrame {
+    /// Its header.
+    pub header: link::Header,
+    /// The packet of which it carries a segment; the frame is one more place of it.
+    pub packet: Option<Msdu>,
+    /// Parity of each of its blocks \[byte\].
+    pub parity: u8,
+}
+
+/// What stands in the table and is no packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Carried {
+    /// A control frame of a trunk.
+    Control(ControlFrame),
+    /// A frame of a link layer.
+    Segment(LinkFrame),
+}
+
+impl Carried {
+    /// Its length as the MAC's payload \[byte\]; the header of a link layer counts as the MAC's.
+    fn len(&self) -> u32 {
+        match self {
+            Self::Control(frame) => frame.control.len().as_u64() as u32,
+            Self::Segment(frame) => frame.header.segment.map_or(0, |segment| segment.coded_len()),
+        }
+    }
+}
+
+/// A packet as it is made.
+#[derive(Clone, Copy, Debug)]
+pub struct NewPacket {
+    /// The flow that it belongs to; of a packet from outside its bucket.
+    pub flow: u32,
+    /// The node that sends it.
+    pub from: u32,
+    /// The node that it is for.
+    pub to: u32,
+    /// Length of the IP packet.
+    pub len: u32,
+    /// What its flow wants of the link.
+    pub class: TrafficClass,
+    /// Now.
+    pub created: Instant,
+    /// What it carries.
+    pub body: Body,
+}
+
 /// The table of packets.
 #[derive(Debug, Default)]
 pub struct Packets {
     records: Vec<Record>,
-    /// The control frames among them, by their place.
-    controls: BTreeMap<u32, ControlFrame>,
+    /// What is no packet among them, by its place.
+    carried: BTreeMap<u32, Carried>,
     free: Vec<u32>,
     /// Handles of packets from outside that are gone.
     released: Vec<u32>,
@@ -207,34 +288,49 @@ pub struct Packets {
 
 impl Packets {
     /// A new packet, in one place.
-    pub fn create(&mut self, flow: u32, from: u32, to: u32, len: u32, created: Instant, body: Body) -> PacketRef {
+    pub fn create(&mut self, packet: NewPacket) -> PacketRef {
+        let NewPacket { flow, from, to, len, class, created, body } = packet;
         self.offered += 1;
-        let (hops, places, is_control, delivered, reason) = (0, 1, false, false, None);
-        let record = Record { flow, from, to, len, created, hops, body, places, is_control, delivered, reason };
-        PacketRef { id: self.add(record), len, bucket: flow as u16 }
+        let (hops, places, is_carried, delivered, reason) = (0, 1, false, false, None);
+        let record = Record { flow, from, to, len, created, hops, body, places, is_carried, delivered, reason };
+        PacketRef { id: self.add(record), len, bucket: flow as u16, class }
     }
 
-    /// What stands for a control frame, in one place.
+    /// What stands for a frame of a trunk or link layer, in one place.
     #[inline(never)]
-    pub fn create_control(&mut self, created: Instant, frame: ControlFrame) -> PacketRef {
-        let len = frame.control.len().as_u64() as u32;
+    pub fn create_carried(&mut self, created: Instant, carried: Carried) -> PacketRef {
+        let len = carried.len();
         let body = Body::Datagram { payload: 0, number: 0 };
         let (flow, from, to, hops, places) = (u32::MAX, u32::MAX, u32::MAX, 0, 1);
-        let (is_control, delivered, reason) = (true, false, None);
-        let record = Record { flow, from, to, len, created, hops, body, places, is_control, delivered, reason };
+        let (is_carried, delivered, reason) = (true, false, None);
+        let record = Record { flow, from, to, len, created, hops, body, places, is_carried, delivered, reason };
         let id = self.add(record);
-        self.controls.insert(id, frame);
-        PacketRef { id, len, bucket: 0 }
+        self.carried.insert(id, carried);
+        PacketRef { id, len, bucket: 0, class: TrafficClass::Bulk }
     }
 
     /// The control frame for which an entry stands.
     pub fn control(&self, packet: PacketRef) -> Option<ControlFrame> {
-        self.controls.get(&packet.id).copied()
+        match self.carried.get(&packet.id) {
+            Some(Carried::Control(frame)) => Some(*frame),
+            Some(Carried::Segment(_)) | None => None,
+        }
     }
 
+    /// The frame of a link layer for which an entry stands.
+    pub fn segment(&self, packet: PacketRef) -> Option<LinkFrame> {
+        match self.carried.get(&packet.id) {
+            Some(Carried::Segment(frame)) => Some(*frame),
+            Some(Carried::Control(_)) | None => None,
+        }
+    }
+
+    /// A frame is gone, and with it the place of the packet that it carried.
     #[cold]
-    fn forget_control(&mut self, id: u32) {
-        self.controls.remove(&id);
+    fn forget_carried(&mut self, id: u32) {
+        if let Some(Carried::Segment(LinkFrame { packet: Some(msdu), .. })) = self.carried.remove(&id) {
+            self.release(msdu.packet);
+        }
     }
 
     #[inline]
@@ -288,8 +384,8 @@ impl Packets {
         if let Body::External { handle } = record.body {
             self.released.push(handle);
         }
-        if record.is_control {
-            self.forget_control(packet.id);
+        if record.is_carried {
+            self.forget_carried(packet.id);
         } else if record.delivered {
             self.delivered += 1;
         } else {
@@ -317,7 +413,7 @@ impl Packets {
     /// # Panics
     /// If it does not balance: a packet was lost without a reason, or counted twice.
     pub fn account(&self) -> PacketAccount {
-        let in_flight = self.records.iter().filter(|record| record.places > 0 && !record.is_control).count() as u64;
+        let in_flight = self.records.iter().filter(|record| record.places > 0 && !record.is_carried).count() as u64;
         let dropped = self.dropped.iter().sum();
         let account = PacketAccount { offered: self.offered, delivered: self.delivered, dropped, in_flight };
         assert_eq!(

@@ -2,22 +2,28 @@
 
 use super::medium::{Beginning, Ending, Hearer, Loss};
 use super::observe::FrameEvent;
+use super::kill::{NOBODY, has_data, leaves};
 use super::packet::{ControlFrame, DropReason, Msdu, Part};
 use super::routing::NextHop;
 use super::{Event, Sleeper, Work, World};
 use crate::queue::Phase;
 use airbraid_engine::{step, trunk};
-use airbraid_mac::{Address, Frame, MacInput, MacOutput, Outcome};
+use airbraid_mac::{Address, Damage, Frame, MacInput, MacOutput, Outcome};
 use airbraid_units::{Duration, Instant, Milliwatt};
 
 impl World<'_> {
     /// Drives a MAC: `None` is its timer.
     pub(super) fn step_mac(&mut self, radio: u32, input: Option<MacInput<Msdu>>) {
         let now = self.now;
-        let Self { stations, medium, queue, alarms, pending, packets, observer, .. } = self;
+        let Self { stations, medium, queue, alarms, pending, packets, observer, killers, .. } = self;
         let station = &mut stations[radio as usize];
         let wake = step(&mut station.mac, now, input, |output| match output {
-            MacOutput::Transmit { frame, at, airtime, access } => {
+            MacOutput::Transmit { mut frame, at, airtime, access } => {
+                if let Some(killers) = killers
+                    && killers.on_output(radio, has_data(frame.payload, packets))
+                {
+                    frame.to = NOBODY;
+                }
                 if let Some(observer) = observer.as_deref_mut() {
                     let packet = frame.payload.and_then(|msdu| msdu.packet()).map(|packet| packets.get(packet));
                     let event = FrameEvent { radio, frame: &frame, packet, start: at };
@@ -37,6 +43,11 @@ impl World<'_> {
                 packets.retain(packet.packet);
                 pending.push_back(Work::MacDelivers { radio, from, msdu: packet });
             }
+            MacOutput::DeliverDamaged { from, packet, damage } => {
+                packets.retain(packet.packet);
+                pending.push_back(Work::MacDeliversDamaged { radio, from, msdu: packet, damage });
+            }
+            MacOutput::Pull(neighbour) => pending.push_back(Work::MacPulls { radio, neighbour }),
             MacOutput::Status { msdu, outcome, .. } => {
                 pending.push_back(Work::MacFinished { radio, to: msdu.to, msdu: msdu.packet, outcome });
             }
@@ -130,11 +141,26 @@ impl World<'_> {
         let input = match result {
             Err(_) => MacInput::ReceptionError { idle },
             Ok(()) if frame.to == Address(hearer.radio) || frame.to == Address::BROADCAST => {
-                MacInput::Received { frame: *frame, idle }
+                self.received(hearer.radio, frame, idle)
             }
             Ok(()) => MacInput::Overheard { frame: frame.header(), idle },
         };
         self.step_mac(hearer.radio, Some(input));
+    }
+
+    /// What a radio that has received a frame whole gives to its MAC: a packet killer may stand between.
+    #[inline]
+    fn received(&mut self, radio: u32, frame: &Frame<Msdu>, idle: bool) -> MacInput<Msdu> {
+        let Some(killers) = &mut self.killers else { return MacInput::Received { frame: *frame, idle } };
+        let event = killers.on_input(frame.from.0, radio, has_data(frame.payload, &self.packets));
+        match leaves(event, frame.payload) {
+            Err(()) => {
+                self.stations[radio as usize].channel_errors += 1;
+                MacInput::ReceptionError { idle }
+            }
+            Ok(None) => MacInput::Received { frame: *frame, idle },
+            Ok(Some(damage)) => MacInput::Damaged { frame: *frame, damage, idle },
+        }
     }
 
     fn finish_transmission(&mut self, id: u32, frame: &Frame<Msdu>) {
@@ -144,8 +170,29 @@ impl World<'_> {
         }
     }
 
-    /// A MAC hands a packet up: to the trunk that it serves, or to the network layer.
+    /// A MAC hands something up: a frame to its link layer, a packet further.
     pub(super) fn on_mac_delivery(&mut self, radio: u32, from: Address, msdu: Msdu) {
+        if msdu.part == Part::Segment {
+            self.on_frame(radio, from, msdu, None);
+        } else {
+            self.take_up(radio, from, msdu);
+        }
+    }
+
+    /// A MAC hands up what has come damaged: without a link layer it is lost.
+    pub(super) fn on_damaged_delivery(&mut self, radio: u32, from: Address, msdu: Msdu, damage: Damage) {
+        match msdu.part {
+            Part::Segment => self.on_frame(radio, from, msdu, Some(damage)),
+            Part::Control => self.packets.release(msdu.packet),
+            Part::None | Part::Packet(_) => {
+                let node = self.stations[radio as usize].node;
+                self.drop_packet(node, msdu.packet, DropReason::Damaged);
+            }
+        }
+    }
+
+    /// A packet goes up: to the trunk that the radio serves, or to the network layer.
+    pub(super) fn take_up(&mut self, radio: u32, from: Address, msdu: Msdu) {
         let station = &self.stations[radio as usize];
         match (msdu.part, station.member_towards(from)) {
             (Part::Packet(header), Some((end, _))) => {
@@ -178,25 +225,42 @@ impl World<'_> {
         }
     }
 
-    /// A MAC has finished with a packet: the trunk or the source may send the next.
+    /// A MAC has finished with a frame or packet.
     pub(super) fn on_mac_finished(&mut self, radio: u32, to: Address, msdu: Msdu, outcome: Outcome) {
-        let station = &self.stations[radio as usize];
-        let (node, towards) = (station.node, station.member_towards(to));
-        let fate = match outcome {
-            Outcome::Acknowledged => trunk::Outcome::Delivered,
-            Outcome::Broadcast => trunk::Outcome::Unknown,
-            Outcome::RetryLimit | Outcome::QueueFull => trunk::Outcome::Lost,
+        if msdu.part == Part::Segment {
+            self.on_frame_finished(radio, to, msdu, outcome);
+            return;
+        }
+        let (kept, fate) = match outcome {
+            Outcome::Acknowledged => (Ok(()), trunk::Outcome::Delivered),
+            Outcome::Broadcast | Outcome::Unknown => (Ok(()), trunk::Outcome::Unknown),
+            Outcome::RetryLimit => (Err(DropReason::RetryLimit), trunk::Outcome::Lost),
+            Outcome::Damaged => (Err(DropReason::Damaged), trunk::Outcome::Lost),
+            Outcome::QueueFull => (Err(DropReason::InterfaceQueueFull), trunk::Outcome::Lost),
         };
+        let node = self.stations[radio as usize].node;
+        self.settle(node, radio, to, msdu, kept, fate);
+    }
+
+    /// What is below the network layer has finished with a packet: the trunk or the source may send the next.
+    pub(super) fn settle(
+        &mut self,
+        node: u32,
+        radio: u32,
+        to: Address,
+        msdu: Msdu,
+        kept: Result<(), DropReason>,
+        fate: trunk::Outcome,
+    ) {
         if msdu.part == Part::Control {
             self.on_control_finished(msdu, fate);
             return;
         }
-        match outcome {
-            Outcome::Acknowledged | Outcome::Broadcast => self.packets.release(msdu.packet),
-            Outcome::RetryLimit => self.drop_packet(node, msdu.packet, DropReason::RetryLimit),
-            Outcome::QueueFull => self.drop_packet(node, msdu.packet, DropReason::InterfaceQueueFull),
+        match kept {
+            Ok(()) => self.packets.release(msdu.packet),
+            Err(reason) => self.drop_packet(node, msdu.packet, reason),
         }
-        match towards {
+        match self.stations[radio as usize].member_towards(to) {
             Some((end, member)) if matches!(msdu.part, Part::Packet(_)) => {
                 self.step_trunk(end, Some(trunk::Input::Finished(trunk::Member(member), fate)));
                 self.refill(NextHop::Trunk(end));

@@ -1,8 +1,9 @@
 //! What a run gives, collected at its end.
 
 use super::flow::{Flow, Transport};
+use super::link_layer::LinkLayer;
 use super::{Station, TrunkEnd, World};
-use crate::result::{FlowResult, FlowSeries, LinkResult, MacResult, RunResult, TrunkResult, TrunkSeries};
+use crate::result::{FlowResult, FlowSeries, LinkLayerResult, LinkResult, MacResult, RunResult, TrunkResult, TrunkSeries};
 use crate::scenario::spec;
 use airbraid_units::{Duration, Instant};
 
@@ -23,6 +24,8 @@ impl World<'_> {
             trunks: (0..self.trunks.len()).filter_map(|end| self.trunk_result(end)).collect(),
             macs: self.mac_results(),
             links: self.link_results(),
+            link_layers: self.link_layers.iter().map(|end| self.link_layer_result(end)).collect(),
+            killers: self.killers.as_ref().map(|killers| killers.results(spec)).unwrap_or_default(),
             drops: self.packets.drops(),
             packets: self.packets.account(),
         }
@@ -57,6 +60,7 @@ impl World<'_> {
             retransmits: stats.retransmits - before.retransmits,
             timeouts: stats.timeouts - before.timeouts,
             completion_s: counts.completed.map(|at| at.saturating_since(spec.start).as_secs_f64()),
+            on_time: counts.deadline.filter(|_| counts.sent_packets > 0).map(|_| counts.on_time as f64 / counts.sent_packets as f64),
             delay_s: counts.delay.result(),
             series: FlowSeries { interval_s: interval, goodput_bps: counts.goodput.rates(self.end, 8.0) },
         }
@@ -115,10 +119,39 @@ impl World<'_> {
                 collisions: station.collisions,
                 channel_errors: station.channel_errors,
                 duplicates: stats.duplicates,
+                unanswered: stats.unanswered,
                 airtime: stats.airtime.as_secs_f64() / time,
             }
         };
         radios.zip(&self.stations).map(result).collect()
+    }
+
+    fn link_layer_result(&self, end: &LinkLayer) -> LinkLayerResult {
+        let stats = end.end.stats();
+        let both = |classes: [u64; 2]| classes[0] + classes[1];
+        let node = &self.spec.nodes[end.node as usize];
+        let first = super::build::first_radios(self.spec)[end.node as usize];
+        let peer = self.stations[end.peer.0 as usize].node;
+        LinkLayerResult {
+            node: node.name.clone(),
+            peer: self.name(peer as usize),
+            radio: node.radios[(end.radio - first) as usize].name.clone(),
+            accepted: both(stats.accepted),
+            settled: both(stats.settled),
+            queue_drops: both(stats.queue_drops),
+            expired: both(stats.expired),
+            given_up: both(stats.given_up),
+            segments: stats.segments,
+            repetitions: stats.repetitions,
+            data_bytes: stats.data_bytes,
+            coded_bytes: stats.coded_bytes,
+            delivered: both(stats.delivered),
+            duplicates: stats.duplicates,
+            truncated: stats.truncated,
+            undecodable: stats.undecodable,
+            repaired: stats.repaired,
+            lost: stats.lost,
+        }
     }
 
     fn link_results(&self) -> Vec<LinkResult> {

@@ -1,7 +1,7 @@
 //! Transports at work: applications write, TCP and UDP make packets, what arrives is counted.
 
 use super::flow::{Flow, Transport};
-use super::packet::{Body, PacketRef};
+use super::packet::{Body, NewPacket, PacketRef};
 use super::routing::NextHop;
 use super::{Sleeper, Work, World};
 use airbraid_engine::step;
@@ -71,19 +71,18 @@ impl World<'_> {
 
     /// Sends one datagram of the next greedy flow that leaves by an interface with room, and looks again.
     pub(super) fn refill_one(&mut self, interface: NextHop) {
-        if !self.has_room(interface) {
-            return;
-        }
         let count = self.greedy_flows.len();
         for step in 0..count {
             let place = (self.greedy_turn + step) % count;
             let flow = self.greedy_flows[place];
-            let Transport::Udp { hop, unsent, payload, .. } = &mut self.flows[flow as usize].transport else {
+            let Transport::Udp { hop, unsent, .. } = &self.flows[flow as usize].transport else {
                 continue;
             };
-            if *unsent == 0 || !hop.is_some_and(|hop| hop.is_same_interface(interface)) {
+            let Some(hop) = hop.filter(|hop| *unsent > 0 && hop.is_same_interface(interface)) else { continue };
+            if !self.has_room(hop) {
                 continue;
             }
+            let Transport::Udp { unsent, payload, .. } = &mut self.flows[flow as usize].transport else { continue };
             if *unsent != u64::MAX {
                 *unsent = unsent.saturating_sub(u64::from(*payload));
             }
@@ -96,8 +95,11 @@ impl World<'_> {
 
     fn has_room(&self, interface: NextHop) -> bool {
         let (waiting, limit) = match interface {
-            NextHop::Radio { radio, .. } => {
+            NextHop::Radio { radio, neighbour } => {
                 let station = &self.stations[radio as usize];
+                if let Some(end) = station.link_layer_towards(neighbour) {
+                    return self.link_layers[end as usize].has_room();
+                }
                 (station.mac.queue_len(), station.queue_limit)
             }
             NextHop::Trunk(end) => {
@@ -132,7 +134,8 @@ impl World<'_> {
     }
 
     fn send_packet(&mut self, flow: u32, from: u32, to: u32, len: u32, body: Body) {
-        let packet = self.packets.create(flow, from, to, len, self.now, body);
+        let class = self.flows[flow as usize].class;
+        let packet = self.packets.create(NewPacket { flow, from, to, len, class, created: self.now, body });
         let counts = &mut self.flows[flow as usize].counts;
         counts.started.get_or_insert(self.now);
         if self.now >= self.warm_up && !matches!(body, Body::Ack(_)) {
@@ -155,6 +158,7 @@ impl World<'_> {
         if self.now >= self.warm_up && !matches!(record.body, Body::Ack(_)) {
             counts.received_packets += 1;
             counts.delay.record(self.now - record.created);
+            counts.on_time += u64::from(counts.deadline.is_some_and(|limit| self.now - record.created <= limit));
         }
         self.packets.deliver(packet);
         match record.body {

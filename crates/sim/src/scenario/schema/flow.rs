@@ -5,12 +5,15 @@ use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, View, choose, quantity};
 use crate::scenario::spec::{Flow, Transport};
 use crate::scenario::tree::{Data, Value};
+use airbraid_engine::TrafficClass;
 use airbraid_net::source::Source;
 use airbraid_net::tcp::{Config, Profile, Variant};
 use airbraid_units::{BitRate, Bytes, Duration, Instant};
 
 const VARIANTS: [(&str, Variant); 4] =
     [("reno", Variant::Reno), ("newreno", Variant::NewReno), ("sack", Variant::Sack), ("cubic", Variant::Cubic)];
+/// DSCPs by the class that they stand for: best effort (RFC 2474), expedited forwarding (RFC 3246).
+const CLASSES: [(&str, TrafficClass); 2] = [("default", TrafficClass::Bulk), ("ef", TrafficClass::RealTime)];
 const PROFILES: [(&str, Profile); 2] = [("rfc", Profile::Rfc), ("linux", Profile::Linux)];
 /// The largest payload of a UDP datagram over IPv4.
 const UDP_MAX: u64 = 65_507;
@@ -38,6 +41,8 @@ fn one(view: &View<'_>, nodes: &[String]) -> Flow {
         to: to.unwrap_or_default(),
         transport: transport(view),
         source: source(view),
+        class: view.choice("dscp", &CLASSES, TrafficClass::Bulk, "best effort"),
+        deadline: view.optional("deadline", "none", quantity),
         start: Instant::ZERO.saturating_add(start),
         stop: stop.map(|stop| Instant::ZERO.saturating_add(stop)),
     }

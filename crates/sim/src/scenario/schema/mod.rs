@@ -6,13 +6,16 @@
 mod change;
 mod exec;
 mod flow;
+mod killer;
 mod link;
 mod node;
 mod policy;
+mod polled;
 mod radio;
 mod run;
 mod trunk;
 
+use radio::small;
 pub(crate) use radio::standard_name;
 
 use super::error::Complaint;
@@ -61,6 +64,9 @@ pub(crate) fn read(cx: &Context, root: &Table, whole: Place) -> Spec {
     let trunks = trunk::read(&trunk_views, &nodes);
     unique(cx, "trunk", &trunk_views, &trunks.iter().map(|t| t.name.clone()).collect::<Vec<_>>());
     node::read_routes(&node_views, &mut nodes, &trunks, &links);
+    let killer_views = top.tables("killer");
+    let killers = killer::read(&killer_views, &nodes);
+    unique(cx, "killer", &killer_views, &killers.iter().map(|k| k.name.clone()).collect::<Vec<_>>());
     let flow_views = top.tables("flow");
     let flows = flow::read(&flow_views, &node_names);
     unique(cx, "flow", &flow_views, &flows.iter().map(|f| f.name.clone()).collect::<Vec<_>>());
@@ -68,7 +74,7 @@ pub(crate) fn read(cx: &Context, root: &Table, whole: Place) -> Spec {
     let execs = exec::read(&top.tables("exec"), &nodes);
     let record = run::record(top.sub("record"), &nodes, run.duration);
 
-    for view in node_views.into_iter().chain(link_views).chain(trunk_views).chain(flow_views) {
+    for view in node_views.into_iter().chain(link_views).chain(trunk_views).chain(killer_views).chain(flow_views) {
         view.finish();
     }
     // Read by `plan`, which knows the cells and the metrics.
@@ -76,7 +82,7 @@ pub(crate) fn read(cx: &Context, root: &Table, whole: Place) -> Spec {
     top.know("expect");
     top.finish();
     let run::Run { duration, warm_up, seed, replications } = run;
-    Spec { title, asks, duration, warm_up, seed, replications, nodes, trunks, links, flows, changes, record, execs }
+    Spec { title, asks, duration, warm_up, seed, replications, nodes, trunks, links, killers, flows, changes, record, execs }
 }
 
 fn radio_defaults<'a>(top: &View<'a>) -> Option<&'a Table> {

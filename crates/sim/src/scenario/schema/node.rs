@@ -3,7 +3,7 @@
 use super::{NODES_MAX, Names, RADIOS_MAX, radio};
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, Context, View, quantity};
-use crate::scenario::spec::{Host, Interface, Link, Mac, Mobility, Node, Position, Radio, Route, Trunk};
+use crate::scenario::spec::{Host, Interface, Link, Mobility, Node, Position, Radio, Route, Trunk};
 use crate::scenario::tree::{Data, Table, Value};
 use airbraid_units::{Duration, Instant, Metres, Quantity, Speed};
 
@@ -163,9 +163,9 @@ fn one_radio(
         }
     };
     let name = view.read("name", format!("ch{channel}"), "from the channel", reader::name);
-    let (radio, dcf) = radio::read(&mut view);
+    let (radio, mac, link_layer) = radio::read(&mut view);
     view.finish();
-    Radio { name, channel, radio, mac: Mac::Dcf(dcf) }
+    Radio { name, channel, radio, mac, link_layer }
 }
 
 /// Reads the routes of each node, when everything that they can name is known.

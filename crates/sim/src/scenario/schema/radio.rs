@@ -4,11 +4,14 @@
 //! 550 m carrier sense, capture 10 dB), because that is what most published wireless simulations ran with. A radio whose
 //! `standard` differs from that of `[radio]` inherits from there only what does not belong to a PHY.
 
+use super::polled;
 use crate::phy::{ErrorModel, PathLoss, RadioConfig, Threshold};
 use crate::scenario::error::Complaint;
 use crate::scenario::frequency::Frequency;
 use crate::scenario::reader::{self, View, probability, quantity};
+use crate::scenario::spec::Mac;
 use crate::scenario::tree::{Data, Value};
+use airbraid_engine::link;
 use airbraid_mac::dcf::DcfConfig;
 use airbraid_mac::phy::{Preamble, Rate, Standard};
 use airbraid_units::{BitRate, Bytes, Db, Dbm, Duration, Metres, Milliwatt, Probability};
@@ -36,10 +39,19 @@ const OF_THE_PHY: &[&str] = &[
 ];
 
 /// Reads everything of a radio but its name and channel.
-pub(super) fn read(view: &mut View<'_>) -> (RadioConfig, DcfConfig) {
+pub(super) fn read(view: &mut View<'_>) -> (RadioConfig, Mac, Option<link::Config>) {
+    if view.choice("mac", &[("dcf", false), ("polled", true)], false, "the medium access of 802.11") {
+        let access = polled::read(view);
+        let link_layer = polled::link_layer(view, &access);
+        // WaveLAN's band is as wide as that of 802.11b.
+        return (radio(view, Standard::Dot11b), Mac::Polled(access), link_layer);
+    }
     let standard = standard(view);
-    view.choice("mac", &[("dcf", ())], (), "the medium access of 802.11");
-    (radio(view, standard), dcf(view, standard))
+    let message = || "local error control waits for its turn, and under DCF nobody gives one".to_owned();
+    let own = view.own_table().is_some_and(|table| table.get("link_layer").is_some());
+    view.require(!own, "link_layer", message, "add mac = \"polled\", or leave it out: DCF repeats by itself");
+    view.know("link_layer");
+    (radio(view, standard), Mac::Dcf(dcf(view, standard)), None)
 }
 
 /// The name that scenarios give to `standard`.
@@ -211,7 +223,7 @@ fn rts_threshold(view: &View<'_>, default: Bytes) -> Bytes {
     threshold
 }
 
-fn small(view: &View<'_>, key: &'static str, size: Bytes) {
+pub(super) fn small(view: &View<'_>, key: &'static str, size: Bytes) {
     view.require(size.as_u64() <= 1_024, key, || format!("a header of {size} is too long"), "at most 1024 byte");
 }
 

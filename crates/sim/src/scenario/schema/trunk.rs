@@ -31,8 +31,8 @@ pub(super) fn read(views: &[View<'_>], nodes: &[Node]) -> Vec<Trunk> {
 fn held(view: &View<'_>, members: &[[usize; 2]], ends: [usize; 2], nodes: &[Node], policy: &Policy) {
     let radios = members.iter().flat_map(|pair| [(ends[0], pair[0]), (ends[1], pair[1])]);
     let queues = radios.map(|(node, radio)| {
-        let Mac::Dcf(dcf) = &nodes[node].radios[radio].mac;
-        dcf.queue_limit
+        let radio = &nodes[node].radios[radio];
+        radio.link_layer.map_or(radio.mac.queue_limit(), |link| link.bulk.queue_limit)
     });
     let markers = match policy.distributor {
         // One behind each turn, of at least so many packets of 1500 byte.
@@ -119,11 +119,22 @@ fn member(item: &Value, a: &Node, b: &Node) -> Result<[usize; 2], Complaint> {
 }
 
 fn can_hear(a: &Radio, b: &Radio) -> Result<(), Complaint> {
-    let (Mac::Dcf(x), Mac::Dcf(y)) = (&a.mac, &b.mac);
     if a.channel != b.channel {
         let message = format!("the radios are on different channels: {} and {}", a.channel, b.channel);
         return Err(Complaint::new(message, "a member has the same channel at both ends"));
     }
+    let (x, y) = match (&a.mac, &b.mac) {
+        (Mac::Dcf(x), Mac::Dcf(y)) => (x, y),
+        (Mac::Polled(x), Mac::Polled(y)) if x.role != y.role => return Ok(()),
+        (Mac::Polled(_), Mac::Polled(_)) => {
+            let message = "neither of the radios polls the other, or both would";
+            return Err(Complaint::new(message, "give the one role = \"master\", the other role = \"slave\""));
+        }
+        _ => {
+            let message = "the one radio is polled, the other is not";
+            return Err(Complaint::new(message, "give both the same `mac`"));
+        }
+    };
     if x.phy.standard != y.phy.standard {
         let names = [x, y].map(|d| standard_name(d.phy.standard));
         let message = format!("the radios speak different standards: {} and {}", names[0], names[1]);

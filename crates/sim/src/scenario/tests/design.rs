@@ -14,7 +14,7 @@ use airbraid_units::{BitRate, Bytes, Db, Dbm, Duration, Instant, Metres, Probabi
 const DESIGN: &str = include_str!("design.toml");
 
 fn dcf(spec: &Spec, node: usize, radio: usize) -> DcfConfig {
-    let Mac::Dcf(dcf) = spec.nodes[node].radios[radio].mac.clone();
+    let dcf = *spec.nodes[node].radios[radio].mac.dcf().unwrap();
     dcf
 }
 

@@ -32,7 +32,7 @@ fn set_takes_toml_bare_words_and_bare_quantities() {
     )
     .unwrap();
     let spec = &plan.cells[0].spec;
-    let Mac::Dcf(dcf) = &spec.nodes[0].radios[1].mac;
+    let dcf = spec.nodes[0].radios[1].mac.dcf().unwrap();
     assert_eq!((dcf.queue_limit, dcf.data_rate.bit_rate), (3, BitRate::from_kbps(2_000)));
     assert_eq!((spec.seed, spec.trunks[0].members.len()), (9, 1));
     assert_eq!(spec.nodes[0].radios[0].name, "ch1");

@@ -1,0 +1,133 @@
+//! `[[killer]]`: what a packet killer does to the frames between two radios.
+
+use super::node::find_radio;
+use crate::killer::environment::{ENVIRONMENTS, Environment};
+use crate::killer::{Acts, Event, trace};
+use crate::scenario::error::Complaint;
+use crate::scenario::nearest::suggestion;
+use crate::scenario::reader::{self, View};
+use crate::scenario::spec::{Killer, Mac, Node};
+use crate::scenario::tree::{Data, Value};
+use std::sync::Arc;
+
+/// A trace file is not larger.
+const FILE_BYTES_MAX: u64 = 16_000_000;
+const ECKHARDT: &str = "Eckhardt 1998";
+
+/// Where losses act.
+#[derive(Clone, Copy, PartialEq)]
+enum On {
+    Input,
+    Output,
+    Both,
+}
+
+const PLACES: [(&str, On); 3] = [("input", On::Input), ("output", On::Output), ("both", On::Both)];
+
+pub(super) fn read(views: &[View<'_>], nodes: &[Node]) -> Vec<Killer> {
+    views.iter().map(|view| one(view, nodes)).collect()
+}
+
+fn one(view: &View<'_>, nodes: &[Node]) -> Killer {
+    let name = view.name();
+    let ends = ends(view, nodes);
+    let (events, is_trace) = events(view);
+    let why = if is_trace { "a trace acts everywhere" } else { "a pattern acts once" };
+    let on = view.choice("on", &PLACES, if is_trace { On::Both } else { On::Input }, why);
+    let both_ways = view.flag("both_ways", is_trace, why);
+    let corrupt_both = view.flag("corrupt_both", false, "truncation and corruption act on data alone");
+    let frames = view.choice("frames", &[("all", false), ("data", true)], false, "what has no data takes an event, too");
+    let starts = [("random", true), ("first", false)];
+    let random_start = view.choice("start", &starts, true, "replications begin at different events");
+    let damages = events.iter().any(|event| matches!(event, Event::Truncated { .. } | Event::Corrupted { .. }));
+    let message = || "truncation and corruption are the receiver's to see".to_owned();
+    view.require(on != On::Output || !damages, "on", message, "write on = \"both\" or on = \"input\"");
+    let loss = |acts: bool| Acts { loss: acts, damage: false };
+    Killer {
+        name,
+        ends: ends.unwrap_or_default(),
+        events,
+        output: [on != On::Input, on != On::Input && both_ways].map(loss),
+        input: [
+            Acts { loss: on != On::Output, damage: true },
+            Acts { loss: on != On::Output && both_ways, damage: corrupt_both },
+        ],
+        data_only: frames,
+        random_start,
+    }
+}
+
+/// The two radios, on one channel.
+fn ends(view: &View<'_>, nodes: &[Node]) -> Option<[(usize, usize); 2]> {
+    let mut end = |key: &'static str| {
+        let value = view.required(key, "\"node/ch1\"", Ok::<&Value, Complaint>)?;
+        find_radio(view.cx, value, nodes)
+    };
+    let ends = [end("from")?, end("to")?];
+    let [a, b] = ends.map(|(node, radio)| &nodes[node].radios[radio]);
+    let differ = ends[0].0 != ends[1].0;
+    view.require(differ, "to", || "both ends are at the same node".to_owned(), "name radios of two nodes");
+    let apart = || format!("the radios are on different channels: {} and {}", a.channel, b.channel);
+    view.require(a.channel == b.channel, "to", apart, "a killer stands between radios that hear each other");
+    let polled = [a, b].iter().all(|radio| matches!(radio.mac, Mac::Polled(_)));
+    let message = || "a radio under DCF repeats what is lost by itself, and cannot tell damage from loss".to_owned();
+    view.require(polled, "from", message, "give both radios mac = \"polled\", or an error model: error = { ber = 1e-5 }");
+    Some(ends)
+}
+
+/// The list of events, and whether it is a trace.
+fn events(view: &View<'_>) -> (Arc<[Event]>, bool) {
+    let wrong = |wrong: trace::Wrong| {
+        let help = "events with commas between: ok x95, lost x5, truncated 200, corrupted 7";
+        Complaint::new(format!("event {}: {}", wrong.line, wrong.what), help)
+    };
+    let pattern = view.optional("events", "by `trace`", |value| trace::read_pattern(&reader::text(value)?).map_err(wrong));
+    let trace = view.optional("trace", "by `events`", |value| recorded(view, value));
+    let given = view.find("events").is_some() as u8 + view.find("trace").is_some() as u8;
+    let message = || "a killer has either `events` or a `trace`".to_owned();
+    view.require(given == 1, "events", message, "write events = \"ok x95, lost x5\" or trace = \"walls\"");
+    match (pattern, trace) {
+        (Some(events), None) => (events.into(), false),
+        (_, Some(events)) => (events, true),
+        (None, None) => (Arc::new([Event::Fine]), false),
+    }
+}
+
+/// `"walls"`, `{ place = "walls", seed = 2 }` or `{ file = "walls.trace" }`.
+fn recorded(view: &View<'_>, value: &Value) -> Result<Arc<[Event]>, Complaint> {
+    let Data::Table(table) = &value.data else {
+        return place(&reader::text(value)?).map(|place| place.trace(1));
+    };
+    let inner = View::new(view.cx, view.path_of("trace"), value.place, Some(table));
+    let named = inner.optional("place", "", |value| place(&reader::text(value)?));
+    let seed = inner.count("seed", 1, "the place's first trace");
+    let file = inner.optional("file", "", |value| from_file(&reader::text(value)?));
+    let given = inner.find("place").is_some() != inner.find("file").is_some();
+    inner.finish();
+    match (named, file) {
+        _ if !given => Err(Complaint::new("a trace is of a place, or in a file", "write trace = \"walls\"")),
+        (Some(place), _) => Ok(place.trace(u64::from(seed))),
+        (_, Some(events)) => Ok(events.into()),
+        // The complaint was made where the value stands.
+        (None, None) => Ok(Arc::new([Event::Fine])),
+    }
+}
+
+fn place(given: &str) -> Result<&'static Environment, Complaint> {
+    Environment::named(given).ok_or_else(|| {
+        let names: Vec<&str> = ENVIRONMENTS.iter().map(|place| place.name).collect();
+        Complaint::new(format!("no trace is called `{given}`; {ECKHARDT} has five"), suggestion(given, &names))
+    })
+}
+
+/// A file, by its path from where the command runs.
+fn from_file(path: &str) -> Result<Vec<Event>, Complaint> {
+    const HELP: &str = "docs/traces.md says what a trace file looks like";
+    let refuse = |message: String| Complaint::new(message, HELP);
+    let size = std::fs::metadata(path).map_err(|e| refuse(format!("the trace {path} cannot be read: {e}")))?.len();
+    if size > FILE_BYTES_MAX {
+        return Err(refuse(format!("the trace {path} is too large: {size} byte")));
+    }
+    let text = std::fs::read_to_string(path).map_err(|e| refuse(format!("the trace {path} cannot be read: {e}")))?;
+    trace::read(&text).map_err(|wrong| refuse(format!("{path}, {wrong}")))
+}

@@ -1,0 +1,168 @@
+//! Packet killers at work: what becomes of a frame between a radio and its driver.
+
+use super::packet::{Msdu, Packets, Part};
+use crate::killer::{Acts, Cursor, Event};
+use crate::result::KillerResult;
+use crate::scenario::spec::{self, Spec};
+use airbraid_engine::{Packet, Stream};
+use airbraid_mac::{Address, Damage};
+use airbraid_units::Bytes;
+use std::sync::Arc;
+
+/// To whom a frame goes that is lost on output: it takes its time on the air, and is for nobody.
+pub(super) const NOBODY: Address = Address(u32::MAX - 1);
+
+/// The killers of a run.
+#[derive(Debug)]
+pub(super) struct Killers(Vec<Killer>);
+
+#[derive(Debug)]
+struct Killer {
+    /// Radios, from the one to the other.
+    ends: [u32; 2],
+    data_only: bool,
+    /// By direction.
+    output: [Cursor; 2],
+    input: [Cursor; 2],
+    counts: Counts,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    frames: u64,
+    lost: u64,
+    truncated: u64,
+    corrupted: u64,
+}
+
+impl Counts {
+    fn count(&mut self, event: Event) {
+        match event {
+            Event::Fine => {}
+            Event::Lost => self.lost += 1,
+            Event::Truncated { .. } => self.truncated += 1,
+            Event::Corrupted { .. } => self.corrupted += 1,
+        }
+    }
+}
+
+impl Killers {
+    /// The killers of `spec`, which has some; each cursor begins where `seed` says, or with the first event.
+    pub fn new(spec: &Spec, first_radios: &[u32], seed: u64) -> Self {
+        let killer = |(index, killer): (usize, &spec::Killer)| {
+            let ends = killer.ends.map(|(node, radio)| first_radios[node] + radio as u32);
+            let mut random = Stream::new(seed, index as u64, "killer.start");
+            let mut cursor = |acts: Acts| {
+                let last = (killer.events.len() as u32).saturating_sub(1);
+                let drawn = random.up_to(last) as usize;
+                Cursor::new(Arc::clone(&killer.events), if killer.random_start { drawn } else { 0 }, acts)
+            };
+            let output = killer.output.map(&mut cursor);
+            let input = killer.input.map(cursor);
+            Killer { ends, data_only: killer.data_only, output, input, counts: Counts::default() }
+        };
+        Self(spec.killers.iter().enumerate().map(killer).collect())
+    }
+
+    /// Whether a frame that leaves a radio is lost there.
+    pub fn on_output(&mut self, radio: u32, has_data: bool) -> bool {
+        let mut is_lost = false;
+        for killer in self.0.iter_mut().filter(|killer| has_data || !killer.data_only) {
+            if let Some(direction) = killer.ends.iter().position(|end| *end == radio) {
+                let event = killer.output[direction].take();
+                killer.counts.frames += 1;
+                killer.counts.count(event);
+                is_lost |= event == Event::Lost;
+            }
+        }
+        is_lost
+    }
+
+    /// What happens to a frame as it comes to `to`.
+    pub fn on_input(&mut self, from: u32, to: u32, has_data: bool) -> Event {
+        let mut worst = Event::Fine;
+        for killer in self.0.iter_mut().filter(|killer| has_data || !killer.data_only) {
+            if let Some(direction) = direction(killer.ends, from, to) {
+                let event = killer.input[direction].take();
+                killer.counts.count(event);
+                worst = worse(worst, event);
+            }
+        }
+        worst
+    }
+
+    /// What will happen to the next frame with data.
+    pub fn foretell(&self, from: u32, to: u32) -> Event {
+        let meets = |killer: &Killer| {
+            let direction = direction(killer.ends, from, to)?;
+            Some(worse(killer.output[direction].peek(), killer.input[direction].peek()))
+        };
+        self.0.iter().filter_map(meets).fold(Event::Fine, worse)
+    }
+
+    /// What each has done.
+    pub fn results(&self, spec: &Spec) -> Vec<KillerResult> {
+        let result = |(killer, spec): (&Killer, &spec::Killer)| {
+            let Counts { frames, lost, truncated, corrupted } = killer.counts;
+            let list = crate::killer::trace::Summary::of(&spec.events, crate::killer::environment::PACKET_BYTES);
+            KillerResult {
+                name: spec.name.clone(),
+                frames,
+                lost,
+                truncated,
+                corrupted,
+                list_packets: list.packets,
+                list_bits: list.bits,
+                list_loss: list.loss,
+                list_truncation: list.truncation,
+                list_corruption: list.corruption,
+                list_ber: list.ber,
+                list_wrong_bits: list.wrong_bits,
+            }
+        };
+        self.0.iter().zip(&spec.killers).map(result).collect()
+    }
+}
+
+fn direction(ends: [u32; 2], from: u32, to: u32) -> Option<usize> {
+    if ends == [from, to] {
+        Some(0)
+    } else if ends == [to, from] {
+        Some(1)
+    } else {
+        None
+    }
+}
+
+/// The one that leaves less of a frame.
+fn worse(a: Event, b: Event) -> Event {
+    let severity = |event: Event| match event {
+        Event::Fine => 0,
+        Event::Corrupted { symbols, .. } => 1 + u32::from(symbols),
+        Event::Truncated { at, .. } => 200_000 - u32::from(at),
+        Event::Lost => u32::MAX,
+    };
+    if severity(b) > severity(a) { b } else { a }
+}
+
+/// Whether a frame carries data, and not only what MAC and link layer have to say.
+pub(super) fn has_data(payload: Option<Msdu>, packets: &Packets) -> bool {
+    payload.is_some_and(|msdu| match msdu.part {
+        Part::Segment => packets.segment(msdu.packet).is_some_and(|frame| frame.packet.is_some()),
+        Part::None | Part::Packet(_) | Part::Control => true,
+    })
+}
+
+/// What `event` leaves of a frame's payload: nothing of the frame, or this damage if any.
+pub(super) fn leaves(event: Event, payload: Option<Msdu>) -> Result<Option<Damage>, ()> {
+    match (event, payload) {
+        (Event::Lost, _) => Err(()),
+        // A frame of the MAC alone is short and has no code.
+        (Event::Corrupted { .. }, None) => Err(()),
+        (Event::Corrupted { symbols, .. }, Some(_)) => Ok(Some(Damage::Corrupted(u32::from(symbols)))),
+        (Event::Truncated { at, .. }, Some(msdu)) if msdu.len() > Bytes::new(u64::from(at)) => {
+            Ok(Some(Damage::Truncated(Bytes::new(u64::from(at)))))
+        }
+        (Event::Fine | Event::Truncated { .. }, _) => Ok(None),
+    }
+}
