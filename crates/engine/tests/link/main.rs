@@ -2,3 +2,4 @@
 //! transcripts, and random faults against a naive reference.
 
 mod code;
+mod environments;
