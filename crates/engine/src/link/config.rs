@@ -75,6 +75,8 @@ pub enum Refusal {
     Window(u32),
     /// The smallest is larger than the largest.
     Bounds(&'static str),
+    /// What is remembered is not 2^1 to 2^16 segments.
+    Fade(u32),
 }
 
 impl fmt::Display for Refusal {
@@ -87,6 +89,7 @@ impl fmt::Display for Refusal {
             Self::Zero(what) => write!(f, "{what} must be more than zero"),
             Self::Window(window) => write!(f, "a window of {window} frames: 1 to 64 are possible"),
             Self::Bounds(what) => write!(f, "{what}: the smallest is larger than the largest"),
+            Self::Fade(fade) => write!(f, "a memory of 2^{fade} segments: 2^1 to 2^16 are possible"),
         }
     }
 }

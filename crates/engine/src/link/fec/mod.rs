@@ -5,6 +5,15 @@
 //! is followed by its parity. A host that carries bytes uses [`BlockCodec`], one that carries descriptors [`Account`], which
 //! decides by the number of wrong bytes in each block; a test holds them together.
 
+mod block;
+mod check;
+mod codec;
+mod field;
+
+pub use block::{ReedSolomon, Uncorrectable};
+pub use check::crc32;
+pub use codec::BlockCodec;
+
 use super::header::Segment;
 
 /// What became of the blocks of a segment.

@@ -1,5 +1,19 @@
 //! Our own policy: the size and code with the greatest expected goodput, by what was seen to follow what.
+//!
+//! It keeps three distributions: how often a segment is lost, at which length it breaks off, how many bytes of its worst
+//! block are wrong. Each is kept once for all segments and once for each situation, which is whether the last three were
+//! damaged; a situation that has been seen seldom leans on the whole, and that on an optimistic beginning. So it learns by
+//! itself whether damage comes in bursts, and what to do in one. Everything fades, so that what was long ago
+//! does not count.
+//!
+//! What it does not see it infers: a segment that came whole says nothing of lengths beyond its own (the estimator of
+//! Kaplan and Meier 1958), one that could not be decoded says only that more was wrong than the code repairs, and is
+//! shared out over the stronger codes in proportion to what is known of them (Efron 1967).
+//!
+//! Lost and damaged segments take time, too. Where hardly anything comes, the shortest segment finds out soonest when the
+//! channel has recovered; the criterion of [`super::rate`] says when.
 
+use super::rate::{CERTAIN, Rate, brings};
 use super::{Fate, Observation, Policy};
 use crate::link::config::{Cost, Refusal};
 use crate::link::shape::Shape;
@@ -11,88 +25,235 @@ pub struct Goodput {
     pub bytes_min: u16,
     /// The longest one.
     pub bytes_max: u16,
+    /// A situation remembers about its last 2^`fade` segments, 1 to 16; the whole eight times as many.
+    pub fade: u32,
 }
 
 impl Goodput {
-    /// Up to five blocks as the paper's policies; down to 64 byte, about what a frame's overhead is worth.
-    pub const DEFAULT: Self = Self { bytes_min: 64, bytes_max: 1_275 };
+    /// Up to five blocks as the paper's policies; down to 64 byte, which take little more than a frame's overhead. 64
+    /// segments of each situation: at 14 ms some seconds.
+    pub const DEFAULT: Self = Self { bytes_min: 64, bytes_max: 1_275, fade: 6 };
 
     pub(super) fn check(&self) -> Result<(), Refusal> {
         if self.bytes_min > self.bytes_max {
             return Err(Refusal::Bounds("segment size"));
         }
+        if !(1..=16).contains(&self.fade) {
+            return Err(Refusal::Fade(self.fade));
+        }
         Shape::new(self.bytes_min, 0).map(|_| ())
     }
 }
 
-/// What the link achieves: bytes of packets by time, in whole numbers.
-#[derive(Clone, Copy, Debug)]
-pub struct Rate {
-    /// Bytes delivered, times 2^16, fading.
-    bytes: u64,
-    /// Time taken, fading \[ns\].
-    time: u64,
-    /// Each observation takes 2^-fade of the past with it; 63: none.
+/// Sizes to choose from, within the bounds and these beside them \[byte\]: quarters of a block, then halves.
+const SIZES: [u16; 10] = [128, 191, 255, 382, 510, 637, 765, 892, 1_020, 1_147];
+/// How many sizes there are at most.
+const SIZES_MAX: usize = SIZES.len() + 2;
+/// Parity to choose from \[byte of each block\]: the finer the less, up to one half.
+const PARITIES: [u8; 19] = [0, 2, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48, 56, 64, 72, 84, 96, 112, 128];
+/// Segments of which it is looked at whether they were damaged.
+const SITUATION: u32 = 3;
+/// The whole remembers 2^3 times as many segments as a situation.
+const WHOLE_FADE: u32 = 3;
+/// One segment, in a count.
+const ONE: u32 = 1 << 12;
+/// What is known of the whole weighs in a situation as much as so many segments, and so does the beginning in the whole.
+const LEAN: u32 = 4;
+/// To begin with one segment in so many is believed to be lost, and to break off in each range of lengths.
+const RARE: u32 = 256;
+
+/// How often something happened of how often it could have.
+#[derive(Clone, Copy, Debug, Default)]
+struct Share {
+    of: u32,
+    happened: u32,
+}
+
+impl Share {
+    fn fade(&mut self, fade: u32) {
+        self.of -= self.of >> fade;
+        self.happened -= self.happened >> fade;
+    }
+    fn count(&mut self, happened: bool) {
+        self.of += ONE;
+        self.happened += u32::from(happened) * ONE;
+    }
+    /// The probability, leaning on another.
+    fn estimate(&self, lean_on: u32) -> u32 {
+        let happened = u64::from(self.happened) * u64::from(CERTAIN) + u64::from(LEAN * ONE) * u64::from(lean_on);
+        (happened / u64::from(self.of + LEAN * ONE)) as u32
+    }
+}
+
+/// What was seen.
+#[derive(Clone, Debug)]
+struct Seen {
     fade: u32,
+    lost: Share,
+    /// By size: broken off between the size before and this one, of those that had come so far.
+    cut: [Share; SIZES_MAX],
+    /// By parity: segments that need this much and no less.
+    needs: [u32; PARITIES.len()],
+    /// Of so many, those among them that no parity repairs.
+    coded: u32,
 }
 
-impl Rate {
-    /// A probability of one.
-    pub const CERTAIN: u32 = 1 << 16;
+/// Estimates, in parts of 2^16.
+#[derive(Clone, Copy, Debug)]
+struct Estimate {
+    lost: u32,
+    cut: [u32; SIZES_MAX],
+    needs: [u32; PARITIES.len()],
+}
 
-    /// Of all that was.
-    pub fn forever() -> Self {
-        Self { bytes: 0, time: 0, fade: 63 }
-    }
-    /// Of the last 2^`fade` observations, about.
-    pub fn of_last(fade: u32) -> Self {
-        Self { bytes: 0, time: 0, fade }
+impl Estimate {
+    /// Before anything was seen: half of the segments need no parity, the others anything.
+    const BEGINNING: Self = {
+        let mut needs = [CERTAIN / 2 / PARITIES.len() as u32; PARITIES.len()];
+        needs[0] += CERTAIN / 2;
+        Self { lost: CERTAIN / RARE, cut: [CERTAIN / RARE; SIZES_MAX], needs }
+    };
+}
+
+impl Seen {
+    fn new(fade: u32) -> Self {
+        let (lost, cut) = (Share::default(), [Share::default(); SIZES_MAX]);
+        Self { fade, lost, cut, needs: [0; PARITIES.len()], coded: 0 }
     }
 
-    pub fn observe(&mut self, observation: Observation, cost: Cost) {
-        self.bytes -= self.bytes >> self.fade;
-        self.time -= self.time >> self.fade;
-        if let Fate::Delivered { .. } = observation.fate
-            && let Ok(shape) = Shape::new(observation.coded_len, observation.parity)
-        {
-            self.bytes += u64::from(shape.capacity()) << 16;
+    fn estimate(&self, lean_on: &Estimate) -> Estimate {
+        let mut estimate = *lean_on;
+        estimate.lost = self.lost.estimate(lean_on.lost);
+        for (cut, seen) in estimate.cut.iter_mut().zip(&self.cut) {
+            *cut = seen.estimate(*cut);
         }
-        self.time += time(observation.coded_len, cost);
+        for (needs, &seen) in estimate.needs.iter_mut().zip(&self.needs) {
+            *needs = Share { of: self.coded, happened: seen }.estimate(*needs);
+        }
+        estimate
     }
 
-    /// What a segment is expected to bring, less what the link would bring in its time \[2^-16 byte\]: the best choice at
-    /// each step for the greatest rate in the long run (the criterion of Dinkelbach 1967 for a quotient).
-    pub fn gain(&self, shape: Shape, success: u32, cost: Cost) -> i64 {
-        let brings = i64::from(success) * i64::from(shape.capacity());
-        let worth = u128::from(self.bytes) * u128::from(time(shape.bytes(), cost)) / u128::from(self.time.max(1));
-        brings - i64::try_from(worth).unwrap_or(i64::MAX)
+    fn observe(&mut self, observation: Observation, sizes: &[u16], known: &Estimate) {
+        self.lost.fade(self.fade);
+        self.lost.count(observation.fate == Fate::Lost);
+        let came = match observation.fate {
+            Fate::Lost => return,
+            Fate::Truncated { at } => at,
+            Fate::Delivered { .. } | Fate::Undecodable => observation.coded_len,
+        };
+        let is_cut = matches!(observation.fate, Fate::Truncated { .. });
+        self.observe_cut(came, is_cut, sizes);
+        if !is_cut {
+            self.needs.iter_mut().for_each(|needs| *needs -= *needs >> self.fade);
+            self.coded -= self.coded >> self.fade;
+            self.coded += ONE;
+            self.observe_code(observation, known);
+        }
     }
-}
 
-/// What a segment of so many bytes on the air takes \[ns\].
-fn time(bytes: u16, cost: Cost) -> u64 {
-    cost.overhead.as_nanos() + cost.per_byte.as_nanos() * u64::from(bytes)
+    /// All lengths fade, so that those that are not tried are hoped for again.
+    fn observe_cut(&mut self, came: u16, is_cut: bool, sizes: &[u16]) {
+        for (share, &size) in self.cut.iter_mut().zip(sizes) {
+            share.fade(self.fade);
+            if size <= came {
+                share.count(false);
+            }
+        }
+        let next = sizes.iter().position(|&size| size > came);
+        if let Some(share) = next.filter(|_| is_cut).and_then(|index| self.cut.get_mut(index)) {
+            share.count(true);
+        }
+    }
+
+    fn observe_code(&mut self, observation: Observation, known: &Estimate) {
+        match observation.fate {
+            Fate::Delivered { worst } => {
+                let least = PARITIES.iter().position(|&parity| parity / 2 >= worst);
+                least.into_iter().for_each(|index| self.needs[index] += ONE);
+            }
+            _ => {
+                let stronger = PARITIES.partition_point(|&parity| parity <= observation.parity);
+                let beyond = CERTAIN.saturating_sub(known.needs.iter().sum());
+                let all = u64::from(known.needs[stronger..].iter().sum::<u32>() + beyond).max(1);
+                for (needs, &part) in self.needs[stronger..].iter_mut().zip(&known.needs[stronger..]) {
+                    *needs += (u64::from(ONE) * u64::from(part) / all) as u32;
+                }
+            }
+        }
+    }
 }
 
 /// The state of the policy.
 #[derive(Clone, Debug)]
 pub struct State {
-    config: Goodput,
-    cost: Cost,
     rate: Rate,
+    sizes: Vec<u16>,
+    whole: Seen,
+    situations: Vec<Seen>,
+    /// Bit i: the segment i before the last was lost, or came damaged, repaired ones too.
+    situation: usize,
+    chosen: Shape,
 }
 
 impl State {
     pub fn new(config: Goodput, cost: Cost) -> Self {
-        Self { config, cost, rate: Rate::of_last(8) }
+        let Goodput { bytes_min, bytes_max, fade } = config;
+        let between = SIZES.into_iter().filter(|&size| bytes_min < size && size < bytes_max);
+        let mut sizes: Vec<u16> = [bytes_min].into_iter().chain(between).chain([bytes_max]).collect();
+        sizes.dedup();
+        let mut state = Self {
+            rate: Rate::new(cost, fade + WHOLE_FADE),
+            sizes,
+            whole: Seen::new(fade + WHOLE_FADE),
+            situations: vec![Seen::new(fade); 1 << SITUATION],
+            situation: 0,
+            chosen: super::fixed::ROBUST,
+        };
+        state.choose();
+        state
     }
+
+    fn estimate(&self) -> Estimate {
+        let whole = self.whole.estimate(&Estimate::BEGINNING);
+        self.situations[self.situation].estimate(&whole)
+    }
+
+    fn choose(&mut self) {
+        let estimate = self.estimate();
+        let mut best = i64::MIN;
+        let mut comes = CERTAIN - estimate.lost;
+        for (&size, &cut) in self.sizes.iter().zip(&estimate.cut) {
+            comes = part(comes, CERTAIN - cut);
+            let worth = self.rate.worth(size);
+            let mut decodes = 0;
+            for (&parity, &needs) in PARITIES.iter().zip(&estimate.needs) {
+                decodes += needs;
+                let Ok(shape) = Shape::new(size, parity) else { break };
+                let gain = brings(shape, part(comes, decodes)) - worth;
+                if gain > best {
+                    (best, self.chosen) = (gain, shape);
+                }
+            }
+        }
+    }
+}
+
+/// The product of two probabilities.
+fn part(a: u32, b: u32) -> u32 {
+    (u64::from(a) * u64::from(b) / u64::from(CERTAIN)) as u32
 }
 
 impl Policy for State {
     fn observe(&mut self, observation: Observation) {
-        self.rate.observe(observation, self.cost);
+        let known = self.estimate();
+        self.rate.observe(observation);
+        self.whole.observe(observation, &self.sizes, &known);
+        self.situations[self.situation].observe(observation, &self.sizes, &known);
+        let is_damaged = observation.fate != Fate::Delivered { worst: 0 };
+        self.situation = (self.situation << 1 | usize::from(is_damaged)) & ((1 << SITUATION) - 1);
+        self.choose();
     }
     fn shape(&self) -> Shape {
-        Shape::new(self.config.bytes_max, 0).unwrap_or(super::fixed::ROBUST)
+        self.chosen
     }
 }

@@ -7,6 +7,7 @@ mod fixed;
 mod flex;
 mod goodput;
 mod oracle;
+mod rate;
 
 pub use fixed::TwoMode;
 pub use flex::Flex;

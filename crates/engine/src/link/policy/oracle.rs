@@ -1,9 +1,12 @@
 //! The limit: a policy that is told what will happen to the next segment.
 
-use super::goodput::Rate;
+use super::rate::{CERTAIN, Rate, brings};
 use super::{Fate, Observation, Policy};
 use crate::link::config::{Cost, Refusal};
 use crate::link::shape::{PARITY_MAX, Shape};
+
+/// It forgets nothing.
+const NEVER: u32 = 63;
 
 /// The bounds of the oracle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,14 +33,13 @@ impl Oracle {
 #[derive(Clone, Copy, Debug)]
 pub struct State {
     config: Oracle,
-    cost: Cost,
     rate: Rate,
     next: Fate,
 }
 
 impl State {
     pub fn new(config: Oracle, cost: Cost) -> Self {
-        Self { config, cost, rate: Rate::forever(), next: Fate::Delivered { worst: 0 } }
+        Self { config, rate: Rate::new(cost, NEVER), next: Fate::Delivered { worst: 0 } }
     }
 
     /// The largest shape within a length that has as much parity, or less if it has no room for that.
@@ -52,7 +54,7 @@ impl State {
 
 impl Policy for State {
     fn observe(&mut self, observation: Observation) {
-        self.rate.observe(observation, self.cost);
+        self.rate.observe(observation);
     }
 
     /// The most that comes, unless the time that it takes is worth more: what can only fail is sent as short as possible.
@@ -64,7 +66,8 @@ impl Policy for State {
         };
         let cheapest = self.cheapest();
         let Some(best) = best.filter(|shape| shape.bytes() > cheapest.bytes()) else { return cheapest };
-        let gain = |shape: Shape, comes| self.rate.gain(shape, if comes { Rate::CERTAIN } else { 0 }, self.cost);
+        let gain =
+            |shape: Shape, comes| brings(shape, if comes { CERTAIN } else { 0 }) - self.rate.worth(shape.bytes());
         let comes_short = match self.next {
             Fate::Delivered { worst } => worst == 0,
             Fate::Truncated { at } => at >= cheapest.bytes(),
