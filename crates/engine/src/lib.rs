@@ -11,5 +11,5 @@ pub mod trunk;
 pub mod wire;
 
 pub use machine::{Machine, Wake, step};
-pub use packet::{Packet, Share};
+pub use packet::{Packet, Share, TrafficClass};
 pub use random::Stream;

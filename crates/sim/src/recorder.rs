@@ -7,7 +7,7 @@ use crate::record::timeline::{Cause, Event, FrameLine, PacketLine};
 use crate::record::{
     Capture, CapturedFrame, CapturedKind, CapturedPacket, CapturedTransport, Interface, Station, Timeline,
 };
-use crate::scenario::spec::{Mac, Spec, Transport};
+use crate::scenario::spec::{Spec, Transport};
 use crate::world::{Body, DropReason, FrameEvent, Loss, Msdu, Observer, Record};
 use airbraid_engine::wire;
 use airbraid_mac::{Access, Address, Frame, FrameKind};

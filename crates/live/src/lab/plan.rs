@@ -5,7 +5,7 @@
 
 use crate::error::LabError;
 use airbraid_sim::record::ip_address;
-use airbraid_sim::scenario::spec::{Host, Interface, Mac, Spec};
+use airbraid_sim::scenario::spec::{Host, Interface, Spec};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;

@@ -59,7 +59,7 @@ fn one(view: &View<'_>, nodes: &[Node]) -> Killer {
 
 /// The two radios, on one channel.
 fn ends(view: &View<'_>, nodes: &[Node]) -> Option<[(usize, usize); 2]> {
-    let mut end = |key: &'static str| {
+    let end = |key: &'static str| {
         let value = view.required(key, "\"node/ch1\"", Ok::<&Value, Complaint>)?;
         find_radio(view.cx, value, nodes)
     };
