@@ -21,6 +21,9 @@ pub struct PolledConfig {
     pub overhead: Duration,
     /// What each byte of payload takes: on the air, and copied by the hosts at both ends.
     pub per_byte: Duration,
+    /// How much longer the master waits for an answer than one without data takes; zero: a lost poll costs what one that
+    /// is answered does.
+    pub response_slack: Duration,
     /// The master asks for new slaves once in so many polls, and all the time while it has none.
     pub invite_every: u32,
     /// How many MSDUs may wait here; what a link layer holds back does not count.
@@ -40,6 +43,7 @@ impl PolledConfig {
             role,
             overhead: Duration::from_micros(3_100),
             per_byte: Duration::from_nanos(7_600),
+            response_slack: Duration::ZERO,
             // The paper mixes invitations with polls and does not say how often: 0.2 % of the time.
             invite_every: 100,
             queue_limit: 50,

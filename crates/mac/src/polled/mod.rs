@@ -166,7 +166,8 @@ impl<P: Packet + Copy> Polled<P> {
 
     /// An answer without data would have come by the deadline; one with data has begun.
     fn await_answer(&mut self, turn: Turn<P>, end: Instant) {
-        self.state = State::AwaitAnswer { turn, deadline: end + self.config.frame_time(Bytes::ZERO) };
+        let deadline = end + self.config.frame_time(Bytes::ZERO) + self.config.response_slack;
+        self.state = State::AwaitAnswer { turn, deadline };
     }
 
     /// The turn is over: with this outcome for what the poll has carried.

@@ -31,6 +31,9 @@ pub enum Profile {
     Rfc,
     /// What the Linux kernel does by default; with [`Variant::Reno`] or [`Variant::Cubic`].
     Linux,
+    /// What hosts of the nineties did that came from BSD's Net/2 and 4.4: the RFCs' sender with BSD's clock and buffers;
+    /// with [`Variant::Reno`].
+    Bsd,
 }
 
 /// Linux: segments of an initial window (`TCP_INIT_CWND`; RFC 6928).
@@ -50,6 +53,24 @@ const LINUX_RECEIVE_BUFFER: Bytes = Bytes::new(3 << 20);
 
 /// Linux: `tcp_wmem`'s maximum \[byte\].
 const LINUX_SEND_BUFFER: Bytes = Bytes::new(4 << 20);
+
+/// BSD: the slow timeout, on which retransmission timers count (`PR_SLOWHZ`: 2 a second).
+const BSD_TICK: Duration = Duration::from_millis(500);
+
+/// BSD: at least two ticks (`TCPTV_MIN`).
+const BSD_MIN_RTO: Duration = Duration::from_secs(1);
+
+/// BSD: `TCPTV_REXMTMAX`.
+const BSD_MAX_RTO: Duration = Duration::from_secs(64);
+
+/// BSD: before the first sample, a variation of 3 s twice (`TCPTV_SRTTDFLT`).
+const BSD_INITIAL_RTO: Duration = Duration::from_secs(6);
+
+/// BSD: the fast timeout, which sends delayed acknowledgements (`PR_FASTHZ`: 5 a second).
+const BSD_ACK_DELAY: Duration = Duration::from_millis(200);
+
+/// BSD: `tcp_sendspace` and `tcp_recvspace` \[byte\].
+const BSD_BUFFER: Bytes = Bytes::new(16 << 10);
 
 /// The timestamps option \[byte\] (RFC 7323, appendix A), which a payload of 1448 leaves room for.
 const TIMESTAMPS_OPTION: u64 = 12;
@@ -83,6 +104,8 @@ pub struct Config {
     pub send_buffer: Bytes,
     /// Whether windows above 65,535 byte can be offered (RFC 7323); without, the offer is cut there.
     pub window_scaling: bool,
+    /// Whether the first two duplicate acknowledgements let a new segment go (RFC 3042); with SACK they need not.
+    pub limited_transmit: bool,
     /// Whether segments carry the 12 byte of the timestamps option (RFC 7323).
     pub timestamps: bool,
 }
@@ -111,7 +134,29 @@ impl Config {
             receive_buffer: LINUX_RECEIVE_BUFFER,
             send_buffer: LINUX_SEND_BUFFER,
             window_scaling: true,
+            limited_transmit: true,
             timestamps: true,
+        }
+    }
+
+    /// What a BSD host of the nineties did with `variant` over an MTU of 1500 byte.
+    pub const fn bsd(variant: Variant) -> Self {
+        Self {
+            profile: Profile::Bsd,
+            variant,
+            mss: Bytes::new(1_460),
+            initial_window: Some(1),
+            min_rto: BSD_MIN_RTO,
+            max_rto: BSD_MAX_RTO,
+            initial_rto: BSD_INITIAL_RTO,
+            tick: BSD_TICK,
+            ack_every: 2,
+            ack_delay: BSD_ACK_DELAY,
+            receive_buffer: BSD_BUFFER,
+            send_buffer: BSD_BUFFER,
+            window_scaling: false,
+            limited_transmit: false,
+            timestamps: false,
         }
     }
 
@@ -128,6 +173,8 @@ impl Config {
         let linux = self.profile == Profile::Linux;
         let known = matches!(self.variant, Variant::Reno | Variant::Cubic);
         Refusal::unless(!linux || known, "profile", "go with `reno` or `cubic` if it is `linux`")?;
+        let reno = self.profile != Profile::Bsd || self.variant == Variant::Reno;
+        Refusal::unless(reno, "profile", "go with `reno` if it is `bsd`")?;
         let fine = self.tick == Duration::from_nanos(1);
         Refusal::unless(!linux || fine, "tick", "be 1 ns in the profile `linux`")?;
         let mss = self.mss.as_u64();
@@ -176,6 +223,7 @@ impl Default for Config {
             receive_buffer: Bytes::new(65_535),
             send_buffer: Bytes::new(1 << 20),
             window_scaling: true,
+            limited_transmit: true,
             timestamps: false,
         }
     }

@@ -112,7 +112,7 @@ impl Receiver {
     pub fn new(config: Config) -> Result<Self, Refusal> {
         config.check()?;
         let policy = match config.profile {
-            Profile::Rfc => Policy::Rfc,
+            Profile::Rfc | Profile::Bsd => Policy::Rfc,
             Profile::Linux => {
                 let tune = Autotune::new(config.mss.as_u64(), config.receive_buffer.as_u64());
                 Policy::Linux(Box::new((Quick::default(), tune)))

@@ -1,12 +1,40 @@
 //! The retransmission timeout (RFC 6298), in integers, on a clock that may be as coarse as BSD's 500 ms.
 //!
+//! With BSD's clock comes BSD's arithmetic (profile `bsd`): 4.4BSD counts in whole ticks and drops what is left of each
+//! shift, so that its timeout stays near three ticks where the equations would say two.
+//!
 //! It never takes a sample itself: the sender applies Karn's rule and calls [`Rto::sample`] only with what counts.
 
-use super::config::Config;
+use super::config::{Config, Profile};
 use airbraid_units::{Duration, Instant};
 
 /// The timeout when data begin to flow after the SYN itself timed out \[ns\] (RFC 6298, rule 5.7).
 const AFTER_LOST_SYN: Duration = Duration::from_secs(3);
+
+/// The estimator of 4.4BSD-Lite (`tcp_xmit_timer`, Wright and Stevens 1995, section 25.10), in ticks.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ticks {
+    /// Eight times the smoothed round trip; zero before the first sample.
+    srtt8: i64,
+    /// Four times the variation.
+    rttvar4: i64,
+}
+
+impl Ticks {
+    /// A round trip over so many ticks of the clock; gives the timeout in ticks.
+    fn sample(&mut self, crossed: i64) -> i64 {
+        if self.srtt8 == 0 {
+            // The counter starts at one: a round trip within a tick counts as one here, and only here.
+            self.srtt8 = (crossed + 1) << 3;
+            self.rttvar4 = (crossed + 1) << 1;
+        } else {
+            let delta = crossed - (self.srtt8 >> 3);
+            self.srtt8 = (self.srtt8 + delta).max(1);
+            self.rttvar4 = (self.rttvar4 + delta.abs() - (self.rttvar4 >> 2)).max(1);
+        }
+        (self.srtt8 >> 3) + self.rttvar4
+    }
+}
 
 /// The estimator and the backoff.
 #[derive(Clone, Debug)]
@@ -22,6 +50,8 @@ pub struct Rto {
     minimum: Duration,
     maximum: Duration,
     tick: Duration,
+    /// BSD's arithmetic beside the equations', and instead of it for the timeout.
+    ticks: Option<Ticks>,
 }
 
 impl Rto {
@@ -36,6 +66,7 @@ impl Rto {
             minimum: config.min_rto,
             maximum: config.max_rto,
             tick: config.tick,
+            ticks: (config.profile == Profile::Bsd).then(Ticks::default),
         }
     }
 
@@ -51,7 +82,11 @@ impl Rto {
             self.rttvar4 = 2 * r;
             self.sampled = true;
         }
-        let base = Duration::from_nanos(self.srtt8 / 8 + self.rttvar4.max(self.tick.as_nanos()));
+        let tick = self.tick.as_nanos();
+        let base = match &mut self.ticks {
+            Some(ticks) => self.tick * ticks.sample((r / tick) as i64) as u64,
+            None => Duration::from_nanos(self.srtt8 / 8 + self.rttvar4.max(tick)),
+        };
         self.base = base.clamp(self.minimum, self.maximum);
         self.backoff = 0;
     }
@@ -150,6 +185,20 @@ mod tests {
         assert!(!rto.is_backed_off());
         rto.after_lost_syn();
         assert_eq!(rto.timeout(), ms(3_000));
+    }
+
+    /// By hand from the arithmetic of 4.4BSD-Lite: samples of one tick or none, and the timeout in ticks after each.
+    #[test]
+    fn bsd_counts_in_whole_ticks() {
+        let mut rto = Rto::new(&Config::bsd(crate::tcp::Variant::Reno));
+        assert_eq!(rto.timeout(), ms(6_000));
+        let mut ticks = Vec::new();
+        for crossed in [0, 0, 0, 1, 0, 0, 0] {
+            let sent = at(10_100);
+            rto.sample(sent, sent + ms(100 + 500 * crossed));
+            ticks.push(rto.timeout().as_nanos() / 500_000_000);
+        }
+        assert_eq!(ticks, [3, 3, 3, 5, 4, 3, 3]);
     }
 
     #[test]

@@ -91,7 +91,7 @@ impl Sender {
     pub fn new(config: Config) -> Result<Self, Refusal> {
         config.check()?;
         Ok(Self(match config.profile {
-            Profile::Rfc => Kind::Rfc(Rfc::new(config)),
+            Profile::Rfc | Profile::Bsd => Kind::Rfc(Rfc::new(config)),
             Profile::Linux => Kind::Linux(Box::new(Linux::new(config))),
         }))
     }

@@ -95,7 +95,8 @@ impl Rfc {
     /// What the first two duplicate acknowledgements add to the window (RFC 3042). With SACK they need nothing: what
     /// they report has left the pipe.
     fn limited_transmit(&self) -> u64 {
-        let applies = self.recovery == Recovery::Open && !self.config.variant.has_sack();
+        let wanted = self.config.limited_transmit && !self.config.variant.has_sack();
+        let applies = self.recovery == Recovery::Open && wanted;
         if applies { u64::from(self.dup_acks.min(DUP_THRESH - 1)) * self.mss } else { 0 }
     }
 

@@ -14,7 +14,7 @@ const VARIANTS: [(&str, Variant); 4] =
     [("reno", Variant::Reno), ("newreno", Variant::NewReno), ("sack", Variant::Sack), ("cubic", Variant::Cubic)];
 /// DSCPs by the class that they stand for: best effort (RFC 2474), expedited forwarding (RFC 3246).
 const CLASSES: [(&str, TrafficClass); 2] = [("default", TrafficClass::Bulk), ("ef", TrafficClass::RealTime)];
-const PROFILES: [(&str, Profile); 2] = [("rfc", Profile::Rfc), ("linux", Profile::Linux)];
+const PROFILES: [(&str, Profile); 3] = [("rfc", Profile::Rfc), ("linux", Profile::Linux), ("bsd", Profile::Bsd)];
 /// The largest payload of a UDP datagram over IPv4.
 const UDP_MAX: u64 = 65_507;
 
@@ -119,9 +119,17 @@ fn tcp(view: &View<'_>) -> Config {
     let profile = view.choice("profile", &PROFILES, Profile::Rfc, "rfc: each mechanism as its RFC has it");
     let variant = view.optional("tcp", "", |value| choose(value, &VARIANTS)).unwrap_or_default();
     let linux = profile == Profile::Linux;
-    let default = if linux { Config::linux(variant) } else { Config { variant, ..Config::default() } };
+    let default = match profile {
+        Profile::Rfc => Config { variant, ..Config::default() },
+        Profile::Linux => Config::linux(variant),
+        Profile::Bsd => Config::bsd(variant),
+    };
     // Why a default is what it is.
-    let why = |rfc: &'static str| if linux { "linux profile" } else { rfc };
+    let why = |rfc: &'static str| match profile {
+        Profile::Rfc => rfc,
+        Profile::Linux => "linux profile",
+        Profile::Bsd => "bsd profile",
+    };
     let timestamps = view.flag("timestamps", default.timestamps, why("12 byte less a segment"));
     let full = if timestamps && linux { default.mss } else { Config::default().mss };
     let mss = view.quantity("mss", full, why("1500 byte of MTU less 40 byte of headers"));
@@ -131,16 +139,17 @@ fn tcp(view: &View<'_>) -> Config {
         profile,
         variant,
         mss,
-        initial_window: initial_window(view, default.initial_window),
+        initial_window: initial_window(view, default.initial_window, why("")),
         min_rto: view.quantity("min_rto", default.min_rto, why("RFC 6298")),
         max_rto: view.quantity("max_rto", default.max_rto, why("RFC 6298")),
         initial_rto: view.quantity("initial_rto", default.initial_rto, why("RFC 6298")),
-        tick: view.quantity("tick", default.tick, "no coarser than the clock"),
+        tick: view.quantity("tick", default.tick, why("no coarser than the clock")),
         ack_every: view.count("ack_every", default.ack_every, why("RFC 5681: every second segment")),
         ack_delay: view.quantity("delayed_ack", default.ack_delay, why("ns-2")),
         receive_buffer,
         send_buffer: view.quantity("send_buffer", default.send_buffer, why("1 MiB: not the limit")),
         window_scaling: view.flag("window_scaling", default.window_scaling, why("RFC 7323")),
+        limited_transmit: view.flag("limited_transmit", default.limited_transmit, why("RFC 3042")),
         timestamps,
     };
     check(view, &config);
@@ -148,9 +157,9 @@ fn tcp(view: &View<'_>) -> Config {
 }
 
 /// `initial_window`, which a profile may have an own idea of.
-fn initial_window(view: &View<'_>, default: Option<u32>) -> Option<u32> {
+fn initial_window(view: &View<'_>, default: Option<u32>, why: &str) -> Option<u32> {
     match default {
-        Some(segments) => Some(view.count("initial_window", segments, "linux profile")),
+        Some(segments) => Some(view.count("initial_window", segments, why)),
         None => view.optional("initial_window", "RFC 5681: 2 to 4 segments by their size", reader::count),
     }
 }
@@ -158,8 +167,11 @@ fn initial_window(view: &View<'_>, default: Option<u32>) -> Option<u32> {
 /// `receive_buffer`, or `window` segments.
 fn receive_buffer(view: &View<'_>, default: &Config, mss: Bytes, window: Option<u32>) -> Bytes {
     let Some(window) = window else {
-        let linux = default.profile == Profile::Linux;
-        let why = if linux { "linux profile" } else { "the largest window without scaling" };
+        let why = match default.profile {
+            Profile::Rfc => "the largest window without scaling",
+            Profile::Linux => "linux profile",
+            Profile::Bsd => "bsd profile",
+        };
         return view.quantity("receive_buffer", default.receive_buffer, why);
     };
     let twice = view.find("receive_buffer").is_some();

@@ -32,6 +32,7 @@ pub(super) fn read(view: &View<'_>) -> PolledConfig {
         role,
         overhead: view.quantity("overhead", default.overhead, ECKHARDT),
         per_byte: view.quantity("per_byte", default.per_byte, ECKHARDT),
+        response_slack: view.quantity("response_slack", default.response_slack, "a lost poll costs what an answered one does"),
         invite_every: view.count("invite_every", default.invite_every, "polls"),
         queue_limit: view.count("queue", default.queue_limit, "packets, where no link layer holds them"),
         header: view.quantity("header", default.header, ECKHARDT),
