@@ -1,5 +1,6 @@
 //! What travels with each frame. The bytes are in [`crate::wire`].
 
+use super::policy::Fate;
 use super::shape::{Shape, blocks, coded_len};
 use crate::packet::TrafficClass;
 use airbraid_units::SeqNum;
@@ -69,6 +70,18 @@ pub enum Report {
     },
     /// A block could not be decoded, or the check failed.
     Undecodable,
+}
+
+impl Report {
+    /// What it says of the segment's fate; nothing if there was none.
+    pub(super) fn fate(self) -> Option<Fate> {
+        match self {
+            Self::None => None,
+            Self::Intact { worst } => Some(Fate::Delivered { worst }),
+            Self::Truncated { at } => Some(Fate::Truncated { at }),
+            Self::Undecodable => Some(Fate::Undecodable),
+        }
+    }
 }
 
 /// The header of a frame of [`super::StopAndWait`], in both directions.

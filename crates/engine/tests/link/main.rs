@@ -3,3 +3,6 @@
 
 mod code;
 mod environments;
+mod selective_repeat;
+mod stop_and_wait;
+mod world;
