@@ -97,7 +97,7 @@ pub struct Header {
     pub invite: Option<Shape>,
 }
 
-/// Which frames have come, for [`super::SelectiveRepeat`].
+/// Which frames have come, for [`super::SelectiveRepeat`]; to begin with number 0, which no frame has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Received {
     /// The newest that came.

@@ -149,9 +149,9 @@ fn show(header: &WindowHeader) -> String {
         }
         None => "no data".to_owned(),
     };
-    let (received, [next, _]) = (header.received, header.nexts);
+    let (received, [next, voice]) = (header.received, header.nexts);
     if received.newest.0 > 0 {
-        write!(text, ", got {} and {:b} before, expects {next}", received.newest, received.before).unwrap();
+        write!(text, ", got {} and {:b} before, expects {next}/{voice}", received.newest, received.before).unwrap();
     }
     text
 }
@@ -160,6 +160,7 @@ fn fixed(bytes: u16) -> Config {
     Config { adaptation: Adaptation::Fixed(Shape::new(bytes, 0).unwrap()), ..Config::default() }
 }
 
+/// A hole is repeated as soon as something behind it is acknowledged, and all of it once an acknowledgement stays away.
 #[test]
 fn transcript() {
     let mut link = Link::new(&fixed(1_275), WindowConfig { window: 3, ..WindowConfig::default() });
@@ -180,8 +181,22 @@ fn transcript() {
 0 sends frame 2: 2 [0..1000.)
 0 sends frame 3: 3 [0..1000.)
 frame 1: 1 [0..1000.) is lost
-1 sends no data, got 3 and 1 before, expects 1
-0 sends frame 4: 1 [0..1000.), 
+1 sends no data, got 3 and 101 before, expects 1/1
+0 sends frame 4: 1 [0..1000.)
+0 sends frame 5: 4 [0..1000.)
+  1 delivers 1
+  1 delivers 2
+  1 delivers 3
+1 link.ack
+1 sends no data, got 4 and 1011 before, expects 4/1
+no data, got 4 and 1011 before, expects 4/1 is lost
+0 link.timeout
+0 sends frame 6: 1 [0..1000.)
+0 sends frame 7: 4 [0..1000.)
+  1 delivers 4
+1 sends no data, got 6 and 101111 before, expects 5/1
+1 link.ack
+1 sends no data, got 7 and 1011111 before, expects 5/1
 "
     );
 }
@@ -280,4 +295,38 @@ proptest! {
         }
         prop_assert!(link.ends.iter().all(|end| end.held_len(BULK) + end.held_len(VOICE) == 0));
     }
+}
+
+/// What was given up is not waited for, even if nothing follows that would say so.
+#[test]
+fn the_other_side_is_told_what_was_given_up() {
+    let persistence = Persistence { retransmissions: Some(0), lifetime: None };
+    let real_time = ClassConfig { persistence, ..ClassConfig::default() };
+    let mut link = Link::new(&Config { real_time, ..fixed(1_275) }, WindowConfig::default());
+    (0..2).for_each(|_| link.packet(0, VOICE, 2_000));
+    link.arrive(0, 0, Fault::None);
+    link.arrive(0, 0, Fault::Lost);
+    link.arrive(0, 0, Fault::None);
+    link.arrive(0, 0, Fault::None);
+    link.arrive(1, 0, Fault::None);
+    link.arrive(0, 0, Fault::Lost);
+    link.heal();
+    assert_eq!(
+        link.text,
+        "\
+0 sends frame 1: voice 1 [0..1271)
+0 sends frame 2: voice 1 [1271..2000.)
+0 sends frame 3: voice 2 [0..1271)
+0 sends frame 4: voice 2 [1271..2000.)
+frame 2: voice 1 [1271..2000.) is lost
+1 sends no data, got 3 and 110 before, expects 1/1
+  0 drops packet 1: Retransmissions
+1 link.ack
+1 sends no data, got 4 and 1101 before, expects 1/1
+0 sends no data
+  1 abandons 1
+  1 delivers 2
+1 sends no data, got 4 and 1101 before, expects 1/3
+"
+    );
 }
