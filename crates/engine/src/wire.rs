@@ -18,6 +18,13 @@
 //!  | version | 3 | epoch | member | zero | unsettled | previous | number | zeros ...
 //! ```
 
+mod link;
+
+pub use link::{
+    LINK_HEADER_LEN, LINK_VERSION, WINDOW_HEADER_LEN, emit_link_header, emit_window_header, parse_link_header,
+    parse_window_header,
+};
+
 use crate::trunk::{Control, Header, Member, Missing};
 use airbraid_units::SeqNum;
 
@@ -26,17 +33,19 @@ pub const TRUNK_VERSION: u8 = 1;
 /// Length of the trunk header \[byte\].
 pub const TRUNK_HEADER_LEN: usize = 24;
 
-/// Why bytes are not a trunk header, or not a control frame.
+/// Why bytes are not the header, or the control frame, that they were taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireError {
     /// There are fewer bytes than a header has.
     Truncated,
     /// It is of a version that this code does not speak.
     Version(u8),
-    /// It is a control frame of a kind that there is not.
+    /// It is of a kind that there is not, or of another.
     Kind(u8),
     /// It is longer than its kind can be, or says something where it must be silent.
     Malformed,
+    /// Its check does not hold.
+    Check,
 }
 
 /// Writes a trunk header.

@@ -1,5 +1,6 @@
 //! What travels with each frame. The bytes are in [`crate::wire`].
 
+use super::policy::Fate;
 use super::shape::{Shape, blocks, coded_len};
 use crate::packet::TrafficClass;
 use airbraid_units::SeqNum;
@@ -71,6 +72,18 @@ pub enum Report {
     Undecodable,
 }
 
+impl Report {
+    /// What it says of the segment's fate; nothing if there was none.
+    pub(super) fn fate(self) -> Option<Fate> {
+        match self {
+            Self::None => None,
+            Self::Intact { worst } => Some(Fate::Delivered { worst }),
+            Self::Truncated { at } => Some(Fate::Truncated { at }),
+            Self::Undecodable => Some(Fate::Undecodable),
+        }
+    }
+}
+
 /// The header of a frame of [`super::StopAndWait`], in both directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
@@ -84,7 +97,7 @@ pub struct Header {
     pub invite: Option<Shape>,
 }
 
-/// Which frames have come, for [`super::SelectiveRepeat`].
+/// Which frames have come, for [`super::SelectiveRepeat`]; to begin with number 0, which no frame has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Received {
     /// The newest that came.

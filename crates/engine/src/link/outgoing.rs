@@ -39,6 +39,9 @@ impl<P: Share> ClassQueue<P> {
     pub fn len(&self) -> usize {
         self.waiting.len()
     }
+    pub fn retransmissions(&self) -> Option<u32> {
+        self.config.persistence.retransmissions
+    }
 
     pub fn push<H>(&mut self, now: Instant, packet: P, stats: &mut Stats, outputs: &mut VecDeque<Output<H, P>>) {
         let class = self.class as usize;
@@ -135,19 +138,17 @@ impl<P: Share> Outgoing<P> {
     /// Gives up what is too old or was sent too often, but nothing that is on the air.
     pub fn give_up<H>(&mut self, now: Instant, stats: &mut Stats, outputs: &mut VecDeque<Output<H, P>>) {
         let class = self.queue.class as usize;
-        self.queue.expire(now, stats, outputs);
-        if self.is_on_air {
-            return;
-        }
-        let limit = self.queue.config.persistence.retransmissions;
+        let limit = self.queue.retransmissions();
         let is_old = |current: &Current<P>| current.expires.is_some_and(|at| at <= now);
         let is_tried = |current: &Current<P>| limit.is_some_and(|limit| current.attempts > limit);
-        if let Some(current) = self.current.take_if(|current| is_old(current) || is_tried(current)) {
+        let is_done = |current: &mut Current<P>| !self.is_on_air && (is_old(current) || is_tried(current));
+        if let Some(current) = self.current.take_if(is_done) {
             let reason = if is_old(&current) { DropReason::Expired } else { DropReason::Retransmissions };
             let count = if is_old(&current) { &mut stats.expired } else { &mut stats.given_up };
             count[class] += 1;
             outputs.push_back(Output::Drop(current.packet, reason));
         }
+        self.queue.expire(now, stats, outputs);
     }
 
     /// The next segment, if there is anything to send, and the packet of which it is a part.

@@ -1,6 +1,6 @@
 //! The interface between an end of the link and its host.
 
-use super::header::Header;
+use super::header::{Header, Report, WindowHeader};
 use super::policy::Fate;
 use crate::packet::TrafficClass;
 use airbraid_units::SeqNum;
@@ -44,6 +44,18 @@ pub enum Payload<P> {
     Undecodable,
 }
 
+impl<P> Payload<P> {
+    /// What to tell of it.
+    pub(super) fn report(&self) -> Report {
+        match *self {
+            Self::None => Report::None,
+            Self::Intact { worst, .. } => Report::Intact { worst },
+            Self::Truncated { at } => Report::Truncated { at },
+            Self::Undecodable => Report::Undecodable,
+        }
+    }
+}
+
 /// Everything the world tells an end of [`super::StopAndWait`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input<P> {
@@ -65,6 +77,15 @@ pub enum Input<P> {
         /// To the one from the slave.
         up: Fate,
     },
+}
+
+/// Everything the world tells an end of [`super::SelectiveRepeat`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WindowInput<P> {
+    /// A packet to carry to the other side.
+    Packet(P),
+    /// A frame from the other side.
+    Received(Reception<WindowHeader, P>),
 }
 
 /// Everything an end asks of the world.

@@ -139,12 +139,7 @@ impl<P: Share> StopAndWait<P> {
         }
         // What is acknowledged has come in time; what is not is looked at before it is sent again.
         self.handle_timeout(now);
-        let report = match &payload {
-            Payload::None => Report::None,
-            Payload::Intact { worst, .. } => Report::Intact { worst: *worst },
-            Payload::Truncated { at } => Report::Truncated { at: *at },
-            Payload::Undecodable => Report::Undecodable,
-        };
+        let report = payload.report();
         self.stats.count(report);
         match (header.as_ref().and_then(|header| header.segment), payload) {
             (Some(segment), Payload::Intact { packet, .. }) => {
@@ -176,15 +171,15 @@ impl<P: Share> StopAndWait<P> {
 impl Master {
     fn on_answer(&mut self, header: Option<&Header>, report: Report) {
         let Some(poll) = self.poll.take() else { return };
-        let down = header.and_then(|header| {
-            let segment = poll.segment?;
-            observation(segment.coded_len() as u16, segment.parity, header.report)
-        });
+        let down = header
+            .zip(poll.segment)
+            .and_then(|(header, segment)| header.report.fate().map(|fate| Observation::of(&segment, fate)));
         let segment = header.and_then(|header| header.segment);
-        // Where the header is gone its length is not known: at most what was allowed.
-        let invited = poll.invite.map(|shape| (shape.bytes(), shape.parity()));
-        let sent = segment.map(|segment| (segment.coded_len() as u16, segment.parity)).or(invited);
-        let up = sent.and_then(|(coded_len, parity)| observation(coded_len, parity, report));
+        // Where the header is gone the length is not known: at most what was allowed.
+        let up = report.fate().and_then(|fate| match (segment, poll.invite) {
+            (Some(segment), _) => Some(Observation::of(&segment, fate)),
+            (None, invite) => invite.map(|shape| Observation::within(shape, fate)),
+        });
         if header.is_some() {
             self.has_data_up = segment.is_some();
         }
@@ -193,14 +188,9 @@ impl Master {
 
     fn on_no_answer(&mut self) {
         let Some(poll) = self.poll.take() else { return };
-        let fate = Fate::Lost;
-        let down = poll.segment.map(|segment| Observation {
-            coded_len: segment.coded_len() as u16,
-            parity: segment.parity,
-            fate,
-        });
+        let down = poll.segment.map(|segment| Observation::of(&segment, Fate::Lost));
         let invite = poll.invite.filter(|_| self.has_data_up);
-        let up = invite.map(|shape| Observation { coded_len: shape.bytes(), parity: shape.parity(), fate });
+        let up = invite.map(|shape| Observation::within(shape, Fate::Lost));
         self.observe(down, up);
     }
 
@@ -234,16 +224,6 @@ fn severity(fate: Fate) -> u32 {
         Fate::Undecodable => 1_000,
         Fate::Truncated { at } => 100_000 - u32::from(at),
     }
-}
-
-fn observation(coded_len: u16, parity: u8, report: Report) -> Option<Observation> {
-    let fate = match report {
-        Report::None => return None,
-        Report::Intact { worst } => Fate::Delivered { worst },
-        Report::Truncated { at } => Fate::Truncated { at },
-        Report::Undecodable => Fate::Undecodable,
-    };
-    Some(Observation { coded_len, parity, fate })
 }
 
 impl<P: Share> Machine for StopAndWait<P> {

@@ -1,8 +1,8 @@
 //! The policies in the five environments of the paper, and in two that nobody has tuned to.
 //!
 //! Each transmission takes the next event of a list, whatever its size, as the paper's packet killer does: a segment that is
-//! not longer than the length of truncation is unharmed. The generator is the one of the paper's Table 1 with the means of
-//! `docs/models/local-error-control.md`; floating point is for the test alone.
+//! not longer than the length of truncation is unharmed. The environments have about the rates of the paper's Table 1, by
+//! one or two states of the channel each; floating point is for the test alone.
 
 use airbraid_engine::Stream;
 use airbraid_engine::link::config::Cost;
@@ -138,10 +138,11 @@ fn ours_is_nearer_to_the_oracle_than_flex() {
         let mean = |adaptation| list.iter().map(|events| goodput(adaptation, events)).sum::<f64>() / list.len() as f64;
         let all: Vec<f64> = POLICIES.iter().map(|&(_, adaptation)| mean(adaptation)).collect();
         all.iter().for_each(|value| write!(text, "{value:9.1}").unwrap());
-        if all[7] < all[6] {
+        // Two of three thousand segments: nothing to adapt to, and both are at the limit but for these.
+        let is_nearer = if environment.name == "office" { all[7] >= all[6] } else { all[7] > all[6] + 0.2 };
+        if !is_nearer || all[7] > all[8] {
             misses.push(environment.name);
         }
     }
-    println!("{text}");
     assert!(misses.is_empty(), "{misses:?}\n{text}");
 }

@@ -3,3 +3,7 @@
 
 mod code;
 mod environments;
+mod policies;
+mod selective_repeat;
+mod stop_and_wait;
+mod world;

@@ -58,8 +58,10 @@ const WHOLE_FADE: u32 = 3;
 /// One segment, in a count.
 const ONE: u32 = 1 << 12;
 /// What is known of the whole weighs in a situation as much as so many segments, and so does the beginning in the whole.
-const LEAN: u32 = 4;
-/// To begin with one segment in so many is believed to be lost, and to break off in each range of lengths.
+const LEAN: u32 = 8;
+/// To begin with one segment in so many is believed to need parity: too few to give any for them.
+const FEW: u32 = 16;
+/// One in so many is believed to be lost, and to break off in each range of lengths.
 const RARE: u32 = 256;
 
 /// How often something happened of how often it could have.
@@ -107,10 +109,11 @@ struct Estimate {
 }
 
 impl Estimate {
-    /// Before anything was seen: half of the segments need no parity, the others anything.
+    /// Before anything was seen: few segments need parity, and those any.
     const BEGINNING: Self = {
-        let mut needs = [CERTAIN / 2 / PARITIES.len() as u32; PARITIES.len()];
-        needs[0] += CERTAIN / 2;
+        let few = CERTAIN / FEW;
+        let mut needs = [few / PARITIES.len() as u32; PARITIES.len()];
+        needs[0] += CERTAIN - few;
         Self { lost: CERTAIN / RARE, cut: [CERTAIN / RARE; SIZES_MAX], needs }
     };
 }

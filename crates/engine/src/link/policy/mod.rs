@@ -15,6 +15,7 @@ pub use goodput::Goodput;
 pub use oracle::Oracle;
 
 use super::config::{Cost, Refusal};
+use super::header::Segment;
 use super::shape::Shape;
 use fixed::{Fixed, TwoModes};
 
@@ -46,6 +47,18 @@ pub struct Observation {
     pub parity: u8,
     /// What became of it.
     pub fate: Fate,
+}
+
+impl Observation {
+    /// Of a segment.
+    pub(super) fn of(segment: &Segment, fate: Fate) -> Self {
+        let coded_len = u16::try_from(segment.coded_len()).unwrap_or(u16::MAX);
+        Self { coded_len, parity: segment.parity, fate }
+    }
+    /// Of one that had at most this shape.
+    pub(super) fn within(shape: Shape, fate: Fate) -> Self {
+        Self { coded_len: shape.bytes(), parity: shape.parity(), fate }
+    }
 }
 
 /// Follows the channel.

@@ -1,0 +1,170 @@
+//! The sending side of selective repeat: packets of one class that are on their way, by what of them is still to be sent.
+
+use super::super::config::Config;
+use super::super::header::Segment;
+use super::super::outgoing::{ClassQueue, Waiting};
+use super::super::service::{DropReason, Output};
+use super::super::shape::Shape;
+use super::super::stats::Stats;
+use super::receiver::SPAN;
+use crate::packet::{Share, TrafficClass};
+use airbraid_units::{Instant, SeqNum};
+use std::collections::VecDeque;
+
+/// A run of bytes of a packet, and how often it has been sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    from: u16,
+    to: u16,
+    attempts: u32,
+}
+
+/// A packet that is on its way.
+#[derive(Debug)]
+struct Open<P> {
+    packet: P,
+    len: u16,
+    seq: SeqNum,
+    expires: Option<Instant>,
+    /// To be sent, in order; what is neither here nor on the air has come.
+    todo: VecDeque<Run>,
+    /// Frames on the air with a part of it.
+    on_air: u32,
+}
+
+/// One class.
+#[derive(Debug)]
+pub struct ClassSender<P> {
+    class: TrafficClass,
+    queue: ClassQueue<P>,
+    /// In order; those that are settled are gone.
+    open: VecDeque<Open<P>>,
+    /// Number of the next packet.
+    next: SeqNum,
+    /// The packet that the other side expects, as it last said.
+    expected: SeqNum,
+    retransmissions: Option<u32>,
+}
+
+impl<P: Share> ClassSender<P> {
+    pub fn new(class: TrafficClass, config: &Config) -> Self {
+        let queue = ClassQueue::new(class, config);
+        let retransmissions = queue.retransmissions();
+        Self { class, queue, open: VecDeque::new(), next: SeqNum(1), expected: SeqNum(1), retransmissions }
+    }
+
+    pub fn push<H>(&mut self, now: Instant, packet: P, stats: &mut Stats, outputs: &mut VecDeque<Output<H, P>>) {
+        self.queue.push(now, packet, stats, outputs);
+    }
+    pub fn queue_len(&self) -> usize {
+        self.queue.len()
+    }
+    /// Packets before this one are settled or given up.
+    pub fn floor(&self) -> SeqNum {
+        self.open.front().map_or(self.next, |oldest| oldest.seq)
+    }
+
+    /// Whether the other side waits for what was given up.
+    pub fn is_behind(&self) -> bool {
+        self.expected.is_before(self.floor())
+    }
+
+    fn find(&self, seq: SeqNum) -> Option<usize> {
+        self.open.iter().position(|open| open.seq == seq)
+    }
+
+    /// The next segment: what was lost of the oldest first, then a new packet.
+    pub fn transmit(&mut self, shape: Shape, stats: &mut Stats) -> Option<(Segment, Run, P)> {
+        if !self.open.iter().any(|open| !open.todo.is_empty()) {
+            // The other side takes no more.
+            if self.next.distance_from(self.floor()) >= SPAN as i32 {
+                return None;
+            }
+            let Waiting { packet, expires } = self.queue.pop()?;
+            let len = packet.len().as_u64() as u16;
+            let todo = VecDeque::from([Run { from: 0, to: len, attempts: 0 }]);
+            self.open.push_back(Open { packet, len, seq: self.next, expires, todo, on_air: 0 });
+            self.next = self.next.next();
+        }
+        let open = self.open.iter_mut().find(|open| !open.todo.is_empty())?;
+        let run = open.todo.front_mut()?;
+        let to = run.from.saturating_add(shape.capacity()).min(run.to);
+        let sent = Run { from: run.from, to, attempts: run.attempts + 1 };
+        run.from = to;
+        if run.from == run.to {
+            open.todo.pop_front();
+        }
+        open.on_air += 1;
+        stats.repetitions += u64::from(sent.attempts > 1);
+        let segment = Segment {
+            class: self.class,
+            seq: open.seq,
+            offset: sent.from,
+            count: sent.to - sent.from,
+            is_last: sent.to == open.len,
+            parity: shape.parity(),
+        };
+        Some((segment, sent, open.packet.share()))
+    }
+
+    /// A frame with this run has come.
+    pub fn on_come<H>(&mut self, seq: SeqNum, stats: &mut Stats, outputs: &mut VecDeque<Output<H, P>>) {
+        let Some(index) = self.find(seq) else { return };
+        self.open[index].on_air -= 1;
+        if self.open[index].on_air == 0 && self.open[index].todo.is_empty() {
+            self.settle(index, stats, outputs);
+        }
+    }
+
+    /// A frame with this run is lost.
+    pub fn on_lost(&mut self, seq: SeqNum, run: Run) {
+        let Some(index) = self.find(seq) else { return };
+        let open = &mut self.open[index];
+        open.on_air -= 1;
+        let at = open.todo.partition_point(|other| other.from < run.from);
+        open.todo.insert(at, run);
+    }
+
+    /// The other side expects this packet: all before it have come.
+    pub fn on_next<H>(&mut self, next: SeqNum, stats: &mut Stats, outputs: &mut VecDeque<Output<H, P>>) {
+        // It cannot expect more than was sent.
+        if next.is_after(self.next) || !next.is_after(self.expected) {
+            return;
+        }
+        self.expected = next;
+        while self.open.front().is_some_and(|oldest| oldest.seq.is_before(next)) {
+            self.settle(0, stats, outputs);
+        }
+    }
+
+    fn settle<H>(&mut self, index: usize, stats: &mut Stats, outputs: &mut VecDeque<Output<H, P>>) {
+        stats.settled[self.class as usize] += 1;
+        outputs.extend(self.open.remove(index).map(|open| Output::Release(open.packet)));
+    }
+
+    /// Gives up what would have to be sent, but is too old or was sent too often. What is on the air may still come.
+    pub fn give_up<H>(&mut self, now: Instant, stats: &mut Stats, outputs: &mut VecDeque<Output<H, P>>) {
+        let class = self.class as usize;
+        self.queue.expire(now, stats, outputs);
+        let mut index = 0;
+        while let Some(open) = self.open.get(index) {
+            let is_old = !open.todo.is_empty() && open.expires.is_some_and(|at| at <= now);
+            let limit = self.retransmissions;
+            let is_tried = open.todo.iter().any(|run| limit.is_some_and(|limit| run.attempts > limit));
+            if !is_old && !is_tried {
+                index += 1;
+                continue;
+            }
+            let reason = if is_old { DropReason::Expired } else { DropReason::Retransmissions };
+            let count = if is_old { &mut stats.expired } else { &mut stats.given_up };
+            count[class] += 1;
+            outputs.extend(self.open.remove(index).map(|open| Output::Drop(open.packet, reason)));
+        }
+    }
+
+    /// When something expires that is not on the air.
+    pub fn wake(&self) -> Option<Instant> {
+        let open = self.open.iter().filter(|open| !open.todo.is_empty()).filter_map(|open| open.expires);
+        open.chain(self.queue.wake()).min()
+    }
+}
