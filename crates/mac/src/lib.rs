@@ -7,10 +7,14 @@ pub mod contention;
 pub mod dcf;
 pub mod duplicate;
 pub mod frame;
+#[cfg(test)]
+mod medium;
+pub mod multichannel;
 pub mod nav;
 pub mod phy;
 pub mod queue;
+pub mod retry;
 pub mod service;
 
-pub use frame::{Address, Frame, FrameKind};
+pub use frame::{Address, Channel, ChannelSet, Frame, FrameKind, Reservation};
 pub use service::{Access, MacInput, MacOutput, MacStats, Msdu, Outcome};

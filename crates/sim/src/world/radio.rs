@@ -33,6 +33,8 @@ impl World<'_> {
                     queue.push(at + airtime + delay, Phase::ReceptionEnd, Event::Ending(id));
                 }
             }
+            // The stations of this world know one channel.
+            MacOutput::Tune { .. } => {}
             MacOutput::Deliver { from, packet } => {
                 packets.retain(packet.packet);
                 pending.push_back(Work::MacDelivers { radio, from, msdu: packet });
