@@ -82,6 +82,8 @@ pub struct Medium<M> {
     pub transmissions: Vec<Transmission>,
     pub delivered: Vec<(usize, u32)>,
     pub outcomes: Vec<(usize, u32, Outcome)>,
+    /// Station, when it began to retune, when its radio worked again.
+    pub tunes: Vec<(usize, Instant, Instant)>,
     wakes: Vec<Option<Wake>>,
     radios: Vec<Radio>,
     signals: Vec<(Signal, Channel)>,
@@ -149,6 +151,7 @@ impl<M: Machine<Input = MacInput<Payload>, Output = MacOutput<Payload>>> Medium<
             transmissions: vec![],
             delivered: vec![],
             outcomes: vec![],
+            tunes: vec![],
             wakes: vec![None; n],
             radios: vec![Radio::default(); n],
             signals: vec![],
@@ -332,6 +335,7 @@ impl<M: Machine<Input = MacInput<Payload>, Output = MacOutput<Payload>>> Medium<
                 MacOutput::Tune { channel, ready } => {
                     let radio = &mut self.radios[station];
                     (radio.tuned, radio.deaf_until, radio.locked, radio.is_busy) = (channel, ready, None, false);
+                    self.tunes.push((station, self.now, ready));
                     self.schedule(ready, Event::Tuned(station));
                     self.note(self.now, &format!("{me} goes to channel {}", channel.0));
                 }

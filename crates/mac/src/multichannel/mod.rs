@@ -34,7 +34,7 @@ pub use config::{ChannelChoice, HANDSHAKE_SIZE, MultichannelConfig, Scheduling};
 
 use crate::contention::Contention;
 use crate::duplicate::DuplicateFilter;
-use crate::frame::{Address, ChannelSet, Frame, FrameKind, Reservation, duration_field};
+use crate::frame::{Address, Channel, ChannelSet, Frame, FrameKind, Reservation, duration_field};
 use crate::queue::InterfaceQueue;
 use crate::service::{Access, MacInput, MacOutput, MacStats, Outcome};
 use airbraid_engine::{Machine, Packet, Stream, Wake};
@@ -401,13 +401,13 @@ impl<P: Packet + Copy> Multichannel<P> {
     fn begin_exchange(
         &mut self,
         peer: Address,
-        channel: crate::frame::Channel,
+        channel: Channel,
         role: Role,
         step: Step,
         ends: Instant,
         frames_left: u8,
     ) {
-        self.reservations.reserve(channel, [self.address, peer], ends);
+        self.reservations.count_own(channel);
         let (is_away, is_owed, acknowledged, has_failed) = (false, false, 0, false);
         self.exchange = Some(Exchange {
             peer,

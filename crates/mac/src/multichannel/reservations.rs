@@ -15,7 +15,7 @@ pub(super) struct Reservations {
     until: [Instant; Channel::MAX],
     /// By address: until when a station exchanges data with another.
     away_until: Vec<Instant>,
-    /// How many reservations of each channel were heard.
+    /// How many reservations of each channel were heard or made.
     uses: [u64; Channel::MAX],
     /// The channel of the last exchange that succeeded.
     last: Option<Channel>,
@@ -68,6 +68,13 @@ impl Reservations {
                 self.away_until.resize(index + 1, Instant::ZERO);
             }
             self.away_until[index] = self.away_until[index].max(until);
+        }
+    }
+
+    /// This station has reserved `channel` itself. It knows when it is back, so that nothing is to be remembered.
+    pub(super) fn count_own(&mut self, channel: Channel) {
+        if let Some(uses) = self.uses.get_mut(usize::from(channel.0)) {
+            *uses += 1;
         }
     }
 
