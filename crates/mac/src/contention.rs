@@ -59,6 +59,8 @@ pub struct Contention {
     eifs_ready: Instant,
     /// A reception has ended with an error while other energy keeps the medium busy: EIFS is still to begin.
     error_pending: bool,
+    /// Until when whoever the frame in service is for cannot be addressed: as a NAV, but for that frame alone.
+    hold: Instant,
     cw: u32,
     backoff: Option<Backoff>,
     /// When the frame in service asked for the medium.
@@ -79,6 +81,7 @@ impl Contention {
             idle_ready: Instant::ZERO,
             eifs_ready: Instant::ZERO,
             error_pending: false,
+            hold: Instant::ZERO,
             cw: config.cw_min,
             backoff: None,
             asked_at: Instant::ZERO,
@@ -90,6 +93,10 @@ impl Contention {
     /// Since when energy is on the medium.
     pub fn busy_since(&self) -> Option<Instant> {
         self.busy_since
+    }
+    /// Whether a reception is under way whose preamble has been noticed by `now`.
+    pub fn has_reception_begun(&self, now: Instant) -> bool {
+        self.busy_since.is_some_and(|since| since + self.config.rx_start_delay <= now)
     }
     /// The contention window and the backoff that was drawn last \[slots\].
     pub fn last_draw(&self) -> (u32, u32) {
@@ -144,8 +151,23 @@ impl Contention {
 
     /// From when backoff slots count, as things stand.
     fn ready(&self) -> Instant {
-        let nav = if self.nav.until() == Instant::ZERO { Instant::ZERO } else { self.nav.until() + self.config.difs };
+        let nav = self.nav.until().max(self.hold);
+        let nav = if nav == Instant::ZERO { Instant::ZERO } else { nav + self.config.difs };
         self.idle_ready.max(self.eifs_ready).max(nav)
+    }
+
+    /// The frame in service must wait until `until` (the past: it need not) before its slots count. What has been counted
+    /// stays counted.
+    pub fn hold_until(&mut self, now: Instant, until: Instant) {
+        self.nav.settle(now);
+        if until > now {
+            self.freeze(now);
+        } else if self.hold > now
+            && let Some(backoff) = self.backoff.as_mut()
+        {
+            backoff.from = backoff.from.max(now);
+        }
+        self.hold = if until > now { until } else { self.hold.min(now) };
     }
 
     fn counts_from(&self, backoff: Backoff) -> Instant {
@@ -189,7 +211,8 @@ impl Contention {
         if counted_out {
             self.backoff = None;
         }
-        let taken = self.busy_since.is_some() || self.nav.is_set(now) || self.own_until > now;
+        let is_reserved = self.nav.is_set(now) || self.hold > now;
+        let taken = self.busy_since.is_some() || is_reserved || self.own_until > now;
         if self.backoff.is_none() && taken {
             self.draw(now);
         }

@@ -34,6 +34,73 @@ pub enum FrameKind {
     Invite,
     /// A station asks to be polled.
     Join,
+    /// Channel reservation notification of the multi-channel MACs: the initiator's neighbours learn what the CTS reserved.
+    Crn,
+}
+
+/// A channel of a station that has several, by its place among them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Channel(pub u8);
+
+impl Channel {
+    /// Where stations meet: the only channel of a MAC that knows one.
+    pub const CONTROL: Self = Self(0);
+    /// As many channels as a station may have.
+    pub const MAX: usize = 16;
+}
+
+/// A set of channels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ChannelSet(u16);
+
+impl ChannelSet {
+    /// No channel.
+    pub const EMPTY: Self = Self(0);
+
+    /// The set of one channel, which is below [`Channel::MAX`].
+    pub const fn only(channel: Channel) -> Self {
+        Self(1 << channel.0)
+    }
+    /// This set and one channel more.
+    #[must_use]
+    pub const fn with(self, channel: Channel) -> Self {
+        Self(self.0 | 1 << channel.0)
+    }
+    /// What both sets have.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+    /// Whether the channel is in the set.
+    pub const fn contains(self, channel: Channel) -> bool {
+        self.0 >> channel.0 & 1 == 1
+    }
+    /// Whether there is none.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+    /// How many there are.
+    pub const fn len(self) -> u32 {
+        self.0.count_ones()
+    }
+    /// The channel of the lowest place.
+    pub const fn lowest(self) -> Option<Channel> {
+        if self.0 == 0 { None } else { Some(Channel(self.0.trailing_zeros() as u8)) }
+    }
+    /// The channels, lowest place first.
+    pub fn iter(self) -> impl Iterator<Item = Channel> {
+        (0..Self::BITS).map(Channel).filter(move |&channel| self.contains(channel))
+    }
+    const BITS: u8 = Channel::MAX as u8;
+}
+
+/// What the frames of a multi-channel MAC say beside their Duration field. It fits where [`Frame`] would be padded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reservation {
+    /// RTS: the data channels that are free for its sender; CTS and CRN: the one that is reserved; otherwise none.
+    pub channels: ChannelSet,
+    /// RTS: how many data frames its sender has; data: how many follow after this one; otherwise 0.
+    pub frames: u8,
 }
 
 /// An MPDU.
@@ -55,6 +122,8 @@ pub struct Frame<P> {
     pub rate: Rate,
     /// The Duration field: how long the exchange lasts beyond the end of this frame, in whole microseconds.
     pub nav: Duration,
+    /// What the frames of a multi-channel MAC say besides; the default in all others.
+    pub reservation: Reservation,
     /// The MSDU of a data frame.
     pub payload: Option<P>,
 }
@@ -71,6 +140,7 @@ impl<P> Frame<P> {
             size: self.size,
             rate: self.rate,
             nav: self.nav,
+            reservation: self.reservation,
             payload: None,
         }
     }
@@ -79,4 +149,25 @@ impl<P> Frame<P> {
 /// The value of a Duration field: microseconds, rounded up (9.2.5.1).
 pub fn duration_field(span: Duration) -> Duration {
     Duration::from_micros(span.as_nanos().div_ceil(1_000))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reservation_costs_no_byte() {
+        // Kind, retry, sequence and reservation, two addresses, size, rate of 16 byte, NAV.
+        assert_eq!(size_of::<Frame<()>>(), 16 + 8 + 16 + 8 + 8);
+        assert_eq!(size_of::<Frame<u64>>(), 16 + 8 + 16 + 8 + 16);
+    }
+
+    #[test]
+    fn sets_of_channels() {
+        let set = ChannelSet::EMPTY.with(Channel(3)).with(Channel(15)).with(Channel(1));
+        assert_eq!(set.iter().collect::<Vec<_>>(), [Channel(1), Channel(3), Channel(15)]);
+        assert_eq!((set.len(), set.lowest()), (3, Some(Channel(1))));
+        assert_eq!(set.and(ChannelSet::only(Channel(3))), ChannelSet::only(Channel(3)));
+        assert!(set.and(ChannelSet::only(Channel(2))).is_empty() && ChannelSet::EMPTY.lowest().is_none());
+    }
 }

@@ -7,11 +7,15 @@ pub mod contention;
 pub mod dcf;
 pub mod duplicate;
 pub mod frame;
+#[cfg(test)]
+mod medium;
+pub mod multichannel;
 pub mod nav;
 pub mod phy;
 pub mod polled;
 pub mod queue;
+pub mod retry;
 pub mod service;
 
-pub use frame::{Address, Frame, FrameKind};
+pub use frame::{Address, Channel, ChannelSet, Frame, FrameKind, Reservation};
 pub use service::{Access, Damage, MacInput, MacOutput, MacStats, Msdu, Outcome};

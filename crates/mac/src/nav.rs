@@ -28,6 +28,11 @@ impl Nav {
             self.reset_at = probation.map(|span| now + span).filter(|&at| at < until);
         }
     }
+    /// The medium is free again, as who had reserved it says.
+    pub fn cancel(&mut self, now: Instant) {
+        self.until = self.until.min(now);
+        self.reset_at = None;
+    }
     /// When the NAV will be reset unless a transmission begins.
     pub fn reset_at(&self) -> Option<Instant> {
         self.reset_at

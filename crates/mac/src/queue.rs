@@ -1,5 +1,6 @@
 //! The interface queue: first in, first out, with a limit.
 
+use crate::frame::Address;
 use crate::service::Msdu;
 use std::collections::VecDeque;
 
@@ -29,6 +30,15 @@ impl<P> InterfaceQueue<P> {
     /// Takes the MSDU at the head.
     pub fn pop(&mut self) -> Option<Msdu<P>> {
         self.waiting.pop_front()
+    }
+    /// Takes the first MSDU for `neighbour`.
+    pub fn pop_for(&mut self, neighbour: Address) -> Option<Msdu<P>> {
+        let place = self.waiting.iter().position(|msdu| msdu.to == neighbour)?;
+        self.waiting.remove(place)
+    }
+    /// Those that wait, first the head.
+    pub fn iter(&self) -> impl Iterator<Item = &Msdu<P>> {
+        self.waiting.iter()
     }
     /// How many wait.
     pub fn len(&self) -> usize {

@@ -3,7 +3,7 @@
 //! Downwards it commits to transmissions and hears of energy and frames; upwards it takes MSDUs and reports what
 //! became of each, with the packet itself, so that trunk, routing or link layer can send it elsewhere.
 
-use crate::frame::{Address, Frame};
+use crate::frame::{Address, Channel, Frame};
 use airbraid_units::{Bytes, Duration, Instant};
 
 /// A packet to be sent to a neighbour.
@@ -68,6 +68,15 @@ pub enum Damage {
 /// Everything a MAC asks of the world.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MacOutput<P> {
+    /// Retune the radio now. It receives nothing more of what is on the air, and nothing at all until `ready`; energy
+    /// on the channel that it leaves is of no interest any more. Energy that it finds on the new channel then is
+    /// reported as [`MacInput::Busy`]; of silence it need not be told. What is transmitted from now on goes out there.
+    Tune {
+        /// To this channel.
+        channel: Channel,
+        /// When the radio works again.
+        ready: Instant,
+    },
     /// The station is committed to this transmission: nothing stops it any more.
     Transmit {
         /// The frame.

@@ -3,7 +3,7 @@
 use airbraid_engine::{Machine, Packet, Stream, Wake, step};
 use airbraid_mac::dcf::{Dcf, DcfConfig};
 use airbraid_mac::phy::{Preamble, Standard};
-use airbraid_mac::{Access, Address, Frame, FrameKind, MacInput, MacOutput, Msdu};
+use airbraid_mac::{Access, Address, Frame, FrameKind, MacInput, MacOutput, Msdu, Reservation};
 use airbraid_units::{Bytes, Duration, Instant};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -180,6 +180,7 @@ impl World {
             size: Bytes::new(20),
             rate: self.config.control_rate,
             nav: Duration::from_micros(heard.nav_us),
+            reservation: Reservation::default(),
             payload: (heard.kind == FrameKind::Data).then_some(Payload(0)),
         };
         if heard.to == 1 && self.transmitting_until <= self.now {
@@ -221,6 +222,7 @@ impl World {
                     assert!(self.done.insert(msdu.packet.0 / 3_000), "reported twice");
                     assert!(attempts <= 7 + 4 * 7);
                 }
+                MacOutput::Tune { .. } => panic!("a station of one channel retunes"),
                 MacOutput::Deliver { .. } => {}
             }
         }

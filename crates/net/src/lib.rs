@@ -3,6 +3,7 @@
 //! Pure state machines: no clock, no I/O, no payload. They are the load and the surroundings in a simulation and never
 //! part of the daemon, which carries the real thing.
 
+pub mod aodv;
 pub mod header;
 pub mod link;
 pub mod loss;

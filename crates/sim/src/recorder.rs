@@ -186,7 +186,8 @@ impl<'a> Recorder<'a> {
         });
         let kind = match frame.kind {
             FrameKind::Rts => CapturedKind::Rts,
-            FrameKind::Cts => CapturedKind::Cts,
+            // A CRN says to all what a CTS says: a capture has no other word for it.
+            FrameKind::Cts | FrameKind::Crn => CapturedKind::Cts,
             FrameKind::Ack => CapturedKind::Ack,
             FrameKind::Data => CapturedKind::Data { seq: frame.sequence, retry: frame.retry, packet },
             FrameKind::PollData | FrameKind::DataAck { .. } | FrameKind::Invite | FrameKind::Join => return,
@@ -306,6 +307,7 @@ fn frame_line(frame: &Frame<Msdu>, peer: Address) -> FrameLine {
         FrameKind::DataAck { .. } => "ANSWER",
         FrameKind::Invite => "INVITE",
         FrameKind::Join => "JOIN",
+        FrameKind::Crn => "CRN",
     };
     FrameLine {
         kind,

@@ -1,6 +1,8 @@
 //! What a DCF station can be told: every constant of the standard that somebody varies.
 
+use crate::contention::ContentionConfig;
 use crate::phy::{Phy, Preamble, Rate, Standard};
+use crate::retry::RetryLimits;
 use airbraid_units::{Bytes, Duration};
 
 /// Parameters of a station under the distributed coordination function (802.11-2020, 10.3).
@@ -72,5 +74,32 @@ impl DcfConfig {
             llc_header: Bytes::new(8),
             response_slack: Duration::ZERO,
         }
+    }
+
+    /// The constants of the contention of such a station.
+    pub fn contention(&self) -> ContentionConfig {
+        let phy = &self.phy;
+        // 10.3.2.3.7: EIFS = SIFS + DIFS + the time of an ACK at the lowest rate.
+        let eifs = phy.sifs + phy.difs() + phy.frame_time(phy.standard.rates()[0], ACK_SIZE);
+        ContentionConfig {
+            slot: phy.slot,
+            difs: phy.difs(),
+            eifs: self.eifs.then_some(eifs),
+            turnaround: phy.turnaround,
+            rx_start_delay: phy.rx_start_delay,
+            cw_min: self.cw_min,
+            cw_max: self.cw_max,
+        }
+    }
+
+    /// Both retry limits.
+    pub const fn retry_limits(&self) -> RetryLimits {
+        RetryLimits { short: self.short_retry_limit, long: self.long_retry_limit }
+    }
+
+    /// ACKTimeout and CTSTimeout: SIFS + slot + aPHY-RX-START-Delay after the end of the frame (10.3.2.11).
+    pub fn response_timeout(&self) -> Duration {
+        let phy = &self.phy;
+        phy.sifs + phy.slot + phy.rx_start_delay + self.response_slack
     }
 }

@@ -17,10 +17,11 @@ mod tests;
 
 pub use config::{ACK_SIZE, CTS_SIZE, DcfConfig, RTS_SIZE};
 
-use crate::contention::{Contention, ContentionConfig};
+use crate::contention::Contention;
 use crate::duplicate::DuplicateFilter;
-use crate::frame::{Address, Frame, FrameKind, duration_field};
+use crate::frame::{Address, Frame, FrameKind, Reservation, duration_field};
 use crate::queue::InterfaceQueue;
+use crate::retry::Retries;
 use crate::service::{Access, MacInput, MacOutput, MacStats, Msdu, Outcome};
 use airbraid_engine::{Machine, Packet, Stream, Wake};
 use airbraid_units::{Bytes, Duration, Instant};
@@ -77,8 +78,7 @@ struct InService<P> {
     sequence: u16,
     size: Bytes,
     airtime: Duration,
-    short_retries: u32,
-    long_retries: u32,
+    retries: Retries,
     attempts: u32,
 }
 
@@ -109,23 +109,12 @@ impl<P: Packet + Copy> Dcf<P> {
     pub fn new(config: DcfConfig, address: Address, random: Stream) -> Self {
         let phy = config.phy;
         let ack_time = phy.frame_time(config.control_rate, ACK_SIZE);
-        // 10.3.2.3.7: EIFS = SIFS + DIFS + the time of an ACK at the lowest rate.
-        let eifs = phy.sifs + phy.difs() + phy.frame_time(phy.standard.rates()[0], ACK_SIZE);
-        let contention = ContentionConfig {
-            slot: phy.slot,
-            difs: phy.difs(),
-            eifs: config.eifs.then_some(eifs),
-            turnaround: phy.turnaround,
-            rx_start_delay: phy.rx_start_delay,
-            cw_min: config.cw_min,
-            cw_max: config.cw_max,
-        };
         Self {
             config,
             address,
             cts_time: phy.frame_time(config.control_rate, CTS_SIZE),
             ack_time,
-            contention: Contention::new(contention, random),
+            contention: Contention::new(config.contention(), random),
             state: State::Idle,
             service: None,
             queue: InterfaceQueue::new(config.queue_limit),
@@ -173,8 +162,7 @@ impl<P: Packet + Copy> Dcf<P> {
             sequence: self.next_sequence,
             size,
             airtime: self.config.phy.frame_time(rate, size),
-            short_retries: 0,
-            long_retries: 0,
+            retries: Retries::default(),
             attempts: 0,
         });
         self.next_sequence = (self.next_sequence + 1) % 4096;
@@ -200,17 +188,11 @@ impl<P: Packet + Copy> Dcf<P> {
             self.state = State::Broadcast(end);
         } else if service.size > self.config.rts_threshold {
             let end = self.send_rts(at, &service, mode);
-            self.state = State::AwaitCts(end + self.response_timeout());
+            self.state = State::AwaitCts(end + self.config.response_timeout());
         } else {
             let end = self.send_data(at, mode);
-            self.state = State::AwaitAck(end + self.response_timeout());
+            self.state = State::AwaitAck(end + self.config.response_timeout());
         }
-    }
-
-    /// ACKTimeout and CTSTimeout: SIFS + slot + aPHY-RX-START-Delay after the end of the frame (10.3.2.11).
-    fn response_timeout(&self) -> Duration {
-        let phy = &self.config.phy;
-        phy.sifs + phy.slot + phy.rx_start_delay + self.config.response_slack
     }
 
     fn send_rts(&mut self, at: Instant, service: &InService<P>, access: Access) -> Instant {
@@ -237,6 +219,7 @@ impl<P: Packet + Copy> Dcf<P> {
             size: service.size,
             rate: if is_broadcast { broadcast_rate } else { self.config.data_rate },
             nav: duration_field(nav),
+            reservation: Reservation::default(),
             payload: Some(service.msdu.packet),
         };
         self.stats.data_frames += 1;
@@ -254,6 +237,7 @@ impl<P: Packet + Copy> Dcf<P> {
             size,
             rate: self.config.control_rate,
             nav,
+            reservation: Reservation::default(),
             payload: None,
         }
     }
@@ -375,10 +359,10 @@ impl<P: Packet + Copy> Dcf<P> {
 
     fn on_cts(&mut self, now: Instant) {
         if let Some(service) = self.service.as_mut() {
-            service.short_retries = 0;
+            service.retries.on_cts();
         }
         let end = self.send_data(now + self.config.phy.sifs, Access::Response);
-        self.state = State::AwaitAck(end + self.response_timeout());
+        self.state = State::AwaitAck(end + self.config.response_timeout());
     }
 
     fn on_ack(&mut self, now: Instant) {
@@ -398,13 +382,7 @@ impl<P: Packet + Copy> Dcf<P> {
     fn fail(&mut self, now: Instant, ack: bool) {
         let Some(service) = self.service.as_mut() else { return };
         let is_long = ack && service.size > self.config.rts_threshold;
-        let (count, limit) = if is_long {
-            (&mut service.long_retries, self.config.long_retry_limit)
-        } else {
-            (&mut service.short_retries, self.config.short_retry_limit)
-        };
-        *count += 1;
-        if limit.is_some_and(|limit| *count >= limit) {
+        if service.retries.is_spent(is_long, self.config.retry_limits()) {
             self.stats.retry_limit_drops += 1;
             self.finish(now, Outcome::RetryLimit);
             return;
@@ -416,8 +394,7 @@ impl<P: Packet + Copy> Dcf<P> {
 
     /// CTSTimeout or ACKTimeout: a failure, unless a reception that may be the answer has begun.
     fn on_response_timeout(&mut self, now: Instant, ack: bool) {
-        let begun = self.contention.busy_since().is_some_and(|since| since + self.config.phy.rx_start_delay <= now);
-        if begun {
+        if self.contention.has_reception_begun(now) {
             self.state = State::Overdue { ack };
         } else {
             self.fail(now, ack);

@@ -3,13 +3,11 @@
 //! A packet of 964 byte makes an MPDU of 1000 byte: 192 + 727.273 us at 11 Mbit/s with the long preamble. RTS lasts
 //! 352 us, CTS and ACK 304 us at 1 Mbit/s; SIFS 10, DIFS 50, slot 20, EIFS 364 us.
 
-mod medium;
-
 use super::DcfConfig;
-use crate::frame::{Address, Frame, FrameKind};
+use crate::frame::{Address, Frame, FrameKind, Reservation};
+use crate::medium::{Medium, Payload, Signal, at, config};
 use crate::service::Outcome;
 use airbraid_units::{Bytes, Duration, Instant};
-use medium::{Medium, Payload, Signal, at, config};
 use proptest::prelude::*;
 
 const A: usize = 0;
@@ -42,6 +40,7 @@ fn foreign(kind: FrameKind, to: Address, nav: u64) -> Signal {
         size: Bytes::new(20),
         rate: config().control_rate,
         nav: us(nav),
+        reservation: Reservation::default(),
         payload,
     })
 }

@@ -19,7 +19,7 @@ mod tests;
 
 pub use config::{PolledConfig, Role, WAVELAN_RATE};
 
-use crate::frame::{Address, Frame, FrameKind};
+use crate::frame::{Address, Frame, FrameKind, Reservation};
 use crate::service::{Access, Damage, MacInput, MacOutput, MacStats, Msdu, Outcome};
 use airbraid_engine::{Machine, Packet, Stream, Wake};
 use airbraid_units::{Bytes, Duration, Instant};
@@ -270,6 +270,7 @@ impl<P: Packet + Copy> Polled<P> {
             size: size + self.config.header,
             rate: WAVELAN_RATE,
             nav: Duration::ZERO,
+            reservation: Reservation::default(),
             payload,
         };
         self.next_sequence = (self.next_sequence + 1) % 4096;

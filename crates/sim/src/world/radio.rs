@@ -1,8 +1,8 @@
 //! Radios at work: MACs' transmissions go on the medium, what arrives goes to the MACs.
 
+use super::kill::{NOBODY, has_data, leaves};
 use super::medium::{Beginning, Ending, Hearer, Loss};
 use super::observe::FrameEvent;
-use super::kill::{NOBODY, has_data, leaves};
 use super::packet::{ControlFrame, DropReason, Msdu, Part};
 use super::routing::NextHop;
 use super::{Event, Sleeper, Work, World};
@@ -39,6 +39,8 @@ impl World<'_> {
                     queue.push(at + airtime + delay, Phase::ReceptionEnd, Event::Ending(id));
                 }
             }
+            // The stations of this world know one channel.
+            MacOutput::Tune { .. } => {}
             MacOutput::Deliver { from, packet } => {
                 packets.retain(packet.packet);
                 pending.push_back(Work::MacDelivers { radio, from, msdu: packet });

@@ -1,10 +1,11 @@
-//! A few stations on an ideal medium: energy arrives after a delay, what overlaps is destroyed, radios are half duplex.
+//! For tests: a few stations on an ideal medium of several channels. Energy arrives after a delay, what overlaps is
+//! destroyed, radios are half duplex and hear the channel to which they are tuned.
 
-use super::super::{Dcf, DcfConfig};
-use crate::frame::{Address, Frame, FrameKind};
+use crate::dcf::{Dcf, DcfConfig};
+use crate::frame::{Address, Channel, Frame, FrameKind};
 use crate::phy::{Preamble, Standard};
 use crate::service::{Access, MacInput, MacOutput, Msdu, Outcome};
-use airbraid_engine::{Packet, Stream, Wake, step};
+use airbraid_engine::{Machine, Packet, Stream, Wake, step};
 use airbraid_units::{Bytes, Duration, Instant};
 use std::collections::BTreeMap;
 
@@ -40,14 +41,20 @@ enum Event {
     Enqueue(usize, Msdu<Payload>),
     Start(usize, usize, Duration),
     ArrivalStart(usize, usize),
+    Tuned(usize),
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Radio {
-    energies: u32,
+    /// Signals that arrive at present, on all channels.
+    present: Vec<usize>,
     /// The signal that is being received, and whether it is still intact.
     locked: Option<(usize, bool)>,
     transmitting_until: Instant,
+    tuned: Channel,
+    deaf_until: Instant,
+    /// Whether its MAC knows of energy on the channel.
+    is_busy: bool,
 }
 
 /// What a station has committed to.
@@ -57,12 +64,14 @@ pub struct Transmission {
     pub at: Instant,
     pub airtime: Duration,
     pub frame: Frame<Payload>,
+    /// Where its radio was tuned when it committed.
+    pub channel: Channel,
     /// Window and slots drawn.
     pub backoff: Option<(u32, u32)>,
 }
 
-pub struct Medium {
-    pub stations: Vec<Dcf<Payload>>,
+pub struct Medium<M> {
+    pub stations: Vec<M>,
     /// From station to station; `None`: out of range.
     pub delay: Vec<Vec<Option<Duration>>>,
     /// Frames to destroy at the station that they are for: kind, and which of that kind (from 1).
@@ -73,9 +82,11 @@ pub struct Medium {
     pub transmissions: Vec<Transmission>,
     pub delivered: Vec<(usize, u32)>,
     pub outcomes: Vec<(usize, u32, Outcome)>,
+    /// Station, when it began to retune, when its radio worked again.
+    pub tunes: Vec<(usize, Instant, Instant)>,
     wakes: Vec<Option<Wake>>,
     radios: Vec<Radio>,
-    signals: Vec<Signal>,
+    signals: Vec<(Signal, Channel)>,
     events: BTreeMap<(Instant, u8, usize), Event>,
     scheduled: usize,
     sent: BTreeMap<&'static str, u32>,
@@ -115,16 +126,24 @@ const fn word(kind: FrameKind) -> &'static str {
         FrameKind::Ack => "ACK",
         FrameKind::Rts => "RTS",
         FrameKind::Cts => "CTS",
+        FrameKind::Crn => "CRN",
     }
 }
 
-impl Medium {
+impl Medium<Dcf<Payload>> {
     /// Stations A, B, ... which all hear each other after `delay`; each draws as its list says first.
     pub fn new(config: DcfConfig, delay: Duration, draws: &[&[u32]]) -> Self {
-        let n = draws.len();
-        let address = |i| Address(i as u32);
+        let station = |(i, draws): (usize, &&[u32])| Dcf::new(config, Address(i as u32), stream_drawing(draws));
+        Self::of(draws.iter().enumerate().map(station).collect(), delay)
+    }
+}
+
+impl<M: Machine<Input = MacInput<Payload>, Output = MacOutput<Payload>>> Medium<M> {
+    /// Stations A, B, ... which all hear each other after `delay`.
+    pub fn of(stations: Vec<M>, delay: Duration) -> Self {
+        let n = stations.len();
         Self {
-            stations: (0..n).map(|i| Dcf::new(config, address(i), stream_drawing(draws[i]))).collect(),
+            stations,
             delay: (0..n).map(|i| (0..n).map(|j| (i != j).then_some(delay)).collect()).collect(),
             destroy: vec![],
             now: Instant::ZERO,
@@ -132,6 +151,7 @@ impl Medium {
             transmissions: vec![],
             delivered: vec![],
             outcomes: vec![],
+            tunes: vec![],
             wakes: vec![None; n],
             radios: vec![Radio::default(); n],
             signals: vec![],
@@ -146,7 +166,7 @@ impl Medium {
             Event::ArrivalEnd(..) => 0,
             Event::Enqueue(..) => 1,
             Event::Start(..) => 2,
-            Event::ArrivalStart(..) => 3,
+            Event::ArrivalStart(..) | Event::Tuned(_) => 3,
         };
         self.scheduled += 1;
         self.events.insert((at, phase, self.scheduled), event);
@@ -159,7 +179,7 @@ impl Medium {
 
     /// Something from outside that only `station` hears.
     pub fn hear(&mut self, station: usize, at: Instant, airtime: Duration, signal: Signal) {
-        self.signals.push(signal);
+        self.signals.push((signal, Channel::CONTROL));
         let signal = self.signals.len() - 1;
         self.schedule(at, Event::ArrivalStart(station, signal));
         self.schedule(at + airtime, Event::ArrivalEnd(station, signal));
@@ -206,42 +226,72 @@ impl Medium {
                     }
                 }
             }
-            Event::ArrivalStart(station, signal) => {
-                let radio = &mut self.radios[station];
-                radio.energies += 1;
-                if let Some((_, intact)) = radio.locked.as_mut() {
-                    *intact = false;
-                }
-                if radio.energies == 1 {
-                    if radio.transmitting_until <= self.now && !matches!(self.signals[signal], Signal::Noise) {
-                        radio.locked = Some((signal, true));
-                    }
+            Event::ArrivalStart(station, signal) => self.begin_arrival(station, signal),
+            Event::ArrivalEnd(station, signal) => self.end_arrival(station, signal),
+            Event::Tuned(station) => {
+                if !self.radios[station].is_busy && self.energies(station) > 0 {
+                    self.radios[station].is_busy = true;
                     self.drive(station, Some(MacInput::Busy));
                 }
             }
-            Event::ArrivalEnd(station, signal) => {
-                let radio = &mut self.radios[station];
-                radio.energies -= 1;
-                let idle = radio.energies == 0;
-                match radio.locked.take_if(|(locked, _)| *locked == signal) {
-                    Some((_, intact)) => {
-                        let frame = match self.signals[signal] {
-                            Signal::Frame(frame) if intact && !self.is_destroyed(station, &frame) => Some(frame),
-                            _ => None,
-                        };
-                        let input = match frame {
-                            None => MacInput::ReceptionError { idle },
-                            Some(frame) if frame.to == Address(station as u32) || frame.to == Address::BROADCAST => {
-                                MacInput::Received { frame, idle }
-                            }
-                            Some(frame) => MacInput::Overheard { frame: frame.header(), idle },
-                        };
-                        self.drive(station, Some(input));
-                    }
-                    None if idle => self.drive(station, Some(MacInput::Idle)),
-                    None => {}
-                }
+        }
+    }
+
+    /// How many signals arrive on the channel to which a station is tuned; none while it retunes.
+    fn energies(&self, station: usize) -> usize {
+        let radio = &self.radios[station];
+        if radio.deaf_until > self.now {
+            return 0;
+        }
+        radio.present.iter().filter(|&&signal| self.signals[signal].1 == radio.tuned).count()
+    }
+
+    fn begin_arrival(&mut self, station: usize, signal: usize) {
+        let before = self.energies(station);
+        self.radios[station].present.push(signal);
+        if self.energies(station) == before {
+            return;
+        }
+        let (now, kind) = (self.now, self.signals[signal].0);
+        let radio = &mut self.radios[station];
+        if let Some((_, intact)) = radio.locked.as_mut() {
+            *intact = false;
+        }
+        if before == 0 {
+            if radio.transmitting_until <= now && !matches!(kind, Signal::Noise) {
+                radio.locked = Some((signal, true));
             }
+            radio.is_busy = true;
+            self.drive(station, Some(MacInput::Busy));
+        }
+    }
+
+    fn end_arrival(&mut self, station: usize, signal: usize) {
+        let before = self.energies(station);
+        self.radios[station].present.retain(|&other| other != signal);
+        let after = self.energies(station);
+        if after == before || !self.radios[station].is_busy {
+            return;
+        }
+        let idle = after == 0;
+        self.radios[station].is_busy = !idle;
+        match self.radios[station].locked.take_if(|(locked, _)| *locked == signal) {
+            Some((_, intact)) => {
+                let frame = match self.signals[signal].0 {
+                    Signal::Frame(frame) if intact && !self.is_destroyed(station, &frame) => Some(frame),
+                    _ => None,
+                };
+                let input = match frame {
+                    None => MacInput::ReceptionError { idle },
+                    Some(frame) if frame.to == Address(station as u32) || frame.to == Address::BROADCAST => {
+                        MacInput::Received { frame, idle }
+                    }
+                    Some(frame) => MacInput::Overheard { frame: frame.header(), idle },
+                };
+                self.drive(station, Some(input));
+            }
+            None if idle => self.drive(station, Some(MacInput::Idle)),
+            None => {}
         }
     }
 
@@ -262,22 +312,32 @@ impl Medium {
                         Access::Immediate | Access::Response => None,
                     };
                     *self.sent.entry(word(frame.kind)).or_insert(0) += 1;
-                    self.signals.push(Signal::Frame(frame));
+                    let channel = self.radios[station].tuned;
+                    self.signals.push((Signal::Frame(frame), channel));
                     self.schedule(at, Event::Start(station, self.signals.len() - 1, airtime));
-                    self.transmissions.push(Transmission { station, at, airtime, frame, backoff });
+                    self.transmissions.push(Transmission { station, at, airtime, frame, channel, backoff });
                     let retry = if frame.retry { " again" } else { "" };
                     let id = frame.payload.map_or(String::new(), |payload| format!(" {}{retry}", payload.id));
+                    let channels: String =
+                        frame.reservation.channels.iter().map(|channel| format!(", channel {}", channel.0)).collect();
                     let drawn = backoff.map_or(String::new(), |(cw, drawn)| format!(", {drawn} of {cw}"));
                     self.note(
                         at,
                         &format!(
-                            "{me} {}{id} to {} for {}, nav {}{drawn}",
+                            "{me} {}{id} to {} for {}, nav {}{channels}{drawn}",
                             word(frame.kind),
                             name(frame.to),
                             us(airtime.as_nanos()),
                             frame.nav.as_micros(),
                         ),
                     );
+                }
+                MacOutput::Tune { channel, ready } => {
+                    let radio = &mut self.radios[station];
+                    (radio.tuned, radio.deaf_until, radio.locked, radio.is_busy) = (channel, ready, None, false);
+                    self.tunes.push((station, self.now, ready));
+                    self.schedule(ready, Event::Tuned(station));
+                    self.note(self.now, &format!("{me} goes to channel {}", channel.0));
                 }
                 MacOutput::Deliver { from, packet } => {
                     self.delivered.push((station, packet.id));

@@ -1,0 +1,188 @@
+//! What a station has to send: the MSDUs in service, those begun and not finished, the queue; and which comes next.
+
+use super::config::Scheduling;
+use super::{Multichannel, State};
+use crate::frame::Address;
+use crate::retry::Retries;
+use crate::service::{MacOutput, Msdu, Outcome};
+use airbraid_engine::Packet;
+use airbraid_units::{Bytes, Duration, Instant};
+
+/// An MSDU with a sequence number.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outgoing<P> {
+    pub msdu: Msdu<P>,
+    pub sequence: u16,
+    pub size: Bytes,
+    pub airtime: Duration,
+    pub retries: Retries,
+    pub attempts: u32,
+}
+
+impl<P: Packet + Copy> Multichannel<P> {
+    pub(super) fn enqueue(&mut self, now: Instant, msdu: Msdu<P>) {
+        if self.state == State::Idle {
+            let outgoing = self.number(msdu);
+            self.service.push_back(outgoing);
+            self.serve_on(now);
+            return;
+        }
+        // What was begun and waits to be sent again still waits.
+        let is_full = self.queue_len() >= self.config.dcf.queue_limit as usize;
+        let refused = if is_full { Some(msdu) } else { self.queue.push(msdu).err() };
+        match refused {
+            Some(msdu) => {
+                self.stats.queue_drops += 1;
+                self.outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::QueueFull, attempts: 0 });
+            }
+            None => self.reconsider(now),
+        }
+    }
+
+    /// Gives an MSDU its sequence number.
+    fn number(&mut self, msdu: Msdu<P>) -> Outgoing<P> {
+        let dcf = &self.config.dcf;
+        let size = self.size_of(&msdu);
+        let rate = if msdu.to == Address::BROADCAST { dcf.broadcast_rate } else { dcf.data_rate };
+        let airtime = dcf.phy.frame_time(rate, size);
+        let sequence = self.next_sequence;
+        self.next_sequence = (self.next_sequence + 1) % 4096;
+        Outgoing { msdu, sequence, size, airtime, retries: Retries::default(), attempts: 0 }
+    }
+
+    fn size_of(&self, msdu: &Msdu<P>) -> Bytes {
+        self.config.dcf.data_header + self.config.dcf.llc_header + msdu.packet.len()
+    }
+
+    /// Asks for the medium for what is in service, or for what comes next.
+    pub(super) fn serve_on(&mut self, now: Instant) {
+        if self.service.is_empty() {
+            match self.take_next(now) {
+                Some(outgoing) => self.service.push_back(outgoing),
+                None => {
+                    self.state = State::Idle;
+                    return;
+                }
+            }
+        }
+        self.state = State::Contend;
+        self.renew_hold(now);
+        self.contention.request(now);
+        self.commit_if_due(now);
+    }
+
+    /// The next MSDU: one that was begun before those of the queue, and by [`Scheduling::SkipBusy`] one whose neighbour is
+    /// there before all others.
+    fn take_next(&mut self, now: Instant) -> Option<Outgoing<P>> {
+        if self.config.scheduling == Scheduling::SkipBusy {
+            let present = self.first_present(now);
+            if let Some(peer) = present {
+                return self.take_for(peer);
+            }
+        }
+        match self.begun.pop_front() {
+            Some(outgoing) => Some(outgoing),
+            None => self.queue.pop().map(|msdu| self.number(msdu)),
+        }
+    }
+
+    /// For whom the first waiting MSDU is whose neighbour is not away.
+    fn first_present(&self, now: Instant) -> Option<Address> {
+        let waiting = self.begun.iter().map(|outgoing| outgoing.msdu.to).chain(self.queue.iter().map(|msdu| msdu.to));
+        let mut waiting = waiting.filter(|&to| to == Address::BROADCAST || self.reservations.away_until(to) <= now);
+        waiting.next()
+    }
+
+    /// Takes the first waiting MSDU for `peer`.
+    fn take_for(&mut self, peer: Address) -> Option<Outgoing<P>> {
+        if let Some(place) = self.begun.iter().position(|outgoing| outgoing.msdu.to == peer) {
+            return self.begun.remove(place);
+        }
+        self.queue.pop_for(peer).map(|msdu| self.number(msdu))
+    }
+
+    /// Something has changed: is what is in service still what should be?
+    pub(super) fn reconsider(&mut self, now: Instant) {
+        if self.config.scheduling == Scheduling::Fifo || self.state != State::Contend || self.exchange.is_some() {
+            return;
+        }
+        let Some(peer) = self.service.front().map(|outgoing| outgoing.msdu.to) else { return };
+        let is_held = peer != Address::BROADCAST && self.reservations.away_until(peer) > now;
+        if is_held && let Some(other) = self.first_present(now) {
+            let next = self.take_for(other);
+            while let Some(outgoing) = self.service.pop_back() {
+                self.begun.push_front(outgoing);
+            }
+            self.service.extend(next);
+            self.renew_hold(now);
+        }
+    }
+
+    /// Until when what is in service must wait: its neighbour is away, or no data channel is free.
+    pub(super) fn renew_hold(&mut self, now: Instant) {
+        let Some(peer) = self.service.front().map(|outgoing| outgoing.msdu.to) else { return };
+        let mut until = self.quiet_until;
+        if peer != Address::BROADCAST {
+            until = until.max(self.reservations.away_until(peer)).max(self.reservations.first_free_at());
+        }
+        self.contention.hold_until(now, until);
+        if until > now && self.state == State::Contend {
+            self.contention.draw_if_none(now);
+        }
+    }
+
+    /// Fills up the batch with more for the neighbour in service.
+    pub(super) fn top_up(&mut self) {
+        let Some(peer) = self.service.front().map(|outgoing| outgoing.msdu.to) else { return };
+        while self.service.len() < usize::from(self.config.batch()) {
+            match self.take_for(peer) {
+                Some(outgoing) => self.service.push_back(outgoing),
+                None => break,
+            }
+        }
+    }
+
+    /// How long the first MSDUs for `peer` last on the air, at most `limit` of them.
+    pub(super) fn airtimes_for(&self, peer: Address, limit: u8) -> Vec<Duration> {
+        let dcf = &self.config.dcf;
+        let begun = self.service.iter().chain(&self.begun).filter(|outgoing| outgoing.msdu.to == peer);
+        let begun = begun.map(|outgoing| outgoing.airtime);
+        let queued = self.queue.iter().filter(|msdu| msdu.to == peer);
+        let queued = queued.map(|msdu| dcf.phy.frame_time(dcf.data_rate, self.size_of(msdu)));
+        begun.chain(queued).take(usize::from(limit)).collect()
+    }
+
+    /// The first MSDU for `peer`; one that still waits in the queue is begun thereby.
+    pub(super) fn first_for(&mut self, peer: Address) -> Option<&mut Outgoing<P>> {
+        let is_for_peer = |outgoing: &Outgoing<P>| outgoing.msdu.to == peer;
+        if self.service.front().is_some_and(is_for_peer) {
+            return self.service.front_mut();
+        }
+        if !self.begun.iter().any(is_for_peer) {
+            let msdu = self.queue.pop_for(peer)?;
+            let outgoing = self.number(msdu);
+            self.begun.push_back(outgoing);
+        }
+        self.begun.iter_mut().find(|outgoing| is_for_peer(outgoing))
+    }
+
+    /// The first MSDU for `peer` leaves, and this is what became of it.
+    pub(super) fn settle(&mut self, peer: Address, outcome: Outcome) {
+        let is_for_peer = |outgoing: &Outgoing<P>| outgoing.msdu.to == peer;
+        let outgoing = if self.service.front().is_some_and(is_for_peer) {
+            self.service.pop_front()
+        } else {
+            let place = self.begun.iter().position(is_for_peer);
+            place.and_then(|place| self.begun.remove(place))
+        };
+        if let Some(Outgoing { msdu, attempts, .. }) = outgoing {
+            self.outputs.push_back(MacOutput::Status { msdu, outcome, attempts });
+        }
+    }
+
+    /// The data frame to `peer` was not acknowledged; says whether that was its last attempt.
+    pub(super) fn is_spent(&mut self, peer: Address) -> bool {
+        let limits = self.config.dcf.retry_limits();
+        self.first_for(peer).is_some_and(|outgoing| outgoing.retries.is_spent(true, limits))
+    }
+}

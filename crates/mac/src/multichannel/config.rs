@@ -1,0 +1,116 @@
+//! What a multi-channel station can be told, and how long its exchanges last.
+
+use crate::dcf::{ACK_SIZE, DcfConfig};
+use crate::frame::Channel;
+use airbraid_units::{Bytes, Duration};
+
+/// RTS, CTS and CRN: 21 byte each (Kuang and Williamson 2004, appendix A: 45 byte with the 24 that ns-2 counts for
+/// preamble and PHY header; one more than an RTS of 802.11).
+pub const HANDSHAKE_SIZE: Bytes = Bytes::new(21);
+
+/// How the receiver of an RTS chooses among the data channels that are free on both sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChannelChoice {
+    /// That of its last successful exchange, if it is free, or else the lowest (section 3.2 of the paper).
+    Hysteresis,
+    /// The lowest.
+    Lowest,
+    /// The one of which it has heard the fewest reservations.
+    LeastUsed,
+    /// Any, with equal probability.
+    Random,
+}
+
+/// Which MSDU is served while the neighbour that the first is for exchanges data with another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheduling {
+    /// The first: it waits, and all behind it.
+    Fifo,
+    /// The first whose neighbour is on the control channel, as far as is known (appendix B.2).
+    SkipBusy,
+}
+
+/// Parameters of a station under MCMAC or Bi-MCMAC.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MultichannelConfig {
+    /// What it shares with a station of one channel. The RTS threshold does not apply: every unicast frame is announced.
+    pub dcf: DcfConfig,
+    /// How many data channels there are beside the control channel, from 1 to 15.
+    pub data_channels: u8,
+    /// Bi-MCMAC: whether the receiver may answer with data of its own.
+    pub is_bidirectional: bool,
+    /// Data frames in either direction for each handshake; the paper has one and asks for the best (appendix B.2).
+    pub batch: u8,
+    /// How the receiver chooses the channel.
+    pub choice: ChannelChoice,
+    /// How the sender chooses the frame.
+    pub scheduling: Scheduling,
+    /// How long the radio takes to change the channel; it hears nothing meanwhile. The paper has zero.
+    pub switching_time: Duration,
+    /// How long a station that returns to the control channel listens before it contends: it has missed reservations. The
+    /// paper has zero.
+    pub listening_time: Duration,
+}
+
+impl MultichannelConfig {
+    /// The protocol of the paper over a station like `dcf`: three data channels, one frame a handshake.
+    pub const fn new(dcf: DcfConfig, is_bidirectional: bool) -> Self {
+        Self {
+            dcf,
+            data_channels: 3,
+            is_bidirectional,
+            batch: 1,
+            choice: ChannelChoice::Hysteresis,
+            scheduling: Scheduling::Fifo,
+            switching_time: Duration::ZERO,
+            listening_time: Duration::ZERO,
+        }
+    }
+
+    /// The number of data channels and of frames a handshake that is really used: at least one, and of channels as many
+    /// as there can be.
+    pub(super) fn data_channels(&self) -> u8 {
+        self.data_channels.clamp(1, Channel::MAX as u8 - 1)
+    }
+    pub(super) fn batch(&self) -> u8 {
+        self.batch.max(1)
+    }
+}
+
+/// Times on the air, computed once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Times {
+    pub sifs: Duration,
+    pub handshake_frame: Duration,
+    pub ack: Duration,
+    pub switching: Duration,
+}
+
+impl Times {
+    pub(super) fn new(config: &MultichannelConfig) -> Self {
+        let (phy, rate) = (&config.dcf.phy, config.dcf.control_rate);
+        Self {
+            sifs: phy.sifs,
+            handshake_frame: phy.frame_time(rate, HANDSHAKE_SIZE),
+            ack: phy.frame_time(rate, ACK_SIZE),
+            switching: config.switching_time,
+        }
+    }
+
+    /// From the end of an RTS to the end of the CRN.
+    pub(super) fn rest_of_handshake(&self) -> Duration {
+        (self.sifs + self.handshake_frame) * 2
+    }
+
+    /// A data phase in one direction, from the end of the CRN: both retune, and each data frame is acknowledged.
+    pub(super) fn data_phase(&self, frames: impl Iterator<Item = Duration>) -> Duration {
+        frames.fold(self.switching * 2, |sum, airtime| sum + self.sifs + airtime + self.sifs + self.ack)
+    }
+
+    /// By how much the data phase grows if the receiver sends frames of its own in place of its first acknowledgements; all
+    /// of them: then the last is still to be acknowledged.
+    pub(super) fn growth(&self, frames: impl Iterator<Item = Duration>, is_all: bool) -> Duration {
+        let last = if is_all { self.sifs + self.ack } else { Duration::ZERO };
+        frames.fold(last, |sum, airtime| sum + airtime.saturating_sub(self.ack))
+    }
+}

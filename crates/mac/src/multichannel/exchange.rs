@@ -1,0 +1,304 @@
+//! The data phase of an exchange, away from the control channel: frames follow each other at SIFS, and each acknowledges the
+//! one before it.
+//!
+//! ```text
+//!  initiator   DATA 1        DATA 2, acknowledges        ACK
+//!  responder          DATA, acknowledges         DATA        (with a batch of two; of one: without DATA 2 and what follows)
+//! ```
+
+use super::{Multichannel, State};
+use crate::dcf::ACK_SIZE;
+use crate::frame::{Address, Channel, Frame, FrameKind, Reservation, duration_field};
+use crate::service::{Access, MacInput, MacOutput, Outcome};
+use airbraid_engine::Packet;
+use airbraid_units::{Bytes, Duration, Instant};
+
+/// On which side of an exchange a station is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// It sent the RTS.
+    Initiator,
+    /// It sent the CTS.
+    Responder,
+}
+
+/// How far an exchange has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// The CTS was sent; the CRN must begin in time for this deadline.
+    Granted(Instant),
+    /// The deadline has passed while a reception was under way: its end decides.
+    GrantOverdue,
+    /// The CRN lasts until then.
+    Reserving(Instant),
+    /// A frame of the other must begin in time for this deadline.
+    Awaiting(Instant),
+    /// The deadline has passed while a reception was under way: its end decides.
+    Overdue,
+    /// The last frame of the exchange, the station's own, lasts until then.
+    Closing(Instant),
+    /// The radio is tuned to the control channel again from then on.
+    Returning(Instant),
+}
+
+/// An exchange that a station takes part in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Exchange {
+    pub peer: Address,
+    pub channel: Channel,
+    pub role: Role,
+    pub step: Step,
+    /// Whether the station has left the control channel.
+    pub is_away: bool,
+    /// When the reservation ends.
+    pub ends: Instant,
+    /// How many data frames the station may still send.
+    pub frames_left: u8,
+    /// Whether a data frame of its own waits to be acknowledged.
+    pub is_owed: bool,
+    /// How many data frames of its own were acknowledged.
+    pub acknowledged: u8,
+    /// Whether something awaited did not come.
+    pub has_failed: bool,
+}
+
+impl<P: Packet + Copy> Multichannel<P> {
+    /// The CRN has ended: the radio goes to the data channel, and the initiator sends.
+    pub(super) fn leave(&mut self, now: Instant) {
+        let Some(exchange) = self.exchange.as_mut() else { return };
+        exchange.is_away = true;
+        let (channel, role) = (exchange.channel, exchange.role);
+        // The counter stops as if the control channel were busy: what happens there is not heard.
+        if self.contention.busy_since().is_none() {
+            self.on_busy(now);
+        }
+        self.data_busy_since = None;
+        let ready = now + self.times.switching;
+        self.outputs.push_back(MacOutput::Tune { channel, ready });
+        match role {
+            Role::Initiator => self.send_data(ready),
+            Role::Responder => self.expect(ready),
+        }
+    }
+
+    fn set_step(&mut self, step: Step) {
+        if let Some(exchange) = self.exchange.as_mut() {
+            exchange.step = step;
+        }
+    }
+
+    /// The other's frame must follow what ends at `end`.
+    fn expect(&mut self, end: Instant) {
+        self.set_step(Step::Awaiting(end + self.config.dcf.response_timeout()));
+    }
+
+    /// Sends the next data frame to the peer, SIFS after `after`.
+    fn send_data(&mut self, after: Instant) {
+        let Some(mut exchange) = self.exchange else { return };
+        let rate = self.config.dcf.data_rate;
+        let (address, at) = (self.address, after + self.times.sifs);
+        let Some(outgoing) = self.first_for(exchange.peer) else { return self.give_up_exchange(after) };
+        outgoing.attempts += 1;
+        let (airtime, is_retry) = (outgoing.airtime, outgoing.attempts > 1);
+        exchange.frames_left = exchange.frames_left.saturating_sub(1);
+        exchange.is_owed = true;
+        let frame = Frame {
+            kind: FrameKind::Data,
+            retry: is_retry,
+            sequence: outgoing.sequence,
+            from: address,
+            to: exchange.peer,
+            size: outgoing.size,
+            rate,
+            nav: duration_field(exchange.ends.saturating_since(at + airtime)),
+            reservation: Reservation { frames: exchange.frames_left, ..Reservation::default() },
+            payload: Some(outgoing.msdu.packet),
+        };
+        self.exchange = Some(exchange);
+        self.stats.data_frames += 1;
+        self.stats.retries += u64::from(is_retry);
+        self.counts.reverse_frames += u64::from(exchange.role == Role::Responder);
+        let end = self.transmit(frame, at, airtime, Access::Response);
+        self.expect(end);
+    }
+
+    /// Acknowledges the frame that ends now; `more`: another of the peer follows.
+    fn send_ack(&mut self, now: Instant, more: bool) {
+        let Some(exchange) = self.exchange else { return };
+        let at = now + self.times.sifs;
+        let nav = duration_field(exchange.ends.saturating_since(at + self.times.ack));
+        let frame = self.control_frame(FrameKind::Ack, exchange.peer, ACK_SIZE, nav, Reservation::default());
+        let end = self.transmit(frame, at, self.times.ack, Access::Response);
+        if more { self.expect(end) } else { self.set_step(Step::Closing(end)) }
+    }
+
+    /// What the radio reports of the data channel.
+    pub(super) fn on_data_channel(&mut self, now: Instant, input: MacInput<P>) {
+        match input {
+            MacInput::Busy => self.data_busy_since = Some(now),
+            MacInput::Idle => {
+                self.data_busy_since = None;
+                if self.step() == Some(Step::Overdue) {
+                    self.give_up_exchange(now);
+                }
+            }
+            MacInput::Received { frame, idle } => self.on_data_reception(now, Some(&frame), idle),
+            MacInput::Overheard { idle, .. } | MacInput::ReceptionError { idle } | MacInput::Damaged { idle, .. } => {
+                self.on_data_reception(now, None, idle);
+            }
+            MacInput::Enqueue(msdu) => self.enqueue(now, msdu),
+            // It has a queue of its own and never asks.
+            MacInput::Supply(_) => {}
+        }
+    }
+
+    fn on_data_reception(&mut self, now: Instant, frame: Option<&Frame<P>>, idle: bool) {
+        if idle {
+            self.data_busy_since = None;
+        }
+        let is_awaited = matches!(self.step(), Some(Step::Awaiting(_) | Step::Overdue));
+        if self.transmitting_until > now || !is_awaited {
+            return;
+        }
+        let peer = self.exchange.map(|exchange| exchange.peer);
+        match frame.filter(|frame| Some(frame.from) == peer) {
+            Some(frame) => self.on_peer_frame(now, frame),
+            // As under DCF, anything else that ends meanwhile is a failure.
+            None => self.give_up_exchange(now),
+        }
+    }
+
+    /// The peer's frame acknowledges what the station sent, whatever else it carries.
+    fn on_peer_frame(&mut self, now: Instant, frame: &Frame<P>) {
+        self.settle_owed(frame.from);
+        let Some(exchange) = self.exchange else { return };
+        let is_data = frame.kind == FrameKind::Data;
+        if is_data {
+            self.take_data(frame);
+        }
+        let more = frame.reservation.frames > 0;
+        match exchange.role {
+            Role::Initiator if exchange.frames_left > 0 => self.send_data(now),
+            Role::Responder if is_data && exchange.frames_left > 0 => self.send_data(now),
+            Role::Initiator if is_data => self.send_ack(now, false),
+            Role::Responder if is_data => self.send_ack(now, more),
+            Role::Initiator | Role::Responder => self.go_back(now),
+        }
+    }
+
+    fn take_data(&mut self, frame: &Frame<P>) {
+        if !self.duplicates.is_new(frame.from, frame.sequence, frame.retry) {
+            self.stats.duplicates += 1;
+        } else if let Some(packet) = frame.payload {
+            self.outputs.push_back(MacOutput::Deliver { from: frame.from, packet });
+        }
+    }
+
+    /// The data frame that waits for its acknowledgement has got it.
+    fn settle_owed(&mut self, peer: Address) {
+        let Some(exchange) = self.exchange.as_mut().filter(|exchange| exchange.is_owed) else { return };
+        exchange.is_owed = false;
+        exchange.acknowledged += 1;
+        self.settle(peer, Outcome::Acknowledged);
+    }
+
+    /// CTSTimeout and ACKTimeout of the exchange: a failure, unless a reception that may be the frame has begun.
+    pub(super) fn on_frame_missing(&mut self, now: Instant) {
+        let begun = self.data_busy_since.is_some_and(|since| since + self.config.dcf.phy.rx_start_delay <= now);
+        if begun {
+            self.set_step(Step::Overdue);
+        } else {
+            self.give_up_exchange(now);
+        }
+    }
+
+    fn give_up_exchange(&mut self, now: Instant) {
+        if let Some(exchange) = self.exchange.as_mut() {
+            exchange.has_failed = true;
+        }
+        self.go_back(now);
+    }
+
+    /// The radio returns to the control channel.
+    pub(super) fn go_back(&mut self, now: Instant) {
+        let ready = now + self.times.switching;
+        self.outputs.push_back(MacOutput::Tune { channel: Channel::CONTROL, ready });
+        self.set_step(Step::Returning(ready));
+        if ready <= now {
+            self.come_back(now);
+        }
+    }
+
+    /// The radio hears the control channel again; what the exchange means for contention and queue.
+    pub(super) fn come_back(&mut self, now: Instant) {
+        let Some(exchange) = self.exchange.take() else { return };
+        self.contention.on_success();
+        self.contention.on_idle(now);
+        self.quiet_until = now + self.config.listening_time;
+        if !exchange.has_failed {
+            self.reservations.on_success(exchange.channel);
+        }
+        match exchange.role {
+            Role::Initiator => self.conclude_as_initiator(now, &exchange),
+            Role::Responder => self.conclude_as_responder(now, &exchange),
+        }
+        self.commit_if_due(now);
+    }
+
+    fn conclude_as_initiator(&mut self, now: Instant, exchange: &Exchange) {
+        if exchange.acknowledged > 0 {
+            self.contention.reset_window();
+        }
+        if exchange.has_failed {
+            // A data frame was not acknowledged, or all were and the peer's own was lost: the peer sends that again.
+            if exchange.is_owed {
+                return self.fail(now, true);
+            }
+        }
+        self.contention.draw(now);
+        self.serve_on(now);
+    }
+
+    /// The responder's own data frames are a gift: it has not contended for them, and its window stays as it is unless they
+    /// are all that it had to send.
+    fn conclude_as_responder(&mut self, now: Instant, exchange: &Exchange) {
+        if exchange.is_owed && self.is_spent(exchange.peer) {
+            self.stats.retry_limit_drops += 1;
+            self.settle(exchange.peer, Outcome::RetryLimit);
+        }
+        if self.state == State::Contend && self.service.is_empty() {
+            self.contention.reset_window();
+            self.contention.draw(now);
+            self.serve_on(now);
+        } else {
+            self.renew_hold(now);
+        }
+    }
+
+    pub(super) fn step(&self) -> Option<Step> {
+        self.exchange.map(|exchange| exchange.step)
+    }
+
+    /// A control frame for `to`.
+    pub(super) fn control_frame(
+        &self,
+        kind: FrameKind,
+        to: Address,
+        size: Bytes,
+        nav: Duration,
+        reservation: Reservation,
+    ) -> Frame<P> {
+        Frame {
+            kind,
+            retry: false,
+            sequence: 0,
+            from: self.address,
+            to,
+            size,
+            rate: self.config.dcf.control_rate,
+            nav,
+            reservation,
+            payload: None,
+        }
+    }
+}

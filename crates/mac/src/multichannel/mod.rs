@@ -1,0 +1,540 @@
+//! MCMAC and Bi-MCMAC (Kuang and Williamson 2004): a control channel on which stations agree, data channels on which they
+//! exchange data, one half-duplex radio each.
+//!
+//! The handshake is that of 802.11 with one frame more: the CRN tells the initiator's neighbours what the CTS told the
+//! responder's, namely which channel is taken, by whom, for how long. After it everybody else may contend at once.
+//!
+//! ```text
+//!  control   RTS      CRN          | the next pair's RTS ...
+//!               CTS                |
+//!  data                 DATA       |  ACK        Bi-MCMAC: the responder's DATA acknowledges
+//!                            DATA
+//! ```
+//!
+//! Contention, retry, NAV, queue and duplicate filter are those of [`crate::dcf`]. Where the paper leaves a choice:
+//!
+//! - The Duration field counts from the end of its own frame, as in 802.11, where the paper copies one number from CTS to
+//!   CRN: the same instants come out.
+//! - A station whose NAV on the control channel is set does not answer an RTS (as under DCF).
+//! - Whoever overhears an RTS keeps silent for the whole exchange, until a CRN of the same sender releases it.
+//! - Whoever overhears a CTS keeps silent on the control channel no longer than the medium is busy.
+//! - A frame for a neighbour that is away waits as under a NAV, and so does any while no data channel is free.
+//! - The responder goes to the data channel when it has received the CRN; without it the grant is void.
+//! - The data channel is not sensed before the first data frame, and nothing is known of what was reserved meanwhile.
+//! - A station whose awaited frame does not come returns at once.
+
+mod backlog;
+mod config;
+mod exchange;
+mod reservations;
+#[cfg(test)]
+mod tests;
+
+pub use config::{ChannelChoice, HANDSHAKE_SIZE, MultichannelConfig, Scheduling};
+
+use crate::contention::Contention;
+use crate::duplicate::DuplicateFilter;
+use crate::frame::{Address, Channel, ChannelSet, Frame, FrameKind, Reservation, duration_field};
+use crate::queue::InterfaceQueue;
+use crate::service::{Access, MacInput, MacOutput, MacStats, Outcome};
+use airbraid_engine::{Machine, Packet, Stream, Wake};
+use airbraid_units::{Duration, Instant};
+use backlog::Outgoing;
+use config::Times;
+use exchange::{Exchange, Role, Step};
+use reservations::Reservations;
+use std::collections::VecDeque;
+
+/// What a station does with the MSDUs in service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// There is none.
+    Idle,
+    /// They wait for the control channel.
+    Contend,
+    /// A broadcast frame is on the air until then.
+    Broadcast(Instant),
+    /// An RTS was sent; the CTS must begin in time for this deadline.
+    AwaitCts(Instant),
+    /// The deadline has passed while a reception was under way: its end decides.
+    CtsOverdue,
+    /// They are being exchanged.
+    Exchange,
+}
+
+/// The timers of a station.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Timer {
+    /// The backoff ends, less the turnaround: commit.
+    Access,
+    /// A NAV on probation ends.
+    NavReset,
+    /// An awaited frame has not begun.
+    Response,
+    /// The broadcast frame has left.
+    BroadcastEnd,
+    /// The CRN has left: to the data channel.
+    CrnEnd,
+    /// The last frame of the exchange has left: back to the control channel.
+    ExchangeEnd,
+    /// The radio is back.
+    Return,
+}
+
+impl Timer {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Access => "multichannel.access",
+            Self::NavReset => "multichannel.nav_reset",
+            Self::Response => "multichannel.response_timeout",
+            Self::BroadcastEnd => "multichannel.broadcast_end",
+            Self::CrnEnd => "multichannel.crn_end",
+            Self::ExchangeEnd => "multichannel.exchange_end",
+            Self::Return => "multichannel.return",
+        }
+    }
+}
+
+/// What a multi-channel station counts beside [`MacStats`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MultichannelStats {
+    /// Handshakes completed as initiator.
+    pub handshakes: u64,
+    /// Data frames sent as responder.
+    pub reverse_frames: u64,
+    /// RTS frames left unanswered because the NAV was set.
+    pub refused_by_nav: u64,
+    /// RTS frames left unanswered because no data channel was free on both sides.
+    pub refused_without_channel: u64,
+    /// Grants that no CRN followed.
+    pub void_grants: u64,
+}
+
+/// A station under MCMAC or Bi-MCMAC.
+#[derive(Clone, Debug)]
+pub struct Multichannel<P> {
+    config: MultichannelConfig,
+    times: Times,
+    address: Address,
+    contention: Contention,
+    state: State,
+    /// The batch in service, all for one neighbour; its first carries the retry counters.
+    service: VecDeque<Outgoing<P>>,
+    /// MSDUs with a sequence number that are not in service: a try as responder failed, or their neighbour went away.
+    begun: VecDeque<Outgoing<P>>,
+    queue: InterfaceQueue<P>,
+    next_sequence: u16,
+    /// The station answers or transmits until then.
+    transmitting_until: Instant,
+    duplicates: DuplicateFilter,
+    reservations: Reservations,
+    /// Whose RTS has set the NAV of the control channel.
+    nav_by: Option<Address>,
+    exchange: Option<Exchange>,
+    /// Energy on the data channel while the station is there.
+    data_busy_since: Option<Instant>,
+    /// The station listens until then after a return.
+    quiet_until: Instant,
+    outputs: VecDeque<MacOutput<P>>,
+    /// The earliest timer, computed anew whenever something has changed.
+    wake: Option<(Instant, Timer)>,
+    stats: MacStats,
+    counts: MultichannelStats,
+}
+
+impl<P: Packet + Copy> Multichannel<P> {
+    /// A station with this address; `backoff` gives its backoffs, `choice` its channels where they are chosen by chance.
+    pub fn new(config: MultichannelConfig, address: Address, backoff: Stream, choice: Stream) -> Self {
+        Self {
+            times: Times::new(&config),
+            address,
+            contention: Contention::new(config.dcf.contention(), backoff),
+            state: State::Idle,
+            service: VecDeque::new(),
+            begun: VecDeque::new(),
+            queue: InterfaceQueue::new(config.dcf.queue_limit),
+            next_sequence: 0,
+            transmitting_until: Instant::ZERO,
+            duplicates: DuplicateFilter::default(),
+            reservations: Reservations::new(config.data_channels(), choice),
+            nav_by: None,
+            exchange: None,
+            data_busy_since: None,
+            quiet_until: Instant::ZERO,
+            outputs: VecDeque::with_capacity(4),
+            wake: None,
+            stats: MacStats::default(),
+            counts: MultichannelStats::default(),
+            config,
+        }
+    }
+
+    /// What the station has counted, as every MAC does.
+    pub const fn stats(&self) -> &MacStats {
+        &self.stats
+    }
+
+    /// What it has counted besides.
+    pub const fn counts(&self) -> &MultichannelStats {
+        &self.counts
+    }
+
+    /// MSDUs that wait, those in service not among them.
+    pub fn queue_len(&self) -> usize {
+        self.queue.len() + self.begun.len()
+    }
+
+    /// Transmits what is in service if the moment has come.
+    fn commit_if_due(&mut self, now: Instant) {
+        if self.state != State::Contend || self.exchange.is_some() {
+            return;
+        }
+        let Some(access) = self.contention.access_at() else { return };
+        if access.saturating_sub(self.config.dcf.phy.turnaround) > now {
+            return;
+        }
+        let Some(first) = self.service.front() else { return };
+        let is_broadcast = first.msdu.to == Address::BROADCAST;
+        let mode = self.contention.spend();
+        let at = access.max(now);
+        if is_broadcast { self.send_broadcast(at, mode) } else { self.send_rts(at, mode) }
+    }
+
+    /// A broadcast frame goes to the control channel, without a handshake.
+    fn send_broadcast(&mut self, at: Instant, access: Access) {
+        let Some(outgoing) = self.service.front_mut() else { return };
+        outgoing.attempts += 1;
+        let airtime = outgoing.airtime;
+        let frame = Frame {
+            kind: FrameKind::Data,
+            retry: false,
+            sequence: outgoing.sequence,
+            from: self.address,
+            to: Address::BROADCAST,
+            size: outgoing.size,
+            rate: self.config.dcf.broadcast_rate,
+            nav: Duration::ZERO,
+            reservation: Reservation::default(),
+            payload: Some(outgoing.msdu.packet),
+        };
+        self.stats.data_frames += 1;
+        let end = self.transmit(frame, at, airtime, access);
+        self.state = State::Broadcast(end);
+    }
+
+    fn send_rts(&mut self, at: Instant, access: Access) {
+        self.top_up();
+        let Some(peer) = self.service.front().map(|outgoing| outgoing.msdu.to) else { return };
+        let span = self.times.data_phase(self.service.iter().map(|outgoing| outgoing.airtime));
+        let nav = duration_field(self.times.rest_of_handshake() + span);
+        let reservation = Reservation { channels: self.reservations.free(at), frames: self.service.len() as u8 };
+        let frame = self.control_frame(FrameKind::Rts, peer, HANDSHAKE_SIZE, nav, reservation);
+        self.stats.rts_frames += 1;
+        let end = self.transmit(frame, at, self.times.handshake_frame, access);
+        self.state = State::AwaitCts(end + self.config.dcf.response_timeout());
+    }
+
+    /// Commits to a transmission; gives its end.
+    fn transmit(&mut self, frame: Frame<P>, at: Instant, airtime: Duration, access: Access) -> Instant {
+        let end = at + airtime;
+        self.stats.airtime += airtime;
+        self.transmitting_until = end;
+        if !self.is_away() {
+            self.contention.on_own_transmission(end);
+        }
+        self.outputs.push_back(MacOutput::Transmit { frame, at, airtime, access });
+        end
+    }
+
+    fn is_away(&self) -> bool {
+        self.exchange.is_some_and(|exchange| exchange.is_away)
+    }
+
+    fn on_busy(&mut self, now: Instant) {
+        self.contention.on_busy(now);
+        if self.state == State::Contend {
+            self.contention.draw_if_none(now);
+        }
+    }
+
+    fn on_idle(&mut self, now: Instant) {
+        self.contention.on_idle(now);
+        if self.state == State::CtsOverdue || self.step() == Some(Step::GrantOverdue) {
+            self.conclude(now, None);
+        }
+        self.commit_if_due(now);
+    }
+
+    /// A reception on the control channel ends; gives whether the station could hear it at all.
+    fn end_reception(&mut self, now: Instant, idle: bool) -> bool {
+        if idle {
+            self.contention.on_idle(now);
+        }
+        self.transmitting_until <= now
+    }
+
+    /// The handshake under way, if one is, has got its answer or something else instead.
+    fn conclude(&mut self, now: Instant, answer: Option<&Frame<P>>) {
+        let is_from = |kind, peer| answer.filter(|frame| frame.kind == kind && Some(frame.from) == peer).copied();
+        match (self.state, self.exchange) {
+            (State::AwaitCts(_) | State::CtsOverdue, _) => {
+                let peer = self.service.front().map(|outgoing| outgoing.msdu.to);
+                match is_from(FrameKind::Cts, peer) {
+                    Some(cts) => self.on_cts(now, &cts),
+                    None => self.fail(now, false),
+                }
+            }
+            (_, Some(exchange)) if matches!(exchange.step, Step::Granted(_) | Step::GrantOverdue) => {
+                if is_from(FrameKind::Crn, Some(exchange.peer)).is_some() {
+                    self.leave(now);
+                } else {
+                    self.void_grant(now);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn void_grant(&mut self, now: Instant) {
+        self.counts.void_grants += 1;
+        self.exchange = None;
+        self.renew_hold(now);
+    }
+
+    fn on_error(&mut self, now: Instant, idle: bool) {
+        if self.end_reception(now, idle) {
+            self.contention.on_error(now);
+            self.conclude(now, None);
+            self.commit_if_due(now);
+        }
+    }
+
+    /// A frame for another station: what it reserves is noted, and silence kept as long as it asks.
+    fn on_overheard(&mut self, now: Instant, frame: &Frame<()>, idle: bool) {
+        if !self.end_reception(now, idle) {
+            return;
+        }
+        self.contention.on_success();
+        self.conclude(now, None);
+        match frame.kind {
+            FrameKind::Rts => {
+                let probation = self.config.dcf.nav_reset.then(|| self.nav_probation());
+                if now + frame.nav > self.contention.nav.until() {
+                    self.nav_by = Some(frame.from);
+                }
+                self.contention.nav.update(now, frame.nav, probation);
+            }
+            FrameKind::Cts => self.note(now, frame, frame.nav),
+            FrameKind::Crn => {
+                if self.nav_by == Some(frame.from) {
+                    self.contention.nav.cancel(now);
+                    self.nav_by = None;
+                }
+                self.note(now, frame, frame.nav);
+            }
+            // The polling MAC has no station on these channels.
+            _ => {}
+        }
+        self.commit_if_due(now);
+    }
+
+    /// 10.3.2.4, with the frame times of this handshake.
+    fn nav_probation(&self) -> Duration {
+        let phy = &self.config.dcf.phy;
+        phy.sifs * 2 + self.times.handshake_frame + phy.rx_start_delay + phy.slot * 2
+    }
+
+    /// A channel is reserved for two others.
+    fn note(&mut self, now: Instant, frame: &Frame<()>, span: Duration) {
+        if let Some(channel) = frame.reservation.channels.lowest() {
+            self.reservations.reserve(channel, [frame.from, frame.to], now + span);
+            self.renew_hold(now);
+            self.reconsider(now);
+        }
+    }
+
+    /// A frame for this station, or for all, on the control channel.
+    fn on_received(&mut self, now: Instant, frame: &Frame<P>, idle: bool) {
+        if !self.end_reception(now, idle) {
+            return;
+        }
+        self.contention.on_success();
+        let is_broadcast = frame.to == Address::BROADCAST;
+        self.conclude(now, (!is_broadcast).then_some(frame));
+        match (frame.kind, frame.payload) {
+            (FrameKind::Data, Some(packet)) if is_broadcast => {
+                self.outputs.push_back(MacOutput::Deliver { from: frame.from, packet });
+            }
+            (FrameKind::Rts, _) => self.on_rts(now, frame),
+            _ => {}
+        }
+        self.commit_if_due(now);
+    }
+
+    /// Grants a channel, and says with it for how long: the sender's frames and, under Bi-MCMAC, those for it in the queue.
+    fn on_rts(&mut self, now: Instant, rts: &Frame<P>) {
+        self.contention.nav.settle(now);
+        // 10.3.2.9: a station whose NAV is set does not answer.
+        if self.contention.nav.is_set(now) {
+            self.counts.refused_by_nav += 1;
+            return;
+        }
+        let candidates = rts.reservation.channels.and(self.reservations.free(now));
+        let Some(channel) = self.reservations.choose(candidates, self.config.choice) else {
+            self.counts.refused_without_channel += 1;
+            return;
+        };
+        let limit = if self.config.is_bidirectional { self.config.batch().min(rts.reservation.frames) } else { 0 };
+        let reverse = self.airtimes_for(rts.from, limit);
+        let frames_left = reverse.len() as u8;
+        let is_all = frames_left > 0 && frames_left == rts.reservation.frames;
+        let granted = rts.nav.saturating_sub(self.times.rest_of_handshake());
+        let span = granted + self.times.growth(reverse.into_iter(), is_all);
+        let after_cts = self.times.sifs + self.times.handshake_frame + span;
+        let reservation = Reservation { channels: ChannelSet::only(channel), frames: 0 };
+        let nav = duration_field(after_cts);
+        let cts = self.control_frame(FrameKind::Cts, rts.from, HANDSHAKE_SIZE, nav, reservation);
+        let end = self.transmit(cts, now + self.times.sifs, self.times.handshake_frame, Access::Response);
+        let step = Step::Granted(end + self.config.dcf.response_timeout());
+        self.begin_exchange(rts.from, channel, Role::Responder, step, end + nav, frames_left);
+    }
+
+    fn begin_exchange(
+        &mut self,
+        peer: Address,
+        channel: Channel,
+        role: Role,
+        step: Step,
+        ends: Instant,
+        frames_left: u8,
+    ) {
+        self.reservations.count_own(channel);
+        let (is_away, is_owed, acknowledged, has_failed) = (false, false, 0, false);
+        self.exchange =
+            Some(Exchange { peer, channel, role, step, is_away, ends, frames_left, is_owed, acknowledged, has_failed });
+    }
+
+    /// The grant: it is told to the neighbours before the radio goes away.
+    fn on_cts(&mut self, now: Instant, cts: &Frame<P>) {
+        let Some(channel) = cts.reservation.channels.lowest() else { return self.fail(now, false) };
+        if let Some(first) = self.service.front_mut() {
+            first.retries.on_cts();
+        }
+        self.counts.handshakes += 1;
+        let nav = cts.nav.saturating_sub(self.times.sifs + self.times.handshake_frame);
+        let reservation = Reservation { channels: ChannelSet::only(channel), frames: 0 };
+        let crn = self.control_frame(FrameKind::Crn, cts.from, HANDSHAKE_SIZE, nav, reservation);
+        let end = self.transmit(crn, now + self.times.sifs, self.times.handshake_frame, Access::Response);
+        self.state = State::Exchange;
+        let frames = self.service.len() as u8;
+        self.begin_exchange(cts.from, channel, Role::Initiator, Step::Reserving(end), end + nav, frames);
+    }
+
+    /// The first MSDU in service leaves: window back, post-transmission backoff, the next one.
+    fn finish(&mut self, now: Instant, outcome: Outcome) {
+        let Some(peer) = self.service.front().map(|outgoing| outgoing.msdu.to) else { return };
+        self.settle(peer, outcome);
+        self.contention.reset_window();
+        self.contention.draw(now);
+        self.serve_on(now);
+    }
+
+    /// The awaited CTS, or the acknowledgement of a data frame, did not come.
+    fn fail(&mut self, now: Instant, is_long: bool) {
+        let limits = self.config.dcf.retry_limits();
+        let Some(first) = self.service.front_mut() else { return };
+        if first.retries.is_spent(is_long, limits) {
+            self.stats.retry_limit_drops += 1;
+            self.finish(now, Outcome::RetryLimit);
+            return;
+        }
+        self.contention.widen();
+        self.contention.draw(now);
+        self.state = State::Contend;
+        self.renew_hold(now);
+        self.reconsider(now);
+    }
+
+    /// An awaited frame has not begun: a failure, unless a reception that may be it has.
+    fn on_response_timeout(&mut self, now: Instant) {
+        if self.is_away() {
+            self.on_frame_missing(now);
+        } else if !self.contention.has_reception_begun(now) {
+            self.conclude(now, None);
+        } else if let Some(exchange) = self.exchange.as_mut() {
+            exchange.step = Step::GrantOverdue;
+        } else {
+            self.state = State::CtsOverdue;
+        }
+    }
+
+    /// The earliest timer.
+    fn timer(&self) -> Option<(Instant, Timer)> {
+        match (self.step(), self.state) {
+            (Some(Step::Granted(at) | Step::Awaiting(at)), _) => Some((at, Timer::Response)),
+            (Some(Step::GrantOverdue | Step::Overdue), _) => None,
+            (Some(Step::Reserving(at)), _) => Some((at, Timer::CrnEnd)),
+            (Some(Step::Closing(at)), _) => Some((at, Timer::ExchangeEnd)),
+            (Some(Step::Returning(at)), _) => Some((at, Timer::Return)),
+            (None, State::Idle | State::CtsOverdue | State::Exchange) => None,
+            (None, State::Contend) => {
+                let commit = self.contention.commit_at()?;
+                match self.contention.nav.reset_at() {
+                    Some(reset) if reset < commit => Some((reset, Timer::NavReset)),
+                    _ => Some((commit, Timer::Access)),
+                }
+            }
+            (None, State::Broadcast(end)) => Some((end, Timer::BroadcastEnd)),
+            (None, State::AwaitCts(deadline)) => Some((deadline, Timer::Response)),
+        }
+    }
+}
+
+impl<P: Packet + Copy> Machine for Multichannel<P> {
+    type Input = MacInput<P>;
+    type Output = MacOutput<P>;
+
+    fn handle_input(&mut self, now: Instant, input: MacInput<P>) {
+        // What is due at this very instant comes first: energy that arrives with the commitment does not stop it.
+        self.handle_timeout(now);
+        self.contention.nav.settle(now);
+        match input {
+            input if self.is_away() => self.on_data_channel(now, input),
+            MacInput::Enqueue(msdu) => self.enqueue(now, msdu),
+            MacInput::Busy => self.on_busy(now),
+            MacInput::Idle => self.on_idle(now),
+            MacInput::Received { frame, idle } => self.on_received(now, &frame, idle),
+            MacInput::Overheard { frame, idle } => self.on_overheard(now, &frame, idle),
+            MacInput::ReceptionError { idle } | MacInput::Damaged { idle, .. } => self.on_error(now, idle),
+            // It has a queue of its own and never asks.
+            MacInput::Supply(_) => {}
+        }
+        self.wake = self.timer();
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        let Some((at, timer)) = self.wake else { return };
+        if at > now {
+            return;
+        }
+        self.contention.nav.settle(now);
+        match timer {
+            Timer::NavReset | Timer::Access => {}
+            Timer::BroadcastEnd => self.finish(now, Outcome::Broadcast),
+            Timer::Response => self.on_response_timeout(now),
+            Timer::CrnEnd => self.leave(now),
+            Timer::ExchangeEnd => self.go_back(now),
+            Timer::Return => self.come_back(now),
+        }
+        self.commit_if_due(now);
+        self.wake = self.timer();
+    }
+
+    fn poll_output(&mut self) -> Option<MacOutput<P>> {
+        self.outputs.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Option<Wake> {
+        self.wake.map(|(at, timer)| Wake { at, why: timer.name() })
+    }
+}

@@ -1,0 +1,203 @@
+//! What an AODV node can be told: the constants of RFC 3561, section 10, those that ns-2 was compiled with, and which
+//! of the two texts rules where they differ.
+
+use crate::Refusal;
+use airbraid_units::Duration;
+
+/// Whose rules hold where RFC 3561 and ns-2 (2.26 to 2.35, `aodv/aodv.cc`) differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flavour {
+    /// RFC 3561 in the reading of [`super`]: free of loops at every instant.
+    Rfc3561,
+    /// What ns-2 does: a route error of an equal sequence number counts, a repair begins with the old number, a bare
+    /// message makes no route to its sender, a node's own number steps by two. It admits loops.
+    Ns2,
+}
+
+/// Parameters of an AODV node; the names are those of RFC 3561, section 10.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AodvConfig {
+    /// Whose rules.
+    pub flavour: Flavour,
+    /// How long a route stays valid after its last use.
+    pub active_route_timeout: Duration,
+    /// What a destination promises in its own replies.
+    pub my_route_timeout: Duration,
+    /// How long the route back to the originator of a RREQ lasts; `None`: 2 NET_TRAVERSAL_TIME - 2 hops
+    /// NODE_TRAVERSAL_TIME (section 6.5).
+    pub reverse_route_life: Option<Duration>,
+    /// For how long a RREQ is known again by its identity.
+    pub path_discovery_time: Duration,
+    /// A conservative estimate of the time that one hop takes.
+    pub node_traversal_time: Duration,
+    /// The largest number of hops between two nodes.
+    pub net_diameter: u8,
+    /// How often a search is repeated over the whole network.
+    pub rreq_retries: u8,
+    /// The first ring's radius \[hops\].
+    pub ttl_start: u8,
+    /// How much wider each ring is.
+    pub ttl_increment: u8,
+    /// Beyond this radius the whole network is searched.
+    pub ttl_threshold: u8,
+    /// Hops added to the radius when the time for an answer is computed.
+    pub timeout_buffer: u8,
+    /// RREQs that a node originates in a second at most; `None`: no limit.
+    pub rreq_ratelimit: Option<u32>,
+    /// RERRs that a node sends in a second at most; `None`: no limit. What exceeds it is not sent.
+    pub rerr_ratelimit: Option<u32>,
+    /// Hello messages; `None`: the link layer tells of broken links.
+    pub hello: Option<Hello>,
+    /// Whether forwarding nodes repair broken routes, and how.
+    pub repair: Option<Repair>,
+    /// Whether an intermediate node that answers tells the destination too (flag G of the RREQ).
+    pub gratuitous: bool,
+    /// Broadcasts that answer broadcasts wait uniformly between zero and this, so that neighbours do not answer as one.
+    pub jitter: Duration,
+    /// A search that has failed begins anew after this time; `None`: with the next packet (ns-2: MAX_RREQ_TIMEOUT).
+    pub rest: Option<Duration>,
+    /// A search goes on when the time for its answer is over and at a whole multiple of this; `None`: at once. (ns-2
+    /// looks at its send buffer every 500 ms.)
+    pub tick: Option<Duration>,
+    /// Packets that wait for routes, of all destinations together.
+    pub buffer_limit: u32,
+    /// How long a packet waits for a route.
+    pub buffer_timeout: Duration,
+}
+
+/// Hello messages (section 6.9).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hello {
+    /// HELLO_INTERVAL.
+    pub interval: Duration,
+    /// ALLOWED_HELLO_LOSS: the link is broken after so many intervals of silence.
+    pub allowed_loss: u8,
+}
+
+/// Local repair (section 6.12).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Repair {
+    /// Which broken routes are repaired where they broke.
+    pub when: RepairWhen,
+    /// LOCAL_ADD_TTL: added to the radius of the search.
+    pub add_ttl: u8,
+    /// How long to wait for the answer; `None`: RING_TRAVERSAL_TIME.
+    pub wait: Option<Duration>,
+}
+
+/// Which broken routes a forwarding node repairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RepairWhen {
+    /// Those whose destination is no farther than this \[hops\]: MAX_REPAIR_TTL.
+    Within(u8),
+    /// Those whose destination is nearer than the source of the packet.
+    NearerThanSource,
+}
+
+impl AodvConfig {
+    /// RFC 3561, section 10, with hello messages, local repair and gratuitous replies.
+    pub const fn rfc3561() -> Self {
+        let second = Duration::from_secs(1);
+        Self {
+            flavour: Flavour::Rfc3561,
+            active_route_timeout: Duration::from_secs(3),
+            my_route_timeout: Duration::from_secs(6),
+            reverse_route_life: None,
+            // 2 NET_TRAVERSAL_TIME.
+            path_discovery_time: Duration::from_millis(5_600),
+            node_traversal_time: Duration::from_millis(40),
+            net_diameter: 35,
+            rreq_retries: 2,
+            ttl_start: 1,
+            ttl_increment: 2,
+            ttl_threshold: 7,
+            timeout_buffer: 2,
+            rreq_ratelimit: Some(10),
+            rerr_ratelimit: Some(10),
+            hello: Some(Hello { interval: second, allowed_loss: 2 }),
+            // MAX_REPAIR_TTL = 0.3 NET_DIAMETER.
+            repair: Some(Repair { when: RepairWhen::Within(10), add_ttl: 2, wait: None }),
+            gratuitous: true,
+            // The RFC asks for jitter (section 6.5 by reference to broadcasts) without a number: the one of ns-2.
+            jitter: Duration::from_millis(10),
+            rest: None,
+            tick: None,
+            buffer_limit: 64,
+            buffer_timeout: Duration::from_secs(30),
+        }
+    }
+
+    /// The values that ns-2 was compiled with (2.26 to 2.35, `aodv/aodv.h`, `aodv_rqueue.h`): broken links are told by
+    /// the link layer.
+    pub const fn ns2() -> Self {
+        Self {
+            flavour: Flavour::Ns2,
+            active_route_timeout: Duration::from_secs(10),
+            my_route_timeout: Duration::from_secs(10),
+            reverse_route_life: Some(Duration::from_secs(6)),
+            path_discovery_time: Duration::from_secs(6),
+            node_traversal_time: Duration::from_millis(30),
+            net_diameter: 30,
+            rreq_retries: 3,
+            ttl_start: 5,
+            ttl_increment: 2,
+            ttl_threshold: 7,
+            timeout_buffer: 0,
+            rreq_ratelimit: None,
+            rerr_ratelimit: None,
+            hello: None,
+            repair: Some(Repair {
+                when: RepairWhen::NearerThanSource,
+                add_ttl: 2,
+                wait: Some(Duration::from_millis(150)),
+            }),
+            gratuitous: false,
+            jitter: Duration::from_millis(10),
+            rest: Some(Duration::from_secs(10)),
+            tick: Some(Duration::from_millis(500)),
+            buffer_limit: 64,
+            buffer_timeout: Duration::from_secs(30),
+        }
+    }
+
+    /// NET_TRAVERSAL_TIME: 2 NODE_TRAVERSAL_TIME NET_DIAMETER.
+    pub fn net_traversal_time(&self) -> Duration {
+        self.node_traversal_time * 2 * u64::from(self.net_diameter)
+    }
+
+    /// RING_TRAVERSAL_TIME: 2 NODE_TRAVERSAL_TIME (TTL + TIMEOUT_BUFFER).
+    pub fn ring_traversal_time(&self, ttl: u8) -> Duration {
+        self.node_traversal_time * 2 * (u64::from(ttl) + u64::from(self.timeout_buffer))
+    }
+
+    /// How long a route back to an originator `hops` away lasts at least (section 6.5).
+    pub(super) fn reverse_life(&self, hops: u8) -> Duration {
+        let by_distance = (self.net_traversal_time() * 2)
+            .saturating_sub(self.node_traversal_time.saturating_mul(2 * u64::from(hops)));
+        self.reverse_route_life.unwrap_or(by_distance)
+    }
+
+    /// Refuses what no node can work with.
+    ///
+    /// # Errors
+    /// The first parameter out of its range, and what is asked of it.
+    pub fn check(&self) -> Result<(), Refusal> {
+        Refusal::unless(!self.node_traversal_time.is_zero(), "node_traversal_time", "be more than zero")?;
+        Refusal::unless(self.net_diameter > 0, "net_diameter", "be at least 1")?;
+        Refusal::unless(self.ttl_start > 0, "ttl_start", "be at least 1")?;
+        Refusal::unless(self.ttl_increment > 0, "ttl_increment", "be at least 1")?;
+        Refusal::unless(self.rreq_ratelimit != Some(0), "rreq_ratelimit", "be at least 1")?;
+        Refusal::unless(self.tick.is_none_or(|tick| !tick.is_zero()), "tick", "be more than zero")?;
+        Refusal::unless(self.rest.is_none_or(|rest| !rest.is_zero()), "rest", "be more than zero")?;
+        Refusal::unless(!self.buffer_timeout.is_zero(), "buffer_timeout", "be more than zero")?;
+        let repair_wait = self.repair.and_then(|repair| repair.wait);
+        Refusal::unless(repair_wait.is_none_or(|wait| !wait.is_zero()), "repair.wait", "be more than zero")?;
+        match self.hello {
+            None => Ok(()),
+            Some(hello) => {
+                Refusal::unless(!hello.interval.is_zero(), "hello.interval", "be more than zero")?;
+                Refusal::unless(hello.allowed_loss > 0, "hello.allowed_loss", "be at least 1")
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Searches: rings of growing radius around the node, then the whole network (RFC 3561, sections 6.3, 6.4).
+
+use super::message::Rreq;
+use super::{Aodv, DropReason, Flavour, Message, Node};
+use airbraid_units::{Duration, Instant};
+
+/// For whom a search is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Packets of this node's own wait.
+    Own,
+    /// A route broke here, and others' packets wait (section 6.12).
+    Repair,
+    /// It has failed; nothing is sent until it may begin anew.
+    Rest,
+}
+
+/// A search under way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Discovery {
+    pub purpose: Purpose,
+    /// The radius of the last ring.
+    pub ttl: u8,
+    /// How often the whole network was searched.
+    pub wide: u8,
+    /// When the time for the answer is over.
+    pub due: Instant,
+    /// When the search goes on by itself.
+    pub deadline: Instant,
+    /// Hops of the route that is being repaired.
+    pub broken_hops: u8,
+}
+
+impl<P> Aodv<P> {
+    /// Looks for `destination` unless that is being done.
+    pub(super) fn seek(&mut self, now: Instant, destination: Node) {
+        match self.searches.get(&destination) {
+            Some(search) if search.due > now || search.purpose == Purpose::Repair => return,
+            Some(_) => {}
+            None => {
+                // The first ring reaches a little farther than the destination was when it was last heard of.
+                let ttl = self.table.entry(now, destination).map_or(0, |route| route.hops);
+                let (purpose, wide, due, deadline, broken_hops) = (Purpose::Own, 0, now, now, 0);
+                let search = Discovery { purpose, ttl, wide, due, deadline, broken_hops };
+                self.searches.insert(destination, search);
+                self.stats.searches += 1;
+            }
+        }
+        self.search_on(now, destination);
+    }
+
+    /// All searches whose time for an answer is over go on.
+    pub(super) fn continue_searches(&mut self, now: Instant) {
+        let is_due = |search: &Discovery| search.deadline <= now;
+        let due: Vec<_> = self.searches.iter().filter(|(_, search)| is_due(search)).map(|(&node, _)| node).collect();
+        for destination in due {
+            let is_repair = self.searches.get(&destination).is_some_and(|search| search.purpose == Purpose::Repair);
+            if is_repair {
+                self.fail_repair(now, destination);
+            }
+            self.search_on(now, destination);
+        }
+    }
+
+    /// The next ring, or the end: a search for which nothing waits any more ends silently.
+    fn search_on(&mut self, now: Instant, destination: Node) {
+        let Some(mut search) = self.searches.get(&destination).copied() else { return };
+        if !self.buffer.has(destination) {
+            self.searches.remove(&destination);
+            return;
+        }
+        if search.purpose == Purpose::Rest {
+            (search.purpose, search.wide) = (Purpose::Own, 0);
+            self.stats.searches += 1;
+        }
+        let ttl = self.next_ttl(search.ttl);
+        let is_wide = ttl == self.config.net_diameter;
+        if is_wide && search.wide >= self.wide_attempts() {
+            return self.give_up(now, destination, search);
+        }
+        match self.rreq_limit.try_one(now) {
+            Err(allowed) => (search.due, search.deadline) = (allowed, allowed),
+            Ok(()) => {
+                search.ttl = ttl;
+                search.wide += u8::from(is_wide);
+                search.due = now + self.patience(ttl, search.wide);
+                search.deadline = self.on_tick(search.due);
+                self.send_rreq(now, destination, ttl);
+            }
+        }
+        self.searches.insert(destination, search);
+    }
+
+    /// The radius after `last` (0: none yet).
+    fn next_ttl(&self, last: u8) -> u8 {
+        let config = &self.config;
+        let ttl = match last {
+            0 => config.ttl_start,
+            last if last < config.ttl_threshold => last.saturating_add(config.ttl_increment),
+            _ => config.net_diameter,
+        };
+        ttl.min(config.net_diameter)
+    }
+
+    /// How often the whole network is searched: RREQ_RETRIES times by the RFC (section 6.3), once more by ns-2.
+    fn wide_attempts(&self) -> u8 {
+        match self.config.flavour {
+            Flavour::Rfc3561 => self.config.rreq_retries.max(1),
+            Flavour::Ns2 => self.config.rreq_retries.saturating_add(1),
+        }
+    }
+
+    /// How long to wait for an answer after a search of radius `ttl`, the `wide`-th of the whole network: the RFC
+    /// doubles the time with each of these (section 6.3), ns-2 multiplies it and limits it to the time of rest.
+    fn patience(&self, ttl: u8, wide: u8) -> Duration {
+        let config = &self.config;
+        match (config.flavour, wide) {
+            (_, 0) => config.ring_traversal_time(ttl),
+            (Flavour::Rfc3561, wide) => config.net_traversal_time().saturating_mul(1 << u32::from(wide - 1).min(16)),
+            (Flavour::Ns2, wide) => {
+                let longest = config.rest.unwrap_or(Duration::MAX);
+                config.ring_traversal_time(ttl).saturating_mul(u64::from(wide)).min(longest)
+            }
+        }
+    }
+
+    /// The first tick at `due` or after it.
+    fn on_tick(&self, due: Instant) -> Instant {
+        match self.config.tick {
+            None => due,
+            Some(tick) => Instant::from_nanos(due.as_nanos().next_multiple_of(tick.as_nanos())),
+        }
+    }
+
+    fn give_up(&mut self, now: Instant, destination: Node, mut search: Discovery) {
+        self.stats.searches_failed += 1;
+        while let Some(datagram) = self.buffer.take(destination) {
+            self.drop_datagram(datagram, DropReason::NoRoute);
+        }
+        match self.config.rest {
+            None => {
+                self.searches.remove(&destination);
+            }
+            Some(rest) => {
+                search.purpose = Purpose::Rest;
+                search.due = now + rest;
+                search.deadline = self.on_tick(search.due);
+                self.searches.insert(destination, search);
+            }
+        }
+    }
+
+    /// Asks all around for `destination`. Before that the node's own number grows, so that the ways back to it are
+    /// taken over everywhere (section 6.1).
+    pub(super) fn send_rreq(&mut self, now: Instant, destination: Node, ttl: u8) {
+        self.advance_sequence();
+        let destination_sequence = self.table.entry(now, destination).and_then(|route| route.sequence);
+        let rreq = Rreq {
+            hop_count: 0,
+            id: self.next_rreq_id,
+            destination,
+            destination_sequence,
+            originator: self.me,
+            originator_sequence: self.sequence,
+            gratuitous: self.config.gratuitous,
+            destination_only: false,
+        };
+        self.next_rreq_id = self.next_rreq_id.wrapping_add(1);
+        self.send_control(now, None, ttl, Message::Rreq(rreq));
+    }
+}

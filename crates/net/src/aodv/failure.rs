@@ -1,0 +1,196 @@
+//! Broken links: routes become invalid, those who use them are told, and a route may be repaired where it broke
+//! (RFC 3561, sections 6.11, 6.12).
+
+use super::discovery::{Discovery, Purpose};
+use super::message::{Rerr, UNREACHABLE_MAX, Unreachable};
+use super::table::State;
+use super::{Aodv, Datagram, DropReason, Message, Node, Output, RepairWhen};
+use airbraid_units::Instant;
+use std::collections::BTreeSet;
+
+impl<P> Aodv<P> {
+    /// The link layer could not get something across.
+    pub(super) fn on_link_failed(&mut self, now: Instant, next_hop: Node, datagram: Option<Datagram<P>>) {
+        // ns-2 does not care for messages that were lost.
+        if self.is_ns2() && datagram.is_none() {
+            return;
+        }
+        let Some(datagram) = datagram else { return self.break_link(now, next_hop, None) };
+        let destination = datagram.destination;
+        let route = self.table.valid(now, destination).filter(|route| route.next_hop == next_hop);
+        let hops = route.map(|route| route.hops);
+        let repair = hops.filter(|&hops| self.is_worth_repair(&datagram, hops));
+        match repair {
+            Some(hops) if self.is_ns2() => self.repair_in_place(now, datagram, hops),
+            Some(hops) => {
+                self.break_link(now, next_hop, Some(destination));
+                self.repair(now, datagram, hops);
+            }
+            None => {
+                self.break_link(now, next_hop, None);
+                self.lose(now, datagram);
+            }
+        }
+    }
+
+    fn is_worth_repair(&self, datagram: &Datagram<P>, hops: u8) -> bool {
+        let Some(repair) = self.config.repair else { return false };
+        datagram.source != self.me
+            && match repair.when {
+                RepairWhen::Within(limit) => hops <= limit,
+                RepairWhen::NearerThanSource => datagram.hops > hops,
+            }
+    }
+
+    /// A packet that the link layer handed back and whose route is not repaired: the source looks for another way, others
+    /// drop it unless their search for a way is under way already. In ns-2 the source drops it too. Each try costs one of
+    /// the packet's hops: with a link layer that fails for ever it would be sent for ever.
+    fn lose(&mut self, now: Instant, mut datagram: Datagram<P>) {
+        let destination = datagram.destination;
+        let is_repaired = self.searches.get(&destination).is_some_and(|search| search.purpose == Purpose::Repair);
+        if datagram.source == self.me && !self.is_ns2() && datagram.ttl > 1 {
+            datagram.ttl -= 1;
+            self.originate(now, datagram);
+        } else if is_repaired {
+            self.keep(now, datagram);
+        } else {
+            self.drop_datagram(datagram, DropReason::LinkFailed);
+        }
+    }
+
+    /// All routes through `next_hop` are invalid, and those who use them are told, but not of `spared`.
+    pub(super) fn break_link(&mut self, now: Instant, next_hop: Node, spared: Option<Node>) {
+        let broken = self.table.break_link(now, next_hop);
+        self.greeters.remove(&next_hop);
+        if broken.is_empty() {
+            return;
+        }
+        self.stats.links_broken += 1;
+        self.outputs.push_back(Output::LinkBroken(next_hop));
+        let told: Vec<_> = broken.into_iter().filter(|&destination| Some(destination) != spared).collect();
+        self.report(now, &told, false);
+    }
+
+    /// Tells the neighbours that come this way to `destinations` that there is no way any more.
+    fn report(&mut self, now: Instant, destinations: &[Node], is_answer: bool) {
+        let tell_all = self.is_ns2() && !is_answer;
+        let (mut unreachable, mut receivers) = (Vec::new(), BTreeSet::new());
+        for &destination in destinations {
+            let Some(route) = self.table.entry(now, destination) else { continue };
+            let precursors = std::mem::take(&mut route.precursors);
+            if let Some(sequence) = route.sequence
+                && (tell_all || !precursors.is_empty())
+            {
+                unreachable.push(Unreachable { destination, sequence });
+                receivers.extend(precursors);
+            }
+        }
+        self.send_rerr(now, false, unreachable, receivers, is_answer);
+    }
+
+    /// A repaired route has become longer: those who use it may look for a better one, and need not (flag N).
+    pub(super) fn report_detour(&mut self, now: Instant, destination: Node) {
+        let Some(route) = self.table.valid(now, destination) else { return };
+        let Some(sequence) = route.sequence else { return };
+        let receivers = route.precursors.clone();
+        self.send_rerr(now, true, vec![Unreachable { destination, sequence }], receivers, false);
+    }
+
+    /// Sends a RERR: to the only one whom it concerns, or to all if they are several (section 6.11); ns-2 always to all.
+    pub(super) fn send_rerr(
+        &mut self,
+        now: Instant,
+        keep: bool,
+        unreachable: Vec<Unreachable>,
+        receivers: BTreeSet<Node>,
+        is_answer: bool,
+    ) {
+        if unreachable.is_empty() || (receivers.is_empty() && !self.is_ns2()) {
+            return;
+        }
+        let only = if receivers.len() == 1 && !self.is_ns2() { receivers.first().copied() } else { None };
+        for part in unreachable.chunks(UNREACHABLE_MAX) {
+            if self.rerr_limit.try_one(now).is_err() {
+                self.stats.rerr_suppressed += 1;
+                continue;
+            }
+            let message = Message::Rerr(Rerr { keep, unreachable: part.to_vec() });
+            // What answers a broadcast, neighbours may answer at the same instant.
+            if only.is_none() && is_answer {
+                self.broadcast_jittered(now, 1, message);
+            } else {
+                self.send_control(now, only, 1, message);
+            }
+        }
+    }
+
+    /// A neighbour has no way any more to some destinations.
+    pub(super) fn on_rerr(&mut self, now: Instant, from: Node, rerr: &Rerr) {
+        let mut lost = Vec::new();
+        for &Unreachable { destination, sequence } in &rerr.unreachable {
+            if rerr.keep {
+                self.pass_detour_on(now, from, destination);
+            } else if let Some(route) = self.table.hit_by_error(now, from, destination, sequence) {
+                route.invalidate_with(sequence);
+                lost.push(destination);
+            }
+        }
+        self.report(now, &lost, true);
+    }
+
+    /// A route with a detour is still a route: only those farther back need to know.
+    fn pass_detour_on(&mut self, now: Instant, from: Node, destination: Node) {
+        if self.table.valid(now, destination).is_some_and(|route| route.next_hop == from) {
+            self.report_detour(now, destination);
+        }
+    }
+
+    /// Looks for the destination from here, by its next number; packets wait meanwhile.
+    fn repair(&mut self, now: Instant, datagram: Datagram<P>, hops: u8) {
+        let destination = datagram.destination;
+        // MIN_REPAIR_TTL is the last known number of hops to the destination, the other those to the source.
+        let radius = hops.max(datagram.hops / 2);
+        self.keep(now, datagram);
+        let Some(repair) = self.config.repair else { return };
+        let ttl = radius.saturating_add(repair.add_ttl).clamp(1, self.config.net_diameter);
+        if self.rreq_limit.try_one(now).is_err() {
+            return self.abandon_repair(now, destination);
+        }
+        let due = now + repair.wait.unwrap_or_else(|| self.config.ring_traversal_time(ttl));
+        let (purpose, wide, deadline) = (Purpose::Repair, 0, due);
+        self.searches.insert(destination, Discovery { purpose, ttl, wide, due, deadline, broken_hops: hops });
+        self.stats.searches += 1;
+        self.stats.repairs += 1;
+        self.send_rreq(now, destination, ttl);
+    }
+
+    /// As ns-2 does it: the other routes through the neighbour are left alone, and the number is not counted on.
+    fn repair_in_place(&mut self, now: Instant, datagram: Datagram<P>, hops: u8) {
+        if let Some(route) = self.table.valid(now, datagram.destination) {
+            route.state = State::UnderRepair;
+        }
+        self.repair(now, datagram, hops);
+    }
+
+    /// Nobody has answered a repair: the search goes on for the node's own packets, if any wait. By the RFC those who use the
+    /// route are told and their packets dropped; in ns-2 the node goes on as if it were the source of them all.
+    pub(super) fn fail_repair(&mut self, now: Instant, destination: Node) {
+        self.stats.searches_failed += 1;
+        if let Some(search) = self.searches.get_mut(&destination) {
+            search.purpose = Purpose::Own;
+        }
+        if !self.is_ns2() {
+            self.abandon_repair(now, destination);
+        } else if let Some(route) = self.table.entry(now, destination) {
+            route.state = State::Invalid;
+        }
+    }
+
+    /// A repair has failed or may not even begin.
+    fn abandon_repair(&mut self, now: Instant, destination: Node) {
+        self.report(now, &[destination], false);
+        while let Some(datagram) = self.buffer.take_foreign(destination, self.me) {
+            self.drop_datagram(datagram, DropReason::NoRoute);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Hello messages: neighbours that fall silent are gone (RFC 3561, sections 6.9, 6.10). Off where the link layer tells.
+
+use super::message::Rrep;
+use super::table::Offer;
+use super::{Aodv, Message, Node};
+use airbraid_units::{Duration, Instant};
+
+impl<P> Aodv<P> {
+    /// For how long the silence of a neighbour that says hello means nothing.
+    fn allowed_silence(&self) -> Option<Duration> {
+        self.config.hello.map(|hello| hello.interval * u64::from(hello.allowed_loss))
+    }
+
+    pub(super) fn on_hello(&mut self, now: Instant, from: Node, hello: &Rrep) {
+        if hello.destination != from || hello.lifetime.is_zero() {
+            return;
+        }
+        let expires = now + hello.lifetime;
+        let offer = Offer { sequence: hello.destination_sequence, hops: 1, next_hop: from, expires };
+        self.table.offer(now, from, offer);
+        self.flush(now, from);
+        if let Some(silence) = self.allowed_silence() {
+            self.greeters.insert(from, now + silence);
+        }
+    }
+
+    /// Something came from a neighbour; of one that says hello the time begins anew.
+    pub(super) fn on_sign_of_life(&mut self, now: Instant, from: Node) {
+        if let Some(silence) = self.allowed_silence()
+            && let Some(until) = self.greeters.get_mut(&from)
+        {
+            *until = now + silence;
+        }
+    }
+
+    /// Neighbours that have been silent for too long are gone.
+    pub(super) fn check_greeters(&mut self, now: Instant) {
+        let is_silent = |until: &Instant| *until <= now;
+        let silent: Vec<_> =
+            self.greeters.iter().filter(|(_, until)| is_silent(until)).map(|(&neighbour, _)| neighbour).collect();
+        for neighbour in silent {
+            self.greeters.remove(&neighbour);
+            self.break_link(now, neighbour, None);
+        }
+    }
+
+    /// Once an interval, a node that has routes and has been silent says that it is there.
+    pub(super) fn say_hello(&mut self, now: Instant) {
+        let (Some(hello), Some(next)) = (self.config.hello, self.next_hello) else { return };
+        if next > now {
+            return;
+        }
+        // Missed beats are not made up for.
+        let missed = (now - next).div_floor(hello.interval);
+        self.next_hello = Some(next + hello.interval * (missed + 1));
+        let was_heard = self.last_broadcast.is_some_and(|at| at + hello.interval > now);
+        if was_heard || !self.table.has_valid(now) {
+            return;
+        }
+        let rrep = Rrep {
+            hop_count: 0,
+            destination: self.me,
+            destination_sequence: self.sequence,
+            originator: self.me,
+            lifetime: hello.interval * u64::from(hello.allowed_loss),
+        };
+        self.send_control(now, None, 1, Message::Rrep(rrep));
+    }
+}

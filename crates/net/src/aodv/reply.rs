@@ -1,0 +1,55 @@
+//! Route replies that arrive: the way there is learned and told on to who asked (RFC 3561, section 6.7).
+
+use super::discovery::Purpose;
+use super::message::Rrep;
+use super::table::Offer;
+use super::{Aodv, Message, Node};
+use airbraid_units::Instant;
+
+impl<P> Aodv<P> {
+    pub(super) fn on_rrep(&mut self, now: Instant, from: Node, mut rrep: Rrep) {
+        if rrep.destination == self.me {
+            return;
+        }
+        rrep.hop_count = rrep.hop_count.saturating_add(1);
+        let expires = now + rrep.lifetime;
+        let offer = Offer { sequence: rrep.destination_sequence, hops: rrep.hop_count, next_hop: from, expires };
+        let is_news = expires > now && self.table.offer(now, rrep.destination, offer);
+        if is_news {
+            self.conclude_repair(now, &rrep);
+        }
+        self.flush(now, rrep.destination);
+        if is_news && rrep.originator != self.me {
+            self.tell_on(now, from, rrep);
+        }
+    }
+
+    /// Passes a reply on towards who asked, and notes who will come this way.
+    fn tell_on(&mut self, now: Instant, from: Node, mut rrep: Rrep) {
+        let used_until = now + self.config.active_route_timeout;
+        let is_ns2 = self.is_ns2();
+        let Some(back) = self.table.valid(now, rrep.originator) else { return };
+        let towards_originator = back.next_hop;
+        if !is_ns2 {
+            back.expires = back.expires.max(used_until);
+        }
+        self.table.add_precursor(now, rrep.destination, towards_originator);
+        self.table.add_precursor(now, from, towards_originator);
+        if let Some(route) = self.table.valid(now, rrep.destination) {
+            // What is announced is this node's own route.
+            rrep.hop_count = route.hops;
+        }
+        self.send_control(now, Some(towards_originator), self.config.net_diameter, Message::Rrep(rrep));
+    }
+
+    /// A repaired route that is longer than before is told to those who use it (section 6.12).
+    fn conclude_repair(&mut self, now: Instant, rrep: &Rrep) {
+        let search = self.searches.get(&rrep.destination).copied();
+        if let Some(search) = search.filter(|search| search.purpose == Purpose::Repair)
+            && !self.is_ns2()
+            && rrep.hop_count > search.broken_hops
+        {
+            self.report_detour(now, rrep.destination);
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The routing table of one node: which neighbour leads to whom, how far it is, how fresh that is.
+//!
+//! Every change goes through the few functions here, and each keeps the promise on which the freedom of loops rests:
+//! the freshness of a node's knowledge of a destination (number, less one while the route is invalid; then hops)
+//! never gets worse. Nothing is ever forgotten: an entry outlives its route with its number (RFC 3561 permits to delete
+//! it after DELETE_PERIOD and does not ask for it).
+
+use super::Node;
+use super::config::Flavour;
+use airbraid_units::{Instant, SeqNum};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is known of the way to one destination.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// The destination's number, if it was ever heard of.
+    pub sequence: Option<SeqNum>,
+    /// Hops to the destination; what they were while the route is not valid.
+    pub hops: u8,
+    /// The neighbour on the way.
+    pub next_hop: Node,
+    /// Until when the route is valid.
+    pub expires: Instant,
+    pub(super) state: State,
+    /// Whether the number belongs to this route (flag "valid destination sequence number").
+    pub(super) is_sequence_valid: bool,
+    /// Neighbours that use this node on their way to the destination.
+    pub(super) precursors: BTreeSet<Node>,
+}
+
+/// What a route can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Valid,
+    Invalid,
+    /// ns-2 only: broken, but its number and hops still stand in the way of others that are no better.
+    UnderRepair,
+}
+
+/// A route on offer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Offer {
+    pub sequence: SeqNum,
+    pub hops: u8,
+    pub next_hop: Node,
+    pub expires: Instant,
+}
+
+/// The routing table.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    flavour: Flavour,
+    routes: BTreeMap<Node, Route>,
+}
+
+impl Table {
+    pub(super) const fn new(flavour: Flavour) -> Self {
+        Self { flavour, routes: BTreeMap::new() }
+    }
+
+    /// The entry of `destination`, as it is at `now`: a route that has expired is invalid from that very instant, as if
+    /// a timer had rung.
+    pub(super) fn entry(&mut self, now: Instant, destination: Node) -> Option<&mut Route> {
+        let route = self.routes.get_mut(&destination)?;
+        route.settle(now);
+        Some(route)
+    }
+
+    /// The valid route to `destination`.
+    pub(super) fn valid(&mut self, now: Instant, destination: Node) -> Option<&mut Route> {
+        self.entry(now, destination).filter(|route| route.state == State::Valid)
+    }
+
+    /// What [`Self::valid`] would give, without settling anything.
+    pub(super) fn peek(&self, now: Instant, destination: Node) -> Option<&Route> {
+        self.routes.get(&destination).filter(|route| route.state == State::Valid && route.expires > now)
+    }
+
+    /// Whether any route is valid.
+    pub(super) fn has_valid(&self, now: Instant) -> bool {
+        self.routes.values().any(|route| route.state == State::Valid && route.expires > now)
+    }
+
+    /// Takes a route over if it is fresher, or as fresh and shorter or not needing to be (section 6.2); says whether
+    /// it did. A number that is older than the one kept never replaces it, whatever its flag says.
+    pub(super) fn offer(&mut self, now: Instant, destination: Node, offer: Offer) -> bool {
+        let Some(route) = self.entry(now, destination) else {
+            self.routes.insert(destination, Route::new(Some(offer.sequence), offer));
+            return true;
+        };
+        let is_better = route.sequence.is_none_or(|sequence| {
+            let is_needed = route.state == State::Invalid || offer.hops < route.hops;
+            offer.sequence.is_after(sequence) || (offer.sequence == sequence && is_needed)
+        });
+        if is_better {
+            // The lifetime that was promised stands if it is longer.
+            let expires = if route.state == State::Valid { route.expires.max(offer.expires) } else { offer.expires };
+            let precursors = std::mem::take(&mut route.precursors);
+            *route = Route { expires, precursors, ..Route::new(Some(offer.sequence), offer) };
+        }
+        is_better
+    }
+
+    /// A message came straight from `neighbour`: there is a route of one hop, though of unknown number (section 6.2).
+    /// The number kept is not given up, so this makes nothing older.
+    pub(super) fn meet(&mut self, now: Instant, neighbour: Node, expires: Instant) {
+        let offer = Offer { sequence: SeqNum(0), hops: 1, next_hop: neighbour, expires };
+        match self.entry(now, neighbour) {
+            None => {
+                self.routes.insert(neighbour, Route { is_sequence_valid: false, ..Route::new(None, offer) });
+            }
+            Some(route) if route.state == State::Valid && route.hops == 1 => route.expires = route.expires.max(expires),
+            Some(route) => {
+                let (sequence, precursors) = (route.sequence, std::mem::take(&mut route.precursors));
+                let expires = if route.state == State::Valid { route.expires.max(expires) } else { expires };
+                *route = Route { is_sequence_valid: false, precursors, expires, ..Route::new(sequence, offer) };
+            }
+        }
+    }
+
+    /// A valid route to `destination` lasts until `expires` at least.
+    pub(super) fn prolong(&mut self, now: Instant, destination: Node, expires: Instant) {
+        if let Some(route) = self.valid(now, destination) {
+            route.expires = route.expires.max(expires);
+        }
+    }
+
+    /// `precursor` goes to `destination` by way of this node.
+    pub(super) fn add_precursor(&mut self, now: Instant, destination: Node, precursor: Node) {
+        if let Some(route) = self.entry(now, destination) {
+            route.precursors.insert(precursor);
+        }
+    }
+
+    /// Makes all valid routes through `next_hop` invalid (section 6.11); gives the destinations.
+    pub(super) fn break_link(&mut self, now: Instant, next_hop: Node) -> Vec<Node> {
+        let mut broken = Vec::new();
+        for (&destination, route) in &mut self.routes {
+            route.settle(now);
+            if route.state == State::Valid && route.next_hop == next_hop {
+                route.invalidate();
+                broken.push(destination);
+            }
+        }
+        broken
+    }
+
+    /// Makes all routes invalid.
+    pub(super) fn invalidate_all(&mut self, now: Instant) {
+        for route in self.routes.values_mut() {
+            route.settle(now);
+            if route.state != State::Invalid {
+                route.invalidate();
+            }
+            route.precursors.clear();
+        }
+    }
+
+    /// `from` says that `destination` is unreachable through it, and that routes older than `sequence` are void; gives
+    /// the route if that is news: it leads there and is older. One of equal number has been learned since, so that the
+    /// news is stale; ns-2 believes it all the same.
+    pub(super) fn hit_by_error(
+        &mut self,
+        now: Instant,
+        from: Node,
+        destination: Node,
+        sequence: SeqNum,
+    ) -> Option<&mut Route> {
+        let flavour = self.flavour;
+        let route = self.valid(now, destination).filter(|route| route.next_hop == from)?;
+        let known = route.sequence?;
+        let counts = sequence.is_after(known) || (flavour == Flavour::Ns2 && sequence == known);
+        counts.then_some(route)
+    }
+}
+
+impl Route {
+    fn new(sequence: Option<SeqNum>, offer: Offer) -> Self {
+        Self {
+            sequence,
+            hops: offer.hops,
+            next_hop: offer.next_hop,
+            expires: offer.expires,
+            state: State::Valid,
+            is_sequence_valid: true,
+            precursors: BTreeSet::new(),
+        }
+    }
+
+    fn settle(&mut self, now: Instant) {
+        if self.state == State::Valid && self.expires <= now {
+            self.invalidate();
+        }
+    }
+
+    /// The route is invalid, and the number one more: whoever looks for a way now refuses the ways that led here.
+    pub(super) fn invalidate(&mut self) {
+        self.sequence = self.sequence.map(SeqNum::next);
+        self.state = State::Invalid;
+    }
+
+    /// The route is invalid because its next hop said so, which also gave the number.
+    pub(super) fn invalidate_with(&mut self, sequence: SeqNum) {
+        self.sequence = Some(sequence);
+        self.state = State::Invalid;
+    }
+}
