@@ -140,6 +140,8 @@ pub struct Radio {
     pub radio: RadioConfig,
     /// The medium access.
     pub mac: Mac,
+    /// What is lost of that which the MAC has received and acknowledged.
+    pub delivery_loss: Loss,
 }
 
 /// Which medium access a radio has.

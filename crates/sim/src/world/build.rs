@@ -13,7 +13,8 @@ use crate::scenario::spec::{self, Interface, Mac, Spec};
 use airbraid_engine::{Stream, trunk};
 use airbraid_mac::Address;
 use airbraid_mac::dcf::Dcf;
-use airbraid_net::link::Link;
+use airbraid_net::link::{Link, Loss};
+use airbraid_net::loss::LossProcess;
 use airbraid_net::refusal::Refusal;
 use airbraid_net::source::{Application, Source};
 use airbraid_net::tcp::{Receiver, Sender, SenderStats};
@@ -202,12 +203,17 @@ fn stations(spec: &Spec, seed: u64) -> Vec<Station> {
                 node: node as u32,
                 members: Vec::new(),
                 queue_limit: config.queue_limit,
+                delivery_loss: delivery_loss(&radio.delivery_loss, seed, index),
                 collisions: 0,
                 channel_errors: 0,
             });
         }
     }
     stations
+}
+
+fn delivery_loss(loss: &Loss, seed: u64, radio: u32) -> Option<LossProcess> {
+    (*loss != Loss::None).then(|| LossProcess::new(loss, Stream::new(seed, u64::from(radio), "radio.delivery_loss")))
 }
 
 fn links(spec: &Spec, seed: u64) -> Result<Vec<LinkEnd>, Refusal> {

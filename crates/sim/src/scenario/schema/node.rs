@@ -163,9 +163,9 @@ fn one_radio(
         }
     };
     let name = view.read("name", format!("ch{channel}"), "from the channel", reader::name);
-    let (radio, dcf) = radio::read(&mut view);
+    let (radio, dcf, delivery_loss) = radio::read(&mut view);
     view.finish();
-    Radio { name, channel, radio, mac: Mac::Dcf(dcf) }
+    Radio { name, channel, radio, mac: Mac::Dcf(dcf), delivery_loss }
 }
 
 /// Reads the routes of each node, when everything that they can name is known.

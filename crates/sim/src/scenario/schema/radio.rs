@@ -4,6 +4,7 @@
 //! 550 m carrier sense, capture 10 dB), because that is what most published wireless simulations ran with. A radio whose
 //! `standard` differs from that of `[radio]` inherits from there only what does not belong to a PHY.
 
+use super::link;
 use crate::phy::{ErrorModel, PathLoss, RadioConfig, Threshold};
 use crate::scenario::error::Complaint;
 use crate::scenario::frequency::Frequency;
@@ -11,6 +12,7 @@ use crate::scenario::reader::{self, View, probability, quantity};
 use crate::scenario::tree::{Data, Value};
 use airbraid_mac::dcf::DcfConfig;
 use airbraid_mac::phy::{Preamble, Rate, Standard};
+use airbraid_net::link::Loss;
 use airbraid_units::{BitRate, Bytes, Db, Dbm, Duration, Metres, Milliwatt, Probability};
 use std::fmt::Display;
 
@@ -36,10 +38,12 @@ const OF_THE_PHY: &[&str] = &[
 ];
 
 /// Reads everything of a radio but its name and channel.
-pub(super) fn read(view: &mut View<'_>) -> (RadioConfig, DcfConfig) {
+pub(super) fn read(view: &mut View<'_>) -> (RadioConfig, DcfConfig, Loss) {
     let standard = standard(view);
     view.choice("mac", &[("dcf", ())], (), "the medium access of 802.11");
-    (radio(view, standard), dcf(view, standard))
+    let delivery_loss =
+        view.optional("delivery_loss", "none", |value| link::loss(view, "delivery_loss", value)).unwrap_or_default();
+    (radio(view, standard), dcf(view, standard), delivery_loss)
 }
 
 /// The name that scenarios give to `standard`.
