@@ -12,7 +12,7 @@ fn scenario(nodes: usize, flows: &[FlowChoice], ber: bool, rts: bool, trunk: boo
     let error = if ber { "{ ber = 1e-5 }" } else { "\"none\"" };
     let threshold = if rts { 0 } else { 3000 };
     // Every other scenario with bit errors also loses packets behind the MAC.
-    let lost = if ber && seed % 2 == 0 { "5 %" } else { "none" };
+    let lost = if ber && seed.is_multiple_of(2) { "5 %" } else { "none" };
     let mut text = format!(
         r#"
 schema = 1
