@@ -1,40 +1,51 @@
 #!/usr/bin/env bash
-# The simulated TCP beside the kernel's on the same scenarios and seed, as root. A table, some four minutes.
-# usage: benches/lab.sh [airbraid] [seconds]
+# The simulated TCP (profile "linux") beside the kernel's on the same scenarios and seeds, as root: a table.
+# Kernel and simulation run on the seeds 1 to RUNS; each entry is the mean of those, with the standard deviation.
+# usage: benches/lab.sh [airbraid] [seconds] [runs] [scenario]
 set -euo pipefail
 airbraid=${1:-target/release/airbraid}
 seconds=${2:-15}
+runs=${3:-3}
+only=${4:-}
 folder=$(cd "$(dirname "$0")/.." && pwd)/scenarios/lab
 
-# What Linux does, as far as the simulated TCP can be told: the rest is in docs/lab.md.
-linux='mss = "1448 byte", initial_window = 10, min_rto = "200 ms", delayed_ack = "40 ms", receive_buffer = "6 MB", send_buffer = "4 MB", timestamps = true'
+mean() { awk '{ n++; s += $1; q += $1 * $1 } END { m = s / n; v = n > 1 ? (q - n * m * m) / (n - 1) : 0
+    printf("%.3f %.3f\n", m, (v > 0) ? sqrt(v) : 0) }'; }
 
-row() { # name, kernel's algorithm, ours, scenario, settings...
-    local name=$1 kernel=$2 ours=$3 file=$folder/$4.toml
-    shift 4
-    local settings=()
+row() { # name, algorithm, scenario, settings...
+    local name=$1 algorithm=$2 file=$folder/$3.toml
+    [[ -z $only || $3 == "$only" ]] || return 0
+    shift 3
+    local settings=() seed trust
     for setting in "$@"; do settings+=(--set "$setting"); done
-    local real simulated late
-    "$airbraid" lab "$file" "${settings[@]}" --duration "$((seconds + 15)) s" \
-        --exec "sender=iperf3 -c receiver -C $kernel -t $seconds -f k" --exec "receiver=iperf3 -s -1 -f k" >"$scratch" || true
-    real=$(awk '/^sender .* receiver *$/ { for (i = 1; i < NF; i++) if ($(i + 1) == "Kbits/sec") print $i / 1000 }' "$scratch")
-    late=$(awk '/events late/ { sub(/.*\(median\), /, ""); sub(/ \(99.*/, ""); print }' "$scratch")
-    simulated=$("$airbraid" run "$file" "${settings[@]}" --set "flow.download.transport={ tcp = \"$ours\", $linux }" \
-        --duration "$seconds s" --replications 5 | awk '$1 == "download" { for (i = 1; i <= NF; i++) if ($i ~ /bit\/s$/) { print ($i == "kbit/s") ? $2 / 1000 : $2; exit } }')
-    awk -v name="$name" -v kernel="$kernel" -v real="$real" -v ours="$simulated" -v late="$late" 'BEGIN {
-        printf "| %s | %s | %.2f | %.2f | %+.1f %% | %s |\n", name, kernel, real, ours, 100 * (ours / real - 1), late }'
+    : >"$scratch/real"
+    : >"$scratch/late"
+    for ((seed = 1; seed <= runs; seed++)); do
+        "$airbraid" lab "$file" "${settings[@]}" --seed "$seed" --duration "$((seconds + 15)) s" \
+            --exec "sender=iperf3 -c receiver -C $algorithm -t $seconds -f k" --exec "receiver=iperf3 -s -1 -f k" >"$scratch/lab" || true
+        awk '/^sender .* receiver *$/ { for (i = 1; i < NF; i++) if ($(i + 1) == "Kbits/sec") print $i / 1000 }' "$scratch/lab" >>"$scratch/real"
+        grep -q 'NOT TO BE TRUSTED' "$scratch/lab" && echo untrusted >>"$scratch/late"
+    done
+    trust=$((runs - $(wc -l <"$scratch/late")))
+    "$airbraid" run "$file" "${settings[@]}" --set "flow.download.transport={ tcp = \"$algorithm\", profile = \"linux\" }" \
+        --duration "$seconds s" --replications "$runs" --json |
+        python3 -c 'import json, sys
+for run in json.load(sys.stdin)["cells"][0]["runs"]:
+    print(next(f for f in run["flows"] if f["name"] == "download")["goodput_bps"] / 1e6)' >"$scratch/ours"
+    awk -v name="$name" -v kernel="$algorithm" -v real="$(mean <"$scratch/real")" -v ours="$(mean <"$scratch/ours")" \
+        -v trust="$trust of $runs" 'BEGIN { split(real, r, " "); split(ours, o, " ")
+        printf "| %s | %s | %.2f ± %.2f | %.2f ± %.2f | %+.1f %% | %s |\n", name, kernel, r[1], r[2], o[1], o[2], 100 * (o[1] / r[1] - 1), trust }'
 }
 
-scratch=$(mktemp)
-trap 'rm -f "$scratch"' EXIT
-echo "| scenario | TCP | kernel, Mbit/s | simulated | difference | lateness, 99.9 % |"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+echo "| scenario | TCP | kernel, Mbit/s | simulated, Mbit/s | difference | trusted runs |"
 echo "|---|---|---|---|---|---|"
-for pair in "reno sack" "cubic cubic"; do
-    read -r kernel ours <<<"$pair"
-    row "one 802.11b channel" "$kernel" "$ours" trunk 'trunk.air.members=["ch1"]'
-    row "trunk of three" "$kernel" "$ours" trunk
-    row "the same, BER 1e-5" "$kernel" "$ours" trunk 'radio.error={ ber = 1e-5 }'
-    row "the same, one channel congested" "$kernel" "$ours" congested
-    row "link 20 Mbit/s, 10 ms, 1 % loss" "$kernel" "$ours" link 'link.wan.loss="1 %"'
-    row "chain of three hops" "$kernel" "$ours" chain
+for algorithm in reno cubic; do
+    row "one 802.11b channel" "$algorithm" trunk 'trunk.air.members=["ch1"]'
+    row "trunk of three" "$algorithm" trunk
+    row "the same, BER 1e-5" "$algorithm" trunk 'radio.error={ ber = 1e-5 }'
+    row "the same, one channel congested" "$algorithm" congested
+    row "link 20 Mbit/s, 10 ms, 1 % loss" "$algorithm" link 'link.wan.loss="1 %"'
+    row "chain of three hops" "$algorithm" chain
 done

@@ -11,6 +11,8 @@ type FlowChoice = (usize, usize, usize, usize);
 fn scenario(nodes: usize, flows: &[FlowChoice], ber: bool, rts: bool, trunk: bool, queue: u32, seed: u32) -> String {
     let error = if ber { "{ ber = 1e-5 }" } else { "\"none\"" };
     let threshold = if rts { 0 } else { 3000 };
+    // Every other scenario with bit errors also loses packets behind the MAC.
+    let lost = if ber && seed.is_multiple_of(2) { "5 %" } else { "none" };
     let mut text = format!(
         r#"
 schema = 1
@@ -27,6 +29,7 @@ carrier_sense_range = "400 m"
 error               = {error}
 rts_threshold       = "{threshold} byte"
 queue               = {queue}
+delivery_loss       = "{lost}"
 "#
     );
     for node in 0..nodes {
@@ -76,4 +79,27 @@ proptest! {
         let dropped: u64 = result.drops.values().sum();
         prop_assert_eq!(dropped, result.packets.dropped);
     }
+}
+
+#[test]
+fn a_radio_loses_the_share_that_it_is_told_to() {
+    let text = r#"
+schema = 1
+title  = "Losses behind the MAC"
+asks   = "Is one datagram of fifty lost, and does the MAC not know?"
+run    = { duration = "100 s" }
+radio  = { standard = "802.11b" }
+node   = [
+  { name = "a", position = ["0 m", "0 m"], radios = [1] },
+  { name = "b", position = ["50 m", "0 m"], radios = [{ channel = 1, delivery_loss = "2 %" }] },
+]
+flow   = [{ name = "f", from = "a", to = "b", transport = "udp", source = { rate = "1 Mbit/s" } }]
+"#;
+    let result = run(&spec(text)).result;
+    let lost = result.drops.get("delivery_loss").copied().unwrap_or(0);
+    let offered: f64 = result.packets.offered as f64;
+    // Expected 2 %, five standard deviations of a binomial.
+    let (expected, deviation) = (0.02 * offered, (0.02 * 0.98 * offered).sqrt());
+    assert!(offered > 5_000.0 && (lost as f64 - expected).abs() < 5.0 * deviation, "{lost} of {offered}");
+    assert!(result.macs.iter().all(|mac| mac.retries == 0), "the MAC has acknowledged them");
 }

@@ -207,8 +207,9 @@ pub struct Lab {
     /// The scenario, a TOML file with nodes that say host = "namespace"
     #[arg(required_unless_present = "clean")]
     pub file: Option<PathBuf>,
-    /// Runs a command in a node's namespace, instead of those of the file; may be repeated
-    #[arg(long, value_name = "NODE=COMMAND")]
+    /// Runs a command in a node's namespace, instead of those of the file; may be repeated. With a port, commands that
+    /// name this node wait for up to 10 s until something listens there, instead of 3 s for any port
+    #[arg(long, value_name = "NODE[:PORT]=COMMAND")]
     pub exec: Vec<String>,
     /// Runs a shell in a node's namespace
     #[arg(long, value_name = "NODE")]

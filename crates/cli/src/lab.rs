@@ -55,11 +55,18 @@ fn options<'a>(arguments: &Lab, file: &str, spec: &mut Spec) -> Result<LabOption
     };
     let mut execs = Vec::new();
     for said in &arguments.exec {
-        let Some((name, command)) = said.split_once('=').filter(|(_, command)| !command.trim().is_empty()) else {
-            return Err(wrong("--exec", said, "write NODE=COMMAND".to_owned()));
+        let Some((place, command)) = said.split_once('=').filter(|(_, command)| !command.trim().is_empty()) else {
+            return Err(wrong("--exec", said, "write NODE=COMMAND, or NODE:PORT=COMMAND".to_owned()));
+        };
+        let (name, ready) = match place.split_once(':') {
+            None => (place, None),
+            Some((name, port)) => match port.trim().parse::<u16>() {
+                Ok(port) if port > 0 => (name, Some(port)),
+                _ => return Err(wrong("--exec", said, format!("`{}` is no port: 1 to 65535", port.trim()))),
+            },
         };
         let node = node("--exec", said, name.trim())?;
-        execs.push(Wanted { node, command: command.to_owned(), start: Duration::ZERO, ready: None });
+        execs.push(Wanted { node, command: command.to_owned(), start: Duration::ZERO, ready });
     }
     let shell = arguments.shell.as_deref().map(|name| node("--shell", name, name)).transpose()?;
     let max_lateness = Duration::parse(&arguments.max_lateness)

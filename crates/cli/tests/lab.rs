@@ -202,10 +202,12 @@ fn a_lab_that_cannot_be_says_why_and_makes_nothing() {
         return;
     }
     let name = format!("wrong-{}", std::process::id());
-    let cases: [(&[&str], i32, &str); 6] = [
+    let cases: [(&[&str], i32, &str); 8] = [
         (&["--exec", "sender=no-such-program -x"], 2, "the command of `sender` does not exist: no-such-program"),
         (&["--exec", "sendr=ping"], 2, "there is no node `sendr`; allowed: sender, receiver"),
         (&["--exec", "ping"], 2, "write NODE=COMMAND"),
+        (&["--exec", "sender:http=true"], 2, "`http` is no port: 1 to 65535"),
+        (&["--exec", "sender:0=true"], 2, "`0` is no port"),
         (&["--shell", "nobody"], 2, "there is no node `nobody`"),
         (&["--max-lateness", "1"], 2, "--max-lateness 1"),
         (&["--exec", "sender=false", "--json"], 1, ""),
@@ -220,4 +222,67 @@ fn a_lab_that_cannot_be_says_why_and_makes_nothing() {
     let done = airbraid(&["lab", "scenarios/examples/one_channel.toml"]);
     assert_eq!(done.status.code(), Some(2));
     assert!(text(&done.stderr).contains("add host = \"namespace\""));
+}
+
+#[test]
+fn a_client_waits_for_a_server_that_is_slow_to_listen() {
+    if !can_run("a_client_waits_for_a_server_that_is_slow_to_listen") {
+        return;
+    }
+    let server = "receiver:8080=sleep 4; exec python3 -m http.server 8080 --bind 10.0.0.2 --directory scenarios/lab";
+    let arguments = ["--exec", "sender=curl -sS http://receiver:8080/link.toml", "--exec", server];
+    let result = lab("slow", LINK, &arguments);
+    let file = std::fs::read_to_string(root_of_repository().join(LINK)).unwrap();
+    assert_eq!(output(&result, "sender"), file);
+}
+
+/// Writes a program for the shell; gives its path and where it may write.
+fn program(name: &str, text: &str) -> [PathBuf; 2] {
+    use std::os::unix::fs::PermissionsExt;
+    let place = |kind| std::env::temp_dir().join(format!("airbraid-{name}-{}.{kind}", std::process::id()));
+    std::fs::write(place("sh"), text).unwrap();
+    std::fs::set_permissions(place("sh"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    [place("sh"), place("out")]
+}
+
+#[test]
+fn a_shell_is_on_its_host_and_ends_the_lab() {
+    if !can_run("a_shell_is_on_its_host_and_ends_the_lab") {
+        return;
+    }
+    let name = format!("shell-{}", std::process::id());
+    let [shell, wrote] = program("shell", "#!/bin/sh\nip -br address >\"$WROTE\"\nping -c 1 receiver >>\"$WROTE\"\n");
+    let arguments = ["lab", LINK, "--name", &name, "--shell", "sender", "--duration", "60 s"];
+    let done = command(&arguments).env("SHELL", &shell).env("WROTE", &wrote).output().unwrap();
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let said = std::fs::read_to_string(&wrote).unwrap();
+    assert!(said.contains("air0") && said.contains("10.0.0.1") && said.contains("1 received"), "{said}");
+    assert!(left_of(&name).is_empty());
+    for path in [shell, wrote] {
+        std::fs::remove_file(path).unwrap();
+    }
+}
+
+#[test]
+fn without_a_tun_device_or_without_root_the_lab_says_so_and_makes_nothing() {
+    if !can_run("without_a_tun_device_or_without_root_the_lab_says_so_and_makes_nothing") {
+        return;
+    }
+    let name = format!("poor-{}", std::process::id());
+    let run = |wrapper: &[&str]| {
+        let mut wrapped = Command::new(wrapper[0]);
+        wrapped.current_dir(root_of_repository()).args(&wrapper[1..]);
+        wrapped.args([env!("CARGO_BIN_EXE_airbraid"), "lab", LINK, "--name", &name, "--exec", "sender=true"]);
+        let done = wrapped.output().unwrap();
+        (done.status.code(), text(&done.stderr))
+    };
+    let hidden = ["unshare", "--mount", "sh", "-c", "mount -t tmpfs none /dev/net && exec \"$0\" \"$@\""];
+    let (status, said) = run(&hidden);
+    assert!(matches!(status, Some(1 | 2)) && said.contains("/dev/net/tun"), "{status:?} {said}");
+    let (status, said) = run(&["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]);
+    // 126, 127: the others' files may not be read by nobody here, and then there is nothing to be seen.
+    if !matches!(status, Some(126 | 127)) {
+        assert!(matches!(status, Some(1 | 2)) && said.contains("root"), "{status:?} {said}");
+    }
+    assert!(left_of(&name).is_empty(), "{:?}", left_of(&name));
 }

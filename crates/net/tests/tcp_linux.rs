@@ -136,6 +136,9 @@ fn reordering_of_three_to_eight_packets_is_tolerated() {
         let (other, _) = reordered(rfc, behind, 40);
         println!("{behind}: {goodput:.3}, RFC {other:.3} of {straight:.3} {:?}", sender.stats());
         assert!(goodput > 0.95 * straight, "{behind}: {goodput} of {straight}");
-        assert!(sender.stats().retransmits < 100, "{behind}: {:?}", sender.stats());
+        // Each late packet looks lost to the RFCs' senders; here not one in three is sent again, those that the full
+        // queue drops included.
+        let late = sender.stats().sent_segments / 40;
+        assert!(3 * sender.stats().retransmits < late, "{behind}, {late} late: {:?}", sender.stats());
     }
 }

@@ -184,7 +184,7 @@ impl Receiver {
         };
         let (quick, tune) = &mut **state;
         let (mss, len) = (self.config.mss.as_u64(), u64::from(segment.len));
-        tune.on_data(now, len, segment.timestamp.map(|(_, echo)| echo), self.next);
+        let grew = tune.on_data(now, len, segment.timestamp.map(|(_, echo)| echo), self.next);
         let rtt = tune.rtt();
         let rto = LEAST_RTO + rtt.unwrap_or(Duration::ZERO);
         if self.needless.is_some() {
@@ -192,6 +192,9 @@ impl Receiver {
             return Duration::ZERO;
         }
         quick.on_data(now, tune.window(), mss, rto);
+        if grew {
+            quick.on_growth();
+        }
         if segment.seq >= self.next {
             // Out of order: nothing moved.
             return if quick.is_due(self.unacknowledged, mss, self.config.ack_every) {

@@ -148,6 +148,8 @@ pub struct Radio {
     pub mac: Mac,
     /// Local error control above it; `None`: there is none.
     pub link_layer: Option<link::Config>,
+    /// What is lost of that which the MAC has received and acknowledged.
+    pub delivery_loss: Loss,
 }
 
 /// Which medium access a radio has.

@@ -14,10 +14,11 @@ use crate::record::delay::DelayStats;
 use crate::record::series::Series;
 use crate::scenario::spec::{self, Interface, Mac, Spec};
 use airbraid_engine::link::StopAndWait;
-use airbraid_engine::{Machine, trunk};
+use airbraid_engine::{Machine, Stream, trunk};
 use airbraid_mac::Address;
 use airbraid_mac::polled::Role;
-use airbraid_net::link::Link;
+use airbraid_net::link::{Link, Loss};
+use airbraid_net::loss::LossProcess;
 use airbraid_net::refusal::Refusal;
 use airbraid_net::source::{Application, Source};
 use airbraid_net::tcp::{Receiver, Sender, SenderStats};
@@ -277,12 +278,17 @@ fn stations(spec: &Spec, seed: u64) -> Vec<Station> {
                 link_layers: Vec::new(),
                 members: Vec::new(),
                 queue_limit: radio.mac.queue_limit(),
+                delivery_loss: delivery_loss(&radio.delivery_loss, seed, index),
                 collisions: 0,
                 channel_errors: 0,
             });
         }
     }
     stations
+}
+
+fn delivery_loss(loss: &Loss, seed: u64, radio: u32) -> Option<LossProcess> {
+    (*loss != Loss::None).then(|| LossProcess::new(loss, Stream::new(seed, u64::from(radio), "radio.delivery_loss")))
 }
 
 fn links(spec: &Spec, seed: u64) -> Result<Vec<LinkEnd>, Refusal> {

@@ -33,6 +33,7 @@ use access::Access;
 use airbraid_engine::{Wake, link, trunk};
 use airbraid_mac::{Address, Damage, Outcome};
 use airbraid_net::link::{Link, LinkOutput};
+use airbraid_net::loss::LossProcess;
 use airbraid_net::tcp::Segment;
 use airbraid_units::Instant;
 use flow::Flow;
@@ -192,6 +193,8 @@ struct Station {
     /// The trunk ends and members that it serves, by the peer's radio.
     members: Vec<(Address, u32, u8)>,
     queue_limit: u32,
+    /// Loses some of what the MAC hands up; most radios lose none.
+    delivery_loss: Option<LossProcess>,
     collisions: u64,
     channel_errors: u64,
 }

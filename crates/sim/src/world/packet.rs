@@ -22,6 +22,8 @@ pub enum DropReason {
     LinkQueueFull,
     /// The MAC reached its retry limit.
     RetryLimit,
+    /// The radio lost it after its MAC had acknowledged it.
+    DeliveryLoss,
     /// Nobody heard the broadcast.
     Unheard,
     /// A link lost it.
@@ -51,11 +53,12 @@ pub enum DropReason {
 }
 
 /// All reasons, with the names that results use.
-pub const DROP_REASONS: [(DropReason, &str); 17] = [
+pub const DROP_REASONS: [(DropReason, &str); 18] = [
     (DropReason::InterfaceQueueFull, "interface_queue_full"),
     (DropReason::TrunkQueueFull, "trunk_queue_full"),
     (DropReason::LinkQueueFull, "link_queue_full"),
     (DropReason::RetryLimit, "retry_limit"),
+    (DropReason::DeliveryLoss, "delivery_loss"),
     (DropReason::Unheard, "unheard"),
     (DropReason::LinkLoss, "link_loss"),
     (DropReason::Down, "down"),

@@ -195,13 +195,24 @@ impl World<'_> {
 
     /// A packet goes up: to the trunk that the radio serves, or to the network layer.
     pub(super) fn take_up(&mut self, radio: u32, from: Address, msdu: Msdu) {
-        let station = &self.stations[radio as usize];
-        match (msdu.part, station.member_towards(from)) {
+        let station = &mut self.stations[radio as usize];
+        if let Some(process) = &mut station.delivery_loss
+            && process.is_lost()
+        {
+            let node = station.node;
+            match msdu.part {
+                Part::Control => self.packets.release(msdu.packet),
+                _ => self.drop_packet(node, msdu.packet, DropReason::DeliveryLoss),
+            }
+            return;
+        }
+        let (node, towards) = (station.node, station.member_towards(from));
+        match (msdu.part, towards) {
             (Part::Packet(header), Some((end, _))) => {
                 self.step_trunk(end, Some(trunk::Input::Frame { header, packet: msdu.packet }));
             }
             (Part::Control, towards) => self.on_control_delivery(msdu, towards),
-            _ => self.receive(station.node, msdu.packet),
+            _ => self.receive(node, msdu.packet),
         }
     }
 

@@ -45,8 +45,9 @@ impl Autotune {
         (self.rtt8 > 0).then(|| Duration::from_nanos(self.rtt8 / 8))
     }
 
-    /// A segment of `len` byte came that answers what was sent at `echo`; everything below `next` is in order.
-    pub fn on_data(&mut self, now: Instant, len: u64, echo: Option<Instant>, next: u64) {
+    /// A segment of `len` byte came that answers what was sent at `echo`; everything below `next` is in order. Whether
+    /// the window grew.
+    pub fn on_data(&mut self, now: Instant, len: u64, echo: Option<Instant>, next: u64) -> bool {
         match echo {
             None => self.clamp = self.most,
             Some(echo) if len >= self.mss => {
@@ -55,11 +56,18 @@ impl Autotune {
             }
             Some(_) => {}
         }
+        let before = self.window;
         self.window = self.clamp.min(self.window + 2 * self.mss);
-        let Some(rtt) = self.rtt() else { return };
-        if now.saturating_since(self.since) < rtt {
-            return;
+        if let Some(rtt) = self.rtt()
+            && now.saturating_since(self.since) >= rtt
+        {
+            self.measure(now, next);
         }
+        self.window > before
+    }
+
+    /// A round trip is over.
+    fn measure(&mut self, now: Instant, next: u64) {
         let read = next.saturating_sub(self.from);
         if read > self.space {
             let target = 2 * read + SLACK * self.mss;

@@ -1,4 +1,4 @@
-//! When Linux acknowledges: at once at the start of a connection and after trouble, then every second full segment or
+//! When Linux acknowledges: at once at the start of a connection, after trouble and while the window grows, then every second full segment or
 //! after a delay that follows the arrivals; reports of what is out of order are thinned out.
 //!
 //! RFC 5681 section 4.2 leaves the choice; this is the kernel's (`quickack`, `ato`, `tcp_comp_sack_*`). The receiver never
@@ -53,6 +53,11 @@ impl Quick {
     }
     fn refill(&mut self, window: u64, mss: u64) {
         self.credit = self.credit.max((window / (2 * mss)).clamp(2, QUICK_MAX));
+    }
+    /// The window grew, and the sender is told at once (`tcp_grow_window`): as long as it grows with each segment, each is
+    /// acknowledged.
+    pub fn on_growth(&mut self) {
+        self.credit |= 1;
     }
     /// Something came that the receiver had: its acknowledgement must have been lost or late.
     pub fn on_trouble(&mut self, window: u64, mss: u64) {

@@ -46,7 +46,7 @@ fn kinds(view: &View<'_>, nodes: &[Node], links: &[Link]) -> Vec<ChangeKind> {
                     return Vec::new();
                 }
             };
-            let loss = view.optional("loss", "as it is", |value| link::loss(view, value));
+            let loss = view.optional("loss", "as it is", |value| link::loss(view, "loss", value));
             let up = up.map(|up| ChangeKind::LinkUp { link, up });
             up.into_iter().chain(loss.map(|loss| ChangeKind::LinkLoss { link, loss })).collect()
         }

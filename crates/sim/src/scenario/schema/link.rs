@@ -49,12 +49,12 @@ fn config(view: &View<'_>) -> LinkConfig {
         jitter: view.quantity("jitter", Duration::ZERO, "none"),
         reorder: view.flag("reorder", false, "jitter keeps the order"),
         queue_limit: view.count("queue", 50, "packets, as on the radios"),
-        loss: view.optional("loss", "none", |value| loss(view, value)).unwrap_or_default(),
+        loss: view.optional("loss", "none", |value| loss(view, "loss", value)).unwrap_or_default(),
     }
 }
 
-/// `"1 %"`, `0.01`, two states, or a trace.
-pub(super) fn loss(view: &View<'_>, value: &Value) -> Result<Loss, Complaint> {
+/// What `key` says of losses: `"1 %"`, `0.01`, two states, or a trace.
+pub(super) fn loss(view: &View<'_>, key: &str, value: &Value) -> Result<Loss, Complaint> {
     let Data::Table(table) = &value.data else {
         if matches!(&value.data, Data::Text(word) if word == "none") {
             return Ok(Loss::None);
@@ -62,7 +62,7 @@ pub(super) fn loss(view: &View<'_>, value: &Value) -> Result<Loss, Complaint> {
         let p = probability(value)?;
         return Ok(if p == Probability::NEVER { Loss::None } else { Loss::Bernoulli(p) });
     };
-    let inner = View::new(view.cx, view.path_of("loss"), value.place, Some(table));
+    let inner = View::new(view.cx, view.path_of(key), value.place, Some(table));
     let loss = if table.get("trace").is_some() {
         inner.required("trace", "[0, 1]", trace).map_or(Loss::None, Loss::Trace)
     } else if table.get("mean_loss").is_some() || table.get("mean_burst").is_some() {

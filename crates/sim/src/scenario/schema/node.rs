@@ -163,9 +163,10 @@ fn one_radio(
         }
     };
     let name = view.read("name", format!("ch{channel}"), "from the channel", reader::name);
+    let delivery_loss = radio::delivery_loss(&view);
     let (radio, mac, link_layer) = radio::read(&mut view);
     view.finish();
-    Radio { name, channel, radio, mac, link_layer }
+    Radio { name, channel, radio, mac, link_layer, delivery_loss }
 }
 
 /// Reads the routes of each node, when everything that they can name is known.

@@ -4,7 +4,7 @@
 //! 550 m carrier sense, capture 10 dB), because that is what most published wireless simulations ran with. A radio whose
 //! `standard` differs from that of `[radio]` inherits from there only what does not belong to a PHY.
 
-use super::polled;
+use super::{link as plain_link, polled};
 use crate::phy::{ErrorModel, PathLoss, RadioConfig, Threshold};
 use crate::scenario::error::Complaint;
 use crate::scenario::frequency::Frequency;
@@ -14,6 +14,7 @@ use crate::scenario::tree::{Data, Value};
 use airbraid_engine::link;
 use airbraid_mac::dcf::DcfConfig;
 use airbraid_mac::phy::{Preamble, Rate, Standard};
+use airbraid_net::link::Loss;
 use airbraid_units::{BitRate, Bytes, Db, Dbm, Duration, Metres, Milliwatt, Probability};
 use std::fmt::Display;
 
@@ -52,6 +53,11 @@ pub(super) fn read(view: &mut View<'_>) -> (RadioConfig, Mac, Option<link::Confi
     view.require(!own, "link_layer", message, "add mac = \"polled\", or leave it out: DCF repeats by itself");
     view.know("link_layer");
     (radio(view, standard), Mac::Dcf(dcf(view, standard)), None)
+}
+
+/// What is lost between the MAC and what is above.
+pub(super) fn delivery_loss(view: &View<'_>) -> Loss {
+    view.optional("delivery_loss", "none", |value| plain_link::loss(view, "delivery_loss", value)).unwrap_or_default()
 }
 
 /// The name that scenarios give to `standard`.

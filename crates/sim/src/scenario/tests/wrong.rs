@@ -197,6 +197,7 @@ fn values_that_contradict_each_other_are_refused() {
         (with("[radio]", "[radio]\nbasic_rates = []"), "there must be a basic rate"),
         (with("[radio]", "[radio]\nshort_retry_limit = 0"), "a frame must be sent at least once"),
         (with("[radio]", "[radio]\nturnaround = \"30 us\""), "does not fit into a slot"),
+        (with("[radio]", "[radio]\ndelivery_loss = 2"), "between 0 and 1"),
         (with("[radio]", "[radio]\nstandard = \"802.11a\"\npreamble = \"short\""), "802.11a has no short preamble"),
         (with("\"10 s\"", "\"0 s\""), "a run cannot last 0 s"),
         (with("[run]", "[run]\nwarm_up = \"20 s\""), "nothing is left after the warm-up"),
