@@ -19,8 +19,7 @@ pub struct Retries {
 impl Retries {
     /// One attempt more has failed; says whether that was the last.
     pub fn is_spent(&mut self, is_long: bool, limits: RetryLimits) -> bool {
-        let (count, limit) =
-            if is_long { (&mut self.long, limits.long) } else { (&mut self.short, limits.short) };
+        let (count, limit) = if is_long { (&mut self.long, limits.long) } else { (&mut self.short, limits.short) };
         *count += 1;
         limit.is_some_and(|limit| *count >= limit)
     }

@@ -409,23 +409,15 @@ impl<P: Packet + Copy> Multichannel<P> {
     ) {
         self.reservations.count_own(channel);
         let (is_away, is_owed, acknowledged, has_failed) = (false, false, 0, false);
-        self.exchange = Some(Exchange {
-            peer,
-            channel,
-            role,
-            step,
-            is_away,
-            ends,
-            frames_left,
-            is_owed,
-            acknowledged,
-            has_failed,
-        });
+        self.exchange =
+            Some(Exchange { peer, channel, role, step, is_away, ends, frames_left, is_owed, acknowledged, has_failed });
     }
 
     /// The grant: it is told to the neighbours before the radio goes away.
     fn on_cts(&mut self, now: Instant, cts: &Frame<P>) {
-        let Some(channel) = cts.reservation.channels.lowest() else { return self.fail(now, false) };
+        // A station goes only where it can.
+        let channel = cts.reservation.channels.lowest().filter(|channel| self.reservations.knows(*channel));
+        let Some(channel) = channel else { return self.fail(now, false) };
         if let Some(first) = self.service.front_mut() {
             first.retries.on_cts();
         }
