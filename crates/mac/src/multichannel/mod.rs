@@ -416,7 +416,9 @@ impl<P: Packet + Copy> Multichannel<P> {
 
     /// The grant: it is told to the neighbours before the radio goes away.
     fn on_cts(&mut self, now: Instant, cts: &Frame<P>) {
-        let Some(channel) = cts.reservation.channels.lowest() else { return self.fail(now, false) };
+        // A station goes only where it can.
+        let channel = cts.reservation.channels.lowest().filter(|channel| self.reservations.knows(*channel));
+        let Some(channel) = channel else { return self.fail(now, false) };
         if let Some(first) = self.service.front_mut() {
             first.retries.on_cts();
         }

@@ -38,6 +38,11 @@ impl Reservations {
         (1..=self.data_channels).map(Channel)
     }
 
+    /// Whether `channel` is one of the data channels.
+    pub(super) fn knows(&self, channel: Channel) -> bool {
+        (1..=self.data_channels).contains(&channel.0)
+    }
+
     /// The data channels that are free as far as is known.
     pub(super) fn free(&self, now: Instant) -> ChannelSet {
         let free = self.data_channels().filter(|channel| self.until[usize::from(channel.0)] <= now);
@@ -57,10 +62,13 @@ impl Reservations {
 
     /// Two stations have reserved `channel`. A CTS and its CRN say the same and count once.
     pub(super) fn reserve(&mut self, channel: Channel, stations: [Address; 2], until: Instant) {
-        let Some(known) = self.until.get_mut(usize::from(channel.0)) else { return };
-        if until > *known {
-            *known = until;
-            self.uses[usize::from(channel.0)] += 1;
+        if !self.knows(channel) {
+            return;
+        }
+        let index = usize::from(channel.0);
+        if until > self.until[index] {
+            self.until[index] = until;
+            self.uses[index] += 1;
         }
         for station in stations {
             let index = station.0 as usize;
@@ -73,9 +81,7 @@ impl Reservations {
 
     /// This station has reserved `channel` itself. It knows when it is back, so that nothing is to be remembered.
     pub(super) fn count_own(&mut self, channel: Channel) {
-        if let Some(uses) = self.uses.get_mut(usize::from(channel.0)) {
-            *uses += 1;
-        }
+        self.uses[usize::from(channel.0)] += 1;
     }
 
     /// An exchange on `channel` has succeeded.
