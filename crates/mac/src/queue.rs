@@ -27,6 +27,11 @@ impl<P> InterfaceQueue<P> {
         self.waiting.push_back(msdu);
         Ok(())
     }
+    /// Adds an MSDU at the head; gives the one that must go for it if the queue is full: the last.
+    pub fn push_first(&mut self, msdu: Msdu<P>) -> Option<Msdu<P>> {
+        self.waiting.push_front(msdu);
+        if self.waiting.len() > self.limit as usize { self.waiting.pop_back() } else { None }
+    }
     /// Takes the MSDU at the head.
     pub fn pop(&mut self) -> Option<Msdu<P>> {
         self.waiting.pop_front()

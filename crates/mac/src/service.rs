@@ -20,6 +20,10 @@ pub struct Msdu<P> {
 pub enum MacInput<P> {
     /// A packet to send; it waits in the interface queue for its turn.
     Enqueue(Msdu<P>),
+    /// The same, before all that wait: a message of a routing protocol. A full queue gives up its last for it.
+    EnqueueFirst(Msdu<P>),
+    /// What waits for this neighbour and was never sent will hardly get there: each comes back as [`Outcome::Purged`].
+    Purge(Address),
     /// Energy above the carrier-sense threshold arrives on the idle medium (PHY-CCA.indication busy).
     Busy,
     /// The medium falls idle without a frame having ended here (PHY-CCA.indication idle).
@@ -144,6 +148,8 @@ pub enum Outcome {
     RetryLimit,
     /// The interface queue was full; it was never sent.
     QueueFull,
+    /// It was taken out of the queue on request; it was never sent.
+    Purged,
     /// It came with damage, and the receiver has said so.
     Damaged,
     /// It was sent once; nobody says whether it came.

@@ -27,7 +27,10 @@ enum Move {
     Enqueue {
         to: u32,
         size: u32,
+        first: bool,
     },
+    /// What waits for a neighbour is given up.
+    Purge(u32),
     /// Energy comes if there is none, and goes otherwise, perhaps as the end of a frame.
     Toggle(Option<Option<Heard>>),
     /// A frame ends and other energy stays.
@@ -65,7 +68,8 @@ fn one_move() -> impl Strategy<Value = Move> {
     let wait =
         prop_oneof![3 => 0u64..30_000, 3 => 0u64..400_000, 2 => 0u64..3_000_000, 1 => Just(10_000), 1 => Just(0)];
     prop_oneof![
-        3 => (1u32..4, 0u32..3_000).prop_map(|(to, size)| Move::Enqueue { to, size }),
+        3 => (1u32..4, 0u32..3_000, any::<bool>()).prop_map(|(to, size, first)| Move::Enqueue { to, size, first }),
+        1 => (1u32..4).prop_map(Move::Purge),
         6 => prop::option::weighted(0.7, prop::option::weighted(0.7, heard())).prop_map(Move::Toggle),
         1 => prop::option::of(heard()).prop_map(Move::EndWithin),
         8 => (wait, any::<bool>()).prop_map(|(ns, serve)| Move::Wait { ns, serve }),
@@ -128,13 +132,15 @@ impl World {
 
     fn apply(&mut self, one: Move) {
         match one {
-            Move::Enqueue { to, size } => {
+            Move::Enqueue { to, size, first } => {
                 let to = if to == 3 { Address::BROADCAST } else { Address(to) };
                 // The identity in the upper part, the length in the lower.
                 let packet = Payload(self.enqueued * 3_000 + size);
                 self.enqueued += 1;
-                self.drive(Some(MacInput::Enqueue(Msdu { to, packet })));
+                let msdu = Msdu { to, packet };
+                self.drive(Some(if first { MacInput::EnqueueFirst(msdu) } else { MacInput::Enqueue(msdu) }));
             }
+            Move::Purge(neighbour) => self.drive(Some(MacInput::Purge(Address(neighbour)))),
             Move::Toggle(_) if !self.is_busy => {
                 self.serve(self.now);
                 self.is_busy = true;
@@ -224,6 +230,7 @@ impl World {
                 }
                 MacOutput::Tune { .. } => panic!("a station of one channel retunes"),
                 MacOutput::Deliver { .. } => {}
+                MacOutput::DeliverDamaged { .. } | MacOutput::Pull(_) => panic!("a frame is whole or lost, and none is asked for"),
             }
         }
         let open = self.enqueued as usize - self.done.len();

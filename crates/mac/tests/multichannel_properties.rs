@@ -28,7 +28,10 @@ enum Move {
     Enqueue {
         to: u32,
         size: u32,
+        first: bool,
     },
+    /// What waits for a neighbour is given up.
+    Purge(u32),
     /// Energy comes if there is none, and goes otherwise, perhaps as the end of a frame.
     Toggle(Option<Option<Heard>>),
     /// A frame as one would wish it ends now: the answer to what the station has sent last.
@@ -71,7 +74,8 @@ fn heard() -> impl Strategy<Value = Heard> {
 fn one_move() -> impl Strategy<Value = Move> {
     let wait = prop_oneof![3 => 0u64..400_000, 2 => 0u64..3_000_000, 1 => Just(10_000u64)];
     prop_oneof![
-        3 => (1u32..4, 0u32..3_000).prop_map(|(to, size)| Move::Enqueue { to, size }),
+        3 => (1u32..4, 0u32..3_000, any::<bool>()).prop_map(|(to, size, first)| Move::Enqueue { to, size, first }),
+        1 => (1u32..4).prop_map(Move::Purge),
         5 => prop::option::weighted(0.7, prop::option::weighted(0.7, heard())).prop_map(Move::Toggle),
         6 => (0u64..2).prop_map(Move::Answer),
         5 => wait.prop_map(Move::Wait),
@@ -127,12 +131,14 @@ impl World {
 
     fn apply(&mut self, one: Move) {
         match one {
-            Move::Enqueue { to, size } => {
+            Move::Enqueue { to, size, first } => {
                 let to = if to == 3 { Address::BROADCAST } else { Address(to) };
                 let packet = Payload(self.enqueued * 3_000 + size);
                 self.enqueued += 1;
-                self.drive(Some(MacInput::Enqueue(Msdu { to, packet })));
+                let msdu = Msdu { to, packet };
+                self.drive(Some(if first { MacInput::EnqueueFirst(msdu) } else { MacInput::Enqueue(msdu) }));
             }
+            Move::Purge(neighbour) => self.drive(Some(MacInput::Purge(Address(neighbour)))),
             Move::Toggle(_) if !self.is_busy => self.begin(),
             Move::Toggle(None) => self.end(MacInput::Idle),
             Move::Toggle(Some(None)) => self.end(MacInput::ReceptionError { idle: true }),
@@ -239,6 +245,7 @@ impl World {
                     assert!(self.done.insert(msdu.packet.0 / 3_000), "reported twice");
                 }
                 MacOutput::Deliver { .. } => {}
+                MacOutput::DeliverDamaged { .. } | MacOutput::Pull(_) => panic!("a frame is whole or lost, and none is asked for"),
             }
         }
         assert!(self.station.queue_len() <= self.config.dcf.queue_limit as usize + 2 * 4);

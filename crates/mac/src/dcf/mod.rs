@@ -146,6 +146,30 @@ impl<P: Packet + Copy> Dcf<P> {
         }
     }
 
+    fn enqueue_first(&mut self, now: Instant, msdu: Msdu<P>) {
+        if self.state == State::Idle {
+            self.serve(now, msdu);
+        } else if let Some(msdu) = self.queue.push_first(msdu) {
+            self.stats.queue_drops += 1;
+            self.outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::QueueFull, attempts: 0 });
+        }
+    }
+
+    /// Gives up what waits for a neighbour; what is in service too, if nothing of it was ever on the air.
+    fn purge(&mut self, now: Instant, neighbour: Address) {
+        while let Some(msdu) = self.queue.pop_for(neighbour) {
+            self.outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::Purged, attempts: 0 });
+        }
+        let is_fresh = |service: &InService<P>| service.attempts == 0 && service.retries == Retries::default();
+        let untried = |service: &InService<P>| service.msdu.to == neighbour && is_fresh(service);
+        if self.state == State::Contend
+            && let Some(InService { msdu, .. }) = self.service.take_if(|service| untried(service))
+        {
+            self.outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::Purged, attempts: 0 });
+            self.serve_next(now);
+        }
+    }
+
     /// Takes the next MSDU into service, if one waits.
     fn serve_next(&mut self, now: Instant) {
         match self.queue.pop() {
@@ -428,6 +452,8 @@ impl<P: Packet + Copy> Machine for Dcf<P> {
         self.contention.nav.settle(now);
         match input {
             MacInput::Enqueue(msdu) => self.enqueue(now, msdu),
+            MacInput::EnqueueFirst(msdu) => self.enqueue_first(now, msdu),
+            MacInput::Purge(neighbour) => self.purge(now, neighbour),
             MacInput::Busy => self.on_busy(now),
             MacInput::Idle => self.on_idle(now),
             MacInput::Received { frame, idle } => self.on_received(now, &frame, idle),

@@ -39,6 +39,31 @@ impl<P: Packet + Copy> Multichannel<P> {
         }
     }
 
+    pub(super) fn enqueue_first(&mut self, now: Instant, msdu: Msdu<P>) {
+        if self.state == State::Idle {
+            return self.enqueue(now, msdu);
+        }
+        if let Some(msdu) = self.queue.push_first(msdu) {
+            self.stats.queue_drops += 1;
+            self.outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::QueueFull, attempts: 0 });
+        }
+        self.reconsider(now);
+    }
+
+    /// Gives up what waits for a neighbour; what is in service too, if nothing of it was ever on the air.
+    pub(super) fn purge(&mut self, now: Instant, neighbour: Address) {
+        while let Some(msdu) = self.queue.pop_for(neighbour) {
+            self.outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::Purged, attempts: 0 });
+        }
+        let is_fresh = |first: &Outgoing<P>| first.attempts == 0 && first.retries == Retries::default();
+        let untried = |first: &Outgoing<P>| first.msdu.to == neighbour && is_fresh(first);
+        let is_free = self.state == State::Contend && self.exchange.is_none();
+        if is_free && self.service.len() == 1 && self.service.front().is_some_and(untried) {
+            self.settle(neighbour, Outcome::Purged);
+            self.serve_on(now);
+        }
+    }
+
     /// Gives an MSDU its sequence number.
     fn number(&mut self, msdu: Msdu<P>) -> Outgoing<P> {
         let dcf = &self.config.dcf;

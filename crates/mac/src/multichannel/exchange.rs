@@ -147,6 +147,8 @@ impl<P: Packet + Copy> Multichannel<P> {
                 self.on_data_reception(now, None, idle);
             }
             MacInput::Enqueue(msdu) => self.enqueue(now, msdu),
+            MacInput::EnqueueFirst(msdu) => self.enqueue_first(now, msdu),
+            MacInput::Purge(neighbour) => self.purge(now, neighbour),
             // It has a queue of its own and never asks.
             MacInput::Supply(_) => {}
         }

@@ -503,6 +503,8 @@ impl<P: Packet + Copy> Machine for Multichannel<P> {
         match input {
             input if self.is_away() => self.on_data_channel(now, input),
             MacInput::Enqueue(msdu) => self.enqueue(now, msdu),
+            MacInput::EnqueueFirst(msdu) => self.enqueue_first(now, msdu),
+            MacInput::Purge(neighbour) => self.purge(now, neighbour),
             MacInput::Busy => self.on_busy(now),
             MacInput::Idle => self.on_idle(now),
             MacInput::Received { frame, idle } => self.on_received(now, &frame, idle),

@@ -125,6 +125,12 @@ impl<P: Packet + Copy> Polled<P> {
         }
     }
 
+    fn purge(&mut self, neighbour: Address) {
+        while let Some(msdu) = self.take(|msdu| msdu.to == neighbour) {
+            self.outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::Purged, attempts: 0 });
+        }
+    }
+
     /// Takes the first MSDU that `fits`.
     fn take(&mut self, fits: impl Fn(&Msdu<P>) -> bool) -> Option<Msdu<P>> {
         let place = self.waiting.iter().position(fits)?;
@@ -327,7 +333,9 @@ impl<P: Packet + Copy> Machine for Polled<P> {
 
     fn handle_input(&mut self, now: Instant, input: MacInput<P>) {
         match input {
-            MacInput::Enqueue(msdu) => self.enqueue(msdu),
+            // Nothing is urgent to a station that waits for its turn.
+            MacInput::Enqueue(msdu) | MacInput::EnqueueFirst(msdu) => self.enqueue(msdu),
+            MacInput::Purge(neighbour) => self.purge(neighbour),
             MacInput::Supply(msdu) => self.on_supply(now, msdu),
             MacInput::Busy => self.is_busy = true,
             MacInput::Idle => self.is_busy = false,
