@@ -1,6 +1,6 @@
 //! Every number of a run under the name that summaries and `[expect]` use.
 
-use airbraid_sim::result::{FlowResult, KillerResult, LinkLayerResult, LinkResult, MacResult, RunResult, TrunkResult};
+use airbraid_sim::result::{FlowResult, KillerResult, LinkLayerResult, LinkResult, MacResult, RoutingResult, RunResult, TotalResult, TrunkResult};
 
 /// The metrics of `run`, in a fixed order; a number that the run does not have (the delay of nothing) is left out.
 pub fn of(run: &RunResult) -> Vec<(String, f64)> {
@@ -27,6 +27,10 @@ pub fn of(run: &RunResult) -> Vec<(String, f64)> {
         ("in_flight", packets.in_flight),
     ];
     out.extend(counts.map(|(name, n)| (format!("packets.{name}"), n as f64)));
+    if let Some(routing) = &run.routing {
+        self::routing(routing, &mut out);
+    }
+    total(&run.total, &mut out);
     out.extend(run.drops.iter().map(|(reason, n)| (format!("drops.{reason}"), *n as f64)));
     out
 }
@@ -54,6 +58,38 @@ fn flow(flow: &FlowResult, out: &mut Vec<(String, f64)>) {
         put("delay_p99_s", delay.p99);
         put("delay_max_s", delay.max);
     }
+}
+
+fn routing(routing: &RoutingResult, out: &mut Vec<(String, f64)>) {
+    let counts = [
+        ("searches", routing.searches),
+        ("searches_failed", routing.searches_failed),
+        ("repairs", routing.repairs),
+        ("rreq_sent", routing.rreq_sent),
+        ("rrep_sent", routing.rrep_sent),
+        ("rerr_sent", routing.rerr_sent),
+        ("links_broken", routing.links_broken),
+        ("messages_lost", routing.messages_lost),
+        ("loops", routing.loops),
+    ];
+    out.extend(counts.map(|(name, n)| (format!("routing.{name}"), n as f64)));
+}
+
+fn total(total: &TotalResult, out: &mut Vec<(String, f64)>) {
+    let mut put = |name: &str, x: f64| out.push((format!("total.{name}"), x));
+    put("goodput_bps", total.goodput_bps);
+    put("ip_throughput_bps", total.ip_throughput_bps);
+    if let Some(index) = total.jain {
+        put("jain", index);
+    }
+    put("starved", total.starved as f64);
+    put("completed", total.completed as f64);
+    if let Some(seconds) = total.completion_mean_s {
+        put("completion_mean_s", seconds);
+    }
+    put("data_frames", total.data_frames as f64);
+    put("retry_limit_drops", total.retry_limit_drops as f64);
+    put("collisions", total.collisions as f64);
 }
 
 /// Counts of both directions together under the trunk's name, and everything of each direction under its sender's.
@@ -110,6 +146,9 @@ fn mac(mac: &MacResult, out: &mut Vec<(String, f64)>) {
     put("channel_errors", mac.channel_errors as f64);
     put("duplicates", mac.duplicates as f64);
     put("unanswered", mac.unanswered as f64);
+    put("handshakes", mac.handshakes as f64);
+    put("reverse_frames", mac.reverse_frames as f64);
+    put("void_grants", mac.void_grants as f64);
     put("airtime", mac.airtime);
 }
 

@@ -22,6 +22,10 @@ pub struct RunResult {
     pub trunks: Vec<TrunkResult>,
     /// One for each radio.
     pub macs: Vec<MacResult>,
+    /// What AODV did on all nodes; null where it does not run.
+    pub routing: Option<RoutingResult>,
+    /// Everything together.
+    pub total: TotalResult,
     /// One for each direction of each link.
     pub links: Vec<LinkResult>,
     /// One for each end of each link with local error control.
@@ -193,8 +197,82 @@ pub struct MacResult {
     pub duplicates: u64,
     /// Polls that nobody answered in time (polling).
     pub unanswered: u64,
+    /// Handshakes completed as initiator (multi-channel MACs).
+    pub handshakes: u64,
+    /// Data frames sent as responder (Bi-MCMAC).
+    pub reverse_frames: u64,
+    /// Grants that came to nothing because no CRN followed (multi-channel MACs).
+    pub void_grants: u64,
     /// Share of the time in which this radio transmitted.
     pub airtime: f64,
+}
+
+/// What AODV did, all nodes together.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct RoutingResult {
+    /// Searches for routes begun, repairs among them.
+    pub searches: u64,
+    /// Searches that found nothing.
+    pub searches_failed: u64,
+    /// Local repairs begun.
+    pub repairs: u64,
+    /// Route requests sent, forwarded ones included.
+    pub rreq_sent: u64,
+    /// Route replies sent, forwarded ones and hello messages included.
+    pub rrep_sent: u64,
+    /// Route errors sent.
+    pub rerr_sent: u64,
+    /// Links held to be broken while a route used them.
+    pub links_broken: u64,
+    /// Messages that a MAC or its queue gave up.
+    pub messages_lost: u64,
+    /// Messages after which the next hops from their receiver formed a circle.
+    pub loops: u64,
+}
+
+/// All flows and all radios together.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct TotalResult {
+    /// Goodput of all flows.
+    pub goodput_bps: f64,
+    /// IP throughput of all flows.
+    pub ip_throughput_bps: f64,
+    /// Jain's index of the flows' IP throughputs: 1 if all are equal, one over their number if one has everything; null
+    /// where nothing came.
+    pub jain: Option<f64>,
+    /// Flows that got nothing.
+    pub starved: u64,
+    /// Flows whose last byte came.
+    pub completed: u64,
+    /// Their mean time from start to last byte; null where there is none.
+    pub completion_mean_s: Option<f64>,
+    /// Data frames sent by all radios, retries included.
+    pub data_frames: u64,
+    /// MSDUs given up at the retry limit by all radios.
+    pub retry_limit_drops: u64,
+    /// Frames lost at the radio that they were for by overlap with another.
+    pub collisions: u64,
+}
+
+impl TotalResult {
+    /// The sums over all flows and radios.
+    pub fn of(flows: &[FlowResult], macs: &[MacResult]) -> Self {
+        let rates = flows.iter().map(|flow| flow.ip_throughput_bps);
+        let (sum, squares) = rates.fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
+        let times: Vec<f64> = flows.iter().filter_map(|flow| flow.completion_s).collect();
+        let completed = times.len() as u64;
+        Self {
+            goodput_bps: flows.iter().map(|flow| flow.goodput_bps).sum(),
+            ip_throughput_bps: sum,
+            jain: (squares > 0.0).then(|| sum * sum / (flows.len() as f64 * squares)),
+            starved: flows.iter().filter(|flow| flow.delivered_bytes == 0).count() as u64,
+            completed,
+            completion_mean_s: (completed > 0).then(|| times.iter().sum::<f64>() / completed as f64),
+            data_frames: macs.iter().map(|mac| mac.data_frames).sum(),
+            retry_limit_drops: macs.iter().map(|mac| mac.retry_limit_drops).sum(),
+            collisions: macs.iter().map(|mac| mac.collisions).sum(),
+        }
+    }
 }
 
 /// What one direction of a plain link did.

@@ -3,7 +3,7 @@
 use crate::recorder::{Recorder, Recording};
 use crate::result::RunResult;
 use crate::scenario::spec::Spec;
-use crate::world::{Interrupted, Observer, World};
+use crate::world::{Interrupted, Observer, World, drawn};
 use airbraid_net::Refusal;
 use std::cell::RefCell;
 
@@ -45,6 +45,7 @@ pub enum RunError {
 /// # Errors
 /// [`RunError`] if it was interrupted, or a model refuses its parameters.
 pub fn run(spec: &Spec, seed: u64, options: RunOptions<'_>) -> Result<RunOutput, RunError> {
+    let spec = &*drawn(spec, seed);
     let recording = RefCell::new(Recording::default());
     let result = {
         let recorder = Recorder::is_needed(spec, options.pcap, options.timeline)

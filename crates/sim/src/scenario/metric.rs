@@ -85,7 +85,7 @@ pub const TRUNK_DIRECTION: [Metric; 4] = [
     metric("reorder_timer", "reorder_timer_s", Unit::Second),
 ];
 /// Metrics of a radio: `mac.NODE.RADIO.METRIC`.
-pub const MAC: [Metric; 10] = [
+pub const MAC: [Metric; 13] = [
     count("data_frames"),
     count("rts_frames"),
     count("retries"),
@@ -95,7 +95,34 @@ pub const MAC: [Metric; 10] = [
     count("channel_errors"),
     count("duplicates"),
     count("unanswered"),
+    count("handshakes"),
+    count("reverse_frames"),
+    count("void_grants"),
     metric("airtime", "airtime", Unit::Share),
+];
+/// Metrics of AODV on all nodes: `routing.METRIC`.
+pub const ROUTING: [Metric; 9] = [
+    count("searches"),
+    count("searches_failed"),
+    count("repairs"),
+    count("rreq_sent"),
+    count("rrep_sent"),
+    count("rerr_sent"),
+    count("links_broken"),
+    count("messages_lost"),
+    count("loops"),
+];
+/// Metrics of all flows and radios together: `total.METRIC`.
+pub const TOTAL: [Metric; 9] = [
+    metric("goodput", "goodput_bps", Unit::BitPerSecond),
+    metric("ip_throughput", "ip_throughput_bps", Unit::BitPerSecond),
+    metric("jain", "jain", Unit::Share),
+    count("starved"),
+    count("completed"),
+    metric("completion_mean", "completion_mean_s", Unit::Second),
+    count("data_frames"),
+    count("retry_limit_drops"),
+    count("collisions"),
 ];
 /// Metrics of one direction of a link: `link.NAME.FROM.METRIC`, FROM the sending node.
 pub const LINK: [Metric; 3] = [count("delivered"), count("queue_drops"), count("lost")];
@@ -179,11 +206,13 @@ pub(crate) fn resolve(path: &str, spec: &Spec) -> Result<(String, Unit), Complai
             find(path, metric, &[&KILLER])
         }
         ["packets", metric] => find(path, metric, &[&PACKETS]),
+        ["routing", metric] => find(path, metric, &[&ROUTING]),
+        ["total", metric] => find(path, metric, &[&TOTAL]),
         // Which reasons there are is for the run to say; one that did not occur counts 0.
         ["drops", reason] if !reason.is_empty() => Ok((path.to_owned(), Unit::Count)),
         _ => {
             let help = "flow.NAME.METRIC, trunk.NAME.METRIC, trunk.NAME.FROM.METRIC, link.NAME.FROM.METRIC, \
-                        mac.NODE.RADIO.METRIC, link_layer.NODE.PEER.METRIC, killer.NAME.METRIC, packets.METRIC, \
+                        mac.NODE.RADIO.METRIC, link_layer.NODE.PEER.METRIC, killer.NAME.METRIC, packets.METRIC, routing.METRIC, total.METRIC, \
                         drops.REASON";
             Err(Complaint::new(format!("`{path}` is no metric"), format!("metrics are {help}")))
         }

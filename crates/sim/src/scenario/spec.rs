@@ -5,7 +5,9 @@ use crate::phy::RadioConfig;
 use airbraid_engine::trunk::Policy;
 use airbraid_engine::{TrafficClass, link};
 use airbraid_mac::dcf::DcfConfig;
+use airbraid_mac::multichannel::MultichannelConfig;
 use airbraid_mac::polled::PolledConfig;
+use airbraid_net::aodv::AodvConfig;
 use airbraid_net::link::{LinkConfig, Loss};
 use airbraid_net::source::Source;
 use airbraid_net::tcp;
@@ -29,6 +31,10 @@ pub struct Spec {
     pub replications: u32,
     /// Hosts and routers.
     pub nodes: Vec<Node>,
+    /// Nodes that each run puts somewhere in a rectangle by its seed: the first so many, and how far it reaches.
+    pub scattered: Option<(usize, Position)>,
+    /// How packets find their way where no route is written.
+    pub routing: Routing,
     /// Trunks, each over one hop.
     pub trunks: Vec<Trunk>,
     /// Plain links.
@@ -43,6 +49,27 @@ pub struct Spec {
     pub record: Record,
     /// What a lab runs.
     pub execs: Vec<Exec>,
+}
+
+/// How packets find their way where no route is written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Routing {
+    /// Paths of fewest hops, found before the run.
+    #[default]
+    Static,
+    /// On demand, by asking the neighbours.
+    Aodv(AodvRouting),
+}
+
+/// AODV, and what it does with the queues below.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AodvRouting {
+    /// What each node's machine is told.
+    pub config: AodvConfig,
+    /// Whether its messages overtake the packets that wait in an interface queue.
+    pub overtakes: bool,
+    /// Whether packets that wait for a neighbour are given up when the link to it breaks.
+    pub purges: bool,
 }
 
 /// A position in the plane \[m\].
@@ -159,6 +186,8 @@ pub enum Mac {
     Dcf(DcfConfig),
     /// Master and slaves.
     Polled(PolledConfig),
+    /// MCMAC and Bi-MCMAC: a control channel and data channels, one transceiver.
+    Multichannel(MultichannelConfig),
 }
 
 impl Mac {
@@ -167,13 +196,15 @@ impl Mac {
         match self {
             Self::Dcf(config) => config.queue_limit,
             Self::Polled(config) => config.queue_limit,
+            Self::Multichannel(config) => config.dcf.queue_limit,
         }
     }
-    /// The configuration of 802.11 DCF, if it is that.
+    /// The configuration of 802.11 DCF, or what a multi-channel MAC shares with it.
     pub const fn dcf(&self) -> Option<&DcfConfig> {
         match self {
             Self::Dcf(config) => Some(config),
             Self::Polled(_) => None,
+            Self::Multichannel(config) => Some(&config.dcf),
         }
     }
 }
@@ -232,6 +263,8 @@ pub struct Flow {
     pub from: usize,
     /// Index of the receiving node.
     pub to: usize,
+    /// Whether each run draws both ends by its seed.
+    pub random_ends: bool,
     /// TCP or UDP.
     pub transport: Transport,
     /// What the application has to send.
@@ -242,6 +275,8 @@ pub struct Flow {
     pub deadline: Option<Duration>,
     /// When it begins.
     pub start: Instant,
+    /// Each run adds a time between zero and this by its seed.
+    pub start_jitter: Duration,
     /// When the application stops; `None`: never.
     pub stop: Option<Instant>,
 }

@@ -4,6 +4,7 @@ use super::packet::Msdu;
 use crate::scenario::spec::Mac;
 use airbraid_engine::{Machine, Stream, Wake};
 use airbraid_mac::dcf::Dcf;
+use airbraid_mac::multichannel::{Multichannel, MultichannelStats};
 use airbraid_mac::polled::Polled;
 use airbraid_mac::{Address, MacInput, MacOutput, MacStats};
 use airbraid_units::Instant;
@@ -15,6 +16,8 @@ pub(super) enum Access {
     Dcf(Dcf<Msdu>),
     /// Polling.
     Polled(Box<Polled<Msdu>>),
+    /// MCMAC or Bi-MCMAC.
+    Multichannel(Box<Multichannel<Msdu>>),
 }
 
 impl Access {
@@ -23,6 +26,10 @@ impl Access {
         match mac {
             Mac::Dcf(config) => Self::Dcf(Dcf::new(*config, Address(index), random("dcf.backoff"))),
             Mac::Polled(config) => Self::Polled(Box::new(Polled::new(*config, Address(index), random("polled.join")))),
+            Mac::Multichannel(config) => {
+                let (backoff, choice) = (random("multichannel.backoff"), random("multichannel.choice"));
+                Self::Multichannel(Box::new(Multichannel::new(*config, Address(index), backoff, choice)))
+            }
         }
     }
 
@@ -31,6 +38,15 @@ impl Access {
         match self {
             Self::Dcf(mac) => mac.stats(),
             Self::Polled(mac) => mac.stats(),
+            Self::Multichannel(mac) => mac.stats(),
+        }
+    }
+
+    /// What a multi-channel MAC has counted besides.
+    pub fn multichannel(&self) -> Option<&MultichannelStats> {
+        match self {
+            Self::Multichannel(mac) => Some(mac.counts()),
+            Self::Dcf(_) | Self::Polled(_) => None,
         }
     }
 
@@ -39,6 +55,7 @@ impl Access {
         match self {
             Self::Dcf(mac) => mac.queue_len(),
             Self::Polled(mac) => mac.queue_len(),
+            Self::Multichannel(mac) => mac.queue_len(),
         }
     }
 }
@@ -52,6 +69,7 @@ impl Machine for Access {
         match self {
             Self::Dcf(mac) => mac.handle_input(now, input),
             Self::Polled(mac) => mac.handle_input(now, input),
+            Self::Multichannel(mac) => mac.handle_input(now, input),
         }
     }
     #[inline]
@@ -59,6 +77,7 @@ impl Machine for Access {
         match self {
             Self::Dcf(mac) => mac.handle_timeout(now),
             Self::Polled(mac) => mac.handle_timeout(now),
+            Self::Multichannel(mac) => mac.handle_timeout(now),
         }
     }
     #[inline]
@@ -66,6 +85,7 @@ impl Machine for Access {
         match self {
             Self::Dcf(mac) => mac.poll_output(),
             Self::Polled(mac) => mac.poll_output(),
+            Self::Multichannel(mac) => mac.poll_output(),
         }
     }
     #[inline]
@@ -73,6 +93,7 @@ impl Machine for Access {
         match self {
             Self::Dcf(mac) => mac.poll_timeout(),
             Self::Polled(mac) => mac.poll_timeout(),
+            Self::Multichannel(mac) => mac.poll_timeout(),
         }
     }
 }

@@ -6,13 +6,14 @@ use super::kill::Killers;
 use super::link_layer::LinkLayer;
 use super::medium::Medium;
 use super::observe::Observer;
+use super::on_demand::OnDemand;
 use super::packet::Packets;
 use super::routing::{Edge, NextHop, Routes};
-use super::{Alarms, Event, LinkEnd, Sleeper, Station, TrunkEnd, World};
+use super::{Alarms, Census, Event, LinkEnd, Sleeper, Station, TrunkEnd, World};
 use crate::queue::{EventQueue, Phase};
 use crate::record::delay::DelayStats;
 use crate::record::series::Series;
-use crate::scenario::spec::{self, Interface, Mac, Spec};
+use crate::scenario::spec::{self, Interface, Mac, Routing, Spec};
 use airbraid_engine::link::StopAndWait;
 use airbraid_engine::{Machine, Stream, trunk};
 use airbraid_mac::Address;
@@ -52,7 +53,7 @@ impl<'a> World<'a> {
             end: Instant::ZERO + spec.duration,
             warm_up: Instant::ZERO + spec.warm_up,
             queue: EventQueue::new(),
-            alarms: Alarms::new(radio_count, 0, 0, 0, 0),
+            alarms: Alarms::new(Census::default()),
             pending: VecDeque::new(),
             medium: Medium::new(radios, seed),
             stations: stations(spec, seed),
@@ -61,6 +62,7 @@ impl<'a> World<'a> {
             trunks: Vec::new(),
             links: links(spec, seed)?,
             routes: Routes::default(),
+            on_demand: None,
             flows: Vec::new(),
             greedy_flows: Vec::new(),
             greedy_turn: 0,
@@ -70,13 +72,17 @@ impl<'a> World<'a> {
             events: 0,
         };
         world.add_link_layers()?;
-        world.alarms = Alarms::new(
-            radio_count,
-            world.link_layers.len(),
-            2 * spec.trunks.len(),
-            2 * spec.links.len(),
-            spec.flows.len(),
-        );
+        if let Routing::Aodv(settings) = spec.routing {
+            world.on_demand = Some(Box::new(OnDemand::new(settings, &first, seed)?));
+        }
+        world.alarms = Alarms::new(Census {
+            stations: radio_count,
+            link_layers: world.link_layers.len(),
+            trunk_ends: 2 * spec.trunks.len(),
+            links: 2 * spec.links.len(),
+            routers: if world.on_demand.is_some() { spec.nodes.len() } else { 0 },
+            flows: spec.flows.len(),
+        });
         world.add_trunks(&first);
         let edges = world.edges(&first);
         world.routes = Routes::new(spec, &edges);
@@ -203,7 +209,7 @@ impl<'a> World<'a> {
                     payload: payload.as_u64() as u32,
                     len: (payload + header).as_u64() as u32,
                     number: 0,
-                    hop: self.routes.next_hop(from, to),
+                    hop: self.routes.next_hop(from, to).or_else(|| self.on_demand_hop(spec.from)),
                     unsent: 0,
                 };
                 (transport, payload)
@@ -225,8 +231,20 @@ impl<'a> World<'a> {
         Ok(Flow { from, to, class: spec.class, application, transport, counts })
     }
 
+    /// The interface by which packets leave a node whose routes are found on demand.
+    fn on_demand_hop(&self, node: usize) -> Option<NextHop> {
+        self.on_demand.as_ref()?;
+        let radio = first_radios(self.spec)[node];
+        Some(NextHop::Radio { radio, neighbour: Address::BROADCAST })
+    }
+
     /// Puts everything that the scenario dates into the queue.
     fn schedule(&mut self) {
+        if let Some(on_demand) = &self.on_demand {
+            for node in 0..self.spec.nodes.len() as u32 {
+                self.alarms.arm(self.now, Sleeper::Router(node), on_demand.wake(node));
+            }
+        }
         // A polling master begins by itself.
         for (radio, station) in self.stations.iter().enumerate() {
             if matches!(station.mac, Access::Polled(_)) {
@@ -262,7 +280,7 @@ fn polls(master: &Mac, slave: &Mac) -> bool {
 /// Whether a radio's MAC sends to the other's: of polled ones masters and slaves to each other.
 fn may_speak(from: &spec::Radio, to: &spec::Radio) -> bool {
     match (&from.mac, &to.mac) {
-        (Mac::Dcf(_), Mac::Dcf(_)) => true,
+        (Mac::Dcf(_), Mac::Dcf(_)) | (Mac::Multichannel(_), Mac::Multichannel(_)) => true,
         (a, b) => polls(a, b) || polls(b, a),
     }
 }

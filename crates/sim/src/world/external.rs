@@ -4,7 +4,7 @@
 //! The lab drives it by the monotonic clock; nothing here knows of a clock, and nothing looks at a packet's bytes: the
 //! driver keeps them under a handle, and hears when the packet has arrived and when its last copy is gone.
 
-use super::packet::{Body, DropReason, Msdu, NewPacket, PacketRef, Part};
+use super::packet::{Body, Msdu, NewPacket, PacketRef, Part};
 use super::routing::NextHop;
 use super::{Observer, World};
 use crate::recorder::{Payloads, Recorder, Recording};
@@ -141,7 +141,7 @@ impl<'a> World<'a> {
         let (flow, class) = (u32::from(bucket), TrafficClass::Bulk);
         let packet = self.packets.create(NewPacket { flow, from, to, len, class, created: self.now, body });
         match hop {
-            None => self.drop_packet(from, packet, DropReason::NoRoute),
+            None => self.send(from, packet),
             Some(NextHop::Radio { radio, neighbour }) => {
                 let msdu = Msdu { packet, overhead: 0, part: Part::None };
                 self.hand_down(radio, neighbour, msdu);

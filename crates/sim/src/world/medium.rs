@@ -11,7 +11,7 @@ use crate::phy::path_loss::{propagation_delay, threshold_power};
 use crate::phy::{Antenna, ErrorModel, ErrorRates, Grid, PlainBer, Transmitter, distance};
 use crate::scenario::spec::{Mobility, Node, Position, Radio};
 use airbraid_engine::Stream;
-use airbraid_mac::Frame;
+use airbraid_mac::{Address, Channel, Frame};
 use airbraid_units::{Duration, Instant, Metres, Milliwatt};
 
 /// A radio that hears another.
@@ -39,6 +39,8 @@ pub struct Transmission {
     pub frame: Frame<Msdu>,
     /// The radio that sends it.
     pub from: u32,
+    /// On which of the channels of a station that has several.
+    pub channel: Channel,
     /// When its preamble begins at the antenna.
     pub start: Instant,
     /// When its last bit leaves.
@@ -53,6 +55,7 @@ pub struct Transmission {
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     transmission: u32,
+    channel: Channel,
     power: f64,
 }
 
@@ -96,6 +99,12 @@ struct RadioState {
     recapture: Option<f64>,
     errors: Errors,
     is_up: bool,
+    /// Where a station that has several channels listens; [`DEAF`] while it changes.
+    tuned: Channel,
+    /// Where it will listen then.
+    next_channel: Channel,
+    /// Frames for this radio that it did not even begin to receive because another lay on them.
+    missed: u64,
     transmitting_until: Instant,
     arrivals: Vec<Arrival>,
     energy: f64,
@@ -141,6 +150,9 @@ pub enum Beginning {
 /// Ratio at which a stronger frame takes a receiver over where the scenario sets none: the capture threshold of ns-2
 /// and of many chips, 10 dB.
 const RECAPTURE_RATIO: f64 = 10.0;
+
+/// No channel: nothing is ever transmitted there.
+const DEAF: Channel = Channel(u8::MAX);
 
 /// So often moving radios are put where they are: at 20 m/s, 20 cm later.
 const MOTION_STEP: Duration = Duration::from_millis(10);
@@ -273,6 +285,7 @@ impl Medium {
         let radio = &mut self.radios[from as usize];
         radio.transmitting_until = end;
         radio.lock = None;
+        let channel = if radio.tuned == DEAF { radio.next_channel } else { radio.tuned };
         if !radio.is_up {
             return None;
         }
@@ -282,7 +295,7 @@ impl Medium {
         let first = row.hearers.first()?;
         row.in_use += 1;
         let delay = Duration::from_nanos(u64::from(first.delay_ns));
-        let transmission = Some(Transmission { frame, from, start, end, begun: 0, ended: 0 });
+        let transmission = Some(Transmission { frame, from, channel, start, end, begun: 0, ended: 0 });
         let id = match self.free.pop() {
             Some(id) => {
                 self.transmissions[id as usize] = transmission;
@@ -328,8 +341,31 @@ impl Medium {
         Some(transmission)
     }
 
+    /// A radio changes its channel and hears nothing until `ready`. What is on the air there already, it can only sense:
+    /// gives whether it does so at once.
+    pub fn tune(&mut self, now: Instant, radio: u32, channel: Channel, ready: Instant) -> bool {
+        let state = &mut self.radios[radio as usize];
+        (state.tuned, state.next_channel) = (DEAF, channel);
+        (state.lock, state.energy, state.is_busy) = (None, 0.0, false);
+        ready <= now && self.on_tuned(radio)
+    }
+
+    /// A radio has changed its channel; gives whether it senses energy there.
+    pub fn on_tuned(&mut self, radio: u32) -> bool {
+        let state = &mut self.radios[radio as usize];
+        state.tuned = state.next_channel;
+        state.energy = state.energy_there();
+        state.is_busy = state.energy >= state.carrier_sense;
+        state.is_busy && state.is_up
+    }
+
+    /// How many frames for a radio were lost to another before it had begun to receive them.
+    pub fn missed(&self, radio: usize) -> u64 {
+        self.radios[radio].missed
+    }
+
     /// A transmission begins to arrive at a radio.
-    pub fn on_beginning(&mut self, now: Instant, id: u32, hearer: Hearer) -> Beginning {
+    pub fn on_beginning(&mut self, now: Instant, id: u32, channel: Channel, hearer: Hearer) -> Beginning {
         let Self { radios, transmissions, error_rates, .. } = self;
         let radio = &mut radios[hearer.radio as usize];
         let power = hearer.power;
@@ -337,10 +373,16 @@ impl Medium {
             radio.settle_lock(now, transmissions, rates);
         }
         let before = radio.energy;
-        radio.arrivals.push(Arrival { transmission: id, power });
+        radio.arrivals.push(Arrival { transmission: id, channel, power });
+        if channel != radio.tuned {
+            return Beginning::Nothing;
+        }
         radio.energy = before + power;
         if radio.is_up && radio.transmitting_until <= now {
-            radio.consider_lock(now, id, power, before);
+            let passed_over = radio.consider_lock(now, id, power, before);
+            if passed_over.is_some_and(|lost| is_for(transmissions, lost, hearer.radio)) {
+                radio.missed += 1;
+            }
         }
         if radio.is_busy || radio.energy < radio.carrier_sense {
             return Beginning::Nothing;
@@ -373,6 +415,11 @@ impl Medium {
             _ => Ending::Nothing,
         }
     }
+}
+
+/// Whether a transmission is for this radio.
+fn is_for(transmissions: &[Option<Transmission>], id: u32, radio: u32) -> bool {
+    transmissions[id as usize].as_ref().is_some_and(|transmission| transmission.frame.to == Address(radio))
 }
 
 /// The furthest at which any radio is heard by any on its channel.
@@ -423,6 +470,9 @@ impl RadioState {
             recapture: config.recapture.then(|| capture.unwrap_or(RECAPTURE_RATIO)),
             errors: Errors::new(config.error),
             is_up: true,
+            tuned: Channel::CONTROL,
+            next_channel: Channel::CONTROL,
+            missed: 0,
             transmitting_until: Instant::ZERO,
             arrivals: Vec::with_capacity(4),
             energy: 0.0,
@@ -444,12 +494,20 @@ impl RadioState {
         if let Some(place) = self.arrivals.iter().position(|arrival| arrival.transmission == id) {
             self.arrivals.swap_remove(place);
         }
-        self.energy = self.arrivals.iter().map(|arrival| arrival.power).sum();
+        self.energy = self.energy_there();
     }
 
-    /// A frame begins while energy `before` is on the medium: listen to it, or let it interfere.
-    fn consider_lock(&mut self, now: Instant, id: u32, power: f64, before: f64) {
+    /// All energy on the channel to which it is tuned.
+    fn energy_there(&self) -> f64 {
+        let there = self.arrivals.iter().filter(|arrival| arrival.channel == self.tuned);
+        there.map(|arrival| arrival.power).sum()
+    }
+
+    /// A frame begins while energy `before` is on the medium: listen to it, or let it interfere. Gives the frame that is
+    /// lost thereby although it could have been decoded.
+    fn consider_lock(&mut self, now: Instant, id: u32, power: f64, before: f64) -> Option<u32> {
         let decodable = power >= self.reception;
+        let mut lost = None;
         let takes = match &mut self.lock {
             None => power >= self.carrier_sense,
             // What cannot be decoded gives way to what can; a decodable frame gives way to a much stronger one only
@@ -460,6 +518,11 @@ impl RadioState {
                 if !takes {
                     lock.interference = lock.interference.max(before + power - lock.power);
                 }
+                lost = match (takes, lock.decodable) {
+                    (true, true) => Some(lock.transmission),
+                    (false, _) if decodable => Some(id),
+                    _ => None,
+                };
                 takes
             }
         };
@@ -474,6 +537,7 @@ impl RadioState {
                 bits: 0,
             });
         }
+        lost
     }
 
     /// Brings the SINR model's account of the locked frame up to `now`, before the interference changes.

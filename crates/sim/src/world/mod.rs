@@ -8,6 +8,7 @@
 mod access;
 mod build;
 mod change;
+mod draw;
 mod external;
 mod flow;
 mod kill;
@@ -15,12 +16,14 @@ mod link_layer;
 mod medium;
 mod network;
 mod observe;
+mod on_demand;
 mod packet;
 mod radio;
 mod results;
 mod routing;
 mod transport;
 
+pub use draw::drawn;
 pub use external::{Delivery, External, Room};
 pub use medium::Loss;
 pub use observe::{FrameEvent, Observer};
@@ -31,7 +34,8 @@ use crate::scenario::spec::Spec;
 use crate::timers::Timers;
 use access::Access;
 use airbraid_engine::{Wake, link, trunk};
-use airbraid_mac::{Address, Damage, Outcome};
+use airbraid_mac::{Address, Damage, MacInput, Outcome};
+use airbraid_net::aodv;
 use airbraid_net::link::{Link, LinkOutput};
 use airbraid_net::loss::LossProcess;
 use airbraid_net::tcp::Segment;
@@ -40,6 +44,7 @@ use flow::Flow;
 use kill::Killers;
 use link_layer::LinkLayer;
 use medium::Medium;
+use on_demand::OnDemand;
 use routing::{NextHop, Routes};
 use std::collections::VecDeque;
 
@@ -56,6 +61,8 @@ enum Event {
     Stop(u32),
     /// A change of the scenario takes effect.
     Change(u32),
+    /// A radio has changed its channel.
+    Tuned(u32),
     /// Counting begins.
     WarmUpEnds,
     /// Values are sampled for the series.
@@ -69,6 +76,8 @@ enum Work {
     MacDelivers { radio: u32, from: Address, msdu: Msdu },
     /// A MAC hands up what has come damaged.
     MacDeliversDamaged { radio: u32, from: Address, msdu: Msdu, damage: Damage },
+    /// A radio finds energy on the channel to which it has changed.
+    FoundBusy(u32),
     /// A MAC asks what to send to a neighbour.
     MacPulls { radio: u32, neighbour: Address },
     /// A MAC has finished with a packet.
@@ -79,6 +88,8 @@ enum Work {
     Trunk(u32, trunk::Output<PacketRef>),
     /// A link direction's output.
     Link(u32, LinkOutput<PacketRef>),
+    /// The output of a node's AODV.
+    Router(u32, aodv::Output<PacketRef>),
     /// A flow's TCP sender sends a segment.
     SendData(u32, Segment),
     /// A flow's TCP receiver sends a segment.
@@ -100,6 +111,8 @@ enum Sleeper {
     Trunk(u32),
     /// A link direction.
     Link(u32),
+    /// A node's AODV.
+    Router(u32),
     /// A flow's TCP sender.
     Sender(u32),
     /// A flow's TCP receiver.
@@ -108,26 +121,40 @@ enum Sleeper {
     Application(u32),
 }
 
-/// The wake-ups of all machines: MACs first, then link layers, trunk ends, links, and three machines a flow.
+/// The wake-ups of all machines: MACs first, then link layers, trunk ends, links, AODV, and three machines a flow.
 #[derive(Debug)]
 struct Alarms {
     timers: Timers,
     first_link_layer: u32,
     first_trunk: u32,
     first_link: u32,
+    first_router: u32,
     first_flow: u32,
 }
 
+/// How many machines of each kind there are.
+#[derive(Clone, Copy, Debug, Default)]
+struct Census {
+    stations: usize,
+    link_layers: usize,
+    trunk_ends: usize,
+    links: usize,
+    routers: usize,
+    flows: usize,
+}
+
 impl Alarms {
-    fn new(stations: usize, link_layers: usize, trunk_ends: usize, links: usize, flows: usize) -> Self {
-        let first_trunk = stations + link_layers;
-        let first_link = first_trunk + trunk_ends;
-        let first_flow = first_link + links;
+    fn new(census: Census) -> Self {
+        let first_trunk = census.stations + census.link_layers;
+        let first_link = first_trunk + census.trunk_ends;
+        let first_router = first_link + census.links;
+        let first_flow = first_router + census.routers;
         Self {
-            timers: Timers::new(first_flow + 3 * flows),
-            first_link_layer: stations as u32,
+            timers: Timers::new(first_flow + 3 * census.flows),
+            first_link_layer: census.stations as u32,
             first_trunk: first_trunk as u32,
             first_link: first_link as u32,
+            first_router: first_router as u32,
             first_flow: first_flow as u32,
         }
     }
@@ -143,6 +170,7 @@ impl Alarms {
             Sleeper::LinkLayer(end) => self.first_link_layer + end,
             Sleeper::Trunk(end) => self.first_trunk + end,
             Sleeper::Link(direction) => self.first_link + direction,
+            Sleeper::Router(node) => self.first_router + node,
             Sleeper::Sender(flow) => self.first_flow + 3 * flow,
             Sleeper::Receiver(flow) => self.first_flow + 3 * flow + 1,
             Sleeper::Application(flow) => self.first_flow + 3 * flow + 2,
@@ -171,8 +199,11 @@ impl Alarms {
         if place < self.first_link {
             return Sleeper::Trunk(place - self.first_trunk);
         }
-        if place < self.first_flow {
+        if place < self.first_router {
             return Sleeper::Link(place - self.first_link);
+        }
+        if place < self.first_flow {
+            return Sleeper::Router(place - self.first_router);
         }
         let (flow, machine) = ((place - self.first_flow) / 3, (place - self.first_flow) % 3);
         match machine {
@@ -250,6 +281,7 @@ pub struct World<'a> {
     trunks: Vec<TrunkEnd>,
     links: Vec<LinkEnd>,
     routes: Routes,
+    on_demand: Option<Box<OnDemand>>,
     flows: Vec<Flow>,
     /// Flows of datagrams that keep their interface's queue full.
     greedy_flows: Vec<u32>,
@@ -316,6 +348,7 @@ impl<'a> World<'a> {
             Sleeper::LinkLayer(end) => self.step_link_layer(end, None),
             Sleeper::Trunk(end) => self.step_trunk(end, None),
             Sleeper::Link(direction) => self.step_link(direction, None),
+            Sleeper::Router(node) => self.step_router(node, None),
             Sleeper::Sender(flow) => self.step_sender(flow, None),
             Sleeper::Receiver(flow) => self.step_receiver(flow, None),
             Sleeper::Application(flow) => self.step_application(flow, None),
@@ -329,6 +362,7 @@ impl<'a> World<'a> {
             Event::Start(flow) => self.start_flow(flow),
             Event::Stop(flow) => self.stop_flow(flow),
             Event::Change(index) => self.change(index),
+            Event::Tuned(radio) => self.on_tuned(radio),
             Event::WarmUpEnds => self.begin_counting(),
             Event::Sample => self.sample(),
         }
@@ -340,11 +374,13 @@ impl<'a> World<'a> {
             Work::MacDeliversDamaged { radio, from, msdu, damage } => {
                 self.on_damaged_delivery(radio, from, msdu, damage);
             }
+            Work::FoundBusy(radio) => self.step_mac(radio, Some(MacInput::Busy)),
             Work::MacPulls { radio, neighbour } => self.on_pull(radio, neighbour),
             Work::MacFinished { radio, to, msdu, outcome } => self.on_mac_finished(radio, to, msdu, outcome),
             Work::LinkLayer(end, output) => self.on_link_layer_output(end, output),
             Work::Trunk(end, output) => self.on_trunk_output(end, output),
             Work::Link(direction, output) => self.on_link_output(direction, output),
+            Work::Router(node, output) => self.on_router_output(node, output),
             Work::SendData(flow, segment) => self.send_data(flow, segment),
             Work::SendAck(flow, segment) => self.send_ack(flow, segment),
             Work::SendDatagram(flow) => self.send_datagram(flow),

@@ -15,7 +15,10 @@ impl World<'_> {
     pub(super) fn send(&mut self, node: u32, packet: PacketRef) {
         let to = self.packets.get(packet).to;
         match self.routes.next_hop(node, to) {
-            None => self.drop_packet(node, packet, DropReason::NoRoute),
+            None => match &self.on_demand {
+                Some(on_demand) => self.originate(node, on_demand.ttl(), packet),
+                None => self.drop_packet(node, packet, DropReason::NoRoute),
+            },
             Some(NextHop::Radio { radio, neighbour }) => {
                 let msdu = Msdu { packet, overhead: 0, part: Part::None };
                 self.hand_down(radio, neighbour, msdu);
@@ -25,12 +28,19 @@ impl World<'_> {
         }
     }
 
-    /// A packet has come to a node: to its transport, or on its way.
+    /// A packet has come to a node, perhaps from a neighbour's radio: to its transport, or on its way.
     #[inline]
-    pub(super) fn receive(&mut self, node: u32, packet: PacketRef) {
+    pub(super) fn receive(&mut self, node: u32, from: Option<Address>, packet: PacketRef) {
         let record = self.packets.get_mut(packet);
         if record.to == node {
             self.deliver(node, packet);
+            return;
+        }
+        if let (Some(_), Some(from)) = (&self.on_demand, from)
+            && self.routes.next_hop(node, record.to).is_none()
+        {
+            let from = self.stations[from.0 as usize].node;
+            self.forward(node, from, packet);
             return;
         }
         record.hops = record.hops.saturating_add(1);
@@ -64,7 +74,7 @@ impl World<'_> {
                 self.send_control(ControlFrame { end, member, control }, acknowledged);
             }
             trunk::Output::Release(packet) => self.packets.release(packet),
-            trunk::Output::Deliver(packet) => self.receive(state.node, packet),
+            trunk::Output::Deliver(packet) => self.receive(state.node, None, packet),
             trunk::Output::Drop(packet, reason) => {
                 let reason = match reason {
                     trunk::DropReason::QueueFull => DropReason::TrunkQueueFull,
@@ -99,7 +109,7 @@ impl World<'_> {
     pub(super) fn on_link_output(&mut self, direction: u32, output: LinkOutput<PacketRef>) {
         let to = self.links[direction as usize].to;
         match output {
-            LinkOutput::Deliver(packet) => self.receive(to, packet),
+            LinkOutput::Deliver(packet) => self.receive(to, None, packet),
             LinkOutput::Dropped(packet, reason) => {
                 let reason = match reason {
                     link::DropReason::QueueFull => DropReason::LinkQueueFull,

@@ -6,6 +6,7 @@
 
 use crate::result::PacketAccount;
 use airbraid_engine::{Packet, Share, TrafficClass, link, trunk};
+use airbraid_net::aodv::Message;
 use airbraid_net::tcp::Segment;
 use airbraid_units::{Bytes, Instant};
 use std::collections::BTreeMap;
@@ -50,10 +51,18 @@ pub enum DropReason {
     NoRoute,
     /// It was forwarded too often: its routes form a loop.
     HopLimit,
+    /// It came back to the node that sent it.
+    Circled,
+    /// It waited for a neighbour when the link to it was held to be broken.
+    LinkBroken,
+    /// Too many packets of its node waited for routes.
+    RouteBufferFull,
+    /// It waited for a route for too long.
+    RouteTimeout,
 }
 
 /// All reasons, with the names that results use.
-pub const DROP_REASONS: [(DropReason, &str); 18] = [
+pub const DROP_REASONS: [(DropReason, &str); 22] = [
     (DropReason::InterfaceQueueFull, "interface_queue_full"),
     (DropReason::TrunkQueueFull, "trunk_queue_full"),
     (DropReason::LinkQueueFull, "link_queue_full"),
@@ -72,6 +81,10 @@ pub const DROP_REASONS: [(DropReason, &str); 18] = [
     (DropReason::Damaged, "damaged"),
     (DropReason::NoRoute, "no_route"),
     (DropReason::HopLimit, "hop_limit"),
+    (DropReason::Circled, "circled"),
+    (DropReason::LinkBroken, "link_broken"),
+    (DropReason::RouteBufferFull, "route_buffer_full"),
+    (DropReason::RouteTimeout, "route_timeout"),
 ];
 
 impl DropReason {
@@ -117,6 +130,8 @@ pub struct Record {
     pub created: Instant,
     /// How often it has been forwarded.
     pub hops: u8,
+    /// How many hops it may still go, under AODV.
+    pub ttl: u8,
     /// What it carries.
     pub body: Body,
     places: u32,
@@ -180,6 +195,8 @@ pub enum Part {
     Control,
     /// It is a frame of a link layer: [`Packets::segment`] has it.
     Segment,
+    /// It is a message of AODV: [`Packets::routing`] has it.
+    Routing,
 }
 
 impl Msdu {
@@ -191,7 +208,7 @@ impl Msdu {
     pub fn trunk(&self) -> Option<trunk::Header> {
         match self.part {
             Part::Packet(header) => Some(header),
-            Part::None | Part::Control | Part::Segment => None,
+            Part::None | Part::Control | Part::Segment | Part::Routing => None,
         }
     }
 }
@@ -237,13 +254,24 @@ pub struct LinkFrame {
     pub parity: u8,
 }
 
+/// A message of AODV on its way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RoutingMessage {
+    /// The TTL of its IP header.
+    pub ttl: u8,
+    /// What it says.
+    pub message: Message,
+}
+
 /// What stands in the table and is no packet.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Carried {
     /// A control frame of a trunk.
     Control(ControlFrame),
     /// A frame of a link layer.
     Segment(LinkFrame),
+    /// A message of AODV.
+    Routing(RoutingMessage),
 }
 
 impl Carried {
@@ -252,6 +280,7 @@ impl Carried {
         match self {
             Self::Control(frame) => frame.control.len().as_u64() as u32,
             Self::Segment(frame) => frame.header.segment.map_or(0, |segment| segment.coded_len()),
+            Self::Routing(sent) => sent.message.packet_len().as_u64() as u32,
         }
     }
 }
@@ -294,8 +323,8 @@ impl Packets {
     pub fn create(&mut self, packet: NewPacket) -> PacketRef {
         let NewPacket { flow, from, to, len, class, created, body } = packet;
         self.offered += 1;
-        let (hops, places, is_carried, delivered, reason) = (0, 1, false, false, None);
-        let record = Record { flow, from, to, len, created, hops, body, places, is_carried, delivered, reason };
+        let (hops, ttl, places, is_carried, delivered, reason) = (0, 0, 1, false, false, None);
+        let record = Record { flow, from, to, len, created, hops, ttl, body, places, is_carried, delivered, reason };
         PacketRef { id: self.add(record), len, bucket: flow as u16, class }
     }
 
@@ -304,9 +333,9 @@ impl Packets {
     pub fn create_carried(&mut self, created: Instant, carried: Carried) -> PacketRef {
         let len = carried.len();
         let body = Body::Datagram { payload: 0, number: 0 };
-        let (flow, from, to, hops, places) = (u32::MAX, u32::MAX, u32::MAX, 0, 1);
+        let (flow, from, to, hops, ttl, places) = (u32::MAX, u32::MAX, u32::MAX, 0, 0, 1);
         let (is_carried, delivered, reason) = (true, false, None);
-        let record = Record { flow, from, to, len, created, hops, body, places, is_carried, delivered, reason };
+        let record = Record { flow, from, to, len, created, hops, ttl, body, places, is_carried, delivered, reason };
         let id = self.add(record);
         self.carried.insert(id, carried);
         PacketRef { id, len, bucket: 0, class: TrafficClass::Bulk }
@@ -316,7 +345,7 @@ impl Packets {
     pub fn control(&self, packet: PacketRef) -> Option<ControlFrame> {
         match self.carried.get(&packet.id) {
             Some(Carried::Control(frame)) => Some(*frame),
-            Some(Carried::Segment(_)) | None => None,
+            Some(Carried::Segment(_) | Carried::Routing(_)) | None => None,
         }
     }
 
@@ -324,7 +353,15 @@ impl Packets {
     pub fn segment(&self, packet: PacketRef) -> Option<LinkFrame> {
         match self.carried.get(&packet.id) {
             Some(Carried::Segment(frame)) => Some(*frame),
-            Some(Carried::Control(_)) | None => None,
+            Some(Carried::Control(_) | Carried::Routing(_)) | None => None,
+        }
+    }
+
+    /// The message of AODV for which an entry stands.
+    pub fn routing(&self, packet: PacketRef) -> Option<&RoutingMessage> {
+        match self.carried.get(&packet.id) {
+            Some(Carried::Routing(sent)) => Some(sent),
+            Some(Carried::Control(_) | Carried::Segment(_)) | None => None,
         }
     }
 

@@ -39,8 +39,14 @@ impl World<'_> {
                     queue.push(at + airtime + delay, Phase::ReceptionEnd, Event::Ending(id));
                 }
             }
-            // The stations of this world know one channel.
-            MacOutput::Tune { .. } => {}
+            MacOutput::Tune { channel, ready } => {
+                if medium.tune(now, radio, channel, ready) {
+                    pending.push_back(Work::FoundBusy(radio));
+                }
+                if ready > now {
+                    queue.push(ready, Phase::ReceptionStart, Event::Tuned(radio));
+                }
+            }
             MacOutput::Deliver { from, packet } => {
                 packets.retain(packet.packet);
                 pending.push_back(Work::MacDelivers { radio, from, msdu: packet });
@@ -57,10 +63,18 @@ impl World<'_> {
         alarms.arm(now, Sleeper::Mac(radio), wake);
     }
 
+    /// A radio has changed its channel.
+    pub(super) fn on_tuned(&mut self, radio: u32) {
+        if self.medium.on_tuned(radio) {
+            self.step_mac(radio, Some(MacInput::Busy));
+        }
+    }
+
     /// A transmission reaches its next hearers.
     pub(super) fn on_beginning(&mut self, id: u32) {
         let Some(transmission) = self.medium.transmission(id) else { return };
         let (from, start, begun) = (transmission.from, transmission.start, transmission.begun as usize);
+        let channel = transmission.channel;
         let row = self.medium.take_row(from);
         for (place, &hearer) in row.iter().enumerate().skip(begun) {
             let at = start + Duration::from_nanos(u64::from(hearer.delay_ns));
@@ -69,7 +83,7 @@ impl World<'_> {
                 self.queue.push(at, Phase::ReceptionStart, Event::Beginning(id));
                 break;
             }
-            if self.medium.on_beginning(self.now, id, hearer) == Beginning::Busy {
+            if self.medium.on_beginning(self.now, id, channel, hearer) == Beginning::Busy {
                 self.step_mac(hearer.radio, Some(MacInput::Busy));
             }
         }
@@ -185,7 +199,7 @@ impl World<'_> {
     pub(super) fn on_damaged_delivery(&mut self, radio: u32, from: Address, msdu: Msdu, damage: Damage) {
         match msdu.part {
             Part::Segment => self.on_frame(radio, from, msdu, Some(damage)),
-            Part::Control => self.packets.release(msdu.packet),
+            Part::Control | Part::Routing => self.packets.release(msdu.packet),
             Part::None | Part::Packet(_) => {
                 let node = self.stations[radio as usize].node;
                 self.drop_packet(node, msdu.packet, DropReason::Damaged);
@@ -201,7 +215,7 @@ impl World<'_> {
         {
             let node = station.node;
             match msdu.part {
-                Part::Control => self.packets.release(msdu.packet),
+                Part::Control | Part::Routing => self.packets.release(msdu.packet),
                 _ => self.drop_packet(node, msdu.packet, DropReason::DeliveryLoss),
             }
             return;
@@ -212,7 +226,8 @@ impl World<'_> {
                 self.step_trunk(end, Some(trunk::Input::Frame { header, packet: msdu.packet }));
             }
             (Part::Control, towards) => self.on_control_delivery(msdu, towards),
-            _ => self.receive(node, msdu.packet),
+            (Part::Routing, _) => self.on_routing_message(node, from, msdu),
+            _ => self.receive(node, Some(from), msdu.packet),
         }
     }
 
@@ -240,9 +255,15 @@ impl World<'_> {
 
     /// A MAC has finished with a frame or packet.
     pub(super) fn on_mac_finished(&mut self, radio: u32, to: Address, msdu: Msdu, outcome: Outcome) {
-        if msdu.part == Part::Segment {
-            self.on_frame_finished(radio, to, msdu, outcome);
-            return;
+        let node = self.stations[radio as usize].node;
+        match msdu.part {
+            Part::Segment => return self.on_frame_finished(radio, to, msdu, outcome),
+            Part::Routing => return self.on_routing_finished(node, to, msdu, outcome),
+            Part::None if outcome == Outcome::RetryLimit && self.on_demand.is_some() => {
+                self.on_link_failure(node, to, msdu.packet);
+                return self.refill(NextHop::Radio { radio, neighbour: to });
+            }
+            Part::None | Part::Packet(_) | Part::Control => {}
         }
         let (kept, fate) = match outcome {
             Outcome::Acknowledged => (Ok(()), trunk::Outcome::Delivered),
@@ -250,8 +271,8 @@ impl World<'_> {
             Outcome::RetryLimit => (Err(DropReason::RetryLimit), trunk::Outcome::Lost),
             Outcome::Damaged => (Err(DropReason::Damaged), trunk::Outcome::Lost),
             Outcome::QueueFull => (Err(DropReason::InterfaceQueueFull), trunk::Outcome::Lost),
+            Outcome::Purged => (Err(DropReason::LinkBroken), trunk::Outcome::Lost),
         };
-        let node = self.stations[radio as usize].node;
         self.settle(node, radio, to, msdu, kept, fate);
     }
 

@@ -4,7 +4,7 @@ use super::flow::{Flow, Transport};
 use super::link_layer::LinkLayer;
 use super::{Station, TrunkEnd, World};
 use crate::result::{
-    FlowResult, FlowSeries, LinkLayerResult, LinkResult, MacResult, RunResult, TrunkResult, TrunkSeries,
+    FlowResult, FlowSeries, LinkLayerResult, LinkResult, MacResult, RunResult, TotalResult, TrunkResult, TrunkSeries,
 };
 use crate::scenario::spec;
 use airbraid_units::{Duration, Instant};
@@ -16,7 +16,7 @@ impl World<'_> {
     /// If the account of packets does not balance: a fault of the simulator.
     pub fn result(&self) -> RunResult {
         let spec = self.spec;
-        RunResult {
+        let mut result = RunResult {
             seed: self.seed,
             duration_s: spec.duration.as_secs_f64(),
             events: self.events,
@@ -25,12 +25,16 @@ impl World<'_> {
             flows: self.flows.iter().zip(&spec.flows).map(|(flow, spec)| self.flow_result(flow, spec)).collect(),
             trunks: (0..self.trunks.len()).filter_map(|end| self.trunk_result(end)).collect(),
             macs: self.mac_results(),
+            routing: self.on_demand.as_ref().map(|on_demand| on_demand.result()),
+            total: TotalResult::default(),
             links: self.link_results(),
             link_layers: self.link_layers.iter().map(|end| self.link_layer_result(end)).collect(),
             killers: self.killers.as_ref().map(|killers| killers.results(spec)).unwrap_or_default(),
             drops: self.packets.drops(),
             packets: self.packets.account(),
-        }
+        };
+        result.total = TotalResult::of(&result.flows, &result.macs);
+        result
     }
 
     fn name(&self, node: usize) -> String {
@@ -110,8 +114,9 @@ impl World<'_> {
     pub(super) fn mac_results(&self) -> Vec<MacResult> {
         let radios = self.spec.nodes.iter().flat_map(|node| node.radios.iter().map(move |radio| (node, radio)));
         let time = self.now.saturating_since(Instant::ZERO).max(Duration::from_nanos(1)).as_secs_f64();
-        let result = |((node, radio), station): ((&spec::Node, &spec::Radio), &Station)| {
+        let result = |(index, ((node, radio), station)): (usize, ((&spec::Node, &spec::Radio), &Station))| {
             let stats = station.mac.stats();
+            let multichannel = station.mac.multichannel().copied().unwrap_or_default();
             MacResult {
                 node: node.name.clone(),
                 radio: radio.name.clone(),
@@ -121,14 +126,17 @@ impl World<'_> {
                 retries: stats.retries,
                 retry_limit_drops: stats.retry_limit_drops,
                 queue_drops: stats.queue_drops,
-                collisions: station.collisions,
+                collisions: station.collisions + self.medium.missed(index),
                 channel_errors: station.channel_errors,
                 duplicates: stats.duplicates,
                 unanswered: stats.unanswered,
+                handshakes: multichannel.handshakes,
+                reverse_frames: multichannel.reverse_frames,
+                void_grants: multichannel.void_grants,
                 airtime: stats.airtime.as_secs_f64() / time,
             }
         };
-        radios.zip(&self.stations).map(result).collect()
+        radios.zip(&self.stations).enumerate().map(result).collect()
     }
 
     fn link_layer_result(&self, end: &LinkLayer) -> LinkLayerResult {

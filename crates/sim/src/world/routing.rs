@@ -2,7 +2,7 @@
 //!
 //! Ties go to the neighbour with the lower index, and at a hop to the trunk before the radio before the link.
 
-use crate::scenario::spec::{Interface, Spec};
+use crate::scenario::spec::{Interface, Routing, Spec};
 use airbraid_mac::Address;
 use std::collections::VecDeque;
 
@@ -57,8 +57,9 @@ impl Routes {
         let mut routes = Self { nodes, table: vec![None; nodes * nodes] };
         let incoming = incoming(edges);
         let distances: Vec<Vec<u32>> = (0..nodes).map(|to| hops_to(to, &incoming)).collect();
+        let is_static = spec.routing == Routing::Static;
         for (node, ways) in edges.iter().enumerate() {
-            for (to, distance) in distances.iter().enumerate() {
+            for (to, distance) in distances.iter().enumerate().filter(|_| is_static) {
                 if node == to || distance[node] == u32::MAX {
                     continue;
                 }

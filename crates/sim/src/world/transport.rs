@@ -100,7 +100,8 @@ impl World<'_> {
                 if let Some(end) = station.link_layer_towards(neighbour) {
                     return self.link_layers[end as usize].has_room();
                 }
-                (station.mac.queue_len(), station.queue_limit)
+                let buffered = self.on_demand.as_ref().map_or(0, |on_demand| on_demand.buffered(station.node));
+                (station.mac.queue_len() + buffered, station.queue_limit)
             }
             NextHop::Trunk(end) => {
                 let state = &self.trunks[end as usize];

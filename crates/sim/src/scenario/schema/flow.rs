@@ -1,6 +1,6 @@
 //! `[[flow]]`: who sends what to whom, over TCP or UDP.
 
-use super::{FLOWS_MAX, index_of};
+use super::{FLOWS_MAX, Names, position};
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, View, choose, quantity};
 use crate::scenario::spec::{Flow, Transport};
@@ -22,13 +22,60 @@ pub(super) fn read(views: &[View<'_>], nodes: &[String]) -> Vec<Flow> {
     if let Some(view) = views.get(FLOWS_MAX) {
         view.cx.complain(view.place, Complaint::new("these are too many flows", format!("at most {FLOWS_MAX}")));
     }
-    views.iter().take(FLOWS_MAX).map(|view| one(view, nodes)).collect()
+    let mut names = Names::new("flow");
+    let mut flows = Vec::new();
+    for view in views.iter().take(FLOWS_MAX) {
+        let all = several(view, one(view, nodes));
+        for flow in &all {
+            names.add(view.cx, &flow.name, view.place_of("name"));
+        }
+        flows.extend(all);
+    }
+    flows
+}
+
+/// `count` flows like this one, with their numbers at the ends of their names; without it the one.
+fn several(view: &View<'_>, flow: Flow) -> Vec<Flow> {
+    let Some(count) = view.optional("count", "one, without a number in its name", reader::count) else {
+        return vec![flow];
+    };
+    let some = (1..=FLOWS_MAX as u32).contains(&count);
+    view.require(some, "count", || format!("there cannot be {count} flows"), &format!("1 to {FLOWS_MAX}"));
+    let numbered = |number: u32| Flow { name: format!("{}{number}", flow.name), ..flow.clone() };
+    (1..=count.clamp(1, FLOWS_MAX as u32)).map(numbered).collect()
+}
+
+/// An end: a node by its name, the first or the last of all, or any.
+enum End {
+    Node(usize),
+    Any,
+}
+
+fn end(view: &View<'_>, key: &'static str, nodes: &[String]) -> Option<End> {
+    let example = nodes.first().map_or_else(|| "\"a-name\"".to_owned(), |n| format!("\"{n}\""));
+    view.required(key, &example, |value| {
+        let given = reader::text(value)?;
+        match given.as_str() {
+            name if nodes.iter().any(|node| node == name) => {}
+            "random" => return Ok(End::Any),
+            "first" if !nodes.is_empty() => return Ok(End::Node(0)),
+            "last" if !nodes.is_empty() => return Ok(End::Node(nodes.len() - 1)),
+            _ => {}
+        }
+        position(&given, "node", nodes).map(End::Node)
+    })
 }
 
 fn one(view: &View<'_>, nodes: &[String]) -> Flow {
     let name = view.name();
-    let from = index_of(view, "from", "node", nodes);
-    let to = index_of(view, "to", "node", nodes);
+    let ends = (end(view, "from", nodes), end(view, "to", nodes));
+    let random_ends = matches!(ends, (Some(End::Any), Some(End::Any)));
+    let half = matches!(ends, (Some(End::Any), Some(End::Node(_))) | (Some(End::Node(_)), Some(End::Any)));
+    view.require(!half, "to", || "one end is drawn and the other is not".to_owned(), "write \"random\" for both");
+    let lonely = random_ends && nodes.len() < 2;
+    view.require(!lonely, "from", || "there are no two nodes to draw".to_owned(), "add nodes");
+    let index = |end: Option<End>| if let Some(End::Node(index)) = end { Some(index) } else { None };
+    let (from, to) = (index(ends.0), index(ends.1));
     let loops = from.is_some() && from == to;
     view.require(!loops, "to", || "a flow goes from one node to another".to_owned(), "name two different nodes");
     let start = view.quantity("start", Duration::ZERO, "at once");
@@ -38,12 +85,14 @@ fn one(view: &View<'_>, nodes: &[String]) -> Flow {
     Flow {
         name,
         from: from.unwrap_or_default(),
-        to: to.unwrap_or_default(),
+        to: to.unwrap_or(usize::from(random_ends)),
+        random_ends,
         transport: transport(view),
         source: source(view),
         class: view.choice("dscp", &CLASSES, TrafficClass::Bulk, "best effort"),
         deadline: view.optional("deadline", "none", quantity),
         start: Instant::ZERO.saturating_add(start),
+        start_jitter: view.quantity("start_jitter", Duration::ZERO, "not later"),
         stop: stop.map(|stop| Instant::ZERO.saturating_add(stop)),
     }
 }

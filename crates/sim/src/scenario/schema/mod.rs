@@ -8,11 +8,14 @@ mod exec;
 mod flow;
 mod killer;
 mod link;
+mod multichannel;
 mod node;
 mod policy;
 mod polled;
 mod radio;
+mod routing;
 mod run;
+mod topology;
 mod trunk;
 
 use radio::small;
@@ -47,9 +50,11 @@ pub(crate) fn read(cx: &Context, root: &Table, whole: Place) -> Spec {
     node::check_defaults(top.sub("radio"), None);
 
     let node_views = top.tables("node");
-    let mut nodes = node::read(&node_views, defaults);
+    let (mut nodes, scattered) = topology::read(top.sub("topology"), defaults);
+    let placed = nodes.len();
+    nodes.extend(node::read(&node_views, defaults));
     let node_names: Vec<String> = nodes.iter().map(|n| n.name.clone()).collect();
-    unique(cx, "node", &node_views, &node_names);
+    unique(cx, "node", &node_views, &node_names, placed);
     if nodes.is_empty() {
         cx.complain(
             whole,
@@ -59,17 +64,18 @@ pub(crate) fn read(cx: &Context, root: &Table, whole: Place) -> Spec {
 
     let link_views = top.tables("link");
     let links = link::read(&link_views, &node_names);
-    unique(cx, "link", &link_views, &links.iter().map(|l| l.name.clone()).collect::<Vec<_>>());
+    unique(cx, "link", &link_views, &links.iter().map(|l| l.name.clone()).collect::<Vec<_>>(), 0);
     let trunk_views = top.tables("trunk");
     let trunks = trunk::read(&trunk_views, &nodes);
-    unique(cx, "trunk", &trunk_views, &trunks.iter().map(|t| t.name.clone()).collect::<Vec<_>>());
-    node::read_routes(&node_views, &mut nodes, &trunks, &links);
+    unique(cx, "trunk", &trunk_views, &trunks.iter().map(|t| t.name.clone()).collect::<Vec<_>>(), 0);
+    node::read_routes(&node_views, &mut nodes, placed, &trunks, &links);
+    let routing = routing::read(&top);
+    routing::check(&top, &routing, &nodes, trunks.len(), links.len());
     let killer_views = top.tables("killer");
     let killers = killer::read(&killer_views, &nodes);
-    unique(cx, "killer", &killer_views, &killers.iter().map(|k| k.name.clone()).collect::<Vec<_>>());
+    unique(cx, "killer", &killer_views, &killers.iter().map(|k| k.name.clone()).collect::<Vec<_>>(), 0);
     let flow_views = top.tables("flow");
     let flows = flow::read(&flow_views, &node_names);
-    unique(cx, "flow", &flow_views, &flows.iter().map(|f| f.name.clone()).collect::<Vec<_>>());
     let changes = change::read(&top.tables("at"), &nodes, &links);
     let execs = exec::read(&top.tables("exec"), &nodes);
     let record = run::record(top.sub("record"), &nodes, run.duration);
@@ -90,6 +96,8 @@ pub(crate) fn read(cx: &Context, root: &Table, whole: Place) -> Spec {
         seed,
         replications,
         nodes,
+        scattered,
+        routing,
         trunks,
         links,
         killers,
@@ -137,9 +145,11 @@ impl Names {
     }
 }
 
-fn unique(cx: &Context, what: &'static str, views: &[View<'_>], names: &[String]) {
+/// Names that differ; the first `placed` are those of no table.
+fn unique(cx: &Context, what: &'static str, views: &[View<'_>], names: &[String], placed: usize) {
     let mut seen = Names::new(what);
-    for (view, name) in views.iter().zip(names) {
+    seen.seen.extend(names[..placed].iter().cloned());
+    for (view, name) in views.iter().zip(&names[placed..]) {
         seen.add(cx, name, view.place_of("name"));
     }
 }

@@ -94,7 +94,7 @@ fn waypoints(view: &View<'_>, points: &[Value]) -> Vec<(Instant, Position)> {
     read
 }
 
-fn radios(view: &View<'_>, defaults: Option<&Table>) -> Vec<Radio> {
+pub(super) fn radios(view: &View<'_>, defaults: Option<&Table>) -> Vec<Radio> {
     let of_node = view.sub("radio");
     let of_node_table = view.find("radio").and_then(|f| match &f.value.data {
         Data::Table(table) => Some(table),
@@ -169,10 +169,16 @@ fn one_radio(
     Radio { name, channel, radio, mac, link_layer, delivery_loss }
 }
 
-/// Reads the routes of each node, when everything that they can name is known.
-pub(super) fn read_routes(views: &[View<'_>], nodes: &mut [Node], trunks: &[Trunk], links: &[Link]) {
+/// Reads the routes of each node but the first `placed`, when everything that they can name is known.
+pub(super) fn read_routes(
+    views: &[View<'_>],
+    nodes: &mut [Node],
+    placed: usize,
+    trunks: &[Trunk],
+    links: &[Link],
+) {
     let names: Vec<String> = nodes.iter().map(|n| n.name.clone()).collect();
-    for (own, view) in views.iter().enumerate().take(nodes.len()) {
+    for (own, view) in (placed..nodes.len()).zip(views) {
         let Some(items) = view.optional("routes", "the path of fewest hops", reader::list) else { continue };
         let mut routes = Vec::new();
         for (i, item) in items.iter().enumerate() {

@@ -4,7 +4,7 @@
 //! 550 m carrier sense, capture 10 dB), because that is what most published wireless simulations ran with. A radio whose
 //! `standard` differs from that of `[radio]` inherits from there only what does not belong to a PHY.
 
-use super::{link as plain_link, polled};
+use super::{link as plain_link, multichannel, polled};
 use crate::phy::{ErrorModel, PathLoss, RadioConfig, Threshold};
 use crate::scenario::error::Complaint;
 use crate::scenario::frequency::Frequency;
@@ -24,6 +24,20 @@ const STANDARDS: [(&str, Standard); 4] = [
     ("802.11g", Standard::Dot11g),
     ("fhss", Standard::Fhss),
 ];
+/// Which medium access a radio has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Access {
+    Dcf,
+    Polled,
+    Mcmac,
+    BiMcmac,
+}
+
+const ACCESSES: [(&str, Access); 4] =
+    [("dcf", Access::Dcf), ("polled", Access::Polled), ("mcmac", Access::Mcmac), ("bi_mcmac", Access::BiMcmac)];
+/// Keys of the multi-channel MACs: known to all radios, so that one `[radio]` can be swept over the MACs.
+const OF_MULTICHANNEL: [&str; 6] =
+    ["data_channels", "batch", "channel_choice", "scheduling", "switching_time", "listening_time"];
 /// Keys that mean something for one PHY only: not inherited by a radio of another standard.
 const OF_THE_PHY: &[&str] = &[
     "rate",
@@ -41,7 +55,8 @@ const OF_THE_PHY: &[&str] = &[
 
 /// Reads everything of a radio but its name and channel.
 pub(super) fn read(view: &mut View<'_>) -> (RadioConfig, Mac, Option<link::Config>) {
-    if view.choice("mac", &[("dcf", false), ("polled", true)], false, "the medium access of 802.11") {
+    let access = view.choice("mac", &ACCESSES, Access::Dcf, "the medium access of 802.11");
+    if access == Access::Polled {
         let access = polled::read(view);
         let link_layer = polled::link_layer(view, &access);
         // WaveLAN's band is as wide as that of 802.11b.
@@ -52,7 +67,16 @@ pub(super) fn read(view: &mut View<'_>) -> (RadioConfig, Mac, Option<link::Confi
     let own = view.own_table().is_some_and(|table| table.get("link_layer").is_some());
     view.require(!own, "link_layer", message, "add mac = \"polled\", or leave it out: DCF repeats by itself");
     view.know("link_layer");
-    (radio(view, standard), Mac::Dcf(dcf(view, standard)), None)
+    let dcf = dcf(view, standard);
+    let mac = match access {
+        Access::Mcmac => Mac::Multichannel(multichannel::read(view, dcf, false)),
+        Access::BiMcmac => Mac::Multichannel(multichannel::read(view, dcf, true)),
+        Access::Dcf | Access::Polled => {
+            OF_MULTICHANNEL.iter().for_each(|key| view.know(key));
+            Mac::Dcf(dcf)
+        }
+    };
+    (radio(view, standard), mac, None)
 }
 
 /// What is lost between the MAC and what is above.

@@ -125,13 +125,14 @@ fn can_hear(a: &Radio, b: &Radio) -> Result<(), Complaint> {
     }
     let (x, y) = match (&a.mac, &b.mac) {
         (Mac::Dcf(x), Mac::Dcf(y)) => (x, y),
+        (Mac::Multichannel(_), Mac::Multichannel(_)) => return Ok(()),
         (Mac::Polled(x), Mac::Polled(y)) if x.role != y.role => return Ok(()),
         (Mac::Polled(_), Mac::Polled(_)) => {
             let message = "neither of the radios polls the other, or both would";
             return Err(Complaint::new(message, "give the one role = \"master\", the other role = \"slave\""));
         }
         _ => {
-            let message = "the one radio is polled, the other is not";
+            let message = "the radios have different medium access";
             return Err(Complaint::new(message, "give both the same `mac`"));
         }
     };

@@ -1,0 +1,78 @@
+//! `[topology]`: nodes that a rule puts in their places, `n1`, `n2`, ... by rows; those of `[[node]]` follow.
+
+use super::{NODES_MAX, node};
+use crate::scenario::error::Complaint;
+use crate::scenario::reader::{View, quantity};
+use crate::scenario::spec::{Host, Mobility, Node, Position};
+use crate::scenario::tree::{Data, Table, Value};
+use airbraid_units::Metres;
+
+/// How nodes are placed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    Chain,
+    Grid,
+    Random,
+}
+
+const SHAPES: [(&str, Shape); 3] = [("chain", Shape::Chain), ("grid", Shape::Grid), ("random", Shape::Random)];
+
+/// The nodes, and how far they are scattered by each run's seed if they are.
+pub(super) fn read(view: View<'_>, defaults: Option<&Table>) -> (Vec<Node>, Option<(usize, Position)>) {
+    if !view.is_present() {
+        return (Vec::new(), None);
+    }
+    let shape = view.required("shape", "\"chain\"", |value| crate::scenario::reader::choose(value, &SHAPES));
+    let shape = shape.unwrap_or(Shape::Chain);
+    let radios = node::radios(&view, defaults);
+    let by_count = shape != Shape::Grid;
+    let (columns, rows) = match shape {
+        Shape::Grid => (needed(&view, "columns"), needed(&view, "rows")),
+        Shape::Chain | Shape::Random => (needed(&view, "count"), 1),
+    };
+    let count = columns as usize * rows as usize;
+    let key = if by_count { "count" } else { "columns" };
+    let message = || format!("{count} nodes are more than a run may have");
+    view.require(count <= NODES_MAX, key, message, &format!("at most {NODES_MAX}"));
+    let spacing = match shape {
+        Shape::Random => Metres(0.0),
+        Shape::Chain | Shape::Grid => view.required("spacing", "\"250 m\"", length).unwrap_or(Metres(1.0)),
+    };
+    let area = (shape == Shape::Random)
+        .then(|| view.required("area", "[\"500 m\", \"500 m\"]", area))
+        .flatten();
+    let place = |index: usize| Position {
+        x: Metres(spacing.0 * (index % columns as usize) as f64),
+        y: Metres(spacing.0 * (index / columns as usize) as f64),
+    };
+    let node = |index: usize| Node {
+        name: format!("n{}", index + 1),
+        position: place(index),
+        mobility: Mobility::Static,
+        radios: radios.clone(),
+        routes: Vec::new(),
+        host: Host::Simulated,
+    };
+    view.finish();
+    let nodes: Vec<Node> = (0..count.min(NODES_MAX)).map(node).collect();
+    let scattered = area.map(|area| (nodes.len(), area));
+    (nodes, scattered)
+}
+
+fn needed(view: &View<'_>, key: &'static str) -> u32 {
+    let count = view.required(key, "10", crate::scenario::reader::count).unwrap_or(1);
+    view.require(count > 0, key, || "there must be a node".to_owned(), "write 1 or more");
+    count.clamp(1, NODES_MAX as u32 + 1)
+}
+
+fn length(value: &Value) -> Result<Metres, Complaint> {
+    let span: Metres = quantity(value)?;
+    if span.0 > 0.0 { Ok(span) } else { Err(Complaint::new("nodes stand apart", "write for example \"250 m\"")) }
+}
+
+fn area(value: &Value) -> Result<Position, Complaint> {
+    match &value.data {
+        Data::List(sides) if sides.len() == 2 => Ok(Position { x: length(&sides[0])?, y: length(&sides[1])? }),
+        _ => Err(Complaint::new("an area has two sides", "write [\"500 m\", \"500 m\"]")),
+    }
+}

@@ -1,0 +1,85 @@
+//! What each run draws before it begins: places of nodes, ends and starts of flows.
+//!
+//! All of it comes from streams of its own, so that every MAC and every number of flows sees the same network and the
+//! same first flows on a seed.
+
+use super::medium::Medium;
+use crate::scenario::spec::{Position, Spec};
+use airbraid_engine::Stream;
+use airbraid_units::{Duration, Metres};
+use std::borrow::Cow;
+
+/// So often a pair of nodes is drawn anew that no path joins.
+const TRIES: u32 = 1_000;
+
+/// `spec` with everything in its place that it leaves to the run of `seed`.
+pub fn drawn(spec: &Spec, seed: u64) -> Cow<'_, Spec> {
+    let leaves = |flow: &crate::scenario::spec::Flow| flow.random_ends || !flow.start_jitter.is_zero();
+    if spec.scattered.is_none() && !spec.flows.iter().any(leaves) {
+        return Cow::Borrowed(spec);
+    }
+    let mut spec = spec.clone();
+    if let Some((count, area)) = spec.scattered {
+        for (index, node) in spec.nodes.iter_mut().take(count).enumerate() {
+            let mut random = Stream::new(seed, index as u64, "topology.position");
+            node.position = Position { x: Metres(area.x.0 * uniform(&mut random)), y: Metres(area.y.0 * uniform(&mut random)) };
+        }
+    }
+    let is_random = spec.flows.iter().any(|flow| flow.random_ends);
+    let parts = if is_random { parts(&spec, seed) } else { Vec::new() };
+    for (index, flow) in spec.flows.iter_mut().enumerate() {
+        if flow.random_ends {
+            (flow.from, flow.to) = pair(&parts, &mut Stream::new(seed, index as u64, "topology.ends"));
+        }
+        if !flow.start_jitter.is_zero() {
+            let mut random = Stream::new(seed, index as u64, "flow.start");
+            let wait = flow.start_jitter.as_nanos() as f64 * uniform(&mut random);
+            flow.start = flow.start.saturating_add(Duration::from_nanos(wait as u64));
+        }
+    }
+    Cow::Owned(spec)
+}
+
+/// Two different nodes of one part, if there is such a pair.
+fn pair(parts: &[usize], random: &mut Stream) -> (usize, usize) {
+    let last = parts.len().saturating_sub(1) as u32;
+    let mut any = (0, last as usize);
+    for _ in 0..TRIES {
+        any = (random.up_to(last) as usize, random.up_to(last) as usize);
+        if any.0 != any.1 && parts[any.0] == parts[any.1] {
+            return any;
+        }
+    }
+    // The network has no edge. Both ends differ, and what is sent finds no route.
+    if any.0 == any.1 { (any.0, (any.0 + 1) % parts.len().max(1)) } else { any }
+}
+
+/// For each node the first node of its part of the network: within a part, paths of radios join all.
+fn parts(spec: &Spec, seed: u64) -> Vec<usize> {
+    let radios = spec.nodes.iter().flat_map(|node| node.radios.iter().map(move |radio| (radio, node)));
+    let mut medium = Medium::new(radios, seed);
+    let first = super::build::first_radios(spec);
+    let mut part: Vec<usize> = (0..spec.nodes.len()).collect();
+    for start in 0..part.len() {
+        if part[start] != start {
+            continue;
+        }
+        let mut open = vec![start];
+        while let Some(node) = open.pop() {
+            for other in start + 1..part.len() {
+                let is_open = part[other] == other && other != start;
+                let has_radios = !spec.nodes[node].radios.is_empty() && !spec.nodes[other].radios.is_empty();
+                if is_open && has_radios && medium.reaches(first[node] as usize, first[other] as usize) {
+                    part[other] = start;
+                    open.push(other);
+                }
+            }
+        }
+    }
+    part
+}
+
+/// Uniform in \[0, 1), 53 bits.
+fn uniform(random: &mut Stream) -> f64 {
+    (random.next_u64() >> 11) as f64 / 9_007_199_254_740_992.0
+}

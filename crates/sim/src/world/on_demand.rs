@@ -1,0 +1,213 @@
+//! AODV at work: a machine on each node, above its radio and below its transports.
+//!
+//! What no written route leads to goes through it. Its messages stand in the table of packets like the frames of trunks:
+//! they take their time on the air, and are in no account of packets.
+
+use super::packet::{Carried, DropReason, Msdu, PacketRef, Part, RoutingMessage};
+use super::routing::NextHop;
+use super::{Sleeper, Work, World};
+use crate::result::RoutingResult;
+use crate::scenario::spec::AodvRouting;
+use airbraid_engine::{Machine, Stream, Wake, step};
+use airbraid_mac::{Address, MacInput, Outcome, service};
+use airbraid_net::Refusal;
+use airbraid_net::aodv::{self, Aodv, AodvStats, Datagram, Input, Message, Node, Output};
+use airbraid_units::Instant;
+
+/// The machines of all nodes.
+#[derive(Debug)]
+pub(super) struct OnDemand {
+    nodes: Vec<Router>,
+    settings: AodvRouting,
+    /// Messages after which the next hops from their receiver formed a circle.
+    loops: u64,
+    /// Messages that the MAC or its queue gave up.
+    lost: u64,
+}
+
+/// A node's machine, and the radio that it uses.
+#[derive(Debug)]
+struct Router {
+    machine: Aodv<PacketRef>,
+    radio: u32,
+}
+
+impl OnDemand {
+    /// A machine for each node; `radios`: the first of each.
+    pub fn new(settings: AodvRouting, radios: &[u32], seed: u64) -> Result<Self, Refusal> {
+        let router = |(node, &radio): (usize, &u32)| {
+            let jitter = Stream::new(seed, node as u64, "aodv.jitter");
+            let machine = Aodv::new(settings.config, Node(node as u32), jitter)?;
+            Ok(Router { machine, radio })
+        };
+        let nodes = radios.iter().enumerate().map(router).collect::<Result<_, Refusal>>()?;
+        Ok(Self { nodes, settings, loops: 0, lost: 0 })
+    }
+
+    /// When a node's machine wants to be woken.
+    pub fn wake(&self, node: u32) -> Option<Wake> {
+        self.nodes[node as usize].machine.poll_timeout()
+    }
+
+    /// Packets that wait at a node for routes.
+    pub fn buffered(&self, node: u32) -> usize {
+        self.nodes[node as usize].machine.buffered()
+    }
+
+    /// The TTL with which a packet sets out.
+    pub const fn ttl(&self) -> u8 {
+        self.settings.config.net_diameter
+    }
+
+    /// What all nodes have counted together.
+    pub fn result(&self) -> RoutingResult {
+        let sum = |of: fn(&AodvStats) -> u64| self.nodes.iter().map(|node| of(node.machine.stats())).sum();
+        RoutingResult {
+            searches: sum(|stats| stats.searches),
+            searches_failed: sum(|stats| stats.searches_failed),
+            repairs: sum(|stats| stats.repairs),
+            rreq_sent: sum(|stats| stats.rreq_sent),
+            rrep_sent: sum(|stats| stats.rrep_sent),
+            rerr_sent: sum(|stats| stats.rerr_sent),
+            links_broken: sum(|stats| stats.links_broken),
+            messages_lost: self.lost,
+            loops: self.loops,
+        }
+    }
+
+    /// Whether the next hops for `destination` lead from `node` back to it.
+    fn is_in_circle(&self, now: Instant, node: Node, destination: Node) -> bool {
+        let mut at = node;
+        for _ in 0..self.nodes.len() {
+            let Some(route) = self.nodes[at.0 as usize].machine.route(now, destination) else { return false };
+            at = route.next_hop;
+            if at == destination {
+                return false;
+            }
+            if at == node {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+impl World<'_> {
+    /// Drives a node's machine: `None` is its timer.
+    pub(super) fn step_router(&mut self, node: u32, input: Option<Input<PacketRef>>) {
+        let Self { on_demand: Some(on_demand), alarms, pending, now, .. } = self else { return };
+        let machine = &mut on_demand.nodes[node as usize].machine;
+        let wake = step(machine, *now, input, |output| pending.push_back(Work::Router(node, output)));
+        alarms.arm(*now, Sleeper::Router(node), wake);
+    }
+
+    /// A packet, as the machines see it.
+    fn datagram(&self, packet: PacketRef) -> Datagram<PacketRef> {
+        let record = self.packets.get(packet);
+        let (source, destination) = (Node(record.from), Node(record.to));
+        Datagram { packet, source, destination, ttl: record.ttl, hops: record.hops }
+    }
+
+    /// A packet sets out from a node, and no written route leads to its destination.
+    pub(super) fn originate(&mut self, node: u32, ttl: u8, packet: PacketRef) {
+        self.packets.get_mut(packet).ttl = ttl;
+        let datagram = self.datagram(packet);
+        self.step_router(node, Some(Input::Originate(datagram)));
+    }
+
+    /// A packet for another node has come from a neighbour.
+    pub(super) fn forward(&mut self, node: u32, from: u32, packet: PacketRef) {
+        let datagram = self.datagram(packet);
+        self.step_router(node, Some(Input::Forward { from: Node(from), datagram }));
+    }
+
+    /// A MAC has given up sending a packet to a neighbour.
+    pub(super) fn on_link_failure(&mut self, node: u32, to: Address, packet: PacketRef) {
+        let next_hop = Node(self.stations[to.0 as usize].node);
+        let datagram = Some(self.datagram(packet));
+        self.step_router(node, Some(Input::LinkFailed { next_hop, datagram }));
+    }
+
+    pub(super) fn on_router_output(&mut self, node: u32, output: Output<PacketRef>) {
+        let Some(on_demand) = &self.on_demand else { return };
+        let radio = on_demand.nodes[node as usize].radio;
+        let address = |node: Node| Address(on_demand.nodes[node.0 as usize].radio);
+        match output {
+            Output::Send { next_hop, datagram } => {
+                let neighbour = address(next_hop);
+                let record = self.packets.get_mut(datagram.packet);
+                (record.ttl, record.hops) = (datagram.ttl, datagram.hops);
+                self.hand_down(radio, neighbour, Msdu { packet: datagram.packet, overhead: 0, part: Part::None });
+            }
+            Output::Control { to, ttl, message } => {
+                let to = to.map_or(Address::BROADCAST, address);
+                let overtakes = on_demand.settings.overtakes;
+                self.send_routing_message(radio, to, RoutingMessage { ttl, message }, overtakes);
+            }
+            Output::Drop { datagram, reason } => {
+                self.drop_packet(node, datagram.packet, drop_reason(reason));
+                self.refill(NextHop::Radio { radio, neighbour: Address::BROADCAST });
+            }
+            Output::LinkBroken(neighbour) => {
+                let neighbour = address(neighbour);
+                if on_demand.settings.purges {
+                    self.step_mac(radio, Some(MacInput::Purge(neighbour)));
+                }
+            }
+        }
+    }
+
+    fn send_routing_message(&mut self, radio: u32, to: Address, sent: RoutingMessage, overtakes: bool) {
+        let packet = self.packets.create_carried(self.now, Carried::Routing(sent));
+        let msdu = service::Msdu { to, packet: Msdu { packet, overhead: 0, part: Part::Routing } };
+        let input = if overtakes { MacInput::EnqueueFirst(msdu) } else { MacInput::Enqueue(msdu) };
+        self.step_mac(radio, Some(input));
+    }
+
+    /// A message has come from a neighbour.
+    pub(super) fn on_routing_message(&mut self, node: u32, from: Address, msdu: Msdu) {
+        let from = Node(self.stations[from.0 as usize].node);
+        let sent = self.packets.routing(msdu.packet).cloned();
+        self.packets.release(msdu.packet);
+        let Some(RoutingMessage { ttl, message }) = sent else { return };
+        let about = match &message {
+            Message::Rreq(rreq) => Some(rreq.originator),
+            Message::Rrep(rrep) => Some(rrep.destination),
+            Message::Rerr(_) => None,
+        };
+        self.step_router(node, Some(Input::Control { from, ttl, message }));
+        let now = self.now;
+        if let (Some(on_demand), Some(about)) = (&mut self.on_demand, about)
+            && about != Node(node)
+            && on_demand.is_in_circle(now, Node(node), about)
+        {
+            on_demand.loops += 1;
+        }
+    }
+
+    /// A MAC has finished with a message.
+    pub(super) fn on_routing_finished(&mut self, node: u32, to: Address, msdu: Msdu, outcome: Outcome) {
+        self.packets.release(msdu.packet);
+        let is_lost = matches!(outcome, Outcome::RetryLimit | Outcome::QueueFull | Outcome::Purged);
+        if let Some(on_demand) = &mut self.on_demand {
+            on_demand.lost += u64::from(is_lost);
+        }
+        if outcome == Outcome::RetryLimit {
+            let next_hop = Node(self.stations[to.0 as usize].node);
+            self.step_router(node, Some(Input::LinkFailed { next_hop, datagram: None }));
+        }
+    }
+}
+
+fn drop_reason(reason: aodv::DropReason) -> DropReason {
+    match reason {
+        aodv::DropReason::NoRoute => DropReason::NoRoute,
+        aodv::DropReason::BufferFull => DropReason::RouteBufferFull,
+        aodv::DropReason::Expired => DropReason::RouteTimeout,
+        aodv::DropReason::TtlExpired => DropReason::HopLimit,
+        aodv::DropReason::Circled => DropReason::Circled,
+        // The MAC has tried as often as it may.
+        aodv::DropReason::LinkFailed => DropReason::RetryLimit,
+        aodv::DropReason::Rebooted => DropReason::Down,
+    }
+}
