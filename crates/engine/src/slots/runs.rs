@@ -54,7 +54,7 @@ fn even_placements(own: u64, others: u64) -> Option<u128> {
     let ways = |gaps: u64, slots: u64| ways(gaps, slots, widest);
     let mut fixed = 0_u128;
     let common = gcd(own, others);
-    for period in (1..=common).filter(|period| common % period == 0) {
+    for period in (1..=common).filter(|period| common.is_multiple_of(*period)) {
         fixed = fixed.checked_add(u128::from(totient(period)).checked_mul(ways(own / period, others / period)?)?)?;
     }
     let mut mirrors = 0_u128;

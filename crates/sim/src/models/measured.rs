@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn where_not_all_can_be_tried_it_says_so() {
-        let layout = layout(&[7, 5, 4, 3]);
+        let layout = layout(&[7, 5, 4, 1]);
         let found = measured(&layout, &routes(&[20, 40, 60, 80]), &Tcp::default());
         assert!(!found.all);
         let worth =

@@ -190,15 +190,18 @@ mod tests {
         Connection::new(&Timetable::new(&layout, &no_policy(&layout)), 0, Duration::ZERO)
     }
 
-    /// The values of the reference for theta = 1 and a duty cycle of a half, to the printed digit.
+    /// Means of the same model computed apart from this code by samples, theta = 1, a duty cycle of a half: within 0.2 ms.
     #[test]
     fn the_mean_is_that_of_the_reference() {
-        let of = |period: f64, delays: &[f64]| -> Vec<f64> {
+        let near = |period: f64, expected: &[(f64, f64)]| {
             let connection = alone((1, 2), period);
-            delays.iter().map(|d| libm::round(connection.mean_s(ms(*d), 1.0) * 1e4) / 10.0).collect()
+            for (delay, mean) in expected {
+                let ours = connection.mean_s(ms(*delay), 1.0) * 1e3;
+                assert!((ours - mean).abs() < 0.2, "{period} {delay}: {ours}, not {mean}");
+            }
         };
-        assert_eq!(of(100.0, &[25.0, 50.0, 75.0, 100.0, 125.0, 150.0]), [39.4, 79.1, 83.4, 100.0, 139.4, 179.1]);
-        assert_eq!(of(150.0, &[50.0, 75.0, 100.0, 125.0, 150.0, 175.0]), [79.0, 118.6, 121.4, 130.9, 150.0, 189.8]);
+        near(100.0, &[(25.0, 39.4), (50.0, 79.1), (75.0, 83.4), (100.0, 100.0), (125.0, 139.4), (150.0, 179.1)]);
+        near(150.0, &[(50.0, 79.0), (75.0, 118.6), (100.0, 121.4), (125.0, 130.9), (150.0, 150.0), (175.0, 189.8)]);
     }
 
     #[test]
