@@ -3,6 +3,7 @@
 
 use super::formula::{Expression, Formula, Needs};
 use super::library::{Library, suggestion};
+use super::models::Entry as ModelEntry;
 use super::reference::{Reference, Row};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -22,6 +23,8 @@ pub struct Paper {
     pub quick_whole: Vec<String>,
     /// Its runs, by the order of the file.
     pub runs: Vec<Run>,
+    /// Its models, by the order of the file.
+    pub models: Vec<ModelEntry>,
     /// Its figures, by the order of the file.
     pub figures: Vec<Figure>,
     /// Its outputs, in the order of the table.
@@ -138,6 +141,8 @@ struct File {
     quick: Quick,
     #[serde(default, rename = "run")]
     runs: Vec<RunEntry>,
+    #[serde(default, rename = "model")]
+    models: Vec<ModelEntry>,
     #[serde(default, rename = "figure")]
     figures: Vec<FigureEntry>,
 }
@@ -277,12 +282,14 @@ impl Paper {
         let runs = file.runs.into_iter().flat_map(expand).collect();
         let Quick { set: quick, whole: quick_whole } = file.quick;
         let full = file.full.set;
-        Ok(Self { name: name.to_owned(), about: file.paper, full, quick, quick_whole, runs, figures, rows })
+        let models = file.models;
+        Ok(Self { name: name.to_owned(), about: file.paper, full, quick, quick_whole, runs, models, figures, rows })
     }
 
     /// Names that are used are there, and there once.
     fn check(&self) -> Result<(), String> {
-        let names: Vec<&str> = self.runs.iter().map(|run| run.name.as_str()).collect();
+        let runs = self.runs.iter().map(|run| run.name.as_str());
+        let names: Vec<&str> = runs.chain(self.models.iter().map(|model| model.name.as_str())).collect();
         for (i, name) in names.iter().enumerate() {
             if names[..i].contains(name) {
                 return Err(format!("two runs are called `{name}`"));
@@ -298,7 +305,7 @@ impl Paper {
         let figures = self.figures.iter().map(|figure| (figure.id.as_str(), figure.plot.needs()));
         for (what, needs) in rows.chain(figures) {
             for run in needs.runs() {
-                if self.expand(run).is_empty() {
+                if self.expand(run).is_empty() && self.model(run).is_none() {
                     return Err(format!("{what}: no run is called `{run}`; {}", suggestion(run, &names)));
                 }
             }
@@ -313,6 +320,15 @@ impl Paper {
             None => run.name == name,
         };
         self.runs.iter().enumerate().filter(|(_, run)| fits(run)).map(|(i, _)| i).collect()
+    }
+
+    /// The model that a formula names, itself, one of its cells or all of them.
+    pub fn model(&self, name: &str) -> Option<&ModelEntry> {
+        self.models.iter().find(|model| match (&model.each, name.strip_prefix(&model.name)) {
+            (None, Some(rest)) => rest.is_empty(),
+            (Some(_), Some(rest)) => rest.starts_with('.'),
+            (_, None) => false,
+        })
     }
 
     /// Whether row number `index` is selected by one of `only`: a row (with or without the paper's code, or the first
