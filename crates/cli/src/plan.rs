@@ -27,7 +27,7 @@ pub fn plan(arguments: &Plan) -> Result<(), Ended> {
             out(&slots::periods(&rows))
         };
     }
-    let report = slots::plan(&request).map_err(|refused| Ended::Argument(refused.to_string()))?;
+    let report = slots::plan(&request).map_err(|why| Ended::Argument(why.to_string()))?;
     if let Some(file) = &arguments.svg {
         let failed = |e| Ended::Argument(format!("--svg {}: {e}", file.display()));
         output::write_file(file, &slots::svg(&report)).map_err(failed)?;

@@ -16,11 +16,12 @@ use airbraid_sim::models::Stream;
 use airbraid_sim::models::measured::measured;
 use airbraid_sim::models::rtt::{Connection, Sample};
 use airbraid_sim::models::slots::{
-    Arrangement, Budget, Fraction, Layout, Length, Objective, Path, Proven, Refused, Runs, Timetable, branch_and_bound,
-    min_max, no_policy, random,
+    Arrangement, Budget, Fraction, Layout, Length, Objective, Path, Proven, Refused, Runs, Slot, Station, Timetable,
+    branch_and_bound, min_max, no_policy, random,
 };
 use airbraid_sim::models::tcp::{Route, Tcp, got};
 
+use airbraid_units::Duration;
 use serde::Serialize;
 
 /// So many periods of slots by lot are looked at.
@@ -220,22 +221,47 @@ pub struct Rtt {
     pub max: f64,
 }
 
+/// Why there is no plan.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoPlan {
+    /// The duty cycles and the slot time have no layout.
+    #[error(transparent)]
+    Layout(#[from] Refused),
+    /// A switch takes all of a slot.
+    #[error(
+        "a switch of {switch} leaves nothing of the slots of access point {access_point}, which last {slot}: lengthen slots or period"
+    )]
+    Switch {
+        /// The switch.
+        switch: Duration,
+        /// Whose slots, counted from 1.
+        access_point: usize,
+        /// How long they are.
+        slot: Duration,
+    },
+}
+
 /// Plans by every policy.
 ///
 /// # Errors
-/// The duty cycles and the slot time have no layout.
-pub fn plan(request: &Request) -> Result<Report, Refused> {
+/// Says why there is no plan.
+pub fn plan(request: &Request) -> Result<Report, NoPlan> {
     let layout = Layout::new(&request.duties, request.length)?;
+    let switch = request.tcp.switch;
+    let short = |station: &Station| layout.stations().len() > 1 && station.size_ns <= switch.as_nanos();
+    if let Some(i) = layout.stations().iter().position(short) {
+        let slot = Duration::from_nanos(layout.stations()[i].size_ns);
+        return Err(NoPlan::Switch { switch, access_point: i + 1, slot });
+    }
     let known = |policy: &Policy| request.delays_known || !policy.needs_delays();
-    let plans: Vec<Plan> = Policy::ALL.into_iter().filter(known).map(|policy| one(&layout, policy, request)).collect();
+    let mut arrangements = Vec::new();
+    let plans: Vec<Plan> =
+        Policy::ALL.into_iter().filter(known).map(|policy| one(&layout, policy, request, &mut arrangements)).collect();
     let default = if request.delays_known { Policy::Measured } else { Policy::MinMax };
     let policy = request.policy.filter(known).unwrap_or(default);
     let followed = plans.iter().find(|plan| plan.policy == policy);
-    let slot = |slot: &airbraid_sim::models::slots::Slot| MapSlot {
-        access_point: slot.station + 1,
-        start_ns: slot.start_ns,
-        length_ns: slot.length_ns,
-    };
+    let slot =
+        |slot: &Slot| MapSlot { access_point: slot.station + 1, start_ns: slot.start_ns, length_ns: slot.length_ns };
     Ok(Report {
         period_ns: layout.period().as_nanos(),
         idle_ns: layout.idle().as_nanos(),
@@ -251,7 +277,7 @@ pub fn plan(request: &Request) -> Result<Report, Refused> {
 }
 
 fn access_points(layout: &Layout, request: &Request) -> Vec<AccessPoint> {
-    let one = |((station, name), route): ((&airbraid_sim::models::slots::Station, &String), &Route)| AccessPoint {
+    let one = |((station, name), route): ((&Station, &String), &Route)| AccessPoint {
         name: name.clone(),
         duty: station.duty.to_string(),
         slots: station.count,
@@ -264,7 +290,8 @@ fn access_points(layout: &Layout, request: &Request) -> Vec<AccessPoint> {
     layout.stations().iter().zip(&request.names).zip(&request.routes).map(one).collect()
 }
 
-fn one(layout: &Layout, policy: Policy, request: &Request) -> Plan {
+/// The plan of a policy; `known` are the arrangements of the policies before it.
+fn one(layout: &Layout, policy: Policy, request: &Request, known: &mut Vec<Arrangement>) -> Plan {
     let stations = layout.stations().len();
     let paths: Vec<Path> = request.routes.iter().map(|route| route.path).collect();
     let proven = |objective: Objective| {
@@ -287,13 +314,15 @@ fn one(layout: &Layout, policy: Policy, request: &Request) -> Plan {
         Policy::Blind => proven(Objective::blind(stations)),
         Policy::WorstCase => proven(Objective::with_delays(&paths)),
         Policy::Measured => {
-            let found = measured(layout, &request.routes, &request.tcp);
+            let found = measured(layout, &request.routes, &request.tcp, known);
             let gap = found.all.then_some(0.0);
             (found.arrangement, None, Some(Proof { best: found.all, gap, steps: found.runs }))
         }
     };
     let timetable = Timetable::new(layout, &arrangement);
-    Plan { runs, proof, ..weigh(timetable, Some(&arrangement), policy, request) }
+    let plan = Plan { runs, proof, ..weigh(timetable, Some(&arrangement), policy, request) };
+    known.push(arrangement);
+    plan
 }
 
 fn proof(found: &Proven) -> Proof {

@@ -3,6 +3,7 @@
 
 use super::text::shares;
 use super::{Plan, Policy, Report, ms, rate, short};
+use crate::page::ticks;
 use std::fmt::Write as _;
 
 const WIDTH: f64 = 960.0;
@@ -18,6 +19,8 @@ const STEP: f64 = 44.0;
 const CURVES: f64 = 210.0;
 /// More blocks in a lane are drawn as shares of columns.
 const BLOCKS_MAX: usize = 600;
+/// So many slots have edges.
+const EDGED_MAX: usize = 80;
 /// Points of a curve.
 const POINTS: usize = 200;
 /// The palette of Okabe and Ito without yellow, which is too pale for a line.
@@ -78,15 +81,17 @@ fn lane(report: &Report, plan: &Plan, (station, ap): (usize, &super::AccessPoint
     text(out, (RIGHT + 18.0, y + 26.0), "fill=\"#6e6e6e\"", &slots);
 }
 
-/// The connected blocks of a station as rectangles; very many as columns of their share.
+/// The slots of a station as rectangles; very many as columns of their share.
 fn blocks(plan: &Plan, station: usize, (y, height): (f64, f64), colour: &str, opacity: f64, out: &mut String) {
     let period = plan.timetable.period().as_nanos();
     let blocks = plan.timetable.blocks_ns(station);
+    // A white edge tells the slots of a block apart, as long as it leaves something of them.
+    let edge = if plan.timetable.slots().len() <= EDGED_MAX { " stroke=\"#ffffff\" stroke-width=\"0.8\"" } else { "" };
     let mut rectangle = |from: f64, to: f64, opacity: f64| {
         let (x, wide) = (LEFT + from * (RIGHT - LEFT), (to - from) * (RIGHT - LEFT));
         let _ = writeln!(
             out,
-            "<rect x=\"{x:.2}\" y=\"{y:.1}\" width=\"{wide:.2}\" height=\"{height}\" fill=\"{colour}\" fill-opacity=\"{opacity:.2}\"/>"
+            "<rect x=\"{x:.2}\" y=\"{y:.1}\" width=\"{wide:.2}\" height=\"{height}\" fill=\"{colour}\" fill-opacity=\"{opacity:.2}\"{edge}/>"
         );
     };
     if blocks.len() > BLOCKS_MAX {
@@ -97,22 +102,17 @@ fn blocks(plan: &Plan, station: usize, (y, height): (f64, f64), colour: &str, op
         return;
     }
     let whole = period as f64;
-    for (start, length) in blocks {
-        let end = (start + length) as f64 / whole;
-        rectangle(start as f64 / whole, end.min(1.0), opacity);
-        if end > 1.0 {
-            rectangle(0.0, end - 1.0, opacity);
-        }
+    for slot in plan.timetable.slots().iter().filter(|slot| slot.station == station) {
+        rectangle(slot.start_ns as f64 / whole, (slot.start_ns + slot.length_ns) as f64 / whole, opacity);
     }
 }
 
 fn axis(plan: &Plan, y: f64, out: &mut String) {
     let period = plan.timetable.period().as_secs_f64();
-    for i in 0..=8 {
-        let x = LEFT + f64::from(i) / 8.0 * (RIGHT - LEFT);
+    for at in ticks([0.0, period * 1e3], 8) {
+        let x = LEFT + at / (period * 1e3) * (RIGHT - LEFT);
         let _ = writeln!(out, "<path d=\"M{x:.1} {:.1}v5\" stroke=\"#6e6e6e\"/>", y - 6.0);
-        let label = short(period * 1e3 * f64::from(i) / 8.0);
-        text(out, (x, y + 14.0), "text-anchor=\"middle\" fill=\"#6e6e6e\"", &label);
+        text(out, (x, y + 14.0), "text-anchor=\"middle\" fill=\"#6e6e6e\"", &short(at));
     }
     text(
         out,
@@ -134,10 +134,8 @@ fn distribution(report: &Report, plan: &Plan, top: f64, out: &mut String) {
         let _ = writeln!(out, "<path d=\"M{LEFT} {y:.1}H{RIGHT}\" stroke=\"#e4e4e4\"/>");
         text(out, (LEFT - 8.0, y + 4.0), "text-anchor=\"end\" fill=\"#6e6e6e\"", &format!("{} %", i * 25));
     }
-    for i in 0..=8 {
-        let rtt = most * f64::from(i) / 8.0;
-        let label = short(rtt * 1e3);
-        text(out, (place(rtt, 0.0).0, bottom + 18.0), "text-anchor=\"middle\" fill=\"#6e6e6e\"", &label);
+    for at in ticks([0.0, most * 1e3], 8) {
+        text(out, (place(at / 1e3, 0.0).0, bottom + 18.0), "text-anchor=\"middle\" fill=\"#6e6e6e\"", &short(at));
     }
     let middle = (LEFT + RIGHT) / 2.0;
     text(out, (middle, bottom + 40.0), "text-anchor=\"middle\"", "round-trip time [ms]; dashed: one block each");

@@ -122,7 +122,7 @@ fn seen(report: &Report, plan: &Plan) -> Vec<Vec<String>> {
         let rtt = |of: fn(&super::Rtt) -> f64| seen.rtt_s.map_or("none".to_owned(), |rtt| ms(of(&rtt)));
         rows.push(vec![
             ap.name.clone(),
-            ap.duty.clone(),
+            if ap.duty.len() <= 8 { ap.duty.clone() } else { short(ap.share_ns as f64 / report.period_ns as f64) },
             ms(ap.delay_s),
             ms(seen.disconnection_ns as f64 / 1e9),
             rtt(|rtt| rtt.mean),
@@ -173,7 +173,7 @@ fn proof(plan: &Plan) -> String {
         (Some(proof), _) => format!("best of {} plans, not all", proof.steps),
         (None, Some(runs)) => {
             let search = runs.search.map_or_else(|| "very many".to_owned(), short);
-            format!("{search} runs as the paper counts, or {}", runs.line)
+            format!("runs as the paper may count: {search} or {}", runs.line)
         }
         (None, None) => String::new(),
     }

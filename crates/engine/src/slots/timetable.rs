@@ -16,7 +16,7 @@ pub struct Slot {
     pub length_ns: u64,
 }
 
-/// The slots of a period, in order and without gaps, and what is idle behind them.
+/// The slots of a period, in order, and what is idle behind them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timetable {
     slots: Vec<Slot>,
@@ -41,16 +41,17 @@ impl Timetable {
         }
         Self { slots, period_ns: layout.period().as_nanos(), stations: seen.len() }
     }
-    /// Slots one after the other, each as long as its owner's slots are, whatever number each station comes to have:
-    /// a period of its own.
+    /// Slots one after the other, each as long as its owner's slots are, whatever number each station comes to have, and
+    /// after each `N` of them the idle time: a period of its own.
     pub fn of_owners(layout: &Layout, owners: &[u8]) -> Self {
         let mut now = 0;
         let mut slots = Vec::with_capacity(owners.len());
-        for owner in owners {
+        for (i, owner) in owners.iter().enumerate() {
             let station = usize::from(*owner);
             let length_ns = layout.stations()[station].size_ns;
             slots.push(Slot { station, start_ns: now, length_ns });
-            now += length_ns;
+            let last = (i + 1) % layout.slots() == 0;
+            now += length_ns + if last { layout.idle().as_nanos() } else { 0 };
         }
         Self { slots, period_ns: now, stations: layout.stations().len() }
     }
@@ -110,5 +111,50 @@ impl Timetable {
             _ => false,
         };
         pairs + usize::from(around)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::slots::tests::{case, layout};
+    use crate::slots::{min_max, no_policy};
+    use proptest::prelude::*;
+
+    #[test]
+    fn blocks_are_joined_around_the_end_of_the_period() {
+        let layout = case(2);
+        let arrangement = Arrangement::new(&layout, vec![0, 1, 2, 2, 2, 0, 0, 0]).unwrap();
+        let timetable = Timetable::new(&layout, &arrangement);
+        assert_eq!(timetable.blocks_ns(0), [(62_500_000, 50_000_000)]);
+        assert_eq!((timetable.gaps_ns(0), timetable.worst_ns(1)), (vec![50_000_000], 87_500_000));
+        assert_eq!(timetable.switches(), 3);
+    }
+
+    #[test]
+    fn slots_by_lot_leave_the_idle_time_of_every_period() {
+        let layout = layout(&[(1, 99)], true);
+        let timetable = Timetable::of_owners(&layout, &[0, 0, 0]);
+        assert_eq!(timetable.period(), layout.period() * 3);
+        assert_eq!(timetable.gaps_ns(0), [layout.idle().as_nanos(); 3]);
+        assert_eq!(Timetable::of_owners(&case(2), &[0]).worst_ns(1), case(2).stations()[0].size_ns);
+    }
+
+    proptest! {
+        #[test]
+        fn disconnections_are_those_that_were_planned_with(
+            slots in proptest::collection::vec((1u32..5, 1u64..30), 2..5), idle: bool,
+        ) {
+            let layout = layout(&slots, idle);
+            for arrangement in [min_max(&layout), no_policy(&layout)] {
+                let timetable = Timetable::new(&layout, &arrangement);
+                for (station, planned) in arrangement.worst_ns(&layout).into_iter().enumerate() {
+                    // The remainders of the shares, less than one nanosecond a slot.
+                    prop_assert!(timetable.worst_ns(station).abs_diff(planned) <= layout.slots() as u64);
+                    let connected: u64 = timetable.blocks_ns(station).iter().map(|(_, length)| length).sum();
+                    prop_assert_eq!(connected, layout.stations()[station].share_ns);
+                }
+            }
+        }
     }
 }

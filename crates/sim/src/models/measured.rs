@@ -1,14 +1,12 @@
 //! A planner that knows the delays: the arrangement that the model of TCP says is best.
 //!
-//! Where all arrangements can be tried it is the paper's upper bound. Beyond that it takes the best of what the others
+//! Where all arrangements can be tried it is the paper's upper bound. Beyond that it takes the best of what others
 //! plan and exchanges slots as long as that helps. MinMax is always among what it chooses from, so by the model it is
 //! never worse. The paper says that its upper bound cannot be had in practice because delays are not known; here they
 //! are, where somebody has measured them.
 
 use super::tcp::{Route, Tcp, aggregate_bps};
-use airbraid_engine::slots::{
-    Arrangement, Budget, Layout, Objective, Timetable, branch_and_bound, each_class, min_max, no_policy,
-};
+use airbraid_engine::slots::{Arrangement, Layout, Timetable, each_class, min_max, no_policy};
 
 /// So many arrangements are tried one by one.
 const TRY_ALL: u128 = 5_000;
@@ -28,8 +26,9 @@ pub struct Measured {
     pub all: bool,
 }
 
-/// Plans for routes that are those of the stations of `layout`.
-pub fn measured(layout: &Layout, routes: &[Route], tcp: &Tcp) -> Measured {
+/// Plans for routes that are those of the stations of `layout`. `known` are arrangements that others planned: where not all
+/// can be tried, they are begun with.
+pub fn measured(layout: &Layout, routes: &[Route], tcp: &Tcp, known: &[Arrangement]) -> Measured {
     let worth = |arrangement: &Arrangement| aggregate_bps(&Timetable::new(layout, arrangement), routes, tcp);
     let start = min_max(layout);
     let mut best = Measured { aggregate_bps: worth(&start), arrangement: start, runs: 1, all: true };
@@ -46,9 +45,8 @@ pub fn measured(layout: &Layout, routes: &[Route], tcp: &Tcp) -> Measured {
         return best;
     }
     best.all = false;
-    let paths: Vec<_> = routes.iter().map(|route| route.path).collect();
-    for objective in [Objective::blind(paths.len()), Objective::with_delays(&paths)] {
-        consider(&mut best, &branch_and_bound(layout, &objective, Budget::default()).arrangement);
+    for arrangement in known {
+        consider(&mut best, arrangement);
     }
     consider(&mut best, &no_policy(layout));
     exchange(layout, &mut best, &mut consider);
@@ -109,7 +107,7 @@ mod tests {
         ) {
             let (parts, delays): (Vec<u64>, Vec<u64>) = stations.into_iter().unzip();
             let (layout, routes, tcp) = (layout(&parts), routes(&delays), Tcp::default());
-            let found = measured(&layout, &routes, &tcp);
+            let found = measured(&layout, &routes, &tcp, &[]);
             let worth = |arrangement: &Arrangement| aggregate_bps(&Timetable::new(&layout, arrangement), &routes, &tcp);
             prop_assert!(found.aggregate_bps >= worth(&min_max(&layout)));
             prop_assert!(found.aggregate_bps >= worth(&no_policy(&layout)));
@@ -120,7 +118,7 @@ mod tests {
     #[test]
     fn where_not_all_can_be_tried_it_says_so() {
         let layout = layout(&[7, 5, 4, 1]);
-        let found = measured(&layout, &routes(&[20, 40, 60, 80]), &Tcp::default());
+        let found = measured(&layout, &routes(&[20, 40, 60, 80]), &Tcp::default(), &[]);
         assert!(!found.all);
         let worth =
             aggregate_bps(&Timetable::new(&layout, &min_max(&layout)), &routes(&[20, 40, 60, 80]), &Tcp::default());

@@ -183,7 +183,7 @@ impl Slots {
             Policy::Blind => all(Objective::blind(paths.len()))?,
             Policy::WorstCase => all(Objective::with_delays(&paths))?,
             Policy::Measured => {
-                let found = measured(&self.layout, &self.routes, &self.tcp);
+                let found = measured(&self.layout, &self.routes, &self.tcp, &[]);
                 if !found.all {
                     return Err("not all arrangements can be tried: this is no upper bound".to_owned());
                 }
