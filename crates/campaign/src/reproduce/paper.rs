@@ -220,7 +220,8 @@ struct LineEntry {
 #[serde(deny_unknown_fields)]
 struct RowEntry {
     id: String,
-    of: String,
+    /// Absent: nothing computes it yet, and the note says why.
+    of: Option<String>,
     #[serde(default)]
     calibrated: bool,
     #[serde(default)]
@@ -266,15 +267,16 @@ impl Paper {
                     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
                     return Err(format!("no output row is called `{}`; {}", entry.id, suggestion(&entry.id, &ids)));
                 };
-                let formula = Formula::read(&entry.of).map_err(|e| format!("row {}: {e}", entry.id))?;
+                let formula = formula(entry)?;
                 let output = &mut rows[*at];
-                if output.formula.is_some() {
+                if output.figure.is_some() {
                     return Err(format!("row {} is computed twice", entry.id));
                 }
-                if matches!(formula, Formula::Relation(_)) != output.row.value.is_none() {
+                let relation = formula.as_ref().map(|formula| matches!(formula, Formula::Relation(_)));
+                if relation.is_some_and(|relation| relation != output.row.value.is_none()) {
                     return Err(format!("row {}: an ordering takes a relation, a value takes a value", entry.id));
                 }
-                (output.formula, output.figure) = (Some(formula), Some(number));
+                (output.formula, output.figure) = (formula, Some(number));
                 (output.calibrated, output.note) = (entry.calibrated, entry.note.clone());
             }
             figures.push(self::figure(figure)?);
@@ -373,6 +375,17 @@ impl Plot {
         let mut needs = Needs::default();
         self.lines.iter().for_each(|line| line.of.needs(&mut needs));
         needs
+    }
+}
+
+/// The formula of a row. One without must say why.
+fn formula(entry: &RowEntry) -> Result<Option<Formula>, String> {
+    match &entry.of {
+        Some(of) => Formula::read(of).map(Some).map_err(|e| format!("row {}: {e}", entry.id)),
+        None if entry.note.is_empty() => {
+            Err(format!("row {}: neither a formula nor a note that says why not", entry.id))
+        }
+        None => Ok(None),
     }
 }
 

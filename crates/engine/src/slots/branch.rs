@@ -20,9 +20,9 @@ pub struct Budget {
 }
 
 impl Default for Budget {
-    /// A quarter of a second for 12 stations and 60 slots on one core.
+    /// A fifth of a second for 12 stations and 60 slots on one core.
     fn default() -> Self {
-        Self { nodes: 3_000_000, exchanges: 20_000_000 }
+        Self { nodes: 2_000_000, exchanges: 10_000_000 }
     }
 }
 

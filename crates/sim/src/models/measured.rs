@@ -11,7 +11,7 @@ use airbraid_engine::slots::{Arrangement, Layout, Timetable, each_class, min_max
 /// So many arrangements are tried one by one.
 const TRY_ALL: u128 = 5_000;
 /// Slots looked at in exchanges.
-const EXCHANGES: usize = 200_000;
+const EXCHANGES: usize = 100_000;
 
 /// The best arrangement by the model.
 #[derive(Clone, Debug, PartialEq)]
