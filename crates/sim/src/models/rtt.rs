@@ -190,18 +190,19 @@ mod tests {
         Connection::new(&Timetable::new(&layout, &no_policy(&layout)), 0, Duration::ZERO)
     }
 
-    /// Means of the same model computed apart from this code by samples, theta = 1, a duty cycle of a half: within 0.2 ms.
+    /// Means of `W ceil((t + d) / W) - t` over 200,000 quantiles of t, computed apart from this code: within 0.002 ms. The
+    /// project's table has means of 10,000 samples, up to 0.26 ms from these.
     #[test]
-    fn the_mean_is_that_of_the_reference() {
+    fn the_mean_is_that_of_the_papers_formula() {
         let near = |period: f64, expected: &[(f64, f64)]| {
             let connection = alone((1, 2), period);
             for (delay, mean) in expected {
                 let ours = connection.mean_s(ms(*delay), 1.0) * 1e3;
-                assert!((ours - mean).abs() < 0.2, "{period} {delay}: {ours}, not {mean}");
+                assert!((ours - mean).abs() < 0.002, "{period} {delay}: {ours}, not {mean}");
             }
         };
-        near(100.0, &[(25.0, 39.4), (50.0, 79.1), (75.0, 83.4), (100.0, 100.0), (125.0, 139.4), (150.0, 179.1)]);
-        near(150.0, &[(50.0, 79.0), (75.0, 118.6), (100.0, 121.4), (125.0, 130.9), (150.0, 150.0), (175.0, 189.8)]);
+        near(100.0, &[(25.0, 39.549), (50.0, 79.099), (75.0, 83.426), (125.0, 139.549), (150.0, 179.099)]);
+        near(150.0, &[(50.0, 79.099), (75.0, 118.648), (100.0, 121.367), (125.0, 130.916), (175.0, 189.549)]);
     }
 
     #[test]
