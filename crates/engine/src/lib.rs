@@ -6,6 +6,7 @@
 pub mod machine;
 pub mod packet;
 pub mod random;
+pub mod slots;
 pub mod trunk;
 pub mod wire;
 
