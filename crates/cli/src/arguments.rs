@@ -89,32 +89,35 @@ Exit status: 0 fine, 1 a run failed or a row is missing, 2 the input is wrong, 1
 That a value is off is a result, not a failure.";
 
 const PLAN_EXAMPLES: &str = "\
-A station with one radio can be associated with several access points on different channels, one at a time; the others
-keep its packets meanwhile (802.11 power save). TCP waits out each absence, so many short slots are better than one long
-block, and it matters in which order they come. A duty cycle is the part of the time that an access point gets. The
-period is as long as the smallest duty cycle needs for one slot; each access point has as many slots as its duty cycle
-holds the smallest one. Policies:
+A station with one radio can be associated with several access points on different channels, one
+at a time; the others keep its packets meanwhile (802.11 power save). TCP waits out each absence,
+so many short slots are better than one long block, and it matters in which order they come. A duty
+cycle is the part of the time that an access point gets. The period is as long as the smallest duty
+cycle needs for one slot; each access point has as many slots as its duty cycle holds the smallest
+one. Policies:
   no-policy   one block each
   random      every slot by lot
-  min-max     the most slots first, each access point so that its longest absence is least (Giustiniano et al. 2013)
-  blind       the best sum of 1 / longest absence (their Alg. 1, equation 6), by branch and bound with a proof
+  min-max     the most slots first, each access point so that its longest absence is least
+              (Giustiniano et al. 2013)
+  blind       the best sum of 1 / longest absence (their Alg. 1, equation 6), with a proof
   worst-case  the best sum of worst throughputs with given delays (their equation 5), likewise
-  measured    the best sum of throughputs by the model of round-trip times with given delays; never below min-max
+  measured    the best sum of throughputs by the model of round-trip times with given delays;
+              never below min-max
 
 Examples:
   airbraid plan --duty 0.5,0.125,0.375 --slot 12.5ms
       map, absences, round-trip times and throughput; delays are assumed
 
-  airbraid plan --duty 1/2,1/8,3/8 --slot 12.5ms --delay 20ms,60ms,35ms --switch 0.8ms --svg plan.svg
-      with measured delays and what a switch of channels costs; a drawing
+  airbraid plan --duty 1/2,1/8,3/8 --slot 12.5ms --delay 20ms,60ms,35ms --svg plan.svg
+      with measured delays; a drawing. --switch says what a change of channels costs
 
-  airbraid plan --backhaul 6Mbit/s,3Mbit/s,8Mbit/s --wireless 22Mbit/s,18Mbit/s,20Mbit/s --scheduler themis
-      duty cycles from rates: fatvap takes the largest sum, themis shares fairly
+  airbraid plan --backhaul 6Mbit/s,3Mbit/s,8Mbit/s --wireless 22Mbit/s,18Mbit/s,20Mbit/s
+      duty cycles from rates; fatvap takes the largest sum, --scheduler themis shares fairly
 
   airbraid plan --duty 50%,30%,20% --periods 50ms,100ms,200ms,400ms --delay 40ms
       which period is best
 
-  airbraid plan --duty 0.5,0.125,0.375 --slot 12.5ms --json | jq '.plans[] | [.policy, .aggregate_bps]'
+  airbraid plan --duty 0.5,0.125,0.375 --slot 12.5ms --json | jq '.plans[].aggregate_bps'
 
 Exit status: 0 fine, 2 the input is wrong, such as duty cycles that add up to more than 1.";
 
