@@ -6,6 +6,7 @@
 
 mod config;
 mod congestion;
+mod connection;
 mod cubic;
 mod linux;
 mod ranges;

@@ -1,7 +1,7 @@
 //! The sending end of a TCP connection, whichever way it was built: the RFCs' or Linux's.
 //!
-//! It has no behaviour of its own. The two share no code because they count differently: the RFCs in bytes and ranges,
-//! the kernel in segments, each with the time at which it left.
+//! It has no behaviour of its own. The two share the connection (`connection.rs`) and no more, because they count
+//! differently: the RFCs in bytes and ranges, the kernel in segments, each with the time at which it left.
 
 use super::config::{Config, Profile};
 use super::linux::Linux;

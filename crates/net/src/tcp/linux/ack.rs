@@ -7,7 +7,7 @@ use super::super::segment::Segment;
 use super::flight::Sent;
 use super::probe::Answer;
 use super::recovery::Follow;
-use super::{Linux, Phase, SenderOutput, State};
+use super::{Linux, Phase, State};
 use airbraid_units::{Duration, Instant};
 
 /// Reordering is not believed to reach further \[segments\] (`tcp_max_reordering`).
@@ -55,22 +55,22 @@ fn widen(span: &mut Option<(Instant, Instant)>, at: Instant) {
 impl Linux {
     /// Takes in an acknowledgement and sends what it lets go.
     pub(super) fn on_ack(&mut self, now: Instant, segment: &Segment) {
-        if segment.ack > self.nxt {
+        if segment.ack > self.tcp.nxt {
             return;
         }
         let mut news = News {
-            una: self.una,
+            una: self.tcp.una,
             delivered: self.delivered,
             echo: segment.timestamp.map(|(_, echo)| echo),
             ..News::default()
         };
         let had_flight = !self.flight.is_empty();
-        let highest = self.flight.highest_sacked(self.una);
-        let opened = segment.ack >= self.una && u64::from(segment.window) != self.rwnd;
-        if segment.ack >= self.una {
-            self.note_window(segment);
+        let highest = self.flight.highest_sacked(self.tcp.una);
+        let opened = segment.ack >= self.tcp.una && u64::from(segment.window) != self.tcp.rwnd;
+        if segment.ack >= self.tcp.una {
+            self.tcp.note_window(segment);
         }
-        if segment.ack > self.una {
+        if segment.ack > self.tcp.una {
             news.advanced = true;
             self.expiries = 0;
             self.probes = 0;
@@ -84,7 +84,7 @@ impl Linux {
         } else if news.duplicate {
             self.alert(now, &mut news);
         }
-        if self.state == State::Established {
+        if self.tcp.state == State::Established {
             self.transmit(now);
         }
     }
@@ -95,7 +95,7 @@ impl Linux {
         if let Some(block) = needless {
             self.on_needless(self.with_fin(block), news);
         }
-        let (una, nxt) = (self.una, self.nxt);
+        let (una, nxt) = (self.tcp.una, self.tcp.nxt);
         let highest = self.flight.highest_sacked(una);
         let blocks = segment.sack.iter(segment.ack).skip(usize::from(needless.is_some()));
         for block in blocks.clone().filter(|&(start, end)| start >= una && end <= nxt) {
@@ -120,22 +120,23 @@ impl Linux {
         if self.phase != Phase::Loss || self.undo.marker.is_some() {
             self.check_reordering(news.reordered.take());
         }
-        self.stats.dup_acks += u64::from(news.sacked);
+        self.tcp.stats.dup_acks += u64::from(news.sacked);
     }
 
     /// Blocks tell of data alone: one that reaches the end of the stream includes the FIN that the last of them carried.
     fn with_fin(&self, (start, end): (u64, u64)) -> (u64, u64) {
-        let joined = self.nxt > self.written && self.flight.last_start().is_some_and(|start| start < self.written);
-        (start, end + u64::from(joined && end == self.written))
+        let joined =
+            self.tcp.nxt > self.tcp.written && self.flight.last_start().is_some_and(|start| start < self.tcp.written);
+        (start, end + u64::from(joined && end == self.tcp.written))
     }
 
     /// The peer got `start..end` twice.
     fn on_needless(&mut self, (start, end): (u64, u64), news: &mut News) {
-        let count = (end - start).div_ceil(self.mss).max(1);
+        let count = (end - start).div_ceil(self.tcp.mss).max(1);
         let probe = self.probe.is_some_and(|probe| probe.end == end);
         news.duplicate_probe = probe;
         self.duplicates += count;
-        if self.duplicates > self.stats.retransmits {
+        if self.duplicates > self.tcp.stats.retransmits {
             // More than was repeated: the network duplicates.
             return;
         }
@@ -180,14 +181,12 @@ impl Linux {
                 }
             }
         }
-        self.una = self.una.max(ack);
+        self.tcp.una = self.tcp.una.max(ack);
         self.measure(now, any, news);
         news.restart |= any;
         self.check_reordering(low.filter(|&low| low < highest));
-        if self.closing && self.una > self.written {
-            self.state = State::Finished;
+        if self.tcp.finish() {
             self.timer = None;
-            self.outputs.push_back(SenderOutput::Finished);
         }
     }
 
@@ -206,22 +205,22 @@ impl Linux {
             news.restart = self.flight.first().is_some_and(|first| sample > since(first.at));
         }
         self.rtt.note_least(now, latest);
-        self.rtt.sample(sample, self.una, self.nxt);
-        self.stats.rtt_samples += 1;
+        self.rtt.sample(sample, self.tcp.una, self.tcp.nxt);
+        self.tcp.stats.rtt_samples += 1;
         if any {
-            self.window.on_rtt(now, self.una, self.nxt, latest);
+            self.window.on_rtt(now, self.tcp.una, self.tcp.nxt, latest);
         }
     }
 
     fn check_reordering(&mut self, low: Option<u64>) {
         if let Some(low) = low {
-            self.note_reordering(low, self.flight.highest_sacked(self.una));
+            self.note_reordering(low, self.flight.highest_sacked(self.tcp.una));
         }
     }
     /// The segment at `low` came after something below `highest`.
     pub(super) fn note_reordering(&mut self, low: u64, highest: u64) {
         let Some(metric) = highest.checked_sub(low).filter(|&metric| metric > 0) else { return };
-        self.reordering = self.reordering.max(metric.div_ceil(self.mss).min(REORDERING_MAX));
+        self.reordering = self.reordering.max(metric.div_ceil(self.tcp.mss).min(REORDERING_MAX));
         self.reordered = true;
     }
 
@@ -233,7 +232,7 @@ impl Linux {
         self.answer_probe(ack, opened, news);
         let dubious = !(news.advanced || opened) || news.sacked || news.duplicate || self.phase != Phase::Open;
         let follow = if dubious { self.alert(now, news) } else { Follow::Nothing };
-        if news.restart && self.state == State::Established {
+        if news.restart && self.tcp.state == State::Established {
             self.restart_timer(now);
         }
         let delivered = self.delivered - news.delivered;
@@ -262,7 +261,7 @@ impl Linux {
             Answer::NoLoss => self.probe = None,
             Answer::Repaired => {
                 self.probe = None;
-                self.high = self.nxt;
+                self.high = self.tcp.nxt;
                 self.window.reduce(false);
                 self.window.end_reduction();
                 self.keep_open();

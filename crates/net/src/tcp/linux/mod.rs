@@ -16,8 +16,9 @@ mod rtt;
 mod transmit;
 mod window;
 
-use super::config::{Config, MAX_UNSCALED_WINDOW};
-use super::segment::{Flags, Segment};
+use super::config::Config;
+use super::connection::{Connection, Heard, State};
+use super::segment::Segment;
 use super::sender::{SenderInput, SenderOutput, SenderStats};
 use airbraid_engine::{Machine, Wake};
 use airbraid_units::{Bytes, Duration, Instant};
@@ -26,21 +27,10 @@ use probe::Probe;
 use prr::Prr;
 use rack::Rack;
 use rtt::Rtt;
-use std::collections::VecDeque;
 use window::Window;
 
 /// Segments above a hole that prove a loss until reordering is seen (`tcp_reordering`).
 const REORDERING: u64 = 3;
-
-/// Where the connection stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Closed,
-    SynSent,
-    Established,
-    /// Everything was acknowledged; a repeated FIN of the peer is still answered.
-    Finished,
-}
 
 /// Where loss recovery stands, in the order in which it gets worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,18 +72,7 @@ struct Undo {
 /// The sending end.
 #[derive(Clone, Debug)]
 pub(super) struct Linux {
-    config: Config,
-    mss: u64,
-    state: State,
-    /// The lowest offset that is not acknowledged, and the next one to send.
-    una: u64,
-    nxt: u64,
-    /// Where the written stream ends.
-    written: u64,
-    closing: bool,
-    /// The offered window, and the largest ever.
-    rwnd: u64,
-    max_rwnd: u64,
+    tcp: Connection,
     phase: Phase,
     /// `nxt` when the phase began: it ends when this is acknowledged.
     high: u64,
@@ -116,30 +95,14 @@ pub(super) struct Linux {
     /// Timeouts since the cumulative acknowledgement moved.
     expiries: u32,
     syn_sent: Instant,
-    syn_lost: bool,
     timer: Option<(Timer, Instant)>,
     probes: u32,
-    last_sent: Instant,
-    /// The peer's clock, to be echoed.
-    peer_clock: Instant,
-    /// The next offset of the peer's stream: its SYN, and at the end its FIN.
-    peer_next: u64,
-    outputs: VecDeque<SenderOutput>,
-    stats: SenderStats,
 }
 
 impl Linux {
     /// The sending end of a connection that is not open yet; `config` was checked.
     pub fn new(config: Config) -> Self {
         Self {
-            mss: config.mss.as_u64(),
-            state: State::Closed,
-            una: 0,
-            nxt: 0,
-            written: 1,
-            closing: false,
-            rwnd: 0,
-            max_rwnd: 0,
             phase: Phase::Open,
             high: 0,
             flight: Flight::default(),
@@ -156,29 +119,23 @@ impl Linux {
             duplicates: 0,
             expiries: 0,
             syn_sent: Instant::ZERO,
-            syn_lost: false,
             timer: None,
             probes: 0,
-            last_sent: Instant::ZERO,
-            peer_clock: Instant::ZERO,
-            peer_next: 0,
-            outputs: VecDeque::new(),
-            stats: SenderStats::default(),
-            config,
+            tcp: Connection::new(config),
         }
     }
 
     /// What was counted.
     pub const fn stats(&self) -> &SenderStats {
-        &self.stats
+        &self.tcp.stats
     }
     /// The congestion window.
     pub const fn cwnd(&self) -> Bytes {
-        Bytes::new(self.window.cwnd * self.mss)
+        Bytes::new(self.window.cwnd * self.tcp.mss)
     }
     /// The slow start threshold; `None` before the first loss.
     pub fn ssthresh(&self) -> Option<Bytes> {
-        self.window.ssthresh().map(|segments| Bytes::new(segments * self.mss))
+        self.window.ssthresh().map(|segments| Bytes::new(segments * self.tcp.mss))
     }
     /// The smoothed round trip time; `None` before the first sample.
     pub fn srtt(&self) -> Option<Duration> {
@@ -190,118 +147,56 @@ impl Linux {
     }
     /// Sent and not acknowledged.
     pub const fn flight_size(&self) -> Bytes {
-        Bytes::new(self.nxt - self.una)
+        self.tcp.flight_size()
     }
     /// Payload acknowledged so far.
     pub const fn acknowledged(&self) -> Bytes {
-        let data_end = if self.una < self.written { self.una } else { self.written };
-        Bytes::new(data_end.saturating_sub(1))
+        self.tcp.acknowledged()
     }
     /// Whether everything and the FIN were acknowledged.
     pub fn is_finished(&self) -> bool {
-        self.state == State::Finished
-    }
-
-    fn on_open(&mut self, now: Instant) {
-        if self.state == State::Closed {
-            self.state = State::SynSent;
-            self.nxt = 1;
-            self.send_syn(now);
-        }
+        self.tcp.state == State::Finished
     }
 
     fn send_syn(&mut self, now: Instant) {
-        self.stats.sent_segments += 1;
-        self.stats.retransmits += u64::from(self.syn_lost);
         self.syn_sent = now;
-        self.last_sent = now;
-        let flags =
-            Flags { syn: true, ack: false, fin: false, window_scale: self.config.window_scaling, sack_permitted: true };
-        let segment =
-            Segment { flags, timestamp: self.timestamp(now), window: self.own_window(), ..Segment::default() };
-        self.outputs.push_back(SenderOutput::Segment(segment));
+        self.tcp.send_syn(now);
         self.start_timer(now, Timer::Retransmit, self.rtt.timeout());
     }
 
-    /// The handshake's second segment came: acknowledge it and begin.
-    fn on_syn_ack(&mut self, now: Instant, segment: &Segment) {
-        if !segment.flags.ack || segment.ack != 1 {
-            return;
-        }
-        self.state = State::Established;
-        self.una = 1;
+    fn begin(&mut self, now: Instant, segment: &Segment) {
         self.high = 1;
-        self.peer_next = segment.end();
-        self.note_window(segment);
         let sent = match segment.timestamp {
             Some((_, echo)) => Some(echo),
-            None => (!self.syn_lost).then_some(self.syn_sent),
+            None => (!self.tcp.syn_lost).then_some(self.syn_sent),
         };
         if let Some(sent) = sent {
             let r = now.saturating_since(sent);
             self.rtt.note_least(now, r);
-            self.rtt.sample(r, self.una, self.nxt);
-            self.stats.rtt_samples += 1;
+            self.rtt.sample(r, self.tcp.una, self.tcp.nxt);
+            self.tcp.stats.rtt_samples += 1;
         }
         self.expiries = 0;
-        self.last_sent = now;
+        self.tcp.last_sent = now;
         // One SYN too many may be a late answer; two are a loss.
-        self.window.begin(now, self.nxt, self.stats.retransmits > 1);
+        self.window.begin(now, self.tcp.nxt, self.tcp.stats.retransmits > 1);
         self.timer = None;
-        self.outputs.push_back(SenderOutput::Connected);
-        self.send_pure_ack(now);
         self.transmit(now);
     }
 
     fn on_segment(&mut self, now: Instant, segment: &Segment) {
-        if let Some((value, _)) = segment.timestamp {
-            self.peer_clock = self.peer_clock.max(value);
-        }
-        match self.state {
-            State::Closed => {}
-            State::SynSent if segment.flags.syn => self.on_syn_ack(now, segment),
-            State::SynSent => {}
-            // Our acknowledgement of the handshake was lost.
-            State::Established | State::Finished if segment.flags.syn => self.send_pure_ack(now),
-            State::Established | State::Finished => {
-                if segment.flags.fin {
-                    self.peer_next = self.peer_next.max(segment.end());
-                }
-                if segment.flags.ack && self.state == State::Established {
+        match self.tcp.hear(now, segment) {
+            Heard::Nothing => {}
+            Heard::Begin => self.begin(now, segment),
+            Heard::Look { acknowledges, takes } => {
+                if acknowledges {
                     self.on_ack(now, segment);
                 }
-                if segment.flags.fin {
-                    self.send_pure_ack(now);
+                if takes {
+                    self.tcp.send_pure_ack(now);
                 }
             }
         }
-    }
-
-    fn send_pure_ack(&mut self, now: Instant) {
-        let segment = Segment { seq: self.nxt, ..self.blank(now) };
-        self.outputs.push_back(SenderOutput::Segment(segment));
-    }
-
-    /// A segment without anything of the stream.
-    fn blank(&self, now: Instant) -> Segment {
-        Segment {
-            ack: self.peer_next,
-            flags: Flags { ack: true, ..Flags::default() },
-            timestamp: self.timestamp(now),
-            window: self.own_window(),
-            ..Segment::default()
-        }
-    }
-    /// The window offered to a peer that has nothing to send.
-    fn own_window(&self) -> u32 {
-        self.config.receive_buffer.as_u64().min(MAX_UNSCALED_WINDOW) as u32
-    }
-    fn timestamp(&self, now: Instant) -> Option<(Instant, Instant)> {
-        self.config.timestamps.then_some((now, self.peer_clock))
-    }
-    fn note_window(&mut self, segment: &Segment) {
-        self.rwnd = u64::from(segment.window);
-        self.max_rwnd = self.max_rwnd.max(self.rwnd);
     }
 }
 
@@ -312,22 +207,15 @@ impl Machine for Linux {
     fn handle_input(&mut self, now: Instant, input: SenderInput) {
         match input {
             SenderInput::Segment(segment) => self.on_segment(now, &segment),
-            SenderInput::Open => self.on_open(now),
-            _ if self.closing => {}
-            SenderInput::Write(bytes) => {
-                self.written = self.written.saturating_add(bytes.as_u64());
-                self.transmit(now);
-            }
-            SenderInput::WriteForever => {
-                self.written = u64::MAX;
-                self.transmit(now);
-            }
-            SenderInput::Close => {
-                self.closing = true;
-                if self.written == u64::MAX {
-                    self.written = self.nxt.max(1);
+            SenderInput::Open => {
+                if self.tcp.open() {
+                    self.send_syn(now);
                 }
-                self.transmit(now);
+            }
+            input => {
+                if self.tcp.on_application(input, self.tcp.nxt) {
+                    self.transmit(now);
+                }
             }
         }
         // A timer that is due at this very time has had its chance to be made needless.
@@ -349,7 +237,7 @@ impl Machine for Linux {
     }
 
     fn poll_output(&mut self) -> Option<SenderOutput> {
-        self.outputs.pop_front()
+        self.tcp.outputs.pop_front()
     }
 
     fn poll_timeout(&self) -> Option<Wake> {

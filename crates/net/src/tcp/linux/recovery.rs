@@ -13,7 +13,7 @@ impl Linux {
     pub(super) fn alert(&mut self, now: Instant, news: &mut News) -> Follow {
         if self.phase == Phase::Open {
             self.undo.since = None;
-        } else if self.una >= self.high && self.phase == Phase::Recovery {
+        } else if self.tcp.una >= self.high && self.phase == Phase::Recovery {
             self.undo_or_end(news.echo);
             self.window_after_recovery();
         }
@@ -32,7 +32,7 @@ impl Linux {
     fn in_recovery(&mut self, now: Instant, news: &mut News) -> Follow {
         if news.advanced && self.undo.marker.is_some() && self.is_delayed(news.echo) {
             // The hole was filled by what was late, not by its repetition.
-            self.note_reordering(news.una, self.flight.highest_sacked(self.una));
+            self.note_reordering(news.una, self.flight.highest_sacked(self.tcp.una));
             if self.flight.again() > 0 {
                 // No more repetitions until those that are out have been answered.
                 return Follow::Nothing;
@@ -63,7 +63,7 @@ impl Linux {
 
     /// RFC 5682, section 3.1, with SACK: were the segments late rather than lost?
     fn after_timeout(&mut self, news: &News) -> Follow {
-        let recovered = self.una >= self.high;
+        let recovered = self.tcp.una >= self.high;
         if news.advanced && self.undo_loss(news.echo, false) {
             return Follow::Nothing;
         }
@@ -71,13 +71,13 @@ impl Linux {
             if news.original && self.undo_loss(news.echo, true) {
                 return Follow::Nothing;
             }
-            if self.nxt > self.high {
+            if self.tcp.nxt > self.high {
                 // Step 3.a: what was sent after it arrived, the rest did not.
                 self.frto &= !news.sacked;
             } else if news.advanced && !recovered {
                 // Step 2.b: send new data and see.
-                self.high = self.nxt;
-                if self.sendable().is_some() {
+                self.high = self.tcp.nxt;
+                if self.tcp.sendable(u64::MAX).is_some() {
                     return Follow::SendNew;
                 }
                 self.frto = false;
@@ -125,9 +125,9 @@ impl Linux {
     }
 
     pub(super) fn enter_recovery(&mut self) {
-        self.stats.fast_retransmits += 1;
+        self.tcp.stats.fast_retransmits += 1;
         self.begin_undo();
-        self.high = self.nxt;
+        self.high = self.tcp.nxt;
         self.probe = None;
         self.prr = Prr::new(self.window.cwnd);
         self.window.reduce(true);
@@ -143,18 +143,18 @@ impl Linux {
                 self.flight.lose(place);
             }
         }
-        if fresh || self.una >= self.high || self.phase == Phase::Loss && self.expiries == 0 {
+        if fresh || self.tcp.una >= self.high || self.phase == Phase::Loss && self.expiries == 0 {
             self.window.reduce(true);
             self.begin_undo();
         }
-        self.window.on_timeout(now, self.flight.pipe(), self.nxt);
+        self.window.on_timeout(now, self.flight.pipe(), self.tcp.nxt);
         if fresh && self.flight.sacked() >= REORDERING {
             // So much arrived and yet a timeout was needed: reordering was overestimated.
             self.reordering = self.reordering.min(REORDERING);
         }
         self.frto = fresh || self.expiries > 0;
         self.phase = Phase::Loss;
-        self.high = self.nxt;
+        self.high = self.tcp.nxt;
         self.probe = None;
     }
 
@@ -163,7 +163,7 @@ impl Linux {
     fn begin_undo(&mut self) {
         let probes = u64::from(self.probe.is_some_and(|probe| probe.repeats));
         let open = self.flight.again() + probes;
-        self.undo = Undo { marker: Some(self.una), open: (open > 0).then_some(open), since: self.undo.since };
+        self.undo = Undo { marker: Some(self.tcp.una), open: (open > 0).then_some(open), since: self.undo.since };
     }
     /// The acknowledgement echoes a time before the first repetition, or nothing was repeated.
     fn is_delayed(&self, echo: Option<Instant>) -> bool {
@@ -179,7 +179,7 @@ impl Linux {
         self.window.undo();
         self.undo.marker = None;
         self.rack.advanced = true;
-        self.stats.undone += 1;
+        self.tcp.stats.undone += 1;
     }
     /// Every repetition was reported as needless.
     fn undo_by_reports(&mut self) -> bool {
@@ -226,7 +226,7 @@ impl Linux {
         let phase = if disorder { Phase::Disorder } else { Phase::Open };
         if self.phase != phase {
             self.phase = phase;
-            self.high = self.nxt;
+            self.high = self.tcp.nxt;
         }
     }
     fn any_repeated(&self) -> bool {

@@ -1,54 +1,22 @@
 //! What a sender sends, and when it may: new data, repetitions, probes, and the timer that it needs.
 //!
-//! RFC 9293 section 3.8.6.2 (silly window avoidance), RFC 6298 section 5, RFC 8985 sections 6.3 and 7. It never changes
+//! RFC 6298 section 5, RFC 8985 sections 6.3 and 7. It never changes
 //! the window but for the silence before it sends.
 
-use super::super::segment::{Flags, Segment};
+use super::super::segment::Segment;
 use super::probe::{self, Probe};
 use super::{Linux, Phase, SenderOutput, State, Timer};
 use airbraid_units::{Duration, Instant};
 
 impl Linux {
-    /// The end of the segment that begins at `nxt`, if the application, its buffer and the offered window let one
-    /// through; a FIN that follows the data is included.
-    pub(super) fn sendable(&self) -> Option<u64> {
-        let data_end = self.written.min(self.nxt + self.mss);
-        let fin = self.closing && data_end == self.written && self.nxt <= self.written;
-        if data_end <= self.nxt {
-            // A FIN alone takes no room.
-            return fin.then_some(self.nxt + 1);
-        }
-        if data_end > self.una + self.config.send_buffer.as_u64() {
-            return None;
-        }
-        let offered = self.una + self.rwnd;
-        if data_end <= offered {
-            return Some(data_end + u64::from(fin));
-        }
-        let cut = offered.saturating_sub(self.nxt);
-        (cut > 0 && 2 * cut >= self.max_rwnd).then_some(offered)
-    }
-
-    fn put(&mut self, now: Instant, start: u64, end: u64) {
-        self.stats.sent_segments += 1;
-        self.last_sent = now;
-        let segment = Segment {
-            seq: start,
-            len: (end.min(self.written) - start) as u32,
-            flags: Flags { ack: true, fin: end > self.written, ..Flags::default() },
-            ..self.blank(now)
-        };
-        self.outputs.push_back(SenderOutput::Segment(segment));
-    }
-
     fn send_new(&mut self, now: Instant, end: u64) {
         let first = self.flight.is_empty();
-        if first && now.saturating_since(self.last_sent) > Duration::ZERO {
-            self.window.on_silence(now, self.last_sent, self.rtt.timeout());
+        if first && now.saturating_since(self.tcp.last_sent) > Duration::ZERO {
+            self.window.on_silence(now, self.tcp.last_sent, self.rtt.timeout());
         }
-        self.flight.push(now, (self.nxt, end), self.delivered);
-        self.put(now, self.nxt, end);
-        self.nxt = end;
+        self.flight.push(now, (self.tcp.nxt, end), self.delivered);
+        self.tcp.send(now, self.tcp.nxt, end);
+        self.tcp.nxt = end;
         if self.phase == Phase::Recovery {
             self.prr.out += 1;
         }
@@ -59,12 +27,12 @@ impl Linux {
 
     /// Sends new data as far as the windows go, and sees that the right timer runs.
     pub(super) fn transmit(&mut self, now: Instant) {
-        if self.state != State::Established {
+        if self.tcp.state != State::Established {
             return;
         }
         let (mut sent, mut starved) = (false, false);
         while self.flight.pipe() < self.window.cwnd || self.flight.is_empty() {
-            let Some(end) = self.sendable() else {
+            let Some(end) = self.tcp.sendable(u64::MAX) else {
                 starved = true;
                 break;
             };
@@ -74,7 +42,7 @@ impl Linux {
         let limited = self.flight.pipe() >= self.window.cwnd;
         if sent || limited {
             let idle = starved && self.phase == Phase::Open;
-            let edge = (self.una, self.nxt);
+            let edge = (self.tcp.una, self.tcp.nxt);
             self.window.validate(now, self.flight.len(), edge, limited, idle, self.rtt.timeout());
         }
         if sent {
@@ -100,7 +68,7 @@ impl Linux {
     /// New data in place of repetitions (RFC 5682, step 2.b); where there is none, the timeout counts as real.
     pub(super) fn send_instead(&mut self, now: Instant) {
         self.transmit(now);
-        if self.nxt <= self.high {
+        if self.tcp.nxt <= self.high {
             self.frto = false;
             self.repeat_lost(now);
         }
@@ -110,8 +78,8 @@ impl Linux {
     fn repeat(&mut self, now: Instant, place: usize, counted: bool) {
         let (start, end) = (self.flight.get(place).start, self.flight.get(place).end);
         self.flight.repeat(now, place, self.delivered, counted);
-        self.stats.retransmits += 1;
-        self.put(now, start, end);
+        self.tcp.stats.retransmits += 1;
+        self.tcp.send(now, start, end);
         if counted {
             self.undo.since.get_or_insert(now);
             *self.undo.open.get_or_insert(0) += 1;
@@ -152,7 +120,7 @@ impl Linux {
         if self.flight.is_empty() || self.phase != Phase::Open {
             return false;
         }
-        let span = probe::timeout(self.rtt.srtt(), self.flight.len(), self.rtt.floor(), self.config.initial_rto);
+        let span = probe::timeout(self.rtt.srtt(), self.flight.len(), self.rtt.floor(), self.tcp.config.initial_rto);
         let rto = if progress { self.rtt.timeout() } else { self.until_timeout(now) };
         let span = if rto.is_zero() { span } else { span.min(rto) };
         self.start_timer(now, Timer::Probe, span);
@@ -161,7 +129,7 @@ impl Linux {
 
     /// Starts the timer that is needed if none runs.
     fn settle_timer(&mut self, now: Instant) {
-        let waiting = self.nxt < self.written;
+        let waiting = self.tcp.nxt < self.tcp.written;
         match self.timer {
             _ if !self.flight.is_empty() => {
                 if self.timer.is_none() || matches!(self.timer, Some((Timer::Persist, _))) {
@@ -176,10 +144,10 @@ impl Linux {
     }
 
     pub(super) fn on_retransmission_timeout(&mut self, now: Instant) {
-        self.stats.timeouts += 1;
-        if self.state == State::SynSent {
+        self.tcp.stats.timeouts += 1;
+        if self.tcp.state == State::SynSent {
             self.rtt.back_off();
-            self.syn_lost = true;
+            self.tcp.syn_lost = true;
             self.send_syn(now);
             return;
         }
@@ -213,14 +181,14 @@ impl Linux {
     /// RFC 8985, section 7.3: new data, whatever the congestion window says, else the last segment once more.
     pub(super) fn on_probe_timeout(&mut self, now: Instant) {
         if self.probe.is_none() {
-            let new = self.sendable();
+            let new = self.tcp.sendable(u64::MAX);
             if let Some(end) = new {
                 self.send_new(now, end);
             } else if let Some(last) = (self.flight.len() as usize).checked_sub(1) {
                 self.repeat(now, last, false);
             }
-            self.stats.tail_probes += 1;
-            self.probe = Some(Probe { end: self.nxt, repeats: new.is_none() });
+            self.tcp.stats.tail_probes += 1;
+            self.probe = Some(Probe { end: self.tcp.nxt, repeats: new.is_none() });
             self.start_timer(now, Timer::Retransmit, self.rtt.timeout());
             return;
         }
@@ -230,15 +198,15 @@ impl Linux {
     /// The window stays closed: asks with an empty segment from before it, which the peer must answer (RFC 9293, section
     /// 3.10.7.4).
     pub(super) fn on_persist(&mut self, now: Instant) {
-        self.stats.window_probes += 1;
+        self.tcp.stats.window_probes += 1;
         self.probes += 1;
-        let segment = Segment { seq: self.una - 1, ..self.blank(now) };
-        self.outputs.push_back(SenderOutput::Segment(segment));
+        let segment = Segment { seq: self.tcp.una - 1, ..self.tcp.blank(now) };
+        self.tcp.outputs.push_back(SenderOutput::Segment(segment));
         self.start_persist(now);
     }
 
     fn start_persist(&mut self, now: Instant) {
-        let span = self.rtt.timeout().saturating_mul(1 << self.probes.min(63)).min(self.config.max_rto);
+        let span = self.rtt.timeout().saturating_mul(1 << self.probes.min(63)).min(self.tcp.config.max_rto);
         self.start_timer(now, Timer::Persist, span);
     }
 }

@@ -6,25 +6,25 @@
 use super::super::config::Variant;
 use super::super::scoreboard::DUP_THRESH;
 use super::super::segment::Segment;
-use super::{Recovery, Rfc, SenderOutput, State};
+use super::{Recovery, Rfc};
 use airbraid_units::{Duration, Instant};
 
 impl Rfc {
     /// Takes in an acknowledgement and sends what it lets go.
     pub(super) fn on_ack(&mut self, now: Instant, segment: &Segment) {
         // What was never sent cannot be acknowledged; what is older than the last one tells nothing.
-        if segment.ack > self.max || segment.ack < self.una {
+        if segment.ack > self.max || segment.ack < self.tcp.una {
             return;
         }
-        let same_window = u64::from(segment.window) == self.rwnd;
-        self.note_window(segment);
-        let has_sack = self.config.variant.has_sack();
+        let same_window = u64::from(segment.window) == self.tcp.rwnd;
+        self.tcp.note_window(segment);
+        let has_sack = self.tcp.config.variant.has_sack();
         let news = has_sack && !segment.sack.is_empty() && self.board.update(segment, segment.ack, self.max) > 0;
         // RFC 6675 counts what brings news of other segments, RFC 5681 what brings nothing at all.
         let bare = segment.len == 0 && !segment.flags.fin && same_window;
-        let repeats = segment.ack == self.una && self.nxt > self.una;
+        let repeats = segment.ack == self.tcp.una && self.tcp.nxt > self.tcp.una;
         let duplicate = if has_sack { news } else { repeats && bare };
-        if segment.ack > self.una {
+        if segment.ack > self.tcp.una {
             self.on_progress(now, segment);
         }
         if duplicate {
@@ -35,12 +35,12 @@ impl Rfc {
 
     /// The cumulative acknowledgement moved.
     fn on_progress(&mut self, now: Instant, segment: &Segment) {
-        let acked = segment.ack - self.una;
+        let acked = segment.ack - self.tcp.una;
         // Full, if it would not have taken another segment: then the window was the limit, not the application.
-        let full = self.outstanding() + self.mss > self.window.cwnd();
-        self.una = segment.ack;
-        self.nxt = self.nxt.max(self.una);
-        self.board.advance(self.una);
+        let full = self.outstanding() + self.tcp.mss > self.window.cwnd();
+        self.tcp.una = segment.ack;
+        self.tcp.nxt = self.tcp.nxt.max(self.tcp.una);
+        self.board.advance(self.tcp.una);
         self.take_sample(now, segment);
         self.dup_acks = 0;
         self.limited = 0;
@@ -50,17 +50,14 @@ impl Rfc {
             Recovery::Open => self.grow(now, acked, full),
             Recovery::Timeout => {
                 self.grow(now, acked, true);
-                if self.una >= self.recover {
+                if self.tcp.una >= self.recover {
                     self.recovery = Recovery::Open;
                 }
             }
             Recovery::Fast => restart = self.on_progress_in_recovery(now, acked),
         }
-        if self.closing && self.una > self.written {
-            self.state = State::Finished;
-            self.timer = None;
-            self.outputs.push_back(SenderOutput::Finished);
-        } else if self.nxt == self.una {
+        let is_over = self.tcp.finish();
+        if is_over || self.tcp.nxt == self.tcp.una {
             self.timer = None;
         } else if restart {
             self.restart_timer(now);
@@ -77,17 +74,17 @@ impl Rfc {
 
     /// Progress in fast recovery; whether the timer starts anew.
     fn on_progress_in_recovery(&mut self, now: Instant, acked: u64) -> bool {
-        let complete = self.una >= self.recover;
-        match self.config.variant {
+        let complete = self.tcp.una >= self.recover;
+        match self.tcp.config.variant {
             Variant::Reno => self.end_fast_recovery(u64::MAX),
             // RFC 6582, step 3.1, the first choice: no burst if little is out.
             Variant::NewReno if complete => {
-                let flight = (self.nxt - self.una).max(self.mss);
-                self.end_fast_recovery(flight + self.mss);
+                let flight = (self.tcp.nxt - self.tcp.una).max(self.tcp.mss);
+                self.end_fast_recovery(flight + self.tcp.mss);
             }
             Variant::NewReno => {
-                let end = self.cut(self.una, self.nxt);
-                self.send(now, self.una, end);
+                let end = self.tcp.cut(self.tcp.una, self.tcp.nxt);
+                self.send(now, self.tcp.una, end);
                 self.window.deflate(acked);
                 // Impatient: only the first partial acknowledgement restarts the timer.
                 return !std::mem::replace(&mut self.partial, true);
@@ -105,14 +102,14 @@ impl Rfc {
 
     /// An acknowledgement says that a segment arrived which was not the next.
     fn on_duplicate(&mut self, now: Instant) {
-        self.stats.dup_acks += 1;
-        let has_sack = self.config.variant.has_sack();
+        self.tcp.stats.dup_acks += 1;
+        let has_sack = self.tcp.config.variant.has_sack();
         match self.recovery {
             Recovery::Fast if has_sack => {}
-            Recovery::Fast => self.window.inflate(self.mss),
+            Recovery::Fast => self.window.inflate(self.tcp.mss),
             Recovery::Open | Recovery::Timeout => {
                 self.dup_acks += 1;
-                let lost = self.dup_acks >= DUP_THRESH || has_sack && self.board.first_is_lost(self.mss);
+                let lost = self.dup_acks >= DUP_THRESH || has_sack && self.board.first_is_lost(self.tcp.mss);
                 if lost && self.may_enter_recovery() {
                     self.enter_fast_recovery(now);
                 }
@@ -122,11 +119,11 @@ impl Rfc {
 
     /// Whether duplicates mean a new loss, and not segments that a recovery sent needlessly.
     fn may_enter_recovery(&self) -> bool {
-        match self.config.variant {
+        match self.tcp.config.variant {
             // Only the third: it must not begin again with the fourth.
             Variant::Reno => self.dup_acks == DUP_THRESH,
             // RFC 6582, step 2: more than the last recovery's end must be acknowledged.
-            Variant::NewReno => self.dup_acks == DUP_THRESH && self.una > self.recover,
+            Variant::NewReno => self.dup_acks == DUP_THRESH && self.tcp.una > self.recover,
             // RFC 6675, section 5.1: at least that; the scoreboard tells needless segments apart.
             Variant::Sack | Variant::Cubic => self.recovery == Recovery::Open,
         }
@@ -134,22 +131,25 @@ impl Rfc {
 
     /// Fast retransmit, and the window for what follows.
     fn enter_fast_recovery(&mut self, now: Instant) {
-        self.stats.fast_retransmits += 1;
+        self.tcp.stats.fast_retransmits += 1;
         self.recovery = Recovery::Fast;
         self.recover = self.max;
         self.partial = false;
         self.rescued = false;
         // RFC 5681, section 3.2, step 2: what limited transmit added does not count.
-        self.window.on_loss(self.nxt - self.una - self.limited);
-        let (start, limit) =
-            if self.config.variant.has_sack() { self.board.gap_from(self.una) } else { (self.una, u64::MAX) };
-        let end = self.cut(start, limit.min(self.nxt));
+        self.window.on_loss(self.tcp.nxt - self.tcp.una - self.limited);
+        let (start, limit) = if self.tcp.config.variant.has_sack() {
+            self.board.gap_from(self.tcp.una)
+        } else {
+            (self.tcp.una, u64::MAX)
+        };
+        let end = self.tcp.cut(start, limit.min(self.tcp.nxt));
         self.send(now, start, end);
-        if self.config.variant.has_sack() {
-            self.board.begin_recovery(self.una);
+        if self.tcp.config.variant.has_sack() {
+            self.board.begin_recovery(self.tcp.una);
             self.board.retransmitted(end);
         } else {
-            self.window.inflate(u64::from(DUP_THRESH) * self.mss);
+            self.window.inflate(u64::from(DUP_THRESH) * self.tcp.mss);
         }
         self.restart_timer(now);
     }
