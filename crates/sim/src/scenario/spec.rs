@@ -192,7 +192,9 @@ pub struct Killer {
     /// Whether only frames with data take an event.
     pub data_only: bool,
     /// Whether each place begins somewhere in the list, by the seed; otherwise with the first event.
-    pub random_start: bool,
+    pub random_phase: bool,
+    /// Nothing happens before.
+    pub start: Instant,
 }
 
 /// A trunk between two neighbours.

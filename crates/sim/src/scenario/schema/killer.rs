@@ -8,6 +8,7 @@ use crate::scenario::nearest::suggestion;
 use crate::scenario::reader::{self, View};
 use crate::scenario::spec::{Killer, Mac, Node};
 use crate::scenario::tree::{Data, Value};
+use airbraid_units::{Duration, Instant};
 use std::sync::Arc;
 
 /// A trace file is not larger.
@@ -35,25 +36,25 @@ fn one(view: &View<'_>, nodes: &[Node]) -> Killer {
     let why = if is_trace { "a trace acts everywhere" } else { "a pattern acts once" };
     let on = view.choice("on", &PLACES, if is_trace { On::Both } else { On::Input }, why);
     let both_ways = view.flag("both_ways", is_trace, why);
-    let corrupt_both = view.flag("corrupt_both", false, "truncation and corruption act on data alone");
+    let corrupt_both = view.flag("corrupt_both", false, "truncation and corruption act once, on the frames to `to`");
     let frames = view.choice("frames", &[("all", false), ("data", true)], false, "what has no data takes an event, too");
-    let starts = [("random", true), ("first", false)];
-    let random_start = view.choice("start", &starts, true, "replications begin at different events");
-    let damages = events.iter().any(|event| matches!(event, Event::Truncated { .. } | Event::Corrupted { .. }));
-    let message = || "truncation and corruption are the receiver's to see".to_owned();
-    view.require(on != On::Output || !damages, "on", message, "write on = \"both\" or on = \"input\"");
-    let loss = |acts: bool| Acts { loss: acts, damage: false };
+    let phases = [("random", true), ("zero", false)];
+    let random_phase = view.choice("phase", &phases, true, "replications begin at different events");
+    let start = view.quantity("start", Duration::ZERO, "at once");
+    let (leaving, coming) = (on != On::Input, on != On::Output);
+    // By direction: damage acts once, where the frame comes if it is looked at there; or everywhere.
+    let output = Acts { loss: leaving, damage: leaving && (corrupt_both || !coming) };
+    let input = Acts { loss: coming, damage: coming };
+    let back = |acts: Acts| Acts { loss: acts.loss && both_ways, damage: acts.damage && corrupt_both };
     Killer {
         name,
         ends: ends.unwrap_or_default(),
         events,
-        output: [on != On::Input, on != On::Input && both_ways].map(loss),
-        input: [
-            Acts { loss: on != On::Output, damage: true },
-            Acts { loss: on != On::Output && both_ways, damage: corrupt_both },
-        ],
+        output: [output, back(output)],
+        input: [input, back(input)],
         data_only: frames,
-        random_start,
+        random_phase,
+        start: Instant::ZERO.saturating_add(start),
     }
 }
 
