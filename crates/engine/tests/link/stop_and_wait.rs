@@ -293,7 +293,7 @@ fn residual_loss() {
             link.text.clear();
         }
         let lost = link.accounts[0].given_up.len() as f64;
-        let expected = f64::from(PACKETS) * (f64::from(percent) / 100.0).powi(retransmissions as i32 + 1);
+        let expected = (0..=retransmissions).fold(f64::from(PACKETS), |left, _| left * f64::from(percent) / 100.0);
         // Five standard deviations of a binomial number.
         assert!((lost - expected).abs() < 5.0 * expected.sqrt(), "{percent} %, {retransmissions}: {lost}, {expected}");
         assert_eq!(link.accounts[0].delivered.len() + lost as usize, PACKETS as usize);
