@@ -262,7 +262,7 @@ mod tests {
             prop_assert!(parse_link_header(&bytes).is_err());
         }
 
-        /// Up to three wrong bits, or a burst of up to 32, are always found by a CRC-32 of this length.
+        /// A burst of up to 32 wrong bits is always found by a CRC-32.
         #[test]
         fn a_corrupted_header_is_none(header in header(), at in 0..LINK_HEADER_LEN - 3, burst in 1u32..) {
             let mut bytes = emit_link_header(&header);
