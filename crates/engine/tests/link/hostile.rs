@@ -52,8 +52,9 @@ fn header() -> impl Strategy<Value = Header> {
 fn window_header() -> impl Strategy<Value = WindowHeader> {
     let pair = || [number(), number()];
     let received = (number(), any::<u64>()).prop_map(|(newest, before)| Received { newest, before });
-    (number(), segment(), pair(), pair(), received, (number(), report())).prop_map(
-        |(number, segment, floors, nexts, received, report)| WindowHeader {
+    ((number(), any::<bool>()), segment(), pair(), pair(), received, (number(), report())).prop_map(
+        |((number, asks), segment, floors, nexts, received, report)| WindowHeader {
+            asks,
             number,
             segment,
             floors,

@@ -347,7 +347,7 @@ fn adaptation() -> impl Strategy<Value = Adaptation> {
         Just(Adaptation::FLEX),
         Just(Adaptation::GOODPUT),
         Just(Adaptation::ORACLE),
-        (5u16..600).prop_map(|bytes| Adaptation::Fixed(Shape::new(bytes, 0).unwrap())),
+        (20u16..600).prop_map(|bytes| Adaptation::Fixed(Shape::new(bytes, 0).unwrap())),
     ]
 }
 
