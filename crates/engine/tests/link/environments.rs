@@ -40,16 +40,17 @@ fn environments() -> [Environment; 7] {
     let adjacent = Rates { lost: 0.62, truncated: 0.6, corrupted: 0.007, worst: 20.0 };
     let table = Rates { lost: 0.054, truncated: 0.019, corrupted: 0.94, worst: 30.0 };
     let walls = Rates { lost: 0.006, truncated: 0.017, corrupted: 0.27, worst: 5.0 };
-    let hall = Rates { lost: 0.03, truncated: 0.12, corrupted: 0.35, worst: 9.0 };
-    let lift = Rates { lost: 0.3, truncated: 0.4, corrupted: 0.8, worst: 15.0 };
+    let cellar = Rates { lost: 0.1, truncated: 0.3, corrupted: 0.15, worst: 12.0 };
+    let landing = Rates { lost: 0.01, truncated: 0.0, corrupted: 0.1, worst: 3.0 };
+    let stairs = Rates { lost: 0.15, truncated: 0.05, corrupted: 0.9, worst: 25.0 };
     [
         steady("office", office),
         Environment { name: "walking", good: CLEAR, poor: walking, lengths: (900.0, 80.0), is_regular: false },
         Environment { name: "adjacent", good: CLEAR, poor: adjacent, lengths: (48.0, 48.0), is_regular: true },
         steady("table", table),
         steady("walls", walls),
-        steady("hall", hall),
-        Environment { name: "lift", good: walls, poor: lift, lengths: (150.0, 40.0), is_regular: false },
+        steady("cellar", cellar),
+        Environment { name: "stairs", good: landing, poor: stairs, lengths: (300.0, 120.0), is_regular: false },
     ]
 }
 
@@ -59,7 +60,11 @@ fn uniform(stream: &mut Stream) -> f64 {
 }
 
 fn geometric(stream: &mut Stream, mean: f64) -> u32 {
-    if mean == 0.0 { 0 } else { ((1.0 - uniform(stream)).ln() / (mean / (mean + 1.0)).ln()) as u32 }
+    let mut count = 0;
+    while uniform(stream) < mean / (mean + 1.0) {
+        count += 1;
+    }
+    count
 }
 
 fn event(stream: &mut Stream, rates: &Rates) -> Fate {
