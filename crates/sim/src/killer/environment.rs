@@ -144,6 +144,11 @@ impl Environment {
         ENVIRONMENTS.iter().find(|place| place.name == name)
     }
 
+    /// A place that loses packets independently of each other, and does nothing else to them.
+    pub fn lossy(packets: u32, loss: f64) -> Self {
+        Self { name: "loss", packets, loss, ..STEADY }
+    }
+
     /// A trace of the place: the same for the same seed.
     pub fn trace(&self, seed: u64) -> Arc<[Event]> {
         let mut random = Random(Stream::new(seed, 0, self.name));

@@ -315,4 +315,6 @@ pub struct Record {
     pub pcap: Vec<(usize, usize)>,
     /// Whether the frame timeline is written.
     pub timeline: bool,
+    /// Whether the sequence numbers that TCP sends are sampled.
+    pub sequence: bool,
 }

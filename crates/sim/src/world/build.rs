@@ -217,6 +217,8 @@ impl<'a> World<'a> {
             deadline: spec.deadline,
             on_time: 0,
             goodput: Series::new(self.spec.record.interval),
+            sequence: 0,
+            sequences: Vec::new(),
             started: None,
             completed: None,
         };
@@ -244,7 +246,7 @@ impl<'a> World<'a> {
         if self.warm_up > Instant::ZERO {
             self.queue.push(self.warm_up, Phase::Timer, Event::WarmUpEnds);
         }
-        if !self.trunks.is_empty() {
+        if !self.trunks.is_empty() || self.spec.record.sequence {
             self.queue.push(Instant::ZERO + self.spec.record.interval, Phase::Statistics, Event::Sample);
         }
     }

@@ -62,7 +62,11 @@ impl World<'_> {
             completion_s: counts.completed.map(|at| at.saturating_since(spec.start).as_secs_f64()),
             on_time: counts.deadline.filter(|_| counts.sent_packets > 0).map(|_| counts.on_time as f64 / counts.sent_packets as f64),
             delay_s: counts.delay.result(),
-            series: FlowSeries { interval_s: interval, goodput_bps: counts.goodput.rates(self.end, 8.0) },
+            series: FlowSeries {
+                interval_s: interval,
+                goodput_bps: counts.goodput.rates(self.end, 8.0),
+                sequence_bytes: counts.sequences.clone(),
+            },
         }
     }
 

@@ -5,7 +5,7 @@ use crate::killer::environment::{ENVIRONMENTS, Environment};
 use crate::killer::{Acts, Event, trace};
 use crate::scenario::error::Complaint;
 use crate::scenario::nearest::suggestion;
-use crate::scenario::reader::{self, View};
+use crate::scenario::reader::{self, View, probability};
 use crate::scenario::spec::{Killer, Mac, Node};
 use crate::scenario::tree::{Data, Value};
 use airbraid_units::{Duration, Instant};
@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 /// A trace file is not larger.
 const FILE_BYTES_MAX: u64 = 16_000_000;
+/// Events of a list that only loses: a thousandth is off by one part in twelve at most.
+const LOSSY_EVENTS: u32 = 60_000;
 const ECKHARDT: &str = "Eckhardt 1998";
 
 /// Where losses act.
@@ -94,19 +96,21 @@ fn events(view: &View<'_>) -> (Arc<[Event]>, bool) {
     }
 }
 
-/// `"walls"`, `{ place = "walls", seed = 2 }` or `{ file = "walls.trace" }`.
+/// `"walls"`, `{ place = "walls", seed = 2 }`, `{ loss = "10 %" }` or `{ file = "walls.trace" }`.
 fn recorded(view: &View<'_>, value: &Value) -> Result<Arc<[Event]>, Complaint> {
     let Data::Table(table) = &value.data else {
         return place(&reader::text(value)?).map(|place| place.trace(1));
     };
     let inner = View::new(view.cx, view.path_of("trace"), value.place, Some(table));
     let named = inner.optional("place", "", |value| place(&reader::text(value)?));
+    let loss = inner.optional("loss", "", probability);
     let seed = inner.count("seed", 1, "the place's first trace");
     let file = inner.optional("file", "", |value| from_file(&reader::text(value)?));
-    let given = inner.find("place").is_some() != inner.find("file").is_some();
+    let given = ["place", "loss", "file"].iter().filter(|key| table.get(key).is_some()).count();
     inner.finish();
-    match (named, file) {
-        _ if !given => Err(Complaint::new("a trace is of a place, or in a file", "write trace = \"walls\"")),
+    let lossy = loss.map(|loss| Environment::lossy(LOSSY_EVENTS, loss.get()));
+    match (named.copied().or(lossy), file) {
+        _ if given != 1 => Err(Complaint::new("a trace is of a place, of a rate, or in a file", "write trace = \"walls\"")),
         (Some(place), _) => Ok(place.trace(u64::from(seed))),
         (_, Some(events)) => Ok(events.into()),
         // The complaint was made where the value stands.
