@@ -2,7 +2,7 @@
 //!
 //! The recordings are not available; what is known of them are rates, and in words how they vary. So the number of each
 //! event is exact, its places are drawn: within the bad times of a channel with two states, which last about as long
-//! as the paper says. Wrong bytes of a corrupted packet are one burst in one block, of geometric length; that 2.8 bits of
+//! as the paper says. Wrong bytes of a corrupted packet are one burst in one block, of geometric length; that 3.2 bits of
 //! a wrong byte are wrong, for all places, is fitted (`docs/models/killer.md`).
 
 use super::Event;
@@ -14,7 +14,7 @@ pub const PACKET_BYTES: u64 = 1_309;
 
 /// Wrong bits in a wrong byte, on average. Calibrated: with the wrong bits a packet of table 1 it gives the length of a
 /// burst, and with it how often the codes of table 2 succeed, in `table` and in `walls` alike.
-const BITS_PER_WRONG_BYTE: f64 = 2.8;
+const BITS_PER_WRONG_BYTE: f64 = 3.2;
 
 /// A state of the channel lasts between 0.7 and 1.3 times its mean: people move and switch, clocks do not.
 const SOJOURN_SPREAD: f64 = 0.3;

@@ -13,7 +13,7 @@ use crate::queue::{EventQueue, Phase};
 use crate::record::delay::DelayStats;
 use crate::record::series::Series;
 use crate::scenario::spec::{self, Interface, Mac, Spec};
-use airbraid_engine::link::StopAndWait;
+use airbraid_engine::link::{Header, StopAndWait};
 use airbraid_engine::{Machine, trunk};
 use airbraid_mac::Address;
 use airbraid_mac::polled::Role;
@@ -145,6 +145,7 @@ impl<'a> World<'a> {
                         queue_limit,
                         own: Vec::new(),
                         parity: 0,
+                        heard: Header::default(),
                     });
                 }
             }
