@@ -2,7 +2,7 @@
 
 use airbraid_campaign::{Failure, Job, Recorded, Results, Settings, execute, judge, output};
 use airbraid_sim::RunOutput;
-use airbraid_sim::result::{FlowResult, FlowSeries, PacketAccount, RunResult, TrunkResult, TrunkSeries};
+use airbraid_sim::result::{FlowResult, FlowSeries, RunResult, TrunkResult, TrunkSeries};
 use airbraid_sim::scenario::{Plan, Scenario};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -32,59 +32,25 @@ fn plan(text: &str) -> Plan {
 fn invented(job: &Job<'_>) -> RunOutput {
     let dcf = job.spec.nodes[0].radios[0].mac.dcf().unwrap();
     let goodput_bps = f64::from(dcf.queue_limit) * 1e6 + job.seed as f64 * 1e3;
-    let flow = FlowResult {
-        name: "f".into(),
-        transport: "tcp",
-        from: "a".into(),
-        to: "b".into(),
-        goodput_bps,
-        ip_throughput_bps: goodput_bps,
-        delivered_bytes: 1,
-        sent_packets: 1,
-        received_packets: 1,
-        retransmits: 0,
-        timeouts: 0,
-        completion_s: None,
-        delay_s: None,
-        series: FlowSeries { interval_s: 1.0, goodput_bps: vec![goodput_bps; 3] },
-    };
+    let series = FlowSeries { interval_s: 1.0, goodput_bps: vec![goodput_bps; 3], ..FlowSeries::default() };
+    let flow = FlowResult { name: "f".into(), transport: "tcp", goodput_bps, series, ..FlowResult::default() };
     let trunk = |from: &str, to: &str, late| TrunkResult {
         name: "air".into(),
         from: from.into(),
         to: to.into(),
-        sent: 1,
-        sent_by_member: vec![1],
-        delivered: 1,
         late,
-        duplicates: 0,
-        timer_expiries: 0,
-        resyncs: 0,
-        known_lost: 0,
-        markers: 0,
-        acks: 0,
-        naks: 0,
-        resends: 0,
-        deaths: 0,
-        fifo_drops: 0,
-        blocked_s: 0.0,
-        blocked_longest_s: 0.0,
-        resequencing_delay_mean_s: 0.0,
-        reorder_timer_s: 0.01,
         series: TrunkSeries { interval_s: 1.0, reorder_timer_s: vec![0.01; 3] },
+        ..TrunkResult::default()
     };
     let drops = if job.seed == 10 { BTreeMap::from([("queue_full", 4)]) } else { BTreeMap::new() };
     let result = RunResult {
         seed: job.seed,
         duration_s: 3.0,
         events: 1,
-        wall_s: 0.0,
-        cpu_s: 0.0,
         flows: vec![flow],
         trunks: vec![trunk("a", "b", 2), trunk("b", "a", 1)],
-        macs: vec![],
-        links: vec![],
         drops,
-        packets: PacketAccount::default(),
+        ..RunResult::default()
     };
     let pcaps = if job.recorded.pcap { vec![("../a_ch1.pcapng".to_owned(), vec![1, 2, 3])] } else { vec![] };
     RunOutput { result, timeline: job.recorded.timeline.then(|| "line\n".to_owned()), pcaps }
@@ -152,6 +118,7 @@ fn every_metric_that_can_be_expected_is_in_the_summary() {
     outcome.result.flows[0].completion_s = Some(1.0);
     let delay = airbraid_sim::result::DelayResult { min: 1.0, mean: 1.0, std: 1.0, p50: 1.0, p99: 1.0, max: 1.0 };
     outcome.result.flows[0].delay_s = Some(delay);
+    outcome.result.flows[0].on_time = Some(1.0);
     let names: Vec<String> =
         airbraid_campaign::metrics::of(&outcome.result).into_iter().map(|(name, _)| name).collect();
     let expected = (FLOW.iter().map(|m| format!("flow.f.{}", m.key)))

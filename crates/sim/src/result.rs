@@ -4,7 +4,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The result of one run: one cell, one seed.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct RunResult {
     /// The seed of this replication.
     pub seed: u64,
@@ -52,7 +52,7 @@ pub struct PacketAccount {
 }
 
 /// What one flow got.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct FlowResult {
     /// Its name.
     pub name: String,
@@ -116,7 +116,7 @@ pub struct FlowSeries {
 }
 
 /// What one direction of a trunk did.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct TrunkResult {
     /// Its name.
     pub name: String,

@@ -6,8 +6,7 @@ mod store;
 
 use airbraid_campaign::Job;
 use airbraid_sim::RunOutput;
-use airbraid_sim::result::{FlowResult, FlowSeries, PacketAccount, RunResult};
-use std::collections::BTreeMap;
+use airbraid_sim::result::{FlowResult, FlowSeries, RunResult};
 use std::path::{Path, PathBuf};
 
 /// A directory of one test that is empty and goes away with it.
@@ -43,35 +42,13 @@ impl Drop for Empty {
 pub fn invented(job: &Job<'_>) -> RunOutput {
     let dcf = job.spec.nodes[0].radios[0].mac.dcf().unwrap();
     let goodput_bps = f64::from(dcf.queue_limit) * 1e6 + job.seed as f64 * 1e3;
-    let flow = FlowResult {
-        name: "f".into(),
-        transport: "tcp",
-        from: "a".into(),
-        to: "b".into(),
-        goodput_bps,
-        ip_throughput_bps: goodput_bps,
-        delivered_bytes: 1,
-        sent_packets: 1,
-        received_packets: 1,
-        retransmits: 0,
-        timeouts: 0,
-        completion_s: None,
-        delay_s: None,
-        series: FlowSeries { interval_s: 1.0, goodput_bps: vec![goodput_bps / 3.0, goodput_bps, goodput_bps] },
+    let series = FlowSeries {
+        interval_s: 1.0,
+        goodput_bps: vec![goodput_bps / 3.0, goodput_bps, goodput_bps],
+        ..FlowSeries::default()
     };
-    let result = RunResult {
-        seed: job.seed,
-        duration_s: 3.0,
-        events: 1,
-        wall_s: 0.0,
-        cpu_s: 0.0,
-        flows: vec![flow],
-        trunks: vec![],
-        macs: vec![],
-        links: vec![],
-        drops: BTreeMap::new(),
-        packets: PacketAccount::default(),
-    };
+    let flow = FlowResult { name: "f".into(), transport: "tcp", goodput_bps, series, ..FlowResult::default() };
+    let result = RunResult { seed: job.seed, duration_s: 3.0, events: 1, flows: vec![flow], ..RunResult::default() };
     RunOutput { result, timeline: None, pcaps: vec![] }
 }
 

@@ -133,6 +133,7 @@ pub(super) fn radios(view: &View<'_>, defaults: Option<&Table>) -> Vec<Radio> {
 pub(super) fn check_defaults(view: View<'_>, defaults: Option<&Table>) {
     if view.is_present() {
         let mut view = view.over(defaults, "[radio]");
+        radio::delivery_loss(&view);
         radio::read(&mut view);
         view.finish();
     }
