@@ -1,6 +1,9 @@
 //! Every number of a run under the name that summaries and `[expect]` use.
 
-use airbraid_sim::result::{FlowResult, KillerResult, LinkLayerResult, LinkResult, MacResult, RoutingResult, RunResult, TotalResult, TrunkResult};
+use airbraid_sim::result::{
+    FlowResult, KillerResult, LinkLayerResult, LinkResult, MacResult, RoutingResult, RunResult, TotalResult,
+    TrunkResult,
+};
 
 /// The metrics of `run`, in a fixed order; a number that the run does not have (the delay of nothing) is left out.
 pub fn of(run: &RunResult) -> Vec<(String, f64)> {

@@ -340,7 +340,9 @@ impl<M: Machine<Input = MacInput<Payload>, Output = MacOutput<Payload>>> Medium<
                     self.schedule(ready, Event::Tuned(station));
                     self.note(self.now, &format!("{me} goes to channel {}", channel.0));
                 }
-                MacOutput::DeliverDamaged { .. } | MacOutput::Pull(_) => panic!("nothing is damaged here, and none asks"),
+                MacOutput::DeliverDamaged { .. } | MacOutput::Pull(_) => {
+                    panic!("nothing is damaged here, and none asks")
+                }
                 MacOutput::Deliver { from, packet } => {
                     self.delivered.push((station, packet.id));
                     self.note(self.now, &format!("{me} has {} from {}", packet.id, name(from)));

@@ -22,7 +22,8 @@ pub fn drawn(spec: &Spec, seed: u64) -> Cow<'_, Spec> {
     if let Some((count, area)) = spec.scattered {
         for (index, node) in spec.nodes.iter_mut().take(count).enumerate() {
             let mut random = Stream::new(seed, index as u64, "topology.position");
-            node.position = Position { x: Metres(area.x.0 * uniform(&mut random)), y: Metres(area.y.0 * uniform(&mut random)) };
+            node.position =
+                Position { x: Metres(area.x.0 * uniform(&mut random)), y: Metres(area.y.0 * uniform(&mut random)) };
         }
     }
     let is_random = spec.flows.iter().any(|flow| flow.random_ends);

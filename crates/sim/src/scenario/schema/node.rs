@@ -170,13 +170,7 @@ fn one_radio(
 }
 
 /// Reads the routes of each node but the first `placed`, when everything that they can name is known.
-pub(super) fn read_routes(
-    views: &[View<'_>],
-    nodes: &mut [Node],
-    placed: usize,
-    trunks: &[Trunk],
-    links: &[Link],
-) {
+pub(super) fn read_routes(views: &[View<'_>], nodes: &mut [Node], placed: usize, trunks: &[Trunk], links: &[Link]) {
     let names: Vec<String> = nodes.iter().map(|n| n.name.clone()).collect();
     for (own, view) in (placed..nodes.len()).zip(views) {
         let Some(items) = view.optional("routes", "the path of fewest hops", reader::list) else { continue };

@@ -38,9 +38,7 @@ pub(super) fn read(view: View<'_>, defaults: Option<&Table>) -> (Vec<Node>, Opti
         Shape::Random => Metres(0.0),
         Shape::Chain | Shape::Grid => view.required("spacing", "\"250 m\"", length).unwrap_or(Metres(1.0)),
     };
-    let area = (shape == Shape::Random)
-        .then(|| view.required("area", "[\"500 m\", \"500 m\"]", area))
-        .flatten();
+    let area = (shape == Shape::Random).then(|| view.required("area", "[\"500 m\", \"500 m\"]", area)).flatten();
     let place = |index: usize| Position {
         x: Metres(spacing.0 * (index % columns as usize) as f64),
         y: Metres(spacing.0 * (index / columns as usize) as f64),
