@@ -94,9 +94,10 @@ impl Layout {
 
     fn add_one(&mut self, spec: &Spec, node: usize) {
         let state = &spec.nodes[node];
-        let radios = state.radios.iter().map(|radio| {
-            radio.link_layer.map_or(radio.mac.queue_limit(), |link| link.bulk.queue_limit)
-        });
+        let radios = state
+            .radios
+            .iter()
+            .map(|radio| radio.link_layer.map_or(radio.mac.queue_limit(), |link| link.bulk.queue_limit));
         let trunks = spec.trunks.iter().filter(|trunk| trunk.between.contains(&node));
         let queues = radios.chain(trunks.map(|trunk| trunk.policy.queue_limit));
         let queue = queues.max().unwrap_or(QUEUE_BEFORE_LINKS).max(1);

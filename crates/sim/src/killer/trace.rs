@@ -76,9 +76,11 @@ fn one(text: &str) -> Result<(Event, usize), String> {
     let mut words: Vec<&str> = text.split_whitespace().collect();
     let mut count = 1;
     if let Some(times) = words.last().and_then(|word| word.strip_prefix('x')) {
-        count = times.parse().ok().filter(|n| (1..=EVENTS_MAX).contains(n)).ok_or_else(|| {
-            format!("`x{times}` is no count; write x1 to x{EVENTS_MAX}")
-        })?;
+        count = times
+            .parse()
+            .ok()
+            .filter(|n| (1..=EVENTS_MAX).contains(n))
+            .ok_or_else(|| format!("`x{times}` is no count; write x1 to x{EVENTS_MAX}"))?;
         words.pop();
     }
     let event = match words[..] {

@@ -22,9 +22,7 @@ impl Access {
         let random = |purpose| Stream::new(seed, u64::from(index), purpose);
         match mac {
             Mac::Dcf(config) => Self::Dcf(Dcf::new(*config, Address(index), random("dcf.backoff"))),
-            Mac::Polled(config) => {
-                Self::Polled(Box::new(Polled::new(*config, Address(index), random("polled.join"))))
-            }
+            Mac::Polled(config) => Self::Polled(Box::new(Polled::new(*config, Address(index), random("polled.join")))),
         }
     }
 

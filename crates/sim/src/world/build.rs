@@ -1,13 +1,13 @@
 //! Makes a world from a resolved scenario.
 
+use super::access::Access;
 use super::flow::{Connection, Counts, Flow, Transport};
+use super::kill::Killers;
+use super::link_layer::LinkLayer;
 use super::medium::Medium;
 use super::observe::Observer;
 use super::packet::Packets;
 use super::routing::{Edge, NextHop, Routes};
-use super::access::Access;
-use super::kill::Killers;
-use super::link_layer::LinkLayer;
 use super::{Alarms, Event, LinkEnd, Sleeper, Station, TrunkEnd, World};
 use crate::queue::{EventQueue, Phase};
 use crate::record::delay::DelayStats;

@@ -1,8 +1,8 @@
 //! Radios at work: MACs' transmissions go on the medium, what arrives goes to the MACs.
 
+use super::kill::{NOBODY, has_data, leaves};
 use super::medium::{Beginning, Ending, Hearer, Loss};
 use super::observe::FrameEvent;
-use super::kill::{NOBODY, has_data, leaves};
 use super::packet::{ControlFrame, DropReason, Msdu, Part};
 use super::routing::NextHop;
 use super::{Event, Sleeper, Work, World};

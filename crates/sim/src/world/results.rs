@@ -3,7 +3,9 @@
 use super::flow::{Flow, Transport};
 use super::link_layer::LinkLayer;
 use super::{Station, TrunkEnd, World};
-use crate::result::{FlowResult, FlowSeries, LinkLayerResult, LinkResult, MacResult, RunResult, TrunkResult, TrunkSeries};
+use crate::result::{
+    FlowResult, FlowSeries, LinkLayerResult, LinkResult, MacResult, RunResult, TrunkResult, TrunkSeries,
+};
 use crate::scenario::spec;
 use airbraid_units::{Duration, Instant};
 
@@ -60,7 +62,10 @@ impl World<'_> {
             retransmits: stats.retransmits - before.retransmits,
             timeouts: stats.timeouts - before.timeouts,
             completion_s: counts.completed.map(|at| at.saturating_since(spec.start).as_secs_f64()),
-            on_time: counts.deadline.filter(|_| counts.sent_packets > 0).map(|_| counts.on_time as f64 / counts.sent_packets as f64),
+            on_time: counts
+                .deadline
+                .filter(|_| counts.sent_packets > 0)
+                .map(|_| counts.on_time as f64 / counts.sent_packets as f64),
             delay_s: counts.delay.result(),
             series: FlowSeries {
                 interval_s: interval,

@@ -115,6 +115,7 @@ const fn word(kind: FrameKind) -> &'static str {
         FrameKind::Ack => "ACK",
         FrameKind::Rts => "RTS",
         FrameKind::Cts => "CTS",
+        FrameKind::PollData | FrameKind::DataAck { .. } | FrameKind::Invite | FrameKind::Join => "polling",
     }
 }
 
@@ -256,6 +257,7 @@ impl Medium {
         let me = name(Address(station as u32));
         for output in outputs {
             match output {
+                MacOutput::DeliverDamaged { .. } | MacOutput::Pull(_) => unreachable!("DCF does neither"),
                 MacOutput::Transmit { frame, at, airtime, access } => {
                     let backoff = match access {
                         Access::Backoff { window, drawn } => Some((window, drawn)),

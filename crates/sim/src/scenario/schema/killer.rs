@@ -39,7 +39,8 @@ fn one(view: &View<'_>, nodes: &[Node]) -> Killer {
     let on = view.choice("on", &PLACES, if is_trace { On::Both } else { On::Input }, why);
     let both_ways = view.flag("both_ways", is_trace, why);
     let corrupt_both = view.flag("corrupt_both", false, "truncation and corruption act once, on the frames to `to`");
-    let frames = view.choice("frames", &[("all", false), ("data", true)], false, "what has no data takes an event, too");
+    let frames =
+        view.choice("frames", &[("all", false), ("data", true)], false, "what has no data takes an event, too");
     let phases = [("random", true), ("zero", false)];
     let random_phase = view.choice("phase", &phases, true, "replications begin at different events");
     let start = view.quantity("start", Duration::ZERO, "at once");
@@ -74,7 +75,12 @@ fn ends(view: &View<'_>, nodes: &[Node]) -> Option<[(usize, usize); 2]> {
     view.require(a.channel == b.channel, "to", apart, "a killer stands between radios that hear each other");
     let polled = [a, b].iter().all(|radio| matches!(radio.mac, Mac::Polled(_)));
     let message = || "a radio under DCF repeats what is lost by itself, and cannot tell damage from loss".to_owned();
-    view.require(polled, "from", message, "give both radios mac = \"polled\", or an error model: error = { ber = 1e-5 }");
+    view.require(
+        polled,
+        "from",
+        message,
+        "give both radios mac = \"polled\", or an error model: error = { ber = 1e-5 }",
+    );
     Some(ends)
 }
 
@@ -84,7 +90,8 @@ fn events(view: &View<'_>) -> (Arc<[Event]>, bool) {
         let help = "events with commas between: ok x95, lost x5, truncated 200, corrupted 7";
         Complaint::new(format!("event {}: {}", wrong.line, wrong.what), help)
     };
-    let pattern = view.optional("events", "by `trace`", |value| trace::read_pattern(&reader::text(value)?).map_err(wrong));
+    let pattern =
+        view.optional("events", "by `trace`", |value| trace::read_pattern(&reader::text(value)?).map_err(wrong));
     let trace = view.optional("trace", "by `events`", |value| recorded(view, value));
     let given = view.find("events").is_some() as u8 + view.find("trace").is_some() as u8;
     let message = || "a killer has either `events` or a `trace`".to_owned();
@@ -110,7 +117,9 @@ fn recorded(view: &View<'_>, value: &Value) -> Result<Arc<[Event]>, Complaint> {
     inner.finish();
     let lossy = loss.map(|loss| Environment::lossy(LOSSY_EVENTS, loss.get()));
     match (named.copied().or(lossy), file) {
-        _ if given != 1 => Err(Complaint::new("a trace is of a place, of a rate, or in a file", "write trace = \"walls\"")),
+        _ if given != 1 => {
+            Err(Complaint::new("a trace is of a place, of a rate, or in a file", "write trace = \"walls\""))
+        }
         (Some(place), _) => Ok(place.trace(u64::from(seed))),
         (_, Some(events)) => Ok(events.into()),
         // The complaint was made where the value stands.

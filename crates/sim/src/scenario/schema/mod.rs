@@ -82,7 +82,22 @@ pub(crate) fn read(cx: &Context, root: &Table, whole: Place) -> Spec {
     top.know("expect");
     top.finish();
     let run::Run { duration, warm_up, seed, replications } = run;
-    Spec { title, asks, duration, warm_up, seed, replications, nodes, trunks, links, killers, flows, changes, record, execs }
+    Spec {
+        title,
+        asks,
+        duration,
+        warm_up,
+        seed,
+        replications,
+        nodes,
+        trunks,
+        links,
+        killers,
+        flows,
+        changes,
+        record,
+        execs,
+    }
 }
 
 fn radio_defaults<'a>(top: &View<'a>) -> Option<&'a Table> {

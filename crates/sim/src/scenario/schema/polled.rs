@@ -32,7 +32,11 @@ pub(super) fn read(view: &View<'_>) -> PolledConfig {
         role,
         overhead: view.quantity("overhead", default.overhead, ECKHARDT),
         per_byte: view.quantity("per_byte", default.per_byte, ECKHARDT),
-        response_slack: view.quantity("response_slack", default.response_slack, "a lost poll costs what an answered one does"),
+        response_slack: view.quantity(
+            "response_slack",
+            default.response_slack,
+            "a lost poll costs what an answered one does",
+        ),
         invite_every: view.count("invite_every", default.invite_every, "polls"),
         queue_limit: view.count("queue", default.queue_limit, "packets, where no link layer holds them"),
         header: view.quantity("header", default.header, ECKHARDT),
@@ -75,12 +79,11 @@ fn policy(view: &View<'_>) -> Adaptation {
     let mut chosen = default.1;
     view.read("policy", default.0.to_owned(), "docs/models/local-error-control.md", |value| {
         chosen = match &value.data {
-            Data::Table(table) => Adaptation::Fixed(shape(view, value, &View::new(
-                view.cx,
-                view.path_of("policy"),
-                value.place,
-                Some(table),
-            ))?),
+            Data::Table(table) => Adaptation::Fixed(shape(
+                view,
+                value,
+                &View::new(view.cx, view.path_of("policy"), value.place, Some(table)),
+            )?),
             _ => reader::choose(value, &POLICIES)?,
         };
         Ok(value.show())
@@ -136,6 +139,11 @@ fn lifetime(view: &View<'_>, default: Option<Duration>) -> Option<Duration> {
         Ok(show(limit))
     });
     let lasts = limit.is_none_or(|span| !span.is_zero());
-    view.require(lasts, "lifetime", || "a packet is worth something at first".to_owned(), "write \"100 ms\" or \"none\"");
+    view.require(
+        lasts,
+        "lifetime",
+        || "a packet is worth something at first".to_owned(),
+        "write \"100 ms\" or \"none\"",
+    );
     limit
 }
