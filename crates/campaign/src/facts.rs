@@ -35,6 +35,10 @@ impl Facts {
         for flow in &run.flows {
             let name = format!("flow.{}.goodput_bps", flow.name);
             series.insert(name, Series::new(flow.series.interval_s, &flow.series.goodput_bps));
+            if !flow.series.sequence_bytes.is_empty() {
+                let name = format!("flow.{}.sequence_bytes", flow.name);
+                series.insert(name, Series::new(flow.series.interval_s, &flow.series.sequence_bytes));
+            }
         }
         for trunk in &run.trunks {
             let name = format!("trunk.{}.{}.reorder_timer_s", trunk.name, trunk.from);

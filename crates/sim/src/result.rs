@@ -110,6 +110,9 @@ pub struct FlowSeries {
     pub interval_s: f64,
     /// Goodput in each.
     pub goodput_bps: Vec<f64>,
+    /// Where in TCP's stream the last segment sent in each ends; empty unless `[record] sequence` asks for it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sequence_bytes: Vec<f64>,
 }
 
 /// What one direction of a trunk did.

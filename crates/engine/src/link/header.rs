@@ -113,6 +113,8 @@ pub struct WindowHeader {
     pub number: SeqNum,
     /// The data that it carries.
     pub segment: Option<Segment>,
+    /// Whether an answer is wanted; a segment always has one.
+    pub asks: bool,
     /// By class: packets before this one are settled or given up; nobody waits for them.
     pub floors: [SeqNum; 2],
     /// By class: the packet that is expected.

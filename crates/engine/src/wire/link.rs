@@ -20,7 +20,7 @@
 //! ```
 //!
 //! Flags: 1 stop-and-wait or 2 selective repeat; 4 a segment; 8 of real-time class; 16 the last of its packet; 32 an
-//! invitation. Report: 0 none, 1 intact (value: wrong bytes), 2 truncated (value: bytes that came), 3 undecodable.
+//! invitation, or with selective repeat that an answer is wanted. Report: 0 none, 1 intact (value: wrong bytes), 2 truncated (value: bytes that came), 3 undecodable.
 
 use super::WireError;
 use crate::link::{Ack, Header, Received, Report, Segment, Shape, WindowHeader, fec::crc32};
@@ -40,6 +40,7 @@ const HAS_SEGMENT: u8 = 4;
 const IS_REAL_TIME: u8 = 8;
 const IS_LAST: u8 = 16;
 const HAS_INVITATION: u8 = 32;
+const ASKS: u8 = 32;
 
 /// Length of the check \[byte\].
 const CHECK: usize = 4;
@@ -169,6 +170,7 @@ pub fn emit_window_header(header: &WindowHeader) -> [u8; WINDOW_HEADER_LEN] {
     let mut bytes = [0; WINDOW_HEADER_LEN];
     bytes[0] = LINK_VERSION;
     bytes[1] = SELECTIVE_REPEAT | put_segment(&mut bytes, 8, header.segment);
+    bytes[1] |= if header.asks { ASKS } else { 0 };
     put_long(&mut bytes, 4, header.number);
     for (at, number) in [16, 20].into_iter().zip(header.floors).chain([24, 28].into_iter().zip(header.nexts)) {
         put_long(&mut bytes, at, number);
@@ -194,13 +196,14 @@ pub fn parse_window_header(bytes: &[u8]) -> Result<(WindowHeader, &[u8]), WireEr
     if flags & 3 != SELECTIVE_REPEAT {
         return Err(WireError::Kind(flags & 3));
     }
-    if flags & 0xe0 != 0 || said[50..].iter().any(|&byte| byte != 0) {
+    if flags & 0xc0 != 0 || said[50..].iter().any(|&byte| byte != 0) {
         return Err(WireError::Malformed);
     }
     let before = said[36..44].iter().fold(0, |before, &byte| before << 8 | u64::from(byte));
     let header = WindowHeader {
         number: long(said, 4),
         segment: get_segment(said, 8)?,
+        asks: flags & ASKS != 0,
         floors: [long(said, 16), long(said, 20)],
         nexts: [long(said, 24), long(said, 28)],
         received: Received { newest: long(said, 32), before },
@@ -238,10 +241,11 @@ mod tests {
         })
     }
     fn window_header() -> impl Strategy<Value = WindowHeader> {
-        (segment(), any::<[u32; 7]>(), any::<u64>(), report()).prop_map(|(segment, numbers, before, report)| {
+        (segment(), any::<[u32; 7]>(), any::<(u64, bool)>(), report()).prop_map(|(segment, numbers, rest, report)| {
+            let (before, asks) = rest;
             let [number, a, b, c, d, newest, reported] = numbers.map(SeqNum);
             let (floors, nexts, received) = ([a, b], [c, d], Received { newest, before });
-            WindowHeader { number, segment, floors, nexts, received, report: (reported, report) }
+            WindowHeader { number, segment, asks, floors, nexts, received, report: (reported, report) }
         })
     }
 
@@ -262,7 +266,7 @@ mod tests {
             prop_assert!(parse_link_header(&bytes).is_err());
         }
 
-        /// Up to three wrong bits, or a burst of up to 32, are always found by a CRC-32 of this length.
+        /// A burst of up to 32 wrong bits is always found by a CRC-32.
         #[test]
         fn a_corrupted_header_is_none(header in header(), at in 0..LINK_HEADER_LEN - 3, burst in 1u32..) {
             let mut bytes = emit_link_header(&header);

@@ -152,7 +152,7 @@ fn miscorrections_are_as_many_as_expected_and_all_are_caught() {
     }
     // Words within 6 of a given code word, as a share of all with this syndrome: sum of C(255, i) 255^i over 256^12.
     let share = (0..=6).map(|i| (0..i).fold(1.0, |product, j| product * f64::from(255 - j) / f64::from(j + 1) * 255.0));
-    let expected = f64::from(BLOCKS) * share.sum::<f64>() / 256f64.powf(12.0);
+    let expected = f64::from(BLOCKS) * share.sum::<f64>() / (1u128 << 96) as f64;
     let deviation = (f64::from(miscorrected) - expected).abs();
     assert!(deviation < 5.0 * expected.sqrt(), "{miscorrected} miscorrected, {expected:.0} expected");
     let by_factorial = f64::from(BLOCKS) / 720.0;

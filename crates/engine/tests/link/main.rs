@@ -3,6 +3,7 @@
 
 mod code;
 mod environments;
+mod hostile;
 mod policies;
 mod selective_repeat;
 mod stop_and_wait;

@@ -187,7 +187,7 @@ fn goodput() {
 200 whole: 1275 byte, parity 0
 40 cut at 600: 510 byte, parity 12
 300 whole: 1275 byte, parity 0
-60 lost: 64 byte, parity 12
+60 lost: 510 byte, parity 12
 300 whole: 1275 byte, parity 0"
     );
 }

@@ -147,6 +147,7 @@ fn show(header: &WindowHeader) -> String {
             let last = if segment.is_last { "." } else { "" };
             format!("frame {}: {class}{} [{}..{}{last})", header.number, segment.seq, segment.offset, segment.end())
         }
+        None if header.asks => "a question".to_owned(),
         None => "no data".to_owned(),
     };
     let (received, [next, voice]) = (header.received, header.nexts);
@@ -252,7 +253,7 @@ fn adaptation() -> impl Strategy<Value = Adaptation> {
         Just(Adaptation::LIGHT),
         Just(Adaptation::FLEX),
         Just(Adaptation::GOODPUT),
-        (5u16..600).prop_map(|bytes| Adaptation::Fixed(Shape::new(bytes, 0).unwrap())),
+        (20u16..600).prop_map(|bytes| Adaptation::Fixed(Shape::new(bytes, 0).unwrap())),
     ]
 }
 
@@ -323,10 +324,39 @@ frame 2: voice 1 [1271..2000.) is lost
   0 drops packet 1: Retransmissions
 1 link.ack
 1 sends no data, got 4 and 1101 before, expects 1/1
-0 sends no data
+0 sends a question
   1 abandons 1
   1 delivers 2
 1 sends no data, got 4 and 1101 before, expects 1/3
+"
+    );
+}
+
+/// Found by the properties when a question that brought no news was not answered: the two would have gone on forever.
+#[test]
+fn a_question_is_answered_as_often_as_it_is_asked() {
+    let persistence = Persistence { retransmissions: Some(0), lifetime: None };
+    let bulk = ClassConfig { persistence, ..ClassConfig::default() };
+    let mut link = Link::new(&Config { bulk, ..fixed(1_275) }, WindowConfig::default());
+    link.packet(0, BULK, 100);
+    link.arrive(0, 0, Fault::Lost);
+    link.wait(Duration::from_millis(250));
+    link.arrive(0, 0, Fault::None);
+    link.arrive(1, 0, Fault::Lost);
+    link.heal();
+    assert_eq!(
+        link.text,
+        "\
+0 sends frame 1: 1 [0..100.)
+frame 1: 1 [0..100.) is lost
+0 link.timeout
+  0 drops packet 1: Retransmissions
+0 sends a question
+1 sends no data
+no data is lost
+0 link.floor
+0 sends a question
+1 sends no data
 "
     );
 }

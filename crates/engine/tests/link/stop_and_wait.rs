@@ -238,6 +238,46 @@ answer -, expects 2 from 0: no data
     );
 }
 
+/// The slave sends as the master says, and reports what it saw: two damaged segments, one each way, and both change.
+#[test]
+fn the_master_decides_for_both_directions() {
+    let mut link = Link::new(&Config { adaptation: Adaptation::BIMODAL, ..Config::default() });
+    link.packet(0, BULK, 1_500);
+    link.packet(1, BULK, 1_500);
+    link.transact(true, Fault::Cut(600), Fault::None);
+    link.transact(true, Fault::None, Fault::Cut(600));
+    link.transact(true, Fault::None, Fault::None);
+    assert_eq!(
+        link.text,
+        "\
+poll   1 [0..1271) parity 0, expects 1 from 0: truncated
+answer 1 [0..1271) parity 0, expects 1 from 0: intact
+poll   1 [0..1271) parity 0, expects 1 from 1271: intact
+answer 1 [1271..1500.) parity 0, expects 1 from 1271: truncated
+poll   1 [1271..1438) parity 84, expects 1 from 1271: intact
+answer 1 [1271..1438) parity 84, expects 1 from 1438: intact
+"
+    );
+}
+
+/// Ours has a policy for each direction: what befalls the one leaves the other as it was.
+#[test]
+fn directions_that_differ() {
+    let mut link = Link::new(&Config { adaptation: Adaptation::GOODPUT, ..Config::default() });
+    for _ in 0..60 {
+        link.packet(0, BULK, 1_271);
+        link.packet(1, BULK, 1_271);
+        link.transact(true, Fault::None, Fault::Wrong(60, 4, 1));
+        link.transact(true, Fault::None, Fault::Wrong(60, 4, 1));
+    }
+    link.text.clear();
+    link.packet(0, BULK, 1_271);
+    link.transact(true, Fault::None, Fault::None);
+    let parity = |line: &str| line.split("parity ").nth(1).and_then(|rest| rest.split(',').next()).map(str::to_owned);
+    let parities: Vec<Option<String>> = link.text.lines().filter(|line| line.contains("parity")).map(parity).collect();
+    assert_eq!(parities, [Some("0".to_owned()), Some("8".to_owned())]);
+}
+
 /// Voice goes first and expires, in the queue and on its way; bulk persists and is not lost.
 #[test]
 fn persistence_by_class() {
@@ -293,7 +333,7 @@ fn residual_loss() {
             link.text.clear();
         }
         let lost = link.accounts[0].given_up.len() as f64;
-        let expected = f64::from(PACKETS) * (f64::from(percent) / 100.0).powi(retransmissions as i32 + 1);
+        let expected = (0..=retransmissions).fold(f64::from(PACKETS), |left, _| left * f64::from(percent) / 100.0);
         // Five standard deviations of a binomial number.
         assert!((lost - expected).abs() < 5.0 * expected.sqrt(), "{percent} %, {retransmissions}: {lost}, {expected}");
         assert_eq!(link.accounts[0].delivered.len() + lost as usize, PACKETS as usize);
@@ -347,7 +387,7 @@ fn adaptation() -> impl Strategy<Value = Adaptation> {
         Just(Adaptation::FLEX),
         Just(Adaptation::GOODPUT),
         Just(Adaptation::ORACLE),
-        (5u16..600).prop_map(|bytes| Adaptation::Fixed(Shape::new(bytes, 0).unwrap())),
+        (20u16..600).prop_map(|bytes| Adaptation::Fixed(Shape::new(bytes, 0).unwrap())),
     ]
 }
 

@@ -40,7 +40,7 @@ impl Share for Buffer {
 pub fn buffer(id: u32, class: TrafficClass, len: u16) -> Buffer {
     let mut state = id.wrapping_mul(0x9e37_79b9) | 1;
     let bytes = (0..len).map(|_| {
-        state = state.wrapping_mul(0x0001_9660_d).wrapping_add(0x3c6e_f35f);
+        state = state.wrapping_mul(0x0019_660d).wrapping_add(0x3c6e_f35f);
         (state >> 24) as u8
     });
     Buffer { id, class, bytes: bytes.collect() }
@@ -121,7 +121,6 @@ pub struct Assembly(BTreeMap<(TrafficClass, u32), Vec<u8>>);
 impl Assembly {
     pub fn put(&mut self, class: TrafficClass, seq: SeqNum, offset: u16, piece: &Buffer) {
         let bytes = self.0.entry((class, seq.0)).or_default();
-        bytes.truncate(bytes.len());
         let end = usize::from(offset) + piece.bytes.len();
         bytes.resize(bytes.len().max(end), 0);
         bytes[usize::from(offset)..end].copy_from_slice(&piece.bytes);

@@ -1,7 +1,7 @@
 //! The retransmission timeout (RFC 6298), in integers, on a clock that may be as coarse as BSD's 500 ms.
 //!
-//! With BSD's clock comes BSD's arithmetic (profile `bsd`): 4.4BSD counts in whole ticks and drops what is left of each
-//! shift, so that its timeout stays near three ticks where the equations would say two.
+//! With BSD's clock comes BSD's arithmetic (profile `bsd`): whole ticks, shifts that drop what is left, and two ticks more
+//! than the last round trip at least.
 //!
 //! It never takes a sample itself: the sender applies Karn's rule and calls [`Rto::sample`] only with what counts.
 
@@ -11,28 +11,27 @@ use airbraid_units::{Duration, Instant};
 /// The timeout when data begin to flow after the SYN itself timed out \[ns\] (RFC 6298, rule 5.7).
 const AFTER_LOST_SYN: Duration = Duration::from_secs(3);
 
-/// The estimator of 4.4BSD-Lite (`tcp_xmit_timer`, Wright and Stevens 1995, section 25.10), in ticks.
+/// The estimator of NetBSD 1.2: 4.4BSD's `tcp_xmit_timer` (Wright and Stevens 1995, section 25.10) with the two more
+/// binary digits that Brakmo and Peterson 1995 asked for, in ticks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ticks {
-    /// Eight times the smoothed round trip; zero before the first sample.
-    srtt8: i64,
-    /// Four times the variation.
-    rttvar4: i64,
+    /// The smoothed round trip, times 32; zero before the first sample that lasts a tick.
+    srtt: i64,
+    /// The variation, times 16.
+    rttvar: i64,
 }
 
 impl Ticks {
-    /// A round trip over so many ticks of the clock; gives the timeout in ticks.
+    /// A round trip over so many ticks of the clock; gives the timeout in ticks, two more than these at least.
     fn sample(&mut self, crossed: i64) -> i64 {
-        if self.srtt8 == 0 {
-            // The counter starts at one: a round trip within a tick counts as one here, and only here.
-            self.srtt8 = (crossed + 1) << 3;
-            self.rttvar4 = (crossed + 1) << 1;
+        if self.srtt == 0 {
+            (self.srtt, self.rttvar) = (crossed << 5, crossed << 3);
         } else {
-            let delta = crossed - (self.srtt8 >> 3);
-            self.srtt8 = (self.srtt8 + delta).max(1);
-            self.rttvar4 = (self.rttvar4 + delta.abs() - (self.rttvar4 >> 2)).max(1);
+            let delta = (crossed << 2) - (self.srtt >> 3);
+            self.srtt += delta;
+            self.rttvar += delta.abs() - (self.rttvar >> 2);
         }
-        (self.srtt8 >> 3) + self.rttvar4
+        (((self.srtt >> 3) + self.rttvar) >> 2).max(crossed + 2)
     }
 }
 
@@ -187,18 +186,19 @@ mod tests {
         assert_eq!(rto.timeout(), ms(3_000));
     }
 
-    /// By hand from the arithmetic of 4.4BSD-Lite: samples of one tick or none, and the timeout in ticks after each.
+    /// By hand: samples of so many ticks, and the timeout in ticks after each.
     #[test]
     fn bsd_counts_in_whole_ticks() {
         let mut rto = Rto::new(&Config::bsd(crate::tcp::Variant::Reno));
         assert_eq!(rto.timeout(), ms(6_000));
         let mut ticks = Vec::new();
-        for crossed in [0, 0, 0, 1, 0, 0, 0] {
+        for crossed in [0, 0, 1, 0, 0, 0, 2] {
             let sent = at(10_100);
             rto.sample(sent, sent + ms(100 + 500 * crossed));
             ticks.push(rto.timeout().as_nanos() / 500_000_000);
         }
-        assert_eq!(ticks, [3, 3, 3, 5, 4, 3, 3]);
+        // (srtt, rttvar): (0, 0), (0, 0), (32, 8), (28, 10), (25, 11), (22, 12), (28, 15).
+        assert_eq!(ticks, [2, 2, 3, 3, 3, 3, 4]);
     }
 
     #[test]

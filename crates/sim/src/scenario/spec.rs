@@ -225,7 +225,9 @@ pub struct Killer {
     /// Whether only frames with data take an event.
     pub data_only: bool,
     /// Whether each place begins somewhere in the list, by the seed; otherwise with the first event.
-    pub random_start: bool,
+    pub random_phase: bool,
+    /// Nothing happens before.
+    pub start: Instant,
 }
 
 /// A trunk between two neighbours.
@@ -350,4 +352,6 @@ pub struct Record {
     pub pcap: Vec<(usize, usize)>,
     /// Whether the frame timeline is written.
     pub timeline: bool,
+    /// Whether the sequence numbers that TCP sends are sampled.
+    pub sequence: bool,
 }

@@ -14,7 +14,7 @@ use crate::queue::{EventQueue, Phase};
 use crate::record::delay::DelayStats;
 use crate::record::series::Series;
 use crate::scenario::spec::{self, Interface, Mac, Routing, Spec};
-use airbraid_engine::link::StopAndWait;
+use airbraid_engine::link::{Header, StopAndWait};
 use airbraid_engine::{Machine, Stream, trunk};
 use airbraid_mac::Address;
 use airbraid_mac::polled::Role;
@@ -152,6 +152,7 @@ impl<'a> World<'a> {
                         queue_limit,
                         own: Vec::new(),
                         parity: 0,
+                        heard: Header::default(),
                     });
                 }
             }
@@ -224,6 +225,8 @@ impl<'a> World<'a> {
             deadline: spec.deadline,
             on_time: 0,
             goodput: Series::new(self.spec.record.interval),
+            sequence: 0,
+            sequences: Vec::new(),
             started: None,
             completed: None,
         };
@@ -263,7 +266,7 @@ impl<'a> World<'a> {
         if self.warm_up > Instant::ZERO {
             self.queue.push(self.warm_up, Phase::Timer, Event::WarmUpEnds);
         }
-        if !self.trunks.is_empty() {
+        if !self.trunks.is_empty() || self.spec.record.sequence {
             self.queue.push(Instant::ZERO + self.spec.record.interval, Phase::Statistics, Event::Sample);
         }
     }

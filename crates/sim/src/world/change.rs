@@ -39,6 +39,11 @@ impl World<'_> {
         for end in &mut self.trunks {
             end.hold_times.push(end.trunk.hold_time().as_secs_f64());
         }
+        if self.spec.record.sequence {
+            for flow in &mut self.flows {
+                flow.counts.sequences.push(flow.counts.sequence as f64);
+            }
+        }
         self.queue.push(self.now + self.spec.record.interval, Phase::Statistics, Event::Sample);
     }
 }

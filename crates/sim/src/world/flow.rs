@@ -61,6 +61,9 @@ pub struct Counts {
     pub(super) deadline: Option<Duration>,
     pub(super) on_time: u64,
     pub(super) goodput: Series,
+    /// Where in TCP's stream the last segment sent ends, and the samples of it.
+    pub(super) sequence: u64,
+    pub(super) sequences: Vec<f64>,
     pub(super) started: Option<Instant>,
     pub(super) completed: Option<Instant>,
 }

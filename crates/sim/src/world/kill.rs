@@ -5,8 +5,9 @@ use crate::killer::{Acts, Cursor, Event};
 use crate::result::KillerResult;
 use crate::scenario::spec::{self, Spec};
 use airbraid_engine::{Packet, Stream};
-use airbraid_mac::{Address, Damage};
-use airbraid_units::Bytes;
+use airbraid_mac::{Address, Damage, Frame};
+use airbraid_units::{Bytes, Instant};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// To whom a frame goes that is lost on output: it takes its time on the air, and is for nobody.
@@ -21,10 +22,13 @@ struct Killer {
     /// Radios, from the one to the other.
     ends: [u32; 2],
     data_only: bool,
+    start: Instant,
     /// By direction.
     output: [Cursor; 2],
     input: [Cursor; 2],
-    counts: Counts,
+    /// Frames on the air that are damaged since they left, by their sequence numbers.
+    damaged: [VecDeque<(u16, Event)>; 2],
+    tally: Counts,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,6 +50,29 @@ impl Counts {
     }
 }
 
+impl Killer {
+    /// Whether a frame takes an event.
+    fn counts(&self, now: Instant, has_data: bool) -> bool {
+        now >= self.start && (has_data || !self.data_only)
+    }
+
+    /// The damage with which a frame left. What left before it and has not come was lost.
+    fn since_it_left(&mut self, direction: usize, sequence: u16) -> Event {
+        let damaged = &mut self.damaged[direction];
+        while let Some((number, event)) = damaged.pop_front() {
+            if number == sequence {
+                return event;
+            }
+            // Half of the numbers are behind, half ahead.
+            if sequence.wrapping_sub(number) & 4095 >= 2048 {
+                damaged.push_front((number, event));
+                break;
+            }
+        }
+        Event::Fine
+    }
+}
+
 impl Killers {
     /// The killers of `spec`, which has some; each cursor begins where `seed` says, or with the first event.
     pub fn new(spec: &Spec, first_radios: &[u32], seed: u64) -> Self {
@@ -55,37 +82,45 @@ impl Killers {
             let mut cursor = |acts: Acts| {
                 let last = (killer.events.len() as u32).saturating_sub(1);
                 let drawn = random.up_to(last) as usize;
-                Cursor::new(Arc::clone(&killer.events), if killer.random_start { drawn } else { 0 }, acts)
+                Cursor::new(Arc::clone(&killer.events), if killer.random_phase { drawn } else { 0 }, acts)
             };
             let output = killer.output.map(&mut cursor);
             let input = killer.input.map(cursor);
-            Killer { ends, data_only: killer.data_only, output, input, counts: Counts::default() }
+            let (damaged, tally) = (Default::default(), Counts::default());
+            Killer { ends, data_only: killer.data_only, start: killer.start, output, input, damaged, tally }
         };
         Self(spec.killers.iter().enumerate().map(killer).collect())
     }
 
     /// Whether a frame that leaves a radio is lost there.
-    pub fn on_output(&mut self, radio: u32, has_data: bool) -> bool {
+    pub fn on_output(&mut self, now: Instant, radio: u32, frame: &Frame<Msdu>, has_data: bool) -> bool {
         let mut is_lost = false;
-        for killer in self.0.iter_mut().filter(|killer| has_data || !killer.data_only) {
+        for killer in self.0.iter_mut().filter(|killer| killer.counts(now, has_data)) {
             if let Some(direction) = killer.ends.iter().position(|end| *end == radio) {
                 let event = killer.output[direction].take();
-                killer.counts.frames += 1;
-                killer.counts.count(event);
-                is_lost |= event == Event::Lost;
+                killer.tally.frames += 1;
+                killer.tally.count(event);
+                match event {
+                    Event::Fine => {}
+                    Event::Lost => is_lost = true,
+                    Event::Truncated { .. } | Event::Corrupted { .. } => {
+                        killer.damaged[direction].push_back((frame.sequence, event));
+                    }
+                }
             }
         }
         is_lost
     }
 
     /// What happens to a frame as it comes to `to`.
-    pub fn on_input(&mut self, from: u32, to: u32, has_data: bool) -> Event {
+    pub fn on_input(&mut self, now: Instant, to: u32, frame: &Frame<Msdu>, has_data: bool) -> Event {
+        let from = frame.from.0;
         let mut worst = Event::Fine;
-        for killer in self.0.iter_mut().filter(|killer| has_data || !killer.data_only) {
+        for killer in self.0.iter_mut().filter(|killer| killer.counts(now, has_data)) {
             if let Some(direction) = direction(killer.ends, from, to) {
                 let event = killer.input[direction].take();
-                killer.counts.count(event);
-                worst = worse(worst, event);
+                killer.tally.count(event);
+                worst = worse(worse(worst, event), killer.since_it_left(direction, frame.sequence));
             }
         }
         worst
@@ -103,7 +138,7 @@ impl Killers {
     /// What each has done.
     pub fn results(&self, spec: &Spec) -> Vec<KillerResult> {
         let result = |(killer, spec): (&Killer, &spec::Killer)| {
-            let Counts { frames, lost, truncated, corrupted } = killer.counts;
+            let Counts { frames, lost, truncated, corrupted } = killer.tally;
             let list = crate::killer::trace::Summary::of(&spec.events, crate::killer::environment::PACKET_BYTES);
             KillerResult {
                 name: spec.name.clone(),

@@ -27,12 +27,29 @@ pub(super) struct LinkLayer {
     pub own: Vec<u32>,
     /// Parity of each block that the master asks for: what has no segment is coded so, too.
     pub parity: u8,
+    /// A slave's: what the last poll said that it could read. One that it cannot read gives it the word all the same,
+    /// and it sends in the size and code that it was told before.
+    pub heard: Header,
 }
 
 impl LinkLayer {
     /// Packets of all classes that wait.
     pub fn queue_len(&self) -> usize {
         self.end.queue_len(TrafficClass::Bulk) + self.end.queue_len(TrafficClass::RealTime)
+    }
+
+    /// A slave remembers what it could read of a poll, and takes it for what it cannot read of the next.
+    fn remember(&mut self, reception: &mut Reception<Header, Msdu>) {
+        if self.is_master {
+            return;
+        }
+        match reception.header {
+            Some(header) => {
+                self.heard = Header { segment: None, ..header };
+                self.parity = header.invite.map_or(self.parity, |shape| shape.parity());
+            }
+            None => reception.header = Some(self.heard),
+        }
     }
 
     /// Whether bulk packets find room.
@@ -135,10 +152,8 @@ impl World<'_> {
     pub(super) fn on_frame(&mut self, radio: u32, from: Address, msdu: Msdu, damage: Option<Damage>) {
         let frame = self.packets.segment(msdu.packet);
         if let (Some(frame), Some(end)) = (frame, self.stations[radio as usize].link_layer_towards(from)) {
-            if let Some(shape) = frame.header.invite {
-                self.link_layers[end as usize].parity = shape.parity();
-            }
-            let reception = reception(&frame, damage);
+            let mut reception = reception(&frame, damage);
+            self.link_layers[end as usize].remember(&mut reception);
             if let Payload::Intact { packet, .. } = &reception.payload {
                 self.packets.retain(packet.packet);
             }
@@ -159,7 +174,7 @@ impl World<'_> {
 }
 
 /// What has come of a frame. Its code repairs so many bytes of a block as it has pairs of parity; what has no segment
-/// is coded as the master asks for. The header of a damaged segment can be read: it stands before the killer's flag.
+/// is coded as the master asks for. Of what is damaged nothing can be read but how: the killer's flag says that.
 fn reception(frame: &LinkFrame, damage: Option<Damage>) -> Reception<Header, Msdu> {
     let strength = u32::from(frame.parity / 2);
     let header = Some(frame.header);
@@ -171,9 +186,9 @@ fn reception(frame: &LinkFrame, damage: Option<Damage>) -> Reception<Header, Msd
         (None, _) if worst > strength => Reception { header: None, payload: Payload::Undecodable },
         (None, _) => Reception { header, payload: Payload::None },
         (Some(_), Some(Damage::Truncated(at))) => {
-            Reception { header, payload: Payload::Truncated { at: at.as_u64() as u16 } }
+            Reception { header: None, payload: Payload::Truncated { at: at.as_u64() as u16 } }
         }
-        (Some(_), _) if worst > strength => Reception { header, payload: Payload::Undecodable },
+        (Some(_), _) if worst > strength => Reception { header: None, payload: Payload::Undecodable },
         (Some(packet), _) => Reception { header, payload: Payload::Intact { packet, worst: worst as u8 } },
     }
 }

@@ -20,7 +20,7 @@ impl World<'_> {
         let wake = step(&mut station.mac, now, input, |output| match output {
             MacOutput::Transmit { mut frame, at, airtime, access } => {
                 if let Some(killers) = killers
-                    && killers.on_output(radio, has_data(frame.payload, packets))
+                    && killers.on_output(now, radio, &frame, has_data(frame.payload, packets))
                 {
                     frame.to = NOBODY;
                 }
@@ -168,7 +168,7 @@ impl World<'_> {
     #[inline]
     fn received(&mut self, radio: u32, frame: &Frame<Msdu>, idle: bool) -> MacInput<Msdu> {
         let Some(killers) = &mut self.killers else { return MacInput::Received { frame: *frame, idle } };
-        let event = killers.on_input(frame.from.0, radio, has_data(frame.payload, &self.packets));
+        let event = killers.on_input(self.now, radio, frame, has_data(frame.payload, &self.packets));
         match leaves(event, frame.payload) {
             Err(()) => {
                 self.stations[radio as usize].channel_errors += 1;

@@ -71,7 +71,11 @@ impl World<'_> {
                 .filter(|_| counts.sent_packets > 0)
                 .map(|_| counts.on_time as f64 / counts.sent_packets as f64),
             delay_s: counts.delay.result(),
-            series: FlowSeries { interval_s: interval, goodput_bps: counts.goodput.rates(self.end, 8.0) },
+            series: FlowSeries {
+                interval_s: interval,
+                goodput_bps: counts.goodput.rates(self.end, 8.0),
+                sequence_bytes: counts.sequences.clone(),
+            },
         }
     }
 

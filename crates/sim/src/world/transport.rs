@@ -125,7 +125,8 @@ impl World<'_> {
     }
 
     pub(super) fn send_data(&mut self, flow: u32, segment: Segment) {
-        let Flow { from, to, .. } = self.flows[flow as usize];
+        let Flow { from, to, ref mut counts, .. } = self.flows[flow as usize];
+        counts.sequence = segment.seq + u64::from(segment.len);
         self.send_packet(flow, from, to, segment.packet_len().as_u64() as u32, Body::Data(segment));
     }
 

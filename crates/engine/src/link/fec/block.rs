@@ -10,7 +10,7 @@ use crate::link::shape::PARITY_MAX;
 
 /// The longest block \[byte\].
 const LEN: usize = ORDER;
-/// Rows of the table are whole runs of so many bytes, which a compiler takes at once.
+/// Rows of the table are whole lanes of so many bytes, which are taken at once.
 const LANE: usize = 16;
 
 /// More bytes of the block are wrong than the code repairs.
@@ -21,10 +21,10 @@ pub struct Uncorrectable;
 #[derive(Clone, Debug)]
 pub struct ReedSolomon {
     parity: usize,
-    /// Length of a row: `parity`, rounded up to whole lanes.
-    stride: usize,
+    /// Length of a row \[lanes of 16 byte\].
+    lanes: usize,
     /// For each byte the product with the generator polynomial, its leading 1 left out, highest power first.
-    rows: Vec<u8>,
+    rows: Vec<[u8; LANE]>,
 }
 
 impl ReedSolomon {
@@ -41,16 +41,14 @@ impl ReedSolomon {
         }
         let parity = usize::from(parity);
         let generator = generator(parity);
-        let stride = parity.next_multiple_of(LANE);
-        let mut rows = vec![0; 256 * stride];
-        if parity > 0 {
-            for (factor, row) in rows.chunks_exact_mut(stride).enumerate() {
-                for (product, &coefficient) in row.iter_mut().zip(&generator[1..=parity]) {
-                    *product = mul(factor as u8, coefficient);
-                }
-            }
+        let lanes = parity.div_ceil(LANE);
+        let mut rows = vec![[0; LANE]; 256 * lanes];
+        for (index, lane) in rows.iter_mut().enumerate() {
+            let (factor, from) = ((index / lanes) as u8, index % lanes * LANE);
+            let coefficient = |i| if i < parity { generator[i + 1] } else { 0 };
+            *lane = std::array::from_fn(|i| mul(factor, coefficient(from + i)));
         }
-        Ok(Self { parity, stride, rows })
+        Ok(Self { parity, lanes, rows })
     }
 
     /// The number of parity bytes.
@@ -60,14 +58,33 @@ impl ReedSolomon {
 
     /// Divides a block, highest power first, by the generator, and gives what remains.
     fn remainder(&self, block: &[u8]) -> [u8; LEN] {
+        if self.lanes == 1 { self.divide_in_register(block) } else { self.divide_in_memory(block) }
+    }
+
+    /// For few parity bytes: one register is shifted through the block.
+    fn divide_in_register(&self, block: &[u8]) -> [u8; LEN] {
+        let (data, parity) = block.split_at(block.len() - self.parity);
+        let register = data.iter().fold(0u128, |register, &byte| {
+            let factor = byte ^ (register >> 120) as u8;
+            register << 8 ^ u128::from_be_bytes(self.rows[usize::from(factor)])
+        });
+        let mut remainder = [0; LEN];
+        for ((remainder, byte), parity) in remainder.iter_mut().zip(register.to_be_bytes()).zip(parity) {
+            *remainder = byte ^ parity;
+        }
+        remainder
+    }
+
+    /// For many: the rows are added along a copy of the block.
+    fn divide_in_memory(&self, block: &[u8]) -> [u8; LEN] {
         let mut work = [0; 2 * LEN + LANE];
         work[..block.len()].copy_from_slice(block);
         let data = block.len() - self.parity;
         for i in 0..data {
-            let at = usize::from(work[i]) * self.stride;
-            let row = &self.rows[at..at + self.stride];
-            let rest = &mut work[i + 1..i + 1 + self.stride];
-            for (rest, row) in rest.as_chunks_mut::<LANE>().0.iter_mut().zip(row.as_chunks::<LANE>().0) {
+            let at = usize::from(work[i]) * self.lanes;
+            let row = &self.rows[at..at + self.lanes];
+            let rest = &mut work[i + 1..i + 1 + self.lanes * LANE];
+            for (rest, row) in rest.as_chunks_mut::<LANE>().0.iter_mut().zip(row) {
                 *rest = (u128::from_ne_bytes(*rest) ^ u128::from_ne_bytes(*row)).to_ne_bytes();
             }
         }
@@ -173,22 +190,26 @@ fn places(locator: &[u8], len: usize) -> Result<[u8; LEN], Uncorrectable> {
     let degree = locator.len() - 1;
     let (mut places, mut found) = ([0; LEN], 0);
     // Each term at alpha^-place, as a logarithm that goes down by its power from place to place.
-    let mut logs = [0usize; LEN + 1];
-    for (log, &coefficient) in logs.iter_mut().zip(locator) {
-        *log = usize::from(LOG[usize::from(coefficient)]);
+    let (mut terms, mut count) = ([(0u8, 0u8); LEN + 1], 0);
+    for (power, &coefficient) in locator.iter().enumerate().filter(|(_, coefficient)| **coefficient != 0) {
+        terms[count] = (LOG[usize::from(coefficient)], power as u8);
+        count += 1;
     }
     for place in 0..len {
         let mut sum = 0;
-        for (power, (log, &coefficient)) in logs.iter_mut().zip(locator).enumerate() {
-            if coefficient != 0 {
-                sum ^= EXP[*log];
-                *log = if *log < power { *log + ORDER - power } else { *log - power };
-            }
+        for (log, power) in &mut terms[..count] {
+            sum ^= EXP[usize::from(*log)];
+            let (lower, is_below) = log.overflowing_sub(*power);
+            // Modulo 255, where the subtraction is modulo 256.
+            *log = lower.wrapping_sub(u8::from(is_below));
         }
         if sum == 0 {
-            let Some(free) = places.get_mut(found) else { return Err(Uncorrectable) };
-            *free = place as u8;
+            // As many roots as its degree are all that it has.
+            places[found] = place as u8;
             found += 1;
+            if found == degree {
+                break;
+            }
         }
     }
     if found == degree { Ok(places) } else { Err(Uncorrectable) }
@@ -206,12 +227,29 @@ fn evaluator(syndromes: &[u8; LEN], locator: &[u8; LEN + 1], degree: usize) -> [
 /// By how much the byte at a place is wrong (Forney 1965).
 fn magnitude(evaluator: &[u8], locator: &[u8], place: u8) -> u8 {
     let inverse = (ORDER - usize::from(place)) % ORDER;
-    let at = |coefficients: &mut dyn Iterator<Item = (usize, u8)>| {
-        coefficients.fold(0, |sum, (n, coefficient)| sum ^ mul_power(coefficient, inverse * n % ORDER))
-    };
-    let above = at(&mut evaluator.iter().copied().enumerate());
-    // The derivative: odd powers alone, each one lower.
-    let below =
-        at(&mut locator.iter().copied().enumerate().skip(1).step_by(2).map(|(n, coefficient)| (n - 1, coefficient)));
+    let above = value(evaluator, inverse);
+    // The derivative has the odd powers alone, each one lower: powers of the square.
+    let square = 2 * inverse % ORDER;
+    let mut exponent = 0;
+    let below = locator[1..].iter().step_by(2).fold(0, |sum, &coefficient| {
+        let term = mul_power(coefficient, exponent);
+        exponent = add(exponent, square);
+        sum ^ term
+    });
     div(mul(above, power(usize::from(place))), below)
+}
+
+/// A polynomial, lowest power first, at alpha^i.
+fn value(polynomial: &[u8], i: usize) -> u8 {
+    let mut exponent = 0;
+    polynomial.iter().fold(0, |sum, &coefficient| {
+        let term = mul_power(coefficient, exponent);
+        exponent = add(exponent, i);
+        sum ^ term
+    })
+}
+
+/// The sum of two exponents below the order.
+fn add(a: usize, b: usize) -> usize {
+    if a + b < ORDER { a + b } else { a + b - ORDER }
 }

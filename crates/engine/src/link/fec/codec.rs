@@ -6,6 +6,7 @@ use super::{Codec, Decoded};
 use crate::link::header::Segment;
 use crate::link::shape::{BLOCK_LEN, CHECK_LEN};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// Codes and decodes segments; keeps a table for each number of parity bytes that it has met.
 #[derive(Clone, Debug, Default)]
@@ -15,10 +16,10 @@ pub struct BlockCodec {
 
 impl BlockCodec {
     fn code(&mut self, parity: u8) -> Option<&ReedSolomon> {
-        if !self.codes.contains_key(&parity) {
-            self.codes.insert(parity, ReedSolomon::new(parity).ok()?);
+        match self.codes.entry(parity) {
+            Entry::Occupied(known) => Some(known.into_mut()),
+            Entry::Vacant(place) => Some(place.insert(ReedSolomon::new(parity).ok()?)),
         }
-        self.codes.get(&parity)
     }
 
     /// Puts the coded segment in `coded`: `segment.coded_len()` bytes. `data` are its `segment.count` bytes of the packet.

@@ -10,8 +10,8 @@
 //! Kaplan and Meier 1958), one that could not be decoded says only that more was wrong than the code repairs, and is
 //! shared out over the stronger codes in proportion to what is known of them (Efron 1967).
 //!
-//! Lost and damaged segments take time, too. Where hardly anything comes, the shortest segment finds out soonest when the
-//! channel has recovered; the criterion of [`super::rate`] says when.
+//! Lost and damaged segments take time, too, and a short one takes little. Where hardly anything comes, it finds out
+//! sooner when the channel has recovered; the criterion of [`super::rate`] says what time is worth.
 
 use super::rate::{CERTAIN, Rate, brings};
 use super::{Fate, Observation, Policy};
@@ -221,21 +221,36 @@ impl State {
         self.situations[self.situation].estimate(&whole)
     }
 
-    fn choose(&mut self) {
+    /// For each size the parity with which it is expected to bring most, and how much \[2^-16 byte\].
+    fn candidates(&self) -> [(Shape, i64); SIZES_MAX] {
         let estimate = self.estimate();
-        let mut best = i64::MIN;
         let mut comes = CERTAIN - estimate.lost;
-        for (&size, &cut) in self.sizes.iter().zip(&estimate.cut) {
+        let mut candidates = [(super::fixed::ROBUST, 0); SIZES_MAX];
+        for ((best, &size), &cut) in candidates.iter_mut().zip(&self.sizes).zip(&estimate.cut) {
             comes = part(comes, CERTAIN - cut);
-            let worth = self.rate.worth(size);
             let mut decodes = 0;
+            best.1 = i64::MIN;
             for (&parity, &needs) in PARITIES.iter().zip(&estimate.needs) {
                 decodes += needs;
                 let Ok(shape) = Shape::new(size, parity) else { break };
-                let gain = brings(shape, part(comes, decodes)) - worth;
-                if gain > best {
-                    (best, self.chosen) = (gain, shape);
+                let brings = brings(shape, part(comes, decodes));
+                if brings > best.1 {
+                    *best = (shape, brings);
                 }
+            }
+        }
+        candidates
+    }
+
+    fn choose(&mut self) {
+        let candidates = self.candidates();
+        let candidates = &candidates[..self.sizes.len()];
+        let here = candidates.iter().map(|&(shape, brings)| self.rate.per_time(shape, brings)).max().unwrap_or(0);
+        let mut best = i64::MIN;
+        for &(shape, brings) in candidates {
+            let gain = brings - self.rate.worth(shape, here);
+            if gain > best {
+                (best, self.chosen) = (gain, shape);
             }
         }
     }

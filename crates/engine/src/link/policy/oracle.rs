@@ -67,7 +67,7 @@ impl Policy for State {
         let cheapest = self.cheapest();
         let Some(best) = best.filter(|shape| shape.bytes() > cheapest.bytes()) else { return cheapest };
         let gain =
-            |shape: Shape, comes| brings(shape, if comes { CERTAIN } else { 0 }) - self.rate.worth(shape.bytes());
+            |shape: Shape, comes| brings(shape, if comes { CERTAIN } else { 0 }) - self.rate.worth_on_the_whole(shape);
         let comes_short = match self.next {
             Fate::Delivered { worst } => worst == 0,
             Fate::Truncated { at } => at >= cheapest.bytes(),

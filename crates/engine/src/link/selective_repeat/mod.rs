@@ -116,6 +116,7 @@ impl<P: Share> SelectiveRepeat<P> {
         WindowHeader {
             number: self.number,
             segment,
+            asks: false,
             floors: [self.senders[0].floor(), self.senders[1].floor()],
             nexts: [self.receivers[0].next(), self.receivers[1].next()],
             received: self.received,
@@ -123,8 +124,7 @@ impl<P: Share> SelectiveRepeat<P> {
         }
     }
 
-    fn send(&mut self, segment: Option<Segment>, packet: Option<P>) {
-        let header = self.header(segment);
+    fn send(&mut self, header: WindowHeader, packet: Option<P>) {
         (self.unacknowledged, self.ack_due) = (0, None);
         self.outputs.push_back(Output::Transmit(Frame { header, packet }));
     }
@@ -143,7 +143,7 @@ impl<P: Share> SelectiveRepeat<P> {
             self.stats.segments += 1;
             self.stats.data_bytes += u64::from(segment.count);
             self.stats.coded_bytes += u64::from(segment.coded_len());
-            self.send(Some(segment), Some(packet));
+            self.send(self.header(Some(segment)), Some(packet));
         }
     }
 
@@ -208,13 +208,12 @@ impl<P: Share> SelectiveRepeat<P> {
                 None => self.outputs.push_back(Output::Release(packet)),
             }
         }
-        let mut has_skipped = false;
         for (receiver, floor) in self.receivers.iter_mut().zip(header.floors) {
-            has_skipped |= receiver.skip(floor, &mut self.stats, &mut self.outputs);
+            receiver.skip(floor, &mut self.stats, &mut self.outputs);
         }
         if header.segment.is_some() {
             self.owe_ack(now, header.number, report);
-        } else if has_skipped {
+        } else if header.asks {
             self.ack_due = Some(now);
         }
     }
@@ -280,10 +279,10 @@ impl<P: Share> Machine for SelectiveRepeat<P> {
             self.told = None;
         } else if self.told.is_none_or(|told| told.saturating_add(self.config.timeout) <= now) {
             self.told = Some(now);
-            self.send(None, None);
+            self.send(WindowHeader { asks: true, ..self.header(None) }, None);
         }
         if self.ack_due.is_some_and(|at| at <= now) {
-            self.send(None, None);
+            self.send(self.header(None), None);
         }
     }
 

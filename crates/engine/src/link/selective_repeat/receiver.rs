@@ -28,14 +28,15 @@ impl<P> Slot<P> {
 
     /// Adds a run; gives whether anything of it is new.
     fn add(&mut self, from: u16, to: u16, is_last: bool) -> bool {
-        if self.len.is_some_and(|len| to > len || is_last && to != len) {
+        let is_longer = self.runs.last().is_some_and(|&(_, end)| is_last && end > to);
+        if is_longer || self.len.is_some_and(|len| to > len || is_last && to != len) {
             return false;
         }
         let is_news = is_last && self.len.is_none();
         if is_last {
             self.len = Some(to);
         }
-        if self.runs.iter().any(|&(a, b)| a <= from && to <= b) {
+        if from == to || self.runs.iter().any(|&(a, b)| a <= from && to <= b) {
             return is_news;
         }
         let (mut from, mut to) = (from, to);
@@ -52,7 +53,7 @@ impl<P> Slot<P> {
     }
 
     fn is_complete(&self) -> bool {
-        self.len.is_some_and(|len| self.runs == [(0, len)])
+        self.len.is_some_and(|len| len == 0 || self.runs == [(0, len)])
     }
 }
 
@@ -100,10 +101,10 @@ impl<P> ClassReceiver<P> {
         self.deliver(stats, outputs);
     }
 
-    /// Nobody waits for packets before `floor`. Gives whether one was waited for.
-    pub fn skip<H>(&mut self, floor: SeqNum, stats: &mut Stats, outputs: &mut VecDeque<Output<H, P>>) -> bool {
+    /// Nobody waits for packets before `floor`.
+    pub fn skip<H>(&mut self, floor: SeqNum, stats: &mut Stats, outputs: &mut VecDeque<Output<H, P>>) {
         if !floor.is_after(self.next) {
-            return false;
+            return;
         }
         while self.next != floor {
             let (class, seq) = (self.class, self.next);
@@ -122,7 +123,6 @@ impl<P> ClassReceiver<P> {
             self.next = self.next.next();
         }
         self.deliver(stats, outputs);
-        true
     }
 
     fn deliver<H>(&mut self, stats: &mut Stats, outputs: &mut VecDeque<Output<H, P>>) {
@@ -197,10 +197,10 @@ mod tests {
                 let bytes: Vec<u16> = slot.runs.iter().flat_map(|&(a, b)| a..b).collect();
                 prop_assert!(bytes.iter().eq(&set));
             }
-            if let Some(&last) = set.last() {
-                slot.add(last + 1, last + 1, true);
-                prop_assert_eq!(slot.is_complete(), set.len() == usize::from(last) + 1);
-            }
+            let len = set.last().map_or(0, |last| last + 1);
+            prop_assert!(len == 0 || !slot.add(0, len - 1, true), "it has come farther than that");
+            prop_assert!(slot.add(len, len, true));
+            prop_assert_eq!(slot.is_complete(), set.len() == usize::from(len));
         }
     }
 }

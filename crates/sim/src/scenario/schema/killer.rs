@@ -5,13 +5,16 @@ use crate::killer::environment::{ENVIRONMENTS, Environment};
 use crate::killer::{Acts, Event, trace};
 use crate::scenario::error::Complaint;
 use crate::scenario::nearest::suggestion;
-use crate::scenario::reader::{self, View};
+use crate::scenario::reader::{self, View, probability};
 use crate::scenario::spec::{Killer, Mac, Node};
 use crate::scenario::tree::{Data, Value};
+use airbraid_units::{Duration, Instant};
 use std::sync::Arc;
 
 /// A trace file is not larger.
 const FILE_BYTES_MAX: u64 = 16_000_000;
+/// Events of a list that only loses: a thousandth is off by one part in twelve at most.
+const LOSSY_EVENTS: u32 = 60_000;
 const ECKHARDT: &str = "Eckhardt 1998";
 
 /// Where losses act.
@@ -35,26 +38,26 @@ fn one(view: &View<'_>, nodes: &[Node]) -> Killer {
     let why = if is_trace { "a trace acts everywhere" } else { "a pattern acts once" };
     let on = view.choice("on", &PLACES, if is_trace { On::Both } else { On::Input }, why);
     let both_ways = view.flag("both_ways", is_trace, why);
-    let corrupt_both = view.flag("corrupt_both", false, "truncation and corruption act on data alone");
+    let corrupt_both = view.flag("corrupt_both", false, "truncation and corruption act once, on the frames to `to`");
     let frames =
         view.choice("frames", &[("all", false), ("data", true)], false, "what has no data takes an event, too");
-    let starts = [("random", true), ("first", false)];
-    let random_start = view.choice("start", &starts, true, "replications begin at different events");
-    let damages = events.iter().any(|event| matches!(event, Event::Truncated { .. } | Event::Corrupted { .. }));
-    let message = || "truncation and corruption are the receiver's to see".to_owned();
-    view.require(on != On::Output || !damages, "on", message, "write on = \"both\" or on = \"input\"");
-    let loss = |acts: bool| Acts { loss: acts, damage: false };
+    let phases = [("random", true), ("zero", false)];
+    let random_phase = view.choice("phase", &phases, true, "replications begin at different events");
+    let start = view.quantity("start", Duration::ZERO, "at once");
+    let (leaving, coming) = (on != On::Input, on != On::Output);
+    // By direction: damage acts once, where the frame comes if it is looked at there; or everywhere.
+    let output = Acts { loss: leaving, damage: leaving && (corrupt_both || !coming) };
+    let input = Acts { loss: coming, damage: coming };
+    let back = |acts: Acts| Acts { loss: acts.loss && both_ways, damage: acts.damage && corrupt_both };
     Killer {
         name,
         ends: ends.unwrap_or_default(),
         events,
-        output: [on != On::Input, on != On::Input && both_ways].map(loss),
-        input: [
-            Acts { loss: on != On::Output, damage: true },
-            Acts { loss: on != On::Output && both_ways, damage: corrupt_both },
-        ],
+        output: [output, back(output)],
+        input: [input, back(input)],
         data_only: frames,
-        random_start,
+        random_phase,
+        start: Instant::ZERO.saturating_add(start),
     }
 }
 
@@ -100,19 +103,23 @@ fn events(view: &View<'_>) -> (Arc<[Event]>, bool) {
     }
 }
 
-/// `"walls"`, `{ place = "walls", seed = 2 }` or `{ file = "walls.trace" }`.
+/// `"walls"`, `{ place = "walls", seed = 2 }`, `{ loss = "10 %" }` or `{ file = "walls.trace" }`.
 fn recorded(view: &View<'_>, value: &Value) -> Result<Arc<[Event]>, Complaint> {
     let Data::Table(table) = &value.data else {
         return place(&reader::text(value)?).map(|place| place.trace(1));
     };
     let inner = View::new(view.cx, view.path_of("trace"), value.place, Some(table));
     let named = inner.optional("place", "", |value| place(&reader::text(value)?));
+    let loss = inner.optional("loss", "", probability);
     let seed = inner.count("seed", 1, "the place's first trace");
     let file = inner.optional("file", "", |value| from_file(&reader::text(value)?));
-    let given = inner.find("place").is_some() != inner.find("file").is_some();
+    let given = ["place", "loss", "file"].iter().filter(|key| table.get(key).is_some()).count();
     inner.finish();
-    match (named, file) {
-        _ if !given => Err(Complaint::new("a trace is of a place, or in a file", "write trace = \"walls\"")),
+    let lossy = loss.map(|loss| Environment::lossy(LOSSY_EVENTS, loss.get()));
+    match (named.copied().or(lossy), file) {
+        _ if given != 1 => {
+            Err(Complaint::new("a trace is of a place, of a rate, or in a file", "write trace = \"walls\""))
+        }
         (Some(place), _) => Ok(place.trace(u64::from(seed))),
         (_, Some(events)) => Ok(events.into()),
         // The complaint was made where the value stands.

@@ -86,6 +86,7 @@ pub(super) fn record(view: View<'_>, nodes: &[Node], duration: Duration) -> Reco
     pcap.sort_unstable();
     pcap.dedup();
     let timeline = view.flag("timeline", false, "--timeline writes it");
+    let sequence = view.flag("sequence", false, "TCP's sequence numbers are not sampled");
     view.finish();
-    Record { interval, pcap, timeline }
+    Record { interval, pcap, timeline, sequence }
 }
