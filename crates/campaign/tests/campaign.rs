@@ -2,7 +2,9 @@
 
 use airbraid_campaign::{Failure, Job, Recorded, Results, Settings, execute, judge, output};
 use airbraid_sim::RunOutput;
-use airbraid_sim::result::{FlowResult, FlowSeries, PacketAccount, RunResult, TrunkResult, TrunkSeries};
+use airbraid_sim::result::{
+    FlowResult, FlowSeries, PacketAccount, RoutingResult, RunResult, TotalResult, TrunkResult, TrunkSeries,
+};
 use airbraid_sim::scenario::{Plan, Scenario};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -44,9 +46,10 @@ fn invented(job: &Job<'_>) -> RunOutput {
         received_packets: 1,
         retransmits: 0,
         timeouts: 0,
+        on_time: None,
         completion_s: None,
         delay_s: None,
-        series: FlowSeries { interval_s: 1.0, goodput_bps: vec![goodput_bps; 3] },
+        series: FlowSeries { interval_s: 1.0, goodput_bps: vec![goodput_bps; 3], ..FlowSeries::default() },
     };
     let trunk = |from: &str, to: &str, late| TrunkResult {
         name: "air".into(),
@@ -83,6 +86,10 @@ fn invented(job: &Job<'_>) -> RunOutput {
         trunks: vec![trunk("a", "b", 2), trunk("b", "a", 1)],
         macs: vec![],
         links: vec![],
+        link_layers: vec![],
+        killers: vec![],
+        routing: None,
+        total: TotalResult::default(),
         drops,
         packets: PacketAccount::default(),
     };
@@ -146,10 +153,13 @@ fn the_json_is_that_of_the_contract() {
 
 #[test]
 fn every_metric_that_can_be_expected_is_in_the_summary() {
-    use airbraid_sim::scenario::metric::{FLOW, PACKETS, TRUNK, TRUNK_DIRECTION};
+    use airbraid_sim::scenario::metric::{FLOW, PACKETS, ROUTING, TOTAL, TRUNK, TRUNK_DIRECTION};
     let plan = plan(TEXT);
     let mut outcome = outcomes(&plan, 1).swap_remove(0).swap_remove(0);
     outcome.result.flows[0].completion_s = Some(1.0);
+    outcome.result.flows[0].on_time = Some(1.0);
+    outcome.result.routing = Some(RoutingResult::default());
+    outcome.result.total = TotalResult::of(&outcome.result.flows, &outcome.result.macs);
     let delay = airbraid_sim::result::DelayResult { min: 1.0, mean: 1.0, std: 1.0, p50: 1.0, p99: 1.0, max: 1.0 };
     outcome.result.flows[0].delay_s = Some(delay);
     let names: Vec<String> =
@@ -157,6 +167,8 @@ fn every_metric_that_can_be_expected_is_in_the_summary() {
     let expected = (FLOW.iter().map(|m| format!("flow.f.{}", m.key)))
         .chain(TRUNK.iter().map(|m| format!("trunk.air.{}", m.key)))
         .chain(TRUNK.iter().chain(&TRUNK_DIRECTION).map(|m| format!("trunk.air.a.{}", m.key)))
+        .chain(ROUTING.iter().map(|m| format!("routing.{}", m.key)))
+        .chain(TOTAL.iter().map(|m| format!("total.{}", m.key)))
         .chain(PACKETS.iter().map(|m| format!("packets.{}", m.key)));
     for name in expected {
         assert!(names.contains(&name), "{name} is not in {names:?}");

@@ -6,7 +6,7 @@ mod store;
 
 use airbraid_campaign::Job;
 use airbraid_sim::RunOutput;
-use airbraid_sim::result::{FlowResult, FlowSeries, PacketAccount, RunResult};
+use airbraid_sim::result::{FlowResult, FlowSeries, PacketAccount, RunResult, TotalResult};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -56,8 +56,13 @@ pub fn invented(job: &Job<'_>) -> RunOutput {
         retransmits: 0,
         timeouts: 0,
         completion_s: None,
+        on_time: None,
         delay_s: None,
-        series: FlowSeries { interval_s: 1.0, goodput_bps: vec![goodput_bps / 3.0, goodput_bps, goodput_bps] },
+        series: FlowSeries {
+            interval_s: 1.0,
+            goodput_bps: vec![goodput_bps / 3.0, goodput_bps, goodput_bps],
+            ..FlowSeries::default()
+        },
     };
     let result = RunResult {
         seed: job.seed,
@@ -68,7 +73,11 @@ pub fn invented(job: &Job<'_>) -> RunOutput {
         flows: vec![flow],
         trunks: vec![],
         macs: vec![],
+        routing: None,
+        total: TotalResult::default(),
         links: vec![],
+        link_layers: vec![],
+        killers: vec![],
         drops: BTreeMap::new(),
         packets: PacketAccount::default(),
     };

@@ -134,6 +134,7 @@ pub(super) fn check_defaults(view: View<'_>, defaults: Option<&Table>) {
     if view.is_present() {
         let mut view = view.over(defaults, "[radio]");
         radio::read(&mut view);
+        radio::delivery_loss(&view);
         view.finish();
     }
 }
