@@ -307,6 +307,7 @@ impl<M: Machine<Input = MacInput<Payload>, Output = MacOutput<Payload>>> Medium<
         let me = name(Address(station as u32));
         for output in outputs {
             match output {
+                MacOutput::DeliverDamaged { .. } | MacOutput::Pull(_) => unreachable!("DCF does neither"),
                 MacOutput::Transmit { frame, at, airtime, access } => {
                     let backoff = match access {
                         Access::Backoff { window, drawn } => Some((window, drawn)),

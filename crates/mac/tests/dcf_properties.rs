@@ -209,6 +209,7 @@ impl World {
         self.wake = step(&mut self.station, self.now, input, |output| outputs.push(output));
         for output in outputs {
             match output {
+                MacOutput::DeliverDamaged { .. } | MacOutput::Pull(_) => unreachable!("DCF does neither"),
                 MacOutput::Transmit { at, airtime, access, .. } => {
                     assert!(at >= self.now, "a transmission begins in the past");
                     assert!(at >= self.transmitting_until, "two transmissions overlap");

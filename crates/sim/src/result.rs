@@ -211,7 +211,7 @@ pub struct MacResult {
 }
 
 /// What AODV did, all nodes together.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct RoutingResult {
     /// Searches for routes begun, repairs among them.
     pub searches: u64,

@@ -81,7 +81,9 @@ pub fn value(expression: &Expression, factor: f64, source: &dyn Source) -> Resul
     }
     let mut summary = |i: usize| {
         let values: Vec<f64> = lists.iter().map(|list| list[i] * factor).collect();
-        Summary::of(&values, &mut quantiles)
+        let summary = Summary::of(&values, &mut quantiles);
+        // What is one value for all replications has no deviation among them.
+        if expression.is_pooled() { Summary { std: None, ci99: None, ..summary } } else { summary }
     };
     match replications.first() {
         Some(Value::Number(_)) => Ok(Outcome::Number(summary(0))),
@@ -231,7 +233,27 @@ impl Replication<'_> {
         }
     }
 
+    /// The mean or standard deviation of each element over all replications.
+    fn pooled(&self, function: Function, inner: &Expression) -> Result<Value, String> {
+        let mut all = Vec::new();
+        for k in 0..count(inner, self.source)? {
+            all.push(Replication { source: self.source, k }.value(inner)?);
+        }
+        let length = all.iter().map(|value| value.elements().len()).min().unwrap_or(0);
+        let over = |i: usize| {
+            let values: Vec<f64> = all.iter().map(|value| value.elements()[i]).collect();
+            if function == Function::Spread { std(&values) } else { mean(&values) }
+        };
+        match all.first() {
+            Some(Value::Number(_)) => Ok(Value::Number(over(0))),
+            _ => Ok(Value::List((0..length).map(over).collect())),
+        }
+    }
+
     fn call(&self, function: Function, arguments: &[Expression]) -> Result<Value, String> {
+        if function.is_pooled() {
+            return self.pooled(function, &arguments[0]);
+        }
         let list = self.list(&arguments[0])?;
         let number = || self.number(&arguments[1]);
         let x = match function {
@@ -259,6 +281,9 @@ impl Replication<'_> {
                 let level = number()?;
                 list.iter().filter(|x| **x > level).count() as f64 / list.len() as f64
             }
+            Function::Crossing => crossing(&list, &self.list(&arguments[1])?)?,
+            // Dealt with above.
+            Function::Average | Function::Spread => f64::NAN,
         };
         if x.is_nan() { Err("the formula has no value".to_owned()) } else { Ok(Value::Number(x)) }
     }
@@ -335,6 +360,16 @@ fn rise(list: &[f64]) -> f64 {
     rise
 }
 
+/// The x from which on y stays below 0.
+fn crossing(y: &[f64], x: &[f64]) -> Result<f64, String> {
+    if y.len() != x.len() || y.is_empty() {
+        return Err(format!("{} values at {} places", y.len(), x.len()));
+    }
+    let Some(last) = y.iter().rposition(|y| *y >= 0.0) else { return Ok(x[0]) };
+    let Some(after) = y.get(last + 1) else { return Ok(x[last]) };
+    Ok(x[last] + (x[last + 1] - x[last]) * y[last] / (y[last] - after))
+}
+
 /// Slope and correlation of the line of least squares.
 fn line(y: &[f64], x: &[f64]) -> Result<(f64, f64), String> {
     if y.len() != x.len() || y.len() < 2 {
@@ -397,7 +432,7 @@ mod tests {
 
     #[test]
     fn formulas_are_computed_by_replication_and_then_averaged() {
-        let cases: [(&str, &[f64]); 24] = [
+        let cases: [(&str, &[f64]); 30] = [
             ("1 + 2 * 3 - 8 / 4 / 2", &[6.0]),
             ("a:x", &[2.0]),
             ("a:x / b:x", &[0.625]),
@@ -422,6 +457,12 @@ mod tests {
             ("farthest([0.9, 1.02], 1)", &[0.9]),
             ("first([4, 5]) + last([4, 5])", &[9.0]),
             ("share([1, 2, 3, 4], 2)", &[0.5]),
+            ("crossing([1, -1, 2, -2, -1], [0, 10, 20, 30, 40])", &[25.0]),
+            ("crossing([-1, -2], [5, 6])", &[5.0]),
+            ("crossing([-1, 2], [5, 6])", &[6.0]),
+            ("average(a:x) / average(b:x)", &[2.0 / 3.0]),
+            ("spread(a:x)", &[std::f64::consts::SQRT_2]),
+            ("average(n.*:x)", &[1.0, 4.0]),
         ];
         for (text, expected) in cases {
             let ours = means(text).unwrap_or_else(|e| panic!("{text}: {e}"));
@@ -442,6 +483,7 @@ mod tests {
             ("1 / 0", "has no value"),
             ("mean(1)", "a list is needed"),
             ("bins([1], 2)", "cannot be put into"),
+            ("crossing([1], [1, 2])", "1 values at 2 places"),
         ];
         for (text, said) in cases {
             let wrong = means(text).unwrap_err();

@@ -123,10 +123,24 @@ pub enum Function {
     Last,
     /// `share(list, x)`: the share of the elements that are above x.
     Share,
+    /// `crossing(y, x)`: the x from which on y stays below 0, by the straight line between two of them; the largest x
+    /// where it does not.
+    Crossing,
+    /// Of a number or list: the mean over the replications.
+    Average,
+    /// Of a number or list: the sample standard deviation over the replications.
+    Spread,
+}
+
+impl Function {
+    /// Whether its value is one for all replications together.
+    pub const fn is_pooled(self) -> bool {
+        matches!(self, Self::Average | Self::Spread)
+    }
 }
 
 /// Names of the functions, and how many arguments each takes.
-const FUNCTIONS: [(&str, Function, usize); 15] = [
+const FUNCTIONS: [(&str, Function, usize); 18] = [
     ("mean", Function::Mean, 1),
     ("max", Function::Max, 1),
     ("min", Function::Min, 1),
@@ -142,6 +156,9 @@ const FUNCTIONS: [(&str, Function, usize); 15] = [
     ("first", Function::First, 1),
     ("last", Function::Last, 1),
     ("share", Function::Share, 2),
+    ("crossing", Function::Crossing, 2),
+    ("average", Function::Average, 1),
+    ("spread", Function::Spread, 1),
 ];
 
 /// Nested deeper, a formula is refused.
@@ -200,6 +217,17 @@ impl Needs {
 }
 
 impl Expression {
+    /// Whether it has one value for all replications together.
+    pub fn is_pooled(&self) -> bool {
+        match self {
+            Self::Number(_) | Self::Metric { .. } | Self::Course { .. } => false,
+            Self::List(all) => all.iter().any(Self::is_pooled),
+            Self::Minus(inner) | Self::Absolute(inner) => inner.is_pooled(),
+            Self::Arithmetic(_, a, b) => a.is_pooled() || b.is_pooled(),
+            Self::Call(function, all) => function.is_pooled() || all.iter().any(Self::is_pooled),
+        }
+    }
+
     /// Adds what it is computed from to `needs`.
     pub fn needs(&self, needs: &mut Needs) {
         match self {

@@ -27,7 +27,7 @@ fn a_paper_is_added_by_adding_a_folder() {
     let dir = folder("added");
     let library = library(&dir);
     let papers = library.papers();
-    assert!(["queues1900", "wang2005"].iter().all(|name| papers.iter().any(|paper| paper == name)), "{papers:?}");
+    assert!(papers.contains(&"queues1900".to_owned()) && papers.contains(&"wang2005".to_owned()), "{papers:?}");
     let mut reproduction = Reproduction::prepare(&library, "queues1900", &[], false).unwrap();
     let (rows, runs) = work(&mut reproduction);
     // Two set-ups with three seeds; the third has the same scenario as one of them.

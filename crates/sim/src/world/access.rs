@@ -11,6 +11,10 @@ use airbraid_units::Instant;
 
 /// A station's MAC.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "DCF is the common one, and its calls are the hot path: no pointer between"
+)]
 pub(super) enum Access {
     /// 802.11 DCF.
     Dcf(Dcf<Msdu>),

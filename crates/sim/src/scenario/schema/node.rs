@@ -135,6 +135,7 @@ pub(super) fn check_defaults(view: View<'_>, defaults: Option<&Table>) {
         let mut view = view.over(defaults, "[radio]");
         radio::delivery_loss(&view);
         radio::read(&mut view);
+        radio::delivery_loss(&view);
         view.finish();
     }
 }

@@ -1,6 +1,6 @@
 //! The example of the design document, and every table's values where they end up.
 
-use super::super::spec::{ChangeKind, Interface, Mac, Mobility, Transport, Trunk};
+use super::super::spec::{ChangeKind, Interface, Mobility, Transport, Trunk};
 use super::*;
 use crate::phy::{ErrorModel, PathLoss, Threshold};
 use airbraid_engine::trunk::{Distributor, LateMode, Srr};
