@@ -159,7 +159,8 @@ impl Cell {
     }
 
     fn reads(&self, expected: &str) {
-        let lines = |text: &str| text.lines().map(|l| l.trim().to_owned()).filter(|l| !l.is_empty()).collect::<Vec<_>>();
+        let lines =
+            |text: &str| text.lines().map(|l| l.trim().to_owned()).filter(|l| !l.is_empty()).collect::<Vec<_>>();
         let (ours, expected) = (lines(&self.text), lines(expected));
         assert_eq!(ours[..expected.len().min(ours.len())].join("\n"), expected.join("\n"));
     }
