@@ -10,11 +10,12 @@ use airbraid_units::Instant;
 
 /// A station's MAC.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "DCF, the larger, is the one that must have no pointer to follow")]
 pub(super) enum Access {
     /// 802.11 DCF.
     Dcf(Dcf<Msdu>),
     /// Polling.
-    Polled(Box<Polled<Msdu>>),
+    Polled(Polled<Msdu>),
 }
 
 impl Access {
@@ -22,7 +23,7 @@ impl Access {
         let random = |purpose| Stream::new(seed, u64::from(index), purpose);
         match mac {
             Mac::Dcf(config) => Self::Dcf(Dcf::new(*config, Address(index), random("dcf.backoff"))),
-            Mac::Polled(config) => Self::Polled(Box::new(Polled::new(*config, Address(index), random("polled.join")))),
+            Mac::Polled(config) => Self::Polled(Polled::new(*config, Address(index), random("polled.join"))),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The example of the design document, and every table's values where they end up.
 
-use super::super::spec::{ChangeKind, Interface, Mac, Mobility, Transport, Trunk};
+use super::super::spec::{ChangeKind, Interface, Mobility, Transport, Trunk};
 use super::*;
 use crate::phy::{ErrorModel, PathLoss, Threshold};
 use airbraid_engine::trunk::{Distributor, LateMode, Srr};
@@ -14,8 +14,7 @@ use airbraid_units::{BitRate, Bytes, Db, Dbm, Duration, Instant, Metres, Probabi
 const DESIGN: &str = include_str!("design.toml");
 
 fn dcf(spec: &Spec, node: usize, radio: usize) -> DcfConfig {
-    let dcf = *spec.nodes[node].radios[radio].mac.dcf().unwrap();
-    dcf
+    *spec.nodes[node].radios[radio].mac.dcf().unwrap()
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! `--set`, sweeps, expectations of cells, and `explain`.
 
-use super::super::spec::Mac;
 use super::*;
 use airbraid_units::{BitRate, Bytes};
 
