@@ -56,8 +56,13 @@ pub fn invented(job: &Job<'_>) -> RunOutput {
         retransmits: 0,
         timeouts: 0,
         completion_s: None,
+        on_time: None,
         delay_s: None,
-        series: FlowSeries { interval_s: 1.0, goodput_bps: vec![goodput_bps / 3.0, goodput_bps, goodput_bps] },
+        series: FlowSeries {
+            interval_s: 1.0,
+            goodput_bps: vec![goodput_bps / 3.0, goodput_bps, goodput_bps],
+            sequence_bytes: vec![],
+        },
     };
     let result = RunResult {
         seed: job.seed,
@@ -69,6 +74,8 @@ pub fn invented(job: &Job<'_>) -> RunOutput {
         trunks: vec![],
         macs: vec![],
         links: vec![],
+        link_layers: vec![],
+        killers: vec![],
         drops: BTreeMap::new(),
         packets: PacketAccount::default(),
     };
