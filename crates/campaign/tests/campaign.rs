@@ -45,8 +45,9 @@ fn invented(job: &Job<'_>) -> RunOutput {
         retransmits: 0,
         timeouts: 0,
         completion_s: None,
+        on_time: None,
         delay_s: None,
-        series: FlowSeries { interval_s: 1.0, goodput_bps: vec![goodput_bps; 3] },
+        series: FlowSeries { interval_s: 1.0, goodput_bps: vec![goodput_bps; 3], sequence_bytes: vec![] },
     };
     let trunk = |from: &str, to: &str, late| TrunkResult {
         name: "air".into(),
@@ -83,6 +84,8 @@ fn invented(job: &Job<'_>) -> RunOutput {
         trunks: vec![trunk("a", "b", 2), trunk("b", "a", 1)],
         macs: vec![],
         links: vec![],
+        link_layers: vec![],
+        killers: vec![],
         drops,
         packets: PacketAccount::default(),
     };
