@@ -54,6 +54,12 @@ fn matches_golden(name: &str, file: &str, set: &[&str]) {
 }
 
 #[test]
+fn local_error_control_in_a_place_called_table() {
+    let set = ["killer.air.trace=\"table\"", "killer.air.corrupt_both=true", "radio.link_layer.policy=flex"];
+    matches_golden("polled_table", "eckhardt1998/traces.toml", &set);
+}
+
+#[test]
 fn one_channel_with_bit_errors() {
     matches_golden("one_channel_ber", "examples/one_channel.toml", &["radio.error={ ber = 1e-5 }"]);
 }

@@ -89,7 +89,6 @@ pub const ENVIRONMENTS: [Environment; 7] = [
         truncated_max: 192,
         bad_share: 0.5,
         bad_length: 87.0,
-        ..STEADY
     },
     // A phone on the same desk.
     Environment {

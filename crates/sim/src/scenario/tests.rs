@@ -1,6 +1,7 @@
 //! Scenarios that resolve to what they say, and wrong ones that are told where and what.
 
 mod design;
+mod polled;
 mod robust;
 mod said_over;
 mod wrong;

@@ -75,7 +75,8 @@ impl World<'_> {
     pub(super) fn step_link_layer(&mut self, end: u32, input: Option<Input<Msdu>>) {
         let Self { link_layers, alarms, pending, now, .. } = self;
         let state = &mut link_layers[end as usize];
-        let wake = step(&mut state.end, *now, input, |output| pending.push_back(Work::LinkLayer(end, output)));
+        let wake =
+            step(&mut state.end, *now, input, |output| pending.push_back(Work::LinkLayer(end, Box::new(output))));
         alarms.arm(*now, Sleeper::LinkLayer(end), wake);
     }
 

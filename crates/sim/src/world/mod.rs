@@ -82,8 +82,8 @@ enum Work {
     MacPulls { radio: u32, neighbour: Address },
     /// A MAC has finished with a packet.
     MacFinished { radio: u32, to: Address, msdu: Msdu, outcome: Outcome },
-    /// A link layer's output.
-    LinkLayer(u32, link::Output<link::Header, Msdu>),
+    /// A link layer's output; boxed, so that it does not make all work larger.
+    LinkLayer(u32, Box<link::Output<link::Header, Msdu>>),
     /// A trunk end's output.
     Trunk(u32, trunk::Output<PacketRef>),
     /// A link direction's output.
@@ -377,7 +377,7 @@ impl<'a> World<'a> {
             Work::FoundBusy(radio) => self.step_mac(radio, Some(MacInput::Busy)),
             Work::MacPulls { radio, neighbour } => self.on_pull(radio, neighbour),
             Work::MacFinished { radio, to, msdu, outcome } => self.on_mac_finished(radio, to, msdu, outcome),
-            Work::LinkLayer(end, output) => self.on_link_layer_output(end, output),
+            Work::LinkLayer(end, output) => self.on_link_layer_output(end, *output),
             Work::Trunk(end, output) => self.on_trunk_output(end, output),
             Work::Link(direction, output) => self.on_link_output(direction, output),
             Work::Router(node, output) => self.on_router_output(node, output),

@@ -14,8 +14,7 @@ use airbraid_units::{BitRate, Bytes, Db, Dbm, Duration, Instant, Metres, Probabi
 const DESIGN: &str = include_str!("design.toml");
 
 fn dcf(spec: &Spec, node: usize, radio: usize) -> DcfConfig {
-    let dcf = *spec.nodes[node].radios[radio].mac.dcf().unwrap();
-    dcf
+    *spec.nodes[node].radios[radio].mac.dcf().unwrap()
 }
 
 #[test]
