@@ -307,7 +307,7 @@ impl<M: Machine<Input = MacInput<Payload>, Output = MacOutput<Payload>>> Medium<
         let me = name(Address(station as u32));
         for output in outputs {
             match output {
-                MacOutput::DeliverDamaged { .. } | MacOutput::Pull(_) => unreachable!("DCF does neither"),
+                MacOutput::DeliverDamaged { .. } | MacOutput::Pull(_) => unreachable!("none of them does either"),
                 MacOutput::Transmit { frame, at, airtime, access } => {
                     let backoff = match access {
                         Access::Backoff { window, drawn } => Some((window, drawn)),
@@ -340,9 +340,6 @@ impl<M: Machine<Input = MacInput<Payload>, Output = MacOutput<Payload>>> Medium<
                     self.tunes.push((station, self.now, ready));
                     self.schedule(ready, Event::Tuned(station));
                     self.note(self.now, &format!("{me} goes to channel {}", channel.0));
-                }
-                MacOutput::DeliverDamaged { .. } | MacOutput::Pull(_) => {
-                    panic!("nothing is damaged here, and none asks")
                 }
                 MacOutput::Deliver { from, packet } => {
                     self.delivered.push((station, packet.id));

@@ -111,6 +111,7 @@ impl Cell {
                 self.line(&format!("{station} has {}", packet.id));
                 self.delivered.push(packet.id);
             }
+            MacOutput::Tune { .. } => panic!("a station of one channel retunes"),
             MacOutput::DeliverDamaged { packet, .. } => self.line(&format!("{station} has {} damaged", packet.id)),
             MacOutput::Pull(_) => {
                 let msdu = self.supply[station].pop();
