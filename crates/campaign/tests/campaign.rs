@@ -45,7 +45,7 @@ fn invented(job: &Job<'_>) -> RunOutput {
         retransmits: 0,
         timeouts: 0,
         completion_s: None,
-        on_time: None,
+        on_time: Some(0.5),
         delay_s: None,
         series: FlowSeries { interval_s: 1.0, goodput_bps: vec![goodput_bps; 3], sequence_bytes: vec![] },
     };
