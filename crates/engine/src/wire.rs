@@ -18,9 +18,11 @@
 //!  | version | 3 | epoch | member | zero | unsettled | previous | number | zeros ...
 //! ```
 
+mod beacon;
 mod link;
 mod session;
 
+pub use beacon::{BEACON_LEN, BEACON_VERSION, emit_beacon, parse_beacon};
 pub use link::{
     LINK_HEADER_LEN, LINK_VERSION, WINDOW_HEADER_LEN, emit_link_header, emit_window_header, parse_link_header,
     parse_window_header,

@@ -66,9 +66,9 @@ impl Default for Timing {
             // A minute more than WireGuard's: a radio may be away for one in the middle of a rekeying.
             expire: Duration::from_secs(240),
             cookie: Duration::from_secs(120),
-            // One takes about 0.2 ms (`make bench`): 2 % of a core, and 20 %.
+            // One takes the responder about 0.4 ms (`make bench`): 4 % of a core, and 20 %.
             load: 100,
-            load_most: 1_000,
+            load_most: 500,
         }
     }
 }
