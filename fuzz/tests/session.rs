@@ -84,7 +84,10 @@ fn any_frame() {
                 0 => frame.truncate(at),
                 1 => frame.insert(at, value),
                 2 => frame.push(value),
-                3 if !frame.is_empty() => frame[at % FRAME_HEADER_LEN.min(frame.len())] = value,
+                3 if !frame.is_empty() => {
+                    let head = FRAME_HEADER_LEN.min(frame.len());
+                    frame[at % head] = value;
+                }
                 4 if !frame.is_empty() => frame[at] ^= 1 << (value % 8),
                 _ if !frame.is_empty() => frame[at] = value,
                 _ => {}

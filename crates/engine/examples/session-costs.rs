@@ -145,9 +145,10 @@ fn handshake() {
     let (mut first, mut second) = (end(1, 2), end(2, 1));
     let drive = |end: &mut Sessions<Simulated>, now, input| {
         let mut sent = None;
-        step(end, now, Some(input), |output| match output {
-            Output::Transmit { bytes, .. } => sent = Some(bytes),
-            _ => {}
+        step(end, now, Some(input), |output| {
+            if let Output::Transmit { bytes, .. } = output {
+                sent = Some(bytes);
+            }
         });
         sent
     };

@@ -197,6 +197,7 @@ fn expected_time_needs_no_threshold() {
         let finished = Input::Finished { neighbour: PEER, port: Port(0), attempts: 4, is_delivered: true };
         scene.input("four attempts", finished);
     }
+    scene.packet().heard(1, 20).packet();
     scene.reads(
         "
         0 heard on 1 at 20 dB: Bulk by [1], RealTime by [1]
@@ -210,6 +211,9 @@ fn expected_time_needs_no_threshold() {
         0 four attempts: -
         0 four attempts: -
         0 four attempts: -
+        0 packet 1: port 0 sends 1
+        0 heard on 1 at 20 dB: Bulk by [1], RealTime by [1]
+        0 packet 2: port 1 sends 2
         ",
     );
 }

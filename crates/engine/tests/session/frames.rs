@@ -2,8 +2,8 @@
 
 use crate::world::{Channel, World, frame};
 use airbraid_engine::converge::session::{
-    Account, Aead, Codec, Descriptor, FRAME_OVERHEAD, FrameHeader, FrameKind, Input, KeyId, Keypair, Keyring, PeerId,
-    Refusal, Role, SealRefusal, Secret, Suite, WINDOW,
+    Account, Aead, Codec, Descriptor, FRAME_OVERHEAD, FrameHeader, FrameKind, Input, KeyId, Keypair, Keyring, Limits,
+    PeerId, Refusal, Role, SealRefusal, Secret, Suite, WINDOW,
 };
 use airbraid_engine::trunk::Member;
 use airbraid_engine::wire::parse_frame_header;
@@ -227,7 +227,25 @@ fn an_unknown_control_frame() {
     }
 }
 
-/// The ring tells when a key has sealed enough; here by a handshake that is asked for.
+/// A key tells once that it has sealed enough, goes on for a while, and then no more.
+#[test]
+fn a_key_seals_a_number_of_frames() {
+    let limits = Limits { spent: 3, exhausted: 5 };
+    let mut ring = Keyring::with_limits(Account, limits);
+    let [keys, _] = pair(Suite::Aes256Gcm, Duration::from_secs(1));
+    ring.install(&keys);
+    ring.use_key(keys.peer, keys.ours);
+    let told: Vec<_> = (0..6u8)
+        .map(|number| {
+            let mut frame = Descriptor::new(Bytes::new(FRAME_OVERHEAD as u64), None);
+            ring.seal(Instant::ZERO, PeerId(0), Member(number % 2), &mut frame).map(|sealed| sealed.is_spent)
+        })
+        .collect();
+    let (no, spent) = (Ok(false), Ok(true));
+    assert_eq!(told, [no, no, spent, no, no, Err(SealRefusal::Exhausted)]);
+}
+
+/// The host tells that a key is spent.
 #[test]
 fn a_spent_key_is_replaced() {
     let mut world = World::pair(1, Channel { delay: 5, ..Channel::default() });

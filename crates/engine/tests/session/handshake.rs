@@ -167,8 +167,8 @@ proptest! {
         let before = [0, 1].map(|end: usize| world.ends[end].received.len());
         prop_assert!(world.data(0, 0, b"x") && world.data(1, 0, b"y"));
         world.run(fault * 1_000 + 10_000 + 1_000);
-        for end in 0..2 {
-            prop_assert_eq!(world.ends[end].received.len(), before[end] + 1);
+        for (end, before) in world.ends.iter().zip(before) {
+            prop_assert_eq!(end.received.len(), before + 1);
         }
         prop_assert!(world.ends.iter().all(|end| end.sessions.stats().refused(Refusal::Forged) == 0));
     }

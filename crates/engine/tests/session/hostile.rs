@@ -108,6 +108,9 @@ fn a_first_message_is_replayed_to_an_end_that_has_forgotten() {
     world.run(1_000);
     assert!(!world.ends[1].sessions.is_up(PeerId(0)));
     assert!(!world.data(1, 0, b"nobody is there"));
+    // Nor is it believed where it came from.
+    world.input(1, Some(Input::Connect(PeerId(0))));
+    assert!(world.sent_of(1).is_empty());
     // The true one is let in all the same.
     world.now += airbraid_units::Duration::from_secs(10);
     world.input(0, Some(Input::Connect(PeerId(0))));

@@ -52,7 +52,7 @@ impl Cost<'_> {
     fn rate(&self) -> Option<BitRate> {
         let by_snr = || self.way.snr().and_then(|snr| self.port.rate_at(snr));
         let slowest = || self.port.rates.first().map(|step| step.rate);
-        self.way.rate().or_else(by_snr).or_else(slowest)
+        self.way.rate(self.now, self.policy).or_else(by_snr).or_else(slowest)
     }
 
     /// Time on the air of `len`, repetitions included \[ns\].

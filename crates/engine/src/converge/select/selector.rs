@@ -299,7 +299,7 @@ impl<P: Packet> Machine for Selector<P> {
             Input::Beacon(neighbour, port, beacon) => self.on_beacon(now, neighbour, port, beacon),
             Input::Rate(neighbour, port, rate) => {
                 if let Some(way) = self.way_mut(neighbour, port) {
-                    way.on_rate(rate);
+                    way.on_rate(now, rate);
                 }
                 self.settle(now, neighbour);
             }

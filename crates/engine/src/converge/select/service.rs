@@ -71,7 +71,8 @@ pub enum Input<P> {
     },
     /// A neighbour's beacon; it was heard, too.
     Beacon(Neighbour, Port, Beacon),
-    /// What the port's own rate control uses towards a neighbour; it is believed more than the SNR, until that changes.
+    /// What the port's own rate control uses towards a neighbour; it is believed more than the SNR, for as long as a way
+    /// may be silent.
     Rate(Neighbour, Port, BitRate),
     /// How much waits in a port's own queue.
     Backlog(Port, Bytes),

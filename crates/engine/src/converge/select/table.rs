@@ -33,7 +33,8 @@ pub struct Way {
     last_heard: Option<Instant>,
     /// By class: above the threshold.
     is_good: [bool; 2],
-    rate: Option<BitRate>,
+    /// As told by the port, and when.
+    rate: Option<(Instant, BitRate)>,
     /// Transmissions for a frame, smoothed \[thousandths\], and when the last one was finished.
     attempts: Option<(Instant, u64)>,
     failures: u32,
@@ -66,9 +67,9 @@ impl Way {
     pub fn is_good(&self, class: TrafficClass) -> bool {
         self.is_good[class as usize]
     }
-    /// The rate that the port has told.
-    pub fn rate(&self) -> Option<BitRate> {
-        self.rate
+    /// The rate that the port has told within the last `silence`: older news is of a way that was better or worse.
+    pub fn rate(&self, now: Instant, policy: &Policy) -> Option<BitRate> {
+        self.rate.filter(|(at, _)| now.saturating_since(*at) < policy.silence).map(|(_, rate)| rate)
     }
 
     /// Transmissions that a frame and its acknowledgement need \[thousandths\]: those of the frames that were sent within the
@@ -145,8 +146,8 @@ impl Way {
         Beacon { number: self.sent, newest: self.newest, heard: self.heard }
     }
 
-    pub(super) fn on_rate(&mut self, rate: BitRate) {
-        self.rate = Some(rate);
+    pub(super) fn on_rate(&mut self, now: Instant, rate: BitRate) {
+        self.rate = Some((now, rate));
     }
 
     /// A frame is finished; whether that leaves the way unusable.

@@ -13,11 +13,22 @@ use crate::wire::WireError;
 use airbraid_units::Instant;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// After so many frames a key asks to be replaced: 2^26 frames of 2 KiB keep an attacker's advantage against AES-GCM
-/// near 2^-57 (the reckoning of RFC 9001, appendix B.1, which allows 2^23 of 16 KiB).
-pub const SPENT_AFTER: u64 = 1 << 26;
-/// After so many it seals no more: the new one has had time for 75 s of 10 Gbit/s.
-pub const EXHAUSTED_AFTER: u64 = 1 << 27;
+/// How many frames one key seals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// After so many it asks to be replaced.
+    pub spent: u64,
+    /// After so many it seals no more.
+    pub exhausted: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        // AES-GCM may seal 2^28 packets of at most 2 KiB if nobody is to tell it from chance with an advantage of more than
+        // 2^-57 (RFC 9001, appendix B.1.1). A quarter of that, and as much again for the handshake: 75 s of 10 Gbit/s.
+        Self { spent: 1 << 26, exhausted: 1 << 27 }
+    }
+}
 
 /// A frame was sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +84,7 @@ struct Entry<K> {
 #[derive(Debug)]
 pub struct Keyring<C: Codec> {
     codec: C,
+    limits: Limits,
     /// By our names.
     entries: BTreeMap<KeyId, Entry<C::Key>>,
     /// The one to seal with, by peer.
@@ -85,8 +97,12 @@ pub struct Keyring<C: Codec> {
 impl<C: Codec> Keyring<C> {
     /// An empty one.
     pub fn new(codec: C) -> Self {
+        Self::with_limits(codec, Limits::default())
+    }
+    /// An empty one whose keys seal so many frames.
+    pub fn with_limits(codec: C, limits: Limits) -> Self {
         let (entries, current, theirs) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
-        Self { codec, entries, current, theirs, stats: Stats::default() }
+        Self { codec, limits, entries, current, theirs, stats: Stats::default() }
     }
 
     /// What was sealed, opened and refused.
@@ -173,7 +189,7 @@ impl<C: Codec> Keyring<C> {
         if now >= entry.expires {
             return Err(SealRefusal::Expired);
         }
-        if entry.total >= EXHAUSTED_AFTER {
+        if entry.total >= self.limits.exhausted {
             return Err(SealRefusal::Exhausted);
         }
         let counter = &mut entry.counters[usize::from(member.0)];
@@ -183,7 +199,7 @@ impl<C: Codec> Keyring<C> {
         entry.total += 1;
         self.codec.seal(&entry.send, &header, frame);
         self.stats.sent += 1;
-        Ok(Sealed { header, is_spent: entry.total == SPENT_AFTER })
+        Ok(Sealed { header, is_spent: entry.total == self.limits.spent })
     }
 
     /// Opens a frame in place.

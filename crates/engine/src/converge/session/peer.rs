@@ -68,6 +68,8 @@ pub(super) struct Key {
     pub is_used: bool,
     /// Whether the other end has shown that it has it.
     pub is_confirmed: bool,
+    /// Where the first message came from. Anybody can repeat an old one: the peer is there when the key is confirmed.
+    pub place: Option<Address>,
 }
 
 #[derive(Debug)]

@@ -16,6 +16,7 @@ use crate::machine::{Machine, Wake};
 use crate::random::Stream;
 use crate::wire::{SessionMessage, emit_cookie_reply, emit_initiation, emit_response, parse_session};
 use airbraid_units::{Duration, Instant};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
 /// The oldest and the newest version of the protocol that this code speaks.
@@ -111,8 +112,8 @@ impl<E: Entropy> Sessions<E> {
             let mut bytes = [0; 4];
             self.entropy.fill(&mut bytes);
             let name = KeyId(u32::from_be_bytes(bytes));
-            if !self.names.contains_key(&name) {
-                self.names.insert(name, peer);
+            if let Entry::Vacant(place) = self.names.entry(name) {
+                place.insert(peer);
                 return name;
             }
         }
@@ -224,7 +225,7 @@ impl<E: Entropy> Sessions<E> {
             expires: now + self.timing.expire,
         };
         self.stop_attempting(id, Some(keys.ours));
-        let name = self.install(keys);
+        let name = self.install(keys, None);
         self.take_into_use(now, id, name);
         let mut asking = self.repeating(now);
         self.outputs.push_back(Output::Control(id, name, Control::Confirm));
@@ -298,8 +299,7 @@ impl<E: Entropy> Sessions<E> {
             return Err(Refusal::Forged);
         };
         peer.stamp = Some(stamp);
-        peer.met_at(from);
-        self.install(Keypair {
+        let keys = Keypair {
             peer: id,
             ours,
             theirs: message.sender,
@@ -309,7 +309,8 @@ impl<E: Entropy> Sessions<E> {
             version,
             role: Role::Responder,
             expires: now + self.timing.expire,
-        });
+        };
+        self.install(keys, Some(from));
         let mut response = Response { receiver: message.sender, noise, mac: [0; 16] };
         let emitted = emit_response(&response);
         response.mac = self.peers[usize::from(id.0)].door.mac(&emitted[..emitted.len() - 16]);
@@ -339,9 +340,9 @@ impl<E: Entropy> Sessions<E> {
 
     // Both.
 
-    fn install(&mut self, keys: Keypair) -> KeyId {
+    fn install(&mut self, keys: Keypair, place: Option<Address>) -> KeyId {
         let (id, ours, role, expires) = (keys.peer, keys.ours, keys.role, keys.expires);
-        let key = Key { ours, role, expires, is_used: false, is_confirmed: false };
+        let key = Key { ours, role, expires, is_used: false, is_confirmed: false, place };
         self.outputs.push_back(Output::Install(Box::new(keys)));
         let surplus = self.peer(id).and_then(|peer| peer.keep(key));
         self.forget(id, surplus);
@@ -375,7 +376,11 @@ impl<E: Entropy> Sessions<E> {
         peer.confirming.take_if(|(key, _)| *key == name);
         let Some(key) = peer.key(name).filter(|key| !key.is_confirmed) else { return };
         key.is_confirmed = true;
-        if !key.is_used {
+        let (is_used, place) = (key.is_used, key.place);
+        if let Some(place) = place {
+            peer.met_at(place);
+        }
+        if !is_used {
             self.stop_attempting(id, None);
             self.take_into_use(now, id, name);
         }
