@@ -66,7 +66,7 @@ impl Default for Timing {
             // A minute more than WireGuard's: a radio may be away for one in the middle of a rekeying.
             expire: Duration::from_secs(240),
             cookie: Duration::from_secs(120),
-            // One takes the responder about 0.4 ms (`make bench`): 4 % of a core, and 20 %.
+            // One takes the responder about 0.5 ms (`make bench`): 5 % of a core, and 25 %.
             load: 100,
             load_most: 500,
         }
