@@ -40,6 +40,7 @@ test: lint check ## Everything: lints, unit and property tests, scenarios, valid
 bench: build ## Speed and memory of the four benchmark scenarios, times of the slot planner
 	@benches/bench.sh $(RELEASE)
 	@$(CARGO) run --release --locked --quiet --package airbraid-engine --example link-costs
+	@$(CARGO) run --release --locked --quiet --package airbraid-engine --example session-costs
 
 bench-peers: build ## The same beside ns-2 (Debian's package), in one run
 	@AIRBRAID=$(RELEASE) benches/peers.sh

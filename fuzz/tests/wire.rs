@@ -1,9 +1,9 @@
-//! The headers of trunk and link: any bytes are answered, and what is accepted is what would be emitted.
+//! The headers of trunk and link, and beacons: any bytes are answered, and what is accepted is what would be emitted.
 
 use airbraid_engine::link::fec::crc32;
 use airbraid_engine::wire::{
-    LINK_HEADER_LEN, TRUNK_HEADER_LEN, WINDOW_HEADER_LEN, emit_link_header, emit_trunk_header, emit_window_header,
-    parse_link_header, parse_trunk_header, parse_window_header,
+    BEACON_LEN, LINK_HEADER_LEN, TRUNK_HEADER_LEN, WINDOW_HEADER_LEN, emit_beacon, emit_link_header, emit_trunk_header,
+    emit_window_header, parse_beacon, parse_link_header, parse_trunk_header, parse_window_header,
 };
 
 #[test]
@@ -41,6 +41,20 @@ fn any_window_header() {
         let bytes = if *fix { with_check(bytes, WINDOW_HEADER_LEN) } else { bytes.clone() };
         if let Ok((header, _)) = parse_window_header(&bytes) {
             assert_eq!(emit_window_header(&header)[..], bytes[..WINDOW_HEADER_LEN]);
+        }
+    });
+}
+
+#[test]
+fn any_beacon() {
+    bolero::check!().with_type::<(bool, Vec<u8>)>().for_each(|(is_aimed, bytes)| {
+        let mut bytes = bytes.clone();
+        if *is_aimed {
+            bytes.resize(BEACON_LEN, 0);
+            bytes[..4].copy_from_slice(&[1, 1, 0, 0]);
+        }
+        if let Ok(beacon) = parse_beacon(&bytes) {
+            assert_eq!(emit_beacon(&beacon)[..], bytes);
         }
     });
 }

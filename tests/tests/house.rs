@@ -17,7 +17,7 @@ const ALLOWED: [(&str, &[&str]); 10] = [
     ("live", &["units", "engine", "sim"]),
     ("cli", &["units", "sim", "campaign", "live"]),
     ("tests", &["units", "sim", "campaign"]),
-    ("fuzz", &["engine", "net", "sim"]),
+    ("fuzz", &["units", "engine", "net", "sim"]),
 ];
 
 #[test]

@@ -3,6 +3,7 @@
 //! A host drives a [`Machine`] through [`step`]: the simulator in virtual time, the daemon and the lab against the
 //! monotonic clock. What was simulated is what ships, because it is the same code.
 
+pub mod converge;
 pub mod link;
 pub mod machine;
 pub mod packet;

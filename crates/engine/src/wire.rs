@@ -18,11 +18,18 @@
 //!  | version | 3 | epoch | member | zero | unsettled | previous | number | zeros ...
 //! ```
 
+mod beacon;
 mod link;
+mod session;
 
+pub use beacon::{BEACON_LEN, BEACON_VERSION, emit_beacon, parse_beacon};
 pub use link::{
     LINK_HEADER_LEN, LINK_VERSION, WINDOW_HEADER_LEN, emit_link_header, emit_window_header, parse_link_header,
     parse_window_header,
+};
+pub use session::{
+    COOKIE_REPLY_LEN, INITIATION_LEN, RESPONSE_LEN, SESSION_VERSION, SessionMessage, emit_cookie_reply,
+    emit_frame_header, emit_initiation, emit_response, parse_frame_header, parse_session,
 };
 
 use crate::trunk::{Control, Header, Member, Missing};

@@ -1,0 +1,218 @@
+//! The neighbour table: what is known of one way, a port towards a neighbour.
+
+use super::config::{MilliDb, Policy};
+use super::service::Beacon;
+use crate::packet::TrafficClass;
+use airbraid_units::{BitRate, Instant, SeqNum};
+
+/// Beacons that count for the share that arrives: 3.2 s of them.
+const WINDOW: u32 = 32;
+
+/// What was counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Packets that were given to a port or to the trunk.
+    pub sent: u64,
+    /// Of these, packets that another port had not delivered.
+    pub resent: u64,
+    /// Changes of the ports that packets take.
+    pub switches: u64,
+    /// Beacons that were sent.
+    pub beacons: u64,
+    /// Packets that were dropped.
+    pub dropped: u64,
+    /// The longest that a queue has been \[packets\].
+    pub queue_max: usize,
+}
+
+/// What is known of a port towards a neighbour.
+#[derive(Clone, Debug, Default)]
+pub struct Way {
+    /// Smoothed \[10^-6 dB\]: rounding must not keep it from arriving.
+    snr: Option<i64>,
+    last_heard: Option<Instant>,
+    /// By class: above the threshold.
+    is_good: [bool; 2],
+    /// As told by the port, and when.
+    rate: Option<(Instant, BitRate)>,
+    /// Transmissions for a frame, smoothed \[thousandths\], and when the last one was finished.
+    attempts: Option<(Instant, u64)>,
+    failures: u32,
+    /// Beacons sent.
+    pub(super) sent: SeqNum,
+    /// The other end's: the newest, and which of those up to it have come.
+    newest: SeqNum,
+    heard: u32,
+    /// What the other end has told of ours: the newest, and which.
+    told: (SeqNum, u32),
+}
+
+/// How many of the last beacons have come, and of how many.
+fn share(newest: SeqNum, heard: u32) -> Option<(u32, u32)> {
+    let expected = newest.0.min(WINDOW);
+    let mask = u32::MAX.checked_shr(WINDOW - expected).unwrap_or(0);
+    (expected > 0).then(|| ((heard & mask).count_ones(), expected))
+}
+
+impl Way {
+    /// The smoothed SNR.
+    pub fn snr(&self) -> Option<MilliDb> {
+        self.snr.map(|snr| MilliDb((snr / 1_000) as i32))
+    }
+    /// When anything was last heard.
+    pub fn last_heard(&self) -> Option<Instant> {
+        self.last_heard
+    }
+    /// Whether its SNR is above the threshold of a class, hysteresis included.
+    pub fn is_good(&self, class: TrafficClass) -> bool {
+        self.is_good[class as usize]
+    }
+    /// The rate that the port has told within the last `silence`: older news is of a way that was better or worse.
+    pub fn rate(&self, now: Instant, policy: &Policy) -> Option<BitRate> {
+        self.rate.filter(|(at, _)| now.saturating_since(*at) < policy.silence).map(|(_, rate)| rate)
+    }
+
+    /// Transmissions that a frame and its acknowledgement need \[thousandths\]: those of the frames that were sent within the
+    /// last `silence`, otherwise what beacons tell of both directions (De Couto et al. 2003). 1000 if nothing is known yet,
+    /// none if nothing arrives.
+    pub fn expected_transmissions(&self, now: Instant, policy: &Policy) -> Option<u64> {
+        if let Some((at, attempts)) = self.attempts
+            && now.saturating_since(at) < policy.silence
+        {
+            return Some(attempts);
+        }
+        let (there, back) = (share(self.told.0, self.told.1), share(self.newest, self.heard));
+        let product = |(come, of): (u32, u32), (others, of_others): (u32, u32)| {
+            let (come, of) = (u64::from(come) * u64::from(others), u64::from(of) * u64::from(of_others));
+            (1_000 * of).checked_div(come)
+        };
+        product(there.unwrap_or((1, 1)), back.unwrap_or((1, 1)))
+    }
+
+    /// Whether it can be used at all.
+    pub(super) fn is_alive(&self, now: Instant, policy: &Policy) -> bool {
+        let is_heard = self.last_heard.is_some_and(|at| now.saturating_since(at) < policy.silence);
+        is_heard && self.failures < policy.failures
+    }
+
+    /// When it will be gone if nothing is heard.
+    pub(super) fn dies(&self, policy: &Policy) -> Option<Instant> {
+        let is_counted = self.failures < policy.failures;
+        self.last_heard.map(|at| at + policy.silence).filter(|_| is_counted)
+    }
+
+    pub(super) fn on_heard(
+        &mut self,
+        now: Instant,
+        snr: Option<MilliDb>,
+        thresholds: Option<[MilliDb; 2]>,
+        policy: &Policy,
+    ) {
+        self.last_heard = Some(now);
+        self.failures = 0;
+        let Some(MilliDb(new)) = snr else {
+            self.is_good = [thresholds.is_none(); 2];
+            return;
+        };
+        let new = i64::from(new) * 1_000;
+        let smoothed = self.snr.map_or(new, |old| old + (new - old) * i64::from(policy.weight.min(1_000)) / 1_000);
+        self.snr = Some(smoothed);
+        for (class, is_good) in self.is_good.iter_mut().enumerate() {
+            // Half the hysteresis above, or below, in millionths of a decibel.
+            let half = i64::from(policy.hysteresis.0) * 500 * if *is_good { -1 } else { 1 };
+            *is_good = thresholds.is_none_or(|all| smoothed >= i64::from(all[class].0) * 1_000 + half);
+        }
+    }
+
+    pub(super) fn on_beacon(&mut self, beacon: Beacon) {
+        let ahead = beacon.number.distance_from(self.newest);
+        if ahead > 0 {
+            let ahead = ahead.unsigned_abs();
+            self.heard = self.heard.checked_shl(ahead).unwrap_or(0) | 1;
+            self.newest = beacon.number;
+        } else {
+            self.heard |= 1u32.checked_shl(ahead.unsigned_abs()).unwrap_or(0);
+        }
+        // What it tells of ours may have been overtaken, and cannot be of what was not sent.
+        let is_newer = !beacon.newest.is_before(self.told.0);
+        if is_newer && !beacon.newest.is_after(self.sent) {
+            // Those that were sent since have not come, as far as anybody knows; the last may be on its way.
+            self.told = (beacon.newest, beacon.heard);
+        }
+    }
+
+    pub(super) fn next_beacon(&mut self) -> Beacon {
+        self.sent = self.sent.next();
+        Beacon { number: self.sent, newest: self.newest, heard: self.heard }
+    }
+
+    pub(super) fn on_rate(&mut self, now: Instant, rate: BitRate) {
+        self.rate = Some((now, rate));
+    }
+
+    /// A frame is finished; whether that leaves the way unusable.
+    pub(super) fn on_finished(&mut self, now: Instant, attempts: u32, is_delivered: bool, policy: &Policy) {
+        self.failures = if is_delivered { 0 } else { self.failures.saturating_add(1) };
+        // One that was not delivered would have taken at least as many again.
+        let new = u64::from(attempts.max(1)) * if is_delivered { 1_000 } else { 2_000 };
+        let old = match self.attempts {
+            Some((at, old)) if now.saturating_since(at) < policy.silence => old,
+            _ => new,
+        };
+        let weight = u64::from(policy.weight.min(1_000));
+        self.attempts = Some((now, (old * (1_000 - weight) + new * weight) / 1_000));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_of_beacons() {
+        assert_eq!(share(SeqNum(0), 0), None);
+        assert_eq!(share(SeqNum(1), 1), Some((1, 1)));
+        assert_eq!(share(SeqNum(4), 0b1011), Some((3, 4)));
+        assert_eq!(share(SeqNum(100), u32::MAX >> 16), Some((16, 32)));
+    }
+
+    #[test]
+    fn expected_transmissions_of_both_directions() {
+        let policy = Policy::default();
+        let mut way = Way::default();
+        assert_eq!(way.expected_transmissions(Instant::ZERO, &policy), Some(1_000));
+        way.sent = SeqNum(64);
+        for number in (2..=64).step_by(2) {
+            way.on_beacon(Beacon { number: SeqNum(number), newest: SeqNum(60), heard: u32::MAX >> 8 });
+        }
+        // Half of them come here, three quarters there.
+        assert_eq!(way.expected_transmissions(Instant::ZERO, &policy), Some(2_666));
+        way.on_finished(Instant::ZERO, 3, true, &policy);
+        assert_eq!(way.expected_transmissions(Instant::ZERO, &policy), Some(3_000));
+        way.on_finished(Instant::ZERO, 1, true, &policy);
+        assert_eq!(way.expected_transmissions(Instant::ZERO, &policy), Some(2_800));
+    }
+
+    #[test]
+    fn smoothing_arrives() {
+        let (policy, mut way) = (Policy::default(), Way::default());
+        way.on_heard(Instant::ZERO, Some(MilliDb(10_000)), None, &policy);
+        (0..300).for_each(|_| way.on_heard(Instant::ZERO, Some(MilliDb(-3_001)), None, &policy));
+        let Some(MilliDb(snr)) = way.snr() else { panic!("heard") };
+        assert!((-3_001..=-3_000).contains(&snr), "{snr}");
+    }
+
+    #[test]
+    fn hysteresis_is_half_above_and_half_below() {
+        let policy = Policy { weight: 1_000, hysteresis: MilliDb(2_000), ..Policy::default() };
+        let mut way = Way::default();
+        let thresholds = Some([MilliDb(25_000), MilliDb(30_000)]);
+        let mut good = |snr| {
+            way.on_heard(Instant::ZERO, Some(MilliDb(snr)), thresholds, &policy);
+            way.is_good
+        };
+        let seen: Vec<_> = [25_999, 26_000, 24_000, 23_999, 31_000, 29_000, 28_999].map(&mut good).to_vec();
+        let (no, bulk, both) = ([false; 2], [true, false], [true; 2]);
+        assert_eq!(seen, [no, bulk, bulk, no, both, both, bulk]);
+    }
+}

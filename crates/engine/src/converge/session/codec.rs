@@ -1,0 +1,159 @@
+//! The port through which frames are sealed: on real bytes by [`Aead`], on descriptors by [`Account`].
+
+use super::material::Secret;
+use super::message::{FRAME_HEADER_LEN, FRAME_OVERHEAD, FrameHeader, Suite, TAG_LEN};
+use crate::wire::{WireError, emit_frame_header, parse_frame_header};
+use airbraid_units::Bytes;
+use ring::aead::{AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
+use std::fmt;
+
+/// The frame was not sealed by this key, or not as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotAuthentic;
+
+/// Seals frames and opens them.
+pub trait Codec {
+    /// A key made ready.
+    type Key: fmt::Debug;
+    /// What stands for a frame, with room for header and tag.
+    type Frame: ?Sized;
+
+    /// Makes a key ready.
+    fn key(&self, suite: Suite, secret: &Secret) -> Self::Key;
+    /// Writes the header and seals what follows it, in place.
+    fn seal(&self, key: &Self::Key, header: &FrameHeader, frame: &mut Self::Frame);
+    /// What the header says.
+    ///
+    /// # Errors
+    /// [`WireError`] if there is none, or no room for a tag.
+    fn header(&self, frame: &Self::Frame) -> Result<FrameHeader, WireError>;
+    /// Opens in place. What is not authentic must not be used: its bytes are garbage then.
+    ///
+    /// # Errors
+    /// [`NotAuthentic`] if anything is not as it was sealed.
+    fn open(&self, key: &Self::Key, header: &FrameHeader, frame: &mut Self::Frame) -> Result<(), NotAuthentic>;
+    /// The first byte of what was sealed, if there is one: all of a control frame.
+    fn first_byte(&self, frame: &Self::Frame) -> Option<u8>;
+}
+
+/// Real sealing of real bytes: 12 bytes of header, what is sealed, 16 bytes of tag.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Aead;
+
+/// Unique under a key: counters are never used twice for a member.
+fn nonce(header: &FrameHeader) -> Nonce {
+    let [_, _, counter @ ..] = header.counter.to_be_bytes();
+    let mut nonce = [0; 12];
+    nonce[5] = header.member.0;
+    nonce[6..].copy_from_slice(&counter);
+    Nonce::assume_unique_for_key(nonce)
+}
+
+impl Codec for Aead {
+    type Key = LessSafeKey;
+    type Frame = [u8];
+
+    fn key(&self, suite: Suite, secret: &Secret) -> LessSafeKey {
+        let algorithm = match suite {
+            Suite::ChaCha20Poly1305 => &CHACHA20_POLY1305,
+            Suite::Aes256Gcm => &AES_256_GCM,
+        };
+        let Ok(key) = UnboundKey::new(algorithm, secret.bytes()) else { panic!("both suites have keys of 32 bytes") };
+        LessSafeKey::new(key)
+    }
+
+    /// # Panics
+    /// If the frame is shorter than header and tag, or longer than 64 GB.
+    fn seal(&self, key: &LessSafeKey, header: &FrameHeader, frame: &mut [u8]) {
+        assert!(frame.len() >= FRAME_OVERHEAD, "a frame has room for header and tag");
+        let said = emit_frame_header(header);
+        let (head, rest) = frame.split_at_mut(FRAME_HEADER_LEN);
+        let (plain, tag) = rest.split_at_mut(rest.len() - TAG_LEN);
+        head.copy_from_slice(&said);
+        match key.seal_in_place_separate_tag(nonce(header), Aad::from(said), plain) {
+            Ok(sealed) => tag.copy_from_slice(sealed.as_ref()),
+            Err(_) => panic!("a frame is shorter than what an AEAD can seal"),
+        }
+    }
+
+    fn header(&self, frame: &[u8]) -> Result<FrameHeader, WireError> {
+        parse_frame_header(frame)
+    }
+
+    fn open(&self, key: &LessSafeKey, header: &FrameHeader, frame: &mut [u8]) -> Result<(), NotAuthentic> {
+        let (said, sealed) = frame.split_first_chunk_mut::<FRAME_HEADER_LEN>().ok_or(NotAuthentic)?;
+        key.open_in_place(nonce(header), Aad::from(*said), sealed).map(|_| ()).map_err(|_| NotAuthentic)
+    }
+
+    fn first_byte(&self, frame: &[u8]) -> Option<u8> {
+        (frame.len() > FRAME_OVERHEAD).then(|| frame[FRAME_HEADER_LEN])
+    }
+}
+
+/// What a tag proves: that this key has sealed a frame of this length with this header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proof {
+    secret: Secret,
+    header: FrameHeader,
+    len: Bytes,
+}
+
+/// A frame without bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Descriptor {
+    /// Header, what is sealed, and tag \[byte\].
+    pub len: Bytes,
+    /// What the header says; none where the bytes would not be one.
+    pub header: Option<FrameHeader>,
+    /// Whether a byte behind the header is not as it was sealed.
+    pub is_damaged: bool,
+    /// The first byte of what is sealed.
+    pub first: Option<u8>,
+    proof: Option<Box<Proof>>,
+}
+
+impl Descriptor {
+    /// A frame to be sealed, of `len` bytes with header and tag; `first` is the first byte of what is sealed.
+    pub fn new(len: Bytes, first: Option<u8>) -> Self {
+        Self { len, header: None, is_damaged: false, first, proof: None }
+    }
+}
+
+/// The exact account: opened is what was sealed, by the same key, and is as it was.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Account;
+
+impl Codec for Account {
+    type Key = Secret;
+    type Frame = Descriptor;
+
+    fn key(&self, _: Suite, secret: &Secret) -> Secret {
+        secret.clone()
+    }
+
+    fn seal(&self, key: &Secret, header: &FrameHeader, frame: &mut Descriptor) {
+        assert!(frame.len.as_u64() >= FRAME_OVERHEAD as u64, "a frame has room for header and tag");
+        frame.header = Some(*header);
+        frame.is_damaged = false;
+        frame.proof = Some(Box::new(Proof { secret: key.clone(), header: *header, len: frame.len }));
+    }
+
+    fn header(&self, frame: &Descriptor) -> Result<FrameHeader, WireError> {
+        if frame.len.as_u64() < FRAME_OVERHEAD as u64 {
+            return Err(WireError::Truncated);
+        }
+        frame.header.ok_or(WireError::Malformed)
+    }
+
+    fn open(&self, key: &Secret, header: &FrameHeader, frame: &mut Descriptor) -> Result<(), NotAuthentic> {
+        let is_proved = frame
+            .proof
+            .as_ref()
+            .is_some_and(|proof| proof.secret == *key && proof.header == *header && proof.len == frame.len);
+        if is_proved && !frame.is_damaged { Ok(()) } else { Err(NotAuthentic) }
+    }
+
+    fn first_byte(&self, frame: &Descriptor) -> Option<u8> {
+        frame.first.filter(|_| frame.len.as_u64() > FRAME_OVERHEAD as u64)
+    }
+}

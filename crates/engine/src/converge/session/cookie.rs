@@ -1,0 +1,190 @@
+//! What a datagram must show before anything costly is done for it: that its sender knows whom it speaks to, and, when
+//! there is much to do, that it is where it says (after WireGuard, Donenfeld 2017, sections 5.3 and 5.4.7).
+//!
+//! Nothing is kept for a sender: its cookie is a MAC of its address under a secret that changes.
+
+use super::material::{Entropy, PublicKey, Secret};
+use super::message::CookieReply;
+use super::message::KeyId;
+use super::service::Address;
+use airbraid_units::{Duration, Instant};
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
+use ring::{digest, hmac};
+
+/// A truncated HMAC-SHA-256, or a cookie.
+pub(super) type Mac = [u8; 16];
+
+fn mac(key: &[u8], said: &[u8]) -> Mac {
+    let mut short = [0; 16];
+    short.copy_from_slice(&hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), said).as_ref()[..16]);
+    short
+}
+
+/// Whether two are equal, in a time that does not tell where they differ.
+fn is_equal(a: &Mac, b: &Mac) -> bool {
+    a.iter().zip(b).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
+}
+
+/// A key that everybody can compute who knows the public key.
+fn derived(purpose: &[u8], public: &PublicKey) -> [u8; 32] {
+    let mut key = [0; 32];
+    key.copy_from_slice(digest::digest(&digest::SHA256, &[purpose, &public.0].concat()).as_ref());
+    key
+}
+
+/// The keys that follow from the public key of one who receives.
+#[derive(Clone, Debug)]
+pub(super) struct Door {
+    mac: [u8; 32],
+    cookie: [u8; 32],
+}
+
+impl Door {
+    pub fn new(public: &PublicKey) -> Self {
+        Self { mac: derived(b"airbraid mac", public), cookie: derived(b"airbraid cookie", public) }
+    }
+    /// The check over what a message says.
+    pub fn mac(&self, said: &[u8]) -> Mac {
+        mac(&self.mac, said)
+    }
+    pub fn knows(&self, said: &[u8], shown: &Mac) -> bool {
+        is_equal(&self.mac(said), shown)
+    }
+    fn aead(&self) -> LessSafeKey {
+        let Ok(key) = UnboundKey::new(&CHACHA20_POLY1305, &self.cookie) else { panic!("keys have 32 bytes") };
+        LessSafeKey::new(key)
+    }
+    /// Seals a cookie for whom the message with this check came from.
+    pub fn seal(&self, receiver: KeyId, nonce: [u8; 12], cookie: &Mac, shown: &Mac) -> CookieReply {
+        let mut sealed = [0; 32];
+        let (plain, tag) = sealed.split_at_mut(16);
+        plain.copy_from_slice(cookie);
+        let said = Aad::from([&receiver.0.to_be_bytes()[..], shown].concat());
+        match self.aead().seal_in_place_separate_tag(Nonce::assume_unique_for_key(nonce), said, plain) {
+            Ok(made) => tag.copy_from_slice(made.as_ref()),
+            Err(_) => panic!("a cookie is short"),
+        }
+        CookieReply { receiver, nonce, sealed }
+    }
+    /// The cookie in an answer to the message with this check.
+    pub fn open(&self, reply: &CookieReply, shown: &Mac) -> Option<Mac> {
+        let mut sealed = reply.sealed;
+        let said = Aad::from([&reply.receiver.0.to_be_bytes()[..], shown].concat());
+        let plain = self.aead().open_in_place(Nonce::assume_unique_for_key(reply.nonce), said, &mut sealed).ok()?;
+        plain.first_chunk().copied()
+    }
+}
+
+/// The check that shows a cookie.
+pub(super) fn cookie_mac(cookie: &Mac, said: &[u8]) -> Mac {
+    mac(cookie, said)
+}
+
+/// Makes cookies and knows them again: those of the present secret and of the one before.
+#[derive(Debug)]
+pub(super) struct Baker {
+    life: Duration,
+    since: Option<Instant>,
+    secrets: [Option<Secret>; 2],
+}
+
+impl Baker {
+    pub fn new(life: Duration) -> Self {
+        Self { life, since: None, secrets: [None, None] }
+    }
+
+    fn renew(&mut self, now: Instant, entropy: &mut impl Entropy) {
+        let age = self.since.map(|since| now.saturating_since(since));
+        if age.is_some_and(|age| age < self.life) {
+            return;
+        }
+        let before = self.secrets[0].take().filter(|_| age.is_some_and(|age| age < self.life * 2));
+        self.secrets = [Some(Secret::draw(entropy)), before];
+        self.since = Some(now);
+    }
+
+    /// The cookie of an address.
+    pub fn bake(&mut self, now: Instant, from: &Address, entropy: &mut impl Entropy) -> Mac {
+        self.renew(now, entropy);
+        self.secrets[0].as_ref().map_or([0; 16], |secret| mac(secret.bytes(), &from.0))
+    }
+
+    /// Whether this is what somebody at this address would show who has a cookie.
+    pub fn is_good(
+        &mut self,
+        now: Instant,
+        from: &Address,
+        said: &[u8],
+        shown: &Mac,
+        entropy: &mut impl Entropy,
+    ) -> bool {
+        self.renew(now, entropy);
+        let mut secrets = self.secrets.iter().flatten();
+        secrets.any(|secret| is_equal(&cookie_mac(&mac(secret.bytes(), &from.0), said), shown))
+    }
+}
+
+/// A bucket that fills with time: so many in a second, as many at once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bucket {
+    rate: u32,
+    /// What is in it \[ns of filling\].
+    level: Duration,
+    at: Instant,
+}
+
+impl Bucket {
+    pub fn new(rate: u32) -> Self {
+        Self { rate, level: Duration::from_secs(1), at: Instant::ZERO }
+    }
+    /// Takes one out, if there is one.
+    pub fn take(&mut self, now: Instant) -> bool {
+        let full = Duration::from_secs(1);
+        self.level = full.min(self.level + now.saturating_since(self.at).min(full));
+        self.at = now;
+        let cost = full / u64::from(self.rate.max(1));
+        if self.rate == 0 || self.level < cost {
+            return false;
+        }
+        self.level -= cost;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::material::Simulated;
+    use super::*;
+    use crate::random::Stream;
+
+    #[test]
+    fn a_cookie_is_good_for_its_address_and_for_a_while() {
+        let mut entropy = Simulated(Stream::new(1, 0, "cookie"));
+        let life = Duration::from_secs(120);
+        let (mut baker, mut other) = (Baker::new(life), Baker::new(life));
+        let (here, there) = (Address([1; 20]), Address([2; 20]));
+        let start = Instant::ZERO + Duration::from_secs(5);
+        let cookie = baker.bake(start, &here, &mut entropy);
+        let shown = cookie_mac(&cookie, b"message");
+        let mut good = |baker: &mut Baker, at: u64, from, said: &[u8]| {
+            baker.is_good(start + Duration::from_secs(at), from, said, &shown, &mut entropy)
+        };
+        assert!(!good(&mut other, 0, &here, b"message"));
+        assert!(!good(&mut baker, 0, &there, b"message"));
+        assert!(!good(&mut baker, 0, &here, b"another"));
+        assert!(good(&mut baker, 0, &here, b"message"));
+        assert!(good(&mut baker, 120, &here, b"message"), "the secret before is still known");
+        assert!(!good(&mut baker, 240, &here, b"message"));
+    }
+
+    #[test]
+    fn a_bucket_lets_its_rate_through() {
+        let mut bucket = Bucket::new(10);
+        let taken = |bucket: &mut Bucket, from: u64, to: u64| {
+            (from..to).filter(|ms| bucket.take(Instant::ZERO + Duration::from_millis(*ms))).count()
+        };
+        assert_eq!(taken(&mut bucket, 0, 500), 10 + 4);
+        assert_eq!(taken(&mut bucket, 500, 5_500), 50);
+        assert_eq!(taken(&mut Bucket::new(0), 0, 5_000), 0);
+    }
+}

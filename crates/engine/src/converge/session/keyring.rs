@@ -1,0 +1,254 @@
+//! The keys in use: sealing and opening, which need no step of a machine.
+//!
+//! Which key is used, and until when, is decided by [`super::Sessions`]. A nonce never repeats: a key counts for each
+//! member what it has sealed, and keeps the count for as long as it lives, whatever becomes of the member.
+
+use super::codec::Codec;
+use super::message::{Control, FrameHeader, FrameKind, KeyId};
+use super::replay::{NotNew, ReplayWindow};
+use super::service::{Keypair, PeerId};
+use super::stats::{Refusal, Stats};
+use crate::trunk::Member;
+use crate::wire::WireError;
+use airbraid_units::Instant;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many frames one key seals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// After so many it asks to be replaced.
+    pub spent: u64,
+    /// After so many it seals no more.
+    pub exhausted: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        // AES-GCM may seal 2^28 packets of at most 2 KiB if nobody is to tell it from chance with an advantage of more than
+        // 2^-57 (RFC 9001, appendix B.1.1). A quarter of that, and as much again for the handshake: 75 s of 10 Gbit/s.
+        Self { spent: 1 << 26, exhausted: 1 << 27 }
+    }
+}
+
+/// A frame was sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sealed {
+    /// Its header, as written.
+    pub header: FrameHeader,
+    /// The key has sealed as many as it should: tell the machine. Once for each key.
+    pub is_spent: bool,
+}
+
+/// Why a frame was not sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SealRefusal {
+    /// There is no key for this peer, or not the one that was named.
+    NoKey,
+    /// Its time is over.
+    Expired,
+    /// It has sealed as many frames as it may.
+    Exhausted,
+}
+
+/// A frame was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opened {
+    /// Who has sent it.
+    pub peer: PeerId,
+    /// What its header says.
+    pub header: FrameHeader,
+    /// It is the first with this key: tell the machine.
+    pub is_first: bool,
+    /// None newer has come on this member: where it came from is where the peer is.
+    pub is_newest: bool,
+    /// What it says, if it is the session's own: tell the machine.
+    pub control: Option<Control>,
+}
+
+#[derive(Debug)]
+struct Entry<K> {
+    peer: PeerId,
+    theirs: KeyId,
+    send: K,
+    receive: K,
+    expires: Instant,
+    has_opened: bool,
+    /// By member.
+    counters: Box<[u64; 256]>,
+    total: u64,
+    /// By member; there is one for each that an authentic frame has named.
+    windows: BTreeMap<Member, Box<ReplayWindow>>,
+}
+
+/// All keys of one end, and what was done with them.
+#[derive(Debug)]
+pub struct Keyring<C: Codec> {
+    codec: C,
+    limits: Limits,
+    /// By our names.
+    entries: BTreeMap<KeyId, Entry<C::Key>>,
+    /// The one to seal with, by peer.
+    current: BTreeMap<PeerId, KeyId>,
+    /// Names that others have chosen.
+    theirs: BTreeSet<KeyId>,
+    stats: Stats,
+}
+
+impl<C: Codec> Keyring<C> {
+    /// An empty one.
+    pub fn new(codec: C) -> Self {
+        Self::with_limits(codec, Limits::default())
+    }
+    /// An empty one whose keys seal so many frames.
+    pub fn with_limits(codec: C, limits: Limits) -> Self {
+        let (entries, current, theirs) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
+        Self { codec, limits, entries, current, theirs, stats: Stats::default() }
+    }
+
+    /// What was sealed, opened and refused.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+    /// Whether frames can be sealed for this peer.
+    pub fn has_key(&self, peer: PeerId) -> bool {
+        self.current.contains_key(&peer)
+    }
+
+    /// Adds a key, which opens from now on.
+    pub fn install(&mut self, keys: &Keypair) {
+        self.theirs.insert(keys.theirs);
+        let entry = Entry {
+            peer: keys.peer,
+            theirs: keys.theirs,
+            send: self.codec.key(keys.suite, &keys.send),
+            receive: self.codec.key(keys.suite, &keys.receive),
+            expires: keys.expires,
+            has_opened: false,
+            counters: Box::new([0; 256]),
+            total: 0,
+            windows: BTreeMap::new(),
+        };
+        self.entries.insert(keys.ours, entry);
+    }
+
+    /// Seals with this key from now on.
+    pub fn use_key(&mut self, peer: PeerId, key: KeyId) {
+        if self.entries.get(&key).is_some_and(|entry| entry.peer == peer) {
+            self.current.insert(peer, key);
+        }
+    }
+
+    /// Forgets a key.
+    pub fn forget(&mut self, key: KeyId) {
+        if let Some(entry) = self.entries.remove(&key) {
+            self.theirs.remove(&entry.theirs);
+            if self.current.get(&entry.peer) == Some(&key) {
+                self.current.remove(&entry.peer);
+            }
+        }
+    }
+
+    /// Seals a frame of data for a peer and writes its header.
+    ///
+    /// # Errors
+    /// [`SealRefusal`] if there is no key that may; the frame is as it was.
+    pub fn seal(
+        &mut self,
+        now: Instant,
+        peer: PeerId,
+        member: Member,
+        frame: &mut C::Frame,
+    ) -> Result<Sealed, SealRefusal> {
+        let &key = self.current.get(&peer).ok_or(SealRefusal::NoKey)?;
+        self.seal_with(now, key, FrameKind::Data, member, frame)
+    }
+
+    /// Seals a control frame, of which `frame` holds the byte, with a key that need not be in use.
+    ///
+    /// # Errors
+    /// [`SealRefusal`] if that is not possible.
+    pub fn seal_control(
+        &mut self,
+        now: Instant,
+        key: KeyId,
+        member: Member,
+        frame: &mut C::Frame,
+    ) -> Result<Sealed, SealRefusal> {
+        self.seal_with(now, key, FrameKind::Control, member, frame)
+    }
+
+    fn seal_with(
+        &mut self,
+        now: Instant,
+        key: KeyId,
+        kind: FrameKind,
+        member: Member,
+        frame: &mut C::Frame,
+    ) -> Result<Sealed, SealRefusal> {
+        let entry = self.entries.get_mut(&key).ok_or(SealRefusal::NoKey)?;
+        if now >= entry.expires {
+            return Err(SealRefusal::Expired);
+        }
+        if entry.total >= self.limits.exhausted {
+            return Err(SealRefusal::Exhausted);
+        }
+        let counter = &mut entry.counters[usize::from(member.0)];
+        let header = FrameHeader { kind, member, key: entry.theirs, counter: *counter };
+        // First counted, then sealed: whatever happens, never twice.
+        *counter += 1;
+        entry.total += 1;
+        self.codec.seal(&entry.send, &header, frame);
+        self.stats.sent += 1;
+        Ok(Sealed { header, is_spent: entry.total == self.limits.spent })
+    }
+
+    /// Opens a frame in place.
+    ///
+    /// # Errors
+    /// [`Refusal`], which is counted; nothing is to be answered.
+    pub fn open(&mut self, now: Instant, frame: &mut C::Frame) -> Result<Opened, Refusal> {
+        let opened = self.try_open(now, frame);
+        match opened {
+            Ok(_) => self.stats.accepted += 1,
+            Err(refusal) => self.stats.refuse(refusal),
+        }
+        opened
+    }
+
+    fn try_open(&mut self, now: Instant, frame: &mut C::Frame) -> Result<Opened, Refusal> {
+        let header = self.codec.header(frame).map_err(refusal)?;
+        let Some(entry) = self.entries.get_mut(&header.key) else {
+            let is_ours = self.theirs.contains(&header.key);
+            return Err(if is_ours { Refusal::Reflected } else { Refusal::UnknownKey });
+        };
+        if now >= entry.expires {
+            return Err(Refusal::Expired);
+        }
+        // What the header says is not believed before the frame is opened; a look costs nothing.
+        let newness = entry.windows.get(&header.member).map_or(Ok(true), |window| window.check(header.counter));
+        let is_newest = newness.map_err(|not_new| match not_new {
+            NotNew::Repeated => Refusal::Replayed,
+            NotNew::TooOld => Refusal::Stale,
+        })?;
+        self.codec.open(&entry.receive, &header, frame).map_err(|_| Refusal::Forged)?;
+        entry.windows.entry(header.member).or_default().commit(header.counter);
+        let control = match header.kind {
+            FrameKind::Data => None,
+            FrameKind::Control => {
+                let byte = self.codec.first_byte(frame).and_then(Control::from_byte);
+                Some(byte.ok_or(Refusal::Malformed)?)
+            }
+        };
+        let is_first = !std::mem::replace(&mut entry.has_opened, true);
+        Ok(Opened { peer: entry.peer, header, is_first, is_newest, control })
+    }
+}
+
+/// Bytes that are no message.
+pub(super) fn refusal(error: WireError) -> Refusal {
+    match error {
+        WireError::Truncated => Refusal::Truncated,
+        WireError::Version(_) => Refusal::Version,
+        WireError::Kind(_) | WireError::Malformed | WireError::Check => Refusal::Malformed,
+    }
+}

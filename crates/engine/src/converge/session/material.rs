@@ -1,0 +1,60 @@
+//! Keys, and where their randomness comes from.
+
+use crate::random::Stream;
+use std::fmt;
+use zeroize::Zeroize;
+
+/// A host's source of randomness for keys: the operating system's in the daemon, a stream in the simulator.
+pub trait Entropy {
+    /// Fills `bytes` with numbers that nobody else can guess.
+    fn fill(&mut self, bytes: &mut [u8]);
+}
+
+/// A source for simulations, which must repeat. **Not for keys that are to be secret**: the stream can be computed.
+#[derive(Clone, Debug)]
+pub struct Simulated(pub Stream);
+
+impl Entropy for Simulated {
+    fn fill(&mut self, bytes: &mut [u8]) {
+        for chunk in bytes.chunks_mut(8) {
+            chunk.copy_from_slice(&self.0.next_u64().to_be_bytes()[..chunk.len()]);
+        }
+    }
+}
+
+/// 32 bytes that are nobody else's business: never printed, wiped when dropped.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret([u8; 32]);
+
+impl Secret {
+    /// The secret with these bytes.
+    pub const fn new(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+    /// A new one.
+    pub fn draw(entropy: &mut impl Entropy) -> Self {
+        let mut bytes = [0; 32];
+        entropy.fill(&mut bytes);
+        Self(bytes)
+    }
+    /// Its bytes.
+    pub const fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl Drop for Secret {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+/// The public half of an X25519 key: the name of an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PublicKey(pub [u8; 32]);

@@ -1,0 +1,46 @@
+//! Link security: who is at the other end, and that nobody else reads, changes or repeats what is sent.
+//!
+//! After Noise (revision 34) with the pattern IKpsk2 and the message flow of WireGuard (Donenfeld 2017, section 5); what
+//! differs, and why, is in `docs/decisions/0008-link-security.md`. The paper's own proposal (section 4.2: a master key
+//! and three messages) is superseded.
+//!
+//! How a host uses it:
+//!
+//! 1. One [`Sessions`] holds the identity of this end and its [`PeerConfig`]s. Datagrams whose first byte says that they
+//!    are of a handshake go in as [`Input::Datagram`], what comes out is sent.
+//! 2. One [`Keyring`] has the keys. The host carries [`Output::Install`], [`Output::Use`] and [`Output::Forget`] to it, and
+//!    seals and opens frames with it, without a step of the machine.
+//! 3. What the ring sees goes back: [`Opened::is_first`] as [`Input::Confirmed`], control frames as [`Input::Control`],
+//!    [`Sealed::is_spent`] as [`Input::Spent`]. A peer that moved is told by [`Opened::is_newest`]: authenticated, and not
+//!    an old frame that came by another way.
+//!
+//! What must touch bytes goes through the port [`Codec`]: [`Aead`] seals buffers, [`Account`] descriptors; a test holds
+//! them together. Randomness for keys comes from the host's [`Entropy`]; it never draws any of its own, has no clock,
+//! and never answers a datagram with more bytes than it brought.
+
+mod codec;
+mod config;
+mod cookie;
+mod keyring;
+mod material;
+mod message;
+mod noise;
+mod peer;
+mod replay;
+mod service;
+mod sessions;
+mod stats;
+
+pub use codec::{Account, Aead, Codec, Descriptor, Proof};
+pub use config::{Config, PeerConfig, Timing};
+pub use keyring::{Keyring, Limits, Opened, SealRefusal, Sealed};
+pub use material::{Entropy, PublicKey, Secret, Simulated};
+pub use message::{
+    Control, CookieReply, FRAME_HEADER_LEN, FRAME_OVERHEAD, FrameHeader, FrameKind, Initiation, KeyId, Response, Suite,
+    TAG_LEN,
+};
+pub use noise::{PATTERN, public_key};
+pub use replay::{ReplayWindow, WINDOW};
+pub use service::{Address, Input, Keypair, Output, PeerId, Role};
+pub use sessions::Sessions;
+pub use stats::{Refusal, Stats};

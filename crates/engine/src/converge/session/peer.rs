@@ -1,0 +1,174 @@
+//! What is known of one peer: its keys, first messages that have no answer yet, and when something is to be done.
+
+use super::config::PeerConfig;
+use super::cookie::{Door, Mac};
+use super::material::{PublicKey, Secret};
+use super::message::{Initiation, KeyId};
+use super::noise::Sent;
+use super::service::{Address, Role};
+use crate::machine::Wake;
+use airbraid_units::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// First messages that may still be answered: the path may be longer than the first repetition.
+pub(super) const ATTEMPTS: usize = 3;
+/// Keys of which the initiator has shown nothing yet; it may have any of the answers that are on their way.
+pub(super) const UNCONFIRMED: usize = ATTEMPTS;
+/// Keys that are, or were, in use: what was sealed with the old one is still on its way.
+pub(super) const USED: usize = 2;
+/// Places where a peer may be.
+const ADDRESSES: usize = 8;
+
+/// What asks to be woken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Timer {
+    /// A first message has no answer.
+    Retry,
+    /// The responder has not shown that it has the key.
+    Confirm,
+    /// The key is old.
+    Rekey,
+    /// A key's time is over.
+    Expire,
+}
+
+impl Timer {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Retry => "session.retry",
+            Self::Confirm => "session.confirm",
+            Self::Rekey => "session.rekey",
+            Self::Expire => "session.expire",
+        }
+    }
+}
+
+/// A first message that was sent.
+#[derive(Debug)]
+pub(super) struct Attempt {
+    pub message: Initiation,
+    pub noise: Sent,
+    pub to: Address,
+}
+
+/// Something that is repeated, less and less often.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Repeating {
+    pub since: Instant,
+    pub at: Instant,
+    pub interval: Duration,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Key {
+    pub ours: KeyId,
+    pub role: Role,
+    pub expires: Instant,
+    /// Whether frames were sealed with it.
+    pub is_used: bool,
+    /// Whether the other end has shown that it has it.
+    pub is_confirmed: bool,
+    /// Where the first message came from. Anybody can repeat an old one: the peer is there when the key is confirmed.
+    pub place: Option<Address>,
+}
+
+#[derive(Debug)]
+pub(super) struct Peer {
+    pub public: PublicKey,
+    pub psk: Secret,
+    pub door: Door,
+    pub addresses: VecDeque<Address>,
+    /// The newest time stamp that it has shown.
+    pub stamp: Option<u64>,
+    /// The cookie that it has given us, for what we send to this address.
+    pub cookie: Option<(Address, Instant, Mac)>,
+    pub attempts: VecDeque<Attempt>,
+    pub attempting: Option<Repeating>,
+    /// Those in use behind the others, the newest last.
+    pub keys: Vec<Key>,
+    pub confirming: Option<(KeyId, Repeating)>,
+    pub rekey: Option<Instant>,
+}
+
+impl Peer {
+    pub fn new(config: PeerConfig) -> Self {
+        Self {
+            public: config.public,
+            psk: config.psk,
+            door: Door::new(&config.public),
+            addresses: config.addresses.into(),
+            stamp: None,
+            cookie: None,
+            attempts: VecDeque::new(),
+            attempting: None,
+            keys: vec![],
+            confirming: None,
+            rekey: None,
+        }
+    }
+
+    /// It has been here: the first place to look for it.
+    pub fn met_at(&mut self, place: Address) {
+        self.addresses.retain(|known| *known != place);
+        self.addresses.push_front(place);
+        self.addresses.truncate(ADDRESSES);
+    }
+
+    /// The next place to look for it.
+    pub fn next_address(&mut self) -> Option<Address> {
+        self.addresses.rotate_left(usize::from(!self.addresses.is_empty()));
+        self.addresses.back().copied()
+    }
+
+    pub fn is_up(&self) -> bool {
+        self.keys.iter().any(|key| key.is_used)
+    }
+
+    pub fn key(&mut self, name: KeyId) -> Option<&mut Key> {
+        self.keys.iter_mut().find(|key| key.ours == name)
+    }
+
+    /// From now on this is the one in use; gives the one that is too old to be kept.
+    pub fn take_into_use(&mut self, name: KeyId) -> Option<KeyId> {
+        let at = self.keys.iter().position(|key| key.ours == name)?;
+        let mut key = self.keys.remove(at);
+        key.is_used = true;
+        self.keys.push(key);
+        self.surplus(true, USED)
+    }
+
+    /// Adds one that is not in use; gives the one that is too old to be kept.
+    pub fn keep(&mut self, key: Key) -> Option<KeyId> {
+        self.keys.push(key);
+        self.surplus(false, UNCONFIRMED)
+    }
+
+    fn surplus(&mut self, is_used: bool, most: usize) -> Option<KeyId> {
+        let mut these = self.keys.iter().filter(|key| key.is_used == is_used);
+        let oldest = these.next().map(|key| key.ours)?;
+        let is_surplus = these.count() + 1 > most;
+        is_surplus.then(|| {
+            self.keys.retain(|key| key.ours != oldest);
+            oldest
+        })
+    }
+
+    /// The timers that run.
+    fn timers(&self) -> impl Iterator<Item = (Instant, Timer)> {
+        let expiries = self.keys.iter().map(|key| (key.expires, Timer::Expire));
+        let retry = self.attempting.map(|attempting| (attempting.at, Timer::Retry));
+        let confirm = self.confirming.map(|(_, repeating)| (repeating.at, Timer::Confirm));
+        let rekey = self.rekey.map(|at| (at, Timer::Rekey));
+        expiries.chain(retry).chain(confirm).chain(rekey)
+    }
+
+    /// One that is due.
+    pub fn due(&self, now: Instant) -> Option<Timer> {
+        self.timers().find(|(at, _)| *at <= now).map(|(_, timer)| timer)
+    }
+
+    /// The earliest.
+    pub fn wake(&self) -> Option<Wake> {
+        self.timers().min_by_key(|(at, _)| *at).map(|(at, timer)| Wake { at, why: timer.name() })
+    }
+}

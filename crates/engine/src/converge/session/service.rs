@@ -1,0 +1,94 @@
+//! The interface between [`super::Sessions`] and its host.
+
+use super::material::Secret;
+use super::message::{Control, KeyId, Suite};
+use airbraid_units::Instant;
+
+/// A place that datagrams come from and go to, as the host writes it: an IPv6 address, a port and an interface, say. A
+/// cookie is good for one of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Address(pub [u8; 20]);
+
+/// The index of a peer in the configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PeerId(pub u16);
+
+/// Who began the handshake that made a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// This end.
+    Initiator,
+    /// The other.
+    Responder,
+}
+
+/// The keys that a handshake has made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keypair {
+    /// Whom it is shared with.
+    pub peer: PeerId,
+    /// What this end calls it: what frames that come have in their header.
+    pub ours: KeyId,
+    /// What the other end calls it: what goes into the header of frames that are sent.
+    pub theirs: KeyId,
+    /// Seals what is sent.
+    pub send: Secret,
+    /// Opens what comes.
+    pub receive: Secret,
+    /// With what.
+    pub suite: Suite,
+    /// The version of the protocol that both speak.
+    pub version: u8,
+    /// This end's part.
+    pub role: Role,
+    /// When it stops being good for anything.
+    pub expires: Instant,
+}
+
+/// Everything the world tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// There is something to send, or to come: a session with this peer is wanted.
+    Connect(PeerId),
+    /// Where a peer may be now.
+    Addresses(PeerId, Vec<Address>),
+    /// A datagram that is no frame.
+    Datagram {
+        /// Where it came from.
+        from: Address,
+        /// All of it.
+        bytes: Vec<u8>,
+    },
+    /// A frame was opened with this key for the first time.
+    Confirmed(PeerId, KeyId),
+    /// A control frame was opened with this key.
+    Control(PeerId, KeyId, Control),
+    /// The key in use has sealed many frames: make a new one.
+    Spent(PeerId),
+}
+
+/// Everything it asks of the world.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// Send this datagram.
+    Transmit {
+        /// Where to.
+        to: Address,
+        /// All of it.
+        bytes: Vec<u8>,
+    },
+    /// Frames that name this key can be opened from now on.
+    Install(Box<Keypair>),
+    /// Seal with this key from now on (by our name).
+    Use(PeerId, KeyId),
+    /// Seal this control frame with this key and send it.
+    Control(PeerId, KeyId, Control),
+    /// This key opens nothing any more.
+    Forget(PeerId, KeyId),
+    /// There is a session now, and was none.
+    Up(PeerId),
+    /// There is none any more.
+    Down(PeerId),
+    /// The peer has not answered for as long as an attempt lasts.
+    Failed(PeerId),
+}

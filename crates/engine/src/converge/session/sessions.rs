@@ -1,0 +1,473 @@
+//! The machine of the handshakes: who is asked when, who is answered, which key is in use and until when.
+//!
+//! Work for each call grows with the number of peers, which is configured; a datagram costs one look-up, and the two
+//! operations of a handshake only behind the checks of [`super::cookie`].
+
+use super::config::{Config, Timing};
+use super::cookie::{Baker, Bucket, Door, cookie_mac};
+use super::keyring::refusal;
+use super::material::{Entropy, PublicKey, Secret};
+use super::message::{Control, CookieReply, Initiation, KeyId, Response, Suite};
+use super::noise::{self, Split};
+use super::peer::{ATTEMPTS, Attempt, Key, Peer, Repeating, Timer};
+use super::service::{Address, Input, Keypair, Output, PeerId, Role};
+use super::stats::{Refusal, Stats};
+use crate::machine::{Machine, Wake};
+use crate::random::Stream;
+use crate::wire::{SessionMessage, emit_cookie_reply, emit_initiation, emit_response, parse_session};
+use airbraid_units::{Duration, Instant};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
+
+/// The oldest and the newest version of the protocol that this code speaks.
+const VERSIONS: (u8, u8) = (1, 1);
+/// For how many times the first interval the initiator asks whether the responder has the key, before it makes another: five
+/// questions, each twice as long after the one before.
+const ASKING: u64 = 31;
+/// What a check leaves out: itself, and what follows it.
+const MAC_AT: usize = 112;
+const COOKIE_MAC_AT: usize = 128;
+
+/// The sessions of one end with all its peers.
+#[derive(Debug)]
+pub struct Sessions<E> {
+    identity: Secret,
+    public: PublicKey,
+    /// Ours.
+    door: Door,
+    suites: Vec<Suite>,
+    timing: Timing,
+    epoch_ns: u64,
+    peers: Vec<Peer>,
+    by_public: BTreeMap<PublicKey, PeerId>,
+    /// Our names of keys that are, or may come to be.
+    names: BTreeMap<KeyId, PeerId>,
+    last_stamp: u64,
+    entropy: E,
+    jitter: Stream,
+    baker: Baker,
+    load: Bucket,
+    load_most: Bucket,
+    stats: Stats,
+    outputs: VecDeque<Output>,
+}
+
+/// Binds what is said in the clear to the handshake: who changes the offer breaks it.
+fn prologue(message: &[u8]) -> Vec<u8> {
+    [b"airbraid session", &message[..8]].concat()
+}
+
+impl<E: Entropy> Sessions<E> {
+    /// One end; `jitter` spreads repetitions, `entropy` makes keys.
+    pub fn new(config: Config, entropy: E, jitter: Stream) -> Self {
+        let public = noise::public_key(&config.identity);
+        let peers: Vec<Peer> = config.peers.into_iter().map(Peer::new).collect();
+        let by_public = (0..).zip(&peers).map(|(at, peer)| (peer.public, PeerId(at))).collect();
+        Self {
+            identity: config.identity,
+            public,
+            door: Door::new(&public),
+            suites: config.suites,
+            timing: config.timing,
+            epoch_ns: config.epoch_ns,
+            peers,
+            by_public,
+            names: BTreeMap::new(),
+            last_stamp: 0,
+            entropy,
+            jitter,
+            baker: Baker::new(config.timing.cookie),
+            load: Bucket::new(config.timing.load),
+            load_most: Bucket::new(config.timing.load_most),
+            stats: Stats::default(),
+            outputs: VecDeque::new(),
+        }
+    }
+
+    /// The public key of this end.
+    pub fn public(&self) -> PublicKey {
+        self.public
+    }
+    /// Handshake messages: accepted, sent and refused.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+    /// Whether there is a session with this peer.
+    pub fn is_up(&self, peer: PeerId) -> bool {
+        self.peers.get(usize::from(peer.0)).is_some_and(Peer::is_up)
+    }
+
+    fn peer(&mut self, peer: PeerId) -> Option<&mut Peer> {
+        self.peers.get_mut(usize::from(peer.0))
+    }
+
+    fn transmit(&mut self, to: Address, bytes: &[u8]) {
+        self.stats.sent += 1;
+        self.outputs.push_back(Output::Transmit { to, bytes: bytes.to_vec() });
+    }
+
+    /// A name that no key of ours has.
+    fn new_name(&mut self, peer: PeerId) -> KeyId {
+        loop {
+            let mut bytes = [0; 4];
+            self.entropy.fill(&mut bytes);
+            let name = KeyId(u32::from_be_bytes(bytes));
+            if let Entry::Vacant(place) = self.names.entry(name) {
+                place.insert(peer);
+                return name;
+            }
+        }
+    }
+
+    fn repeating(&mut self, now: Instant) -> Repeating {
+        Repeating { since: now, at: now, interval: self.timing.retry }
+    }
+
+    /// The next time, and the one after that twice as far, both with up to a third more.
+    fn later(&mut self, now: Instant, repeating: &mut Repeating) {
+        let third = u32::try_from(repeating.interval.as_nanos() / 3).unwrap_or(u32::MAX);
+        repeating.at = now + repeating.interval + Duration::from_nanos(u64::from(self.jitter.up_to(third)));
+        repeating.interval = self.timing.retry_most.min(repeating.interval * 2);
+    }
+
+    // The initiator.
+
+    fn connect(&mut self, now: Instant, id: PeerId) {
+        let repeating = self.repeating(now);
+        let Some(peer) = self.peer(id) else { return };
+        if peer.attempting.is_none() && !peer.addresses.is_empty() {
+            peer.attempting = Some(repeating);
+            self.attempt(now, id);
+        }
+    }
+
+    /// Sends a first message, or gives up.
+    fn attempt(&mut self, now: Instant, id: PeerId) {
+        let give_up = self.timing.give_up;
+        let Some(peer) = self.peer(id) else { return };
+        let Some(mut attempting) = peer.attempting else { return };
+        let to = peer.next_address().filter(|_| now.saturating_since(attempting.since) < give_up);
+        let Some(to) = to else {
+            self.stop_attempting(id, None);
+            self.outputs.push_back(Output::Failed(id));
+            return;
+        };
+        self.later(now, &mut attempting);
+        self.initiate(now, id, to);
+        if let Some(peer) = self.peer(id) {
+            peer.attempting = Some(attempting);
+        }
+    }
+
+    fn initiate(&mut self, now: Instant, id: PeerId, to: Address) {
+        let stamp = self.epoch_ns.saturating_add(now.as_nanos()).max(self.last_stamp + 1);
+        self.last_stamp = stamp;
+        let suites = self.suites.iter().fold(0, |bits, suite| bits | suite.bit());
+        let (sender, ephemeral) = (self.new_name(id), Secret::draw(&mut self.entropy));
+        let mut message =
+            Initiation { versions: VERSIONS, suites, sender, noise: [0; 104], mac: [0; 16], cookie_mac: [0; 16] };
+        let prologue = prologue(&emit_initiation(&message));
+        let peer = &mut self.peers[usize::from(id.0)];
+        let made = noise::initiate(&self.identity, &peer.public, &peer.psk, &prologue, ephemeral, stamp.to_be_bytes());
+        let Ok((noise, first)) = made else {
+            self.names.remove(&sender);
+            return;
+        };
+        message.noise = first;
+        message.mac = peer.door.mac(&emit_initiation(&message)[..MAC_AT]);
+        if let Some((_, since, cookie)) = peer.cookie.filter(|(place, _, _)| *place == to)
+            && now.saturating_since(since) < self.timing.cookie
+        {
+            message.cookie_mac = cookie_mac(&cookie, &emit_initiation(&message)[..COOKIE_MAC_AT]);
+        }
+        let bytes = emit_initiation(&message);
+        peer.attempts.push_back(Attempt { message, noise, to });
+        if peer.attempts.len() > ATTEMPTS
+            && let Some(old) = peer.attempts.pop_front()
+        {
+            self.names.remove(&old.message.sender);
+        }
+        self.transmit(to, &bytes);
+    }
+
+    /// Forgets the first messages that have no answer; `but` has become a key.
+    fn stop_attempting(&mut self, id: PeerId, but: Option<KeyId>) {
+        let Some(peer) = self.peer(id) else { return };
+        peer.attempting = None;
+        let names: Vec<KeyId> = peer.attempts.drain(..).map(|attempt| attempt.message.sender).collect();
+        for name in names.into_iter().filter(|name| Some(*name) != but) {
+            self.names.remove(&name);
+        }
+    }
+
+    fn on_response(&mut self, now: Instant, message: &Response, bytes: &[u8]) -> Result<(), Refusal> {
+        if !self.door.knows(&bytes[..bytes.len() - 16], &message.mac) {
+            return Err(Refusal::Stranger);
+        }
+        let &id = self.names.get(&message.receiver).ok_or(Refusal::UnknownKey)?;
+        let peer = self.peers.get_mut(usize::from(id.0)).ok_or(Refusal::UnknownKey)?;
+        // It is the name of a key already: this answer has come.
+        let mut attempts = peer.attempts.iter_mut();
+        let attempt = attempts.find(|attempt| attempt.message.sender == message.receiver).ok_or(Refusal::Replayed)?;
+        let (chosen, split) = attempt.noise.finish(&message.noise).map_err(|_| Refusal::Forged)?;
+        let [version, suite, 0, 0, a, b, c, d] = chosen else { return Err(Refusal::Malformed) };
+        let suite = self.suites.iter().copied().find(|ours| ours.bit() == suite);
+        let suite = suite.filter(|_| (VERSIONS.0..=VERSIONS.1).contains(&version)).ok_or(Refusal::Version)?;
+        let keys = Keypair {
+            peer: id,
+            ours: message.receiver,
+            theirs: KeyId(u32::from_be_bytes([a, b, c, d])),
+            send: split.from_initiator,
+            receive: split.from_responder,
+            suite,
+            version,
+            role: Role::Initiator,
+            expires: now + self.timing.expire,
+        };
+        self.stop_attempting(id, Some(keys.ours));
+        let name = self.install(keys, None);
+        self.take_into_use(now, id, name);
+        let mut asking = self.repeating(now);
+        self.outputs.push_back(Output::Control(id, name, Control::Confirm));
+        self.later(now, &mut asking);
+        self.peers[usize::from(id.0)].confirming = Some((name, asking));
+        Ok(())
+    }
+
+    fn on_cookie_reply(&mut self, now: Instant, reply: &CookieReply) -> Result<(), Refusal> {
+        let &id = self.names.get(&reply.receiver).ok_or(Refusal::UnknownKey)?;
+        let peer = self.peers.get_mut(usize::from(id.0)).ok_or(Refusal::UnknownKey)?;
+        let mut attempts = peer.attempts.iter_mut();
+        let attempt = attempts.find(|attempt| attempt.message.sender == reply.receiver).ok_or(Refusal::Replayed)?;
+        let cookie = peer.door.open(reply, &attempt.message.mac).ok_or(Refusal::Forged)?;
+        let shown = cookie_mac(&cookie, &emit_initiation(&attempt.message)[..COOKIE_MAC_AT]);
+        if shown == attempt.message.cookie_mac {
+            return Err(Refusal::Replayed);
+        }
+        // The same message, shown to be from here: once for each cookie.
+        attempt.message.cookie_mac = shown;
+        peer.cookie = Some((attempt.to, now, cookie));
+        let (to, bytes) = (attempt.to, emit_initiation(&attempt.message));
+        self.transmit(to, &bytes);
+        Ok(())
+    }
+
+    /// No answer to the question whether the responder has the key.
+    fn ask_again(&mut self, now: Instant, id: PeerId) {
+        let Some((key, mut asking)) = self.peer(id).and_then(|peer| peer.confirming.take()) else { return };
+        self.later(now, &mut asking);
+        if now.saturating_since(asking.since) >= self.timing.retry * ASKING {
+            self.connect(now, id);
+            return;
+        }
+        self.outputs.push_back(Output::Control(id, key, Control::Confirm));
+        if let Some(peer) = self.peer(id) {
+            peer.confirming = Some((key, asking));
+        }
+    }
+
+    // The responder.
+
+    fn on_initiation(
+        &mut self,
+        now: Instant,
+        from: Address,
+        message: &Initiation,
+        bytes: &[u8],
+    ) -> Result<(), Refusal> {
+        if !self.door.knows(&bytes[..MAC_AT], &message.mac) {
+            return Err(Refusal::Stranger);
+        }
+        self.admit(now, from, message, bytes)?;
+        let version = message.versions.1.min(VERSIONS.1);
+        let suite = self.suites.iter().copied().find(|suite| suite.bit() & message.suites != 0);
+        let suite = suite.filter(|_| version >= message.versions.0.max(VERSIONS.0)).ok_or(Refusal::Version)?;
+        let ephemeral = Secret::draw(&mut self.entropy);
+        let heard = noise::hear(&self.identity, &prologue(bytes), ephemeral, &message.noise);
+        let heard = heard.map_err(|_| Refusal::Forged)?;
+        let &id = self.by_public.get(&heard.peer).ok_or(Refusal::UnknownPeer)?;
+        let stamp = u64::from_be_bytes(heard.stamp);
+        if self.peers[usize::from(id.0)].stamp.is_some_and(|newest| stamp <= newest) {
+            return Err(Refusal::Replayed);
+        }
+        let ours = self.new_name(id);
+        let [a, b, c, d] = ours.0.to_be_bytes();
+        let peer = &mut self.peers[usize::from(id.0)];
+        let answer = heard.answer(&peer.psk, [version, suite.bit(), 0, 0, a, b, c, d]);
+        let Ok((noise, Split { from_initiator, from_responder })) = answer else {
+            self.names.remove(&ours);
+            return Err(Refusal::Forged);
+        };
+        peer.stamp = Some(stamp);
+        let keys = Keypair {
+            peer: id,
+            ours,
+            theirs: message.sender,
+            send: from_responder,
+            receive: from_initiator,
+            suite,
+            version,
+            role: Role::Responder,
+            expires: now + self.timing.expire,
+        };
+        self.install(keys, Some(from));
+        let mut response = Response { receiver: message.sender, noise, mac: [0; 16] };
+        let emitted = emit_response(&response);
+        response.mac = self.peers[usize::from(id.0)].door.mac(&emitted[..emitted.len() - 16]);
+        self.transmit(from, &emit_response(&response));
+        Ok(())
+    }
+
+    /// Whether there is time for it, and if there is not, for the sake of whom.
+    fn admit(&mut self, now: Instant, from: Address, message: &Initiation, bytes: &[u8]) -> Result<(), Refusal> {
+        let is_shown = message.cookie_mac != [0; 16];
+        let said = &bytes[..COOKIE_MAC_AT];
+        let entropy = &mut self.entropy;
+        if is_shown && self.baker.is_good(now, &from, said, &message.cookie_mac, entropy) {
+            return if self.load_most.take(now) { Ok(()) } else { Err(Refusal::Overload) };
+        }
+        // A cookie that is wrong is worth no more than none, and never less than a new one.
+        if !is_shown && self.load.take(now) {
+            return Ok(());
+        }
+        let cookie = self.baker.bake(now, &from, entropy);
+        let mut nonce = [0; 12];
+        entropy.fill(&mut nonce);
+        let reply = self.door.seal(message.sender, nonce, &cookie, &message.mac);
+        self.transmit(from, &emit_cookie_reply(&reply));
+        Err(Refusal::NoCookie)
+    }
+
+    // Both.
+
+    fn install(&mut self, keys: Keypair, place: Option<Address>) -> KeyId {
+        let (id, ours, role, expires) = (keys.peer, keys.ours, keys.role, keys.expires);
+        let key = Key { ours, role, expires, is_used: false, is_confirmed: false, place };
+        self.outputs.push_back(Output::Install(Box::new(keys)));
+        let surplus = self.peer(id).and_then(|peer| peer.keep(key));
+        self.forget(id, surplus);
+        ours
+    }
+
+    fn forget(&mut self, id: PeerId, key: Option<KeyId>) {
+        if let Some(key) = key {
+            self.names.remove(&key);
+            self.outputs.push_back(Output::Forget(id, key));
+        }
+    }
+
+    fn take_into_use(&mut self, now: Instant, id: PeerId, name: KeyId) {
+        let rekey = self.timing.rekey;
+        let Some(peer) = self.peer(id) else { return };
+        let was_up = peer.is_up();
+        let surplus = peer.take_into_use(name);
+        let role = peer.key(name).map(|key| key.role);
+        peer.confirming = None;
+        peer.rekey = Some(now + if role == Some(Role::Initiator) { rekey } else { rekey + rekey / 2 });
+        self.outputs.push_back(Output::Use(id, name));
+        self.forget(id, surplus);
+        if !was_up {
+            self.outputs.push_back(Output::Up(id));
+        }
+    }
+
+    fn on_confirmed(&mut self, now: Instant, id: PeerId, name: KeyId) {
+        let Some(peer) = self.peer(id) else { return };
+        peer.confirming.take_if(|(key, _)| *key == name);
+        let Some(key) = peer.key(name).filter(|key| !key.is_confirmed) else { return };
+        key.is_confirmed = true;
+        let (is_used, place) = (key.is_used, key.place);
+        if let Some(place) = place {
+            peer.met_at(place);
+        }
+        if !is_used {
+            self.stop_attempting(id, None);
+            self.take_into_use(now, id, name);
+        }
+    }
+
+    fn on_control(&mut self, now: Instant, id: PeerId, name: KeyId, control: Control) {
+        self.on_confirmed(now, id, name);
+        let role = self.peer(id).and_then(|peer| peer.key(name)).map(|key| key.role);
+        if control == Control::Confirm && role == Some(Role::Responder) {
+            self.outputs.push_back(Output::Control(id, name, Control::Confirmed));
+        }
+    }
+
+    fn expire(&mut self, now: Instant, id: PeerId) {
+        let Some(peer) = self.peer(id) else { return };
+        let was_up = peer.is_up();
+        let expired: Vec<KeyId> = peer.keys.iter().filter(|key| key.expires <= now).map(|key| key.ours).collect();
+        peer.keys.retain(|key| key.expires > now);
+        peer.confirming.take_if(|(key, _)| expired.contains(key));
+        let is_down = was_up && !peer.is_up();
+        if is_down {
+            peer.rekey = None;
+        }
+        for key in expired {
+            self.forget(id, Some(key));
+        }
+        if is_down {
+            self.outputs.push_back(Output::Down(id));
+        }
+    }
+
+    fn on_datagram(&mut self, now: Instant, from: Address, bytes: &[u8]) {
+        let done = match parse_session(bytes) {
+            Ok(SessionMessage::Initiation(message)) => self.on_initiation(now, from, &message, bytes),
+            Ok(SessionMessage::Response(message)) => self.on_response(now, &message, bytes),
+            Ok(SessionMessage::CookieReply(message)) => self.on_cookie_reply(now, &message),
+            // Frames are the ring's.
+            Ok(SessionMessage::Frame(_)) => Err(Refusal::Malformed),
+            Err(error) => Err(refusal(error)),
+        };
+        match done {
+            Ok(()) => self.stats.accepted += 1,
+            Err(refusal) => self.stats.refuse(refusal),
+        }
+    }
+}
+
+impl<E: Entropy> Machine for Sessions<E> {
+    type Input = Input;
+    type Output = Output;
+
+    fn handle_input(&mut self, now: Instant, input: Input) {
+        match input {
+            Input::Connect(peer) | Input::Spent(peer) => self.connect(now, peer),
+            Input::Addresses(id, addresses) => {
+                if let Some(peer) = self.peer(id) {
+                    peer.addresses = addresses.into();
+                }
+            }
+            Input::Datagram { from, bytes } => self.on_datagram(now, from, &bytes),
+            Input::Confirmed(peer, key) => self.on_confirmed(now, peer, key),
+            Input::Control(peer, key, control) => self.on_control(now, peer, key, control),
+        }
+        self.handle_timeout(now);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        for id in (0..self.peers.len()).map(|at| PeerId(at as u16)) {
+            while let Some(timer) = self.peers[usize::from(id.0)].due(now) {
+                match timer {
+                    Timer::Expire => self.expire(now, id),
+                    Timer::Retry => self.attempt(now, id),
+                    Timer::Confirm => self.ask_again(now, id),
+                    Timer::Rekey => {
+                        self.peers[usize::from(id.0)].rekey = None;
+                        self.connect(now, id);
+                    }
+                }
+            }
+        }
+    }
+
+    fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Option<Wake> {
+        self.peers.iter().filter_map(Peer::wake).min_by_key(|wake| wake.at)
+    }
+}

@@ -1,0 +1,76 @@
+//! Why something was refused, and how often.
+
+/// Why a datagram or a frame was not accepted. None of these is answered, but for [`Self::NoCookie`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// There are fewer bytes than such a message has.
+    Truncated,
+    /// It says what cannot be.
+    Malformed,
+    /// It is of a version that this end does not speak, or offers none, or no suite.
+    Version,
+    /// Its sender does not know whom it speaks to: the outer check does not hold.
+    Stranger,
+    /// It does not show that it comes from where it says, and must: answered with a cookie, which is shorter.
+    NoCookie,
+    /// There are too many that have cookies, too.
+    Overload,
+    /// The static key that it shows is none of the peers'.
+    UnknownPeer,
+    /// It names no key that this end has (any more), and answers no message of its own.
+    UnknownKey,
+    /// It is a frame of our own that came back.
+    Reflected,
+    /// It was not sealed by the key that it names: changed on its way, by the wrong key, made up.
+    Forged,
+    /// It has come before.
+    Replayed,
+    /// It is so old that nobody can tell whether it has come before.
+    Stale,
+    /// Its key's time is over.
+    Expired,
+}
+
+impl Refusal {
+    /// All of them, in order.
+    pub const ALL: [Self; 13] = [
+        Self::Truncated,
+        Self::Malformed,
+        Self::Version,
+        Self::Stranger,
+        Self::NoCookie,
+        Self::Overload,
+        Self::UnknownPeer,
+        Self::UnknownKey,
+        Self::Reflected,
+        Self::Forged,
+        Self::Replayed,
+        Self::Stale,
+        Self::Expired,
+    ];
+}
+
+/// What has been accepted and refused.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Handshake messages, or frames, that were accepted.
+    pub accepted: u64,
+    /// Handshake messages, or frames, that were sent.
+    pub sent: u64,
+    refused: [u64; Refusal::ALL.len()],
+}
+
+impl Stats {
+    /// How many were refused for this reason.
+    pub fn refused(&self, refusal: Refusal) -> u64 {
+        self.refused[refusal as usize]
+    }
+    /// How many were refused.
+    pub fn refused_total(&self) -> u64 {
+        self.refused.iter().sum()
+    }
+    /// Counts one that is not accepted.
+    pub(super) fn refuse(&mut self, refusal: Refusal) {
+        self.refused[refusal as usize] += 1;
+    }
+}

@@ -1,0 +1,64 @@
+//! Byte format of the beacons of interface selection, 16 bytes; what carries them says whose they are:
+//!
+//! ```text
+//!  0         1   2       4        8        12      16
+//!  | version | 1 | zeros | number | newest | heard |
+//! ```
+
+use super::WireError;
+use crate::converge::select::Beacon;
+use airbraid_units::SeqNum;
+
+/// The version of this format that this code speaks.
+pub const BEACON_VERSION: u8 = 1;
+/// Length of a beacon \[byte\].
+pub const BEACON_LEN: usize = 16;
+
+/// Writes a beacon.
+pub fn emit_beacon(beacon: &Beacon) -> [u8; BEACON_LEN] {
+    let mut bytes = [0; BEACON_LEN];
+    bytes[..2].copy_from_slice(&[BEACON_VERSION, 1]);
+    for (at, word) in [4, 8, 12].into_iter().zip([beacon.number.0, beacon.newest.0, beacon.heard]) {
+        bytes[at..at + 4].copy_from_slice(&word.to_be_bytes());
+    }
+    bytes
+}
+
+/// Reads a beacon, which is all of `bytes`.
+///
+/// # Errors
+/// [`WireError`] if it is none.
+pub fn parse_beacon(bytes: &[u8]) -> Result<Beacon, WireError> {
+    let (head, rest) = bytes.split_first_chunk::<BEACON_LEN>().ok_or(WireError::Truncated)?;
+    match *head {
+        [BEACON_VERSION, 1, 0, 0, ..] if rest.is_empty() => {}
+        [BEACON_VERSION, 1, ..] => return Err(WireError::Malformed),
+        [BEACON_VERSION, kind, ..] => return Err(WireError::Kind(kind)),
+        [version, ..] => return Err(WireError::Version(version)),
+    }
+    let (words, _) = head[4..].as_chunks::<4>();
+    let word = |at: usize| u32::from_be_bytes(words[at]);
+    Ok(Beacon { number: SeqNum(word(0)), newest: SeqNum(word(1)), heard: word(2) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_emitted_is_parsed() {
+        let beacon = Beacon { number: SeqNum(7), newest: SeqNum(u32::MAX), heard: 0x8000_0001 };
+        let bytes = emit_beacon(&beacon);
+        assert_eq!(parse_beacon(&bytes), Ok(beacon));
+        assert_eq!(parse_beacon(&bytes[..15]), Err(WireError::Truncated));
+        assert_eq!(parse_beacon(&[&bytes[..], &[0]].concat()), Err(WireError::Malformed));
+        let with = |at: usize, value| {
+            let mut bytes = bytes;
+            bytes[at] = value;
+            parse_beacon(&bytes)
+        };
+        assert_eq!(with(0, 2), Err(WireError::Version(2)));
+        assert_eq!(with(1, 2), Err(WireError::Kind(2)));
+        assert_eq!(with(3, 1), Err(WireError::Malformed));
+    }
+}

@@ -1,0 +1,8 @@
+//! Link security from outside: handshakes over a bad channel, frames, and those who are up to no good.
+
+mod frames;
+mod handshake;
+mod hostile;
+mod transcripts;
+mod vectors;
+mod world;
