@@ -37,7 +37,7 @@ test: lint check ## Everything: lints, unit and property tests, scenarios, valid
 	$(CARGO) test --release --locked --package airbraid-tests --test golden
 	$(CARGO) test --release --locked --package airbraid-tests --test validation -- --include-ignored
 
-bench: build ## Speed and memory of the four benchmark scenarios, costs of single parts
+bench: build ## Speed and memory of the four benchmark scenarios, times of the slot planner
 	@benches/bench.sh $(RELEASE)
 	@$(CARGO) run --release --locked --quiet --package airbraid-engine --example link-costs
 

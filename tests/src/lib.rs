@@ -1,4 +1,4 @@
-//! What the tests across crates share: scenario text in, results out.
+//! What the tests across crates share: scenario text in, results out; the command.
 
 pub mod bianchi;
 
@@ -7,11 +7,41 @@ use airbraid_sim::scenario::Scenario;
 use airbraid_sim::scenario::spec::Spec;
 use airbraid_sim::{RunOptions, RunOutput};
 use std::path::PathBuf;
+use std::process::{Command, Output};
 
 /// The root of the workspace.
 pub fn root() -> PathBuf {
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     here.parent().map(PathBuf::from).unwrap_or(here)
+}
+
+/// Runs the command in the root of the workspace: the one that AIRBRAID names, or that of this profile.
+///
+/// # Panics
+/// If it cannot be built or started.
+pub fn airbraid(arguments: &[&str]) -> Output {
+    let binary = std::env::var_os("AIRBRAID").map_or_else(|| built("airbraid"), PathBuf::from);
+    match Command::new(&binary).args(arguments).current_dir(root()).output() {
+        Ok(output) => output,
+        Err(error) => panic!("{}: {error}", binary.display()),
+    }
+}
+
+/// A binary of the profile that this test was built in, built now if it is not there.
+fn built(name: &str) -> PathBuf {
+    let mut folder = std::env::current_exe().unwrap_or_default();
+    folder.pop();
+    folder.pop();
+    let binary = folder.join(name);
+    if !binary.exists() {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--quiet", "--package", "airbraid-cli"]).current_dir(root());
+        if !cfg!(debug_assertions) {
+            cargo.arg("--release");
+        }
+        assert!(cargo.status().is_ok_and(|status| status.success()), "{name} cannot be built");
+    }
+    binary
 }
 
 /// The first cell of a scenario text.

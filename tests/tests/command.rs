@@ -1,30 +1,6 @@
 //! The `airbraid` command as a user meets it: what it prints, where, and with which exit code.
 
-use airbraid_tests::root;
-use std::path::PathBuf;
-use std::process::{Command, Output};
-
-fn airbraid(arguments: &[&str]) -> Output {
-    let binary = std::env::var_os("AIRBRAID").map_or_else(|| built("airbraid"), PathBuf::from);
-    Command::new(binary).args(arguments).current_dir(root()).output().unwrap()
-}
-
-/// A binary of the profile that this test was built in, built now if it is not there.
-fn built(name: &str) -> PathBuf {
-    let mut folder = std::env::current_exe().unwrap();
-    folder.pop();
-    folder.pop();
-    let binary = folder.join(name);
-    if !binary.exists() {
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "--package", "airbraid-cli"]).current_dir(root());
-        if !cfg!(debug_assertions) {
-            cargo.arg("--release");
-        }
-        assert!(cargo.status().unwrap().success());
-    }
-    binary
-}
+use airbraid_tests::{airbraid, root};
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()

@@ -11,6 +11,7 @@ pub mod page;
 pub mod plot;
 pub mod report;
 pub mod reproduce;
+pub mod slots;
 pub mod statistics;
 pub mod store;
 pub mod verdict;

@@ -55,6 +55,21 @@ pub fn write_files(dir: &Path, files: &[(String, String)]) -> Result<()> {
     replace(dir, &|partial| files.iter().try_for_each(|(name, text)| std::fs::write(partial.join(name), text)))
 }
 
+/// Writes one file: it is the old one or the new one, never a half.
+///
+/// # Errors
+/// What the file system says; `file` is then as it was.
+pub fn write_file(file: &Path, text: &str) -> Result<()> {
+    if file.file_name().is_none() || file.is_dir() {
+        return Err(Error::new(ErrorKind::InvalidInput, "name a file to write, such as plan.svg"));
+    }
+    let partial = beside(file, "partial");
+    let written = std::fs::write(&partial, text).and_then(|()| std::fs::rename(&partial, file));
+    written.inspect_err(|_| {
+        let _ = std::fs::remove_file(&partial);
+    })
+}
+
 /// Has a directory filled beside `dir`, which then takes its place.
 fn replace(dir: &Path, fill: &dyn Fn(&Path) -> Result<()>) -> Result<()> {
     check_target(dir)?;

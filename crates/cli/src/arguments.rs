@@ -27,6 +27,9 @@ pub enum Command {
     /// Reproduce a paper: its figures and tables, ours beside the paper's
     #[command(after_help = REPRODUCE_EXAMPLES)]
     Reproduce(Reproduce),
+    /// Plan when one radio serves which of several access points, so that TCP waits little
+    #[command(after_help = PLAN_EXAMPLES)]
+    Plan(Plan),
     /// Run a scenario in real time, with network namespaces as hosts and real programs in them (Linux, root)
     #[command(after_help = LAB_EXAMPLES)]
     Lab(Lab),
@@ -84,6 +87,37 @@ Every run that is finished is kept (--store): interrupt it and start it again, i
 
 Exit status: 0 fine, 1 a run failed or a row is missing, 2 the input is wrong, 130 interrupted.
 That a value is off is a result, not a failure.";
+
+const PLAN_EXAMPLES: &str = "\
+A station with one radio can be associated with several access points on different channels, one at a time; the others
+keep its packets meanwhile (802.11 power save). TCP waits out each absence, so many short slots are better than one long
+block, and it matters in which order they come. A duty cycle is the part of the time that an access point gets. The
+period is as long as the smallest duty cycle needs for one slot; each access point has as many slots as its duty cycle
+holds the smallest one. Policies:
+  no-policy   one block each
+  random      every slot by lot
+  min-max     the most slots first, each access point so that its longest absence is least (Giustiniano et al. 2013)
+  blind       the best sum of 1 / longest absence (their Alg. 1, equation 6), by branch and bound with a proof
+  worst-case  the best sum of worst throughputs with given delays (their equation 5), likewise
+  measured    the best sum of throughputs by the model of round-trip times with given delays; never below min-max
+
+Examples:
+  airbraid plan --duty 0.5,0.125,0.375 --slot 12.5ms
+      map, absences, round-trip times and throughput; delays are assumed
+
+  airbraid plan --duty 1/2,1/8,3/8 --slot 12.5ms --delay 20ms,60ms,35ms --switch 0.8ms --svg plan.svg
+      with measured delays and what a switch of channels costs; a drawing
+
+  airbraid plan --backhaul 6Mbit/s,3Mbit/s,8Mbit/s --wireless 22Mbit/s,18Mbit/s,20Mbit/s --scheduler themis
+      duty cycles from rates: fatvap takes the largest sum, themis shares fairly
+
+  airbraid plan --duty 50%,30%,20% --periods 50ms,100ms,200ms,400ms --delay 40ms
+      which period is best
+
+  airbraid plan --duty 0.5,0.125,0.375 --slot 12.5ms --json | jq '.plans[] | [.policy, .aggregate_bps]'
+
+Exit status: 0 fine, 2 the input is wrong, such as duty cycles that add up to more than 1.";
+
 const LAB_EXAMPLES: &str = "\
 Examples:
   airbraid lab scenarios/lab/trunk.toml
@@ -241,4 +275,60 @@ pub struct Lab {
     /// Removes what labs have left that were killed
     #[arg(long, exclusive = true)]
     pub clean: bool,
+}
+
+/// Arguments of `plan`. Lists have commas between; one value stands for every access point where that makes sense.
+#[derive(Args, Debug)]
+pub struct Plan {
+    /// Duty cycles, such as 0.5,1/8,37.5%; they add up to 1 at most
+    #[arg(long, value_name = "LIST", required_unless_present = "backhaul", conflicts_with = "backhaul")]
+    pub duty: Option<String>,
+    /// Rates of the backhauls, from which a scheduler derives duty cycles
+    #[arg(long, value_name = "LIST", requires = "wireless")]
+    pub backhaul: Option<String>,
+    /// Rates over the air of a station that has an access point all the time
+    #[arg(long, value_name = "LIST", requires = "backhaul")]
+    pub wireless: Option<String>,
+    /// How duty cycles are derived from rates
+    #[arg(long, value_name = "NAME", default_value = "fatvap", value_parser = ["fatvap", "themis"])]
+    pub scheduler: String,
+    /// The shortest slot [default: 15 ms, where no period is given]
+    #[arg(long, value_name = "TIME")]
+    pub slot: Option<String>,
+    /// The period; without it the smallest duty cycle and the shortest slot give it
+    #[arg(long, value_name = "TIME")]
+    pub period: Option<String>,
+    /// Compares these periods
+    #[arg(long, value_name = "LIST", conflicts_with_all = ["period", "slot", "svg"])]
+    pub periods: Option<String>,
+    /// Air time that is lost at each change of access point; about 0.8 ms for the card of the paper
+    #[arg(long, value_name = "TIME", default_value = "0 s")]
+    pub switch: String,
+    /// Wired round-trip times behind the access points, one or one each; without them 50 ms is assumed
+    #[arg(long, value_name = "LIST")]
+    pub delay: Option<String>,
+    /// Loss of packets on the paths, one or one each
+    #[arg(long, value_name = "LIST", default_value = "0.32 %")]
+    pub loss: String,
+    /// TCP flows, one or one each
+    #[arg(long, value_name = "LIST", default_value = "1")]
+    pub flows: String,
+    /// Maximum segment size of TCP
+    #[arg(long, value_name = "SIZE", default_value = "1448 byte")]
+    pub mss: String,
+    /// Names of the access points [default: AP 1, AP 2, ...]
+    #[arg(long, value_name = "LIST")]
+    pub names: Option<String>,
+    /// The policy whose map is drawn [default: measured with --delay, otherwise min-max]
+    #[arg(long, value_name = "NAME", value_parser = ["no-policy", "random", "min-max", "blind", "worst-case", "measured"])]
+    pub policy: Option<String>,
+    /// Seed of what is drawn by lot
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Draws map and round-trip times into this file
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Prints one JSON object and nothing else
+    #[arg(long)]
+    pub json: bool,
 }

@@ -7,6 +7,7 @@ mod check;
 mod explain;
 mod interrupt;
 mod lab;
+mod plan;
 mod print;
 mod progress;
 mod reproduce;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::check(&arguments),
         Command::Explain(arguments) => explain::explain(&arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
+        Command::Plan(arguments) => plan::plan(&arguments),
         Command::Lab(arguments) => lab::lab(&arguments),
     };
     match done {

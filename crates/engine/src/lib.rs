@@ -7,6 +7,7 @@ pub mod link;
 pub mod machine;
 pub mod packet;
 pub mod random;
+pub mod slots;
 pub mod trunk;
 pub mod wire;
 

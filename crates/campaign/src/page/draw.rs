@@ -334,7 +334,7 @@ fn legend_places(plot: &Plot, drawn: &[Drawn<'_>]) -> Vec<(f64, usize)> {
 }
 
 /// Round numbers from the lower to the upper end, about `count`.
-fn ticks([low, high]: [f64; 2], count: usize) -> Vec<f64> {
+pub(crate) fn ticks([low, high]: [f64; 2], count: usize) -> Vec<f64> {
     let raw = (high - low) / count as f64;
     let power = libm::pow(10.0, libm::floor(libm::log10(raw)));
     let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * power).find(|s| *s >= raw * 0.999).unwrap_or(raw);

@@ -10,6 +10,7 @@ use crate::reproduce::{Ours, Reproduction, Row, Rows, Standing};
 use crate::store::Build;
 use std::fmt::Write as _;
 
+pub(crate) use draw::ticks;
 pub use draw::unit;
 
 const STYLE: &str = include_str!("style.css");

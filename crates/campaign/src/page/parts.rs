@@ -221,7 +221,34 @@ pub fn runs(reproduction: &Reproduction, build: &Build, page: &mut String) {
             run.duration_s
         );
     }
-    page.push_str("</tbody>\n</table></div>\n</section>\n");
+    page.push_str("</tbody>\n</table></div>\n");
+    models(reproduction, page);
+    page.push_str("</section>\n");
+}
+
+/// Every model with what it was told.
+fn models(reproduction: &Reproduction, page: &mut String) {
+    let models = &reproduction.paper.models;
+    if models.is_empty() {
+        return;
+    }
+    page.push_str(
+        "<h3>What was computed by models</h3>\n<div class=\"wide\"><table>\n<thead><tr><th>name</th><th>model</th><th>told</th>\
+         <th>cells</th></tr></thead>\n<tbody>\n",
+    );
+    for entry in models {
+        let told: Vec<String> = entry.with.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+        let cells = entry.each.as_ref().map(|each| each.said()).unwrap_or_default();
+        let _ = writeln!(
+            page,
+            "<tr><td><b>{}</b></td><td>{}</td><td><code>{}</code></td><td>{}</td></tr>",
+            escape(&entry.name),
+            escape(&entry.model),
+            escape(&told.join(", ")),
+            escape(&cells)
+        );
+    }
+    page.push_str("</tbody>\n</table></div>\n");
 }
 
 /// As a shell takes it.

@@ -19,6 +19,11 @@ pub trait Source {
     /// # Errors
     /// There is no such group.
     fn cells(&self, group: &str) -> Result<Vec<String>, String>;
+    /// Whether a run is the same in every replication: a model without lots. It has one replication and goes with runs of
+    /// any number.
+    fn is_constant(&self, _run: &str) -> bool {
+        false
+    }
 }
 
 /// A value: a number, or a list of numbers.
@@ -130,13 +135,16 @@ impl Comparison {
     }
 }
 
-/// How many replications a formula has: of a constant one, otherwise as many as each of its runs has.
+/// How many replications a formula has: as many as each of its runs has that is not constant, otherwise one.
 fn count(expression: &Expression, source: &dyn Source) -> Result<usize, String> {
     let needs = Formula::Value(expression.clone()).needs();
     let mut counts = Vec::new();
     for run in needs.runs() {
         for name in names(run, source)? {
-            counts.push(source.facts(&name)?.len());
+            let replications = source.facts(&name)?.len();
+            if !source.is_constant(&name) {
+                counts.push(replications);
+            }
         }
     }
     match counts.iter().min() {
@@ -178,7 +186,8 @@ impl Replication<'_> {
 
     fn facts(&self, run: &str) -> Result<&Facts, String> {
         let all = self.source.facts(run)?;
-        all.get(self.k).map(|facts| &**facts).ok_or_else(|| format!("the run {run} has no replication {}", self.k))
+        let k = if self.source.is_constant(run) { 0 } else { self.k };
+        all.get(k).map(|facts| &**facts).ok_or_else(|| format!("the run {run} has no replication {}", self.k))
     }
 
     fn metric(&self, run: &str, name: &str) -> Result<Value, String> {
@@ -353,6 +362,9 @@ mod tests {
         fn cells(&self, group: &str) -> Result<Vec<String>, String> {
             Ok(self.0.keys().filter(|k| k.starts_with(&format!("{group}."))).cloned().collect())
         }
+        fn is_constant(&self, run: &str) -> bool {
+            run == "constant"
+        }
     }
 
     fn runs() -> Runs {
@@ -371,6 +383,7 @@ mod tests {
             of("n.1", &[1.0, 1.0]),
             of("n.2", &[2.0, 6.0]),
             of("three", &[1.0, 1.0, 1.0]),
+            of("constant", &[5.0]),
         ]))
     }
 
@@ -384,12 +397,14 @@ mod tests {
 
     #[test]
     fn formulas_are_computed_by_replication_and_then_averaged() {
-        let cases: [(&str, &[f64]); 22] = [
+        let cases: [(&str, &[f64]); 24] = [
             ("1 + 2 * 3 - 8 / 4 / 2", &[6.0]),
             ("a:x", &[2.0]),
             ("a:x / b:x", &[0.625]),
             ("n.*:x", &[1.0, 4.0]),
             ("n.*:x * [1, 10] + 1", &[2.0, 41.0]),
+            ("constant:x * a:x", &[10.0]),
+            ("constant:x", &[5.0]),
             ("-a:x", &[-2.0]),
             ("max(course(a:x))", &[18.0]),
             ("min(course(a:x, 2, 4))", &[4.0]),

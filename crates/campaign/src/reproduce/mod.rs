@@ -1,4 +1,4 @@
-//! Reproductions of papers: which runs, how each row of the reference table is computed from them, how it stands, and
+//! Reproductions of papers: which runs and models, how each row of the reference table is computed from them, how it stands, and
 //! the page that shows it.
 //!
 //! A paper is a folder of data; nothing here knows any paper. The steps are those of [`Reproduction`]: prepare, recall
@@ -7,6 +7,7 @@
 pub mod evaluate;
 pub mod formula;
 pub mod library;
+pub mod models;
 pub mod paper;
 pub mod reference;
 pub mod rows;

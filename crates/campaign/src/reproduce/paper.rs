@@ -3,6 +3,7 @@
 
 use super::formula::{Expression, Formula, Needs};
 use super::library::{Library, suggestion};
+use super::models::Entry as ModelEntry;
 use super::reference::{Reference, Row};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -22,6 +23,8 @@ pub struct Paper {
     pub quick_whole: Vec<String>,
     /// Its runs, by the order of the file.
     pub runs: Vec<Run>,
+    /// Its models, by the order of the file.
+    pub models: Vec<ModelEntry>,
     /// Its figures, by the order of the file.
     pub figures: Vec<Figure>,
     /// Its outputs, in the order of the table.
@@ -138,6 +141,8 @@ struct File {
     quick: Quick,
     #[serde(default, rename = "run")]
     runs: Vec<RunEntry>,
+    #[serde(default, rename = "model")]
+    models: Vec<ModelEntry>,
     #[serde(default, rename = "figure")]
     figures: Vec<FigureEntry>,
 }
@@ -215,7 +220,8 @@ struct LineEntry {
 #[serde(deny_unknown_fields)]
 struct RowEntry {
     id: String,
-    of: String,
+    /// Absent: nothing computes it yet, and the note says why.
+    of: Option<String>,
     #[serde(default)]
     calibrated: bool,
     #[serde(default)]
@@ -261,15 +267,16 @@ impl Paper {
                     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
                     return Err(format!("no output row is called `{}`; {}", entry.id, suggestion(&entry.id, &ids)));
                 };
-                let formula = Formula::read(&entry.of).map_err(|e| format!("row {}: {e}", entry.id))?;
+                let formula = formula(entry)?;
                 let output = &mut rows[*at];
-                if output.formula.is_some() {
+                if output.figure.is_some() {
                     return Err(format!("row {} is computed twice", entry.id));
                 }
-                if matches!(formula, Formula::Relation(_)) != output.row.value.is_none() {
+                let relation = formula.as_ref().map(|formula| matches!(formula, Formula::Relation(_)));
+                if relation.is_some_and(|relation| relation != output.row.value.is_none()) {
                     return Err(format!("row {}: an ordering takes a relation, a value takes a value", entry.id));
                 }
-                (output.formula, output.figure) = (Some(formula), Some(number));
+                (output.formula, output.figure) = (formula, Some(number));
                 (output.calibrated, output.note) = (entry.calibrated, entry.note.clone());
             }
             figures.push(self::figure(figure)?);
@@ -277,12 +284,14 @@ impl Paper {
         let runs = file.runs.into_iter().flat_map(expand).collect();
         let Quick { set: quick, whole: quick_whole } = file.quick;
         let full = file.full.set;
-        Ok(Self { name: name.to_owned(), about: file.paper, full, quick, quick_whole, runs, figures, rows })
+        let models = file.models;
+        Ok(Self { name: name.to_owned(), about: file.paper, full, quick, quick_whole, runs, models, figures, rows })
     }
 
     /// Names that are used are there, and there once.
     fn check(&self) -> Result<(), String> {
-        let names: Vec<&str> = self.runs.iter().map(|run| run.name.as_str()).collect();
+        let runs = self.runs.iter().map(|run| run.name.as_str());
+        let names: Vec<&str> = runs.chain(self.models.iter().map(|model| model.name.as_str())).collect();
         for (i, name) in names.iter().enumerate() {
             if names[..i].contains(name) {
                 return Err(format!("two runs are called `{name}`"));
@@ -298,7 +307,7 @@ impl Paper {
         let figures = self.figures.iter().map(|figure| (figure.id.as_str(), figure.plot.needs()));
         for (what, needs) in rows.chain(figures) {
             for run in needs.runs() {
-                if self.expand(run).is_empty() {
+                if self.expand(run).is_empty() && self.model(run).is_none() {
                     return Err(format!("{what}: no run is called `{run}`; {}", suggestion(run, &names)));
                 }
             }
@@ -313,6 +322,15 @@ impl Paper {
             None => run.name == name,
         };
         self.runs.iter().enumerate().filter(|(_, run)| fits(run)).map(|(i, _)| i).collect()
+    }
+
+    /// The model that a formula names, itself, one of its cells or all of them.
+    pub fn model(&self, name: &str) -> Option<&ModelEntry> {
+        self.models.iter().find(|model| match (&model.each, name.strip_prefix(&model.name)) {
+            (None, Some(rest)) => rest.is_empty(),
+            (Some(_), Some(rest)) => rest.starts_with('.'),
+            (_, None) => false,
+        })
     }
 
     /// Whether row number `index` is selected by one of `only`: a row (with or without the paper's code, or the first
@@ -357,6 +375,17 @@ impl Plot {
         let mut needs = Needs::default();
         self.lines.iter().for_each(|line| line.of.needs(&mut needs));
         needs
+    }
+}
+
+/// The formula of a row. One without must say why.
+fn formula(entry: &RowEntry) -> Result<Option<Formula>, String> {
+    match &entry.of {
+        Some(of) => Formula::read(of).map(Some).map_err(|e| format!("row {}: {e}", entry.id)),
+        None if entry.note.is_empty() => {
+            Err(format!("row {}: neither a formula nor a note that says why not", entry.id))
+        }
+        None => Ok(None),
     }
 }
 

@@ -238,6 +238,12 @@ pub fn short(x: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
+/// A number to nine decimals, without the dust of binary fractions and without trailing zeros.
+pub fn short_decimal(x: f64) -> String {
+    let text = format!("{x:.9}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// The factor from SI base units (bit/s, s, byte, 1) to a row's unit; 1 for units that are counts.
 pub fn factor(unit: &str) -> f64 {
     match unit {

@@ -36,7 +36,7 @@ pub struct Row {
     pub origin: &'static str,
     /// How it stands.
     pub verdict: Standing,
-    /// The scenarios that it was computed from.
+    /// The scenarios and models that it was computed from.
     pub scenario: String,
     /// What was found, and what explains it.
     pub note: String,
@@ -166,12 +166,13 @@ fn found(relation: &Relation) -> String {
 
 fn scenarios(paper: &Paper, output: &Output) -> String {
     let Some(formula) = &output.formula else { return output.row.scenario.clone() };
-    let mut names: Vec<&str> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
     for run in formula.needs().runs() {
-        for index in paper.expand(run) {
-            let scenario = paper.runs[index].scenario.as_str();
-            if !names.contains(&scenario) {
-                names.push(scenario);
+        let scenarios = paper.expand(run).into_iter().map(|index| paper.runs[index].scenario.clone());
+        let model = paper.model(run).map(|entry| format!("model {}", entry.model));
+        for name in scenarios.chain(model) {
+            if !names.contains(&name) {
+                names.push(name);
             }
         }
     }

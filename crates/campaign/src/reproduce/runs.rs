@@ -6,12 +6,14 @@
 use super::evaluate::Source;
 use super::formula::Needs;
 use super::library::Library;
+use super::models::Model;
 use super::paper::{Paper, Run};
 use crate::execute::{Failure, Job, Recorded, Runner, Settings, each};
 use crate::facts::Facts;
 use crate::store::{Found, Key, Store, StoreError};
 use airbraid_sim::scenario::Scenario;
 use airbraid_sim::scenario::spec::Spec;
+use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -23,6 +25,15 @@ pub struct Runs {
     /// One for each run of the paper, in its order.
     runs: Vec<Member>,
     jobs: Vec<Planned>,
+    models: Vec<Modelled>,
+}
+
+/// A model, or one cell of it, that is needed.
+#[derive(Debug)]
+struct Modelled {
+    model: Model,
+    needed: BTreeSet<String>,
+    facts: Result<Vec<Arc<Facts>>, String>,
 }
 
 /// A run of the paper.
@@ -81,7 +92,8 @@ impl Runs {
     /// Resolves what `needs` names.
     ///
     /// # Errors
-    /// A scenario is wrong in a way that no setting of the figure explains: its file is missing or is no TOML.
+    /// A scenario is wrong in a way that no setting of the figure explains: its file is missing or is no TOML. Or a model
+    /// is told what it does not understand.
     pub fn resolve(paper: &Paper, library: &Library, needs: &Needs, quick: bool) -> Result<Self, String> {
         let mut runs = Vec::with_capacity(paper.runs.len());
         for run in &paper.runs {
@@ -93,7 +105,7 @@ impl Runs {
             };
             runs.push(Member { run: run.clone(), said, state: None, facts: Vec::new() });
         }
-        let mut all = Self { runs, jobs: Vec::new() };
+        let mut all = Self { runs, jobs: Vec::new(), models: models(paper, needs)? };
         let mut index: BTreeMap<Key, usize> = BTreeMap::new();
         let wanted = |pairs: &BTreeSet<(String, String)>| -> Vec<(usize, String)> {
             pairs.iter().flat_map(|(run, name)| paper.expand(run).into_iter().map(|i| (i, name.clone()))).collect()
@@ -236,8 +248,12 @@ impl Runs {
         order.into_iter().map(|(_, i)| i).collect()
     }
 
-    /// Gathers the facts by run, when the work is done.
+    /// Gathers the facts by run, when the work is done, and computes the models.
     pub fn gather(&mut self) {
+        self.models.par_iter_mut().for_each(|one| {
+            let facts = one.model.facts(&one.needed);
+            one.facts = facts.map(|all| all.into_iter().map(Arc::new).collect());
+        });
         for member in &mut self.runs {
             let Some(Ok(jobs)) = &member.state else { continue };
             let mut facts = Vec::with_capacity(jobs.len());
@@ -309,6 +325,9 @@ pub struct Said {
 
 impl Source for Runs {
     fn facts(&self, run: &str) -> Result<&[Arc<Facts>], String> {
+        if let Some(one) = self.models.iter().find(|one| one.model.name == run) {
+            return one.facts.as_deref().map_err(|message| format!("the model {run} gave nothing: {message}"));
+        }
         let member = self.runs.iter().find(|member| member.run.name == run);
         let member = member.ok_or_else(|| format!("there is no run {run}"))?;
         match &member.state {
@@ -319,8 +338,30 @@ impl Source for Runs {
     }
     fn cells(&self, group: &str) -> Result<Vec<String>, String> {
         let within = |name: &str| name.strip_prefix(group).is_some_and(|rest| rest.starts_with('.'));
-        Ok(self.runs.iter().map(|member| member.run.name.clone()).filter(|name| within(name)).collect())
+        let runs = self.runs.iter().map(|member| member.run.name.clone());
+        let models = self.models.iter().map(|one| one.model.name.clone());
+        Ok(runs.chain(models).filter(|name| within(name)).collect())
     }
+    fn is_constant(&self, run: &str) -> bool {
+        self.models.iter().any(|one| one.model.name == run && one.model.replications == 1)
+    }
+}
+
+/// The models that are needed, each with the metrics that are asked of it.
+fn models(paper: &Paper, needs: &Needs) -> Result<Vec<Modelled>, String> {
+    let mut all = Vec::new();
+    for entry in &paper.models {
+        for model in entry.expand()? {
+            let group = format!("{}.*", entry.name);
+            let of_this = |run: &String| *run == model.name || (entry.each.is_some() && *run == group);
+            let asked = needs.metrics.iter().chain(&needs.series).filter(|(run, _)| of_this(run));
+            let needed: BTreeSet<String> = asked.map(|(_, name)| name.clone()).collect();
+            if !needed.is_empty() {
+                all.push(Modelled { model, needed, facts: Err("it was not computed".to_owned()) });
+            }
+        }
+    }
+    Ok(all)
 }
 
 /// Resolves a scenario with what is said over it, to one cell.

@@ -26,7 +26,7 @@ fn work(reproduction: &mut Reproduction) -> (Rows, usize) {
 fn a_paper_is_added_by_adding_a_folder() {
     let dir = folder("added");
     let library = library(&dir);
-    assert_eq!(library.papers(), ["queues1900", "wang2005"]);
+    assert_eq!(library.papers(), ["giustiniano2013", "queues1900", "wang2005"]);
     let mut reproduction = Reproduction::prepare(&library, "queues1900", &[], false).unwrap();
     let (rows, runs) = work(&mut reproduction);
     // Two set-ups with three seeds; the third has the same scenario as one of them.
@@ -150,7 +150,11 @@ fn unknown_names_get_the_nearest() {
     assert!(wrong.contains("did you mean `fig12`?"), "{wrong}");
 }
 
-/// Every output row of every paper that the command brings along is computed by a formula whose runs resolve.
+/// Rows that nothing computes: they need access points and dozing stations at packet level.
+const NOT_COMPUTED: [&str; 2] = ["003.switch.less_half", "003.fig5.model"];
+
+/// Every output row of every paper that the command brings along is computed by a formula whose runs resolve, but for
+/// those that are known and say why.
 #[test]
 fn every_row_of_the_papers_is_covered() {
     let library = Library::embedded();
@@ -158,11 +162,99 @@ fn every_row_of_the_papers_is_covered() {
         let paper = Paper::read(&library, &name).unwrap();
         let uncovered: Vec<&str> =
             paper.rows.iter().filter(|o| o.formula.is_none()).map(|o| o.row.id.as_str()).collect();
-        assert!(uncovered.is_empty(), "{name}: nothing computes {uncovered:?}");
+        let known: Vec<&str> = NOT_COMPUTED.into_iter().filter(|id| id.starts_with(&paper.about.code)).collect();
+        assert_eq!(uncovered, known, "{name}");
+        assert!(paper.rows.iter().all(|o| o.formula.is_some() || !o.note.is_empty()), "{name}: not explained");
         for quick in [false, true] {
             let reproduction = Reproduction::prepare(&library, &name, &[], quick).unwrap();
             let wrong: Vec<String> = reproduction.runs.said().into_iter().filter_map(|said| said.wrong).collect();
             assert!(wrong.is_empty(), "{name}: {wrong:?}");
         }
+    }
+}
+
+const MODELS: &str = r#"
+schema = 1
+[paper]
+code = "901"
+title = "Slots"
+authors = "Nobody"
+source = "1901"
+
+[[run]]
+name = "five"
+scenario = "queues.toml"
+set = ["run.replications=3", "radio.queue.limit=5"]
+
+[[model]]
+name = "two"
+model = "slots"
+with = { duty = ["1/2", "1/2"], slot = "10 ms" }
+each = { key = "delay", from = 5, to = 15, step = 5, unit = "ms" }
+
+[[figure]]
+id = "fig1"
+where = "Figure 1"
+title = "Models"
+line = [{ label = "rtt", of = "two.*:no_policy.ap1.rtt_s", x = [5, 10, 15] }]
+row = [
+  { id = "901.period", of = "two.5:period_s" },
+  { id = "901.order", of = "two.15:no_policy.ap1.rtt_s > two.5:no_policy.ap1.rtt_s" },
+]
+"#;
+
+const MODELS_REFERENCE: &str = r#"
+[[result]]
+id = "901.period"
+paper = "901"
+where = "Figure 1"
+scenario = "two"
+metric = "period"
+unit = "ms"
+value = 20.0
+tol_rel = 0.0
+kind = "exact"
+source = "paper"
+
+[[result]]
+id = "901.order"
+paper = "901"
+where = "Figure 1"
+scenario = "two"
+metric = "round trip"
+unit = "-"
+relation = "a longer wire takes longer"
+kind = "ordering"
+source = "paper"
+"#;
+
+#[test]
+fn rows_are_computed_by_models_without_a_run() {
+    let dir = folder("models");
+    dir.write("papers/slots1901/figures.toml", MODELS);
+    dir.write("papers/slots1901/reference.toml", MODELS_REFERENCE);
+    let mut reproduction = Reproduction::prepare(&library(&dir), "slots1901", &[], false).unwrap();
+    let (rows, runs) = work(&mut reproduction);
+    assert_eq!(runs, 0, "no row needs the run");
+    let verdicts: Vec<Standing> = rows.rows.iter().map(|row| row.verdict).collect();
+    assert_eq!(verdicts, [Standing::Within, Standing::Holds]);
+    assert_eq!(rows.rows[0].scenario, "model slots");
+    let page = page::html(&reproduction, &rows, &Build::this());
+    assert!(page.contains("delay = 5 to 15 by 5 ms") && page.contains("<circle"), "the model is said and drawn");
+}
+
+#[test]
+fn a_model_that_is_told_nonsense_is_refused_before_any_work() {
+    let dir = folder("nonsense");
+    dir.write("papers/slots1901/reference.toml", MODELS_REFERENCE);
+    for (from, to, said) in [
+        ("two.5:period_s", "three.5:period_s", "no run is called `three.5`"),
+        ("slot = \"10 ms\"", "slot = \"0 s\"", "must be longer than 0"),
+        ("name = \"two\"", "name = \"five\"", "two runs are called `five`"),
+        (", of = \"two.5:period_s\"", "", "row 901.period: neither a formula nor a note"),
+    ] {
+        dir.write("papers/slots1901/figures.toml", &MODELS.replace(from, to));
+        let wrong = Reproduction::prepare(&library(&dir), "slots1901", &[], false).unwrap_err();
+        assert!(wrong.contains(said), "{wrong}");
     }
 }

@@ -1,0 +1,196 @@
+//! Models of a paper: values that are computed from formulas instead of runs, under names that formulas use like those
+//! of runs.
+//!
+//! A model is named in `figures.toml` with what it is told; it may have a cell for each of several values of one of its
+//! parameters. It is cheap, is computed anew each time and is never stored.
+
+mod slots;
+
+use super::library::suggestion;
+use crate::facts::Facts;
+use serde::Deserialize;
+use std::collections::BTreeSet;
+
+/// What a model is told by the name of each parameter.
+pub type Told = toml::Table;
+
+/// A model: reads what it is told, and computes what is asked of it by name.
+trait Compute: Send + Sync + std::fmt::Debug {
+    /// The metrics of `needed`, in replication `k`. It may give more.
+    fn facts(&self, needed: &BTreeSet<String>, k: u64) -> Result<Facts, String>;
+}
+
+/// Reads a model's parameters.
+type Read = fn(&Told) -> Result<Box<dyn Compute>, String>;
+
+/// The models by name.
+const MODELS: [(&str, Read); 1] = [("slots", slots::read)];
+
+/// More cells are a slip of the pen.
+const CELLS_MAX: usize = 5_000;
+
+/// One set of values that a model computes.
+#[derive(Debug)]
+pub struct Model {
+    /// Its name; `group.cell` for a cell of a group.
+    pub name: String,
+    /// How many replications it has; one that draws nothing by lot has 1 and goes with runs of any number.
+    pub replications: u64,
+    compute: Box<dyn Compute>,
+}
+
+/// A model as `figures.toml` has it: `[[model]]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// Its name in formulas.
+    pub name: String,
+    /// Which model.
+    pub model: String,
+    /// What it is told.
+    #[serde(default)]
+    pub with: Told,
+    /// A cell for each of these.
+    pub each: Option<Each>,
+    /// How many replications.
+    #[serde(default = "once")]
+    pub replications: u64,
+}
+
+fn once() -> u64 {
+    1
+}
+
+/// Cells: a parameter and its values, either as a list, cells called 1, 2, ...; or from, to and step, cells called by
+/// the number.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Each {
+    key: String,
+    #[serde(default)]
+    values: Vec<toml::Value>,
+    from: Option<f64>,
+    to: Option<f64>,
+    step: Option<f64>,
+    #[serde(default)]
+    unit: String,
+}
+
+impl Each {
+    /// Names and values of the cells.
+    fn cells(&self) -> Result<Vec<(String, toml::Value)>, String> {
+        match (self.from, self.to, self.step) {
+            (None, None, None) if !self.values.is_empty() => {
+                Ok(self.values.iter().enumerate().map(|(i, value)| ((i + 1).to_string(), value.clone())).collect())
+            }
+            (Some(from), Some(to), Some(step)) if self.values.is_empty() && step > 0.0 && to >= from => {
+                let count = ((to - from) / step + 1e-9) as usize + 1;
+                if count > CELLS_MAX {
+                    return Err(format!("{count} cells are more than {CELLS_MAX}"));
+                }
+                let name = |i: usize| super::reference::short_decimal(from + i as f64 * step);
+                let cell = |name: String| {
+                    let value = toml::Value::String(format!("{name} {}", self.unit).trim().to_owned());
+                    (name, value)
+                };
+                Ok((0..count).map(name).map(cell).collect())
+            }
+            _ => Err("`each` takes values, or from, to and a step above 0".to_owned()),
+        }
+    }
+    /// What it says, in words.
+    pub fn said(&self) -> String {
+        match (self.from, self.to, self.step) {
+            (Some(from), Some(to), Some(step)) => {
+                format!("{} = {from} to {to} by {step} {}", self.key, self.unit).trim_end().to_owned()
+            }
+            _ => format!("{}: {} values", self.key, self.values.len()),
+        }
+    }
+}
+
+impl Entry {
+    /// The models of this entry, one a cell.
+    ///
+    /// # Errors
+    /// There is no such model or parameter, with the nearest name; or a value is wrong.
+    pub fn expand(&self) -> Result<Vec<Model>, String> {
+        let wrong = |e: String| format!("model `{}`: {e}", self.name);
+        let Some((_, read)) = MODELS.iter().find(|(name, _)| *name == self.model) else {
+            let names: Vec<&str> = MODELS.iter().map(|(name, _)| *name).collect();
+            return Err(wrong(format!("there is no model `{}`; {}", self.model, suggestion(&self.model, &names))));
+        };
+        if self.replications == 0 {
+            return Err(wrong("it needs one replication at least".to_owned()));
+        }
+        let model = |name: String, told: &Told| -> Result<Model, String> {
+            Ok(Model { name, replications: self.replications, compute: read(told).map_err(wrong)? })
+        };
+        let Some(each) = &self.each else { return Ok(vec![model(self.name.clone(), &self.with)?]) };
+        let cells = each.cells().map_err(wrong)?;
+        let cell = |(name, value): (String, toml::Value)| {
+            let mut told = self.with.clone();
+            told.insert(each.key.clone(), value);
+            model(format!("{}.{name}", self.name), &told)
+        };
+        cells.into_iter().map(cell).collect()
+    }
+}
+
+impl Model {
+    /// The facts of each replication.
+    ///
+    /// # Errors
+    /// Says why there are none.
+    pub fn facts(&self, needed: &BTreeSet<String>) -> Result<Vec<Facts>, String> {
+        (0..self.replications).map(|k| self.compute.facts(needed, k)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(text: &str) -> Entry {
+        toml::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn cells_are_called_by_their_numbers() {
+        let text = "name='a'\nmodel='slots'\nwith={duty='0.5', slot='50 ms'}\neach={key='delay', from=5, to=15, step=2.5, unit='ms'}";
+        let models = entry(text).expand().unwrap();
+        let names: Vec<&str> = models.iter().map(|model| model.name.as_str()).collect();
+        assert_eq!(names, ["a.5", "a.7.5", "a.10", "a.12.5", "a.15"]);
+        let lists = "name='n'\nmodel='slots'\nwith={slot='15 ms'}\neach={key='duty', values=[['0.5', '0.5'], '1/2']}";
+        let names: Vec<String> = entry(lists).expand().unwrap().into_iter().map(|model| model.name).collect();
+        assert_eq!(names, ["n.1", "n.2"]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let cases = [
+            ("model='slot'", "there is no model `slot`; did you mean `slots`?"),
+            ("model='slots'\nwith={duty='0.5', slots='15 ms'}", "no parameter `slots`; did you mean `slot`?"),
+            ("model='slots'\nwith={duty='1.5', slot='15 ms'}", "add up to 1.5"),
+            ("model='slots'\nwith={duty='0.5', slot='15 m'}", "`m` is not a unit of a duration"),
+            ("model='slots'\nwith={slot='15 ms'}", "`duty` is missing"),
+            ("model='slots'\nwith={duty=0.5, slot='15 ms'}", "is to be text"),
+            ("model='slots'\nwith={duty='0.5'}\neach={key='delay', from=1, to=0, step=1}", "`each` takes"),
+            ("model='slots'\nwith={duty='0.5'}\neach={key='delay', from=0, to=1e9, step=1}", "more than 5000"),
+            ("model='slots'\nwith={duty='0.5', slot='1 ms'}\nreplications=0", "one replication"),
+        ];
+        for (text, said) in cases {
+            let wrong = entry(&format!("name='a'\n{text}")).expand().unwrap_err();
+            assert!(wrong.contains(said), "{text}: {wrong}");
+        }
+    }
+
+    #[test]
+    fn a_model_gives_what_its_formulas_ask_for() {
+        let text = "name='a'\nmodel='slots'\nwith={duty=['0.5', '0.125', '0.375'], slot='12.5 ms', delay='25 ms'}";
+        let needed = ["min_max.ap1.disconnection_s", "blind.runs", "period_s"].map(str::to_owned).into();
+        let facts = entry(text).expand().unwrap()[0].facts(&needed).unwrap();
+        assert_eq!(facts[0].metrics["min_max.ap1.disconnection_s"], 0.0125);
+        assert_eq!((facts[0].metrics["blind.runs"], facts[0].metrics["period_s"]), (280.0, 0.1));
+    }
+}

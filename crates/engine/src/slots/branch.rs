@@ -1,0 +1,359 @@
+//! Branch and bound: the best arrangement and, where the search ends early, a proof of how far from the best it can be.
+//!
+//! An arrangement is built slot by slot. At each step every station has a disconnection that it cannot go below: what it
+//! had so far, how long it waits already, and the mean of what is still to come. Where even these are worth no more than
+//! the best arrangement known, nothing below is looked at. Without idle time rotations are one plan, so the station with
+//! the fewest slots begins; stations that are alike come first in their order. A search that is over is exact. One that
+//! ran out of steps still has its bound, made tighter by [`relax`](super::relax).
+//! Steps are counted, not timed: the same input gives the same plan.
+
+use super::relax;
+use super::{Arrangement, Layout, Objective, min_max, no_policy};
+
+/// How much work may be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Steps of the search; each costs about as much as there are stations.
+    pub nodes: u64,
+    /// Slots looked at while exchanging pairs of slots for a better start.
+    pub exchanges: u64,
+}
+
+impl Default for Budget {
+    /// A fifth of a second for 12 stations and 60 slots on one core.
+    fn default() -> Self {
+        Self { nodes: 2_000_000, exchanges: 10_000_000 }
+    }
+}
+
+/// An arrangement with the proof of its worth.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proven {
+    /// The best that was found: never worse than MinMax or NoPolicy.
+    pub arrangement: Arrangement,
+    /// Its worth.
+    pub score: u128,
+    /// No arrangement is worth more.
+    pub bound: u128,
+    /// Steps of the searches.
+    pub nodes: u64,
+}
+
+impl Proven {
+    /// Whether it is the best there is.
+    pub fn exact(&self) -> bool {
+        self.score == self.bound
+    }
+    /// By how much the best may be better at most, in millionths of this one's worth, rounded up.
+    pub fn gap_ppm(&self) -> u64 {
+        // Six digits of scores are enough here; the shift keeps the product within 128 bits.
+        let shift = (128 - self.bound.leading_zeros()).saturating_sub(100);
+        let (score, more) =
+            ((self.score >> shift).max(1), ((self.bound - self.score) >> shift) + u128::from(shift > 0));
+        u64::try_from((more * 1_000_000).div_ceil(score)).unwrap_or(u64::MAX)
+    }
+}
+
+/// Plans for `objective`, which is of the stations of `layout`.
+pub fn branch_and_bound(layout: &Layout, objective: &Objective, budget: Budget) -> Proven {
+    let worth = |arrangement: &Arrangement| objective.score(&arrangement.worst_ns(layout));
+    let starts =
+        [min_max(layout), no_policy(layout)].map(|start| exchange(layout, objective, start, budget.exchanges / 2));
+    let [a, b] = starts;
+    let start = if worth(&b) > worth(&a) { b } else { a };
+    let floors = relax::floors_ns(layout);
+    let mut found = Search::new(layout, objective, &floors).run(&start, budget.nodes / 2);
+    if found.bound > found.score {
+        let (bound, nodes) = relax::grouped(layout, objective, &found.arrangement, budget.nodes / 2);
+        found.bound = found.bound.min(bound).max(found.score);
+        found.nodes += nodes;
+    }
+    found.arrangement = found.arrangement.rotated(layout);
+    found
+}
+
+/// Exchanges pairs of slots as long as one of them makes it better, looking at no more than `budget` slots.
+fn exchange(layout: &Layout, objective: &Objective, mut best: Arrangement, budget: u64) -> Arrangement {
+    let slots = best.owners.len();
+    let mut left = budget / slots as u64;
+    let mut score = objective.score(&best.worst_ns(layout));
+    loop {
+        let before = score;
+        for (a, b) in (0..slots).flat_map(|a| (a + 1..slots).map(move |b| (a, b))) {
+            if best.owners[a] == best.owners[b] {
+                continue;
+            }
+            if left == 0 {
+                return best;
+            }
+            left -= 1;
+            best.owners.swap(a, b);
+            let now = objective.score(&best.worst_ns(layout));
+            if now > score { score = now } else { best.owners.swap(a, b) }
+        }
+        if score == before {
+            return best;
+        }
+    }
+}
+
+/// Never placed.
+const NEVER: u64 = u64::MAX;
+
+/// A search in progress.
+pub(super) struct Search<'a> {
+    layout: &'a Layout,
+    objective: &'a Objective,
+    floors: &'a [u64],
+    period: u64,
+    idle: u64,
+    /// The size of the shortest slot of the others.
+    shortest: Vec<u64>,
+    /// An earlier station that is like this one.
+    twin: Vec<Option<usize>>,
+    owners: Vec<u8>,
+    now: u64,
+    state: Vec<State>,
+    /// The last disconnection and its term, by station: neighbours in the tree have most of them in common.
+    memo: Vec<(u64, u128)>,
+}
+
+/// What the slots so far say of a station.
+#[derive(Clone, Copy)]
+struct State {
+    left: u64,
+    /// Beginning of its first slot \[ns\] and how many slots are before it.
+    first: (u64, u64),
+    /// End of its last slot, likewise.
+    end: (u64, u64),
+    worst: u64,
+}
+
+/// A node whose children are being looked at.
+struct Frame {
+    choices: Vec<u8>,
+    at: usize,
+    bound: u128,
+    /// What the step to it changed.
+    before: Option<State>,
+}
+
+impl<'a> Search<'a> {
+    /// A search over the arrangements of `layout`, with disconnections that no arrangement goes below.
+    pub(super) fn new(layout: &'a Layout, objective: &'a Objective, floors: &'a [u64]) -> Self {
+        let stations = layout.stations();
+        let others = |i: usize| stations.iter().enumerate().filter(move |(j, _)| *j != i);
+        let alike = |i: usize, j: &usize| {
+            let same = (stations[i].count, stations[i].size_ns) == (stations[*j].count, stations[*j].size_ns);
+            same && objective.same(i, *j)
+        };
+        let state = |station: &super::Station| State {
+            left: u64::from(station.count),
+            first: (NEVER, 0),
+            end: (0, 0),
+            worst: 0,
+        };
+        let idle = layout.idle().as_nanos();
+        Self {
+            layout,
+            objective,
+            floors,
+            period: idle + stations.iter().map(|s| s.size_ns * u64::from(s.count)).sum::<u64>(),
+            idle,
+            shortest: (0..stations.len()).map(|i| others(i).map(|(_, s)| s.size_ns).min().unwrap_or(0)).collect(),
+            twin: (0..stations.len()).map(|i| (0..i).rev().find(|j| alike(i, j))).collect(),
+            owners: Vec::with_capacity(layout.slots()),
+            now: 0,
+            state: stations.iter().map(state).collect(),
+            memo: vec![(NEVER, 0); stations.len()],
+        }
+    }
+
+    /// Searches from a known arrangement on, at most `nodes` steps.
+    pub(super) fn run(mut self, known: &Arrangement, nodes: u64) -> Proven {
+        let mut best = known.clone();
+        let mut score = self.objective.score(&self.limited(best.worst_ns(self.layout)));
+        let mut steps = 0;
+        let root = self.bound();
+        let mut stack = vec![Frame { choices: self.beginning(), at: 0, bound: root, before: None }];
+        let mut open = 0;
+        while let Some(frame) = stack.last_mut() {
+            let choice = if frame.bound > score { frame.choices.get(frame.at).copied() } else { None };
+            let Some(choice) = choice else {
+                let before = frame.before;
+                stack.pop();
+                self.undo(before);
+                continue;
+            };
+            if steps == nodes {
+                let unfinished = stack.iter().filter(|frame| frame.at < frame.choices.len());
+                open = unfinished.map(|frame| frame.bound).max().unwrap_or(0);
+                break;
+            }
+            frame.at += 1;
+            steps += 1;
+            let before = Some(self.place(usize::from(choice)));
+            if self.owners.len() == self.layout.slots() {
+                let now = self.objective.score(&self.limited(self.ends()));
+                if now > score {
+                    (score, best) = (now, Arrangement { owners: self.owners.clone() });
+                }
+                self.undo(before);
+                continue;
+            }
+            let bound = self.bound();
+            if bound > score {
+                let choices = self.choices();
+                stack.push(Frame { choices, at: 0, bound, before });
+            } else {
+                self.undo(before);
+            }
+        }
+        Proven { arrangement: best, score, bound: open.max(score), nodes: steps }
+    }
+
+    /// No disconnection below what is known to be the least.
+    fn limited(&self, worst: Vec<u64>) -> Vec<u64> {
+        worst.iter().zip(self.floors).map(|(worst, floor)| *worst.max(floor)).collect()
+    }
+
+    /// Who may have the first slot.
+    fn beginning(&self) -> Vec<u8> {
+        let fewest = (0..self.state.len()).min_by_key(|i| self.state[*i].left);
+        if self.idle == 0 { fewest.map(|i| i as u8).into_iter().collect() } else { self.choices() }
+    }
+    /// Who may have the next slot, the most urgent first.
+    fn choices(&self) -> Vec<u8> {
+        let mut choices: Vec<(u64, u8)> = Vec::with_capacity(self.state.len());
+        for (i, state) in self.state.iter().enumerate().filter(|(_, state)| state.left > 0) {
+            let begun = |i: usize| self.state[i].first.0 != NEVER;
+            if begun(i) || self.twin[i].is_none_or(begun) {
+                choices.push((state.end.0 + self.floors[i], i as u8));
+            }
+        }
+        choices.sort_unstable();
+        choices.into_iter().map(|(_, i)| i).collect()
+    }
+
+    fn place(&mut self, i: usize) -> State {
+        let before = self.state[i];
+        let (now, position) = (self.now, self.owners.len() as u64);
+        self.now += self.layout.stations()[i].size_ns;
+        self.owners.push(i as u8);
+        let state = &mut self.state[i];
+        if state.first.0 == NEVER {
+            state.first = (now, position);
+        } else {
+            state.worst = state.worst.max(now - state.end.0);
+        }
+        state.end = (self.now, position + 1);
+        state.left -= 1;
+        before
+    }
+    fn undo(&mut self, before: Option<State>) {
+        let (Some(before), Some(owner)) = (before, self.owners.pop()) else { return };
+        let i = usize::from(owner);
+        self.now -= self.layout.stations()[i].size_ns;
+        self.state[i] = before;
+    }
+    /// The longest disconnections, when all slots are placed.
+    fn ends(&self) -> Vec<u64> {
+        self.state.iter().map(|state| state.worst.max(self.period - state.end.0 + state.first.0)).collect()
+    }
+
+    /// What nothing below this node is worth more than.
+    fn bound(&mut self) -> u128 {
+        let mut sum = 0;
+        for i in 0..self.state.len() {
+            let least = self.least(i);
+            if self.memo[i].0 != least {
+                self.memo[i] = (least, self.objective.term(i, least));
+            }
+            sum += self.memo[i].1;
+        }
+        sum
+    }
+    /// A disconnection of station `i` that nothing below this node goes below.
+    fn least(&self, i: usize) -> u64 {
+        let state = &self.state[i];
+        if state.first.0 == NEVER {
+            return self.floors[i].max(self.now + self.idle);
+        }
+        // The others' time and slots from its last slot around to its first, which its other slots cut into gaps.
+        let station = &self.layout.stations()[i];
+        let time = self.period - state.end.0 - state.left * station.size_ns + state.first.0;
+        let slots = self.layout.slots() as u64 - state.end.1 - state.left + state.first.1;
+        let gaps = state.left + 1;
+        let mean = time.div_ceil(gaps).max(slots.div_ceil(gaps) * self.shortest[i]);
+        let around = if state.left > 0 { self.idle + state.first.0 } else { 0 };
+        self.floors[i].max(state.worst).max(mean).max(self.now - state.end.0).max(around)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::slots::tests::{case, layout};
+    use crate::slots::{Fraction, Path, enumerate};
+    use airbraid_units::Duration;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_papers_cases_are_solved() {
+        let ms = |all: &[f64]| all.iter().map(|x| (x * 1e6) as u64).collect::<Vec<u64>>();
+        let found = [1, 2, 3].map(|number| {
+            branch_and_bound(&case(number), &Objective::blind(case(number).stations().len()), Budget::default())
+        });
+        assert!(found.iter().all(Proven::exact));
+        let worst: Vec<_> = (1..=3).zip(&found).map(|(n, found)| found.arrangement.worst_ns(&case(n))).collect();
+        assert_eq!(
+            worst,
+            [ms(&[15.0, 105.0, 105.0, 105.0, 105.0]), ms(&[12.5, 87.5, 37.5]), ms(&[18.75, 63.75, 135.0])]
+        );
+    }
+
+    fn objective(stations: usize, delays: &[(u64, u64)]) -> Objective {
+        if delays.is_empty() {
+            return Objective::blind(stations);
+        }
+        let path = |i: usize| {
+            let (ms, percent) = delays[i % delays.len()];
+            Path {
+                delay: Duration::from_millis(ms),
+                loss: Fraction::new(percent, 1_000).unwrap(),
+                flows: 1 + i as u32 % 2,
+            }
+        };
+        Objective::with_delays(&(0..stations).map(path).collect::<Vec<_>>())
+    }
+
+    proptest! {
+        #[test]
+        fn it_equals_trying_all(
+            slots in proptest::collection::vec((1u32..5, 1u64..30), 1..5), idle: bool,
+            delays in proptest::collection::vec((1u64..100, 1u64..50), 0..3),
+        ) {
+            let layout = layout(&slots, idle);
+            let objective = objective(slots.len(), &delays);
+            let Ok(all) = enumerate(&layout, &objective, 20_000) else { return Ok(()) };
+            let found = branch_and_bound(&layout, &objective, Budget::default());
+            prop_assert!(found.exact());
+            prop_assert_eq!(found.score, all.score);
+            prop_assert_eq!(objective.score(&found.arrangement.worst_ns(&layout)), found.score);
+            prop_assert_eq!(Some(all.runs), layout.arrangements());
+        }
+        #[test]
+        fn with_few_steps_the_bound_still_holds(
+            slots in proptest::collection::vec((1u32..5, 1u64..30), 2..5), idle: bool, nodes in 0u64..200,
+        ) {
+            let layout = layout(&slots, idle);
+            let objective = Objective::blind(slots.len());
+            let Ok(all) = enumerate(&layout, &objective, 20_000) else { return Ok(()) };
+            let found = branch_and_bound(&layout, &objective, Budget { nodes, exchanges: nodes });
+            prop_assert!(found.score <= all.score && all.score <= found.bound);
+            let worth = |arrangement: &Arrangement| objective.score(&arrangement.worst_ns(&layout));
+            prop_assert!(found.score >= worth(&min_max(&layout)) && found.score >= worth(&no_policy(&layout)));
+            prop_assert!(Arrangement::new(&layout, found.arrangement.owners().to_vec()).is_some());
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What an arrangement is worth: equations 5 and 6 of the paper, in integers.
+//!
+//! By equation 4 a TCP flow gets `C MSS / ((d + D) sqrt p)`: d is the path's round-trip time, D the longest disconnection.
+//! Equation 5 adds that up over the stations; equation 6, for a planner that knows no delays, adds up `1 / D`. The paper's
+//! text speaks of minimising the inverse, which would choose the worst arrangement; both are maximised here.
+
+use super::Fraction;
+use airbraid_units::Duration;
+
+/// Terms are counted in units of 2^-64 of the weight over a nanosecond: with D below an hour a term has more than 22
+/// significant bits, with D below a second more than 34.
+const SCALE_BITS: u32 = 64;
+/// Square roots of the loss are counted in units of 2^-20.
+const ROOT_BITS: u32 = 40;
+
+/// What is known of the path through an access point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// Round-trip time without any disconnection.
+    pub delay: Duration,
+    /// Congestion signals a packet, above 0: `p` of Mathis et al.
+    pub loss: Fraction,
+    /// TCP flows over it.
+    pub flows: u32,
+}
+
+/// The sum of what each station gets, to be maximised.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Objective {
+    /// Weight and delay \[ns\] of each station.
+    terms: Vec<(u64, u64)>,
+}
+
+impl Objective {
+    /// Equation 6: `sum of 1 / D_i` over this many stations.
+    pub fn blind(stations: usize) -> Self {
+        Self { terms: vec![(1, 0); stations] }
+    }
+    /// Equation 5: `sum of flows_i / ((d_i + D_i) sqrt p_i)`.
+    pub fn with_delays(paths: &[Path]) -> Self {
+        let term = |path: &Path| {
+            let inverse = (u128::from(path.loss.denominator()) << ROOT_BITS) / u128::from(path.loss.numerator().max(1));
+            // No more than 2^53: the sum of 64 terms fits into 128 bits.
+            let root = (inverse.isqrt() as u64).clamp(1, 1 << 43);
+            (root * u64::from(path.flows.clamp(1, 1 << 10)), path.delay.as_nanos())
+        };
+        Self { terms: paths.iter().map(term).collect() }
+    }
+    /// How many stations it is of.
+    pub fn stations(&self) -> usize {
+        self.terms.len()
+    }
+    /// What a station adds whose longest disconnection is `worst_ns`. It grows as that shrinks.
+    pub fn term(&self, station: usize, worst_ns: u64) -> u128 {
+        let (weight, delay_ns) = self.terms[station];
+        // A station that is never disconnected, over a path without delay, has no limit: 1 ns stands for it.
+        (u128::from(weight) << SCALE_BITS) / u128::from(delay_ns.saturating_add(worst_ns).max(1))
+    }
+    /// The worth of an arrangement with these longest disconnections.
+    pub fn score(&self, worst_ns: &[u64]) -> u128 {
+        worst_ns.iter().enumerate().map(|(station, worst)| self.term(station, *worst)).sum()
+    }
+    /// Whether two stations count alike.
+    pub(super) fn same(&self, a: usize, b: usize) -> bool {
+        self.terms[a] == self.terms[b]
+    }
+    /// The objective of some of its stations, and of one more that counts nothing.
+    pub(super) fn part(&self, stations: &[usize]) -> Self {
+        let terms = stations.iter().map(|i| self.terms[*i]).chain(std::iter::once((0, 0)));
+        Self { terms: terms.collect() }
+    }
+}

@@ -1,0 +1,233 @@
+//! Duty cycles from the rates of access points: the schedulers of FatVAP and THEMIS, for one station.
+//!
+//! Both give access point i a part `f_i` of the time, never more than brings its backhaul: `f_i w_i <= e_i`, where w is the
+//! wireless rate and e the backhaul's. Each access point that is used costs one switch a period. FatVAP (Kandula et al.
+//! 2008) maximises `sum f_i w_i`; THEMIS (Giustiniano et al. 2010) maximises `sum K_i log(f_i w_i)`. In THEMIS stations
+//! agree about backhauls that they share; that is left out: a backhaul's rate here is this station's part of it.
+//! Times are whole nanoseconds of the period.
+
+use super::Fraction;
+use airbraid_units::{BitRate, Duration};
+use std::fmt;
+
+/// More access points than [`fat_vap`] can choose among: it tries every set.
+const ACCESS_MAX: usize = 16;
+
+/// What is known of an access point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The rate of its backhaul: e.
+    pub backhaul: BitRate,
+    /// The rate at which a station that has the radio all the time gets data from it: w.
+    pub wireless: BitRate,
+    /// Its weight in THEMIS: K, at least 1.
+    pub weight: u32,
+}
+
+/// Why there are no duty cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SchedulerError {
+    /// There is no access point.
+    None,
+    /// There are more than can be chosen among.
+    TooMany(usize),
+    /// A rate is 0; access points count from 0 here and from 1 in messages.
+    NoRate(usize),
+    /// The period is 0, or switching takes all of it.
+    NoTime,
+}
+
+/// FatVAP: the best set of access points, the fastest filled first. Exact: every set is tried.
+///
+/// A part of 0 is that of an access point that is not worth its switch.
+///
+/// # Errors
+/// Says why there is none.
+pub fn fat_vap(access: &[Access], period: Duration, switch: Duration) -> Result<Vec<Fraction>, SchedulerError> {
+    let needs = needs(access, period)?;
+    if access.len() > ACCESS_MAX {
+        return Err(SchedulerError::TooMany(access.len()));
+    }
+    let mut order: Vec<usize> = (0..access.len()).collect();
+    order.sort_by_key(|i| (std::cmp::Reverse(access[*i].wireless), *i));
+    let mut best = (0_u128, Vec::new());
+    for set in 1_u32..1 << access.len() {
+        let Some(mut left) = time_left(period, switch, set.count_ones()) else { continue };
+        let mut times = vec![0; access.len()];
+        let mut worth = 0_u128;
+        for i in order.iter().filter(|i| set >> **i & 1 == 1) {
+            times[*i] = needs[*i].min(left);
+            left -= times[*i];
+            worth += u128::from(times[*i]) * u128::from(access[*i].wireless.as_bps());
+        }
+        if worth > best.0 {
+            best = (worth, times);
+        }
+    }
+    if best.0 == 0 { Err(SchedulerError::NoTime) } else { Ok(parts(&best.1, period)) }
+}
+
+/// THEMIS: time in proportion to the weights, and what an access point cannot use to the others.
+///
+/// # Errors
+/// Says why there is none.
+pub fn themis(access: &[Access], period: Duration, switch: Duration) -> Result<Vec<Fraction>, SchedulerError> {
+    let needs = needs(access, period)?;
+    let mut left = time_left(period, switch, access.len() as u32).ok_or(SchedulerError::NoTime)?;
+    let mut times = vec![0; access.len()];
+    let mut open: Vec<usize> = (0..access.len()).collect();
+    while !open.is_empty() {
+        let weights: u128 = open.iter().map(|i| u128::from(access[*i].weight.max(1))).sum();
+        let fair = |i: usize| (u128::from(left) * u128::from(access[i].weight.max(1)) / weights) as u64;
+        let (full, rest): (Vec<usize>, Vec<usize>) = open.iter().partition(|i| needs[**i] <= fair(**i));
+        if full.is_empty() {
+            rest.iter().for_each(|i| times[*i] = fair(*i));
+            break;
+        }
+        for i in full {
+            times[i] = needs[i];
+            left -= needs[i];
+        }
+        open = rest;
+    }
+    if times.contains(&0) { Err(SchedulerError::NoTime) } else { Ok(parts(&times, period)) }
+}
+
+/// For each access point the time that brings its backhaul: no more than the period.
+fn needs(access: &[Access], period: Duration) -> Result<Vec<u64>, SchedulerError> {
+    if access.is_empty() {
+        return Err(SchedulerError::None);
+    }
+    if let Some(i) = access.iter().position(|a| a.backhaul.as_bps() == 0 || a.wireless.as_bps() == 0) {
+        return Err(SchedulerError::NoRate(i));
+    }
+    let need = |a: &Access| {
+        let ns = u128::from(period.as_nanos()) * u128::from(a.backhaul.as_bps()) / u128::from(a.wireless.as_bps());
+        ns.min(u128::from(period.as_nanos())) as u64
+    };
+    Ok(access.iter().map(need).collect())
+}
+
+/// What `switches` leave of the period; one access point alone is never left.
+fn time_left(period: Duration, switch: Duration, switches: u32) -> Option<u64> {
+    let switches = if switches == 1 { 0 } else { u64::from(switches) };
+    period.as_nanos().checked_sub(switch.as_nanos().checked_mul(switches)?)
+}
+
+fn parts(times: &[u64], period: Duration) -> Vec<Fraction> {
+    times.iter().map(|time| Fraction::new(*time, period.as_nanos()).unwrap_or(Fraction::ZERO)).collect()
+}
+
+impl fmt::Display for SchedulerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("there is no access point"),
+            Self::TooMany(n) => write!(f, "FatVAP tries every set of access points: {n} are more than {ACCESS_MAX}"),
+            Self::NoRate(i) => write!(f, "access point {} has a rate of 0: leave it out", i + 1),
+            Self::NoTime => f.write_str("switching takes the whole period: lengthen it"),
+        }
+    }
+}
+
+impl std::error::Error for SchedulerError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn access(rates: &[(u64, u64)]) -> Vec<Access> {
+        let one = |(e, w): &(u64, u64)| Access {
+            backhaul: BitRate::from_kbps(*e),
+            wireless: BitRate::from_kbps(*w),
+            weight: 1,
+        };
+        rates.iter().map(one).collect()
+    }
+    fn fractions(of: &[(u64, u64)]) -> Vec<Fraction> {
+        of.iter().map(|(a, b)| Fraction::new(*a, *b).unwrap()).collect()
+    }
+    const PERIOD: Duration = Duration::from_millis(100);
+
+    #[test]
+    fn fat_vap_takes_what_the_backhauls_have() {
+        let all = access(&[(5_000, 20_000), (4_000, 20_000), (1_000, 20_000)]);
+        assert_eq!(fat_vap(&all, PERIOD, Duration::ZERO), Ok(fractions(&[(1, 4), (1, 5), (1, 20)])));
+    }
+
+    #[test]
+    fn fat_vap_leaves_out_who_is_not_worth_a_switch() {
+        // The third brings 1 % of the period; its switch costs 5 % of what the second could bring.
+        let all = access(&[(10_000, 20_000), (20_000, 20_000), (200, 20_000)]);
+        let parts = fat_vap(&all, PERIOD, Duration::from_millis(5)).unwrap();
+        assert!(parts[2].is_zero() && !parts[1].is_zero(), "{parts:?}");
+    }
+
+    #[test]
+    fn themis_shares_and_gives_on_what_one_cannot_use() {
+        let all = access(&[(20_000, 20_000), (20_000, 20_000), (2_000, 20_000)]);
+        assert_eq!(themis(&all, PERIOD, Duration::ZERO), Ok(fractions(&[(9, 20), (9, 20), (1, 10)])));
+    }
+
+    #[test]
+    fn what_cannot_be_scheduled_is_said() {
+        assert_eq!(fat_vap(&[], PERIOD, Duration::ZERO), Err(SchedulerError::None));
+        assert_eq!(themis(&access(&[(1, 1), (0, 1)]), PERIOD, Duration::ZERO), Err(SchedulerError::NoRate(1)));
+        let two = access(&[(1_000, 1_000), (1_000, 1_000)]);
+        assert_eq!(themis(&two, PERIOD, Duration::from_millis(50)), Err(SchedulerError::NoTime));
+        assert_eq!(fat_vap(&access(&[(1, 1); 17]), PERIOD, Duration::ZERO), Err(SchedulerError::TooMany(17)));
+    }
+
+    proptest! {
+        /// No part is more than its backhaul needs, nothing beyond the period, and moving a millisecond from one to
+        /// another makes the sum no larger (FatVAP), the product no larger (THEMIS).
+        #[test]
+        fn no_move_makes_it_better(rates in proptest::collection::vec((100u64..20_000, 1_000u64..30_000), 1..6), ms in 0u64..3) {
+            let all = access(&rates);
+            let switch = Duration::from_millis(ms);
+            let limit = |i: usize| rates[i].0 as f64 / rates[i].1 as f64;
+            for (planner, log) in [(fat_vap as fn(&[Access], _, _) -> _, false), (themis, true)] {
+                let Ok(parts) = planner(&all, PERIOD, switch) else { continue };
+                let f: Vec<f64> = parts.iter().map(|p| p.numerator() as f64 / p.denominator() as f64).collect();
+                let used = f.iter().filter(|f| **f > 0.0).count();
+                let switching = if used == 1 { 0.0 } else { ms as f64 * used as f64 / 100.0 };
+                prop_assert!(f.iter().sum::<f64>() + switching <= 1.0 + 1e-9);
+                prop_assert!(f.iter().enumerate().all(|(i, f)| *f <= limit(i) + 1e-9));
+                let worth = |f: &[f64]| -> f64 {
+                    f.iter().zip(&rates).filter(|(f, _)| **f > 0.0)
+                        .map(|(f, (_, w))| if log { libm_log(f * *w as f64) } else { f * *w as f64 }).sum()
+                };
+                for (a, b) in (0..f.len()).flat_map(|a| (0..f.len()).map(move |b| (a, b))) {
+                    let mut moved = f.clone();
+                    moved[a] -= 0.01;
+                    moved[b] += 0.01;
+                    if a != b && f[b] > 0.0 && moved[a] > 0.0 && moved[b] <= limit(b) {
+                        prop_assert!(worth(&moved) <= worth(&f) + 1e-6 * worth(&f).abs());
+                    }
+                }
+            }
+        }
+    }
+
+    /// The natural logarithm by its series, good enough to compare with: the engine has no other.
+    fn libm_log(x: f64) -> f64 {
+        let mut halvings = 0.0;
+        let mut y = x;
+        while y > 1.5 {
+            y /= 2.0;
+            halvings += 1.0;
+        }
+        while y < 0.75 {
+            y *= 2.0;
+            halvings -= 1.0;
+        }
+        let z = (y - 1.0) / (y + 1.0);
+        let mut term = z;
+        let mut sum = 0.0;
+        for k in 0..20 {
+            sum += term / f64::from(2 * k + 1);
+            term *= z * z;
+        }
+        2.0 * sum + halvings * std::f64::consts::LN_2
+    }
+}
