@@ -146,7 +146,7 @@ pub enum Outcome {
     Broadcast,
     /// The retry limit was reached.
     RetryLimit,
-    /// The interface queue was full; it was never sent.
+    /// The interface queue, or the buffer for a dozing station, was full; it was never sent.
     QueueFull,
     /// It was taken out of the queue on request; it was never sent.
     Purged,
@@ -161,6 +161,8 @@ pub enum Outcome {
 pub struct MacStats {
     /// Data frames sent, retries included.
     pub data_frames: u64,
+    /// Null frames sent, retries included.
+    pub null_frames: u64,
     /// RTS frames sent.
     pub rts_frames: u64,
     /// Data frames sent again.

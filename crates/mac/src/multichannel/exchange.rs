@@ -105,6 +105,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         let frame = Frame {
             kind: FrameKind::Data,
             retry: is_retry,
+            power_management: false,
             sequence: outgoing.sequence,
             from: address,
             to: exchange.peer,
@@ -293,6 +294,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         Frame {
             kind,
             retry: false,
+            power_management: false,
             sequence: 0,
             from: self.address,
             to,

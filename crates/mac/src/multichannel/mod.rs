@@ -208,6 +208,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         let frame = Frame {
             kind: FrameKind::Data,
             retry: false,
+            power_management: false,
             sequence: outgoing.sequence,
             from: self.address,
             to: Address::BROADCAST,

@@ -270,6 +270,7 @@ impl<P: Packet + Copy> Polled<P> {
         let frame = Frame {
             kind,
             retry: false,
+            power_management: false,
             sequence: self.next_sequence,
             from: self.address,
             to,
