@@ -24,6 +24,10 @@ pub enum MacInput<P> {
     EnqueueFirst(Msdu<P>),
     /// What waits for this neighbour and was never sent will hardly get there: each comes back as [`Outcome::Purged`].
     Purge(Address),
+    /// To an access point: this station belongs to it from now on, and dozes until it says otherwise.
+    Associate(Address),
+    /// To an access point: this station is gone. What waits for it comes back as [`Outcome::Purged`].
+    Disassociate(Address),
     /// Energy above the carrier-sense threshold arrives on the idle medium (PHY-CCA.indication busy).
     Busy,
     /// The medium falls idle without a frame having ended here (PHY-CCA.indication idle).
@@ -177,4 +181,19 @@ pub struct MacStats {
     pub unanswered: u64,
     /// Time spent transmitting.
     pub airtime: Duration,
+}
+
+impl MacStats {
+    /// Adds what another station has counted.
+    pub fn add(&mut self, other: &Self) {
+        self.data_frames += other.data_frames;
+        self.null_frames += other.null_frames;
+        self.rts_frames += other.rts_frames;
+        self.retries += other.retries;
+        self.retry_limit_drops += other.retry_limit_drops;
+        self.queue_drops += other.queue_drops;
+        self.duplicates += other.duplicates;
+        self.unanswered += other.unanswered;
+        self.airtime = self.airtime + other.airtime;
+    }
 }

@@ -97,9 +97,9 @@ impl<P: Packet + Copy> Dcf<P> {
         self.transmitting_until
     }
 
-    /// Whether the interface queue takes one more.
+    /// Whether it takes one MSDU more.
     pub(crate) fn has_room(&self) -> bool {
-        self.queue.len() < self.config.queue_limit as usize
+        self.is_free() || self.queue.len() < self.config.queue_limit as usize
     }
 
     /// Takes back everything that waits for a neighbour, in its order, and what is in service for it unless it is on the
@@ -130,7 +130,7 @@ impl<P: Packet + Copy> Dcf<P> {
         held
     }
 
-    /// Takes an MSDU again that was withdrawn. The interface queue must have room for it.
+    /// Takes an MSDU again that was withdrawn, where there is room for it.
     pub(crate) fn restore(&mut self, now: Instant, held: Held<P>) {
         if self.is_free() {
             self.serve(now, held);

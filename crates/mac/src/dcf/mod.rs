@@ -528,7 +528,7 @@ impl<P: Packet + Copy> Machine for Dcf<P> {
             MacInput::Overheard { frame, idle } => self.on_overheard(now, &frame, idle),
             MacInput::ReceptionError { idle } | MacInput::Damaged { idle, .. } => self.on_error(now, idle),
             // It never pulls.
-            MacInput::Supply(_) => {}
+            MacInput::Supply(_) | MacInput::Associate(_) | MacInput::Disassociate(_) => {}
         }
         self.wake = self.timer();
     }

@@ -151,7 +151,7 @@ impl<P: Packet + Copy> Multichannel<P> {
             MacInput::EnqueueFirst(msdu) => self.enqueue_first(now, msdu),
             MacInput::Purge(neighbour) => self.purge(now, neighbour),
             // It has a queue of its own and never asks.
-            MacInput::Supply(_) => {}
+            MacInput::Supply(_) | MacInput::Associate(_) | MacInput::Disassociate(_) => {}
         }
     }
 
