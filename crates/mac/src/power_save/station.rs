@@ -26,7 +26,6 @@
 use super::plan::SlotPlan;
 use crate::dcf::{Dcf, DcfConfig, Null, NullDone};
 use crate::frame::{Address, Channel};
-use crate::phy::Rate;
 use crate::service::{MacInput, MacOutput, MacStats};
 use airbraid_engine::{Machine, Packet, Stream, Wake};
 use airbraid_units::{Duration, Instant};
@@ -38,7 +37,7 @@ pub const RETUNING_TIME: Duration = Duration::from_micros(800);
 /// What a station is at one of its access points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VirtualStation {
-    /// Its DCF: its queue, and the rate that suits its access point.
+    /// Its DCF: its queue, and the rate that suits its access point. Null frames go at the rate of control frames.
     pub dcf: DcfConfig,
     /// Its address; several may share one.
     pub address: Address,
@@ -46,8 +45,6 @@ pub struct VirtualStation {
     pub access_point: Address,
     /// The channel of that.
     pub channel: Channel,
-    /// The rate of its null frames: a basic one, so that they arrive where data may not.
-    pub null_rate: Rate,
 }
 
 /// Parameters of the station.
@@ -222,7 +219,7 @@ impl<P: Packet + Copy> SlottedStation<P> {
 
     fn send_null(&mut self, now: Instant, current: usize, dozes: bool) {
         let (station, dcf) = &mut self.stations[current];
-        let (to, rate) = (station.access_point, station.null_rate);
+        let (to, rate) = (station.access_point, station.dcf.control_rate);
         dcf.send_null(now, Null { to, dozes, rate, attempts: self.null_attempts });
         self.drain(current);
     }
