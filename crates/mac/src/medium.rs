@@ -332,9 +332,8 @@ impl<M: Machine<Input = MacInput<Payload>, Output = MacOutput<Payload>>> Medium<
         let is_listed =
             if is_null { self.destroy_nulls.contains(&nth) } else { self.destroy.contains(&(frame.kind, nth)) };
         let now = self.now;
-        let is_unlucky = |(until, permille, chance): &mut (Instant, u32, Stream)| {
-            *until > now && chance.up_to(999) < *permille
-        };
+        let is_unlucky =
+            |(until, permille, chance): &mut (Instant, u32, Stream)| *until > now && chance.up_to(999) < *permille;
         is_listed || self.loss.as_mut().is_some_and(is_unlucky)
     }
 
@@ -353,7 +352,15 @@ impl<M: Machine<Input = MacInput<Payload>, Output = MacOutput<Payload>>> Medium<
                     let channel = self.radios[station].tuned;
                     self.signals.push((Signal::Frame(frame), channel));
                     self.schedule(at, Event::Start(station, self.signals.len() - 1, airtime));
-                    self.transmissions.push(Transmission { station, at, airtime, frame, committed: self.now, channel, backoff });
+                    self.transmissions.push(Transmission {
+                        station,
+                        at,
+                        airtime,
+                        frame,
+                        committed: self.now,
+                        channel,
+                        backoff,
+                    });
                     let retry = if frame.retry { " again" } else { "" };
                     let null = if frame.power_management { " PS=1" } else { " PS=0" };
                     let id = match (frame.kind, frame.payload) {
@@ -382,7 +389,9 @@ impl<M: Machine<Input = MacInput<Payload>, Output = MacOutput<Payload>>> Medium<
                     self.schedule(ready, Event::Tuned(station));
                     self.note(self.now, &format!("{me} goes to channel {}", channel.0));
                 }
-                MacOutput::DeliverDamaged { .. } | MacOutput::Pull(_) => panic!("nothing is damaged here, and none asks"),
+                MacOutput::DeliverDamaged { .. } | MacOutput::Pull(_) => {
+                    panic!("nothing is damaged here, and none asks")
+                }
                 MacOutput::Deliver { from, packet } => {
                     self.delivered.push((station, packet.id));
                     self.note(self.now, &format!("{me} has {} from {}", packet.id, name(from)));

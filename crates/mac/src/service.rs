@@ -194,6 +194,6 @@ impl MacStats {
         self.queue_drops += other.queue_drops;
         self.duplicates += other.duplicates;
         self.unanswered += other.unanswered;
-        self.airtime = self.airtime + other.airtime;
+        self.airtime += other.airtime;
     }
 }

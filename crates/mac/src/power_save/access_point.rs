@@ -158,8 +158,7 @@ impl<P: Packet + Copy> AccessPoint<P> {
 
     /// A frame ends that is for the access point, or for all.
     fn on_received(&mut self, now: Instant, frame: Frame<P>, idle: bool) {
-        // What is due at this very instant comes first: who is committed does not hear.
-        self.dcf.handle_timeout(now);
+        // Half duplex: who transmits, or is committed to, does not hear.
         let is_heard = self.dcf.transmitting_until() <= now && frame.kind == FrameKind::Data;
         let station = if is_heard { self.find(frame.from) } else { None };
         if let Some(index) = station
@@ -219,6 +218,8 @@ impl<P: Packet + Copy> Machine for AccessPoint<P> {
     type Output = MacOutput<P>;
 
     fn handle_input(&mut self, now: Instant, input: MacInput<P>) {
+        // What is due at this very instant comes first, as in DCF.
+        self.handle_timeout(now);
         match input {
             MacInput::Enqueue(msdu) if let Some(index) = self.held_for(msdu.to) => self.hold(index, msdu, false),
             MacInput::EnqueueFirst(msdu) if let Some(index) = self.held_for(msdu.to) => self.hold(index, msdu, true),

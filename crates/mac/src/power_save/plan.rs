@@ -40,7 +40,7 @@ impl SlotPlan {
         let mut reached = None;
         while self.boundary <= now {
             let slot = self.slots[self.next];
-            self.boundary = self.boundary + slot.length;
+            self.boundary += slot.length;
             self.next = (self.next + 1) % self.slots.len();
             reached = Some(slot);
         }

@@ -22,6 +22,7 @@
 //! - The station senses the new channel for DIFS and does not wait for a NAVSyncDelay, for which the paper's 1.2 ms have no room.
 //! - What was left of a backoff on the channel that it left is void: it has been away for longer.
 //! - Another virtual station on the same channel needs no retuning time.
+//! - A virtual station hears its access point alone, also where several share an address and a channel.
 
 use super::plan::SlotPlan;
 use crate::dcf::{Dcf, DcfConfig, Null, NullDone};
@@ -188,10 +189,11 @@ impl<P: Packet + Copy> SlottedStation<P> {
     /// Something happens on the channel where the radio is.
     fn hear(&mut self, now: Instant, input: MacInput<P>) {
         let Some(current) = self.current.filter(|_| !matches!(self.step, Step::Tuning(_))) else { return };
-        let own = self.stations[current].0.address;
+        let own = self.stations[current].0;
+        let is_own = |from, to| from == own.access_point && (to == own.address || to == Address::BROADCAST);
         let input = match input {
-            // It is for another of the virtual stations, which is not here.
-            MacInput::Received { frame, idle } if frame.to != own && frame.to != Address::BROADCAST => {
+            // It is for another of the virtual stations, which is not here, or nothing of its BSS.
+            MacInput::Received { frame, idle } if !is_own(frame.from, frame.to) => {
                 MacInput::Overheard { frame: frame.header(), idle }
             }
             input => input,
@@ -254,7 +256,7 @@ impl<P: Packet + Copy> SlottedStation<P> {
 
     fn end_switch(&mut self, now: Instant) {
         if let Some(since) = self.switching_since.take() {
-            self.counts.switch_time = self.counts.switch_time + (now - since);
+            self.counts.switch_time += now - since;
         }
     }
 

@@ -617,74 +617,139 @@ fn believes_dozing(medium: &Medium<Node>, place: usize, from: Address, when: Ins
     heard.is_none_or(|(_, _, frame)| frame.power_management)
 }
 
+/// Random plans, traffic and losses until 0.2 s; then the channels heal.
+fn keep_promises(chaos: &Chaos) -> Result<(), TestCaseError> {
+    let setup = Setup {
+        slots: chaos.slots.clone(),
+        channels: chaos.channels.clone(),
+        buffer_limit: chaos.buffer_limit,
+        queue_limit: chaos.queue_limit,
+        seed: chaos.seed,
+        attempts: chaos.attempts,
+        has_addresses: chaos.has_addresses,
+        ..Setup::default()
+    };
+    let mut medium = setup.medium();
+    medium.loss = Some((at(200_000), chaos.permille, Stream::new(chaos.seed, 0, "loss")));
+    for (id, &(when, link, up, size)) in chaos.packets.iter().enumerate() {
+        let (from, to) = if up { (A, Address(1 + link as u32)) } else { (1 + link, setup.address(link)) };
+        medium.send(at(when), from, to, id as u32, size);
+    }
+    medium.run(at(3_000_000));
+    // Each packet is reported once, none waits for ever; what was acknowledged has come, and nothing comes twice.
+    let mut reported: Vec<_> = medium.outcomes.iter().map(|&(_, id, _)| id).collect();
+    reported.sort_unstable();
+    reported.dedup();
+    let count = chaos.packets.len();
+    prop_assert_eq!((reported.len(), medium.outcomes.len()), (count, count), "{}", medium.timeline);
+    for &(place, id, outcome) in &medium.outcomes {
+        let times = medium.delivered.iter().filter(|&&(_, delivered)| delivered == id).count();
+        prop_assert!(times <= 1, "{id} comes twice\n{}", medium.timeline);
+        prop_assert!(outcome != Outcome::Acknowledged || times == 1, "{id}\n{}", medium.timeline);
+        prop_assert!(outcome != Outcome::QueueFull || times == 0, "{id}\n{}", medium.timeline);
+        // Without losses nothing is given up but what is too much, unless stations collide: those of one channel, or
+        // null frames that are given up at once with what the access point sends.
+        let has_twins = (1..chaos.channels.len()).any(|i| chaos.channels[..i].contains(&chaos.channels[i]));
+        let is_calm = chaos.permille == 0 && !has_twins && chaos.attempts >= 5;
+        let is_fine = matches!(outcome, Outcome::Acknowledged | Outcome::QueueFull);
+        prop_assert!(is_fine || !is_calm, "{place} loses {id}\n{}", medium.timeline);
+    }
+    // In order for each access point and direction.
+    for link in 0..chaos.channels.len() {
+        for up in [true, false] {
+            let mut sent: Vec<_> = (0..count as u32)
+                .filter(|&id| {
+                    let packet = chaos.packets[id as usize];
+                    packet.1 == link && packet.2 == up && medium.delivered.iter().any(|&(_, came)| came == id)
+                })
+                .collect();
+            sent.sort_by_key(|&id| (chaos.packets[id as usize].0, id));
+            let came: Vec<_> = medium.delivered.iter().map(|&(_, id)| id).filter(|id| sent.contains(id)).collect();
+            prop_assert_eq!(&came, &sent, "{}", medium.timeline);
+        }
+    }
+    for sent in &medium.transmissions {
+        let end = sent.at + sent.airtime;
+        if sent.station == A {
+            // On the channel of the access point that it is for, and not while it retunes.
+            let place = sent.frame.to.0 as usize;
+            prop_assert_eq!(sent.channel, Channel(chaos.channels[place - 1]), "{}", medium.timeline);
+            let is_torn = medium.tunes.iter().any(|&(_, from, ready)| from < end && sent.at < ready);
+            prop_assert!(!is_torn, "{} is cut\n{}", sent.at, medium.timeline);
+        } else if sent.frame.payload.is_some() {
+            let from = setup.address(sent.station - 1);
+            let dozing = believes_dozing(&medium, sent.station, from, sent.committed);
+            prop_assert!(!dozing, "{} goes to a station that dozes\n{}", sent.at, medium.timeline);
+        }
+    }
+    for place in 1..=chaos.channels.len() {
+        let believed = believes_dozing(&medium, place, setup.address(place - 1), medium.now);
+        prop_assert_eq!(access_point(&medium, place).dozes(setup.address(place - 1)), believed);
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// Random plans, traffic and losses until 0.2 s; then the channels heal.
     #[test]
     fn whatever_is_lost_every_promise_is_kept(chaos in chaos()) {
-        let setup = Setup {
-            slots: chaos.slots.clone(),
-            channels: chaos.channels.clone(),
-            buffer_limit: chaos.buffer_limit,
-            queue_limit: chaos.queue_limit,
-            seed: chaos.seed,
-            attempts: chaos.attempts,
-            has_addresses: chaos.has_addresses,
-            ..Setup::default()
-        };
-        let mut medium = setup.medium();
-        medium.loss = Some((at(200_000), chaos.permille, Stream::new(chaos.seed, 0, "loss")));
-        for (id, &(when, link, up, size)) in chaos.packets.iter().enumerate() {
-            let (from, to) = if up { (A, Address(1 + link as u32)) } else { (1 + link, setup.address(link)) };
-            medium.send(at(when), from, to, id as u32, size);
-        }
-        medium.run(at(3_000_000));
-        // Each packet is reported once, none waits for ever; what was acknowledged has come, and nothing comes twice.
-        let mut reported: Vec<_> = medium.outcomes.iter().map(|&(_, id, _)| id).collect();
-        reported.sort_unstable();
-        reported.dedup();
-        let count = chaos.packets.len();
-        prop_assert_eq!((reported.len(), medium.outcomes.len()), (count, count), "{}", medium.timeline);
-        for &(place, id, outcome) in &medium.outcomes {
-            let times = medium.delivered.iter().filter(|&&(_, delivered)| delivered == id).count();
-            prop_assert!(times <= 1, "{id} comes twice\n{}", medium.timeline);
-            prop_assert!(outcome != Outcome::Acknowledged || times == 1, "{id}\n{}", medium.timeline);
-            prop_assert!(outcome != Outcome::QueueFull || times == 0, "{id}\n{}", medium.timeline);
-            // Without losses nothing is given up but what is too much; stations of one channel may collide.
-            let is_calm = chaos.permille == 0 && (1..chaos.channels.len()).all(|i| !chaos.channels[..i].contains(&chaos.channels[i]));
-            let is_fine = matches!(outcome, Outcome::Acknowledged | Outcome::QueueFull);
-            prop_assert!(is_fine || !is_calm, "{place} loses {id}\n{}", medium.timeline);
-        }
-        // In order for each access point and direction.
-        for link in 0..chaos.channels.len() {
-            for up in [true, false] {
-                let mut sent: Vec<_> = (0..count as u32).filter(|&id| {
-                    let packet = chaos.packets[id as usize];
-                    packet.1 == link && packet.2 == up && medium.delivered.iter().any(|&(_, came)| came == id)
-                }).collect();
-                sent.sort_by_key(|&id| (chaos.packets[id as usize].0, id));
-                let came: Vec<_> = medium.delivered.iter().map(|&(_, id)| id).filter(|id| sent.contains(id)).collect();
-                prop_assert_eq!(&came, &sent, "{}", medium.timeline);
-            }
-        }
-        for sent in &medium.transmissions {
-            let end = sent.at + sent.airtime;
-            if sent.station == A {
-                // On the channel of the access point that it is for, and not while it retunes.
-                let place = sent.frame.to.0 as usize;
-                prop_assert_eq!(sent.channel, Channel(chaos.channels[place - 1]), "{}", medium.timeline);
-                let is_torn = medium.tunes.iter().any(|&(_, from, ready)| from < end && sent.at < ready);
-                prop_assert!(!is_torn, "{} is cut\n{}", sent.at, medium.timeline);
-            } else if sent.frame.payload.is_some() {
-                let from = setup.address(sent.station - 1);
-                let dozing = believes_dozing(&medium, sent.station, from, sent.committed);
-                prop_assert!(!dozing, "{} goes to a station that dozes\n{}", sent.at, medium.timeline);
-            }
-        }
-        for place in 1..=chaos.channels.len() {
-            let believed = believes_dozing(&medium, place, setup.address(place - 1), medium.now);
-            prop_assert_eq!(access_point(&medium, place).dozes(setup.address(place - 1)), believed);
-        }
+        keep_promises(&chaos)?;
     }
+}
+
+/// Two access points on one channel, one address: the one that was left without a word sends on and is not heard by the
+/// other virtual station, which could not tell whether the frame is new.
+#[test]
+fn an_access_point_that_was_left_unannounced_reaches_no_other_virtual_station() {
+    let chaos = Chaos {
+        slots: vec![(Some(1), 7_996), (None, 9_320), (Some(0), 12_000), (Some(1), 12_000)],
+        channels: vec![3, 3],
+        buffer_limit: 2,
+        queue_limit: 1,
+        seed: 14_636_532_106_272_769_288,
+        attempts: 2,
+        has_addresses: false,
+        permille: 257,
+        packets: vec![
+            (90_629, 1, false, 0),
+            (192_745, 0, false, 1_177),
+            (90_629, 1, false, 0),
+            (131_944, 0, false, 0),
+            (112_542, 1, false, 0),
+            (70_632, 0, true, 0),
+            (7_633, 1, true, 448),
+        ],
+    };
+    keep_promises(&chaos).unwrap();
+}
+
+/// A packet comes for the buffer at the very instant at which an awaited ACK is overdue.
+#[test]
+fn what_is_due_when_a_packet_is_held_is_done() {
+    let chaos = Chaos {
+        slots: vec![(Some(0), 12_000), (Some(1), 12_000)],
+        channels: vec![2, 1],
+        buffer_limit: 4,
+        queue_limit: 0,
+        seed: 3_302_464_749_936_603_903,
+        attempts: 1,
+        has_addresses: false,
+        permille: 49,
+        packets: vec![
+            (25_189, 0, true, 0),
+            (36_064, 0, false, 340),
+            (0, 1, false, 0),
+            (23_858, 1, false, 151),
+            (12_064, 0, false, 0),
+            (23_970, 1, false, 0),
+            (49_850, 0, false, 0),
+            (13_082, 1, true, 0),
+            (49_367, 0, true, 259),
+            (12_064, 0, false, 0),
+            (36_064, 0, false, 0),
+            (24_068, 1, false, 0),
+        ],
+    };
+    keep_promises(&chaos).unwrap();
 }
