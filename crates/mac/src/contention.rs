@@ -149,6 +149,15 @@ impl Contention {
         self.idle_ready = self.idle_ready.max(end + self.config.difs);
     }
 
+    /// The radio works, from now on, on a channel of which the station knows nothing: it must find it idle for DIFS. What
+    /// was left of a backoff elsewhere is void, and so is everything that was heard there.
+    pub fn start_anew(&mut self, now: Instant) {
+        self.nav = Nav::default();
+        (self.busy_since, self.error_pending, self.backoff) = (None, false, None);
+        (self.eifs_ready, self.hold) = (Instant::ZERO, Instant::ZERO);
+        self.idle_ready = now + self.config.difs;
+    }
+
     /// From when backoff slots count, as things stand.
     fn ready(&self) -> Instant {
         let nav = self.nav.until().max(self.hold);

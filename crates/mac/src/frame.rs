@@ -15,7 +15,7 @@ impl Address {
 /// The frames that the MACs exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameKind {
-    /// A data frame with an MSDU.
+    /// A data frame with an MSDU; without one it is a null frame, whose header says all (9.2.4.1.3).
     Data,
     /// The acknowledgement of a data frame.
     Ack,
@@ -49,43 +49,49 @@ impl Channel {
     pub const MAX: usize = 16;
 }
 
-/// A set of channels.
+/// A set of channels: a bit each, in bytes, so that [`Frame`] has room for one byte more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct ChannelSet(u16);
+pub struct ChannelSet([u8; 2]);
 
 impl ChannelSet {
     /// No channel.
-    pub const EMPTY: Self = Self(0);
+    pub const EMPTY: Self = Self::of_bits(0);
 
+    const fn of_bits(bits: u16) -> Self {
+        Self(bits.to_le_bytes())
+    }
+    const fn bits(self) -> u16 {
+        u16::from_le_bytes(self.0)
+    }
     /// The set of one channel, which is below [`Channel::MAX`].
     pub const fn only(channel: Channel) -> Self {
-        Self(1 << channel.0)
+        Self::of_bits(1 << channel.0)
     }
     /// This set and one channel more.
     #[must_use]
     pub const fn with(self, channel: Channel) -> Self {
-        Self(self.0 | 1 << channel.0)
+        Self::of_bits(self.bits() | 1 << channel.0)
     }
     /// What both sets have.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
-        Self(self.0 & other.0)
+        Self::of_bits(self.bits() & other.bits())
     }
     /// Whether the channel is in the set.
     pub const fn contains(self, channel: Channel) -> bool {
-        self.0 >> channel.0 & 1 == 1
+        self.bits() >> channel.0 & 1 == 1
     }
     /// Whether there is none.
     pub const fn is_empty(self) -> bool {
-        self.0 == 0
+        self.bits() == 0
     }
     /// How many there are.
     pub const fn len(self) -> u32 {
-        self.0.count_ones()
+        self.bits().count_ones()
     }
     /// The channel of the lowest place.
     pub const fn lowest(self) -> Option<Channel> {
-        if self.0 == 0 { None } else { Some(Channel(self.0.trailing_zeros() as u8)) }
+        if self.is_empty() { None } else { Some(Channel(self.bits().trailing_zeros() as u8)) }
     }
     /// The channels, lowest place first.
     pub fn iter(self) -> impl Iterator<Item = Channel> {
@@ -110,6 +116,8 @@ pub struct Frame<P> {
     pub kind: FrameKind,
     /// Whether it has been sent before.
     pub retry: bool,
+    /// The Power Management subfield: whether its sender dozes once this exchange is over (9.2.4.1.7).
+    pub power_management: bool,
     /// Sequence number of the MSDU, modulo 4096; zero where the frame has none.
     pub sequence: u16,
     /// Who sends it.
@@ -134,6 +142,7 @@ impl<P> Frame<P> {
         Frame {
             kind: self.kind,
             retry: self.retry,
+            power_management: self.power_management,
             sequence: self.sequence,
             from: self.from,
             to: self.to,
@@ -156,8 +165,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reservation_costs_no_byte() {
-        // Kind, retry, sequence and reservation, two addresses, size, rate of 16 byte, NAV.
+    fn reservations_and_power_management_cost_no_byte() {
+        // Kind, retry, power management, sequence and reservation, two addresses, size, rate of 16 byte, NAV.
         assert_eq!(size_of::<Frame<()>>(), 16 + 8 + 16 + 8 + 8);
         assert_eq!(size_of::<Frame<u64>>(), 16 + 8 + 16 + 8 + 16);
     }

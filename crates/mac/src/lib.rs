@@ -13,6 +13,7 @@ pub mod multichannel;
 pub mod nav;
 pub mod phy;
 pub mod polled;
+pub mod power_save;
 pub mod queue;
 pub mod retry;
 pub mod service;

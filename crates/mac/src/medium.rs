@@ -64,6 +64,8 @@ pub struct Transmission {
     pub at: Instant,
     pub airtime: Duration,
     pub frame: Frame<Payload>,
+    /// When it did.
+    pub committed: Instant,
     /// Where its radio was tuned when it committed.
     pub channel: Channel,
     /// Window and slots drawn.
@@ -76,10 +78,18 @@ pub struct Medium<M> {
     pub delay: Vec<Vec<Option<Duration>>>,
     /// Frames to destroy at the station that they are for: kind, and which of that kind (from 1).
     pub destroy: Vec<(FrameKind, u32)>,
+    /// The same for null frames.
+    pub destroy_nulls: Vec<u32>,
+    /// Until when frames are lost by chance at the station that they are for, how many of 1000, and the chance.
+    pub loss: Option<(Instant, u32, Stream)>,
+    /// Addresses that a station has besides the one of its place.
+    pub aliases: BTreeMap<Address, usize>,
     pub now: Instant,
     /// One line for each transmission, delivery and report.
     pub timeline: String,
     pub transmissions: Vec<Transmission>,
+    /// When a station has received what without an error.
+    pub received: Vec<(Instant, usize, Frame<Payload>)>,
     pub delivered: Vec<(usize, u32)>,
     pub outcomes: Vec<(usize, u32, Outcome)>,
     /// Station, when it began to retune, when its radio worked again.
@@ -120,9 +130,10 @@ fn name(address: Address) -> String {
     if address == Address::BROADCAST { "all".to_owned() } else { char::from(b'A' + address.0 as u8).to_string() }
 }
 
-const fn word(kind: FrameKind) -> &'static str {
-    match kind {
-        FrameKind::Data => "DATA",
+const fn word(frame: &Frame<Payload>) -> &'static str {
+    match frame.kind {
+        FrameKind::Data if frame.payload.is_some() => "DATA",
+        FrameKind::Data => "NULL",
         FrameKind::Ack => "ACK",
         FrameKind::Rts => "RTS",
         FrameKind::Cts => "CTS",
@@ -143,17 +154,22 @@ impl<M: Machine<Input = MacInput<Payload>, Output = MacOutput<Payload>>> Medium<
     /// Stations A, B, ... which all hear each other after `delay`.
     pub fn of(stations: Vec<M>, delay: Duration) -> Self {
         let n = stations.len();
+        let wakes = stations.iter().map(M::poll_timeout).collect();
         Self {
             stations,
             delay: (0..n).map(|i| (0..n).map(|j| (i != j).then_some(delay)).collect()).collect(),
             destroy: vec![],
+            destroy_nulls: vec![],
+            loss: None,
+            aliases: BTreeMap::new(),
             now: Instant::ZERO,
             timeline: String::new(),
             transmissions: vec![],
+            received: vec![],
             delivered: vec![],
             outcomes: vec![],
             tunes: vec![],
-            wakes: vec![None; n],
+            wakes,
             radios: vec![Radio::default(); n],
             signals: vec![],
             events: BTreeMap::new(),
@@ -171,6 +187,11 @@ impl<M: Machine<Input = MacInput<Payload>, Output = MacOutput<Payload>>> Medium<
         };
         self.scheduled += 1;
         self.events.insert((at, phase, self.scheduled), event);
+    }
+
+    /// The radio of a station is on this channel.
+    pub fn tune(&mut self, station: usize, channel: Channel) {
+        self.radios[station].tuned = channel;
     }
 
     /// A packet for the MAC of `from`.
@@ -278,13 +299,15 @@ impl<M: Machine<Input = MacInput<Payload>, Output = MacOutput<Payload>>> Medium<
         self.radios[station].is_busy = !idle;
         match self.radios[station].locked.take_if(|(locked, _)| *locked == signal) {
             Some((_, intact)) => {
-                let frame = match self.signals[signal].0 {
+                let signal = self.signals[signal].0;
+                let frame = match signal {
                     Signal::Frame(frame) if intact && !self.is_destroyed(station, &frame) => Some(frame),
                     _ => None,
                 };
                 let input = match frame {
                     None => MacInput::ReceptionError { idle },
-                    Some(frame) if frame.to == Address(station as u32) || frame.to == Address::BROADCAST => {
+                    Some(frame) if self.is_for(station, &frame) || frame.to == Address::BROADCAST => {
+                        self.received.push((self.now, station, frame));
                         MacInput::Received { frame, idle }
                     }
                     Some(frame) => MacInput::Overheard { frame: frame.header(), idle },
@@ -296,9 +319,22 @@ impl<M: Machine<Input = MacInput<Payload>, Output = MacOutput<Payload>>> Medium<
         }
     }
 
-    fn is_destroyed(&self, station: usize, frame: &Frame<Payload>) -> bool {
-        let nth = self.sent.get(word(frame.kind)).copied().unwrap_or(0);
-        frame.to == Address(station as u32) && self.destroy.contains(&(frame.kind, nth))
+    fn is_for(&self, station: usize, frame: &Frame<Payload>) -> bool {
+        frame.to == Address(station as u32) || self.aliases.get(&frame.to) == Some(&station)
+    }
+
+    fn is_destroyed(&mut self, station: usize, frame: &Frame<Payload>) -> bool {
+        if !self.is_for(station, frame) {
+            return false;
+        }
+        let nth = self.sent.get(word(frame)).copied().unwrap_or(0);
+        let is_null = frame.kind == FrameKind::Data && frame.payload.is_none();
+        let is_listed =
+            if is_null { self.destroy_nulls.contains(&nth) } else { self.destroy.contains(&(frame.kind, nth)) };
+        let now = self.now;
+        let is_unlucky =
+            |(until, permille, chance): &mut (Instant, u32, Stream)| *until > now && chance.up_to(999) < *permille;
+        is_listed || self.loss.as_mut().is_some_and(is_unlucky)
     }
 
     fn drive(&mut self, station: usize, input: Option<MacInput<Payload>>) {
@@ -313,13 +349,26 @@ impl<M: Machine<Input = MacInput<Payload>, Output = MacOutput<Payload>>> Medium<
                         Access::Backoff { window, drawn } => Some((window, drawn)),
                         Access::Immediate | Access::Response => None,
                     };
-                    *self.sent.entry(word(frame.kind)).or_insert(0) += 1;
+                    *self.sent.entry(word(&frame)).or_insert(0) += 1;
                     let channel = self.radios[station].tuned;
                     self.signals.push((Signal::Frame(frame), channel));
                     self.schedule(at, Event::Start(station, self.signals.len() - 1, airtime));
-                    self.transmissions.push(Transmission { station, at, airtime, frame, channel, backoff });
+                    self.transmissions.push(Transmission {
+                        station,
+                        at,
+                        airtime,
+                        frame,
+                        committed: self.now,
+                        channel,
+                        backoff,
+                    });
                     let retry = if frame.retry { " again" } else { "" };
-                    let id = frame.payload.map_or(String::new(), |payload| format!(" {}{retry}", payload.id));
+                    let null = if frame.power_management { " PS=1" } else { " PS=0" };
+                    let id = match (frame.kind, frame.payload) {
+                        (_, Some(payload)) => format!(" {}{retry}", payload.id),
+                        (FrameKind::Data, None) => format!("{null}{retry}"),
+                        _ => String::new(),
+                    };
                     let channels: String =
                         frame.reservation.channels.iter().map(|channel| format!(", channel {}", channel.0)).collect();
                     let drawn = backoff.map_or(String::new(), |(cw, drawn)| format!(", {drawn} of {cw}"));
@@ -327,7 +376,7 @@ impl<M: Machine<Input = MacInput<Payload>, Output = MacOutput<Payload>>> Medium<
                         at,
                         &format!(
                             "{me} {}{id} to {} for {}, nav {}{channels}{drawn}",
-                            word(frame.kind),
+                            word(&frame),
                             name(frame.to),
                             us(airtime.as_nanos()),
                             frame.nav.as_micros(),

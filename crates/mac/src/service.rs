@@ -24,6 +24,10 @@ pub enum MacInput<P> {
     EnqueueFirst(Msdu<P>),
     /// What waits for this neighbour and was never sent will hardly get there: each comes back as [`Outcome::Purged`].
     Purge(Address),
+    /// To an access point: this station belongs to it from now on, and dozes until it says otherwise.
+    Associate(Address),
+    /// To an access point: this station is gone. What waits for it comes back as [`Outcome::Purged`].
+    Disassociate(Address),
     /// Energy above the carrier-sense threshold arrives on the idle medium (PHY-CCA.indication busy).
     Busy,
     /// The medium falls idle without a frame having ended here (PHY-CCA.indication idle).
@@ -146,7 +150,7 @@ pub enum Outcome {
     Broadcast,
     /// The retry limit was reached.
     RetryLimit,
-    /// The interface queue was full; it was never sent.
+    /// The interface queue, or the buffer for a dozing station, was full; it was never sent.
     QueueFull,
     /// It was taken out of the queue on request; it was never sent.
     Purged,
@@ -161,6 +165,8 @@ pub enum Outcome {
 pub struct MacStats {
     /// Data frames sent, retries included.
     pub data_frames: u64,
+    /// Null frames sent, retries included.
+    pub null_frames: u64,
     /// RTS frames sent.
     pub rts_frames: u64,
     /// Data frames sent again.
@@ -175,4 +181,19 @@ pub struct MacStats {
     pub unanswered: u64,
     /// Time spent transmitting.
     pub airtime: Duration,
+}
+
+impl MacStats {
+    /// Adds what another station has counted.
+    pub fn add(&mut self, other: &Self) {
+        self.data_frames += other.data_frames;
+        self.null_frames += other.null_frames;
+        self.rts_frames += other.rts_frames;
+        self.retries += other.retries;
+        self.retry_limit_drops += other.retry_limit_drops;
+        self.queue_drops += other.queue_drops;
+        self.duplicates += other.duplicates;
+        self.unanswered += other.unanswered;
+        self.airtime += other.airtime;
+    }
 }

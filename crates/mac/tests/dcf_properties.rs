@@ -180,6 +180,7 @@ impl World {
         let frame = Frame {
             kind: heard.kind,
             retry: heard.retry,
+            power_management: false,
             sequence: heard.sequence,
             from: Address(1),
             to: if heard.to == 2 { Address::BROADCAST } else { Address(heard.to) },

@@ -176,6 +176,7 @@ impl World {
         let frame = Frame {
             kind: heard.kind,
             retry: heard.retry,
+            power_management: false,
             sequence: heard.sequence,
             from: Address(heard.from),
             to,

@@ -12,16 +12,20 @@
 //! ```
 
 mod config;
+mod doze;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use doze::{Held, Null, NullDone};
 
 pub use config::{ACK_SIZE, CTS_SIZE, DcfConfig, RTS_SIZE};
 
 use crate::contention::Contention;
 use crate::duplicate::DuplicateFilter;
 use crate::frame::{Address, Frame, FrameKind, Reservation, duration_field};
+use crate::phy::Rate;
 use crate::queue::InterfaceQueue;
-use crate::retry::Retries;
+use crate::retry::{Retries, RetryLimits};
 use crate::service::{Access, MacInput, MacOutput, MacStats, Msdu, Outcome};
 use airbraid_engine::{Machine, Packet, Stream, Wake};
 use airbraid_units::{Bytes, Duration, Instant};
@@ -71,15 +75,21 @@ impl Timer {
     }
 }
 
-/// The MSDU in service.
+/// The MSDU in service, or a null frame in its stead.
 #[derive(Clone, Copy, Debug)]
 struct InService<P> {
-    msdu: Msdu<P>,
+    to: Address,
+    /// None: a null frame.
+    packet: Option<P>,
+    power_management: bool,
     sequence: u16,
     size: Bytes,
+    rate: Rate,
     airtime: Duration,
+    limits: RetryLimits,
     retries: Retries,
     attempts: u32,
+    since: Instant,
 }
 
 /// A station under the distributed coordination function.
@@ -94,6 +104,15 @@ pub struct Dcf<P> {
     state: State,
     service: Option<InService<P>>,
     queue: InterfaceQueue<P>,
+    /// MSDUs that were in service before, ahead of the queue: not more than one a neighbour.
+    returned: VecDeque<Held<P>>,
+    /// A null frame that goes next, before everything.
+    null: Option<Null>,
+    null_done: Option<NullDone>,
+    /// Whether an MSDU had to make room for the null frame.
+    has_yielded: bool,
+    /// Nothing but null frames is sent: the station dozes as far as its neighbours know.
+    is_paused: bool,
     next_sequence: u16,
     /// The station answers or transmits until then.
     transmitting_until: Instant,
@@ -118,6 +137,11 @@ impl<P: Packet + Copy> Dcf<P> {
             state: State::Idle,
             service: None,
             queue: InterfaceQueue::new(config.queue_limit),
+            returned: VecDeque::new(),
+            null: None,
+            null_done: None,
+            has_yielded: false,
+            is_paused: false,
             next_sequence: 0,
             transmitting_until: Instant::ZERO,
             duplicates: DuplicateFilter::default(),
@@ -137,9 +161,14 @@ impl<P: Packet + Copy> Dcf<P> {
         self.queue.len()
     }
 
+    /// Whether an MSDU that comes now goes into service at once.
+    fn is_free(&self) -> bool {
+        self.state == State::Idle && !self.is_paused
+    }
+
     fn enqueue(&mut self, now: Instant, msdu: Msdu<P>) {
-        if self.state == State::Idle {
-            self.serve(now, msdu);
+        if self.is_free() {
+            self.serve(now, Held::new(msdu));
         } else if let Err(msdu) = self.queue.push(msdu) {
             self.stats.queue_drops += 1;
             self.outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::QueueFull, attempts: 0 });
@@ -147,8 +176,8 @@ impl<P: Packet + Copy> Dcf<P> {
     }
 
     fn enqueue_first(&mut self, now: Instant, msdu: Msdu<P>) {
-        if self.state == State::Idle {
-            self.serve(now, msdu);
+        if self.is_free() {
+            self.serve(now, Held::new(msdu));
         } else if let Some(msdu) = self.queue.push_first(msdu) {
             self.stats.queue_drops += 1;
             self.outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::QueueFull, attempts: 0 });
@@ -161,35 +190,57 @@ impl<P: Packet + Copy> Dcf<P> {
             self.outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::Purged, attempts: 0 });
         }
         let is_fresh = |service: &InService<P>| service.attempts == 0 && service.retries == Retries::default();
-        let untried = |service: &InService<P>| service.msdu.to == neighbour && is_fresh(service);
+        let untried = |service: &InService<P>| service.to == neighbour && is_fresh(service);
         if self.state == State::Contend
-            && let Some(InService { msdu, .. }) = self.service.take_if(|service| untried(service))
+            && let Some(packet) = self.service.filter(untried).and_then(|service| service.packet)
         {
+            self.service = None;
+            let msdu = Msdu { to: neighbour, packet };
             self.outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::Purged, attempts: 0 });
             self.serve_next(now);
         }
     }
 
-    /// Takes the next MSDU into service, if one waits.
+    /// Takes the next MSDU into service, if one waits and may be sent.
     fn serve_next(&mut self, now: Instant) {
-        match self.queue.pop() {
-            Some(msdu) => self.serve(now, msdu),
-            None => self.state = State::Idle,
+        self.state = State::Idle;
+        if let Some(null) = self.null.take() {
+            self.serve_null(now, null);
+        } else if !self.is_paused {
+            let next = self.returned.pop_front().or_else(|| self.queue.pop().map(Held::new));
+            if let Some(held) = next {
+                self.serve(now, held);
+            }
         }
     }
 
-    fn serve(&mut self, now: Instant, msdu: Msdu<P>) {
-        let size = self.config.data_header + self.config.llc_header + msdu.packet.len();
-        let rate = if msdu.to == Address::BROADCAST { self.config.broadcast_rate } else { self.config.data_rate };
-        self.service = Some(InService {
-            msdu,
-            sequence: self.next_sequence,
+    fn serve(&mut self, now: Instant, held: Held<P>) {
+        let Msdu { to, packet } = held.msdu;
+        let size = self.config.data_header + self.config.llc_header + packet.len();
+        let rate = if to == Address::BROADCAST { self.config.broadcast_rate } else { self.config.data_rate };
+        let sequence = held.sequence.unwrap_or(self.next_sequence);
+        if held.sequence.is_none() {
+            self.next_sequence = (self.next_sequence + 1) % 4096;
+        }
+        let service = InService {
+            to,
+            packet: Some(packet),
+            power_management: false,
+            sequence,
             size,
+            rate,
             airtime: self.config.phy.frame_time(rate, size),
+            limits: self.config.retry_limits(),
             retries: Retries::default(),
-            attempts: 0,
-        });
-        self.next_sequence = (self.next_sequence + 1) % 4096;
+            attempts: held.attempts,
+            since: now,
+        };
+        self.contend_for(now, service);
+    }
+
+    /// Takes a frame into service and asks for the medium.
+    fn contend_for(&mut self, now: Instant, service: InService<P>) {
+        self.service = Some(service);
         self.state = State::Contend;
         self.contention.request(now);
         self.commit_if_due(now);
@@ -207,7 +258,7 @@ impl<P: Packet + Copy> Dcf<P> {
         let Some(service) = self.service else { return };
         let mode = self.contention.spend();
         let at = access.max(now);
-        if service.msdu.to == Address::BROADCAST {
+        if service.to == Address::BROADCAST {
             let end = self.send_data(at, mode);
             self.state = State::Broadcast(end);
         } else if service.size > self.config.rts_threshold {
@@ -222,32 +273,37 @@ impl<P: Packet + Copy> Dcf<P> {
     fn send_rts(&mut self, at: Instant, service: &InService<P>, access: Access) -> Instant {
         let nav = self.config.phy.sifs * 3 + self.cts_time + service.airtime + self.ack_time;
         self.stats.rts_frames += 1;
-        let frame = self.control_frame(FrameKind::Rts, service.msdu.to, RTS_SIZE, duration_field(nav));
+        let frame = self.control_frame(FrameKind::Rts, service.to, RTS_SIZE, duration_field(nav));
         self.transmit(frame, at, self.config.phy.frame_time(self.config.control_rate, RTS_SIZE), access)
     }
 
     /// Sends the data frame in service at `at`; gives its end.
     fn send_data(&mut self, at: Instant, access: Access) -> Instant {
-        let broadcast_rate = self.config.broadcast_rate;
         let Some(service) = self.service.as_mut() else { return at };
         service.attempts += 1;
         let service = *service;
-        let is_broadcast = service.msdu.to == Address::BROADCAST;
+        let is_broadcast = service.to == Address::BROADCAST;
         let nav = if is_broadcast { Duration::ZERO } else { self.config.phy.sifs + self.ack_time };
         let frame = Frame {
             kind: FrameKind::Data,
             retry: service.attempts > 1,
+            power_management: service.power_management,
             sequence: service.sequence,
             from: self.address,
-            to: service.msdu.to,
+            to: service.to,
             size: service.size,
-            rate: if is_broadcast { broadcast_rate } else { self.config.data_rate },
+            rate: service.rate,
             nav: duration_field(nav),
             reservation: Reservation::default(),
-            payload: Some(service.msdu.packet),
+            payload: service.packet,
         };
-        self.stats.data_frames += 1;
-        self.stats.retries += u64::from(service.attempts > 1);
+        match service.packet {
+            Some(_) => {
+                self.stats.data_frames += 1;
+                self.stats.retries += u64::from(service.attempts > 1);
+            }
+            None => self.stats.null_frames += 1,
+        }
         self.transmit(frame, at, service.airtime, access)
     }
 
@@ -255,6 +311,7 @@ impl<P: Packet + Copy> Dcf<P> {
         Frame {
             kind,
             retry: false,
+            power_management: false,
             sequence: 0,
             from: self.address,
             to,
@@ -363,9 +420,11 @@ impl<P: Packet + Copy> Dcf<P> {
     fn on_data(&mut self, now: Instant, frame: &Frame<P>) {
         let ack = self.control_frame(FrameKind::Ack, frame.from, ACK_SIZE, Duration::ZERO);
         self.transmit(ack, now + self.config.phy.sifs, self.ack_time, Access::Response);
+        // A null frame has no sequence number, and nothing that could be delivered twice.
+        let Some(packet) = frame.payload else { return };
         if !self.duplicates.is_new(frame.from, frame.sequence, frame.retry) {
             self.stats.duplicates += 1;
-        } else if let Some(packet) = frame.payload {
+        } else {
             self.outputs.push_back(MacOutput::Deliver { from: frame.from, packet });
         }
     }
@@ -396,9 +455,15 @@ impl<P: Packet + Copy> Dcf<P> {
     /// The MSDU in service leaves: window back, post-transmission backoff, the next one.
     fn finish(&mut self, now: Instant, outcome: Outcome) {
         let Some(service) = self.service.take() else { return };
-        self.outputs.push_back(MacOutput::Status { msdu: service.msdu, outcome, attempts: service.attempts });
         self.contention.reset_window();
         self.contention.draw(now);
+        let InService { to, attempts, .. } = service;
+        match service.packet {
+            Some(packet) => {
+                self.outputs.push_back(MacOutput::Status { msdu: Msdu { to, packet }, outcome, attempts });
+            }
+            None => self.end_null(&service, outcome),
+        }
         self.serve_next(now);
     }
 
@@ -406,14 +471,17 @@ impl<P: Packet + Copy> Dcf<P> {
     fn fail(&mut self, now: Instant, ack: bool) {
         let Some(service) = self.service.as_mut() else { return };
         let is_long = ack && service.size > self.config.rts_threshold;
-        if service.retries.is_spent(is_long, self.config.retry_limits()) {
-            self.stats.retry_limit_drops += 1;
+        if service.retries.is_spent(is_long, service.limits) {
+            self.stats.retry_limit_drops += u64::from(service.packet.is_some());
             self.finish(now, Outcome::RetryLimit);
             return;
         }
         self.contention.widen();
         self.contention.draw(now);
         self.state = State::Contend;
+        if self.null.is_some() {
+            self.yield_to_null(now);
+        }
     }
 
     /// CTSTimeout or ACKTimeout: a failure, unless a reception that may be the answer has begun.
@@ -460,7 +528,7 @@ impl<P: Packet + Copy> Machine for Dcf<P> {
             MacInput::Overheard { frame, idle } => self.on_overheard(now, &frame, idle),
             MacInput::ReceptionError { idle } | MacInput::Damaged { idle, .. } => self.on_error(now, idle),
             // It never pulls.
-            MacInput::Supply(_) => {}
+            MacInput::Supply(_) | MacInput::Associate(_) | MacInput::Disassociate(_) => {}
         }
         self.wake = self.timer();
     }

@@ -105,6 +105,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         let frame = Frame {
             kind: FrameKind::Data,
             retry: is_retry,
+            power_management: false,
             sequence: outgoing.sequence,
             from: address,
             to: exchange.peer,
@@ -150,7 +151,7 @@ impl<P: Packet + Copy> Multichannel<P> {
             MacInput::EnqueueFirst(msdu) => self.enqueue_first(now, msdu),
             MacInput::Purge(neighbour) => self.purge(now, neighbour),
             // It has a queue of its own and never asks.
-            MacInput::Supply(_) => {}
+            MacInput::Supply(_) | MacInput::Associate(_) | MacInput::Disassociate(_) => {}
         }
     }
 
@@ -293,6 +294,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         Frame {
             kind,
             retry: false,
+            power_management: false,
             sequence: 0,
             from: self.address,
             to,

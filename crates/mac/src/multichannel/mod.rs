@@ -208,6 +208,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         let frame = Frame {
             kind: FrameKind::Data,
             retry: false,
+            power_management: false,
             sequence: outgoing.sequence,
             from: self.address,
             to: Address::BROADCAST,
@@ -511,7 +512,7 @@ impl<P: Packet + Copy> Machine for Multichannel<P> {
             MacInput::Overheard { frame, idle } => self.on_overheard(now, &frame, idle),
             MacInput::ReceptionError { idle } | MacInput::Damaged { idle, .. } => self.on_error(now, idle),
             // It has a queue of its own and never asks.
-            MacInput::Supply(_) => {}
+            MacInput::Supply(_) | MacInput::Associate(_) | MacInput::Disassociate(_) => {}
         }
         self.wake = self.timer();
     }

@@ -58,6 +58,7 @@ fn foreign(kind: FrameKind, to: Address, nav: u64, channel: u8) -> Signal {
     Signal::Frame(Frame {
         kind,
         retry: false,
+        power_management: false,
         sequence: 0,
         from: TO_Z,
         to,

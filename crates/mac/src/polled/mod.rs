@@ -270,6 +270,7 @@ impl<P: Packet + Copy> Polled<P> {
         let frame = Frame {
             kind,
             retry: false,
+            power_management: false,
             sequence: self.next_sequence,
             from: self.address,
             to,
@@ -337,6 +338,8 @@ impl<P: Packet + Copy> Machine for Polled<P> {
             MacInput::Enqueue(msdu) | MacInput::EnqueueFirst(msdu) => self.enqueue(msdu),
             MacInput::Purge(neighbour) => self.purge(neighbour),
             MacInput::Supply(msdu) => self.on_supply(now, msdu),
+            // Who belongs to it, it asks itself.
+            MacInput::Associate(_) | MacInput::Disassociate(_) => {}
             MacInput::Busy => self.is_busy = true,
             MacInput::Idle => self.is_busy = false,
             MacInput::Received { frame, idle } => {
