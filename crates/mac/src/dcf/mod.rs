@@ -146,6 +146,7 @@ impl<P: Packet + Copy> Dcf<P> {
         }
     }
 
+    #[cold]
     fn enqueue_first(&mut self, now: Instant, msdu: Msdu<P>) {
         if self.state == State::Idle {
             self.serve(now, msdu);
@@ -156,6 +157,7 @@ impl<P: Packet + Copy> Dcf<P> {
     }
 
     /// Gives up what waits for a neighbour; what is in service too, if nothing of it was ever on the air.
+    #[cold]
     fn purge(&mut self, now: Instant, neighbour: Address) {
         while let Some(msdu) = self.queue.pop_for(neighbour) {
             self.outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::Purged, attempts: 0 });
