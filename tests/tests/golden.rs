@@ -89,3 +89,10 @@ fn signals_by_sinr_from_a_moving_station() {
 fn a_lossy_link() {
     matches_golden("lossy_link", "examples/lossy_link.toml", &[]);
 }
+
+/// Four nodes under Bi-MCMAC and AODV: the search for the route, handshakes on the control channel, data both ways.
+#[test]
+fn a_chain_under_bi_mcmac() {
+    let set = ["radio.mac=\"bi_mcmac\"", "topology.count=4"];
+    matches_golden("bi_mcmac", "kuang2004/chain.toml", &set);
+}

@@ -17,4 +17,4 @@ mod world;
 
 pub use recorder::{Payloads, Recording};
 pub use run::{RunError, RunOptions, RunOutput, run};
-pub use world::{Delivery, External, Room, World};
+pub use world::{Delivery, DropReason, External, FrameEvent, Loss, Msdu, Observer, Record, Room, World, drawn};

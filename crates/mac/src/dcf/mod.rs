@@ -175,6 +175,7 @@ impl<P: Packet + Copy> Dcf<P> {
         }
     }
 
+    #[cold]
     fn enqueue_first(&mut self, now: Instant, msdu: Msdu<P>) {
         if self.is_free() {
             self.serve(now, Held::new(msdu));
@@ -185,6 +186,7 @@ impl<P: Packet + Copy> Dcf<P> {
     }
 
     /// Gives up what waits for a neighbour; what is in service too, if nothing of it was ever on the air.
+    #[cold]
     fn purge(&mut self, now: Instant, neighbour: Address) {
         while let Some(msdu) = self.queue.pop_for(neighbour) {
             self.outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::Purged, attempts: 0 });

@@ -64,6 +64,42 @@ impl Access {
     }
 }
 
+/// What the rarer MACs do, apart, so that the code of DCF stays together.
+impl Access {
+    #[inline(never)]
+    fn input_other(&mut self, now: Instant, input: MacInput<Msdu>) {
+        match self {
+            Self::Dcf(mac) => mac.handle_input(now, input),
+            Self::Polled(mac) => mac.handle_input(now, input),
+            Self::Multichannel(mac) => mac.handle_input(now, input),
+        }
+    }
+    #[inline(never)]
+    fn timeout_other(&mut self, now: Instant) {
+        match self {
+            Self::Dcf(mac) => mac.handle_timeout(now),
+            Self::Polled(mac) => mac.handle_timeout(now),
+            Self::Multichannel(mac) => mac.handle_timeout(now),
+        }
+    }
+    #[inline(never)]
+    fn output_other(&mut self) -> Option<MacOutput<Msdu>> {
+        match self {
+            Self::Dcf(mac) => mac.poll_output(),
+            Self::Polled(mac) => mac.poll_output(),
+            Self::Multichannel(mac) => mac.poll_output(),
+        }
+    }
+    #[inline(never)]
+    fn wake_other(&self) -> Option<Wake> {
+        match self {
+            Self::Dcf(mac) => mac.poll_timeout(),
+            Self::Polled(mac) => mac.poll_timeout(),
+            Self::Multichannel(mac) => mac.poll_timeout(),
+        }
+    }
+}
+
 impl Machine for Access {
     type Input = MacInput<Msdu>;
     type Output = MacOutput<Msdu>;
@@ -72,32 +108,28 @@ impl Machine for Access {
     fn handle_input(&mut self, now: Instant, input: Self::Input) {
         match self {
             Self::Dcf(mac) => mac.handle_input(now, input),
-            Self::Polled(mac) => mac.handle_input(now, input),
-            Self::Multichannel(mac) => mac.handle_input(now, input),
+            _ => self.input_other(now, input),
         }
     }
     #[inline]
     fn handle_timeout(&mut self, now: Instant) {
         match self {
             Self::Dcf(mac) => mac.handle_timeout(now),
-            Self::Polled(mac) => mac.handle_timeout(now),
-            Self::Multichannel(mac) => mac.handle_timeout(now),
+            _ => self.timeout_other(now),
         }
     }
     #[inline]
     fn poll_output(&mut self) -> Option<Self::Output> {
         match self {
             Self::Dcf(mac) => mac.poll_output(),
-            Self::Polled(mac) => mac.poll_output(),
-            Self::Multichannel(mac) => mac.poll_output(),
+            _ => self.output_other(),
         }
     }
     #[inline]
     fn poll_timeout(&self) -> Option<Wake> {
         match self {
             Self::Dcf(mac) => mac.poll_timeout(),
-            Self::Polled(mac) => mac.poll_timeout(),
-            Self::Multichannel(mac) => mac.poll_timeout(),
+            _ => self.wake_other(),
         }
     }
 }
