@@ -231,7 +231,9 @@ impl World {
                 }
                 MacOutput::Tune { .. } => panic!("a station of one channel retunes"),
                 MacOutput::Deliver { .. } => {}
-                MacOutput::DeliverDamaged { .. } | MacOutput::Pull(_) => panic!("a frame is whole or lost, and none is asked for"),
+                MacOutput::DeliverDamaged { .. } | MacOutput::Pull(_) => {
+                    panic!("a frame is whole or lost, and none is asked for")
+                }
             }
         }
         let open = self.enqueued as usize - self.done.len();

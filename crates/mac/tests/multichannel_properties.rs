@@ -246,7 +246,9 @@ impl World {
                     assert!(self.done.insert(msdu.packet.0 / 3_000), "reported twice");
                 }
                 MacOutput::Deliver { .. } => {}
-                MacOutput::DeliverDamaged { .. } | MacOutput::Pull(_) => panic!("a frame is whole or lost, and none is asked for"),
+                MacOutput::DeliverDamaged { .. } | MacOutput::Pull(_) => {
+                    panic!("a frame is whole or lost, and none is asked for")
+                }
             }
         }
         assert!(self.station.queue_len() <= self.config.dcf.queue_limit as usize + 2 * 4);
