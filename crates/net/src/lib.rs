@@ -7,6 +7,7 @@ pub mod aodv;
 pub mod header;
 pub mod link;
 pub mod loss;
+pub mod multihoming;
 pub mod refusal;
 pub mod source;
 pub mod tcp;
