@@ -1,5 +1,6 @@
 //! Scenarios that resolve to what they say, and wrong ones that are told where and what.
 
+mod ad_hoc;
 mod design;
 mod polled;
 mod robust;

@@ -60,7 +60,7 @@ pub(super) fn read(view: View<'_>, defaults: Option<&Table>) -> (Vec<Node>, Opti
 fn needed(view: &View<'_>, key: &'static str) -> u32 {
     let count = view.required(key, "10", crate::scenario::reader::count).unwrap_or(1);
     view.require(count > 0, key, || "there must be a node".to_owned(), "write 1 or more");
-    count.clamp(1, NODES_MAX as u32 + 1)
+    count.max(1)
 }
 
 fn length(value: &Value) -> Result<Metres, Complaint> {
