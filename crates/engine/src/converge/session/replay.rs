@@ -53,11 +53,9 @@ impl ReplayWindow {
     /// Takes note of a counter that [`Self::check`] has let through.
     pub fn commit(&mut self, counter: u64) {
         if counter >= self.next {
-            // Words that the newest has left behind, at most all of them.
-            let fresh = match self.next.checked_sub(1) {
-                Some(newest) => (counter / 64 - newest / 64).min(WORDS),
-                None => WORDS,
-            };
+            // Words that the newest leaves behind, at most all of them; before the first one all are empty.
+            let newest = self.next.checked_sub(1);
+            let fresh = newest.map_or(0, |newest| (counter / 64 - newest / 64).min(WORDS));
             for step in 0..fresh {
                 self.seen[((counter / 64 - step) % WORDS) as usize] = 0;
             }
@@ -95,6 +93,15 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_first_counter_of_all() {
+        let mut window = ReplayWindow::default();
+        assert_eq!(window.check(0), Ok(true));
+        window.commit(0);
+        assert_eq!(window.check(0), Err(NotNew::Repeated));
+        assert_eq!(window.check(1), Ok(true));
     }
 
     #[test]
