@@ -33,7 +33,14 @@ fn invented(job: &Job<'_>) -> RunOutput {
     let dcf = job.spec.nodes[0].radios[0].mac.dcf().unwrap();
     let goodput_bps = f64::from(dcf.queue_limit) * 1e6 + job.seed as f64 * 1e3;
     let series = FlowSeries { interval_s: 1.0, goodput_bps: vec![goodput_bps; 3], ..FlowSeries::default() };
-    let flow = FlowResult { name: "f".into(), transport: "tcp", goodput_bps, series, ..FlowResult::default() };
+    let flow = FlowResult {
+        name: "f".into(),
+        transport: "tcp",
+        goodput_bps,
+        delivered_bytes: 1,
+        series,
+        ..FlowResult::default()
+    };
     let trunk = |from: &str, to: &str, late| TrunkResult {
         name: "air".into(),
         from: from.into(),
