@@ -1,7 +1,7 @@
 //! Link security: who is at the other end, and that nobody else reads, changes or repeats what is sent.
 //!
 //! After Noise (revision 34) with the pattern IKpsk2 and the message flow of WireGuard (Donenfeld 2017, section 5); what
-//! differs, and why, is in `docs/decisions/0008-link-security.md`. The paper's own proposal (section 4.2: a master key
+//! differs, and why, is in `docs/decisions/0006-link-security.md`. The paper's own proposal (section 4.2: a master key
 //! and three messages) is superseded.
 //!
 //! How a host uses it:
