@@ -37,7 +37,7 @@ fn invented(job: &Job<'_>) -> RunOutput {
         name: "f".into(),
         transport: "tcp",
         goodput_bps,
-        delivered_bytes: 1,
+        ip_throughput_bps: goodput_bps,
         series,
         ..FlowResult::default()
     };
