@@ -16,7 +16,7 @@ const ALLOWED: [(&str, &[&str]); 10] = [
     ("campaign", &["units", "sim"]),
     ("live", &["units", "engine", "sim"]),
     ("cli", &["units", "sim", "campaign", "live"]),
-    ("tests", &["units", "sim", "campaign"]),
+    ("tests", &["units", "mac", "sim", "campaign"]),
     ("fuzz", &["units", "engine", "net", "sim"]),
 ];
 
