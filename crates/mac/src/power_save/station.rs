@@ -213,7 +213,11 @@ impl<P: Packet + Copy> SlottedStation<P> {
                 (Step::Serving | Step::Waking, Some(current)) if is_elsewhere => self.leave(now, current),
                 (Step::Finishing(at), _) if at <= now => self.depart(now),
                 (Step::Tuning(ready), Some(current)) if ready <= now => self.arrive(now, current),
-                (Step::Dozing, _) if self.owner.is_some() => self.depart(now),
+                (Step::Dozing, current) if self.owner.is_some() => {
+                    // An access point that was left unannounced may just have been answered.
+                    let answered = current.map_or(now, |current| self.stations[current].1.transmitting_until());
+                    self.step = Step::Finishing(answered.max(now));
+                }
                 _ => return,
             }
         }

@@ -753,3 +753,26 @@ fn what_is_due_when_a_packet_is_held_is_done() {
     };
     keep_promises(&chaos).unwrap();
 }
+
+/// A station that rests between its slots has just answered an access point that does not know, and its next slot begins.
+#[test]
+fn an_answer_is_finished_before_the_next_slot() {
+    let chaos = Chaos {
+        slots: vec![(Some(0), 11736), (Some(1), 3831), (None, 11490), (Some(0), 12000), (Some(1), 12000)],
+        channels: vec![1, 2],
+        buffer_limit: 1,
+        queue_limit: 0,
+        seed: 5976863696643796405,
+        attempts: 1,
+        has_addresses: false,
+        permille: 60,
+        packets: vec![
+            (33484, 1, false, 124),
+            (28320, 0, false, 0),
+            (0, 0, false, 0),
+            (40293, 0, false, 0),
+            (77955, 1, false, 475),
+        ],
+    };
+    keep_promises(&chaos).unwrap();
+}
