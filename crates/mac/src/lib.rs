@@ -6,6 +6,7 @@
 pub mod contention;
 pub mod dcf;
 pub mod duplicate;
+pub mod efficiency;
 pub mod frame;
 #[cfg(test)]
 mod medium;

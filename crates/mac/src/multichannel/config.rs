@@ -67,6 +67,17 @@ impl MultichannelConfig {
         }
     }
 
+    /// RTS, CTS and CRN, SIFS apart.
+    pub fn handshake_time(&self) -> Duration {
+        let times = Times::new(self);
+        times.handshake_frame + times.rest_of_handshake()
+    }
+
+    /// What follows, from the end of the CRN, if one data frame of `airtime` is exchanged.
+    pub fn data_phase_time(&self, airtime: Duration) -> Duration {
+        Times::new(self).data_phase([airtime].into_iter())
+    }
+
     /// The number of data channels and of frames a handshake that is really used: at least one, and of channels as many
     /// as there can be.
     pub(super) fn data_channels(&self) -> u8 {
