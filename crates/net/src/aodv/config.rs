@@ -81,8 +81,20 @@ pub struct Repair {
     pub when: RepairWhen,
     /// LOCAL_ADD_TTL: added to the radius of the search.
     pub add_ttl: u8,
-    /// How long to wait for the answer; `None`: RING_TRAVERSAL_TIME.
-    pub wait: Option<Duration>,
+    /// How long it may take.
+    pub wait: RepairWait,
+}
+
+/// How long a repair may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RepairWait {
+    /// RING_TRAVERSAL_TIME of its search (section 6.12: the discovery period).
+    Ring,
+    /// This long. (150 ms is the LOCAL_REPAIR_WAIT_TIME of ns-2's `aodv.h`, which its code uses nowhere.)
+    For(Duration),
+    /// As long as the simulation has lasted when the answer is due: ns-2 gives its timer that instant for a span. In practice: until
+    /// the destination itself answers with a newer number.
+    SinceStart,
 }
 
 /// Which broken routes a forwarding node repairs.
@@ -116,7 +128,7 @@ impl AodvConfig {
             rerr_ratelimit: Some(10),
             hello: Some(Hello { interval: second, allowed_loss: 2 }),
             // MAX_REPAIR_TTL = 0.3 NET_DIAMETER.
-            repair: Some(Repair { when: RepairWhen::Within(10), add_ttl: 2, wait: None }),
+            repair: Some(Repair { when: RepairWhen::Within(10), add_ttl: 2, wait: RepairWait::Ring }),
             gratuitous: true,
             // The RFC asks for jitter (section 6.5 by reference to broadcasts) without a number: the one of ns-2.
             jitter: Duration::from_millis(10),
@@ -146,11 +158,7 @@ impl AodvConfig {
             rreq_ratelimit: None,
             rerr_ratelimit: None,
             hello: None,
-            repair: Some(Repair {
-                when: RepairWhen::NearerThanSource,
-                add_ttl: 2,
-                wait: Some(Duration::from_millis(150)),
-            }),
+            repair: Some(Repair { when: RepairWhen::NearerThanSource, add_ttl: 2, wait: RepairWait::SinceStart }),
             gratuitous: false,
             jitter: Duration::from_millis(10),
             rest: Some(Duration::from_secs(10)),
@@ -190,8 +198,8 @@ impl AodvConfig {
         Refusal::unless(self.tick.is_none_or(|tick| !tick.is_zero()), "tick", "be more than zero")?;
         Refusal::unless(self.rest.is_none_or(|rest| !rest.is_zero()), "rest", "be more than zero")?;
         Refusal::unless(!self.buffer_timeout.is_zero(), "buffer_timeout", "be more than zero")?;
-        let repair_wait = self.repair.and_then(|repair| repair.wait);
-        Refusal::unless(repair_wait.is_none_or(|wait| !wait.is_zero()), "repair.wait", "be more than zero")?;
+        let has_no_time = self.repair.is_some_and(|repair| repair.wait == RepairWait::For(Duration::ZERO));
+        Refusal::unless(!has_no_time, "repair.wait", "be more than zero")?;
         match self.hello {
             None => Ok(()),
             Some(hello) => {

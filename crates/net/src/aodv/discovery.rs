@@ -7,7 +7,7 @@ use airbraid_units::{Duration, Instant};
 /// For whom a search is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// Packets of this node's own wait.
+    /// Packets of this node's own wait; in ns-2 those of others too, while a route is repaired.
     Own,
     /// A route broke here, and others' packets wait (section 6.12).
     Repair,

@@ -4,24 +4,29 @@
 use super::discovery::{Discovery, Purpose};
 use super::message::{Rerr, UNREACHABLE_MAX, Unreachable};
 use super::table::State;
-use super::{Aodv, Datagram, DropReason, Message, Node, Output, RepairWhen};
+use super::{Aodv, Datagram, DropReason, Message, Node, Output, RepairWait, RepairWhen};
 use airbraid_units::Instant;
 use std::collections::BTreeSet;
 
 impl<P> Aodv<P> {
-    /// The link layer could not get something across.
+    /// The link layer could not get something across. Each try costs a packet one of its hops: with a link layer that fails
+    /// for ever it would be sent for ever.
     pub(super) fn on_link_failed(&mut self, now: Instant, next_hop: Node, datagram: Option<Datagram<P>>) {
-        // ns-2 does not care for messages that were lost.
-        if self.is_ns2() && datagram.is_none() {
-            return;
+        let charge = |datagram: Datagram<P>| Datagram { ttl: datagram.ttl.saturating_sub(1), ..datagram };
+        match datagram.map(charge) {
+            // ns-2 does not care for messages that were lost.
+            None if self.is_ns2() => {}
+            None => self.break_link(now, next_hop, None),
+            Some(datagram) if self.is_ns2() => self.on_packet_failed_in_ns2(now, next_hop, datagram),
+            Some(datagram) => self.on_packet_failed(now, next_hop, datagram),
         }
-        let Some(datagram) = datagram else { return self.break_link(now, next_hop, None) };
+    }
+
+    fn on_packet_failed(&mut self, now: Instant, next_hop: Node, datagram: Datagram<P>) {
         let destination = datagram.destination;
         let route = self.table.valid(now, destination).filter(|route| route.next_hop == next_hop);
         let hops = route.map(|route| route.hops);
-        let repair = hops.filter(|&hops| self.is_worth_repair(&datagram, hops));
-        match repair {
-            Some(hops) if self.is_ns2() => self.repair_in_place(now, datagram, hops),
+        match hops.filter(|&hops| self.is_worth_repair(&datagram, hops)) {
             Some(hops) => {
                 self.break_link(now, next_hop, Some(destination));
                 self.repair(now, datagram, hops);
@@ -33,9 +38,22 @@ impl<P> Aodv<P> {
         }
     }
 
+    /// A route that is under repair already is repaired again; otherwise all that waits for the neighbour is given up.
+    fn on_packet_failed_in_ns2(&mut self, now: Instant, next_hop: Node, datagram: Datagram<P>) {
+        let route = self.table.entry(now, datagram.destination).filter(|route| route.state != State::Invalid);
+        let hops = route.map(|route| route.hops);
+        if hops.is_some_and(|hops| self.is_worth_repair(&datagram, hops)) {
+            return self.repair_in_place(now, datagram);
+        }
+        self.drop_datagram(datagram, DropReason::LinkFailed);
+        self.outputs.push_back(Output::LinkBroken(next_hop));
+        self.break_link(now, next_hop, None);
+    }
+
     fn is_worth_repair(&self, datagram: &Datagram<P>, hops: u8) -> bool {
         let Some(repair) = self.config.repair else { return false };
         datagram.source != self.me
+            && datagram.ttl > 0
             && match repair.when {
                 RepairWhen::Within(limit) => hops <= limit,
                 RepairWhen::NearerThanSource => datagram.hops > hops,
@@ -43,15 +61,13 @@ impl<P> Aodv<P> {
     }
 
     /// A packet that the link layer handed back and whose route is not repaired: the source looks for another way, others
-    /// drop it unless their search for a way is under way already. In ns-2 the source drops it too. Each try costs one of
-    /// the packet's hops: with a link layer that fails for ever it would be sent for ever.
-    fn lose(&mut self, now: Instant, mut datagram: Datagram<P>) {
-        let destination = datagram.destination;
-        let is_repaired = self.searches.get(&destination).is_some_and(|search| search.purpose == Purpose::Repair);
-        if datagram.source == self.me && !self.is_ns2() && datagram.ttl > 1 {
-            datagram.ttl -= 1;
+    /// drop it unless their search for a way is under way already.
+    fn lose(&mut self, now: Instant, datagram: Datagram<P>) {
+        if datagram.ttl == 0 {
+            self.drop_datagram(datagram, DropReason::TtlExpired);
+        } else if datagram.source == self.me {
             self.originate(now, datagram);
-        } else if is_repaired {
+        } else if self.is_repairing(now, datagram.destination) {
             self.keep(now, datagram);
         } else {
             self.drop_datagram(datagram, DropReason::LinkFailed);
@@ -66,7 +82,9 @@ impl<P> Aodv<P> {
             return;
         }
         self.stats.links_broken += 1;
-        self.outputs.push_back(Output::LinkBroken(next_hop));
+        if !self.is_ns2() {
+            self.outputs.push_back(Output::LinkBroken(next_hop));
+        }
         let told: Vec<_> = broken.into_iter().filter(|&destination| Some(destination) != spared).collect();
         self.report(now, &told, false);
     }
@@ -135,6 +153,9 @@ impl<P> Aodv<P> {
                 lost.push(destination);
             }
         }
+        if self.is_ns2() && !lost.is_empty() {
+            self.outputs.push_back(Output::LinkBroken(from));
+        }
         self.report(now, &lost, true);
     }
 
@@ -156,7 +177,10 @@ impl<P> Aodv<P> {
         if self.rreq_limit.try_one(now).is_err() {
             return self.abandon_repair(now, destination);
         }
-        let due = now + repair.wait.unwrap_or_else(|| self.config.ring_traversal_time(ttl));
+        let due = match repair.wait {
+            RepairWait::For(span) => now + span,
+            RepairWait::Ring | RepairWait::SinceStart => now + self.config.ring_traversal_time(ttl),
+        };
         let (purpose, wide, deadline) = (Purpose::Repair, 0, due);
         self.searches.insert(destination, Discovery { purpose, ttl, wide, due, deadline, broken_hops: hops });
         self.stats.searches += 1;
@@ -164,29 +188,39 @@ impl<P> Aodv<P> {
         self.send_rreq(now, destination, ttl);
     }
 
-    /// As ns-2 does it: the other routes through the neighbour are left alone, and the number is not counted on.
-    fn repair_in_place(&mut self, now: Instant, datagram: Datagram<P>, hops: u8) {
-        if let Some(route) = self.table.valid(now, datagram.destination) {
-            route.state = State::UnderRepair;
+    /// As ns-2 does it: the other routes through the neighbour are left alone, the number is not counted on, and the search is
+    /// one like any other. A neighbour that answers with a route of that number and no fewer hops is not believed, so that
+    /// mostly the route comes back when the destination answers, or when the repair is given up.
+    fn repair_in_place(&mut self, now: Instant, datagram: Datagram<P>) {
+        let destination = datagram.destination;
+        self.keep(now, datagram);
+        self.stats.repairs += 1;
+        // Nobody looks for what is valid: the state changes first.
+        if let Some(route) = self.table.entry(now, destination) {
+            (route.state, route.expires) = (State::UnderRepair, Instant::MAX);
         }
-        self.repair(now, datagram, hops);
+        self.seek(now, destination);
+        let due = self.searches.get(&destination).map_or(now, |search| search.due);
+        let ends = match self.config.repair.map(|repair| repair.wait) {
+            Some(RepairWait::For(span)) => now + span,
+            Some(RepairWait::SinceStart) => now.saturating_add(due.saturating_since(Instant::ZERO)),
+            Some(RepairWait::Ring) | None => due,
+        };
+        if let Some(route) = self.table.entry(now, destination).filter(|route| route.state == State::UnderRepair) {
+            route.expires = ends;
+        }
     }
 
-    /// Nobody has answered a repair: the search goes on for the node's own packets, if any wait. By the RFC those who use the
-    /// route are told and their packets dropped; in ns-2 the node goes on as if it were the source of them all.
+    /// Nobody has answered a repair: the search goes on for the node's own packets, if any wait.
     pub(super) fn fail_repair(&mut self, now: Instant, destination: Node) {
         self.stats.searches_failed += 1;
         if let Some(search) = self.searches.get_mut(&destination) {
             search.purpose = Purpose::Own;
         }
-        if !self.is_ns2() {
-            self.abandon_repair(now, destination);
-        } else if let Some(route) = self.table.entry(now, destination) {
-            route.state = State::Invalid;
-        }
+        self.abandon_repair(now, destination);
     }
 
-    /// A repair has failed or may not even begin.
+    /// A repair has failed or may not even begin: those who use the route are told, and their packets dropped.
     fn abandon_repair(&mut self, now: Instant, destination: Node) {
         self.report(now, &[destination], false);
         while let Some(datagram) = self.buffer.take_foreign(destination, self.me) {

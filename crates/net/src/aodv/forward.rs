@@ -2,6 +2,7 @@
 
 use super::discovery::Purpose;
 use super::message::Unreachable;
+use super::table::State;
 use super::{Aodv, Datagram, DropReason, Node, Output};
 use airbraid_units::Instant;
 
@@ -33,7 +34,7 @@ impl<P> Aodv<P> {
         let destination = datagram.destination;
         if self.table.valid(now, destination).is_some() {
             self.send(now, Some(from), datagram);
-        } else if self.searches.get(&destination).is_some_and(|search| search.purpose == Purpose::Repair) {
+        } else if self.is_repairing(now, destination) {
             self.keep(now, datagram);
         } else {
             self.report_no_route(now, from, destination);
@@ -57,6 +58,12 @@ impl<P> Aodv<P> {
             }
         }
         self.outputs.push_back(Output::Send { next_hop, datagram });
+    }
+
+    /// Whether the route to `destination` is being repaired here.
+    pub(super) fn is_repairing(&mut self, now: Instant, destination: Node) -> bool {
+        self.searches.get(&destination).is_some_and(|search| search.purpose == Purpose::Repair)
+            || self.table.entry(now, destination).is_some_and(|route| route.state == State::UnderRepair)
     }
 
     pub(super) fn keep(&mut self, now: Instant, datagram: Datagram<P>) {

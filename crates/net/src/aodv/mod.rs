@@ -40,7 +40,7 @@ mod table;
 mod tests;
 pub mod wire;
 
-pub use config::{AodvConfig, Flavour, Hello, Repair, RepairWhen};
+pub use config::{AodvConfig, Flavour, Hello, Repair, RepairWait, RepairWhen};
 pub use message::Message;
 pub use table::Route;
 
@@ -130,7 +130,8 @@ pub enum Output<P> {
         /// Why.
         reason: DropReason,
     },
-    /// The link to a neighbour is held to be broken: what waits for it below will hardly arrive. (ns-2 throws it away.)
+    /// The link to a neighbour, or the ways through it, are held to be broken: what waits for it below will hardly arrive.
+    /// (ns-2 throws it away.)
     LinkBroken(Node),
 }
 

@@ -46,7 +46,6 @@ impl<P> Aodv<P> {
     fn conclude_repair(&mut self, now: Instant, rrep: &Rrep) {
         let search = self.searches.get(&rrep.destination).copied();
         if let Some(search) = search.filter(|search| search.purpose == Purpose::Repair)
-            && !self.is_ns2()
             && rrep.hop_count > search.broken_hops
         {
             self.report_detour(now, rrep.destination);

@@ -33,7 +33,8 @@ pub struct Route {
 pub(super) enum State {
     Valid,
     Invalid,
-    /// ns-2 only: broken, but its number and hops still stand in the way of others that are no better.
+    /// ns-2 only, until the route's expiry: broken, but its number and hops still stand in the way of others that are no
+    /// better.
     UnderRepair,
 }
 
@@ -188,8 +189,11 @@ impl Route {
     }
 
     fn settle(&mut self, now: Instant) {
-        if self.state == State::Valid && self.expires <= now {
-            self.invalidate();
+        match self.state {
+            _ if self.expires > now => {}
+            State::Valid => self.invalidate(),
+            State::UnderRepair => self.state = State::Invalid,
+            State::Invalid => {}
         }
     }
 

@@ -2,7 +2,7 @@
 
 mod field;
 
-use super::{AodvConfig, Datagram, DropReason, Input, Output};
+use super::{AodvConfig, Datagram, DropReason, Input, Output, Repair, RepairWait};
 use airbraid_engine::Machine;
 use airbraid_units::{Duration, Instant};
 use field::{Fate, Field, ms, node};
@@ -198,8 +198,76 @@ fn a_repair_without_an_answer_tells_those_who_use_the_route() {
 }
 
 #[test]
+fn ns2_believes_no_neighbour_during_a_repair_and_any_after_it() {
+    let mut field = Field::chain(ns2(), 6);
+    field.send_at(ms(0), 0, 5, 1);
+    field.link_at(ms(900), 3, 4, false);
+    field.send_at(ms(1_000), 0, 5, 2);
+    field.link_at(ms(1_004), 3, 4, true);
+    field.run(ms(900));
+    field.transcript.clear();
+    field.run(ms(60_000));
+    // E is there again and knows a way, of the old number and no fewer hops. The repair ends as late after its failure as
+    // that was due after the start; then C, whose way leads through D, is believed as well.
+    field.reads(
+        "
+        1000.000 A sends 2 to B
+        1001.000 B sends 2 to C
+        1002.000 C sends 2 to D
+        1003.000 D sends 2 to E
+        1005.000 D RREQ 0 for F/2 by D/2, 0 hops to all, ttl 4
+        1006.000 C RREP F/2 for D, 3 hops, 9996 ms to D
+        1006.000 E RREP F/2 for D, 1 hops, 9008 ms to D
+        1500.000 D RREQ 1 for F/2 by D/4, 0 hops to all, ttl 6
+        1501.000 C RREP F/2 for D, 3 hops, 9501 ms to D
+        1501.000 E RREP F/2 for D, 1 hops, 8513 ms to D
+        2000.000 D RREQ 2 for F/2 by D/6, 0 hops to all, ttl 8
+        2001.000 C RREP F/2 for D, 3 hops, 9001 ms to D
+        2001.000 E RREP F/2 for D, 1 hops, 8013 ms to D
+        2500.000 D RREQ 3 for F/2 by D/8, 0 hops to all, ttl 30
+        2501.000 C RREP F/2 for D, 3 hops, 8501 ms to D
+        2501.000 E RREP F/2 for D, 1 hops, 7513 ms to D
+        2502.000 D sends 2 to C
+        2503.000 C sends 2 to D
+        2504.000 D sends 2 to E
+        2505.000 E sends 2 to F
+        2506.000 F has 2
+    ",
+    );
+    assert!(field.loops > 0);
+}
+
+#[test]
+fn ns2_repairs_with_what_the_destination_says() {
+    let mut field = Field::chain(ns2(), 5);
+    field.send_at(ms(0), 0, 4, 1);
+    field.link_at(ms(900), 3, 4, false);
+    field.send_at(ms(1_000), 0, 4, 2);
+    field.link_at(ms(1_004), 3, 4, true);
+    field.run(ms(900));
+    field.transcript.clear();
+    field.run(ms(60_000));
+    field.reads(
+        "
+        1000.000 A sends 2 to B
+        1001.000 B sends 2 to C
+        1002.000 C sends 2 to D
+        1003.000 D sends 2 to E
+        1005.000 D RREQ 0 for E/2 by D/2, 0 hops to all, ttl 3
+        1006.000 C RREP E/2 for D, 2 hops, 9996 ms to D
+        1006.000 E RREP E/4 for D, 0 hops, 10000 ms to D
+        1007.000 D sends 2 to E
+        1008.000 E has 2
+    ",
+    );
+}
+
+#[test]
 fn ns2_repairs_with_the_old_number_and_forms_a_circle() {
-    let mut field = Field::chain(ns2(), 4);
+    let mut config = ns2();
+    let wait = RepairWait::For(Duration::from_millis(150));
+    config.repair = config.repair.map(|repair| Repair { wait, ..repair });
+    let mut field = Field::chain(config, 4);
     field.send_at(ms(0), 0, 3, 1);
     field.link_at(ms(900), 2, 3, false);
     field.send_at(ms(1_000), 0, 3, 2);
