@@ -70,6 +70,8 @@ pub struct AodvRouting {
     pub overtakes: bool,
     /// Whether packets that wait for a neighbour are given up when the link to it breaks.
     pub purges: bool,
+    /// Whether a neighbour's hardware address must be asked for (ARP) before the first unicast frame to it.
+    pub resolves: bool,
 }
 
 /// A position in the plane \[m\].
