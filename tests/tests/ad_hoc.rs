@@ -10,14 +10,15 @@ use airbraid_units::{Duration, Instant};
 use proptest::prelude::*;
 use std::cell::RefCell;
 
-/// A network of few nodes in a small square, some moving.
+/// A network of few nodes in a small square, one moving, with ARP by odd seeds.
 fn network(mac: &str, constants: &str, nodes: usize, flows: usize, settings: &str, seed: u64) -> String {
+    let arp = seed % 2 == 1;
     format!(
         r#"
 schema  = 1
 title   = "Random"
 asks    = "Do the books balance?"
-routing = {{ protocol = "aodv", constants = "{constants}" }}
+routing = {{ protocol = "aodv", constants = "{constants}", arp = {arp} }}
 run     = {{ duration = "120 s", seed = {seed} }}
 radio   = {{ standard = "802.11b", mac = "{mac}", rate = "1 Mbit/s", carrier_sense_range = "250 m", rts_threshold = "0 byte", {settings} }}
 node    = [{{ name = "walker", position = ["0 m", "0 m"], velocity = ["20 m/s", "10 m/s"], radios = [1] }}]
@@ -102,7 +103,9 @@ proptest! {
         let (data, finished) = (result.packets, result.flows.iter().filter(|flow| flow.completion_s.is_some()).count());
         // A connection whose ends have parted goes on trying; nothing else is left.
         prop_assert!(data.in_flight <= 70 * (flows + 1 - finished) as u64, "{:?} {:?}\n{}", data, result.drops, text);
-        prop_assert!(finished < flows || data.in_flight == 0, "{:?} {:?}\n{}", data, result.drops, text);
+        // With ARP one packet a neighbour may wait for an answer that nobody asks for again.
+        let waiting = if seed % 2 == 1 { (nodes * nodes) as u64 } else { 0 };
+        prop_assert!(finished < flows || data.in_flight <= waiting, "{:?} {:?}\n{}", data, result.drops, text);
         prop_assert!(data.offered > 0);
         // The reading of RFC 3561 that is named has no loops, whatever moves.
         prop_assert!(ns2 || result.routing.unwrap().loops == 0, "{}", text);
@@ -173,12 +176,19 @@ fn two_nodes_get_what_the_paper_printed() {
     }
 }
 
-/// The same with ns-2.35's overhead and payload beside what it gave, 755.0, 224.0 and 129.6 kbit/s with limits of 20,
-/// 203.6 at 4 nodes with the literal limits of 7 and 4; 3 %.
+/// The same with ns-2.35's overhead and payload beside what it gave: with limits of 20 and at 4 nodes 3 %, with the literal
+/// limits of 7 and 4 at 8 and 12 nodes its own scatter (20 seeds: 73.9 ± 11.0, 56.9 ± 8.0 kbit/s).
 #[test]
 fn a_chain_gets_what_ns_2_gives() {
-    let cases = [(2, 20, 20, 755.0e3), (4, 20, 20, 224.0e3), (12, 20, 20, 129.6e3), (4, 7, 4, 203.6e3)];
-    for (nodes, short, long, peer) in cases {
+    let cases = [
+        (2, 20, 20, 755.0e3, 0.03),
+        (4, 20, 20, 224.0e3, 0.03),
+        (12, 20, 20, 129.6e3, 0.03),
+        (4, 7, 4, 205.5e3, 0.03),
+        (8, 7, 4, 73.9e3, 11.0 / 73.9),
+        (12, 7, 4, 56.9e3, 8.0 / 56.9),
+    ];
+    for (nodes, short, long, peer, tolerance) in cases {
         let set = [
             format!("topology.count={nodes}"),
             format!("radio.short_retry_limit={short}"),
@@ -195,6 +205,6 @@ fn a_chain_gets_what_ns_2_gives() {
             sum += run(&spec).result.total.ip_throughput_bps;
         }
         let ours = sum / runs as f64;
-        assert!((ours / peer - 1.0).abs() < 0.03, "{nodes} nodes, limits {short}/{long}: {ours} beside {peer}");
+        assert!((ours / peer - 1.0).abs() < tolerance, "{nodes} nodes, limits {short}/{long}: {ours} beside {peer}");
     }
 }

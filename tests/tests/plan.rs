@@ -165,3 +165,39 @@ fn the_help_teaches() {
         assert!(help.contains(word), "{word} is not in the help");
     }
 }
+
+#[test]
+fn efficiency_is_that_of_the_appendix_of_kuang_and_williamson() {
+    let percent = |arguments: &[&str]| -> Vec<f64> {
+        let report = json(&[&["efficiency"], arguments].concat());
+        let macs = report["macs"].as_array().unwrap();
+        macs.iter().map(|mac| (mac["efficiency"].as_f64().unwrap() * 1e4).round() / 100.0).collect()
+    };
+    assert_eq!(percent(&[]), [77.75, 73.23, 78.35]);
+    assert_eq!(percent(&["--packets-per-ack", "1"])[0], 71.71);
+    // A larger batch costs DCF nothing and is of use to the others.
+    let batch = percent(&["--batch", "8"]);
+    assert!(batch[0] == 77.75 && batch[1] > 80.0 && batch[2] > batch[1], "{batch:?}");
+    let table = text(&plan(&["efficiency"]).stdout);
+    assert!(table.contains("bi_mcmac") && table.contains("78.35 %"), "{table}");
+}
+
+#[test]
+fn efficiency_refuses_what_cannot_be_and_says_why() {
+    let cases: [(&[&str], &str); 7] = [
+        (&["--rate", "3 Mbit/s"], "802.11b has 1 Mbit/s, 2 Mbit/s, 5.5 Mbit/s, 11 Mbit/s"),
+        (&["--rate", "fast"], "--rate fast"),
+        (&["--standard", "802.11a", "--rate", "6 Mbit/s", "--preamble", "short"], "only 802.11b"),
+        (&["--batch", "0"], "1..=64"),
+        (&["--packet", "0 byte"], "from 1 to 65535 byte"),
+        (&["--backoff", "1 h"], "--backoff"),
+        (&["--duty", "0.5"], "--duty"),
+    ];
+    for (arguments, complaint) in cases {
+        let output = plan(&[&["efficiency"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(output.stdout.is_empty());
+        let said = text(&output.stderr);
+        assert!(said.contains(complaint), "{arguments:?}: {said}");
+    }
+}

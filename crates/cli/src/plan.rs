@@ -1,7 +1,8 @@
 //! `airbraid plan`.
 
-use crate::arguments::Plan;
+use crate::arguments::{Efficiency, OtherPlan, Plan};
 use crate::print::{Ended, json, note, out};
+use airbraid_campaign::efficiency;
 use airbraid_campaign::output;
 use airbraid_campaign::slots::{self, Policy, Request, Scheduler};
 use airbraid_sim::models::slots::{Access, Fraction, Length, Path};
@@ -17,6 +18,9 @@ const DELAY: Duration = Duration::from_millis(50);
 
 /// Plans slots and prints the plan.
 pub fn plan(arguments: &Plan) -> Result<(), Ended> {
+    if let Some(OtherPlan::Efficiency(arguments)) = &arguments.other {
+        return plan_efficiency(arguments);
+    }
     let request = request(arguments).map_err(Ended::Argument)?;
     if let Some(periods) = &arguments.periods {
         let periods = quantities::<Duration>("periods", periods).map_err(Ended::Argument)?;
@@ -34,6 +38,31 @@ pub fn plan(arguments: &Plan) -> Result<(), Ended> {
         note(&format!("written: {}", file.display()));
     }
     if arguments.json { json(&report) } else { out(&slots::text(&report)) }
+}
+
+/// What TCP gets between two nodes, by arithmetic.
+fn plan_efficiency(arguments: &Efficiency) -> Result<(), Ended> {
+    let asked = efficiency_request(arguments).map_err(Ended::Argument)?;
+    let report = efficiency::estimate(&asked).map_err(Ended::Argument)?;
+    if arguments.json { json(&report) } else { out(&efficiency::text(&report)) }
+}
+
+fn efficiency_request(arguments: &Efficiency) -> Result<efficiency::Request, String> {
+    let control_rate =
+        arguments.control_rate.as_ref().map(|text| quantity::<BitRate>("control-rate", text)).transpose()?;
+    Ok(efficiency::Request {
+        standard: arguments.standard.clone(),
+        has_short_preamble: arguments.preamble == "short",
+        rate: quantity("rate", &arguments.rate)?,
+        control_rate,
+        packet: quantity("packet", &arguments.packet)?,
+        acknowledgement: quantity("ack", &arguments.ack)?,
+        llc_header: quantity("llc", &arguments.llc)?,
+        packets_per_acknowledgement: arguments.packets_per_ack,
+        batch: arguments.batch,
+        switching_time: quantity("switching", &arguments.switching)?,
+        backoff: quantity("backoff", &arguments.backoff)?,
+    })
 }
 
 /// What is asked, from what was typed.

@@ -32,13 +32,13 @@ pub struct Transfer {
 /// What it comes to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// A handshake that carries a packet, DIFS before it included.
+    /// A handshake that carries packets, as many as the batch holds, DIFS before it included.
     pub packet_cycle: Duration,
-    /// One that carries an acknowledgement.
+    /// One that carries as many acknowledgements.
     pub acknowledgement_cycle: Duration,
-    /// One that carries both, where the MAC can do that.
+    /// One that carries both, where the MAC can do that: all that wait by then.
     pub joint_cycle: Option<Duration>,
-    /// The packets for which there is one acknowledgement, and that.
+    /// As many handshakes with packets as there are packets for an acknowledgement, and the acknowledgements for these.
     pub total: Duration,
     /// IP packets' bits over the bits that the nominal rate would have carried meanwhile.
     pub efficiency: f64,
@@ -65,8 +65,16 @@ impl Protocol {
         dcf.phy.frame_time(dcf.data_rate, dcf.data_header + dcf.llc_header + packet)
     }
 
-    /// A handshake that carries `packet`, and in the same exchange `answer` back.
-    fn cycle(&self, packet: Bytes, answer: Option<Bytes>) -> Duration {
+    /// How many packets a handshake carries.
+    fn batch(&self) -> u8 {
+        match self {
+            Self::Dcf(_) => 1,
+            Self::Multichannel(config) => config.batch(),
+        }
+    }
+
+    /// A handshake that carries as many packets like `packet` as the batch holds, and in the same exchange `answers` back.
+    fn cycle(&self, packet: Bytes, answers: (u8, Bytes)) -> Duration {
         let (dcf, data) = (self.dcf(), self.data_time(packet));
         let (difs, sifs) = (dcf.phy.difs(), dcf.phy.sifs);
         let control = |size| dcf.phy.frame_time(dcf.control_rate, size);
@@ -76,8 +84,8 @@ impl Protocol {
             }
             Self::Dcf(_) => difs + data + control(ACK_SIZE) + sifs,
             Self::Multichannel(config) => {
-                let reverse = answer.map_or(Duration::ZERO, |answer| sifs + self.data_time(answer));
-                difs + config.handshake_time() + config.data_phase_time(data) + reverse
+                let answers = (answers.0, self.data_time(answers.1));
+                difs + config.handshake_time() + config.data_phase_time((config.batch(), data), answers)
             }
         }
     }
@@ -85,19 +93,24 @@ impl Protocol {
     /// The throughput of `transfer` between two nodes.
     pub fn estimate(&self, transfer: &Transfer) -> Estimate {
         let (packet, answer) = (transfer.packet, transfer.acknowledgement);
-        let plain = self.cycle(packet, None) + transfer.backoff;
-        let acknowledgement_cycle = self.cycle(answer, None) + transfer.backoff;
-        let is_joint = matches!(self, Self::Multichannel(config) if config.is_bidirectional);
-        let joint_cycle = is_joint.then(|| self.cycle(packet, Some(answer)) + transfer.backoff);
-        let packets = u64::from(transfer.packets_per_acknowledgement.max(1));
+        let handshake = |answers| self.cycle(packet, (answers, answer)) + transfer.backoff;
+        let packet_cycle = handshake(0);
+        let acknowledgement_cycle = self.cycle(answer, (0, answer)) + transfer.backoff;
+        // As many handshakes as there are packets for an acknowledgement bring as many acknowledgements as one of them packets.
+        let handshakes = u64::from(transfer.packets_per_acknowledgement.max(1));
+        let (batch, is_joint) = (self.batch(), matches!(self, Self::Multichannel(config) if config.is_bidirectional));
+        let (each, more) = (u64::from(batch) / handshakes, u64::from(batch) % handshakes);
+        let most = (each + u64::from(more > 0)) as u8;
+        let joint_cycle = is_joint.then(|| handshake(most));
         let total = match joint_cycle {
-            Some(joint) => plain * (packets - 1) + joint,
-            None => plain * packets + acknowledgement_cycle,
+            Some(joint) if more > 0 => joint * more + handshake(each as u8) * (handshakes - more),
+            Some(joint) => joint * handshakes,
+            None => packet_cycle * handshakes + acknowledgement_cycle,
         };
         let rate = self.dcf().data_rate.bit_rate;
-        let throughput_bps = (packet.bits() * packets) as f64 / total.as_secs_f64();
+        let throughput_bps = (packet.bits() * handshakes * u64::from(batch)) as f64 / total.as_secs_f64();
         let efficiency = throughput_bps / nominal(rate);
-        Estimate { packet_cycle: plain, acknowledgement_cycle, joint_cycle, total, efficiency, throughput_bps }
+        Estimate { packet_cycle, acknowledgement_cycle, joint_cycle, total, efficiency, throughput_bps }
     }
 
     /// The most that a long chain of nodes can carry \[bit/s\], were all transmissions ideally arranged (section 5.2.1): a
@@ -166,6 +179,23 @@ mod tests {
             let ours = percent(protocol, packets);
             assert!((ours - expected).abs() < 0.006, "{ours} and not {expected}");
         }
+    }
+
+    #[test]
+    fn a_batch_shares_one_handshake() {
+        let batch = |is_bidirectional| {
+            let config = MultichannelConfig { batch: 4, ..MultichannelConfig::new(dcf(), is_bidirectional) };
+            Protocol::Multichannel(config).estimate(&transfer(2))
+        };
+        // 50 + 1080 + 20, and 4 (10 + 8608 + 10 + 304).
+        let packets = 1_150 + 4 * 8_932;
+        assert_eq!(batch(false).packet_cycle.as_micros(), packets);
+        assert_eq!(batch(false).total.as_micros(), 2 * packets + 1_150 + 4 * 1_060);
+        // Two acknowledgements in each of two handshakes, in place of frames of 304 us.
+        assert_eq!(batch(true).total.as_micros(), 2 * (packets + 2 * (736 - 304)));
+        let [_, mcmac, bi] = protocols();
+        assert!(batch(false).efficiency > mcmac.estimate(&transfer(2)).efficiency);
+        assert!(batch(true).efficiency > bi.estimate(&transfer(2)).efficiency);
     }
 
     #[test]

@@ -35,10 +35,10 @@ pub enum Signal {
 }
 
 /// In the order in which the events of one instant happen.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Event {
     ArrivalEnd(usize, usize),
-    Enqueue(usize, Msdu<Payload>),
+    Tell(usize, MacInput<Payload>),
     Start(usize, usize, Duration),
     ArrivalStart(usize, usize),
     Tuned(usize),
@@ -181,7 +181,7 @@ impl<M: Machine<Input = MacInput<Payload>, Output = MacOutput<Payload>>> Medium<
     fn schedule(&mut self, at: Instant, event: Event) {
         let phase = match event {
             Event::ArrivalEnd(..) => 0,
-            Event::Enqueue(..) => 1,
+            Event::Tell(..) => 1,
             Event::Start(..) => 2,
             Event::ArrivalStart(..) | Event::Tuned(_) => 3,
         };
@@ -196,7 +196,12 @@ impl<M: Machine<Input = MacInput<Payload>, Output = MacOutput<Payload>>> Medium<
 
     /// A packet for the MAC of `from`.
     pub fn send(&mut self, at: Instant, from: usize, to: Address, id: u32, size: u64) {
-        self.schedule(at, Event::Enqueue(from, Msdu { to, packet: Payload { id, size } }));
+        self.tell(at, from, MacInput::Enqueue(Msdu { to, packet: Payload { id, size } }));
+    }
+
+    /// Anything that comes from above for the MAC of `station`.
+    pub fn tell(&mut self, at: Instant, station: usize, input: MacInput<Payload>) {
+        self.schedule(at, Event::Tell(station, input));
     }
 
     /// Something from outside that only `station` hears.
@@ -237,7 +242,7 @@ impl<M: Machine<Input = MacInput<Payload>, Output = MacOutput<Payload>>> Medium<
 
     fn happen(&mut self, event: Event) {
         match event {
-            Event::Enqueue(station, msdu) => self.drive(station, Some(MacInput::Enqueue(msdu))),
+            Event::Tell(station, input) => self.drive(station, Some(input)),
             Event::Start(station, signal, airtime) => {
                 self.radios[station].transmitting_until = self.now + airtime;
                 self.radios[station].locked = None;

@@ -4,6 +4,7 @@
 //! part of the daemon, which carries the real thing.
 
 pub mod aodv;
+pub mod arp;
 pub mod header;
 pub mod link;
 pub mod loss;

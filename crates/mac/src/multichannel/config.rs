@@ -73,9 +73,12 @@ impl MultichannelConfig {
         times.handshake_frame + times.rest_of_handshake()
     }
 
-    /// What follows, from the end of the CRN, if one data frame of `airtime` is exchanged.
-    pub fn data_phase_time(&self, airtime: Duration) -> Duration {
-        Times::new(self).data_phase([airtime].into_iter())
+    /// What follows, from the end of the CRN, if the initiator sends `frames` of so long each, and the responder `answers` of its
+    /// own, not more.
+    pub fn data_phase_time(&self, frames: (u8, Duration), answers: (u8, Duration)) -> Duration {
+        let times = Times::new(self);
+        let every = |(count, airtime): (u8, Duration)| std::iter::repeat_n(airtime, usize::from(count));
+        times.data_phase(every(frames)) + times.growth(every(answers), answers.0 > 0 && answers.0 == frames.0)
     }
 
     /// The number of data channels and of frames a handshake that is really used: at least one, and of channels as many
@@ -83,7 +86,7 @@ impl MultichannelConfig {
     pub(super) fn data_channels(&self) -> u8 {
         self.data_channels.clamp(1, Channel::MAX as u8 - 1)
     }
-    pub(super) fn batch(&self) -> u8 {
+    pub(crate) fn batch(&self) -> u8 {
         self.batch.max(1)
     }
 }

@@ -54,12 +54,33 @@ pub(super) struct Exchange {
     pub ends: Instant,
     /// How many data frames the station may still send.
     pub frames_left: u8,
+    /// How long these may last on the air together: what came first into the queue since the grant may not fit.
+    pub budget: Duration,
     /// Whether a data frame of its own waits to be acknowledged.
     pub is_owed: bool,
     /// How many data frames of its own were acknowledged.
     pub acknowledged: u8,
     /// Whether something awaited did not come.
     pub has_failed: bool,
+}
+
+impl Exchange {
+    /// One that has just been agreed on until `ends`, without frames of the station's own.
+    pub(super) const fn new(peer: Address, channel: Channel, role: Role, step: Step, ends: Instant) -> Self {
+        Self {
+            peer,
+            channel,
+            role,
+            step,
+            is_away: false,
+            ends,
+            frames_left: 0,
+            budget: Duration::ZERO,
+            is_owed: false,
+            acknowledged: 0,
+            has_failed: false,
+        }
+    }
 }
 
 impl<P: Packet + Copy> Multichannel<P> {
@@ -101,6 +122,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         outgoing.attempts += 1;
         let (airtime, is_retry) = (outgoing.airtime, outgoing.attempts > 1);
         exchange.frames_left = exchange.frames_left.saturating_sub(1);
+        exchange.budget = exchange.budget.saturating_sub(airtime);
         exchange.is_owed = true;
         let frame = Frame {
             kind: FrameKind::Data,
@@ -181,12 +203,18 @@ impl<P: Packet + Copy> Multichannel<P> {
         }
         let more = frame.reservation.frames > 0;
         match exchange.role {
-            Role::Initiator if exchange.frames_left > 0 => self.send_data(now),
-            Role::Responder if is_data && exchange.frames_left > 0 => self.send_data(now),
+            Role::Initiator if self.has_frame_left(&exchange) => self.send_data(now),
+            Role::Responder if is_data && self.has_frame_left(&exchange) => self.send_data(now),
             Role::Initiator if is_data => self.send_ack(now, false),
             Role::Responder if is_data => self.send_ack(now, more),
             Role::Initiator | Role::Responder => self.go_back(now),
         }
+    }
+
+    /// Whether the station has a data frame for the peer that what was granted still has room for.
+    fn has_frame_left(&mut self, exchange: &Exchange) -> bool {
+        exchange.frames_left > 0
+            && self.first_for(exchange.peer).is_some_and(|outgoing| outgoing.airtime <= exchange.budget)
     }
 
     fn take_data(&mut self, frame: &Frame<P>) {

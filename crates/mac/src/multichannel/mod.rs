@@ -34,7 +34,7 @@ pub use config::{ChannelChoice, HANDSHAKE_SIZE, MultichannelConfig, Scheduling};
 
 use crate::contention::Contention;
 use crate::duplicate::DuplicateFilter;
-use crate::frame::{Address, Channel, ChannelSet, Frame, FrameKind, Reservation, duration_field};
+use crate::frame::{Address, ChannelSet, Frame, FrameKind, Reservation, duration_field};
 use crate::queue::InterfaceQueue;
 use crate::service::{Access, MacInput, MacOutput, MacStats, Outcome};
 use airbraid_engine::{Machine, Packet, Stream, Wake};
@@ -389,6 +389,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         let reverse = self.airtimes_for(rts.from, limit);
         let frames_left = reverse.len() as u8;
         let is_all = frames_left > 0 && frames_left == rts.reservation.frames;
+        let budget = reverse.iter().fold(Duration::ZERO, |sum, &airtime| sum + airtime);
         let granted = rts.nav.saturating_sub(self.times.rest_of_handshake());
         let span = granted + self.times.growth(reverse.into_iter(), is_all);
         let after_cts = self.times.sifs + self.times.handshake_frame + span;
@@ -397,22 +398,13 @@ impl<P: Packet + Copy> Multichannel<P> {
         let cts = self.control_frame(FrameKind::Cts, rts.from, HANDSHAKE_SIZE, nav, reservation);
         let end = self.transmit(cts, now + self.times.sifs, self.times.handshake_frame, Access::Response);
         let step = Step::Granted(end + self.config.dcf.response_timeout());
-        self.begin_exchange(rts.from, channel, Role::Responder, step, end + nav, frames_left);
+        let exchange = Exchange::new(rts.from, channel, Role::Responder, step, end + nav);
+        self.begin_exchange(Exchange { frames_left, budget, ..exchange });
     }
 
-    fn begin_exchange(
-        &mut self,
-        peer: Address,
-        channel: Channel,
-        role: Role,
-        step: Step,
-        ends: Instant,
-        frames_left: u8,
-    ) {
-        self.reservations.count_own(channel);
-        let (is_away, is_owed, acknowledged, has_failed) = (false, false, 0, false);
-        self.exchange =
-            Some(Exchange { peer, channel, role, step, is_away, ends, frames_left, is_owed, acknowledged, has_failed });
+    fn begin_exchange(&mut self, exchange: Exchange) {
+        self.reservations.count_own(exchange.channel);
+        self.exchange = Some(exchange);
     }
 
     /// The grant: it is told to the neighbours before the radio goes away.
@@ -429,8 +421,10 @@ impl<P: Packet + Copy> Multichannel<P> {
         let crn = self.control_frame(FrameKind::Crn, cts.from, HANDSHAKE_SIZE, nav, reservation);
         let end = self.transmit(crn, now + self.times.sifs, self.times.handshake_frame, Access::Response);
         self.state = State::Exchange;
-        let frames = self.service.len() as u8;
-        self.begin_exchange(cts.from, channel, Role::Initiator, Step::Reserving(end), end + nav, frames);
+        // All that it announced stays in service until it is sent, so that it fits.
+        let (frames_left, budget) = (self.service.len() as u8, Duration::MAX);
+        let exchange = Exchange::new(cts.from, channel, Role::Initiator, Step::Reserving(end), end + nav);
+        self.begin_exchange(Exchange { frames_left, budget, ..exchange });
     }
 
     /// The first MSDU in service leaves: window back, post-transmission backoff, the next one.

@@ -8,7 +8,7 @@ use crate::dcf::DcfConfig;
 use crate::frame::{Address, Channel, ChannelSet, Frame, FrameKind, Reservation};
 use crate::medium::{Medium, Payload, Signal, at, stream_drawing};
 use crate::phy::{Preamble, Standard};
-use crate::service::Outcome;
+use crate::service::{MacInput, Msdu, Outcome};
 use airbraid_engine::{Machine, Stream};
 use airbraid_units::{Bytes, Duration, Instant};
 use proptest::prelude::*;
@@ -280,6 +280,25 @@ fn retry_limits_give_up_and_hand_back() {
 }
 
 #[test]
+fn what_goes_first_into_the_queue_after_the_grant_is_sent_only_if_it_fits() {
+    // B has granted itself 736 us for 40 byte; 48 do not fit, 20 do. Or nothing is left to send: B acknowledges all the same.
+    for (size, answers) in [(Some(48), false), (Some(20), true), (None, false)] {
+        let mut medium = stations(config(true), &[&[9], &[5]]);
+        medium.send(at(100), A, TO_B, 1, 1_024);
+        // Of B only what waits can answer: in service is a packet for Z.
+        medium.send(at(120), B, TO_Z, 9, 40);
+        medium.send(at(120), B, TO_A, 2, 40);
+        let first = |size| MacInput::EnqueueFirst(Msdu { to: TO_A, packet: Payload { id: 3, size } });
+        medium.tell(at(3_000), B, size.map_or(MacInput::Purge(TO_A), first));
+        medium.run(at(11_000));
+        assert_eq!(medium.delivered.contains(&(A, 3)), answers, "{}", medium.timeline);
+        assert!(medium.outcomes.contains(&(A, 1, Outcome::Acknowledged)), "{}", medium.timeline);
+        let returned = if answers { 9_828 + 576 + 10 + 304 } else { 9_828 + 304 };
+        assert_eq!(medium.tunes.last().unwrap().1, at(returned), "{}", medium.timeline);
+    }
+}
+
+#[test]
 fn a_batch_is_exchanged_after_one_handshake() {
     let mut medium = stations(with(true, |c| c.batch = 3), &[&[9], &[5]]);
     for id in 1..=4 {
@@ -430,6 +449,9 @@ struct Case {
     config: MultichannelConfig,
     delays: Vec<Option<u64>>,
     packets: Vec<(u64, usize, u32, u64)>,
+    /// Which of them go first.
+    first: Vec<bool>,
+    purges: Vec<(u64, usize, u32)>,
     destroyed: Vec<(usize, u32)>,
 }
 
@@ -455,13 +477,19 @@ fn case() -> impl Strategy<Value = Case> {
     let delay = prop_oneof![1 => Just(None), 4 => (0u64..3_000).prop_map(Some)];
     let delays = prop::collection::vec(delay, 36);
     let packets = prop::collection::vec((0u64..40_000, 0usize..6, 0u32..7, 0u64..1_500), 1..40);
+    let first = prop::collection::vec(prop::bool::weighted(0.2), 40);
+    let purges = prop::collection::vec((0u64..60_000, 0usize..6, 0u32..6), 0..6);
     let destroyed = prop::collection::vec((0usize..5, 1u32..30), 0..40);
-    (config, delays, packets, destroyed).prop_map(|(config, delays, packets, destroyed)| Case {
-        config,
-        delays,
-        packets,
-        destroyed,
-    })
+    (config, delays, packets, first, purges, destroyed).prop_map(
+        |(config, delays, packets, first, purges, destroyed)| Case {
+            config,
+            delays,
+            packets,
+            first,
+            purges,
+            destroyed,
+        },
+    )
 }
 
 fn play(case: &Case, n: usize) -> (Stations, usize) {
@@ -478,9 +506,14 @@ fn play(case: &Case, n: usize) -> (Stations, usize) {
     for (id, &(at_us, from, to, size)) in case.packets.iter().enumerate() {
         let (from, to) = (from % n, if to == 6 { Address::BROADCAST } else { Address(to) });
         if to != Address(from as u32) {
-            medium.send(at(at_us), from, to, id as u32, size);
+            let msdu = Msdu { to, packet: Payload { id: id as u32, size } };
+            let is_first = case.first[id];
+            medium.tell(at(at_us), from, if is_first { MacInput::EnqueueFirst(msdu) } else { MacInput::Enqueue(msdu) });
             sent += 1;
         }
+    }
+    for &(at_us, station, neighbour) in &case.purges {
+        medium.tell(at(at_us), station % n, MacInput::Purge(Address(neighbour)));
     }
     medium.run(at(60_000_000));
     (medium, sent)
@@ -512,7 +545,7 @@ fn is_granted(medium: &Stations, place: usize) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(600))]
 
     /// Stations at random distances, some out of each other's range, random settings, traffic and losses.
     #[test]

@@ -42,6 +42,9 @@ pub struct AodvConfig {
     pub ttl_threshold: u8,
     /// Hops added to the radius when the time for an answer is computed.
     pub timeout_buffer: u8,
+    /// So many former answers of a destination tell, by their mean, what a hop takes: that replaces NODE_TRAVERSAL_TIME in
+    /// the time for its next answer (ns-2: MAX_HISTORY). 0: none does.
+    pub answers_averaged: u8,
     /// RREQs that a node originates in a second at most; `None`: no limit.
     pub rreq_ratelimit: Option<u32>,
     /// RERRs that a node sends in a second at most; `None`: no limit. What exceeds it is not sent.
@@ -124,6 +127,7 @@ impl AodvConfig {
             ttl_increment: 2,
             ttl_threshold: 7,
             timeout_buffer: 2,
+            answers_averaged: 0,
             rreq_ratelimit: Some(10),
             rerr_ratelimit: Some(10),
             hello: Some(Hello { interval: second, allowed_loss: 2 }),
@@ -155,6 +159,7 @@ impl AodvConfig {
             ttl_increment: 2,
             ttl_threshold: 7,
             timeout_buffer: 0,
+            answers_averaged: 3,
             rreq_ratelimit: None,
             rerr_ratelimit: None,
             hello: None,

@@ -3,6 +3,7 @@
 use super::message::Rreq;
 use super::{Aodv, DropReason, Flavour, Message, Node};
 use airbraid_units::{Duration, Instant};
+use std::collections::VecDeque;
 
 /// For whom a search is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +30,26 @@ pub(super) struct Discovery {
     pub deadline: Instant,
     /// Hops of the route that is being repaired.
     pub broken_hops: u8,
+    /// When the last RREQ was sent.
+    pub asked: Instant,
+}
+
+/// How long the last answers from a destination took, by hop of the way that they told of.
+#[derive(Clone, Debug, Default)]
+pub(super) struct AnswerTimes(VecDeque<Duration>);
+
+impl AnswerTimes {
+    fn note(&mut self, time: Duration, limit: u8) {
+        self.0.push_back(time);
+        if self.0.len() > usize::from(limit) {
+            self.0.pop_front();
+        }
+    }
+
+    fn mean(&self) -> Option<Duration> {
+        let sum = self.0.iter().fold(Duration::ZERO, |sum, &time| sum + time);
+        (!self.0.is_empty()).then(|| sum / self.0.len() as u64)
+    }
 }
 
 impl<P> Aodv<P> {
@@ -40,8 +61,8 @@ impl<P> Aodv<P> {
             None => {
                 // The first ring reaches a little farther than the destination was when it was last heard of.
                 let ttl = self.table.entry(now, destination).map_or(0, |route| route.hops);
-                let (purpose, wide, due, deadline, broken_hops) = (Purpose::Own, 0, now, now, 0);
-                let search = Discovery { purpose, ttl, wide, due, deadline, broken_hops };
+                let (purpose, wide, broken_hops) = (Purpose::Own, 0, 0);
+                let search = Discovery { purpose, ttl, wide, due: now, deadline: now, broken_hops, asked: now };
                 self.searches.insert(destination, search);
                 self.stats.searches += 1;
             }
@@ -83,7 +104,8 @@ impl<P> Aodv<P> {
             Ok(()) => {
                 search.ttl = ttl;
                 search.wide += u8::from(is_wide);
-                search.due = now + self.patience(ttl, search.wide);
+                search.asked = now;
+                search.due = now + self.patience(destination, ttl, search.wide);
                 search.deadline = self.on_tick(search.due);
                 self.send_rreq(now, destination, ttl);
             }
@@ -111,16 +133,29 @@ impl<P> Aodv<P> {
     }
 
     /// How long to wait for an answer after a search of radius `ttl`, the `wide`-th of the whole network: the RFC
-    /// doubles the time with each of these (section 6.3), ns-2 multiplies it and limits it to the time of rest.
-    fn patience(&self, ttl: u8, wide: u8) -> Duration {
+    /// doubles the time with each of these (section 6.3). ns-2 multiplies it, limits it to the time of rest, and takes what
+    /// former answers of the destination took for the time of a hop.
+    fn patience(&self, destination: Node, ttl: u8, wide: u8) -> Duration {
         let config = &self.config;
         match (config.flavour, wide) {
-            (_, 0) => config.ring_traversal_time(ttl),
+            (Flavour::Rfc3561, 0) => config.ring_traversal_time(ttl),
             (Flavour::Rfc3561, wide) => config.net_traversal_time().saturating_mul(1 << u32::from(wide - 1).min(16)),
             (Flavour::Ns2, wide) => {
                 let longest = config.rest.unwrap_or(Duration::MAX);
-                config.ring_traversal_time(ttl).saturating_mul(u64::from(wide)).min(longest)
+                let former = self.answer_times.get(&destination).and_then(AnswerTimes::mean);
+                let hop = former.unwrap_or(config.node_traversal_time);
+                let hops = u64::from(ttl) + u64::from(config.timeout_buffer);
+                (hop * 2).saturating_mul(hops).saturating_mul(u64::from(wide.max(1))).min(longest)
             }
+        }
+    }
+
+    /// `destination` has answered with a way of `hops`.
+    pub(super) fn note_answer(&mut self, now: Instant, destination: Node, hops: u8) {
+        let limit = self.config.answers_averaged;
+        if let Some(search) = self.searches.get(&destination).filter(|_| limit > 0) {
+            let time = now.saturating_since(search.asked) / u64::from(hops.max(1));
+            self.answer_times.entry(destination).or_default().note(time, limit);
         }
     }
 

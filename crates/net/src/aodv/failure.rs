@@ -182,7 +182,8 @@ impl<P> Aodv<P> {
             RepairWait::Ring | RepairWait::SinceStart => now + self.config.ring_traversal_time(ttl),
         };
         let (purpose, wide, deadline) = (Purpose::Repair, 0, due);
-        self.searches.insert(destination, Discovery { purpose, ttl, wide, due, deadline, broken_hops: hops });
+        self.searches
+            .insert(destination, Discovery { purpose, ttl, wide, due, deadline, broken_hops: hops, asked: now });
         self.stats.searches += 1;
         self.stats.repairs += 1;
         self.send_rreq(now, destination, ttl);

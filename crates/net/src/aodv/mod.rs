@@ -48,7 +48,7 @@ use crate::Refusal;
 use airbraid_engine::{Machine, Stream, Wake};
 use airbraid_units::{Instant, SeqNum};
 use buffer::SendBuffer;
-use discovery::Discovery;
+use discovery::{AnswerTimes, Discovery};
 use limit::RateLimit;
 use std::collections::{BTreeMap, VecDeque};
 use table::Table;
@@ -188,6 +188,7 @@ pub struct Aodv<P> {
     table: Table,
     buffer: SendBuffer<P>,
     searches: BTreeMap<Node, Discovery>,
+    answer_times: BTreeMap<Node, AnswerTimes>,
     /// RREQs seen, with the instant at which they are forgotten; oldest first beside it.
     seen: BTreeMap<(Node, u32), Instant>,
     seen_order: VecDeque<(Instant, (Node, u32))>,
@@ -219,6 +220,7 @@ impl<P> Aodv<P> {
             table: Table::new(config.flavour),
             buffer: SendBuffer::new(config.buffer_limit, config.buffer_timeout),
             searches: BTreeMap::new(),
+            answer_times: BTreeMap::new(),
             seen: BTreeMap::new(),
             seen_order: VecDeque::new(),
             delayed: BTreeMap::new(),

@@ -17,6 +17,9 @@ impl<P> Aodv<P> {
         let is_news = expires > now && self.table.offer(now, rrep.destination, offer);
         if is_news {
             self.conclude_repair(now, &rrep);
+            if rrep.originator == self.me {
+                self.note_answer(now, rrep.destination, rrep.hop_count);
+            }
         }
         self.flush(now, rrep.destination);
         if is_news && rrep.originator != self.me {

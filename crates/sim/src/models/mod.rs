@@ -8,6 +8,14 @@ pub mod measured;
 pub mod rtt;
 pub mod tcp;
 
+/// What the handshakes of the contending MACs cost, by arithmetic (Kuang and Williamson 2004, appendix A).
+pub mod efficiency {
+    pub use airbraid_mac::dcf::DcfConfig;
+    pub use airbraid_mac::efficiency::{Protocol, Transfer};
+    pub use airbraid_mac::multichannel::MultichannelConfig;
+    pub use airbraid_mac::phy::{Preamble, Standard};
+}
+
 /// The random streams that samples are drawn from.
 pub use airbraid_engine::Stream;
 /// The slot planner, for those above who do not know the engine.

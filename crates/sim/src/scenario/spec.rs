@@ -31,8 +31,8 @@ pub struct Spec {
     pub replications: u32,
     /// Hosts and routers.
     pub nodes: Vec<Node>,
-    /// Nodes that each run puts somewhere in a rectangle by its seed: the first so many, and how far it reaches.
-    pub scattered: Option<(usize, Position)>,
+    /// Nodes that each run puts somewhere in a rectangle by its seed.
+    pub scattered: Option<Scattered>,
     /// How packets find their way where no route is written.
     pub routing: Routing,
     /// Trunks, each over one hop.
@@ -70,6 +70,8 @@ pub struct AodvRouting {
     pub overtakes: bool,
     /// Whether packets that wait for a neighbour are given up when the link to it breaks.
     pub purges: bool,
+    /// Whether a neighbour's hardware address must be asked for (ARP) before the first unicast frame to it.
+    pub resolves: bool,
 }
 
 /// A position in the plane \[m\].
@@ -96,6 +98,27 @@ pub enum Mobility {
     },
     /// In straight lines at constant speed from one to the next, then it stays; times ascend.
     Waypoints(Vec<(Instant, Position)>),
+}
+
+/// Nodes that a run puts somewhere by its seed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scattered {
+    /// The first so many.
+    pub count: usize,
+    /// How far the rectangle reaches from the origin.
+    pub area: Position,
+    /// Whether they move about in it, and how.
+    pub wander: Option<Wander>,
+}
+
+/// Random waypoints: straight to a place drawn anywhere in the area, a rest, and on to the next. The speed is the same for all
+/// and for ever, so that the network is from the start as mobile as it stays.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wander {
+    /// Of every node.
+    pub speed: Speed,
+    /// How long each rests at each place.
+    pub pause: Duration,
 }
 
 /// A host or router.

@@ -4,13 +4,16 @@
 //! same first flows on a seed.
 
 use super::medium::Medium;
-use crate::scenario::spec::{Position, Spec};
+use crate::phy::distance;
+use crate::scenario::spec::{Mobility, Position, Scattered, Spec, Wander};
 use airbraid_engine::Stream;
-use airbraid_units::{Duration, Metres};
+use airbraid_units::{Duration, Instant, Metres};
 use std::borrow::Cow;
 
 /// So often a pair of nodes is drawn anew that no path joins.
 const TRIES: u32 = 1_000;
+/// A node that has been to so many places stays: whoever is that fast is everywhere.
+const WAYPOINTS_MAX: usize = 100_000;
 
 /// `spec` with everything in its place that it leaves to the run of `seed`.
 pub fn drawn(spec: &Spec, seed: u64) -> Cow<'_, Spec> {
@@ -19,11 +22,14 @@ pub fn drawn(spec: &Spec, seed: u64) -> Cow<'_, Spec> {
         return Cow::Borrowed(spec);
     }
     let mut spec = spec.clone();
-    if let Some((count, area)) = spec.scattered {
+    if let Some(Scattered { count, area, wander }) = spec.scattered {
+        let end = Instant::ZERO.saturating_add(spec.warm_up).saturating_add(spec.duration);
         for (index, node) in spec.nodes.iter_mut().take(count).enumerate() {
-            let mut random = Stream::new(seed, index as u64, "topology.position");
-            node.position =
-                Position { x: Metres(area.x.0 * uniform(&mut random)), y: Metres(area.y.0 * uniform(&mut random)) };
+            node.position = somewhere(area, &mut Stream::new(seed, index as u64, "topology.position"));
+            if let Some(wander) = wander {
+                let mut random = Stream::new(seed, index as u64, "topology.waypoints");
+                node.mobility = Mobility::Waypoints(way(wander, node.position, area, end, &mut random));
+            }
         }
     }
     let is_random = spec.flows.iter().any(|flow| flow.random_ends);
@@ -39,6 +45,26 @@ pub fn drawn(spec: &Spec, seed: u64) -> Cow<'_, Spec> {
         }
     }
     Cow::Owned(spec)
+}
+
+fn somewhere(area: Position, random: &mut Stream) -> Position {
+    Position { x: Metres(area.x.0 * uniform(random)), y: Metres(area.y.0 * uniform(random)) }
+}
+
+/// Where a node goes from `start` until `end`, and when it is there.
+fn way(wander: Wander, start: Position, area: Position, end: Instant, random: &mut Stream) -> Vec<(Instant, Position)> {
+    let (mut now, mut at, mut points) = (Instant::ZERO, start, Vec::new());
+    while now < end && points.len() < WAYPOINTS_MAX {
+        let to = somewhere(area, random);
+        let walk = Duration::from_nanos((distance(at, to).0 / wander.speed.0 * 1e9) as u64);
+        (now, at) = (now.saturating_add(walk), to);
+        points.push((now, at));
+        if !wander.pause.is_zero() {
+            now = now.saturating_add(wander.pause);
+            points.push((now, at));
+        }
+    }
+    points
 }
 
 /// Two different nodes of one part, if there is such a pair.

@@ -19,6 +19,7 @@ mod observe;
 mod on_demand;
 mod packet;
 mod radio;
+mod resolution;
 mod results;
 mod routing;
 mod transport;
@@ -36,6 +37,7 @@ use access::Access;
 use airbraid_engine::{Wake, link, trunk};
 use airbraid_mac::{Address, Damage, MacInput, Outcome};
 use airbraid_net::aodv;
+use airbraid_net::arp;
 use airbraid_net::link::{Link, LinkOutput};
 use airbraid_net::loss::LossProcess;
 use airbraid_net::tcp::Segment;
@@ -45,6 +47,7 @@ use kill::Killers;
 use link_layer::LinkLayer;
 use medium::Medium;
 use on_demand::OnDemand;
+use resolution::Unsent;
 use routing::{NextHop, Routes};
 use std::collections::VecDeque;
 
@@ -90,6 +93,8 @@ enum Work {
     Link(u32, LinkOutput<PacketRef>),
     /// The output of a node's AODV.
     Router(u32, aodv::Output<PacketRef>),
+    /// The output of a node's ARP.
+    Resolver(u32, arp::Output<Unsent>),
     /// A flow's TCP sender sends a segment.
     SendData(u32, Segment),
     /// A flow's TCP receiver sends a segment.
@@ -381,6 +386,7 @@ impl<'a> World<'a> {
             Work::Trunk(end, output) => self.on_trunk_output(end, output),
             Work::Link(direction, output) => self.on_link_output(direction, output),
             Work::Router(node, output) => self.on_router_output(node, output),
+            Work::Resolver(node, output) => self.on_resolver_output(node, output),
             Work::SendData(flow, segment) => self.send_data(flow, segment),
             Work::SendAck(flow, segment) => self.send_ack(flow, segment),
             Work::SendDatagram(flow) => self.send_datagram(flow),

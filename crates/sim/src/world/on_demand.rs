@@ -1,35 +1,39 @@
 //! AODV at work: a machine on each node, above its radio and below its transports.
 //!
 //! What no written route leads to goes through it. Its messages stand in the table of packets like the frames of trunks:
-//! they take their time on the air, and are in no account of packets.
+//! they take their time on the air, and are in no account of packets. ARP, where it is asked for, stands between this and the
+//! MAC: in [`super::resolution`].
 
 use super::packet::{Carried, DropReason, Msdu, PacketRef, Part, RoutingMessage};
+use super::resolution::Unsent;
 use super::routing::NextHop;
 use super::{Sleeper, Work, World};
 use crate::result::RoutingResult;
 use crate::scenario::spec::AodvRouting;
 use airbraid_engine::{Machine, Stream, Wake, step};
-use airbraid_mac::{Address, MacInput, Outcome, service};
+use airbraid_mac::{Address, MacInput, Outcome};
 use airbraid_net::Refusal;
 use airbraid_net::aodv::{self, Aodv, AodvStats, Datagram, Input, Message, Node, Output};
+use airbraid_net::arp::{self, Arp};
 use airbraid_units::Instant;
 
 /// The machines of all nodes.
 #[derive(Debug)]
 pub(super) struct OnDemand {
-    nodes: Vec<Router>,
+    pub nodes: Vec<Router>,
     settings: AodvRouting,
     /// Messages after which the next hops from their receiver formed a circle.
     loops: u64,
     /// Messages that the MAC or its queue gave up.
-    lost: u64,
+    pub lost: u64,
 }
 
 /// A node's machine, and the radio that it uses.
 #[derive(Debug)]
-struct Router {
+pub(super) struct Router {
     machine: Aodv<PacketRef>,
-    radio: u32,
+    pub resolver: Option<Arp<Unsent>>,
+    pub radio: u32,
 }
 
 impl OnDemand {
@@ -38,10 +42,16 @@ impl OnDemand {
         let router = |(node, &radio): (usize, &u32)| {
             let jitter = Stream::new(seed, node as u64, "aodv.jitter");
             let machine = Aodv::new(settings.config, Node(node as u32), jitter)?;
-            Ok(Router { machine, radio })
+            let resolver = settings.resolves.then(|| Arp::new(Node(node as u32)));
+            Ok(Router { machine, resolver, radio })
         };
         let nodes = radios.iter().enumerate().map(router).collect::<Result<_, Refusal>>()?;
         Ok(Self { nodes, settings, loops: 0, lost: 0 })
+    }
+
+    /// The address of a node's radio.
+    pub fn address(&self, node: Node) -> Address {
+        Address(self.nodes[node.0 as usize].radio)
     }
 
     /// When a node's machine wants to be woken.
@@ -131,25 +141,28 @@ impl World<'_> {
     pub(super) fn on_router_output(&mut self, node: u32, output: Output<PacketRef>) {
         let Some(on_demand) = &self.on_demand else { return };
         let radio = on_demand.nodes[node as usize].radio;
-        let address = |node: Node| Address(on_demand.nodes[node.0 as usize].radio);
         match output {
             Output::Send { next_hop, datagram } => {
-                let neighbour = address(next_hop);
                 let record = self.packets.get_mut(datagram.packet);
                 (record.ttl, record.hops) = (datagram.ttl, datagram.hops);
-                self.hand_down(radio, neighbour, Msdu { packet: datagram.packet, overhead: 0, part: Part::None });
+                let msdu = Msdu { packet: datagram.packet, overhead: 0, part: Part::None };
+                self.send_to_neighbour(node, next_hop, Unsent { msdu, overtakes: false });
             }
             Output::Control { to, ttl, message } => {
-                let to = to.map_or(Address::BROADCAST, address);
                 let overtakes = on_demand.settings.overtakes;
-                self.send_routing_message(radio, to, RoutingMessage { ttl, message }, overtakes);
+                let packet = self.packets.create_carried(self.now, Carried::Routing(RoutingMessage { ttl, message }));
+                let unsent = Unsent { msdu: Msdu { packet, overhead: 0, part: Part::Routing }, overtakes };
+                match to {
+                    Some(to) => self.send_to_neighbour(node, to, unsent),
+                    None => self.enqueue(radio, Address::BROADCAST, unsent),
+                }
             }
             Output::Drop { datagram, reason } => {
                 self.drop_packet(node, datagram.packet, drop_reason(reason));
                 self.refill(NextHop::Radio { radio, neighbour: Address::BROADCAST });
             }
             Output::LinkBroken(neighbour) => {
-                let neighbour = address(neighbour);
+                let neighbour = on_demand.address(neighbour);
                 if on_demand.settings.purges {
                     self.step_mac(radio, Some(MacInput::Purge(neighbour)));
                 }
@@ -157,15 +170,12 @@ impl World<'_> {
         }
     }
 
-    fn send_routing_message(&mut self, radio: u32, to: Address, sent: RoutingMessage, overtakes: bool) {
-        let packet = self.packets.create_carried(self.now, Carried::Routing(sent));
-        let msdu = service::Msdu { to, packet: Msdu { packet, overhead: 0, part: Part::Routing } };
-        let input = if overtakes { MacInput::EnqueueFirst(msdu) } else { MacInput::Enqueue(msdu) };
-        self.step_mac(radio, Some(input));
-    }
-
     /// A message has come from a neighbour.
     pub(super) fn on_routing_message(&mut self, node: u32, from: Address, msdu: Msdu) {
+        if let Some(message) = self.packets.resolution(msdu.packet) {
+            self.packets.release(msdu.packet);
+            return self.step_resolver(node, arp::Input::Heard(message));
+        }
         let from = Node(self.stations[from.0 as usize].node);
         let sent = self.packets.routing(msdu.packet).cloned();
         self.packets.release(msdu.packet);
@@ -187,7 +197,11 @@ impl World<'_> {
 
     /// A MAC has finished with a message.
     pub(super) fn on_routing_finished(&mut self, node: u32, to: Address, msdu: Msdu, outcome: Outcome) {
+        let is_resolution = self.packets.resolution(msdu.packet).is_some();
         self.packets.release(msdu.packet);
+        if is_resolution {
+            return;
+        }
         let is_lost = matches!(outcome, Outcome::RetryLimit | Outcome::QueueFull | Outcome::Purged);
         if let Some(on_demand) = &mut self.on_demand {
             on_demand.lost += u64::from(is_lost);

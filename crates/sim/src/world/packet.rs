@@ -7,6 +7,7 @@
 use crate::result::PacketAccount;
 use airbraid_engine::{Packet, Share, TrafficClass, link, trunk};
 use airbraid_net::aodv::Message;
+use airbraid_net::arp;
 use airbraid_net::tcp::Segment;
 use airbraid_units::{Bytes, Instant};
 use std::collections::BTreeMap;
@@ -59,10 +60,12 @@ pub enum DropReason {
     RouteBufferFull,
     /// It waited for a route for too long.
     RouteTimeout,
+    /// It waited for a neighbour's hardware address, and another took its place.
+    AddressUnknown,
 }
 
 /// All reasons, with the names that results use.
-pub const DROP_REASONS: [(DropReason, &str); 22] = [
+pub const DROP_REASONS: [(DropReason, &str); 23] = [
     (DropReason::InterfaceQueueFull, "interface_queue_full"),
     (DropReason::TrunkQueueFull, "trunk_queue_full"),
     (DropReason::LinkQueueFull, "link_queue_full"),
@@ -85,6 +88,7 @@ pub const DROP_REASONS: [(DropReason, &str); 22] = [
     (DropReason::LinkBroken, "link_broken"),
     (DropReason::RouteBufferFull, "route_buffer_full"),
     (DropReason::RouteTimeout, "route_timeout"),
+    (DropReason::AddressUnknown, "address_unknown"),
 ];
 
 impl DropReason {
@@ -195,7 +199,7 @@ pub enum Part {
     Control,
     /// It is a frame of a link layer: [`Packets::segment`] has it.
     Segment,
-    /// It is a message of AODV: [`Packets::routing`] has it.
+    /// It is a message of AODV or ARP: [`Packets::routing`] or [`Packets::resolution`] has it.
     Routing,
 }
 
@@ -272,6 +276,8 @@ pub enum Carried {
     Segment(LinkFrame),
     /// A message of AODV.
     Routing(RoutingMessage),
+    /// A message of ARP.
+    Resolution(arp::Message),
 }
 
 impl Carried {
@@ -281,6 +287,7 @@ impl Carried {
             Self::Control(frame) => frame.control.len().as_u64() as u32,
             Self::Segment(frame) => frame.header.segment.map_or(0, |segment| segment.coded_len()),
             Self::Routing(sent) => sent.message.packet_len().as_u64() as u32,
+            Self::Resolution(_) => arp::MESSAGE_LEN.as_u64() as u32,
         }
     }
 }
@@ -345,7 +352,7 @@ impl Packets {
     pub fn control(&self, packet: PacketRef) -> Option<ControlFrame> {
         match self.carried.get(&packet.id) {
             Some(Carried::Control(frame)) => Some(*frame),
-            Some(Carried::Segment(_) | Carried::Routing(_)) | None => None,
+            _ => None,
         }
     }
 
@@ -353,7 +360,7 @@ impl Packets {
     pub fn segment(&self, packet: PacketRef) -> Option<LinkFrame> {
         match self.carried.get(&packet.id) {
             Some(Carried::Segment(frame)) => Some(*frame),
-            Some(Carried::Control(_) | Carried::Routing(_)) | None => None,
+            _ => None,
         }
     }
 
@@ -361,7 +368,15 @@ impl Packets {
     pub fn routing(&self, packet: PacketRef) -> Option<&RoutingMessage> {
         match self.carried.get(&packet.id) {
             Some(Carried::Routing(sent)) => Some(sent),
-            Some(Carried::Control(_) | Carried::Segment(_)) | None => None,
+            _ => None,
+        }
+    }
+
+    /// The message of ARP for which an entry stands.
+    pub fn resolution(&self, packet: PacketRef) -> Option<arp::Message> {
+        match self.carried.get(&packet.id) {
+            Some(Carried::Resolution(message)) => Some(*message),
+            _ => None,
         }
     }
 

@@ -31,8 +31,10 @@ pub(super) fn read(top: &View<'_>) -> Routing {
 /// What a flavour implies: ns-2's messages overtake in the queue, and a broken link empties it.
 const fn defaults(flavour: Flavour) -> AodvRouting {
     match flavour {
-        Flavour::Rfc3561 => AodvRouting { config: AodvConfig::rfc3561(), overtakes: false, purges: false },
-        Flavour::Ns2 => AodvRouting { config: AodvConfig::ns2(), overtakes: true, purges: true },
+        Flavour::Rfc3561 => {
+            AodvRouting { config: AodvConfig::rfc3561(), overtakes: false, purges: false, resolves: false }
+        }
+        Flavour::Ns2 => AodvRouting { config: AodvConfig::ns2(), overtakes: true, purges: true, resolves: false },
     }
 }
 
@@ -50,6 +52,7 @@ fn settings(view: &View<'_>) -> AodvRouting {
     }
     settings.overtakes = view.flag("overtake", settings.overtakes, why);
     settings.purges = view.flag("purge", settings.purges, why);
+    settings.resolves = view.flag("arp", settings.resolves, "addresses are known");
     settings
 }
 

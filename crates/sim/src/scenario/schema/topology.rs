@@ -3,9 +3,9 @@
 use super::{NODES_MAX, node};
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{View, quantity};
-use crate::scenario::spec::{Host, Mobility, Node, Position};
+use crate::scenario::spec::{Host, Mobility, Node, Position, Scattered, Wander};
 use crate::scenario::tree::{Data, Table, Value};
-use airbraid_units::Metres;
+use airbraid_units::{Duration, Metres, Speed};
 
 /// How nodes are placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ enum Shape {
 const SHAPES: [(&str, Shape); 3] = [("chain", Shape::Chain), ("grid", Shape::Grid), ("random", Shape::Random)];
 
 /// The nodes, and how far they are scattered by each run's seed if they are.
-pub(super) fn read(view: View<'_>, defaults: Option<&Table>) -> (Vec<Node>, Option<(usize, Position)>) {
+pub(super) fn read(view: View<'_>, defaults: Option<&Table>) -> (Vec<Node>, Option<Scattered>) {
     if !view.is_present() {
         return (Vec::new(), None);
     }
@@ -39,6 +39,7 @@ pub(super) fn read(view: View<'_>, defaults: Option<&Table>) -> (Vec<Node>, Opti
         Shape::Chain | Shape::Grid => view.required("spacing", "\"250 m\"", length).unwrap_or(Metres(1.0)),
     };
     let area = (shape == Shape::Random).then(|| view.required("area", "[\"500 m\", \"500 m\"]", area)).flatten();
+    let wander = if shape == Shape::Random { wander(&view) } else { None };
     let place = |index: usize| Position {
         x: Metres(spacing.0 * (index % columns as usize) as f64),
         y: Metres(spacing.0 * (index / columns as usize) as f64),
@@ -53,8 +54,20 @@ pub(super) fn read(view: View<'_>, defaults: Option<&Table>) -> (Vec<Node>, Opti
     };
     view.finish();
     let nodes: Vec<Node> = (0..count.min(NODES_MAX)).map(node).collect();
-    let scattered = area.map(|area| (nodes.len(), area));
+    let scattered = area.map(|area| Scattered { count: nodes.len(), area, wander });
     (nodes, scattered)
+}
+
+fn wander(view: &View<'_>) -> Option<Wander> {
+    let speed = view.optional("speed", "they stay", quantity::<Speed>);
+    let pause = view.optional("pause", "none", quantity::<Duration>);
+    let moves = || "only nodes that move rest".to_owned();
+    view.require(speed.is_some() || pause.is_none(), "pause", moves, "give a `speed` as well");
+    let speed = speed?;
+    let is_speed = speed.0 >= 0.01 && speed.0 <= 1_000.0;
+    let message = || "this is no speed of a node".to_owned();
+    view.require(is_speed, "speed", message, "from \"0.01 m/s\" to \"1000 m/s\"");
+    is_speed.then_some(Wander { speed, pause: pause.unwrap_or(Duration::ZERO) })
 }
 
 fn needed(view: &View<'_>, key: &'static str) -> u32 {

@@ -32,6 +32,19 @@ fn what_cannot_be_is_refused_with_its_reason() {
     let cases = [
         ("routing = \"rip\"", "", GRID, "this routing is not known"),
         ("routing = { constants = \"ns3\" }", "", GRID, "`ns3` is not known here"),
+        ("routing = { arp = \"yes\" }", "", GRID, "arp"),
+        (
+            "",
+            "",
+            "[topology]\nshape = \"random\"\ncount = 3\narea = [\"9 m\", \"9 m\"]\nspeed = \"0 m/s\"\n",
+            "no speed of a node",
+        ),
+        (
+            "",
+            "",
+            "[topology]\nshape = \"random\"\ncount = 3\narea = [\"9 m\", \"9 m\"]\npause = \"1 s\"\n",
+            "only nodes that move rest",
+        ),
         (
             "routing = \"aodv\"",
             "",

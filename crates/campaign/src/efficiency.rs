@@ -1,0 +1,175 @@
+//! What TCP gets between two nodes under each contending MAC, by arithmetic: Kuang and Williamson 2004, appendix A, for any
+//! radio, sizes and batch. Nothing is simulated.
+
+use airbraid_sim::models::efficiency::{DcfConfig, MultichannelConfig, Preamble, Protocol, Standard, Transfer};
+use airbraid_units::{BitRate, Bytes, Duration};
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// The longest packet that is asked about: the largest of IPv4.
+const PACKET_MAX: Bytes = Bytes::new(65_535);
+/// The longest time to wait, so that sums of times stay within their type.
+const TIME_MAX: Duration = Duration::from_secs(1);
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// `802.11a`, `802.11b` or `802.11g`.
+    pub standard: String,
+    /// Whether preambles are short, which only 802.11b has.
+    pub has_short_preamble: bool,
+    /// Rate of data frames.
+    pub rate: BitRate,
+    /// Rate of control frames; `None`: the lowest of the standard.
+    pub control_rate: Option<BitRate>,
+    /// An IP packet with data.
+    pub packet: Bytes,
+    /// An IP packet with a TCP acknowledgement.
+    pub acknowledgement: Bytes,
+    /// Before each packet.
+    pub llc_header: Bytes,
+    /// 2 with delayed acknowledgements.
+    pub packets_per_acknowledgement: u32,
+    /// Data frames a handshake, where the MAC can do that.
+    pub batch: u8,
+    /// To change the channel.
+    pub switching_time: Duration,
+    /// Before each handshake.
+    pub backoff: Duration,
+}
+
+/// What it comes to.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Nominal rate of data frames \[bit/s\].
+    pub rate_bps: u64,
+    /// DCF, MCMAC, Bi-MCMAC.
+    pub macs: Vec<Row>,
+}
+
+/// What it comes to under one MAC.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// Its name in scenarios.
+    pub mac: &'static str,
+    /// Packets a handshake carries.
+    pub batch: u8,
+    /// A handshake with packets \[ns\].
+    pub packet_cycle_ns: u64,
+    /// One with acknowledgements \[ns\].
+    pub acknowledgement_cycle_ns: u64,
+    /// One with both \[ns\], if the MAC can do that.
+    pub joint_cycle_ns: Option<u64>,
+    /// Bits of IP packets for each bit that the nominal rate would have carried.
+    pub efficiency: f64,
+    /// The same, times the nominal rate \[bit/s\].
+    pub throughput_bps: f64,
+    /// The most that a long chain of nodes can carry \[bit/s\].
+    pub chain_bound_bps: f64,
+}
+
+/// Computes what is asked.
+///
+/// # Errors
+/// What cannot be, in words with the option that says it.
+pub fn estimate(request: &Request) -> Result<Report, String> {
+    let dcf = station(request)?;
+    let times = [("switching", request.switching_time), ("backoff", request.backoff)];
+    if let Some((name, _)) = times.iter().find(|(_, time)| *time > TIME_MAX) {
+        return Err(format!("--{name}: at most 1 s"));
+    }
+    let sizes = [("packet", request.packet), ("ack", request.acknowledgement)];
+    if let Some((name, _)) = sizes.iter().find(|(_, size)| *size == Bytes::ZERO || *size > PACKET_MAX) {
+        return Err(format!("--{name}: from 1 to {} byte", PACKET_MAX.as_u64()));
+    }
+    if request.llc_header > Bytes::new(64) {
+        return Err("--llc: at most 64 byte".to_owned());
+    }
+    let multichannel = |is_bidirectional| {
+        let config = MultichannelConfig::new(dcf, is_bidirectional);
+        Protocol::Multichannel(MultichannelConfig {
+            batch: request.batch,
+            switching_time: request.switching_time,
+            ..config
+        })
+    };
+    let transfer = Transfer {
+        packet: request.packet,
+        acknowledgement: request.acknowledgement,
+        packets_per_acknowledgement: request.packets_per_acknowledgement,
+        backoff: request.backoff,
+    };
+    let macs = [
+        row("dcf", 1, Protocol::Dcf(dcf), &transfer),
+        row("mcmac", request.batch, multichannel(false), &transfer),
+        row("bi_mcmac", request.batch, multichannel(true), &transfer),
+    ];
+    Ok(Report { rate_bps: request.rate.as_bps(), macs: macs.into() })
+}
+
+/// A station that announces every frame.
+fn station(request: &Request) -> Result<DcfConfig, String> {
+    let standard = match request.standard.as_str() {
+        "802.11a" => Standard::Dot11a,
+        "802.11b" => Standard::Dot11b,
+        "802.11g" => Standard::Dot11g,
+        other => return Err(format!("--standard {other}: allowed are 802.11a, 802.11b, 802.11g")),
+    };
+    if request.has_short_preamble && standard != Standard::Dot11b {
+        return Err("--preamble short: only 802.11b has it".to_owned());
+    }
+    let preamble = if request.has_short_preamble { Preamble::Short } else { Preamble::Long };
+    let mut dcf = DcfConfig::new(standard, preamble);
+    let rate = |name: &str, asked: BitRate| {
+        let all: Vec<_> = standard.rates().iter().map(|rate| rate.bit_rate.to_string()).collect();
+        let refusal = || format!("--{name} {asked}: {} has {}", request.standard, all.join(", "));
+        standard.rate(asked).ok_or_else(refusal)
+    };
+    dcf.data_rate = rate("rate", request.rate)?;
+    if let Some(control) = request.control_rate {
+        dcf.control_rate = rate("control-rate", control)?;
+    }
+    (dcf.llc_header, dcf.rts_threshold) = (request.llc_header, Bytes::ZERO);
+    Ok(dcf)
+}
+
+fn row(mac: &'static str, batch: u8, protocol: Protocol, transfer: &Transfer) -> Row {
+    let estimate = protocol.estimate(transfer);
+    Row {
+        mac,
+        batch,
+        packet_cycle_ns: estimate.packet_cycle.as_nanos(),
+        acknowledgement_cycle_ns: estimate.acknowledgement_cycle.as_nanos(),
+        joint_cycle_ns: estimate.joint_cycle.map(Duration::as_nanos),
+        efficiency: estimate.efficiency,
+        throughput_bps: estimate.throughput_bps,
+        chain_bound_bps: protocol.chain_bound_bps(transfer),
+    }
+}
+
+/// The report as a table.
+pub fn text(report: &Report) -> String {
+    let mut out = String::new();
+    let us = |ns: u64| format!("{:.1}", ns as f64 / 1e3);
+    let kbps = |bps: f64| format!("{:.1}", bps / 1e3);
+    let _ = writeln!(
+        out,
+        "{:<9} {:>6} {:>12} {:>9} {:>9} {:>10} {:>11} {:>12}",
+        "mac", "batch", "packets us", "acks us", "both us", "efficiency", "kbit/s", "chain kbit/s"
+    );
+    for row in &report.macs {
+        let _ = writeln!(
+            out,
+            "{:<9} {:>6} {:>12} {:>9} {:>9} {:>8.2} % {:>11} {:>12}",
+            row.mac,
+            row.batch,
+            us(row.packet_cycle_ns),
+            us(row.acknowledgement_cycle_ns),
+            row.joint_cycle_ns.map_or_else(|| "-".to_owned(), us),
+            100.0 * row.efficiency,
+            kbps(row.throughput_bps),
+            kbps(row.chain_bound_bps),
+        );
+    }
+    out
+}
