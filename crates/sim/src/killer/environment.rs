@@ -1,4 +1,4 @@
-//! Traces made up to have the rates of recorded ones (Eckhardt and Steenkiste 1998, table 1), and of two more places.
+//! Traces made up to have the rates of recorded ones (Eckhardt and Steenkiste 1998, table 1), and of four more places.
 //!
 //! The recordings are not available; what is known of them are rates, and in words how they vary. So the number of each
 //! event is exact, its places are drawn: within the bad times of a channel with two states, which last about as long
@@ -58,12 +58,12 @@ const STEADY: Environment = Environment {
     bad_length: 1.0,
 };
 
-/// The five places of table 1, and two that no model here was fitted to.
+/// The five places of table 1, and four that no model here was fitted to.
 ///
 /// Wrong bits: error rate of the received bits, times the bits of a packet (10473), over the rate of corruption. In
 /// `adjacent` that cannot be (3077 of 10473): there the truncated packets have the wrong bits, and end after 128
 /// byte on average, or the bits received would not be 6e7.
-pub const ENVIRONMENTS: [Environment; 7] = [
+pub const ENVIRONMENTS: [Environment; 9] = [
     // Nothing interferes. Two packets of 5729 are corrupted, the error rate is printed as 0: few bits.
     Environment { name: "office", packets: 5_729, corruption: 3.4e-4, wrong_bits: 5.0, ..STEADY },
     // A cordless phone is carried through the room. How long it disturbs is not printed; that FLEX does not gain on BOLD
@@ -133,6 +133,31 @@ pub const ENVIRONMENTS: [Environment; 7] = [
         wrong_bits: 30.0,
         bad_share: 0.7,
         bad_length: 400.0,
+        ..STEADY
+    },
+    // Made up: a railway station. Trains pass for some seconds, and cut and bury frames.
+    Environment {
+        name: "station",
+        packets: 6_000,
+        loss: 0.03,
+        truncation: 0.1,
+        corruption: 0.35,
+        wrong_bits: 80.0,
+        truncated_bits: 30.0,
+        bad_share: 0.3,
+        bad_length: 700.0,
+        ..STEADY
+    },
+    // Made up: a lift. Metal doors swallow frames in short fades.
+    Environment {
+        name: "lift",
+        packets: 6_000,
+        loss: 0.15,
+        truncation: 0.03,
+        corruption: 0.2,
+        wrong_bits: 12.0,
+        bad_share: 0.2,
+        bad_length: 25.0,
         ..STEADY
     },
 ];
