@@ -11,6 +11,8 @@ use airbraid_net::link::LinkConfig;
 use airbraid_units::{Bytes, Duration};
 
 const ECKHARDT: &str = "Eckhardt 1998";
+/// The largest window: what an acknowledgement can tell apart.
+const WINDOW_MAX: u32 = 64;
 const POLICIES: [(&str, Adaptation); 10] = [
     ("whole", Adaptation::WHOLE),
     ("bold", Adaptation::BOLD),
@@ -27,7 +29,7 @@ const POLICIES: [(&str, Adaptation); 10] = [
 
 /// Over a polled radio; `None`: it is not there, and frames are sent once.
 pub(super) fn of_radio(radio: &View<'_>, access: &PolledConfig) -> Option<Config> {
-    let view = given(radio, "none: each frame is sent once")?;
+    let view = given(radio, "none: each frame is sent once", "stop_and_wait")?;
     let cost = Cost { overhead: access.overhead, per_byte: access.per_byte };
     let config = read(&view, cost, ("goodput", Adaptation::GOODPUT));
     view.finish();
@@ -36,7 +38,7 @@ pub(super) fn of_radio(radio: &View<'_>, access: &PolledConfig) -> Option<Config
 
 /// Over a plain link, by selective repeat; `None`: it is not there, and what is lost is lost.
 pub(super) fn of_link(link: &View<'_>, directions: &[LinkConfig; 2]) -> Option<(Config, WindowConfig)> {
-    let view = given(link, "none: what is lost is lost")?;
+    let view = given(link, "none: what is lost is lost", "selective_repeat")?;
     let config = read(&view, cost(&directions[0]), ("whole", Adaptation::WHOLE));
     let message = || "on a plain link nobody knows what will happen".to_owned();
     let is_told = matches!(config.adaptation, Adaptation::Oracle(_));
@@ -46,17 +48,28 @@ pub(super) fn of_link(link: &View<'_>, directions: &[LinkConfig; 2]) -> Option<(
     Some((config, window))
 }
 
-/// Nothing, if it is not there or `"none"`.
-fn given<'a>(outer: &View<'a>, why: &str) -> Option<View<'a>> {
+/// Nothing, if it is not there or `"none"`; the word `on` stands for a table that says nothing.
+fn given<'a>(outer: &View<'a>, why: &str, on: &'static str) -> Option<View<'a>> {
     let Some(found) = outer.find("link_layer") else {
         outer.note("link_layer", "-", None, why);
         return None;
     };
-    if matches!(&found.value.data, Data::Text(word) if word == "none") {
-        outer.note("link_layer", "none", Some(found), "");
-        return None;
+    match &found.value.data {
+        Data::Text(word) if word == "none" => {
+            outer.note("link_layer", "none", Some(found), "");
+            None
+        }
+        Data::Text(word) if word == on => {
+            outer.note("link_layer", on, Some(found), "");
+            Some(View::new(outer.cx, outer.path_of("link_layer"), found.value.place, None))
+        }
+        Data::Text(word) => {
+            let message = format!("`{word}` is no local error control");
+            outer.complain("link_layer", Complaint::new(message, format!("write \"none\", \"{on}\" or a table")));
+            None
+        }
+        _ => Some(outer.sub("link_layer")),
     }
-    Some(outer.sub("link_layer"))
 }
 
 /// What a frame takes of a link: the header, and its bytes. Without a rate no frame costs more than another.
@@ -66,9 +79,9 @@ fn cost(link: &LinkConfig) -> Cost {
 }
 
 fn window(view: &View<'_>, directions: &[LinkConfig; 2]) -> WindowConfig {
-    let default = WindowConfig::default();
-    let window = view.count("window", default.window, "frames on their way at most");
-    let possible = (1..=64).contains(&window);
+    let default = WindowConfig { window: WINDOW_MAX, ..WindowConfig::default() };
+    let window = view.count("window", default.window, "frames on their way: as many as an acknowledgement tells apart");
+    let possible = (1..=WINDOW_MAX).contains(&window);
     view.require(possible, "window", || format!("a window of {window} frames"), "1 to 64 are possible");
     let ack_delay = view.quantity("ack_delay", default.ack_delay, "or with data, or after two frames");
     let timeout = default.timeout.max(patience(directions, window, ack_delay));
