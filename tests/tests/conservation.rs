@@ -8,7 +8,13 @@ use std::fmt::Write;
 /// One flow in a random scenario: from, to (steps further on), transport and what it sends.
 type FlowChoice = (usize, usize, usize, usize);
 
-fn scenario(nodes: usize, flows: &[FlowChoice], ber: bool, rts: bool, trunk: bool, queue: u32, seed: u32) -> String {
+fn scenario(
+    nodes: usize,
+    flows: &[FlowChoice],
+    [ber, rts, trunk, repaired]: [bool; 4],
+    queue: u32,
+    seed: u32,
+) -> String {
     let error = if ber { "{ ber = 1e-5 }" } else { "\"none\"" };
     let threshold = if rts { 0 } else { 3000 };
     // Every other scenario with bit errors also loses packets behind the MAC.
@@ -19,7 +25,7 @@ schema = 1
 title  = "Random"
 asks   = "Do the books balance?"
 [run]
-duration = "40 s"
+duration = "120 s"
 seed     = {seed}
 [radio]
 standard            = "802.11b"
@@ -41,10 +47,11 @@ delivery_loss       = "{lost}"
         text.push_str("[[trunk]]\nname = \"air\"\nbetween = [\"n0\", \"n1\"]\npolicy = { queue = 8 }\n");
     }
     let far = nodes - 1;
+    let repair = if repaired { "link_layer = { policy = \"flex\", queue = 7, retransmissions = 2 }\n" } else { "" };
     let _ = write!(
         text,
         "[[node]]\nname = \"wired\"\nposition = [\"0 m\", \"900 m\"]\nradios = []\n[[link]]\nname = \"wan\"\n\
-         between = [\"n{far}\", \"wired\"]\nrate = \"2 Mbit/s\"\ndelay = \"20 ms\"\njitter = \"3 ms\"\nqueue = 5\nloss = \"1 %\"\n"
+         between = [\"n{far}\", \"wired\"]\nrate = \"2 Mbit/s\"\ndelay = \"20 ms\"\njitter = \"3 ms\"\nqueue = 5\nloss = \"1 %\"\n{repair}"
     );
     for (number, (from, step, transport, source)) in flows.iter().enumerate() {
         let name = |index: usize| if index == nodes { "wired".to_owned() } else { format!("n{index}") };
@@ -69,9 +76,9 @@ proptest! {
     fn the_books_balance_and_everything_drains(
         nodes in 2usize..6,
         flows in prop::collection::vec((0usize..8, 0usize..8, 0usize..5, 0usize..3), 1..5),
-        ber: bool, rts: bool, trunk: bool, queue in 1u32..60, seed in 0u32..1000,
+        ber: bool, rts: bool, trunk: bool, repaired: bool, queue in 1u32..60, seed in 0u32..1000,
     ) {
-        let text = scenario(nodes, &flows, ber, rts, trunk, queue, seed);
+        let text = scenario(nodes, &flows, [ber, rts, trunk, repaired], queue, seed);
         // The run itself refuses to end with books that do not balance.
         let result = run(&spec(&text)).result;
         prop_assert_eq!(result.packets.in_flight, 0, "{:?} {:?}\n{}", result.packets, result.drops, text);

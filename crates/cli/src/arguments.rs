@@ -1,5 +1,7 @@
 //! What can be typed.
 
+use airbraid_sim::killer::environment::ENVIRONMENTS;
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -30,6 +32,9 @@ pub enum Command {
     /// Plan when one radio serves which of several access points, so that TCP waits little
     #[command(after_help = PLAN_EXAMPLES, subcommand_negates_reqs = true, args_conflicts_with_subcommands = true)]
     Plan(Plan),
+    /// Generate what a packet killer does to frames at some place, and compare its rates with the printed ones
+    #[command(after_help = TRACE_EXAMPLES)]
+    Trace(Trace),
     /// Run a scenario in real time, with network namespaces as hosts and real programs in them (Linux, root)
     #[command(after_help = LAB_EXAMPLES)]
     Lab(Lab),
@@ -120,6 +125,25 @@ Examples:
   airbraid plan --duty 0.5,0.125,0.375 --slot 12.5ms --json | jq '.plans[].aggregate_bps'
 
 Exit status: 0 fine, 2 the input is wrong, such as duty cycles that add up to more than 1.";
+
+const TRACE_EXAMPLES: &str = "\
+The recordings of Eckhardt and Steenkiste 1998 are not available. A generated trace has the rates that
+their table 1 prints for office, walking, adjacent, table and walls; the other places are made up. What
+a trace file says: docs/traces.md.
+
+Examples:
+  airbraid trace walls
+      the rates of the trace that trace = \"walls\" stands for, beside the printed ones
+
+  airbraid trace walls --seed 2 --out walls.trace
+      another one, as a file; in a [[killer]]: trace = { file = \"walls.trace\" }
+
+  airbraid trace --read recorded.trace
+      the rates of a file
+
+  airbraid trace table --json | jq '.rates[] | select(.name == \"corrupted\")'
+
+Exit status: 0 fine, 1 a rate is more than a tenth from the printed one, 2 the input is wrong.";
 
 const LAB_EXAMPLES: &str = "\
 Examples:
@@ -278,6 +302,26 @@ pub struct Lab {
     /// Removes what labs have left that were killed
     #[arg(long, exclusive = true)]
     pub clean: bool,
+}
+
+/// Arguments of `trace`.
+#[derive(Args, Debug)]
+pub struct Trace {
+    /// The place
+    #[arg(required_unless_present = "read", value_parser = PossibleValuesParser::new(ENVIRONMENTS.map(|place| place.name)))]
+    pub place: Option<String>,
+    /// Reads this trace file instead of generating one
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["place", "seed", "out"])]
+    pub read: Option<PathBuf>,
+    /// Seed of what is drawn by lot
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Writes the trace into this file
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Prints one JSON object and nothing else
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `plan`. Lists have commas between; one value stands for every access point where that makes sense.

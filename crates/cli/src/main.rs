@@ -13,6 +13,7 @@ mod progress;
 mod reproduce;
 mod run;
 mod table;
+mod trace;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => explain::explain(&arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
         Command::Plan(arguments) => plan::plan(&arguments),
+        Command::Trace(arguments) => trace::trace(&arguments),
         Command::Lab(arguments) => lab::lab(&arguments),
     };
     match done {

@@ -230,3 +230,52 @@ fn a_killed_reproduction_goes_on_where_it_was() {
     assert_eq!(text(&resumed.stdout), text(&alone.stdout));
     std::fs::remove_dir_all(&dir).unwrap();
 }
+
+#[test]
+fn a_generated_trace_is_compared_with_what_is_printed() {
+    for place in ["office", "walking", "adjacent", "table", "walls"] {
+        let done = airbraid(&["trace", place]);
+        let said = text(&done.stdout);
+        assert_eq!(done.status.code(), Some(0), "{said}");
+        assert_eq!(said.matches("  holds").count(), 6, "{said}");
+    }
+    let made_up = airbraid(&["trace", "oven", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&made_up.stdout).unwrap();
+    let rates = json["rates"].as_array().unwrap();
+    assert!(rates.iter().all(|rate| rate["printed"].is_null() && rate["found"].is_number()), "{json}");
+}
+
+#[test]
+fn a_written_trace_is_read_again_with_the_same_rates() {
+    let dir = empty_dir("trace");
+    let file = dir.join("walls.trace");
+    let file = file.to_str().unwrap();
+    let written = airbraid(&["trace", "walls", "--seed", "7", "--out", file, "--json"]);
+    assert_eq!(written.status.code(), Some(0), "{}", text(&written.stderr));
+    let read = airbraid(&["trace", "--read", file, "--json"]);
+    let found = |done: &Output| -> Vec<f64> {
+        let json: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+        json["rates"].as_array().unwrap().iter().map(|rate| rate["found"].as_f64().unwrap()).collect()
+    };
+    assert_eq!(found(&written), found(&read));
+    std::fs::write(dir.join("wrong.trace"), "airbraid-trace 1\nok x3\nlots\n").unwrap();
+    let wrong = airbraid(&["trace", "--read", dir.join("wrong.trace").to_str().unwrap()]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(text(&wrong.stderr).contains("line 3: `lots` is no event; write `lost`"), "{}", text(&wrong.stderr));
+    std::fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn traces_that_cannot_be_are_refused() {
+    for (arguments, said) in [
+        (&["trace"][..], "required"),
+        (&["trace", "wals"], "'walls'"),
+        (&["trace", "walls", "--read", "x.trace"], "cannot be used with"),
+        (&["trace", "--read", "no-such-file.trace"], "no-such-file.trace"),
+        (&["trace", "walls", "--out", "no-such-directory/walls.trace"], "no-such-directory"),
+    ] {
+        let done = airbraid(arguments);
+        assert_eq!(done.status.code(), Some(2), "{arguments:?}");
+        assert!(text(&done.stderr).contains(said), "{arguments:?}: {}", text(&done.stderr));
+    }
+}

@@ -302,7 +302,7 @@ pub struct LinkLayerResult {
     pub node: String,
     /// The neighbour.
     pub peer: String,
-    /// The radio, by its name within the node.
+    /// The radio, by its name within the node, or the plain link.
     pub radio: String,
     /// Packets that it took.
     pub accepted: u64,
@@ -332,7 +332,7 @@ pub struct LinkLayerResult {
     pub undecodable: u64,
     /// Segments that came with repaired bytes.
     pub repaired: u64,
-    /// Polls without an answer.
+    /// Polls without an answer; over a plain link frames that are taken to be lost.
     pub lost: u64,
 }
 

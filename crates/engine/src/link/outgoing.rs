@@ -63,6 +63,11 @@ impl<P: Share> ClassQueue<P> {
         stats.queue_max[class] = stats.queue_max[class].max(self.waiting.len());
     }
 
+    /// Length of the packet that is next \[byte\]; longer ones are not taken.
+    pub fn next_len(&self) -> Option<u16> {
+        self.waiting.front().map(|next| next.packet.len().as_u64() as u16)
+    }
+
     pub fn pop(&mut self) -> Option<Waiting<P>> {
         self.waiting.pop_front()
     }
@@ -116,6 +121,12 @@ impl<P: Share> Outgoing<P> {
     /// Packets that wait, the one on its way not among them.
     pub fn queue_len(&self) -> usize {
         self.queue.len()
+    }
+
+    /// What is left of the packet that is next, or on its way \[byte\].
+    pub fn left(&self) -> Option<u16> {
+        let current = self.current.as_ref().map(|current| current.len - current.acked);
+        current.or_else(|| self.queue.next_len())
     }
 
     /// Something came back, or did not: what was on the air is there no longer.

@@ -7,10 +7,10 @@
 use super::config::{Config, Refusal};
 use super::header::{Header, Report, Segment};
 use super::outgoing::{BY_URGENCY, Outgoing};
-use super::policy::{AnyPolicy, Fate, Observation, Policy};
+use super::policy::{AnyPolicy, Fate, Observation, Policy, Task};
 use super::reassembly::Reassembly;
 use super::service::{Frame, Input, Output, Payload, Reception};
-use super::shape::Shape;
+use super::shape::{Shape, coded_len};
 use super::stats::Stats;
 use crate::machine::{Machine, Wake};
 use crate::packet::{Share, TrafficClass};
@@ -40,6 +40,30 @@ struct Master {
     poll: Option<Poll>,
     /// Whether the slave's last answer had data.
     has_data_up: bool,
+    /// What it will have to send, as far as its answers tell.
+    ahead: Ahead,
+}
+
+/// What a slave has to send is not told; the next packet is taken to be as long as the longest of late.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ahead {
+    /// An eighth shorter with each packet, or as long as that \[byte\].
+    longest: u16,
+    /// The last segment was not the end of its packet.
+    is_cut: bool,
+}
+
+impl Ahead {
+    fn observe(&mut self, segment: &Segment) {
+        self.is_cut = !segment.is_last;
+        if segment.is_last {
+            self.longest = (self.longest - self.longest / 8).max(segment.end() as u16);
+        }
+    }
+    /// None: more than fits.
+    fn left(self) -> Option<u16> {
+        (!self.is_cut).then_some(self.longest)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +80,7 @@ impl<P: Share> StopAndWait<P> {
     pub fn master(config: &Config) -> Result<Self, Refusal> {
         let policy = || config.adaptation.build(config.cost);
         let up = (!config.adaptation.is_joint()).then(policy);
-        let master = Master { down: policy(), up, poll: None, has_data_up: false };
+        let master = Master { down: policy(), up, poll: None, has_data_up: false, ahead: Ahead::default() };
         Self::new(config, Some(Box::new(master)))
     }
 
@@ -116,8 +140,9 @@ impl<P: Share> StopAndWait<P> {
 
     fn on_poll(&mut self, invite: bool) {
         let Some(master) = &self.master else { return };
-        let down = master.down.shape();
-        let invite = invite.then(|| master.up.as_ref().map_or(down, Policy::shape));
+        let left = BY_URGENCY.iter().find_map(|&class| self.outgoing[class as usize].left());
+        let down = master.down.shape_for(Task { left, ..Task::default() });
+        let invite = invite.then(|| master.invite(down, left));
         let segment = self.transmit(Some(down), Report::None, invite);
         if let Some(master) = &mut self.master {
             master.poll = Some(Poll { segment, invite });
@@ -169,6 +194,15 @@ impl<P: Share> StopAndWait<P> {
 }
 
 impl Master {
+    /// What the slave may send: its answer is in vain where the poll is not acknowledged, and the poll where that does
+    /// not come.
+    fn invite(&self, down: Shape, left: Option<u16>) -> Shape {
+        let Some(up) = &self.up else { return down };
+        let rides = left.map_or(0, |left| left.min(down.capacity()));
+        let beside = if rides > 0 { coded_len(rides, down.parity()) as u16 } else { 0 };
+        up.shape_for(Task { left: self.ahead.left(), rides, beside })
+    }
+
     fn on_answer(&mut self, header: Option<&Header>, report: Report) {
         let Some(poll) = self.poll.take() else { return };
         let down = header
@@ -182,6 +216,7 @@ impl Master {
         });
         if header.is_some() {
             self.has_data_up = segment.is_some();
+            segment.iter().for_each(|segment| self.ahead.observe(segment));
         }
         self.observe(down, up);
     }

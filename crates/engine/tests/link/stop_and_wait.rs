@@ -272,6 +272,7 @@ fn directions_that_differ() {
     }
     link.text.clear();
     link.packet(0, BULK, 1_271);
+    link.packet(1, BULK, 1_271);
     link.transact(true, Fault::None, Fault::None);
     let parity = |line: &str| line.split("parity ").nth(1).and_then(|rest| rest.split(',').next()).map(str::to_owned);
     let parities: Vec<Option<String>> = link.text.lines().filter(|line| line.contains("parity")).map(parity).collect();

@@ -277,6 +277,8 @@ pub struct Link {
     pub between: [usize; 2],
     /// From the first end to the second, and back.
     pub directions: [LinkConfig; 2],
+    /// Local error control over it, at both ends; `None`: what is lost is lost.
+    pub link_layer: Option<(link::Config, link::WindowConfig)>,
 }
 
 /// A transfer from one node to another.

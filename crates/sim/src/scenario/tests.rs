@@ -2,6 +2,7 @@
 
 mod ad_hoc;
 mod design;
+mod link_layer;
 mod polled;
 mod robust;
 mod said_over;

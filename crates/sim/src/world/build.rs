@@ -9,12 +9,13 @@ use super::observe::Observer;
 use super::on_demand::OnDemand;
 use super::packet::Packets;
 use super::routing::{Edge, NextHop, Routes};
+use super::window::WindowEnd;
 use super::{Alarms, Census, Event, LinkEnd, Sleeper, Station, TrunkEnd, World};
 use crate::queue::{EventQueue, Phase};
 use crate::record::delay::DelayStats;
 use crate::record::series::Series;
 use crate::scenario::spec::{self, Interface, Mac, Routing, Spec};
-use airbraid_engine::link::{Header, StopAndWait};
+use airbraid_engine::link::{Header, SelectiveRepeat, StopAndWait};
 use airbraid_engine::{Machine, Stream, trunk};
 use airbraid_mac::Address;
 use airbraid_mac::polled::Role;
@@ -58,6 +59,7 @@ impl<'a> World<'a> {
             medium: Medium::new(radios, seed),
             stations: stations(spec, seed),
             link_layers: Vec::new(),
+            window_ends: Vec::new(),
             killers: (!spec.killers.is_empty()).then(|| Box::new(Killers::new(spec, &first, seed))),
             trunks: Vec::new(),
             links: links(spec, seed)?,
@@ -72,12 +74,14 @@ impl<'a> World<'a> {
             events: 0,
         };
         world.add_link_layers()?;
+        world.add_window_ends()?;
         if let Routing::Aodv(settings) = spec.routing {
             world.on_demand = Some(Box::new(OnDemand::new(settings, &first, seed)?));
         }
         world.alarms = Alarms::new(Census {
             stations: radio_count,
             link_layers: world.link_layers.len(),
+            window_ends: world.window_ends.len(),
             trunk_ends: 2 * spec.trunks.len(),
             links: 2 * spec.links.len(),
             routers: if world.on_demand.is_some() { spec.nodes.len() } else { 0 },
@@ -155,6 +159,21 @@ impl<'a> World<'a> {
                         heard: Header::default(),
                     });
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// A link layer at either end of each plain link that has local error control.
+    fn add_window_ends(&mut self) -> Result<(), Refusal> {
+        for (index, spec) in self.spec.links.iter().enumerate() {
+            let Some((config, window)) = spec.link_layer else { continue };
+            for side in [0, 1] {
+                let refused = |_| Refusal { parameter: "link_layer", must: "be a configuration that can be" };
+                let end = SelectiveRepeat::new(&config, window).map_err(refused)?;
+                let (node, direction) = (spec.between[side] as u32, (2 * index + side) as u32);
+                self.links[direction as usize].window_end = Some(self.window_ends.len() as u32);
+                self.window_ends.push(WindowEnd { end, node, direction, queue_limit: config.bulk.queue_limit });
             }
         }
         Ok(())
@@ -322,6 +341,7 @@ fn links(spec: &Spec, seed: u64) -> Result<Vec<LinkEnd>, Refusal> {
                 link: Link::new(config, seed, links.len() as u64)?,
                 to: link.between[1 - side] as u32,
                 queue_limit,
+                window_end: None,
             });
         }
     }

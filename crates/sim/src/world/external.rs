@@ -13,7 +13,6 @@ use crate::run::RunError;
 use crate::scenario::spec::{Interface, Spec};
 use airbraid_engine::{TrafficClass, trunk};
 use airbraid_mac::Address;
-use airbraid_net::link::LinkInput;
 use airbraid_units::Instant;
 use std::cell::RefCell;
 
@@ -127,8 +126,8 @@ impl<'a> World<'a> {
                 room(state.trunk.queue_len(), state.queue_limit, true)
             }
             NextHop::Link(direction) => {
-                let state = &self.links[direction as usize];
-                room(state.link.queue_len(), state.queue_limit, false)
+                let (waiting, limit) = self.link_queue(direction);
+                room(waiting, limit, false)
             }
         })
     }
@@ -147,7 +146,7 @@ impl<'a> World<'a> {
                 self.hand_down(radio, neighbour, msdu);
             }
             Some(NextHop::Trunk(end)) => self.step_trunk(end, Some(trunk::Input::Packet(packet))),
-            Some(NextHop::Link(direction)) => self.step_link(direction, Some(LinkInput::Packet(packet))),
+            Some(NextHop::Link(direction)) => self.hand_to_link(direction, packet),
         }
         self.work_off();
     }

@@ -23,6 +23,7 @@ mod resolution;
 mod results;
 mod routing;
 mod transport;
+mod window;
 
 pub use draw::drawn;
 pub use external::{Delivery, External, Room};
@@ -50,6 +51,7 @@ use on_demand::OnDemand;
 use resolution::Unsent;
 use routing::{NextHop, Routes};
 use std::collections::VecDeque;
+use window::WindowEnd;
 
 /// What happens at an instant; numbers are indices into the tables of [`World`].
 #[derive(Clone, Copy, Debug)]
@@ -87,6 +89,8 @@ enum Work {
     MacFinished { radio: u32, to: Address, msdu: Msdu, outcome: Outcome },
     /// A link layer's output; boxed, so that it does not make all work larger.
     LinkLayer(u32, Box<link::Output<link::Header, Msdu>>),
+    /// The output of a plain link's link layer, boxed as well.
+    WindowEnd(u32, Box<link::Output<link::WindowHeader, PacketRef>>),
     /// A trunk end's output.
     Trunk(u32, trunk::Output<PacketRef>),
     /// A link direction's output.
@@ -112,6 +116,8 @@ enum Sleeper {
     Mac(u32),
     /// A link layer.
     LinkLayer(u32),
+    /// A plain link's link layer.
+    WindowEnd(u32),
     /// A trunk end.
     Trunk(u32),
     /// A link direction.
@@ -126,11 +132,13 @@ enum Sleeper {
     Application(u32),
 }
 
-/// The wake-ups of all machines: MACs first, then link layers, trunk ends, links, AODV, and three machines a flow.
+/// The wake-ups of all machines: MACs first, then link layers, those of plain links, trunk ends, links, AODV, and three
+/// machines a flow.
 #[derive(Debug)]
 struct Alarms {
     timers: Timers,
     first_link_layer: u32,
+    first_window_end: u32,
     first_trunk: u32,
     first_link: u32,
     first_router: u32,
@@ -142,6 +150,7 @@ struct Alarms {
 struct Census {
     stations: usize,
     link_layers: usize,
+    window_ends: usize,
     trunk_ends: usize,
     links: usize,
     routers: usize,
@@ -150,13 +159,15 @@ struct Census {
 
 impl Alarms {
     fn new(census: Census) -> Self {
-        let first_trunk = census.stations + census.link_layers;
+        let first_window_end = census.stations + census.link_layers;
+        let first_trunk = first_window_end + census.window_ends;
         let first_link = first_trunk + census.trunk_ends;
         let first_router = first_link + census.links;
         let first_flow = first_router + census.routers;
         Self {
             timers: Timers::new(first_flow + 3 * census.flows),
             first_link_layer: census.stations as u32,
+            first_window_end: first_window_end as u32,
             first_trunk: first_trunk as u32,
             first_link: first_link as u32,
             first_router: first_router as u32,
@@ -173,6 +184,7 @@ impl Alarms {
         let place = match sleeper {
             Sleeper::Mac(radio) => radio,
             Sleeper::LinkLayer(end) => self.first_link_layer + end,
+            Sleeper::WindowEnd(end) => self.first_window_end + end,
             Sleeper::Trunk(end) => self.first_trunk + end,
             Sleeper::Link(direction) => self.first_link + direction,
             Sleeper::Router(node) => self.first_router + node,
@@ -198,8 +210,11 @@ impl Alarms {
         if place < self.first_link_layer {
             return Sleeper::Mac(place);
         }
-        if place < self.first_trunk {
+        if place < self.first_window_end {
             return Sleeper::LinkLayer(place - self.first_link_layer);
+        }
+        if place < self.first_trunk {
+            return Sleeper::WindowEnd(place - self.first_window_end);
         }
         if place < self.first_link {
             return Sleeper::Trunk(place - self.first_trunk);
@@ -266,6 +281,8 @@ struct LinkEnd {
     link: Link<PacketRef>,
     to: u32,
     queue_limit: u32,
+    /// The link layer that sends on it.
+    window_end: Option<u32>,
 }
 
 /// Everything there is in one run.
@@ -282,6 +299,7 @@ pub struct World<'a> {
     medium: Medium,
     stations: Vec<Station>,
     link_layers: Vec<LinkLayer>,
+    window_ends: Vec<WindowEnd>,
     killers: Option<Box<Killers>>,
     trunks: Vec<TrunkEnd>,
     links: Vec<LinkEnd>,
@@ -351,6 +369,7 @@ impl<'a> World<'a> {
         match sleeper {
             Sleeper::Mac(radio) => self.step_mac(radio, None),
             Sleeper::LinkLayer(end) => self.step_link_layer(end, None),
+            Sleeper::WindowEnd(end) => self.step_window_end(end, None),
             Sleeper::Trunk(end) => self.step_trunk(end, None),
             Sleeper::Link(direction) => self.step_link(direction, None),
             Sleeper::Router(node) => self.step_router(node, None),
@@ -383,6 +402,7 @@ impl<'a> World<'a> {
             Work::MacPulls { radio, neighbour } => self.on_pull(radio, neighbour),
             Work::MacFinished { radio, to, msdu, outcome } => self.on_mac_finished(radio, to, msdu, outcome),
             Work::LinkLayer(end, output) => self.on_link_layer_output(end, *output),
+            Work::WindowEnd(end, output) => self.on_window_output(end, *output),
             Work::Trunk(end, output) => self.on_trunk_output(end, output),
             Work::Link(direction, output) => self.on_link_output(direction, output),
             Work::Router(node, output) => self.on_router_output(node, output),

@@ -2,7 +2,7 @@
 
 use super::packet::{Carried, ControlFrame, DropReason, Msdu, PacketRef, Part};
 use super::routing::NextHop;
-use super::{Sleeper, Work, World};
+use super::{LinkEnd, Sleeper, Work, World};
 use airbraid_engine::{step, trunk};
 use airbraid_mac::Address;
 use airbraid_net::link::{self, LinkInput, LinkOutput};
@@ -24,7 +24,7 @@ impl World<'_> {
                 self.hand_down(radio, neighbour, msdu);
             }
             Some(NextHop::Trunk(end)) => self.step_trunk(end, Some(trunk::Input::Packet(packet))),
-            Some(NextHop::Link(direction)) => self.step_link(direction, Some(LinkInput::Packet(packet))),
+            Some(NextHop::Link(direction)) => self.hand_to_link(direction, packet),
         }
     }
 
@@ -107,8 +107,11 @@ impl World<'_> {
     }
 
     pub(super) fn on_link_output(&mut self, direction: u32, output: LinkOutput<PacketRef>) {
-        let to = self.links[direction as usize].to;
+        let LinkEnd { to, window_end, .. } = self.links[direction as usize];
         match output {
+            LinkOutput::Deliver(packet) if window_end.is_some() => self.on_window_frame(direction, packet),
+            // A frame: what it carried is still with its link layer.
+            LinkOutput::Dropped(packet, _) if window_end.is_some() => self.packets.release(packet),
             LinkOutput::Deliver(packet) => self.receive(to, None, packet),
             LinkOutput::Dropped(packet, reason) => {
                 let reason = match reason {

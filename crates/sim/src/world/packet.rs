@@ -5,6 +5,7 @@
 //! or in flight: [`Packets::account`] checks it.
 
 use crate::result::PacketAccount;
+use airbraid_engine::wire::WINDOW_HEADER_LEN;
 use airbraid_engine::{Packet, Share, TrafficClass, link, trunk};
 use airbraid_net::aodv::Message;
 use airbraid_net::arp;
@@ -258,6 +259,15 @@ pub struct LinkFrame {
     pub parity: u8,
 }
 
+/// A frame of selective repeat on a plain link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WindowFrame {
+    /// Its header.
+    pub header: link::WindowHeader,
+    /// The packet of which it carries a segment; the frame is one more place of it.
+    pub packet: Option<PacketRef>,
+}
+
 /// A message of AODV on its way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoutingMessage {
@@ -274,6 +284,8 @@ pub enum Carried {
     Control(ControlFrame),
     /// A frame of a link layer.
     Segment(LinkFrame),
+    /// A frame of selective repeat.
+    Window(WindowFrame),
     /// A message of AODV.
     Routing(RoutingMessage),
     /// A message of ARP.
@@ -281,11 +293,14 @@ pub enum Carried {
 }
 
 impl Carried {
-    /// Its length as the MAC's payload \[byte\]; the header of a link layer counts as the MAC's.
+    /// Its length as the MAC's payload \[byte\]; the header of stop-and-wait counts as the MAC's, a plain link has none.
     fn len(&self) -> u32 {
         match self {
             Self::Control(frame) => frame.control.len().as_u64() as u32,
             Self::Segment(frame) => frame.header.segment.map_or(0, |segment| segment.coded_len()),
+            Self::Window(frame) => {
+                WINDOW_HEADER_LEN as u32 + frame.header.segment.map_or(0, |segment| segment.coded_len())
+            }
             Self::Routing(sent) => sent.message.packet_len().as_u64() as u32,
             Self::Resolution(_) => arp::MESSAGE_LEN.as_u64() as u32,
         }
@@ -364,6 +379,14 @@ impl Packets {
         }
     }
 
+    /// The frame of selective repeat for which an entry stands.
+    pub fn window_frame(&self, packet: PacketRef) -> Option<WindowFrame> {
+        match self.carried.get(&packet.id) {
+            Some(Carried::Window(frame)) => Some(*frame),
+            _ => None,
+        }
+    }
+
     /// The message of AODV for which an entry stands.
     pub fn routing(&self, packet: PacketRef) -> Option<&RoutingMessage> {
         match self.carried.get(&packet.id) {
@@ -383,8 +406,10 @@ impl Packets {
     /// A frame is gone, and with it the place of the packet that it carried.
     #[cold]
     fn forget_carried(&mut self, id: u32) {
-        if let Some(Carried::Segment(LinkFrame { packet: Some(msdu), .. })) = self.carried.remove(&id) {
-            self.release(msdu.packet);
+        match self.carried.remove(&id) {
+            Some(Carried::Segment(LinkFrame { packet: Some(msdu), .. })) => self.release(msdu.packet),
+            Some(Carried::Window(WindowFrame { packet: Some(packet), .. })) => self.release(packet),
+            _ => {}
         }
     }
 

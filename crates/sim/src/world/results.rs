@@ -2,11 +2,13 @@
 
 use super::flow::{Flow, Transport};
 use super::link_layer::LinkLayer;
+use super::window::WindowEnd;
 use super::{Station, TrunkEnd, World};
 use crate::result::{
     FlowResult, FlowSeries, LinkLayerResult, LinkResult, MacResult, RunResult, TotalResult, TrunkResult, TrunkSeries,
 };
 use crate::scenario::spec;
+use airbraid_engine::link::Stats;
 use airbraid_units::{Duration, Instant};
 
 impl World<'_> {
@@ -28,7 +30,7 @@ impl World<'_> {
             routing: self.on_demand.as_ref().map(|on_demand| on_demand.result()),
             total: TotalResult::default(),
             links: self.link_results(),
-            link_layers: self.link_layers.iter().map(|end| self.link_layer_result(end)).collect(),
+            link_layers: self.link_layer_results(),
             killers: self.killers.as_ref().map(|killers| killers.results(spec)).unwrap_or_default(),
             drops: self.packets.drops(),
             packets: self.packets.account(),
@@ -143,16 +145,28 @@ impl World<'_> {
         radios.zip(&self.stations).enumerate().map(result).collect()
     }
 
-    fn link_layer_result(&self, end: &LinkLayer) -> LinkLayerResult {
-        let stats = end.end.stats();
+    /// Those over radios, then those over plain links.
+    fn link_layer_results(&self) -> Vec<LinkLayerResult> {
+        let first = super::build::first_radios(self.spec);
+        let over_radio = |end: &LinkLayer| {
+            let radio = (end.radio - first[end.node as usize]) as usize;
+            let over = &self.spec.nodes[end.node as usize].radios[radio].name;
+            self.link_layer_result([end.node, self.stations[end.peer.0 as usize].node], over, end.end.stats())
+        };
+        let over_link = |end: &WindowEnd| {
+            let over = &self.spec.links[end.direction as usize / 2].name;
+            self.link_layer_result([end.node, self.links[end.direction as usize].to], over, end.stats())
+        };
+        let radios = self.link_layers.iter().map(over_radio);
+        radios.chain(self.window_ends.iter().map(over_link)).collect()
+    }
+
+    fn link_layer_result(&self, [node, peer]: [u32; 2], over: &str, stats: &Stats) -> LinkLayerResult {
         let both = |classes: [u64; 2]| classes[0] + classes[1];
-        let node = &self.spec.nodes[end.node as usize];
-        let first = super::build::first_radios(self.spec)[end.node as usize];
-        let peer = self.stations[end.peer.0 as usize].node;
         LinkLayerResult {
-            node: node.name.clone(),
+            node: self.name(node as usize),
             peer: self.name(peer as usize),
-            radio: node.radios[(end.radio - first) as usize].name.clone(),
+            radio: over.to_owned(),
             accepted: both(stats.accepted),
             settled: both(stats.settled),
             queue_drops: both(stats.queue_drops),

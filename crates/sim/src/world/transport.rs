@@ -107,10 +107,7 @@ impl World<'_> {
                 let state = &self.trunks[end as usize];
                 (state.trunk.queue_len(), state.queue_limit)
             }
-            NextHop::Link(direction) => {
-                let state = &self.links[direction as usize];
-                (state.link.queue_len(), state.queue_limit)
-            }
+            NextHop::Link(direction) => self.link_queue(direction),
         };
         waiting < limit as usize
     }

@@ -13,10 +13,10 @@
 //! Lost and damaged segments take time, too, and a short one takes little. Where hardly anything comes, it finds out
 //! sooner when the channel has recovered; the criterion of [`super::rate`] says what time is worth.
 
-use super::rate::{CERTAIN, Rate, brings};
-use super::{Fate, Observation, Policy};
+use super::rate::{CERTAIN, Rate, worth};
+use super::{Fate, Observation, Policy, Task};
 use crate::link::config::{Cost, Refusal};
-use crate::link::shape::Shape;
+use crate::link::shape::{Shape, coded_len};
 
 /// The constants of the policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,7 +195,6 @@ pub struct State {
     situations: Vec<Seen>,
     /// Bit i: the segment i before the last was lost, or came damaged, repaired ones too.
     situation: usize,
-    chosen: Shape,
 }
 
 impl State {
@@ -204,16 +203,13 @@ impl State {
         let between = SIZES.into_iter().filter(|&size| bytes_min < size && size < bytes_max);
         let mut sizes: Vec<u16> = [bytes_min].into_iter().chain(between).chain([bytes_max]).collect();
         sizes.dedup();
-        let mut state = Self {
+        Self {
             rate: Rate::new(cost, fade + WHOLE_FADE),
             sizes,
             whole: Seen::new(fade + WHOLE_FADE),
             situations: vec![Seen::new(fade); 1 << SITUATION],
             situation: 0,
-            chosen: super::fixed::ROBUST,
-        };
-        state.choose();
-        state
+        }
     }
 
     fn estimate(&self) -> Estimate {
@@ -221,39 +217,108 @@ impl State {
         self.situations[self.situation].estimate(&whole)
     }
 
-    /// For each size the parity with which it is expected to bring most, and how much \[2^-16 byte\].
-    fn candidates(&self) -> [(Shape, i64); SIZES_MAX] {
-        let estimate = self.estimate();
+    /// How probable it is that a segment of each size is neither lost nor cut.
+    fn comes(estimate: &Estimate) -> [u32; SIZES_MAX] {
         let mut comes = CERTAIN - estimate.lost;
-        let mut candidates = [(super::fixed::ROBUST, 0); SIZES_MAX];
-        for ((best, &size), &cut) in candidates.iter_mut().zip(&self.sizes).zip(&estimate.cut) {
+        estimate.cut.map(|cut| {
             comes = part(comes, CERTAIN - cut);
-            let mut decodes = 0;
-            best.1 = i64::MIN;
-            for (&parity, &needs) in PARITIES.iter().zip(&estimate.needs) {
-                decodes += needs;
-                let Ok(shape) = Shape::new(size, parity) else { break };
-                let brings = brings(shape, part(comes, decodes));
-                if brings > best.1 {
-                    *best = (shape, brings);
-                }
-            }
-        }
-        candidates
+            comes
+        })
     }
 
-    fn choose(&mut self) {
-        let candidates = self.candidates();
-        let candidates = &candidates[..self.sizes.len()];
-        let here = candidates.iter().map(|&(shape, brings)| self.rate.per_time(shape, brings)).max().unwrap_or(0);
-        let mut best = i64::MIN;
-        for &(shape, brings) in candidates {
-            let gain = brings - self.rate.worth(shape, here);
-            if gain > best {
-                (best, self.chosen) = (gain, shape);
+    /// What each size and parity is expected to bring; how many there are.
+    fn candidates(&self, task: Task) -> ([Candidate; SIZES_MAX * PARITIES.len()], usize) {
+        let estimate = self.estimate();
+        let comes = Self::comes(&estimate);
+        let mut candidates = [Candidate::NONE; SIZES_MAX * PARITIES.len()];
+        let (mut count, mut decodes) = (0, 0);
+        for (&parity, &needs) in PARITIES.iter().zip(&estimate.needs) {
+            decodes += needs;
+            let mut last = None;
+            for shape in self.sizes.iter().rev().filter_map(|&size| Shape::new(size, parity).ok()) {
+                let piece = Piece::of(shape, task);
+                // A smaller one may make as many pieces.
+                if last == Some(piece) {
+                    continue;
+                }
+                last = Some(piece);
+                let index = self.sizes.partition_point(|&size| size < piece.bytes);
+                let comes = part(comes[index.min(SIZES_MAX - 1)], decodes);
+                candidates[count] = piece.candidate(task, comes, &self.rate);
+                count += 1;
+            }
+        }
+        (candidates, count)
+    }
+
+    fn choose(&self, task: Task) -> Shape {
+        let (candidates, count) = self.candidates(task);
+        let candidates = &candidates[..count];
+        let by_time = |a, b| if brings_more_by_time(b, a) { b } else { a };
+        let Some(here) = candidates.iter().reduce(by_time) else { return super::fixed::ROBUST };
+        // A bad time is not left behind by short answers to long polls.
+        if task.beside > 0 {
+            return here.shape;
+        }
+        let value = self.rate.value(here.brings, here.time);
+        let gain = |it: &Candidate| it.brings - worth(it.time, value);
+        let better = |a: (i64, Shape), it| if gain(it) > a.0 { (gain(it), it.shape) } else { a };
+        candidates.iter().fold((i64::MIN, here.shape), better).1
+    }
+}
+
+/// A packet is cut into equal pieces, so that none is short: a short one takes nearly as long as a long one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Piece {
+    shape: Shape,
+    /// What it carries \[2^-16 byte\].
+    carries: i64,
+    /// How long it is on the air \[byte\].
+    bytes: u16,
+}
+
+impl Piece {
+    /// The largest equal ones that fit.
+    fn of(shape: Shape, task: Task) -> Self {
+        let capacity = shape.capacity();
+        let whole = Self { shape, carries: i64::from(capacity) * i64::from(CERTAIN), bytes: shape.bytes() };
+        match task.left {
+            None => whole,
+            Some(0) => Self { shape, carries: 0, bytes: 0 },
+            Some(left) => {
+                let pieces = left.div_ceil(capacity);
+                let bytes = coded_len(left.div_ceil(pieces), shape.parity()) as u16;
+                let carries = i64::from((u32::from(left) << 16) / u32::from(pieces));
+                Shape::new(bytes, shape.parity()).map_or(whole, |shape| Self { shape, carries, bytes })
             }
         }
     }
+
+    /// Where it comes with this probability.
+    fn candidate(self, task: Task, comes: u32, rate: &Rate) -> Candidate {
+        let all = self.carries + i64::from(task.rides) * i64::from(CERTAIN);
+        let bytes = u32::from(self.bytes) + u32::from(task.beside);
+        Candidate { shape: self.shape, brings: (all * i64::from(comes)) >> 16, time: rate.time(bytes) }
+    }
+}
+
+/// A choice.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    shape: Shape,
+    /// What it is expected to bring \[2^-16 byte\].
+    brings: i64,
+    /// What the transaction takes \[ns\].
+    time: u64,
+}
+
+impl Candidate {
+    const NONE: Self = Self { shape: super::fixed::ROBUST, brings: 0, time: 1 };
+}
+
+/// Without a division.
+fn brings_more_by_time(a: &Candidate, b: &Candidate) -> bool {
+    i128::from(a.brings) * i128::from(b.time) > i128::from(b.brings) * i128::from(a.time)
 }
 
 /// The product of two probabilities.
@@ -269,9 +334,11 @@ impl Policy for State {
         self.situations[self.situation].observe(observation, &self.sizes, &known);
         let is_damaged = observation.fate != Fate::Delivered { worst: 0 };
         self.situation = (self.situation << 1 | usize::from(is_damaged)) & ((1 << SITUATION) - 1);
-        self.choose();
     }
     fn shape(&self) -> Shape {
-        self.chosen
+        self.choose(Task::default())
+    }
+    fn shape_for(&self, task: Task) -> Shape {
+        self.choose(task)
     }
 }

@@ -61,12 +61,27 @@ impl Observation {
     }
 }
 
+/// What the next segment is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Task {
+    /// What is left of the packet \[byte\]; none: more than fits.
+    pub left: Option<u16>,
+    /// What is in vain, too, if this segment does not come: the bytes of the poll that it would acknowledge.
+    pub rides: u16,
+    /// How long they are on the air \[byte\].
+    pub beside: u16,
+}
+
 /// Follows the channel.
 pub trait Policy {
     /// Learns what became of a segment.
     fn observe(&mut self, observation: Observation);
-    /// Decides the next one.
+    /// Decides the next one, of endless data.
     fn shape(&self) -> Shape;
+    /// Decides the next one; only [`Goodput`] asks what it is for.
+    fn shape_for(&self, _task: Task) -> Shape {
+        self.shape()
+    }
     /// Is told what will happen to the next segment; only the oracle listens.
     fn foretell(&mut self, _fate: Fate) {}
 }
@@ -177,6 +192,12 @@ impl Policy for AnyPolicy {
             Kind::Flex(policy) => policy.shape(),
             Kind::Goodput(policy) => policy.shape(),
             Kind::Oracle(policy) => policy.shape(),
+        }
+    }
+    fn shape_for(&self, task: Task) -> Shape {
+        match &self.0 {
+            Kind::Goodput(policy) => policy.shape_for(task),
+            _ => self.shape(),
         }
     }
     fn foretell(&mut self, fate: Fate) {

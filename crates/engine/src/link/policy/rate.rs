@@ -25,8 +25,8 @@ impl Rate {
         Self { cost, bytes: 0, time: 0, fade }
     }
 
-    /// What a segment of so many bytes on the air takes \[ns\].
-    fn time(&self, bytes: u16) -> u64 {
+    /// What so many bytes on the air take \[ns\].
+    pub fn time(&self, bytes: u32) -> u64 {
         self.cost.overhead.as_nanos() + self.cost.per_byte.as_nanos() * u64::from(bytes)
     }
 
@@ -39,35 +39,36 @@ impl Rate {
         {
             self.bytes += u64::from(shape.capacity()) << 16;
         }
-        self.time += self.time(observation.coded_len);
+        self.time += self.time(observation.coded_len.into());
     }
 
-    /// What a segment that brings so much brings by time \[2^-16 byte in 2^20 ns\].
-    pub fn per_time(&self, shape: Shape, brings: i64) -> i64 {
-        (brings << 20) / self.time(shape.bytes()).max(1) as i64
-    }
-
-    /// What the time that a segment takes is worth \[2^-16 byte\], if the best that can be done at present brings `here` by
-    /// time. To be taken from what the segment brings; the greatest difference is the best choice.
+    /// What time is worth \[2^-16 byte in 2^20 ns\], if the best that can be done at present brings so much
+    /// \[2^-16 byte\] in so much \[ns\].
     ///
     /// If a bad time lasts for so many segments whatever they are, the best in the long run is to value time by what the
     /// link brings on the whole (Dinkelbach 1967: a quotient is greatest where the difference is zero), and so to leave
     /// it behind by short ones. If it lasts for so much time, the best is what brings most by time at present. It is
     /// not known which: a third of the way from the second to the first does well in both (measured,
     /// `docs/models/local-error-control.md`).
-    pub fn worth(&self, shape: Shape, here: i64) -> i64 {
+    pub fn value(&self, brings: i64, time: u64) -> i64 {
+        let here = (brings << 20) / i64::try_from(time.max(1)).unwrap_or(i64::MAX);
         let whole = (u128::from(self.bytes) << 20) / u128::from(self.time.max(1));
         let whole = i64::try_from(whole).unwrap_or(i64::MAX);
-        let by_time = here + (whole.max(here) - here) / 3;
-        let worth = (i128::from(by_time) * i128::from(self.time(shape.bytes()))) >> 20;
-        i64::try_from(worth).unwrap_or(i64::MAX)
+        here + (whole.max(here) - here) / 3
     }
 
     /// What the link brings on the whole in the time that a segment takes \[2^-16 byte\].
     pub fn worth_on_the_whole(&self, shape: Shape) -> i64 {
-        let worth = u128::from(self.bytes) * u128::from(self.time(shape.bytes())) / u128::from(self.time.max(1));
+        let worth = u128::from(self.bytes) * u128::from(self.time(shape.bytes().into())) / u128::from(self.time.max(1));
         i64::try_from(worth).unwrap_or(i64::MAX)
     }
+}
+
+/// What so much time is worth \[2^-16 byte\], by the value of time. To be taken from what it brings; the greatest difference
+/// is the best choice.
+pub fn worth(time: u64, value: i64) -> i64 {
+    let worth = (i128::from(value) * i128::from(time)) >> 20;
+    i64::try_from(worth).unwrap_or(i64::MAX)
 }
 
 /// What a segment is expected to bring \[2^-16 byte\].

@@ -88,7 +88,7 @@ impl<P> ClassReceiver<P> {
         if is_near && ahead as usize >= self.slots.len() {
             self.slots.resize_with(ahead as usize + 1, Slot::empty);
         }
-        let slot = self.slots.get_mut(ahead as usize).filter(|slot| is_near && slot.whole.is_none());
+        let slot = self.slots.get_mut(ahead as usize).filter(|_| is_near);
         let end = u16::try_from(segment.end()).ok();
         match slot.zip(end).and_then(|(slot, end)| slot.add(offset, end, is_last).then_some(slot)) {
             Some(slot) if slot.is_complete() => slot.whole = Some((offset, packet)),

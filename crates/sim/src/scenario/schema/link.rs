@@ -1,6 +1,6 @@
 //! `[[link]]`: plain links, the same both ways or with `forward` and `backward` of their own.
 
-use super::between;
+use super::{between, link_layer};
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, View, probability, quantity};
 use crate::scenario::spec::Link;
@@ -23,7 +23,8 @@ fn one(view: &View<'_>, nodes: &[String]) -> Link {
             both.clone()
         }
     });
-    Link { name, between, directions }
+    let link_layer = link_layer::of_link(view, &directions);
+    Link { name, between, directions, link_layer }
 }
 
 /// One direction with keys of its own over those of the link.

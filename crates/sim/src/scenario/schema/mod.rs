@@ -8,6 +8,7 @@ mod exec;
 mod flow;
 mod killer;
 mod link;
+mod link_layer;
 mod multichannel;
 mod node;
 mod policy;

@@ -4,7 +4,7 @@
 //! 550 m carrier sense, capture 10 dB), because that is what most published wireless simulations ran with. A radio whose
 //! `standard` differs from that of `[radio]` inherits from there only what does not belong to a PHY.
 
-use super::{link as plain_link, multichannel, polled};
+use super::{link as plain_link, link_layer, multichannel, polled};
 use crate::phy::{ErrorModel, PathLoss, RadioConfig, Threshold};
 use crate::scenario::error::Complaint;
 use crate::scenario::frequency::Frequency;
@@ -58,7 +58,7 @@ pub(super) fn read(view: &mut View<'_>) -> (RadioConfig, Mac, Option<link::Confi
     let access = view.choice("mac", &ACCESSES, Access::Dcf, "the medium access of 802.11");
     if access == Access::Polled {
         let access = polled::read(view);
-        let link_layer = polled::link_layer(view, &access);
+        let link_layer = link_layer::of_radio(view, &access);
         // WaveLAN's band is as wide as that of 802.11b.
         return (radio(view, Standard::Dot11b), Mac::Polled(access), link_layer);
     }
