@@ -1,7 +1,7 @@
 //! Every number of a run under the name that summaries and `[expect]` use.
 
 use airbraid_sim::result::{
-    FlowResult, KillerResult, LinkLayerResult, LinkResult, MacResult, RoutingResult, RunResult, TotalResult,
+    FlowResult, KillerResult, LinkLayerResult, LinkResult, MacResult, RoutingResult, RunResult, SlotsResult, TotalResult,
     TrunkResult,
 };
 
@@ -19,6 +19,9 @@ pub fn of(run: &RunResult) -> Vec<(String, f64)> {
         self::mac(mac, &mut out);
     }
     link_layers(&run.link_layers, &mut out);
+    for slots in &run.slots {
+        self::slots(slots, &mut out);
+    }
     for killer in &run.killers {
         self::killer(killer, &mut out);
     }
@@ -50,6 +53,9 @@ fn flow(flow: &FlowResult, out: &mut Vec<(String, f64)>) {
     if let Some(share) = flow.on_time {
         put("on_time", share);
     }
+    if let Some(seconds) = flow.rtt_mean_s {
+        put("rtt_mean_s", seconds);
+    }
     if let Some(seconds) = flow.completion_s {
         put("completion_s", seconds);
     }
@@ -60,6 +66,29 @@ fn flow(flow: &FlowResult, out: &mut Vec<(String, f64)>) {
         put("delay_p50_s", delay.p50);
         put("delay_p99_s", delay.p99);
         put("delay_max_s", delay.max);
+    }
+}
+
+fn slots(slots: &SlotsResult, out: &mut Vec<(String, f64)>) {
+    let counts = [
+        ("switches", slots.switches),
+        ("null_frames", slots.null_frames),
+        ("failed_nulls", slots.failed_nulls),
+        ("unannounced", slots.unannounced),
+        ("returned", slots.returned),
+        ("missed_slots", slots.missed_slots),
+    ];
+    out.extend(counts.map(|(name, n)| (format!("slots.{}.{name}", slots.name), n as f64)));
+    out.extend(slots.switch_mean_s.map(|seconds| (format!("slots.{}.switch_mean_s", slots.name), seconds)));
+    for point in &slots.access_points {
+        let path = format!("slots.{}.{}.{}", slots.name, point.node, point.radio);
+        let counts = [
+            ("flows", point.flows),
+            ("held", point.held),
+            ("returned", point.returned),
+            ("buffer_drops", point.buffer_drops),
+        ];
+        out.extend(counts.map(|(name, n)| (format!("{path}.{name}"), n as f64)));
     }
 }
 
