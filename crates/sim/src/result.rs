@@ -216,7 +216,7 @@ pub struct MacResult {
 }
 
 /// What a radio with virtual stations did.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct SlotsResult {
     /// Its name.
     pub name: String,
@@ -240,7 +240,7 @@ pub struct SlotsResult {
 }
 
 /// What an access point did.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct AccessPointResult {
     /// Its node.
     pub node: String,
