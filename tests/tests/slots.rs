@@ -66,7 +66,8 @@ fn a_flow_that_has_ended_leaves_its_place_to_the_next() {
     // The first two were alone and got the larger share one after the other; the third went where it was told to.
     let points = &result.slots[0].access_points;
     assert_eq!(points.iter().map(|point| point.flows).collect::<Vec<_>>(), [0, 1]);
-    let carried = |name: &str| result.links.iter().filter(|link| link.name == name).map(|link| link.delivered).sum::<u64>();
+    let carried =
+        |name: &str| result.links.iter().filter(|link| link.name == name).map(|link| link.delivered).sum::<u64>();
     assert!(carried("line1") > 200 && (100..200).contains(&carried("line2")), "{:?}", result.links);
 }
 

@@ -3,7 +3,8 @@
 use airbraid_campaign::{Failure, Job, Recorded, Results, Settings, execute, judge, output};
 use airbraid_sim::RunOutput;
 use airbraid_sim::result::{
-    AccessPointResult, FlowResult, FlowSeries, RoutingResult, RunResult, SlotsResult, TotalResult, TrunkResult, TrunkSeries,
+    AccessPointResult, FlowResult, FlowSeries, RoutingResult, RunResult, SlotsResult, TotalResult, TrunkResult,
+    TrunkSeries,
 };
 use airbraid_sim::scenario::{Plan, Scenario};
 use std::collections::BTreeMap;
@@ -127,7 +128,8 @@ fn every_metric_that_can_be_expected_is_in_the_summary() {
     outcome.result.flows[0].completion_s = Some(1.0);
     outcome.result.flows[0].on_time = Some(1.0);
     outcome.result.flows[0].rtt_mean_s = Some(1.0);
-    let access_point = AccessPointResult { node: "n".to_owned(), radio: "r".to_owned(), ..AccessPointResult::default() };
+    let access_point =
+        AccessPointResult { node: "n".to_owned(), radio: "r".to_owned(), ..AccessPointResult::default() };
     outcome.result.slots = vec![SlotsResult {
         name: "s".to_owned(),
         switch_mean_s: Some(1.0),

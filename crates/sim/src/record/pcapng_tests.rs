@@ -105,8 +105,7 @@ fn whole_frames_have_the_standards_lengths() {
     let lengths: Vec<usize> = packets.iter().map(|(length, ..)| *length).collect();
     // The sender's own frame carries no signal: a radiotap header one byte shorter.
     let ip = |n: usize| tap + 24 + 8 + n + 4;
-    let expected =
-        [tap + 20, tap + 14, ip(1_500) - 1, tap + 14, ip(1_499), ip(1_499), ip(1_052), ip(1_504), ip(52)];
+    let expected = [tap + 20, tap + 14, ip(1_500) - 1, tap + 14, ip(1_499), ip(1_499), ip(1_052), ip(1_504), ip(52)];
     assert_eq!(lengths[..9], expected);
     assert_eq!(lengths[9..], [tap + 28; 3]);
     assert!(packets.iter().all(|(length, original, _)| *length == *original as usize));

@@ -5,11 +5,11 @@
 //! been given is decided when it begins and stays; routes lead to a virtual station's address over its access point.
 //! Giustiniano et al. 2013, section 3.2; `airbraid_net::multihoming` does the choosing.
 
+use super::World;
+use super::flow::Transport;
 use super::packet::{DropReason, PacketRef};
 use super::routing::{NextHop, Routes};
 use super::slotted::address;
-use super::World;
-use super::flow::Transport;
 use crate::scenario::spec::{Slots, Spec};
 use airbraid_mac::Address;
 use airbraid_net::multihoming::ReverseNat;

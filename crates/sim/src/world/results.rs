@@ -5,7 +5,8 @@ use super::link_layer::LinkLayer;
 use super::slotted::address;
 use super::{Station, TrunkEnd, World};
 use crate::result::{
-    AccessPointResult, FlowResult, FlowSeries, LinkLayerResult, LinkResult, MacResult, RunResult, SlotsResult, TotalResult, TrunkResult, TrunkSeries,
+    AccessPointResult, FlowResult, FlowSeries, LinkLayerResult, LinkResult, MacResult, RunResult, SlotsResult,
+    TotalResult, TrunkResult, TrunkSeries,
 };
 use crate::scenario::spec;
 use airbraid_units::{Duration, Instant};
@@ -168,8 +169,7 @@ impl World<'_> {
             SlotsResult {
                 name: slots.name.clone(),
                 switches: counts.switches,
-                switch_mean_s: (counts.switches > 0)
-                    .then(|| counts.switch_time.as_secs_f64() / counts.switches as f64),
+                switch_mean_s: (counts.switches > 0).then(|| counts.switch_time.as_secs_f64() / counts.switches as f64),
                 null_frames: mac(slots.radio).stats().null_frames,
                 failed_nulls: counts.failed_nulls,
                 unannounced: counts.unannounced,

@@ -4,7 +4,7 @@
 //! the medium, on places of it; every other radio has a band of its own channel.
 
 use super::access::Access;
-use crate::scenario::spec::{Mac, Radio, SlotSource, SlottedRadio, Slots, Spec, slots_of};
+use crate::scenario::spec::{Mac, Radio, SlotSource, Slots, SlottedRadio, Spec, slots_of};
 use airbraid_engine::Stream;
 use airbraid_engine::slots::{Layout, SLOTS_MAX, Timetable, random};
 use airbraid_mac::power_save::{
@@ -55,8 +55,7 @@ pub(super) fn access_point(
     seed: u64,
 ) -> Access {
     let serves = |slots: &&Slots| slots.access_points.contains(&at);
-    let stations: Vec<Address> =
-        spec.slots.iter().filter(serves).map(|slots| address(first, slots.radio)).collect();
+    let stations: Vec<Address> = spec.slots.iter().filter(serves).map(|slots| address(first, slots.radio)).collect();
     let own = address(first, at);
     let random = Stream::new(seed, u64::from(own.0), "dcf.backoff");
     Access::AccessPoint(Box::new(AccessPoint::new(config, own, &stations, random)))

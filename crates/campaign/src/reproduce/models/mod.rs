@@ -186,7 +186,8 @@ mod tests {
     #[test]
     fn cells_of_runs_set_each_key() {
         let each = |text: &str| toml::from_str::<Each>(text).unwrap().settings();
-        let delays = each("key='link.wan.delay'\nalso=['slots.laptop.delay']\nfrom=5\nto=15\nstep=10\nunit='ms'").unwrap();
+        let delays =
+            each("key='link.wan.delay'\nalso=['slots.laptop.delay']\nfrom=5\nto=15\nstep=10\nunit='ms'").unwrap();
         let set = |ms: u32| vec![format!("link.wan.delay=\"{ms} ms\""), format!("slots.laptop.delay=\"{ms} ms\"")];
         assert_eq!(delays, [("5".to_owned(), set(5)), ("15".to_owned(), set(15))]);
         let lists = each("key='slots.laptop.duty'\nvalues=[['1/2', '1/2']]").unwrap();

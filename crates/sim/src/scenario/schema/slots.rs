@@ -10,7 +10,7 @@ use crate::models::planner::{Policy, arrange};
 use crate::models::tcp::{Route, Tcp};
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, View, quantity};
-use crate::scenario::spec::{self, Mac, Node, SlotSource, SlottedRadio, Slots};
+use crate::scenario::spec::{self, Mac, Node, SlotSource, Slots, SlottedRadio};
 use crate::scenario::tree::{Data, Value};
 use airbraid_engine::slots::{Fraction, Layout, Length, Path, SLOTS_MAX, Station, Timetable};
 use airbraid_mac::power_save::PlannedSlot;
@@ -56,12 +56,7 @@ pub(super) fn read(views: &[View<'_>], nodes: &[Node]) -> Vec<Slots> {
         all.iter().flat_map(|slots| &slots.access_points).map(|(n, r)| nodes[*n].radios[*r].channel).collect();
     if let Some(view) = views.first() {
         let message = || format!("access points on {} channels are too many", channels.len());
-        view.require(
-            channels.len() <= CHANNELS_MAX,
-            "access_points",
-            message,
-            &format!("at most {CHANNELS_MAX}"),
-        );
+        view.require(channels.len() <= CHANNELS_MAX, "access_points", message, &format!("at most {CHANNELS_MAX}"));
     }
     all
 }
@@ -72,7 +67,10 @@ pub(super) fn check(top: &View<'_>, nodes: &[Node], slots: &[Slots]) {
         for (r, radio) in node.radios.iter().enumerate() {
             if matches!(radio.mac, Mac::Slotted(_)) && slots.iter().all(|slots| slots.radio != (n, r)) {
                 let message = format!("nobody says when `{}/{}` serves which access point", node.name, radio.name);
-                top.complain("slots", Complaint::new(message, "add a [[slots]] with its radio, access_points and duty"));
+                top.complain(
+                    "slots",
+                    Complaint::new(message, "add a [[slots]] with its radio, access_points and duty"),
+                );
             }
         }
     }
@@ -130,9 +128,7 @@ fn plan(view: &View<'_>, access_points: &[(usize, usize)], nodes: &[Node], radio
     }?;
     let least = match &planned.0 {
         SlotSource::Fixed(slots) => slots.iter().filter(|slot| slot.station.is_some()).map(|slot| slot.length).min(),
-        SlotSource::Lots(layout) => {
-            layout.stations().iter().map(|station| Duration::from_nanos(station.size_ns)).min()
-        }
+        SlotSource::Lots(layout) => layout.stations().iter().map(|station| Duration::from_nanos(station.size_ns)).min(),
     };
     let fits = count < 2 || least.is_none_or(|least| least > radio.retuning);
     let message =
@@ -190,7 +186,9 @@ fn one_slot(view: &View<'_>, item: &Value, access_points: &[(usize, usize)], nod
 
 fn from_duties(view: &View<'_>, count: usize) -> Option<Planned> {
     let fraction = |value: &Value| match &value.data {
-        Data::Text(text) => Fraction::parse(text).map_err(|e| Complaint::new(e.to_string(), "write \"1/2\" or \"0.5\"")),
+        Data::Text(text) => {
+            Fraction::parse(text).map_err(|e| Complaint::new(e.to_string(), "write \"1/2\" or \"0.5\""))
+        }
         _ => Err(Complaint::new("a duty cycle is exact: it is a text", "write \"1/2\", \"0.5\" or \"50 %\"")),
     };
     let duties = view.required("duty", "[\"1/2\", \"1/2\"]", |value| each(value, fraction))?;
@@ -244,7 +242,12 @@ fn routes(
         view.require(right, key, || format!("{given} values for {count} access points"), "give one, or one for each");
     }
     let wrong = losses.iter().any(|loss| loss.is_zero() || *loss > Fraction::ONE);
-    view.require(!wrong, "loss", || "the planner's model needs a loss above 0 and up to 1".to_owned(), "write \"0.32 %\"");
+    view.require(
+        !wrong,
+        "loss",
+        || "the planner's model needs a loss above 0 and up to 1".to_owned(),
+        "write \"0.32 %\"",
+    );
     let none = flows.contains(&0);
     view.require(!none, "flows", || "a planner counts at least one flow".to_owned(), "write 1 or more");
     // 0.32 %: what the paper's simulations of slots take.

@@ -111,7 +111,10 @@ fn odd_duty_cycles_are_refused_or_right() {
     let tiny = HOME.replace("slot = \"10 ms\"", "slot = \"1 ms\"");
     let tiny = errors(&tiny.replace("[\"3/4\", \"1/4\"]", "[\"99999/100000\", \"1/100000\"]"));
     assert!(tiny.contains("100000 slots in a period are more than 65536"), "{tiny}");
-    assert!(refused("slot = \"10 ms\"", "slot = \"10 ms\"\nperiod = \"15 ms\"").contains("3.75 ms, shorter than the slot time of 10 ms"));
+    assert!(
+        refused("slot = \"10 ms\"", "slot = \"10 ms\"\nperiod = \"15 ms\"")
+            .contains("3.75 ms, shorter than the slot time of 10 ms")
+    );
     assert!(refused("slot = \"10 ms\"", "slot = \"0 s\"").contains("0"));
     assert!(refused("slot = \"10 ms\"", "slot = \"800 us\"").contains("the shortest slot lasts 800 us"));
     // 10,000 slots are many, and fine.
@@ -136,7 +139,9 @@ fn what_does_not_fit_together_is_said() {
     assert!(refused("slot = \"10 ms\"", "flows = [0, 1]").contains("at least one flow"));
     assert!(refused("slot = \"10 ms\"", "delay = [\"1 ms\", \"2 ms\", \"3 ms\"]").contains("3 values for 2"));
     assert!(refused("slot = \"10 ms\"", "slots = 4").contains("unknown key `slots`"));
-    assert!(refused("name = \"air\", mac", "name = \"air\", channel = 1, mac").contains("on the channels of its access"));
+    assert!(
+        refused("name = \"air\", mac", "name = \"air\", channel = 1, mac").contains("on the channels of its access")
+    );
     assert!(refused("mac = \"slotted\"", "mac = \"slotted\", null_attempts = 0").contains("at least once"));
     let (head, rest) = HOME.split_once("[[slots]]").unwrap();
     let flow = &rest[rest.find("[[flow]]").unwrap()..].replace("via = \"ap1/air\"", "");
