@@ -80,6 +80,9 @@ fn rates_give_duty_cycles() {
     let themis = json(&[&rates[..], &["--scheduler", "themis"]].concat());
     let limits = themis["access_points"].as_array().unwrap().iter().map(|ap| ap["limit_bps"].as_u64().unwrap());
     assert_eq!(limits.collect::<Vec<_>>(), [9_300_000, 9_300_000, 200_000]);
+    let weighed = json(&[&rates[..], &["--scheduler", "themis", "--weight", "1,2,1"]].concat());
+    let limits = weighed["access_points"].as_array().unwrap().iter().map(|ap| ap["limit_bps"].as_u64().unwrap());
+    assert_eq!(limits.collect::<Vec<_>>(), [6_200_000, 12_400_000, 200_000]);
 }
 
 #[test]
@@ -97,7 +100,8 @@ fn odd_input_gets_a_right_answer() {
 
 #[test]
 fn what_cannot_be_planned_is_exit_2_with_the_reason() {
-    let cases: [(&[&str], &str); 17] = [
+    let too_many = vec!["1 Mbit/s"; 17].join(",");
+    let cases: [(&[&str], &str); 20] = [
         (&["--duty", "0.7,0.5"], "add up to 1.2; one radio has no more than 1"),
         (&["--duty", "0.5,0"], "access point 2 is 0: leave it out"),
         (&["--duty", "0.5,half"], "`half`: write it as 0.125, 1/8 or 12.5 %"),
@@ -117,6 +121,9 @@ fn what_cannot_be_planned_is_exit_2_with_the_reason() {
         (&["--duty", "0.5,0.5", "--policy", "best"], "min-max"),
         (&["--duty", "0.5,0.5", "--loss", "0"], "without loss the model has no limit"),
         (&["--backhaul", "1 Mbit/s,0 bit/s", "--wireless", "20 Mbit/s"], "access point 2 has a rate of 0"),
+        (&["--backhaul", &too_many, "--wireless", "20 Mbit/s"], "17 are more than 16"),
+        (&["--backhaul", "1 Mbit/s", "--wireless", "20 Mbit/s", "--weight", "2"], "add --scheduler themis"),
+        (&["--duty", "0.5", "--weight", "2"], "--backhaul"),
         (&[], "--duty"),
     ];
     for (arguments, said) in cases {

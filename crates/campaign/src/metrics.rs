@@ -1,8 +1,8 @@
 //! Every number of a run under the name that summaries and `[expect]` use.
 
 use airbraid_sim::result::{
-    FlowResult, KillerResult, LinkLayerResult, LinkResult, MacResult, RoutingResult, RunResult, TotalResult,
-    TrunkResult,
+    FlowResult, KillerResult, LinkLayerResult, LinkResult, MacResult, RoutingResult, RunResult, SlotsResult,
+    TotalResult, TrunkResult,
 };
 
 /// The metrics of `run`, in a fixed order; a number that the run does not have (the delay of nothing) is left out.
@@ -23,6 +23,9 @@ pub fn of(run: &RunResult) -> Vec<(String, f64)> {
     }
     let ends = |end: &LinkLayerResult| format!("link_layer.{}.{}", end.node, end.peer);
     sums(&run.link_layers, ends, link_layer, &mut out);
+    for slots in &run.slots {
+        self::slots(slots, &mut out);
+    }
     for killer in &run.killers {
         self::killer(killer, &mut out);
     }
@@ -54,6 +57,9 @@ fn flow(flow: &FlowResult, out: &mut Vec<(String, f64)>) {
     if let Some(share) = flow.on_time {
         put("on_time", share);
     }
+    if let Some(seconds) = flow.rtt_mean_s {
+        put("rtt_mean_s", seconds);
+    }
     if let Some(seconds) = flow.completion_s {
         put("completion_s", seconds);
     }
@@ -64,6 +70,29 @@ fn flow(flow: &FlowResult, out: &mut Vec<(String, f64)>) {
         put("delay_p50_s", delay.p50);
         put("delay_p99_s", delay.p99);
         put("delay_max_s", delay.max);
+    }
+}
+
+fn slots(slots: &SlotsResult, out: &mut Vec<(String, f64)>) {
+    let counts = [
+        ("switches", slots.switches),
+        ("null_frames", slots.null_frames),
+        ("failed_nulls", slots.failed_nulls),
+        ("unannounced", slots.unannounced),
+        ("returned", slots.returned),
+        ("missed_slots", slots.missed_slots),
+    ];
+    out.extend(counts.map(|(name, n)| (format!("slots.{}.{name}", slots.name), n as f64)));
+    out.extend(slots.switch_mean_s.map(|seconds| (format!("slots.{}.switch_mean_s", slots.name), seconds)));
+    for point in &slots.access_points {
+        let path = format!("slots.{}.{}.{}", slots.name, point.node, point.radio);
+        let counts = [
+            ("flows", point.flows),
+            ("held", point.held),
+            ("returned", point.returned),
+            ("buffer_drops", point.buffer_drops),
+        ];
+        out.extend(counts.map(|(name, n)| (format!("{path}.{name}"), n as f64)));
     }
 }
 

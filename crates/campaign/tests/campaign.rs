@@ -2,7 +2,10 @@
 
 use airbraid_campaign::{Failure, Job, Recorded, Results, Settings, execute, judge, output};
 use airbraid_sim::RunOutput;
-use airbraid_sim::result::{FlowResult, FlowSeries, RoutingResult, RunResult, TotalResult, TrunkResult, TrunkSeries};
+use airbraid_sim::result::{
+    AccessPointResult, FlowResult, FlowSeries, RoutingResult, RunResult, SlotsResult, TotalResult, TrunkResult,
+    TrunkSeries,
+};
 use airbraid_sim::scenario::{Plan, Scenario};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -119,11 +122,20 @@ fn the_json_is_that_of_the_contract() {
 
 #[test]
 fn every_metric_that_can_be_expected_is_in_the_summary() {
-    use airbraid_sim::scenario::metric::{FLOW, PACKETS, ROUTING, TOTAL, TRUNK, TRUNK_DIRECTION};
+    use airbraid_sim::scenario::metric::{ACCESS_POINT, FLOW, PACKETS, ROUTING, SLOTS, TOTAL, TRUNK, TRUNK_DIRECTION};
     let plan = plan(TEXT);
     let mut outcome = outcomes(&plan, 1).swap_remove(0).swap_remove(0);
     outcome.result.flows[0].completion_s = Some(1.0);
     outcome.result.flows[0].on_time = Some(1.0);
+    outcome.result.flows[0].rtt_mean_s = Some(1.0);
+    let access_point =
+        AccessPointResult { node: "n".to_owned(), radio: "r".to_owned(), ..AccessPointResult::default() };
+    outcome.result.slots = vec![SlotsResult {
+        name: "s".to_owned(),
+        switch_mean_s: Some(1.0),
+        access_points: vec![access_point],
+        ..SlotsResult::default()
+    }];
     outcome.result.routing = Some(RoutingResult::default());
     outcome.result.total = TotalResult::of(&outcome.result.flows, &outcome.result.macs);
     let delay = airbraid_sim::result::DelayResult { min: 1.0, mean: 1.0, std: 1.0, p50: 1.0, p99: 1.0, max: 1.0 };
@@ -133,6 +145,8 @@ fn every_metric_that_can_be_expected_is_in_the_summary() {
     let expected = (FLOW.iter().map(|m| format!("flow.f.{}", m.key)))
         .chain(TRUNK.iter().map(|m| format!("trunk.air.{}", m.key)))
         .chain(TRUNK.iter().chain(&TRUNK_DIRECTION).map(|m| format!("trunk.air.a.{}", m.key)))
+        .chain(SLOTS.iter().map(|m| format!("slots.s.{}", m.key)))
+        .chain(ACCESS_POINT.iter().map(|m| format!("slots.s.n.r.{}", m.key)))
         .chain(ROUTING.iter().map(|m| format!("routing.{}", m.key)))
         .chain(TOTAL.iter().map(|m| format!("total.{}", m.key)))
         .chain(PACKETS.iter().map(|m| format!("packets.{}", m.key)));

@@ -342,6 +342,9 @@ pub struct Plan {
     /// How duty cycles are derived from rates
     #[arg(long, value_name = "NAME", default_value = "fatvap", value_parser = ["fatvap", "themis"])]
     pub scheduler: String,
+    /// Weights of the access points in THEMIS, whole numbers, one or one each
+    #[arg(long, value_name = "LIST", requires = "backhaul")]
+    pub weight: Option<String>,
     /// The shortest slot [default: 15 ms, where no period is given]
     #[arg(long, value_name = "TIME")]
     pub slot: Option<String>,

@@ -115,11 +115,25 @@ fn duties(
     };
     let backhaul = quantities::<BitRate>("backhaul", backhaul)?;
     let wireless = each("wireless", quantities::<BitRate>("wireless", wireless)?, backhaul.len())?;
-    let rates = backhaul.iter().zip(&wireless);
-    let access: Vec<Access> = rates.map(|(e, w)| Access { backhaul: *e, wireless: *w, weight: 1 }).collect();
     let scheduler = if arguments.scheduler == "themis" { Scheduler::Themis } else { Scheduler::FatVap };
+    let weights = weights(arguments, scheduler, backhaul.len())?;
+    let rates = backhaul.iter().zip(&wireless).zip(weights);
+    let access: Vec<Access> = rates.map(|((e, w), weight)| Access { backhaul: *e, wireless: *w, weight }).collect();
     let (duties, limits) = slots::schedule(scheduler, &access, period, switch).map_err(|e| e.to_string())?;
     Ok((duties, limits.into_iter().map(Some).collect()))
+}
+
+/// What THEMIS weighs the access points with: 1 where nothing is said.
+fn weights(arguments: &Plan, scheduler: Scheduler, count: usize) -> Result<Vec<u32>, String> {
+    let Some(text) = &arguments.weight else { return Ok(vec![1; count]) };
+    if scheduler == Scheduler::FatVap {
+        return Err("--weight: FatVAP maximises the sum and knows no weights; add --scheduler themis".to_owned());
+    }
+    let weight = |item: &str| match item.parse() {
+        Ok(weight @ 1..=1_000_000_u32) => Ok(weight),
+        _ => Err("a number from 1 to 1000000 is needed".to_owned()),
+    };
+    each("weight", list("weight", text, weight)?, count)
 }
 
 fn routes(arguments: &Plan, limits: &[Option<BitRate>]) -> Result<Vec<Route>, String> {

@@ -38,6 +38,12 @@ impl FlowBalancer {
         self.connections[chosen].1 += 1;
         chosen
     }
+    /// A new flow goes over this connection, whatever the shares say.
+    pub fn assign_to(&mut self, connection: usize) {
+        if let Some((_, flows)) = self.connections.get_mut(connection) {
+            *flows += 1;
+        }
+    }
     /// A flow of this connection has ended.
     pub fn release(&mut self, connection: usize) {
         if let Some((_, flows)) = self.connections.get_mut(connection) {
@@ -71,6 +77,17 @@ impl<A: Copy + PartialEq, F: Copy + Ord> ReverseNat<A, F> {
         let balancer = &mut self.balancer;
         let connection = *self.flows.entry(flow).or_insert_with(|| balancer.assign());
         (connection, self.addresses[connection])
+    }
+    /// A new flow is to go over this connection, and not where the balancer would put it; one that is known stays.
+    pub fn bind(&mut self, flow: F, connection: usize) {
+        if connection < self.addresses.len() && !self.flows.contains_key(&flow) {
+            self.flows.insert(flow, connection);
+            self.balancer.assign_to(connection);
+        }
+    }
+    /// How many flows each connection has.
+    pub fn flows(&self) -> impl Iterator<Item = u64> {
+        self.balancer.flows()
     }
     /// A packet for `destination` comes over a connection: the address that the host knows, or `None` if it is not the
     /// address of that connection.
@@ -118,6 +135,10 @@ mod tests {
         );
         nat.end(7);
         nat.end(7);
+        nat.bind(11, 1);
+        nat.bind(11, 0);
+        nat.bind(12, 2);
+        assert_eq!((nat.outward(11), nat.flows().collect::<Vec<_>>()), ((1, "second"), vec![0, 2]));
         assert_eq!((nat.outward(9), nat.outward(10)), ((0, "first"), (0, "first")));
     }
 

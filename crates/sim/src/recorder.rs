@@ -5,9 +5,9 @@
 
 use crate::record::timeline::{Cause, Event, FrameLine, PacketLine};
 use crate::record::{
-    Capture, CapturedFrame, CapturedKind, CapturedPacket, CapturedTransport, Interface, Station, Timeline,
+    Bss, Capture, CapturedFrame, CapturedKind, CapturedPacket, CapturedTransport, Interface, Station, Timeline,
 };
-use crate::scenario::spec::{Spec, Transport};
+use crate::scenario::spec::{Mac, Radio, Spec, Transport};
 use crate::world::{Body, DropReason, FrameEvent, Loss, Msdu, Observer, Record};
 use airbraid_engine::wire;
 use airbraid_mac::{Access, Address, Frame, FrameKind};
@@ -189,12 +189,18 @@ impl<'a> Recorder<'a> {
             // A CRN says to all what a CTS says: a capture has no other word for it.
             FrameKind::Cts | FrameKind::Crn => CapturedKind::Cts,
             FrameKind::Ack => CapturedKind::Ack,
-            FrameKind::Data => CapturedKind::Data { seq: frame.sequence, retry: frame.retry, packet },
+            FrameKind::Data => CapturedKind::Data {
+                bss: self.bss(frame),
+                power_management: frame.power_management,
+                seq: frame.sequence,
+                retry: frame.retry,
+                packet,
+            },
             FrameKind::PollData | FrameKind::DataAck { .. } | FrameKind::Invite | FrameKind::Join => return,
         };
         let captured = CapturedFrame {
             time: event.start,
-            channel: self.spec.nodes[station.node as usize].radios[station.radio as usize].channel,
+            channel: self.channel(frame, *station),
             rate: frame.rate,
             signal_dbm,
             fcs_ok,
@@ -205,6 +211,34 @@ impl<'a> Recorder<'a> {
         };
         // Writing to memory does not fail.
         let _ = capture.write(0, &captured);
+    }
+
+    fn radio(&self, station: Station) -> &Radio {
+        &self.spec.nodes[station.node as usize].radios[station.radio as usize]
+    }
+
+    fn is_access_point(&self, address: Address) -> bool {
+        let station = self.stations.get(address.0 as usize);
+        station.is_some_and(|station| matches!(self.radio(*station).mac, Mac::AccessPoint(_)))
+    }
+
+    fn bss(&self, frame: &Frame<Msdu>) -> Bss {
+        match (self.is_access_point(frame.from), self.is_access_point(frame.to)) {
+            (true, _) => Bss::FromAccessPoint,
+            (_, true) => Bss::ToAccessPoint,
+            _ => Bss::Independent,
+        }
+    }
+
+    /// The channel that a frame is on: a station with slots has none but its access points'.
+    fn channel(&self, frame: &Frame<Msdu>, station: Station) -> u32 {
+        let own = self.radio(station);
+        let ends = [frame.from, frame.to].into_iter().filter(|end| self.is_access_point(*end));
+        match own.mac {
+            Mac::Slotted(_) => ends.map(|end| self.radio(self.stations[end.0 as usize]).channel).next(),
+            _ => None,
+        }
+        .unwrap_or(own.channel)
     }
 
     /// `options`: of TCP, or all bytes of a packet from outside.
@@ -299,6 +333,7 @@ fn trunk_header(msdu: Msdu) -> Option<Vec<u8>> {
 
 fn frame_line(frame: &Frame<Msdu>, peer: Address) -> FrameLine {
     let kind = match frame.kind {
+        FrameKind::Data if frame.payload.is_none() => "NULL",
         FrameKind::Data => "DATA",
         FrameKind::Ack => "ACK",
         FrameKind::Rts => "RTS",
@@ -317,6 +352,7 @@ fn frame_line(frame: &Frame<Msdu>, peer: Address) -> FrameLine {
         seq: matches!(frame.kind, FrameKind::Data | FrameKind::PollData | FrameKind::DataAck { .. })
             .then_some(frame.sequence),
         retry: frame.retry,
+        dozes: frame.power_management,
         duration: frame.nav,
     }
 }

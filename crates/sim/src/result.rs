@@ -30,6 +30,9 @@ pub struct RunResult {
     pub links: Vec<LinkResult>,
     /// One for each end of each link with local error control.
     pub link_layers: Vec<LinkLayerResult>,
+    /// One for each radio with virtual stations.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub slots: Vec<SlotsResult>,
     /// One for each packet killer.
     pub killers: Vec<KillerResult>,
     /// Packets dropped, by reason; reasons that did not occur are left out.
@@ -76,6 +79,8 @@ pub struct FlowResult {
     pub retransmits: u64,
     /// Expiries of TCP's retransmission timer.
     pub timeouts: u64,
+    /// Mean of the round-trip times that TCP's sender has measured; null where it has measured none, and for UDP.
+    pub rtt_mean_s: Option<f64>,
     /// Seconds from the first packet to the last byte delivered, for a source that ends.
     pub completion_s: Option<f64>,
     /// Share of the data packets sent that came within the flow's deadline; null where it has none.
@@ -208,6 +213,47 @@ pub struct MacResult {
     pub void_grants: u64,
     /// Share of the time in which this radio transmitted.
     pub airtime: f64,
+}
+
+/// What a radio with virtual stations did.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct SlotsResult {
+    /// Its name.
+    pub name: String,
+    /// How often an access point has acknowledged that the station is awake.
+    pub switches: u64,
+    /// Mean time from when the null frame with PS=1 began to contend to the acknowledgement of the one with PS=0; null
+    /// where there was no switch.
+    pub switch_mean_s: Option<f64>,
+    /// Null frames sent, retries included.
+    pub null_frames: u64,
+    /// Null frames given up.
+    pub failed_nulls: u64,
+    /// How often the station left without its access point having acknowledged that.
+    pub unannounced: u64,
+    /// MSDUs that had to make room at the end of a slot.
+    pub returned: u64,
+    /// Slots that were over before the access point had acknowledged that the station is awake.
+    pub missed_slots: u64,
+    /// Its access points.
+    pub access_points: Vec<AccessPointResult>,
+}
+
+/// What an access point did.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct AccessPointResult {
+    /// Its node.
+    pub node: String,
+    /// Its radio.
+    pub radio: String,
+    /// Flows that the station had over it at the end.
+    pub flows: u64,
+    /// MSDUs held because a station dozed.
+    pub held: u64,
+    /// MSDUs taken back because their station had said that it dozes.
+    pub returned: u64,
+    /// MSDUs given up because the buffer was full.
+    pub buffer_drops: u64,
 }
 
 /// What AODV did, all nodes together.

@@ -3,8 +3,8 @@
 
 use super::formula::{Expression, Formula, Needs};
 use super::library::{Library, suggestion};
-use super::models::Entry as ModelEntry;
-use super::reference::{Reference, Row};
+use super::models::{Each, Entry as ModelEntry};
+use super::reference::{Acceptance, Reference, Row};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -175,6 +175,8 @@ struct RunEntry {
     /// Each: the cell's name, then what it sets.
     #[serde(default)]
     cells: Vec<Vec<String>>,
+    /// A cell for each of these values, which are set in the scenario.
+    each: Option<Each>,
 }
 
 #[derive(Deserialize)]
@@ -273,7 +275,7 @@ impl Paper {
                     return Err(format!("row {} is computed twice", entry.id));
                 }
                 let relation = formula.as_ref().map(|formula| matches!(formula, Formula::Relation(_)));
-                if relation.is_some_and(|relation| relation != output.row.value.is_none()) {
+                if relation.is_some_and(|relation| relation != (output.row.acceptance() == Acceptance::Ordering)) {
                     return Err(format!("row {}: an ordering takes a relation, a value takes a value", entry.id));
                 }
                 (output.formula, output.figure) = (formula, Some(number));
@@ -281,7 +283,8 @@ impl Paper {
             }
             figures.push(self::figure(figure)?);
         }
-        let runs = file.runs.into_iter().flat_map(expand).collect();
+        let runs: Vec<Vec<Run>> = file.runs.into_iter().map(expand).collect::<Result<_, _>>()?;
+        let runs = runs.into_iter().flatten().collect();
         let Quick { set: quick, whole: quick_whole } = file.quick;
         let full = file.full.set;
         let models = file.models;
@@ -411,15 +414,19 @@ fn figure(entry: FigureEntry) -> Result<Figure, String> {
 }
 
 /// A run, or one for each of its cells.
-fn expand(entry: RunEntry) -> Vec<Run> {
-    let RunEntry { name, scenario, set, whole, cells } = entry;
-    if cells.is_empty() {
-        return vec![Run { name, scenario, set, whole }];
+fn expand(entry: RunEntry) -> Result<Vec<Run>, String> {
+    let RunEntry { name, scenario, set, whole, cells, each } = entry;
+    let each = each.map(|each| each.settings()).transpose().map_err(|e| format!("run `{name}`: {e}"))?;
+    if cells.is_empty() && each.is_none() {
+        return Ok(vec![Run { name, scenario, set, whole }]);
     }
-    let cell = |mut cell: Vec<String>| {
-        let label = if cell.is_empty() { String::new() } else { cell.remove(0) };
-        let set = set.iter().cloned().chain(cell).collect();
+    let cell = |(label, own): (String, Vec<String>)| {
+        let set = set.iter().cloned().chain(own).collect();
         Run { name: format!("{name}.{label}"), scenario: scenario.clone(), set, whole }
     };
-    cells.into_iter().map(cell).collect()
+    let listed = |mut cell: Vec<String>| {
+        let label = if cell.is_empty() { String::new() } else { cell.remove(0) };
+        (label, cell)
+    };
+    Ok(cells.into_iter().map(listed).chain(each.into_iter().flatten()).map(cell).collect())
 }

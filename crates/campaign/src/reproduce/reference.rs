@@ -136,6 +136,10 @@ impl Row {
             .or(self.tol_abs.map(Acceptance::Absolute))
             .or(self.factor.map(Acceptance::Factor))
             .or(self.min.map(Acceptance::Minimum));
+        // An ordering is its relation, also where the table gives the number that stands in it.
+        if self.kind == "ordering" && self.relation.is_some() {
+            return Acceptance::Ordering;
+        }
         match (bound, &self.value) {
             (Some(bound), Some(_)) => bound,
             (_, Some(_)) => Acceptance::Printed,
@@ -335,6 +339,8 @@ mod tests {
         let row = row("kind='ordering'\nrelation='a > b'");
         let relation = |holds| Relation { holds, sides: Vec::new(), n: 1 };
         assert_eq!((row.accept().as_str(), row.acceptance()), ("a > b", Acceptance::Ordering));
+        let row = self::row("kind='ordering'\nrelation='a < 0.5 b'\nvalue=0.5");
+        assert_eq!((row.accept().as_str(), row.acceptance()), ("a < 0.5 b", Acceptance::Ordering));
         assert_eq!(row.judge_relation(&relation(true)), Standing::Holds);
         assert_eq!(row.judge_relation(&relation(false)), Standing::Broken);
     }

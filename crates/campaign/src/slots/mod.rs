@@ -7,20 +7,19 @@ mod schedule;
 mod svg;
 mod text;
 
+pub use airbraid_sim::models::planner::{Policy, Proof};
 pub use schedule::{PeriodRow, Scheduler, periods, schedule, sweep};
 pub use svg::svg;
 pub use text::text;
 
 use crate::reproduce::reference::short;
 use airbraid_sim::models::Stream;
-use airbraid_sim::models::measured::measured;
+use airbraid_sim::models::planner::arrange;
 use airbraid_sim::models::rtt::{Connection, Sample};
 use airbraid_sim::models::slots::{
-    Arrangement, Budget, Fraction, Layout, Length, Objective, Path, Proven, Refused, Runs, Slot, Station, Timetable,
-    branch_and_bound, min_max, no_policy, random,
+    Arrangement, Fraction, Layout, Length, Refused, Runs, Slot, Station, Timetable, random,
 };
 use airbraid_sim::models::tcp::{Route, Tcp, got};
-
 use airbraid_units::Duration;
 use serde::Serialize;
 
@@ -28,45 +27,6 @@ use serde::Serialize;
 pub const RANDOM_PERIODS: usize = 64;
 /// Round-trip times drawn for each access point: what the paper draws.
 pub const SAMPLES: usize = 10_000;
-
-/// Who decides whose slot comes when.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Policy {
-    /// One block each.
-    NoPolicy,
-    /// By lot.
-    Random,
-    /// MinMax of the paper.
-    MinMax,
-    /// Alg. 1 of the paper, equation 6: best without delays, by branch and bound.
-    Blind,
-    /// Equation 5: best with delays, each round trip as long as it can be.
-    WorstCase,
-    /// Best with delays by the model of round-trip times.
-    Measured,
-}
-
-impl Policy {
-    /// All, in the order of a table.
-    pub const ALL: [Self; 6] =
-        [Self::NoPolicy, Self::Random, Self::MinMax, Self::Blind, Self::WorstCase, Self::Measured];
-    /// Whether it plans with delays.
-    pub fn needs_delays(self) -> bool {
-        matches!(self, Self::WorstCase | Self::Measured)
-    }
-    /// Its name, as it is typed.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::NoPolicy => "no-policy",
-            Self::Random => "random",
-            Self::MinMax => "min-max",
-            Self::Blind => "blind",
-            Self::WorstCase => "worst-case",
-            Self::Measured => "measured",
-        }
-    }
-}
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -178,17 +138,6 @@ pub struct PlanRuns {
     pub line: u64,
 }
 
-/// What is proven of a plan.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Proof {
-    /// No plan is better by its measure.
-    pub best: bool,
-    /// By how much another can be better at most, as a share; null where that is not known.
-    pub gap: Option<f64>,
-    /// Steps of the search, or plans that were looked at.
-    pub steps: u64,
-}
-
 /// What an access point sees of a plan.
 #[derive(Clone, Debug, Serialize)]
 pub struct Seen {
@@ -292,41 +241,19 @@ fn access_points(layout: &Layout, request: &Request) -> Vec<AccessPoint> {
 
 /// The plan of a policy; `known` are the arrangements of the policies before it.
 fn one(layout: &Layout, policy: Policy, request: &Request, known: &mut Vec<Arrangement>) -> Plan {
-    let stations = layout.stations().len();
-    let paths: Vec<Path> = request.routes.iter().map(|route| route.path).collect();
-    let proven = |objective: Objective| {
-        let found = branch_and_bound(layout, &objective, Budget::default());
-        (found.arrangement.clone(), None, Some(proof(&found)))
+    let Some((arrangement, proof)) = arrange(layout, policy, &request.routes, &request.tcp, known) else {
+        let mut stream = Stream::new(request.seed, 0, "slots.random");
+        let owners = random(layout, RANDOM_PERIODS, &mut stream);
+        return weigh(Timetable::of_owners(layout, &owners), None, policy, request);
     };
-    let (arrangement, runs, proof) = match policy {
-        Policy::NoPolicy => (no_policy(layout), None, None),
-        Policy::Random => {
-            let mut stream = Stream::new(request.seed, 0, "slots.random");
-            let owners = random(layout, RANDOM_PERIODS, &mut stream);
-            let timetable = Timetable::of_owners(layout, &owners);
-            return weigh(timetable, None, policy, request);
-        }
-        Policy::MinMax => {
-            let runs = Runs::new(layout);
-            let runs = PlanRuns { search: runs.search.map(|n| n as f64), line: runs.line };
-            (min_max(layout), Some(runs), None)
-        }
-        Policy::Blind => proven(Objective::blind(stations)),
-        Policy::WorstCase => proven(Objective::with_delays(&paths)),
-        Policy::Measured => {
-            let found = measured(layout, &request.routes, &request.tcp, known);
-            let gap = found.all.then_some(0.0);
-            (found.arrangement, None, Some(Proof { best: found.all, gap, steps: found.runs }))
-        }
-    };
+    let runs = (policy == Policy::MinMax).then(|| {
+        let runs = Runs::new(layout);
+        PlanRuns { search: runs.search.map(|n| n as f64), line: runs.line }
+    });
     let timetable = Timetable::new(layout, &arrangement);
     let plan = Plan { runs, proof, ..weigh(timetable, Some(&arrangement), policy, request) };
     known.push(arrangement);
     plan
-}
-
-fn proof(found: &Proven) -> Proof {
-    Proof { best: found.exact(), gap: Some(found.gap_ppm() as f64 / 1e6), steps: found.nodes }
 }
 
 /// What the models say of a timetable.

@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn the_papers_cases_are_solved() {
-        let ms = |all: &[f64]| all.iter().map(|x| (x * 1e6) as u64).collect::<Vec<u64>>();
+        let us = |all: &[u64]| all.iter().map(|us| us * 1_000).collect::<Vec<u64>>();
         let found = [1, 2, 3].map(|number| {
             branch_and_bound(&case(number), &Objective::blind(case(number).stations().len()), Budget::default())
         });
@@ -308,7 +308,11 @@ mod tests {
         let worst: Vec<_> = (1..=3).zip(&found).map(|(n, found)| found.arrangement.worst_ns(&case(n))).collect();
         assert_eq!(
             worst,
-            [ms(&[15.0, 105.0, 105.0, 105.0, 105.0]), ms(&[12.5, 87.5, 37.5]), ms(&[18.75, 63.75, 135.0])]
+            [
+                us(&[15_000, 105_000, 105_000, 105_000, 105_000]),
+                us(&[12_500, 87_500, 37_500]),
+                us(&[18_750, 63_750, 135_000])
+            ]
         );
     }
 

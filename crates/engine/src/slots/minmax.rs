@@ -193,11 +193,11 @@ mod tests {
 
     #[test]
     fn the_papers_cases() {
-        let ms = |all: &[f64]| all.iter().map(|x| (x * 1e6) as u64).collect::<Vec<u64>>();
+        let us = |all: &[u64]| all.iter().map(|us| us * 1_000).collect::<Vec<u64>>();
         let found = [1, 2, 3].map(|number| min_max(&case(number)).worst_ns(&case(number)));
-        assert_eq!(found[0], ms(&[15.0, 105.0, 105.0, 105.0, 105.0]));
-        assert_eq!(found[1], ms(&[12.5, 87.5, 37.5]));
-        assert_eq!(found[2], ms(&[18.75, 80.0, 135.0]));
+        assert_eq!(found[0], us(&[15_000, 105_000, 105_000, 105_000, 105_000]));
+        assert_eq!(found[1], us(&[12_500, 87_500, 37_500]));
+        assert_eq!(found[2], us(&[18_750, 80_000, 135_000]));
         assert_eq!(min_max(&case(2)).owners(), [0, 2, 0, 2, 0, 2, 0, 1]);
     }
 

@@ -72,11 +72,11 @@ mod tests {
 
     #[test]
     fn the_papers_cases_without_a_policy() {
-        let ms = |all: &[f64]| all.iter().map(|x| (x * 1e6) as u64).collect::<Vec<u64>>();
+        let us = |all: &[u64]| all.iter().map(|us| us * 1_000).collect::<Vec<u64>>();
         let found = [1, 2, 3].map(|number| no_policy(&case(number)).worst_ns(&case(number)));
-        assert_eq!(found[0], ms(&[60.0, 105.0, 105.0, 105.0, 105.0]));
-        assert_eq!(found[1], ms(&[50.0, 87.5, 62.5]));
-        assert_eq!(found[2], ms(&[52.5, 112.5, 135.0]));
+        assert_eq!(found[0], us(&[60_000, 105_000, 105_000, 105_000, 105_000]));
+        assert_eq!(found[1], us(&[50_000, 87_500, 62_500]));
+        assert_eq!(found[2], us(&[52_500, 112_500, 135_000]));
     }
 
     #[test]

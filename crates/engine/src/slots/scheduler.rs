@@ -185,49 +185,35 @@ mod tests {
         fn no_move_makes_it_better(rates in proptest::collection::vec((100u64..20_000, 1_000u64..30_000), 1..6), ms in 0u64..3) {
             let all = access(&rates);
             let switch = Duration::from_millis(ms);
-            let limit = |i: usize| rates[i].0 as f64 / rates[i].1 as f64;
-            for (planner, log) in [(fat_vap as fn(&[Access], _, _) -> _, false), (themis, true)] {
+            let period = PERIOD.as_nanos();
+            for (planner, is_product) in [(fat_vap as fn(&[Access], _, _) -> _, false), (themis, true)] {
                 let Ok(parts) = planner(&all, PERIOD, switch) else { continue };
-                let f: Vec<f64> = parts.iter().map(|p| p.numerator() as f64 / p.denominator() as f64).collect();
-                let used = f.iter().filter(|f| **f > 0.0).count();
-                let switching = if used == 1 { 0.0 } else { ms as f64 * used as f64 / 100.0 };
-                prop_assert!(f.iter().sum::<f64>() + switching <= 1.0 + 1e-9);
-                prop_assert!(f.iter().enumerate().all(|(i, f)| *f <= limit(i) + 1e-9));
-                let worth = |f: &[f64]| -> f64 {
-                    f.iter().zip(&rates).filter(|(f, _)| **f > 0.0)
-                        .map(|(f, (_, w))| if log { libm_log(f * *w as f64) } else { f * *w as f64 }).sum()
+                let times: Vec<u64> = parts.iter().map(|part| part.part_of(period).0).collect();
+                let used = times.iter().filter(|time| **time > 0).count() as u64;
+                let switching = if used == 1 { 0 } else { used * switch.as_nanos() };
+                prop_assert!(times.iter().sum::<u64>() + switching <= period);
+                // Rates are in kbit/s on both sides.
+                let fits = |i: usize, time: u64| {
+                    u128::from(time) * u128::from(rates[i].1) <= u128::from(period) * u128::from(rates[i].0)
                 };
-                for (a, b) in (0..f.len()).flat_map(|a| (0..f.len()).map(move |b| (a, b))) {
-                    let mut moved = f.clone();
-                    moved[a] -= 0.01;
-                    moved[b] += 0.01;
-                    if a != b && f[b] > 0.0 && moved[a] > 0.0 && moved[b] <= limit(b) {
-                        prop_assert!(worth(&moved) <= worth(&f) + 1e-6 * worth(&f).abs());
+                prop_assert!(times.iter().enumerate().all(|(i, time)| fits(i, *time)));
+                let move_ns = period / 100;
+                for (a, b) in (0..times.len()).flat_map(|a| (0..times.len()).map(move |b| (a, b))) {
+                    if a == b || times[b] == 0 || times[a] <= move_ns || !fits(b, times[b] + move_ns) {
+                        continue;
                     }
+                    let moved = (times[a] - move_ns, times[b] + move_ns);
+                    let worth = |(x, y): (u64, u64)| match is_product {
+                        // The others' factors, and the rates, are the same on both sides.
+                        true => u128::from(x) * u128::from(y),
+                        false => u128::from(x) * u128::from(rates[a].1) + u128::from(y) * u128::from(rates[b].1),
+                    };
+                    // Parts are cut to whole nanoseconds: two of them, at the largest rate.
+                    let dust = if is_product { 2 * u128::from(times[a] + times[b]) } else { 2 * 30_000 };
+                    let now = worth((times[a], times[b]));
+                    prop_assert!(worth(moved) <= now + dust, "{times:?}: {a} to {b}");
                 }
             }
         }
-    }
-
-    /// The natural logarithm by its series, good enough to compare with: the engine has no other.
-    fn libm_log(x: f64) -> f64 {
-        let mut halvings = 0.0;
-        let mut y = x;
-        while y > 1.5 {
-            y /= 2.0;
-            halvings += 1.0;
-        }
-        while y < 0.75 {
-            y *= 2.0;
-            halvings -= 1.0;
-        }
-        let z = (y - 1.0) / (y + 1.0);
-        let mut term = z;
-        let mut sum = 0.0;
-        for k in 0..20 {
-            sum += term / f64::from(2 * k + 1);
-            term *= z * z;
-        }
-        2.0 * sum + halvings * std::f64::consts::LN_2
     }
 }

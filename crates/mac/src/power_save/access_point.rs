@@ -94,6 +94,14 @@ impl<P: Packet + Copy> AccessPoint<P> {
         self.find(station).map_or(0, |index| self.stations[index].buffer.len())
     }
 
+    /// Whether an MSDU for this neighbour would find room, in its buffer or in the interface queue.
+    pub fn has_room(&self, neighbour: Address) -> bool {
+        match self.held_for(neighbour) {
+            Some(index) => self.stations[index].buffer.len() < self.buffer_limit,
+            None => self.dcf.has_room(),
+        }
+    }
+
     /// Whether the station is associated and has said that it dozes, or never spoken.
     pub fn dozes(&self, station: Address) -> bool {
         self.find(station).is_some_and(|index| self.stations[index].dozes)

@@ -169,6 +169,11 @@ impl<P: Packet + Copy> SlottedStation<P> {
         self.stations.iter().map(|(_, dcf)| dcf.queue_len()).sum()
     }
 
+    /// Whether an MSDU for this neighbour would find room in the queue of its virtual station.
+    pub fn has_room(&self, neighbour: Address) -> bool {
+        self.stations[self.station_for(neighbour)].1.has_room()
+    }
+
     /// The virtual station whose neighbour this is; the first for whoever is none of its access points.
     fn station_for(&self, neighbour: Address) -> usize {
         self.stations.iter().position(|(station, _)| station.access_point == neighbour).unwrap_or(0)

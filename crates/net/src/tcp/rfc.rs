@@ -125,6 +125,7 @@ impl Rfc {
         self.timed = None;
         self.rto.sample(sent, now);
         self.tcp.stats.rtt_samples += 1;
+        self.tcp.stats.rtt_sum += now.saturating_since(sent);
     }
 
     fn restart_timer(&mut self, now: Instant) {

@@ -56,6 +56,8 @@ pub struct SenderStats {
     pub window_probes: u64,
     /// Round trips that went into the timeout.
     pub rtt_samples: u64,
+    /// Their sum.
+    pub rtt_sum: Duration,
     /// Tail loss probes (RFC 8985, section 7.3); profile `linux`.
     pub tail_probes: u64,
     /// Reductions of the window that proved needless and were taken back; profile `linux`.

@@ -5,6 +5,7 @@
 
 pub mod mathis;
 pub mod measured;
+pub mod planner;
 pub mod rtt;
 pub mod tcp;
 

@@ -1,4 +1,5 @@
-//! IEEE 802.11 frames as bytes, for captures: RTS, CTS, ACK and data in an independent BSS, with a real FCS.
+//! IEEE 802.11 frames as bytes, for captures: RTS, CTS, ACK and data, with a real FCS; data in an independent BSS, or to or
+//! from an access point.
 //!
 //! Formats of 802.11-2020: 9.3.1.2 to 9.3.1.4 (control), 9.3.2.1 (data), 9.2.4.8 (FCS); LLC and SNAP of 802.2 and RFC
 //! 1042. Never the simulator's own view of a frame: whoever captures describes the frame in [`CapturedFrame`].
@@ -57,6 +58,10 @@ pub enum CapturedKind<'a> {
     Ack,
     /// Data.
     Data {
+        /// Whose BSS it is in.
+        bss: Bss,
+        /// The Power Management subfield.
+        power_management: bool,
         /// Sequence number of the MSDU; the frame carries its lower 12 bits.
         seq: u16,
         /// Whether it was sent before.
@@ -66,14 +71,29 @@ pub enum CapturedKind<'a> {
     },
 }
 
+/// The basic service set of a data frame: what To DS and From DS say, and the third address.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bss {
+    /// The one independent BSS that all stations are in.
+    #[default]
+    Independent,
+    /// To an access point, which is receiver and destination.
+    ToAccessPoint,
+    /// From an access point, which is sender and source.
+    FromAccessPoint,
+}
+
 /// Frame control: type and subtype in the first byte (9.2.4.1).
 const RTS: u8 = 0xb4;
 const CTS: u8 = 0xc4;
 const ACK: u8 = 0xd4;
 const DATA: u8 = 0x08;
 const NULL: u8 = 0x48;
-/// Frame control: the retry bit of the second byte.
+/// Frame control: bits of the second byte.
+const TO_DS: u8 = 0x01;
+const FROM_DS: u8 = 0x02;
 const RETRY: u8 = 0x08;
+const POWER_MANAGEMENT: u8 = 0x10;
 /// The BSSID of the one independent BSS that all stations are in.
 const BSSID: [u8; 6] = [0x02, 0xab, 0x1d, 0, 0, 0];
 /// LLC and SNAP with the organisation code of Ethernet types.
@@ -102,10 +122,17 @@ pub fn append(out: &mut Vec<u8>, frame: &CapturedFrame<'_>) {
             header(RTS, 0);
             out.extend(from);
         }
-        CapturedKind::Data { seq, retry, packet } => {
-            header(if packet.is_some() { DATA } else { NULL }, if retry { RETRY } else { 0 });
+        CapturedKind::Data { bss, power_management, seq, retry, packet } => {
+            let (direction, third) = match bss {
+                Bss::Independent => (0, BSSID),
+                Bss::ToAccessPoint => (TO_DS, to),
+                Bss::FromAccessPoint => (FROM_DS, from),
+            };
+            let flag = |is_set: bool, bit: u8| if is_set { bit } else { 0 };
+            let flags = direction | flag(retry, RETRY) | flag(power_management, POWER_MANAGEMENT);
+            header(if packet.is_some() { DATA } else { NULL }, flags);
             out.extend(from);
-            out.extend(BSSID);
+            out.extend(third);
             out.extend(((seq & 0xfff) << 4).to_le_bytes());
             if let Some(packet) = packet {
                 body(out, &packet);

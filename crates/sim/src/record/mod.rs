@@ -13,7 +13,7 @@ pub mod series;
 pub mod timeline;
 
 pub use delay::DelayStats;
-pub use dot11::{CapturedFrame, CapturedKind, Station};
+pub use dot11::{Bss, CapturedFrame, CapturedKind, Station};
 pub use ip::{CapturedPacket, CapturedTransport, ip_address};
 pub use pcapng::{Capture, Interface};
 pub use series::{Gauge, Series};

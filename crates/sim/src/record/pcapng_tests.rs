@@ -1,7 +1,7 @@
 //! A capture with one frame of each kind, read back by the crate that wrote it and, where it is installed, by tshark.
 
 use super::*;
-use crate::record::{CapturedKind, CapturedPacket, CapturedTransport};
+use crate::record::{Bss, CapturedKind, CapturedPacket, CapturedTransport};
 use airbraid_mac::phy::{HR_DSSS_RATES, OFDM_RATES};
 use airbraid_units::Instant;
 use pcap_file::pcapng::{Block, PcapNgReader};
@@ -26,9 +26,17 @@ fn tcp(payload: u32) -> CapturedPacket<'static> {
     }
 }
 
-/// RTS, CTS, data with TCP, ACK, a broken and repeated data frame, UDP, a packet with a trunk header, a broadcast.
+/// RTS, CTS, data with TCP, ACK, a broken and repeated data frame, UDP, a packet with a trunk header, a broadcast, null
+/// frames among equals, to an access point (its sender is about to doze) and from one.
 fn frames() -> Vec<CapturedFrame<'static>> {
-    let data = |seq, retry, packet| CapturedKind::Data { seq, retry, packet: Some(packet) };
+    let data = |seq, retry, packet| CapturedKind::Data {
+        bss: Bss::Independent,
+        power_management: false,
+        seq,
+        retry,
+        packet: Some(packet),
+    };
+    let null = |bss, power_management| CapturedKind::Data { bss, power_management, seq: 4, retry: false, packet: None };
     let udp = CapturedPacket { transport: CapturedTransport::Udp, payload: 1_024, ..tcp(0) };
     let trunk = CapturedPacket { trunk_header: Some(&[0, 0, 0, 7]), ..tcp(1_448) };
     let base = CapturedFrame {
@@ -54,7 +62,9 @@ fn frames() -> Vec<CapturedFrame<'static>> {
         CapturedFrame { kind: data(4_095, false, udp), rate: OFDM_RATES[7], ..base },
         CapturedFrame { kind: data(2, false, trunk), ..base },
         CapturedFrame { kind: data(3, false, tcp(0)), dst: None, rate: HR_DSSS_RATES[2], ..base },
-        CapturedFrame { kind: CapturedKind::Data { seq: 4, retry: false, packet: None }, ..base },
+        CapturedFrame { kind: null(Bss::Independent, false), ..base },
+        CapturedFrame { kind: null(Bss::ToAccessPoint, true), ..base },
+        CapturedFrame { kind: null(Bss::FromAccessPoint, false), ..base },
     ];
     for (frame, ms) in frames.iter_mut().zip(0..) {
         frame.time = Instant::from_nanos(12_345_678_901 + ms * 2_000_000);
@@ -95,9 +105,9 @@ fn whole_frames_have_the_standards_lengths() {
     let lengths: Vec<usize> = packets.iter().map(|(length, ..)| *length).collect();
     // The sender's own frame carries no signal: a radiotap header one byte shorter.
     let ip = |n: usize| tap + 24 + 8 + n + 4;
-    let expected =
-        [tap + 20, tap + 14, ip(1_500) - 1, tap + 14, ip(1_499), ip(1_499), ip(1_052), ip(1_504), ip(52), tap + 28];
-    assert_eq!(lengths, expected);
+    let expected = [tap + 20, tap + 14, ip(1_500) - 1, tap + 14, ip(1_499), ip(1_499), ip(1_052), ip(1_504), ip(52)];
+    assert_eq!(lengths[..9], expected);
+    assert_eq!(lengths[9..], [tap + 28; 3]);
     assert!(packets.iter().all(|(length, original, _)| *length == *original as usize));
     assert_eq!(packets[0].2, 12_345_678_901);
 }
@@ -138,22 +148,27 @@ fn tshark(name: &str, bytes: &[u8], arguments: &[&str]) -> Option<String> {
 #[test]
 fn wireshark_finds_every_checksum_right_and_nothing_malformed() {
     let fields = "frame.number radiotap.channel.freq radiotap.datarate radiotap.dbm_antsignal wlan.fc.type_subtype \
-                  wlan.ta wlan.seq wlan.fcs.status ip.checksum.status tcp.checksum.status udp.checksum.status ip.dst";
+                  wlan.ta wlan.seq wlan.fcs.status ip.checksum.status tcp.checksum.status udp.checksum.status ip.dst \
+                  wlan.fc.ds wlan.fc.pwrmgt";
     let mut arguments = vec!["-T", "fields"];
     fields.split_whitespace().for_each(|field| arguments.extend(["-e", field]));
     let Some(table) = tshark("fields", &capture(None), &arguments) else { return };
     // Status 1 is good, 0 is bad: only frame 5, which was received with errors, has a bad FCS.
     let expected = "\
-        1\t2452\t11\t-62\t0x001b\t02:00:00:00:00:00\t\t1\t\t\t\t\n\
-        2\t2452\t1\t-62\t0x001c\t\t\t1\t\t\t\t\n\
-        3\t2452\t11\t\t0x0020\t02:00:00:00:00:00\t0\t1\t1\t1\t\t10.0.1.45\n\
-        4\t2452\t1\t-62\t0x001d\t\t\t1\t\t\t\t\n\
-        5\t2452\t11\t-62\t0x0020\t02:00:00:00:00:00\t1\t0\t1\t1\t\t10.0.1.45\n\
-        6\t2452\t11\t-62\t0x0020\t02:00:00:00:00:00\t1\t1\t1\t1\t\t10.0.1.45\n\
-        7\t2452\t54\t-62\t0x0020\t02:00:00:00:00:00\t4095\t1\t1\t\t1\t10.0.1.45\n\
-        8\t2452\t11\t-62\t0x0020\t02:00:00:00:00:00\t2\t1\t\t\t\t\n\
-        9\t2452\t5.5\t-62\t0x0020\t02:00:00:00:00:00\t3\t1\t1\t1\t\t10.0.1.45\n\
-        10\t2452\t11\t-62\t0x0024\t02:00:00:00:00:00\t4\t1\t\t\t\t\n";
+        1\t2452\t11\t-62\t0x001b\t02:00:00:00:00:00\t\t1\t\t\t\t\t0x00\t0\n\
+        2\t2452\t1\t-62\t0x001c\t\t\t1\t\t\t\t\t0x00\t0\n\
+        3\t2452\t11\t\t0x0020\t02:00:00:00:00:00\t0\t1\t1\t1\t\t10.0.1.45\t0x00\t0\n\
+        4\t2452\t1\t-62\t0x001d\t\t\t1\t\t\t\t\t0x00\t0\n\
+        5\t2452\t11\t-62\t0x0020\t02:00:00:00:00:00\t1\t0\t1\t1\t\t10.0.1.45\t0x00\t0\n\
+        6\t2452\t11\t-62\t0x0020\t02:00:00:00:00:00\t1\t1\t1\t1\t\t10.0.1.45\t0x00\t0\n\
+        7\t2452\t54\t-62\t0x0020\t02:00:00:00:00:00\t4095\t1\t1\t\t1\t10.0.1.45\t0x00\t0\n\
+        8\t2452\t11\t-62\t0x0020\t02:00:00:00:00:00\t2\t1\t\t\t\t\t0x00\t0\n\
+        9\t2452\t5.5\t-62\t0x0020\t02:00:00:00:00:00\t3\t1\t1\t1\t\t10.0.1.45\t0x00\t0\n\
+        10\t2452\t11\t-62\t0x0024\t02:00:00:00:00:00\t4\t1\t\t\t\t\t0x00\t0\n\
+        11\t2452\t11\t-62\t0x0024\t02:00:00:00:00:00\t4\t1\t\t\t\t\t0x01\t1\n\
+        12\t2452\t11\t-62\t0x0024\t02:00:00:00:00:00\t4\t1\t\t\t\t\t0x02\t0\n";
+    // Some versions print flags as words.
+    let table = table.replace("False", "0").replace("True", "1");
     assert_eq!(table, expected);
 }
 

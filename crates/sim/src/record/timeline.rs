@@ -63,7 +63,7 @@ pub enum Cause {
 /// A frame in a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FrameLine {
-    /// `DATA`, `RTS`, `CTS`, `ACK`.
+    /// `DATA`, `NULL`, `RTS`, `CTS`, `ACK`.
     pub kind: &'static str,
     /// Index of the other radio among the timeline's names; `None`: all who hear it.
     pub peer: Option<usize>,
@@ -75,6 +75,8 @@ pub struct FrameLine {
     pub seq: Option<u16>,
     /// Whether it was sent before.
     pub retry: bool,
+    /// The Power Management subfield: its sender is about to doze.
+    pub dozes: bool,
     /// The Duration field.
     pub duration: Duration,
 }
@@ -159,7 +161,8 @@ impl Timeline {
         if let Some(seq) = frame.seq {
             write!(out, "  seq {seq:<4}")?;
         }
-        if frame.retry { out.write_str("  retry") } else { Ok(()) }
+        out.write_str(if frame.retry { "  retry" } else { "" })?;
+        out.write_str(if frame.dozes { "  PS" } else { "" })
     }
 
     fn name(&self, who: usize) -> &str {
@@ -207,6 +210,7 @@ mod tests {
             rate: BitRate::from_kbps(kbps),
             seq,
             retry: false,
+            dozes: false,
             duration: Duration::from_micros(us),
         }
     }

@@ -44,7 +44,7 @@ const fn count(name: &'static str) -> Metric {
 }
 
 /// Metrics of a flow: `flow.NAME.METRIC`.
-pub const FLOW: [Metric; 15] = [
+pub const FLOW: [Metric; 16] = [
     metric("goodput", "goodput_bps", Unit::BitPerSecond),
     metric("ip_throughput", "ip_throughput_bps", Unit::BitPerSecond),
     metric("delivered", "delivered_bytes", Unit::Byte),
@@ -52,6 +52,7 @@ pub const FLOW: [Metric; 15] = [
     count("received_packets"),
     count("retransmits"),
     count("timeouts"),
+    metric("rtt_mean", "rtt_mean_s", Unit::Second),
     metric("completion", "completion_s", Unit::Second),
     metric("on_time", "on_time", Unit::Share),
     metric("delay_min", "delay_min_s", Unit::Second),
@@ -144,6 +145,18 @@ pub const LINK_LAYER: [Metric; 15] = [
     count("repaired"),
     count("lost"),
 ];
+/// Metrics of a radio with virtual stations: `slots.NAME.METRIC`.
+pub const SLOTS: [Metric; 7] = [
+    count("switches"),
+    metric("switch_mean", "switch_mean_s", Unit::Second),
+    count("null_frames"),
+    count("failed_nulls"),
+    count("unannounced"),
+    count("returned"),
+    count("missed_slots"),
+];
+/// Metrics of one of its access points: `slots.NAME.NODE.RADIO.METRIC`.
+pub const ACCESS_POINT: [Metric; 4] = [count("flows"), count("held"), count("returned"), count("buffer_drops")];
 /// Metrics of a packet killer: `killer.NAME.METRIC`.
 pub const KILLER: [Metric; 11] = [
     count("frames"),
@@ -201,6 +214,18 @@ pub(crate) fn resolve(path: &str, spec: &Spec) -> Result<(String, Unit), Complai
             }
             find(path, metric, &[&LINK_LAYER])
         }
+        ["slots", name, metric] => {
+            named("slots", name, spec.slots.iter().map(|s| s.name.as_str()))?;
+            find(path, metric, &[&SLOTS])
+        }
+        ["slots", name, host, radio, metric] => {
+            named("slots", name, spec.slots.iter().map(|s| s.name.as_str()))?;
+            let of_name = spec.slots.iter().filter(|s| s.name == name).flat_map(|s| &s.access_points);
+            let points = || of_name.clone().map(|(n, r)| (node(*n), spec.nodes[*n].radios[*r].name.as_str()));
+            named("access point", host, points().map(|(node, _)| node))?;
+            named("radio", radio, points().filter(|(node, _)| *node == host).map(|(_, radio)| radio))?;
+            find(path, metric, &[&ACCESS_POINT])
+        }
         ["killer", name, metric] => {
             named("killer", name, spec.killers.iter().map(|k| k.name.as_str()))?;
             find(path, metric, &[&KILLER])
@@ -212,7 +237,7 @@ pub(crate) fn resolve(path: &str, spec: &Spec) -> Result<(String, Unit), Complai
         ["drops", reason] if !reason.is_empty() => Ok((path.to_owned(), Unit::Count)),
         _ => {
             let help = "flow.NAME.METRIC, trunk.NAME.METRIC, trunk.NAME.FROM.METRIC, link.NAME.FROM.METRIC, \
-                        mac.NODE.RADIO.METRIC, link_layer.NODE.PEER.METRIC, killer.NAME.METRIC, packets.METRIC, routing.METRIC, total.METRIC, \
+                        mac.NODE.RADIO.METRIC, link_layer.NODE.PEER.METRIC, slots.NAME.METRIC, slots.NAME.NODE.RADIO.METRIC, killer.NAME.METRIC, packets.METRIC, routing.METRIC, total.METRIC, \
                         drops.REASON";
             Err(Complaint::new(format!("`{path}` is no metric"), format!("metrics are {help}")))
         }

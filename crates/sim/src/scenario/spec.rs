@@ -2,11 +2,13 @@
 
 use crate::killer;
 use crate::phy::RadioConfig;
+use airbraid_engine::slots::{Layout, Timetable};
 use airbraid_engine::trunk::Policy;
 use airbraid_engine::{TrafficClass, link};
 use airbraid_mac::dcf::DcfConfig;
 use airbraid_mac::multichannel::MultichannelConfig;
 use airbraid_mac::polled::PolledConfig;
+use airbraid_mac::power_save::{AccessPointConfig, PlannedSlot};
 use airbraid_net::aodv::AodvConfig;
 use airbraid_net::link::{LinkConfig, Loss};
 use airbraid_net::source::Source;
@@ -39,6 +41,8 @@ pub struct Spec {
     pub trunks: Vec<Trunk>,
     /// Plain links.
     pub links: Vec<Link>,
+    /// Radios that go from one access point to the next.
+    pub slots: Vec<Slots>,
     /// Packet killers.
     pub killers: Vec<Killer>,
     /// Transfers.
@@ -211,6 +215,63 @@ pub enum Mac {
     Polled(PolledConfig),
     /// MCMAC and Bi-MCMAC: a control channel and data channels, one transceiver.
     Multichannel(MultichannelConfig),
+    /// 802.11 DCF, and a buffer for each station that dozes.
+    AccessPoint(AccessPointConfig),
+    /// A virtual station at each of several access points.
+    Slotted(SlottedRadio),
+}
+
+/// What a radio with virtual stations has beside its slots.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SlottedRadio {
+    /// The DCF of each virtual station.
+    pub dcf: DcfConfig,
+    /// How long the radio is deaf when it changes its channel.
+    pub retuning: Duration,
+    /// How often a null frame is sent before it is given up.
+    pub null_attempts: u32,
+}
+
+/// A radio that goes from one access point to the next, period after period.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slots {
+    /// Its name.
+    pub name: String,
+    /// The radio (node, radio).
+    pub radio: (usize, usize),
+    /// Its access points (node, radio): a virtual station at each.
+    pub access_points: Vec<(usize, usize)>,
+    /// What each of them has of a period \[ns\]: the shares of the flows too.
+    pub shares_ns: Vec<u64>,
+    /// When it serves which.
+    pub plan: SlotSource,
+}
+
+/// Where slots come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SlotSource {
+    /// A period, repeated.
+    Fixed(Vec<PlannedSlot>),
+    /// Each slot by lot, by the seed of a run.
+    Lots(Layout),
+}
+
+/// The slots of a timetable, and nobody's between and behind them.
+pub fn slots_of(timetable: &Timetable) -> Vec<PlannedSlot> {
+    let mut slots = Vec::with_capacity(timetable.slots().len() + 1);
+    let mut now = 0;
+    let mut gap = |slots: &mut Vec<PlannedSlot>, until: u64, next: u64| {
+        if until > now {
+            slots.push(PlannedSlot { station: None, length: Duration::from_nanos(until - now) });
+        }
+        now = next;
+    };
+    for slot in timetable.slots() {
+        gap(&mut slots, slot.start_ns, slot.start_ns + slot.length_ns);
+        slots.push(PlannedSlot { station: Some(slot.station), length: Duration::from_nanos(slot.length_ns) });
+    }
+    gap(&mut slots, timetable.period().as_nanos(), 0);
+    slots
 }
 
 impl Mac {
@@ -220,6 +281,8 @@ impl Mac {
             Self::Dcf(config) => config.queue_limit,
             Self::Polled(config) => config.queue_limit,
             Self::Multichannel(config) => config.dcf.queue_limit,
+            Self::AccessPoint(config) => config.dcf.queue_limit,
+            Self::Slotted(config) => config.dcf.queue_limit,
         }
     }
     /// The configuration of 802.11 DCF, or what a multi-channel MAC shares with it.
@@ -228,6 +291,8 @@ impl Mac {
             Self::Dcf(config) => Some(config),
             Self::Polled(_) => None,
             Self::Multichannel(config) => Some(&config.dcf),
+            Self::AccessPoint(config) => Some(&config.dcf),
+            Self::Slotted(config) => Some(&config.dcf),
         }
     }
 }
@@ -292,6 +357,8 @@ pub struct Flow {
     pub to: usize,
     /// Whether each run draws both ends by its seed.
     pub random_ends: bool,
+    /// The access point by which a host with several gets or sends it; `None`: its load balancer chooses.
+    pub via: Option<(usize, usize)>,
     /// TCP or UDP.
     pub transport: Transport,
     /// What the application has to send.

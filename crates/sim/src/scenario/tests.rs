@@ -6,6 +6,7 @@ mod link_layer;
 mod polled;
 mod robust;
 mod said_over;
+mod slots;
 mod wrong;
 
 use super::spec::Spec;

@@ -86,6 +86,10 @@ fn unreachable(spec: &Spec, warnings: &mut Vec<String>) {
 fn neighbours(spec: &Spec, a: usize, b: usize) -> bool {
     let joined = |between: &[usize; 2]| between.contains(&a) && between.contains(&b);
     spec.links.iter().any(|l| joined(&l.between))
+        || spec.slots.iter().any(|slots| {
+            let serves = |x, y| slots.radio.0 == x && slots.access_points.iter().any(|at| at.0 == y);
+            serves(a, b) || serves(b, a)
+        })
         || spec.nodes[a].radios.iter().any(|x| spec.nodes[b].radios.iter().any(|y| hears(spec, (a, x), (b, y))))
 }
 

@@ -1,12 +1,15 @@
 //! Whichever medium access a station has: one enum, so that no call goes through a table of functions.
 
 use super::packet::Msdu;
-use crate::scenario::spec::Mac;
+use super::slotted::{self, address};
+use crate::scenario::spec::{Mac, Spec};
 use airbraid_engine::{Machine, Stream, Wake};
 use airbraid_mac::dcf::Dcf;
 use airbraid_mac::multichannel::{Multichannel, MultichannelStats};
 use airbraid_mac::polled::Polled;
+use airbraid_mac::power_save::{AccessPoint, BufferStats, SlottedStation, SwitchStats};
 use airbraid_mac::{Address, MacInput, MacOutput, MacStats};
+use airbraid_net::refusal::Refusal;
 use airbraid_units::Instant;
 
 /// A station's MAC.
@@ -22,27 +25,54 @@ pub(super) enum Access {
     Polled(Box<Polled<Msdu>>),
     /// MCMAC or Bi-MCMAC.
     Multichannel(Box<Multichannel<Msdu>>),
+    /// An access point for stations that doze.
+    AccessPoint(Box<AccessPoint<Msdu>>),
+    /// A station with a virtual station at each of several access points.
+    Slotted(Box<SlottedStation<Msdu>>),
 }
 
 impl Access {
-    pub fn new(mac: &Mac, index: u32, seed: u64) -> Self {
-        let random = |purpose| Stream::new(seed, u64::from(index), purpose);
-        match mac {
-            Mac::Dcf(config) => Self::Dcf(Dcf::new(*config, Address(index), random("dcf.backoff"))),
-            Mac::Polled(config) => Self::Polled(Box::new(Polled::new(*config, Address(index), random("polled.join")))),
+    /// The MAC of the radio at `at` (node, radio), with what it is told of others by the scenario.
+    ///
+    /// # Errors
+    /// A station whose slots are not those of access points that there are: the scenario was not checked.
+    pub fn new(spec: &Spec, first: &[u32], at: (usize, usize), seed: u64) -> Result<Self, Refusal> {
+        let own = address(first, at);
+        let random = |purpose| Stream::new(seed, u64::from(own.0), purpose);
+        Ok(match &spec.nodes[at.0].radios[at.1].mac {
+            Mac::Dcf(config) => Self::Dcf(Dcf::new(*config, own, random("dcf.backoff"))),
+            Mac::Polled(config) => Self::Polled(Box::new(Polled::new(*config, own, random("polled.join")))),
             Mac::Multichannel(config) => {
                 let (backoff, choice) = (random("multichannel.backoff"), random("multichannel.choice"));
-                Self::Multichannel(Box::new(Multichannel::new(*config, Address(index), backoff, choice)))
+                Self::Multichannel(Box::new(Multichannel::new(*config, own, backoff, choice)))
             }
+            Mac::AccessPoint(config) => slotted::access_point(spec, first, at, *config, seed),
+            Mac::Slotted(radio) => slotted::station(spec, first, at, *radio, seed)?,
+        })
+    }
+
+    /// Whether it acts without being asked to: it wants to be woken from the beginning.
+    pub fn begins_by_itself(&self) -> bool {
+        matches!(self, Self::Polled(_) | Self::Slotted(_))
+    }
+
+    /// Whether it has room for a packet to this neighbour, where that is not for its one queue to say.
+    pub fn room_towards(&self, neighbour: Address) -> Option<bool> {
+        match self {
+            Self::AccessPoint(mac) => Some(mac.has_room(neighbour)),
+            Self::Slotted(mac) => Some(mac.has_room(neighbour)),
+            Self::Dcf(_) | Self::Polled(_) | Self::Multichannel(_) => None,
         }
     }
 
     /// What it has counted.
-    pub fn stats(&self) -> &MacStats {
+    pub fn stats(&self) -> MacStats {
         match self {
-            Self::Dcf(mac) => mac.stats(),
-            Self::Polled(mac) => mac.stats(),
-            Self::Multichannel(mac) => mac.stats(),
+            Self::Dcf(mac) => *mac.stats(),
+            Self::Polled(mac) => *mac.stats(),
+            Self::Multichannel(mac) => *mac.stats(),
+            Self::AccessPoint(mac) => *mac.stats(),
+            Self::Slotted(mac) => mac.stats(),
         }
     }
 
@@ -50,7 +80,23 @@ impl Access {
     pub fn multichannel(&self) -> Option<&MultichannelStats> {
         match self {
             Self::Multichannel(mac) => Some(mac.counts()),
-            Self::Dcf(_) | Self::Polled(_) => None,
+            _ => None,
+        }
+    }
+
+    /// What a station has counted of its switches.
+    pub fn switches(&self) -> Option<&SwitchStats> {
+        match self {
+            Self::Slotted(mac) => Some(mac.counts()),
+            _ => None,
+        }
+    }
+
+    /// What an access point has counted of its buffers.
+    pub fn buffers(&self) -> Option<&BufferStats> {
+        match self {
+            Self::AccessPoint(mac) => Some(mac.counts()),
+            _ => None,
         }
     }
 
@@ -60,6 +106,8 @@ impl Access {
             Self::Dcf(mac) => mac.queue_len(),
             Self::Polled(mac) => mac.queue_len(),
             Self::Multichannel(mac) => mac.queue_len(),
+            Self::AccessPoint(mac) => mac.queue_len(),
+            Self::Slotted(mac) => mac.queue_len(),
         }
     }
 }
@@ -72,6 +120,8 @@ impl Access {
             Self::Dcf(mac) => mac.handle_input(now, input),
             Self::Polled(mac) => mac.handle_input(now, input),
             Self::Multichannel(mac) => mac.handle_input(now, input),
+            Self::AccessPoint(mac) => mac.handle_input(now, input),
+            Self::Slotted(mac) => mac.handle_input(now, input),
         }
     }
     #[inline(never)]
@@ -80,6 +130,8 @@ impl Access {
             Self::Dcf(mac) => mac.handle_timeout(now),
             Self::Polled(mac) => mac.handle_timeout(now),
             Self::Multichannel(mac) => mac.handle_timeout(now),
+            Self::AccessPoint(mac) => mac.handle_timeout(now),
+            Self::Slotted(mac) => mac.handle_timeout(now),
         }
     }
     #[inline(never)]
@@ -88,6 +140,8 @@ impl Access {
             Self::Dcf(mac) => mac.poll_output(),
             Self::Polled(mac) => mac.poll_output(),
             Self::Multichannel(mac) => mac.poll_output(),
+            Self::AccessPoint(mac) => mac.poll_output(),
+            Self::Slotted(mac) => mac.poll_output(),
         }
     }
     #[inline(never)]
@@ -96,6 +150,8 @@ impl Access {
             Self::Dcf(mac) => mac.poll_timeout(),
             Self::Polled(mac) => mac.poll_timeout(),
             Self::Multichannel(mac) => mac.poll_timeout(),
+            Self::AccessPoint(mac) => mac.poll_timeout(),
+            Self::Slotted(mac) => mac.poll_timeout(),
         }
     }
 }

@@ -5,11 +5,13 @@ use super::flow::{Connection, Counts, Flow, Transport};
 use super::kill::Killers;
 use super::link_layer::LinkLayer;
 use super::medium::Medium;
+use super::multihomed::Multihomed;
 use super::observe::Observer;
 use super::on_demand::OnDemand;
 use super::packet::Packets;
 use super::routing::{Edge, NextHop, Routes};
 use super::window::WindowEnd;
+use super::slotted::address;
 use super::{Alarms, Census, Event, LinkEnd, Sleeper, Station, TrunkEnd, World};
 use crate::queue::{EventQueue, Phase};
 use crate::record::delay::DelayStats;
@@ -45,7 +47,6 @@ impl<'a> World<'a> {
     /// What a model refuses: the scenario was not checked.
     pub fn new(spec: &'a Spec, seed: u64, observer: Option<Box<dyn Observer + 'a>>) -> Result<Self, Refusal> {
         let first = first_radios(spec);
-        let radios = spec.nodes.iter().flat_map(|node| node.radios.iter().map(move |radio| (radio, node)));
         let radio_count = spec.nodes.iter().map(|node| node.radios.len()).sum();
         let mut world = Self {
             spec,
@@ -56,8 +57,8 @@ impl<'a> World<'a> {
             queue: EventQueue::new(),
             alarms: Alarms::new(Census::default()),
             pending: VecDeque::new(),
-            medium: Medium::new(radios, seed),
-            stations: stations(spec, seed),
+            medium: Medium::new(spec, seed),
+            stations: stations(spec, &first, seed)?,
             link_layers: Vec::new(),
             window_ends: Vec::new(),
             killers: (!spec.killers.is_empty()).then(|| Box::new(Killers::new(spec, &first, seed))),
@@ -65,6 +66,7 @@ impl<'a> World<'a> {
             links: links(spec, seed)?,
             routes: Routes::default(),
             on_demand: None,
+            multihomed: None,
             flows: Vec::new(),
             greedy_flows: Vec::new(),
             greedy_turn: 0,
@@ -77,6 +79,9 @@ impl<'a> World<'a> {
         world.add_window_ends()?;
         if let Routing::Aodv(settings) = spec.routing {
             world.on_demand = Some(Box::new(OnDemand::new(settings, &first, seed)?));
+        }
+        if !spec.slots.is_empty() {
+            world.multihomed = Some(Box::new(Multihomed::new(spec, &first)?));
         }
         world.alarms = Alarms::new(Census {
             stations: radio_count,
@@ -195,7 +200,7 @@ impl<'a> World<'a> {
                 let (here, there) = (&self.stations[from], &self.stations[to]);
                 let (node, neighbour) = (here.node, there.node);
                 let in_trunk = here.member_towards(Address(to as u32)).is_some();
-                let speaks = may_speak(radios[from], radios[to]);
+                let speaks = may_speak(radios[from], radios[to]) || is_associated(self.spec, first, from, to);
                 if node != neighbour && !in_trunk && speaks && self.medium.reaches(from, to) {
                     let hop = NextHop::Radio { radio: from as u32, neighbour: Address(to as u32) };
                     let interface = Interface::Radio(from - first[node as usize] as usize);
@@ -250,7 +255,7 @@ impl<'a> World<'a> {
             completed: None,
         };
         let application = Application::new(spec.source, chunk.max(Bytes::new(1)))?;
-        Ok(Flow { from, to, class: spec.class, application, transport, counts })
+        Ok(Flow { from, to, addresses: [from, to], class: spec.class, application, transport, counts })
     }
 
     /// The interface by which packets leave a node whose routes are found on demand.
@@ -267,9 +272,9 @@ impl<'a> World<'a> {
                 self.alarms.arm(self.now, Sleeper::Router(node), on_demand.wake(node));
             }
         }
-        // A polling master begins by itself.
+        // A polling master and a station with slots begin by themselves.
         for (radio, station) in self.stations.iter().enumerate() {
-            if matches!(station.mac, Access::Polled(_)) {
+            if station.mac.begins_by_itself() {
                 self.alarms.arm(self.now, Sleeper::Mac(radio as u32), station.mac.poll_timeout());
             }
         }
@@ -302,18 +307,32 @@ fn polls(master: &Mac, slave: &Mac) -> bool {
 /// Whether a radio's MAC sends to the other's: of polled ones masters and slaves to each other.
 fn may_speak(from: &spec::Radio, to: &spec::Radio) -> bool {
     match (&from.mac, &to.mac) {
-        (Mac::Dcf(_), Mac::Dcf(_)) | (Mac::Multichannel(_), Mac::Multichannel(_)) => true,
+        (Mac::Multichannel(_), Mac::Multichannel(_)) => true,
+        // Among channels where stations come and go, hearing is a matter of the moment.
+        (Mac::Dcf(_), Mac::Dcf(_) | Mac::AccessPoint(_)) | (Mac::AccessPoint(_), Mac::Dcf(_)) => {
+            from.channel == to.channel
+        }
         (a, b) => polls(a, b) || polls(b, a),
     }
 }
 
-fn stations(spec: &Spec, seed: u64) -> Vec<Station> {
+/// Whether one of two radios has a virtual station at the other.
+fn is_associated(spec: &Spec, first: &[u32], from: usize, to: usize) -> bool {
+    let at = |radio: usize| Address(radio as u32);
+    spec.slots.iter().any(|slots| {
+        let station = address(first, slots.radio);
+        let serves = |other| slots.access_points.iter().any(|ap| address(first, *ap) == other);
+        (station == at(from) && serves(at(to))) || (station == at(to) && serves(at(from)))
+    })
+}
+
+fn stations(spec: &Spec, first: &[u32], seed: u64) -> Result<Vec<Station>, Refusal> {
     let mut stations = Vec::new();
-    for (node, spec) in spec.nodes.iter().enumerate() {
-        for radio in &spec.radios {
+    for (node, host) in spec.nodes.iter().enumerate() {
+        for (place, radio) in host.radios.iter().enumerate() {
             let index = stations.len() as u32;
             stations.push(Station {
-                mac: Access::new(&radio.mac, index, seed),
+                mac: Access::new(spec, first, (node, place), seed)?,
                 node: node as u32,
                 link_layers: Vec::new(),
                 members: Vec::new(),
@@ -324,7 +343,7 @@ fn stations(spec: &Spec, seed: u64) -> Vec<Station> {
             });
         }
     }
-    stations
+    Ok(stations)
 }
 
 fn delivery_loss(loss: &Loss, seed: u64, radio: u32) -> Option<LossProcess> {

@@ -83,8 +83,7 @@ fn pair(parts: &[usize], random: &mut Stream) -> (usize, usize) {
 
 /// For each node the first node of its part of the network: within a part, paths of radios join all.
 fn parts(spec: &Spec, seed: u64) -> Vec<usize> {
-    let radios = spec.nodes.iter().flat_map(|node| node.radios.iter().map(move |radio| (radio, node)));
-    let mut medium = Medium::new(radios, seed);
+    let mut medium = Medium::new(spec, seed);
     let first = super::build::first_radios(spec);
     let mut part: Vec<usize> = (0..spec.nodes.len()).collect();
     for start in 0..part.len() {

@@ -13,6 +13,8 @@ use airbraid_units::{Duration, Instant};
 pub struct Flow {
     pub(super) from: u32,
     pub(super) to: u32,
+    /// The addresses that its packets bear: those of the nodes, or of virtual stations there.
+    pub(super) addresses: [u32; 2],
     /// What its packets want of the links, both ways.
     pub(super) class: TrafficClass,
     pub(super) application: Application,

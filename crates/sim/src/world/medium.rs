@@ -6,10 +6,11 @@
 //! (`docs/models/radio.md`).
 
 use super::packet::Msdu;
+use super::slotted::{Place, places};
 use crate::phy::mobility::position_at;
 use crate::phy::path_loss::{propagation_delay, threshold_power};
 use crate::phy::{Antenna, ErrorModel, ErrorRates, Grid, PlainBer, Transmitter, distance};
-use crate::scenario::spec::{Mobility, Node, Position, Radio};
+use crate::scenario::spec::{Mobility, Position, Radio, Spec};
 use airbraid_engine::Stream;
 use airbraid_mac::{Address, Channel, Frame};
 use airbraid_units::{Duration, Instant, Metres, Milliwatt};
@@ -86,7 +87,7 @@ enum Errors {
 /// A radio as the medium knows it.
 #[derive(Debug)]
 struct RadioState {
-    channel: u32,
+    band: Option<u32>,
     transmitter: Transmitter,
     antenna: Antenna,
     /// Thresholds, noise \[mW\], ratios as factors.
@@ -187,11 +188,12 @@ pub struct Medium {
 }
 
 impl Medium {
-    /// A silent medium with these radios, in this order, at these positions, moving so.
-    pub fn new<'a>(radios: impl Iterator<Item = (&'a Radio, &'a Node)>, seed: u64) -> Self {
+    /// A silent medium with the radios of `spec`, in their order, at their positions, moving as it says.
+    pub fn new(spec: &Spec, seed: u64) -> Self {
+        let radios = spec.nodes.iter().flat_map(|node| node.radios.iter().map(move |radio| (radio, node)));
         let (mut states, mut positions, mut moving, mut rows) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for (index, (radio, node)) in radios.enumerate() {
-            states.push(RadioState::new(radio, Stream::new(seed, index as u64, "medium.error")));
+        for (index, ((radio, node), place)) in radios.zip(places(spec)).enumerate() {
+            states.push(RadioState::new(radio, place, Stream::new(seed, index as u64, "medium.error")));
             positions.push(node.position);
             rows.push(Row { is_stale: true, ..Row::default() });
             if node.mobility != Mobility::Static {
@@ -265,7 +267,7 @@ impl Medium {
         hearers.clear();
         for index in near {
             let radio = &self.radios[index as usize];
-            if index as usize == from || radio.channel != sender.channel {
+            if index as usize == from || radio.band != sender.band {
                 continue;
             }
             let span = distance(self.positions[from], self.positions[index as usize]);
@@ -426,7 +428,7 @@ fn is_for(transmissions: &[Option<Transmission>], id: u32, radio: u32) -> bool {
 fn furthest(radios: &[RadioState]) -> Metres {
     let mut range = 0.0f64;
     for sender in radios {
-        for hearer in radios.iter().filter(|hearer| hearer.channel == sender.channel) {
+        for hearer in radios.iter().filter(|hearer| hearer.band == sender.band) {
             let reach = sender.transmitter.range(hearer.antenna, Milliwatt(hearer.interference_floor));
             range = range.max(reach.0);
         }
@@ -454,11 +456,11 @@ impl Errors {
 }
 
 impl RadioState {
-    fn new(spec: &Radio, random: Stream) -> Self {
+    fn new(spec: &Radio, place: Place, random: Stream) -> Self {
         let config = &spec.radio;
         let capture = config.capture.map(|ratio| ratio.to_linear());
         Self {
-            channel: spec.channel,
+            band: place.band,
             transmitter: Transmitter::new(config),
             antenna: Antenna::of(config),
             reception: threshold_power(config, config.reception).0,
@@ -470,8 +472,8 @@ impl RadioState {
             recapture: config.recapture.then(|| capture.unwrap_or(RECAPTURE_RATIO)),
             errors: Errors::new(config.error),
             is_up: true,
-            tuned: Channel::CONTROL,
-            next_channel: Channel::CONTROL,
+            tuned: place.channel,
+            next_channel: place.channel,
             missed: 0,
             transmitting_until: Instant::ZERO,
             arrivals: Vec::with_capacity(4),

@@ -14,6 +14,7 @@ mod flow;
 mod kill;
 mod link_layer;
 mod medium;
+mod multihomed;
 mod network;
 mod observe;
 mod on_demand;
@@ -22,6 +23,7 @@ mod radio;
 mod resolution;
 mod results;
 mod routing;
+mod slotted;
 mod transport;
 mod window;
 
@@ -47,6 +49,7 @@ use flow::Flow;
 use kill::Killers;
 use link_layer::LinkLayer;
 use medium::Medium;
+use multihomed::Multihomed;
 use on_demand::OnDemand;
 use resolution::Unsent;
 use routing::{NextHop, Routes};
@@ -305,6 +308,8 @@ pub struct World<'a> {
     links: Vec<LinkEnd>,
     routes: Routes,
     on_demand: Option<Box<OnDemand>>,
+    /// Hosts with several access points; most scenarios have none.
+    multihomed: Option<Box<Multihomed>>,
     flows: Vec<Flow>,
     /// Flows of datagrams that keep their interface's queue full.
     greedy_flows: Vec<u32>,

@@ -13,8 +13,12 @@ const HOP_LIMIT: u8 = 64;
 impl World<'_> {
     /// Sends a packet from a node on its way.
     pub(super) fn send(&mut self, node: u32, packet: PacketRef) {
-        let to = self.packets.get(packet).to;
-        match self.routes.next_hop(node, to) {
+        let record = self.packets.get(packet);
+        let hop = match &self.multihomed {
+            None => self.routes.next_hop(node, record.to),
+            Some(multihomed) => multihomed.next_hop(&self.routes, node, record.from, record.to),
+        };
+        match hop {
             None => match &self.on_demand {
                 Some(on_demand) => self.originate(node, on_demand.ttl(), packet),
                 None => self.drop_packet(node, packet, DropReason::NoRoute),
@@ -36,6 +40,10 @@ impl World<'_> {
             self.deliver(node, packet);
             return;
         }
+        if self.multihomed.is_some() && self.translate_inward(node, from, packet) {
+            return;
+        }
+        let record = self.packets.get_mut(packet);
         if let (Some(_), Some(from)) = (&self.on_demand, from)
             && self.routes.next_hop(node, record.to).is_none()
         {

@@ -125,9 +125,9 @@ pub enum Body {
 pub struct Record {
     /// The flow that it belongs to; of a packet from outside its bucket.
     pub flow: u32,
-    /// The node that sent it.
+    /// The address that sent it: a node's, or that of a virtual station.
     pub from: u32,
-    /// The node that it is for.
+    /// The address that it is for.
     pub to: u32,
     /// Length of the IP packet.
     pub len: u32,

@@ -3,9 +3,11 @@
 use super::flow::{Flow, Transport};
 use super::link_layer::LinkLayer;
 use super::window::WindowEnd;
+use super::slotted::address;
 use super::{Station, TrunkEnd, World};
 use crate::result::{
-    FlowResult, FlowSeries, LinkLayerResult, LinkResult, MacResult, RunResult, TotalResult, TrunkResult, TrunkSeries,
+    AccessPointResult, FlowResult, FlowSeries, LinkLayerResult, LinkResult, MacResult, RunResult, SlotsResult,
+    TotalResult, TrunkResult, TrunkSeries,
 };
 use crate::scenario::spec;
 use airbraid_engine::link::Stats;
@@ -31,6 +33,8 @@ impl World<'_> {
             total: TotalResult::default(),
             links: self.link_results(),
             link_layers: self.link_layer_results(),
+            link_layers: self.link_layers.iter().map(|end| self.link_layer_result(end)).collect(),
+            slots: self.slots_results(),
             killers: self.killers.as_ref().map(|killers| killers.results(spec)).unwrap_or_default(),
             drops: self.packets.drops(),
             packets: self.packets.account(),
@@ -67,6 +71,9 @@ impl World<'_> {
             received_packets: counts.received_packets,
             retransmits: stats.retransmits - before.retransmits,
             timeouts: stats.timeouts - before.timeouts,
+            rtt_mean_s: (stats.rtt_samples > before.rtt_samples).then(|| {
+                (stats.rtt_sum - before.rtt_sum).as_secs_f64() / (stats.rtt_samples - before.rtt_samples) as f64
+            }),
             completion_s: counts.completed.map(|at| at.saturating_since(spec.start).as_secs_f64()),
             on_time: counts
                 .deadline
@@ -162,6 +169,40 @@ impl World<'_> {
     }
 
     fn link_layer_result(&self, [node, peer]: [u32; 2], over: &str, stats: &Stats) -> LinkLayerResult {
+    fn slots_results(&self) -> Vec<SlotsResult> {
+        let first = super::build::first_radios(self.spec);
+        let mac = |at| &self.stations[address(&first, at).0 as usize].mac;
+        let access_point = |at: (usize, usize), flows: u64| {
+            let counts = mac(at).buffers().copied().unwrap_or_default();
+            AccessPointResult {
+                node: self.name(at.0),
+                radio: self.spec.nodes[at.0].radios[at.1].name.clone(),
+                flows,
+                held: counts.held,
+                returned: counts.returned,
+                buffer_drops: counts.buffer_drops,
+            }
+        };
+        let result = |(index, slots): (usize, &spec::Slots)| {
+            let counts = mac(slots.radio).switches().copied().unwrap_or_default();
+            let flows = self.multihomed.iter().flat_map(|multihomed| multihomed.flows(index));
+            SlotsResult {
+                name: slots.name.clone(),
+                switches: counts.switches,
+                switch_mean_s: (counts.switches > 0).then(|| counts.switch_time.as_secs_f64() / counts.switches as f64),
+                null_frames: mac(slots.radio).stats().null_frames,
+                failed_nulls: counts.failed_nulls,
+                unannounced: counts.unannounced,
+                returned: counts.returned,
+                missed_slots: counts.missed_slots,
+                access_points: slots.access_points.iter().zip(flows).map(|(at, n)| access_point(*at, n)).collect(),
+            }
+        };
+        self.spec.slots.iter().enumerate().map(result).collect()
+    }
+
+    fn link_layer_result(&self, end: &LinkLayer) -> LinkLayerResult {
+        let stats = end.end.stats();
         let both = |classes: [u64; 2]| classes[0] + classes[1];
         LinkLayerResult {
             node: self.name(node as usize),

@@ -11,6 +11,7 @@ use airbraid_units::Bytes;
 
 impl World<'_> {
     pub(super) fn start_flow(&mut self, flow: u32) {
+        self.place_flow(flow);
         if let Transport::Tcp(_) = self.flows[flow as usize].transport {
             self.step_sender(flow, Some(SenderInput::Open));
         }
@@ -97,6 +98,9 @@ impl World<'_> {
         let (waiting, limit) = match interface {
             NextHop::Radio { radio, neighbour } => {
                 let station = &self.stations[radio as usize];
+                if let Some(has_room) = station.mac.room_towards(neighbour) {
+                    return has_room;
+                }
                 if let Some(end) = station.link_layer_towards(neighbour) {
                     return self.link_layers[end as usize].has_room();
                 }
@@ -117,22 +121,23 @@ impl World<'_> {
         let Transport::Udp { payload, len, number, .. } = &mut state.transport else { return };
         let body = Body::Datagram { payload: *payload, number: *number };
         *number += 1;
-        let (from, to, len) = (state.from, state.to, *len);
-        self.send_packet(flow, from, to, len, body);
+        let (from, addresses, len) = (state.from, state.addresses, *len);
+        self.send_packet(flow, from, addresses, len, body);
     }
 
     pub(super) fn send_data(&mut self, flow: u32, segment: Segment) {
-        let Flow { from, to, ref mut counts, .. } = self.flows[flow as usize];
+        let Flow { from, addresses, ref mut counts, .. } = self.flows[flow as usize];
         counts.sequence = segment.seq + u64::from(segment.len);
-        self.send_packet(flow, from, to, segment.packet_len().as_u64() as u32, Body::Data(segment));
+        self.send_packet(flow, from, addresses, segment.packet_len().as_u64() as u32, Body::Data(segment));
     }
 
     pub(super) fn send_ack(&mut self, flow: u32, segment: Segment) {
-        let Flow { from, to, .. } = self.flows[flow as usize];
-        self.send_packet(flow, to, from, segment.packet_len().as_u64() as u32, Body::Ack(segment));
+        let Flow { to, addresses: [source, destination], .. } = self.flows[flow as usize];
+        self.send_packet(flow, to, [destination, source], segment.packet_len().as_u64() as u32, Body::Ack(segment));
     }
 
-    fn send_packet(&mut self, flow: u32, from: u32, to: u32, len: u32, body: Body) {
+    /// Sends a packet from a node, with the addresses of source and destination that it bears on its way.
+    fn send_packet(&mut self, flow: u32, node: u32, [from, to]: [u32; 2], len: u32, body: Body) {
         let class = self.flows[flow as usize].class;
         let packet = self.packets.create(NewPacket { flow, from, to, len, class, created: self.now, body });
         let counts = &mut self.flows[flow as usize].counts;
@@ -140,7 +145,7 @@ impl World<'_> {
         if self.now >= self.warm_up && !matches!(body, Body::Ack(_)) {
             counts.sent_packets += 1;
         }
-        self.send(from, packet);
+        self.send(node, packet);
     }
 
     /// A packet has reached the node that it is for.

@@ -61,12 +61,15 @@ fn once() -> u64 {
     1
 }
 
-/// Cells: a parameter and its values, either as a list, cells called 1, 2, ...; or from, to and step, cells called by
+/// Cells: a parameter, or a key of a scenario, and its values, either as a list, cells called 1, 2, ...; or from, to and step, cells called by
 /// the number.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Each {
     key: String,
+    /// Other keys that take the same values.
+    #[serde(default)]
+    also: Vec<String>,
     #[serde(default)]
     values: Vec<toml::Value>,
     from: Option<f64>,
@@ -97,6 +100,18 @@ impl Each {
             }
             _ => Err("`each` takes values, or from, to and a step above 0".to_owned()),
         }
+    }
+    /// For each cell its name and what it sets in a scenario, as `--set` takes it.
+    ///
+    /// # Errors
+    /// The values are wrong.
+    pub fn settings(&self) -> Result<Vec<(String, Vec<String>)>, String> {
+        let keys = || std::iter::once(&self.key).chain(&self.also);
+        let cell = |(name, value): (String, toml::Value)| {
+            let set = keys().map(|key| format!("{key}={value}")).collect();
+            (name, set)
+        };
+        Ok(self.cells()?.into_iter().map(cell).collect())
     }
     /// What it says, in words.
     pub fn said(&self) -> String {
@@ -130,7 +145,9 @@ impl Entry {
         let cells = each.cells().map_err(wrong)?;
         let cell = |(name, value): (String, toml::Value)| {
             let mut told = self.with.clone();
-            told.insert(each.key.clone(), value);
+            for key in std::iter::once(&each.key).chain(&each.also) {
+                told.insert(key.clone(), value.clone());
+            }
             model(format!("{}.{name}", self.name), &told)
         };
         cells.into_iter().map(cell).collect()
@@ -164,6 +181,18 @@ mod tests {
         let lists = "name='n'\nmodel='slots'\nwith={slot='15 ms'}\neach={key='duty', values=[['0.5', '0.5'], '1/2']}";
         let names: Vec<String> = entry(lists).expand().unwrap().into_iter().map(|model| model.name).collect();
         assert_eq!(names, ["n.1", "n.2"]);
+    }
+
+    #[test]
+    fn cells_of_runs_set_each_key() {
+        let each = |text: &str| toml::from_str::<Each>(text).unwrap().settings();
+        let delays =
+            each("key='link.wan.delay'\nalso=['slots.laptop.delay']\nfrom=5\nto=15\nstep=10\nunit='ms'").unwrap();
+        let set = |ms: u32| vec![format!("link.wan.delay=\"{ms} ms\""), format!("slots.laptop.delay=\"{ms} ms\"")];
+        assert_eq!(delays, [("5".to_owned(), set(5)), ("15".to_owned(), set(15))]);
+        let lists = each("key='slots.laptop.duty'\nvalues=[['1/2', '1/2']]").unwrap();
+        assert_eq!(lists, [("1".to_owned(), vec!["slots.laptop.duty=[\"1/2\", \"1/2\"]".to_owned()])]);
+        assert!(each("key='radio.queue'\nfrom=1\nto=0\nstep=1").is_err());
     }
 
     #[test]

@@ -207,6 +207,7 @@ impl Linux {
         self.rtt.note_least(now, latest);
         self.rtt.sample(sample, self.tcp.una, self.tcp.nxt);
         self.tcp.stats.rtt_samples += 1;
+        self.tcp.stats.rtt_sum += sample;
         if any {
             self.window.on_rtt(now, self.tcp.una, self.tcp.nxt, latest);
         }

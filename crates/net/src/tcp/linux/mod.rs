@@ -185,6 +185,7 @@ impl Sending for Linux {
             self.rtt.note_least(now, r);
             self.rtt.sample(r, self.tcp.una, self.tcp.nxt);
             self.tcp.stats.rtt_samples += 1;
+            self.tcp.stats.rtt_sum += r;
         }
         self.expiries = 0;
         self.tcp.last_sent = now;

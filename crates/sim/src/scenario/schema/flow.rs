@@ -1,9 +1,10 @@
 //! `[[flow]]`: who sends what to whom, over TCP or UDP.
 
+use super::node::find_radio;
 use super::{FLOWS_MAX, Names, position};
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, View, choose, quantity};
-use crate::scenario::spec::{Flow, Transport};
+use crate::scenario::spec::{Flow, Node, Slots, Transport};
 use crate::scenario::tree::{Data, Value};
 use airbraid_engine::TrafficClass;
 use airbraid_net::source::Source;
@@ -18,20 +19,39 @@ const PROFILES: [(&str, Profile); 3] = [("rfc", Profile::Rfc), ("linux", Profile
 /// The largest payload of a UDP datagram over IPv4.
 const UDP_MAX: u64 = 65_507;
 
-pub(super) fn read(views: &[View<'_>], nodes: &[String]) -> Vec<Flow> {
+pub(super) fn read(views: &[View<'_>], all: &[Node], slots: &[Slots]) -> Vec<Flow> {
+    let nodes: Vec<String> = all.iter().map(|node| node.name.clone()).collect();
     if let Some(view) = views.get(FLOWS_MAX) {
         view.cx.complain(view.place, Complaint::new("these are too many flows", format!("at most {FLOWS_MAX}")));
     }
     let mut names = Names::new("flow");
     let mut flows = Vec::new();
     for view in views.iter().take(FLOWS_MAX) {
-        let all = several(view, one(view, nodes));
-        for flow in &all {
+        let flow = one(view, &nodes);
+        let via = via(view, &flow, all, slots);
+        let flows_of = several(view, Flow { via, ..flow });
+        for flow in &flows_of {
             names.add(view.cx, &flow.name, view.place_of("name"));
         }
-        flows.extend(all);
+        flows.extend(flows_of);
     }
     flows
+}
+
+/// The access point that a flow is bound to: one of those of the host at either end.
+fn via(view: &View<'_>, flow: &Flow, nodes: &[Node], slots: &[Slots]) -> Option<(usize, usize)> {
+    let found = view.find("via");
+    let Some(found) = found else {
+        view.note("via", "-", None, "where there are several access points, the load balancer chooses");
+        return None;
+    };
+    let at = find_radio(view.cx, found.value, nodes)?;
+    view.note("via", reader::text(found.value).unwrap_or_default(), Some(found), "");
+    let ends = |slots: &&Slots| [flow.from, flow.to].contains(&slots.radio.0) && !flow.random_ends;
+    let is_known = slots.iter().filter(ends).any(|slots| slots.access_points.contains(&at));
+    let message = || "neither end of the flow has a virtual station there".to_owned();
+    view.require(is_known, "via", message, "name one of the `access_points` of its [[slots]]");
+    Some(at)
 }
 
 /// `count` flows like this one, with their numbers at the ends of their names; without it the one.
@@ -87,6 +107,7 @@ fn one(view: &View<'_>, nodes: &[String]) -> Flow {
         from: from.unwrap_or_default(),
         to: to.unwrap_or(usize::from(random_ends)),
         random_ends,
+        via: None,
         transport: transport(view),
         source: source(view),
         class: view.choice("dscp", &CLASSES, TrafficClass::Bulk, "best effort"),

@@ -13,9 +13,11 @@ mod multichannel;
 mod node;
 mod policy;
 mod polled;
+mod power_save;
 mod radio;
 mod routing;
 mod run;
+mod slots;
 mod topology;
 mod trunk;
 
@@ -72,18 +74,21 @@ pub(crate) fn read(cx: &Context, root: &Table, whole: Place) -> Spec {
     node::read_routes(&node_views, &mut nodes, placed, &trunks, &links);
     let routing = routing::read(&top);
     routing::check(&top, &routing, &nodes, trunks.len(), links.len());
+    let slot_views = top.tables("slots");
+    let slots = slots::read(&slot_views, &nodes);
+    unique(cx, "slots", &slot_views, &slots.iter().map(|s| s.name.clone()).collect::<Vec<_>>(), 0);
+    slots::check(&top, &nodes, &slots);
     let killer_views = top.tables("killer");
     let killers = killer::read(&killer_views, &nodes);
     unique(cx, "killer", &killer_views, &killers.iter().map(|k| k.name.clone()).collect::<Vec<_>>(), 0);
     let flow_views = top.tables("flow");
-    let flows = flow::read(&flow_views, &node_names);
+    let flows = flow::read(&flow_views, &nodes, &slots);
     let changes = change::read(&top.tables("at"), &nodes, &links);
     let execs = exec::read(&top.tables("exec"), &nodes);
     let record = run::record(top.sub("record"), &nodes, run.duration);
 
-    for view in node_views.into_iter().chain(link_views).chain(trunk_views).chain(killer_views).chain(flow_views) {
-        view.finish();
-    }
+    let views = node_views.into_iter().chain(link_views).chain(trunk_views).chain(slot_views);
+    views.chain(killer_views).chain(flow_views).for_each(View::finish);
     // Read by `plan`, which knows the cells and the metrics.
     top.know("sweep");
     top.know("expect");
@@ -101,6 +106,7 @@ pub(crate) fn read(cx: &Context, root: &Table, whole: Place) -> Spec {
         routing,
         trunks,
         links,
+        slots,
         killers,
         flows,
         changes,

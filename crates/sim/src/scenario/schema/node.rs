@@ -158,6 +158,11 @@ fn one_radio(
     let mut view =
         View::new(node.cx, path, item.place, table).over(of_node, "the node's radio").over(defaults, "[radio]");
     let channel = match table {
+        Some(_) if radio::is_slotted(&view) => {
+            let message = || "a radio with virtual stations is on the channels of its access points".to_owned();
+            view.require(view.find("channel").is_none(), "channel", message, "leave it out");
+            0
+        }
         Some(_) => view.required("channel", "1", reader::count).unwrap_or(0),
         None => {
             view.know("channel");

@@ -4,7 +4,7 @@
 //! 550 m carrier sense, capture 10 dB), because that is what most published wireless simulations ran with. A radio whose
 //! `standard` differs from that of `[radio]` inherits from there only what does not belong to a PHY.
 
-use super::{link as plain_link, link_layer, multichannel, polled};
+use super::{link as plain_link, link_layer, multichannel, polled, power_save};
 use crate::phy::{ErrorModel, PathLoss, RadioConfig, Threshold};
 use crate::scenario::error::Complaint;
 use crate::scenario::frequency::Frequency;
@@ -31,10 +31,20 @@ enum Access {
     Polled,
     Mcmac,
     BiMcmac,
+    AccessPoint,
+    Slotted,
 }
 
-const ACCESSES: [(&str, Access); 4] =
-    [("dcf", Access::Dcf), ("polled", Access::Polled), ("mcmac", Access::Mcmac), ("bi_mcmac", Access::BiMcmac)];
+const ACCESSES: [(&str, Access); 6] = [
+    ("dcf", Access::Dcf),
+    ("polled", Access::Polled),
+    ("mcmac", Access::Mcmac),
+    ("bi_mcmac", Access::BiMcmac),
+    ("access_point", Access::AccessPoint),
+    ("slotted", Access::Slotted),
+];
+/// Keys of access points and of stations with slots: known to the other, so that one `[radio]` serves both.
+const OF_POWER_SAVE: [&str; 3] = ["buffer", "retuning", "null_attempts"];
 /// Keys of the multi-channel MACs: known to all radios, so that one `[radio]` can be swept over the MACs.
 const OF_MULTICHANNEL: [&str; 6] =
     ["data_channels", "batch", "channel_choice", "scheduling", "switching_time", "listening_time"];
@@ -68,15 +78,25 @@ pub(super) fn read(view: &mut View<'_>) -> (RadioConfig, Mac, Option<link::Confi
     view.require(!own, "link_layer", message, "add mac = \"polled\", or leave it out: DCF repeats by itself");
     view.know("link_layer");
     let dcf = dcf(view, standard);
+    if matches!(access, Access::AccessPoint | Access::Slotted) {
+        OF_POWER_SAVE.iter().for_each(|key| view.know(key));
+    }
     let mac = match access {
         Access::Mcmac => Mac::Multichannel(multichannel::read(view, dcf, false)),
         Access::BiMcmac => Mac::Multichannel(multichannel::read(view, dcf, true)),
+        Access::AccessPoint => Mac::AccessPoint(power_save::access_point(view, dcf)),
+        Access::Slotted => Mac::Slotted(power_save::slotted(view, dcf)),
         Access::Dcf | Access::Polled => {
             OF_MULTICHANNEL.iter().for_each(|key| view.know(key));
             Mac::Dcf(dcf)
         }
     };
     (radio(view, standard), mac, None)
+}
+
+/// Whether a radio has no channel of its own: it is where its access points are.
+pub(super) fn is_slotted(view: &View<'_>) -> bool {
+    matches!(view.find("mac").map(|found| &found.value.data), Some(Data::Text(word)) if word == "slotted")
 }
 
 /// What is lost between the MAC and what is above.

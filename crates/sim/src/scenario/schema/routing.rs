@@ -71,6 +71,12 @@ pub(super) fn check(top: &View<'_>, routing: &Routing, nodes: &[Node], trunks: u
         let message = format!("AODV asks all neighbours at once, and the polled radio of `{}` cannot", node.name);
         top.complain("routing", Complaint::new(message, help));
     }
+    let comes_and_goes =
+        |node: &&Node| node.radios.iter().any(|radio| matches!(radio.mac, Mac::AccessPoint(_) | Mac::Slotted(_)));
+    if let Some(node) = nodes.iter().find(comes_and_goes) {
+        let message = format!("AODV asks who is there, and `{}` serves stations that doze or dozes itself", node.name);
+        top.complain("routing", Complaint::new(message, help));
+    }
     let message = || "AODV sees neither trunks nor links".to_owned();
     top.require(trunks == 0 && links == 0, "routing", message, help);
 }

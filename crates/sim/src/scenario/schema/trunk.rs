@@ -131,6 +131,10 @@ fn can_hear(a: &Radio, b: &Radio) -> Result<(), Complaint> {
             let message = "neither of the radios polls the other, or both would";
             return Err(Complaint::new(message, "give the one role = \"master\", the other role = \"slave\""));
         }
+        (Mac::AccessPoint(_) | Mac::Slotted(_), _) | (_, Mac::AccessPoint(_) | Mac::Slotted(_)) => {
+            let message = "a trunk needs members that are there, and a station that dozes is not";
+            return Err(Complaint::new(message, "give both radios mac = \"dcf\""));
+        }
         _ => {
             let message = "the radios have different medium access";
             return Err(Complaint::new(message, "give both the same `mac`"));
