@@ -2,6 +2,7 @@
 
 use crate::killer;
 use crate::phy::RadioConfig;
+use airbraid_engine::converge::select;
 use airbraid_engine::trunk::Policy;
 use airbraid_engine::{TrafficClass, link};
 use airbraid_mac::dcf::DcfConfig;
@@ -243,6 +244,21 @@ pub struct Trunk {
     pub header: Bytes,
     /// Distributor, resequencer, queues.
     pub policy: Policy,
+    /// What chooses among the members; `None`: the trunk has them all.
+    pub select: Option<Select>,
+}
+
+/// What chooses among the members of a trunk.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Select {
+    /// How.
+    pub policy: select::Policy,
+    /// From which SNR on each member but the last is good, for bulk and real-time traffic.
+    pub thresholds: [select::MilliDb; 2],
+    /// Whether a packet that a member could not deliver goes to another.
+    pub is_failing_over: bool,
+    /// What is added to each packet and beacon on the air: the security of the link.
+    pub overhead: Bytes,
 }
 
 /// A plain link between two nodes.
@@ -354,4 +370,6 @@ pub struct Record {
     pub timeline: bool,
     /// Whether the sequence numbers that TCP sends are sampled.
     pub sequence: bool,
+    /// Whether the SNR of what radios receive is sampled.
+    pub snr: bool,
 }

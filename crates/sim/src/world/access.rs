@@ -7,7 +7,7 @@ use airbraid_mac::dcf::Dcf;
 use airbraid_mac::multichannel::{Multichannel, MultichannelStats};
 use airbraid_mac::polled::Polled;
 use airbraid_mac::{Address, MacInput, MacOutput, MacStats};
-use airbraid_units::Instant;
+use airbraid_units::{BitRate, Instant};
 
 /// A station's MAC.
 #[derive(Debug)]
@@ -51,6 +51,14 @@ impl Access {
         match self {
             Self::Multichannel(mac) => Some(mac.counts()),
             Self::Dcf(_) | Self::Polled(_) => None,
+        }
+    }
+
+    /// The rate that frames to a neighbour have now, where rate control finds it.
+    pub fn rate_towards(&self, to: Address) -> Option<BitRate> {
+        match self {
+            Self::Dcf(mac) => Some(mac.rate_towards(to).bit_rate),
+            _ => None,
         }
     }
 

@@ -9,6 +9,7 @@ use super::observe::Observer;
 use super::on_demand::OnDemand;
 use super::packet::Packets;
 use super::routing::{Edge, NextHop, Routes};
+use super::select::{Selection, SnrSamples};
 use super::{Alarms, Census, Event, LinkEnd, Sleeper, Station, TrunkEnd, World};
 use crate::queue::{EventQueue, Phase};
 use crate::record::delay::DelayStats;
@@ -23,8 +24,8 @@ use airbraid_net::loss::LossProcess;
 use airbraid_net::refusal::Refusal;
 use airbraid_net::source::{Application, Source};
 use airbraid_net::tcp::{Receiver, Sender, SenderStats};
-use airbraid_units::{Bytes, Instant};
-use std::collections::VecDeque;
+use airbraid_units::{Bytes, Duration, Instant};
+use std::collections::{BTreeMap, VecDeque};
 
 /// For each node the index of its first radio among all radios.
 pub(super) fn first_radios(spec: &Spec) -> Vec<u32> {
@@ -119,6 +120,7 @@ impl<'a> World<'a> {
                     overhead: spec.header.as_u64() as u32,
                     queue_limit: spec.policy.queue_limit,
                     hold_times: Vec::new(),
+                    select: spec.select.as_ref().map(|select| Box::new(Selection::new(select, self.seed, end))),
                 });
             }
         }
@@ -227,6 +229,13 @@ impl<'a> World<'a> {
             goodput: Series::new(self.spec.record.interval),
             sequence: 0,
             sequences: Vec::new(),
+            last_sent: None,
+            idle_longest: Duration::ZERO,
+            highest: 0,
+            repeats: BTreeMap::new(),
+            repeats_most: 0,
+            arrived: 0,
+            out_of_order: 0,
             started: None,
             completed: None,
         };
@@ -254,6 +263,7 @@ impl<'a> World<'a> {
                 self.alarms.arm(self.now, Sleeper::Mac(radio as u32), station.mac.poll_timeout());
             }
         }
+        self.begin_selection();
         for (index, flow) in self.spec.flows.iter().enumerate() {
             self.queue.push(flow.start, Phase::Timer, Event::Start(index as u32));
             if let Some(stop) = flow.stop {
@@ -289,6 +299,7 @@ fn may_speak(from: &spec::Radio, to: &spec::Radio) -> bool {
 }
 
 fn stations(spec: &Spec, seed: u64) -> Vec<Station> {
+    let (snr, interval) = (spec.record.snr, spec.record.interval);
     let mut stations = Vec::new();
     for (node, spec) in spec.nodes.iter().enumerate() {
         for radio in &spec.radios {
@@ -302,6 +313,8 @@ fn stations(spec: &Spec, seed: u64) -> Vec<Station> {
                 delivery_loss: delivery_loss(&radio.delivery_loss, seed, index),
                 collisions: 0,
                 channel_errors: 0,
+                heard: 0.0,
+                snr: snr.then(|| Box::new(SnrSamples::new(interval))),
             });
         }
     }

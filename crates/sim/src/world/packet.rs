@@ -5,6 +5,8 @@
 //! or in flight: [`Packets::account`] checks it.
 
 use crate::result::PacketAccount;
+use airbraid_engine::converge::select::{Beacon, Port};
+use airbraid_engine::wire::BEACON_LEN;
 use airbraid_engine::{Packet, Share, TrafficClass, link, trunk};
 use airbraid_net::aodv::Message;
 use airbraid_net::tcp::Segment;
@@ -19,6 +21,8 @@ pub enum DropReason {
     InterfaceQueueFull,
     /// The trunk's own queue was full.
     TrunkQueueFull,
+    /// Too many packets waited for an interface that would do.
+    SelectionQueueFull,
     /// A link's queue was full.
     LinkQueueFull,
     /// The MAC reached its retry limit.
@@ -62,9 +66,10 @@ pub enum DropReason {
 }
 
 /// All reasons, with the names that results use.
-pub const DROP_REASONS: [(DropReason, &str); 22] = [
+pub const DROP_REASONS: [(DropReason, &str); 23] = [
     (DropReason::InterfaceQueueFull, "interface_queue_full"),
     (DropReason::TrunkQueueFull, "trunk_queue_full"),
+    (DropReason::SelectionQueueFull, "selection_queue_full"),
     (DropReason::LinkQueueFull, "link_queue_full"),
     (DropReason::RetryLimit, "retry_limit"),
     (DropReason::DeliveryLoss, "delivery_loss"),
@@ -197,6 +202,8 @@ pub enum Part {
     Segment,
     /// It is a message of AODV: [`Packets::routing`] has it.
     Routing,
+    /// It is a beacon of interface selection: [`Packets::beacon`] has it.
+    Beacon,
 }
 
 impl Msdu {
@@ -208,7 +215,7 @@ impl Msdu {
     pub fn trunk(&self) -> Option<trunk::Header> {
         match self.part {
             Part::Packet(header) => Some(header),
-            Part::None | Part::Control | Part::Segment | Part::Routing => None,
+            Part::None | Part::Control | Part::Segment | Part::Routing | Part::Beacon => None,
         }
     }
 }
@@ -263,6 +270,17 @@ pub struct RoutingMessage {
     pub message: Message,
 }
 
+/// A beacon of interface selection, and whose it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BeaconFrame {
+    /// The trunk end that sends it.
+    pub end: u32,
+    /// The member that carries it.
+    pub port: Port,
+    /// What it says.
+    pub beacon: Beacon,
+}
+
 /// What stands in the table and is no packet.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Carried {
@@ -272,6 +290,8 @@ pub enum Carried {
     Segment(LinkFrame),
     /// A message of AODV.
     Routing(RoutingMessage),
+    /// A beacon of interface selection.
+    Beacon(BeaconFrame),
 }
 
 impl Carried {
@@ -281,6 +301,7 @@ impl Carried {
             Self::Control(frame) => frame.control.len().as_u64() as u32,
             Self::Segment(frame) => frame.header.segment.map_or(0, |segment| segment.coded_len()),
             Self::Routing(sent) => sent.message.packet_len().as_u64() as u32,
+            Self::Beacon(_) => BEACON_LEN as u32,
         }
     }
 }
@@ -345,7 +366,7 @@ impl Packets {
     pub fn control(&self, packet: PacketRef) -> Option<ControlFrame> {
         match self.carried.get(&packet.id) {
             Some(Carried::Control(frame)) => Some(*frame),
-            Some(Carried::Segment(_) | Carried::Routing(_)) | None => None,
+            Some(Carried::Segment(_) | Carried::Routing(_) | Carried::Beacon(_)) | None => None,
         }
     }
 
@@ -353,7 +374,7 @@ impl Packets {
     pub fn segment(&self, packet: PacketRef) -> Option<LinkFrame> {
         match self.carried.get(&packet.id) {
             Some(Carried::Segment(frame)) => Some(*frame),
-            Some(Carried::Control(_) | Carried::Routing(_)) | None => None,
+            Some(Carried::Control(_) | Carried::Routing(_) | Carried::Beacon(_)) | None => None,
         }
     }
 
@@ -361,7 +382,15 @@ impl Packets {
     pub fn routing(&self, packet: PacketRef) -> Option<&RoutingMessage> {
         match self.carried.get(&packet.id) {
             Some(Carried::Routing(sent)) => Some(sent),
-            Some(Carried::Control(_) | Carried::Segment(_)) | None => None,
+            Some(Carried::Control(_) | Carried::Segment(_) | Carried::Beacon(_)) | None => None,
+        }
+    }
+
+    /// The beacon for which an entry stands.
+    pub fn beacon(&self, packet: PacketRef) -> Option<BeaconFrame> {
+        match self.carried.get(&packet.id) {
+            Some(Carried::Beacon(frame)) => Some(*frame),
+            Some(Carried::Control(_) | Carried::Segment(_) | Carried::Routing(_)) | None => None,
         }
     }
 

@@ -15,6 +15,8 @@ mod polled;
 mod radio;
 mod routing;
 mod run;
+mod select;
+mod survey;
 mod topology;
 mod trunk;
 
