@@ -13,6 +13,7 @@ mod ofdm;
 pub mod path_loss;
 pub mod shadowing;
 mod table;
+pub mod wear;
 
 pub use config::{ErrorModel, PathLoss, RadioConfig, Threshold};
 pub use curve::Curve;
@@ -20,3 +21,4 @@ pub use error_rate::{ErrorRates, PlainBer};
 pub use geometry::{Grid, distance};
 pub use path_loss::{Antenna, Transmitter};
 pub use shadowing::Shadowing;
+pub use wear::Wear;

@@ -1,7 +1,7 @@
 //! A scenario, fully resolved: every default filled in, every name an index. What a run is made from.
 
 use crate::killer;
-use crate::phy::RadioConfig;
+use crate::phy::{RadioConfig, Wear};
 use airbraid_engine::converge::select;
 use airbraid_engine::trunk::Policy;
 use airbraid_engine::{TrafficClass, link};
@@ -177,7 +177,19 @@ pub struct Radio {
     /// Local error control above it; `None`: there is none.
     pub link_layer: Option<link::Config>,
     /// What is lost of that which the MAC has received and acknowledged.
-    pub delivery_loss: Loss,
+    pub delivery_loss: DeliveryLoss,
+}
+
+/// What is lost between a MAC that has acknowledged it and what is above.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum DeliveryLoss {
+    /// Nothing.
+    #[default]
+    None,
+    /// As on a link.
+    Link(Loss),
+    /// In bursts, by the distance of the sender.
+    Wear(Wear),
 }
 
 /// Which medium access a radio has.

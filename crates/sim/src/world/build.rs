@@ -10,16 +10,17 @@ use super::on_demand::OnDemand;
 use super::packet::Packets;
 use super::routing::{Edge, NextHop, Routes};
 use super::select::{Selection, SnrSamples};
-use super::{Alarms, Census, Event, LinkEnd, Sleeper, Station, TrunkEnd, World};
+use super::{Alarms, Census, Event, LinkEnd, LossBehind, Sleeper, Station, TrunkEnd, World};
 use crate::queue::{EventQueue, Phase};
 use crate::record::delay::DelayStats;
 use crate::record::series::Series;
-use crate::scenario::spec::{self, Interface, Mac, Routing, Spec};
+use crate::phy::wear::WearProcess;
+use crate::scenario::spec::{self, DeliveryLoss, Interface, Mac, Routing, Spec};
 use airbraid_engine::link::{Header, StopAndWait};
 use airbraid_engine::{Machine, Stream, trunk};
 use airbraid_mac::Address;
 use airbraid_mac::polled::Role;
-use airbraid_net::link::{Link, Loss};
+use airbraid_net::link::Link;
 use airbraid_net::loss::LossProcess;
 use airbraid_net::refusal::Refusal;
 use airbraid_net::source::{Application, Source};
@@ -321,8 +322,13 @@ fn stations(spec: &Spec, seed: u64) -> Vec<Station> {
     stations
 }
 
-fn delivery_loss(loss: &Loss, seed: u64, radio: u32) -> Option<LossProcess> {
-    (*loss != Loss::None).then(|| LossProcess::new(loss, Stream::new(seed, u64::from(radio), "radio.delivery_loss")))
+fn delivery_loss(loss: &DeliveryLoss, seed: u64, radio: u32) -> Option<LossBehind> {
+    let random = Stream::new(seed, u64::from(radio), "radio.delivery_loss");
+    match loss {
+        DeliveryLoss::None => None,
+        DeliveryLoss::Link(loss) => Some(LossBehind::Link(LossProcess::new(loss, random))),
+        DeliveryLoss::Wear(wear) => Some(LossBehind::Wear(Box::new(WearProcess::new(*wear, random)))),
+    }
 }
 
 fn links(spec: &Spec, seed: u64) -> Result<Vec<LinkEnd>, Refusal> {

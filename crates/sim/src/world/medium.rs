@@ -261,6 +261,11 @@ impl Medium {
         self.rows[from].hearers.iter().any(|hearer| hearer.radio == to as u32 && hearer.power >= threshold)
     }
 
+    /// How far two radios are apart.
+    pub fn distance(&self, a: u32, b: u32) -> Metres {
+        distance(self.positions[a as usize], self.positions[b as usize])
+    }
+
     /// What a received power is above the noise of a radio.
     pub fn signal_to_noise(&self, radio: u32, power: f64) -> Db {
         Db(10.0 * libm::log10(power / self.radios[radio as usize].noise))

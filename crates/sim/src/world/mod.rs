@@ -30,6 +30,7 @@ pub use medium::Loss;
 pub use observe::{FrameEvent, Observer};
 pub use packet::{Body, DropReason, Msdu, PacketRef, Packets, Record};
 
+use crate::phy::wear::WearProcess;
 use crate::queue::{EventQueue, Phase};
 use crate::scenario::spec::Spec;
 use crate::timers::Timers;
@@ -228,6 +229,15 @@ impl Alarms {
     }
 }
 
+/// What loses packets behind a MAC that has acknowledged them.
+#[derive(Debug)]
+enum LossBehind {
+    /// As a link does.
+    Link(LossProcess),
+    /// By the distance of the sender.
+    Wear(Box<WearProcess>),
+}
+
 /// A radio's MAC, and where it belongs.
 #[derive(Debug)]
 struct Station {
@@ -239,7 +249,7 @@ struct Station {
     members: Vec<(Address, u32, u8)>,
     queue_limit: u32,
     /// Loses some of what the MAC hands up; most radios lose none.
-    delivery_loss: Option<LossProcess>,
+    delivery_loss: Option<LossBehind>,
     collisions: u64,
     channel_errors: u64,
     /// With how much power the last frame came \[mW\].

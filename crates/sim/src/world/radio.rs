@@ -5,7 +5,7 @@ use super::medium::{Beginning, Ending, Hearer, Loss};
 use super::observe::FrameEvent;
 use super::packet::{ControlFrame, DropReason, Msdu, Part};
 use super::routing::NextHop;
-use super::{Event, Sleeper, Work, World};
+use super::{Event, LossBehind, Sleeper, Work, World};
 use crate::queue::Phase;
 use airbraid_engine::{step, trunk};
 use airbraid_mac::{Address, Damage, Frame, MacInput, MacOutput, Outcome};
@@ -214,9 +214,12 @@ impl World<'_> {
     /// A packet goes up: to the trunk that the radio serves, or to the network layer.
     pub(super) fn take_up(&mut self, radio: u32, from: Address, msdu: Msdu) {
         let station = &mut self.stations[radio as usize];
-        if let Some(process) = &mut station.delivery_loss
-            && process.is_lost()
-        {
+        let is_lost = match &mut station.delivery_loss {
+            None => false,
+            Some(LossBehind::Link(process)) => process.is_lost(),
+            Some(LossBehind::Wear(process)) => process.is_lost(self.medium.distance(radio, from.0)),
+        };
+        if is_lost {
             let node = station.node;
             match msdu.part {
                 Part::Control | Part::Routing | Part::Beacon => self.packets.release(msdu.packet),

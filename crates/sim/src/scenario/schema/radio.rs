@@ -9,7 +9,7 @@ use crate::phy::{ErrorModel, PathLoss, RadioConfig, Threshold};
 use crate::scenario::error::Complaint;
 use crate::scenario::frequency::Frequency;
 use crate::scenario::reader::{self, View, probability, quantity};
-use crate::scenario::spec::Mac;
+use crate::scenario::spec::{DeliveryLoss, Mac};
 use crate::scenario::tree::{Data, Value};
 use airbraid_engine::link;
 use airbraid_mac::dcf::DcfConfig;
@@ -86,8 +86,20 @@ pub(super) fn read(view: &mut View<'_>) -> (RadioConfig, Mac, Option<link::Confi
 }
 
 /// What is lost between the MAC and what is above.
-pub(super) fn delivery_loss(view: &View<'_>) -> Loss {
-    view.optional("delivery_loss", "none", |value| plain_link::loss(view, "delivery_loss", value)).unwrap_or_default()
+pub(super) fn delivery_loss(view: &View<'_>) -> DeliveryLoss {
+    let read = view.optional("delivery_loss", "none", |value| match &value.data {
+        Data::Table(table) if table.get("by_distance").is_some() => {
+            let inner = View::new(view.cx, view.path_of("delivery_loss"), value.place, Some(table));
+            let wear = survey::wear(&inner);
+            inner.finish();
+            Ok(wear.map(DeliveryLoss::Wear).unwrap_or_default())
+        }
+        _ => plain_link::loss(view, "delivery_loss", value).map(|loss| match loss {
+            Loss::None => DeliveryLoss::None,
+            loss => DeliveryLoss::Link(loss),
+        }),
+    });
+    read.unwrap_or_default()
 }
 
 /// The name that scenarios give to `standard`.

@@ -1,7 +1,7 @@
-//! What of the channel was measured: path loss by distance, and how it varies.
+//! What of the channel was measured: path loss by distance, how it varies, and what is lost behind the MAC.
 
 use crate::phy::curve::Curve;
-use crate::phy::{PathLoss, Shadowing};
+use crate::phy::{PathLoss, Shadowing, Wear};
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, View, quantity};
 use crate::scenario::tree::{Data, Value};
@@ -53,4 +53,30 @@ pub(super) fn shadowing(view: &View<'_>) -> Option<Shadowing> {
         Ok(value.show())
     });
     read
+}
+
+/// `by_distance`: triples of a distance, the share that is lost and the mean length of a burst.
+pub(super) fn wear(view: &View<'_>) -> Option<Wear> {
+    let example = "[[\"5 m\", \"1 %\", 2], [\"20 m\", \"8 %\", 4]]";
+    view.required("by_distance", example, |value| {
+        let wrong = || Complaint::new("a distance, a share and a length are needed", "write [\"5 m\", \"1 %\", 2]");
+        let triple = |item: &Value| match reader::list(item)? {
+            [distance, share, burst] => Ok([
+                quantity::<Metres>(distance)?.0,
+                reader::probability(share)?.get(),
+                reader::number(burst)?,
+            ]),
+            _ => Err(wrong()),
+        };
+        let all: Vec<[f64; 3]> = reader::list(value)?.iter().map(triple).collect::<Result<_, _>>()?;
+        let curve = |column: usize| {
+            let points: Vec<[f64; 2]> = all.iter().map(|row| [row[0], row[column]]).collect();
+            let help = format!("1 to {} points, by ascending distance", Curve::MAX);
+            Curve::new(&points).ok_or_else(|| Complaint::new("these points are no curve", help))
+        };
+        if all.iter().any(|row| !(1.0..=1e6).contains(&row[2])) {
+            return Err(Complaint::new("a burst is one packet at least", "write 1 or more"));
+        }
+        Ok(Wear { share: curve(1)?, burst: curve(2)? })
+    })
 }
