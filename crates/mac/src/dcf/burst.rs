@@ -16,7 +16,8 @@ impl<P: Packet + Copy> Dcf<P> {
         if self.rates.is_fixed() {
             return;
         }
-        let Some(to) = self.service.as_ref().filter(|service| service.packet.is_some()).map(|service| service.to) else {
+        let Some(to) = self.service.as_ref().filter(|service| service.packet.is_some()).map(|service| service.to)
+        else {
             return;
         };
         self.rates.on_attempt(now, to, is_acknowledged);
@@ -36,9 +37,8 @@ impl<P: Packet + Copy> Dcf<P> {
             return None;
         }
         let header = self.config.data_header + self.config.llc_header;
-        let may = |msdu: &Msdu<P>| {
-            msdu.to != Address::BROADCAST && header + msdu.packet.len() <= self.config.rts_threshold
-        };
+        let may =
+            |msdu: &Msdu<P>| msdu.to != Address::BROADCAST && header + msdu.packet.len() <= self.config.rts_threshold;
         match self.returned.front() {
             Some(held) => may(&held.msdu).then_some(())?,
             None => self.queue.iter().next().filter(|msdu| may(msdu)).map(|_| ())?,

@@ -5,6 +5,7 @@ mod design;
 mod polled;
 mod robust;
 mod said_over;
+mod select;
 mod wrong;
 
 use super::spec::Spec;

@@ -48,7 +48,12 @@ fn policy(view: &View<'_>) -> Policy {
         read
     };
     let share = |key: &'static str, value: u32, why: &str| {
-        let read = view.read(key, Probability::new(f64::from(value) / 1_000.0).unwrap_or(Probability::NEVER), why, reader::probability);
+        let read = view.read(
+            key,
+            Probability::new(f64::from(value) / 1_000.0).unwrap_or(Probability::NEVER),
+            why,
+            reader::probability,
+        );
         libm::round(read.get() * 1_000.0) as u32
     };
     Policy {

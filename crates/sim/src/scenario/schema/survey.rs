@@ -61,11 +61,9 @@ pub(super) fn wear(view: &View<'_>) -> Option<Wear> {
     view.required("by_distance", example, |value| {
         let wrong = || Complaint::new("a distance, a share and a length are needed", "write [\"5 m\", \"1 %\", 2]");
         let triple = |item: &Value| match reader::list(item)? {
-            [distance, share, burst] => Ok([
-                quantity::<Metres>(distance)?.0,
-                reader::probability(share)?.get(),
-                reader::number(burst)?,
-            ]),
+            [distance, share, burst] => {
+                Ok([quantity::<Metres>(distance)?.0, reader::probability(share)?.get(), reader::number(burst)?])
+            }
             _ => Err(wrong()),
         };
         let all: Vec<[f64; 3]> = reader::list(value)?.iter().map(triple).collect::<Result<_, _>>()?;
