@@ -44,6 +44,14 @@ impl Facts {
             let name = format!("trunk.{}.{}.reorder_timer_s", trunk.name, trunk.from);
             series.insert(name, Series::new(trunk.series.interval_s, &trunk.series.reorder_timer_s));
         }
+        for mac in run.macs.iter().filter(|mac| !mac.series.snr_db.is_empty()) {
+            let name = format!("mac.{}.{}.snr_mean_db", mac.node, mac.radio);
+            series.insert(name, Series::new(mac.series.interval_s, &mac.series.snr_db));
+        }
+        for selection in &run.selections {
+            let name = format!("select.{}.{}.first", selection.name, selection.from);
+            series.insert(name, Series::new(selection.series.interval_s, &selection.series.first));
+        }
         Self { metrics, series }
     }
 

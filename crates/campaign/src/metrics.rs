@@ -1,8 +1,8 @@
 //! Every number of a run under the name that summaries and `[expect]` use.
 
 use airbraid_sim::result::{
-    FlowResult, KillerResult, LinkLayerResult, LinkResult, MacResult, RoutingResult, RunResult, SlotsResult,
-    TotalResult, TrunkResult,
+    FlowResult, KillerResult, LinkLayerResult, LinkResult, MacResult, RoutingResult, RunResult, SelectionResult,
+    SlotsResult, TotalResult, TrunkResult,
 };
 
 /// The metrics of `run`, in a fixed order; a number that the run does not have (the delay of nothing) is left out.
@@ -15,6 +15,7 @@ pub fn of(run: &RunResult) -> Vec<(String, f64)> {
     for trunk in &run.trunks {
         direction(trunk, &mut out);
     }
+    run.selections.iter().for_each(|selection| self::selection(selection, &mut out));
     for link in &run.links {
         self::link(link, &mut out);
     }
@@ -54,6 +55,9 @@ fn flow(flow: &FlowResult, out: &mut Vec<(String, f64)>) {
     put("received_packets", flow.received_packets as f64);
     put("retransmits", flow.retransmits as f64);
     put("timeouts", flow.timeouts as f64);
+    put("retransmits_most", flow.retransmits_most as f64);
+    put("out_of_order", flow.out_of_order as f64);
+    put("idle_longest_s", flow.idle_longest_s);
     if let Some(share) = flow.on_time {
         put("on_time", share);
     }
@@ -199,6 +203,20 @@ fn mac(mac: &MacResult, out: &mut Vec<(String, f64)>) {
     put("reverse_frames", mac.reverse_frames as f64);
     put("void_grants", mac.void_grants as f64);
     put("airtime", mac.airtime);
+    if let Some((mean, deviation)) = mac.snr_mean_db.zip(mac.snr_std_db) {
+        put("snr_mean_db", mean);
+        put("snr_std_db", deviation);
+    }
+}
+
+fn selection(selection: &SelectionResult, out: &mut Vec<(String, f64)>) {
+    let mut put = |name: &str, x: f64| out.push((format!("select.{}.{}.{name}", selection.name, selection.from), x));
+    put("sent", selection.sent as f64);
+    put("resent", selection.resent as f64);
+    put("switches", selection.switches as f64);
+    put("beacons", selection.beacons as f64);
+    put("dropped", selection.dropped as f64);
+    put("first", selection.first);
 }
 
 fn link_layer(end: &LinkLayerResult) -> [Count; 15] {

@@ -16,6 +16,7 @@ pub mod phy;
 pub mod polled;
 pub mod power_save;
 pub mod queue;
+pub mod rate_control;
 pub mod retry;
 pub mod service;
 

@@ -20,6 +20,8 @@ pub struct RunResult {
     pub flows: Vec<FlowResult>,
     /// One for each direction of each trunk that carried something.
     pub trunks: Vec<TrunkResult>,
+    /// One for each end of each trunk whose members are chosen among.
+    pub selections: Vec<SelectionResult>,
     /// One for each radio.
     pub macs: Vec<MacResult>,
     /// What AODV did on all nodes; null where it does not run.
@@ -81,6 +83,12 @@ pub struct FlowResult {
     pub timeouts: u64,
     /// Mean of the round-trip times that TCP's sender has measured; null where it has measured none, and for UDP.
     pub rtt_mean_s: Option<f64>,
+    /// The most often that TCP sent one segment again.
+    pub retransmits_most: u64,
+    /// Segments that brought something new after what lies behind them in TCP's stream.
+    pub out_of_order: u64,
+    /// The longest time between two data packets; of a transfer that is not finished also since the last.
+    pub idle_longest_s: f64,
     /// Seconds from the first packet to the last byte delivered, for a source that ends.
     pub completion_s: Option<f64>,
     /// Share of the data packets sent that came within the flow's deadline; null where it has none.
@@ -213,6 +221,58 @@ pub struct MacResult {
     pub void_grants: u64,
     /// Share of the time in which this radio transmitted.
     pub airtime: f64,
+    /// Mean SNR of the frames that came without an error; null unless `[record] snr` asks for it.
+    pub snr_mean_db: Option<f64>,
+    /// Its standard deviation.
+    pub snr_std_db: Option<f64>,
+    /// Values by interval.
+    pub series: MacSeries,
+}
+
+/// Values of a radio by interval.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct MacSeries {
+    /// The interval.
+    pub interval_s: f64,
+    /// Mean SNR of the frames of each that came without an error.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub snr_db: Vec<f64>,
+}
+
+/// What chose among the members of one trunk end.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct SelectionResult {
+    /// The trunk's name.
+    pub name: String,
+    /// The sending end.
+    pub from: String,
+    /// The receiving end.
+    pub to: String,
+    /// Packets given to a member, or to the trunk where it stripes.
+    pub sent: u64,
+    /// Packets given to each member, by the members' order; those that the trunk gives are the trunk's.
+    pub sent_by_member: Vec<u64>,
+    /// The share of them that the first member got.
+    pub first: f64,
+    /// Packets that another member had not delivered.
+    pub resent: u64,
+    /// Changes of the members that packets take.
+    pub switches: u64,
+    /// Beacons sent.
+    pub beacons: u64,
+    /// Packets dropped.
+    pub dropped: u64,
+    /// Values by interval.
+    pub series: SelectionSeries,
+}
+
+/// Values of a selection by interval.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct SelectionSeries {
+    /// The interval.
+    pub interval_s: f64,
+    /// The share of the packets of each that the first member got; null where there were none.
+    pub first: Vec<f64>,
 }
 
 /// What a radio with virtual stations did.

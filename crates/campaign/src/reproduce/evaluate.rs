@@ -282,6 +282,7 @@ impl Replication<'_> {
                 list.iter().filter(|x| **x > level).count() as f64 / list.len() as f64
             }
             Function::Crossing => crossing(&list, &self.list(&arguments[1])?)?,
+            Function::Median => median(list),
             // Dealt with above.
             Function::Average | Function::Spread => f64::NAN,
         };
@@ -370,6 +371,12 @@ fn crossing(y: &[f64], x: &[f64]) -> Result<f64, String> {
     Ok(x[last] + (x[last + 1] - x[last]) * y[last] / (y[last] - after))
 }
 
+fn median(mut list: Vec<f64>) -> f64 {
+    list.sort_by(f64::total_cmp);
+    let middle = list.len() / 2;
+    if list.len().is_multiple_of(2) { (list[middle - 1] + list[middle]) / 2.0 } else { list[middle] }
+}
+
 /// Slope and correlation of the line of least squares.
 fn line(y: &[f64], x: &[f64]) -> Result<(f64, f64), String> {
     if y.len() != x.len() || y.len() < 2 {
@@ -432,7 +439,7 @@ mod tests {
 
     #[test]
     fn formulas_are_computed_by_replication_and_then_averaged() {
-        let cases: [(&str, &[f64]); 30] = [
+        let cases: [(&str, &[f64]); 32] = [
             ("1 + 2 * 3 - 8 / 4 / 2", &[6.0]),
             ("a:x", &[2.0]),
             ("a:x / b:x", &[0.625]),
@@ -460,6 +467,8 @@ mod tests {
             ("crossing([1, -1, 2, -2, -1], [0, 10, 20, 30, 40])", &[25.0]),
             ("crossing([-1, -2], [5, 6])", &[5.0]),
             ("crossing([-1, 2], [5, 6])", &[6.0]),
+            ("median([5, 1, 3])", &[3.0]),
+            ("median([5, 1, 3, 2])", &[2.5]),
             ("average(a:x) / average(b:x)", &[2.0 / 3.0]),
             ("spread(a:x)", &[std::f64::consts::SQRT_2]),
             ("average(n.*:x)", &[1.0, 4.0]),

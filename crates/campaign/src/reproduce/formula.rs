@@ -126,6 +126,8 @@ pub enum Function {
     /// `crossing(y, x)`: the x from which on y stays below 0, by the straight line between two of them; the largest x
     /// where it does not.
     Crossing,
+    /// The middle element by size; of an even number the mean of the two in the middle.
+    Median,
     /// Of a number or list: the mean over the replications.
     Average,
     /// Of a number or list: the sample standard deviation over the replications.
@@ -140,7 +142,7 @@ impl Function {
 }
 
 /// Names of the functions, and how many arguments each takes.
-const FUNCTIONS: [(&str, Function, usize); 18] = [
+const FUNCTIONS: [(&str, Function, usize); 19] = [
     ("mean", Function::Mean, 1),
     ("max", Function::Max, 1),
     ("min", Function::Min, 1),
@@ -157,6 +159,7 @@ const FUNCTIONS: [(&str, Function, usize); 18] = [
     ("last", Function::Last, 1),
     ("share", Function::Share, 2),
     ("crossing", Function::Crossing, 2),
+    ("median", Function::Median, 1),
     ("average", Function::Average, 1),
     ("spread", Function::Spread, 1),
 ];

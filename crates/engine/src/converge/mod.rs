@@ -1,4 +1,4 @@
-//! The convergence layer: one interface upward, several unlike ones below (Sanchez, Evans and Minden 2006, section 4).
+//! The convergence layer: one interface upward, several unlike ones below (Sánchez, Lanza and Muñoz 2006, section 4).
 //!
 //! It has two halves that know nothing of each other. [`session`] makes two ends known to each other and seals every
 //! frame between them, over whatever interface it goes; [`select`] knows how well each neighbour is heard on each

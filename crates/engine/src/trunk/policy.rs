@@ -74,6 +74,9 @@ pub struct Jkm {
     pub nak_interval: Duration,
     /// The oldest packet is sent again when it has been unacknowledged for so long.
     pub sender_timeout: Duration,
+    /// Frames to one acknowledgement, where nothing is missing; 1: each has its own (Wang 2005). What is not acknowledged
+    /// after `nak_interval` is.
+    pub ack_every: u32,
 }
 
 /// The method by which the receiver decides how long to wait for a hole.
@@ -184,6 +187,7 @@ impl Default for Srr {
 
 impl Default for Jkm {
     fn default() -> Self {
-        Self { window: 256, nak_interval: Duration::from_millis(20), sender_timeout: Duration::from_millis(200) }
+        let (nak_interval, sender_timeout) = (Duration::from_millis(20), Duration::from_millis(200));
+        Self { window: 256, nak_interval, sender_timeout, ack_every: 1 }
     }
 }

@@ -16,10 +16,13 @@ proptest! {
     fn it_delivers_everything_once_and_in_order(
         members in 1usize..5,
         window in prop_oneof![Just(256u32), 1u32..6],
+        ack_every in prop_oneof![Just(1u32), 2u32..20],
         told: bool,
         transitions in prop::collection::vec(transition(), 1..300),
     ) {
-        let mut network = Network::new(policy(window), members, told);
+        let jkm = Jkm { window, ack_every, ..Jkm::default() };
+        let policy = Policy { distributor: Distributor::Jkm(jkm), ..policy(window) };
+        let mut network = Network::new(policy, members, told);
         for transition in transitions {
             network.apply(transition);
             // The naive reference: what is delivered is, at any time, the beginning of what was accepted.

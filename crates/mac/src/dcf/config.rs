@@ -2,6 +2,7 @@
 
 use crate::contention::ContentionConfig;
 use crate::phy::{Phy, Preamble, Rate, Standard};
+use crate::rate_control::RateControl;
 use crate::retry::RetryLimits;
 use airbraid_units::{Bytes, Duration};
 
@@ -10,10 +11,17 @@ use airbraid_units::{Bytes, Duration};
 pub struct DcfConfig {
     /// The PHY and its timing.
     pub phy: Phy,
-    /// The rate of unicast data frames.
+    /// The rate of unicast data frames; with rate control the one that is never passed, and where it begins.
     pub data_rate: Rate,
+    /// How the rate is found.
+    pub rate_control: RateControl,
+    /// Data frames that may follow each other a SIFS after the acknowledgement, in one access to the medium: 1 is DCF,
+    /// more is what cards of 2004 called bursting, and 802.11e a TXOP.
+    pub burst: u32,
     /// The rate of RTS, CTS and ACK: the highest basic rate not above the data rate (10.6.6).
     pub control_rate: Rate,
+    /// The basic rates: one bit for each rate of the standard, the slowest the lowest.
+    pub basic_rates: u16,
     /// The rate of broadcast frames: a basic rate (10.6.5.1).
     pub broadcast_rate: Rate,
     /// aCWmin.
@@ -60,7 +68,10 @@ impl DcfConfig {
         Self {
             phy: Phy::new(standard, preamble),
             data_rate: highest,
+            rate_control: RateControl::Fixed,
+            burst: 1,
             control_rate: lowest,
+            basic_rates: 1,
             broadcast_rate: lowest,
             cw_min,
             cw_max,
@@ -90,6 +101,23 @@ impl DcfConfig {
             cw_min: self.cw_min,
             cw_max: self.cw_max,
         }
+    }
+
+    /// The rates that data may have, the slowest first: all up to the data rate.
+    pub fn data_rates(&self) -> &'static [Rate] {
+        let rates = self.phy.standard.rates();
+        let count = rates.iter().position(|rate| *rate == self.data_rate).map_or(rates.len(), |place| place + 1);
+        &rates[..count]
+    }
+
+    /// The rate of what answers a frame of `rate`: the highest basic one that is not above it (10.6.6.5.2).
+    pub fn answer_rate(&self, rate: Rate) -> Rate {
+        if rate == self.data_rate {
+            return self.control_rate;
+        }
+        let basic = self.phy.standard.rates().iter().enumerate().filter(|(i, _)| self.basic_rates >> i & 1 == 1);
+        let below = basic.filter(|(_, basic)| basic.bit_rate <= rate.bit_rate).last();
+        below.map_or(self.control_rate, |(_, rate)| *rate)
     }
 
     /// Both retry limits.

@@ -11,6 +11,7 @@
 //!                     `----------------<----------------------'  retry counters, drop at the limit
 //! ```
 
+mod burst;
 mod config;
 mod doze;
 #[cfg(test)]
@@ -25,6 +26,7 @@ use crate::duplicate::DuplicateFilter;
 use crate::frame::{Address, Frame, FrameKind, Reservation, duration_field};
 use crate::phy::Rate;
 use crate::queue::InterfaceQueue;
+use crate::rate_control::RateSelection;
 use crate::retry::{Retries, RetryLimits};
 use crate::service::{Access, MacInput, MacOutput, MacStats, Msdu, Outcome};
 use airbraid_engine::{Machine, Packet, Stream, Wake};
@@ -101,6 +103,9 @@ pub struct Dcf<P> {
     cts_time: Duration,
     ack_time: Duration,
     contention: Contention,
+    rates: RateSelection,
+    /// Data frames that may still follow in this access to the medium.
+    burst_left: u32,
     state: State,
     service: Option<InService<P>>,
     queue: InterfaceQueue<P>,
@@ -134,6 +139,8 @@ impl<P: Packet + Copy> Dcf<P> {
             cts_time: phy.frame_time(config.control_rate, CTS_SIZE),
             ack_time,
             contention: Contention::new(config.contention(), random),
+            rates: RateSelection::new(config.rate_control, config.data_rates()),
+            burst_left: 0,
             state: State::Idle,
             service: None,
             queue: InterfaceQueue::new(config.queue_limit),
@@ -217,14 +224,19 @@ impl<P: Packet + Copy> Dcf<P> {
     }
 
     fn serve(&mut self, now: Instant, held: Held<P>) {
+        let service = self.in_service(now, held);
+        self.contend_for(now, service);
+    }
+
+    fn in_service(&mut self, now: Instant, held: Held<P>) -> InService<P> {
         let Msdu { to, packet } = held.msdu;
         let size = self.config.data_header + self.config.llc_header + packet.len();
-        let rate = if to == Address::BROADCAST { self.config.broadcast_rate } else { self.config.data_rate };
+        let rate = self.rate_towards(to);
         let sequence = held.sequence.unwrap_or(self.next_sequence);
         if held.sequence.is_none() {
             self.next_sequence = (self.next_sequence + 1) % 4096;
         }
-        let service = InService {
+        InService {
             to,
             packet: Some(packet),
             power_management: false,
@@ -236,8 +248,25 @@ impl<P: Packet + Copy> Dcf<P> {
             retries: Retries::default(),
             attempts: held.attempts,
             since: now,
-        };
-        self.contend_for(now, service);
+        }
+    }
+
+    /// The rate of the next frame to this address.
+    pub fn rate_towards(&self, to: Address) -> Rate {
+        if to == Address::BROADCAST {
+            self.config.broadcast_rate
+        } else if self.rates.is_fixed() {
+            self.config.data_rate
+        } else {
+            self.rates.rate(to).unwrap_or(self.config.data_rate)
+        }
+    }
+
+    /// The rate of what answers a frame of `rate`, and how long a CTS and an ACK last.
+    fn answer(&self, rate: Rate) -> (Rate, Duration) {
+        let answer = self.config.answer_rate(rate);
+        let is_usual = answer == self.config.control_rate;
+        (answer, if is_usual { self.ack_time } else { self.config.phy.frame_time(answer, ACK_SIZE) })
     }
 
     /// Takes a frame into service and asks for the medium.
@@ -259,6 +288,7 @@ impl<P: Packet + Copy> Dcf<P> {
         }
         let Some(service) = self.service else { return };
         let mode = self.contention.spend();
+        self.burst_left = self.config.burst.saturating_sub(1);
         let at = access.max(now);
         if service.to == Address::BROADCAST {
             let end = self.send_data(at, mode);
@@ -273,10 +303,11 @@ impl<P: Packet + Copy> Dcf<P> {
     }
 
     fn send_rts(&mut self, at: Instant, service: &InService<P>, access: Access) -> Instant {
-        let nav = self.config.phy.sifs * 3 + self.cts_time + service.airtime + self.ack_time;
+        let (rate, answer_time) = self.answer(service.rate);
+        let nav = self.config.phy.sifs * 3 + answer_time * 2 + service.airtime;
         self.stats.rts_frames += 1;
-        let frame = self.control_frame(FrameKind::Rts, service.to, RTS_SIZE, duration_field(nav));
-        self.transmit(frame, at, self.config.phy.frame_time(self.config.control_rate, RTS_SIZE), access)
+        let frame = self.control_frame(FrameKind::Rts, service.to, RTS_SIZE, rate, duration_field(nav));
+        self.transmit(frame, at, self.config.phy.frame_time(rate, RTS_SIZE), access)
     }
 
     /// Sends the data frame in service at `at`; gives its end.
@@ -285,7 +316,7 @@ impl<P: Packet + Copy> Dcf<P> {
         service.attempts += 1;
         let service = *service;
         let is_broadcast = service.to == Address::BROADCAST;
-        let nav = if is_broadcast { Duration::ZERO } else { self.config.phy.sifs + self.ack_time };
+        let nav = if is_broadcast { Duration::ZERO } else { self.config.phy.sifs + self.answer(service.rate).1 };
         let frame = Frame {
             kind: FrameKind::Data,
             retry: service.attempts > 1,
@@ -309,7 +340,7 @@ impl<P: Packet + Copy> Dcf<P> {
         self.transmit(frame, at, service.airtime, access)
     }
 
-    fn control_frame(&self, kind: FrameKind, to: Address, size: Bytes, nav: Duration) -> Frame<P> {
+    fn control_frame(&self, kind: FrameKind, to: Address, size: Bytes, rate: Rate, nav: Duration) -> Frame<P> {
         Frame {
             kind,
             retry: false,
@@ -318,7 +349,7 @@ impl<P: Packet + Copy> Dcf<P> {
             from: self.address,
             to,
             size,
-            rate: self.config.control_rate,
+            rate,
             nav,
             reservation: Reservation::default(),
             payload: None,
@@ -420,8 +451,9 @@ impl<P: Packet + Copy> Dcf<P> {
     }
 
     fn on_data(&mut self, now: Instant, frame: &Frame<P>) {
-        let ack = self.control_frame(FrameKind::Ack, frame.from, ACK_SIZE, Duration::ZERO);
-        self.transmit(ack, now + self.config.phy.sifs, self.ack_time, Access::Response);
+        let (rate, airtime) = self.answer(frame.rate);
+        let ack = self.control_frame(FrameKind::Ack, frame.from, ACK_SIZE, rate, Duration::ZERO);
+        self.transmit(ack, now + self.config.phy.sifs, airtime, Access::Response);
         // A null frame has no sequence number, and nothing that could be delivered twice.
         let Some(packet) = frame.payload else { return };
         if !self.duplicates.is_new(frame.from, frame.sequence, frame.retry) {
@@ -437,9 +469,10 @@ impl<P: Packet + Copy> Dcf<P> {
         if self.contention.nav.is_set(now) {
             return;
         }
-        let nav = frame.nav.saturating_sub(self.config.phy.sifs + self.cts_time);
-        let cts = self.control_frame(FrameKind::Cts, frame.from, CTS_SIZE, duration_field(nav));
-        self.transmit(cts, now + self.config.phy.sifs, self.cts_time, Access::Response);
+        let (rate, airtime) = self.answer(frame.rate);
+        let nav = frame.nav.saturating_sub(self.config.phy.sifs + airtime);
+        let cts = self.control_frame(FrameKind::Cts, frame.from, CTS_SIZE, rate, duration_field(nav));
+        self.transmit(cts, now + self.config.phy.sifs, airtime, Access::Response);
     }
 
     fn on_cts(&mut self, now: Instant) {
@@ -451,7 +484,11 @@ impl<P: Packet + Copy> Dcf<P> {
     }
 
     fn on_ack(&mut self, now: Instant) {
-        self.finish(now, Outcome::Acknowledged);
+        self.learn(now, true);
+        match self.next_in_burst() {
+            Some(held) => self.go_on(now, held),
+            None => self.finish(now, Outcome::Acknowledged),
+        }
     }
 
     /// The MSDU in service leaves: window back, post-transmission backoff, the next one.
@@ -471,6 +508,7 @@ impl<P: Packet + Copy> Dcf<P> {
 
     /// The awaited CTS or ACK did not come.
     fn fail(&mut self, now: Instant, ack: bool) {
+        self.learn(now, false);
         let Some(service) = self.service.as_mut() else { return };
         let is_long = ack && service.size > self.config.rts_threshold;
         if service.retries.is_spent(is_long, service.limits) {

@@ -6,6 +6,7 @@
 use super::DcfConfig;
 use crate::frame::{Address, Frame, FrameKind, Reservation};
 use crate::medium::{Medium, Payload, Signal, at, config};
+use crate::rate_control::RateControl;
 use crate::service::Outcome;
 use airbraid_units::{Bytes, Duration, Instant};
 use proptest::prelude::*;
@@ -466,6 +467,47 @@ fn a_reception_under_way_when_the_time_for_the_answer_is_over_is_heard_out() {
     assert_eq!(second, at(1_410 + 304 + 50 + 20 * drawn), "{}", medium.timeline);
 }
 
+#[test]
+fn a_burst_takes_the_medium_once() {
+    let mut medium = Medium::new(with(|c| c.burst = 2), us(0), &[&[9, 5], &[]]);
+    for id in 1..=3 {
+        medium.send(at(100), A, TO_B, id, 964);
+    }
+    medium.run(at(9_000));
+    // The second frame comes a SIFS after the ACK; the third after DIFS and 9 slots of the backoff behind the burst.
+    medium.reads(
+        "
+        100.000 A DATA 1 to B for 919.273, nav 314
+        1029.273 B ACK to A for 304.000, nav 0
+        1019.273 B has 1 from A
+        1333.273 A is done with 1: Acknowledged, 1 sent
+        1343.273 A DATA 2 to B for 919.273, nav 314
+        2272.546 B ACK to A for 304.000, nav 0
+        2262.546 B has 2 from A
+        2576.546 A is done with 2: Acknowledged, 1 sent
+        2806.546 A DATA 3 to B for 919.273, nav 314, 9 of 31
+        3735.819 B ACK to A for 304.000, nav 0
+        3725.819 B has 3 from A
+        4039.819 A is done with 3: Acknowledged, 1 sent
+    ",
+    );
+}
+
+#[test]
+fn a_frame_that_fails_twice_is_repeated_a_rate_lower_and_answered_by_the_rate_it_came_at() {
+    let config = with(|c| {
+        (c.rate_control, c.basic_rates) = (RateControl::ARF, 0b0111);
+        c.control_rate = c.phy.standard.rates()[2];
+    });
+    let mut medium = Medium::new(config, us(0), &[&[0, 0, 0], &[]]);
+    medium.destroy = vec![(FrameKind::Data, 1), (FrameKind::Data, 2)];
+    medium.send(at(100), A, TO_B, 1, 964);
+    medium.run(at(9_000));
+    // 1000 byte at 11 Mbit/s last 919.273 us, at 5.5 Mbit/s 1646.546 us; the ACK 192 + 14 * 8 / 5.5 us.
+    let airtimes: Vec<u64> = medium.transmissions.iter().map(|sent| sent.airtime.as_nanos()).collect();
+    assert_eq!(airtimes, [919_273, 919_273, 1_646_546, 212_364], "{}", medium.timeline);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
@@ -474,6 +516,7 @@ proptest! {
     fn whatever_happens_on_the_medium_every_packet_is_accounted_for(
         n in 2usize..5,
         rts in any::<bool>(),
+        (burst, control) in (1u32..4, prop_oneof![Just(RateControl::Fixed), Just(RateControl::ARF)]),
         nav_reset in any::<bool>(),
         eifs in any::<bool>(),
         delays in prop::collection::vec(prop_oneof![1 => Just(None), 4 => (0u64..3_000).prop_map(Some)], 16),
@@ -482,6 +525,7 @@ proptest! {
     ) {
         let config = with(|c| {
             c.rts_threshold = if rts { Bytes::new(500) } else { Bytes::new(3_000) };
+            (c.burst, c.rate_control) = (burst, control);
             c.nav_reset = nav_reset;
             c.eifs = eifs;
             c.queue_limit = 3;

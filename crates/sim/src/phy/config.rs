@@ -1,5 +1,7 @@
 //! What a radio can be told: power, thresholds, and the models of path loss, error and capture.
 
+use super::curve::Curve;
+use super::shadowing::Shadowing;
 use airbraid_units::{Db, Dbm, Metres, Probability};
 
 /// How much power is left after a distance.
@@ -18,6 +20,8 @@ pub enum PathLoss {
         /// Loss at the reference distance.
         loss: Db,
     },
+    /// As it was measured at some distances \[dB\]: linear between them, nothing more lost beyond the last. It rises.
+    Measured(Curve),
 }
 
 /// A threshold of the receiver, as a power or as the distance at which a frame of the same power arrives with it.
@@ -53,6 +57,8 @@ pub struct RadioConfig {
     pub frequency_hz: f64,
     /// Path loss of what this radio transmits.
     pub path_loss: PathLoss,
+    /// How it varies; `None`: it does not.
+    pub shadowing: Option<Shadowing>,
     /// Below this power a frame cannot be received.
     pub reception: Threshold,
     /// Below this power energy does not make the medium busy.

@@ -5,14 +5,20 @@
 
 mod cck;
 mod config;
+pub mod curve;
 pub mod error_rate;
 pub mod geometry;
 pub mod mobility;
 mod ofdm;
 pub mod path_loss;
+pub mod shadowing;
 mod table;
+pub mod wear;
 
 pub use config::{ErrorModel, PathLoss, RadioConfig, Threshold};
+pub use curve::Curve;
 pub use error_rate::{ErrorRates, PlainBer};
 pub use geometry::{Grid, distance};
 pub use path_loss::{Antenna, Transmitter};
+pub use shadowing::Shadowing;
+pub use wear::Wear;

@@ -1,11 +1,11 @@
 //! Path loss: the power with which a transmission arrives, and the distance at which it arrives with a power.
 //!
-//! Deterministic large-scale models only: never fading, shadowing or obstacles. Friis 1946 for free space; two-ray
+//! Deterministic large-scale models only: never fading or obstacles, and shadowing apart ([`super::shadowing`]). Friis 1946 for free space; two-ray
 //! ground reflection beyond its crossover distance, and the log-distance model, as in Rappaport, *Wireless
 //! Communications*, 2nd ed., sections 4.6 and 4.9. The path never amplifies: where a formula leaves the far field that
 //! it is made for (distance zero), its gain is cut at 1.
 
-use super::{PathLoss, RadioConfig, Threshold};
+use super::{Curve, PathLoss, RadioConfig, Threshold};
 use airbraid_units::{Db, Duration, Metres, Milliwatt};
 use core::f64::consts::PI;
 
@@ -42,6 +42,7 @@ enum Model {
     Friis,
     TwoRay,
     LogDistance { exponent: f64, reference: f64, gain: f64 },
+    Measured(Curve),
 }
 
 /// A radio as the transmitter of a path, with everything that does not depend on the receiver worked out once.
@@ -66,6 +67,7 @@ impl Transmitter {
                 let gain = Db(-loss.0).to_linear().min(1.0);
                 Model::LogDistance { exponent, reference: reference.0, gain }
             }
+            PathLoss::Measured(losses) => Model::Measured(losses),
         };
         Self {
             eirp: (radio.power + radio.gain).to_milliwatt().0,
@@ -90,6 +92,7 @@ impl Transmitter {
             // Within the reference distance nothing was measured: the loss is the reference's.
             Model::LogDistance { reference, gain, .. } if d <= reference => gain,
             Model::LogDistance { exponent, reference, gain } => gain * libm::pow(d / reference, -exponent),
+            Model::Measured(losses) => Db(-losses.at(distance)).to_linear(),
         };
         Milliwatt(self.eirp * antenna.gain * gain.min(1.0))
     }
@@ -113,6 +116,7 @@ impl Transmitter {
             Model::LogDistance { exponent, reference, gain } => {
                 reference * libm::pow((factor * gain).max(1.0), 1.0 / exponent)
             }
+            Model::Measured(losses) => losses.first_at(10.0 * libm::log10(factor)).0,
         };
         Metres(metres * (1.0 + RANGE_MARGIN))
     }
@@ -160,6 +164,7 @@ mod tests {
             height: Metres(1.5),
             frequency_hz: 914e6,
             path_loss,
+            shadowing: None,
             reception: Threshold::Range(Metres(250.0)),
             carrier_sense: Threshold::Range(Metres(550.0)),
             interference: Threshold::Power(Dbm(-110.0)),
@@ -204,6 +209,18 @@ mod tests {
         let radio = radio(log_distance());
         assert!(relative(received(&radio, 10.0) / received(&radio, 100.0), 1e3) < 1e-12);
         assert_eq!(received(&radio, 0.3), received(&radio, 1.0));
+    }
+
+    #[test]
+    fn a_measured_loss_is_met_where_it_was_measured() {
+        let losses = Curve::new(&[[10.0, 70.0], [20.0, 90.0]]).unwrap();
+        let radio = radio(PathLoss::Measured(losses));
+        let loss = |metres| 10.0 * libm::log10(281.838_15 / received(&radio, metres));
+        for (metres, decibels) in [(0.0, 70.0), (10.0, 70.0), (15.0, 80.0), (20.0, 90.0), (500.0, 90.0)] {
+            assert!((loss(metres) - decibels).abs() < 1e-6, "{metres}");
+        }
+        let range = |metres| Transmitter::new(&radio).range(Antenna::of(&radio), Milliwatt(received(&radio, metres))).0;
+        assert!((range(15.0) - 15.0).abs() < 1e-3 && range(20.0).is_infinite());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::nearest::suggestion;
 use super::reader::{self, quantity};
 use super::spec::Spec;
 use super::tree::{Data, Value};
-use airbraid_units::{BitRate, Bytes, Duration};
+use airbraid_units::{BitRate, Bytes, Db, Duration};
 
 /// The unit of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub enum Unit {
     Count,
     /// A share between 0 and 1.
     Share,
+    /// A ratio of powers.
+    Decibel,
 }
 
 /// A metric of one kind of thing.
@@ -44,7 +46,7 @@ const fn count(name: &'static str) -> Metric {
 }
 
 /// Metrics of a flow: `flow.NAME.METRIC`.
-pub const FLOW: [Metric; 16] = [
+pub const FLOW: [Metric; 19] = [
     metric("goodput", "goodput_bps", Unit::BitPerSecond),
     metric("ip_throughput", "ip_throughput_bps", Unit::BitPerSecond),
     metric("delivered", "delivered_bytes", Unit::Byte),
@@ -53,6 +55,9 @@ pub const FLOW: [Metric; 16] = [
     count("retransmits"),
     count("timeouts"),
     metric("rtt_mean", "rtt_mean_s", Unit::Second),
+    count("retransmits_most"),
+    count("out_of_order"),
+    metric("idle_longest", "idle_longest_s", Unit::Second),
     metric("completion", "completion_s", Unit::Second),
     metric("on_time", "on_time", Unit::Share),
     metric("delay_min", "delay_min_s", Unit::Second),
@@ -86,7 +91,7 @@ pub const TRUNK_DIRECTION: [Metric; 4] = [
     metric("reorder_timer", "reorder_timer_s", Unit::Second),
 ];
 /// Metrics of a radio: `mac.NODE.RADIO.METRIC`.
-pub const MAC: [Metric; 13] = [
+pub const MAC: [Metric; 15] = [
     count("data_frames"),
     count("rts_frames"),
     count("retries"),
@@ -100,6 +105,17 @@ pub const MAC: [Metric; 13] = [
     count("reverse_frames"),
     count("void_grants"),
     metric("airtime", "airtime", Unit::Share),
+    metric("snr_mean", "snr_mean_db", Unit::Decibel),
+    metric("snr_std", "snr_std_db", Unit::Decibel),
+];
+/// Metrics of what chooses among the members of one end of a trunk: `select.NAME.FROM.METRIC`, FROM its node.
+pub const SELECT: [Metric; 6] = [
+    count("sent"),
+    count("resent"),
+    count("switches"),
+    count("beacons"),
+    count("dropped"),
+    metric("first", "first", Unit::Share),
 ];
 /// Metrics of AODV on all nodes: `routing.METRIC`.
 pub const ROUTING: [Metric; 9] = [
@@ -196,6 +212,13 @@ pub(crate) fn resolve(path: &str, spec: &Spec) -> Result<(String, Unit), Complai
             named("end", from, ends.map(node))?;
             find(path, metric, &[&TRUNK, &TRUNK_DIRECTION])
         }
+        ["select", name, from, metric] => {
+            let chosen = || spec.trunks.iter().filter(|t| t.select.is_some());
+            named("trunk with `select`", name, chosen().map(|t| t.name.as_str()))?;
+            let ends = chosen().filter(|t| t.name == name).flat_map(|t| t.between);
+            named("end", from, ends.map(node))?;
+            find(path, metric, &[&SELECT])
+        }
         ["link", name, from, metric] => {
             named("link", name, links())?;
             let ends = spec.links.iter().filter(|l| l.name == name).flat_map(|l| l.between);
@@ -236,7 +259,7 @@ pub(crate) fn resolve(path: &str, spec: &Spec) -> Result<(String, Unit), Complai
         // Which reasons there are is for the run to say; one that did not occur counts 0.
         ["drops", reason] if !reason.is_empty() => Ok((path.to_owned(), Unit::Count)),
         _ => {
-            let help = "flow.NAME.METRIC, trunk.NAME.METRIC, trunk.NAME.FROM.METRIC, link.NAME.FROM.METRIC, \
+            let help = "flow.NAME.METRIC, trunk.NAME.METRIC, trunk.NAME.FROM.METRIC, select.NAME.FROM.METRIC, link.NAME.FROM.METRIC, \
                         mac.NODE.RADIO.METRIC, link_layer.NODE.PEER.METRIC, slots.NAME.METRIC, slots.NAME.NODE.RADIO.METRIC, killer.NAME.METRIC, packets.METRIC, routing.METRIC, total.METRIC, \
                         drops.REASON";
             Err(Complaint::new(format!("`{path}` is no metric"), format!("metrics are {help}")))
@@ -273,6 +296,7 @@ impl Unit {
             Self::Count => reader::number(value),
             Self::Share if matches!(value.data, Data::Text(_)) => reader::probability(value).map(|p| p.get()),
             Self::Share => reader::number(value),
+            Self::Decibel => quantity::<Db>(value).map(|ratio| ratio.0),
         }
     }
     /// `x` of this unit for a person, four significant digits: `5.021 Mbit/s`.
@@ -288,6 +312,7 @@ impl Unit {
             Self::Count if x.abs() < 1e3 && x != libm::trunc(x) => format!("{x:.1}"),
             Self::Count => four(x),
             Self::Share => format!("{} %", four(x * 100.0)),
+            Self::Decibel => format!("{} dB", four(x)),
         }
     }
 }

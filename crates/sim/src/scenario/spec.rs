@@ -1,7 +1,8 @@
 //! A scenario, fully resolved: every default filled in, every name an index. What a run is made from.
 
 use crate::killer;
-use crate::phy::RadioConfig;
+use crate::phy::{RadioConfig, Wear};
+use airbraid_engine::converge::select;
 use airbraid_engine::slots::{Layout, Timetable};
 use airbraid_engine::trunk::Policy;
 use airbraid_engine::{TrafficClass, link};
@@ -203,7 +204,19 @@ pub struct Radio {
     /// Local error control above it; `None`: there is none.
     pub link_layer: Option<link::Config>,
     /// What is lost of that which the MAC has received and acknowledged.
-    pub delivery_loss: Loss,
+    pub delivery_loss: DeliveryLoss,
+}
+
+/// What is lost between a MAC that has acknowledged it and what is above.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum DeliveryLoss {
+    /// Nothing.
+    #[default]
+    None,
+    /// As on a link.
+    Link(Loss),
+    /// In bursts, by the distance of the sender.
+    Wear(Wear),
 }
 
 /// Which medium access a radio has.
@@ -331,6 +344,21 @@ pub struct Trunk {
     pub header: Bytes,
     /// Distributor, resequencer, queues.
     pub policy: Policy,
+    /// What chooses among the members; `None`: the trunk has them all.
+    pub select: Option<Select>,
+}
+
+/// What chooses among the members of a trunk.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Select {
+    /// How.
+    pub policy: select::Policy,
+    /// From which SNR on each member but the last is good, for bulk and real-time traffic.
+    pub thresholds: [select::MilliDb; 2],
+    /// Whether a packet that a member could not deliver goes to another.
+    pub is_failing_over: bool,
+    /// What is added to each packet and beacon on the air: the security of the link.
+    pub overhead: Bytes,
 }
 
 /// A plain link between two nodes.
@@ -446,4 +474,6 @@ pub struct Record {
     pub timeline: bool,
     /// Whether the sequence numbers that TCP sends are sampled.
     pub sequence: bool,
+    /// Whether the SNR of what radios receive is sampled.
+    pub snr: bool,
 }

@@ -6,6 +6,7 @@ mod link_layer;
 mod polled;
 mod robust;
 mod said_over;
+mod select;
 mod slots;
 mod wrong;
 

@@ -10,7 +10,7 @@ use airbraid_mac::polled::Polled;
 use airbraid_mac::power_save::{AccessPoint, BufferStats, SlottedStation, SwitchStats};
 use airbraid_mac::{Address, MacInput, MacOutput, MacStats};
 use airbraid_net::refusal::Refusal;
-use airbraid_units::Instant;
+use airbraid_units::{BitRate, Instant};
 
 /// A station's MAC.
 #[derive(Debug)]
@@ -96,6 +96,14 @@ impl Access {
     pub fn buffers(&self) -> Option<&BufferStats> {
         match self {
             Self::AccessPoint(mac) => Some(mac.counts()),
+            _ => None,
+        }
+    }
+
+    /// The rate that frames to a neighbour have now, where rate control finds it.
+    pub fn rate_towards(&self, to: Address) -> Option<BitRate> {
+        match self {
+            Self::Dcf(mac) => Some(mac.rate_towards(to).bit_rate),
             _ => None,
         }
     }

@@ -10,24 +10,26 @@ use super::observe::Observer;
 use super::on_demand::OnDemand;
 use super::packet::Packets;
 use super::routing::{Edge, NextHop, Routes};
-use super::window::WindowEnd;
+use super::select::{Selection, SnrSamples};
 use super::slotted::address;
-use super::{Alarms, Census, Event, LinkEnd, Sleeper, Station, TrunkEnd, World};
+use super::window::WindowEnd;
+use super::{Alarms, Census, Event, LinkEnd, LossBehind, Sleeper, Station, TrunkEnd, World};
+use crate::phy::wear::WearProcess;
 use crate::queue::{EventQueue, Phase};
 use crate::record::delay::DelayStats;
 use crate::record::series::Series;
-use crate::scenario::spec::{self, Interface, Mac, Routing, Spec};
+use crate::scenario::spec::{self, DeliveryLoss, Interface, Mac, Routing, Spec};
 use airbraid_engine::link::{Header, SelectiveRepeat, StopAndWait};
 use airbraid_engine::{Machine, Stream, trunk};
 use airbraid_mac::Address;
 use airbraid_mac::polled::Role;
-use airbraid_net::link::{Link, Loss};
+use airbraid_net::link::Link;
 use airbraid_net::loss::LossProcess;
 use airbraid_net::refusal::Refusal;
 use airbraid_net::source::{Application, Source};
 use airbraid_net::tcp::{Receiver, Sender, SenderStats};
-use airbraid_units::{Bytes, Instant};
-use std::collections::VecDeque;
+use airbraid_units::{Bytes, Duration, Instant};
+use std::collections::{BTreeMap, VecDeque};
 
 /// For each node the index of its first radio among all radios.
 pub(super) fn first_radios(spec: &Spec) -> Vec<u32> {
@@ -128,6 +130,7 @@ impl<'a> World<'a> {
                     overhead: spec.header.as_u64() as u32,
                     queue_limit: spec.policy.queue_limit,
                     hold_times: Vec::new(),
+                    select: spec.select.as_ref().map(|select| Box::new(Selection::new(select, self.seed, end))),
                 });
             }
         }
@@ -251,6 +254,13 @@ impl<'a> World<'a> {
             goodput: Series::new(self.spec.record.interval),
             sequence: 0,
             sequences: Vec::new(),
+            last_sent: None,
+            idle_longest: Duration::ZERO,
+            highest: 0,
+            repeats: BTreeMap::new(),
+            repeats_most: 0,
+            arrived: 0,
+            out_of_order: 0,
             started: None,
             completed: None,
         };
@@ -278,6 +288,7 @@ impl<'a> World<'a> {
                 self.alarms.arm(self.now, Sleeper::Mac(radio as u32), station.mac.poll_timeout());
             }
         }
+        self.begin_selection();
         for (index, flow) in self.spec.flows.iter().enumerate() {
             self.queue.push(flow.start, Phase::Timer, Event::Start(index as u32));
             if let Some(stop) = flow.stop {
@@ -327,6 +338,7 @@ fn is_associated(spec: &Spec, first: &[u32], from: usize, to: usize) -> bool {
 }
 
 fn stations(spec: &Spec, first: &[u32], seed: u64) -> Result<Vec<Station>, Refusal> {
+    let (snr, interval) = (spec.record.snr, spec.record.interval);
     let mut stations = Vec::new();
     for (node, host) in spec.nodes.iter().enumerate() {
         for (place, radio) in host.radios.iter().enumerate() {
@@ -340,14 +352,21 @@ fn stations(spec: &Spec, first: &[u32], seed: u64) -> Result<Vec<Station>, Refus
                 delivery_loss: delivery_loss(&radio.delivery_loss, seed, index),
                 collisions: 0,
                 channel_errors: 0,
+                heard: 0.0,
+                snr: snr.then(|| Box::new(SnrSamples::new(interval))),
             });
         }
     }
     Ok(stations)
 }
 
-fn delivery_loss(loss: &Loss, seed: u64, radio: u32) -> Option<LossProcess> {
-    (*loss != Loss::None).then(|| LossProcess::new(loss, Stream::new(seed, u64::from(radio), "radio.delivery_loss")))
+fn delivery_loss(loss: &DeliveryLoss, seed: u64, radio: u32) -> Option<LossBehind> {
+    let random = Stream::new(seed, u64::from(radio), "radio.delivery_loss");
+    match loss {
+        DeliveryLoss::None => None,
+        DeliveryLoss::Link(loss) => Some(LossBehind::Link(LossProcess::new(loss, random))),
+        DeliveryLoss::Wear(wear) => Some(LossBehind::Wear(Box::new(WearProcess::new(*wear, random)))),
+    }
 }
 
 fn links(spec: &Spec, seed: u64) -> Result<Vec<LinkEnd>, Refusal> {

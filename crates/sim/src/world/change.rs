@@ -14,6 +14,7 @@ impl World<'_> {
             ChangeKind::RadioUp { node, radio, up } => {
                 let radio = super::build::first_radios(spec)[*node] as usize + radio;
                 self.medium.set_up(radio, *up);
+                self.on_port(radio as u32, *up);
             }
             ChangeKind::RadioBer { node, radio, ber } => {
                 let radio = super::build::first_radios(spec)[*node] as usize + radio;
@@ -38,6 +39,9 @@ impl World<'_> {
     pub(super) fn sample(&mut self) {
         for end in &mut self.trunks {
             end.hold_times.push(end.trunk.hold_time().as_secs_f64());
+            if let Some(select) = &mut end.select {
+                select.sample();
+            }
         }
         if self.spec.record.sequence {
             for flow in &mut self.flows {

@@ -7,6 +7,7 @@ use airbraid_engine::TrafficClass;
 use airbraid_net::source::Application;
 use airbraid_net::tcp::{Receiver, Sender, SenderStats};
 use airbraid_units::{Duration, Instant};
+use std::collections::BTreeMap;
 
 /// One transfer.
 #[derive(Debug)]
@@ -66,6 +67,50 @@ pub struct Counts {
     /// Where in TCP's stream the last segment sent ends, and the samples of it.
     pub(super) sequence: u64,
     pub(super) sequences: Vec<f64>,
+    /// When the last data packet was sent, and the longest time between two.
+    pub(super) last_sent: Option<Instant>,
+    pub(super) idle_longest: Duration,
+    /// Of TCP: the end of what was sent, how often each segment was sent again, and the most.
+    pub(super) highest: u64,
+    pub(super) repeats: BTreeMap<u64, u32>,
+    pub(super) repeats_most: u32,
+    /// Of TCP: the end of what has come, and segments that brought something new behind it.
+    pub(super) arrived: u64,
+    pub(super) out_of_order: u64,
     pub(super) started: Option<Instant>,
     pub(super) completed: Option<Instant>,
 }
+
+impl Counts {
+    /// A data packet is sent.
+    pub(super) fn on_sent(&mut self, now: Instant) {
+        self.sent_packets += 1;
+        if let Some(before) = self.last_sent.replace(now) {
+            self.idle_longest = self.idle_longest.max(now.saturating_since(before));
+        }
+    }
+
+    /// A segment of TCP is sent; what was sent before is sent again.
+    pub(super) fn on_segment(&mut self, seq: u64, len: u32) {
+        let end = seq + u64::from(len);
+        if len > 0 && end <= self.highest {
+            let times = self.repeats.entry(seq).or_default();
+            *times += 1;
+            self.repeats_most = self.repeats_most.max(*times);
+        }
+        // Nothing before what has come in order is sent again.
+        if self.repeats.len() > REPEATS_MAX {
+            self.repeats.pop_first();
+        }
+        (self.sequence, self.highest) = (end, self.highest.max(end));
+    }
+
+    /// A segment of TCP has come.
+    pub(super) fn on_arrival(&mut self, seq: u64, len: u32, is_new: bool) {
+        self.out_of_order += u64::from(len > 0 && is_new && seq < self.arrived);
+        self.arrived = self.arrived.max(seq + u64::from(len));
+    }
+}
+
+/// So many segments that were sent again are remembered: more than any window holds.
+const REPEATS_MAX: usize = 4_096;

@@ -9,11 +9,13 @@ use super::packet::Msdu;
 use super::slotted::{Place, places};
 use crate::phy::mobility::position_at;
 use crate::phy::path_loss::{propagation_delay, threshold_power};
-use crate::phy::{Antenna, ErrorModel, ErrorRates, Grid, PlainBer, Transmitter, distance};
+use crate::phy::shadowing::Shadow;
+use crate::phy::{Antenna, ErrorModel, ErrorRates, Grid, PlainBer, Shadowing, Transmitter, distance};
 use crate::scenario::spec::{Mobility, Position, Radio, Spec};
 use airbraid_engine::Stream;
 use airbraid_mac::{Address, Channel, Frame};
-use airbraid_units::{Duration, Instant, Metres, Milliwatt};
+use airbraid_units::{Db, Duration, Instant, Metres, Milliwatt};
+use std::collections::BTreeMap;
 
 /// A radio that hears another.
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +92,7 @@ struct RadioState {
     band: Option<u32>,
     transmitter: Transmitter,
     antenna: Antenna,
+    shadowing: Option<Shadowing>,
     /// Thresholds, noise \[mW\], ratios as factors.
     reception: f64,
     carrier_sense: f64,
@@ -179,6 +182,10 @@ pub struct Medium {
     /// Radios that move, from where and how.
     moving: Vec<(usize, Position, Mobility)>,
     moved_at: Instant,
+    /// What shadows the paths between radios, the lower index first; made when it is first asked for.
+    shadows: BTreeMap<(u32, u32), Shadow>,
+    has_shadows: bool,
+    seed: u64,
     /// For each radio who hears it.
     rows: Vec<Row>,
     transmissions: Vec<Option<Transmission>>,
@@ -202,6 +209,7 @@ impl Medium {
         }
         let range = furthest(&states);
         let by_sinr = states.iter().any(|state| matches!(state.errors, Errors::Sinr));
+        let has_shadows = states.iter().any(|state| state.shadowing.is_some());
         let error_rates = by_sinr.then(|| Box::new(ErrorRates::new()));
         Self {
             grid: Grid::new(range, &positions),
@@ -210,6 +218,9 @@ impl Medium {
             positions,
             moving,
             moved_at: Instant::ZERO,
+            shadows: BTreeMap::new(),
+            has_shadows,
+            seed,
             rows,
             transmissions: Vec::new(),
             free: Vec::new(),
@@ -217,16 +228,18 @@ impl Medium {
         }
     }
 
-    /// Puts moving radios where they are.
+    /// Puts moving radios where they are, and lets shadows move on.
     fn follow_motion(&mut self, now: Instant) {
-        if self.moving.is_empty() || now.saturating_since(self.moved_at) < MOTION_STEP {
+        if (self.moving.is_empty() && !self.has_shadows) || now.saturating_since(self.moved_at) < MOTION_STEP {
             return;
         }
         self.moved_at = now;
         for (radio, start, mobility) in &self.moving {
             self.positions[*radio] = position_at(*start, mobility, now);
         }
-        self.grid.rebuild(&self.positions);
+        if !self.moving.is_empty() {
+            self.grid.rebuild(&self.positions);
+        }
         for row in &mut self.rows {
             row.is_stale = true;
         }
@@ -250,6 +263,16 @@ impl Medium {
         self.rows[from].hearers.iter().any(|hearer| hearer.radio == to as u32 && hearer.power >= threshold)
     }
 
+    /// How far two radios are apart.
+    pub fn distance(&self, a: u32, b: u32) -> Metres {
+        distance(self.positions[a as usize], self.positions[b as usize])
+    }
+
+    /// What a received power is above the noise of a radio.
+    pub fn signal_to_noise(&self, radio: u32, power: f64) -> Db {
+        Db(10.0 * libm::log10(power / self.radios[radio as usize].noise))
+    }
+
     /// The transmission of an event.
     pub fn transmission(&self, id: u32) -> Option<&Transmission> {
         self.transmissions[id as usize].as_ref()
@@ -271,7 +294,12 @@ impl Medium {
                 continue;
             }
             let span = distance(self.positions[from], self.positions[index as usize]);
-            let power = sender.transmitter.received(radio.antenna, span).0;
+            let mut power = sender.transmitter.received(radio.antenna, span).0;
+            if let Some(shadowing) = &sender.shadowing {
+                let pair = (index.min(from as u32), index.max(from as u32));
+                let shadow = self.shadows.entry(pair).or_insert_with(|| shadow(&self.radios, pair, self.seed));
+                power *= shadowing.factor(span, shadow.at(self.moved_at.as_nanos() / MOTION_STEP.as_nanos()));
+            }
             if power >= radio.interference_floor {
                 let delay_ns = propagation_delay(span).as_nanos() as u32;
                 hearers.push(Hearer { radio: index, delay_ns, power });
@@ -424,12 +452,21 @@ fn is_for(transmissions: &[Option<Transmission>], id: u32, radio: u32) -> bool {
     transmissions[id as usize].as_ref().is_some_and(|transmission| transmission.frame.to == Address(radio))
 }
 
+/// What shadows the path between two radios: it is one path, so the first of them says how fast it changes.
+fn shadow(radios: &[RadioState], (a, b): (u32, u32), seed: u64) -> Shadow {
+    let shadowing = radios[a as usize].shadowing.or(radios[b as usize].shadowing);
+    let still = Shadowing { deviation: crate::phy::Curve::flat(0.0), time: Duration::ZERO };
+    let random = Stream::new(seed, u64::from(a) << 32 | u64::from(b), "medium.shadowing");
+    Shadow::new(&shadowing.unwrap_or(still), MOTION_STEP, random)
+}
+
 /// The furthest at which any radio is heard by any on its channel.
 fn furthest(radios: &[RadioState]) -> Metres {
     let mut range = 0.0f64;
     for sender in radios {
         for hearer in radios.iter().filter(|hearer| hearer.band == sender.band) {
-            let reach = sender.transmitter.range(hearer.antenna, Milliwatt(hearer.interference_floor));
+            let strongest = sender.shadowing.map_or(1.0, |shadowing| shadowing.largest());
+            let reach = sender.transmitter.range(hearer.antenna, Milliwatt(hearer.interference_floor / strongest));
             range = range.max(reach.0);
         }
     }
@@ -463,6 +500,7 @@ impl RadioState {
             band: place.band,
             transmitter: Transmitter::new(config),
             antenna: Antenna::of(config),
+            shadowing: config.shadowing,
             reception: threshold_power(config, config.reception).0,
             carrier_sense: threshold_power(config, config.carrier_sense).0,
             interference_floor: threshold_power(config, config.interference).0,

@@ -23,6 +23,7 @@ mod radio;
 mod resolution;
 mod results;
 mod routing;
+mod select;
 mod slotted;
 mod transport;
 mod window;
@@ -33,11 +34,12 @@ pub use medium::Loss;
 pub use observe::{FrameEvent, Observer};
 pub use packet::{Body, DropReason, Msdu, PacketRef, Packets, Record};
 
+use crate::phy::wear::WearProcess;
 use crate::queue::{EventQueue, Phase};
 use crate::scenario::spec::Spec;
 use crate::timers::Timers;
 use access::Access;
-use airbraid_engine::{Wake, link, trunk};
+use airbraid_engine::{Wake, converge, link, trunk};
 use airbraid_mac::{Address, Damage, MacInput, Outcome};
 use airbraid_net::aodv;
 use airbraid_net::arp;
@@ -53,6 +55,7 @@ use multihomed::Multihomed;
 use on_demand::OnDemand;
 use resolution::Unsent;
 use routing::{NextHop, Routes};
+use select::{Selection, SnrSamples};
 use std::collections::VecDeque;
 use window::WindowEnd;
 
@@ -89,13 +92,15 @@ enum Work {
     /// A MAC asks what to send to a neighbour.
     MacPulls { radio: u32, neighbour: Address },
     /// A MAC has finished with a packet.
-    MacFinished { radio: u32, to: Address, msdu: Msdu, outcome: Outcome },
+    MacFinished { radio: u32, to: Address, msdu: Msdu, outcome: Outcome, attempts: u32 },
     /// A link layer's output; boxed, so that it does not make all work larger.
     LinkLayer(u32, Box<link::Output<link::Header, Msdu>>),
     /// The output of a plain link's link layer, boxed as well.
     WindowEnd(u32, Box<link::Output<link::WindowHeader, PacketRef>>),
     /// A trunk end's output.
     Trunk(u32, trunk::Output<PacketRef>),
+    /// The output of what chooses among the members of a trunk end.
+    Select(u32, Box<converge::select::Output<PacketRef>>),
     /// A link direction's output.
     Link(u32, LinkOutput<PacketRef>),
     /// The output of a node's AODV.
@@ -123,6 +128,8 @@ enum Sleeper {
     WindowEnd(u32),
     /// A trunk end.
     Trunk(u32),
+    /// What chooses among the members of a trunk end.
+    Select(u32),
     /// A link direction.
     Link(u32),
     /// A node's AODV.
@@ -135,14 +142,15 @@ enum Sleeper {
     Application(u32),
 }
 
-/// The wake-ups of all machines: MACs first, then link layers, those of plain links, trunk ends, links, AODV, and three
-/// machines a flow.
+/// The wake-ups of all machines: MACs first, then link layers, those of plain links, trunk ends and what chooses their
+/// members, links, AODV, and three machines a flow.
 #[derive(Debug)]
 struct Alarms {
     timers: Timers,
     first_link_layer: u32,
     first_window_end: u32,
     first_trunk: u32,
+    first_select: u32,
     first_link: u32,
     first_router: u32,
     first_flow: u32,
@@ -164,7 +172,8 @@ impl Alarms {
     fn new(census: Census) -> Self {
         let first_window_end = census.stations + census.link_layers;
         let first_trunk = first_window_end + census.window_ends;
-        let first_link = first_trunk + census.trunk_ends;
+        let first_select = first_trunk + census.trunk_ends;
+        let first_link = first_select + census.trunk_ends;
         let first_router = first_link + census.links;
         let first_flow = first_router + census.routers;
         Self {
@@ -172,6 +181,7 @@ impl Alarms {
             first_link_layer: census.stations as u32,
             first_window_end: first_window_end as u32,
             first_trunk: first_trunk as u32,
+            first_select: first_select as u32,
             first_link: first_link as u32,
             first_router: first_router as u32,
             first_flow: first_flow as u32,
@@ -189,6 +199,7 @@ impl Alarms {
             Sleeper::LinkLayer(end) => self.first_link_layer + end,
             Sleeper::WindowEnd(end) => self.first_window_end + end,
             Sleeper::Trunk(end) => self.first_trunk + end,
+            Sleeper::Select(end) => self.first_select + end,
             Sleeper::Link(direction) => self.first_link + direction,
             Sleeper::Router(node) => self.first_router + node,
             Sleeper::Sender(flow) => self.first_flow + 3 * flow,
@@ -219,8 +230,11 @@ impl Alarms {
         if place < self.first_trunk {
             return Sleeper::WindowEnd(place - self.first_window_end);
         }
-        if place < self.first_link {
+        if place < self.first_select {
             return Sleeper::Trunk(place - self.first_trunk);
+        }
+        if place < self.first_link {
+            return Sleeper::Select(place - self.first_select);
         }
         if place < self.first_router {
             return Sleeper::Link(place - self.first_link);
@@ -237,6 +251,15 @@ impl Alarms {
     }
 }
 
+/// What loses packets behind a MAC that has acknowledged them.
+#[derive(Debug)]
+enum LossBehind {
+    /// As a link does.
+    Link(LossProcess),
+    /// By the distance of the sender.
+    Wear(Box<WearProcess>),
+}
+
 /// A radio's MAC, and where it belongs.
 #[derive(Debug)]
 struct Station {
@@ -248,9 +271,13 @@ struct Station {
     members: Vec<(Address, u32, u8)>,
     queue_limit: u32,
     /// Loses some of what the MAC hands up; most radios lose none.
-    delivery_loss: Option<LossProcess>,
+    delivery_loss: Option<LossBehind>,
     collisions: u64,
     channel_errors: u64,
+    /// With how much power the last frame came \[mW\].
+    heard: f64,
+    /// What is kept of SNR, where it is sampled.
+    snr: Option<Box<SnrSamples>>,
 }
 
 impl Station {
@@ -276,6 +303,7 @@ struct TrunkEnd {
     overhead: u32,
     queue_limit: u32,
     hold_times: Vec<f64>,
+    select: Option<Box<Selection>>,
 }
 
 /// One direction of a link.
@@ -376,6 +404,7 @@ impl<'a> World<'a> {
             Sleeper::LinkLayer(end) => self.step_link_layer(end, None),
             Sleeper::WindowEnd(end) => self.step_window_end(end, None),
             Sleeper::Trunk(end) => self.step_trunk(end, None),
+            Sleeper::Select(end) => self.step_select(end, None),
             Sleeper::Link(direction) => self.step_link(direction, None),
             Sleeper::Router(node) => self.step_router(node, None),
             Sleeper::Sender(flow) => self.step_sender(flow, None),
@@ -405,10 +434,13 @@ impl<'a> World<'a> {
             }
             Work::FoundBusy(radio) => self.step_mac(radio, Some(MacInput::Busy)),
             Work::MacPulls { radio, neighbour } => self.on_pull(radio, neighbour),
-            Work::MacFinished { radio, to, msdu, outcome } => self.on_mac_finished(radio, to, msdu, outcome),
+            Work::MacFinished { radio, to, msdu, outcome, attempts } => {
+                self.on_mac_finished(radio, to, msdu, outcome, attempts);
+            }
             Work::LinkLayer(end, output) => self.on_link_layer_output(end, *output),
             Work::WindowEnd(end, output) => self.on_window_output(end, *output),
             Work::Trunk(end, output) => self.on_trunk_output(end, output),
+            Work::Select(end, output) => self.on_select_output(end, *output),
             Work::Link(direction, output) => self.on_link_output(direction, output),
             Work::Router(node, output) => self.on_router_output(node, output),
             Work::Resolver(node, output) => self.on_resolver_output(node, output),

@@ -27,6 +27,7 @@ impl World<'_> {
                 let msdu = Msdu { packet, overhead: 0, part: Part::None };
                 self.hand_down(radio, neighbour, msdu);
             }
+            Some(NextHop::Trunk(end)) if self.trunks[end as usize].select.is_some() => self.select_for(end, packet),
             Some(NextHop::Trunk(end)) => self.step_trunk(end, Some(trunk::Input::Packet(packet))),
             Some(NextHop::Link(direction)) => self.hand_to_link(direction, packet),
         }

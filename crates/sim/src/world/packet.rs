@@ -5,6 +5,8 @@
 //! or in flight: [`Packets::account`] checks it.
 
 use crate::result::PacketAccount;
+use airbraid_engine::converge::select::{Beacon, Port};
+use airbraid_engine::wire::BEACON_LEN;
 use airbraid_engine::wire::WINDOW_HEADER_LEN;
 use airbraid_engine::{Packet, Share, TrafficClass, link, trunk};
 use airbraid_net::aodv::Message;
@@ -21,6 +23,8 @@ pub enum DropReason {
     InterfaceQueueFull,
     /// The trunk's own queue was full.
     TrunkQueueFull,
+    /// Too many packets waited for an interface that would do.
+    SelectionQueueFull,
     /// A link's queue was full.
     LinkQueueFull,
     /// The MAC reached its retry limit.
@@ -66,9 +70,10 @@ pub enum DropReason {
 }
 
 /// All reasons, with the names that results use.
-pub const DROP_REASONS: [(DropReason, &str); 23] = [
+pub const DROP_REASONS: [(DropReason, &str); 24] = [
     (DropReason::InterfaceQueueFull, "interface_queue_full"),
     (DropReason::TrunkQueueFull, "trunk_queue_full"),
+    (DropReason::SelectionQueueFull, "selection_queue_full"),
     (DropReason::LinkQueueFull, "link_queue_full"),
     (DropReason::RetryLimit, "retry_limit"),
     (DropReason::DeliveryLoss, "delivery_loss"),
@@ -202,6 +207,8 @@ pub enum Part {
     Segment,
     /// It is a message of AODV or ARP: [`Packets::routing`] or [`Packets::resolution`] has it.
     Routing,
+    /// It is a beacon of interface selection: [`Packets::beacon`] has it.
+    Beacon,
 }
 
 impl Msdu {
@@ -213,7 +220,7 @@ impl Msdu {
     pub fn trunk(&self) -> Option<trunk::Header> {
         match self.part {
             Part::Packet(header) => Some(header),
-            Part::None | Part::Control | Part::Segment | Part::Routing => None,
+            Part::None | Part::Control | Part::Segment | Part::Routing | Part::Beacon => None,
         }
     }
 }
@@ -277,6 +284,17 @@ pub struct RoutingMessage {
     pub message: Message,
 }
 
+/// A beacon of interface selection, and whose it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BeaconFrame {
+    /// The trunk end that sends it.
+    pub end: u32,
+    /// The member that carries it.
+    pub port: Port,
+    /// What it says.
+    pub beacon: Beacon,
+}
+
 /// What stands in the table and is no packet.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Carried {
@@ -290,6 +308,8 @@ pub enum Carried {
     Routing(RoutingMessage),
     /// A message of ARP.
     Resolution(arp::Message),
+    /// A beacon of interface selection.
+    Beacon(BeaconFrame),
 }
 
 impl Carried {
@@ -303,6 +323,7 @@ impl Carried {
             }
             Self::Routing(sent) => sent.message.packet_len().as_u64() as u32,
             Self::Resolution(_) => arp::MESSAGE_LEN.as_u64() as u32,
+            Self::Beacon(_) => BEACON_LEN as u32,
         }
     }
 }
@@ -399,6 +420,14 @@ impl Packets {
     pub fn resolution(&self, packet: PacketRef) -> Option<arp::Message> {
         match self.carried.get(&packet.id) {
             Some(Carried::Resolution(message)) => Some(*message),
+            _ => None,
+        }
+    }
+
+    /// The beacon for which an entry stands.
+    pub fn beacon(&self, packet: PacketRef) -> Option<BeaconFrame> {
+        match self.carried.get(&packet.id) {
+            Some(Carried::Beacon(frame)) => Some(*frame),
             _ => None,
         }
     }

@@ -5,7 +5,7 @@ use super::medium::{Beginning, Ending, Hearer, Loss};
 use super::observe::FrameEvent;
 use super::packet::{ControlFrame, DropReason, Msdu, Part};
 use super::routing::NextHop;
-use super::{Event, Sleeper, Work, World};
+use super::{Event, LossBehind, Sleeper, Work, World};
 use crate::queue::Phase;
 use airbraid_engine::{step, trunk};
 use airbraid_mac::{Address, Damage, Frame, MacInput, MacOutput, Outcome};
@@ -56,8 +56,9 @@ impl World<'_> {
                 pending.push_back(Work::MacDeliversDamaged { radio, from, msdu: packet, damage });
             }
             MacOutput::Pull(neighbour) => pending.push_back(Work::MacPulls { radio, neighbour }),
-            MacOutput::Status { msdu, outcome, .. } => {
-                pending.push_back(Work::MacFinished { radio, to: msdu.to, msdu: msdu.packet, outcome });
+            MacOutput::Status { msdu, outcome, attempts } => {
+                let (to, msdu) = (msdu.to, msdu.packet);
+                pending.push_back(Work::MacFinished { radio, to, msdu, outcome, attempts });
             }
         });
         alarms.arm(now, Sleeper::Mac(radio), wake);
@@ -154,6 +155,9 @@ impl World<'_> {
             let event = FrameEvent { radio: hearer.radio, frame, packet, start };
             observer.on_reception(self.now, event, Milliwatt(hearer.power()).to_dbm().0, result);
         }
+        if result.is_ok() {
+            self.sample_snr(hearer);
+        }
         let input = match result {
             Err(_) => MacInput::ReceptionError { idle },
             Ok(()) if frame.to == Address(hearer.radio) || frame.to == Address::BROADCAST => {
@@ -199,7 +203,7 @@ impl World<'_> {
     pub(super) fn on_damaged_delivery(&mut self, radio: u32, from: Address, msdu: Msdu, damage: Damage) {
         match msdu.part {
             Part::Segment => self.on_frame(radio, from, msdu, Some(damage)),
-            Part::Control | Part::Routing => self.packets.release(msdu.packet),
+            Part::Control | Part::Routing | Part::Beacon => self.packets.release(msdu.packet),
             Part::None | Part::Packet(_) => {
                 let node = self.stations[radio as usize].node;
                 self.drop_packet(node, msdu.packet, DropReason::Damaged);
@@ -210,12 +214,15 @@ impl World<'_> {
     /// A packet goes up: to the trunk that the radio serves, or to the network layer.
     pub(super) fn take_up(&mut self, radio: u32, from: Address, msdu: Msdu) {
         let station = &mut self.stations[radio as usize];
-        if let Some(process) = &mut station.delivery_loss
-            && process.is_lost()
-        {
+        let is_lost = match &mut station.delivery_loss {
+            None => false,
+            Some(LossBehind::Link(process)) => process.is_lost(),
+            Some(LossBehind::Wear(process)) => process.is_lost(self.medium.distance(radio, from.0)),
+        };
+        if is_lost {
             let node = station.node;
             match msdu.part {
-                Part::Control | Part::Routing => self.packets.release(msdu.packet),
+                Part::Control | Part::Routing | Part::Beacon => self.packets.release(msdu.packet),
                 _ => self.drop_packet(node, msdu.packet, DropReason::DeliveryLoss),
             }
             return;
@@ -227,6 +234,7 @@ impl World<'_> {
             }
             (Part::Control, towards) => self.on_control_delivery(msdu, towards),
             (Part::Routing, _) => self.on_routing_message(node, from, msdu),
+            (Part::Beacon, towards) => self.on_beacon(radio, msdu, towards),
             _ => self.receive(node, Some(from), msdu.packet),
         }
     }
@@ -254,8 +262,9 @@ impl World<'_> {
     }
 
     /// A MAC has finished with a frame or packet.
-    pub(super) fn on_mac_finished(&mut self, radio: u32, to: Address, msdu: Msdu, outcome: Outcome) {
+    pub(super) fn on_mac_finished(&mut self, radio: u32, to: Address, msdu: Msdu, outcome: Outcome, attempts: u32) {
         let node = self.stations[radio as usize].node;
+        let Some(msdu) = self.tell_selection(radio, to, msdu, outcome, attempts) else { return };
         match msdu.part {
             Part::Segment => return self.on_frame_finished(radio, to, msdu, outcome),
             Part::Routing => return self.on_routing_finished(node, to, msdu, outcome),
@@ -263,6 +272,7 @@ impl World<'_> {
                 self.on_link_failure(node, to, msdu.packet);
                 return self.refill(NextHop::Radio { radio, neighbour: to });
             }
+            Part::Beacon => return self.packets.release(msdu.packet),
             Part::None | Part::Packet(_) | Part::Control => {}
         }
         let (kept, fate) = match outcome {

@@ -76,7 +76,7 @@ impl World<'_> {
             }
             arp::Output::Unreachable { to, packet: Unsent { msdu, .. } } => {
                 let address = on_demand.address(to);
-                self.on_mac_finished(radio, address, msdu, Outcome::RetryLimit);
+                self.on_mac_finished(radio, address, msdu, Outcome::RetryLimit, 0);
             }
         }
     }

@@ -1,13 +1,13 @@
 //! What a run gives, collected at its end.
 
-use super::flow::{Flow, Transport};
+use super::flow::{Counts, Flow, Transport};
 use super::link_layer::LinkLayer;
-use super::window::WindowEnd;
 use super::slotted::address;
+use super::window::WindowEnd;
 use super::{Station, TrunkEnd, World};
 use crate::result::{
-    AccessPointResult, FlowResult, FlowSeries, LinkLayerResult, LinkResult, MacResult, RunResult, SlotsResult,
-    TotalResult, TrunkResult, TrunkSeries,
+    AccessPointResult, FlowResult, FlowSeries, LinkLayerResult, LinkResult, MacResult, MacSeries, RunResult,
+    SelectionResult, SelectionSeries, SlotsResult, TotalResult, TrunkResult, TrunkSeries,
 };
 use crate::scenario::spec;
 use airbraid_engine::link::Stats;
@@ -28,12 +28,12 @@ impl World<'_> {
             cpu_s: 0.0,
             flows: self.flows.iter().zip(&spec.flows).map(|(flow, spec)| self.flow_result(flow, spec)).collect(),
             trunks: (0..self.trunks.len()).filter_map(|end| self.trunk_result(end)).collect(),
+            selections: self.selection_results(),
             macs: self.mac_results(),
             routing: self.on_demand.as_ref().map(|on_demand| on_demand.result()),
             total: TotalResult::default(),
             links: self.link_results(),
             link_layers: self.link_layer_results(),
-            link_layers: self.link_layers.iter().map(|end| self.link_layer_result(end)).collect(),
             slots: self.slots_results(),
             killers: self.killers.as_ref().map(|killers| killers.results(spec)).unwrap_or_default(),
             drops: self.packets.drops(),
@@ -74,6 +74,9 @@ impl World<'_> {
             rtt_mean_s: (stats.rtt_samples > before.rtt_samples).then(|| {
                 (stats.rtt_sum - before.rtt_sum).as_secs_f64() / (stats.rtt_samples - before.rtt_samples) as f64
             }),
+            retransmits_most: u64::from(counts.repeats_most),
+            out_of_order: counts.out_of_order,
+            idle_longest_s: idle_longest(counts, until).as_secs_f64(),
             completion_s: counts.completed.map(|at| at.saturating_since(spec.start).as_secs_f64()),
             on_time: counts
                 .deadline
@@ -86,6 +89,31 @@ impl World<'_> {
                 sequence_bytes: counts.sequences.clone(),
             },
         }
+    }
+
+    fn selection_results(&self) -> Vec<SelectionResult> {
+        let result = |(index, end): (usize, &TrunkEnd)| {
+            let select = end.select.as_ref()?;
+            let (spec, stats) = (&self.spec.trunks[index / 2], select.selector.stats());
+            let all: u64 = select.sent.iter().sum();
+            Some(SelectionResult {
+                name: spec.name.clone(),
+                from: self.name(spec.between[index % 2]),
+                to: self.name(spec.between[1 - index % 2]),
+                sent: stats.sent,
+                sent_by_member: select.sent.clone(),
+                first: if all > 0 { select.sent[0] as f64 / all as f64 } else { 0.0 },
+                resent: stats.resent,
+                switches: stats.switches,
+                beacons: stats.beacons,
+                dropped: stats.dropped,
+                series: SelectionSeries {
+                    interval_s: self.spec.record.interval.as_secs_f64(),
+                    first: select.shares.clone(),
+                },
+            })
+        };
+        self.trunks.iter().enumerate().filter_map(result).collect()
     }
 
     fn trunk_result(&self, end: usize) -> Option<TrunkResult> {
@@ -129,6 +157,7 @@ impl World<'_> {
         let time = self.now.saturating_since(Instant::ZERO).max(Duration::from_nanos(1)).as_secs_f64();
         let result = |(index, ((node, radio), station)): (usize, ((&spec::Node, &spec::Radio), &Station))| {
             let stats = station.mac.stats();
+            let snr = station.snr.as_ref().and_then(|samples| samples.result());
             let multichannel = station.mac.multichannel().copied().unwrap_or_default();
             MacResult {
                 node: node.name.clone(),
@@ -147,6 +176,12 @@ impl World<'_> {
                 reverse_frames: multichannel.reverse_frames,
                 void_grants: multichannel.void_grants,
                 airtime: stats.airtime.as_secs_f64() / time,
+                snr_mean_db: snr.map(|(mean, ..)| mean),
+                snr_std_db: snr.map(|(_, deviation, _)| deviation),
+                series: MacSeries {
+                    interval_s: self.spec.record.interval.as_secs_f64(),
+                    snr_db: snr.map(|(.., means)| means.to_vec()).unwrap_or_default(),
+                },
             }
         };
         radios.zip(&self.stations).enumerate().map(result).collect()
@@ -168,7 +203,6 @@ impl World<'_> {
         radios.chain(self.window_ends.iter().map(over_link)).collect()
     }
 
-    fn link_layer_result(&self, [node, peer]: [u32; 2], over: &str, stats: &Stats) -> LinkLayerResult {
     fn slots_results(&self) -> Vec<SlotsResult> {
         let first = super::build::first_radios(self.spec);
         let mac = |at| &self.stations[address(&first, at).0 as usize].mac;
@@ -201,8 +235,7 @@ impl World<'_> {
         self.spec.slots.iter().enumerate().map(result).collect()
     }
 
-    fn link_layer_result(&self, end: &LinkLayer) -> LinkLayerResult {
-        let stats = end.end.stats();
+    fn link_layer_result(&self, [node, peer]: [u32; 2], over: &str, stats: &Stats) -> LinkLayerResult {
         let both = |classes: [u64; 2]| classes[0] + classes[1];
         LinkLayerResult {
             node: self.name(node as usize),
@@ -241,4 +274,10 @@ impl World<'_> {
         };
         self.links.iter().enumerate().map(result).collect()
     }
+}
+
+/// The longest time without a data packet; what is not finished was idle until now.
+fn idle_longest(counts: &Counts, until: Instant) -> Duration {
+    let since = counts.last_sent.filter(|_| counts.completed.is_none());
+    counts.idle_longest.max(since.map_or(Duration::ZERO, |at| until.saturating_since(at)))
 }

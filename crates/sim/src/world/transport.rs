@@ -109,6 +109,9 @@ impl World<'_> {
             }
             NextHop::Trunk(end) => {
                 let state = &self.trunks[end as usize];
+                if let Some(has_room) = self.selection_has_room(end) {
+                    return has_room;
+                }
                 (state.trunk.queue_len(), state.queue_limit)
             }
             NextHop::Link(direction) => self.link_queue(direction),
@@ -127,7 +130,7 @@ impl World<'_> {
 
     pub(super) fn send_data(&mut self, flow: u32, segment: Segment) {
         let Flow { from, addresses, ref mut counts, .. } = self.flows[flow as usize];
-        counts.sequence = segment.seq + u64::from(segment.len);
+        counts.on_segment(segment.seq, segment.len);
         self.send_packet(flow, from, addresses, segment.packet_len().as_u64() as u32, Body::Data(segment));
     }
 
@@ -143,7 +146,7 @@ impl World<'_> {
         let counts = &mut self.flows[flow as usize].counts;
         counts.started.get_or_insert(self.now);
         if self.now >= self.warm_up && !matches!(body, Body::Ack(_)) {
-            counts.sent_packets += 1;
+            counts.on_sent(self.now);
         }
         self.send(node, packet);
     }
@@ -199,6 +202,7 @@ impl World<'_> {
         let Flow { transport: Transport::Tcp(connection), counts, .. } = &mut flows[flow as usize] else { return };
         let input = segment.map(ReceiverInput::Segment);
         let headers = segment.map_or(0, |segment| segment.packet_len().as_u64() - u64::from(segment.len));
+        let repeated = connection.receiver.stats().duplicates;
         let wake = step(&mut connection.receiver, *now, input, |output| match output {
             ReceiverOutput::Segment(segment) => pending.push_back(Work::SendAck(flow, segment)),
             ReceiverOutput::Delivered(bytes) => {
@@ -209,6 +213,9 @@ impl World<'_> {
             }
             ReceiverOutput::Finished => counts.completed = counts.completed.or(Some(*now)),
         });
+        if let Some(segment) = segment {
+            counts.on_arrival(segment.seq, segment.len, connection.receiver.stats().duplicates == repeated);
+        }
         // Throughput counts the packets that brought something: what ns-2's sink counts.
         if let Some(segment) = segment
             && segment.len > 0

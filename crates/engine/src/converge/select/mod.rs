@@ -1,4 +1,4 @@
-//! Which interface a packet for a neighbour takes (Sanchez, Evans and Minden 2006, section 4.1).
+//! Which interface a packet for a neighbour takes (Sánchez, Lanza and Muñoz 2006, section 4.1).
 //!
 //! A [`Selector`] keeps the neighbour table: for each neighbour and each port (an interface of this end) a [`Way`], with
 //! its smoothed SNR, when it was last heard, what its beacons and frames have shown. A [`Metric`] tells what a packet

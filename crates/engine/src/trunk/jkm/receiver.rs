@@ -1,4 +1,5 @@
-//! The receiving side: acknowledges every frame, asks for every hole until it is filled, delivers in order only.
+//! The receiving side: acknowledges every frame, or several at once, asks for every hole until it is filled, delivers in
+//! order only.
 
 use super::FIRST;
 use crate::machine::Wake;
@@ -45,6 +46,9 @@ pub struct Receiver<P> {
     held: usize,
     /// The earliest time at which a hole is to be asked for; none where there is no hole.
     ask_at: Option<Instant>,
+    /// Frames that have no answer yet, and when they get one at the latest.
+    unanswered: u32,
+    answer_at: Option<Instant>,
     /// Smoothed time from asking to the arrival of what was asked for.
     round_trip: Option<Duration>,
     /// The member on which the last frame came.
@@ -63,6 +67,8 @@ impl<P: Packet> Receiver<P> {
             places: VecDeque::new(),
             held: 0,
             ask_at: None,
+            unanswered: 0,
+            answer_at: None,
             round_trip: None,
             last_member: Member(0),
             stats: ReceiverStats::default(),
@@ -106,6 +112,9 @@ impl<P: Packet> Receiver<P> {
     #[inline(never)]
     pub fn on_timeout(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
         // On another member than the last answer: that one's way back may be what is broken.
+        if self.answer_at.is_some_and(|at| at <= now) {
+            self.answer(Missing::default(), outputs);
+        }
         while self.ask_at.is_some_and(|at| at <= now) {
             self.last_member = Member((self.last_member.0 + 1) % self.members);
             let missing = self.take_due(now);
@@ -116,7 +125,9 @@ impl<P: Packet> Receiver<P> {
     /// The earliest timer.
     #[inline(never)]
     pub fn wake(&self) -> Option<Wake> {
-        self.ask_at.map(|at| Wake { at, why: "trunk.nak" })
+        let ask = self.ask_at.map(|at| Wake { at, why: "trunk.nak" });
+        let answer = self.answer_at.map(|at| Wake { at, why: "trunk.ack" });
+        ask.into_iter().chain(answer).min_by_key(|wake| wake.at)
     }
 
     /// The number that is due in the life `epoch` of the sender, which begins if it is newer; none if it is over.
@@ -135,7 +146,7 @@ impl<P: Packet> Receiver<P> {
             }
         }
         self.held = 0;
-        self.ask_at = None;
+        (self.ask_at, self.answer_at, self.unanswered) = (None, None, 0);
         self.epoch = Some(epoch);
         self.next = FIRST;
         Some(FIRST)
@@ -170,6 +181,11 @@ impl<P: Packet> Receiver<P> {
     /// Answers a frame: everything before `next` has come, and the holes that are due are asked for.
     fn acknowledge(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
         let missing = self.take_due(now);
+        self.unanswered += 1;
+        if missing.is_empty() && self.unanswered < self.config.ack_every {
+            self.answer_at = self.answer_at.or(Some(now + self.config.nak_interval));
+            return;
+        }
         self.answer(missing, outputs);
         while self.ask_at.is_some_and(|at| at <= now) {
             let missing = self.take_due(now);
@@ -179,6 +195,7 @@ impl<P: Packet> Receiver<P> {
 
     fn answer(&mut self, missing: Missing, outputs: &mut VecDeque<Output<P>>) {
         let Some(epoch) = self.epoch else { return };
+        (self.unanswered, self.answer_at) = (0, None);
         self.stats.acks += 1;
         self.stats.naks += missing.len() as u64;
         let control = Control::Acknowledgement { epoch, next: self.next, missing };

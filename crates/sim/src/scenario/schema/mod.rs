@@ -17,7 +17,9 @@ mod power_save;
 mod radio;
 mod routing;
 mod run;
+mod select;
 mod slots;
+mod survey;
 mod topology;
 mod trunk;
 

@@ -90,6 +90,7 @@ fn jkm(view: View<'_>) -> Jkm {
         window: view.count("window", default.window, "packets; docs/models/trunk.md"),
         nak_interval: view.quantity("nak_interval", default.nak_interval, OURS),
         sender_timeout: view.quantity("sender_timeout", default.sender_timeout, OURS),
+        ack_every: view.count("ack_every", default.ack_every, "frames; docs/models/trunk.md").max(1),
     };
     let fits = (1..=WINDOW_MAX).contains(&jkm.window);
     view.require(fits, "window", || format!("a window of {} packets cannot be had", jkm.window), "1 to 65536");

@@ -4,16 +4,17 @@
 //! 550 m carrier sense, capture 10 dB), because that is what most published wireless simulations ran with. A radio whose
 //! `standard` differs from that of `[radio]` inherits from there only what does not belong to a PHY.
 
-use super::{link as plain_link, link_layer, multichannel, polled, power_save};
+use super::{link as plain_link, link_layer, multichannel, polled, power_save, survey};
 use crate::phy::{ErrorModel, PathLoss, RadioConfig, Threshold};
 use crate::scenario::error::Complaint;
 use crate::scenario::frequency::Frequency;
 use crate::scenario::reader::{self, View, probability, quantity};
-use crate::scenario::spec::Mac;
+use crate::scenario::spec::{DeliveryLoss, Mac};
 use crate::scenario::tree::{Data, Value};
 use airbraid_engine::link;
 use airbraid_mac::dcf::DcfConfig;
 use airbraid_mac::phy::{Preamble, Rate, Standard};
+use airbraid_mac::rate_control::RateControl;
 use airbraid_net::link::Loss;
 use airbraid_units::{BitRate, Bytes, Db, Dbm, Duration, Metres, Milliwatt, Probability};
 use std::fmt::Display;
@@ -51,6 +52,8 @@ const OF_MULTICHANNEL: [&str; 6] =
 /// Keys that mean something for one PHY only: not inherited by a radio of another standard.
 const OF_THE_PHY: &[&str] = &[
     "rate",
+    "rate_control",
+    "burst",
     "basic_rates",
     "broadcast_rate",
     "preamble",
@@ -81,6 +84,9 @@ pub(super) fn read(view: &mut View<'_>) -> (RadioConfig, Mac, Option<link::Confi
     if matches!(access, Access::AccessPoint | Access::Slotted) {
         OF_POWER_SAVE.iter().for_each(|key| view.know(key));
     }
+    let plain = access == Access::Dcf || (dcf.rate_control == RateControl::Fixed && dcf.burst == 1);
+    let message = || "`rate_control` and `burst` are of DCF alone".to_owned();
+    view.require(plain, if dcf.burst == 1 { "rate_control" } else { "burst" }, message, "leave them out");
     let mac = match access {
         Access::Mcmac => Mac::Multichannel(multichannel::read(view, dcf, false)),
         Access::BiMcmac => Mac::Multichannel(multichannel::read(view, dcf, true)),
@@ -100,8 +106,20 @@ pub(super) fn is_slotted(view: &View<'_>) -> bool {
 }
 
 /// What is lost between the MAC and what is above.
-pub(super) fn delivery_loss(view: &View<'_>) -> Loss {
-    view.optional("delivery_loss", "none", |value| plain_link::loss(view, "delivery_loss", value)).unwrap_or_default()
+pub(super) fn delivery_loss(view: &View<'_>) -> DeliveryLoss {
+    let read = view.optional("delivery_loss", "none", |value| match &value.data {
+        Data::Table(table) if table.get("by_distance").is_some() => {
+            let inner = View::new(view.cx, view.path_of("delivery_loss"), value.place, Some(table));
+            let wear = survey::wear(&inner);
+            inner.finish();
+            Ok(wear.map(DeliveryLoss::Wear).unwrap_or_default())
+        }
+        _ => plain_link::loss(view, "delivery_loss", value).map(|loss| match loss {
+            Loss::None => DeliveryLoss::None,
+            loss => DeliveryLoss::Link(loss),
+        }),
+    });
+    read.unwrap_or_default()
 }
 
 /// The name that scenarios give to `standard`.
@@ -150,6 +168,10 @@ fn dcf(view: &View<'_>, standard: Standard) -> DcfConfig {
         "it is the end of the slot in which a station is committed to transmit",
     );
     rates(view, standard, &mut dcf);
+    dcf.rate_control = rate_control(view);
+    dcf.burst = view.count("burst", dcf.burst, "frames in one access to the medium; DCF");
+    let some = (1..=64).contains(&dcf.burst);
+    view.require(some, "burst", || format!("a burst of {} frames cannot be had", dcf.burst), "1 to 64");
     windows(view, &mut dcf);
     dcf.rts_threshold = rts_threshold(view, dcf.rts_threshold);
     dcf.short_retry_limit = retry_limit(view, "short_retry_limit", dcf.short_retry_limit);
@@ -176,9 +198,37 @@ fn rates(view: &View<'_>, standard: Standard, dcf: &mut DcfConfig) {
         "answers go at the highest basic rate that is not above the data rate: add a lower one",
     );
     dcf.control_rate = below.copied().unwrap_or(dcf.control_rate);
+    let places = (0..).zip(standard.rates()).filter(|(_, rate)| basic.contains(rate));
+    dcf.basic_rates = places.fold(0, |set, (i, _)| set | 1 << i);
     let lowest = basic.iter().min_by_key(|r| r.bit_rate).copied().unwrap_or(dcf.broadcast_rate);
     dcf.broadcast_rate = rate(view, "broadcast_rate", standard, lowest, "the lowest basic rate");
     view.note("control_rate", dcf.control_rate.bit_rate, None, "the highest basic rate not above `rate`");
+}
+
+/// The word alone has the numbers of its source.
+fn rate_control(view: &View<'_>) -> RateControl {
+    let words = [("none", RateControl::Fixed), ("arf", RateControl::ARF), ("periodic", RateControl::PERIODIC)];
+    let mut control = RateControl::Fixed;
+    view.read("rate_control", "none".to_owned(), "one rate", |value| {
+        let Data::Table(table) = &value.data else {
+            control = reader::choose(value, &words)?;
+            return Ok(value.show());
+        };
+        let inner = View::new(view.cx, view.path_of("rate_control"), value.place, Some(table));
+        control = match inner.choice("method", &words, RateControl::ARF, "docs/models/rate-control.md") {
+            RateControl::Arf { up, down } => RateControl::Arf {
+                up: inner.count("up", up, "successes in a row; Kamerman and Monteban 1997").max(1),
+                down: inner.count("down", down, "failures in a row; Kamerman and Monteban 1997").max(1),
+            },
+            RateControl::Periodic { period } => {
+                RateControl::Periodic { period: positive(&inner, "period", period, "as the drivers of 2004") }
+            }
+            RateControl::Fixed => RateControl::Fixed,
+        };
+        inner.finish();
+        Ok(value.show())
+    });
+    control
 }
 
 fn rate(view: &View<'_>, key: &'static str, standard: Standard, default: Rate, why: &str) -> Rate {
@@ -338,6 +388,7 @@ fn radio(view: &View<'_>, standard: Standard) -> RadioConfig {
         height,
         frequency_hz: frequency.0,
         path_loss,
+        shadowing: survey::shadowing(view),
         reception,
         carrier_sense,
         interference,
@@ -405,7 +456,7 @@ fn error(view: &View<'_>) -> ErrorModel {
 }
 
 fn path_loss(view: &View<'_>, frequency: Frequency) -> PathLoss {
-    const MODELS: [(&str, u8); 3] = [("two_ray", 0), ("friis", 1), ("log_distance", 2)];
+    const MODELS: [(&str, u8); 4] = [("two_ray", 0), ("friis", 1), ("log_distance", 2), ("measured", 3)];
     let mut chosen = PathLoss::TwoRay;
     view.read("path_loss", "two_ray".to_owned(), "ns-2: two-ray ground", |value| {
         let model = match &value.data {
@@ -414,6 +465,8 @@ fn path_loss(view: &View<'_>, frequency: Frequency) -> PathLoss {
                 let model = inner.choice("model", &MODELS, 0, "ns-2");
                 if model == 2 {
                     chosen = log_distance(&inner, frequency);
+                } else if model == 3 {
+                    chosen = survey::measured(&inner);
                 }
                 inner.finish();
                 model
@@ -423,7 +476,11 @@ fn path_loss(view: &View<'_>, frequency: Frequency) -> PathLoss {
         chosen = match model {
             0 => PathLoss::TwoRay,
             1 => PathLoss::Friis,
-            _ if matches!(chosen, PathLoss::LogDistance { .. }) => chosen,
+            _ if matches!(chosen, PathLoss::LogDistance { .. } | PathLoss::Measured(_)) => chosen,
+            3 => {
+                let help = "write { model = \"measured\", points = [[\"5 m\", \"80 dB\"], [\"20 m\", \"90 dB\"]] }";
+                return Err(Complaint::new("measured needs its points", help));
+            }
             _ => {
                 return Err(Complaint::new(
                     "log_distance needs its numbers",

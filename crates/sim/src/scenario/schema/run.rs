@@ -87,6 +87,7 @@ pub(super) fn record(view: View<'_>, nodes: &[Node], duration: Duration) -> Reco
     pcap.dedup();
     let timeline = view.flag("timeline", false, "--timeline writes it");
     let sequence = view.flag("sequence", false, "TCP's sequence numbers are not sampled");
+    let snr = view.flag("snr", false, "SNR is not sampled");
     view.finish();
-    Record { interval, pcap, timeline, sequence }
+    Record { interval, pcap, timeline, sequence, snr }
 }

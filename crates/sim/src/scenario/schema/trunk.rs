@@ -1,6 +1,6 @@
 //! `[[trunk]]`: which radios of two neighbours form one, and by what policy; the `policy` table is the daemon's.
 
-use super::{between, policy, position, standard_name};
+use super::{between, policy, position, select, standard_name};
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, View};
 use crate::scenario::spec::{Mac, Node, Radio, Trunk};
@@ -20,7 +20,8 @@ pub(super) fn read(views: &[View<'_>], nodes: &[Node]) -> Vec<Trunk> {
         let small = header.as_u64() <= 1_024;
         view.require(small, "header", || format!("a header of {header} is too long"), "at most 1024 byte");
         held(view, &members, ends.unwrap_or_default(), nodes, &policy);
-        let trunk = Trunk { name, between: ends.unwrap_or_default(), members, header, policy };
+        let select = select::read(view, &members, ends.unwrap_or_default(), nodes);
+        let trunk = Trunk { name, between: ends.unwrap_or_default(), members, header, policy, select };
         shared(view, &trunk, &trunks);
         trunks.push(trunk);
     }

@@ -1,0 +1,61 @@
+//! What DCF has beyond the letter of it: rate control, and bursts of data frames in one access to the medium.
+//!
+//! A burst is the idea of 802.11e's TXOP (802.11-2020, 10.23.2.9) without its negotiation: a SIFS after an acknowledgement the
+//! next data frame follows, up to a number of frames. Others hear a medium that is idle for less than their DIFS. It ends
+//! with the first frame that fails, that goes to all, or that asks for an RTS.
+
+use super::{Dcf, Held, InService, State};
+use crate::frame::Address;
+use crate::service::{Access, MacOutput, Msdu, Outcome};
+use airbraid_engine::Packet;
+use airbraid_units::Instant;
+
+impl<P: Packet + Copy> Dcf<P> {
+    /// Rate control hears what became of the frame in service; one that failed may be repeated at another rate.
+    pub(super) fn learn(&mut self, now: Instant, is_acknowledged: bool) {
+        if self.rates.is_fixed() {
+            return;
+        }
+        let Some(to) = self.service.as_ref().filter(|service| service.packet.is_some()).map(|service| service.to)
+        else {
+            return;
+        };
+        self.rates.on_attempt(now, to, is_acknowledged);
+        if is_acknowledged {
+            return;
+        }
+        let rate = self.rate_towards(to);
+        let phy = self.config.phy;
+        if let Some(service) = self.service.as_mut() {
+            (service.rate, service.airtime) = (rate, phy.frame_time(rate, service.size));
+        }
+    }
+
+    /// The MSDU that follows in the same access to the medium, if there is one and it may.
+    pub(super) fn next_in_burst(&mut self) -> Option<Held<P>> {
+        if self.burst_left == 0 || self.null.is_some() || self.is_paused || self.service.as_ref()?.packet.is_none() {
+            return None;
+        }
+        let header = self.config.data_header + self.config.llc_header;
+        let may =
+            |msdu: &Msdu<P>| msdu.to != Address::BROADCAST && header + msdu.packet.len() <= self.config.rts_threshold;
+        match self.returned.front() {
+            Some(held) => may(&held.msdu).then_some(())?,
+            None => self.queue.iter().next().filter(|msdu| may(msdu)).map(|_| ())?,
+        }
+        self.returned.pop_front().or_else(|| self.queue.pop().map(Held::new))
+    }
+
+    /// The frame in service is acknowledged, and the next one follows after a SIFS.
+    pub(super) fn go_on(&mut self, now: Instant, held: Held<P>) {
+        if let Some(InService { to, packet: Some(packet), attempts, .. }) = self.service.take() {
+            let msdu = Msdu { to, packet };
+            self.outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::Acknowledged, attempts });
+        }
+        self.contention.reset_window();
+        self.burst_left -= 1;
+        self.service = Some(self.in_service(now, held));
+        let end = self.send_data(now + self.config.phy.sifs, Access::Response);
+        self.state = State::AwaitAck(end + self.config.response_timeout());
+    }
+}

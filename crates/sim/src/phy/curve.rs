@@ -1,0 +1,88 @@
+//! A quantity that was measured at some distances: linear between them.
+
+use airbraid_units::Metres;
+
+/// Values by distance, a few of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Curve {
+    /// Distance and value, by ascending distance; the rest repeats the last.
+    points: [[f64; 2]; Self::MAX],
+    count: usize,
+}
+
+impl Curve {
+    /// No more points than this.
+    pub const MAX: usize = 8;
+
+    /// Through these points; none if there is none, too many, or distances do not ascend.
+    pub fn new(given: &[[f64; 2]]) -> Option<Self> {
+        let last = *given.last()?;
+        let ascends = given.windows(2).all(|pair| pair[0][0] < pair[1][0]);
+        if given.len() > Self::MAX || !ascends {
+            return None;
+        }
+        let mut points = [last; Self::MAX];
+        points[..given.len()].copy_from_slice(given);
+        Some(Self { points, count: given.len() })
+    }
+
+    /// The same value everywhere.
+    pub const fn flat(value: f64) -> Self {
+        Self { points: [[0.0, value]; Self::MAX], count: 1 }
+    }
+
+    /// The points.
+    pub fn points(&self) -> &[[f64; 2]] {
+        &self.points[..self.count]
+    }
+
+    /// The value at a distance; before the first point and behind the last one, theirs.
+    pub fn at(&self, distance: Metres) -> f64 {
+        let d = distance.0;
+        let points = self.points();
+        let Some(place) = points.iter().position(|point| d < point[0]) else { return points[self.count - 1][1] };
+        if place == 0 {
+            return points[0][1];
+        }
+        let ([x, y], [far, there]) = (points[place - 1], points[place]);
+        y + (there - y) * (d - x) / (far - x)
+    }
+
+    /// The largest value.
+    pub fn largest(&self) -> f64 {
+        self.points().iter().map(|point| point[1]).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// Where a curve that rises passes `value` for the first time; infinite if it never does.
+    pub fn first_at(&self, value: f64) -> Metres {
+        let points = self.points();
+        let Some(place) = points.iter().position(|point| point[1] > value) else { return Metres(f64::INFINITY) };
+        if place == 0 {
+            return Metres(points[0][0]);
+        }
+        let ([x, y], [far, there]) = (points[place - 1], points[place]);
+        Metres(x + (far - x) * (value - y) / (there - y))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn between_points_it_is_straight_and_beyond_them_flat() {
+        let curve = Curve::new(&[[10.0, 60.0], [20.0, 80.0], [40.0, 85.0]]).unwrap();
+        let seen: Vec<f64> = [0.0, 10.0, 15.0, 20.0, 36.0, 40.0, 99.0].map(|d| curve.at(Metres(d))).to_vec();
+        assert_eq!(seen, [60.0, 60.0, 70.0, 80.0, 84.0, 85.0, 85.0]);
+        let passed: Vec<f64> = [59.0, 70.0, 84.0, 85.0].map(|value| curve.first_at(value).0).to_vec();
+        assert_eq!(passed, [10.0, 15.0, 36.0, f64::INFINITY]);
+        assert_eq!((curve.largest(), Curve::flat(3.0).at(Metres(7.0))), (85.0, 3.0));
+    }
+
+    #[test]
+    fn what_is_no_curve_is_refused() {
+        assert_eq!(Curve::new(&[]), None);
+        assert_eq!(Curve::new(&[[1.0, 0.0], [1.0, 2.0]]), None);
+        assert_eq!(Curve::new(&[[0.0, 0.0]; 9]), None);
+    }
+}
