@@ -37,18 +37,25 @@ impl<P: Share> Sender<P> {
     fn candidates(&self, now: Instant, bytes: u64) -> Candidates {
         let works = |end: &&MemberEnd| end.is_active() && end.has_room(now);
         let has_main = self.members.iter().any(|end| end.is_active() && !end.config.is_backup);
+        let hope = self.hope();
         let mut candidates = Candidates::new();
         for (index, end) in self.members.iter().enumerate() {
             if !works(&end) || (has_main && end.config.is_backup) {
                 continue;
             }
-            if let Some(arrival_us) = end.path.arrival_us(now, bytes) {
+            let rate = hoped(end, hope);
+            if let Some(arrival_us) = end.path.arrival_us(now, bytes, rate) {
                 let arrival_us = arrival_us + i64::from(end.config.tier) * TIER_US;
-                candidates.push(Candidate { arrival_us, rate: end.path.rate(), index });
+                candidates.push(Candidate { arrival_us, rate, index });
             }
         }
         candidates.sort_by_key(|candidate| (candidate.arrival_us, candidate.index));
         candidates
+    }
+
+    /// The rate that a member may have whose rate is not known: that of the fastest. Otherwise it would never be tried.
+    fn hope(&self) -> u64 {
+        self.members.iter().filter(|end| end.is_active()).map(|end| end.path.rate()).max().unwrap_or(0)
     }
 
     /// Sends whatever can be sent now.
@@ -144,11 +151,12 @@ impl<P: Share> Sender<P> {
 
     /// Reckons anew how long a packet may wait: the policy's target, and what the members that are worth it need.
     pub(super) fn set_target(&mut self) {
+        let hope = self.hope();
         let mut members: ArrayVec<(i64, u64), MEMBERS_MAX> = ArrayVec::new();
         for end in self.members.iter().filter(|end| end.is_active()) {
             if let Some((delay, _)) = end.path.delay_least() {
-                let arrival = delay + end.path.time_for(TYPICAL).as_micros() as i64;
-                members.push((arrival, end.path.rate()));
+                let rate = hoped(end, hope);
+                members.push((delay + (TYPICAL * 8_000_000 / rate.max(1)) as i64, rate));
             }
         }
         members.sort_unstable();
@@ -163,6 +171,11 @@ impl<P: Share> Sender<P> {
         }
         self.target = self.config.policy.tunnel.target + Duration::from_micros(skew_us.max(0) as u64);
     }
+}
+
+/// The rate of a member, or what may be hoped for.
+fn hoped(end: &MemberEnd, hope: u64) -> u64 {
+    if end.path.is_measured() { end.path.rate() } else { hope.max(end.path.rate()) }
 }
 
 /// What a member carries in a time \[byte\].
