@@ -11,11 +11,14 @@ use super::sender::Sender;
 use super::store::PacketId;
 use super::{DropReason, MEMBERS_MAX};
 use crate::packet::{Share, TrafficClass};
+use crate::trunk::Member;
 use airbraid_units::{Duration, Instant};
 use arrayvec::ArrayVec;
 
 /// What a packet is reckoned as where none is at hand \[byte\].
 const TYPICAL: u64 = super::path::FULL;
+/// What feedback is reckoned as \[byte\].
+const SHORT: u64 = 128;
 /// A slower member is worth so much more delay as it adds to the rate: 4 ms for each percent \[ms\].
 const PRICE_MS: u64 = 400;
 /// A tier further up is worth so much more delay \[us\].
@@ -56,6 +59,11 @@ impl<P: Share> Sender<P> {
     /// The rate that a member may have whose rate is not known: that of the fastest. Otherwise it would never be tried.
     fn hope(&self) -> u64 {
         self.members.iter().filter(|end| end.is_active()).map(|end| end.path.rate()).max().unwrap_or(0)
+    }
+
+    /// The members that work, the one first by which a short frame is there first.
+    pub(super) fn fastest(&self, now: Instant) -> ArrayVec<Member, MEMBERS_MAX> {
+        self.candidates(now, SHORT).iter().map(|candidate| self.members[candidate.index].id).collect()
     }
 
     /// Sends whatever can be sent now.
