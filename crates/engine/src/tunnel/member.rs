@@ -24,13 +24,13 @@ const LATE: Duration = Duration::from_millis(10);
 const LATE_AT_FIRST: Duration = Duration::from_millis(30);
 /// The far end's feedback may be so much later than the frame.
 const FEEDBACK: Duration = Duration::from_millis(20);
-/// A member that is silent for so long beyond that, with three frames on the way, is suspected. A burst of losses at
+/// A member that is silent for so long beyond that, with some frames on the way, is suspected. A burst of losses at
 /// 20 Mbit/s is much shorter, and TCP's shortest timer much longer.
 const SILENCE: Duration = Duration::from_millis(30);
 /// Or for as long as so many frames take, if that is longer.
 const SILENT_FRAMES: u64 = 8;
-/// Nothing is concluded from fewer missing frames.
-pub const MISSING_MIN: usize = 3;
+/// Nothing is concluded from fewer missing frames: three in a row are a burst of losses.
+pub const MISSING_MIN: usize = 4;
 /// Questions without an answer, one after the other, after which it is suspected whatever else is known.
 pub const QUESTIONS_MAX: u8 = 3;
 /// The first probe of a member that does not answer is repeated after this.

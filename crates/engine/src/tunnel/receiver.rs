@@ -69,16 +69,16 @@ impl<P> Receiver<P> {
         self.far.is_some()
     }
 
-    /// A question has come; says whether the far end has begun a new life with it.
+    /// A question has come; says whether the far end has begun another life than the one that was known.
     pub fn on_probe(&mut self, now: Instant, member: Member, number: SeqNum, epoch: u32) -> bool {
-        let is_new = self.far != Some(epoch);
-        if is_new {
+        let is_other = self.far.is_some_and(|far| far != epoch);
+        if self.far != Some(epoch) {
             self.far = Some(epoch);
             self.tallies = std::array::from_fn(|_| Tally::default());
         }
         self.on_number(now, member, number);
         self.asked = Some(member);
-        is_new
+        is_other
     }
 
     /// A numbered frame has come.
