@@ -157,27 +157,29 @@ impl<P: Share> Sender<P> {
         }
     }
 
-    /// Reckons anew how long a packet may wait: the policy's target, and what the members that are worth it need.
+    /// Reckons anew how long a packet may wait: the policy's target, what the members that are worth it need, and half a round
+    /// trip, because CUBIC goes back to 0.7 of its window (RFC 9438) and must find the links occupied still.
     pub(super) fn set_target(&mut self) {
         let hope = self.hope();
-        let mut members: ArrayVec<(i64, u64), MEMBERS_MAX> = ArrayVec::new();
+        let mut members: ArrayVec<(i64, u64, u64), MEMBERS_MAX> = ArrayVec::new();
         for end in self.members.iter().filter(|end| end.is_active()) {
             if let Some((delay, _)) = end.path.delay_least() {
                 let rate = hoped(end, hope);
-                members.push((delay + (TYPICAL * 8_000_000 / rate.max(1)) as i64, rate));
+                let rtt_us = end.path.rtt().map_or(0, |(rtt, _)| rtt.as_micros());
+                members.push((delay + (TYPICAL * 8_000_000 / rate.max(1)) as i64, rate, rtt_us));
             }
         }
         members.sort_unstable();
-        let mut skew_us = 0;
-        let mut faster = members.first().map_or(0, |first| first.1);
-        for &(arrival, rate) in members.iter().skip(1) {
-            let more = arrival - members[0].0;
-            if more as u64 * faster <= PRICE_MS * 1_000 * rate {
+        let (mut skew_us, mut rtt_us, mut faster) = (0, 0, 0);
+        for &(arrival, rate, rtt) in &members {
+            let more = (arrival - members[0].0) as u64;
+            if more * faster <= PRICE_MS * 1_000 * rate {
                 skew_us = more;
+                rtt_us = rtt_us.max(rtt);
             }
             faster += rate;
         }
-        self.target = self.config.policy.tunnel.target + Duration::from_micros(skew_us.max(0) as u64);
+        self.target = self.config.policy.tunnel.target + Duration::from_micros(skew_us + rtt_us / 2);
     }
 }
 
