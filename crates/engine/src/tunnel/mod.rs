@@ -16,6 +16,7 @@
 
 mod config;
 mod distribute;
+mod excess;
 mod feedback;
 mod filter;
 mod frame;

@@ -151,7 +151,7 @@ impl<P: Share> Sender<P> {
         let Some(sent) = end.ledger.decide(number, Fate::Lost(now)) else { return };
         end.lost_bytes += u64::from(sent.bytes);
         end.counted.lost += 1;
-        end.count_fate(true);
+        end.path.on_fate(now, true);
         let Content::Packet(id) = sent.content else { return };
         let entry = self.store.get_mut(id);
         entry.copies -= 1;
