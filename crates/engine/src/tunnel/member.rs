@@ -201,6 +201,17 @@ impl MemberEnd {
         self.questions = 0;
     }
 
+    /// Whoever is at the other end has to be asked first.
+    pub fn begin(&mut self, now: Instant) {
+        self.newest = None;
+        self.questions = 0;
+        self.probe_at = now;
+        self.probe_gap = PROBE_FIRST;
+        if self.state != MemberState::Exhausted {
+            self.state = MemberState::Probing;
+        }
+    }
+
     /// A newer frame is known to have come.
     pub fn on_heard(&mut self, now: Instant) {
         if matches!(self.state, MemberState::Probing | MemberState::Suspected) {

@@ -63,6 +63,12 @@ impl<P: Share> Sender<P> {
         }
     }
 
+    /// Entries of all tables.
+    pub fn kept(&self) -> usize {
+        let ledgers: usize = self.members.iter().map(|end| end.ledger.len()).sum();
+        ledgers + self.store.len() + self.queue.len() + self.resend.len() + self.exposed.len()
+    }
+
     /// The place of a member in the list.
     pub(super) fn index_of(&self, member: Member) -> Option<usize> {
         self.members.iter().position(|end| end.id == member)
@@ -127,8 +133,8 @@ impl<P: Share> Sender<P> {
         self.offset_us = None;
         for index in 0..self.members.len() {
             self.members[index].path.forget_delays();
-            self.members[index].newest = None;
             self.lose_all(now, index);
+            self.members[index].begin(now);
         }
     }
 
