@@ -65,6 +65,7 @@ impl<'a> World<'a> {
             window_ends: Vec::new(),
             killers: (!spec.killers.is_empty()).then(|| Box::new(Killers::new(spec, &first, seed))),
             trunks: Vec::new(),
+            tunnels: Vec::new(),
             links: links(spec, seed)?,
             routes: Routes::default(),
             on_demand: None,
@@ -90,11 +91,13 @@ impl<'a> World<'a> {
             link_layers: world.link_layers.len(),
             window_ends: world.window_ends.len(),
             trunk_ends: 2 * spec.trunks.len(),
+            tunnel_ends: 2 * spec.tunnels.len(),
             links: 2 * spec.links.len(),
             routers: if world.on_demand.is_some() { spec.nodes.len() } else { 0 },
             flows: spec.flows.len(),
         });
         world.add_trunks(&first);
+        world.add_tunnels();
         let edges = world.edges(&first);
         world.routes = Routes::new(spec, &edges);
         for (index, flow) in spec.flows.iter().enumerate() {
@@ -187,7 +190,8 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// For each node its ways to neighbours: trunks, then radios where no trunk of theirs leads, then links.
+    /// For each node its ways to neighbours: trunks, then radios where no trunk of theirs leads, then tunnels, then
+    /// links that are in none.
     fn edges(&mut self, first: &[u32]) -> Vec<Vec<Edge>> {
         let radios: Vec<&spec::Radio> = self.spec.nodes.iter().flat_map(|node| &node.radios).collect();
         let mut edges = vec![Vec::new(); self.spec.nodes.len()];
@@ -211,7 +215,17 @@ impl<'a> World<'a> {
                 }
             }
         }
+        for (index, spec) in self.spec.tunnels.iter().enumerate() {
+            for side in [0, 1] {
+                let hop = NextHop::Tunnel((2 * index + side) as u32);
+                let to = spec.between[1 - side] as u32;
+                edges[spec.between[side]].push(Edge { to, interface: Interface::Tunnel(index), hop });
+            }
+        }
         for (index, spec) in self.spec.links.iter().enumerate() {
+            if self.links[2 * index].tunnel.is_some() {
+                continue;
+            }
             for side in [0, 1] {
                 let hop = NextHop::Link((2 * index + side) as u32);
                 let to = spec.between[1 - side] as u32;
@@ -263,6 +277,11 @@ impl<'a> World<'a> {
             out_of_order: 0,
             started: None,
             completed: None,
+            fed: None,
+            gap: Duration::ZERO,
+            highest_datagram: 0,
+            reordered: 0,
+            extent: 0,
         };
         let application = Application::new(spec.source, chunk.max(Bytes::new(1)))?;
         Ok(Flow { from, to, addresses: [from, to], class: spec.class, application, transport, counts })
@@ -380,6 +399,7 @@ fn links(spec: &Spec, seed: u64) -> Result<Vec<LinkEnd>, Refusal> {
                 to: link.between[1 - side] as u32,
                 queue_limit,
                 window_end: None,
+                tunnel: None,
             });
         }
     }

@@ -26,6 +26,7 @@ mod routing;
 mod select;
 mod slotted;
 mod transport;
+mod tunnel;
 mod window;
 
 pub use draw::drawn;
@@ -39,7 +40,7 @@ use crate::queue::{EventQueue, Phase};
 use crate::scenario::spec::Spec;
 use crate::timers::Timers;
 use access::Access;
-use airbraid_engine::{Wake, converge, link, trunk};
+use airbraid_engine::{Wake, converge, link, trunk, tunnel as engine_tunnel};
 use airbraid_mac::{Address, Damage, MacInput, Outcome};
 use airbraid_net::aodv;
 use airbraid_net::arp;
@@ -101,6 +102,8 @@ enum Work {
     Trunk(u32, trunk::Output<PacketRef>),
     /// The output of what chooses among the members of a trunk end.
     Select(u32, Box<converge::select::Output<PacketRef>>),
+    /// A tunnel end's output; boxed, so that it does not make all work larger.
+    Tunnel(u32, Box<engine_tunnel::Output<PacketRef>>),
     /// A link direction's output.
     Link(u32, LinkOutput<PacketRef>),
     /// The output of a node's AODV.
@@ -130,6 +133,8 @@ enum Sleeper {
     Trunk(u32),
     /// What chooses among the members of a trunk end.
     Select(u32),
+    /// A tunnel end.
+    Tunnel(u32),
     /// A link direction.
     Link(u32),
     /// A node's AODV.
@@ -143,7 +148,7 @@ enum Sleeper {
 }
 
 /// The wake-ups of all machines: MACs first, then link layers, those of plain links, trunk ends and what chooses their
-/// members, links, AODV, and three machines a flow.
+/// members, tunnel ends, links, AODV, and three machines a flow.
 #[derive(Debug)]
 struct Alarms {
     timers: Timers,
@@ -151,6 +156,7 @@ struct Alarms {
     first_window_end: u32,
     first_trunk: u32,
     first_select: u32,
+    first_tunnel: u32,
     first_link: u32,
     first_router: u32,
     first_flow: u32,
@@ -163,6 +169,7 @@ struct Census {
     link_layers: usize,
     window_ends: usize,
     trunk_ends: usize,
+    tunnel_ends: usize,
     links: usize,
     routers: usize,
     flows: usize,
@@ -173,7 +180,8 @@ impl Alarms {
         let first_window_end = census.stations + census.link_layers;
         let first_trunk = first_window_end + census.window_ends;
         let first_select = first_trunk + census.trunk_ends;
-        let first_link = first_select + census.trunk_ends;
+        let first_tunnel = first_select + census.trunk_ends;
+        let first_link = first_tunnel + census.tunnel_ends;
         let first_router = first_link + census.links;
         let first_flow = first_router + census.routers;
         Self {
@@ -182,6 +190,7 @@ impl Alarms {
             first_window_end: first_window_end as u32,
             first_trunk: first_trunk as u32,
             first_select: first_select as u32,
+            first_tunnel: first_tunnel as u32,
             first_link: first_link as u32,
             first_router: first_router as u32,
             first_flow: first_flow as u32,
@@ -200,6 +209,7 @@ impl Alarms {
             Sleeper::WindowEnd(end) => self.first_window_end + end,
             Sleeper::Trunk(end) => self.first_trunk + end,
             Sleeper::Select(end) => self.first_select + end,
+            Sleeper::Tunnel(end) => self.first_tunnel + end,
             Sleeper::Link(direction) => self.first_link + direction,
             Sleeper::Router(node) => self.first_router + node,
             Sleeper::Sender(flow) => self.first_flow + 3 * flow,
@@ -233,8 +243,11 @@ impl Alarms {
         if place < self.first_select {
             return Sleeper::Trunk(place - self.first_trunk);
         }
-        if place < self.first_link {
+        if place < self.first_tunnel {
             return Sleeper::Select(place - self.first_select);
+        }
+        if place < self.first_link {
+            return Sleeper::Tunnel(place - self.first_tunnel);
         }
         if place < self.first_router {
             return Sleeper::Link(place - self.first_link);
@@ -314,6 +327,8 @@ struct LinkEnd {
     queue_limit: u32,
     /// The link layer that sends on it.
     window_end: Option<u32>,
+    /// The tunnel end whose member it brings frames to.
+    tunnel: Option<u32>,
 }
 
 /// Everything there is in one run.
@@ -333,6 +348,7 @@ pub struct World<'a> {
     window_ends: Vec<WindowEnd>,
     killers: Option<Box<Killers>>,
     trunks: Vec<TrunkEnd>,
+    tunnels: Vec<tunnel::TunnelEnd>,
     links: Vec<LinkEnd>,
     routes: Routes,
     on_demand: Option<Box<OnDemand>>,
@@ -405,6 +421,7 @@ impl<'a> World<'a> {
             Sleeper::WindowEnd(end) => self.step_window_end(end, None),
             Sleeper::Trunk(end) => self.step_trunk(end, None),
             Sleeper::Select(end) => self.step_select(end, None),
+            Sleeper::Tunnel(end) => self.step_tunnel(end, None),
             Sleeper::Link(direction) => self.step_link(direction, None),
             Sleeper::Router(node) => self.step_router(node, None),
             Sleeper::Sender(flow) => self.step_sender(flow, None),
@@ -441,6 +458,7 @@ impl<'a> World<'a> {
             Work::WindowEnd(end, output) => self.on_window_output(end, *output),
             Work::Trunk(end, output) => self.on_trunk_output(end, output),
             Work::Select(end, output) => self.on_select_output(end, *output),
+            Work::Tunnel(end, output) => self.on_tunnel_output(end, *output),
             Work::Link(direction, output) => self.on_link_output(direction, output),
             Work::Router(node, output) => self.on_router_output(node, output),
             Work::Resolver(node, output) => self.on_resolver_output(node, output),

@@ -3,7 +3,7 @@
 use super::packet::{Carried, ControlFrame, DropReason, Msdu, PacketRef, Part};
 use super::routing::NextHop;
 use super::{LinkEnd, Sleeper, Work, World};
-use airbraid_engine::{step, trunk};
+use airbraid_engine::{step, trunk, tunnel};
 use airbraid_mac::Address;
 use airbraid_net::link::{self, LinkInput, LinkOutput};
 
@@ -30,6 +30,7 @@ impl World<'_> {
             Some(NextHop::Trunk(end)) if self.trunks[end as usize].select.is_some() => self.select_for(end, packet),
             Some(NextHop::Trunk(end)) => self.step_trunk(end, Some(trunk::Input::Packet(packet))),
             Some(NextHop::Link(direction)) => self.hand_to_link(direction, packet),
+            Some(NextHop::Tunnel(end)) => self.step_tunnel(end, Some(tunnel::Input::Packet(packet))),
         }
     }
 
@@ -121,7 +122,13 @@ impl World<'_> {
             LinkOutput::Deliver(packet) if window_end.is_some() => self.on_window_frame(direction, packet),
             // A frame: what it carried is still with its link layer.
             LinkOutput::Dropped(packet, _) if window_end.is_some() => self.packets.release(packet),
-            LinkOutput::Deliver(packet) => self.receive(to, None, packet),
+            LinkOutput::Deliver(packet) => match self.links[direction as usize].tunnel {
+                Some(end) => self.on_tunnel_frame(end, packet),
+                None => self.receive(to, None, packet),
+            },
+            LinkOutput::Dropped(packet, _) if self.links[direction as usize].tunnel.is_some() => {
+                self.packets.release(packet);
+            }
             LinkOutput::Dropped(packet, reason) => {
                 let reason = match reason {
                     link::DropReason::QueueFull => DropReason::LinkQueueFull,

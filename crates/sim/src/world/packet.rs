@@ -8,7 +8,7 @@ use crate::result::PacketAccount;
 use airbraid_engine::converge::select::{Beacon, Port};
 use airbraid_engine::wire::BEACON_LEN;
 use airbraid_engine::wire::WINDOW_HEADER_LEN;
-use airbraid_engine::{Packet, Share, TrafficClass, link, trunk};
+use airbraid_engine::{Packet, Share, TrafficClass, link, trunk, tunnel};
 use airbraid_net::aodv::Message;
 use airbraid_net::arp;
 use airbraid_net::tcp::Segment;
@@ -67,10 +67,12 @@ pub enum DropReason {
     RouteTimeout,
     /// It waited for a neighbour's hardware address, and another took its place.
     AddressUnknown,
+    /// Its flow was told to slow down by a tunnel's queue.
+    Managed,
 }
 
 /// All reasons, with the names that results use.
-pub const DROP_REASONS: [(DropReason, &str); 24] = [
+pub const DROP_REASONS: [(DropReason, &str); 25] = [
     (DropReason::InterfaceQueueFull, "interface_queue_full"),
     (DropReason::TrunkQueueFull, "trunk_queue_full"),
     (DropReason::SelectionQueueFull, "selection_queue_full"),
@@ -95,6 +97,7 @@ pub const DROP_REASONS: [(DropReason, &str); 24] = [
     (DropReason::RouteBufferFull, "route_buffer_full"),
     (DropReason::RouteTimeout, "route_timeout"),
     (DropReason::AddressUnknown, "address_unknown"),
+    (DropReason::Managed, "managed"),
 ];
 
 impl DropReason {
@@ -295,6 +298,17 @@ pub struct BeaconFrame {
     pub beacon: Beacon,
 }
 
+/// A frame of a tunnel on its way over a link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TunnelFrame {
+    /// The member that carries it.
+    pub member: trunk::Member,
+    /// What it says; of a packet it is one more place.
+    pub frame: tunnel::Frame<PacketRef>,
+    /// Its length, with what is around it \[byte\].
+    pub len: u32,
+}
+
 /// What stands in the table and is no packet.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Carried {
@@ -310,6 +324,8 @@ pub enum Carried {
     Resolution(arp::Message),
     /// A beacon of interface selection.
     Beacon(BeaconFrame),
+    /// A frame of a tunnel.
+    Tunnel(TunnelFrame),
 }
 
 impl Carried {
@@ -324,6 +340,7 @@ impl Carried {
             Self::Routing(sent) => sent.message.packet_len().as_u64() as u32,
             Self::Resolution(_) => arp::MESSAGE_LEN.as_u64() as u32,
             Self::Beacon(_) => BEACON_LEN as u32,
+            Self::Tunnel(sent) => sent.len,
         }
     }
 }
@@ -432,12 +449,34 @@ impl Packets {
         }
     }
 
+    /// Takes the frame of a tunnel for which an entry stands, with the place of the packet that it carries; the entry's
+    /// own place is given up.
+    pub fn take_tunnel_frame(&mut self, packet: PacketRef) -> Option<TunnelFrame> {
+        if !self.records[packet.id as usize].is_carried {
+            return None;
+        }
+        match self.carried.remove(&packet.id) {
+            Some(Carried::Tunnel(frame)) => {
+                self.release(packet);
+                Some(frame)
+            }
+            Some(other) => {
+                self.carried.insert(packet.id, other);
+                None
+            }
+            None => None,
+        }
+    }
+
     /// A frame is gone, and with it the place of the packet that it carried.
     #[cold]
     fn forget_carried(&mut self, id: u32) {
         match self.carried.remove(&id) {
             Some(Carried::Segment(LinkFrame { packet: Some(msdu), .. })) => self.release(msdu.packet),
             Some(Carried::Window(WindowFrame { packet: Some(packet), .. })) => self.release(packet),
+            Some(Carried::Tunnel(TunnelFrame { frame: tunnel::Frame::Data { packet, .. }, .. })) => {
+                self.release(packet);
+            }
             _ => {}
         }
     }

@@ -22,6 +22,7 @@ mod slots;
 mod survey;
 mod topology;
 mod trunk;
+mod tunnel;
 
 use radio::small;
 pub(crate) use radio::standard_name;
@@ -71,11 +72,11 @@ pub(crate) fn read(cx: &Context, root: &Table, whole: Place) -> Spec {
     let links = link::read(&link_views, &node_names);
     unique(cx, "link", &link_views, &links.iter().map(|l| l.name.clone()).collect::<Vec<_>>(), 0);
     let trunk_views = top.tables("trunk");
-    let trunks = trunk::read(&trunk_views, &nodes);
-    unique(cx, "trunk", &trunk_views, &trunks.iter().map(|t| t.name.clone()).collect::<Vec<_>>(), 0);
-    node::read_routes(&node_views, &mut nodes, placed, &trunks, &links);
+    let (trunks, tunnels, trunk_names) = trunk::read(&trunk_views, &nodes, &links);
+    unique(cx, "trunk", &trunk_views, &trunk_names, 0);
+    node::read_routes(&node_views, &mut nodes, placed, &(&trunks, &tunnels), &links);
     let routing = routing::read(&top);
-    routing::check(&top, &routing, &nodes, trunks.len(), links.len());
+    routing::check(&top, &routing, &nodes, trunk_views.len(), links.len());
     let slot_views = top.tables("slots");
     let slots = slots::read(&slot_views, &nodes);
     unique(cx, "slots", &slot_views, &slots.iter().map(|s| s.name.clone()).collect::<Vec<_>>(), 0);
@@ -107,6 +108,7 @@ pub(crate) fn read(cx: &Context, root: &Table, whole: Place) -> Spec {
         scattered,
         routing,
         trunks,
+        tunnels,
         links,
         slots,
         killers,

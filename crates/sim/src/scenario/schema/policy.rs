@@ -4,6 +4,7 @@
 
 use crate::scenario::reader::View;
 use airbraid_engine::trunk::{Distributor, Fifo, Jkm, LateMode, Marking, Method, Policy, Resequencer, Srr};
+use airbraid_engine::tunnel::Settings;
 use airbraid_units::{Bytes, Duration};
 
 /// The resequencer holds no more packets.
@@ -14,6 +15,7 @@ const WINDOW_MAX: u32 = 65_536;
 const QUANTUM_MIN: u32 = 1_500;
 const WANG: &str = "Wang 2005";
 const OURS: &str = "docs/models/trunk.md";
+const TUNNEL: &str = "docs/models/tunnel.md";
 
 /// What a distributor is called.
 #[derive(Clone, Copy, PartialEq)]
@@ -31,8 +33,8 @@ const KINDS: [(&str, Kind); 4] = [
     ("jkm", Kind::Jkm),
 ];
 
-pub(super) fn read(view: View<'_>) -> Policy {
-    let default = Policy::default();
+/// The table; `queue` is the length of the queue where nothing else is said, and why.
+pub(super) fn read(view: View<'_>, queue: (u32, &str)) -> Policy {
     let kind = view.choice("distributor", &KINDS, Kind::RoundRobin, WANG);
     let (srr, jkm) = (srr(view.sub("srr")), jkm(view.sub("jkm")));
     let distributor = match kind {
@@ -44,9 +46,10 @@ pub(super) fn read(view: View<'_>) -> Policy {
     let why = if distributor.member_limit() == 1 { "packets; Wang 2005" } else { "packets; docs/models/trunk.md" };
     let policy = Policy {
         distributor,
-        queue_limit: view.count("queue", default.queue_limit, "packets; Wang 2005"),
+        queue_limit: view.count("queue", queue.0, queue.1),
         member_limit: view.count("member_queue", distributor.member_limit(), why),
         resequencer: resequencer(view.sub("resequencer")),
+        tunnel: tunnel(view.sub("tunnel")),
     };
     let some = policy.member_limit > 0;
     view.require(some, "member_queue", || "a member holds at least one packet".to_owned(), "write 1 or more");
@@ -97,6 +100,19 @@ fn jkm(view: View<'_>) -> Jkm {
     above_zero(&view, &[("nak_interval", jkm.nak_interval), ("sender_timeout", jkm.sender_timeout)]);
     view.finish();
     jkm
+}
+
+fn tunnel(view: View<'_>) -> Settings {
+    let default = Settings::default();
+    let tunnel = Settings {
+        persistence: view.quantity("persistence", default.persistence, TUNNEL),
+        persistence_real_time: view.quantity("persistence_real_time", default.persistence_real_time, TUNNEL),
+        duplicate: view.quantity("duplicate", default.duplicate, TUNNEL),
+        target: view.quantity("target", default.target, TUNNEL),
+    };
+    above_zero(&view, &[("target", tunnel.target)]);
+    view.finish();
+    tunnel
 }
 
 fn above_zero(view: &View<'_>, spans: &[(&'static str, Duration)]) {

@@ -1,0 +1,228 @@
+//! Which member a packet takes: the one that has it there first.
+//!
+//! A free member takes a packet from the queue only if the faster ones would have that packet there later. Before a member
+//! `j` whose packet arrives at `A_j`, the faster ones carry the sum over `i` of `rate_i (A_j - A_i)`: what waits beyond that
+//! is the slower member's, and is taken from the middle of the queue, so that it arrives when its turn has come. A
+//! link that is of no use has no such packet, and stays idle.
+
+use super::member::MemberEnd;
+use super::queue::Waiting;
+use super::sender::Sender;
+use super::store::PacketId;
+use super::{DropReason, MEMBERS_MAX};
+use crate::packet::{Share, TrafficClass};
+use crate::trunk::Member;
+use airbraid_units::{Duration, Instant};
+use arrayvec::ArrayVec;
+
+/// What a packet is reckoned as where none is at hand \[byte\].
+const TYPICAL: u64 = super::path::FULL;
+/// What feedback is reckoned as \[byte\].
+const SHORT: u64 = 128;
+/// A slower member is worth so much more delay as it adds to the rate: 4 ms for each percent \[ms\].
+const PRICE_MS: u64 = 400;
+/// The queue holds what is sent in so many times the target: it is full long after the delay control has begun.
+const QUEUE_TARGETS: u64 = 6;
+/// But always so much \[byte\].
+const QUEUE_BYTES_MIN: u64 = 64 * TYPICAL;
+/// Packets that are remembered for copies.
+const EXPOSED_MAX: usize = 512;
+/// A tier further up is worth so much more delay \[us\].
+const TIER_US: i64 = 50_000;
+
+/// A member that can be given packets.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    /// When a packet would be there \[us\], by a clock that all members share.
+    arrival_us: i64,
+    rate: u64,
+    index: usize,
+}
+
+type Candidates = ArrayVec<Candidate, MEMBERS_MAX>;
+
+impl<P: Share> Sender<P> {
+    /// The members that can be given packets, the earliest first.
+    fn candidates(&self, now: Instant, bytes: u64) -> Candidates {
+        let works = |end: &&MemberEnd| end.is_active() && end.has_room(now);
+        let has_main = self.members.iter().any(|end| end.is_active() && !end.config.is_backup);
+        let mut candidates = Candidates::new();
+        for (index, end) in self.members.iter().enumerate() {
+            if !works(&end) || (has_main && end.config.is_backup) {
+                continue;
+            }
+            let rate = end.path.rate();
+            if let Some(arrival_us) = end.path.arrival_us(now, bytes) {
+                let arrival_us = arrival_us + i64::from(end.config.tier) * TIER_US;
+                candidates.push(Candidate { arrival_us, rate, index });
+            }
+        }
+        candidates.sort_by_key(|candidate| (candidate.arrival_us, candidate.index));
+        candidates
+    }
+
+    /// The members that work, the one first by which a short frame is there first.
+    pub(super) fn fastest(&self, now: Instant) -> ArrayVec<Member, MEMBERS_MAX> {
+        self.candidates(now, SHORT).iter().map(|candidate| self.members[candidate.index].id).collect()
+    }
+
+    /// Sends whatever can be sent now.
+    pub fn pump(&mut self, now: Instant) {
+        self.pace_at = None;
+        while self.send_again(now) {}
+        if !self.resend.is_empty() {
+            return;
+        }
+        while self.send_next(now) {}
+    }
+
+    /// Sends the first packet that is to be sent again. Says whether to go on.
+    fn send_again(&mut self, now: Instant) -> bool {
+        let Some(&id) = self.resend.front() else { return false };
+        let entry = self.store.get(id);
+        let Some(packet) = &entry.packet else {
+            self.resend.pop_front();
+            self.unqueue(id);
+            return true;
+        };
+        if entry.since.saturating_add(self.persistence(packet.class())) < now {
+            self.resend.pop_front();
+            if let Some(packet) = self.store.settle(id) {
+                self.drop(packet, DropReason::Expired);
+            }
+            self.unqueue(id);
+            return true;
+        }
+        let Some(first) = self.candidates(now, packet.len().as_u64()).first().copied() else { return false };
+        let free_at = self.members[first.index].free_at();
+        if free_at > now {
+            self.pace_at = Some(free_at);
+            return false;
+        }
+        self.resend.pop_front();
+        self.transmit(now, first.index, id, false);
+        self.counts.retransmissions += 1;
+        self.unqueue(id);
+        true
+    }
+
+    fn unqueue(&mut self, id: PacketId) {
+        self.store.get_mut(id).is_queued = false;
+        self.store.unname(id);
+    }
+
+    /// Sends a packet of the queue, or a copy of one that was sent. Says whether to go on.
+    fn send_next(&mut self, now: Instant) -> bool {
+        let candidates = self.candidates(now, TYPICAL);
+        let is_busy = !self.queue.is_empty();
+        for (place, one) in candidates.iter().enumerate() {
+            let free_at = self.members[one.index].free_at();
+            if free_at > now {
+                if is_busy {
+                    self.pace_at = Some(self.pace_at.map_or(free_at, |at| at.min(free_at)));
+                }
+                continue;
+            }
+            let earlier = candidates[..place].iter();
+            let ahead = earlier.map(|other| carried(other.rate, one.arrival_us - other.arrival_us)).sum();
+            if let Some(waiting) = self.queue.take(now, ahead, self.target) {
+                self.send_waiting(now, one.index, waiting, &candidates);
+                return true;
+            }
+            if self.send_copy(now, one.index, is_busy) {
+                return true;
+            }
+            self.members[one.index].is_idle = true;
+        }
+        false
+    }
+
+    /// Uses a member that would have nothing to send: for a copy of what may be lost elsewhere, or, where the others have
+    /// more than they can carry, to find out what it carries.
+    fn send_copy(&mut self, now: Instant, index: usize, is_busy: bool) -> bool {
+        let end = &self.members[index];
+        let is_wanted =
+            (is_busy && !end.path.is_measured()) || (!is_busy && self.members.iter().any(MemberEnd::is_lossy));
+        if !is_wanted || end.config.quota.is_some() {
+            return false;
+        }
+        while let Some(id) = self.exposed.pop_front() {
+            let is_single = self.store.get(id).copies == 1;
+            if is_single {
+                self.transmit(now, index, id, false);
+                self.counts.duplicated += 1;
+            }
+            self.store.unname(id);
+            if is_single {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Remembers a packet of which a copy may do good.
+    fn expose(&mut self, index: usize, id: PacketId) {
+        let is_unsure = |end: &MemberEnd| end.is_active() && !end.path.is_measured();
+        if !self.members[index].is_lossy() && !self.members.iter().any(is_unsure) {
+            return;
+        }
+        self.store.name(id);
+        self.exposed.push_back(id);
+        if self.exposed.len() > EXPOSED_MAX
+            && let Some(oldest) = self.exposed.pop_front()
+        {
+            self.store.unname(oldest);
+        }
+    }
+
+    /// Sends a packet that has waited, unless it has for too long.
+    fn send_waiting(&mut self, now: Instant, index: usize, waiting: Waiting<P>, candidates: &Candidates) {
+        let Waiting { packet, place, since, mark } = waiting;
+        let class = packet.class();
+        if since.saturating_add(self.persistence(class)) < now {
+            self.drop(packet, DropReason::Expired);
+            return;
+        }
+        let is_doubled = class == TrafficClass::RealTime && packet.len() <= self.config.policy.tunnel.duplicate;
+        let id = self.store.add(packet, place, since, mark);
+        self.transmit(now, index, id, true);
+        self.expose(index, id);
+        let other = candidates.iter().find(|candidate| candidate.index != index);
+        if let Some(other) = other.filter(|_| is_doubled) {
+            self.transmit(now, other.index, id, false);
+            self.counts.duplicated += 1;
+        }
+    }
+
+    /// Reckons anew how long a packet may wait: the policy's target, what the members that are worth it need, and half a round
+    /// trip, because CUBIC goes back to 0.7 of its window (RFC 9438) and must find the links occupied still.
+    pub(super) fn set_target(&mut self) {
+        let mut members: ArrayVec<(i64, u64, u64), MEMBERS_MAX> = ArrayVec::new();
+        for end in self.members.iter().filter(|end| end.is_active()) {
+            if let Some((delay, _)) = end.path.delay_least() {
+                let rate = end.path.rate();
+                let rtt_us = end.path.rtt().map_or(0, |(rtt, _)| rtt.as_micros());
+                members.push((delay + (TYPICAL * 8_000_000 / rate.max(1)) as i64, rate, rtt_us));
+            }
+        }
+        members.sort_unstable();
+        let (mut skew_us, mut rtt_us, mut faster) = (0, 0, 0);
+        for &(arrival, rate, rtt) in &members {
+            let more = (arrival - members[0].0) as u64;
+            if more * faster <= PRICE_MS * 1_000 * rate {
+                skew_us = more;
+                rtt_us = rtt_us.max(rtt);
+            }
+            faster += rate;
+        }
+        self.target = self.config.policy.tunnel.target + Duration::from_micros(skew_us + rtt_us / 2);
+        let longest = self.target * QUEUE_TARGETS;
+        let bytes = carried(faster, longest.as_micros() as i64);
+        self.queue.set_limit(bytes.max(QUEUE_BYTES_MIN));
+    }
+}
+
+/// What a member carries in a time \[byte\].
+fn carried(rate: u64, span_us: i64) -> u64 {
+    (u128::from(rate) * span_us.max(0) as u128 / 8_000_000) as u64
+}

@@ -1,0 +1,269 @@
+//! The data plane of a tunnel over several links: one peer, one side (the daemon's, and the simulator's trunk over links).
+//!
+//! A [`Tunnel`] distributes packets over member links by measured rate and delay, sends again what is lost, on whichever
+//! member has it there first, and restores the order of each flow behind them. It never sees bytes, addresses or keys:
+//!
+//! 1. The host adds members, in any order and at any time ([`Input::MemberAdded`]); probes go out on them, and no packet does
+//!    before one was answered.
+//! 2. It gives packets ([`Input::Packet`]), each of one segment, and sends each frame that it is told to
+//!    ([`Output::Transmit`]): header by [`crate::wire`], the packet's bytes, sealed for that member.
+//! 3. What comes from the far end goes in as [`Input::Frame`]; what is for the host comes out by [`Output::Deliver`].
+//!
+//! Each packet that is given in ends here in exactly one way: [`Output::Release`] when the far end has it,
+//! [`Output::Dropped`] otherwise. Each [`Output::Transmit`] of a packet carries another handle to it ([`Share`]).
+//!
+//! Equations, states and constants: `docs/models/tunnel.md`.
+
+mod config;
+mod distribute;
+mod excess;
+mod feedback;
+mod filter;
+mod frame;
+mod ledger;
+mod member;
+mod order;
+mod path;
+mod queue;
+mod receiver;
+mod sender;
+mod status;
+mod store;
+mod tally;
+
+pub use config::{Config, MemberConfig, Settings};
+pub use frame::{BUCKETS, Feedback, Frame, Header, MEMBERS_MAX, PLACE_BITS, Place, Probe, RUNS_MAX, Report, Run};
+pub use status::{Counts, MemberState, MemberStatus, Status};
+
+use crate::machine::{Machine, Wake};
+use crate::packet::Share;
+use crate::trunk::Member;
+use airbraid_units::{Bytes, Instant, SeqNum};
+use member::MemberEnd;
+use order::Ordered;
+use receiver::Receiver;
+use sender::Sender;
+use std::collections::VecDeque;
+
+/// Everything the world tells a tunnel.
+#[derive(Debug)]
+pub enum Input<P> {
+    /// A packet to carry to the far end: one segment, not a run.
+    Packet(P),
+    /// A frame from the far end.
+    Frame {
+        /// The member on which it came.
+        member: Member,
+        /// The frame.
+        frame: Frame<P>,
+        /// Its length on the wire, with everything around it.
+        length: Bytes,
+    },
+    /// There is a member, or its configuration is another.
+    MemberAdded {
+        /// Its number, below [`MEMBERS_MAX`]; both ends call it the same.
+        member: Member,
+        /// What it is like.
+        config: MemberConfig,
+    },
+    /// A member is gone.
+    MemberRemoved {
+        /// Its number.
+        member: Member,
+    },
+    /// The host could not send a frame: its socket is full. The frame is taken for lost, and the member gets no more for a
+    /// moment.
+    Refused {
+        /// The member.
+        member: Member,
+        /// The frame's number on it.
+        number: SeqNum,
+    },
+}
+
+/// Everything a tunnel asks of the world.
+#[derive(Debug)]
+pub enum Output<P> {
+    /// Send this.
+    Transmit {
+        /// On this member.
+        member: Member,
+        /// The frame.
+        frame: Frame<P>,
+        /// Whether the packet is to say that it met congestion (ECN); only for packets that can.
+        mark: bool,
+    },
+    /// A packet for the host.
+    Deliver(P),
+    /// A packet that goes no further.
+    Dropped {
+        /// The packet.
+        packet: P,
+        /// Why.
+        reason: DropReason,
+    },
+    /// A handle that was kept until the far end had the packet.
+    Release(P),
+}
+
+/// Why a tunnel dropped a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DropReason {
+    /// The queue was full.
+    QueueFull,
+    /// Its flow is told to slow down.
+    Managed,
+    /// It was too old to be sent, or to be sent again.
+    Expired,
+    /// It had come before.
+    Duplicate,
+    /// It came after its place was given up, and the order must hold.
+    Late,
+    /// It lies so far ahead or behind that it belongs to another life of the sender.
+    Stale,
+}
+
+impl DropReason {
+    /// How many there are.
+    pub const COUNT: usize = 6;
+    /// All of them, with the names that results use.
+    pub const ALL: [(Self, &'static str); Self::COUNT] = [
+        (Self::QueueFull, "queue_full"),
+        (Self::Managed, "managed"),
+        (Self::Expired, "expired"),
+        (Self::Duplicate, "duplicate"),
+        (Self::Late, "late"),
+        (Self::Stale, "stale"),
+    ];
+}
+
+/// One end of a tunnel.
+#[derive(Debug)]
+pub struct Tunnel<P> {
+    now: Instant,
+    sender: Sender<P>,
+    receiver: Receiver<P>,
+}
+
+impl<P: Share> Tunnel<P> {
+    /// An end without members.
+    pub fn new(config: Config) -> Self {
+        let receiver = Receiver::new(config.policy.resequencer);
+        Self { now: Instant::ZERO, sender: Sender::new(config), receiver }
+    }
+
+    /// What it does now.
+    pub fn status(&self) -> Status {
+        Status {
+            members: self.sender.members.iter().map(MemberEnd::status).collect(),
+            counts: self.sender.counts,
+            queue_len: self.sender.queue.len(),
+            queue_bytes: Bytes::new(self.sender.queue.bytes()),
+            outstanding: self.sender.store.unsettled(),
+            kept: self.sender.kept() + self.receiver.order.kept(),
+            held_len: self.receiver.order.held_len(),
+            hold_time: self.receiver.order.hold_time(),
+        }
+    }
+
+    /// Packets that wait to be sent.
+    pub fn queue_len(&self) -> usize {
+        self.sender.queue.len()
+    }
+
+    fn on_frame(&mut self, now: Instant, member: Member, frame: Frame<P>, length: Bytes) {
+        let Some(index) = self.sender.index_of(member) else {
+            self.sender.counts.strange += 1;
+            if let Frame::Data { packet, .. } = frame {
+                self.sender.drop(packet, DropReason::Stale);
+            }
+            return;
+        };
+        let end = &mut self.sender.members[index];
+        end.counted.received_bytes = end.counted.received_bytes + length;
+        end.check_quota();
+        match frame {
+            Frame::Feedback(feedback) => self.sender.on_feedback(now, &feedback),
+            Frame::Probe(probe) => {
+                if self.receiver.on_probe(now, member, probe.number, probe.epoch) {
+                    self.on_far_restart(now);
+                }
+            }
+            Frame::Data { packet, .. } if !self.receiver.is_introduced() => {
+                self.sender.counts.strange += 1;
+                self.sender.drop(packet, DropReason::Stale);
+            }
+            Frame::Data { header, packet } => {
+                self.receiver.on_number(now, member, header.number);
+                let Sender { counts, outputs, .. } = &mut self.sender;
+                self.receiver.order.on_packet(now, header.place, packet, counts, |ordered| hand_up(outputs, ordered));
+            }
+        }
+    }
+
+    fn on_far_restart(&mut self, now: Instant) {
+        let Sender { counts, outputs, .. } = &mut self.sender;
+        self.receiver.order.restart(counts, |ordered| hand_up(outputs, ordered));
+        self.sender.on_far_restart(now);
+    }
+
+    /// Sends what is due.
+    fn go_on(&mut self, now: Instant) {
+        self.now = now;
+        let Sender { counts, outputs, .. } = &mut self.sender;
+        self.receiver.order.on_timeout(now, counts, |ordered| hand_up(outputs, ordered));
+        self.sender.ask_due(now);
+        if self.receiver.feedback_at().is_some_and(|at| at <= now) {
+            self.send_feedback(now);
+        }
+        self.sender.pump(now);
+    }
+}
+
+impl<P: Share> Tunnel<P> {
+    fn send_feedback(&mut self, now: Instant) {
+        let best = self.sender.fastest(now);
+        let Some((carriers, feedback)) = self.receiver.take_feedback(now, &best) else { return };
+        for member in carriers {
+            if let Some(index) = self.sender.index_of(member) {
+                self.sender.send_control(index, Frame::Feedback(feedback.clone()));
+            }
+        }
+    }
+}
+
+/// Hands up what the order gives.
+fn hand_up<P>(outputs: &mut VecDeque<Output<P>>, ordered: Ordered<P>) {
+    outputs.push_back(match ordered {
+        Ordered::Deliver(packet) => Output::Deliver(packet),
+        Ordered::Drop(packet, reason) => Output::Dropped { packet, reason },
+    });
+}
+
+impl<P: Share> Machine for Tunnel<P> {
+    type Input = Input<P>;
+    type Output = Output<P>;
+
+    fn handle_input(&mut self, now: Instant, input: Input<P>) {
+        match input {
+            Input::Packet(packet) => self.sender.on_packet(now, packet),
+            Input::Frame { member, frame, length } => self.on_frame(now, member, frame, length),
+            Input::MemberAdded { member, config } => self.sender.add_member(now, member, config),
+            Input::MemberRemoved { member } => self.sender.remove_member(now, member),
+            Input::Refused { member, number } => self.sender.on_refused(now, member, number),
+        }
+        self.go_on(now);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.go_on(now);
+    }
+
+    fn poll_output(&mut self) -> Option<Output<P>> {
+        self.sender.outputs.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Option<Wake> {
+        [self.sender.wake(self.now), self.receiver.wake()].into_iter().flatten().min_by_key(|wake| wake.at)
+    }
+}
