@@ -10,7 +10,7 @@ mod killer;
 mod link;
 mod multichannel;
 mod node;
-mod policy;
+pub(crate) mod policy;
 mod polled;
 mod radio;
 mod routing;

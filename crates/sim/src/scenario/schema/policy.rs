@@ -31,7 +31,8 @@ const KINDS: [(&str, Kind); 4] = [
     ("jkm", Kind::Jkm),
 ];
 
-pub(super) fn read(view: View<'_>) -> Policy {
+/// Reads the table.
+pub(crate) fn read(view: View<'_>) -> Policy {
     let default = Policy::default();
     let kind = view.choice("distributor", &KINDS, Kind::RoundRobin, WANG);
     let (srr, jkm) = (srr(view.sub("srr")), jkm(view.sub("jkm")));
