@@ -1,0 +1,5 @@
+//! The daemon.
+mod inner;
+pub mod keys;
+pub mod site;
+mod socket;
