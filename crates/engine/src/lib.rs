@@ -10,6 +10,7 @@ pub mod packet;
 pub mod random;
 pub mod slots;
 pub mod trunk;
+pub mod tunnel;
 pub mod wire;
 
 pub use machine::{Machine, Wake, step};

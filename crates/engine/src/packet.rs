@@ -33,6 +33,10 @@ pub trait Packet {
     fn segment_len(&self) -> Bytes {
         self.len()
     }
+    /// Whether it can be told by a mark that it met congestion (ECN), and need not be dropped for that.
+    fn can_be_marked(&self) -> bool {
+        false
+    }
     /// Whether it carries nothing.
     fn is_empty(&self) -> bool {
         self.len() == Bytes::ZERO

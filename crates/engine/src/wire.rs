@@ -21,6 +21,7 @@
 mod beacon;
 mod link;
 mod session;
+mod tunnel;
 
 pub use beacon::{BEACON_LEN, BEACON_VERSION, emit_beacon, parse_beacon};
 pub use link::{
@@ -30,6 +31,10 @@ pub use link::{
 pub use session::{
     COOKIE_REPLY_LEN, INITIATION_LEN, RESPONSE_LEN, SESSION_VERSION, SessionMessage, emit_cookie_reply,
     emit_frame_header, emit_initiation, emit_response, parse_frame_header, parse_session,
+};
+pub use tunnel::{
+    TUNNEL_HEADER_LEN, TUNNEL_PROBE_LEN, TUNNEL_VERSION, TunnelFrame, emit_tunnel_feedback, emit_tunnel_header,
+    emit_tunnel_probe, parse_tunnel, tunnel_feedback_len,
 };
 
 use crate::trunk::{Control, Header, Member, Missing};

@@ -4,6 +4,7 @@
 
 use crate::scenario::reader::View;
 use airbraid_engine::trunk::{Distributor, Fifo, Jkm, LateMode, Marking, Method, Policy, Resequencer, Srr};
+use airbraid_engine::tunnel::Settings;
 use airbraid_units::{Bytes, Duration};
 
 /// The resequencer holds no more packets.
@@ -14,6 +15,7 @@ const WINDOW_MAX: u32 = 65_536;
 const QUANTUM_MIN: u32 = 1_500;
 const WANG: &str = "Wang 2005";
 const OURS: &str = "docs/models/trunk.md";
+const TUNNEL: &str = "docs/models/tunnel.md";
 
 /// What a distributor is called.
 #[derive(Clone, Copy, PartialEq)]
@@ -48,6 +50,7 @@ pub(crate) fn read(view: View<'_>) -> Policy {
         queue_limit: view.count("queue", default.queue_limit, "packets; Wang 2005"),
         member_limit: view.count("member_queue", distributor.member_limit(), why),
         resequencer: resequencer(view.sub("resequencer")),
+        tunnel: tunnel(view.sub("tunnel")),
     };
     let some = policy.member_limit > 0;
     view.require(some, "member_queue", || "a member holds at least one packet".to_owned(), "write 1 or more");
@@ -97,6 +100,19 @@ fn jkm(view: View<'_>) -> Jkm {
     above_zero(&view, &[("nak_interval", jkm.nak_interval), ("sender_timeout", jkm.sender_timeout)]);
     view.finish();
     jkm
+}
+
+fn tunnel(view: View<'_>) -> Settings {
+    let default = Settings::default();
+    let tunnel = Settings {
+        persistence: view.quantity("persistence", default.persistence, TUNNEL),
+        persistence_real_time: view.quantity("persistence_real_time", default.persistence_real_time, TUNNEL),
+        duplicate: view.quantity("duplicate", default.duplicate, TUNNEL),
+        target: view.quantity("target", default.target, TUNNEL),
+    };
+    above_zero(&view, &[("target", tunnel.target)]);
+    view.finish();
+    tunnel
 }
 
 fn above_zero(view: &View<'_>, spans: &[(&'static str, Duration)]) {

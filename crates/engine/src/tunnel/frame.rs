@@ -1,0 +1,135 @@
+//! What the two ends of a tunnel say to each other. The bytes are in [`crate::wire`].
+//!
+//! Each member link has numbers of its own, used once: a packet that is sent again gets a new one, so what is lost is
+//! told for each member apart. The packet's place in its flow is a second number, which it keeps.
+
+use crate::packet::TrafficClass;
+use crate::trunk::Member;
+use airbraid_units::{Bytes, SeqNum};
+use arrayvec::ArrayVec;
+
+/// Members that a tunnel can have: as many as one feedback frame reports of.
+pub const MEMBERS_MAX: usize = 16;
+/// Runs of received numbers that a report on one member holds. At 10 % random loss that is 160 frames.
+pub const RUNS_MAX: usize = 16;
+/// Flow buckets of each class.
+pub const BUCKETS: u16 = 512;
+/// A place in a flow has so many bits.
+pub const PLACE_BITS: u32 = 22;
+
+/// The place of a packet among those of its flow bucket.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The class and the bucket within it: below [`BUCKETS`] bulk, from there on real-time.
+    pub bucket: u16,
+    /// Its number, modulo 2^22.
+    pub number: u32,
+}
+
+impl Place {
+    /// The bucket of a packet.
+    pub const fn bucket_of(class: TrafficClass, flow_bucket: u16) -> u16 {
+        match class {
+            TrafficClass::Bulk => flow_bucket % BUCKETS,
+            TrafficClass::RealTime => BUCKETS + flow_bucket % BUCKETS,
+        }
+    }
+    /// What the packets of its bucket want.
+    pub const fn class(self) -> TrafficClass {
+        if self.bucket < BUCKETS { TrafficClass::Bulk } else { TrafficClass::RealTime }
+    }
+    /// The number `n` after `number`.
+    pub const fn plus(number: u32, n: u32) -> u32 {
+        number.wrapping_add(n) & ((1 << PLACE_BITS) - 1)
+    }
+    /// How far `number` lies after `other`; negative if before.
+    pub const fn distance(number: u32, other: u32) -> i32 {
+        (number.wrapping_sub(other) << (32 - PLACE_BITS)) as i32 >> (32 - PLACE_BITS)
+    }
+}
+
+/// The header of a packet on its way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Header {
+    /// Number of the frame on its member.
+    pub number: SeqNum,
+    /// The packet's place in its flow.
+    pub place: Place,
+}
+
+/// A frame that wants an answer at once: it measures a member, keeps its address translation alive, finds out what became
+/// of the frames before it, and tells which life of the sender this is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Probe {
+    /// Number of the frame on its member.
+    pub number: SeqNum,
+    /// The sender's life: another than in each life before.
+    pub epoch: u32,
+    /// Zeros that follow \[byte\].
+    pub padding: u16,
+}
+
+/// A run of numbers that came, behind a gap of numbers that did not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Run {
+    /// Numbers above it that did not come; zero only for the first run.
+    pub gap: u32,
+    /// Numbers that came; at least 1.
+    pub len: u32,
+}
+
+/// What has come on one member.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// The member.
+    pub member: Member,
+    /// The newest number that came.
+    pub newest: SeqNum,
+    /// How long before the feedback left it came \[us\]; below 2^24, which also stands for whatever is longer.
+    pub age_us: u32,
+    /// From the newest number downward. It need not reach back far: what was reported often enough is left out.
+    pub runs: ArrayVec<Run, RUNS_MAX>,
+}
+
+/// What has come on all members of late, as of the time at which it leaves.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Feedback {
+    /// The life of the sender whose numbers these are.
+    pub epoch: u32,
+    /// When it left, by the clock of whoever sends it \[us\], modulo 2^32. Its origin is anybody's.
+    pub sent_at_us: u32,
+    /// One for each member on which anything has come for some time.
+    pub reports: ArrayVec<Report, MEMBERS_MAX>,
+}
+
+/// A frame between the ends.
+#[derive(Clone, Debug)]
+pub enum Frame<P> {
+    /// A packet.
+    Data {
+        /// The header.
+        header: Header,
+        /// The packet.
+        packet: P,
+    },
+    /// Acknowledgements, boxed because it is large and rare.
+    Feedback(Box<Feedback>),
+    /// A question.
+    Probe(Probe),
+}
+
+impl<P: crate::packet::Packet> Frame<P> {
+    /// Its length before it is sealed \[byte\].
+    pub fn len(&self) -> Bytes {
+        let len = match self {
+            Self::Data { packet, .. } => crate::wire::TUNNEL_HEADER_LEN as u64 + packet.len().as_u64(),
+            Self::Feedback(feedback) => crate::wire::tunnel_feedback_len(feedback) as u64,
+            Self::Probe(probe) => crate::wire::TUNNEL_PROBE_LEN as u64 + u64::from(probe.padding),
+        };
+        Bytes::new(len)
+    }
+    /// Never.
+    pub const fn is_empty(&self) -> bool {
+        false
+    }
+}

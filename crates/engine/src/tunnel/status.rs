@@ -1,0 +1,103 @@
+//! What a tunnel tells of itself: a plain snapshot, for `airbraid status`, metrics and tests.
+
+use crate::trunk::Member;
+use airbraid_units::{BitRate, Bytes, Duration};
+
+/// What a member is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MemberState {
+    /// It has not answered yet.
+    #[default]
+    Probing,
+    /// It carries packets, or could.
+    Active,
+    /// It has fallen silent with frames on the way: it gets probes only.
+    Suspected,
+    /// It has carried its quota.
+    Exhausted,
+}
+
+/// One member.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemberStatus {
+    /// Which.
+    pub member: Member,
+    /// What it is doing.
+    pub state: MemberState,
+    /// What it carries, as measured; zero before it has been.
+    pub rate: BitRate,
+    /// The shortest round trip of late.
+    pub rtt_min: Duration,
+    /// Smoothed round trip.
+    pub rtt: Duration,
+    /// How long its own queue is, by the one-way delay above its shortest.
+    pub queue_delay: Duration,
+    /// Share of its frames that were lost of late \[millionths\].
+    pub loss_ppm: u32,
+    /// Frames on the way.
+    pub in_flight: u32,
+    /// Packets sent, copies and repetitions among them.
+    pub sent: u64,
+    /// Bytes of all frames sent, with what is around them.
+    pub sent_bytes: Bytes,
+    /// The same of frames with packets sent for the first time.
+    pub data_bytes: Bytes,
+    /// The same of repetitions and copies.
+    pub repeated_bytes: Bytes,
+    /// The same of feedback and probes.
+    pub control_bytes: Bytes,
+    /// Bytes of all frames received, with what is around them.
+    pub received_bytes: Bytes,
+    /// Frames held to be lost.
+    pub lost: u64,
+    /// Frames held to be lost that had come.
+    pub spurious: u64,
+    /// Times it was suspected.
+    pub suspicions: u64,
+}
+
+/// What both directions count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Packets that the host gave.
+    pub offered: u64,
+    /// Of these the far end has acknowledged.
+    pub settled: u64,
+    /// Packets sent again after a loss.
+    pub retransmissions: u64,
+    /// Packets sent on two members at once.
+    pub duplicated: u64,
+    /// Packets marked by the queue's management.
+    pub marked: u64,
+    /// Packets given to the host.
+    pub delivered: u64,
+    /// Of these, out of order, behind a hole that had been given up.
+    pub late: u64,
+    /// Packets that had come before.
+    pub duplicates: u64,
+    /// Holes that were given up.
+    pub holes: u64,
+    /// Frames that made no sense: of a member that there is not, or beyond any number in use.
+    pub strange: u64,
+    /// Dropped packets by [`super::DropReason`].
+    pub dropped: [u64; super::DropReason::COUNT],
+}
+
+/// A tunnel.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Status {
+    /// Its members, by number.
+    pub members: Vec<MemberStatus>,
+    /// What it has counted.
+    pub counts: Counts,
+    /// Packets that wait to be sent.
+    pub queue_len: usize,
+    /// Their bytes.
+    pub queue_bytes: Bytes,
+    /// Packets sent and neither acknowledged nor given up.
+    pub outstanding: usize,
+    /// Packets that wait for their turn to be delivered.
+    pub held_len: usize,
+    /// How long a packet is held for those before it, at most, as measured.
+    pub hold_time: Duration,
+}

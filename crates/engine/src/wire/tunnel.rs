@@ -1,0 +1,270 @@
+//! Byte formats of the tunnel: what is sealed between the daemon's ends. Parsing and emitting, no state.
+//!
+//! The first byte is the format's version (high half) and the kind. A packet (1), 9 bytes before its own:
+//!
+//! ```text
+//!  0           1        5                            9
+//!  | version 1 | number | bucket 10 bit, place 22 bit | packet ...
+//! ```
+//!
+//! A probe (2), and feedback (3) with a report for each member; every length behind the count is a variable-length
+//! number, seven bits a byte, the lowest first:
+//!
+//! ```text
+//!  0           1        5       9
+//!  | version 2 | number | epoch | zeros ...
+//!  0           1       5         9
+//!  | version 3 | epoch | sent at | member | count | newest, 4 | age, 3 | len | gap | len ... | member ...
+//! ```
+//!
+//! Kind 4 is kept for parity between packets.
+
+use super::WireError;
+use crate::trunk::Member;
+use crate::tunnel::{Feedback, Header, MEMBERS_MAX, PLACE_BITS, Place, Probe, Report, Run};
+use airbraid_units::SeqNum;
+use arrayvec::ArrayVec;
+
+/// The version of these formats that this code speaks.
+pub const TUNNEL_VERSION: u8 = 1;
+/// Length of what stands before a packet \[byte\].
+pub const TUNNEL_HEADER_LEN: usize = 9;
+/// Length of a probe without its padding \[byte\].
+pub const TUNNEL_PROBE_LEN: usize = 9;
+
+const DATA: u8 = 1;
+const PROBE: u8 = 2;
+const FEEDBACK: u8 = 3;
+/// Length of feedback without reports \[byte\].
+const FEEDBACK_LEN: usize = 9;
+/// Length of a report without its runs \[byte\].
+const REPORT_LEN: usize = 9;
+/// The longest age that a report can say \[us\].
+const AGE_MAX: u32 = (1 << 24) - 1;
+
+const fn first(kind: u8) -> u8 {
+    TUNNEL_VERSION << 4 | kind
+}
+
+/// What the bytes of a frame are; those of a packet are what follows its header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TunnelFrame<'a> {
+    /// A packet.
+    Data(Header, &'a [u8]),
+    /// A question.
+    Probe(Probe),
+    /// Acknowledgements.
+    Feedback(Box<Feedback>),
+}
+
+/// Writes what stands before a packet.
+pub fn emit_tunnel_header(header: &Header) -> [u8; TUNNEL_HEADER_LEN] {
+    let mut bytes = [first(DATA); TUNNEL_HEADER_LEN];
+    let place = u32::from(header.place.bucket) << PLACE_BITS | Place::plus(header.place.number, 0);
+    bytes[1..5].copy_from_slice(&header.number.0.to_be_bytes());
+    bytes[5..].copy_from_slice(&place.to_be_bytes());
+    bytes
+}
+
+/// Appends a probe to `out`.
+pub fn emit_tunnel_probe(probe: &Probe, out: &mut Vec<u8>) {
+    out.push(first(PROBE));
+    out.extend(probe.number.0.to_be_bytes());
+    out.extend(probe.epoch.to_be_bytes());
+    out.resize(out.len() + usize::from(probe.padding), 0);
+}
+
+/// Appends feedback to `out`.
+pub fn emit_tunnel_feedback(feedback: &Feedback, out: &mut Vec<u8>) {
+    out.push(first(FEEDBACK));
+    out.extend(feedback.epoch.to_be_bytes());
+    out.extend(feedback.sent_at_us.to_be_bytes());
+    for report in &feedback.reports {
+        out.extend([report.member.0, report.runs.len() as u8]);
+        out.extend(report.newest.0.to_be_bytes());
+        out.extend(&report.age_us.min(AGE_MAX).to_be_bytes()[1..]);
+        for (index, run) in report.runs.iter().enumerate() {
+            if index > 0 {
+                put_number(run.gap, out);
+            }
+            put_number(run.len, out);
+        }
+    }
+}
+
+/// Length of feedback \[byte\].
+pub fn tunnel_feedback_len(feedback: &Feedback) -> usize {
+    let runs = |report: &Report| -> usize {
+        let gaps = report.runs.iter().skip(1).map(|run| number_len(run.gap));
+        gaps.chain(report.runs.iter().map(|run| number_len(run.len))).sum()
+    };
+    FEEDBACK_LEN + feedback.reports.iter().map(|report| REPORT_LEN + runs(report)).sum::<usize>()
+}
+
+/// Reads a frame, which is all of `bytes`.
+///
+/// # Errors
+/// [`WireError`] if it is none.
+pub fn parse_tunnel(bytes: &[u8]) -> Result<TunnelFrame<'_>, WireError> {
+    let (&kind, body) = bytes.split_first().ok_or(WireError::Truncated)?;
+    if kind >> 4 != TUNNEL_VERSION {
+        return Err(WireError::Version(kind >> 4));
+    }
+    let (&[a, b, c, d, e, f, g, h], rest) = body.split_first_chunk::<8>().ok_or(WireError::Truncated)?;
+    let (one, two) = (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]));
+    match kind & 0xf {
+        DATA => {
+            let place = Place { bucket: (two >> PLACE_BITS) as u16, number: Place::plus(two, 0) };
+            Ok(TunnelFrame::Data(Header { number: SeqNum(one), place }, rest))
+        }
+        PROBE => {
+            let is_silent = rest.iter().all(|&byte| byte == 0);
+            let padding = u16::try_from(rest.len()).ok().filter(|_| is_silent).ok_or(WireError::Malformed)?;
+            Ok(TunnelFrame::Probe(Probe { number: SeqNum(one), epoch: two, padding }))
+        }
+        FEEDBACK => {
+            let reports = parse_reports(rest)?;
+            Ok(TunnelFrame::Feedback(Box::new(Feedback { epoch: one, sent_at_us: two, reports })))
+        }
+        kind => Err(WireError::Kind(kind)),
+    }
+}
+
+fn parse_reports(mut bytes: &[u8]) -> Result<ArrayVec<Report, MEMBERS_MAX>, WireError> {
+    let mut reports = ArrayVec::new();
+    while !bytes.is_empty() {
+        let report = parse_report(&mut bytes)?;
+        reports.try_push(report).map_err(|_| WireError::Malformed)?;
+    }
+    Ok(reports)
+}
+
+fn parse_report(bytes: &mut &[u8]) -> Result<Report, WireError> {
+    let (&[member, count, a, b, c, d, high, middle, low], rest) =
+        bytes.split_first_chunk::<REPORT_LEN>().ok_or(WireError::Truncated)?;
+    *bytes = rest;
+    let mut runs = ArrayVec::new();
+    for index in 0..count {
+        let gap = if index == 0 { 0 } else { take_number(bytes)? };
+        let len = take_number(bytes)?;
+        if len == 0 || (gap == 0 && index > 0) {
+            return Err(WireError::Malformed);
+        }
+        runs.try_push(Run { gap, len }).map_err(|_| WireError::Malformed)?;
+    }
+    Ok(Report {
+        member: Member(member),
+        newest: SeqNum(u32::from_be_bytes([a, b, c, d])),
+        age_us: u32::from_be_bytes([0, high, middle, low]),
+        runs,
+    })
+}
+
+const fn number_len(number: u32) -> usize {
+    match number.checked_ilog2() {
+        Some(bits) => bits as usize / 7 + 1,
+        None => 1,
+    }
+}
+
+fn put_number(mut number: u32, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// A number in its shortest form.
+fn take_number(bytes: &mut &[u8]) -> Result<u32, WireError> {
+    let mut number = 0u32;
+    for place in 0..5 {
+        let (&byte, rest) = bytes.split_first().ok_or(WireError::Truncated)?;
+        *bytes = rest;
+        let bits = u32::from(byte & 0x7f);
+        if place == 4 && bits > 0xf || place > 0 && byte == 0 {
+            return Err(WireError::Malformed);
+        }
+        number |= bits << (7 * place);
+        if byte & 0x80 == 0 {
+            return Ok(number);
+        }
+    }
+    Err(WireError::Malformed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn feedback() -> impl Strategy<Value = Feedback> {
+        let run = (1u32.., 1u32..).prop_map(|(gap, len)| Run { gap, len });
+        let report = (any::<u8>(), any::<u32>(), 0..=AGE_MAX, prop::collection::vec(run, 0..=16)).prop_map(
+            |(member, newest, age_us, runs)| {
+                let mut runs: ArrayVec<Run, 16> = runs.into_iter().collect();
+                if let Some(first) = runs.first_mut() {
+                    first.gap = 0;
+                }
+                Report { member: Member(member), newest: SeqNum(newest), age_us, runs }
+            },
+        );
+        (any::<[u32; 2]>(), prop::collection::vec(report, 0..=16)).prop_map(|([epoch, sent_at_us], reports)| Feedback {
+            epoch,
+            sent_at_us,
+            reports: reports.into_iter().collect(),
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_packet_that_is_emitted_is_parsed(
+            number: u32, bucket in 0u16..1024, place in 0u32..1 << 22, rest in prop::collection::vec(any::<u8>(), 0..8)
+        ) {
+            let header = Header { number: SeqNum(number), place: Place { bucket, number: place } };
+            let mut bytes = emit_tunnel_header(&header).to_vec();
+            bytes.extend(&rest);
+            prop_assert_eq!(parse_tunnel(&bytes), Ok(TunnelFrame::Data(header, &rest[..])));
+        }
+
+        #[test]
+        fn a_probe_that_is_emitted_is_parsed(number: u32, epoch: u32, padding in 0u16..2_000) {
+            let probe = Probe { number: SeqNum(number), epoch, padding };
+            let mut bytes = vec![];
+            emit_tunnel_probe(&probe, &mut bytes);
+            prop_assert_eq!(parse_tunnel(&bytes), Ok(TunnelFrame::Probe(probe)));
+        }
+
+        #[test]
+        fn feedback_that_is_emitted_is_parsed_and_as_long_as_it_says(feedback in feedback()) {
+            let mut bytes = vec![];
+            emit_tunnel_feedback(&feedback, &mut bytes);
+            prop_assert_eq!(bytes.len(), tunnel_feedback_len(&feedback));
+            prop_assert_eq!(parse_tunnel(&bytes), Ok(TunnelFrame::Feedback(Box::new(feedback))));
+        }
+
+        #[test]
+        fn any_bytes_are_answered(kind in 0u8..6, rest in prop::collection::vec(any::<u8>(), 0..64)) {
+            let mut bytes = vec![first(kind)];
+            bytes.extend(rest);
+            let mut again = vec![];
+            match parse_tunnel(&bytes) {
+                Ok(TunnelFrame::Data(header, rest)) => {
+                    again.extend(emit_tunnel_header(&header));
+                    again.extend(rest);
+                }
+                Ok(TunnelFrame::Probe(probe)) => emit_tunnel_probe(&probe, &mut again),
+                Ok(TunnelFrame::Feedback(feedback)) => emit_tunnel_feedback(&feedback, &mut again),
+                Err(_) => return Ok(()),
+            }
+            prop_assert_eq!(again, bytes);
+        }
+    }
+
+    #[test]
+    fn distances_go_round() {
+        assert_eq!(Place::distance(0, (1 << 22) - 1), 1);
+        assert_eq!(Place::distance((1 << 22) - 1, 0), -1);
+        assert_eq!(Place::distance(5, 3), 2);
+    }
+}
