@@ -50,8 +50,8 @@ pub struct Received<'a> {
     pub bytes: &'a mut [u8],
 }
 
-/// Where datagrams are received into: one room for all sockets.
-#[derive(Debug)]
+/// Where datagrams are received into: one room for all sockets. The default has none.
+#[derive(Debug, Default)]
 pub struct Room {
     bytes: Vec<u8>,
     heads: Vec<Head>,
@@ -70,11 +70,15 @@ impl Room {
     pub fn new() -> Self {
         Self { bytes: vec![0; BATCH * DATAGRAM_MAX], heads: Vec::with_capacity(BATCH) }
     }
-}
 
-impl Default for Room {
-    fn default() -> Self {
-        Self::new()
+    /// What the last call has brought.
+    pub fn datagrams(&mut self) -> impl Iterator<Item = Received<'_>> {
+        self.heads.iter().zip(self.bytes.chunks_exact_mut(DATAGRAM_MAX)).map(|(head, chunk)| Received {
+            from: head.from,
+            to: head.to,
+            tos: head.tos,
+            bytes: &mut chunk[..head.length],
+        })
     }
 }
 
@@ -113,6 +117,8 @@ impl<T> Default for Batch<T> {
 pub enum Refused {
     /// The kernel has no room for it now.
     Busy,
+    /// It is longer than the path takes, and went in pieces.
+    Cut,
     /// It is longer than the path takes.
     TooLong,
     /// It cannot be sent at all: no route, no interface.
@@ -180,34 +186,28 @@ impl Socket {
     ///
     /// # Errors
     /// What the kernel says, if it is more than that nothing has come.
-    pub fn receive(&mut self, room: &mut Room, mut take: impl FnMut(Received<'_>)) -> nix::Result<usize> {
+    pub fn receive(&mut self, room: &mut Room) -> nix::Result<usize> {
         let Room { bytes, heads } = room;
         heads.clear();
-        {
-            let mut slices: Vec<[IoSliceMut<'_>; 1]> =
-                bytes.chunks_exact_mut(DATAGRAM_MAX).map(|chunk| [IoSliceMut::new(chunk)]).collect();
-            let flags = MsgFlags::MSG_DONTWAIT;
-            match recvmmsg(self.fd.as_raw_fd(), &mut self.incoming, slices.iter_mut(), flags, None) {
-                Ok(messages) => {
-                    for message in messages {
-                        let from = message.address.and_then(|address| std_address(&address));
-                        let (to, tos) = message.cmsgs().map(|said| beside(said.into_iter())).unwrap_or_default();
-                        // A datagram without a sender is none that could be answered; it keeps its place.
-                        let from = from.unwrap_or(SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0));
-                        heads.push(Head { length: message.bytes, from, to, tos });
-                    }
-                }
-                Err(Errno::EAGAIN | Errno::EINTR) => return Ok(0),
-                Err(error) => return Err(error),
-            }
-        }
-        for (head, chunk) in heads.iter().zip(bytes.chunks_exact_mut(DATAGRAM_MAX)) {
-            take(Received { from: head.from, to: head.to, tos: head.tos, bytes: &mut chunk[..head.length] });
+        let mut slices: Vec<[IoSliceMut<'_>; 1]> =
+            bytes.chunks_exact_mut(DATAGRAM_MAX).map(|chunk| [IoSliceMut::new(chunk)]).collect();
+        let flags = MsgFlags::MSG_DONTWAIT;
+        let messages = match recvmmsg(self.fd.as_raw_fd(), &mut self.incoming, slices.iter_mut(), flags, None) {
+            Ok(messages) => messages,
+            Err(Errno::EAGAIN | Errno::EINTR) => return Ok(0),
+            Err(error) => return Err(error),
+        };
+        for message in messages {
+            let from = message.address.and_then(|address| std_address(&address));
+            let (to, tos) = message.cmsgs().map(|said| beside(said.into_iter())).unwrap_or_default();
+            // A datagram without a sender is none that could be answered; it keeps its place.
+            let from = from.unwrap_or(SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0));
+            heads.push(Head { length: message.bytes, from, to, tos });
         }
         Ok(heads.len())
     }
 
-    /// Sends a batch, and empties it; `refused` hears of each datagram that was not sent.
+    /// Sends a batch, and empties it; `refused` hears of each datagram that was not sent, or not whole.
     pub fn send<T: Copy>(&mut self, batch: &mut Batch<T>, mut refused: impl FnMut(Outgoing<T>, Refused)) {
         let mut at = 0;
         while at < batch.datagrams.len() {
@@ -220,13 +220,26 @@ impl Socket {
                 Err(Errno::EINTR) => {}
                 Err(error) => {
                     // The first of them was not sent; the next one may be.
-                    refused(first, reason(error));
+                    let run = &batch.datagrams[at..=at];
+                    let is_sent = error == Errno::EMSGSIZE && self.send_cut(&batch.bytes, run);
+                    refused(first, reason(error, is_sent));
                     at += 1;
                 }
             }
         }
         batch.datagrams.clear();
         batch.bytes.clear();
+    }
+
+    /// Sends what is too long for its path in pieces, so that it is not lost while its senders learn of it.
+    fn send_cut<T>(&mut self, bytes: &[u8], run: &[Outgoing<T>]) -> bool {
+        let let_cut = |fd: &OwnedFd, is_v4: bool, how: [libc::c_int; 2]| {
+            if is_v4 { MtuDiscover.set(fd, &how[0]) } else { MtuDiscover6.set(fd, &how[1]) }
+        };
+        let _ = let_cut(&self.fd, self.is_v4, [libc::IP_PMTUDISC_DONT, libc::IPV6_PMTUDISC_DONT]);
+        let sent = self.send_run(bytes, run);
+        let _ = let_cut(&self.fd, self.is_v4, [libc::IP_PMTUDISC_DO, libc::IPV6_PMTUDISC_DO]);
+        sent.is_ok()
     }
 
     fn send_run<T>(&mut self, bytes: &[u8], run: &[Outgoing<T>]) -> nix::Result<usize> {
@@ -295,8 +308,9 @@ pub fn path_mtu(device: Option<&str>, to: SocketAddr) -> nix::Result<u32> {
     Ok(mtu.unsigned_abs())
 }
 
-fn reason(error: Errno) -> Refused {
+fn reason(error: Errno, is_sent: bool) -> Refused {
     match error {
+        _ if is_sent => Refused::Cut,
         Errno::EAGAIN | Errno::ENOBUFS | Errno::ENOMEM => Refused::Busy,
         Errno::EMSGSIZE => Refused::TooLong,
         _ => Refused::Unreachable,
@@ -350,15 +364,13 @@ mod tests {
         assert!(batch.datagrams.is_empty() && batch.bytes.is_empty());
         assert_eq!(refused, [(99, Refused::TooLong)]);
         let (mut room, mut seen) = (Room::new(), Vec::new());
-        while there
-            .receive(&mut room, |came| {
+        while there.receive(&mut room).unwrap() > 0 {
+            for came in room.datagrams() {
                 assert_eq!(came.from, SocketAddr::new(lo, here.port()));
                 assert_eq!(came.to, Some(lo));
                 seen.push((came.bytes.to_vec(), came.tos));
-            })
-            .unwrap()
-            > 0
-        {}
+            }
+        }
         let expected = |number: u8| (vec![number; 1 + usize::from(number % 3)], [0u8, 0, 0xb8, 2][usize::from(number % 4)]);
         assert_eq!(seen, (0..40).map(expected).collect::<Vec<_>>());
     }

@@ -6,14 +6,15 @@ mod read;
 
 use airbraid_engine::converge::session::{PublicKey, Secret};
 use airbraid_engine::trunk::Policy;
+use airbraid_engine::tunnel::MEMBERS_MAX;
 use airbraid_units::{BitRate, Bytes, Duration};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 pub use read::read;
 
-/// More uplinks are refused: a frame's header has a byte for the member, half of which is for the other end's.
-pub const UPLINKS_MAX: usize = 64;
+/// More uplinks are refused: half of the members that a tunnel can have are for the other end's.
+pub const UPLINKS_MAX: usize = MEMBERS_MAX / 2;
 /// More peers are refused.
 pub const PEERS_MAX: usize = 4_096;
 /// The port that is listened on by default where anybody is to come to us.

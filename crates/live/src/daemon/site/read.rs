@@ -76,7 +76,7 @@ fn uplinks(top: &View<'_>) -> Vec<Uplink> {
         uplinks.push(uplink);
     }
     if uplinks.len() > UPLINKS_MAX {
-        top.complain("uplink", Complaint::new(format!("{} uplinks are too many", uplinks.len()), "at most 64"));
+        top.complain("uplink", Complaint::new(format!("{} uplinks are too many", uplinks.len()), "at most 8"));
     }
     if uplinks.is_empty() {
         uplinks.push(Uplink {
