@@ -34,7 +34,7 @@ LATE = 0.150  # ITU-T G.114
 
 def links(name):
     """Names and rates [bit/s] of a scenario's links, in its order."""
-    text = open(os.path.join(SCENARIOS, name + ".toml")).read()
+    text = open(os.path.join(SCENARIOS, f"lab-{name}.toml")).read()
     found = []
     for table in text.split("[[link]]")[1:]:
         rate = re.search(r'rate\s*=\s*"([\d.]+) Mbit/s"', table)
@@ -224,7 +224,7 @@ def run(options, name, tcp, direction, traffic, seed):
         json.dump(plan, open(place, "w"))
         me = os.path.abspath(__file__)
         lab = subprocess.run(
-            [plan["airbraid"], "lab", os.path.join(SCENARIOS, name + ".toml"), "--seed", str(seed), "--json",
+            [plan["airbraid"], "lab", os.path.join(SCENARIOS, f"lab-{name}.toml"), "--seed", str(seed), "--json",
              "--name", os.path.basename(folder), "--duration", f"{options.seconds + 40} s",
              "--exec", f"far:5201=exec python3 {me} --end far {place}", "--exec", f"near=python3 {me} --end near {place}"],
             capture_output=True, text=True, check=False)

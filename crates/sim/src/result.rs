@@ -20,6 +20,8 @@ pub struct RunResult {
     pub flows: Vec<FlowResult>,
     /// One for each direction of each trunk that carried something.
     pub trunks: Vec<TrunkResult>,
+    /// One for each end of each trunk over links.
+    pub tunnels: Vec<TunnelResult>,
     /// One for each radio.
     pub macs: Vec<MacResult>,
     /// What AODV did on all nodes; null where it does not run.
@@ -78,6 +80,12 @@ pub struct FlowResult {
     pub timeouts: u64,
     /// Seconds from the first packet to the last byte delivered, for a source that ends.
     pub completion_s: Option<f64>,
+    /// The longest time without a byte for the application, from its first to its last; nothing before counted time.
+    pub gap_longest_s: f64,
+    /// Datagrams that came after one with a higher number.
+    pub reordered: u64,
+    /// By how many numbers the worst of them was late.
+    pub reordering_extent: u64,
     /// Share of the data packets sent that came within the flow's deadline; null where it has none.
     pub on_time: Option<f64>,
     /// One-way delay of data packets, network layer to network layer; null where none arrived.
@@ -171,6 +179,62 @@ pub struct TrunkSeries {
     pub interval_s: f64,
     /// The reordering timer's value at the end of each.
     pub reorder_timer_s: Vec<f64>,
+}
+
+/// What one end of a trunk over links did, and knows at the end.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct TunnelResult {
+    /// Its name.
+    pub name: String,
+    /// The end's node.
+    pub from: String,
+    /// The other end's.
+    pub to: String,
+    /// Packets that it was given.
+    pub offered: u64,
+    /// Packets that it gave to its node.
+    pub delivered: u64,
+    /// Of these, out of order, behind a hole that it had given up.
+    pub late: u64,
+    /// Packets that had come before.
+    pub duplicates: u64,
+    /// Holes that it gave up.
+    pub holes: u64,
+    /// Packets sent again.
+    pub retransmissions: u64,
+    /// Packets sent on two members at once.
+    pub duplicated: u64,
+    /// Packets dropped so that their flow slows down.
+    pub managed: u64,
+    /// How long a packet is held for those before it, at most.
+    pub hold_time_s: f64,
+    /// Its members, by number.
+    pub members: Vec<TunnelMemberResult>,
+}
+
+/// What one end of a trunk over links did on a member, and knows of it at the end.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct TunnelMemberResult {
+    /// The link.
+    pub link: String,
+    /// Packets sent, copies and repetitions among them.
+    pub sent: u64,
+    /// Bytes of all frames sent, with what is around them.
+    pub sent_bytes: u64,
+    /// Of these, repetitions and copies.
+    pub repeated_bytes: u64,
+    /// Of these, feedback and probes.
+    pub control_bytes: u64,
+    /// Frames held to be lost.
+    pub lost: u64,
+    /// Frames held to be lost that had come.
+    pub spurious: u64,
+    /// Times it was suspected.
+    pub suspicions: u64,
+    /// Its rate, as measured.
+    pub rate_bps: u64,
+    /// The shortest round trip of late.
+    pub rtt_min_s: f64,
 }
 
 /// What one radio's MAC did.

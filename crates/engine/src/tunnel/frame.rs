@@ -103,7 +103,7 @@ pub struct Feedback {
 }
 
 /// A frame between the ends.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Frame<P> {
     /// A packet.
     Data {

@@ -15,8 +15,20 @@
 //! Equations, states and constants: `docs/models/tunnel.md`.
 
 mod config;
+mod distribute;
+mod feedback;
+mod filter;
 mod frame;
+mod ledger;
+mod member;
+mod order;
+mod path;
+mod queue;
+mod receiver;
+mod sender;
 mod status;
+mod store;
+mod tally;
 
 pub use config::{Config, MemberConfig, Settings};
 pub use frame::{BUCKETS, Feedback, Frame, Header, MEMBERS_MAX, PLACE_BITS, Place, Probe, RUNS_MAX, Report, Run};
@@ -26,6 +38,10 @@ use crate::machine::{Machine, Wake};
 use crate::packet::Share;
 use crate::trunk::Member;
 use airbraid_units::{Bytes, Instant, SeqNum};
+use member::MemberEnd;
+use order::Ordered;
+use receiver::Receiver;
+use sender::Sender;
 use std::collections::VecDeque;
 
 /// Everything the world tells a tunnel.
@@ -123,80 +139,121 @@ impl DropReason {
 /// One end of a tunnel.
 #[derive(Debug)]
 pub struct Tunnel<P> {
-    config: Config,
-    members: Vec<(Member, MemberConfig, SeqNum)>,
-    turn: usize,
-    places: Vec<u32>,
-    counts: Counts,
-    outputs: VecDeque<Output<P>>,
+    now: Instant,
+    sender: Sender<P>,
+    receiver: Receiver<P>,
 }
 
 impl<P: Share> Tunnel<P> {
     /// An end without members.
     pub fn new(config: Config) -> Self {
-        let places = vec![0; 2 * usize::from(BUCKETS)];
-        Self { config, members: vec![], turn: 0, places, counts: Counts::default(), outputs: VecDeque::new() }
+        let receiver = Receiver::new(config.policy.resequencer);
+        Self { now: Instant::ZERO, sender: Sender::new(config), receiver }
     }
 
     /// What it does now.
     pub fn status(&self) -> Status {
-        let one = |&(member, ..): &(Member, MemberConfig, SeqNum)| MemberStatus {
-            member,
-            state: MemberState::Active,
-            ..MemberStatus::default()
-        };
-        Status { members: self.members.iter().map(one).collect(), counts: self.counts, ..Status::default() }
+        Status {
+            members: self.sender.members.iter().map(MemberEnd::status).collect(),
+            counts: self.sender.counts,
+            queue_len: self.sender.queue.len(),
+            queue_bytes: Bytes::new(self.sender.queue.bytes()),
+            outstanding: self.sender.store.unsettled(),
+            held_len: self.receiver.order.held_len(),
+            hold_time: self.receiver.order.hold_time(),
+        }
     }
 
-    fn on_packet(&mut self, packet: P) {
-        self.counts.offered += 1;
-        let count = self.members.len();
-        if count == 0 {
-            self.counts.dropped[DropReason::QueueFull as usize] += 1;
-            self.outputs.push_back(Output::Dropped { packet, reason: DropReason::QueueFull });
-            return;
-        }
-        self.turn = (self.turn + 1) % count;
-        let bucket = Place::bucket_of(packet.class(), packet.flow_bucket());
-        let place = &mut self.places[usize::from(bucket)];
-        let number = *place;
-        *place = Place::plus(number, 1);
-        let (member, _, next) = &mut self.members[self.turn];
-        let header = Header { number: *next, place: Place { bucket, number } };
-        *next = next.next();
-        let frame = Frame::Data { header, packet: packet.share() };
-        self.outputs.push_back(Output::Transmit { member: *member, frame, mark: false });
-        self.outputs.push_back(Output::Release(packet));
+    /// Packets that wait to be sent.
+    pub fn queue_len(&self) -> usize {
+        self.sender.queue.len()
     }
+
+    fn on_frame(&mut self, now: Instant, member: Member, frame: Frame<P>, length: Bytes) {
+        let Some(index) = self.sender.index_of(member) else {
+            self.sender.counts.strange += 1;
+            if let Frame::Data { packet, .. } = frame {
+                self.sender.drop(packet, DropReason::Stale);
+            }
+            return;
+        };
+        let end = &mut self.sender.members[index];
+        end.counted.received_bytes = end.counted.received_bytes + length;
+        end.check_quota();
+        match frame {
+            Frame::Feedback(feedback) => self.sender.on_feedback(now, &feedback),
+            Frame::Probe(probe) => {
+                if self.receiver.on_probe(now, member, probe.number, probe.epoch) {
+                    self.on_far_restart(now);
+                }
+            }
+            Frame::Data { packet, .. } if !self.receiver.is_introduced() => {
+                self.sender.counts.strange += 1;
+                self.sender.drop(packet, DropReason::Stale);
+            }
+            Frame::Data { header, packet } => {
+                self.receiver.on_number(now, member, header.number);
+                let Sender { counts, outputs, .. } = &mut self.sender;
+                self.receiver.order.on_packet(now, header.place, packet, counts, |ordered| hand_up(outputs, ordered));
+            }
+        }
+    }
+
+    fn on_far_restart(&mut self, now: Instant) {
+        let Sender { counts, outputs, .. } = &mut self.sender;
+        self.receiver.order.restart(counts, |ordered| hand_up(outputs, ordered));
+        self.sender.on_far_restart(now);
+    }
+
+    /// Sends what is due.
+    fn go_on(&mut self, now: Instant) {
+        self.now = now;
+        let Sender { counts, outputs, .. } = &mut self.sender;
+        self.receiver.order.on_timeout(now, counts, |ordered| hand_up(outputs, ordered));
+        self.sender.ask_due(now);
+        while let Some((member, feedback)) =
+            self.receiver.take_feedback(now, |member| self.sender.index_of(member).is_some())
+        {
+            if let Some(index) = self.sender.index_of(member) {
+                self.sender.send_control(index, Frame::Feedback(feedback));
+            }
+        }
+        self.sender.pump(now);
+    }
+}
+
+/// Hands up what the order gives.
+fn hand_up<P>(outputs: &mut VecDeque<Output<P>>, ordered: Ordered<P>) {
+    outputs.push_back(match ordered {
+        Ordered::Deliver(packet) => Output::Deliver(packet),
+        Ordered::Drop(packet, reason) => Output::Dropped { packet, reason },
+    });
 }
 
 impl<P: Share> Machine for Tunnel<P> {
     type Input = Input<P>;
     type Output = Output<P>;
 
-    fn handle_input(&mut self, _: Instant, input: Input<P>) {
+    fn handle_input(&mut self, now: Instant, input: Input<P>) {
         match input {
-            Input::Packet(packet) => self.on_packet(packet),
-            Input::Frame { frame: Frame::Data { packet, .. }, .. } => {
-                self.counts.delivered += 1;
-                self.outputs.push_back(Output::Deliver(packet));
-            }
-            Input::Frame { .. } | Input::Refused { .. } => {}
-            Input::MemberAdded { member, config } => {
-                self.members.retain(|(other, ..)| *other != member);
-                self.members.push((member, config, SeqNum(self.config.epoch)));
-            }
-            Input::MemberRemoved { member } => self.members.retain(|(other, ..)| *other != member),
+            Input::Packet(packet) => self.sender.on_packet(now, packet),
+            Input::Frame { member, frame, length } => self.on_frame(now, member, frame, length),
+            Input::MemberAdded { member, config } => self.sender.add_member(now, member, config),
+            Input::MemberRemoved { member } => self.sender.remove_member(now, member),
+            Input::Refused { member, number } => self.sender.on_refused(now, member, number),
         }
+        self.go_on(now);
     }
 
-    fn handle_timeout(&mut self, _: Instant) {}
+    fn handle_timeout(&mut self, now: Instant) {
+        self.go_on(now);
+    }
 
     fn poll_output(&mut self) -> Option<Output<P>> {
-        self.outputs.pop_front()
+        self.sender.outputs.pop_front()
     }
 
     fn poll_timeout(&self) -> Option<Wake> {
-        None
+        [self.sender.wake(self.now), self.receiver.wake()].into_iter().flatten().min_by_key(|wake| wake.at)
     }
 }

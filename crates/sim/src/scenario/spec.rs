@@ -3,6 +3,7 @@
 use crate::killer;
 use crate::phy::RadioConfig;
 use airbraid_engine::trunk::Policy;
+use airbraid_engine::tunnel::MemberConfig;
 use airbraid_engine::{TrafficClass, link};
 use airbraid_mac::dcf::DcfConfig;
 use airbraid_mac::multichannel::MultichannelConfig;
@@ -37,6 +38,8 @@ pub struct Spec {
     pub routing: Routing,
     /// Trunks, each over one hop.
     pub trunks: Vec<Trunk>,
+    /// Trunks over links.
+    pub tunnels: Vec<Tunnel>,
     /// Plain links.
     pub links: Vec<Link>,
     /// Packet killers.
@@ -158,6 +161,8 @@ pub enum Interface {
     Radio(usize),
     /// Index of a trunk.
     Trunk(usize),
+    /// Index of a trunk over links.
+    Tunnel(usize),
     /// Index of a link.
     Link(usize),
 }
@@ -243,6 +248,28 @@ pub struct Trunk {
     pub header: Bytes,
     /// Distributor, resequencer, queues.
     pub policy: Policy,
+}
+
+/// A trunk over links: the daemon's tunnel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tunnel {
+    /// Its name.
+    pub name: String,
+    /// Indices of the nodes at its ends.
+    pub between: [usize; 2],
+    /// Its members.
+    pub members: Vec<TunnelMember>,
+    /// The policy of both ends.
+    pub policy: Policy,
+}
+
+/// A member of a trunk over links.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TunnelMember {
+    /// Index of its link.
+    pub link: usize,
+    /// What both ends are told of it.
+    pub config: MemberConfig,
 }
 
 /// A plain link between two nodes.

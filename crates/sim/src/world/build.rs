@@ -23,7 +23,7 @@ use airbraid_net::loss::LossProcess;
 use airbraid_net::refusal::Refusal;
 use airbraid_net::source::{Application, Source};
 use airbraid_net::tcp::{Receiver, Sender, SenderStats};
-use airbraid_units::{Bytes, Instant};
+use airbraid_units::{Bytes, Duration, Instant};
 use std::collections::VecDeque;
 
 /// For each node the index of its first radio among all radios.
@@ -60,6 +60,7 @@ impl<'a> World<'a> {
             link_layers: Vec::new(),
             killers: (!spec.killers.is_empty()).then(|| Box::new(Killers::new(spec, &first, seed))),
             trunks: Vec::new(),
+            tunnels: Vec::new(),
             links: links(spec, seed)?,
             routes: Routes::default(),
             on_demand: None,
@@ -79,11 +80,13 @@ impl<'a> World<'a> {
             stations: radio_count,
             link_layers: world.link_layers.len(),
             trunk_ends: 2 * spec.trunks.len(),
+            tunnel_ends: 2 * spec.tunnels.len(),
             links: 2 * spec.links.len(),
             routers: if world.on_demand.is_some() { spec.nodes.len() } else { 0 },
             flows: spec.flows.len(),
         });
         world.add_trunks(&first);
+        world.add_tunnels();
         let edges = world.edges(&first);
         world.routes = Routes::new(spec, &edges);
         for (index, flow) in spec.flows.iter().enumerate() {
@@ -160,7 +163,8 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// For each node its ways to neighbours: trunks, then radios where no trunk of theirs leads, then links.
+    /// For each node its ways to neighbours: trunks, then radios where no trunk of theirs leads, then tunnels, then
+    /// links that are in none.
     fn edges(&mut self, first: &[u32]) -> Vec<Vec<Edge>> {
         let radios: Vec<&spec::Radio> = self.spec.nodes.iter().flat_map(|node| &node.radios).collect();
         let mut edges = vec![Vec::new(); self.spec.nodes.len()];
@@ -184,7 +188,17 @@ impl<'a> World<'a> {
                 }
             }
         }
+        for (index, spec) in self.spec.tunnels.iter().enumerate() {
+            for side in [0, 1] {
+                let hop = NextHop::Tunnel((2 * index + side) as u32);
+                let to = spec.between[1 - side] as u32;
+                edges[spec.between[side]].push(Edge { to, interface: Interface::Tunnel(index), hop });
+            }
+        }
         for (index, spec) in self.spec.links.iter().enumerate() {
+            if self.links[2 * index].tunnel.is_some() {
+                continue;
+            }
             for side in [0, 1] {
                 let hop = NextHop::Link((2 * index + side) as u32);
                 let to = spec.between[1 - side] as u32;
@@ -229,6 +243,11 @@ impl<'a> World<'a> {
             sequences: Vec::new(),
             started: None,
             completed: None,
+            fed: None,
+            gap: Duration::ZERO,
+            highest: 0,
+            reordered: 0,
+            extent: 0,
         };
         let application = Application::new(spec.source, chunk.max(Bytes::new(1)))?;
         Ok(Flow { from, to, class: spec.class, application, transport, counts })
@@ -322,6 +341,7 @@ fn links(spec: &Spec, seed: u64) -> Result<Vec<LinkEnd>, Refusal> {
                 link: Link::new(config, seed, links.len() as u64)?,
                 to: link.between[1 - side] as u32,
                 queue_limit,
+                tunnel: None,
             });
         }
     }

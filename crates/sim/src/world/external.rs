@@ -11,7 +11,7 @@ use crate::recorder::{Payloads, Recorder, Recording};
 use crate::result::MacResult;
 use crate::run::RunError;
 use crate::scenario::spec::{Interface, Spec};
-use airbraid_engine::{TrafficClass, trunk};
+use airbraid_engine::{TrafficClass, trunk, tunnel};
 use airbraid_mac::Address;
 use airbraid_net::link::LinkInput;
 use airbraid_units::Instant;
@@ -126,6 +126,10 @@ impl<'a> World<'a> {
                 let state = &self.trunks[end as usize];
                 room(state.trunk.queue_len(), state.queue_limit, true)
             }
+            NextHop::Tunnel(end) => {
+                let state = &self.tunnels[end as usize];
+                room(state.tunnel.queue_len(), state.queue_limit, true)
+            }
             NextHop::Link(direction) => {
                 let state = &self.links[direction as usize];
                 room(state.link.queue_len(), state.queue_limit, false)
@@ -147,6 +151,7 @@ impl<'a> World<'a> {
                 self.hand_down(radio, neighbour, msdu);
             }
             Some(NextHop::Trunk(end)) => self.step_trunk(end, Some(trunk::Input::Packet(packet))),
+            Some(NextHop::Tunnel(end)) => self.step_tunnel(end, Some(tunnel::Input::Packet(packet))),
             Some(NextHop::Link(direction)) => self.step_link(direction, Some(LinkInput::Packet(packet))),
         }
         self.work_off();
@@ -184,6 +189,10 @@ impl<'a> World<'a> {
                 let hop = NextHop::Link((2 * link + side) as u32);
                 let is_direct = self.spec.links[link].between[1 - side] == to as usize;
                 (is_direct || routed == Some(hop)).then_some(hop)
+            }
+            Some(Interface::Tunnel(tunnel)) => {
+                let side = self.spec.tunnels[tunnel].between.iter().position(|end| *end == from as usize)?;
+                Some(NextHop::Tunnel((2 * tunnel + side) as u32))
             }
             Some(Interface::Trunk(trunk)) => {
                 let side = self.spec.trunks[trunk].between.iter().position(|end| *end == from as usize)?;

@@ -66,4 +66,29 @@ pub struct Counts {
     pub(super) sequences: Vec<f64>,
     pub(super) started: Option<Instant>,
     pub(super) completed: Option<Instant>,
+    /// When the application last got something, and the longest time between two such.
+    pub(super) fed: Option<Instant>,
+    pub(super) gap: Duration,
+    /// The highest number of a datagram that came, and those that came after it.
+    pub(super) highest: u64,
+    pub(super) reordered: u64,
+    pub(super) extent: u64,
+}
+
+impl Counts {
+    /// The application gets something.
+    pub(super) fn feed(&mut self, now: Instant) {
+        let gap = self.fed.map_or(Duration::ZERO, |last| now.saturating_since(last));
+        self.gap = self.gap.max(gap);
+        self.fed = Some(now);
+    }
+
+    /// A datagram comes.
+    pub(super) fn order(&mut self, number: u64) {
+        if number < self.highest {
+            self.reordered += 1;
+            self.extent = self.extent.max(self.highest - number);
+        }
+        self.highest = self.highest.max(number);
+    }
 }

@@ -22,6 +22,7 @@ mod radio;
 mod results;
 mod routing;
 mod transport;
+mod tunnel;
 
 pub use draw::drawn;
 pub use external::{Delivery, External, Room};
@@ -33,7 +34,7 @@ use crate::queue::{EventQueue, Phase};
 use crate::scenario::spec::Spec;
 use crate::timers::Timers;
 use access::Access;
-use airbraid_engine::{Wake, link, trunk};
+use airbraid_engine::{Wake, link, trunk, tunnel as engine_tunnel};
 use airbraid_mac::{Address, Damage, MacInput, Outcome};
 use airbraid_net::aodv;
 use airbraid_net::link::{Link, LinkOutput};
@@ -86,6 +87,8 @@ enum Work {
     LinkLayer(u32, Box<link::Output<link::Header, Msdu>>),
     /// A trunk end's output.
     Trunk(u32, trunk::Output<PacketRef>),
+    /// A tunnel end's output; boxed, so that it does not make all work larger.
+    Tunnel(u32, Box<engine_tunnel::Output<PacketRef>>),
     /// A link direction's output.
     Link(u32, LinkOutput<PacketRef>),
     /// The output of a node's AODV.
@@ -109,6 +112,8 @@ enum Sleeper {
     LinkLayer(u32),
     /// A trunk end.
     Trunk(u32),
+    /// A tunnel end.
+    Tunnel(u32),
     /// A link direction.
     Link(u32),
     /// A node's AODV.
@@ -121,12 +126,13 @@ enum Sleeper {
     Application(u32),
 }
 
-/// The wake-ups of all machines: MACs first, then link layers, trunk ends, links, AODV, and three machines a flow.
+/// The wake-ups of all machines: MACs first, then link layers, trunk ends, tunnel ends, links, AODV, and three machines a flow.
 #[derive(Debug)]
 struct Alarms {
     timers: Timers,
     first_link_layer: u32,
     first_trunk: u32,
+    first_tunnel: u32,
     first_link: u32,
     first_router: u32,
     first_flow: u32,
@@ -138,6 +144,7 @@ struct Census {
     stations: usize,
     link_layers: usize,
     trunk_ends: usize,
+    tunnel_ends: usize,
     links: usize,
     routers: usize,
     flows: usize,
@@ -146,13 +153,15 @@ struct Census {
 impl Alarms {
     fn new(census: Census) -> Self {
         let first_trunk = census.stations + census.link_layers;
-        let first_link = first_trunk + census.trunk_ends;
+        let first_tunnel = first_trunk + census.trunk_ends;
+        let first_link = first_tunnel + census.tunnel_ends;
         let first_router = first_link + census.links;
         let first_flow = first_router + census.routers;
         Self {
             timers: Timers::new(first_flow + 3 * census.flows),
             first_link_layer: census.stations as u32,
             first_trunk: first_trunk as u32,
+            first_tunnel: first_tunnel as u32,
             first_link: first_link as u32,
             first_router: first_router as u32,
             first_flow: first_flow as u32,
@@ -169,6 +178,7 @@ impl Alarms {
             Sleeper::Mac(radio) => radio,
             Sleeper::LinkLayer(end) => self.first_link_layer + end,
             Sleeper::Trunk(end) => self.first_trunk + end,
+            Sleeper::Tunnel(end) => self.first_tunnel + end,
             Sleeper::Link(direction) => self.first_link + direction,
             Sleeper::Router(node) => self.first_router + node,
             Sleeper::Sender(flow) => self.first_flow + 3 * flow,
@@ -196,8 +206,11 @@ impl Alarms {
         if place < self.first_trunk {
             return Sleeper::LinkLayer(place - self.first_link_layer);
         }
-        if place < self.first_link {
+        if place < self.first_tunnel {
             return Sleeper::Trunk(place - self.first_trunk);
+        }
+        if place < self.first_link {
+            return Sleeper::Tunnel(place - self.first_tunnel);
         }
         if place < self.first_router {
             return Sleeper::Link(place - self.first_link);
@@ -261,6 +274,8 @@ struct LinkEnd {
     link: Link<PacketRef>,
     to: u32,
     queue_limit: u32,
+    /// The tunnel end whose member it brings frames to.
+    tunnel: Option<u32>,
 }
 
 /// Everything there is in one run.
@@ -279,6 +294,7 @@ pub struct World<'a> {
     link_layers: Vec<LinkLayer>,
     killers: Option<Box<Killers>>,
     trunks: Vec<TrunkEnd>,
+    tunnels: Vec<tunnel::TunnelEnd>,
     links: Vec<LinkEnd>,
     routes: Routes,
     on_demand: Option<Box<OnDemand>>,
@@ -347,6 +363,7 @@ impl<'a> World<'a> {
             Sleeper::Mac(radio) => self.step_mac(radio, None),
             Sleeper::LinkLayer(end) => self.step_link_layer(end, None),
             Sleeper::Trunk(end) => self.step_trunk(end, None),
+            Sleeper::Tunnel(end) => self.step_tunnel(end, None),
             Sleeper::Link(direction) => self.step_link(direction, None),
             Sleeper::Router(node) => self.step_router(node, None),
             Sleeper::Sender(flow) => self.step_sender(flow, None),
@@ -379,6 +396,7 @@ impl<'a> World<'a> {
             Work::MacFinished { radio, to, msdu, outcome } => self.on_mac_finished(radio, to, msdu, outcome),
             Work::LinkLayer(end, output) => self.on_link_layer_output(end, *output),
             Work::Trunk(end, output) => self.on_trunk_output(end, output),
+            Work::Tunnel(end, output) => self.on_tunnel_output(end, *output),
             Work::Link(direction, output) => self.on_link_output(direction, output),
             Work::Router(node, output) => self.on_router_output(node, output),
             Work::SendData(flow, segment) => self.send_data(flow, segment),

@@ -3,7 +3,7 @@
 use super::packet::{Carried, ControlFrame, DropReason, Msdu, PacketRef, Part};
 use super::routing::NextHop;
 use super::{Sleeper, Work, World};
-use airbraid_engine::{step, trunk};
+use airbraid_engine::{step, trunk, tunnel};
 use airbraid_mac::Address;
 use airbraid_net::link::{self, LinkInput, LinkOutput};
 
@@ -24,6 +24,7 @@ impl World<'_> {
                 self.hand_down(radio, neighbour, msdu);
             }
             Some(NextHop::Trunk(end)) => self.step_trunk(end, Some(trunk::Input::Packet(packet))),
+            Some(NextHop::Tunnel(end)) => self.step_tunnel(end, Some(tunnel::Input::Packet(packet))),
             Some(NextHop::Link(direction)) => self.step_link(direction, Some(LinkInput::Packet(packet))),
         }
     }
@@ -109,7 +110,13 @@ impl World<'_> {
     pub(super) fn on_link_output(&mut self, direction: u32, output: LinkOutput<PacketRef>) {
         let to = self.links[direction as usize].to;
         match output {
-            LinkOutput::Deliver(packet) => self.receive(to, None, packet),
+            LinkOutput::Deliver(packet) => match self.links[direction as usize].tunnel {
+                Some(end) => self.on_tunnel_frame(end, packet),
+                None => self.receive(to, None, packet),
+            },
+            LinkOutput::Dropped(packet, _) if self.links[direction as usize].tunnel.is_some() => {
+                self.packets.release(packet);
+            }
             LinkOutput::Dropped(packet, reason) => {
                 let reason = match reason {
                     link::DropReason::QueueFull => DropReason::LinkQueueFull,

@@ -5,7 +5,7 @@
 //! or in flight: [`Packets::account`] checks it.
 
 use crate::result::PacketAccount;
-use airbraid_engine::{Packet, Share, TrafficClass, link, trunk};
+use airbraid_engine::{Packet, Share, TrafficClass, link, trunk, tunnel};
 use airbraid_net::aodv::Message;
 use airbraid_net::tcp::Segment;
 use airbraid_units::{Bytes, Instant};
@@ -59,10 +59,12 @@ pub enum DropReason {
     RouteBufferFull,
     /// It waited for a route for too long.
     RouteTimeout,
+    /// Its flow was told to slow down by a tunnel's queue.
+    Managed,
 }
 
 /// All reasons, with the names that results use.
-pub const DROP_REASONS: [(DropReason, &str); 22] = [
+pub const DROP_REASONS: [(DropReason, &str); 23] = [
     (DropReason::InterfaceQueueFull, "interface_queue_full"),
     (DropReason::TrunkQueueFull, "trunk_queue_full"),
     (DropReason::LinkQueueFull, "link_queue_full"),
@@ -85,6 +87,7 @@ pub const DROP_REASONS: [(DropReason, &str); 22] = [
     (DropReason::LinkBroken, "link_broken"),
     (DropReason::RouteBufferFull, "route_buffer_full"),
     (DropReason::RouteTimeout, "route_timeout"),
+    (DropReason::Managed, "managed"),
 ];
 
 impl DropReason {
@@ -263,6 +266,17 @@ pub struct RoutingMessage {
     pub message: Message,
 }
 
+/// A frame of a tunnel on its way over a link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TunnelFrame {
+    /// The member that carries it.
+    pub member: trunk::Member,
+    /// What it says; of a packet it is one more place.
+    pub frame: tunnel::Frame<PacketRef>,
+    /// Its length, with what is around it \[byte\].
+    pub len: u32,
+}
+
 /// What stands in the table and is no packet.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Carried {
@@ -272,6 +286,8 @@ pub enum Carried {
     Segment(LinkFrame),
     /// A message of AODV.
     Routing(RoutingMessage),
+    /// A frame of a tunnel.
+    Tunnel(TunnelFrame),
 }
 
 impl Carried {
@@ -281,6 +297,7 @@ impl Carried {
             Self::Control(frame) => frame.control.len().as_u64() as u32,
             Self::Segment(frame) => frame.header.segment.map_or(0, |segment| segment.coded_len()),
             Self::Routing(sent) => sent.message.packet_len().as_u64() as u32,
+            Self::Tunnel(sent) => sent.len,
         }
     }
 }
@@ -345,7 +362,7 @@ impl Packets {
     pub fn control(&self, packet: PacketRef) -> Option<ControlFrame> {
         match self.carried.get(&packet.id) {
             Some(Carried::Control(frame)) => Some(*frame),
-            Some(Carried::Segment(_) | Carried::Routing(_)) | None => None,
+            _ => None,
         }
     }
 
@@ -353,7 +370,7 @@ impl Packets {
     pub fn segment(&self, packet: PacketRef) -> Option<LinkFrame> {
         match self.carried.get(&packet.id) {
             Some(Carried::Segment(frame)) => Some(*frame),
-            Some(Carried::Control(_) | Carried::Routing(_)) | None => None,
+            _ => None,
         }
     }
 
@@ -361,15 +378,38 @@ impl Packets {
     pub fn routing(&self, packet: PacketRef) -> Option<&RoutingMessage> {
         match self.carried.get(&packet.id) {
             Some(Carried::Routing(sent)) => Some(sent),
-            Some(Carried::Control(_) | Carried::Segment(_)) | None => None,
+            _ => None,
+        }
+    }
+
+    /// Takes the frame of a tunnel for which an entry stands, with the place of the packet that it carries; the entry's
+    /// own place is given up.
+    pub fn take_tunnel_frame(&mut self, packet: PacketRef) -> Option<TunnelFrame> {
+        if !self.records[packet.id as usize].is_carried {
+            return None;
+        }
+        match self.carried.remove(&packet.id) {
+            Some(Carried::Tunnel(frame)) => {
+                self.release(packet);
+                Some(frame)
+            }
+            Some(other) => {
+                self.carried.insert(packet.id, other);
+                None
+            }
+            None => None,
         }
     }
 
     /// A frame is gone, and with it the place of the packet that it carried.
     #[cold]
     fn forget_carried(&mut self, id: u32) {
-        if let Some(Carried::Segment(LinkFrame { packet: Some(msdu), .. })) = self.carried.remove(&id) {
-            self.release(msdu.packet);
+        match self.carried.remove(&id) {
+            Some(Carried::Segment(LinkFrame { packet: Some(msdu), .. })) => self.release(msdu.packet),
+            Some(Carried::Tunnel(TunnelFrame { frame: tunnel::Frame::Data { packet, .. }, .. })) => {
+                self.release(packet);
+            }
+            _ => {}
         }
     }
 

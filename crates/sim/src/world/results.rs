@@ -5,8 +5,10 @@ use super::link_layer::LinkLayer;
 use super::{Station, TrunkEnd, World};
 use crate::result::{
     FlowResult, FlowSeries, LinkLayerResult, LinkResult, MacResult, RunResult, TotalResult, TrunkResult, TrunkSeries,
+    TunnelMemberResult, TunnelResult,
 };
 use crate::scenario::spec;
+use airbraid_engine::tunnel;
 use airbraid_units::{Duration, Instant};
 
 impl World<'_> {
@@ -24,6 +26,7 @@ impl World<'_> {
             cpu_s: 0.0,
             flows: self.flows.iter().zip(&spec.flows).map(|(flow, spec)| self.flow_result(flow, spec)).collect(),
             trunks: (0..self.trunks.len()).filter_map(|end| self.trunk_result(end)).collect(),
+            tunnels: (0..self.tunnels.len()).map(|end| self.tunnel_result(end)).collect(),
             macs: self.mac_results(),
             routing: self.on_demand.as_ref().map(|on_demand| on_demand.result()),
             total: TotalResult::default(),
@@ -66,6 +69,9 @@ impl World<'_> {
             retransmits: stats.retransmits - before.retransmits,
             timeouts: stats.timeouts - before.timeouts,
             completion_s: counts.completed.map(|at| at.saturating_since(spec.start).as_secs_f64()),
+            gap_longest_s: counts.gap.as_secs_f64(),
+            reordered: counts.reordered,
+            reordering_extent: counts.extent,
             on_time: counts
                 .deadline
                 .filter(|_| counts.sent_packets > 0)
@@ -113,6 +119,39 @@ impl World<'_> {
                 reorder_timer_s: peer.hold_times.clone(),
             },
         })
+    }
+
+    fn tunnel_result(&self, end: usize) -> TunnelResult {
+        let spec = &self.spec.tunnels[end / 2];
+        let status = self.tunnels[end].tunnel.status();
+        let counts = &status.counts;
+        let members = status.members.iter().map(|member| TunnelMemberResult {
+            link: self.spec.links[spec.members[usize::from(member.member.0)].link].name.clone(),
+            sent: member.sent,
+            sent_bytes: member.sent_bytes.as_u64(),
+            repeated_bytes: member.repeated_bytes.as_u64(),
+            control_bytes: member.control_bytes.as_u64(),
+            lost: member.lost,
+            spurious: member.spurious,
+            suspicions: member.suspicions,
+            rate_bps: member.rate.as_bps(),
+            rtt_min_s: member.rtt_min.as_secs_f64(),
+        });
+        TunnelResult {
+            name: spec.name.clone(),
+            from: self.name(spec.between[end % 2]),
+            to: self.name(spec.between[1 - end % 2]),
+            offered: counts.offered,
+            delivered: counts.delivered,
+            late: counts.late,
+            duplicates: counts.duplicates,
+            holes: counts.holes,
+            retransmissions: counts.retransmissions,
+            duplicated: counts.duplicated,
+            managed: counts.dropped[tunnel::DropReason::Managed as usize],
+            hold_time_s: status.hold_time.as_secs_f64(),
+            members: members.collect(),
+        }
     }
 
     pub(super) fn mac_results(&self) -> Vec<MacResult> {

@@ -18,6 +18,8 @@ pub enum NextHop {
     },
     /// Into this end of a trunk.
     Trunk(u32),
+    /// Into this end of a tunnel.
+    Tunnel(u32),
     /// Into this direction of a link.
     Link(u32),
 }

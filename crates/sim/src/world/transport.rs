@@ -107,6 +107,10 @@ impl World<'_> {
                 let state = &self.trunks[end as usize];
                 (state.trunk.queue_len(), state.queue_limit)
             }
+            NextHop::Tunnel(end) => {
+                let state = &self.tunnels[end as usize];
+                (state.tunnel.queue_len(), state.queue_limit)
+            }
             NextHop::Link(direction) => {
                 let state = &self.links[direction as usize];
                 (state.link.queue_len(), state.queue_limit)
@@ -166,7 +170,10 @@ impl World<'_> {
         match record.body {
             Body::Data(segment) => self.step_receiver(record.flow, Some(segment)),
             Body::Ack(segment) => self.step_sender(record.flow, Some(SenderInput::Segment(segment))),
-            Body::Datagram { payload, .. } => self.count_delivery(record.flow, payload, record.len),
+            Body::Datagram { payload, number } => {
+                self.flows[record.flow as usize].counts.order(number);
+                self.count_delivery(record.flow, payload, record.len);
+            }
             Body::External { .. } => {}
         }
     }
@@ -176,6 +183,7 @@ impl World<'_> {
         let counts = &mut self.flows[flow as usize].counts;
         counts.goodput.add(self.now, u64::from(payload));
         if self.now >= self.warm_up {
+            counts.feed(self.now);
             counts.delivered_bytes += u64::from(payload);
             counts.ip_bytes += u64::from(ip_len);
         }
@@ -202,6 +210,7 @@ impl World<'_> {
             ReceiverOutput::Delivered(bytes) => {
                 counts.goodput.add(*now, bytes.as_u64());
                 if *now >= *warm_up {
+                    counts.feed(*now);
                     counts.delivered_bytes += bytes.as_u64();
                 }
             }

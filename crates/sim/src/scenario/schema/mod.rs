@@ -17,6 +17,7 @@ mod routing;
 mod run;
 mod topology;
 mod trunk;
+pub(crate) mod tunnel;
 
 use radio::small;
 pub(crate) use radio::standard_name;
@@ -66,11 +67,11 @@ pub(crate) fn read(cx: &Context, root: &Table, whole: Place) -> Spec {
     let links = link::read(&link_views, &node_names);
     unique(cx, "link", &link_views, &links.iter().map(|l| l.name.clone()).collect::<Vec<_>>(), 0);
     let trunk_views = top.tables("trunk");
-    let trunks = trunk::read(&trunk_views, &nodes);
-    unique(cx, "trunk", &trunk_views, &trunks.iter().map(|t| t.name.clone()).collect::<Vec<_>>(), 0);
-    node::read_routes(&node_views, &mut nodes, placed, &trunks, &links);
+    let (trunks, tunnels, trunk_names) = trunk::read(&trunk_views, &nodes, &links);
+    unique(cx, "trunk", &trunk_views, &trunk_names, 0);
+    node::read_routes(&node_views, &mut nodes, placed, &(&trunks, &tunnels), &links);
     let routing = routing::read(&top);
-    routing::check(&top, &routing, &nodes, trunks.len(), links.len());
+    routing::check(&top, &routing, &nodes, trunk_views.len(), links.len());
     let killer_views = top.tables("killer");
     let killers = killer::read(&killer_views, &nodes);
     unique(cx, "killer", &killer_views, &killers.iter().map(|k| k.name.clone()).collect::<Vec<_>>(), 0);
@@ -99,6 +100,7 @@ pub(crate) fn read(cx: &Context, root: &Table, whole: Place) -> Spec {
         scattered,
         routing,
         trunks,
+        tunnels,
         links,
         killers,
         flows,

@@ -33,9 +33,8 @@ const KINDS: [(&str, Kind); 4] = [
     ("jkm", Kind::Jkm),
 ];
 
-/// Reads the table.
-pub(crate) fn read(view: View<'_>) -> Policy {
-    let default = Policy::default();
+/// The table; `queue` is the length of the queue where nothing else is said, and why.
+pub(crate) fn read(view: View<'_>, queue: (u32, &str)) -> Policy {
     let kind = view.choice("distributor", &KINDS, Kind::RoundRobin, WANG);
     let (srr, jkm) = (srr(view.sub("srr")), jkm(view.sub("jkm")));
     let distributor = match kind {
@@ -47,7 +46,7 @@ pub(crate) fn read(view: View<'_>) -> Policy {
     let why = if distributor.member_limit() == 1 { "packets; Wang 2005" } else { "packets; docs/models/trunk.md" };
     let policy = Policy {
         distributor,
-        queue_limit: view.count("queue", default.queue_limit, "packets; Wang 2005"),
+        queue_limit: view.count("queue", queue.0, queue.1),
         member_limit: view.count("member_queue", distributor.member_limit(), why),
         resequencer: resequencer(view.sub("resequencer")),
         tunnel: tunnel(view.sub("tunnel")),

@@ -1,20 +1,39 @@
 //! `[[trunk]]`: which radios of two neighbours form one, and by what policy; the `policy` table is the daemon's.
 
-use super::{between, policy, position, standard_name};
+use super::{between, policy, position, standard_name, tunnel};
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, View};
-use crate::scenario::spec::{Mac, Node, Radio, Trunk};
+use crate::scenario::spec::{Link, Mac, Node, Radio, Trunk, Tunnel};
 use crate::scenario::tree::Value;
 use airbraid_engine::trunk::{Distributor, Policy};
 
-pub(super) fn read(views: &[View<'_>], nodes: &[Node]) -> Vec<Trunk> {
+/// Packets that wait before the members where nothing else is said.
+const QUEUE: (u32, &str) = (50, "packets; Wang 2005");
+
+/// What a trunk's members are.
+#[derive(Clone, Copy, PartialEq)]
+enum Over {
+    Radios,
+    Links,
+}
+
+/// All trunks: those over radios, those over links, and their names in the order of the file.
+pub(super) fn read(views: &[View<'_>], nodes: &[Node], links: &[Link]) -> (Vec<Trunk>, Vec<Tunnel>, Vec<String>) {
     let names: Vec<String> = nodes.iter().map(|n| n.name.clone()).collect();
     let mut trunks: Vec<Trunk> = Vec::with_capacity(views.len());
+    let (mut tunnels, mut own_names) = (Vec::new(), Vec::new());
     for view in views {
         let name = view.name();
+        own_names.push(name.clone());
+        let kinds = [("radios", Over::Radios), ("links", Over::Links)];
+        if view.choice("over", &kinds, Over::Radios, "each member is a channel") == Over::Links {
+            let read = tunnel::read(view, name, &names, links, &tunnels);
+            tunnels.push(read);
+            continue;
+        }
         let ends = between(view, &names);
         let members = ends.map(|ends| members(view, ends, nodes)).unwrap_or_default();
-        let policy = policy::read(view.sub("policy"));
+        let policy = policy::read(view.sub("policy"), QUEUE);
         let (header, why) = policy::header(&policy);
         let header = view.quantity("header", header, why);
         let small = header.as_u64() <= 1_024;
@@ -24,7 +43,7 @@ pub(super) fn read(views: &[View<'_>], nodes: &[Node]) -> Vec<Trunk> {
         shared(view, &trunk, &trunks);
         trunks.push(trunk);
     }
-    trunks
+    (trunks, tunnels, own_names)
 }
 
 /// What a trunk gives to a radio at once must find room there: one frame in service, the others in its queue.

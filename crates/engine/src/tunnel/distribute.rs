@@ -1,0 +1,171 @@
+//! Which member a packet takes: the one that has it there first.
+//!
+//! A free member takes a packet from the queue only if the faster ones would have that packet there later. Before a member
+//! `j` whose packet arrives at `A_j`, the faster ones carry the sum over `i` of `rate_i (A_j - A_i)`: what waits beyond that
+//! is the slower member's, and is taken from the middle of the queue, so that it arrives when its turn has come. A
+//! link that is of no use has no such packet, and stays idle.
+
+use super::member::MemberEnd;
+use super::queue::Waiting;
+use super::sender::Sender;
+use super::store::PacketId;
+use super::{DropReason, MEMBERS_MAX};
+use crate::packet::{Share, TrafficClass};
+use airbraid_units::{Duration, Instant};
+use arrayvec::ArrayVec;
+
+/// What a packet is reckoned as where none is at hand \[byte\].
+const TYPICAL: u64 = super::path::FULL;
+/// A slower member is worth so much more delay as it adds to the rate: 4 ms for each percent \[ms\].
+const PRICE_MS: u64 = 400;
+/// A tier further up is worth so much more delay \[us\].
+const TIER_US: i64 = 50_000;
+
+/// A member that can be given packets.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    /// When a packet would be there \[us\], by a clock that all members share.
+    arrival_us: i64,
+    rate: u64,
+    index: usize,
+}
+
+type Candidates = ArrayVec<Candidate, MEMBERS_MAX>;
+
+impl<P: Share> Sender<P> {
+    /// The members that can be given packets, the earliest first.
+    fn candidates(&self, now: Instant, bytes: u64) -> Candidates {
+        let works = |end: &&MemberEnd| end.is_active() && end.has_room(now);
+        let has_main = self.members.iter().any(|end| end.is_active() && !end.config.is_backup);
+        let mut candidates = Candidates::new();
+        for (index, end) in self.members.iter().enumerate() {
+            if !works(&end) || (has_main && end.config.is_backup) {
+                continue;
+            }
+            if let Some(arrival_us) = end.path.arrival_us(now, bytes) {
+                let arrival_us = arrival_us + i64::from(end.config.tier) * TIER_US;
+                candidates.push(Candidate { arrival_us, rate: end.path.rate(), index });
+            }
+        }
+        candidates.sort_by_key(|candidate| (candidate.arrival_us, candidate.index));
+        candidates
+    }
+
+    /// Sends whatever can be sent now.
+    pub fn pump(&mut self, now: Instant) {
+        self.pace_at = None;
+        while self.send_again(now) {}
+        if !self.resend.is_empty() {
+            return;
+        }
+        while self.send_next(now) {}
+    }
+
+    /// Sends the first packet that is to be sent again. Says whether to go on.
+    fn send_again(&mut self, now: Instant) -> bool {
+        let Some(&id) = self.resend.front() else { return false };
+        let entry = self.store.get(id);
+        let Some(packet) = &entry.packet else {
+            self.resend.pop_front();
+            self.unqueue(id);
+            return true;
+        };
+        if entry.since.saturating_add(self.persistence(packet.class())) < now {
+            self.resend.pop_front();
+            if let Some(packet) = self.store.settle(id) {
+                self.drop(packet, DropReason::Expired);
+            }
+            self.unqueue(id);
+            return true;
+        }
+        let Some(first) = self.candidates(now, packet.len().as_u64()).first().copied() else { return false };
+        let free_at = self.members[first.index].free_at();
+        if free_at > now {
+            self.pace_at = Some(free_at);
+            return false;
+        }
+        self.resend.pop_front();
+        self.transmit(now, first.index, id, false);
+        self.counts.retransmissions += 1;
+        self.unqueue(id);
+        true
+    }
+
+    fn unqueue(&mut self, id: PacketId) {
+        self.store.get_mut(id).is_queued = false;
+        self.store.unname(id);
+    }
+
+    /// Sends a packet of the queue. Says whether to go on.
+    fn send_next(&mut self, now: Instant) -> bool {
+        let candidates = self.candidates(now, TYPICAL);
+        if self.queue.is_empty() {
+            for candidate in &candidates {
+                let end = &mut self.members[candidate.index];
+                end.is_idle |= end.free_at() <= now;
+            }
+            return false;
+        }
+        for (place, one) in candidates.iter().enumerate() {
+            let free_at = self.members[one.index].free_at();
+            if free_at > now {
+                self.pace_at = Some(self.pace_at.map_or(free_at, |at| at.min(free_at)));
+                continue;
+            }
+            let earlier = candidates[..place].iter();
+            let ahead = earlier.map(|other| carried(other.rate, one.arrival_us - other.arrival_us)).sum();
+            let Some(waiting) = self.queue.take(now, ahead, self.target) else {
+                self.members[one.index].is_idle = true;
+                continue;
+            };
+            self.send_waiting(now, one.index, waiting, &candidates);
+            return true;
+        }
+        false
+    }
+
+    /// Sends a packet that has waited, unless it has for too long.
+    fn send_waiting(&mut self, now: Instant, index: usize, waiting: Waiting<P>, candidates: &Candidates) {
+        let Waiting { packet, place, since, mark } = waiting;
+        let class = packet.class();
+        if since.saturating_add(self.persistence(class)) < now {
+            self.drop(packet, DropReason::Expired);
+            return;
+        }
+        let is_doubled = class == TrafficClass::RealTime && packet.len() <= self.config.policy.tunnel.duplicate;
+        let id = self.store.add(packet, place, since, mark);
+        self.transmit(now, index, id, true);
+        let other = candidates.iter().find(|candidate| candidate.index != index);
+        if let Some(other) = other.filter(|_| is_doubled) {
+            self.transmit(now, other.index, id, false);
+            self.counts.duplicated += 1;
+        }
+    }
+
+    /// Reckons anew how long a packet may wait: the policy's target, and what the members that are worth it need.
+    pub(super) fn set_target(&mut self) {
+        let mut members: ArrayVec<(i64, u64), MEMBERS_MAX> = ArrayVec::new();
+        for end in self.members.iter().filter(|end| end.is_active()) {
+            if let Some((delay, _)) = end.path.delay_least() {
+                let arrival = delay + end.path.time_for(TYPICAL).as_micros() as i64;
+                members.push((arrival, end.path.rate()));
+            }
+        }
+        members.sort_unstable();
+        let mut skew_us = 0;
+        let mut faster = members.first().map_or(0, |first| first.1);
+        for &(arrival, rate) in members.iter().skip(1) {
+            let more = arrival - members[0].0;
+            if more as u64 * faster <= PRICE_MS * 1_000 * rate {
+                skew_us = more;
+            }
+            faster += rate;
+        }
+        self.target = self.config.policy.tunnel.target + Duration::from_micros(skew_us.max(0) as u64);
+    }
+}
+
+/// What a member carries in a time \[byte\].
+fn carried(rate: u64, span_us: i64) -> u64 {
+    (u128::from(rate) * span_us.max(0) as u128 / 8_000_000) as u64
+}

@@ -1,0 +1,174 @@
+//! What the sending side learns from feedback: what has come, what is lost, which member has fallen silent.
+//!
+//! A frame is lost when a younger one of its member has come: links keep order, and one that does not is allowed for as
+//! soon as it shows. The end of a row has no younger one, but the feedback says when it left: a frame that should have been
+//! there by then, and was not, is lost, too. So a member that dies is known from the feedback that the others bring.
+
+use super::Output;
+use super::frame::{Feedback, Report};
+use super::ledger::{Content, Fate, Sent};
+use super::member::MISSING_MIN;
+use super::path::Arrival;
+use super::sender::Sender;
+use crate::packet::Share;
+use airbraid_units::{Duration, Instant, SeqNum};
+
+/// An age that is too long to say.
+const AGE_UNKNOWN: u32 = (1 << 24) - 1;
+
+impl<P: Share> Sender<P> {
+    /// Feedback has come.
+    pub fn on_feedback(&mut self, now: Instant, feedback: &Feedback) {
+        if feedback.epoch != self.config.epoch {
+            self.counts.strange += 1;
+            return;
+        }
+        for report in &feedback.reports {
+            self.on_report(now, feedback.sent_at_us, report);
+        }
+        if let Some(offset_us) = self.offset_us {
+            for index in 0..self.members.len() {
+                self.find_missing(now, index, feedback.sent_at_us.wrapping_sub(offset_us));
+            }
+        }
+        self.set_target();
+    }
+
+    fn on_report(&mut self, now: Instant, sent_at_us: u32, report: &Report) {
+        let Some(index) = self.index_of(report.member) else {
+            self.counts.strange += 1;
+            return;
+        };
+        let end = &self.members[index];
+        if !report.newest.is_before(end.ledger.next()) {
+            self.counts.strange += 1;
+            return;
+        }
+        let is_news = end.newest.is_none_or(|newest| newest.is_before(report.newest));
+        if is_news && let Some(sent) = end.ledger.get(report.newest).copied() {
+            self.on_newest(now, index, sent_at_us, report, &sent);
+        }
+        self.acknowledge(now, index, report);
+        if is_news {
+            self.find_overtaken(now, index);
+        }
+        self.forget(now, index);
+    }
+
+    /// The newest number of a member has grown: what that tells of its path.
+    fn on_newest(&mut self, now: Instant, index: usize, sent_at_us: u32, report: &Report, sent: &Sent) {
+        let received_us = sent_at_us.wrapping_sub(report.age_us);
+        let sent_us = (sent.at.as_nanos() / 1_000) as u32;
+        let offset_us = *self.offset_us.get_or_insert(received_us.wrapping_sub(sent_us));
+        let end = &mut self.members[index];
+        end.newest = Some(report.newest);
+        end.on_heard(now);
+        if report.age_us == AGE_UNKNOWN {
+            return;
+        }
+        end.path.on_arrival(
+            now,
+            &Arrival {
+                number: report.newest,
+                sent_at: sent.at,
+                received_us,
+                age_us: Some(report.age_us),
+                total: sent.total,
+                lost: end.lost_bytes,
+                idles: sent.idles,
+                offset_us,
+            },
+        );
+    }
+
+    /// Settles what has come.
+    fn acknowledge(&mut self, now: Instant, index: usize, report: &Report) {
+        let Some(first) = self.members[index].ledger.numbers().next().map(|(number, _)| number) else { return };
+        let mut upper = report.newest;
+        for run in &report.runs {
+            upper = SeqNum(upper.0.wrapping_sub(run.gap));
+            let reach = upper.distance_from(first);
+            if reach < 0 {
+                return;
+            }
+            for step in 0..run.len.min(reach as u32 + 1) {
+                self.acknowledge_one(now, index, SeqNum(upper.0.wrapping_sub(step)));
+            }
+            if run.len > reach as u32 {
+                return;
+            }
+            upper = SeqNum(upper.0.wrapping_sub(run.len));
+        }
+    }
+
+    fn acknowledge_one(&mut self, now: Instant, index: usize, number: SeqNum) {
+        let end = &mut self.members[index];
+        let Some(sent) = end.ledger.decide(number, Fate::Acknowledged) else { return };
+        match sent.fate {
+            Fate::Lost(at) => {
+                end.lost_bytes = end.lost_bytes.saturating_sub(u64::from(sent.bytes));
+                end.on_spurious(now, now.saturating_since(at));
+            }
+            Fate::OnTheWay | Fate::Acknowledged => end.count_fate(false),
+        }
+        let Content::Packet(id) = sent.content else { return };
+        if sent.fate == Fate::OnTheWay {
+            self.store.get_mut(id).copies -= 1;
+        }
+        if let Some(packet) = self.store.settle(id) {
+            self.counts.settled += 1;
+            self.outputs.push_back(Output::Release(packet));
+        }
+    }
+
+    /// What was overtaken on its member is lost.
+    fn find_overtaken(&mut self, now: Instant, index: usize) {
+        let end = &self.members[index];
+        let Some(newest) = end.newest else { return };
+        let Some(sent) = end.ledger.get(newest) else { return };
+        let until = sent.at.saturating_sub(end.tolerance());
+        let lost: Vec<SeqNum> = end
+            .ledger
+            .numbers()
+            .take_while(|(number, sent)| number.is_before(newest) && sent.at <= until)
+            .filter(|(_, sent)| sent.fate == Fate::OnTheWay)
+            .map(|(number, _)| number)
+            .collect();
+        for number in lost {
+            self.lose(now, index, number);
+        }
+    }
+
+    /// What should have come by the time at which feedback left is lost. `left_us` is that time less the unknown constant.
+    fn find_missing(&mut self, now: Instant, index: usize, left_us: u32) {
+        let end = &self.members[index];
+        let Some((delay, _)) = end.path.delay_least().filter(|_| end.is_active()) else { return };
+        let late_us = end.late_us();
+        // How much later than it should a frame would be if it came when the feedback left.
+        let excess = |sent: &Sent| {
+            let sent_us = (sent.at.as_nanos() / 1_000) as u32;
+            i64::from(left_us.wrapping_sub(sent_us) as i32) - delay - i64::from(sent.due_us) - late_us
+        };
+        let newest = end.newest;
+        let younger = |number: &SeqNum| newest.is_none_or(|newest| number.is_after(newest));
+        let mut missing: Vec<SeqNum> = Vec::new();
+        let (mut count, mut worst) = (0, i64::MIN);
+        for (number, sent) in end.ledger.numbers().rev().take_while(|(number, _)| younger(number)) {
+            let excess = excess(sent);
+            if excess > 0 {
+                count += 1;
+                worst = worst.max(excess);
+                if sent.fate == Fate::OnTheWay {
+                    missing.push(number);
+                }
+            }
+        }
+        let is_silent = count >= MISSING_MIN && worst > end.silence_us();
+        for number in missing.into_iter().rev() {
+            self.lose(now, index, number);
+        }
+        if is_silent && now.saturating_since(self.members[index].heard_at) > Duration::ZERO {
+            self.suspect(now, index);
+        }
+    }
+}

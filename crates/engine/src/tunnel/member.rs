@@ -1,0 +1,250 @@
+//! One member as its sender sees it: its path, the frames on it, and whether it works.
+//!
+//! ```text
+//!            a frame came                     silent with frames on the way
+//!  Probing ----------------> Active <-----------------------------------------> Suspected
+//!                              |              a frame came                          |
+//!                              +---- the quota is used up ----> Exhausted <---------+
+//! ```
+//!
+//! A member that falls silent is suspected: what is on it is sent again elsewhere at once, and it gets probes only, until
+//! one comes through.
+
+use super::config::MemberConfig;
+use super::filter::Least;
+use super::ledger::Ledger;
+use super::path::{FULL, Path};
+use super::status::{MemberState, MemberStatus};
+use crate::trunk::Member;
+use airbraid_units::{BitRate, Bytes, Duration, Instant, SeqNum};
+
+/// A frame is not missed before it is so late: what timers of hosts and the media below them do.
+const LATE: Duration = Duration::from_millis(10);
+/// The same before the rate is known.
+const LATE_AT_FIRST: Duration = Duration::from_millis(100);
+/// The far end's feedback may be so much later than the frame.
+const FEEDBACK: Duration = Duration::from_millis(20);
+/// A member that is silent for so long beyond that, with three frames on the way, is suspected. A burst of losses at
+/// 20 Mbit/s is much shorter, and TCP's shortest timer much longer.
+const SILENCE: Duration = Duration::from_millis(30);
+/// Or for as long as so many frames take, if that is longer.
+const SILENT_FRAMES: u64 = 8;
+/// Nothing is concluded from fewer missing frames.
+pub const MISSING_MIN: usize = 3;
+/// Questions without an answer, one after the other, after which it is suspected whatever else is known.
+pub const QUESTIONS_MAX: u8 = 3;
+/// The first probe of a member that does not answer is repeated after this.
+const PROBE_FIRST: Duration = Duration::from_millis(25);
+/// And then after twice as long, but never longer: a link that is back is used within a second.
+const PROBE_LAST: Duration = Duration::from_millis(250);
+/// An idle member says that it is there: address translations are kept for 30 s at least.
+const KEEPALIVE: Duration = Duration::from_secs(10);
+/// A member that could take no frame gets none for so long.
+const REFUSED: Duration = Duration::from_millis(2);
+/// A member that was silent for so long is measured from the beginning.
+const FORGOTTEN: Duration = Duration::from_secs(60);
+/// Tolerance for disorder counts for so long.
+const TOLERANCE_SPAN: Duration = Duration::from_secs(10);
+/// The weight of one frame in the share of lost ones, as a power of two.
+const LOSS_SHIFT: u32 = 8;
+
+/// A member.
+#[derive(Debug)]
+pub struct MemberEnd {
+    /// Its number.
+    pub id: Member,
+    /// What the host says of it.
+    pub config: MemberConfig,
+    /// What it is doing.
+    pub state: MemberState,
+    /// What it can carry.
+    pub path: Path,
+    /// What is on it.
+    pub ledger: Ledger,
+    /// The newest number that is known to have come.
+    pub newest: Option<SeqNum>,
+    /// How often it has had nothing to send.
+    pub idles: u32,
+    /// Whether it has nothing to send now.
+    pub is_idle: bool,
+    /// Bytes held to be lost.
+    pub lost_bytes: u64,
+    /// When a newer frame was last known to have come.
+    pub heard_at: Instant,
+    /// When something was sent last.
+    pub sent_at: Instant,
+    /// Questions without an answer.
+    pub questions: u8,
+    asked_at: Instant,
+    /// When it is probed next, while it does not work.
+    probe_at: Instant,
+    probe_gap: Duration,
+    blocked_until: Instant,
+    /// Minus how late frames came that were held to be lost \[ns\].
+    tolerance: Least,
+    loss_ppm: u32,
+    /// What is counted.
+    pub counted: MemberStatus,
+}
+
+impl MemberEnd {
+    /// A member that is to be probed at once; `first` is its next number.
+    pub fn new(now: Instant, id: Member, config: MemberConfig, first: SeqNum) -> Self {
+        Self {
+            id,
+            config,
+            state: MemberState::Probing,
+            path: Path::new(config.rate_cap.map(BitRate::as_bps)),
+            ledger: Ledger::new(first),
+            newest: None,
+            idles: 0,
+            is_idle: true,
+            lost_bytes: 0,
+            heard_at: now,
+            sent_at: now,
+            questions: 0,
+            asked_at: now,
+            probe_at: now,
+            probe_gap: PROBE_FIRST,
+            blocked_until: Instant::ZERO,
+            tolerance: Least::new(TOLERANCE_SPAN),
+            loss_ppm: 0,
+            counted: MemberStatus { member: id, ..MemberStatus::default() },
+        }
+    }
+
+    /// Whether it can be given packets at all.
+    pub fn is_active(&self) -> bool {
+        self.state == MemberState::Active
+    }
+    /// Whether there is room for another frame on the way.
+    pub fn has_room(&self, now: Instant) -> bool {
+        self.ledger.bytes_on_the_way() < self.path.window() && self.blocked_until <= now
+    }
+    /// When it may send the next.
+    pub fn free_at(&self) -> Instant {
+        self.path.release().max(self.blocked_until)
+    }
+
+    /// The disorder that its path is known for.
+    pub fn tolerance(&self) -> Duration {
+        self.tolerance.get().map_or(Duration::ZERO, |ns| Duration::from_nanos(ns.unsigned_abs()))
+    }
+    /// A frame that was held to be lost has come, so much later.
+    pub fn on_spurious(&mut self, now: Instant, late: Duration) {
+        self.counted.spurious += 1;
+        // No more than a round trip: what comes later than that is better sent again.
+        let most = self.path.rtt().map_or(late, |(rtt, _)| rtt);
+        let tolerance = (self.tolerance() + late).min(most);
+        self.tolerance.learn(now, -(tolerance.as_nanos() as i64));
+    }
+
+    /// How late a frame is held to be lost, beyond its path's shortest delay and the time that it had to wait \[us\].
+    pub fn late_us(&self) -> i64 {
+        let deviation = self.path.delay_least().map_or(0, |(_, deviation)| 4 * deviation);
+        let base = if self.path.is_measured() { LATE } else { LATE_AT_FIRST };
+        deviation + (base + self.tolerance()).as_micros() as i64
+    }
+    /// How much later still a member is silent \[us\].
+    pub fn silence_us(&self) -> i64 {
+        SILENCE.max(self.path.time_for(SILENT_FRAMES * FULL)).as_micros() as i64
+    }
+
+    /// How long the fate of a frame that was held to be lost is remembered.
+    pub fn memory(&self) -> Duration {
+        self.path.rtt().map_or(PROBE_LAST, |(rtt, _)| rtt * 2 + PROBE_LAST)
+    }
+
+    /// Counts a frame whose fate is known.
+    pub fn count_fate(&mut self, is_lost: bool) {
+        let sample = if is_lost { 1_000_000 } else { 0 };
+        self.loss_ppm = self.loss_ppm - (self.loss_ppm >> LOSS_SHIFT) + (sample >> LOSS_SHIFT);
+    }
+
+    /// How long an answer may take.
+    fn patience(&self) -> Duration {
+        let (rtt, deviation) = self.path.rtt().unwrap_or((PROBE_LAST, Duration::ZERO));
+        rtt + deviation * 4 + FEEDBACK + self.tolerance() + self.path.time_for(2 * FULL)
+    }
+
+    /// When it wants to ask the far end, and why.
+    pub fn question_at(&self) -> Option<(Instant, &'static str)> {
+        match self.state {
+            MemberState::Exhausted => None,
+            MemberState::Probing | MemberState::Suspected => Some((self.probe_at, "tunnel.probe")),
+            MemberState::Active => match self.ledger.oldest() {
+                Some(oldest) => {
+                    let from = self.heard_at.max(oldest.at).max(self.asked_at);
+                    Some((from.saturating_add(self.patience()), "tunnel.silence"))
+                }
+                None => Some((self.heard_at.max(self.sent_at).saturating_add(KEEPALIVE), "tunnel.keepalive")),
+            },
+        }
+    }
+
+    /// A question goes out. Says whether it must be suspected now.
+    pub fn on_question(&mut self, now: Instant) -> bool {
+        self.asked_at = now;
+        if self.state == MemberState::Active {
+            self.questions += u8::from(self.ledger.on_the_way() > 0);
+            return self.questions > QUESTIONS_MAX;
+        }
+        self.probe_at = now.saturating_add(self.probe_gap);
+        self.probe_gap = (self.probe_gap * 2).min(PROBE_LAST);
+        false
+    }
+
+    /// It is held not to work any more.
+    pub fn suspect(&mut self, now: Instant) {
+        self.state = MemberState::Suspected;
+        self.counted.suspicions += 1;
+        self.probe_at = now;
+        self.probe_gap = PROBE_FIRST;
+        self.questions = 0;
+    }
+
+    /// A newer frame is known to have come.
+    pub fn on_heard(&mut self, now: Instant) {
+        if matches!(self.state, MemberState::Probing | MemberState::Suspected) {
+            if now.saturating_since(self.heard_at) > FORGOTTEN {
+                self.path = Path::new(self.config.rate_cap.map(BitRate::as_bps));
+            }
+            self.state = MemberState::Active;
+            self.path.resume(now);
+        }
+        self.heard_at = now;
+        self.questions = 0;
+    }
+
+    /// The host could not send.
+    pub fn on_refused(&mut self, now: Instant) {
+        self.blocked_until = now.saturating_add(REFUSED);
+    }
+
+    /// Counts bytes against the quota.
+    pub fn check_quota(&mut self) {
+        let used = self.counted.sent_bytes.as_u64() + self.counted.received_bytes.as_u64();
+        if self.config.quota.is_some_and(|quota| used >= quota.as_u64()) {
+            self.state = MemberState::Exhausted;
+        }
+    }
+
+    /// What it tells of itself.
+    pub fn status(&self) -> MemberStatus {
+        MemberStatus {
+            state: self.state,
+            rate: if self.path.is_measured() { BitRate::from_bps(self.path.rate()) } else { BitRate::default() },
+            rtt_min: self.path.rtt_least().unwrap_or_default(),
+            rtt: self.path.rtt().unwrap_or_default().0,
+            queue_delay: self.path.queue(),
+            loss_ppm: self.loss_ppm,
+            in_flight: self.ledger.on_the_way(),
+            ..self.counted
+        }
+    }
+
+    /// Length on the wire of a frame of `len` bytes.
+    pub fn on_wire(&self, len: Bytes) -> u64 {
+        len.as_u64() + self.config.overhead.as_u64()
+    }
+}

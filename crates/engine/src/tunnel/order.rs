@@ -1,0 +1,272 @@
+//! Restores the order of each flow: a packet waits until those before it have come, but not for ever, and never for
+//! another flow's.
+//!
+//! Members lose, and what is lost is sent again, so a younger packet says nothing of an older one's fate. How long holes
+//! take to be filled is measured, and one that takes much longer is given up. A packet of real-time class is
+//! delivered at once.
+
+use super::DropReason;
+use super::filter::Least;
+use super::frame::{BUCKETS, Place};
+use super::status::Counts;
+use crate::machine::Wake;
+use crate::packet::TrafficClass;
+use crate::trunk::{LateMode, Resequencer};
+use airbraid_units::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// A hole is given up after this many times what holes have taken of late, in quarters, and [`MARGIN`].
+const PATIENCE_QUARTERS: u64 = 6;
+/// What a host's timers and a burst of the medium below may add.
+const MARGIN: Duration = Duration::from_millis(20);
+/// Before any hole was filled.
+const INITIAL: Duration = Duration::from_millis(200);
+/// What holes took counts for so long.
+const SPAN: Duration = Duration::from_secs(10);
+/// Numbers of a flow that were given up and may still come; what is older is told from a repetition no more.
+const GIVEN_UP_MAX: usize = 64;
+/// In all flows together so many packets wait at most.
+const HELD_MAX: usize = 8_192;
+/// Numbers from here on are no beginning: whoever starts there has been sending before.
+const BEGINNING: u32 = 256;
+
+#[derive(Debug)]
+struct Held<P> {
+    number: u32,
+    packet: P,
+    since: Instant,
+}
+
+#[derive(Debug)]
+struct Flow<P> {
+    next: u32,
+    held: VecDeque<Held<P>>,
+    /// Since when the first of them has waited for the present hole.
+    since: Instant,
+    /// Numbers before `next` that did not come, with when they were missed first; in order.
+    given_up: VecDeque<(u32, Instant)>,
+}
+
+/// What becomes of a packet.
+#[derive(Debug)]
+pub enum Ordered<P> {
+    /// It is for the host.
+    Deliver(P),
+    /// It goes no further.
+    Drop(P, DropReason),
+}
+
+/// The receiving side of all flows.
+#[derive(Debug)]
+pub struct Order<P> {
+    config: Resequencer,
+    flows: Vec<Option<Box<Flow<P>>>>,
+    /// Those of which packets wait, in the order in which the oldest came.
+    waiting: VecDeque<u16>,
+    held: usize,
+    /// Minus how long holes took, so that the least is the longest \[ns\].
+    took: Least,
+}
+
+impl<P> Order<P> {
+    /// Nothing has come.
+    pub fn new(config: Resequencer) -> Self {
+        let flows = (0..2 * BUCKETS).map(|_| None).collect();
+        Self { config, flows, waiting: VecDeque::new(), held: 0, took: Least::new(SPAN) }
+    }
+
+    /// Packets that wait.
+    pub const fn held_len(&self) -> usize {
+        self.held
+    }
+
+    /// How long a packet waits at most.
+    pub fn hold_time(&self) -> Duration {
+        let measured = self.took.get().map(|ns| Duration::from_nanos(ns.unsigned_abs()));
+        let hold = measured.map_or(INITIAL, |took| took * PATIENCE_QUARTERS / 4 + MARGIN);
+        hold.clamp(self.config.minimum, self.config.maximum.max(self.config.minimum))
+    }
+
+    /// When the first packet has waited long enough.
+    pub fn wake(&self) -> Option<Wake> {
+        let flows = self.waiting.iter().filter_map(|bucket| self.flows[usize::from(*bucket)].as_ref());
+        let since = flows.map(|flow| flow.since).min()?;
+        Some(Wake { at: since.saturating_add(self.hold_time()), why: "tunnel.hold" })
+    }
+
+    /// A packet has come.
+    pub fn on_packet(
+        &mut self,
+        now: Instant,
+        place: Place,
+        packet: P,
+        counts: &mut Counts,
+        mut give: impl FnMut(Ordered<P>),
+    ) {
+        let Some(slot) = self.flows.get_mut(usize::from(place.bucket)) else {
+            counts.strange += 1;
+            give(Ordered::Drop(packet, DropReason::Stale));
+            return;
+        };
+        let flow = slot.get_or_insert_with(|| {
+            let next = if place.number < BEGINNING { 0 } else { place.number };
+            Box::new(Flow { next, held: VecDeque::new(), since: now, given_up: VecDeque::new() })
+        });
+        let limit = self.config.buffer_limit.max(1) as i32;
+        let ahead = Place::distance(place.number, flow.next);
+        if ahead >= limit || ahead < -(1 << 20) {
+            // Beyond what can be held: what waits goes on, and it begins anew from here.
+            counts.holes += 1;
+            self.release_all(place.bucket, counts, &mut give);
+            if let Some(flow) = &mut self.flows[usize::from(place.bucket)] {
+                flow.next = place.number;
+                flow.given_up.clear();
+            }
+        }
+        let Some(flow) = &mut self.flows[usize::from(place.bucket)] else { return };
+        match Place::distance(place.number, flow.next) {
+            ..0 => self.on_old(now, place, packet, counts, give),
+            0 => {
+                flow.next = Place::plus(flow.next, 1);
+                counts.delivered += 1;
+                give(Ordered::Deliver(packet));
+                if !flow.held.is_empty() {
+                    self.took.learn(now, -(now.saturating_since(flow.since).as_nanos() as i64));
+                    self.release_ready(place.bucket, counts, &mut give);
+                }
+            }
+            1.. if place.class() == TrafficClass::RealTime => {
+                self.skip_to(now, place, counts);
+                counts.delivered += 1;
+                give(Ordered::Deliver(packet));
+            }
+            1.. => self.hold(now, place, packet, counts, give),
+        }
+    }
+
+    /// Gives up what is before a packet of real-time class.
+    fn skip_to(&mut self, now: Instant, place: Place, counts: &mut Counts) {
+        let Some(flow) = &mut self.flows[usize::from(place.bucket)] else { return };
+        while flow.next != place.number {
+            flow.miss(now, counts);
+        }
+        flow.next = Place::plus(flow.next, 1);
+    }
+
+    fn hold(&mut self, now: Instant, place: Place, packet: P, counts: &mut Counts, mut give: impl FnMut(Ordered<P>)) {
+        let Some(flow) = &mut self.flows[usize::from(place.bucket)] else { return };
+        // Most come in order: look from the back.
+        let is_behind = |held: &&Held<P>| Place::distance(held.number, place.number) > 0;
+        let index = flow.held.len() - flow.held.iter().rev().take_while(is_behind).count();
+        if index > 0 && flow.held[index - 1].number == place.number {
+            counts.duplicates += 1;
+            give(Ordered::Drop(packet, DropReason::Duplicate));
+            return;
+        }
+        if flow.held.is_empty() {
+            self.waiting.push_back(place.bucket);
+            flow.since = now;
+        }
+        flow.held.insert(index, Held { number: place.number, packet, since: now });
+        self.held += 1;
+        if self.held > HELD_MAX
+            && let Some(&first) = self.waiting.front()
+        {
+            self.give_up_first(first, counts, &mut give);
+        }
+    }
+
+    /// A packet before what is delivered next: late, or a repetition.
+    fn on_old(&mut self, now: Instant, place: Place, packet: P, counts: &mut Counts, mut give: impl FnMut(Ordered<P>)) {
+        let Some(flow) = &mut self.flows[usize::from(place.bucket)] else { return };
+        let Some(index) = flow.given_up.iter().position(|(number, _)| *number == place.number) else {
+            counts.duplicates += 1;
+            give(Ordered::Drop(packet, DropReason::Duplicate));
+            return;
+        };
+        let missed = flow.given_up.remove(index);
+        counts.late += 1;
+        if place.class() == TrafficClass::Bulk
+            && let Some((_, since)) = missed
+        {
+            self.took.learn(now, -(now.saturating_since(since).as_nanos() as i64));
+        }
+        match (self.config.mode, place.class()) {
+            (LateMode::Tcp, _) | (_, TrafficClass::RealTime) => {
+                counts.delivered += 1;
+                give(Ordered::Deliver(packet));
+            }
+            (LateMode::Strict, TrafficClass::Bulk) => give(Ordered::Drop(packet, DropReason::Late)),
+        }
+    }
+
+    /// Delivers what no hole holds up any more.
+    fn release_ready(&mut self, bucket: u16, counts: &mut Counts, give: &mut impl FnMut(Ordered<P>)) {
+        let Some(flow) = &mut self.flows[usize::from(bucket)] else { return };
+        while flow.held.front().is_some_and(|held| held.number == flow.next) {
+            let Some(held) = flow.held.pop_front() else { break };
+            flow.next = Place::plus(flow.next, 1);
+            self.held -= 1;
+            counts.delivered += 1;
+            give(Ordered::Deliver(held.packet));
+        }
+        match flow.held.iter().map(|held| held.since).min() {
+            Some(since) => flow.since = since,
+            None => self.waiting.retain(|other| *other != bucket),
+        }
+    }
+
+    /// Gives up the first hole of a flow, and delivers what waits behind it.
+    fn give_up_first(&mut self, bucket: u16, counts: &mut Counts, give: &mut impl FnMut(Ordered<P>)) {
+        let Some(flow) = &mut self.flows[usize::from(bucket)] else { return };
+        let since = flow.since;
+        if let Some(first) = flow.held.front().map(|held| held.number) {
+            while flow.next != first {
+                flow.miss(since, counts);
+            }
+        }
+        self.release_ready(bucket, counts, give);
+    }
+
+    /// Gives up all holes of a flow.
+    fn release_all(&mut self, bucket: u16, counts: &mut Counts, give: &mut impl FnMut(Ordered<P>)) {
+        while self.flows[usize::from(bucket)].as_ref().is_some_and(|flow| !flow.held.is_empty()) {
+            self.give_up_first(bucket, counts, give);
+        }
+    }
+
+    /// Gives up what has been waited for long enough.
+    pub fn on_timeout(&mut self, now: Instant, counts: &mut Counts, mut give: impl FnMut(Ordered<P>)) {
+        let hold = self.hold_time();
+        let due: Vec<u16> = self.waiting.iter().copied().collect();
+        for bucket in due {
+            loop {
+                let Some(flow) = &self.flows[usize::from(bucket)] else { break };
+                if flow.held.is_empty() || flow.since.saturating_add(hold) > now {
+                    break;
+                }
+                self.give_up_first(bucket, counts, &mut give);
+            }
+        }
+    }
+
+    /// The sender has begun a new life: what waits goes on, and nothing is known of its flows.
+    pub fn restart(&mut self, counts: &mut Counts, mut give: impl FnMut(Ordered<P>)) {
+        for bucket in 0..2 * BUCKETS {
+            self.release_all(bucket, counts, &mut give);
+            self.flows[usize::from(bucket)] = None;
+        }
+    }
+}
+
+impl<P> Flow<P> {
+    /// The next number is given up; it was missed first at `since`.
+    fn miss(&mut self, since: Instant, counts: &mut Counts) {
+        counts.holes += 1;
+        if self.given_up.len() == GIVEN_UP_MAX {
+            self.given_up.pop_front();
+        }
+        self.given_up.push_back((self.next, since));
+        self.next = Place::plus(self.next, 1);
+    }
+}

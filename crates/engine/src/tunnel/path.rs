@@ -1,0 +1,405 @@
+//! What one member can carry, found by looking: its rate, its delay, and how long its own queue is.
+//!
+//! In the manner of BBR (Cardwell, Cheng, Gunn, Yeganeh and Jacobson 2016): frames leave at the rate at which they arrived,
+//! a little faster now and then to find out whether there is more, a little slower afterwards. Two things are otherwise.
+//! The far end stamps what it receives, so that a rate is bytes between two receptions over the time between them, which no
+//! delay of an acknowledgement disturbs, and a queue shows in the one-way delay. And a filter counts frames, not round
+//! trips: 5 Mbit/s at 4 ms is less than two packets. Losses say nothing here: a link that loses at random is not full.
+//!
+//! It never decides what is sent. Equations: `docs/models/tunnel.md`.
+
+use super::filter::Least;
+use airbraid_units::{Duration, Instant, SeqNum};
+
+/// What a full frame is reckoned as \[byte\].
+pub const FULL: u64 = 1_500;
+/// A rate is measured over so many frames at least: a microsecond's rounding and a frame more or less are then small.
+const SAMPLE_FRAMES: u32 = 8;
+/// And over so long, so that a burst of the medium below is not taken for its rate.
+const SAMPLE_TIME_US: u32 = 10_000;
+/// But in the beginning, where a train of frames tells the rate to start from.
+const TRAIN_TIME_US: u32 = 1_000;
+/// No rate is measured over a pause.
+const PAUSE_US: u32 = 1_000_000;
+/// In one measurement a rate that is being looked for grows by this factor at most.
+const GROWTH: u64 = 4;
+/// Frames that may leave at once before anything is known: RFC 6928's initial window.
+const TRAIN: u64 = 10;
+/// Minimums are those of so long: BBR's, for its reason.
+const MINIMUM_SPAN: Duration = Duration::from_secs(10);
+/// A queue shorter than this, and a frame and a half, is none to speak of.
+const QUEUE_LOW: Duration = Duration::from_millis(2);
+/// One longer than this, and three frames, is drained. With an idle path's delay it is what a ping sees at worst.
+const QUEUE_HIGH: Duration = Duration::from_millis(15);
+/// What may be on the way beyond rate times round trip: feedback comes every 5 to 15 ms.
+const SLACK: Duration = Duration::from_millis(20);
+/// What the host may send late, and catch up with \[ns\].
+const BURST: Duration = Duration::from_millis(1);
+/// The least rate that is believed \[bit/s\].
+const RATE_MIN: u64 = 16_000;
+/// The greatest \[bit/s\].
+const RATE_MAX: u64 = 100_000_000_000;
+
+/// What it does now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Looks for the rate: twice what was found.
+    Startup,
+    /// Looks whether there is more.
+    Up,
+    /// Makes up for it.
+    Down,
+    /// Goes on.
+    Cruise,
+    /// Empties the link's queue.
+    Drain,
+}
+
+/// Where a measurement of the rate begins.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    number: SeqNum,
+    received_us: u32,
+    sent_at: Instant,
+    total: u64,
+    lost: u64,
+    idles: u32,
+}
+
+/// The newest frame that has come, as feedback tells of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// Its number.
+    pub number: SeqNum,
+    /// When it was sent.
+    pub sent_at: Instant,
+    /// When it came, by the far end's clock \[us\].
+    pub received_us: u32,
+    /// How long ago that was when the feedback left \[us\]; none if too long to say.
+    pub age_us: Option<u32>,
+    /// Bytes sent on the member up to it.
+    pub total: u64,
+    /// Bytes held to be lost on the member so far.
+    pub lost: u64,
+    /// How often the member had had nothing to send before it.
+    pub idles: u32,
+    /// How far the far end's clock is ahead of ours, with an unknown constant delay \[us\], modulo 2^32.
+    pub offset_us: u32,
+}
+
+/// One member's estimates.
+#[derive(Clone, Debug)]
+pub struct Path {
+    cap: u64,
+    rate: u64,
+    phase: Phase,
+    phase_until: Instant,
+    /// The least one-way delay when the present drain began.
+    is_growing: bool,
+    /// The last rates measured while the link could not keep up.
+    stretched: [u64; 3],
+    rtt_least: Least,
+    rtt: Option<(u64, u64)>,
+    delay_least: Least,
+    /// Smoothed one-way delay and its deviation \[us\].
+    delay: Option<(i64, i64)>,
+    /// The one-way delay of the last frame above the least \[us\].
+    queue_us: i64,
+    drained_least: i64,
+    release: Instant,
+    /// When the link has done what it was sent, as far as known.
+    served: Instant,
+    mark: Option<Mark>,
+}
+
+impl Path {
+    /// Nothing is known; `cap` is the rate that it never exceeds \[bit/s\].
+    pub fn new(cap: Option<u64>) -> Self {
+        Self {
+            cap: cap.unwrap_or(RATE_MAX).max(RATE_MIN),
+            rate: 0,
+            phase: Phase::Startup,
+            phase_until: Instant::ZERO,
+            is_growing: false,
+            stretched: [0; 3],
+            rtt_least: Least::new(MINIMUM_SPAN),
+            rtt: None,
+            delay_least: Least::new(MINIMUM_SPAN),
+            delay: None,
+            queue_us: 0,
+            drained_least: i64::MAX,
+            release: Instant::ZERO,
+            served: Instant::ZERO,
+            mark: None,
+        }
+    }
+
+    /// Another cap.
+    pub fn set_cap(&mut self, cap: Option<u64>) {
+        self.cap = cap.unwrap_or(RATE_MAX).max(RATE_MIN);
+    }
+
+    /// The rate \[bit/s\]: before any was measured, ten frames a round trip.
+    pub fn rate(&self) -> u64 {
+        let rtt = self.rtt_least_ns().max(10_000_000);
+        let guess = TRAIN * FULL * 8 * 1_000_000_000 / rtt;
+        let rate = if self.rate == 0 { guess } else { self.rate };
+        rate.clamp(RATE_MIN, self.cap)
+    }
+    /// Whether a rate was ever measured.
+    pub const fn is_measured(&self) -> bool {
+        self.rate > 0
+    }
+    /// The shortest round trip of late \[ns\]; before any, a tenth of a second.
+    fn rtt_least_ns(&self) -> u64 {
+        self.rtt_least.get().map_or(100_000_000, |ns| ns.max(0) as u64)
+    }
+    /// The shortest round trip of late.
+    pub fn rtt_least(&self) -> Option<Duration> {
+        self.rtt_least.get().map(|ns| Duration::from_nanos(ns.max(0) as u64))
+    }
+    /// Smoothed round trip and its deviation (RFC 6298).
+    pub fn rtt(&self) -> Option<(Duration, Duration)> {
+        self.rtt.map(|(rtt, var)| (Duration::from_nanos(rtt), Duration::from_nanos(var)))
+    }
+    /// How long the link's own queue was when the last frame passed it.
+    pub fn queue(&self) -> Duration {
+        Duration::from_micros(self.queue_us.max(0) as u64)
+    }
+    /// The least one-way delay of late, and the deviation of the smoothed one \[us\]; the origin is the same on all members.
+    pub fn delay_least(&self) -> Option<(i64, i64)> {
+        Some((self.delay_least.get()?, self.delay?.1))
+    }
+
+    /// The time that `bytes` take at `rate`.
+    fn time_at(rate: u64, bytes: u64) -> Duration {
+        Duration::from_nanos((u128::from(bytes) * 8_000_000_000 / u128::from(rate.max(1))) as u64)
+    }
+    /// The time that `bytes` take.
+    pub fn time_for(&self, bytes: u64) -> Duration {
+        Self::time_at(self.rate(), bytes)
+    }
+    fn queue_low(&self) -> Duration {
+        QUEUE_LOW + self.time_for(FULL + FULL / 2)
+    }
+    fn queue_high(&self) -> Duration {
+        QUEUE_HIGH + self.time_for(3 * FULL)
+    }
+    /// How long one step of the cycle takes: one measurement.
+    fn interval(&self) -> Duration {
+        self.time_for(u64::from(SAMPLE_FRAMES) * FULL).max(Duration::from_micros(u64::from(SAMPLE_TIME_US)))
+    }
+
+    /// How much may be on the way \[byte\].
+    pub fn window(&self) -> u64 {
+        let span = Duration::from_nanos(self.rtt_least_ns()) + SLACK;
+        let bytes = (u128::from(self.rate()) * u128::from(span.as_nanos()) / 8_000_000_000) as u64;
+        match self.phase {
+            Phase::Startup => 2 * bytes + TRAIN * FULL,
+            _ => bytes + 3 * FULL,
+        }
+    }
+
+    /// When the next frame may leave.
+    pub const fn release(&self) -> Instant {
+        self.release
+    }
+
+    /// When a frame of `bytes` that is given to the member now would come, by a clock that all members share \[us\];
+    /// none before anything was measured.
+    pub fn arrival_us(&self, now: Instant, bytes: u64) -> Option<i64> {
+        let wait = self.release.saturating_since(now) + self.time_for(bytes);
+        let (delay, _) = self.delay?;
+        let least = self.delay_least.get()?;
+        Some(wait.as_micros() as i64 + delay.max(least))
+    }
+
+    /// The present pace, as a fraction of the rate.
+    fn gain(&self) -> (u64, u64) {
+        match self.phase {
+            Phase::Startup => (2, 1),
+            Phase::Up => (5, 4),
+            Phase::Down | Phase::Drain => (3, 4),
+            // What is a little too long goes away slowly.
+            Phase::Cruise if self.queue() > self.queue_low() => (31, 32),
+            Phase::Cruise => (1, 1),
+        }
+    }
+
+    /// A frame of `bytes` leaves. Gives how long it is expected to wait for those before it and to be sent \[us\].
+    pub fn on_sent(&mut self, now: Instant, bytes: u64) -> u32 {
+        self.go_on(now);
+        let (numerator, denominator) = self.gain();
+        let pace = (self.rate() * numerator / denominator).min(self.cap).max(RATE_MIN);
+        let burst = match self.phase {
+            Phase::Startup => Self::time_at(pace, TRAIN * FULL),
+            _ => BURST,
+        };
+        self.release = self.release.max(now.saturating_sub(burst)).saturating_add(Self::time_at(pace, bytes));
+        self.served = self.served.max(now).saturating_add(self.time_for(bytes));
+        u32::try_from(self.served.saturating_since(now).as_micros()).unwrap_or(u32::MAX)
+    }
+
+    /// Takes the next step of the cycle when it is due.
+    fn go_on(&mut self, now: Instant) {
+        if now < self.phase_until || self.phase == Phase::Startup {
+            return;
+        }
+        let interval = self.interval();
+        let rtt = Duration::from_nanos(self.rtt_least_ns());
+        let (phase, span) = match self.phase {
+            Phase::Cruise => (Phase::Up, interval),
+            Phase::Up => (Phase::Down, interval),
+            Phase::Drain => {
+                // It should be empty by now. If it is not, the path itself has become longer.
+                if self.queue() > self.queue_low() && self.drained_least != i64::MAX {
+                    self.delay_least.restart(now, self.drained_least);
+                }
+                (Phase::Cruise, interval * 2)
+            }
+            // What the step upward found is known a round trip later.
+            Phase::Down | Phase::Startup if self.is_growing => (Phase::Cruise, rtt + interval),
+            Phase::Down | Phase::Startup => (Phase::Cruise, rtt + interval * 6),
+        };
+        self.phase = phase;
+        self.phase_until = now.saturating_add(span);
+    }
+
+    /// Begins to empty the link's queue.
+    fn drain(&mut self, now: Instant) {
+        if self.phase == Phase::Drain {
+            return;
+        }
+        self.phase = Phase::Drain;
+        self.drained_least = i64::MAX;
+        let rtt = Duration::from_nanos(self.rtt_least_ns());
+        // A quarter of the rate is left to empty it, and it shows a round trip later.
+        self.phase_until = now.saturating_add(self.queue() * 5 + rtt * 2 + self.interval());
+    }
+
+    /// Feedback tells of a newer frame than before.
+    pub fn on_arrival(&mut self, now: Instant, arrival: &Arrival) {
+        self.learn_rtt(now, arrival);
+        self.learn_delay(now, arrival);
+        self.measure(now, arrival);
+        if self.phase == Phase::Startup {
+            return;
+        }
+        match self.phase {
+            Phase::Drain => {
+                let delay = self.delay_least.get().unwrap_or(0) + self.queue_us;
+                self.drained_least = self.drained_least.min(delay);
+                if self.queue() < self.queue_low() {
+                    self.phase = Phase::Cruise;
+                    self.phase_until = now.saturating_add(self.interval() * 2);
+                }
+            }
+            _ if self.queue() > self.queue_high() => self.drain(now),
+            _ => {}
+        }
+    }
+
+    fn learn_rtt(&mut self, now: Instant, arrival: &Arrival) {
+        let Some(age) = arrival.age_us else { return };
+        let sample = now.saturating_since(arrival.sent_at).saturating_sub(Duration::from_micros(u64::from(age)));
+        let sample = sample.as_nanos().max(1);
+        self.rtt_least.learn(now, i64::try_from(sample).unwrap_or(i64::MAX));
+        self.rtt = Some(match self.rtt {
+            None => (sample, sample / 2),
+            Some((rtt, var)) => (rtt - rtt / 8 + sample / 8, var - var / 4 + rtt.abs_diff(sample) / 4),
+        });
+    }
+
+    fn learn_delay(&mut self, now: Instant, arrival: &Arrival) {
+        let sent_us = (arrival.sent_at.as_nanos() / 1_000) as u32;
+        let delay = i64::from(arrival.received_us.wrapping_sub(sent_us).wrapping_sub(arrival.offset_us) as i32);
+        let least = self.delay_least.learn(now, delay);
+        self.queue_us = delay - least;
+        self.delay = Some(match self.delay {
+            None => (delay, 0),
+            Some((smooth, var)) => (smooth + (delay - smooth) / 4, var + ((delay - smooth).abs() - var) / 4),
+        });
+    }
+
+    /// A rate, if enough has come since the last.
+    fn measure(&mut self, now: Instant, arrival: &Arrival) {
+        let Arrival { number, received_us, sent_at, total, lost, idles, .. } = *arrival;
+        let mark = Mark { number, received_us, sent_at, total, lost, idles };
+        let Some(last) = self.mark else {
+            self.mark = Some(mark);
+            return;
+        };
+        let frames = number.distance_from(last.number);
+        let span_us = received_us.wrapping_sub(last.received_us);
+        if span_us > PAUSE_US || frames <= 0 {
+            self.mark = Some(mark);
+            return;
+        }
+        let is_train = self.phase == Phase::Startup && span_us >= TRAIN_TIME_US;
+        if (frames as u32) < SAMPLE_FRAMES || span_us < SAMPLE_TIME_US && !is_train {
+            return;
+        }
+        self.mark = Some(mark);
+        // What was lost took its time on the link like the rest, unless the link's queue is full: then it was never there.
+        let missing = if self.queue() > self.queue_high() { lost - last.lost } else { 0 };
+        let bytes = (total - last.total).saturating_sub(missing);
+        let sample = bytes * 8_000_000 / u64::from(span_us.max(1));
+        let sent_us = sent_at.saturating_since(last.sent_at).as_micros();
+        let is_idle = idles != last.idles;
+        if self.phase == Phase::Startup {
+            self.start_up(now, sample, sent_us, span_us, is_idle);
+        } else {
+            self.adapt(sample, sent_us, span_us, is_idle);
+        }
+    }
+
+    /// A measurement while the rate is looked for.
+    fn start_up(&mut self, now: Instant, sample: u64, sent_us: u64, span_us: u32, is_idle: bool) {
+        let most = self.rate() * GROWTH;
+        let is_full = u64::from(span_us) > sent_us + sent_us / 4 && span_us >= SAMPLE_TIME_US && !is_idle;
+        if is_full || self.queue() > self.queue_high() {
+            self.rate = if is_idle { self.rate.max(sample) } else { sample }.clamp(RATE_MIN, RATE_MAX);
+            self.stretched = [self.rate; 3];
+            self.phase = Phase::Cruise;
+            self.drain(now);
+        } else {
+            self.rate = self.rate.max(sample.min(most));
+        }
+    }
+
+    /// A measurement while the rate is followed.
+    fn adapt(&mut self, sample: u64, sent_us: u64, span_us: u32, is_idle: bool) {
+        let is_stretched = u64::from(span_us) > sent_us + sent_us / 32 + 200;
+        if is_stretched && !is_idle {
+            self.stretched = [self.stretched[1], self.stretched[2], sample];
+            let found = self.stretched.iter().copied().max().unwrap_or(sample);
+            self.is_growing = found > self.rate + self.rate / 10;
+            self.rate = found.clamp(RATE_MIN, RATE_MAX);
+        } else if sample > self.rate {
+            self.is_growing = sample > self.rate + self.rate / 10;
+            self.rate = (self.rate + (sample - self.rate) / 2).min(RATE_MAX);
+            self.stretched = [self.rate; 3];
+        } else {
+            self.is_growing = false;
+        }
+    }
+
+    /// The member is used again after a silence: what was measured before may be wrong, and its queue is empty.
+    pub fn resume(&mut self, now: Instant) {
+        self.mark = None;
+        self.release = now;
+        self.served = now;
+        if self.phase != Phase::Startup {
+            self.phase = Phase::Cruise;
+            self.phase_until = now.saturating_add(self.interval());
+        }
+    }
+
+    /// The far end's clock is another: delays begin anew.
+    pub fn forget_delays(&mut self) {
+        self.delay_least = Least::new(MINIMUM_SPAN);
+        self.delay = None;
+        self.queue_us = 0;
+        self.mark = None;
+    }
+}

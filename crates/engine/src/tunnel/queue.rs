@@ -1,0 +1,257 @@
+//! The one queue before all members: flow-fair and short (RFC 8290, with the delay control of RFC 8289).
+//!
+//! Each flow bucket has a queue of its own; those that have just become active come first, the others by deficit round
+//! robin. So a flow that sends little never waits behind one that sends much. Two things are otherwise than in the RFCs:
+//!
+//! - A packet gets its place in its flow when it is queued, because a slower member may take one from the middle of the
+//!   queue that the faster ones will only reach when that one has come ([`Queue::take`]). So the queue never gives up a packet
+//!   that has a place: what the delay of the flow's first packet decides, its next packet suffers.
+//! - What a flow's packets may wait includes what uneven members need, which the caller says.
+
+use super::frame::{BUCKETS, Place};
+use crate::packet::Packet;
+use airbraid_units::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// What a flow may send in its turn \[byte\]: one full packet (RFC 8290, section 5.2).
+const QUANTUM: i64 = 1_514;
+/// A delay must last so long before it is acted on (RFC 8289, section 4.2: a worst round trip).
+const INTERVAL: Duration = Duration::from_millis(100);
+/// Flows that are looked at for one packet, where not any will do.
+const LOOK: usize = 32;
+/// Buckets of both classes.
+const FLOWS: usize = 2 * BUCKETS as usize;
+
+/// A packet that waits.
+#[derive(Debug)]
+pub struct Waiting<P> {
+    /// The packet.
+    pub packet: P,
+    /// Its place in its flow.
+    pub place: Place,
+    /// When it came.
+    pub since: Instant,
+    /// Whether it is to say that it met congestion.
+    pub mark: bool,
+}
+
+/// The delay control of one flow.
+#[derive(Clone, Copy, Debug, Default)]
+struct Control {
+    /// When the delay will have been too long for an interval.
+    above_at: Option<Instant>,
+    /// When the next packet is to suffer, while the flow is told to slow down.
+    next_at: Option<Instant>,
+    count: u32,
+    /// Packets that are to suffer.
+    due: u32,
+}
+
+impl Control {
+    /// The flow's first packet leaves after `waited`; `bytes` wait behind it.
+    fn on_taken(&mut self, now: Instant, waited: Duration, target: Duration, bytes: u64) {
+        if waited < target || bytes <= QUANTUM as u64 {
+            *self = Self { count: self.count, ..Self::default() };
+            return;
+        }
+        match (self.above_at, self.next_at) {
+            (None, _) => self.above_at = Some(now.saturating_add(INTERVAL)),
+            (Some(at), None) if now >= at => {
+                // What slowed it down a moment ago is where to start (RFC 8289, section 5.4), a little below.
+                self.count = if self.count > 2 { self.count - 2 } else { 1 };
+                self.suffer(now);
+            }
+            (Some(_), Some(at)) if now >= at => {
+                self.count = self.count.saturating_add(1);
+                self.suffer(at);
+            }
+            _ => {}
+        }
+    }
+
+    /// One packet is to suffer, and the next one in `INTERVAL / sqrt(count)`.
+    fn suffer(&mut self, from: Instant) {
+        self.due = 1;
+        let root = (u64::from(self.count) << 16).isqrt().max(1);
+        self.next_at = Some(from.saturating_add(Duration::from_nanos((INTERVAL.as_nanos() << 8) / root)));
+    }
+}
+
+/// What list a flow is on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Listed {
+    #[default]
+    None,
+    New,
+    Old,
+}
+
+#[derive(Debug)]
+struct Flow<P> {
+    waiting: VecDeque<Waiting<P>>,
+    bytes: u64,
+    next: u32,
+    deficit: i64,
+    listed: Listed,
+    control: Control,
+}
+
+/// Why a packet was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// The queue is full, and this flow or the one that filled it loses a packet.
+    Full,
+    /// The flow is told to slow down.
+    Managed,
+}
+
+/// The queue.
+#[derive(Debug)]
+pub struct Queue<P> {
+    flows: Vec<Flow<P>>,
+    new: VecDeque<u16>,
+    old: VecDeque<u16>,
+    limit: usize,
+    len: usize,
+    bytes: u64,
+}
+
+impl<P: Packet> Queue<P> {
+    /// An empty one that holds `limit` packets.
+    pub fn new(limit: usize) -> Self {
+        let empty = || Flow {
+            waiting: VecDeque::new(),
+            bytes: 0,
+            next: 0,
+            deficit: 0,
+            listed: Listed::None,
+            control: Control::default(),
+        };
+        Self {
+            flows: (0..FLOWS).map(|_| empty()).collect(),
+            new: VecDeque::new(),
+            old: VecDeque::new(),
+            limit: limit.max(1),
+            len: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Packets that wait.
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+    /// Whether none waits.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+    /// Their bytes.
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// A packet comes. Gives one that is dropped instead, if there is one, and whether this one was marked.
+    pub fn add(&mut self, now: Instant, packet: P) -> (Option<(P, Refused)>, bool) {
+        let bucket = Place::bucket_of(packet.class(), packet.flow_bucket());
+        let mut mark = false;
+        if self.flows[usize::from(bucket)].control.due > 0 {
+            self.flows[usize::from(bucket)].control.due -= 1;
+            if !packet.can_be_marked() {
+                return (Some((packet, Refused::Managed)), false);
+            }
+            mark = true;
+        }
+        let refused = if self.len >= self.limit { self.shorten() } else { None };
+        let flow = &mut self.flows[usize::from(bucket)];
+        let place = Place { bucket, number: flow.next };
+        flow.next = Place::plus(flow.next, 1);
+        let len = packet.len().as_u64();
+        flow.bytes += len;
+        flow.waiting.push_back(Waiting { packet, place, since: now, mark });
+        if flow.listed == Listed::None {
+            flow.listed = Listed::New;
+            flow.deficit = QUANTUM;
+            self.new.push_back(bucket);
+        }
+        self.len += 1;
+        self.bytes += len;
+        (refused.map(|packet| (packet, Refused::Full)), mark)
+    }
+
+    /// Takes the last packet of the longest flow, so that its place is given to the flow's next.
+    fn shorten(&mut self) -> Option<P> {
+        let listed = self.new.iter().chain(&self.old).copied();
+        let longest = listed.max_by_key(|&bucket| self.flows[usize::from(bucket)].bytes)?;
+        let flow = &mut self.flows[usize::from(longest)];
+        let last = flow.waiting.pop_back()?;
+        let len = last.packet.len().as_u64();
+        flow.next = last.place.number;
+        flow.bytes -= len;
+        self.len -= 1;
+        self.bytes -= len;
+        Some(last.packet)
+    }
+
+    /// The next packet for a member before which faster ones could carry `ahead` bytes: of a flow that has so much waiting, the
+    /// first that they would reach later. `target` is how long a packet may wait before its flow is told.
+    pub fn take(&mut self, now: Instant, ahead: u64, target: Duration) -> Option<Waiting<P>> {
+        if self.len == 0 {
+            return None;
+        }
+        let (bucket, index) = if ahead == 0 { (self.turn()?, 0) } else { self.deep(ahead)? };
+        let flow = &mut self.flows[usize::from(bucket)];
+        let first = flow.waiting.front().map_or(now, |first| first.since);
+        let taken = flow.waiting.remove(index)?;
+        let len = taken.packet.len().as_u64();
+        flow.bytes -= len;
+        flow.deficit -= len as i64;
+        self.len -= 1;
+        self.bytes -= len;
+        flow.control.on_taken(now, now.saturating_since(first), target, flow.bytes);
+        if flow.waiting.is_empty() && flow.waiting.capacity() > 64 {
+            flow.waiting.shrink_to(64);
+        }
+        Some(taken)
+    }
+
+    /// The flow whose turn it is: new ones first, then by deficit (RFC 8290, section 4.2).
+    fn turn(&mut self) -> Option<u16> {
+        loop {
+            let is_new = !self.new.is_empty();
+            let list = if is_new { &mut self.new } else { &mut self.old };
+            let bucket = *list.front()?;
+            let flow = &mut self.flows[usize::from(bucket)];
+            if flow.waiting.is_empty() {
+                list.pop_front();
+                // One round among the old, so that it cannot stay new by sending now and then.
+                flow.listed = if is_new { Listed::Old } else { Listed::None };
+                if is_new {
+                    self.old.push_back(bucket);
+                }
+            } else if flow.deficit <= 0 {
+                flow.deficit += QUANTUM;
+                list.pop_front();
+                flow.listed = Listed::Old;
+                self.old.push_back(bucket);
+            } else {
+                return Some(bucket);
+            }
+        }
+    }
+
+    /// A flow with more than its share of `ahead` waiting, and where in it that ends.
+    fn deep(&self, ahead: u64) -> Option<(u16, usize)> {
+        let busy = |bucket: &u16| !self.flows[usize::from(*bucket)].waiting.is_empty();
+        let listed = || self.new.iter().chain(&self.old).copied().filter(busy).take(LOOK);
+        let share = ahead / listed().count().max(1) as u64;
+        let bucket = listed().find(|&bucket| self.flows[usize::from(bucket)].bytes > share)?;
+        let mut before = 0;
+        for (index, waiting) in self.flows[usize::from(bucket)].waiting.iter().enumerate() {
+            if before >= share {
+                return Some((bucket, index));
+            }
+            before += waiting.packet.len().as_u64();
+        }
+        None
+    }
+}

@@ -1,0 +1,280 @@
+//! The sending side: the queue, the members, and the packets that are on their way.
+//!
+//! What feedback says is in [`super::feedback`], which member a packet takes in [`super::distribute`].
+
+use super::config::{Config, MemberConfig};
+use super::frame::{Frame, Header, Probe};
+use super::ledger::{Content, Fate};
+use super::member::MemberEnd;
+use super::queue::{Queue, Refused};
+use super::status::{Counts, MemberState};
+use super::store::{PacketId, Store};
+use super::{DropReason, MEMBERS_MAX, Output};
+use crate::machine::Wake;
+use crate::packet::{Share, TrafficClass};
+use crate::trunk::Member;
+use airbraid_units::{Bytes, Duration, Instant, SeqNum};
+use std::collections::VecDeque;
+
+/// The first number on each member.
+const FIRST: SeqNum = SeqNum(1);
+/// A host that is woken for each frame at a high rate does nothing else: what is due within this waits for it.
+const COALESCE: Duration = Duration::from_micros(200);
+
+/// The sending side.
+#[derive(Debug)]
+pub struct Sender<P> {
+    pub(super) config: Config,
+    pub(super) members: Vec<MemberEnd>,
+    /// The next number of members that are gone: numbers are used once.
+    numbers: [SeqNum; MEMBERS_MAX],
+    pub(super) queue: Queue<P>,
+    pub(super) store: Store<P>,
+    /// Packets to be sent again.
+    pub(super) resend: VecDeque<PacketId>,
+    /// The far end's clock less ours, and an unknown constant delay \[us\].
+    pub(super) offset_us: Option<u32>,
+    /// How long a packet may wait before its flow is told.
+    pub(super) target: Duration,
+    /// When a member that has to wait may send.
+    pub(super) pace_at: Option<Instant>,
+    pub(super) counts: Counts,
+    pub(super) outputs: VecDeque<Output<P>>,
+}
+
+impl<P: Share> Sender<P> {
+    /// One without members.
+    pub fn new(config: Config) -> Self {
+        Self {
+            config,
+            members: Vec::new(),
+            numbers: [FIRST; MEMBERS_MAX],
+            queue: Queue::new(config.policy.queue_limit as usize),
+            store: Store::new(),
+            resend: VecDeque::new(),
+            offset_us: None,
+            target: config.policy.tunnel.target,
+            pace_at: None,
+            counts: Counts::default(),
+            outputs: VecDeque::with_capacity(8),
+        }
+    }
+
+    /// The place of a member in the list.
+    pub(super) fn index_of(&self, member: Member) -> Option<usize> {
+        self.members.iter().position(|end| end.id == member)
+    }
+
+    /// A member is there, or is configured anew.
+    pub fn add_member(&mut self, now: Instant, member: Member, config: MemberConfig) {
+        let number = usize::from(member.0);
+        if number >= MEMBERS_MAX {
+            self.counts.strange += 1;
+            return;
+        }
+        if let Some(index) = self.index_of(member) {
+            let end = &mut self.members[index];
+            end.config = config;
+            end.path.set_cap(config.rate_cap.map(|rate| rate.as_bps()));
+            if end.state == MemberState::Exhausted {
+                end.state = MemberState::Probing;
+            }
+            return;
+        }
+        self.members.push(MemberEnd::new(now, member, config, self.numbers[number]));
+        self.members.sort_by_key(|end| end.id);
+    }
+
+    /// A member is gone: what is on it is sent again elsewhere.
+    pub fn remove_member(&mut self, now: Instant, member: Member) {
+        let Some(index) = self.index_of(member) else { return };
+        self.lose_all(now, index);
+        let mut end = self.members.remove(index);
+        self.numbers[usize::from(member.0)] = end.ledger.next();
+        while let Some(sent) = end.ledger.pop_decided(Instant::MAX) {
+            if let Content::Packet(id) = sent.content {
+                self.store.unname(id);
+            }
+        }
+    }
+
+    /// A packet comes.
+    pub fn on_packet(&mut self, now: Instant, packet: P) {
+        self.counts.offered += 1;
+        let (refused, mark) = self.queue.add(now, packet);
+        self.counts.marked += u64::from(mark);
+        if let Some((packet, why)) = refused {
+            let reason = match why {
+                Refused::Full => DropReason::QueueFull,
+                Refused::Managed => DropReason::Managed,
+            };
+            self.drop(packet, reason);
+        }
+    }
+
+    /// The host could not send a frame.
+    pub fn on_refused(&mut self, now: Instant, member: Member, number: SeqNum) {
+        let Some(index) = self.index_of(member) else { return };
+        self.members[index].on_refused(now);
+        self.lose(now, index, number);
+    }
+
+    /// The far end has begun a new life: it has nothing of what is on its way, and its clock is another.
+    pub fn on_far_restart(&mut self, now: Instant) {
+        self.offset_us = None;
+        for index in 0..self.members.len() {
+            self.members[index].path.forget_delays();
+            self.members[index].newest = None;
+            self.lose_all(now, index);
+        }
+    }
+
+    pub(super) fn drop(&mut self, packet: P, reason: DropReason) {
+        self.counts.dropped[reason as usize] += 1;
+        self.outputs.push_back(Output::Dropped { packet, reason });
+    }
+
+    /// How long a packet of a class is worth sending.
+    pub(super) fn persistence(&self, class: TrafficClass) -> Duration {
+        match class {
+            TrafficClass::Bulk => self.config.policy.tunnel.persistence,
+            TrafficClass::RealTime => self.config.policy.tunnel.persistence_real_time,
+        }
+    }
+
+    /// A frame is held to be lost; its packet is sent again unless another copy is on the way.
+    pub(super) fn lose(&mut self, now: Instant, index: usize, number: SeqNum) {
+        let end = &mut self.members[index];
+        let Some(sent) = end.ledger.decide(number, Fate::Lost(now)) else { return };
+        end.lost_bytes += u64::from(sent.bytes);
+        end.counted.lost += 1;
+        end.count_fate(true);
+        let Content::Packet(id) = sent.content else { return };
+        let entry = self.store.get_mut(id);
+        entry.copies -= 1;
+        if entry.copies == 0 && entry.packet.is_some() && !entry.is_queued {
+            entry.is_queued = true;
+            self.store.name(id);
+            self.resend.push_back(id);
+        }
+    }
+
+    /// Everything on a member is held to be lost.
+    pub(super) fn lose_all(&mut self, now: Instant, index: usize) {
+        let numbers: Vec<SeqNum> = self.members[index]
+            .ledger
+            .numbers()
+            .filter(|(_, sent)| sent.fate == Fate::OnTheWay)
+            .map(|(number, _)| number)
+            .collect();
+        for number in numbers {
+            self.lose(now, index, number);
+        }
+    }
+
+    /// A member is held not to work.
+    pub(super) fn suspect(&mut self, now: Instant, index: usize) {
+        self.members[index].suspect(now);
+        self.lose_all(now, index);
+    }
+
+    /// Sends a packet of the store on a member.
+    pub(super) fn transmit(&mut self, now: Instant, index: usize, id: PacketId, is_first: bool) {
+        let entry = self.store.get_mut(id);
+        let Some(packet) = entry.packet.as_ref().map(Share::share) else { return };
+        entry.copies += 1;
+        let (place, mark) = (entry.place, entry.mark);
+        self.store.name(id);
+        let end = &mut self.members[index];
+        let mut frame = Frame::Data { header: Header { place, ..Header::default() }, packet };
+        let bytes = end.on_wire(frame.len());
+        let due_us = end.path.on_sent(now, bytes);
+        if end.is_idle {
+            end.idles = end.idles.wrapping_add(1);
+            end.is_idle = false;
+        }
+        let number = end.ledger.push(now, bytes as u32, due_us, end.idles, Content::Packet(id));
+        if let Frame::Data { header, .. } = &mut frame {
+            header.number = number;
+        }
+        end.sent_at = now;
+        end.counted.sent += 1;
+        let kind = if is_first { &mut end.counted.data_bytes } else { &mut end.counted.repeated_bytes };
+        *kind = *kind + Bytes::new(bytes);
+        end.counted.sent_bytes = end.counted.sent_bytes + Bytes::new(bytes);
+        end.check_quota();
+        self.outputs.push_back(Output::Transmit { member: end.id, frame, mark });
+    }
+
+    /// Asks the far end on a member.
+    fn ask(&mut self, now: Instant, index: usize) {
+        let end = &mut self.members[index];
+        let probe = Probe { epoch: self.config.epoch, ..Probe::default() };
+        let frame: Frame<P> = Frame::Probe(probe);
+        let bytes = end.on_wire(frame.len());
+        let due_us = end.path.on_sent(now, bytes);
+        let number = end.ledger.push(now, bytes as u32, due_us, end.idles, Content::Probe);
+        end.sent_at = now;
+        self.send_control(index, Frame::Probe(Probe { number, ..probe }));
+    }
+
+    /// Sends a frame that carries no packet.
+    pub(super) fn send_control(&mut self, index: usize, frame: Frame<P>) {
+        let end = &mut self.members[index];
+        let bytes = Bytes::new(end.on_wire(frame.len()));
+        end.counted.control_bytes = end.counted.control_bytes + bytes;
+        end.counted.sent_bytes = end.counted.sent_bytes + bytes;
+        self.outputs.push_back(Output::Transmit { member: end.id, frame, mark: false });
+    }
+
+    /// Asks what is due to be asked; members that do not answer are suspected.
+    pub fn ask_due(&mut self, now: Instant) {
+        for index in 0..self.members.len() {
+            let end = &mut self.members[index];
+            if end.question_at().is_none_or(|(at, _)| at > now) {
+                continue;
+            }
+            if !end.is_active() {
+                // Nothing is kept for those that do not answer but the probes of a round trip.
+                self.lose_old(now, index);
+            }
+            if self.members[index].on_question(now) {
+                self.suspect(now, index);
+                self.members[index].on_question(now);
+            }
+            self.ask(now, index);
+        }
+    }
+
+    /// Forgets the fate of frames that was decided long ago.
+    fn lose_old(&mut self, now: Instant, index: usize) {
+        let until = now.saturating_sub(self.members[index].memory());
+        let old: Vec<SeqNum> = self.members[index]
+            .ledger
+            .numbers()
+            .filter(|(_, sent)| sent.fate == Fate::OnTheWay && sent.at < until)
+            .map(|(number, _)| number)
+            .collect();
+        for number in old {
+            self.lose(now, index, number);
+        }
+        self.forget(now, index);
+    }
+
+    /// Forgets frames whose fate is known.
+    pub(super) fn forget(&mut self, now: Instant, index: usize) {
+        let until = now.saturating_sub(self.members[index].memory());
+        while let Some(sent) = self.members[index].ledger.pop_decided(until) {
+            if let Content::Packet(id) = sent.content {
+                self.store.unname(id);
+            }
+        }
+    }
+
+    /// The earliest timer.
+    pub fn wake(&self, now: Instant) -> Option<Wake> {
+        let pace = self.pace_at.map(|at| Wake { at: at.max(now.saturating_add(COALESCE)), why: "tunnel.pace" });
+        let questions = self.members.iter().filter_map(MemberEnd::question_at);
+        questions.map(|(at, why)| Wake { at, why }).chain(pace).min_by_key(|wake| wake.at)
+    }
+}

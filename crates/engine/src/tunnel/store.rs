@@ -1,0 +1,93 @@
+//! Packets that were sent and are not settled: one entry each, however many copies are on the way.
+//!
+//! An entry is named by those who may still hear of it: the frames in the members' ledgers, and the queue of packets to
+//! be sent again. It is free when none of them is left.
+
+use super::frame::Place;
+use airbraid_units::Instant;
+
+/// The name of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketId(u32);
+
+/// A packet that was sent.
+#[derive(Debug)]
+pub struct Outstanding<P> {
+    /// None once it is settled.
+    pub packet: Option<P>,
+    /// Its place in its flow.
+    pub place: Place,
+    /// When the host gave it.
+    pub since: Instant,
+    /// Whether it says that it met congestion.
+    pub mark: bool,
+    /// Whether it waits to be sent again.
+    pub is_queued: bool,
+    /// Copies on the way that are not held to be lost.
+    pub copies: u16,
+    /// Who names it.
+    names: u16,
+}
+
+/// The entries.
+#[derive(Debug)]
+pub struct Store<P> {
+    entries: Vec<Outstanding<P>>,
+    free: Vec<u32>,
+    unsettled: usize,
+}
+
+impl<P> Store<P> {
+    /// None.
+    pub const fn new() -> Self {
+        Self { entries: Vec::new(), free: Vec::new(), unsettled: 0 }
+    }
+
+    /// Packets that are not settled.
+    pub const fn unsettled(&self) -> usize {
+        self.unsettled
+    }
+
+    /// A packet that is about to be sent for the first time; nobody names it yet.
+    pub fn add(&mut self, packet: P, place: Place, since: Instant, mark: bool) -> PacketId {
+        self.unsettled += 1;
+        let entry = Outstanding { packet: Some(packet), place, since, mark, is_queued: false, copies: 0, names: 0 };
+        if let Some(id) = self.free.pop() {
+            self.entries[id as usize] = entry;
+            return PacketId(id);
+        }
+        self.entries.push(entry);
+        PacketId((self.entries.len() - 1) as u32)
+    }
+
+    /// An entry.
+    pub fn get(&self, id: PacketId) -> &Outstanding<P> {
+        &self.entries[id.0 as usize]
+    }
+    /// The same, to be changed.
+    pub fn get_mut(&mut self, id: PacketId) -> &mut Outstanding<P> {
+        &mut self.entries[id.0 as usize]
+    }
+
+    /// One more names it.
+    pub fn name(&mut self, id: PacketId) {
+        self.entries[id.0 as usize].names += 1;
+    }
+
+    /// One less names it; the entry is free when it was the last.
+    pub fn unname(&mut self, id: PacketId) {
+        let entry = &mut self.entries[id.0 as usize];
+        entry.names -= 1;
+        if entry.names == 0 {
+            debug_assert!(entry.packet.is_none(), "an entry that nobody names is settled");
+            self.free.push(id.0);
+        }
+    }
+
+    /// The far end has it, or nobody wants it any more: gives the packet, once.
+    pub fn settle(&mut self, id: PacketId) -> Option<P> {
+        let packet = self.entries[id.0 as usize].packet.take();
+        self.unsettled -= usize::from(packet.is_some());
+        packet
+    }
+}

@@ -1,0 +1,186 @@
+//! What has come on one member, and what is to be said of it.
+
+use super::frame::{RUNS_MAX, Report, Run};
+use crate::trunk::Member;
+use airbraid_units::{Instant, SeqNum};
+use arrayvec::ArrayVec;
+
+/// What has come is reported so often. Feedback is lost like anything else: at 10 % each, one frame in 10^8 is then sent again for
+/// nothing.
+const REPEATS: usize = 8;
+
+/// A run of numbers that came.
+#[derive(Clone, Copy, Debug)]
+struct Came {
+    first: SeqNum,
+    last: SeqNum,
+}
+
+/// The receiving side of one member.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// The newest last.
+    runs: ArrayVec<Came, RUNS_MAX>,
+    newest_at: Instant,
+    /// The newest number at each of the last feedback frames, the oldest first.
+    reported: ArrayVec<SeqNum, REPEATS>,
+    /// Whether something is missing that was not when feedback went out last.
+    pub has_new_hole: bool,
+}
+
+impl Tally {
+    /// Whether anything has come.
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+    /// When the newest number came.
+    pub const fn newest_at(&self) -> Instant {
+        self.newest_at
+    }
+
+    /// A frame has come. Whether it is new is the session's business: it lets none pass twice.
+    pub fn on_number(&mut self, now: Instant, number: SeqNum) {
+        let Some(newest) = self.runs.last_mut() else {
+            self.runs.push(Came { first: number, last: number });
+            self.newest_at = now;
+            return;
+        };
+        match number.distance_from(newest.last) {
+            1 => {
+                newest.last = number;
+                self.newest_at = now;
+            }
+            2.. => {
+                self.has_new_hole = true;
+                self.newest_at = now;
+                self.insert(self.runs.len(), number);
+            }
+            _ => self.fill(number),
+        }
+    }
+
+    /// A number that is older than the newest.
+    fn fill(&mut self, number: SeqNum) {
+        let Some(index) = self.runs.iter().rposition(|run| !number.is_before(run.first)) else {
+            // Before all that is remembered: of use only if it joins the oldest.
+            if let Some(oldest) = self.runs.first_mut()
+                && oldest.first.prev() == number
+            {
+                oldest.first = number;
+            } else if !self.runs.is_full() {
+                self.insert(0, number);
+            }
+            return;
+        };
+        let above = self.runs.get(index + 1).copied();
+        let run = &mut self.runs[index];
+        if !number.is_after(run.last) {
+            return;
+        }
+        let joins_below = run.last.next() == number;
+        let joins_above = above.is_some_and(|above| above.first == number.next());
+        match (joins_below, joins_above) {
+            (true, true) => {
+                run.last = above.map_or(number, |above| above.last);
+                self.runs.remove(index + 1);
+            }
+            (true, false) => run.last = number,
+            (false, true) => self.runs[index + 1].first = number,
+            (false, false) => self.insert(index + 1, number),
+        }
+    }
+
+    /// A run of its own at a place; the oldest is forgotten if there is no room.
+    fn insert(&mut self, mut index: usize, number: SeqNum) {
+        if self.runs.is_full() {
+            self.runs.remove(0);
+            index = index.saturating_sub(1);
+        }
+        self.runs.insert(index, Came { first: number, last: number });
+    }
+
+    /// What to say now, and that it was said.
+    pub fn report(&mut self, now: Instant, member: Member) -> Option<Report> {
+        let newest = self.runs.last()?.last;
+        // Everything above what was the newest so many reports ago.
+        let floor = if self.reported.is_full() { self.reported.remove(0) } else { self.runs[0].first.prev() };
+        self.reported.push(newest);
+        self.has_new_hole = false;
+        let mut report = Report { member, newest, ..Report::default() };
+        let mut above: Option<SeqNum> = None;
+        for run in self.runs.iter().rev() {
+            if !run.last.is_after(floor) && above.is_some() {
+                break;
+            }
+            // Without news the newest number alone.
+            let first = match (run.first.is_after(floor), run.last.is_after(floor)) {
+                (true, _) => run.first,
+                (false, true) => floor.next(),
+                (false, false) => run.last,
+            };
+            let gap = above.map_or(0, |above| above.0.wrapping_sub(run.last.0).wrapping_sub(1));
+            report.runs.push(Run { gap, len: run.last.0.wrapping_sub(first.0).wrapping_add(1).max(1) });
+            above = Some(first);
+        }
+        let age = now.saturating_since(self.newest_at).as_micros();
+        report.age_us = u32::try_from(age).unwrap_or(u32::MAX).min((1 << 24) - 1);
+        Some(report)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn numbers(report: &Report) -> BTreeSet<u32> {
+        let mut numbers = BTreeSet::new();
+        let mut next = report.newest;
+        for run in &report.runs {
+            next = SeqNum(next.0.wrapping_sub(run.gap));
+            for _ in 0..run.len {
+                numbers.insert(next.0);
+                next = next.prev();
+            }
+        }
+        numbers
+    }
+
+    proptest! {
+        #[test]
+        fn a_report_says_what_has_come_and_nothing_else(
+            batches in prop::collection::vec(prop::collection::vec(0u32..60, 1..12), 1..6)
+        ) {
+            let mut tally = Tally::default();
+            let mut came = BTreeSet::new();
+            for batch in batches {
+                for number in batch {
+                    // Numbers are used once.
+                    if came.insert(number) {
+                        tally.on_number(Instant::ZERO, SeqNum(number));
+                    }
+                }
+                let report = tally.report(Instant::ZERO, Member(0)).expect("something has come");
+                let said = numbers(&report);
+                prop_assert!(said.is_subset(&came), "{said:?} of {came:?}");
+                prop_assert_eq!(Some(&report.newest.0), came.last());
+                // Five reports of at most 12 holes each: nothing is left out for want of room or age, but what came
+                // before the oldest run that is remembered.
+                if tally.runs.len() < RUNS_MAX {
+                    prop_assert_eq!(said, came.clone());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_said_often_enough_is_left_out() {
+        let mut tally = Tally::default();
+        for number in 0..100 {
+            tally.on_number(Instant::ZERO, SeqNum(number));
+            let report = tally.report(Instant::ZERO, Member(0)).unwrap();
+            assert!(report.runs[0].len <= 9, "{report:?}");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! A `[[trunk]]` with `over = "links"`: which links between two nodes form one, and what is said of each.
+
+use super::{between, policy, position};
+use crate::scenario::error::Complaint;
+use crate::scenario::reader::{self, View, quantity};
+use crate::scenario::spec::{Link, Tunnel, TunnelMember};
+use crate::scenario::tree::{Data, Value};
+use airbraid_engine::trunk::Distributor;
+use airbraid_engine::tunnel::{MEMBERS_MAX, MemberConfig};
+use airbraid_units::Bytes;
+
+/// Packets that wait before the members where nothing else is said: half a second of 24 Mbit/s, and the delay control of the
+/// queue ends it long before.
+pub(crate) const QUEUE: (u32, &str) = (1_000, "packets; docs/models/tunnel.md");
+
+pub(super) fn read(view: &View<'_>, name: String, nodes: &[String], links: &[Link], others: &[Tunnel]) -> Tunnel {
+    let ends = between(view, nodes);
+    let policy = policy::read(view.sub("policy"), QUEUE);
+    let by_time = policy.distributor == Distributor::EarliestDelivery;
+    let help = "write distributor = \"earliest_delivery\"";
+    view.require(by_time, "policy", || "over links each packet goes where it arrives first".to_owned(), help);
+    let members = ends.map(|ends| members(view, ends, links)).unwrap_or_default();
+    let tunnel = Tunnel { name, between: ends.unwrap_or_default(), members, policy };
+    for other in others {
+        let shared = tunnel.members.iter().any(|one| other.members.iter().any(|two| one.link == two.link));
+        let message = || format!("trunks `{}` and `{}` use the same link", other.name, tunnel.name);
+        view.require(!shared, "members", message, "a link is a member of one trunk");
+    }
+    tunnel
+}
+
+fn members(view: &View<'_>, ends: [usize; 2], links: &[Link]) -> Vec<TunnelMember> {
+    let joins = |link: &Link| link.between == ends || link.between == [ends[1], ends[0]];
+    let of = |link| TunnelMember { link, config: MemberConfig::default() };
+    let all = || links.iter().enumerate().filter(|(_, link)| joins(link)).map(|(index, _)| of(index)).collect();
+    let mut members: Vec<TunnelMember> = Vec::new();
+    match view.optional("members", "every link between the ends", reader::list) {
+        None => members = all(),
+        Some(given) => {
+            for item in given {
+                match member(view, item, links, ends) {
+                    Ok(one) if members.iter().any(|other| other.link == one.link) => {
+                        view.cx.complain(item.place, Complaint::new("a link is a member once", "leave the second out"));
+                    }
+                    Ok(one) => members.push(one),
+                    Err(complaint) => view.cx.complain(item.place, complaint),
+                }
+            }
+        }
+    }
+    let some = (1..=MEMBERS_MAX).contains(&members.len());
+    let message = || format!("a trunk over links has 1 to {MEMBERS_MAX} members, this has {}", members.len());
+    view.require(some, "members", message, "add [[link]] tables between its ends");
+    members
+}
+
+/// `"lte"`, or `{ link = "lte", backup = true }`.
+fn member(view: &View<'_>, item: &Value, links: &[Link], ends: [usize; 2]) -> Result<TunnelMember, Complaint> {
+    let find = |given: &str| {
+        let names: Vec<String> = links.iter().map(|link| link.name.clone()).collect();
+        let index = position(given, "link", &names)?;
+        let pair = links[index].between;
+        if pair == ends || pair == [ends[1], ends[0]] {
+            return Ok(index);
+        }
+        Err(Complaint::new(format!("link `{given}` does not join the ends of this trunk"), "name one that does"))
+    };
+    let Data::Table(table) = &item.data else {
+        return Ok(TunnelMember { link: find(&reader::text(item)?)?, config: MemberConfig::default() });
+    };
+    let name = match table.get("link").map(|value| &value.data) {
+        Some(Data::Text(name)) => name.clone(),
+        _ => "?".to_owned(),
+    };
+    let inner = View::new(view.cx, format!("{}.{name}", view.path_of("members")), item.place, Some(table));
+    let link = inner.required("link", "\"lte\"", |value| find(&reader::text(value)?)).unwrap_or_default();
+    let default = MemberConfig::default();
+    let config = MemberConfig {
+        tier: inner.count("tier", 0, "the first").min(u32::from(u8::MAX)) as u8,
+        is_backup: inner.flag("backup", false, "it works with the others"),
+        quota: inner.optional("quota", "none", quantity::<Bytes>),
+        rate_cap: inner.optional("rate_cap", "none", quantity),
+        overhead: inner.quantity("overhead", default.overhead, "IPv4, UDP and a sealed frame"),
+    };
+    inner.finish();
+    Ok(TunnelMember { link, config })
+}
