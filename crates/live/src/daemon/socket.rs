@@ -7,7 +7,7 @@
 use nix::errno::Errno;
 use nix::sys::socket::{
     AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, MultiHeaders, SetSockOpt, SockFlag, SockType,
-    SockaddrStorage, bind, connect, getsockname, getsockopt, recvmmsg, sendmmsg, setsockopt, socket, sockopt,
+    SockaddrStorage, bind, connect, getsockopt, recvmmsg, sendmmsg, setsockopt, socket, sockopt,
 };
 use std::ffi::OsString;
 use std::io::{IoSlice, IoSliceMut};
@@ -130,7 +130,6 @@ pub enum Refused {
 pub struct Socket {
     fd: OwnedFd,
     is_v4: bool,
-    port: u16,
     incoming: MultiHeaders<SockaddrStorage>,
     outgoing: MultiHeaders<SockaddrStorage>,
 }
@@ -160,8 +159,6 @@ impl Socket {
         }
         let any: IpAddr = if is_v4 { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
         bind(fd.as_raw_fd(), &SockaddrStorage::from(SocketAddr::new(any, port)))?;
-        let bound = getsockname::<SockaddrStorage>(fd.as_raw_fd())?;
-        let port = bound.as_sockaddr_in().map(|at| at.port()).or(bound.as_sockaddr_in6().map(|at| at.port()));
         let space = if is_v4 {
             nix::cmsg_space!(u8, libc::in_pktinfo)
         } else {
@@ -169,17 +166,12 @@ impl Socket {
         };
         let incoming = MultiHeaders::preallocate(BATCH, Some(space.clone()));
         let outgoing = MultiHeaders::preallocate(BATCH, Some(space));
-        Ok(Self { fd, is_v4, port: port.unwrap_or(0), incoming, outgoing })
+        Ok(Self { fd, is_v4, incoming, outgoing })
     }
 
     /// Whether it speaks IPv4, and not IPv6.
     pub fn is_v4(&self) -> bool {
         self.is_v4
-    }
-
-    /// The port that it has.
-    pub fn port(&self) -> u16 {
-        self.port
     }
 
     /// Takes what has come, at most one system call's worth; gives how many there were.
@@ -342,6 +334,12 @@ fn beside(said: impl Iterator<Item = ControlMessageOwned>) -> (Option<IpAddr>, u
 #[cfg(test)]
 mod tests {
     use super::*;
+    use nix::sys::socket::getsockname;
+
+    fn port(socket: &Socket) -> u16 {
+        let bound = getsockname::<SockaddrStorage>(socket.fd.as_raw_fd()).unwrap();
+        std_address(&bound).unwrap().port()
+    }
 
     fn talk(is_v4: bool) {
         let mut here = Socket::open(None, is_v4, 0).unwrap();
@@ -353,7 +351,7 @@ mod tests {
             batch.bytes.extend([number; 3].iter().take(1 + usize::from(number % 3)));
             let range = (start, batch.bytes.len());
             let source = (number % 2 == 0).then_some(lo);
-            batch.datagrams.push(Outgoing { to: SocketAddr::new(lo, there.port()), source, tos, range, tag: number });
+            batch.datagrams.push(Outgoing { to: SocketAddr::new(lo, port(&there)), source, tos, range, tag: number });
         }
         // Longer than a datagram can be.
         let range = (0, batch.bytes.len() + 65_530);
@@ -366,7 +364,7 @@ mod tests {
         let (mut room, mut seen) = (Room::new(), Vec::new());
         while there.receive(&mut room).unwrap() > 0 {
             for came in room.datagrams() {
-                assert_eq!(came.from, SocketAddr::new(lo, here.port()));
+                assert_eq!(came.from, SocketAddr::new(lo, port(&here)));
                 assert_eq!(came.to, Some(lo));
                 seen.push((came.bytes.to_vec(), came.tos));
             }
