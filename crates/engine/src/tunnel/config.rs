@@ -22,7 +22,8 @@ pub struct Settings {
     pub persistence_real_time: Duration,
     /// Packets of real-time class up to this length go on two members; zero: none.
     pub duplicate: Bytes,
-    /// How long a bulk packet may wait in the queue before its flow is told to slow down, beside what uneven members need.
+    /// How long a bulk packet may wait in the queue before its flow is told to slow down, beside what uneven members and
+    /// their round trips need.
     pub target: Duration,
 }
 
@@ -36,7 +37,7 @@ impl Default for Settings {
             // Voice and games are below, video is not.
             duplicate: Bytes::new(300),
             // Measured, docs/models/tunnel.md: shorter loses TCP throughput on short paths, longer only adds delay.
-            target: Duration::from_millis(20),
+            target: Duration::from_millis(30),
         }
     }
 }

@@ -11,11 +11,14 @@ use super::sender::Sender;
 use super::store::PacketId;
 use super::{DropReason, MEMBERS_MAX};
 use crate::packet::{Share, TrafficClass};
+use crate::trunk::Member;
 use airbraid_units::{Duration, Instant};
 use arrayvec::ArrayVec;
 
 /// What a packet is reckoned as where none is at hand \[byte\].
 const TYPICAL: u64 = super::path::FULL;
+/// What feedback is reckoned as \[byte\].
+const SHORT: u64 = 128;
 /// A slower member is worth so much more delay as it adds to the rate: 4 ms for each percent \[ms\].
 const PRICE_MS: u64 = 400;
 /// A tier further up is worth so much more delay \[us\].
@@ -37,18 +40,30 @@ impl<P: Share> Sender<P> {
     fn candidates(&self, now: Instant, bytes: u64) -> Candidates {
         let works = |end: &&MemberEnd| end.is_active() && end.has_room(now);
         let has_main = self.members.iter().any(|end| end.is_active() && !end.config.is_backup);
+        let hope = self.hope();
         let mut candidates = Candidates::new();
         for (index, end) in self.members.iter().enumerate() {
             if !works(&end) || (has_main && end.config.is_backup) {
                 continue;
             }
-            if let Some(arrival_us) = end.path.arrival_us(now, bytes) {
+            let rate = hoped(end, hope);
+            if let Some(arrival_us) = end.path.arrival_us(now, bytes, rate) {
                 let arrival_us = arrival_us + i64::from(end.config.tier) * TIER_US;
-                candidates.push(Candidate { arrival_us, rate: end.path.rate(), index });
+                candidates.push(Candidate { arrival_us, rate, index });
             }
         }
         candidates.sort_by_key(|candidate| (candidate.arrival_us, candidate.index));
         candidates
+    }
+
+    /// The rate that a member may have whose rate is not known: that of the fastest. Otherwise it would never be tried.
+    fn hope(&self) -> u64 {
+        self.members.iter().filter(|end| end.is_active()).map(|end| end.path.rate()).max().unwrap_or(0)
+    }
+
+    /// The members that work, the one first by which a short frame is there first.
+    pub(super) fn fastest(&self, now: Instant) -> ArrayVec<Member, MEMBERS_MAX> {
+        self.candidates(now, SHORT).iter().map(|candidate| self.members[candidate.index].id).collect()
     }
 
     /// Sends whatever can be sent now.
@@ -142,27 +157,35 @@ impl<P: Share> Sender<P> {
         }
     }
 
-    /// Reckons anew how long a packet may wait: the policy's target, and what the members that are worth it need.
+    /// Reckons anew how long a packet may wait: the policy's target, what the members that are worth it need, and half a round
+    /// trip, because CUBIC goes back to 0.7 of its window (RFC 9438) and must find the links occupied still.
     pub(super) fn set_target(&mut self) {
-        let mut members: ArrayVec<(i64, u64), MEMBERS_MAX> = ArrayVec::new();
+        let hope = self.hope();
+        let mut members: ArrayVec<(i64, u64, u64), MEMBERS_MAX> = ArrayVec::new();
         for end in self.members.iter().filter(|end| end.is_active()) {
             if let Some((delay, _)) = end.path.delay_least() {
-                let arrival = delay + end.path.time_for(TYPICAL).as_micros() as i64;
-                members.push((arrival, end.path.rate()));
+                let rate = hoped(end, hope);
+                let rtt_us = end.path.rtt().map_or(0, |(rtt, _)| rtt.as_micros());
+                members.push((delay + (TYPICAL * 8_000_000 / rate.max(1)) as i64, rate, rtt_us));
             }
         }
         members.sort_unstable();
-        let mut skew_us = 0;
-        let mut faster = members.first().map_or(0, |first| first.1);
-        for &(arrival, rate) in members.iter().skip(1) {
-            let more = arrival - members[0].0;
-            if more as u64 * faster <= PRICE_MS * 1_000 * rate {
+        let (mut skew_us, mut rtt_us, mut faster) = (0, 0, 0);
+        for &(arrival, rate, rtt) in &members {
+            let more = (arrival - members[0].0) as u64;
+            if more * faster <= PRICE_MS * 1_000 * rate {
                 skew_us = more;
+                rtt_us = rtt_us.max(rtt);
             }
             faster += rate;
         }
-        self.target = self.config.policy.tunnel.target + Duration::from_micros(skew_us.max(0) as u64);
+        self.target = self.config.policy.tunnel.target + Duration::from_micros(skew_us + rtt_us / 2);
     }
+}
+
+/// The rate of a member, or what may be hoped for.
+fn hoped(end: &MemberEnd, hope: u64) -> u64 {
+    if end.path.is_measured() { end.path.rate() } else { hope.max(end.path.rate()) }
 }
 
 /// What a member carries in a time \[byte\].

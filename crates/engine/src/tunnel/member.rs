@@ -20,17 +20,17 @@ use airbraid_units::{BitRate, Bytes, Duration, Instant, SeqNum};
 
 /// A frame is not missed before it is so late: what timers of hosts and the media below them do.
 const LATE: Duration = Duration::from_millis(10);
-/// The same before the rate is known.
-const LATE_AT_FIRST: Duration = Duration::from_millis(100);
+/// The same before the rate is known, beside a quarter of a round trip.
+const LATE_AT_FIRST: Duration = Duration::from_millis(30);
 /// The far end's feedback may be so much later than the frame.
 const FEEDBACK: Duration = Duration::from_millis(20);
-/// A member that is silent for so long beyond that, with three frames on the way, is suspected. A burst of losses at
+/// A member that is silent for so long beyond that, with some frames on the way, is suspected. A burst of losses at
 /// 20 Mbit/s is much shorter, and TCP's shortest timer much longer.
 const SILENCE: Duration = Duration::from_millis(30);
 /// Or for as long as so many frames take, if that is longer.
 const SILENT_FRAMES: u64 = 8;
-/// Nothing is concluded from fewer missing frames.
-pub const MISSING_MIN: usize = 3;
+/// Nothing is concluded from fewer missing frames: three in a row are a burst of losses.
+pub const MISSING_MIN: usize = 4;
 /// Questions without an answer, one after the other, after which it is suspected whatever else is known.
 pub const QUESTIONS_MAX: u8 = 3;
 /// The first probe of a member that does not answer is repeated after this.
@@ -142,7 +142,8 @@ impl MemberEnd {
     /// How late a frame is held to be lost, beyond its path's shortest delay and the time that it had to wait \[us\].
     pub fn late_us(&self) -> i64 {
         let deviation = self.path.delay_least().map_or(0, |(_, deviation)| 4 * deviation);
-        let base = if self.path.is_measured() { LATE } else { LATE_AT_FIRST };
+        let quarter = || self.path.rtt().map_or(Duration::ZERO, |(rtt, _)| rtt / 4);
+        let base = if self.path.is_measured() { LATE } else { LATE_AT_FIRST + quarter() };
         deviation + (base + self.tolerance()).as_micros() as i64
     }
     /// How much later still a member is silent \[us\].

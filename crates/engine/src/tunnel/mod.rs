@@ -211,14 +211,22 @@ impl<P: Share> Tunnel<P> {
         let Sender { counts, outputs, .. } = &mut self.sender;
         self.receiver.order.on_timeout(now, counts, |ordered| hand_up(outputs, ordered));
         self.sender.ask_due(now);
-        while let Some((member, feedback)) =
-            self.receiver.take_feedback(now, |member| self.sender.index_of(member).is_some())
-        {
-            if let Some(index) = self.sender.index_of(member) {
-                self.sender.send_control(index, Frame::Feedback(feedback));
-            }
+        if self.receiver.feedback_at().is_some_and(|at| at <= now) {
+            self.send_feedback(now);
         }
         self.sender.pump(now);
+    }
+}
+
+impl<P: Share> Tunnel<P> {
+    fn send_feedback(&mut self, now: Instant) {
+        let best = self.sender.fastest(now);
+        let Some((carriers, feedback)) = self.receiver.take_feedback(now, &best) else { return };
+        for member in carriers {
+            if let Some(index) = self.sender.index_of(member) {
+                self.sender.send_control(index, Frame::Feedback(feedback.clone()));
+            }
+        }
     }
 }
 

@@ -109,6 +109,9 @@ pub struct Path {
     release: Instant,
     /// When the link has done what it was sent, as far as known.
     served: Instant,
+    /// When the last frame left, and the bytes sent with it.
+    last: (Instant, u64),
+    total: u64,
     mark: Option<Mark>,
 }
 
@@ -130,6 +133,8 @@ impl Path {
             drained_least: i64::MAX,
             release: Instant::ZERO,
             served: Instant::ZERO,
+            last: (Instant::ZERO, 0),
+            total: 0,
             mark: None,
         }
     }
@@ -146,9 +151,9 @@ impl Path {
         let rate = if self.rate == 0 { guess } else { self.rate };
         rate.clamp(RATE_MIN, self.cap)
     }
-    /// Whether a rate was ever measured.
-    pub const fn is_measured(&self) -> bool {
-        self.rate > 0
+    /// Whether its rate is known, and not only bounded from below.
+    pub fn is_measured(&self) -> bool {
+        self.phase != Phase::Startup
     }
     /// The shortest round trip of late \[ns\]; before any, a tenth of a second.
     fn rtt_least_ns(&self) -> u64 {
@@ -205,13 +210,11 @@ impl Path {
         self.release
     }
 
-    /// When a frame of `bytes` that is given to the member now would come, by a clock that all members share \[us\];
-    /// none before anything was measured.
-    pub fn arrival_us(&self, now: Instant, bytes: u64) -> Option<i64> {
-        let wait = self.release.saturating_since(now) + self.time_for(bytes);
-        let (delay, _) = self.delay?;
-        let least = self.delay_least.get()?;
-        Some(wait.as_micros() as i64 + delay.max(least))
+    /// When a frame of `bytes` that is given to the member now would come if its rate were `rate`, by a clock that all
+    /// members share \[us\]; none before any delay was measured.
+    pub fn arrival_us(&self, now: Instant, bytes: u64, rate: u64) -> Option<i64> {
+        let wait = self.release.max(self.served).saturating_since(now) + Self::time_at(rate, bytes);
+        Some(wait.as_micros() as i64 + self.delay_least.get()?)
     }
 
     /// The present pace, as a fraction of the rate.
@@ -237,6 +240,8 @@ impl Path {
         };
         self.release = self.release.max(now.saturating_sub(burst)).saturating_add(Self::time_at(pace, bytes));
         self.served = self.served.max(now).saturating_add(self.time_for(bytes));
+        self.last = (now, bytes);
+        self.total += bytes;
         u32::try_from(self.served.saturating_since(now).as_micros()).unwrap_or(u32::MAX)
     }
 
@@ -315,6 +320,10 @@ impl Path {
         let delay = i64::from(arrival.received_us.wrapping_sub(sent_us).wrapping_sub(arrival.offset_us) as i32);
         let least = self.delay_least.learn(now, delay);
         self.queue_us = delay - least;
+        // The frame found the link occupied for so long; what was sent since comes on top.
+        let since = self.total.saturating_sub(arrival.total);
+        let found = arrival.sent_at.saturating_add(self.queue()).saturating_add(self.time_for(since));
+        self.served = found.max(self.last.0.saturating_add(self.time_for(self.last.1)));
         self.delay = Some(match self.delay {
             None => (delay, 0),
             Some((smooth, var)) => (smooth + (delay - smooth) / 4, var + ((delay - smooth).abs() - var) / 4),
@@ -363,7 +372,11 @@ impl Path {
             self.phase = Phase::Cruise;
             self.drain(now);
         } else {
-            self.rate = self.rate.max(sample.min(most));
+            // What came slowly because little was sent tells nothing.
+            let found = sample.min(most);
+            if found > self.rate() {
+                self.rate = found;
+            }
         }
     }
 

@@ -17,6 +17,8 @@ use std::collections::VecDeque;
 const QUANTUM: i64 = 1_514;
 /// A delay must last so long before it is acted on (RFC 8289, section 4.2: a worst round trip).
 const INTERVAL: Duration = Duration::from_millis(100);
+/// A delay of so many times the target is acted on at once.
+const MUCH: u64 = 3;
 /// Flows that are looked at for one packet, where not any will do.
 const LOOK: usize = 32;
 /// Buckets of both classes.
@@ -55,18 +57,24 @@ impl Control {
             return;
         }
         match (self.above_at, self.next_at) {
+            // A flow that has just begun doubles its window each round trip: it is told at once.
+            (None, _) if waited > target * MUCH => self.begin(now),
             (None, _) => self.above_at = Some(now.saturating_add(INTERVAL)),
-            (Some(at), None) if now >= at => {
-                // What slowed it down a moment ago is where to start (RFC 8289, section 5.4), a little below.
-                self.count = if self.count > 2 { self.count - 2 } else { 1 };
-                self.suffer(now);
-            }
+            (Some(at), None) if now >= at || waited > target * MUCH => self.begin(now),
             (Some(_), Some(at)) if now >= at => {
                 self.count = self.count.saturating_add(1);
                 self.suffer(at);
             }
             _ => {}
         }
+    }
+
+    /// The delay has been too long for too long.
+    fn begin(&mut self, now: Instant) {
+        self.above_at = Some(now);
+        // What slowed it down a moment ago is where to start (RFC 8289, section 5.4), a little below.
+        self.count = if self.count > 2 { self.count - 2 } else { 1 };
+        self.suffer(now);
     }
 
     /// One packet is to suffer, and the next one in `INTERVAL / sqrt(count)`.

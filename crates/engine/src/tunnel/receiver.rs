@@ -6,6 +6,7 @@ use super::tally::Tally;
 use crate::machine::Wake;
 use crate::trunk::{Member, Resequencer};
 use airbraid_units::{Duration, Instant, SeqNum};
+use arrayvec::ArrayVec;
 
 /// Feedback goes out so often at most: 200 frames of some 100 byte a second, 1 % of a trunk of 15 Mbit/s.
 const INTERVAL: Duration = Duration::from_millis(5);
@@ -17,6 +18,12 @@ const ALONE: Duration = Duration::from_millis(15);
 const ENOUGH: u32 = 2;
 /// A member on which nothing has come for so long is reported no more.
 const QUIET: Duration = Duration::from_secs(1);
+
+/// Every so manieth feedback frame goes on a member in its turn.
+const TURN: u32 = 4;
+
+/// The members that carry a feedback frame.
+pub type Carriers = ArrayVec<Member, 2>;
 
 /// The receiving side.
 #[derive(Debug)]
@@ -32,7 +39,8 @@ pub struct Receiver<P> {
     asked: Option<Member>,
     has_hole: bool,
     sent_at: Option<Instant>,
-    /// The member that carried the last feedback.
+    /// Feedback frames made, and the member that carried one in its turn last.
+    sent: u32,
     turn: usize,
     /// The order of what is delivered.
     pub order: Order<P>,
@@ -50,6 +58,7 @@ impl<P> Receiver<P> {
             asked: None,
             has_hole: false,
             sent_at: None,
+            sent: 0,
             turn: 0,
             order: Order::new(config),
         }
@@ -60,16 +69,16 @@ impl<P> Receiver<P> {
         self.far.is_some()
     }
 
-    /// A question has come; says whether the far end has begun a new life with it.
+    /// A question has come; says whether the far end has begun another life than the one that was known.
     pub fn on_probe(&mut self, now: Instant, member: Member, number: SeqNum, epoch: u32) -> bool {
-        let is_new = self.far != Some(epoch);
-        if is_new {
+        let is_other = self.far.is_some_and(|far| far != epoch);
+        if self.far != Some(epoch) {
             self.far = Some(epoch);
             self.tallies = std::array::from_fn(|_| Tally::default());
         }
         self.on_number(now, member, number);
         self.asked = Some(member);
-        is_new
+        is_other
     }
 
     /// A numbered frame has come.
@@ -104,27 +113,36 @@ impl<P> Receiver<P> {
         [feedback, self.order.wake()].into_iter().flatten().min_by_key(|wake| wake.at)
     }
 
-    /// The feedback that is due, and the member that is to carry it: the one that asks, or in turn one that has brought
-    /// something. `is_there` says which members there are.
-    pub fn take_feedback(
-        &mut self,
-        now: Instant,
-        is_there: impl Fn(Member) -> bool,
-    ) -> Option<(Member, Box<Feedback>)> {
+    /// The feedback that is due, and the members that are to carry it: the one that asks, otherwise the first of `best`, the
+    /// members that work, the fastest first; news of a loss goes on two. But now and then it goes on one that has brought
+    /// something, in turn: the fastest may have died, and who only listens does not notice.
+    pub fn take_feedback(&mut self, now: Instant, best: &[Member]) -> Option<(Carriers, Box<Feedback>)> {
         if self.feedback_at().is_none_or(|at| at > now) {
             return None;
         }
         let epoch = self.far?;
-        let in_turn = (1..=MEMBERS_MAX).map(|step| (self.turn + step) % MEMBERS_MAX);
-        let mut brought = in_turn.filter(|index| self.pending & 1 << index != 0).map(|index| Member(index as u8));
-        let carrier = self.asked.take().filter(|member| is_there(*member)).or_else(|| brought.find(|m| is_there(*m)));
+        let mut carriers = Carriers::new();
+        self.sent += 1;
+        if let Some(asked) = self.asked.take() {
+            carriers.push(asked);
+        } else if best.is_empty() || self.sent.is_multiple_of(TURN) {
+            let mut in_turn = (1..=MEMBERS_MAX).map(|step| (self.turn + step) % MEMBERS_MAX);
+            if let Some(index) = in_turn.find(|index| self.pending & 1 << index != 0) {
+                carriers.push(Member(index as u8));
+                self.turn = index;
+            }
+        }
+        let enough = if self.has_hole { 2 } else { 1 };
+        for member in best {
+            if carriers.len() < enough && !carriers.contains(member) {
+                carriers.push(*member);
+            }
+        }
         self.pending = 0;
         self.pending_frames = 0;
         self.pending_since = None;
         self.has_hole = false;
         self.sent_at = Some(now);
-        let carrier = carrier?;
-        self.turn = usize::from(carrier.0);
         let sent_at_us = (now.as_nanos() / 1_000) as u32;
         let mut feedback = Box::new(Feedback { epoch, sent_at_us, ..Feedback::default() });
         for (index, tally) in self.tallies.iter_mut().enumerate() {
@@ -132,6 +150,6 @@ impl<P> Receiver<P> {
                 feedback.reports.extend(tally.report(now, Member(index as u8)));
             }
         }
-        Some((carrier, feedback))
+        Some((carriers, feedback))
     }
 }
