@@ -49,6 +49,12 @@ pub enum Command {
     Genkey,
     /// Read a private key from standard input and print its public key
     Pubkey,
+    /// Print what completes this command's words in a shell
+    #[command(after_help = "Example:\n  airbraid completions bash > /etc/bash_completion.d/airbraid")]
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
 }
 
 const RUN_EXAMPLES: &str = "\

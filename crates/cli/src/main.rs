@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         Command::Reload(arguments) => daemon::reload(&arguments),
         Command::Genkey => daemon::genkey(),
         Command::Pubkey => daemon::pubkey(),
+        Command::Completions { shell } => print::completions(shell),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

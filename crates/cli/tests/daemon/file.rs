@@ -74,8 +74,8 @@ fn every_refusal_says_where_what_and_what_instead() {
     }
     let twice = fine() + &format!("[[peer]]\nname = \"two\"\npublic_key = \"{PUBLIC}\"\nallowed = [\"fd77::/64\"]\n");
     let (_, said) = check(&folder, &twice);
-    assert!(said.contains(":34:14: two peers have the same key"), "{said}");
-    assert!(said.contains(":35:11: fd77::/64 is behind two peers"), "{said}");
+    assert!(said.contains(":33:14: two peers have the same key"), "{said}");
+    assert!(said.contains(":34:11: fd77::/64 is behind two peers"), "{said}");
     mode(0o644);
     let (status, said) = check(&folder, &fine());
     assert_eq!(status, Some(2));
