@@ -21,6 +21,12 @@ const TYPICAL: u64 = super::path::FULL;
 const SHORT: u64 = 128;
 /// A slower member is worth so much more delay as it adds to the rate: 4 ms for each percent \[ms\].
 const PRICE_MS: u64 = 400;
+/// The queue holds what is sent in so many times the target: it is full long after the delay control has begun.
+const QUEUE_TARGETS: u64 = 6;
+/// But always so much \[byte\].
+const QUEUE_BYTES_MIN: u64 = 64 * TYPICAL;
+/// Packets that are remembered for copies.
+const EXPOSED_MAX: usize = 512;
 /// A tier further up is worth so much more delay \[us\].
 const TIER_US: i64 = 50_000;
 
@@ -40,25 +46,19 @@ impl<P: Share> Sender<P> {
     fn candidates(&self, now: Instant, bytes: u64) -> Candidates {
         let works = |end: &&MemberEnd| end.is_active() && end.has_room(now);
         let has_main = self.members.iter().any(|end| end.is_active() && !end.config.is_backup);
-        let hope = self.hope();
         let mut candidates = Candidates::new();
         for (index, end) in self.members.iter().enumerate() {
             if !works(&end) || (has_main && end.config.is_backup) {
                 continue;
             }
-            let rate = hoped(end, hope);
-            if let Some(arrival_us) = end.path.arrival_us(now, bytes, rate) {
+            let rate = end.path.rate();
+            if let Some(arrival_us) = end.path.arrival_us(now, bytes) {
                 let arrival_us = arrival_us + i64::from(end.config.tier) * TIER_US;
                 candidates.push(Candidate { arrival_us, rate, index });
             }
         }
         candidates.sort_by_key(|candidate| (candidate.arrival_us, candidate.index));
         candidates
-    }
-
-    /// The rate that a member may have whose rate is not known: that of the fastest. Otherwise it would never be tried.
-    fn hope(&self) -> u64 {
-        self.members.iter().filter(|end| end.is_active()).map(|end| end.path.rate()).max().unwrap_or(0)
     }
 
     /// The members that work, the one first by which a short frame is there first.
@@ -111,32 +111,68 @@ impl<P: Share> Sender<P> {
         self.store.unname(id);
     }
 
-    /// Sends a packet of the queue. Says whether to go on.
+    /// Sends a packet of the queue, or a copy of one that was sent. Says whether to go on.
     fn send_next(&mut self, now: Instant) -> bool {
         let candidates = self.candidates(now, TYPICAL);
-        if self.queue.is_empty() {
-            for candidate in &candidates {
-                let end = &mut self.members[candidate.index];
-                end.is_idle |= end.free_at() <= now;
-            }
-            return false;
-        }
+        let is_busy = !self.queue.is_empty();
         for (place, one) in candidates.iter().enumerate() {
             let free_at = self.members[one.index].free_at();
             if free_at > now {
-                self.pace_at = Some(self.pace_at.map_or(free_at, |at| at.min(free_at)));
+                if is_busy {
+                    self.pace_at = Some(self.pace_at.map_or(free_at, |at| at.min(free_at)));
+                }
                 continue;
             }
             let earlier = candidates[..place].iter();
             let ahead = earlier.map(|other| carried(other.rate, one.arrival_us - other.arrival_us)).sum();
-            let Some(waiting) = self.queue.take(now, ahead, self.target) else {
-                self.members[one.index].is_idle = true;
-                continue;
-            };
-            self.send_waiting(now, one.index, waiting, &candidates);
-            return true;
+            if let Some(waiting) = self.queue.take(now, ahead, self.target) {
+                self.send_waiting(now, one.index, waiting, &candidates);
+                return true;
+            }
+            if self.send_copy(now, one.index, is_busy) {
+                return true;
+            }
+            self.members[one.index].is_idle = true;
         }
         false
+    }
+
+    /// Uses a member that would have nothing to send: for a copy of what may be lost elsewhere, or, where the others have
+    /// more than they can carry, to find out what it carries.
+    fn send_copy(&mut self, now: Instant, index: usize, is_busy: bool) -> bool {
+        let end = &self.members[index];
+        let is_wanted =
+            (is_busy && !end.path.is_measured()) || (!is_busy && self.members.iter().any(MemberEnd::is_lossy));
+        if !is_wanted || end.config.quota.is_some() {
+            return false;
+        }
+        while let Some(id) = self.exposed.pop_front() {
+            let is_single = self.store.get(id).copies == 1;
+            if is_single {
+                self.transmit(now, index, id, false);
+                self.counts.duplicated += 1;
+            }
+            self.store.unname(id);
+            if is_single {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Remembers a packet of which a copy may do good.
+    fn expose(&mut self, index: usize, id: PacketId) {
+        let is_unsure = |end: &MemberEnd| end.is_active() && !end.path.is_measured();
+        if !self.members[index].is_lossy() && !self.members.iter().any(is_unsure) {
+            return;
+        }
+        self.store.name(id);
+        self.exposed.push_back(id);
+        if self.exposed.len() > EXPOSED_MAX
+            && let Some(oldest) = self.exposed.pop_front()
+        {
+            self.store.unname(oldest);
+        }
     }
 
     /// Sends a packet that has waited, unless it has for too long.
@@ -150,6 +186,7 @@ impl<P: Share> Sender<P> {
         let is_doubled = class == TrafficClass::RealTime && packet.len() <= self.config.policy.tunnel.duplicate;
         let id = self.store.add(packet, place, since, mark);
         self.transmit(now, index, id, true);
+        self.expose(index, id);
         let other = candidates.iter().find(|candidate| candidate.index != index);
         if let Some(other) = other.filter(|_| is_doubled) {
             self.transmit(now, other.index, id, false);
@@ -160,11 +197,10 @@ impl<P: Share> Sender<P> {
     /// Reckons anew how long a packet may wait: the policy's target, what the members that are worth it need, and half a round
     /// trip, because CUBIC goes back to 0.7 of its window (RFC 9438) and must find the links occupied still.
     pub(super) fn set_target(&mut self) {
-        let hope = self.hope();
         let mut members: ArrayVec<(i64, u64, u64), MEMBERS_MAX> = ArrayVec::new();
         for end in self.members.iter().filter(|end| end.is_active()) {
             if let Some((delay, _)) = end.path.delay_least() {
-                let rate = hoped(end, hope);
+                let rate = end.path.rate();
                 let rtt_us = end.path.rtt().map_or(0, |(rtt, _)| rtt.as_micros());
                 members.push((delay + (TYPICAL * 8_000_000 / rate.max(1)) as i64, rate, rtt_us));
             }
@@ -180,12 +216,10 @@ impl<P: Share> Sender<P> {
             faster += rate;
         }
         self.target = self.config.policy.tunnel.target + Duration::from_micros(skew_us + rtt_us / 2);
+        let longest = self.target * QUEUE_TARGETS;
+        let bytes = carried(faster, longest.as_micros() as i64);
+        self.queue.set_limit(bytes.max(QUEUE_BYTES_MIN));
     }
-}
-
-/// The rate of a member, or what may be hoped for.
-fn hoped(end: &MemberEnd, hope: u64) -> u64 {
-    if end.path.is_measured() { end.path.rate() } else { hope.max(end.path.rate()) }
 }
 
 /// What a member carries in a time \[byte\].

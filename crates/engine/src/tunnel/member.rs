@@ -45,6 +45,8 @@ const REFUSED: Duration = Duration::from_millis(2);
 const FORGOTTEN: Duration = Duration::from_secs(60);
 /// Tolerance for disorder counts for so long.
 const TOLERANCE_SPAN: Duration = Duration::from_secs(10);
+/// A member that loses more is lossy \[millionths\]: at less a TCP does not notice.
+const LOSSY_PPM: u32 = 5_000;
 /// The weight of one frame in the share of lost ones, as a power of two.
 const LOSS_SHIFT: u32 = 8;
 
@@ -160,6 +162,11 @@ impl MemberEnd {
     pub fn count_fate(&mut self, is_lost: bool) {
         let sample = if is_lost { 1_000_000 } else { 0 };
         self.loss_ppm = self.loss_ppm - (self.loss_ppm >> LOSS_SHIFT) + (sample >> LOSS_SHIFT);
+    }
+
+    /// Whether enough is lost on it that a copy of what it carries does good.
+    pub const fn is_lossy(&self) -> bool {
+        self.loss_ppm >= LOSSY_PPM
     }
 
     /// How long an answer may take.

@@ -210,10 +210,9 @@ impl Path {
         self.release
     }
 
-    /// When a frame of `bytes` that is given to the member now would come if its rate were `rate`, by a clock that all
-    /// members share \[us\]; none before any delay was measured.
-    pub fn arrival_us(&self, now: Instant, bytes: u64, rate: u64) -> Option<i64> {
-        let wait = self.release.max(self.served).saturating_since(now) + Self::time_at(rate, bytes);
+    /// When a frame of `bytes` that is given to the member now would come, by a clock that all members share \[us\]; none before any delay was measured.
+    pub fn arrival_us(&self, now: Instant, bytes: u64) -> Option<i64> {
+        let wait = self.release.max(self.served).saturating_since(now) + self.time_for(bytes);
         Some(wait.as_micros() as i64 + self.delay_least.get()?)
     }
 

@@ -120,6 +120,8 @@ pub struct Queue<P> {
     new: VecDeque<u16>,
     old: VecDeque<u16>,
     limit: usize,
+    /// Bytes that may wait.
+    limit_bytes: u64,
     len: usize,
     bytes: u64,
 }
@@ -140,11 +142,16 @@ impl<P: Packet> Queue<P> {
             new: VecDeque::new(),
             old: VecDeque::new(),
             limit: limit.max(1),
+            limit_bytes: u64::MAX,
             len: 0,
             bytes: 0,
         }
     }
 
+    /// How many bytes may wait: what takes too long to send is of no use.
+    pub const fn set_limit(&mut self, bytes: u64) {
+        self.limit_bytes = bytes;
+    }
     /// Packets that wait.
     pub const fn len(&self) -> usize {
         self.len
@@ -169,7 +176,8 @@ impl<P: Packet> Queue<P> {
             }
             mark = true;
         }
-        let refused = if self.len >= self.limit { self.shorten() } else { None };
+        let is_full = self.len >= self.limit || self.bytes > self.limit_bytes;
+        let refused = if is_full { self.shorten() } else { None };
         let flow = &mut self.flows[usize::from(bucket)];
         let place = Place { bucket, number: flow.next };
         flow.next = Place::plus(flow.next, 1);

@@ -32,6 +32,8 @@ pub struct Sender<P> {
     pub(super) store: Store<P>,
     /// Packets to be sent again.
     pub(super) resend: VecDeque<PacketId>,
+    /// Packets of which a copy would do good, the oldest first.
+    pub(super) exposed: VecDeque<PacketId>,
     /// The far end's clock less ours, and an unknown constant delay \[us\].
     pub(super) offset_us: Option<u32>,
     /// How long a packet may wait before its flow is told.
@@ -52,6 +54,7 @@ impl<P: Share> Sender<P> {
             queue: Queue::new(config.policy.queue_limit as usize),
             store: Store::new(),
             resend: VecDeque::new(),
+            exposed: VecDeque::new(),
             offset_us: None,
             target: config.policy.tunnel.target,
             pace_at: None,
@@ -126,6 +129,10 @@ impl<P: Share> Sender<P> {
             self.members[index].path.forget_delays();
             self.members[index].newest = None;
             self.lose_all(now, index);
+        }
+        // It knows neither us nor how far it is to it: without a question nothing could go on before the next idle one.
+        for index in 0..self.members.len() {
+            self.ask(now, index);
         }
     }
 

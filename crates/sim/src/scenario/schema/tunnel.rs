@@ -9,9 +9,9 @@ use airbraid_engine::trunk::Distributor;
 use airbraid_engine::tunnel::{MEMBERS_MAX, MemberConfig};
 use airbraid_units::Bytes;
 
-/// Packets that wait before the members where nothing else is said: half a second of 24 Mbit/s, and the delay control of the
-/// queue ends it long before.
-pub(crate) const QUEUE: (u32, &str) = (1_000, "packets; docs/models/tunnel.md");
+/// Packets that wait before the members where nothing else is said: half a second of 100 Mbit/s; a slower trunk holds less by
+/// itself.
+pub(crate) const QUEUE: (u32, &str) = (4_096, "packets; docs/models/tunnel.md");
 
 pub(super) fn read(view: &View<'_>, name: String, nodes: &[String], links: &[Link], others: &[Tunnel]) -> Tunnel {
     let ends = between(view, nodes);
