@@ -54,6 +54,11 @@ fn in_background(file: &Path, name: &str) -> Result<(), Ended> {
         let what = what.to_owned();
         move |error: std::io::Error| Ended::Failed(format!("{what}: {error}"))
     };
+    // Before anything is touched: its log is the other's.
+    if daemon::ask(name, &Question::Status).is_ok() {
+        let how = format!("`airbraid down {name}` ends it, `airbraid status {name}` shows it");
+        return Err(Ended::Argument(format!("{name} is up already: {how}")));
+    }
     let folder = Path::new("/run/airbraid");
     std::fs::create_dir_all(folder).map_err(failed("/run/airbraid"))?;
     let log = folder.join(format!("{name}.log"));

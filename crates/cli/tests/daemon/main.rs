@@ -153,6 +153,22 @@ fn a_killed_daemon_is_cleaned_up_after() {
 }
 
 #[test]
+fn a_hub_that_begins_anew_is_found_again() {
+    if !can_run("a_hub_that_begins_anew_is_found_again") {
+        return;
+    }
+    let mut net = pair_up("anew", 2);
+    net.signal("far", "-KILL");
+    net.ended("far");
+    net.up("far");
+    // The near end has its old keys still, and learns from the silence that they are worth nothing any more.
+    net.start("near", &["ping", "-i", "0.2", "10.77.0.2"]);
+    net.wait_members("far", 2);
+    assert_eq!(net.ping("near", "10.77.0.2", 5, &[]), 5);
+    assert_eq!(net.ping("far", "10.77.0.1", 5, &[]), 5);
+}
+
+#[test]
 fn an_uplink_that_is_removed_comes_back_with_another_address() {
     if !can_run("an_uplink_that_is_removed_comes_back_with_another_address") {
         return;

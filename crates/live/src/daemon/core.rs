@@ -32,6 +32,9 @@ const READS: usize = 64;
 const CONTROL: Member = Member(u8::MAX);
 /// A session that could not be had is tried for again after this.
 const AGAIN: Duration = Duration::from_secs(5);
+/// A peer that has answered nothing for so long may have begun anew and lost its keys: a handshake finds out. Longer than a
+/// member takes to be found dead, and its packets to go elsewhere.
+const SILENCE: Duration = Duration::from_secs(2);
 /// Packets are not longer \[byte\].
 const PACKET_MAX: usize = 65_536;
 
@@ -139,6 +142,9 @@ impl Daemon {
             Frame::Probe(probe) => (0, Some(probe.number)),
             Frame::Feedback(_) => (0, None),
         };
+        if number.is_some() {
+            self.peers[peer].unanswered.get_or_insert(now);
+        }
         let tag = Tag { peer, frame: number.map(|number| (member, number)) };
         self.send(now, peer, member, inner::outer_tos(tos), tag, |out| match frame {
             Frame::Data { header, packet } => {
@@ -242,6 +248,7 @@ impl Daemon {
     ) {
         let peer = usize::from(opened.peer.0);
         let Some(state) = self.peers.get_mut(peer) else { return };
+        state.unanswered = None;
         if opened.is_newest {
             state.heard = Some(way);
         }
@@ -411,6 +418,10 @@ impl Daemon {
                 self.peers[peer].again = None;
                 self.connect(peer);
             }
+            if self.peers[peer].unanswered.is_some_and(|since| now.saturating_since(since) >= SILENCE) {
+                self.peers[peer].unanswered = None;
+                self.reconnect(peer);
+            }
             self.send_notices(now, peer);
         }
     }
@@ -419,7 +430,8 @@ impl Daemon {
     pub(super) fn next_wake(&self) -> Option<Instant> {
         let of_peer = |state: &PeerState| {
             let notices = state.paths.values().filter_map(|path| path.notice.map(|(at, _)| at));
-            notices.chain(state.wake).chain(state.again).min()
+            let silent = state.unanswered.map(|since| since + SILENCE);
+            notices.chain(state.wake).chain(state.again).chain(silent).min()
         };
         self.peers.iter().filter_map(of_peer).chain(self.session_wake).min()
     }

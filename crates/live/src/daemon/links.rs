@@ -29,9 +29,13 @@ impl Daemon {
 
     /// Wants a session with a peer, if we go to it and can.
     pub(super) fn connect(&mut self, peer: usize) {
-        if !self.peers[peer].is_called() || self.peers[peer].is_up {
-            return;
+        if !self.peers[peer].is_up {
+            self.reconnect(peer);
         }
+    }
+
+    /// Makes a new key with a peer, if we go to it and can; the old one goes on meanwhile.
+    pub(super) fn reconnect(&mut self, peer: usize) {
         let reachable = (0..self.uplinks.len()).filter_map(|uplink| Some((uplink, self.endpoint(peer, uplink)?)));
         let places: Vec<_> = reachable.map(|(uplink, at)| place(uplink, at)).collect();
         if places.is_empty() {

@@ -83,6 +83,8 @@ pub struct PeerState {
     pub said: BTreeMap<Member, Notice>,
     /// Where it was heard last: uplink, its address, ours.
     pub heard: Option<(usize, SocketAddr, Option<IpAddr>)>,
+    /// Since when frames that want an answer have got none.
+    pub unanswered: Option<Instant>,
     /// When a session is tried for again.
     pub again: Option<Instant>,
     /// When its tunnel is to be woken.
@@ -106,6 +108,7 @@ impl PeerState {
             paths: BTreeMap::new(),
             said: BTreeMap::new(),
             heard: None,
+            unanswered: None,
             again: None,
             wake: None,
             counts: PeerCounts::default(),
