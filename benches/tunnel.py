@@ -2,16 +2,19 @@
 """The daemon over emulated links, as root: real TCP through two daemons in the namespaces of a lab.
 
 usage: benches/tunnel.py [--airbraid FILE] [--seconds N] [--runs N] [--only s1,s4] [--tcp cubic,bbr]
-                         [--direction download,upload] [--traffic tcp,udp,voice,single] [--json FILE]
+                         [--direction download,upload] [--traffic tcp,udp,voice,single,flap] [--json FILE]
 
 A table: what arrived, as a share of the sum of the links' rates, TCP's repetitions, ping idle and under load, and the
-longest time in which nothing arrived. Medians of the runs. `single` is TCP with only the first link in the daemon's file.
+longest time in which nothing arrived. Medians of the runs. `single` is TCP with only the first link in the daemon's file;
+`flap` is TCP while links are switched off and lose their addresses at random, with the memory of both daemons (a soak:
+`--traffic flap --seconds 3600 --only s1`).
 The lab's lateness is told with each row: a busy machine is no place to measure on.
 """
 
 import argparse
 import json
 import os
+import random
 import re
 import signal
 import socket
@@ -157,7 +160,13 @@ def near(plan):
     if plan["traffic"] == "voice":
         thread = threading.Thread(target=lambda: talker.__setitem__(0, voice_sender(plan["seconds"])))
         thread.start()
+    flapping, early = threading.Event(), memory(works)
+    if plan["traffic"] == "flap":
+        threading.Thread(target=flap, args=(name, plan, flapping), daemon=True).start()
+        threading.Timer(min(60, plan["seconds"] / 3), lambda: grown.append(memory(works))).start()
+    grown = []
     done = subprocess.run(iperf(plan), capture_output=True, text=True)
+    flapping.set()
     ended = time.monotonic()
     pinged.wait()
     stop.set()
@@ -177,12 +186,40 @@ def near(plan):
         "loaded_ms": round_trips(logs[1]),
         # The beginning is a hand-shake, the end a drain.
         "gap_s": longest_gap(mine, started + 0.5, ended - 0.5),
+        "memory_mb": [(grown or [early])[0], memory(works)],
         "voice": [talker[0], list(seen["heard"].values())],
         "status": json.loads(status or "{}"),
     }
     json.dump(result, open(os.path.join(folder, "result.json"), "w"))
     works.terminate()
     works.wait()
+
+
+def flap(name, plan, stop):
+    """Takes links away at random, all at once now and then, and brings them back."""
+    chance = random.Random(plan["seed"])
+    every = sorted(plan["addresses"])
+
+    def switch(link, state):
+        subprocess.run([plan["airbraid"], "link", link, state, "--daemon", name], capture_output=True, check=False)
+
+    def address(link, verb):
+        own = plan["addresses"][link].replace(".0.2", ".0.1") + "/16"
+        subprocess.run(["ip", "addr", verb, own, "dev", link], capture_output=True, check=False)
+
+    while not stop.wait(chance.uniform(0.5, 3)):
+        links_, by_hand = (every if chance.random() < 0.1 else [chance.choice(every)]), chance.random() < 0.5
+        for link in links_:
+            switch(link, "off") if by_hand else address(link, "del")
+        stop.wait(chance.uniform(0.2, 2))
+        for link in links_:
+            switch(link, "on") if by_hand else address(link, "add")
+
+
+def memory(works):
+    """What a daemon occupies [MB]."""
+    with open(f"/proc/{works.pid}/status") as status:
+        return int(re.search(r"VmRSS:\s*(\d+)", status.read())[1]) / 1024
 
 
 # The table.
@@ -213,7 +250,7 @@ def run(options, name, tcp, direction, traffic, seed):
             keys[end] = subprocess.run([options.airbraid, "pubkey"], input=key, capture_output=True, check=True).stdout.decode().strip()
         plan = {
             "folder": folder, "airbraid": os.path.abspath(options.airbraid), "seconds": options.seconds, "tcp": tcp,
-            "direction": direction, "traffic": traffic, "share": sum(rate for _, rate in used),
+            "direction": direction, "traffic": traffic, "seed": seed, "share": sum(rate for _, rate in used),
             # Networks of a lab's links are numbered in their order.
             "addresses": {link: f"10.{number}.0.2" for number, (link, _) in enumerate(every, 1)},
         }
@@ -254,6 +291,7 @@ def summary(result, traffic):
         sent, delays = result["voice"]
         row["voice_in_time"] = sum(delay <= LATE for delay in delays) / max(sent, 1)
         row["voice_ms"] = statistics.median(delays) * 1e3 if delays else None
+    row["memory_mb"], row["memory_grown_mb"] = result["memory_mb"][1], result["memory_mb"][1] - result["memory_mb"][0]
     for key in ("idle_ms", "loaded_ms"):
         trips = sorted(result[key])
         row[key] = statistics.median(trips) if trips else None
@@ -299,8 +337,9 @@ def main():
                     runs = [summary(run(options, name, tcp, direction, traffic, seed), traffic) for seed in range(1, options.runs + 1)]
                     row = median(runs)
                     kept.append({"scenario": name, "traffic": traffic, "tcp": tcp, "direction": direction, "median": row, "runs": runs})
-                    more = [f"{key} {show(row, key, '{:.3g}')}" for key in ("loss_percent", "out_of_order", "voice_in_time", "voice_ms") if key in row]
-                    label = {"tcp": tcp, "voice": f"voice beside {tcp}", "single": f"{tcp}, first link", "udp": "udp at 90 %"}[traffic]
+                    more = [f"{key} {show(row, key, '{:.3g}')}" for key in ("loss_percent", "out_of_order", "voice_in_time", "voice_ms", "memory_mb", "memory_grown_mb")
+                            if key in row and (traffic == "flap" or not key.startswith("memory"))]
+                    label = {"tcp": tcp, "voice": f"voice beside {tcp}", "single": f"{tcp}, first link", "flap": f"{tcp}, links flap", "udp": "udp at 90 %"}[traffic]
                     print(f"| {name} | {label} | {direction} | {show(row, 'share', '{:.3f}')} | {show(row, 'repetitions', '{:.0f}')} "
                           f"| {show(row, 'idle_ms', '{:.1f}')} | {show(row, 'loaded_ms', '{:.1f}')} | {show(row, 'p99_ms', '{:.1f}')} "
                           f"| {show(row, 'gap_ms', '{:.0f}')} | {show(row, 'lateness_ms', '{:.2f}')} | {', '.join(more)} |", flush=True)

@@ -92,6 +92,39 @@ fn two_hosts_over_three_links() {
 }
 
 #[test]
+fn over_ipv6_too() {
+    if !can_run("over_ipv6_too") {
+        return;
+    }
+    let mut net = Net::new("six", &["near", "far"]);
+    for link in 0..2 {
+        let name = format!("l{link}");
+        net.link(&name, ["near", "far"], [&format!("fd09:{link}::1/64"), &format!("fd09:{link}::2/64")]);
+    }
+    let (a, b) = (Keys::new(), Keys::new());
+    let file = |own: &str, other: &str, public: &str, more: &str| {
+        format!(
+            "[interface]\naddress = [\"10.77.0.{own}/24\"]\nprivate_key = \"{{key}}\"\nlisten = 5182\n[[uplink]]\nname = \"l0\"\n[[uplink]]\nname = \"l1\"\n\
+             [[peer]]\nname = \"other\"\npublic_key = \"{public}\"\nallowed = [\"10.77.0.{other}/32\"]\n{more}"
+        )
+    };
+    // Each goes to the other: the end with the smaller key has its way, and there are two members, not four.
+    let places = |end: u8| format!("endpoint = {{ l0 = \"[fd09:0::{end}]:5182\", l1 = \"[fd09:1::{end}]:5182\" }}\n");
+    net.site("near", &a, &file("1", "2", &b.public, &places(2)));
+    net.site("far", &b, &file("2", "1", &a.public, &places(1)));
+    net.up("far");
+    net.up("near");
+    for host in ["near", "far"] {
+        let status = net.wait(host, "there are two members", |status| {
+            let members = status["peers"][0]["members"].as_array().unwrap();
+            members.len() == 2 && active(status) == 2
+        });
+        assert_eq!(status["mtu_bytes"], 1_415, "{status}");
+    }
+    assert_eq!(net.ping("near", "10.77.0.2", 5, &["-M", "do", "-s", "1387"]), 5);
+}
+
+#[test]
 fn the_end_leaves_nothing_behind() {
     if !can_run("the_end_leaves_nothing_behind") {
         return;
