@@ -71,7 +71,8 @@ def longest_gap(samples, begin, end):
 def daemon(end, folder, airbraid):
     log = open(os.path.join(folder, end + ".log"), "w")
     file = os.path.join(folder, f"{os.path.basename(folder)}-{end}.toml")
-    return subprocess.Popen([airbraid, "up", file, "--foreground"], stdout=log, stderr=log)
+    # As the unit has it: it sleeps most of the time, and should be awake when a frame is due.
+    return subprocess.Popen(["nice", "-n", "-10", airbraid, "up", file, "--foreground"], stdout=log, stderr=log)
 
 
 def voice_receiver(heard, stop):

@@ -320,7 +320,7 @@ impl Daemon {
             }
             return true;
         }
-        if !state.is_theirs(member) {
+        if !state.is_theirs(member) || state.has_its_way(now) {
             return false;
         }
         let path = Path { uplink, remote, source, heard: Some(now), notice: None };

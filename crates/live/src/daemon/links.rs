@@ -118,6 +118,7 @@ impl Daemon {
         for member in ours {
             if self.peers[peer].is_ours(member) {
                 self.remove_member(peer, member);
+                self.say_farewell(self.clock.now(), peer, member);
             }
         }
     }
@@ -136,6 +137,9 @@ impl Daemon {
         }
         if notice.is_gone {
             self.remove_member(peer, notice.member);
+            return;
+        }
+        if state.has_its_way(now) {
             return;
         }
         let is_as_before = state.said.insert(notice.member, *notice) == Some(*notice);

@@ -15,6 +15,9 @@ const OF_EACH: u8 = (MEMBERS_MAX / 2) as u8;
 /// A member that begins is told of so long after the last time: something of the first may be lost.
 const SOON: [Duration; 3] = [Duration::from_millis(100), Duration::from_millis(400), Duration::from_secs(2)];
 
+/// A member works that something has come on for so long: idle ones are asked more often.
+const WORKS: Duration = Duration::from_secs(30);
+
 /// The way of a member link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
@@ -134,6 +137,13 @@ impl PeerState {
     /// Whether this member can be an uplink of the peer's.
     pub fn is_theirs(&self, member: Member) -> bool {
         (self.first[1]..self.first[1] + OF_EACH).contains(&member.0)
+    }
+
+    /// Both go to each other, this end has its way, and what it has begun works: the other's own are not wanted, and what
+    /// is late of them changes nothing.
+    pub fn has_its_way(&self, now: Instant) -> bool {
+        let works = |path: &Path| path.heard.is_some_and(|heard| now.saturating_since(heard) < WORKS);
+        self.first[0] == 0 && self.paths.iter().any(|(member, path)| self.is_ours(*member) && works(path))
     }
 
     /// Both go to each other: the end with the smaller key has its way, and the other follows.
