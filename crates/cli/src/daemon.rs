@@ -75,7 +75,9 @@ fn in_background(file: &Path, name: &str) -> Result<(), Ended> {
             note(said.trim_end());
             return Err(Ended::Silent(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)));
         }
-        let is_it = |answer: String| serde_json::from_str::<daemon::Status>(&answer).is_ok_and(|status| status.pid == child.id());
+        let is_it = |answer: String| {
+            serde_json::from_str::<daemon::Status>(&answer).is_ok_and(|status| status.pid == child.id())
+        };
         if daemon::ask(name, &Question::Status).is_ok_and(is_it) {
             return Ok(());
         }

@@ -24,8 +24,8 @@ pub fn status(arguments: &arguments::Status) -> Result<(), Ended> {
     let mut before: Option<Status> = None;
     loop {
         let answer = ask()?;
-        let now: Status =
-            serde_json::from_str(&answer).map_err(|error| Ended::Failed(format!("{name} speaks otherwise: {error}")))?;
+        let now: Status = serde_json::from_str(&answer)
+            .map_err(|error| Ended::Failed(format!("{name} speaks otherwise: {error}")))?;
         let text = report(&now, before.as_ref());
         out(&if arguments.watch { format!("{CLEAR}{text}") } else { text })?;
         if !arguments.watch {
@@ -115,7 +115,8 @@ fn peer(peer: &PeerReport, before: Option<&PeerReport>, elapsed: f64) -> String 
         ("moved", peer.moves),
     ];
     let counts = counts.into_iter().filter(|(_, count)| *count > 0).map(|(name, count)| format!("{name} {count}"));
-    let said: Vec<String> = counts.chain(peer.drops.iter().map(|(name, count)| format!("dropped ({name}) {count}"))).collect();
+    let said: Vec<String> =
+        counts.chain(peer.drops.iter().map(|(name, count)| format!("dropped ({name}) {count}"))).collect();
     if !said.is_empty() {
         let _ = writeln!(text, "  {}", said.join(", "));
     }

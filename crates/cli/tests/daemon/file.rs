@@ -92,7 +92,8 @@ fn keys_are_made_and_read() {
         use std::io::Write;
         use std::process::{Command, Stdio};
         let mut command = Command::new(env!("CARGO_BIN_EXE_airbraid"));
-        let mut child = command.arg("pubkey").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child =
+            command.arg("pubkey").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(private).unwrap();
         child.wait_with_output().unwrap()
     };

@@ -308,8 +308,10 @@ fn a_reload_drops_nothing() {
     let mut pings = net.command("near", &["ping", "-n", "-q", "-i", "0.01", "-c", "200", "-W", "3", "10.77.0.2"]);
     let pings = pings.stdout(std::process::Stdio::piped()).spawn().unwrap();
     // One more peer, another address, another tier; the first uplink as it was.
-    let more = format!("[[peer]]\nname = \"third\"\npublic_key = \"{}\"\nallowed = [\"10.78.0.0/16\"]\n", Keys::new().public);
-    let after = before.replace("name = \"l1\"\n", "name = \"l1\"\ntier = 1\n").replace("\"fd77::1/64\"", "\"fd78::1/64\"");
+    let more =
+        format!("[[peer]]\nname = \"third\"\npublic_key = \"{}\"\nallowed = [\"10.78.0.0/16\"]\n", Keys::new().public);
+    let after =
+        before.replace("name = \"l1\"\n", "name = \"l1\"\ntier = 1\n").replace("\"fd77::1/64\"", "\"fd78::1/64\"");
     std::fs::write(&file, after.clone() + &more).unwrap();
     net.signal("near", "-HUP");
     let status = net.wait("near", "there are two peers", |status| status["peers"].as_array().unwrap().len() == 2);
@@ -324,7 +326,11 @@ fn a_reload_drops_nothing() {
     assert!(text(&wrong.stderr).contains("write a number from 0 to 7"), "{}", text(&wrong.stderr));
     std::fs::write(&file, after.replace("private_key", "name = \"air9\"\nprivate_key")).unwrap();
     let fixed = airbraid(&["reload", &net.daemon("near")]);
-    assert!(text(&fixed.stderr).contains("interface.name can be changed by `down` and `up` only"), "{}", text(&fixed.stderr));
+    assert!(
+        text(&fixed.stderr).contains("interface.name can be changed by `down` and `up` only"),
+        "{}",
+        text(&fixed.stderr)
+    );
     std::fs::write(&file, &after).unwrap();
     let fewer = airbraid(&["reload", &net.daemon("near")]);
     assert_eq!(text(&fewer.stdout).trim(), "no route 10.78.0.0/16, no peer third", "{}", text(&fewer.stderr));
@@ -365,7 +371,11 @@ fn two_sites_and_ten_clients_on_one_port() {
         member(client, 2, number, &format!("air{number}"), &net, "");
     }
     // No uplinks in the hub's file: one socket for all that there is.
-    net.site("hub", &hub, &format!("[interface]\naddress = [\"10.77.0.254/24\"]\nprivate_key = \"{{key}}\"\nlisten = 5182\n{peers}"));
+    net.site(
+        "hub",
+        &hub,
+        &format!("[interface]\naddress = [\"10.77.0.254/24\"]\nprivate_key = \"{{key}}\"\nlisten = 5182\n{peers}"),
+    );
     net.exec("hub", &["sysctl", "-qw", "net.ipv4.ip_forward=1"]);
     for (site, net_behind) in [("site1", "10.80.1.1/24"), ("site2", "10.80.2.1/24")] {
         net.ip(site, "link add behind type veth peer name inside");

@@ -42,8 +42,13 @@ fn a_wrong_key_is_refused_and_not_answered() {
     let mut net = hosts("wrong", "10.9.0.2:5182", |_| Keys::new().public);
     net.up("far");
     net.up("near");
-    let status = net.wait("far", "it has refused", |status| status["refused_handshakes"]["unknownpeer"].as_u64() > Some(1));
-    assert_eq!((&status["peers"][0]["up"], &status["uplinks"][0]["sent_datagrams"]), (&false.into(), &0.into()), "{status}");
+    let status =
+        net.wait("far", "it has refused", |status| status["refused_handshakes"]["unknownpeer"].as_u64() > Some(1));
+    assert_eq!(
+        (&status["peers"][0]["up"], &status["uplinks"][0]["sent_datagrams"]),
+        (&false.into(), &0.into()),
+        "{status}"
+    );
     assert_eq!(net.status("near").unwrap()["peers"][0]["up"], false);
     // Noise, and everything that a header can begin with: no answer either.
     let stranger = socket(&net, "near", "10.9.0.1:0");
@@ -72,7 +77,8 @@ fn relay(net: &Net) -> Relay {
     let near = Arc::new(Mutex::new(None));
     let (outer, inner) = (Arc::new(outer), Arc::new(inner));
     let forth = {
-        let (outer, inner, near, heard, stop) = (outer.clone(), inner.clone(), near.clone(), heard.clone(), stop.clone());
+        let (outer, inner, near, heard, stop) =
+            (outer.clone(), inner.clone(), near.clone(), heard.clone(), stop.clone());
         std::thread::spawn(move || {
             let mut room = [0; 65_536];
             while !stop.load(Ordering::Relaxed) {

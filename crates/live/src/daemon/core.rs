@@ -17,12 +17,13 @@ use crate::tun::Tun;
 use airbraid_engine::converge::session::{
     self, Aead, FRAME_HEADER_LEN, FRAME_OVERHEAD, Keyring, Opened, PeerId, Sessions, TAG_LEN,
 };
+use airbraid_engine::step;
 use airbraid_engine::trunk::Member;
 use airbraid_engine::tunnel::{Frame, Input, MemberConfig, Output};
 use airbraid_engine::wire::{
-    SessionMessage, TunnelFrame, emit_tunnel_feedback, emit_tunnel_header, emit_tunnel_probe, parse_session, parse_tunnel,
+    SessionMessage, TunnelFrame, emit_tunnel_feedback, emit_tunnel_header, emit_tunnel_probe, parse_session,
+    parse_tunnel,
 };
-use airbraid_engine::step;
 use airbraid_units::{Bytes, Duration, Instant};
 use std::net::{IpAddr, SocketAddr};
 

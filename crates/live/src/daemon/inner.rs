@@ -133,7 +133,8 @@ pub fn clamp_mss(packet: &mut [u8], mtu: u32) -> bool {
                 }
                 packet[at + 2..at + 4].copy_from_slice(&most.to_be_bytes());
                 // A word at an odd place is summed with its bytes exchanged.
-                let [old, new] = if (at - header).is_multiple_of(2) { [old, most] } else { [old.swap_bytes(), most.swap_bytes()] };
+                let [old, new] =
+                    if (at - header).is_multiple_of(2) { [old, most] } else { [old.swap_bytes(), most.swap_bytes()] };
                 adjust(packet, header + 16, old, new);
                 return true;
             }

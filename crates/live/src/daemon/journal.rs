@@ -53,7 +53,9 @@ impl Journal {
             Err(TryLockError::Error(error)) => return Err(LabError::io(path.display())(error)),
         }
         undo(name)?;
-        lock.set_len(0).and_then(|()| writeln!(lock, "{}", std::process::id())).map_err(LabError::io(path.display()))?;
+        lock.set_len(0)
+            .and_then(|()| writeln!(lock, "{}", std::process::id()))
+            .map_err(LabError::io(path.display()))?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).map_err(LabError::io(path.display()))?;
         Ok(Self { name: name.to_owned(), _lock: lock })
     }

@@ -106,7 +106,9 @@ fn routes(site: &Site) -> Vec<Prefix> {
         return Vec::new();
     }
     let halves = |prefix: &Prefix| match (prefix.length, prefix.address.is_ipv4()) {
-        (0, true) => [Ipv4Addr::UNSPECIFIED, Ipv4Addr::new(128, 0, 0, 0)].map(|half| Prefix { address: half.into(), length: 1 }).to_vec(),
+        (0, true) => [Ipv4Addr::UNSPECIFIED, Ipv4Addr::new(128, 0, 0, 0)]
+            .map(|half| Prefix { address: half.into(), length: 1 })
+            .to_vec(),
         (0, false) => {
             let upper = Ipv6Addr::new(0x8000, 0, 0, 0, 0, 0, 0, 0);
             [Ipv6Addr::UNSPECIFIED, upper].map(|half| Prefix { address: half.into(), length: 1 }).to_vec()
@@ -190,7 +192,11 @@ fn suites() -> Vec<Suite> {
     let has_aes = std::arch::is_aarch64_feature_detected!("aes");
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     let has_aes = false;
-    if has_aes { vec![Suite::Aes256Gcm, Suite::ChaCha20Poly1305] } else { vec![Suite::ChaCha20Poly1305, Suite::Aes256Gcm] }
+    if has_aes {
+        vec![Suite::Aes256Gcm, Suite::ChaCha20Poly1305]
+    } else {
+        vec![Suite::ChaCha20Poly1305, Suite::Aes256Gcm]
+    }
 }
 
 fn listen(site: &Site) -> Result<(Ears, Vec<signal_hook::SigId>), LabError> {

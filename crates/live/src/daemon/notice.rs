@@ -63,7 +63,9 @@ mod tests {
 
     #[test]
     fn what_is_emitted_is_parsed() {
-        for (is_gone, is_backup, rate) in [(false, false, None), (true, false, None), (false, true, Some(BitRate::from_kbps(8)))] {
+        for (is_gone, is_backup, rate) in
+            [(false, false, None), (true, false, None), (false, true, Some(BitRate::from_kbps(8)))]
+        {
             let notice = Notice { member: Member(9), is_gone, is_backup, tier: 3, rate };
             assert_eq!(Notice::parse(&notice.emit()), Some(notice));
         }

@@ -144,8 +144,7 @@ impl Daemon {
 
     fn change_peers(&mut self, new: &Site, said: &mut Vec<String>) {
         // Uplinks keep their places here, and are numbered anew in the file.
-        let places: Vec<usize> =
-            new.uplinks.iter().filter_map(|uplink| self.uplink_called(&uplink.name)).collect();
+        let places: Vec<usize> = new.uplinks.iter().filter_map(|uplink| self.uplink_called(&uplink.name)).collect();
         let placed = |peer: &Peer| {
             let mut peer = peer.clone();
             for (uplink, _) in &mut peer.endpoints {
@@ -158,7 +157,8 @@ impl Daemon {
             if before.is_gone {
                 continue;
             }
-            let same = new.peers.iter().find(|peer| peer.public == before.config.public && peer.psk == before.config.psk);
+            let same =
+                new.peers.iter().find(|peer| peer.public == before.config.public && peer.psk == before.config.psk);
             match same.map(placed) {
                 Some(peer) => {
                     if peer.endpoints != before.config.endpoints || peer.allowed != before.config.allowed {

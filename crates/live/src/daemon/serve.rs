@@ -258,7 +258,11 @@ impl Connection {
             _ => Question::parse(line),
         };
         if question.is_none() {
-            let why = if is_http { http("404 Not Found", "text/plain", "/metrics is all there is\n") } else { "no\nthis is no question\n".to_owned() };
+            let why = if is_http {
+                http("404 Not Found", "text/plain", "/metrics is all there is\n")
+            } else {
+                "no\nthis is no question\n".to_owned()
+            };
             self.answer = Some(why.into_bytes());
             self.send();
         }
@@ -273,7 +277,8 @@ mod tests {
     #[test]
     fn a_question_is_read_back() {
         let link = |is_on| Question::Link("my dsl".to_owned(), is_on);
-        for question in [Question::Status, Question::Reload, Question::Down, Question::Metrics, link(true), link(false)] {
+        for question in [Question::Status, Question::Reload, Question::Down, Question::Metrics, link(true), link(false)]
+        {
             assert_eq!(Question::parse(&question.line()), Some(question));
         }
         for wrong in ["", "statu", "status x", "link on", "link maybe dsl"] {

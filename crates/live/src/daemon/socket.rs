@@ -25,12 +25,24 @@ const BUFFER: usize = 4 << 20;
 /// `IP_MTU_DISCOVER`: with `IP_PMTUDISC_DO` nothing is cut up on its way.
 #[derive(Clone, Copy)]
 struct MtuDiscover;
-nix::setsockopt_impl!(MtuDiscover, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::c_int, sockopt::SetStruct<'_, libc::c_int>);
+nix::setsockopt_impl!(
+    MtuDiscover,
+    libc::IPPROTO_IP,
+    libc::IP_MTU_DISCOVER,
+    libc::c_int,
+    sockopt::SetStruct<'_, libc::c_int>
+);
 
 /// The same for IPv6.
 #[derive(Clone, Copy)]
 struct MtuDiscover6;
-nix::setsockopt_impl!(MtuDiscover6, libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, libc::c_int, sockopt::SetStruct<'_, libc::c_int>);
+nix::setsockopt_impl!(
+    MtuDiscover6,
+    libc::IPPROTO_IPV6,
+    libc::IPV6_MTU_DISCOVER,
+    libc::c_int,
+    sockopt::SetStruct<'_, libc::c_int>
+);
 
 /// `IPV6_MTU`.
 #[derive(Clone, Copy)]
@@ -369,7 +381,8 @@ mod tests {
                 seen.push((came.bytes.to_vec(), came.tos));
             }
         }
-        let expected = |number: u8| (vec![number; 1 + usize::from(number % 3)], [0u8, 0, 0xb8, 2][usize::from(number % 4)]);
+        let expected =
+            |number: u8| (vec![number; 1 + usize::from(number % 3)], [0u8, 0, 0xb8, 2][usize::from(number % 4)]);
         assert_eq!(seen, (0..40).map(expected).collect::<Vec<_>>());
     }
 

@@ -41,7 +41,11 @@ mod tests {
     #[test]
     fn the_longest_prefix_counts() {
         let prefixes = |texts: &[&str]| texts.iter().map(|text| Prefix::parse(text).unwrap()).collect::<Vec<_>>();
-        let peers = [prefixes(&["0.0.0.0/0", "fd00::/16"]), prefixes(&["10.1.0.0/16", "fd00:1::/32"]), prefixes(&["10.1.2.3/32"])];
+        let peers = [
+            prefixes(&["0.0.0.0/0", "fd00::/16"]),
+            prefixes(&["10.1.0.0/16", "fd00:1::/32"]),
+            prefixes(&["10.1.2.3/32"]),
+        ];
         let table = Table::new(peers.iter().enumerate().map(|(peer, prefixes)| (peer, &prefixes[..])));
         let find = |text: &str| table.find(text.parse().unwrap());
         assert_eq!(find("9.9.9.9"), Some(0));

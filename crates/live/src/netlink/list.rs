@@ -3,9 +3,13 @@
 //! News says only that there is some: whoever hears it asks for the list again. So nothing is lost when the kernel's buffer
 //! for news overflows, and there is no state that could disagree with the kernel's.
 
-use super::{HEADER, IFA_ADDRESS, IFA_LOCAL, IFF_UP, IFLA_MTU, NLM_F_REQUEST, NLMSG_ERROR, Netlink, RTM_NEWADDR, RTM_NEWLINK};
+use super::{
+    HEADER, IFA_ADDRESS, IFA_LOCAL, IFF_UP, IFLA_MTU, NLM_F_REQUEST, NLMSG_ERROR, Netlink, RTM_NEWADDR, RTM_NEWLINK,
+};
 use nix::errno::Errno;
-use nix::sys::socket::{AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, sendto, socket};
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, sendto, socket,
+};
 use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 

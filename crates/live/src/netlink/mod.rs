@@ -173,8 +173,7 @@ fn address(index: u32, address: IpAddr, prefix: u8) -> Vec<u8> {
 /// `struct rtmsg`: family, lengths of the prefixes of destination and source, TOS, table, protocol, scope, type, flags;
 /// and its attributes.
 fn route(index: u32, network: IpAddr, prefix: u8) -> Vec<u8> {
-    let (family, scope) =
-        if network.is_ipv4() { (AF_INET, RT_SCOPE_LINK) } else { (AF_INET6, RT_SCOPE_UNIVERSE) };
+    let (family, scope) = if network.is_ipv4() { (AF_INET, RT_SCOPE_LINK) } else { (AF_INET6, RT_SCOPE_UNIVERSE) };
     let mut body = vec![family, prefix, 0, 0, RT_TABLE_MAIN, RTPROT_STATIC, scope, RTN_UNICAST];
     body.extend(0u32.to_ne_bytes());
     attribute_of(&mut body, RTA_DST, network);

@@ -250,9 +250,9 @@ impl<'a> View<'a> {
 
     /// A quantity with its unit.
     ///
-/// # Errors
-/// It is something else: what, and what to write.
-pub fn quantity<Q: Quantity + Display>(&self, key: &'static str, default: Q, why: &str) -> Q {
+    /// # Errors
+    /// It is something else: what, and what to write.
+    pub fn quantity<Q: Quantity + Display>(&self, key: &'static str, default: Q, why: &str) -> Q {
         self.read(key, default, why, quantity)
     }
     /// A whole number.
@@ -325,9 +325,9 @@ pub fn quantity<Q: Quantity + Display>(&self, key: &'static str, default: Q, why
     }
     /// The name of this table: letters, digits, `_` and `-`.
     ///
-/// # Errors
-/// It is something else: what, and what to write.
-pub fn name(&self) -> String {
+    /// # Errors
+    /// It is something else: what, and what to write.
+    pub fn name(&self) -> String {
         self.required("name", "\"a-name\"", name).unwrap_or_default()
     }
     /// Notes each key that nobody asked for.

@@ -208,11 +208,14 @@ fn servers(value: &Value) -> Result<Vec<IpAddr>, Complaint> {
 
 fn socket_address(value: &Value) -> Result<SocketAddr, Complaint> {
     let given = text(value)?;
-    given.parse().map_err(|_| Complaint::new(format!("`{given}` is no address with a port"), "such as \"127.0.0.1:9518\""))
+    given
+        .parse()
+        .map_err(|_| Complaint::new(format!("`{given}` is no address with a port"), "such as \"127.0.0.1:9518\""))
 }
 
 fn prefixes(value: &Value, needs_one: bool) -> Result<Vec<Prefix>, Complaint> {
-    let read = |item: &Value| Prefix::parse(&text(item)?).map_err(|why| Complaint::new(why, "such as \"10.77.0.1/24\""));
+    let read =
+        |item: &Value| Prefix::parse(&text(item)?).map_err(|why| Complaint::new(why, "such as \"10.77.0.1/24\""));
     let items = list(value)?;
     if needs_one && items.is_empty() {
         return Err(Complaint::new("it needs an address", "such as [\"10.77.0.1/24\"]"));
@@ -240,7 +243,9 @@ fn endpoints(value: &Value, uplinks: &[Uplink]) -> Result<Vec<(usize, Endpoint)>
 
 fn endpoint(value: &Value) -> Result<Endpoint, Complaint> {
     let text = text(value)?;
-    let refused = |why: String| Complaint::new(why, "such as \"198.51.100.7:5182\", \"[2001:db8::7]:5182\" or \"hub.example:5182\"");
+    let refused = |why: String| {
+        Complaint::new(why, "such as \"198.51.100.7:5182\", \"[2001:db8::7]:5182\" or \"hub.example:5182\"")
+    };
     let port = text.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
     if port.is_none_or(|port| port == 0) {
         return Err(refused(format!("`{text}` has no port")));
