@@ -119,11 +119,6 @@ impl PeerState {
         }
     }
 
-    /// Whether we go to it.
-    pub fn is_called(&self) -> bool {
-        !self.config.endpoints.is_empty()
-    }
-
     /// The member that an uplink of ours is.
     pub fn member_of(&self, uplink: usize) -> Member {
         Member(self.first[0] + uplink as u8)

@@ -213,7 +213,9 @@ mod tests {
         for length in 0..64usize {
             for fill in [0u8, 1, 4, 8, 16, 17, 40, 255] {
                 let bytes = vec![fill; length];
-                let _ = messages(&bytes).map(|(_, _, body)| (interface(body), address(body))).count();
+                for (_, _, body) in messages(&bytes) {
+                    let _ = (interface(body), address(body));
+                }
                 let _ = (interface(&bytes), address(&bytes));
             }
         }
