@@ -1,9 +1,10 @@
-//! The headers of trunk and link, and beacons: any bytes are answered, and what is accepted is what would be emitted.
+//! The headers of trunk and link, beacons, and the frames of a tunnel: any bytes are answered, and what is accepted is what would be emitted.
 
 use airbraid_engine::link::fec::crc32;
 use airbraid_engine::wire::{
-    BEACON_LEN, LINK_HEADER_LEN, TRUNK_HEADER_LEN, WINDOW_HEADER_LEN, emit_beacon, emit_link_header, emit_trunk_header,
-    emit_window_header, parse_beacon, parse_link_header, parse_trunk_header, parse_window_header,
+    BEACON_LEN, LINK_HEADER_LEN, TRUNK_HEADER_LEN, TUNNEL_VERSION, TunnelFrame, WINDOW_HEADER_LEN, emit_beacon,
+    emit_link_header, emit_trunk_header, emit_tunnel_feedback, emit_tunnel_header, emit_tunnel_probe,
+    emit_window_header, parse_beacon, parse_link_header, parse_trunk_header, parse_tunnel, parse_window_header,
 };
 
 #[test]
@@ -56,5 +57,23 @@ fn any_beacon() {
         if let Ok(beacon) = parse_beacon(&bytes) {
             assert_eq!(emit_beacon(&beacon)[..], bytes);
         }
+    });
+}
+
+#[test]
+fn any_tunnel_frame() {
+    bolero::check!().with_type::<(u8, Vec<u8>)>().for_each(|(kind, bytes)| {
+        let bytes = [&[TUNNEL_VERSION << 4 | kind % 5], &bytes[..]].concat();
+        let mut again = Vec::new();
+        match parse_tunnel(&bytes) {
+            Ok(TunnelFrame::Data(header, rest)) => {
+                again.extend(emit_tunnel_header(&header));
+                again.extend(rest);
+            }
+            Ok(TunnelFrame::Probe(probe)) => emit_tunnel_probe(&probe, &mut again),
+            Ok(TunnelFrame::Feedback(feedback)) => emit_tunnel_feedback(&feedback, &mut again),
+            Err(_) => return,
+        }
+        assert_eq!(again, bytes);
     });
 }

@@ -109,7 +109,7 @@ impl<P: Share> Sender<P> {
                 end.lost_bytes = end.lost_bytes.saturating_sub(u64::from(sent.bytes));
                 end.on_spurious(now, now.saturating_since(at));
             }
-            Fate::OnTheWay | Fate::Acknowledged => end.count_fate(false),
+            Fate::OnTheWay | Fate::Acknowledged => end.path.on_fate(now, false),
         }
         let Content::Packet(id) = sent.content else { return };
         if sent.fate == Fate::OnTheWay {

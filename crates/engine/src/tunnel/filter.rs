@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn a_minimum_lives_one_span_at_least_and_two_at_most() {
-        let at = |s| Instant::from_nanos(s * 1_000_000_000);
+        let at = |s: u64| Instant::from_nanos(s * 1_000_000_000);
         let mut least = Least::new(Duration::from_secs(10));
         assert_eq!(least.get(), None);
         assert_eq!(least.learn(at(0), 5), 5);

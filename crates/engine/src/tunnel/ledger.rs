@@ -76,6 +76,11 @@ impl Ledger {
         self.bytes_on_the_way
     }
 
+    /// Entries kept, decided ones among them.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
     /// A frame leaves now.
     pub fn push(&mut self, at: Instant, bytes: u32, due_us: u32, idles: u32, content: Content) -> SeqNum {
         let number = self.next();

@@ -47,8 +47,6 @@ const FORGOTTEN: Duration = Duration::from_secs(60);
 const TOLERANCE_SPAN: Duration = Duration::from_secs(10);
 /// A member that loses more is lossy \[millionths\]: at less a TCP does not notice.
 const LOSSY_PPM: u32 = 5_000;
-/// The weight of one frame in the share of lost ones, as a power of two.
-const LOSS_SHIFT: u32 = 8;
 
 /// A member.
 #[derive(Debug)]
@@ -84,7 +82,6 @@ pub struct MemberEnd {
     blocked_until: Instant,
     /// Minus how late frames came that were held to be lost \[ns\].
     tolerance: Least,
-    loss_ppm: u32,
     /// What is counted.
     pub counted: MemberStatus,
 }
@@ -110,7 +107,6 @@ impl MemberEnd {
             probe_gap: PROBE_FIRST,
             blocked_until: Instant::ZERO,
             tolerance: Least::new(TOLERANCE_SPAN),
-            loss_ppm: 0,
             counted: MemberStatus { member: id, ..MemberStatus::default() },
         }
     }
@@ -158,15 +154,9 @@ impl MemberEnd {
         self.path.rtt().map_or(PROBE_LAST, |(rtt, _)| rtt * 2 + PROBE_LAST)
     }
 
-    /// Counts a frame whose fate is known.
-    pub fn count_fate(&mut self, is_lost: bool) {
-        let sample = if is_lost { 1_000_000 } else { 0 };
-        self.loss_ppm = self.loss_ppm - (self.loss_ppm >> LOSS_SHIFT) + (sample >> LOSS_SHIFT);
-    }
-
     /// Whether enough is lost on it that a copy of what it carries does good.
     pub const fn is_lossy(&self) -> bool {
-        self.loss_ppm >= LOSSY_PPM
+        self.path.loss_ppm() >= LOSSY_PPM
     }
 
     /// How long an answer may take.
@@ -211,6 +201,17 @@ impl MemberEnd {
         self.questions = 0;
     }
 
+    /// Whoever is at the other end has to be asked first.
+    pub fn begin(&mut self, now: Instant) {
+        self.newest = None;
+        self.questions = 0;
+        self.probe_at = now;
+        self.probe_gap = PROBE_FIRST;
+        if self.state != MemberState::Exhausted {
+            self.state = MemberState::Probing;
+        }
+    }
+
     /// A newer frame is known to have come.
     pub fn on_heard(&mut self, now: Instant) {
         if matches!(self.state, MemberState::Probing | MemberState::Suspected) {
@@ -245,7 +246,7 @@ impl MemberEnd {
             rtt_min: self.path.rtt_least().unwrap_or_default(),
             rtt: self.path.rtt().unwrap_or_default().0,
             queue_delay: self.path.queue(),
-            loss_ppm: self.loss_ppm,
+            loss_ppm: self.path.loss_ppm(),
             in_flight: self.ledger.on_the_way(),
             ..self.counted
         }

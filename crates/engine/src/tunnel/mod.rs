@@ -16,6 +16,7 @@
 
 mod config;
 mod distribute;
+mod excess;
 mod feedback;
 mod filter;
 mod frame;
@@ -159,6 +160,7 @@ impl<P: Share> Tunnel<P> {
             queue_len: self.sender.queue.len(),
             queue_bytes: Bytes::new(self.sender.queue.bytes()),
             outstanding: self.sender.store.unsettled(),
+            kept: self.sender.kept() + self.receiver.order.kept(),
             held_len: self.receiver.order.held_len(),
             hold_time: self.receiver.order.hold_time(),
         }

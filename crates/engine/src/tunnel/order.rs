@@ -17,14 +17,17 @@ use std::collections::VecDeque;
 
 /// A hole is given up after this many times what holes have taken of late, in quarters, and [`MARGIN`].
 const PATIENCE_QUARTERS: u64 = 6;
-/// What a host's timers and a burst of the medium below may add.
-const MARGIN: Duration = Duration::from_millis(20);
+/// And this: until a member that dies is known to be dead, and what was on it has come by another. Nearly everything comes, so
+/// to wait too long costs little and to give up too soon a retransmission of TCP.
+const MARGIN: Duration = Duration::from_millis(100);
 /// Before any hole was filled.
 const INITIAL: Duration = Duration::from_millis(200);
 /// What holes took counts for so long.
 const SPAN: Duration = Duration::from_secs(10);
 /// Numbers of a flow that were given up and may still come; what is older is told from a repetition no more.
-const GIVEN_UP_MAX: usize = 64;
+const GIVEN_UP_MAX: usize = 256;
+/// The same of all flows together.
+const GIVEN_UP_ALL: usize = 2_048;
 /// In all flows together so many packets wait at most.
 const HELD_MAX: usize = 8_192;
 /// Numbers from here on are no beginning: whoever starts there has been sending before.
@@ -63,6 +66,8 @@ pub struct Order<P> {
     flows: Vec<Option<Box<Flow<P>>>>,
     /// Those of which packets wait, in the order in which the oldest came.
     waiting: VecDeque<u16>,
+    /// For each number that was given up its flow, the oldest first.
+    given_up: VecDeque<u16>,
     held: usize,
     /// Minus how long holes took, so that the least is the longest \[ns\].
     took: Least,
@@ -72,12 +77,17 @@ impl<P> Order<P> {
     /// Nothing has come.
     pub fn new(config: Resequencer) -> Self {
         let flows = (0..2 * BUCKETS).map(|_| None).collect();
-        Self { config, flows, waiting: VecDeque::new(), held: 0, took: Least::new(SPAN) }
+        Self { config, flows, waiting: VecDeque::new(), given_up: VecDeque::new(), held: 0, took: Least::new(SPAN) }
     }
 
     /// Packets that wait.
     pub const fn held_len(&self) -> usize {
         self.held
+    }
+
+    /// Entries of all flows.
+    pub fn kept(&self) -> usize {
+        self.held + self.given_up.len()
     }
 
     /// How long a packet waits at most.
@@ -146,11 +156,31 @@ impl<P> Order<P> {
 
     /// Gives up what is before a packet of real-time class.
     fn skip_to(&mut self, now: Instant, place: Place, counts: &mut Counts) {
-        let Some(flow) = &mut self.flows[usize::from(place.bucket)] else { return };
-        while flow.next != place.number {
-            flow.miss(now, counts);
+        self.miss_until(place.bucket, place.number, now, counts);
+        if let Some(flow) = &mut self.flows[usize::from(place.bucket)] {
+            flow.next = Place::plus(flow.next, 1);
         }
-        flow.next = Place::plus(flow.next, 1);
+    }
+
+    /// Gives up the numbers of a flow before `number`, which were missed first at `since`.
+    fn miss_until(&mut self, bucket: u16, number: u32, since: Instant, counts: &mut Counts) {
+        let Some(flow) = &mut self.flows[usize::from(bucket)] else { return };
+        while flow.next != number {
+            counts.holes += 1;
+            if flow.given_up.len() == GIVEN_UP_MAX {
+                flow.given_up.pop_front();
+            }
+            flow.given_up.push_back((flow.next, since));
+            flow.next = Place::plus(flow.next, 1);
+            self.given_up.push_back(bucket);
+        }
+        while self.given_up.len() > GIVEN_UP_ALL
+            && let Some(oldest) = self.given_up.pop_front()
+        {
+            if let Some(flow) = &mut self.flows[usize::from(oldest)] {
+                flow.given_up.pop_front();
+            }
+        }
     }
 
     fn hold(&mut self, now: Instant, place: Place, packet: P, counts: &mut Counts, mut give: impl FnMut(Ordered<P>)) {
@@ -218,12 +248,10 @@ impl<P> Order<P> {
 
     /// Gives up the first hole of a flow, and delivers what waits behind it.
     fn give_up_first(&mut self, bucket: u16, counts: &mut Counts, give: &mut impl FnMut(Ordered<P>)) {
-        let Some(flow) = &mut self.flows[usize::from(bucket)] else { return };
+        let Some(flow) = &self.flows[usize::from(bucket)] else { return };
         let since = flow.since;
         if let Some(first) = flow.held.front().map(|held| held.number) {
-            while flow.next != first {
-                flow.miss(since, counts);
-            }
+            self.miss_until(bucket, first, since, counts);
         }
         self.release_ready(bucket, counts, give);
     }
@@ -256,17 +284,5 @@ impl<P> Order<P> {
             self.release_all(bucket, counts, &mut give);
             self.flows[usize::from(bucket)] = None;
         }
-    }
-}
-
-impl<P> Flow<P> {
-    /// The next number is given up; it was missed first at `since`.
-    fn miss(&mut self, since: Instant, counts: &mut Counts) {
-        counts.holes += 1;
-        if self.given_up.len() == GIVEN_UP_MAX {
-            self.given_up.pop_front();
-        }
-        self.given_up.push_back((self.next, since));
-        self.next = Place::plus(self.next, 1);
     }
 }

@@ -8,6 +8,7 @@
 //!
 //! It never decides what is sent. Equations: `docs/models/tunnel.md`.
 
+use super::excess::Excess;
 use super::filter::Least;
 use airbraid_units::{Duration, Instant, SeqNum};
 
@@ -113,6 +114,7 @@ pub struct Path {
     last: (Instant, u64),
     total: u64,
     mark: Option<Mark>,
+    excess: Excess,
 }
 
 impl Path {
@@ -136,6 +138,25 @@ impl Path {
             last: (Instant::ZERO, 0),
             total: 0,
             mark: None,
+            excess: Excess::new(),
+        }
+    }
+
+    /// Share of its frames that were lost of late \[millionths\].
+    pub const fn loss_ppm(&self) -> u32 {
+        self.excess.mean()
+    }
+
+    /// A frame's fate is known.
+    pub fn on_fate(&mut self, now: Instant, is_lost: bool) {
+        self.excess.on_fate(is_lost);
+        if let Some(rate) = self.excess.judge(self.rate()) {
+            self.rate = rate.clamp(RATE_MIN, RATE_MAX);
+            self.stretched = [self.rate; 3];
+            if self.phase == Phase::Startup {
+                self.phase = Phase::Cruise;
+                self.phase_until = now.saturating_add(self.interval());
+            }
         }
     }
 
@@ -213,7 +234,10 @@ impl Path {
     /// When a frame of `bytes` that is given to the member now would come, by a clock that all members share \[us\]; none before any delay was measured.
     pub fn arrival_us(&self, now: Instant, bytes: u64) -> Option<i64> {
         let wait = self.release.max(self.served).saturating_since(now) + self.time_for(bytes);
-        Some(wait.as_micros() as i64 + self.delay_least.get()?)
+        // What is lost comes a round trip later, or two.
+        let loss = u64::from(self.loss_ppm().min(900_000));
+        let again_us = self.rtt_least_ns() / 1_000 * loss / (1_000_000 - loss);
+        Some(wait.as_micros() as i64 + self.delay_least.get()? + again_us as i64)
     }
 
     /// The present pace, as a fraction of the rate.

@@ -63,6 +63,12 @@ impl<P: Share> Sender<P> {
         }
     }
 
+    /// Entries of all tables.
+    pub fn kept(&self) -> usize {
+        let ledgers: usize = self.members.iter().map(|end| end.ledger.len()).sum();
+        ledgers + self.store.len() + self.queue.len() + self.resend.len() + self.exposed.len()
+    }
+
     /// The place of a member in the list.
     pub(super) fn index_of(&self, member: Member) -> Option<usize> {
         self.members.iter().position(|end| end.id == member)
@@ -127,8 +133,8 @@ impl<P: Share> Sender<P> {
         self.offset_us = None;
         for index in 0..self.members.len() {
             self.members[index].path.forget_delays();
-            self.members[index].newest = None;
             self.lose_all(now, index);
+            self.members[index].begin(now);
         }
         // It knows neither us nor how far it is to it: without a question nothing could go on before the next idle one.
         for index in 0..self.members.len() {
@@ -155,7 +161,7 @@ impl<P: Share> Sender<P> {
         let Some(sent) = end.ledger.decide(number, Fate::Lost(now)) else { return };
         end.lost_bytes += u64::from(sent.bytes);
         end.counted.lost += 1;
-        end.count_fate(true);
+        end.path.on_fate(now, true);
         let Content::Packet(id) = sent.content else { return };
         let entry = self.store.get_mut(id);
         entry.copies -= 1;

@@ -96,6 +96,8 @@ pub struct Status {
     pub queue_bytes: Bytes,
     /// Packets sent and neither acknowledged nor given up.
     pub outstanding: usize,
+    /// Entries in all its tables: what it keeps in memory, bounded whatever comes.
+    pub kept: usize,
     /// Packets that wait for their turn to be delivered.
     pub held_len: usize,
     /// How long a packet is held for those before it, at most, as measured.

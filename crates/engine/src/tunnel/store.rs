@@ -48,6 +48,11 @@ impl<P> Store<P> {
         self.unsettled
     }
 
+    /// Entries in use.
+    pub fn len(&self) -> usize {
+        self.entries.len() - self.free.len()
+    }
+
     /// A packet that is about to be sent for the first time; nobody names it yet.
     pub fn add(&mut self, packet: P, place: Place, since: Instant, mark: bool) -> PacketId {
         self.unsettled += 1;

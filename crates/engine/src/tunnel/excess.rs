@@ -1,0 +1,116 @@
+//! Tells losses that a member's own pace makes from those that the link has anyway.
+//!
+//! A link whose queue is too short to be seen in the delay, or that polices its rate, answers excess by loss alone. So where much is
+//! lost, the member is slowed down to what came through, once: if the loss falls, it was the pace's; if it does not, it is the
+//! link's, the pace is restored, and so much loss is put up with.
+
+/// A loss is looked into from here on, beyond what is known to be the link's \[millionths\].
+const SUSPICIOUS: u32 = 100_000;
+/// What is put up with before anything is known \[millionths\].
+const AT_FIRST: u32 = 100_000;
+/// The weight of one frame in the smoothed loss, as a power of two.
+const SHIFT: u32 = 6;
+/// A trial takes so many frames: the smoothed loss has followed by then.
+const TRIAL_FRAMES: u32 = 192;
+/// After so many frames what is put up with falls by a part of itself.
+const AGING_FRAMES: u32 = 2_048;
+
+/// The loss of one member and where it comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct Excess {
+    loss: u32,
+    /// The same over four times as long.
+    mean: u32,
+    own: u32,
+    frames: u32,
+    trial: Option<Trial>,
+}
+
+/// The member has been slowed down to find out.
+#[derive(Clone, Copy, Debug)]
+struct Trial {
+    loss: u32,
+    rate: u64,
+    frames: u32,
+}
+
+impl Excess {
+    /// Nothing is known.
+    pub const fn new() -> Self {
+        Self { loss: 0, mean: 0, own: AT_FIRST, frames: 0, trial: None }
+    }
+
+    /// A frame's fate is known.
+    pub fn on_fate(&mut self, is_lost: bool) {
+        let sample = if is_lost { 1_000_000 } else { 0 };
+        self.loss = self.loss - (self.loss >> SHIFT) + (sample >> SHIFT);
+        self.mean = self.mean - (self.mean >> (SHIFT + 2)) + (sample >> (SHIFT + 2));
+        self.frames += 1;
+        if self.frames >= AGING_FRAMES {
+            self.frames = 0;
+            self.own -= (self.own - self.own.min(AT_FIRST)) / 4;
+        }
+        if let Some(trial) = &mut self.trial {
+            trial.frames += 1;
+        }
+    }
+
+    /// The loss of some hundred frames \[millionths\].
+    pub const fn mean(&self) -> u32 {
+        self.mean
+    }
+
+    /// The rate that a member should have that now has `rate`, if it should be another.
+    pub fn judge(&mut self, rate: u64) -> Option<u64> {
+        if let Some(trial) = self.trial {
+            if trial.frames < TRIAL_FRAMES {
+                return None;
+            }
+            self.trial = None;
+            if self.loss > trial.loss - trial.loss / 4 {
+                self.own = self.loss;
+                return Some(trial.rate.max(rate));
+            }
+        }
+        if self.loss <= self.own + SUSPICIOUS {
+            return None;
+        }
+        self.trial = Some(Trial { loss: self.loss, rate, frames: 0 });
+        Some((u128::from(rate) * u128::from(1_000_000 - self.loss.min(900_000)) / 1_000_000) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sends at what is judged right over a link that loses one frame in `own` and all beyond `limit`.
+    fn settle(limit: u64, own: u32) -> u64 {
+        let (mut excess, mut rate) = (Excess::new(), 8 * limit);
+        let mut credit = 0;
+        for frame in 1..20_000u32 {
+            credit += limit.min(rate);
+            let passes = credit >= rate;
+            credit -= if passes { rate } else { 0 };
+            excess.on_fate(!passes || frame.is_multiple_of(own));
+            rate = excess.judge(rate).unwrap_or(rate);
+        }
+        rate
+    }
+
+    #[test]
+    fn a_policed_rate_is_found() {
+        let rate = settle(1_000, u32::MAX);
+        assert!((1_000..1_300).contains(&rate), "{rate}");
+    }
+
+    #[test]
+    fn a_loss_that_no_pace_changes_is_put_up_with() {
+        let (mut excess, mut rate) = (Excess::new(), 1_000);
+        for frame in 1..20_000u32 {
+            excess.on_fate(frame.is_multiple_of(3));
+            rate = excess.judge(rate).unwrap_or(rate);
+        }
+        assert_eq!(rate, 1_000);
+    }
+}

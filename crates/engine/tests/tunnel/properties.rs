@@ -1,0 +1,205 @@
+//! Whatever the links do: nothing twice, each flow in order, and once they heal everything arrives.
+
+use crate::world::{End, Way, World, patient, usual};
+use airbraid_engine::TrafficClass;
+use airbraid_engine::trunk::{Member, Policy};
+use airbraid_engine::tunnel::{DropReason, Input};
+use airbraid_units::Duration;
+use proptest::prelude::*;
+
+/// What can happen.
+#[derive(Clone, Debug)]
+enum Step {
+    Packets { end: usize, count: u8, len: u16, bucket: u8, is_voice: bool },
+    Wait { ms: u16 },
+    Loss { member: usize, loss: u32 },
+    Up { member: usize, end: usize, is_up: bool },
+    Remove { member: usize, end: usize },
+    Add { member: usize },
+    Slow { member: usize, mbps: u64, delay_ms: u64 },
+}
+
+const MEMBERS: usize = 3;
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        4 => (0..2usize, 1..60u8, 40..1_400u16, 0..4u8, prop::bool::weighted(0.1)).prop_map(
+            |(end, count, len, bucket, is_voice)| Step::Packets { end, count, len, bucket, is_voice }
+        ),
+        4 => (1..400u16).prop_map(|ms| Step::Wait { ms }),
+        1 => (0..MEMBERS, 0..500u32).prop_map(|(member, loss)| Step::Loss { member, loss }),
+        2 => (0..MEMBERS, 0..2usize, any::<bool>()).prop_map(|(member, end, is_up)| Step::Up { member, end, is_up }),
+        1 => (0..MEMBERS, 0..2usize).prop_map(|(member, end)| Step::Remove { member, end }),
+        1 => (0..MEMBERS).prop_map(|member| Step::Add { member }),
+        1 => (0..MEMBERS, 1..100u64, 1..150u64).prop_map(|(member, mbps, delay_ms)| Step::Slow { member, mbps, delay_ms }),
+    ];
+    prop::collection::vec(step, 1..60)
+}
+
+fn play(policy: Policy, steps: &[Step], seed: u64) -> World {
+    let ms = Duration::from_millis;
+    let ways = [Way::new(5, ms(2), 0), Way::new(20, ms(15), 20), Way::new(2, ms(60), 100)];
+    let mut world = World::new(policy, &ways, seed);
+    for step in steps {
+        match *step {
+            Step::Packets { end, count, len, bucket, is_voice } => {
+                let class = if is_voice { TrafficClass::RealTime } else { TrafficClass::Bulk };
+                for _ in 0..count {
+                    world.give(end, u64::from(len), u16::from(bucket), class);
+                }
+            }
+            Step::Wait { ms } => world.run(Duration::from_millis(u64::from(ms))),
+            Step::Loss { member, loss } => (0..2).for_each(|end| world.ways[end][member].loss = loss),
+            Step::Up { member, end, is_up } => world.ways[end][member].is_up = is_up,
+            Step::Remove { member, end } => {
+                world.step(end, Some(Input::MemberRemoved { member: Member(member as u8) }));
+            }
+            Step::Add { member } => world.add(member),
+            Step::Slow { member, mbps, delay_ms } => {
+                for end in 0..2 {
+                    let way = &mut world.ways[end][member];
+                    way.bit_ns = 1_000 / mbps;
+                    way.delay = ms(delay_ms);
+                }
+            }
+        }
+    }
+    world
+}
+
+/// Everything works again, and there is time.
+fn heal(world: &mut World) {
+    for member in 0..MEMBERS {
+        world.add(member);
+        for end in 0..2 {
+            world.ways[end][member].is_up = true;
+            world.ways[end][member].loss = 0;
+        }
+    }
+    world.run(Duration::from_secs(60));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn patience_delivers_everything_once_and_in_order(steps in steps(), seed: u64) {
+        let mut world = play(patient(), &steps, seed);
+        world.check_once();
+        world.check_order();
+        heal(&mut world);
+        world.check_once();
+        world.check_order();
+        for end in 0..2 {
+            prop_assert_eq!(world.delivered[end].len() as u64, world.given[end], "not everything came from {}", end);
+            prop_assert!(world.ended[end].values().all(|how| *how == End::Released));
+            prop_assert_eq!(world.ended[end].len() as u64, world.given[end]);
+            let status = world.ends[end].status();
+            prop_assert_eq!((status.outstanding, status.queue_len, status.held_len), (0, 0, 0));
+        }
+    }
+
+    #[test]
+    fn with_the_usual_policy_each_packet_ends_once_and_none_comes_twice(steps in steps(), seed: u64) {
+        let mut world = play(usual(), &steps, seed);
+        heal(&mut world);
+        world.check_once();
+        for end in 0..2 {
+            prop_assert_eq!(world.ended[end].len() as u64, world.given[end], "a packet is nowhere");
+            let released = world.ended[end].values().filter(|how| **how == End::Released).count();
+            let delivered = world.delivered[end].len();
+            // What was dropped here for its age may have come all the same; what was released has come to the far end.
+            prop_assert!(delivered <= world.given[end] as usize);
+            let aged = world.ended[end].values().filter(|how| **how == End::Dropped(DropReason::Expired)).count();
+            prop_assert!(delivered <= released + aged);
+        }
+    }
+
+    #[test]
+    fn equal_calls_give_equal_outputs(steps in steps(), seed: u64) {
+        let [one, two] = [0, 1].map(|_| play(usual(), &steps, seed));
+        for end in 0..2 {
+            prop_assert!(one.delivered[end] == two.delivered[end]);
+            prop_assert_eq!(one.ends[end].status(), two.ends[end].status());
+        }
+    }
+}
+
+#[test]
+fn a_dead_member_costs_less_than_a_tenth_of_a_second() {
+    let ms = Duration::from_millis;
+    let mut world = World::new(usual(), &[Way::new(5, ms(2), 0); 3], 1);
+    world.run(ms(100));
+    let mut longest = 0;
+    let mut last = (0, world.now);
+    for tick in 0..3_000 {
+        // 12 of 15 Mbit/s, one packet a millisecond.
+        world.give(0, 1_400, 0, TrafficClass::Bulk);
+        if tick == 1_000 {
+            (0..2).for_each(|end| world.ways[end][1].is_up = false);
+        }
+        world.run(ms(1));
+        if world.delivered[0].len() > last.0 {
+            last = (world.delivered[0].len(), world.now);
+        }
+        longest = longest.max((world.now - last.1).as_micros());
+    }
+    assert!(longest < 100_000, "{longest} us without a packet");
+    world.check_order();
+    let status = world.ends[0].status();
+    assert_eq!(status.members[1].suspicions, 1, "{:?}", status.members[1]);
+    // It comes back, and is used again within a second.
+    (0..2).for_each(|end| world.ways[end][1].is_up = true);
+    let before = status.members[1].sent;
+    for _ in 0..1_000 {
+        world.give(0, 1_400, 0, TrafficClass::Bulk);
+        world.run(ms(1));
+    }
+    assert!(world.ends[0].status().members[1].sent > before + 50);
+}
+
+#[test]
+fn all_members_may_die_and_come_back() {
+    let ms = Duration::from_millis;
+    let mut world = World::new(patient(), &[Way::new(5, ms(2), 0); 2], 1);
+    world.run(ms(100));
+    for end in 0..2 {
+        world.ways[end].iter_mut().for_each(|way| way.is_up = false);
+    }
+    for _ in 0..500 {
+        world.give(0, 1_000, 0, TrafficClass::Bulk);
+        world.run(ms(20));
+    }
+    assert!(world.delivered[0].is_empty());
+    for end in 0..2 {
+        world.ways[end].iter_mut().for_each(|way| way.is_up = true);
+    }
+    world.run(ms(3_000));
+    assert_eq!(world.delivered[0].len(), 500);
+    world.check_order();
+}
+
+#[test]
+fn a_peer_that_begins_a_new_life_is_understood() {
+    let ms = Duration::from_millis;
+    let mut world = World::new(usual(), &[Way::new(5, ms(2), 0); 2], 1);
+    for _ in 0..300 {
+        world.give(0, 1_000, 0, TrafficClass::Bulk);
+        world.give(1, 1_000, 0, TrafficClass::Bulk);
+        world.run(ms(5));
+    }
+    let config = airbraid_engine::tunnel::Config { policy: usual(), epoch: 10 };
+    world.ends[1] = airbraid_engine::tunnel::Tunnel::new(config);
+    (0..2).for_each(|member| world.add(member));
+    let before = [world.delivered[0].len(), world.delivered[1].len()];
+    for _ in 0..300 {
+        world.give(0, 1_000, 0, TrafficClass::Bulk);
+        world.give(1, 1_000, 0, TrafficClass::Bulk);
+        world.run(ms(5));
+    }
+    world.run(ms(500));
+    for from in 0..2 {
+        let came = world.delivered[from].len() - before[from];
+        assert!(came >= 280, "{came} of 300 from {from} came in the new life");
+    }
+}

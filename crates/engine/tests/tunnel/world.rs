@@ -1,0 +1,265 @@
+//! Two ends and the links between them, in virtual time; and the host's account of every packet.
+
+use airbraid_engine::trunk::{Distributor, LateMode, Member, Policy, Resequencer};
+use airbraid_engine::tunnel::{Config, DropReason, Frame, Input, MemberConfig, Output, Settings, Tunnel};
+use airbraid_engine::{Packet, Share, Stream, TrafficClass, step};
+use airbraid_units::{Bytes, Duration, Instant};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::fmt::Write;
+
+/// A packet: who sent it (0 or 1), its number there, and what the tunnel may know.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Token {
+    pub from: usize,
+    pub id: u64,
+    pub len: u64,
+    pub bucket: u16,
+    pub class: TrafficClass,
+}
+
+impl Packet for Token {
+    fn len(&self) -> Bytes {
+        Bytes::new(self.len)
+    }
+    fn class(&self) -> TrafficClass {
+        self.class
+    }
+    fn flow_bucket(&self) -> u16 {
+        self.bucket
+    }
+}
+
+impl Share for Token {
+    fn share(&self) -> Self {
+        self.clone()
+    }
+}
+
+/// One direction of a link.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    pub bit_ns: u64,
+    pub delay: Duration,
+    /// Frames that may wait.
+    pub queue: u64,
+    /// Lost \[1/1000\].
+    pub loss: u32,
+    pub is_up: bool,
+    free_at: Instant,
+}
+
+impl Way {
+    pub fn new(mbps: u64, delay: Duration, loss: u32) -> Self {
+        Self { bit_ns: 1_000 / mbps, delay, queue: 64, loss, is_up: true, free_at: Instant::ZERO }
+    }
+}
+
+enum Event {
+    Wake(usize),
+    Arrive(usize, Member, Frame<Token>, u64),
+}
+
+/// What became of a packet at the end that it was given to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Released,
+    Dropped(DropReason),
+}
+
+/// Everything.
+pub struct World {
+    pub now: Instant,
+    pub ends: [Tunnel<Token>; 2],
+    /// By end and member: the way to the other end.
+    pub ways: [Vec<Way>; 2],
+    queue: BinaryHeap<Reverse<(Instant, u64)>>,
+    events: BTreeMap<u64, Event>,
+    next: u64,
+    armed: [Option<Instant>; 2],
+    chance: Stream,
+    pub given: [u64; 2],
+    /// By end that sent: what was delivered at the other, in order.
+    pub delivered: [Vec<Token>; 2],
+    pub ended: [BTreeMap<u64, End>; 2],
+    pub transcript: Option<String>,
+}
+
+/// A policy under which nothing is given up: not after any time, and no hole.
+pub fn patient() -> Policy {
+    let long = Duration::from_secs(1_000_000);
+    Policy {
+        distributor: Distributor::EarliestDelivery,
+        queue_limit: 10_000,
+        resequencer: Resequencer { minimum: long, maximum: long, mode: LateMode::Strict, ..Resequencer::default() },
+        tunnel: Settings { persistence: long, persistence_real_time: long, target: long, ..Settings::default() },
+        ..Policy::default()
+    }
+}
+
+/// What the daemon has.
+pub fn usual() -> Policy {
+    Policy { distributor: Distributor::EarliestDelivery, queue_limit: 1_000, ..Policy::default() }
+}
+
+impl World {
+    pub fn new(policy: Policy, ways: &[Way], seed: u64) -> Self {
+        let end = |epoch| Tunnel::new(Config { policy, epoch });
+        let mut world = Self {
+            now: Instant::ZERO,
+            ends: [end(7), end(9)],
+            ways: [ways.to_vec(), ways.to_vec()],
+            queue: BinaryHeap::new(),
+            events: BTreeMap::new(),
+            next: 0,
+            armed: [None; 2],
+            chance: Stream::new(seed, 0, "world"),
+            given: [0; 2],
+            delivered: [vec![], vec![]],
+            ended: [BTreeMap::new(), BTreeMap::new()],
+            transcript: None,
+        };
+        for member in 0..ways.len() {
+            world.add(member);
+        }
+        world
+    }
+
+    /// Both ends get a member.
+    pub fn add(&mut self, member: usize) {
+        for end in [0, 1] {
+            let (member, config) = (Member(member as u8), MemberConfig::default());
+            self.step(end, Some(Input::MemberAdded { member, config }));
+        }
+    }
+
+    fn push(&mut self, at: Instant, event: Event) {
+        self.next += 1;
+        self.queue.push(Reverse((at, self.next)));
+        self.events.insert(self.next, event);
+    }
+
+    pub fn step(&mut self, end: usize, input: Option<Input<Token>>) {
+        let mut outputs = vec![];
+        let wake = step(&mut self.ends[end], self.now, input, |output| outputs.push(output));
+        if let Some(wake) = wake
+            && self.armed[end].is_none_or(|at| wake.at < at || at <= self.now)
+        {
+            self.armed[end] = Some(wake.at);
+            self.push(wake.at, Event::Wake(end));
+        }
+        for output in outputs {
+            self.carry_out(end, output);
+        }
+    }
+
+    fn carry_out(&mut self, end: usize, output: Output<Token>) {
+        match output {
+            Output::Transmit { member, frame, .. } => self.transmit(end, member, frame),
+            Output::Deliver(token) => {
+                assert_eq!(token.from, 1 - end, "a packet came back to its sender");
+                self.delivered[token.from].push(token);
+            }
+            Output::Release(token) => self.end(end, token, End::Released),
+            // What the other end sent is dropped here as a repetition, or late.
+            Output::Dropped { packet, .. } if packet.from != end => {}
+            Output::Dropped { packet, reason } => self.end(end, packet, End::Dropped(reason)),
+        }
+    }
+
+    fn end(&mut self, end: usize, token: Token, how: End) {
+        let before = self.ended[end].insert(token.id, how);
+        assert_eq!(before, None, "packet {} ended twice", token.id);
+    }
+
+    fn transmit(&mut self, end: usize, member: Member, frame: Frame<Token>) {
+        let len = (frame.len() + MemberConfig::OVERHEAD_IPV4).as_u64();
+        let way = &mut self.ways[end][usize::from(member.0)];
+        let serial = Duration::from_nanos(len * 8 * way.bit_ns);
+        let waiting = way.free_at.saturating_since(self.now).as_nanos() / serial.as_nanos().max(1);
+        let fits = waiting <= way.queue;
+        let passes = way.is_up && fits && self.chance.up_to(999) >= way.loss;
+        if way.is_up && fits {
+            way.free_at = way.free_at.max(self.now) + serial;
+        }
+        let at = way.free_at + way.delay;
+        self.note(end, member, &frame, if passes { "" } else { "  lost" });
+        if passes {
+            self.push(at, Event::Arrive(1 - end, member, frame, len));
+        }
+    }
+
+    fn note(&mut self, end: usize, member: Member, frame: &Frame<Token>, fate: &str) {
+        let Some(transcript) = &mut self.transcript else { return };
+        let what = match frame {
+            Frame::Data { header, packet } => {
+                format!("packet {:<3} as {} place {}", packet.id, header.number, header.place.number)
+            }
+            Frame::Probe(probe) => format!("probe as {} of life {}", probe.number, probe.epoch),
+            Frame::Feedback(feedback) => {
+                let report = |report: &airbraid_engine::tunnel::Report| {
+                    let runs: Vec<String> = report.runs.iter().map(|run| format!("{}:{}", run.gap, run.len)).collect();
+                    format!("m{} to {} {}", report.member.0, report.newest, runs.join(" "))
+                };
+                let reports: Vec<String> = feedback.reports.iter().map(report).collect();
+                format!("feedback {}", reports.join(", "))
+            }
+        };
+        let side = ["west", "east"][end];
+        let _ = writeln!(transcript, "{}  {side}  m{}  {what}{fate}", self.now, member.0);
+    }
+
+    /// A packet for the other end.
+    pub fn give(&mut self, end: usize, len: u64, bucket: u16, class: TrafficClass) {
+        let id = self.given[end];
+        self.given[end] += 1;
+        self.step(end, Some(Input::Packet(Token { from: end, id, len, bucket, class })));
+    }
+
+    /// Lets so much time pass.
+    pub fn run(&mut self, span: Duration) {
+        let until = self.now + span;
+        while let Some(&Reverse((at, key))) = self.queue.peek()
+            && at <= until
+        {
+            self.queue.pop();
+            self.now = at;
+            match self.events.remove(&key) {
+                Some(Event::Wake(end)) => {
+                    if self.armed[end] == Some(at) {
+                        self.armed[end] = None;
+                    }
+                    self.step(end, None);
+                }
+                Some(Event::Arrive(end, member, frame, len)) => {
+                    self.step(end, Some(Input::Frame { member, frame, length: Bytes::new(len) }));
+                }
+                None => {}
+            }
+        }
+        self.now = until;
+    }
+
+    /// Nothing was delivered twice, and nothing that was not given.
+    pub fn check_once(&self) {
+        for from in [0, 1] {
+            let mut ids: Vec<u64> = self.delivered[from].iter().map(|token| token.id).collect();
+            let count = ids.len();
+            ids.sort_unstable();
+            ids.dedup();
+            assert_eq!(ids.len(), count, "a packet was delivered twice");
+            assert!(ids.last().is_none_or(|last| *last < self.given[from]));
+        }
+    }
+
+    /// The packets of each flow came in the order in which they were given.
+    pub fn check_order(&self) {
+        for from in [0, 1] {
+            let mut last = BTreeMap::new();
+            for token in self.delivered[from].iter().filter(|token| token.class == TrafficClass::Bulk) {
+                let before = last.insert(token.bucket, token.id);
+                assert!(before.is_none_or(|before| before < token.id), "flow {} out of order", token.bucket);
+            }
+        }
+    }
+}
