@@ -5,7 +5,7 @@ RELEASE := target/release/airbraid
 OUT     := out
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check lint bench bench-peers bench-lab picture tools test-tools clean
+.PHONY: help demo build test check lint bench bench-peers bench-lab bench-tunnel deb picture tools test-tools clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,12 @@ bench-peers: build ## The same beside ns-2 (Debian's package), in one run
 
 bench-lab: build test-tools ## The simulated TCP beside the kernel's in the lab (root)
 	@benches/lab.sh $(RELEASE)
+
+bench-tunnel: build test-tools ## The daemon over the six emulated set-ups of the lab, real TCP, 30 s (root; BENCH_TUNNEL adds options)
+	@benches/tunnel.py --airbraid $(RELEASE) $(BENCH_TUNNEL)
+
+deb: build ## A Debian package in out/
+	@scripts/deb.sh $(RELEASE) $(OUT)
 
 picture: build ## Draw the picture of the README anew
 	@scripts/picture.sh $(RELEASE)

@@ -38,6 +38,28 @@ pub enum Command {
     /// Run a scenario in real time, with network namespaces as hosts and real programs in them (Linux, root)
     #[command(after_help = LAB_EXAMPLES)]
     Lab(Lab),
+    /// Make one encrypted interface out of several uplinks, as a file says (Linux, root)
+    #[command(after_help = UP_EXAMPLES)]
+    Up(Up),
+    /// End a daemon, and put right what a killed one has left
+    Down(Named),
+    /// Show what a daemon does now, link by link
+    #[command(after_help = STATUS_EXAMPLES)]
+    Status(Status),
+    /// Switch an uplink of a daemon on or off
+    Link(Link),
+    /// Let a daemon read its file again, as SIGHUP does
+    Reload(Named),
+    /// Print a new private key
+    Genkey,
+    /// Read a private key from standard input and print its public key
+    Pubkey,
+    /// Print what completes this command's words in a shell
+    #[command(after_help = "Example:\n  airbraid completions bash > /etc/bash_completion.d/airbraid")]
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -163,6 +185,31 @@ Examples:
       removes what a lab has left that was killed
 
 Exit status: 0 fine, 1 a command failed, 2 the input is wrong.";
+
+const UP_EXAMPLES: &str = "\
+Examples:
+  umask 077; airbraid genkey > /etc/airbraid/site.key
+  airbraid pubkey < /etc/airbraid/site.key
+      a private key, and the public one that the other end's file names
+
+  airbraid up --check /etc/airbraid/site.toml
+      what is wrong with a file, with line and column
+
+  airbraid up /etc/airbraid/site.toml
+      the interface is there when the command returns; the log is /run/airbraid/site.log
+
+  airbraid up /etc/airbraid/site.toml --foreground
+      the same until Ctrl-C, the log on standard error; AIRBRAID_LOG=debug says more
+
+The daemon is called as its file: site. docs/daemon.md has all keys, docs/examples two machines.
+
+Exit status: 0 fine, 1 the system refused, 2 the input is wrong.";
+
+const STATUS_EXAMPLES: &str = "\
+Examples:
+  airbraid status                      the daemon that runs, if there is one only
+  airbraid status site --watch         anew every second, until Ctrl-C
+  airbraid status site --json | jq '.peers[].members[] | {uplink, rate_bps, rtt_s, loss}'";
 
 /// What is said over a scenario.
 #[derive(Args, Debug, Default)]
@@ -322,6 +369,55 @@ pub struct Trace {
     /// Prints one JSON object and nothing else
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `up`.
+#[derive(Args, Debug)]
+pub struct Up {
+    /// The daemon's file, a TOML file
+    pub file: PathBuf,
+    /// Says what is wrong with the file, and does nothing else
+    #[arg(long)]
+    pub check: bool,
+    /// Works until Ctrl-C or SIGTERM, instead of in the background
+    #[arg(long, conflicts_with = "check")]
+    pub foreground: bool,
+    /// Leaves the terminal: what `up` does in the background
+    #[arg(long, hide = true, requires = "foreground")]
+    pub detached: bool,
+}
+
+/// A daemon by its name.
+#[derive(Args, Debug)]
+pub struct Named {
+    /// The daemon, called as its file is [default: the only one]
+    pub name: Option<String>,
+}
+
+/// Arguments of `status`.
+#[derive(Args, Debug)]
+pub struct Status {
+    /// The daemon, called as its file is [default: the only one]
+    pub name: Option<String>,
+    /// Prints one JSON object and nothing else
+    #[arg(long)]
+    pub json: bool,
+    /// Prints it again every second, with the rates of that second
+    #[arg(long, conflicts_with = "json")]
+    pub watch: bool,
+}
+
+/// Arguments of `link`.
+#[derive(Args, Debug)]
+pub struct Link {
+    /// The uplink, by its name in the file
+    pub uplink: String,
+    /// What it is to be
+    #[arg(value_parser = ["on", "off"])]
+    pub state: String,
+    /// The daemon, called as its file is [default: the only one]
+    #[arg(long, value_name = "NAME")]
+    pub daemon: Option<String>,
 }
 
 /// Arguments of `plan`. Lists have commas between; one value stands for every access point where that makes sense.

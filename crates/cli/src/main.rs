@@ -4,6 +4,7 @@
 
 mod arguments;
 mod check;
+mod daemon;
 mod explain;
 mod interrupt;
 mod lab;
@@ -12,6 +13,7 @@ mod print;
 mod progress;
 mod reproduce;
 mod run;
+mod status;
 mod table;
 mod trace;
 
@@ -28,6 +30,14 @@ fn main() -> ExitCode {
         Command::Plan(arguments) => plan::plan(&arguments),
         Command::Trace(arguments) => trace::trace(&arguments),
         Command::Lab(arguments) => lab::lab(&arguments),
+        Command::Up(arguments) => daemon::up(&arguments),
+        Command::Down(arguments) => daemon::down(&arguments),
+        Command::Status(arguments) => status::status(&arguments),
+        Command::Link(arguments) => daemon::link(&arguments),
+        Command::Reload(arguments) => daemon::reload(&arguments),
+        Command::Genkey => daemon::genkey(),
+        Command::Pubkey => daemon::pubkey(),
+        Command::Completions { shell } => print::completions(shell),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -5,7 +5,8 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::arguments::Over;
+use crate::arguments::{Arguments, Over};
+use clap::CommandFactory;
 
 /// Why a command did not end well.
 #[derive(Debug)]
@@ -98,4 +99,11 @@ pub fn scenario(file: &Path, over: &Over) -> Result<Scenario, Errors> {
         }
     }
     Ok(scenario)
+}
+
+/// What completes this command's words in a shell.
+pub fn completions(shell: clap_complete::Shell) -> Result<(), Ended> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "airbraid", &mut text);
+    out(&String::from_utf8_lossy(&text))
 }

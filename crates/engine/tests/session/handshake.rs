@@ -132,6 +132,36 @@ fn many_peers_of_one_end() {
     assert!((0..2).all(|peer| world.ends[0].sessions.is_up(PeerId(peer))));
 }
 
+/// An end learns of one more peer, then forgets it again: its keys are gone, and it is a stranger from then on.
+#[test]
+fn peers_come_and_go() {
+    let stranger = (config(2, &[0]), vec![0]);
+    let ends = vec![(config(0, &[1]), vec![1, 2]), (config(1, &[0]), vec![0]), stranger];
+    let mut world = World::of(1, Channel { delay: 5, ..Channel::default() }, ends);
+    for client in 1..3 {
+        world.input(client, Some(Input::Connect(PeerId(0))));
+    }
+    world.run(500);
+    assert!(world.ends[0].sessions.is_up(PeerId(0)));
+    assert!(world.ends[0].sessions.stats().refused(Refusal::UnknownPeer) > 0);
+    let mut known = config(0, &[2]).peers;
+    known[0].addresses.clear();
+    world.input(0, known.pop().map(Input::PeerAdded));
+    world.run(7_000);
+    assert!(world.ends[0].sessions.is_up(PeerId(1)) && world.ends[2].sessions.is_up(PeerId(0)));
+    assert!(world.data(2, 0, b"one more"));
+    world.run(7_100);
+    world.input(0, Some(Input::PeerRemoved(PeerId(1))));
+    assert!(!world.ends[0].sessions.is_up(PeerId(1)) && !world.ends[0].ring.has_key(PeerId(1)));
+    assert!(world.ends[0].sessions.is_up(PeerId(0)));
+    let refused = world.ends[0].sessions.stats().refused(Refusal::UnknownPeer);
+    world.data(2, 0, b"too late");
+    world.input(2, Some(Input::Spent(PeerId(0))));
+    world.run(8_000);
+    assert!(world.ends[0].sessions.stats().refused(Refusal::UnknownPeer) > refused);
+    assert_eq!(world.ends[0].received, [b"one more"]);
+}
+
 /// Nobody is there, then somewhere else.
 #[test]
 fn gives_up_and_tries_all_addresses() {

@@ -36,8 +36,10 @@ pub struct Errors(pub Vec<Error>);
 
 /// What is wrong and what to do, before it is known where.
 #[derive(Clone, Debug)]
-pub(crate) struct Complaint {
+pub struct Complaint {
+    /// What is wrong.
     pub message: String,
+    /// What to do about it.
     pub help: Option<String>,
 }
 
@@ -49,9 +51,11 @@ pub(crate) struct Problem {
 }
 
 impl Complaint {
+    /// With a remedy.
     pub fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { message: message.into(), help: Some(help.into()) }
     }
+    /// Without one.
     pub fn bare(message: impl Into<String>) -> Self {
         Self { message: message.into(), help: None }
     }

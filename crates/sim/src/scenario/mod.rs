@@ -7,7 +7,10 @@
 //! ```text
 //! text --tree--> Scenario --overrides--> one tree a cell --schema--> Plan { cells: [Spec], expectations, explain }
 //! ```
+//!
+//! [`document`] has the same reading for other files: the daemon's is one.
 
+pub mod document;
 mod error;
 mod expect;
 mod explain;
@@ -49,30 +52,8 @@ impl Scenario {
     /// # Errors
     /// There is no such file, it is a directory, larger than [`FILE_BYTES_MAX`], not UTF-8, empty, or not TOML.
     pub fn read(path: &Path) -> Result<Self, Errors> {
-        let name = path.display().to_string();
-        let refuse = |message: &str, help: &str| Errors::from(Error::of_file(&name, message, help));
         let one = "name one TOML file; `airbraid check` takes directories";
-        let opened = std::fs::File::open(path).and_then(|f| f.metadata().map(|m| (f, m)));
-        let (file, metadata) = opened.map_err(|e| refuse(&format!("the file cannot be read: {}", plain(&e)), one))?;
-        if metadata.is_dir() {
-            return Err(refuse("this is a directory, not a scenario", one));
-        }
-        let mut bytes = Vec::new();
-        file.take(FILE_BYTES_MAX + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|e| refuse(&format!("the file cannot be read: {}", plain(&e)), one))?;
-        if bytes.len() as u64 > FILE_BYTES_MAX {
-            let size =
-                if metadata.len() > FILE_BYTES_MAX { format!(": {} byte", metadata.len()) } else { String::new() };
-            return Err(refuse(
-                &format!("the file is too large for a scenario{size}"),
-                "a scenario has at most 1 MB; most have 3 kB",
-            ));
-        }
-        match String::from_utf8(bytes) {
-            Ok(text) => Self::parse(&name, &text),
-            Err(error) => Err(Errors::from(not_utf8(&name, &error))),
-        }
+        read_text(path, "scenario", one).and_then(|text| Self::parse(&path.display().to_string(), &text))
     }
 
     /// Reads a text; `name` is what messages call it.
@@ -111,6 +92,27 @@ impl Scenario {
     pub fn plan(&self) -> Result<Plan, Errors> {
         plan::make(self)
     }
+}
+
+/// Reads the text of a file; `what` is what it should hold, `one` what to name instead of a directory.
+fn read_text(path: &Path, what: &str, one: &str) -> Result<String, Errors> {
+    let name = path.display().to_string();
+    let refuse = |message: &str, help: &str| Errors::from(Error::of_file(&name, message, help));
+    let opened = std::fs::File::open(path).and_then(|f| f.metadata().map(|m| (f, m)));
+    let (file, metadata) = opened.map_err(|e| refuse(&format!("the file cannot be read: {}", plain(&e)), one))?;
+    if metadata.is_dir() {
+        return Err(refuse(&format!("this is a directory, not a {what}"), one));
+    }
+    let mut bytes = Vec::new();
+    file.take(FILE_BYTES_MAX + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|e| refuse(&format!("the file cannot be read: {}", plain(&e)), one))?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        let size = if metadata.len() > FILE_BYTES_MAX { format!(": {} byte", metadata.len()) } else { String::new() };
+        let help = format!("a {what} has at most 1 MB; most have 3 kB");
+        return Err(refuse(&format!("the file is too large for a {what}{size}"), &help));
+    }
+    String::from_utf8(bytes).map_err(|error| Errors::from(not_utf8(&name, &error)))
 }
 
 /// The words of the operating system without its error number.

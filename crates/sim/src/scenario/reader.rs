@@ -28,7 +28,7 @@ pub(crate) enum From {
 }
 
 /// What one reading of a scenario collects.
-pub(crate) struct Context {
+pub struct Context {
     problems: RefCell<Vec<Problem>>,
     noted: RefCell<Vec<Noted>>,
     /// Whether resolved values are kept for `explain`.
@@ -36,6 +36,7 @@ pub(crate) struct Context {
 }
 
 impl Context {
+    /// One that has collected nothing; whether resolved values are kept for `explain`.
     pub fn new(recording: bool) -> Self {
         Self { problems: RefCell::default(), noted: RefCell::default(), recording }
     }
@@ -43,6 +44,7 @@ impl Context {
     pub fn complain(&self, place: Place, complaint: Complaint) {
         self.problems.borrow_mut().push(Problem::at(place, complaint));
     }
+    /// Whether anything is wrong so far.
     pub fn has_problems(&self) -> bool {
         !self.problems.borrow().is_empty()
     }
@@ -52,11 +54,11 @@ impl Context {
         }
     }
     /// All that is wrong.
-    pub fn into_problems(self) -> Vec<Problem> {
+    pub(crate) fn into_problems(self) -> Vec<Problem> {
         self.problems.into_inner()
     }
     /// What was resolved, or the errors, in the order of the file.
-    pub fn finish(self, sources: &[Source]) -> Result<Vec<Noted>, Errors> {
+    pub(crate) fn finish(self, sources: &[Source]) -> Result<Vec<Noted>, Errors> {
         let problems = self.problems.into_inner();
         if problems.is_empty() { Ok(self.noted.into_inner()) } else { Err(errors(problems, sources)) }
     }
@@ -74,7 +76,8 @@ pub(crate) fn errors(mut problems: Vec<Problem>, sources: &[Source]) -> Errors {
 }
 
 /// A table as it is read: its own keys first, then those of the tables that give its defaults.
-pub(crate) struct View<'a> {
+pub struct View<'a> {
+    /// What this reading collects.
     pub cx: &'a Context,
     /// Dotted path, as `--set` writes it.
     pub path: String,
@@ -94,13 +97,16 @@ struct Layer<'a> {
 
 /// A value that was found.
 #[derive(Clone, Copy)]
-pub(crate) struct Found<'a> {
+pub struct Found<'a> {
+    /// The value.
     pub value: &'a Value,
+    /// Which of the tables gave it, 0 for its own.
     pub layer: usize,
     label: Option<&'static str>,
 }
 
 impl<'a> View<'a> {
+    /// A view of a table that may not be there, under its path.
     pub fn new(cx: &'a Context, path: impl Into<String>, place: Place, table: Option<&'a Table>) -> Self {
         let layers = table.map(|table| Layer { table, label: None }).into_iter().collect();
         Self { cx, path: path.into(), place, layers, bound: None, asked: RefCell::default() }
@@ -130,6 +136,7 @@ impl<'a> View<'a> {
     pub fn is_present(&self) -> bool {
         self.layers.iter().any(|l| !l.table.entries.is_empty())
     }
+    /// The dotted path of a key of this table.
     pub fn path_of(&self, key: &str) -> String {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
@@ -242,6 +249,9 @@ impl<'a> View<'a> {
     }
 
     /// A quantity with its unit.
+    ///
+    /// # Errors
+    /// It is something else: what, and what to write.
     pub fn quantity<Q: Quantity + Display>(&self, key: &'static str, default: Q, why: &str) -> Q {
         self.read(key, default, why, quantity)
     }
@@ -314,6 +324,9 @@ impl<'a> View<'a> {
         views
     }
     /// The name of this table: letters, digits, `_` and `-`.
+    ///
+    /// # Errors
+    /// It is something else: what, and what to write.
     pub fn name(&self) -> String {
         self.required("name", "\"a-name\"", name).unwrap_or_default()
     }
@@ -359,7 +372,10 @@ fn show(value: &Value) -> String {
 }
 
 /// A text.
-pub(crate) fn text(value: &Value) -> Result<String, Complaint> {
+///
+/// # Errors
+/// It is something else: what, and what to write.
+pub fn text(value: &Value) -> Result<String, Complaint> {
     match &value.data {
         Data::Text(text) => Ok(text.clone()),
         _ => Err(Complaint::new(format!("a text is needed, this is {}", value.kind()), "write it in quotes")),
@@ -367,7 +383,7 @@ pub(crate) fn text(value: &Value) -> Result<String, Complaint> {
 }
 
 /// A name: what paths, file names and tables can carry.
-pub(crate) fn name(value: &Value) -> Result<String, Complaint> {
+pub fn name(value: &Value) -> Result<String, Complaint> {
     let name = text(value)?;
     let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if name.is_empty() || name.len() > 64 || !name.chars().all(fine) {
@@ -377,7 +393,7 @@ pub(crate) fn name(value: &Value) -> Result<String, Complaint> {
 }
 
 /// A quantity with its unit; a probability may be a bare number.
-pub(crate) fn quantity<Q: Quantity>(value: &Value) -> Result<Q, Complaint> {
+pub fn quantity<Q: Quantity>(value: &Value) -> Result<Q, Complaint> {
     let units = Q::UNITS.join(", ");
     let bare = |number: String| match Q::parse(&number) {
         Err(ParseError::NoUnit) => {
@@ -416,7 +432,10 @@ pub(crate) fn count(value: &Value) -> Result<u32, Complaint> {
 }
 
 /// A whole number from 0 to `largest`.
-pub(crate) fn integer(value: &Value, largest: u128) -> Result<u128, Complaint> {
+///
+/// # Errors
+/// It is something else: what, and what to write.
+pub fn integer(value: &Value, largest: u128) -> Result<u128, Complaint> {
     let Data::Integer(n) = value.data else {
         let message = format!("a whole number is needed, this is {}", value.kind());
         return Err(Complaint::new(message, "write it without quotes, unit and point"));
@@ -454,7 +473,10 @@ pub(crate) fn choose<T: Copy>(value: &Value, words: &[(&'static str, T)]) -> Res
 }
 
 /// The elements of a list.
-pub(crate) fn list(value: &Value) -> Result<&[Value], Complaint> {
+///
+/// # Errors
+/// It is something else: what, and what to write.
+pub fn list(value: &Value) -> Result<&[Value], Complaint> {
     match &value.data {
         Data::List(items) => Ok(items),
         _ => Err(Complaint::new(format!("a list is needed, this is {}", value.kind()), "write [ ... ]")),

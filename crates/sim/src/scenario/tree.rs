@@ -18,7 +18,7 @@ pub(crate) struct Source {
 
 /// A piece of a source, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub struct Place {
     /// Index of the source.
     pub source: usize,
     /// First byte.
@@ -29,7 +29,7 @@ pub(crate) struct Place {
 
 /// How a value came to hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Via {
+pub enum Via {
     /// It is written at its place in the file.
     File,
     /// An option of the command line says so.
@@ -40,21 +40,31 @@ pub(crate) enum Via {
 
 /// What a value is.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Data {
+pub enum Data {
+    /// In quotes.
     Text(String),
+    /// A whole number.
     Integer(i128),
+    /// A number with a point or an exponent.
     Float(f64),
+    /// True or false.
     Flag(bool),
+    /// A date.
     Date(String),
+    /// In brackets.
     List(Vec<Value>),
+    /// In braces, or under a header.
     Table(Table),
 }
 
 /// A value and where it was written.
 #[derive(Clone, Debug)]
-pub(crate) struct Value {
+pub struct Value {
+    /// What it is.
     pub data: Data,
+    /// Where it is written.
     pub place: Place,
+    /// How it came to hold.
     pub via: Via,
 }
 
@@ -70,15 +80,19 @@ impl PartialEq for Value {
 
 /// A key, where it was written, and its value.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Entry {
+pub struct Entry {
+    /// The key.
     pub key: String,
+    /// Where the key is written.
     pub key_place: Place,
+    /// Its value.
     pub value: Value,
 }
 
 /// A table, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Table {
+pub struct Table {
+    /// What is in it.
     pub entries: Vec<Entry>,
 }
 

@@ -1,5 +1,6 @@
 //! The interface between [`super::Sessions`] and its host.
 
+use super::config::PeerConfig;
 use super::material::Secret;
 use super::message::{Control, KeyId, Suite};
 use airbraid_units::Instant;
@@ -46,12 +47,16 @@ pub struct Keypair {
 }
 
 /// Everything the world tells it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Input {
     /// There is something to send, or to come: a session with this peer is wanted.
     Connect(PeerId),
     /// Where a peer may be now.
     Addresses(PeerId, Vec<Address>),
+    /// There is one more peer; its [`PeerId`] is how many there were before.
+    PeerAdded(PeerConfig),
+    /// A peer is one no more: its keys are forgotten, and it is not answered. Its place stays taken.
+    PeerRemoved(PeerId),
     /// A datagram that is no frame.
     Datagram {
         /// Where it came from.

@@ -412,6 +412,25 @@ impl<E: Entropy> Sessions<E> {
         }
     }
 
+    fn remove(&mut self, id: PeerId) {
+        let Some(peer) = self.peer(id) else { return };
+        let (public, was_up) = (peer.public, peer.is_up());
+        let keys: Vec<KeyId> = peer.keys.drain(..).map(|key| key.ours).collect();
+        peer.addresses.clear();
+        peer.confirming = None;
+        peer.rekey = None;
+        if self.by_public.get(&public) == Some(&id) {
+            self.by_public.remove(&public);
+        }
+        self.stop_attempting(id, None);
+        for key in keys {
+            self.forget(id, Some(key));
+        }
+        if was_up {
+            self.outputs.push_back(Output::Down(id));
+        }
+    }
+
     fn on_datagram(&mut self, now: Instant, from: Address, bytes: &[u8]) {
         let done = match parse_session(bytes) {
             Ok(SessionMessage::Initiation(message)) => self.on_initiation(now, from, &message, bytes),
@@ -440,6 +459,12 @@ impl<E: Entropy> Machine for Sessions<E> {
                     peer.addresses = addresses.into();
                 }
             }
+            Input::PeerAdded(config) => {
+                let id = PeerId(self.peers.len() as u16);
+                self.by_public.insert(config.public, id);
+                self.peers.push(Peer::new(config));
+            }
+            Input::PeerRemoved(id) => self.remove(id),
             Input::Datagram { from, bytes } => self.on_datagram(now, from, &bytes),
             Input::Confirmed(peer, key) => self.on_confirmed(now, peer, key),
             Input::Control(peer, key, control) => self.on_control(now, peer, key, control),

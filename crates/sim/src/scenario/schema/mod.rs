@@ -11,7 +11,7 @@ mod link;
 mod link_layer;
 mod multichannel;
 mod node;
-mod policy;
+pub(crate) mod policy;
 mod polled;
 mod power_save;
 mod radio;
@@ -22,7 +22,7 @@ mod slots;
 mod survey;
 mod topology;
 mod trunk;
-mod tunnel;
+pub(crate) mod tunnel;
 
 use radio::small;
 pub(crate) use radio::standard_name;

@@ -34,7 +34,7 @@ const KINDS: [(&str, Kind); 4] = [
 ];
 
 /// The table; `queue` is the length of the queue where nothing else is said, and why.
-pub(super) fn read(view: View<'_>, queue: (u32, &str)) -> Policy {
+pub(crate) fn read(view: View<'_>, queue: (u32, &str)) -> Policy {
     let kind = view.choice("distributor", &KINDS, Kind::RoundRobin, WANG);
     let (srr, jkm) = (srr(view.sub("srr")), jkm(view.sub("jkm")));
     let distributor = match kind {

@@ -11,7 +11,7 @@ use airbraid_units::Bytes;
 
 /// Packets that wait before the members where nothing else is said: half a second of 100 Mbit/s; a slower trunk holds less by
 /// itself.
-const QUEUE: (u32, &str) = (4_096, "packets; docs/models/tunnel.md");
+pub(crate) const QUEUE: (u32, &str) = (4_096, "packets; docs/models/tunnel.md");
 
 pub(super) fn read(view: &View<'_>, name: String, nodes: &[String], links: &[Link], others: &[Tunnel]) -> Tunnel {
     let ends = between(view, nodes);

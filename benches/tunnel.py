@@ -1,0 +1,351 @@
+#!/usr/bin/env python3
+"""The daemon over emulated links, as root: real TCP through two daemons in the namespaces of a lab.
+
+usage: benches/tunnel.py [--airbraid FILE] [--seconds N] [--runs N] [--only s1,s4] [--tcp cubic,bbr]
+                         [--direction download,upload] [--traffic tcp,udp,voice,single,flap] [--json FILE]
+
+A table: what arrived, as a share of the sum of the links' rates, TCP's repetitions, ping idle and under load, and the
+longest time in which nothing arrived. Medians of the runs. `single` is TCP with only the first link in the daemon's file;
+`flap` is TCP while links are switched off and lose their addresses at random, with the memory of both daemons (a soak:
+`--traffic flap --seconds 3600 --only s1`).
+The lab's lateness is told with each row: a busy machine is no place to measure on.
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SCENARIOS = os.path.join(ROOT, "scenarios", "live")
+NEAR, FAR = "10.77.0.1", "10.77.0.2"
+START = 3.0  # The traffic begins so long after the daemons: scenarios date their events by it.
+VOICE_BYTES, VOICE_EVERY = 160, 0.020  # 64 kbit/s, G.711
+LATE = 0.150  # ITU-T G.114
+
+
+# What a scenario says.
+
+def links(name):
+    """Names and rates [bit/s] of a scenario's links, in its order."""
+    text = open(os.path.join(SCENARIOS, f"lab-{name}.toml")).read()
+    found = []
+    for table in text.split("[[link]]")[1:]:
+        rate = re.search(r'rate\s*=\s*"([\d.]+) Mbit/s"', table)
+        found.append((re.search(r'name\s*=\s*"(\w+)"', table)[1], float(rate[1]) * 1e6))
+    return found
+
+
+# One end, inside its namespace.
+
+def counters(samples, stop):
+    """Samples what the interface has received, every 5 ms."""
+    path = "/sys/class/net/air0/statistics/rx_bytes"
+    while not stop.is_set():
+        try:
+            samples.append((time.monotonic(), int(open(path).read())))
+        except OSError:
+            pass
+        time.sleep(0.005)
+
+
+def longest_gap(samples, begin, end):
+    """The longest time in [begin, end] in which no data arrived; pings are no data."""
+    inside = [(at, count) for at, count in samples if begin <= at <= end]
+    gap, last, base = 0.0, begin, inside[0][1] if inside else 0
+    for at, count in inside:
+        if count - base > 600:
+            gap, last, base = max(gap, at - last), at, count
+    return max(gap, end - last)
+
+
+def daemon(end, folder, airbraid):
+    log = open(os.path.join(folder, end + ".log"), "w")
+    file = os.path.join(folder, f"{os.path.basename(folder)}-{end}.toml")
+    # As the unit has it: it sleeps most of the time, and should be awake when a frame is due.
+    return subprocess.Popen(["nice", "-n", "-10", airbraid, "up", file, "--foreground"], stdout=log, stderr=log)
+
+
+def voice_receiver(heard, stop):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as ear:
+        ear.bind((FAR, 5300))
+        ear.settimeout(0.2)
+        while not stop.is_set():
+            try:
+                data = ear.recv(2048)
+            except TimeoutError:
+                continue
+            number, sent = data[:32].decode().split()[:2]
+            heard[int(number)] = time.monotonic() - float(sent)
+
+
+def voice_sender(seconds):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as mouth:
+        mouth.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 46 << 2)
+        begin, count = time.monotonic(), int(seconds / VOICE_EVERY)
+        for number in range(count):
+            time.sleep(max(0.0, begin + number * VOICE_EVERY - time.monotonic()))
+            text = f"{number} {time.monotonic()} "
+            mouth.sendto(text.encode().ljust(VOICE_BYTES, b"."), (FAR, 5300))
+        return count
+
+
+def far(plan):
+    """Serves until it is told to end, and leaves what it has seen."""
+    folder, ended = plan["folder"], threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    works = daemon("far", folder, plan["airbraid"])
+    samples, heard, stop = [], {}, threading.Event()
+    threading.Thread(target=counters, args=(samples, stop), daemon=True).start()
+    while subprocess.run(["ip", "addr", "show", "air0"], capture_output=True).returncode != 0:
+        time.sleep(0.02)
+    if plan["traffic"] == "voice":
+        threading.Thread(target=voice_receiver, args=(heard, stop), daemon=True).start()
+    server = subprocess.Popen(["iperf3", "-s", "-B", FAR], stdout=subprocess.DEVNULL)
+    while not ended.is_set() and not os.path.exists(os.path.join(folder, "near.done")):
+        time.sleep(0.05)
+    stop.set()
+    json.dump({"samples": samples, "heard": heard}, open(os.path.join(folder, "far.json"), "w"))
+    os.rename(os.path.join(folder, "far.json"), os.path.join(folder, "far.ready"))
+    server.terminate()
+    works.terminate()
+    works.wait()
+
+
+def ping(seconds, log, every=0.1):
+    command = ["ping", "-n", "-i", str(every), "-c", str(int(seconds / every)), "-W", "2", FAR]
+    return subprocess.Popen(command, stdout=open(log, "w"), stderr=subprocess.DEVNULL)
+
+
+def round_trips(log):
+    return [float(time_) for time_ in re.findall(r"time=([\d.]+) ms", open(log).read())]
+
+
+def iperf(plan):
+    command = ["iperf3", "-c", FAR, "-t", str(plan["seconds"]), "-J"]
+    command += ["-R"] if plan["direction"] == "download" else []
+    if plan["traffic"] == "udp":
+        return command + ["-u", "-b", str(int(0.9 * plan["share"])), "-l", "1200"]
+    return command + ["-C", plan["tcp"]]
+
+
+def near(plan):
+    """Waits for all links, then pings and sends."""
+    folder, begin = plan["folder"], time.monotonic()
+    works = daemon("near", folder, plan["airbraid"])
+    name = os.path.basename(folder) + "-near"
+    samples, stop = [], threading.Event()
+    threading.Thread(target=counters, args=(samples, stop), daemon=True).start()
+    up = 0
+    while time.monotonic() < begin + START - 1.0 or (not up and time.monotonic() < begin + 15):
+        asked = subprocess.run([plan["airbraid"], "status", name, "--json"], capture_output=True, text=True)
+        if asked.returncode == 0:
+            members = json.loads(asked.stdout)["peers"][0]["members"]
+            up = sum(member["state"] == "active" for member in members)
+        time.sleep(0.05)
+    logs = [os.path.join(folder, log) for log in ("idle", "loaded")]
+    ping(1.0, logs[0], 0.05).wait()
+    time.sleep(max(0.0, begin + START - time.monotonic()))
+    pinged = ping(plan["seconds"], logs[1])
+    started = time.monotonic()
+    talker = [0]
+    if plan["traffic"] == "voice":
+        thread = threading.Thread(target=lambda: talker.__setitem__(0, voice_sender(plan["seconds"])))
+        thread.start()
+    flapping, early = threading.Event(), memory(works)
+    if plan["traffic"] == "flap":
+        threading.Thread(target=flap, args=(name, plan, flapping), daemon=True).start()
+        threading.Timer(min(60, plan["seconds"] / 3), lambda: grown.append(memory(works))).start()
+    grown = []
+    done = subprocess.run(iperf(plan), capture_output=True, text=True)
+    flapping.set()
+    ended = time.monotonic()
+    pinged.wait()
+    stop.set()
+    status = subprocess.run([plan["airbraid"], "status", name, "--json"], capture_output=True, text=True).stdout
+    time.sleep(0.5 if plan["traffic"] == "voice" else 0.1)
+    open(os.path.join(folder, "near.done"), "w").close()
+    for _ in range(100):
+        if os.path.exists(os.path.join(folder, "far.ready")):
+            break
+        time.sleep(0.05)
+    seen = json.load(open(os.path.join(folder, "far.ready")))
+    mine = samples if plan["direction"] == "download" else seen["samples"]
+    result = {
+        "members": up,
+        "iperf": json.loads(done.stdout or "{}"),
+        "idle_ms": round_trips(logs[0]),
+        "loaded_ms": round_trips(logs[1]),
+        # The beginning is a hand-shake, the end a drain.
+        "gap_s": longest_gap(mine, started + 0.5, ended - 0.5),
+        "memory_mb": [(grown or [early])[0], memory(works)],
+        "voice": [talker[0], list(seen["heard"].values())],
+        "status": json.loads(status or "{}"),
+    }
+    json.dump(result, open(os.path.join(folder, "result.json"), "w"))
+    works.terminate()
+    works.wait()
+
+
+def flap(name, plan, stop):
+    """Takes links away at random, all at once now and then, and brings them back."""
+    chance = random.Random(plan["seed"])
+    every = sorted(plan["addresses"])
+
+    def switch(link, state):
+        subprocess.run([plan["airbraid"], "link", link, state, "--daemon", name], capture_output=True, check=False)
+
+    def address(link, verb):
+        own = plan["addresses"][link].replace(".0.2", ".0.1") + "/16"
+        subprocess.run(["ip", "addr", verb, own, "dev", link], capture_output=True, check=False)
+
+    while not stop.wait(chance.uniform(0.5, 3)):
+        links_, by_hand = (every if chance.random() < 0.1 else [chance.choice(every)]), chance.random() < 0.5
+        for link in links_:
+            switch(link, "off") if by_hand else address(link, "del")
+        stop.wait(chance.uniform(0.2, 2))
+        for link in links_:
+            switch(link, "on") if by_hand else address(link, "add")
+
+
+def memory(works):
+    """What a daemon occupies [MB]."""
+    with open(f"/proc/{works.pid}/status") as status:
+        return int(re.search(r"VmRSS:\s*(\d+)", status.read())[1]) / 1024
+
+
+# The table.
+
+def site(plan, end, names, keys):
+    uplinks = "".join(f'[[uplink]]\nname = "{name}"\n' for name in names)
+    places = ", ".join(f'{name} = "{plan["addresses"][name]}:5182"' for name in names)
+    own, other, endpoint = (NEAR, FAR, f"endpoint = {{ {places} }}\n") if end == "near" else (FAR, NEAR, "")
+    listen = "" if end == "near" else "listen = 5182\n"
+    peer = "far" if end == "near" else "near"
+    return (
+        f'schema = 1\n[interface]\naddress = ["{own}/24"]\nprivate_key = "{end}.key"\n{listen}{uplinks}'
+        f'[[peer]]\nname = "{peer}"\npublic_key = "{keys[peer]}"\nallowed = ["{other}/32"]\n{endpoint}'
+    )
+
+
+def run(options, name, tcp, direction, traffic, seed):
+    """One run; gives the result and whether the lab kept time."""
+    every = links(name)
+    used = every[:1] if traffic == "single" else every
+    with tempfile.TemporaryDirectory(prefix=f"{name}-") as folder:
+        keys = {}
+        for end in ("near", "far"):
+            key = subprocess.run([options.airbraid, "genkey"], capture_output=True, check=True).stdout
+            path = os.path.join(folder, end + ".key")
+            with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
+                file.write(key)
+            keys[end] = subprocess.run([options.airbraid, "pubkey"], input=key, capture_output=True, check=True).stdout.decode().strip()
+        plan = {
+            "folder": folder, "airbraid": os.path.abspath(options.airbraid), "seconds": options.seconds, "tcp": tcp,
+            "direction": direction, "traffic": traffic, "seed": seed, "share": sum(rate for _, rate in used),
+            # Networks of a lab's links are numbered in their order.
+            "addresses": {link: f"10.{number}.0.2" for number, (link, _) in enumerate(every, 1)},
+        }
+        for end in ("near", "far"):
+            with open(os.path.join(folder, f"{os.path.basename(folder)}-{end}.toml"), "w") as file:
+                file.write(site(plan, end, [link for link, _ in used], keys))
+        place = os.path.join(folder, "plan.json")
+        json.dump(plan, open(place, "w"))
+        me = os.path.abspath(__file__)
+        lab = subprocess.run(
+            [plan["airbraid"], "lab", os.path.join(SCENARIOS, f"lab-{name}.toml"), "--seed", str(seed), "--json",
+             "--name", os.path.basename(folder), "--duration", f"{options.seconds + 40} s",
+             "--exec", f"far:5201=exec python3 {me} --end far {place}", "--exec", f"near=python3 {me} --end near {place}"],
+            capture_output=True, text=True, check=False)
+        try:
+            result = json.load(open(os.path.join(folder, "result.json")))
+        except OSError:
+            logs = [open(os.path.join(folder, log)).read() for log in ("near.log", "far.log") if os.path.exists(os.path.join(folder, log))]
+            sys.exit(f"{name}: no result\n{lab.stderr}\n{lab.stdout[-3000:]}\n" + "\n".join(logs))
+        told = json.loads(lab.stdout or "{}")
+        result["share"], result["lateness_ms"] = plan["share"], told["lateness_s"]["p999"] * 1e3
+        return result
+
+
+def summary(result, traffic):
+    """The numbers of one run."""
+    end = result["iperf"].get("end", {})
+    row = {"members": result["members"], "gap_ms": result["gap_s"] * 1e3, "lateness_ms": result["lateness_ms"]}
+    if traffic == "udp":
+        got = end.get("sum", {})
+        row["share"] = got.get("bits_per_second", 0) * (1 - got.get("lost_percent", 100) / 100) / result["share"]
+        row["loss_percent"] = got.get("lost_percent")
+        row["out_of_order"] = sum(stream["udp"].get("out_of_order", 0) for stream in end.get("streams", []))
+    else:
+        row["share"] = end.get("sum_received", {}).get("bits_per_second", 0) / result["share"]
+        row["repetitions"] = end.get("sum_sent", {}).get("retransmits")
+    if traffic == "voice":
+        sent, delays = result["voice"]
+        row["voice_in_time"] = sum(delay <= LATE for delay in delays) / max(sent, 1)
+        row["voice_ms"] = statistics.median(delays) * 1e3 if delays else None
+    row["memory_mb"], row["memory_grown_mb"] = result["memory_mb"][1], result["memory_mb"][1] - result["memory_mb"][0]
+    for key in ("idle_ms", "loaded_ms"):
+        trips = sorted(result[key])
+        row[key] = statistics.median(trips) if trips else None
+    trips = sorted(result["loaded_ms"])
+    row["p99_ms"] = trips[min(len(trips) - 1, int(len(trips) * 0.99))] if trips else None
+    return row
+
+
+def median(rows):
+    """Of each number, over runs."""
+    keys = [key for key in rows[0] if all(row[key] is not None for row in rows)]
+    return {key: statistics.median(row[key] for row in rows) for key in keys}
+
+
+def show(row, key, form):
+    return form.format(row[key]) if row.get(key) is not None else "-"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--airbraid", default="target/release/airbraid")
+    parser.add_argument("--seconds", type=int, default=30)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--only", default="s1,s2,s3,s4,s5,s6")
+    parser.add_argument("--tcp", default="cubic,bbr")
+    parser.add_argument("--direction", default="download,upload")
+    parser.add_argument("--traffic", default="tcp")
+    parser.add_argument("--json")
+    parser.add_argument("--end", nargs=2, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.end:
+        {"near": near, "far": far}[options.end[0]](json.load(open(options.end[1])))
+        return
+    if "bbr" in options.tcp:
+        subprocess.run(["modprobe", "tcp_bbr"], check=False, capture_output=True)
+    print("| scenario | traffic | direction | share of sum | repetitions | ping idle | loaded p50 | p99 ms | longest gap ms | lateness ms | more |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    kept = []
+    for traffic in options.traffic.split(","):
+        for name in options.only.split(","):
+            for tcp in ["udp"] if traffic == "udp" else options.tcp.split(","):
+                for direction in options.direction.split(","):
+                    runs = [summary(run(options, name, tcp, direction, traffic, seed), traffic) for seed in range(1, options.runs + 1)]
+                    row = median(runs)
+                    kept.append({"scenario": name, "traffic": traffic, "tcp": tcp, "direction": direction, "median": row, "runs": runs})
+                    more = [f"{key} {show(row, key, '{:.3g}')}" for key in ("loss_percent", "out_of_order", "voice_in_time", "voice_ms", "memory_mb", "memory_grown_mb")
+                            if key in row and (traffic == "flap" or not key.startswith("memory"))]
+                    label = {"tcp": tcp, "voice": f"voice beside {tcp}", "single": f"{tcp}, first link", "flap": f"{tcp}, links flap", "udp": "udp at 90 %"}[traffic]
+                    print(f"| {name} | {label} | {direction} | {show(row, 'share', '{:.3f}')} | {show(row, 'repetitions', '{:.0f}')} "
+                          f"| {show(row, 'idle_ms', '{:.1f}')} | {show(row, 'loaded_ms', '{:.1f}')} | {show(row, 'p99_ms', '{:.1f}')} "
+                          f"| {show(row, 'gap_ms', '{:.0f}')} | {show(row, 'lateness_ms', '{:.2f}')} | {', '.join(more)} |", flush=True)
+    if options.json:
+        json.dump(kept, open(options.json, "w"), indent=1)
+
+
+main()

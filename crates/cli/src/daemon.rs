@@ -1,0 +1,145 @@
+//! `airbraid up`, `down`, `link`, `reload`, `genkey` and `pubkey`.
+
+use crate::arguments::{Link, Named, Up};
+use crate::print::{Ended, note, out};
+use airbraid_live::LabError;
+use airbraid_live::daemon::{self, Question, keys, site};
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// How long `up` waits until the daemon answers, and `down` until it has gone.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How often they look.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// A daemon's error as the command ends with it.
+pub fn ended(error: LabError) -> Ended {
+    match error {
+        LabError::Input(message) => Ended::Argument(message),
+        LabError::Failed(message) => Ended::Failed(message),
+    }
+}
+
+/// Makes the interface.
+pub fn up(arguments: &Up) -> Result<(), Ended> {
+    let site = site::read(&arguments.file)?;
+    if arguments.check {
+        return out(&format!("{}: fine\n", arguments.file.display()));
+    }
+    if !arguments.foreground {
+        return in_background(&arguments.file, &site.name);
+    }
+    if arguments.detached {
+        // It leads its group already where a shell has made it so: then there is nothing to leave.
+        let _ = nix::unistd::setsid();
+    }
+    log();
+    daemon::up(site, || {}).map_err(ended)
+}
+
+/// Log lines on standard error, as many as `AIRBRAID_LOG` asks for.
+fn log() {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("AIRBRAID_LOG");
+    let filter = filter.unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false).init();
+}
+
+/// Starts the daemon as a process of its own, and waits until it answers.
+fn in_background(file: &Path, name: &str) -> Result<(), Ended> {
+    let failed = |what: &str| {
+        let what = what.to_owned();
+        move |error: std::io::Error| Ended::Failed(format!("{what}: {error}"))
+    };
+    // Before anything is touched: its log is the other's.
+    if daemon::ask(name, &Question::Status).is_ok() {
+        let how = format!("`airbraid down {name}` ends it, `airbraid status {name}` shows it");
+        return Err(Ended::Argument(format!("{name} is up already: {how}")));
+    }
+    let folder = Path::new("/run/airbraid");
+    std::fs::create_dir_all(folder).map_err(failed("/run/airbraid"))?;
+    let log = folder.join(format!("{name}.log"));
+    let shown = log.display().to_string();
+    let written = File::create(&log).map_err(failed(&shown))?;
+    let program = std::env::current_exe().map_err(failed("airbraid"))?;
+    let mut command = Command::new(program);
+    command.arg("up").arg(file).args(["--foreground", "--detached"]).process_group(0);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(written);
+    let mut child = command.spawn().map_err(failed("airbraid"))?;
+    for _ in 0..PATIENCE.as_millis() / PAUSE.as_millis() {
+        if let Some(status) = child.try_wait().map_err(failed("airbraid"))? {
+            let said = std::fs::read_to_string(&log).unwrap_or_default();
+            note(said.trim_end());
+            return Err(Ended::Silent(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)));
+        }
+        let is_it = |answer: String| {
+            serde_json::from_str::<daemon::Status>(&answer).is_ok_and(|status| status.pid == child.id())
+        };
+        if daemon::ask(name, &Question::Status).is_ok_and(is_it) {
+            return Ok(());
+        }
+        std::thread::sleep(PAUSE);
+    }
+    Err(Ended::Failed(format!("{name} does not answer; {shown} may say why")))
+}
+
+/// The daemon that is meant.
+pub fn named(name: Option<&str>) -> Result<String, Ended> {
+    if let Some(name) = name {
+        return Ok(name.to_owned());
+    }
+    match &daemon::names()[..] {
+        [] => Err(Ended::Argument("no daemon is up".to_owned())),
+        [name] => Ok(name.clone()),
+        names => Err(Ended::Argument(format!("several daemons are up, name one: {}", names.join(", ")))),
+    }
+}
+
+/// Ends a daemon, or puts right what is left of one.
+pub fn down(arguments: &Named) -> Result<(), Ended> {
+    let name = named(arguments.name.as_deref())?;
+    if daemon::clean(&name).map_err(ended)? {
+        note(&format!("{name} was not up any more; what it had left is put right"));
+        return Ok(());
+    }
+    daemon::ask(&name, &Question::Down).map_err(ended)?;
+    for _ in 0..PATIENCE.as_millis() / PAUSE.as_millis() {
+        if !daemon::names().contains(&name) {
+            return Ok(());
+        }
+        std::thread::sleep(PAUSE);
+    }
+    Err(Ended::Failed(format!("{name} has not ended")))
+}
+
+/// Switches an uplink.
+pub fn link(arguments: &Link) -> Result<(), Ended> {
+    let name = named(arguments.daemon.as_deref())?;
+    let question = Question::Link(arguments.uplink.clone(), arguments.state == "on");
+    daemon::ask(&name, &question).map(|_| ()).map_err(ended)
+}
+
+/// Lets a daemon read its file again.
+pub fn reload(arguments: &Named) -> Result<(), Ended> {
+    let name = named(arguments.name.as_deref())?;
+    let said = daemon::ask(&name, &Question::Reload).map_err(ended)?;
+    out(&format!("{said}\n"))
+}
+
+/// Prints a new private key.
+pub fn genkey() -> Result<(), Ended> {
+    out(&keys::generate())?;
+    out("\n")
+}
+
+/// Prints the public key of the private one on standard input.
+pub fn pubkey() -> Result<(), Ended> {
+    let mut text = zeroize::Zeroizing::new(String::new());
+    let read = std::io::stdin().lock().take(256).read_to_string(&mut text);
+    read.map_err(|error| Ended::Failed(format!("standard input: {error}")))?;
+    let public = keys::public_of(&text).map_err(|why| Ended::Argument(format!("standard input: {why}")))?;
+    out(&format!("{public}\n"))
+}

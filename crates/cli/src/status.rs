@@ -1,0 +1,145 @@
+//! `airbraid status`.
+
+use crate::arguments;
+use crate::daemon::{ended, named};
+use crate::print::{Ended, out};
+use crate::table::columns;
+use airbraid_live::daemon::{self, MemberReport, PeerReport, Question, Status, UplinkReport};
+use airbraid_sim::scenario::metric::Unit;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// Between two looks of `--watch`.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Clears a terminal and goes to its upper left corner.
+const CLEAR: &str = "\x1b[H\x1b[2J";
+
+/// Prints what a daemon does now.
+pub fn status(arguments: &arguments::Status) -> Result<(), Ended> {
+    let name = named(arguments.name.as_deref())?;
+    let ask = || daemon::ask(&name, &Question::Status).map_err(ended);
+    if arguments.json {
+        return out(&(ask()? + "\n"));
+    }
+    let mut before: Option<Status> = None;
+    loop {
+        let answer = ask()?;
+        let now: Status = serde_json::from_str(&answer)
+            .map_err(|error| Ended::Failed(format!("{name} speaks otherwise: {error}")))?;
+        let text = report(&now, before.as_ref());
+        out(&if arguments.watch { format!("{CLEAR}{text}") } else { text })?;
+        if !arguments.watch {
+            return Ok(());
+        }
+        std::thread::sleep(PAUSE);
+        before = Some(now);
+    }
+}
+
+fn report(now: &Status, before: Option<&Status>) -> String {
+    let mut text = format!(
+        "{}: {}, MTU {}, up for {}, pid {}\n  public key {}\n\n",
+        now.name,
+        now.interface,
+        now.mtu_bytes,
+        Unit::Second.show(now.uptime_s),
+        now.pid,
+        now.public_key
+    );
+    text.push_str(&columns(&uplinks(now, before)));
+    for peer in &now.peers {
+        let earlier = before.and_then(|before| before.peers.iter().find(|other| other.name == peer.name));
+        text.push('\n');
+        text.push_str(&self::peer(peer, earlier, elapsed(now, before)));
+    }
+    let refused: Vec<String> = now.refused_frames.iter().chain(&now.refused_handshakes).map(count).collect();
+    if !refused.is_empty() {
+        let _ = writeln!(text, "\n  refused: {}", refused.join(", "));
+    }
+    text
+}
+
+fn count((name, count): (&String, &u64)) -> String {
+    format!("{name} {count}")
+}
+
+/// What rates are reckoned over: since the look before, or since the beginning.
+fn elapsed(now: &Status, before: Option<&Status>) -> f64 {
+    (now.uptime_s - before.map_or(0.0, |before| before.uptime_s)).max(1e-3)
+}
+
+fn rate(now: u64, before: Option<u64>, elapsed: f64) -> String {
+    Unit::BitPerSecond.show(now.saturating_sub(before.unwrap_or(0)) as f64 * 8.0 / elapsed)
+}
+
+fn head(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+fn uplinks(now: &Status, before: Option<&Status>) -> Vec<Vec<String>> {
+    let elapsed = elapsed(now, before);
+    let row = |uplink: &UplinkReport| {
+        let mut earlier = before.into_iter().flat_map(|before| &before.uplinks);
+        let earlier = earlier.find(|other| other.name == uplink.name);
+        vec![
+            uplink.name.clone(),
+            uplink.device.clone().unwrap_or_else(|| "-".to_owned()),
+            uplink.state.clone(),
+            uplink.addresses.join(" "),
+            rate(uplink.sent_bytes, earlier.map(|other| other.sent_bytes), elapsed),
+            rate(uplink.received_bytes, earlier.map(|other| other.received_bytes), elapsed),
+            uplink.refused_datagrams.to_string(),
+        ]
+    };
+    let words = ["uplink", "interface", "state", "addresses", "sent", "received", "refused"];
+    std::iter::once(head(&words)).chain(now.uplinks.iter().map(row)).collect()
+}
+
+fn peer(peer: &PeerReport, before: Option<&PeerReport>, elapsed: f64) -> String {
+    let state = if peer.up { "up" } else { "down" };
+    let sent = rate(peer.sent_bytes, before.map(|other| other.sent_bytes), elapsed);
+    let received = rate(peer.received_bytes, before.map(|other| other.received_bytes), elapsed);
+    let mut text = format!(
+        "peer {}, {state}: sent {sent}, received {received}, queue {} packets, {} held for {} at most\n",
+        peer.name,
+        peer.queue_packets,
+        peer.held_packets,
+        Unit::Second.show(peer.hold_time_s)
+    );
+    text.push_str(&columns(&members(peer, before, elapsed)));
+    let counts = [
+        ("sent again", peer.retransmissions),
+        ("sent twice", peer.duplicated),
+        ("out of order", peer.late),
+        ("given up", peer.holes),
+        ("moved", peer.moves),
+    ];
+    let counts = counts.into_iter().filter(|(_, count)| *count > 0).map(|(name, count)| format!("{name} {count}"));
+    let said: Vec<String> =
+        counts.chain(peer.drops.iter().map(|(name, count)| format!("dropped ({name}) {count}"))).collect();
+    if !said.is_empty() {
+        let _ = writeln!(text, "  {}", said.join(", "));
+    }
+    text
+}
+
+fn members(peer: &PeerReport, before: Option<&PeerReport>, elapsed: f64) -> Vec<Vec<String>> {
+    let row = |member: &MemberReport| {
+        let mut earlier = before.into_iter().flat_map(|before| &before.members);
+        let earlier = earlier.find(|other| other.member == member.member);
+        vec![
+            member.uplink.clone(),
+            member.remote.clone(),
+            member.state.clone(),
+            rate(member.sent_bytes, earlier.map(|other| other.sent_bytes), elapsed),
+            rate(member.received_bytes, earlier.map(|other| other.received_bytes), elapsed),
+            Unit::BitPerSecond.show(member.rate_bps as f64),
+            Unit::Second.show(member.rtt_min_s),
+            Unit::Second.show(member.rtt_s),
+            format!("{:.1} %", member.loss * 100.0),
+            member.in_flight.to_string(),
+        ]
+    };
+    let words = ["link", "to", "state", "sent", "received", "can carry", "rtt least", "rtt", "loss", "in flight"];
+    std::iter::once(head(&words)).chain(peer.members.iter().map(row)).collect()
+}

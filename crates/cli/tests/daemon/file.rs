@@ -1,0 +1,105 @@
+//! The daemon's file: what is wrong with it is told with line, column and remedy, before anything is made. No root is needed.
+
+use crate::net::{airbraid, text};
+use std::os::unix::fs::PermissionsExt;
+
+const KEY: &str = "dwdtCnMYpX08FsFyUbJmRd9ML4frwJkqsXf7pR25LCo=";
+const PUBLIC: &str = "hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo=";
+
+/// A file that is fine, in a folder with a key.
+fn fine() -> String {
+    format!(
+        "schema = 1\n\n[interface]\naddress = [\"10.77.0.1/24\", \"fd77::1/64\"]\nprivate_key = \"site.key\"\nlisten = 5182\nmtu = \"auto\"\n\
+         dns = [\"10.77.0.2\"]\nmetrics = \"127.0.0.1:9518\"\n\n[policy]\nqueue = 200\n\n[[uplink]]\nname = \"dsl\"\ndevice = \"lo\"\n\
+         tier = 1\nquota = \"50 GB\"\nrate = \"20 Mbit/s\"\nkeepalive = \"15 s\"\n\n[[uplink]]\nname = \"lte\"\nbackup = true\n\n[[peer]]\nname = \"hub\"\n\
+         public_key = \"{PUBLIC}\"\nendpoint = {{ dsl = \"127.0.0.1:5182\", lte = \"[::1]:5182\" }}\nallowed = [\"0.0.0.0/0\", \"fd77::/64\"]\n"
+    )
+}
+
+/// What `up --check` says of a file: its status, and what it wrote.
+fn check(folder: &std::path::Path, text_of_file: &str) -> (Option<i32>, String) {
+    let file = folder.join("site.toml");
+    std::fs::write(&file, text_of_file).unwrap();
+    let done = airbraid(&["up", "--check", &file.display().to_string()]);
+    (done.status.code(), text(&done.stdout) + &text(&done.stderr))
+}
+
+#[test]
+fn every_refusal_says_where_what_and_what_instead() {
+    let folder = std::env::temp_dir().join(format!("airbraid-file-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let key = folder.join("site.key");
+    std::fs::write(&key, KEY).unwrap();
+    let mode = |mode| std::fs::set_permissions(&key, std::fs::Permissions::from_mode(mode)).unwrap();
+    mode(0o600);
+    let (status, said) = check(&folder, &fine());
+    assert_eq!((status, said.ends_with("site.toml: fine\n")), (Some(0), true), "{said}");
+
+    // What is replaced, by what, where it is found, what is said.
+    let cases = [
+        ("schema = 1", "schema = 2", "1:10", "write a number from 0 to 1"),
+        ("listen = 5182", "lisen = 5182", "6:1", "unknown key `lisen` in `interface`"),
+        ("listen = 5182", "listen = 70000", "6:10", "write a number from 0 to 65535"),
+        ("listen = 5182", "port = 5182", "6:1", "unknown key `port`"),
+        ("\"10.77.0.1/24\"", "\"10.77.0.1/33\"", "4:11", "`/33` is no length of a prefix: 0 to 32"),
+        ("address = [\"10.77.0.1/24\", \"fd77::1/64\"]", "address = []", "4:11", "it needs an address"),
+        ("address = [\"10.77.0.1/24\", \"fd77::1/64\"]\n", "", "3:1", "`interface.address` is missing"),
+        ("\"site.key\"", "\"no.key\"", "5:15", "no.key"),
+        ("\"auto\"", "\"1400\"", "7:7", "the unit is missing"),
+        ("\"auto\"", "\"100 byte\"", "7:7", "\"auto\", or 576 to 65535 byte"),
+        ("[\"10.77.0.2\"]", "[\"ten\"]", "8:7", "`ten` is no address"),
+        ("\"127.0.0.1:9518\"", "\"127.0.0.1\"", "9:11", "no address with a port"),
+        ("queue = 200", "queu = 200", "12:1", "unknown key `queu` in `policy`"),
+        ("device = \"lo\"", "device = \"a name that is too long\"", "16:10", "1 to 15 characters"),
+        ("tier = 1", "tier = 8", "17:8", "write a number from 0 to 7"),
+        ("\"50 GB\"", "\"50 euros\"", "18:9", "euros"),
+        ("\"20 Mbit/s\"", "\"20 Mbit\"", "19:8", "Mbit"),
+        ("\"20 Mbit/s\"", "\"20 bit/s\"", "19:8", "at least 8 kbit/s"),
+        ("\"15 s\"", "\"15 ms\"", "20:13", "at least 1 s"),
+        ("name = \"lte\"", "name = \"dsl\"", "23:8", "two uplinks called `dsl`"),
+        ("backup = true", "backup = \"yes\"", "24:10", "write true or false"),
+        (PUBLIC, "AAAA", "28:14", "44 characters"),
+        ("dsl = \"127", "dls = \"127", "29:12", "there is no uplink `dls` at"),
+        ("127.0.0.1:5182", "127.0.0.1", "29:12", "has no port"),
+        ("\"fd77::/64\"", "\"fd77::/640\"", "30:11", "0 to 128"),
+        ("[[peer]]", "[[pear]]", "26:3", "unknown key `pear`"),
+        ("schema = 1", "schema = 1\nlisten = 12 s", "2:", "TOML"),
+    ];
+    for (old, new, place, message) in cases {
+        assert!(fine().contains(old), "{old}");
+        let (status, said) = check(&folder, &fine().replacen(old, new, 1));
+        assert_eq!(status, Some(2), "{new}: {said}");
+        assert!(said.contains(&format!("site.toml:{place}")), "{new}: {place} is not in {said}");
+        assert!(said.contains(message), "{new}: {message} is not in {said}");
+    }
+    let twice = fine() + &format!("[[peer]]\nname = \"two\"\npublic_key = \"{PUBLIC}\"\nallowed = [\"fd77::/64\"]\n");
+    let (_, said) = check(&folder, &twice);
+    assert!(said.contains(":33:14: two peers have the same key"), "{said}");
+    assert!(said.contains(":34:11: fd77::/64 is behind two peers"), "{said}");
+    mode(0o644);
+    let (status, said) = check(&folder, &fine());
+    assert_eq!(status, Some(2));
+    assert!(said.contains("site.toml:5:15: others may read") && said.contains("chmod 600"), "{said}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn keys_are_made_and_read() {
+    let made = airbraid(&["genkey"]);
+    assert!(made.status.success());
+    assert_eq!(text(&made.stdout).trim().len(), 44);
+    let public = |private: &[u8]| {
+        use std::io::Write;
+        use std::process::{Command, Stdio};
+        let mut command = Command::new(env!("CARGO_BIN_EXE_airbraid"));
+        let mut child =
+            command.arg("pubkey").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(private).unwrap();
+        child.wait_with_output().unwrap()
+    };
+    assert_eq!(text(&public(KEY.as_bytes()).stdout).trim(), PUBLIC);
+    assert_eq!(text(&public(&made.stdout).stdout).trim().len(), 44);
+    let wrong = public(b"no key");
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(text(&wrong.stderr).contains("44 characters"));
+}

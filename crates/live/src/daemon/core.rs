@@ -1,0 +1,439 @@
+//! The data path: packets from the interface into tunnels, frames from tunnels through link security onto uplinks, and
+//! back. It decides nothing that the machines decide; it carries bytes where they say.
+
+use super::address::{place, unplace};
+use super::inner::{self, Summary};
+use super::keys::Random;
+use super::notice::Notice;
+use super::packet::{IpPacket, Pool};
+use super::peer::{Path, PeerState};
+use super::site::Site;
+use super::socket::{Received, Refused, Room};
+use super::table::Table;
+use super::uplink::{Refusal, Tag, UplinkState};
+use crate::clock::Clock;
+use crate::netlink::Netlink;
+use crate::tun::Tun;
+use airbraid_engine::converge::session::{
+    self, Aead, FRAME_HEADER_LEN, FRAME_OVERHEAD, Keyring, Opened, PeerId, Sessions, TAG_LEN,
+};
+use airbraid_engine::step;
+use airbraid_engine::trunk::Member;
+use airbraid_engine::tunnel::{Frame, Input, MemberConfig, Output};
+use airbraid_engine::wire::{
+    SessionMessage, TunnelFrame, emit_tunnel_feedback, emit_tunnel_header, emit_tunnel_probe, parse_session,
+    parse_tunnel,
+};
+use airbraid_units::{Bytes, Duration, Instant};
+use std::net::{IpAddr, SocketAddr};
+
+/// Packets that are read from the interface before anything else has its turn.
+const READS: usize = 64;
+/// The session's own frames go under this member's numbers, which no member link has.
+const CONTROL: Member = Member(u8::MAX);
+/// A session that could not be had is tried for again after this.
+const AGAIN: Duration = Duration::from_secs(5);
+/// A peer that has answered nothing for so long may have begun anew and lost its keys: a handshake finds out. Longer than a
+/// member takes to be found dead, and its packets to go elsewhere.
+const SILENCE: Duration = Duration::from_secs(2);
+/// Packets are not longer \[byte\].
+const PACKET_MAX: usize = 65_536;
+
+/// What is counted beside peers and uplinks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Packets from programs that are none, or that nobody is behind.
+    pub unroutable: u64,
+    /// Packets that the interface did not take.
+    pub undelivered: u64,
+    /// Senders that were told that their packet is too long.
+    pub too_big: u64,
+}
+
+/// The daemon at work.
+#[derive(Debug)]
+pub struct Daemon {
+    pub(super) site: Site,
+    pub(super) clock: Clock,
+    pub(super) tun: Tun,
+    pub(super) tun_index: u32,
+    pub(super) mtu: u32,
+    pub(super) netlink: Netlink,
+    pub(super) sessions: Sessions<Random>,
+    pub(super) ring: Keyring<Aead>,
+    pub(super) session_wake: Option<Instant>,
+    pub(super) uplinks: Vec<UplinkState>,
+    pub(super) peers: Vec<PeerState>,
+    pub(super) table: Table,
+    /// How tunnels are made.
+    pub(super) tunnel: airbraid_engine::tunnel::Config,
+    pub(super) counts: Counts,
+    pub(super) pool: Pool,
+    pub(super) room: Room,
+    pub(super) refused: Vec<Refusal>,
+    pub(super) outputs: Vec<Output<IpPacket>>,
+    pub(super) buffer: Vec<u8>,
+}
+
+impl Daemon {
+    /// Room for the longest packet.
+    pub(super) fn packet_room() -> Vec<u8> {
+        vec![0; PACKET_MAX]
+    }
+
+    /// Reads what programs have sent; gives whether there may be more.
+    pub(super) fn read_interface(&mut self) -> std::io::Result<bool> {
+        for _ in 0..READS {
+            let Some(length) = self.tun.receive(&mut self.buffer)? else { return Ok(false) };
+            self.on_packet(length);
+        }
+        Ok(true)
+    }
+
+    fn on_packet(&mut self, length: usize) {
+        let found = inner::summary(&self.buffer[..length]);
+        let peer = found.and_then(|found| Some((found, self.table.find(found.destination)?)));
+        let Some((summary, peer)) = peer else {
+            self.counts.unroutable += 1;
+            return;
+        };
+        if length > self.mtu as usize && self.refuse(length, &summary) {
+            return;
+        }
+        inner::clamp_mss(&mut self.buffer[..length], self.mtu);
+        let packet = self.pool.packet(&self.buffer[..length], summary.bucket, summary.class);
+        let counts = &mut self.peers[peer].counts.sent;
+        counts[0] += 1;
+        counts[1] += length as u64;
+        self.drive(peer, Some(Input::Packet(packet)));
+    }
+
+    /// Tells the sender of a packet that it is too long, if such packets are answered.
+    fn refuse(&mut self, length: usize, summary: &Summary) -> bool {
+        let own = self.site.interface.addresses.iter().map(|prefix| prefix.address);
+        let Some(from) = own.into_iter().find(|own| own.is_ipv4() == summary.source.is_ipv4()) else { return false };
+        let Some(answer) = inner::too_big(&self.buffer[..length], self.mtu, from) else { return false };
+        self.counts.too_big += 1;
+        self.counts.undelivered += u64::from(self.tun.send(&answer).is_err());
+        true
+    }
+
+    /// Drives a peer's tunnel by one step, and carries out what it asks.
+    pub(super) fn drive(&mut self, peer: usize, input: Option<Input<IpPacket>>) {
+        let now = self.clock.now();
+        let mut outputs = std::mem::take(&mut self.outputs);
+        let state = &mut self.peers[peer];
+        state.wake = step(&mut state.tunnel, now, input, |output| outputs.push(output)).map(|wake| wake.at);
+        for output in outputs.drain(..) {
+            match output {
+                Output::Transmit { member, frame, mark } => self.transmit(now, peer, member, &frame, mark),
+                Output::Deliver(packet) => self.deliver(peer, &packet),
+                Output::Dropped { .. } | Output::Release(_) => {}
+            }
+        }
+        self.outputs = outputs;
+    }
+
+    /// Seals a frame and puts it with those that wait for its member's uplink.
+    fn transmit(&mut self, now: Instant, peer: usize, member: Member, frame: &Frame<IpPacket>, mark: bool) {
+        let (tos, number) = match frame {
+            Frame::Data { header, packet } => {
+                (inner::summary(packet.bytes()).map_or(0, |summary| summary.tos), Some(header.number))
+            }
+            Frame::Probe(probe) => (0, Some(probe.number)),
+            Frame::Feedback(_) => (0, None),
+        };
+        if number.is_some() {
+            self.peers[peer].unanswered.get_or_insert(now);
+        }
+        let tag = Tag { peer, frame: number.map(|number| (member, number)) };
+        self.send(now, peer, member, inner::outer_tos(tos), tag, |out| match frame {
+            Frame::Data { header, packet } => {
+                out.extend(emit_tunnel_header(header));
+                let start = out.len();
+                out.extend_from_slice(packet.bytes());
+                if mark {
+                    // What cannot be marked goes as it is: the queue has other means.
+                    inner::carry_mark(&mut out[start..], 3);
+                }
+            }
+            Frame::Feedback(feedback) => emit_tunnel_feedback(feedback, out),
+            Frame::Probe(probe) => emit_tunnel_probe(probe, out),
+        });
+    }
+
+    /// Seals what `write` appends for a member, and puts it with those that wait for its uplink.
+    fn send(&mut self, now: Instant, peer: usize, member: Member, tos: u8, tag: Tag, write: impl FnOnce(&mut Vec<u8>)) {
+        let Self { uplinks, ring, peers, .. } = self;
+        let state = &mut peers[peer];
+        let Some(path) = state.paths.get(&member) else { return };
+        let Some(uplink) = uplinks.get_mut(path.uplink) else { return };
+        let (id, mut is_spent) = (state.id, false);
+        let counts = &mut state.counts;
+        uplink.push(path.remote, path.source, tos, tag, |out| {
+            let start = out.len();
+            out.extend([0; FRAME_HEADER_LEN]);
+            write(out);
+            out.extend([0; TAG_LEN]);
+            let sealed = ring.seal(now, id, member, &mut out[start..]);
+            is_spent = sealed.is_ok_and(|sealed| sealed.is_spent);
+            counts.unsealed += u64::from(sealed.is_err());
+            sealed.is_ok()
+        });
+        if is_spent {
+            self.drive_sessions(Some(session::Input::Spent(id)));
+        }
+    }
+
+    /// Tells the peer of a member.
+    pub(super) fn send_notice(&mut self, now: Instant, peer: usize, over: Member, notice: &Notice) {
+        let tag = Tag { peer, frame: None };
+        self.send(now, peer, over, 0, tag, |out| out.extend(notice.emit()));
+    }
+
+    /// Gives programs a packet from a peer, if it comes from behind it.
+    fn deliver(&mut self, peer: usize, packet: &IpPacket) {
+        let bytes = packet.bytes();
+        let counts = &mut self.peers[peer].counts;
+        let is_own = inner::summary(bytes).is_some_and(|summary| self.table.find(summary.source) == Some(peer));
+        if !is_own {
+            counts.foreign += 1;
+            return;
+        }
+        self.buffer[..bytes.len()].copy_from_slice(bytes);
+        let copy = &mut self.buffer[..bytes.len()];
+        inner::clamp_mss(copy, self.mtu);
+        match self.tun.send(copy) {
+            Ok(()) => {
+                counts.received[0] += 1;
+                counts.received[1] += bytes.len() as u64;
+            }
+            Err(_) => self.counts.undelivered += 1,
+        }
+    }
+
+    /// Takes what has come on a port of an uplink; gives whether there may be more.
+    pub(super) fn receive(&mut self, uplink: usize, port: usize) -> bool {
+        let Some(port) = self.uplinks[uplink].ports.get_mut(port) else { return false };
+        let mut room = std::mem::take(&mut self.room);
+        let count = port.socket.receive(&mut room).unwrap_or(0);
+        for received in room.datagrams() {
+            self.on_datagram(uplink, received);
+        }
+        self.room = room;
+        count > 0
+    }
+
+    fn on_datagram(&mut self, uplink: usize, received: Received<'_>) {
+        let Received { from, to, tos, bytes } = received;
+        let traffic = &mut self.uplinks[uplink].traffic.received;
+        traffic[0] += 1;
+        traffic[1] += bytes.len() as u64;
+        let now = self.clock.now();
+        if let Ok(SessionMessage::Frame(_)) = parse_session(bytes) {
+            let Ok(opened) = self.ring.open(now, bytes) else { return };
+            self.on_opened(now, opened, (uplink, from, to), tos, bytes);
+        } else {
+            let input = session::Input::Datagram { from: place(uplink, from), bytes: bytes.to_vec() };
+            self.drive_sessions(Some(input));
+        }
+    }
+
+    fn on_opened(
+        &mut self,
+        now: Instant,
+        opened: Opened,
+        way: (usize, SocketAddr, Option<IpAddr>),
+        tos: u8,
+        bytes: &[u8],
+    ) {
+        let peer = usize::from(opened.peer.0);
+        let Some(state) = self.peers.get_mut(peer) else { return };
+        state.unanswered = None;
+        if opened.is_newest {
+            state.heard = Some(way);
+        }
+        if opened.is_first {
+            self.drive_sessions(Some(session::Input::Confirmed(opened.peer, opened.header.key)));
+        }
+        if let Some(control) = opened.control {
+            self.drive_sessions(Some(session::Input::Control(opened.peer, opened.header.key, control)));
+            return;
+        }
+        let plain = &bytes[FRAME_HEADER_LEN..bytes.len() - TAG_LEN];
+        let member = opened.header.member;
+        if let Some(notice) = Notice::parse(plain) {
+            self.on_notice(now, peer, &notice, way);
+            return;
+        }
+        if !self.follow(now, peer, member, way, opened.is_newest) {
+            return;
+        }
+        let state = &mut self.peers[peer];
+        let frame = match parse_tunnel(plain) {
+            Ok(TunnelFrame::Data(header, packet)) => {
+                self.buffer[..packet.len()].copy_from_slice(packet);
+                let copy = &mut self.buffer[..packet.len()];
+                if !inner::carry_mark(copy, tos) {
+                    state.counts.unmarked += 1;
+                    return;
+                }
+                let Some(summary) = inner::summary(copy) else {
+                    state.counts.malformed += 1;
+                    return;
+                };
+                Frame::Data { header, packet: self.pool.packet(copy, summary.bucket, summary.class) }
+            }
+            Ok(TunnelFrame::Probe(probe)) => Frame::Probe(probe),
+            Ok(TunnelFrame::Feedback(feedback)) => Frame::Feedback(feedback),
+            Err(_) => {
+                state.counts.malformed += 1;
+                return;
+            }
+        };
+        let around = if way.1.is_ipv4() { MemberConfig::OVERHEAD_IPV4 } else { MemberConfig::OVERHEAD_IPV6 };
+        let length = Bytes::new(bytes.len() as u64 - FRAME_OVERHEAD as u64) + around;
+        self.drive(peer, Some(Input::Frame { member, frame, length }));
+    }
+
+    /// A frame of a member has come this way: the peer is where it came from, if none newer says otherwise. Gives whether there
+    /// is such a member.
+    fn follow(
+        &mut self,
+        now: Instant,
+        peer: usize,
+        member: Member,
+        (uplink, remote, source): (usize, SocketAddr, Option<IpAddr>),
+        is_newest: bool,
+    ) -> bool {
+        let state = &mut self.peers[peer];
+        if let Some(path) = state.paths.get_mut(&member) {
+            path.heard = Some(now);
+            let has_moved = (path.uplink, path.remote) != (uplink, remote);
+            if is_newest && has_moved {
+                (path.uplink, path.remote) = (uplink, remote);
+                state.counts.moved += 1;
+                tracing::info!(peer = state.config.name, member = member.0, %remote, "a member has moved");
+            }
+            let is_theirs = !state.is_ours(member);
+            if let Some(path) = state.paths.get_mut(&member).filter(|_| is_newest && is_theirs) {
+                path.source = source;
+            }
+            return true;
+        }
+        if !state.is_theirs(member) || state.has_its_way(now) {
+            return false;
+        }
+        let path = Path { uplink, remote, source, heard: Some(now), notice: None };
+        self.add_member(peer, member, path, None);
+        true
+    }
+
+    /// Drives link security by one step, and carries out what it asks.
+    pub(super) fn drive_sessions(&mut self, input: Option<session::Input>) {
+        let now = self.clock.now();
+        let mut outputs = Vec::new();
+        self.session_wake = step(&mut self.sessions, now, input, |output| outputs.push(output)).map(|wake| wake.at);
+        for output in outputs {
+            self.carry_out(now, output);
+        }
+    }
+
+    fn carry_out(&mut self, now: Instant, output: session::Output) {
+        use session::Output as Asked;
+        match output {
+            Asked::Transmit { to, bytes } => {
+                let (uplink, to) = unplace(&to);
+                let tag = Tag { peer: usize::MAX, frame: None };
+                if let Some(uplink) = self.uplinks.get_mut(uplink) {
+                    uplink.push(to, None, 0, tag, |out| {
+                        out.extend_from_slice(&bytes);
+                        true
+                    });
+                }
+            }
+            Asked::Install(keys) => self.ring.install(&keys),
+            Asked::Use(peer, key) => self.ring.use_key(peer, key),
+            Asked::Forget(_, key) => self.ring.forget(key),
+            Asked::Control(peer, key, control) => self.send_control(now, peer, key, control),
+            Asked::Up(peer) => self.on_up(now, usize::from(peer.0)),
+            Asked::Down(peer) => self.on_down(now, usize::from(peer.0)),
+            Asked::Failed(PeerId(peer)) => {
+                let state = &mut self.peers[usize::from(peer)];
+                tracing::warn!(peer = state.config.name, "no answer");
+                state.again = Some(now + AGAIN);
+            }
+        }
+    }
+
+    /// The session's own frames are few and must arrive: they go by all ways that there are.
+    fn send_control(&mut self, now: Instant, id: PeerId, key: session::KeyId, control: session::Control) {
+        let Some(state) = self.peers.get(usize::from(id.0)) else { return };
+        let known = state.paths.values().map(|path| (path.uplink, path.remote, path.source));
+        let mut ways: Vec<_> = known.chain(state.heard).collect();
+        ways.sort_unstable();
+        ways.dedup();
+        for (uplink, to, source) in ways {
+            let Some(uplink) = self.uplinks.get_mut(uplink) else { continue };
+            let (ring, tag) = (&mut self.ring, Tag { peer: usize::MAX, frame: None });
+            uplink.push(to, source, 0, tag, |out| {
+                let start = out.len();
+                out.extend([0; FRAME_HEADER_LEN]);
+                out.push(control.byte());
+                out.extend([0; TAG_LEN]);
+                ring.seal_control(now, key, CONTROL, &mut out[start..]).is_ok()
+            });
+        }
+    }
+
+    /// Sends what waits on all uplinks. What was refused is told to the tunnels, whose answer goes with the next flush.
+    pub(super) fn flush(&mut self) {
+        let mut refused = std::mem::take(&mut self.refused);
+        for uplink in &mut self.uplinks {
+            uplink.flush(&mut refused);
+        }
+        let mut is_narrower = false;
+        for (datagram, why) in refused.drain(..) {
+            is_narrower |= matches!(why, Refused::Cut | Refused::TooLong);
+            let Tag { peer, frame: Some((member, number)) } = datagram.tag else { continue };
+            if why != Refused::Cut {
+                self.drive(peer, Some(Input::Refused { member, number }));
+            }
+        }
+        self.refused = refused;
+        if is_narrower {
+            self.adjust_mtu();
+        }
+    }
+
+    /// What is due at `now`.
+    pub(super) fn on_time(&mut self, now: Instant) {
+        if self.session_wake.is_some_and(|at| at <= now) {
+            self.drive_sessions(None);
+        }
+        for peer in 0..self.peers.len() {
+            if self.peers[peer].wake.is_some_and(|at| at <= now) {
+                self.drive(peer, None);
+            }
+            if self.peers[peer].again.is_some_and(|at| at <= now) {
+                self.peers[peer].again = None;
+                self.connect(peer);
+            }
+            if self.peers[peer].unanswered.is_some_and(|since| now.saturating_since(since) >= SILENCE) {
+                self.peers[peer].unanswered = None;
+                self.reconnect(peer);
+            }
+            self.send_notices(now, peer);
+        }
+    }
+
+    /// When something is due next.
+    pub(super) fn next_wake(&self) -> Option<Instant> {
+        let of_peer = |state: &PeerState| {
+            let notices = state.paths.values().filter_map(|path| path.notice.map(|(at, _)| at));
+            let silent = state.unanswered.map(|since| since + SILENCE);
+            notices.chain(state.wake).chain(state.again).chain(silent).min()
+        };
+        self.peers.iter().filter_map(of_peer).chain(self.session_wake).min()
+    }
+}

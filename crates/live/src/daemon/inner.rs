@@ -1,0 +1,376 @@
+//! What the daemon reads and writes in the packets that it carries: addresses, the flow, its class, DSCP and ECN, the
+//! MSS of TCP's first segments, and answers to packets that are too long.
+//!
+//! Packets come from programs and from peers: nothing here trusts a length, and what is no packet is told by `None`.
+//! Sources: RFC 791, RFC 8200, RFC 9293 (section 3.7.1), RFC 6040, RFC 2474, RFC 3246, RFC 4594, RFC 1191, RFC 4443.
+
+use airbraid_engine::TrafficClass;
+use std::net::IpAddr;
+
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+const ICMP: u8 = 1;
+const ICMP6: u8 = 58;
+/// Length of an IPv4 header without options, of an IPv6 header, of a TCP header without options \[byte\].
+const V4_HEADER: usize = 20;
+const V6_HEADER: usize = 40;
+const TCP_HEADER: usize = 20;
+/// What an ICMP error may quote so that no path is too narrow for it: 576 byte in all (RFC 1812, section 4.3.2.3), and
+/// the 1280 byte of IPv6 (RFC 4443, section 2.4).
+const V4_ERROR: usize = 576;
+const V6_ERROR: usize = 1_280;
+
+/// What is known of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Where it comes from.
+    pub source: IpAddr,
+    /// Where it goes.
+    pub destination: IpAddr,
+    /// The DSCP and ECN byte: TOS, traffic class.
+    pub tos: u8,
+    /// A small number that the packets of a flow share.
+    pub bucket: u16,
+    /// What the flow wants of the link.
+    pub class: TrafficClass,
+}
+
+/// Reads a packet.
+pub fn summary(packet: &[u8]) -> Option<Summary> {
+    let (header, protocol) = header(packet)?;
+    let (source, destination, tos) = match packet[0] >> 4 {
+        4 => (v4(packet, 12)?.into(), v4(packet, 16)?.into(), packet[1]),
+        _ => (v6(packet, 8)?.into(), v6(packet, 24)?.into(), packet[0] << 4 | packet[1] >> 4),
+    };
+    let addresses = if packet[0] >> 4 == 4 { &packet[12..20] } else { &packet[8..40] };
+    let is_whole = !is_later_fragment(packet);
+    let ports = if is_whole && matches!(protocol, TCP | UDP) { packet.get(header..header + 4) } else { None };
+    let mix = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
+    let hash = [protocol].iter().chain(addresses).chain(ports.unwrap_or_default()).fold(0x811c_9dc5, mix);
+    Some(Summary { source, destination, tos, bucket: (hash ^ (hash >> 16)) as u16, class: class(tos) })
+}
+
+fn v4(packet: &[u8], at: usize) -> Option<[u8; 4]> {
+    packet.get(at..at + 4)?.try_into().ok()
+}
+
+fn v6(packet: &[u8], at: usize) -> Option<[u8; 16]> {
+    packet.get(at..at + 16)?.try_into().ok()
+}
+
+/// The length of the header and the protocol behind it; IPv6's further headers are not walked through.
+fn header(packet: &[u8]) -> Option<(usize, u8)> {
+    match packet.first()? >> 4 {
+        4 => {
+            let length = usize::from(packet[0] & 15) * 4;
+            (length >= V4_HEADER && packet.len() >= length).then(|| (length, packet[9]))
+        }
+        6 => (packet.len() >= V6_HEADER).then(|| (V6_HEADER, packet[6])),
+        _ => None,
+    }
+}
+
+/// Whether it is an IPv4 fragment but the first: it has no ports.
+fn is_later_fragment(packet: &[u8]) -> bool {
+    packet[0] >> 4 == 4 && (packet[6] & 0x1f != 0 || packet[7] != 0)
+}
+
+/// What a DSCP asks for: EF and VOICE-ADMIT, CS4 to CS7, AF4x (telephony, conferencing, network control) want it soon.
+fn class(tos: u8) -> TrafficClass {
+    match tos >> 2 {
+        32 | 34 | 36 | 38 | 40 | 44 | 46 | 48 | 56 => TrafficClass::RealTime,
+        _ => TrafficClass::Bulk,
+    }
+}
+
+/// The sum of 16-bit words in one's complement, not yet complemented (RFC 1071).
+fn sum(bytes: &[u8], start: u32) -> u32 {
+    let (pairs, rest) = bytes.as_chunks::<2>();
+    let total = pairs.iter().fold(start, |total, pair| total + u32::from(u16::from_be_bytes(*pair)));
+    total + rest.first().map_or(0, |last| u32::from(*last) << 8)
+}
+
+fn fold(mut total: u32) -> u16 {
+    while total >> 16 != 0 {
+        total = (total & 0xffff) + (total >> 16);
+    }
+    total as u16
+}
+
+/// Makes a checksum right again after a word that it covers was changed (RFC 1624, equation 3).
+fn adjust(packet: &mut [u8], at: usize, old: u16, new: u16) {
+    let Some(field) = packet.get_mut(at..at + 2) else { return };
+    let checksum = u16::from_be_bytes([field[0], field[1]]);
+    let total = u32::from(!checksum) + u32::from(!old) + u32::from(new);
+    field.copy_from_slice(&(!fold(total)).to_be_bytes());
+}
+
+/// Lowers the MSS that a TCP opens with, so that its segments fit into `mtu` byte with their headers. Gives whether it
+/// had to.
+pub fn clamp_mss(packet: &mut [u8], mtu: u32) -> bool {
+    let Some((header, TCP)) = header(packet) else { return false };
+    if is_later_fragment(packet) {
+        return false;
+    }
+    let Some(tcp) = packet.get(header..).filter(|tcp| tcp.len() >= TCP_HEADER) else { return false };
+    let is_opening = tcp[13] & 2 != 0;
+    let options = usize::from(tcp[12] >> 4) * 4;
+    if !is_opening || options < TCP_HEADER || tcp.len() < options {
+        return false;
+    }
+    let ip = if packet[0] >> 4 == 4 { V4_HEADER } else { V6_HEADER };
+    let most = u16::try_from((mtu as usize).saturating_sub(ip + TCP_HEADER)).unwrap_or(u16::MAX);
+    let mut at = header + TCP_HEADER;
+    let end = header + options;
+    while at < end {
+        match (packet[at], packet.get(at + 1).copied()) {
+            (0, _) => return false,
+            (1, _) => at += 1,
+            (2, Some(4)) if at + 4 <= end => {
+                let old = u16::from_be_bytes([packet[at + 2], packet[at + 3]]);
+                if old <= most {
+                    return false;
+                }
+                packet[at + 2..at + 4].copy_from_slice(&most.to_be_bytes());
+                // A word at an odd place is summed with its bytes exchanged.
+                let [old, new] =
+                    if (at - header).is_multiple_of(2) { [old, most] } else { [old.swap_bytes(), most.swap_bytes()] };
+                adjust(packet, header + 16, old, new);
+                return true;
+            }
+            (_, Some(length)) if length >= 2 => at += usize::from(length),
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// What the header outside carries for a packet of this TOS: all of it (RFC 6040, section 4.1, normal mode; RFC 2983,
+/// the uniform model).
+pub const fn outer_tos(tos: u8) -> u8 {
+    tos
+}
+
+/// Carries a mark of congestion over from the header outside into the packet (RFC 6040, section 4.2). False if the packet
+/// must be dropped: it cannot be marked.
+pub fn carry_mark(packet: &mut [u8], outer: u8) -> bool {
+    let Some(&first) = packet.first() else { return true };
+    let (word_at, shift) = if first >> 4 == 4 { (0, 0) } else { (0, 4) };
+    let Some(old) = packet.get(word_at..word_at + 2).map(|word| u16::from_be_bytes([word[0], word[1]])) else {
+        return true;
+    };
+    let inner = (old >> shift & 3) as u8;
+    let new_mark = match (inner, outer & 3) {
+        (0, 3) => return false,
+        (1 | 2, 3) => 3,
+        // ECT(1) outside an ECT(0): the weaker mark of a marking scheme with two levels.
+        (2, 1) => 1,
+        _ => return true,
+    };
+    let new = old & !(3 << shift) | new_mark << shift;
+    packet[word_at..word_at + 2].copy_from_slice(&new.to_be_bytes());
+    if first >> 4 == 4 {
+        adjust(packet, 10, old, new);
+    }
+    true
+}
+
+/// The ICMP error that tells the sender of a packet that only `mtu` byte fit, from `from`; none if such a packet is not to
+/// be answered: it may be cut up on its way, or is an ICMP error itself.
+pub fn too_big(packet: &[u8], mtu: u32, from: IpAddr) -> Option<Vec<u8>> {
+    let (header, protocol) = header(packet)?;
+    match (packet[0] >> 4, from) {
+        (4, IpAddr::V4(from)) => {
+            let may_fragment = packet[6] & 0x40 == 0;
+            let is_error = protocol == ICMP && !matches!(packet.get(header), Some(0 | 8 | 13 | 14));
+            if may_fragment || is_error || is_later_fragment(packet) {
+                return None;
+            }
+            let quoted = &packet[..packet.len().min(V4_ERROR - V4_HEADER - 8)];
+            // Destination unreachable, fragmentation needed.
+            let mut message = vec![3, 4, 0, 0, 0, 0];
+            message.extend(u16::try_from(mtu).unwrap_or(u16::MAX).to_be_bytes());
+            message.extend(quoted);
+            let checksum = !fold(sum(&message, 0));
+            message[2..4].copy_from_slice(&checksum.to_be_bytes());
+            let mut answer = vec![0x45, 0xc0];
+            answer.extend(((V4_HEADER + message.len()) as u16).to_be_bytes());
+            answer.extend([0, 0, 0, 0, 64, ICMP, 0, 0]);
+            answer.extend(from.octets());
+            answer.extend(&packet[12..16]);
+            let checksum = !fold(sum(&answer, 0));
+            answer[10..12].copy_from_slice(&checksum.to_be_bytes());
+            answer.extend(message);
+            Some(answer)
+        }
+        (6, IpAddr::V6(from)) => {
+            if protocol == ICMP6 && packet.get(header).is_none_or(|kind| *kind < 128) {
+                return None;
+            }
+            let quoted = &packet[..packet.len().min(V6_ERROR - V6_HEADER - 8)];
+            let mut message = vec![2, 0, 0, 0];
+            message.extend(mtu.to_be_bytes());
+            message.extend(quoted);
+            let (source, destination) = (from.octets(), v6(packet, 8)?);
+            let pseudo = sum(&source, sum(&destination, message.len() as u32 + u32::from(ICMP6)));
+            let checksum = !fold(sum(&message, pseudo));
+            message[2..4].copy_from_slice(&checksum.to_be_bytes());
+            let mut answer = vec![0x6c, 0, 0, 0];
+            answer.extend((message.len() as u16).to_be_bytes());
+            answer.extend([ICMP6, 64]);
+            answer.extend(source);
+            answer.extend(destination);
+            answer.extend(message);
+            Some(answer)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A SYN with a timestamp option of one byte too few before the MSS, so that this is at an odd place.
+    fn syn(is_v4: bool, mss: u16, is_odd: bool) -> Vec<u8> {
+        let mut options = vec![];
+        if is_odd {
+            options.push(1);
+        }
+        options.extend([2, 4]);
+        options.extend(mss.to_be_bytes());
+        while options.len() % 4 != 0 {
+            options.push(1);
+        }
+        let mut tcp = vec![0x30, 0x39, 0, 80, 0, 0, 0, 1, 0, 0, 0, 0, 0, 2, 0xff, 0xff, 0, 0, 0, 0];
+        tcp[12] = ((20 + options.len()) as u8 / 4) << 4;
+        tcp.extend(options);
+        let (source, destination): (Vec<u8>, Vec<u8>) =
+            if is_v4 { (vec![10, 0, 0, 1], vec![10, 0, 0, 2]) } else { (vec![0xfd; 16], vec![0xfe; 16]) };
+        let pseudo = sum(&source, sum(&destination, u32::from(TCP) + tcp.len() as u32));
+        let checksum = !fold(sum(&tcp, pseudo));
+        tcp[16..18].copy_from_slice(&checksum.to_be_bytes());
+        let mut packet = if is_v4 {
+            let mut head = vec![0x45, 0x02, 0, 20 + tcp.len() as u8, 1, 2, 0x40, 0, 64, TCP, 0, 0];
+            head.extend([&source[..], &destination].concat());
+            let checksum = !fold(sum(&head, 0));
+            head[10..12].copy_from_slice(&checksum.to_be_bytes());
+            head
+        } else {
+            let mut head = vec![0x60, 0x20, 0, 0, 0, tcp.len() as u8, TCP, 64];
+            head.extend([&source[..], &destination].concat());
+            head
+        };
+        packet.extend(tcp);
+        packet
+    }
+
+    /// Whether IPv4's and TCP's checksums hold.
+    fn is_sound(packet: &[u8]) -> bool {
+        let (header, _) = header(packet).unwrap();
+        let addresses = if packet[0] >> 4 == 4 { &packet[12..20] } else { &packet[8..40] };
+        let tcp = &packet[header..];
+        let pseudo = sum(addresses, u32::from(TCP) + tcp.len() as u32);
+        (packet[0] >> 4 == 6 || fold(sum(&packet[..header], 0)) == 0xffff) && fold(sum(tcp, pseudo)) == 0xffff
+    }
+
+    #[test]
+    fn an_mss_is_lowered_and_never_raised() {
+        for (is_v4, is_odd) in [(true, false), (true, true), (false, false), (false, true)] {
+            let headers = if is_v4 { 40 } else { 60 };
+            let mut packet = syn(is_v4, 1_460, is_odd);
+            assert!(is_sound(&packet));
+            assert!(clamp_mss(&mut packet, 1_400));
+            assert!(is_sound(&packet), "v4 {is_v4} odd {is_odd}");
+            assert_eq!(packet, syn(is_v4, 1_400 - headers, is_odd));
+            assert!(!clamp_mss(&mut packet, 1_400) && !clamp_mss(&mut packet, 9_000));
+            let header = header(&packet).unwrap().0;
+            packet[header + 13] = 0x10;
+            assert!(!clamp_mss(&mut packet, 600), "only what opens a connection says an MSS");
+        }
+    }
+
+    #[test]
+    fn marks_are_carried_over_as_rfc_6040_says() {
+        // Rows: inner Not-ECT, ECT(1), ECT(0), CE; columns: outer likewise; 9: dropped.
+        let table = [[0, 0, 0, 9], [1, 1, 1, 3], [2, 1, 2, 3], [3, 3, 3, 3]];
+        for is_v4 in [true, false] {
+            for (inner, row) in table.iter().enumerate() {
+                for (outer, expected) in row.iter().enumerate() {
+                    let mut packet = syn(is_v4, 1_460, false);
+                    if is_v4 {
+                        packet[1] = 0xb8 | inner as u8;
+                        packet[10..12].fill(0);
+                        let checksum = !fold(sum(&packet[..20], 0));
+                        packet[10..12].copy_from_slice(&checksum.to_be_bytes());
+                    } else {
+                        packet[1] = (inner as u8) << 4 | 5;
+                    }
+                    let kept = carry_mark(&mut packet, 0x40 | outer as u8);
+                    assert_eq!(kept, *expected != 9, "{inner} {outer}");
+                    if kept {
+                        assert_eq!(summary(&packet).unwrap().tos & 3, *expected, "{inner} {outer}");
+                        assert!(is_sound(&packet));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_packet_that_is_too_long_is_answered_unless_it_may_be_cut_up() {
+        let packet = syn(true, 1_460, false);
+        let answer = too_big(&packet, 1_200, [10, 9, 9, 9].into()).unwrap();
+        let told = summary(&answer).unwrap();
+        assert_eq!((told.source, told.destination), ([10, 9, 9, 9].into(), [10, 0, 0, 1].into()));
+        assert_eq!(&answer[20..22], [3, 4]);
+        assert_eq!(&answer[26..28], 1_200u16.to_be_bytes());
+        assert_eq!(&answer[28..], packet);
+        assert!(fold(sum(&answer[..20], 0)) == 0xffff && fold(sum(&answer[20..], 0)) == 0xffff);
+        assert!(too_big(&answer, 600, [10, 9, 9, 9].into()).is_none(), "no error is answered by another");
+        let mut may_fragment = packet;
+        may_fragment[6] = 0;
+        assert!(too_big(&may_fragment, 1_200, [10, 9, 9, 9].into()).is_none());
+        let packet = syn(false, 1_440, false);
+        let answer = too_big(&packet, 1_280, [0xfc; 16].into()).unwrap();
+        assert_eq!((answer[40], &answer[44..48]), (2, &1_280u32.to_be_bytes()[..]));
+        assert_eq!(&answer[48..], packet);
+        let pseudo = sum(&answer[8..40], u32::from(ICMP6) + answer.len() as u32 - 40);
+        assert!(fold(sum(&answer[40..], pseudo)) == 0xffff);
+        assert!(too_big(&answer, 600, [0xfc; 16].into()).is_none());
+    }
+
+    #[test]
+    fn classes_and_flows() {
+        let (voice, bulk) = (class(46 << 2), class(0));
+        assert_eq!((voice, bulk, class(8 << 2 | 3)), (TrafficClass::RealTime, TrafficClass::Bulk, TrafficClass::Bulk));
+        let packet = syn(true, 1_460, false);
+        let mut other = packet.clone();
+        other[21] ^= 1;
+        assert_ne!(summary(&packet).unwrap().bucket, summary(&other).unwrap().bucket);
+        assert_eq!(summary(&packet).unwrap().bucket, summary(&syn(true, 1_200, true)).unwrap().bucket);
+        other[7] = 1;
+        let later = summary(&other).unwrap().bucket;
+        other[21] ^= 2;
+        assert_eq!(summary(&other).unwrap().bucket, later, "a later fragment has no ports");
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_without_a_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..120), first in prop_oneof![Just(0x45u8), Just(0x60), Just(0x4f), any::<u8>()], protocol in prop_oneof![Just(TCP), any::<u8>()], mtu in 0u32..3_000) {
+            if let Some(byte) = bytes.first_mut() {
+                *byte = first;
+            }
+            for at in [6, 9] {
+                if let Some(byte) = bytes.get_mut(at) {
+                    *byte = protocol;
+                }
+            }
+            let length = bytes.len();
+            let _ = (summary(&bytes), too_big(&bytes, mtu, [1; 4].into()), too_big(&bytes, mtu, [1; 16].into()));
+            let _ = (clamp_mss(&mut bytes, mtu), carry_mark(&mut bytes, first));
+            prop_assert_eq!(bytes.len(), length);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What a daemon leaves in `/run/airbraid`: that it runs, where it is spoken to, and what it has changed outside its own
+//! interface. Whoever comes after a crash puts that right.
+//!
+//! The interface, its addresses and its routes need no note: they are gone with the process that holds them open.
+
+use super::dns;
+use crate::error::LabError;
+use std::fs::{self, File, TryLockError};
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// Where daemons are noted.
+const FOLDER: &str = "/run/airbraid";
+
+/// The file of a daemon.
+fn file(name: &str, what: &str) -> PathBuf {
+    Path::new(FOLDER).join(format!("{name}.{what}"))
+}
+
+/// Where a daemon is spoken to.
+pub fn socket(name: &str) -> PathBuf {
+    file(name, "sock")
+}
+
+/// Where a file of the system's is kept while the daemon runs.
+pub fn kept(name: &str) -> PathBuf {
+    file(name, "resolv")
+}
+
+/// A daemon's note, locked while it lives. Dropped, it undoes what is noted and goes.
+#[derive(Debug)]
+pub struct Journal {
+    name: String,
+    _lock: File,
+}
+
+impl Journal {
+    /// Begins a daemon's; what an earlier one has left is cleaned.
+    ///
+    /// # Errors
+    /// One of this name runs, or the system refuses.
+    pub fn begin(name: &str) -> Result<Self, LabError> {
+        fs::create_dir_all(FOLDER).map_err(LabError::io(FOLDER))?;
+        let path = file(name, "up");
+        let mut lock = File::options().create(true).append(true).open(&path).map_err(LabError::io(path.display()))?;
+        match patiently(|| lock.try_lock()) {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let how = format!("`airbraid down {name}` ends it, `airbraid status {name}` shows it");
+                return Err(LabError::Input(format!("{name} is up already: {how}")));
+            }
+            Err(TryLockError::Error(error)) => return Err(LabError::io(path.display())(error)),
+        }
+        undo(name)?;
+        lock.set_len(0)
+            .and_then(|()| writeln!(lock, "{}", std::process::id()))
+            .map_err(LabError::io(path.display()))?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).map_err(LabError::io(path.display()))?;
+        Ok(Self { name: name.to_owned(), _lock: lock })
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        if undo(&self.name).is_ok() {
+            let _ = fs::remove_file(file(&self.name, "up"));
+        }
+    }
+}
+
+/// Tries for a lock, and once more a moment later: a process that was killed keeps its own until it is quite gone.
+fn patiently(lock: impl Fn() -> Result<(), TryLockError>) -> Result<(), TryLockError> {
+    lock().or_else(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        lock()
+    })
+}
+
+/// Puts right what a daemon that lives no more has left.
+fn undo(name: &str) -> Result<(), LabError> {
+    let _ = fs::remove_file(socket(name));
+    dns::restore(&kept(name))
+}
+
+/// Whether a daemon has left something and lives no more; cleans it then.
+///
+/// # Errors
+/// Something would not go.
+pub fn clean(name: &str) -> Result<bool, LabError> {
+    let path = file(name, "up");
+    let Ok(lock) = File::open(&path) else { return Ok(false) };
+    if patiently(|| lock.try_lock()).is_err() {
+        return Ok(false);
+    }
+    undo(name)?;
+    fs::remove_file(&path).map_err(LabError::io(path.display()))?;
+    Ok(true)
+}
+
+/// The names of all daemons that run, or have left something.
+pub fn names() -> Vec<String> {
+    let Ok(entries) = fs::read_dir(FOLDER) else { return Vec::new() };
+    let paths = entries.flatten().map(|entry| entry.path());
+    let ups = paths.filter(|path| path.extension().is_some_and(|extension| extension == "up"));
+    let mut names: Vec<String> = ups.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,222 @@
+//! The daemon: one interface out of several uplinks, encrypted, for each of its peers.
+//!
+//! It drives [`airbraid_engine::tunnel::Tunnel`], one for each peer, and [`airbraid_engine::converge::session`]; what
+//! these decide it carries out. [`up`] makes the interface and works until it is told to end; [`ask`] talks to one that
+//! works. `docs/daemon.md` is for those who run it.
+
+mod address;
+mod core;
+mod dns;
+mod inner;
+mod journal;
+pub mod keys;
+mod links;
+mod metrics;
+mod notice;
+mod packet;
+mod peer;
+mod reload;
+mod serve;
+pub mod site;
+mod socket;
+mod status;
+mod table;
+mod turn;
+mod uplink;
+
+pub use journal::{clean, names};
+pub use serve::{Question, ask};
+pub use status::{MemberReport, PeerReport, Status, UplinkReport};
+
+use crate::clock::Clock;
+use crate::error::LabError;
+use crate::netlink::{Netlink, Watch};
+use crate::tun::{DEVICE, Tun};
+use airbraid_engine::Stream;
+use airbraid_engine::converge::session::{
+    Aead, Config, Entropy, Keyring, PeerConfig, PeerId, Sessions, Suite, Timing, public_key,
+};
+use airbraid_engine::tunnel;
+use core::Daemon;
+use journal::Journal;
+use keys::Random;
+use nix::time::{ClockId, clock_gettime};
+use peer::PeerState;
+use serve::Server;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::low_level::pipe;
+use site::{Prefix, Site};
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::os::unix::net::{UnixDatagram, UnixStream};
+use table::Table;
+use turn::Ears;
+use uplink::UplinkState;
+
+/// Packets that the kernel keeps for the interface while we are not awake: we read at once, what waits for a link waits in
+/// the tunnel.
+const QUEUE: u32 = 500;
+/// The MTU before a path is known \[byte\]: what IPv6 needs.
+const FIRST_MTU: u32 = 1_280;
+
+/// Makes the interface and works until SIGTERM, SIGINT or `down`; then all is as it was before. `ready` is called when
+/// the interface is there.
+///
+/// # Errors
+/// The daemon is up already, or the system refuses; nothing is left behind.
+pub fn up(site: Site, ready: impl FnOnce()) -> Result<(), LabError> {
+    // Frames are paced: a wake-up that is 50 us late, as by default, makes bursts of some packets at 100 Mbit/s.
+    let _ = nix::sys::prctl::set_timerslack(1);
+    let journal = Journal::begin(&site.name)?;
+    let tun = Tun::create(&site.interface.name).map_err(|error| refused(&site, &error))?;
+    let mut daemon = begin(site, tun)?;
+    let (mut ears, signals) = listen(&daemon.site)?;
+    daemon.on_interfaces();
+    let site = &daemon.site;
+    if let Err(error) = dns::set(&site.interface.name, &site.interface.dns, &journal::kept(&site.name)) {
+        tracing::error!(%error, "name servers");
+    }
+    tracing::info!(interface = site.interface.name, peers = site.peers.len(), "up");
+    ready();
+    notify("READY=1");
+    let ended = daemon.run(&mut ears);
+    notify("STOPPING=1");
+    for signal in signals {
+        signal_hook::low_level::unregister(signal);
+    }
+    drop(daemon);
+    drop(journal);
+    ended
+}
+
+fn refused(site: &Site, error: &std::io::Error) -> LabError {
+    let name = &site.interface.name;
+    let help = match error.raw_os_error() {
+        Some(libc::EBUSY) => format!("there is an interface {name} already: give [interface] another name"),
+        Some(libc::EPERM | libc::EACCES) => "it needs root, or the capability CAP_NET_ADMIN".to_owned(),
+        Some(libc::ENOENT) => "load the module: modprobe tun".to_owned(),
+        _ => "it needs /dev/net/tun".to_owned(),
+    };
+    LabError::Failed(format!("{DEVICE}: {error}: {help}"))
+}
+
+/// The prefixes that are routed through the interface. A default route is made of two halves, which are nearer than the
+/// system's own, and leave it alone.
+fn routes(site: &Site) -> Vec<Prefix> {
+    if !site.interface.routes {
+        return Vec::new();
+    }
+    let halves = |prefix: &Prefix| match (prefix.length, prefix.address.is_ipv4()) {
+        (0, true) => [Ipv4Addr::UNSPECIFIED, Ipv4Addr::new(128, 0, 0, 0)]
+            .map(|half| Prefix { address: half.into(), length: 1 })
+            .to_vec(),
+        (0, false) => {
+            let upper = Ipv6Addr::new(0x8000, 0, 0, 0, 0, 0, 0, 0);
+            [Ipv6Addr::UNSPECIFIED, upper].map(|half| Prefix { address: half.into(), length: 1 }).to_vec()
+        }
+        _ => vec![*prefix],
+    };
+    let mut routes: Vec<Prefix> = site.peers.iter().flat_map(|peer| &peer.allowed).flat_map(halves).collect();
+    routes.sort_unstable();
+    routes.dedup();
+    // What an address of the interface brings along needs no route of its own.
+    let networks: Vec<Prefix> = site.interface.addresses.iter().map(Prefix::network).collect();
+    routes.retain(|route| !networks.contains(route));
+    routes
+}
+
+/// Sets up the interface and everything that works on it.
+fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
+    let interface = &site.interface;
+    let index = nix::net::if_::if_nametoindex(interface.name.as_str());
+    let index = index.map_err(LabError::failed(&interface.name))?;
+    let mut netlink = Netlink::open().map_err(LabError::failed("rtnetlink"))?;
+    let mtu = interface.mtu.unwrap_or(FIRST_MTU);
+    netlink.configure(index, mtu, QUEUE).map_err(LabError::failed(&interface.name))?;
+    for prefix in &interface.addresses {
+        let put = netlink.put_address(index, prefix.address, prefix.length);
+        put.map_err(LabError::failed(format!("the address {prefix}")))?;
+    }
+    for route in routes(&site) {
+        let put = netlink.put_route(index, route.address, route.length);
+        put.map_err(LabError::failed(format!("the route {route}")))?;
+    }
+    let time = clock_gettime(ClockId::CLOCK_REALTIME).map_err(LabError::failed("the time of day"))?;
+    let epoch_ns = time.tv_sec().unsigned_abs() * 1_000_000_000 + time.tv_nsec().unsigned_abs();
+    let mut random = Random::new();
+    let mut seed = [0; 8];
+    random.fill(&mut seed);
+    let tunnel = tunnel::Config { policy: site.policy, epoch: (epoch_ns / 1_000_000_000) as u32 };
+    let own = public_key(&interface.identity);
+    let peer = |(index, peer): (usize, &site::Peer)| PeerState::new(peer.clone(), PeerId(index as u16), &own, tunnel);
+    let peers: Vec<PeerState> = site.peers.iter().enumerate().map(peer).collect();
+    let sessions = Sessions::new(config(&site, epoch_ns), random, Stream::new(u64::from_ne_bytes(seed), 0, "session"));
+    Ok(Daemon {
+        clock: Clock::start(),
+        tun,
+        tun_index: index,
+        mtu,
+        netlink,
+        sessions,
+        ring: Keyring::new(Aead),
+        session_wake: None,
+        uplinks: site.uplinks.iter().cloned().map(UplinkState::new).collect(),
+        table: Table::new(peers.iter().enumerate().map(reload::behind)),
+        peers,
+        tunnel,
+        counts: core::Counts::default(),
+        pool: packet::Pool::default(),
+        room: socket::Room::new(),
+        refused: Vec::new(),
+        outputs: Vec::new(),
+        buffer: Daemon::packet_room(),
+        site,
+    })
+}
+
+fn config(site: &Site, epoch_ns: u64) -> Config {
+    let peer = |peer: &site::Peer| PeerConfig { public: peer.public, psk: peer.psk.clone(), addresses: Vec::new() };
+    Config {
+        identity: site.interface.identity.clone(),
+        peers: site.peers.iter().map(peer).collect(),
+        suites: suites(),
+        epoch_ns,
+        timing: Timing::default(),
+    }
+}
+
+/// AES first where the processor has instructions for it (decision 6).
+fn suites() -> Vec<Suite> {
+    #[cfg(target_arch = "x86_64")]
+    let has_aes = std::arch::is_x86_feature_detected!("aes") && std::arch::is_x86_feature_detected!("pclmulqdq");
+    #[cfg(target_arch = "aarch64")]
+    let has_aes = std::arch::is_aarch64_feature_detected!("aes");
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let has_aes = false;
+    if has_aes {
+        vec![Suite::Aes256Gcm, Suite::ChaCha20Poly1305]
+    } else {
+        vec![Suite::ChaCha20Poly1305, Suite::Aes256Gcm]
+    }
+}
+
+fn listen(site: &Site) -> Result<(Ears, Vec<signal_hook::SigId>), LabError> {
+    let server = Server::open(&site.name, site.interface.metrics)?;
+    let watch = Watch::open().map_err(LabError::failed("rtnetlink"))?;
+    let failed = || LabError::io("signals");
+    let (end, ended) = UnixStream::pair().map_err(failed())?;
+    let (reload, reloaded) = UnixStream::pair().map_err(failed())?;
+    reload.set_nonblocking(true).map_err(failed())?;
+    let mut signals = Vec::new();
+    for signal in [SIGTERM, SIGINT] {
+        signals.push(pipe::register(signal, ended.try_clone().map_err(failed())?).map_err(failed())?);
+    }
+    signals.push(pipe::register(SIGHUP, reloaded).map_err(failed())?);
+    Ok((Ears { server, watch, end, reload }, signals))
+}
+
+/// Tells a service manager (`sd_notify(3)`), if there is one that wants to know.
+fn notify(state: &str) {
+    let Some(path) = std::env::var_os("NOTIFY_SOCKET") else { return };
+    // That nobody listens is no reason to stop.
+    let _ = UnixDatagram::unbound().and_then(|socket| socket.send_to(state.as_bytes(), path));
+}

@@ -1,0 +1,148 @@
+//! One peer at work: its tunnel, and by which way each member link reaches it.
+
+use super::notice::Notice;
+use super::packet::IpPacket;
+use super::site::Peer;
+use airbraid_engine::converge::session::{PeerId, PublicKey};
+use airbraid_engine::trunk::Member;
+use airbraid_engine::tunnel::{Config, MEMBERS_MAX, MemberConfig, Tunnel};
+use airbraid_units::{Duration, Instant};
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+
+/// Members of each end: those below are of the end with the smaller key.
+const OF_EACH: u8 = (MEMBERS_MAX / 2) as u8;
+/// A member that begins is told of so long after the last time: something of the first may be lost.
+const SOON: [Duration; 3] = [Duration::from_millis(100), Duration::from_millis(400), Duration::from_secs(2)];
+
+/// A member works that something has come on for so long: idle ones are asked more often.
+const WORKS: Duration = Duration::from_secs(30);
+
+/// The way of a member link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// Our uplink.
+    pub uplink: usize,
+    /// Where the peer is on it.
+    pub remote: SocketAddr,
+    /// Which of our addresses it knows; none where the kernel chooses.
+    pub source: Option<IpAddr>,
+    /// When something authentic came on it last.
+    pub heard: Option<Instant>,
+    /// When the peer is to be told of it, and how often it was.
+    pub notice: Option<(Instant, usize)>,
+}
+
+impl Path {
+    /// What is around a sealed frame on it.
+    pub fn overhead(&self) -> airbraid_units::Bytes {
+        if self.remote.is_ipv4() { MemberConfig::OVERHEAD_IPV4 } else { MemberConfig::OVERHEAD_IPV6 }
+    }
+
+    /// The peer is told of it now; and again.
+    pub fn noticed(&mut self, now: Instant, keepalive: Duration) {
+        if let Some((_, times)) = self.notice {
+            let pause = SOON.get(times).copied().unwrap_or(keepalive);
+            self.notice = Some((now + pause, times + 1));
+        }
+    }
+}
+
+/// What was done with packets for and from a peer, beside what its tunnel counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PeerCounts {
+    /// Packets and bytes that programs sent to it.
+    pub sent: [u64; 2],
+    /// Packets and bytes from it that programs got.
+    pub received: [u64; 2],
+    /// Packets from it whose source is not behind it.
+    pub foreign: u64,
+    /// Frames that could not be sealed: there was no key.
+    pub unsealed: u64,
+    /// Frames that could not be understood.
+    pub malformed: u64,
+    /// Packets that had to be dropped because they could not be marked (RFC 6040).
+    pub unmarked: u64,
+    /// Times that a member has moved.
+    pub moved: u64,
+}
+
+/// A peer.
+#[derive(Debug)]
+pub struct PeerState {
+    /// What the file says.
+    pub config: Peer,
+    /// What link security calls it.
+    pub id: PeerId,
+    /// Its data plane.
+    pub tunnel: Tunnel<IpPacket>,
+    /// Whether it is in the file no more; its place stays.
+    pub is_gone: bool,
+    /// Whether there is a session.
+    pub is_up: bool,
+    /// The member links.
+    pub paths: BTreeMap<Member, Path>,
+    /// What it said last of its members.
+    pub said: BTreeMap<Member, Notice>,
+    /// Where it was heard last: uplink, its address, ours.
+    pub heard: Option<(usize, SocketAddr, Option<IpAddr>)>,
+    /// Since when frames that want an answer have got none.
+    pub unanswered: Option<Instant>,
+    /// When a session is tried for again.
+    pub again: Option<Instant>,
+    /// When its tunnel is to be woken.
+    pub wake: Option<Instant>,
+    /// What was counted.
+    pub counts: PeerCounts,
+    /// The first member of ours, and of the peer's.
+    first: [u8; 2],
+}
+
+impl PeerState {
+    /// A peer that is not reached yet.
+    pub fn new(config: Peer, id: PeerId, own: &PublicKey, tunnel: Config) -> Self {
+        let first = if own < &config.public { [0, OF_EACH] } else { [OF_EACH, 0] };
+        Self {
+            config,
+            id,
+            tunnel: Tunnel::new(tunnel),
+            is_gone: false,
+            is_up: false,
+            paths: BTreeMap::new(),
+            said: BTreeMap::new(),
+            heard: None,
+            unanswered: None,
+            again: None,
+            wake: None,
+            counts: PeerCounts::default(),
+            first,
+        }
+    }
+
+    /// The member that an uplink of ours is.
+    pub fn member_of(&self, uplink: usize) -> Member {
+        Member(self.first[0] + uplink as u8)
+    }
+
+    /// Whether this member is an uplink of ours.
+    pub fn is_ours(&self, member: Member) -> bool {
+        (self.first[0]..self.first[0] + OF_EACH).contains(&member.0)
+    }
+
+    /// Whether this member can be an uplink of the peer's.
+    pub fn is_theirs(&self, member: Member) -> bool {
+        (self.first[1]..self.first[1] + OF_EACH).contains(&member.0)
+    }
+
+    /// Both go to each other, this end has its way, and what it has begun works: the other's own are not wanted, and what
+    /// is late of them changes nothing.
+    pub fn has_its_way(&self, now: Instant) -> bool {
+        let works = |path: &Path| path.heard.is_some_and(|heard| now.saturating_since(heard) < WORKS);
+        self.first[0] == 0 && self.paths.iter().any(|(member, path)| self.is_ours(*member) && works(path))
+    }
+
+    /// Both go to each other: the end with the smaller key has its way, and the other follows.
+    pub fn gives_way(&self) -> bool {
+        self.first[0] > 0 && self.paths.keys().any(|member| self.is_theirs(*member))
+    }
+}

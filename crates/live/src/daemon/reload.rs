@@ -1,0 +1,201 @@
+//! The file is read again, and only what is different in it is changed: what stays as it was does not notice.
+
+use super::core::Daemon;
+use super::peer::PeerState;
+use super::site::{self, Peer, Site, UPLINKS_MAX};
+use super::table::Table;
+use super::uplink::UplinkState;
+use airbraid_engine::converge::session::{self, PeerConfig, PeerId};
+
+impl Daemon {
+    /// Reads the file again; gives what has changed.
+    ///
+    /// # Errors
+    /// The file is wrong, or changes what cannot be changed: everything is as before.
+    pub fn reload(&mut self) -> Result<String, String> {
+        let new = site::read(&self.site.file).map_err(|errors| errors.to_string())?;
+        self.check(&new)?;
+        let mut said = Vec::new();
+        self.change_interface(&new, &mut said)?;
+        self.change_uplinks(&new, &mut said);
+        self.change_peers(&new, &mut said);
+        self.table = Table::new(self.peers.iter().enumerate().filter(|(_, peer)| !peer.is_gone).map(behind));
+        self.site = new;
+        self.on_interfaces();
+        for peer in 0..self.peers.len() {
+            self.offer_members(self.clock.now(), peer);
+            self.connect(peer);
+        }
+        self.adjust_mtu();
+        Ok(if said.is_empty() { "nothing has changed".to_owned() } else { said.join(", ") })
+    }
+
+    /// What cannot be changed while the daemon runs.
+    fn check(&self, new: &Site) -> Result<(), String> {
+        let (before, now) = (&self.site.interface, &new.interface);
+        let fixed = [
+            ("interface.name", before.name == now.name),
+            ("interface.private_key", before.identity == now.identity),
+            ("interface.listen", before.listen == now.listen),
+            ("interface.metrics", before.metrics == now.metrics),
+            ("interface.dns", before.dns == now.dns),
+            ("policy", self.site.policy == new.policy),
+        ];
+        let different: Vec<&str> = fixed.iter().filter(|(_, is_same)| !is_same).map(|(key, _)| *key).collect();
+        if !different.is_empty() {
+            return Err(format!("{} can be changed by `down` and `up` only", different.join(", ")));
+        }
+        let added = new.uplinks.iter().filter(|uplink| self.uplink_called(&uplink.name).is_none()).count();
+        let free = UPLINKS_MAX - self.uplinks.len();
+        if added > free {
+            return Err(format!("{added} more uplinks: there is room for {free} before the next `down` and `up`"));
+        }
+        Ok(())
+    }
+
+    fn uplink_called(&self, name: &str) -> Option<usize> {
+        self.uplinks.iter().position(|uplink| uplink.config.name == name)
+    }
+
+    fn change_interface(&mut self, new: &Site, said: &mut Vec<String>) -> Result<(), String> {
+        let (before, now) = (self.site.interface.clone(), &new.interface);
+        let failed = |what: String| move |error: nix::Error| format!("{what}: {}", error.desc());
+        for prefix in now.addresses.iter().filter(|prefix| !before.addresses.contains(prefix)) {
+            let added = self.netlink.put_address(self.tun_index, prefix.address, prefix.length);
+            added.map_err(failed(prefix.to_string()))?;
+            said.push(format!("address {prefix}"));
+        }
+        for prefix in before.addresses.iter().filter(|prefix| !now.addresses.contains(prefix)) {
+            let removed = self.netlink.remove_address(self.tun_index, prefix.address, prefix.length);
+            removed.map_err(failed(prefix.to_string()))?;
+            said.push(format!("no address {prefix}"));
+        }
+        if let Some(mtu) = now.mtu.filter(|mtu| *mtu != self.mtu) {
+            self.netlink.configure(self.tun_index, mtu, super::QUEUE).map_err(failed("MTU".to_owned()))?;
+            self.mtu = mtu;
+            said.push(format!("MTU {mtu}"));
+        }
+        let (old, new) = (super::routes(&self.site), super::routes(new));
+        for route in new.iter().filter(|route| !old.contains(route)) {
+            let put = self.netlink.put_route(self.tun_index, route.address, route.length);
+            put.map_err(failed(route.to_string()))?;
+            said.push(format!("route {route}"));
+        }
+        for route in old.iter().filter(|route| !new.contains(route)) {
+            // It may have gone with its address.
+            let _ = self.netlink.remove_route(self.tun_index, route.address, route.length);
+            said.push(format!("no route {route}"));
+        }
+        Ok(())
+    }
+
+    /// An uplink keeps its place, and so its member number, for as long as the daemon runs.
+    fn change_uplinks(&mut self, new: &Site, said: &mut Vec<String>) {
+        for place in 0..self.uplinks.len() {
+            let name = self.uplinks[place].config.name.clone();
+            let before = &self.uplinks[place].config;
+            match new.uplinks.iter().find(|uplink| uplink.name == name) {
+                Some(uplink) if uplink == before => {}
+                Some(uplink) => {
+                    let is_other = uplink.device != before.device;
+                    let uplink = uplink.clone();
+                    said.push(format!("uplink {name}"));
+                    let state = &mut self.uplinks[place];
+                    if state.config.is_on != uplink.is_on {
+                        state.is_on = uplink.is_on;
+                    }
+                    state.config = uplink;
+                    if is_other || !state.is_on {
+                        self.close(place);
+                    } else {
+                        self.renew_members(place);
+                    }
+                }
+                None if self.uplinks[place].is_on => {
+                    said.push(format!("no uplink {name}"));
+                    self.uplinks[place].is_on = false;
+                    self.close(place);
+                }
+                None => {}
+            }
+        }
+        for uplink in &new.uplinks {
+            if self.uplink_called(&uplink.name).is_none() {
+                said.push(format!("uplink {}", uplink.name));
+                self.uplinks.push(UplinkState::new(uplink.clone()));
+            }
+        }
+    }
+
+    /// The members of an uplink are used otherwise from now on.
+    fn renew_members(&mut self, uplink: usize) {
+        let now = self.clock.now();
+        for peer in 0..self.peers.len() {
+            let paths = self.peers[peer].paths.iter().filter(|(_, path)| path.uplink == uplink);
+            let paths: Vec<_> = paths.map(|(member, path)| (*member, *path)).collect();
+            for (member, mut path) in paths {
+                path.notice = path.notice.map(|_| (now, 0));
+                let said = self.peers[peer].said.get(&member).copied();
+                self.add_member(peer, member, path, said.as_ref());
+            }
+            self.send_notices(now, peer);
+        }
+    }
+
+    fn change_peers(&mut self, new: &Site, said: &mut Vec<String>) {
+        // Uplinks keep their places here, and are numbered anew in the file.
+        let places: Vec<usize> = new.uplinks.iter().filter_map(|uplink| self.uplink_called(&uplink.name)).collect();
+        let placed = |peer: &Peer| {
+            let mut peer = peer.clone();
+            for (uplink, _) in &mut peer.endpoints {
+                *uplink = places[*uplink];
+            }
+            peer
+        };
+        for index in 0..self.peers.len() {
+            let before = &self.peers[index];
+            if before.is_gone {
+                continue;
+            }
+            let same =
+                new.peers.iter().find(|peer| peer.public == before.config.public && peer.psk == before.config.psk);
+            match same.map(placed) {
+                Some(peer) => {
+                    if peer.endpoints != before.config.endpoints || peer.allowed != before.config.allowed {
+                        said.push(format!("peer {}", peer.name));
+                    }
+                    self.peers[index].config = peer;
+                }
+                None => {
+                    said.push(format!("no peer {}", before.config.name));
+                    self.forget_peer(index);
+                }
+            }
+        }
+        for peer in &new.peers {
+            if !self.peers.iter().any(|known| !known.is_gone && known.config.public == peer.public) {
+                said.push(format!("peer {}", peer.name));
+                let peer = placed(peer);
+                let config = PeerConfig { public: peer.public, psk: peer.psk.clone(), addresses: Vec::new() };
+                let id = PeerId(self.peers.len() as u16);
+                let own = self.sessions.public();
+                self.peers.push(PeerState::new(peer, id, &own, self.tunnel));
+                self.drive_sessions(Some(session::Input::PeerAdded(config)));
+            }
+        }
+    }
+
+    fn forget_peer(&mut self, index: usize) {
+        let id = self.peers[index].id;
+        self.drive_sessions(Some(session::Input::PeerRemoved(id)));
+        let (peer, own) = (self.peers[index].config.clone(), self.sessions.public());
+        self.peers[index] = PeerState::new(peer, id, &own, self.tunnel);
+        self.peers[index].config.endpoints.clear();
+        self.peers[index].is_gone = true;
+    }
+}
+
+/// A peer's place and the prefixes behind it.
+pub(super) fn behind((index, peer): (usize, &PeerState)) -> (usize, &[site::Prefix]) {
+    (index, &peer.config.allowed)
+}

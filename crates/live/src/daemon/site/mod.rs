@@ -1,0 +1,183 @@
+//! The daemon's file: what this end is called and how it is reached, over which interfaces it speaks, and to whom.
+//!
+//! It is resolved here and never changed; a reload reads a new one. Keys are in files of their own, named by path.
+
+mod read;
+
+use airbraid_engine::converge::session::{PublicKey, Secret};
+use airbraid_engine::trunk::Policy;
+use airbraid_engine::tunnel::MEMBERS_MAX;
+use airbraid_units::{BitRate, Bytes, Duration};
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+pub use read::read;
+
+/// More uplinks are refused: half of the members that a tunnel can have are for the other end's.
+pub const UPLINKS_MAX: usize = MEMBERS_MAX / 2;
+/// More peers are refused.
+pub const PEERS_MAX: usize = 4_096;
+/// The port that is listened on by default where anybody is to come to us.
+pub const PORT: u16 = 5182;
+
+/// The daemon's file, resolved.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// What the daemon is called: the file's stem.
+    pub name: String,
+    /// Where the file is.
+    pub file: PathBuf,
+    /// The interface that it makes.
+    pub interface: Interface,
+    /// Of every trunk.
+    pub policy: Policy,
+    /// The interfaces that it uses.
+    pub uplinks: Vec<Uplink>,
+    /// Whom it speaks to.
+    pub peers: Vec<Peer>,
+}
+
+/// `[interface]`.
+#[derive(Clone, Debug)]
+pub struct Interface {
+    /// Its name.
+    pub name: String,
+    /// Its addresses with the lengths of their networks' prefixes.
+    pub addresses: Vec<Prefix>,
+    /// Its MTU; none where it follows from the uplinks'.
+    pub mtu: Option<u32>,
+    /// The key of this end.
+    pub identity: Secret,
+    /// The UDP port of every uplink's sockets; 0 for any.
+    pub listen: u16,
+    /// Whether the peers' prefixes become routes.
+    pub routes: bool,
+    /// Name servers.
+    pub dns: Vec<IpAddr>,
+    /// Where metrics can be read.
+    pub metrics: Option<SocketAddr>,
+}
+
+/// `[[uplink]]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Uplink {
+    /// What it is called.
+    pub name: String,
+    /// The interface that its sockets are bound to; none for a socket that is bound to no interface.
+    pub device: Option<String>,
+    /// Whether it is used from the beginning.
+    pub is_on: bool,
+    /// Those of a higher tier are used when the lower ones do not suffice.
+    pub tier: u8,
+    /// Used only when no other works.
+    pub is_backup: bool,
+    /// What may be sent in a calendar month.
+    pub quota: Option<Bytes>,
+    /// What may be sent at most.
+    pub rate: Option<BitRate>,
+    /// An idle path says so often that it is there.
+    pub keepalive: Duration,
+}
+
+/// `[[peer]]`.
+#[derive(Clone, Debug)]
+pub struct Peer {
+    /// What it is called.
+    pub name: String,
+    /// Its key.
+    pub public: PublicKey,
+    /// A secret that both know beside; zeros if there is none.
+    pub psk: Secret,
+    /// Where it is, by index of the uplink; none where it must come to us.
+    pub endpoints: Vec<(usize, Endpoint)>,
+    /// The addresses behind it.
+    pub allowed: Vec<Prefix>,
+}
+
+/// Where a peer is: an address, or a name that is looked up when the daemon starts or reloads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// As it is written: `host:port`.
+    pub text: String,
+    /// What it means.
+    pub addresses: Vec<SocketAddr>,
+}
+
+/// An address and how many of its bits name the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Prefix {
+    /// The address, host bits and all.
+    pub address: IpAddr,
+    /// How many bits.
+    pub length: u8,
+}
+
+impl Prefix {
+    /// The network: host bits are zero.
+    pub fn network(&self) -> Self {
+        let address = match self.address {
+            IpAddr::V4(address) => {
+                let mask = u32::MAX.checked_shl(32 - u32::from(self.length)).unwrap_or(0);
+                IpAddr::V4((u32::from(address) & mask).into())
+            }
+            IpAddr::V6(address) => {
+                let mask = u128::MAX.checked_shl(128 - u32::from(self.length)).unwrap_or(0);
+                IpAddr::V6((u128::from(address) & mask).into())
+            }
+        };
+        Self { address, length: self.length }
+    }
+
+    /// Whether an address is in it.
+    pub fn contains(&self, address: IpAddr) -> bool {
+        let is_same_family = self.address.is_ipv4() == address.is_ipv4();
+        is_same_family && Self { address, length: self.length }.network().address == self.network().address
+    }
+
+    /// Reads `10.0.0.1/24`; without a length it is one address.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (address, length) = match text.split_once('/') {
+            Some((address, length)) => (address, Some(length)),
+            None => (text, None),
+        };
+        let address: IpAddr = address.trim().parse().map_err(|_| format!("`{address}` is no address"))?;
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        let length = match length {
+            None => most,
+            Some(text) => match text.trim().parse::<u8>() {
+                Ok(length) if length <= most => length,
+                _ => return Err(format!("`/{text}` is no length of a prefix: 0 to {most}")),
+            },
+        };
+        Ok(Self { address, length })
+    }
+}
+
+impl std::fmt::Display for Prefix {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.address, self.length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_hold_their_addresses() {
+        let prefix = |text| Prefix::parse(text).unwrap();
+        let ip = |text: &str| text.parse::<IpAddr>().unwrap();
+        assert!(prefix("10.1.2.3/8").contains(ip("10.9.9.9")));
+        assert!(!prefix("10.1.2.3/16").contains(ip("10.2.0.0")));
+        assert!(prefix("0.0.0.0/0").contains(ip("255.1.1.1")) && !prefix("0.0.0.0/0").contains(ip("::1")));
+        assert!(prefix("fd00::1/64").contains(ip("fd00::ffff")) && !prefix("fd00::/64").contains(ip("fd00:0:0:1::")));
+        assert_eq!(prefix("10.1.2.3").to_string(), "10.1.2.3/32");
+        assert_eq!(prefix("fd00::1:2/112").network().to_string(), "fd00::1:0/112");
+        for wrong in ["", "10.0.0/8", "10.0.0.1/33", "::/129", "::/-1", "a/8"] {
+            assert!(Prefix::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

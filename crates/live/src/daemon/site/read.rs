@@ -1,0 +1,261 @@
+//! The keys of the daemon's file and what they mean.
+
+use super::{Endpoint, Interface, PEERS_MAX, PORT, Peer, Prefix, Site, UPLINKS_MAX, Uplink};
+use crate::daemon::keys;
+use airbraid_engine::converge::session::{PublicKey, Secret};
+use airbraid_sim::scenario::Errors;
+use airbraid_sim::scenario::document::{self, Complaint, Context, Data, Document, Value, View, list, quantity, text};
+use airbraid_units::{BitRate, Bytes, Duration};
+use std::collections::BTreeSet;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+
+/// Names of interfaces are shorter \[byte\].
+const DEVICE_NAME: usize = 16;
+/// IPv6 asks for at least this (RFC 8200, section 5), and what is larger than a TUN's packet cannot be.
+const MTU: std::ops::RangeInclusive<u64> = 576..=65_535;
+/// Below most NATs' patience with UDP (RFC 4787, REQ-5: two minutes at the least, and many keep half a minute).
+const KEEPALIVE: Duration = Duration::from_secs(20);
+
+/// Reads the daemon's file; key files are read, names of peers are looked up.
+///
+/// # Errors
+/// All that is wrong, up to ten errors, each with its line.
+pub fn read(path: &Path) -> Result<Site, Errors> {
+    let document = Document::read(path, "site")?;
+    let cx = Context::new(false);
+    let site = site(&document.top(&cx), path);
+    document.finish(cx)?;
+    Ok(site)
+}
+
+fn site(top: &View<'_>, path: &Path) -> Site {
+    let schema = top.required("schema", "1", |value| document::integer(value, 1).and_then(one));
+    let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+    let interface = interface(&top.sub("interface"), &folder);
+    let policy = document::policy(top.sub("policy"));
+    let uplinks = uplinks(top);
+    let peers = peers(top, &folder, &uplinks, &interface);
+    let _ = schema;
+    top.check_keys();
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Site { name, file: path.to_path_buf(), interface, policy, uplinks, peers }
+}
+
+fn one(number: u128) -> Result<u128, Complaint> {
+    if number == 1 { Ok(1) } else { Err(Complaint::new("there is no such schema", "write schema = 1")) }
+}
+
+fn interface(view: &View<'_>, folder: &Path) -> Interface {
+    let addresses = view.required("address", "[\"10.77.0.1/24\"]", |value| prefixes(value, true));
+    let identity = view.required("private_key", "\"site.key\"", |value| key_file(value, folder));
+    let interface = Interface {
+        name: view.read("name", "air0".to_owned(), "", device),
+        addresses: addresses.unwrap_or_default(),
+        mtu: view.optional("mtu", "the uplinks'", mtu).flatten(),
+        identity: identity.unwrap_or(Secret::new([0; 32])),
+        listen: view.optional("listen", "any port", port).unwrap_or(0),
+        routes: view.flag("routes", true, ""),
+        dns: view.optional("dns", "left alone", servers).unwrap_or_default(),
+        metrics: view.optional("metrics", "none", socket_address),
+    };
+    view.check_keys();
+    interface
+}
+
+fn uplinks(top: &View<'_>) -> Vec<Uplink> {
+    let views = top.tables("uplink");
+    let mut uplinks: Vec<Uplink> = Vec::with_capacity(views.len());
+    for view in &views {
+        let uplink = uplink(view);
+        unique(view, "name", &uplink.name, uplinks.iter().map(|other| other.name.as_str()), "uplink");
+        if let Some(device) = &uplink.device {
+            let others = uplinks.iter().filter_map(|other| other.device.as_deref());
+            unique(view, "device", device, others, "uplink's device");
+        }
+        uplinks.push(uplink);
+    }
+    if uplinks.len() > UPLINKS_MAX {
+        top.complain("uplink", Complaint::new(format!("{} uplinks are too many", uplinks.len()), "at most 8"));
+    }
+    if uplinks.is_empty() {
+        uplinks.push(Uplink {
+            name: "any".to_owned(),
+            device: None,
+            is_on: true,
+            tier: 0,
+            is_backup: false,
+            quota: None,
+            rate: None,
+            keepalive: KEEPALIVE,
+        });
+    }
+    uplinks
+}
+
+fn uplink(view: &View<'_>) -> Uplink {
+    let name = view.name();
+    let uplink = Uplink {
+        device: Some(view.read("device", name.clone(), "its name", device)),
+        name,
+        is_on: view.choice("state", &[("on", true), ("off", false)], true, ""),
+        tier: view.read("tier", 0, "", |value| document::integer(value, 7).map(|tier| tier as u8)),
+        is_backup: view.flag("backup", false, ""),
+        quota: view.optional("quota", "none", quantity::<Bytes>),
+        rate: view.optional("rate", "none", quantity::<BitRate>),
+        keepalive: view.quantity("keepalive", KEEPALIVE, "below most NATs' patience"),
+    };
+    if uplink.rate.is_some_and(|rate| rate.as_bps() < 8_000) {
+        view.complain("rate", Complaint::new("so slow a link carries nothing", "at least 8 kbit/s, or leave it out"));
+    }
+    let is_long = uplink.keepalive >= Duration::from_secs(1);
+    view.require(is_long, "keepalive", || "this is too often".to_owned(), "at least 1 s; 20 s suits most NATs");
+    view.check_keys();
+    uplink
+}
+
+fn peers(top: &View<'_>, folder: &Path, uplinks: &[Uplink], interface: &Interface) -> Vec<Peer> {
+    let views = top.tables("peer");
+    let mut peers: Vec<Peer> = Vec::with_capacity(views.len());
+    let mut behind: BTreeSet<Prefix> = BTreeSet::new();
+    for view in &views {
+        let peer = peer(view, folder, uplinks);
+        unique(view, "name", &peer.name, peers.iter().map(|other| other.name.as_str()), "peer");
+        if peers.iter().any(|other| other.public == peer.public) {
+            view.complain("public_key", Complaint::new("two peers have the same key", "a key is one peer's"));
+        }
+        for prefix in &peer.allowed {
+            let message = || format!("{prefix} is behind two peers");
+            view.require(behind.insert(*prefix), "allowed", message, "a prefix leads to one peer");
+        }
+        peers.push(peer);
+    }
+    let is_reached = interface.listen != 0 || peers.iter().any(|peer| !peer.endpoints.is_empty());
+    let help = format!("give [interface] listen = {PORT}, or a peer its endpoint");
+    let message = || "nobody can come to this end, and it goes to nobody".to_owned();
+    top.require(is_reached || peers.is_empty(), "peer", message, &help);
+    let few = (1..=PEERS_MAX).contains(&peers.len());
+    top.require(few, "peer", || format!("{} peers", peers.len()), "write a [[peer]] table for each, at most 4096");
+    peers
+}
+
+fn peer(view: &View<'_>, folder: &Path, uplinks: &[Uplink]) -> Peer {
+    let name = view.name();
+    let public = view.required("public_key", "\"... as `airbraid pubkey` prints it\"", |value| {
+        text(value).and_then(|text| keys::public(&text).map_err(wrong_key))
+    });
+    let allowed = view.required("allowed", "[\"10.77.0.2/32\"]", |value| prefixes(value, false));
+    let peer = Peer {
+        name,
+        public: public.unwrap_or(PublicKey([0; 32])),
+        psk: view.optional("preshared_key", "none", |v| key_file(v, folder)).unwrap_or(Secret::new([0; 32])),
+        endpoints: view.optional("endpoint", "it comes to us", |v| endpoints(v, uplinks)).unwrap_or_default(),
+        allowed: allowed.unwrap_or_default().iter().map(Prefix::network).collect(),
+    };
+    view.check_keys();
+    peer
+}
+
+fn unique<'a>(view: &View<'_>, key: &str, own: &str, mut others: impl Iterator<Item = &'a str>, what: &str) {
+    if others.any(|other| other == own) {
+        let message = format!("there are two {what}s called `{own}`");
+        view.complain(key, Complaint::new(message, "names differ"));
+    }
+}
+
+fn wrong_key(why: String) -> Complaint {
+    Complaint::new(why, "`airbraid genkey` makes a private key, `airbraid pubkey` says its public one")
+}
+
+/// A path, from the folder of the file on, of a key.
+fn key_file(value: &Value, folder: &Path) -> Result<Secret, Complaint> {
+    let path: PathBuf = folder.join(text(value)?);
+    keys::read(&path).map_err(|why| Complaint::new(why, "umask 077; airbraid genkey > FILE makes one"))
+}
+
+/// A name that an interface can have.
+fn device(value: &Value) -> Result<String, Complaint> {
+    let name = text(value)?;
+    let is_fine = !name.is_empty()
+        && name.len() < DEVICE_NAME
+        && name.chars().all(|c| c.is_ascii_graphic() && c != '/' && c != ':')
+        && !matches!(name.as_str(), "." | "..");
+    let refused = || Complaint::new("no interface can be called so", "1 to 15 characters without blanks, `/` and `:`");
+    is_fine.then_some(name).ok_or_else(refused)
+}
+
+/// `"auto"`, or a size.
+fn mtu(value: &Value) -> Result<Option<u32>, Complaint> {
+    if matches!(&value.data, Data::Text(word) if word == "auto") {
+        return Ok(None);
+    }
+    let size = quantity::<Bytes>(value)?.as_u64();
+    let refused = || Complaint::new(format!("an MTU of {size} byte cannot be had"), "\"auto\", or 576 to 65535 byte");
+    MTU.contains(&size).then_some(Some(size as u32)).ok_or_else(refused)
+}
+
+fn port(value: &Value) -> Result<u16, Complaint> {
+    document::integer(value, u128::from(u16::MAX)).map(|port| port as u16)
+}
+
+fn servers(value: &Value) -> Result<Vec<IpAddr>, Complaint> {
+    let read = |item: &Value| {
+        let given = text(item)?;
+        given.parse().map_err(|_| Complaint::new(format!("`{given}` is no address"), "such as \"10.77.0.1\""))
+    };
+    list(value)?.iter().map(read).collect()
+}
+
+fn socket_address(value: &Value) -> Result<SocketAddr, Complaint> {
+    let given = text(value)?;
+    given
+        .parse()
+        .map_err(|_| Complaint::new(format!("`{given}` is no address with a port"), "such as \"127.0.0.1:9518\""))
+}
+
+fn prefixes(value: &Value, needs_one: bool) -> Result<Vec<Prefix>, Complaint> {
+    let read =
+        |item: &Value| Prefix::parse(&text(item)?).map_err(|why| Complaint::new(why, "such as \"10.77.0.1/24\""));
+    let items = list(value)?;
+    if needs_one && items.is_empty() {
+        return Err(Complaint::new("it needs an address", "such as [\"10.77.0.1/24\"]"));
+    }
+    items.iter().map(read).collect()
+}
+
+/// `"host:port"` for every uplink, or a table with one for some of them.
+fn endpoints(value: &Value, uplinks: &[Uplink]) -> Result<Vec<(usize, Endpoint)>, Complaint> {
+    let Data::Table(table) = &value.data else {
+        let endpoint = endpoint(value)?;
+        return Ok((0..uplinks.len()).map(|uplink| (uplink, endpoint.clone())).collect());
+    };
+    let names: Vec<&str> = uplinks.iter().map(|uplink| uplink.name.as_str()).collect();
+    let mut found = Vec::with_capacity(table.entries.len());
+    for entry in &table.entries {
+        let Some(uplink) = names.iter().position(|name| *name == entry.key) else {
+            let help = format!("allowed: {}", names.join(", "));
+            return Err(Complaint::new(format!("there is no uplink `{}`", entry.key), help));
+        };
+        found.push((uplink, endpoint(&entry.value)?));
+    }
+    Ok(found)
+}
+
+fn endpoint(value: &Value) -> Result<Endpoint, Complaint> {
+    let text = text(value)?;
+    let refused = |why: String| {
+        Complaint::new(why, "such as \"198.51.100.7:5182\", \"[2001:db8::7]:5182\" or \"hub.example:5182\"")
+    };
+    let port = text.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
+    if port.is_none_or(|port| port == 0) {
+        return Err(refused(format!("`{text}` has no port")));
+    }
+    let addresses: Vec<SocketAddr> = match text.to_socket_addrs() {
+        Ok(found) => found.collect(),
+        Err(error) => return Err(refused(format!("`{text}` cannot be looked up: {error}"))),
+    };
+    if addresses.is_empty() {
+        return Err(refused(format!("`{text}` has no address")));
+    }
+    Ok(Endpoint { text, addresses })
+}

@@ -1,0 +1,405 @@
+//! The UDP sockets of an uplink: bound to its interface, many datagrams a system call, with the TOS and the local address
+//! of each.
+//!
+//! A socket is of one family: what the kernel tells beside a datagram then always has one length, which `recvmmsg`'s
+//! reused headers need. Fragmentation is off: what is too long is refused, and the path's MTU can be asked for.
+
+use nix::errno::Errno;
+use nix::sys::socket::{
+    AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, MultiHeaders, SetSockOpt, SockFlag, SockType,
+    SockaddrStorage, bind, connect, getsockopt, recvmmsg, sendmmsg, setsockopt, socket, sockopt,
+};
+use std::ffi::OsString;
+use std::io::{IoSlice, IoSliceMut};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+/// Datagrams of one system call.
+const BATCH: usize = 32;
+/// No datagram is longer \[byte\].
+const DATAGRAM_MAX: usize = 65_536;
+/// What the kernel may keep for us, and for the interface \[byte\]: 30 ms of a gigabit. The queue that matters is the
+/// daemon's; this one is for the time that it is not awake.
+const BUFFER: usize = 4 << 20;
+
+/// `IP_MTU_DISCOVER`: with `IP_PMTUDISC_DO` nothing is cut up on its way.
+#[derive(Clone, Copy)]
+struct MtuDiscover;
+nix::setsockopt_impl!(
+    MtuDiscover,
+    libc::IPPROTO_IP,
+    libc::IP_MTU_DISCOVER,
+    libc::c_int,
+    sockopt::SetStruct<'_, libc::c_int>
+);
+
+/// The same for IPv6.
+#[derive(Clone, Copy)]
+struct MtuDiscover6;
+nix::setsockopt_impl!(
+    MtuDiscover6,
+    libc::IPPROTO_IPV6,
+    libc::IPV6_MTU_DISCOVER,
+    libc::c_int,
+    sockopt::SetStruct<'_, libc::c_int>
+);
+
+/// `IPV6_MTU`.
+#[derive(Clone, Copy)]
+struct Mtu6;
+nix::getsockopt_impl!(Mtu6, libc::IPPROTO_IPV6, libc::IPV6_MTU, libc::c_int, sockopt::GetStruct<libc::c_int>);
+
+/// A datagram that came.
+#[derive(Debug)]
+pub struct Received<'a> {
+    /// Who sent it.
+    pub from: SocketAddr,
+    /// Which of our addresses it was sent to.
+    pub to: Option<IpAddr>,
+    /// Its TOS, or traffic class.
+    pub tos: u8,
+    /// All of it.
+    pub bytes: &'a mut [u8],
+}
+
+/// Where datagrams are received into: one room for all sockets. The default has none.
+#[derive(Debug, Default)]
+pub struct Room {
+    bytes: Vec<u8>,
+    heads: Vec<Head>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    length: usize,
+    from: SocketAddr,
+    to: Option<IpAddr>,
+    tos: u8,
+}
+
+impl Room {
+    /// Room for as many datagrams as one system call gives.
+    pub fn new() -> Self {
+        Self { bytes: vec![0; BATCH * DATAGRAM_MAX], heads: Vec::with_capacity(BATCH) }
+    }
+
+    /// What the last call has brought.
+    pub fn datagrams(&mut self) -> impl Iterator<Item = Received<'_>> {
+        self.heads.iter().zip(self.bytes.chunks_exact_mut(DATAGRAM_MAX)).map(|(head, chunk)| Received {
+            from: head.from,
+            to: head.to,
+            tos: head.tos,
+            bytes: &mut chunk[..head.length],
+        })
+    }
+}
+
+/// A datagram to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outgoing<T> {
+    /// Where to.
+    pub to: SocketAddr,
+    /// From which of our addresses; none for the one that the kernel would choose.
+    pub source: Option<IpAddr>,
+    /// Its TOS, or traffic class.
+    pub tos: u8,
+    /// Its bytes in the batch's.
+    pub range: (usize, usize),
+    /// Whose it is: told if it is refused.
+    pub tag: T,
+}
+
+/// Datagrams to be sent by one socket, in order.
+#[derive(Debug)]
+pub struct Batch<T> {
+    /// The bytes of all, one behind the other.
+    pub bytes: Vec<u8>,
+    /// What each is.
+    pub datagrams: Vec<Outgoing<T>>,
+}
+
+impl<T> Default for Batch<T> {
+    fn default() -> Self {
+        Self { bytes: Vec::new(), datagrams: Vec::new() }
+    }
+}
+
+/// Why a datagram was not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// The kernel has no room for it now.
+    Busy,
+    /// It is longer than the path takes, and went in pieces.
+    Cut,
+    /// It is longer than the path takes.
+    TooLong,
+    /// It cannot be sent at all: no route, no interface.
+    Unreachable,
+}
+
+/// One UDP socket.
+#[derive(Debug)]
+pub struct Socket {
+    fd: OwnedFd,
+    is_v4: bool,
+    incoming: MultiHeaders<SockaddrStorage>,
+    outgoing: MultiHeaders<SockaddrStorage>,
+}
+
+impl Socket {
+    /// A socket of one family on `port` (0 for any), bound to an interface.
+    ///
+    /// # Errors
+    /// What the kernel says: there is no such interface, the port is taken.
+    pub fn open(device: Option<&str>, is_v4: bool, port: u16) -> nix::Result<Self> {
+        let fd = prepare(device, is_v4)?;
+        if is_v4 {
+            setsockopt(&fd, sockopt::IpRecvTos, &true)?;
+            setsockopt(&fd, sockopt::Ipv4PacketInfo, &true)?;
+        } else {
+            setsockopt(&fd, sockopt::Ipv6RecvTClass, &true)?;
+            setsockopt(&fd, sockopt::Ipv6RecvPacketInfo, &true)?;
+        }
+        for (force, plain) in [(true, false), (false, true)] {
+            // Beyond the system's limit where that is allowed.
+            let receive = if force { setsockopt(&fd, sockopt::RcvBufForce, &BUFFER) } else { Ok(()) };
+            let send = if force { setsockopt(&fd, sockopt::SndBufForce, &BUFFER) } else { Ok(()) };
+            if receive.is_ok() && send.is_ok() && !plain {
+                break;
+            }
+            let _ = (setsockopt(&fd, sockopt::RcvBuf, &BUFFER), setsockopt(&fd, sockopt::SndBuf, &BUFFER));
+        }
+        let any: IpAddr = if is_v4 { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+        bind(fd.as_raw_fd(), &SockaddrStorage::from(SocketAddr::new(any, port)))?;
+        let space = if is_v4 {
+            nix::cmsg_space!(u8, libc::in_pktinfo)
+        } else {
+            nix::cmsg_space!(libc::c_int, libc::in6_pktinfo)
+        };
+        let incoming = MultiHeaders::preallocate(BATCH, Some(space.clone()));
+        let outgoing = MultiHeaders::preallocate(BATCH, Some(space));
+        Ok(Self { fd, is_v4, incoming, outgoing })
+    }
+
+    /// Whether it speaks IPv4, and not IPv6.
+    pub fn is_v4(&self) -> bool {
+        self.is_v4
+    }
+
+    /// Takes what has come, at most one system call's worth; gives how many there were.
+    ///
+    /// # Errors
+    /// What the kernel says, if it is more than that nothing has come.
+    pub fn receive(&mut self, room: &mut Room) -> nix::Result<usize> {
+        let Room { bytes, heads } = room;
+        heads.clear();
+        let mut slices: Vec<[IoSliceMut<'_>; 1]> =
+            bytes.chunks_exact_mut(DATAGRAM_MAX).map(|chunk| [IoSliceMut::new(chunk)]).collect();
+        let flags = MsgFlags::MSG_DONTWAIT;
+        let messages = match recvmmsg(self.fd.as_raw_fd(), &mut self.incoming, slices.iter_mut(), flags, None) {
+            Ok(messages) => messages,
+            Err(Errno::EAGAIN | Errno::EINTR) => return Ok(0),
+            Err(error) => return Err(error),
+        };
+        for message in messages {
+            let from = message.address.and_then(|address| std_address(&address));
+            let (to, tos) = message.cmsgs().map(|said| beside(said.into_iter())).unwrap_or_default();
+            // A datagram without a sender is none that could be answered; it keeps its place.
+            let from = from.unwrap_or(SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0));
+            heads.push(Head { length: message.bytes, from, to, tos });
+        }
+        Ok(heads.len())
+    }
+
+    /// Sends a batch, and empties it; `refused` hears of each datagram that was not sent, or not whole.
+    pub fn send<T: Copy>(&mut self, batch: &mut Batch<T>, mut refused: impl FnMut(Outgoing<T>, Refused)) {
+        let mut at = 0;
+        while at < batch.datagrams.len() {
+            let first = batch.datagrams[at];
+            let run = batch.datagrams[at..].iter().take(BATCH);
+            let length = run.take_while(|next| (next.tos, next.source) == (first.tos, first.source)).count();
+            let run = &batch.datagrams[at..at + length];
+            match self.send_run(&batch.bytes, run) {
+                Ok(sent) => at += sent.max(1),
+                Err(Errno::EINTR) => {}
+                Err(error) => {
+                    // The first of them was not sent; the next one may be.
+                    let run = &batch.datagrams[at..=at];
+                    let is_sent = error == Errno::EMSGSIZE && self.send_cut(&batch.bytes, run);
+                    refused(first, reason(error, is_sent));
+                    at += 1;
+                }
+            }
+        }
+        batch.datagrams.clear();
+        batch.bytes.clear();
+    }
+
+    /// Sends what is too long for its path in pieces, so that it is not lost while its senders learn of it.
+    fn send_cut<T>(&mut self, bytes: &[u8], run: &[Outgoing<T>]) -> bool {
+        let let_cut = |fd: &OwnedFd, is_v4: bool, how: [libc::c_int; 2]| {
+            if is_v4 { MtuDiscover.set(fd, &how[0]) } else { MtuDiscover6.set(fd, &how[1]) }
+        };
+        let _ = let_cut(&self.fd, self.is_v4, [libc::IP_PMTUDISC_DONT, libc::IPV6_PMTUDISC_DONT]);
+        let sent = self.send_run(bytes, run);
+        let _ = let_cut(&self.fd, self.is_v4, [libc::IP_PMTUDISC_DO, libc::IPV6_PMTUDISC_DO]);
+        sent.is_ok()
+    }
+
+    fn send_run<T>(&mut self, bytes: &[u8], run: &[Outgoing<T>]) -> nix::Result<usize> {
+        let slices: Vec<[IoSlice<'_>; 1]> =
+            run.iter().map(|datagram| [IoSlice::new(&bytes[datagram.range.0..datagram.range.1])]).collect();
+        let addresses: Vec<Option<SockaddrStorage>> =
+            run.iter().map(|datagram| Some(SockaddrStorage::from(datagram.to))).collect();
+        let Some(first) = run.first() else { return Ok(0) };
+        let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL;
+        let (fd, headers) = (self.fd.as_raw_fd(), &mut self.outgoing);
+        if self.is_v4 {
+            let source = match first.source {
+                Some(IpAddr::V4(source)) => u32::from_ne_bytes(source.octets()),
+                _ => 0,
+            };
+            let info = libc::in_pktinfo {
+                ipi_ifindex: 0,
+                ipi_spec_dst: libc::in_addr { s_addr: source },
+                ipi_addr: libc::in_addr { s_addr: 0 },
+            };
+            let said = [ControlMessage::Ipv4Tos(&first.tos), ControlMessage::Ipv4PacketInfo(&info)];
+            sendmmsg(fd, headers, &slices, &addresses, said, flags).map(Iterator::count)
+        } else {
+            let source = match first.source {
+                Some(IpAddr::V6(source)) => source.octets(),
+                _ => [0; 16],
+            };
+            let info = libc::in6_pktinfo { ipi6_addr: libc::in6_addr { s6_addr: source }, ipi6_ifindex: 0 };
+            let class = libc::c_int::from(first.tos);
+            let said = [ControlMessage::Ipv6TClass(&class), ControlMessage::Ipv6PacketInfo(&info)];
+            sendmmsg(fd, headers, &slices, &addresses, said, flags).map(Iterator::count)
+        }
+    }
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// A socket that cuts nothing up, bound to an interface and to no address.
+fn prepare(device: Option<&str>, is_v4: bool) -> nix::Result<OwnedFd> {
+    let family = if is_v4 { AddressFamily::Inet } else { AddressFamily::Inet6 };
+    let fd = socket(family, SockType::Datagram, SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK, None)?;
+    if let Some(device) = device {
+        setsockopt(&fd, sockopt::BindToDevice, &OsString::from(device))?;
+    }
+    if is_v4 {
+        MtuDiscover.set(&fd, &libc::IP_PMTUDISC_DO)?;
+    } else {
+        setsockopt(&fd, sockopt::Ipv6V6Only, &true)?;
+        MtuDiscover6.set(&fd, &libc::IPV6_PMTUDISC_DO)?;
+    }
+    Ok(fd)
+}
+
+/// What the kernel knows of the longest packet on the path to an address \[byte, with IP header\].
+///
+/// # Errors
+/// What the kernel says: there is no route.
+pub fn path_mtu(device: Option<&str>, to: SocketAddr) -> nix::Result<u32> {
+    let fd = prepare(device, to.is_ipv4())?;
+    connect(fd.as_raw_fd(), &SockaddrStorage::from(to))?;
+    let mtu = if to.is_ipv4() { getsockopt(&fd, sockopt::IpMtu)? } else { getsockopt(&fd, Mtu6)? };
+    Ok(mtu.unsigned_abs())
+}
+
+fn reason(error: Errno, is_sent: bool) -> Refused {
+    match error {
+        _ if is_sent => Refused::Cut,
+        Errno::EAGAIN | Errno::ENOBUFS | Errno::ENOMEM => Refused::Busy,
+        Errno::EMSGSIZE => Refused::TooLong,
+        _ => Refused::Unreachable,
+    }
+}
+
+fn std_address(address: &SockaddrStorage) -> Option<SocketAddr> {
+    let v4 = address.as_sockaddr_in().map(|at| SocketAddr::new(at.ip().into(), at.port()));
+    v4.or_else(|| address.as_sockaddr_in6().map(|at| SocketAddr::new(at.ip().into(), at.port())))
+}
+
+/// The local address and the TOS in what the kernel tells beside a datagram.
+fn beside(said: impl Iterator<Item = ControlMessageOwned>) -> (Option<IpAddr>, u8) {
+    let (mut to, mut tos) = (None, 0);
+    for message in said {
+        match message {
+            ControlMessageOwned::Ipv4Tos(byte) => tos = byte,
+            ControlMessageOwned::Ipv6TClass(class) => tos = class as u8,
+            ControlMessageOwned::Ipv4PacketInfo(info) => {
+                to = Some(IpAddr::from(info.ipi_spec_dst.s_addr.to_ne_bytes()));
+            }
+            ControlMessageOwned::Ipv6PacketInfo(info) => to = Some(IpAddr::from(info.ipi6_addr.s6_addr)),
+            _ => {}
+        }
+    }
+    (to, tos)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::sys::socket::getsockname;
+
+    fn port(socket: &Socket) -> u16 {
+        let bound = getsockname::<SockaddrStorage>(socket.fd.as_raw_fd()).unwrap();
+        std_address(&bound).unwrap().port()
+    }
+
+    fn talk(is_v4: bool) {
+        let mut here = Socket::open(None, is_v4, 0).unwrap();
+        let mut there = Socket::open(None, is_v4, 0).unwrap();
+        let lo: IpAddr = if is_v4 { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() };
+        let mut batch = Batch::default();
+        for (number, tos) in (0..40u8).zip([0u8, 0, 0xb8, 2].into_iter().cycle()) {
+            let start = batch.bytes.len();
+            batch.bytes.extend([number; 3].iter().take(1 + usize::from(number % 3)));
+            let range = (start, batch.bytes.len());
+            let source = (number % 2 == 0).then_some(lo);
+            batch.datagrams.push(Outgoing { to: SocketAddr::new(lo, port(&there)), source, tos, range, tag: number });
+        }
+        // Longer than a datagram can be.
+        let range = (0, batch.bytes.len() + 65_530);
+        batch.bytes.resize(range.1, 0);
+        batch.datagrams.push(Outgoing { to: SocketAddr::new(lo, 9), source: Some(lo), tos: 0, range, tag: 99 });
+        let mut refused = Vec::new();
+        here.send(&mut batch, |datagram, why| refused.push((datagram.tag, why)));
+        assert!(batch.datagrams.is_empty() && batch.bytes.is_empty());
+        assert_eq!(refused, [(99, Refused::TooLong)]);
+        let (mut room, mut seen) = (Room::new(), Vec::new());
+        while there.receive(&mut room).unwrap() > 0 {
+            for came in room.datagrams() {
+                assert_eq!(came.from, SocketAddr::new(lo, port(&here)));
+                assert_eq!(came.to, Some(lo));
+                seen.push((came.bytes.to_vec(), came.tos));
+            }
+        }
+        let expected =
+            |number: u8| (vec![number; 1 + usize::from(number % 3)], [0u8, 0, 0xb8, 2][usize::from(number % 4)]);
+        assert_eq!(seen, (0..40).map(expected).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn datagrams_arrive_with_their_tos_and_the_address_that_they_were_sent_to() {
+        talk(true);
+    }
+
+    #[test]
+    fn over_ipv6_too() {
+        talk(false);
+    }
+
+    #[test]
+    fn the_mtu_of_a_path_can_be_asked_for() {
+        let lo = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 9);
+        assert_eq!(path_mtu(Some("lo"), lo).unwrap(), 65_535);
+        assert!(path_mtu(Some("no-such-device"), lo).is_err());
+    }
+}

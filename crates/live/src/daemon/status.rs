@@ -1,0 +1,278 @@
+//! What the daemon does now, as `airbraid status --json` prints it and the metrics show it.
+
+use super::core::Daemon;
+use super::keys;
+use super::peer::PeerState;
+use super::uplink::UplinkState;
+use airbraid_engine::converge::session::{Refusal, Stats};
+use airbraid_engine::tunnel::{DropReason, MemberState, MemberStatus};
+use airbraid_units::Instant;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The daemon.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Status {
+    /// What it is called.
+    pub name: String,
+    /// The process.
+    pub pid: u32,
+    /// Since it began.
+    pub uptime_s: f64,
+    /// Its interface.
+    pub interface: String,
+    /// The longest packet of its interface.
+    pub mtu_bytes: u32,
+    /// The public key of this end.
+    pub public_key: String,
+    /// Packets that nobody is behind.
+    pub unroutable_packets: u64,
+    /// Packets that the interface did not take.
+    pub undelivered_packets: u64,
+    /// Senders that were told that their packet is too long.
+    pub too_big_packets: u64,
+    /// Handshake messages that were refused, by reason.
+    pub refused_handshakes: BTreeMap<String, u64>,
+    /// Frames that were refused, by reason.
+    pub refused_frames: BTreeMap<String, u64>,
+    /// The interfaces that it uses.
+    pub uplinks: Vec<UplinkReport>,
+    /// The peers.
+    pub peers: Vec<PeerReport>,
+}
+
+/// An uplink.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct UplinkReport {
+    /// What it is called.
+    pub name: String,
+    /// Its interface, if it has one.
+    pub device: Option<String>,
+    /// `open`, `off` (switched off), `away` (no such interface, down, or without an address).
+    pub state: String,
+    /// Its addresses.
+    pub addresses: Vec<String>,
+    /// Datagrams sent.
+    pub sent_datagrams: u64,
+    /// Their bytes, without IP and UDP headers.
+    pub sent_bytes: u64,
+    /// Datagrams received.
+    pub received_datagrams: u64,
+    /// Their bytes.
+    pub received_bytes: u64,
+    /// Datagrams that the kernel did not take.
+    pub refused_datagrams: u64,
+}
+
+/// A peer.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PeerReport {
+    /// What it is called.
+    pub name: String,
+    /// Its public key.
+    pub public_key: String,
+    /// Whether there is a session.
+    pub up: bool,
+    /// Packets to it.
+    pub sent_packets: u64,
+    /// Their bytes.
+    pub sent_bytes: u64,
+    /// Packets from it.
+    pub received_packets: u64,
+    /// Their bytes.
+    pub received_bytes: u64,
+    /// Packets that wait to be sent.
+    pub queue_packets: usize,
+    /// Their bytes.
+    pub queue_bytes: u64,
+    /// Packets on their way.
+    pub outstanding_packets: usize,
+    /// Packets that wait for those before them.
+    pub held_packets: usize,
+    /// How long a packet waits for those before it, at most.
+    pub hold_time_s: f64,
+    /// Packets sent again.
+    pub retransmissions: u64,
+    /// Packets sent on two members at once.
+    pub duplicated: u64,
+    /// Packets marked, for congestion.
+    pub marked: u64,
+    /// Packets delivered out of order.
+    pub late: u64,
+    /// Packets that came twice.
+    pub duplicates: u64,
+    /// Holes that were given up.
+    pub holes: u64,
+    /// Packets from it whose source is not behind it.
+    pub foreign_packets: u64,
+    /// Frames that made no sense.
+    pub strange_frames: u64,
+    /// Frames for which there was no key.
+    pub unsealed_frames: u64,
+    /// Times that a member has moved.
+    pub moves: u64,
+    /// Dropped packets, by reason.
+    pub drops: BTreeMap<String, u64>,
+    /// The member links.
+    pub members: Vec<MemberReport>,
+}
+
+/// A member link.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct MemberReport {
+    /// Its number.
+    pub member: u8,
+    /// Our uplink.
+    pub uplink: String,
+    /// Where the peer is on it.
+    pub remote: String,
+    /// `probing`, `active`, `suspected`, `exhausted`.
+    pub state: String,
+    /// Since something came on it.
+    pub silent_s: Option<f64>,
+    /// What it carries, as measured.
+    pub rate_bps: u64,
+    /// The shortest round trip of late.
+    pub rtt_min_s: f64,
+    /// Smoothed round trip.
+    pub rtt_s: f64,
+    /// How long its own queue is.
+    pub queue_delay_s: f64,
+    /// Share of frames lost of late.
+    pub loss: f64,
+    /// Frames on the way.
+    pub in_flight: u32,
+    /// Packets sent.
+    pub sent_packets: u64,
+    /// Bytes of all frames sent.
+    pub sent_bytes: u64,
+    /// Of these, of packets sent for the first time.
+    pub data_bytes: u64,
+    /// Of these, of packets sent again, or twice.
+    pub repeated_bytes: u64,
+    /// Of these, of feedback and probes.
+    pub control_bytes: u64,
+    /// Bytes of all frames received.
+    pub received_bytes: u64,
+    /// Frames held to be lost.
+    pub lost_frames: u64,
+    /// Of these, came after all.
+    pub spurious_losses: u64,
+    /// Times that it was suspected to be dead.
+    pub suspicions: u64,
+}
+
+impl Daemon {
+    /// What it does now.
+    pub fn status(&self) -> Status {
+        let now = self.clock.now();
+        Status {
+            name: self.site.name.clone(),
+            pid: std::process::id(),
+            uptime_s: now.as_secs_f64(),
+            interface: self.site.interface.name.clone(),
+            mtu_bytes: self.mtu,
+            public_key: keys::encode(&self.sessions.public()),
+            unroutable_packets: self.counts.unroutable,
+            undelivered_packets: self.counts.undelivered,
+            too_big_packets: self.counts.too_big,
+            refused_handshakes: refusals(self.sessions.stats()),
+            refused_frames: refusals(self.ring.stats()),
+            uplinks: self.uplinks.iter().map(uplink).collect(),
+            peers: self.peers.iter().filter(|peer| !peer.is_gone).map(|peer| self.peer(now, peer)).collect(),
+        }
+    }
+
+    fn peer(&self, now: Instant, peer: &PeerState) -> PeerReport {
+        let tunnel = peer.tunnel.status();
+        let drops = DropReason::ALL.into_iter().zip(tunnel.counts.dropped).filter(|(_, count)| *count > 0);
+        let mut drops: BTreeMap<String, u64> = drops.map(|((_, name), count)| (name.to_owned(), count)).collect();
+        if peer.counts.unmarked > 0 {
+            drops.insert("unmarkable".to_owned(), peer.counts.unmarked);
+        }
+        PeerReport {
+            name: peer.config.name.clone(),
+            public_key: keys::encode(&peer.config.public),
+            up: peer.is_up,
+            sent_packets: peer.counts.sent[0],
+            sent_bytes: peer.counts.sent[1],
+            received_packets: peer.counts.received[0],
+            received_bytes: peer.counts.received[1],
+            queue_packets: tunnel.queue_len,
+            queue_bytes: tunnel.queue_bytes.as_u64(),
+            outstanding_packets: tunnel.outstanding,
+            held_packets: tunnel.held_len,
+            hold_time_s: tunnel.hold_time.as_secs_f64(),
+            retransmissions: tunnel.counts.retransmissions,
+            duplicated: tunnel.counts.duplicated,
+            marked: tunnel.counts.marked,
+            late: tunnel.counts.late,
+            duplicates: tunnel.counts.duplicates,
+            holes: tunnel.counts.holes,
+            foreign_packets: peer.counts.foreign,
+            strange_frames: tunnel.counts.strange + peer.counts.malformed,
+            unsealed_frames: peer.counts.unsealed,
+            moves: peer.counts.moved,
+            drops,
+            members: tunnel.members.iter().filter_map(|member| self.member(now, peer, member)).collect(),
+        }
+    }
+
+    fn member(&self, now: Instant, peer: &PeerState, status: &MemberStatus) -> Option<MemberReport> {
+        let path = peer.paths.get(&status.member)?;
+        Some(MemberReport {
+            member: status.member.0,
+            uplink: self.uplinks[path.uplink].config.name.clone(),
+            remote: path.remote.to_string(),
+            state: match status.state {
+                MemberState::Probing => "probing",
+                MemberState::Active => "active",
+                MemberState::Suspected => "suspected",
+                MemberState::Exhausted => "exhausted",
+            }
+            .to_owned(),
+            silent_s: path.heard.map(|heard| now.saturating_since(heard).as_secs_f64()),
+            rate_bps: status.rate.as_bps(),
+            rtt_min_s: status.rtt_min.as_secs_f64(),
+            rtt_s: status.rtt.as_secs_f64(),
+            queue_delay_s: status.queue_delay.as_secs_f64(),
+            loss: f64::from(status.loss_ppm) / 1e6,
+            in_flight: status.in_flight,
+            sent_packets: status.sent,
+            sent_bytes: status.sent_bytes.as_u64(),
+            data_bytes: status.data_bytes.as_u64(),
+            repeated_bytes: status.repeated_bytes.as_u64(),
+            control_bytes: status.control_bytes.as_u64(),
+            received_bytes: status.received_bytes.as_u64(),
+            lost_frames: status.lost,
+            spurious_losses: status.spurious,
+            suspicions: status.suspicions,
+        })
+    }
+}
+
+fn uplink(uplink: &UplinkState) -> UplinkReport {
+    let state = match (uplink.is_open(), uplink.is_on) {
+        (true, _) => "open",
+        (false, false) => "off",
+        (false, true) => "away",
+    };
+    let addresses = uplink.found.iter().flat_map(|found| &found.addresses);
+    UplinkReport {
+        name: uplink.config.name.clone(),
+        device: uplink.config.device.clone(),
+        state: state.to_owned(),
+        addresses: addresses.map(ToString::to_string).collect(),
+        sent_datagrams: uplink.traffic.sent[0],
+        sent_bytes: uplink.traffic.sent[1],
+        received_datagrams: uplink.traffic.received[0],
+        received_bytes: uplink.traffic.received[1],
+        refused_datagrams: uplink.traffic.refused,
+    }
+}
+
+fn refusals(stats: &Stats) -> BTreeMap<String, u64> {
+    let counts = Refusal::ALL.into_iter().map(|refusal| (refusal, stats.refused(refusal)));
+    let counts = counts.filter(|(_, count)| *count > 0);
+    counts.map(|(refusal, count)| (format!("{refusal:?}").to_lowercase(), count)).collect()
+}

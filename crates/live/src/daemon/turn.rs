@@ -1,0 +1,172 @@
+//! The daemon's loop: one thread that sleeps until something comes or is due, and does it.
+//!
+//! There are some ten descriptors, so `ppoll` serves as well as `epoll`, and its time-out counts nanoseconds
+//! (`docs/decisions/0008-daemon-loop.md`).
+
+use super::core::Daemon;
+use super::metrics;
+use super::serve::{Question, Server};
+use crate::error::LabError;
+use crate::netlink::Watch;
+use airbraid_units::{Duration, Instant};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::{TimeSpec, TimeValLike};
+use std::io::Read;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+
+/// It is never asleep for longer.
+const SLEEP_MAX: Duration = Duration::from_secs(5);
+/// What the kernel knows of the paths' MTU is asked for again after this: what it has learnt is forgotten after ten minutes
+/// (RFC 1191, section 6.3).
+const MTU_CHECK: Duration = Duration::from_secs(60);
+/// Calls that take datagrams from one socket before others have their turn.
+const ROUNDS: usize = 4;
+
+/// What the loop listens to beside the interface and the uplinks.
+#[derive(Debug)]
+pub struct Ears {
+    /// Questions.
+    pub server: Server,
+    /// News of interfaces.
+    pub watch: Watch,
+    /// Written to when the daemon is to end.
+    pub end: UnixStream,
+    /// Written to when the file is to be read again.
+    pub reload: UnixStream,
+}
+
+/// What a poll has found ready.
+#[derive(Debug, Default)]
+struct Ready {
+    interface: bool,
+    watch: bool,
+    end: bool,
+    reload: bool,
+    /// Uplink and port.
+    ports: Vec<(usize, usize)>,
+    questions: bool,
+}
+
+impl Daemon {
+    /// Works until it is told to end.
+    ///
+    /// # Errors
+    /// The interface is gone, or the system refuses to wait.
+    pub fn run(&mut self, ears: &mut Ears) -> Result<(), LabError> {
+        let mut next_check = self.clock.now() + MTU_CHECK;
+        loop {
+            let now = self.clock.now();
+            self.on_time(now);
+            if now >= next_check {
+                self.adjust_mtu();
+                next_check = now + MTU_CHECK;
+            }
+            // What was refused may have been answered: that goes at once, too.
+            self.flush();
+            self.flush();
+            let until = self.next_wake().map_or(next_check, |wake| wake.min(next_check));
+            let ready = self.wait(ears, until).map_err(LabError::failed("waiting"))?;
+            for &(uplink, port) in &ready.ports {
+                let _ = (0..ROUNDS).take_while(|_| self.receive(uplink, port)).count();
+            }
+            if ready.interface {
+                let name = &self.site.interface.name;
+                let failed = LabError::io(format!("the interface {name}"));
+                self.read_interface().map_err(failed)?;
+            }
+            if ready.watch && ears.watch.has_news() {
+                self.on_interfaces();
+            }
+            if ready.reload {
+                drain(&mut ears.reload);
+                match self.reload() {
+                    Ok(said) => tracing::info!("reloaded: {said}"),
+                    Err(why) => tracing::error!("not reloaded: {why}"),
+                }
+            }
+            let is_told = self.serve(ears, ready.questions);
+            if is_told || ready.end {
+                self.depart();
+                return Ok(());
+            }
+        }
+    }
+
+    /// Answers questions; gives whether the daemon is to end.
+    fn serve(&mut self, ears: &mut Ears, is_asked: bool) -> bool {
+        let now = self.clock.now();
+        if !is_asked && !ears.server.is_busy() {
+            return false;
+        }
+        let mut ends = false;
+        for (connection, question) in ears.server.serve(now) {
+            let answer = match question {
+                Question::Status => serde_json::to_string(&self.status()).map_err(|error| error.to_string()),
+                Question::Metrics => Ok(metrics::text(&self.status())),
+                Question::Link(name, is_on) => self.switch(&name, is_on).map(|()| String::new()),
+                Question::Reload => self.reload(),
+                Question::Down => {
+                    ends = true;
+                    Ok(String::new())
+                }
+            };
+            ears.server.answer(connection, answer);
+        }
+        ends
+    }
+
+    fn wait(&self, ears: &Ears, until: Instant) -> nix::Result<Ready> {
+        let sleep = until.saturating_since(self.clock.now()).min(SLEEP_MAX);
+        let mut polled = vec![
+            PollFd::new(self.tun.as_fd(), PollFlags::POLLIN),
+            PollFd::new(ears.watch.as_fd(), PollFlags::POLLIN),
+            PollFd::new(ears.end.as_fd(), PollFlags::POLLIN),
+            PollFd::new(ears.reload.as_fd(), PollFlags::POLLIN),
+        ];
+        let fixed = polled.len();
+        let mut places = Vec::new();
+        for (index, uplink) in self.uplinks.iter().enumerate() {
+            for (place, port) in uplink.ports.iter().enumerate() {
+                polled.push(PollFd::new(port.socket.as_fd(), PollFlags::POLLIN));
+                places.push((index, place));
+            }
+        }
+        polled.extend(ears.server.polled());
+        let timeout = TimeSpec::nanoseconds(i64::try_from(sleep.as_nanos()).unwrap_or(i64::MAX));
+        match ppoll(&mut polled, Some(timeout), None) {
+            Ok(0) => return Ok(Ready::default()),
+            Ok(_) => {}
+            Err(Errno::EINTR) => return Ok(Ready::default()),
+            Err(error) => return Err(error),
+        }
+        let is_ready = |fd: &PollFd<'_>| fd.any().unwrap_or(true);
+        let ports = polled[fixed..].iter().zip(places).filter(|(fd, _)| is_ready(fd)).map(|(_, place)| place);
+        let ports: Vec<(usize, usize)> = ports.collect();
+        let sockets = self.uplinks.iter().map(|uplink| uplink.ports.len()).sum::<usize>();
+        Ok(Ready {
+            interface: is_ready(&polled[0]),
+            watch: is_ready(&polled[1]),
+            end: is_ready(&polled[2]),
+            reload: is_ready(&polled[3]),
+            questions: polled[fixed + sockets..].iter().any(is_ready),
+            ports,
+        })
+    }
+
+    /// Tells the peers that our members are gone, so that they need not find out.
+    fn depart(&mut self) {
+        for uplink in 0..self.uplinks.len() {
+            if self.uplinks[uplink].is_open() {
+                self.close(uplink);
+            }
+        }
+        self.flush();
+    }
+}
+
+fn drain(stream: &mut UnixStream) {
+    let mut room = [0; 64];
+    while stream.read(&mut room).is_ok_and(|length| length == room.len()) {}
+}

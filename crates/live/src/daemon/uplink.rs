@@ -1,0 +1,137 @@
+//! One uplink at work: its sockets while its interface is there, and what waits to be sent on them.
+
+use super::site::Uplink;
+use super::socket::{Batch, Outgoing, Refused, Socket};
+use crate::netlink::Found;
+use airbraid_engine::trunk::Member;
+use airbraid_units::SeqNum;
+use std::net::{IpAddr, SocketAddr};
+
+/// Whose datagram it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tag {
+    /// The peer.
+    pub peer: usize,
+    /// The member and the number of the frame, if it is a tunnel's.
+    pub frame: Option<(Member, SeqNum)>,
+}
+
+/// What an uplink has refused, and why.
+pub type Refusal = (Outgoing<Tag>, Refused);
+
+/// What was seen of an uplink since the daemon began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Datagrams and bytes sent, without IP and UDP headers.
+    pub sent: [u64; 2],
+    /// Datagrams and bytes received.
+    pub received: [u64; 2],
+    /// Datagrams that the kernel would not take.
+    pub refused: u64,
+}
+
+/// A socket and what waits to be sent on it.
+#[derive(Debug)]
+pub struct Port {
+    /// The socket.
+    pub socket: Socket,
+    batch: Batch<Tag>,
+}
+
+/// An uplink.
+#[derive(Debug)]
+pub struct UplinkState {
+    /// What the file says.
+    pub config: Uplink,
+    /// Whether it is to be used.
+    pub is_on: bool,
+    /// Its interface, as it was found last; none for an uplink without one, and for one that is not there.
+    pub found: Option<Found>,
+    /// One for each family that it has an address of.
+    pub ports: Vec<Port>,
+    /// What was seen of it.
+    pub traffic: Traffic,
+}
+
+impl UplinkState {
+    /// An uplink that is not open yet.
+    pub fn new(config: Uplink) -> Self {
+        let is_on = config.is_on;
+        Self { config, is_on, found: None, ports: Vec::new(), traffic: Traffic::default() }
+    }
+
+    /// Whether anything can be sent.
+    pub fn is_open(&self) -> bool {
+        !self.ports.is_empty()
+    }
+
+    /// Closes it; what waits there is lost.
+    pub fn close(&mut self) {
+        self.ports.clear();
+    }
+
+    /// Opens sockets of the families that it has addresses of, on `port`. Those of an uplink without an interface are open to
+    /// whatever the system has.
+    ///
+    /// # Errors
+    /// What the kernel says of the last that could not be opened, if none could.
+    pub fn open(&mut self, port: u16) -> nix::Result<()> {
+        self.close();
+        let mut failed = Ok(());
+        for is_v4 in [true, false] {
+            let addresses = self.found.as_ref().map(|found| &found.addresses);
+            if addresses.is_some_and(|all| !all.iter().any(|address| address.is_ipv4() == is_v4)) {
+                continue;
+            }
+            match Socket::open(self.config.device.as_deref(), is_v4, port) {
+                Ok(socket) => self.ports.push(Port { socket, batch: Batch::default() }),
+                Err(error) => failed = Err(error),
+            }
+        }
+        if self.is_open() { Ok(()) } else { failed }
+    }
+
+    /// Whether it can reach an address: it has a socket of its family.
+    pub fn reaches(&self, to: SocketAddr) -> bool {
+        self.ports.iter().any(|port| port.socket.is_v4() == to.is_ipv4())
+    }
+
+    /// The longest packet of its interface \[byte\].
+    pub fn mtu(&self) -> Option<u32> {
+        self.found.as_ref().map(|found| found.mtu)
+    }
+
+    /// Puts a datagram, which `write` appends to what it is given, with those that wait. Gives false if there is no socket for
+    /// it, or `write` fails.
+    pub fn push(
+        &mut self,
+        to: SocketAddr,
+        source: Option<IpAddr>,
+        tos: u8,
+        tag: Tag,
+        write: impl FnOnce(&mut Vec<u8>) -> bool,
+    ) -> bool {
+        let Some(port) = self.ports.iter_mut().find(|port| port.socket.is_v4() == to.is_ipv4()) else { return false };
+        let start = port.batch.bytes.len();
+        if !write(&mut port.batch.bytes) {
+            port.batch.bytes.truncate(start);
+            return false;
+        }
+        let range = (start, port.batch.bytes.len());
+        port.batch.datagrams.push(Outgoing { to, source, tos, range, tag });
+        true
+    }
+
+    /// Sends what waits; what was refused is told.
+    pub fn flush(&mut self, refused: &mut Vec<Refusal>) {
+        let Self { ports, traffic, .. } = self;
+        for port in ports.iter_mut().filter(|port| !port.batch.datagrams.is_empty()) {
+            traffic.sent[0] += port.batch.datagrams.len() as u64;
+            traffic.sent[1] += port.batch.bytes.len() as u64;
+            port.socket.send(&mut port.batch, |datagram, why| {
+                traffic.refused += 1;
+                refused.push((datagram, why));
+            });
+        }
+    }
+}

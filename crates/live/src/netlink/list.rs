@@ -1,0 +1,223 @@
+//! What interfaces there are, with their addresses, and news that something about them has changed.
+//!
+//! News says only that there is some: whoever hears it asks for the list again. So nothing is lost when the kernel's buffer
+//! for news overflows, and there is no state that could disagree with the kernel's.
+
+use super::{
+    HEADER, IFA_ADDRESS, IFA_LOCAL, IFF_UP, IFLA_MTU, NLM_F_REQUEST, NLMSG_ERROR, Netlink, RTM_NEWADDR, RTM_NEWLINK,
+};
+use nix::errno::Errno;
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, sendto, socket,
+};
+use std::net::IpAddr;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+const NLM_F_DUMP: u16 = 0x300;
+const NLMSG_DONE: u16 = 3;
+const RTM_GETLINK: u16 = 18;
+const RTM_GETADDR: u16 = 22;
+const IFLA_IFNAME: u16 = 3;
+/// The driver has a carrier and the interface is up (RFC 2863: ifOperStatus).
+const IFF_RUNNING: u32 = 0x40;
+const RTMGRP_LINK: u32 = 1;
+const RTMGRP_IPV4_IFADDR: u32 = 0x10;
+const RTMGRP_IPV6_IFADDR: u32 = 0x100;
+/// The kernel fills up to this much at once \[byte\].
+const ROOM: usize = 65_536;
+
+/// An interface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Its index: another one when it has come back.
+    pub index: u32,
+    /// Its name.
+    pub name: String,
+    /// Whether it is up and has a carrier.
+    pub is_up: bool,
+    /// The longest packet \[byte\].
+    pub mtu: u32,
+    /// Its addresses, but those of the link alone.
+    pub addresses: Vec<IpAddr>,
+}
+
+impl Netlink {
+    /// All interfaces of this thread's network namespace.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn interfaces(&mut self) -> nix::Result<Vec<Found>> {
+        let mut found: Vec<Found> = Vec::new();
+        self.dump(RTM_GETLINK, RTM_NEWLINK, |body| found.extend(interface(body)))?;
+        self.dump(RTM_GETADDR, RTM_NEWADDR, |body| {
+            let Some((index, address)) = address(body) else { return };
+            let owner = found.iter_mut().find(|interface| interface.index == index);
+            owner.into_iter().for_each(|owner| owner.addresses.push(address));
+        })?;
+        Ok(found)
+    }
+
+    fn dump(&mut self, request: u16, answer: u16, mut take: impl FnMut(&[u8])) -> nix::Result<()> {
+        self.sequence += 1;
+        // struct rtgenmsg: any family; padded.
+        let mut message = Vec::with_capacity(HEADER + 4);
+        message.extend((HEADER as u32 + 4).to_ne_bytes());
+        message.extend(request.to_ne_bytes());
+        message.extend((NLM_F_REQUEST | NLM_F_DUMP).to_ne_bytes());
+        message.extend(self.sequence.to_ne_bytes());
+        message.extend([0; 8]);
+        sendto(self.socket.as_raw_fd(), &message, &NetlinkAddr::new(0, 0), MsgFlags::empty())?;
+        let mut room = vec![0; ROOM];
+        loop {
+            let length = recv(self.socket.as_raw_fd(), &mut room, MsgFlags::empty())?;
+            for (kind, sequence, body) in messages(&room[..length]) {
+                match kind {
+                    _ if sequence != self.sequence => {}
+                    NLMSG_DONE => return Ok(()),
+                    NLMSG_ERROR => {
+                        let error = word(body, 0).map_or(libc::EIO, |code| -code.cast_signed());
+                        return Err(Errno::from_raw(error));
+                    }
+                    _ if kind == answer => take(body),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// The messages in what the kernel has written: type, sequence number, body.
+fn messages(mut bytes: &[u8]) -> impl Iterator<Item = (u16, u32, &[u8])> {
+    std::iter::from_fn(move || {
+        let length = word(bytes, 0)? as usize;
+        let kind = half(bytes, 4)?;
+        let sequence = word(bytes, 8)?;
+        let body = bytes.get(HEADER..length)?;
+        bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
+        Some((kind, sequence, body))
+    })
+}
+
+/// The attributes behind a fixed part.
+fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+    std::iter::from_fn(move || {
+        let length = usize::from(half(bytes, 0)?);
+        let kind = half(bytes, 2)?;
+        let value = bytes.get(4..length)?;
+        bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
+        Some((kind, value))
+    })
+}
+
+fn half(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes.get(at..at + 2)?.try_into().ok().map(u16::from_ne_bytes)
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..at + 4)?.try_into().ok().map(u32::from_ne_bytes)
+}
+
+/// `struct ifinfomsg`: family, type, index, flags, change.
+fn interface(body: &[u8]) -> Option<Found> {
+    let (index, flags) = (word(body, 4)?, word(body, 8)?);
+    let both = IFF_UP | IFF_RUNNING;
+    let mut found = Found { index, name: String::new(), is_up: flags & both == both, mtu: 0, addresses: Vec::new() };
+    for (kind, value) in attributes(body.get(16..)?) {
+        match kind {
+            IFLA_IFNAME => found.name = String::from_utf8_lossy(value).trim_end_matches('\0').to_owned(),
+            IFLA_MTU => found.mtu = word(value, 0)?,
+            _ => {}
+        }
+    }
+    Some(found)
+}
+
+/// `struct ifaddrmsg`: family, prefix length, flags, scope, index. Of a point-to-point link the local end counts.
+fn address(body: &[u8]) -> Option<(u32, IpAddr)> {
+    let index = word(body, 4)?;
+    let mut found = None;
+    for (kind, value) in attributes(body.get(8..)?) {
+        let address = match value.len() {
+            4 => <[u8; 4]>::try_from(value).ok().map(IpAddr::from),
+            16 => <[u8; 16]>::try_from(value).ok().map(IpAddr::from),
+            _ => None,
+        };
+        match kind {
+            IFA_LOCAL => found = address,
+            IFA_ADDRESS if found.is_none() => found = address,
+            _ => {}
+        }
+    }
+    let is_usable = |address: &IpAddr| match address {
+        IpAddr::V4(_) => true,
+        IpAddr::V6(address) => !address.is_unicast_link_local(),
+    };
+    found.filter(is_usable).map(|address| (index, address))
+}
+
+/// Hears that interfaces or their addresses have changed.
+#[derive(Debug)]
+pub struct Watch {
+    socket: OwnedFd,
+}
+
+impl Watch {
+    /// Listens from now on.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn open() -> nix::Result<Self> {
+        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+        let socket = socket(AddressFamily::Netlink, SockType::Raw, flags, SockProtocol::NetlinkRoute)?;
+        let groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR;
+        bind(socket.as_raw_fd(), &NetlinkAddr::new(0, groups))?;
+        Ok(Self { socket })
+    }
+
+    /// Whether there was news since the last call; an overflow is news.
+    pub fn has_news(&self) -> bool {
+        let (mut room, mut heard) = ([0; 8_192], false);
+        loop {
+            match recv(self.socket.as_raw_fd(), &mut room, MsgFlags::empty()) {
+                Err(Errno::EAGAIN) => return heard,
+                Err(Errno::EINTR) => {}
+                Ok(_) | Err(Errno::ENOBUFS) => heard = true,
+                Err(_) => return true,
+            }
+        }
+    }
+}
+
+impl AsFd for Watch {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_loopback_is_found_by_its_name() {
+        let mut netlink = Netlink::open().unwrap();
+        let found = netlink.interfaces().unwrap();
+        let lo = found.iter().find(|interface| interface.name == "lo").unwrap();
+        assert_eq!(lo.index, 1);
+        assert!(lo.mtu >= 1_280);
+        assert!(!lo.is_up || lo.addresses.contains(&IpAddr::from([127, 0, 0, 1])));
+    }
+
+    #[test]
+    fn whatever_the_kernel_says_is_read_without_a_panic() {
+        for length in 0..64usize {
+            for fill in [0u8, 1, 4, 8, 16, 17, 40, 255] {
+                let bytes = vec![fill; length];
+                for (_, _, body) in messages(&bytes) {
+                    let _ = (interface(body), address(body));
+                }
+                let _ = (interface(&bytes), address(&bytes));
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! TOML files beside scenarios, read as scenarios are: each value knows its place, unknown keys are refused, every error of
+//! a file is found in one reading and says line, column and remedy.
+//!
+//! It knows no keys but those of the `policy` table, which a scenario and the daemon's file share.
+
+use super::error::Errors;
+use super::schema;
+use super::tree::{self, Source};
+use airbraid_engine::trunk::{Distributor, Policy};
+use std::path::Path;
+
+pub use super::error::Complaint;
+pub use super::reader::{Context, Found, View, integer, list, name, quantity, text};
+pub use super::tree::{Data, Entry, Place, Table, Value, Via};
+
+/// A file as it was read.
+#[derive(Clone, Debug)]
+pub struct Document {
+    sources: [Source; 1],
+    root: Table,
+}
+
+impl Document {
+    /// Reads a file; `what` is what messages call it ("site").
+    ///
+    /// # Errors
+    /// There is no such file, it is too large, not UTF-8, or not TOML.
+    pub fn read(path: &Path, what: &str) -> Result<Self, Errors> {
+        let text = super::read_text(path, what, "name one TOML file")?;
+        Self::parse(&path.display().to_string(), &text)
+    }
+
+    /// Reads a text; `name` is what messages call it.
+    ///
+    /// # Errors
+    /// It is not TOML.
+    pub fn parse(name: &str, text: &str) -> Result<Self, Errors> {
+        let sources = [Source { name: name.to_owned(), text: text.into() }];
+        match tree::parse(text, 0, Via::File) {
+            Ok(root) => Ok(Self { sources, root }),
+            Err(problem) => Err(Errors::from(problem.into_error(&sources))),
+        }
+    }
+
+    /// The whole as a table.
+    pub fn top<'a>(&'a self, cx: &'a Context) -> View<'a> {
+        View::new(cx, "", Place { source: 0, start: 0, end: 0 }, Some(&self.root))
+    }
+
+    /// All that the reading found wrong.
+    ///
+    /// # Errors
+    /// Anything was.
+    pub fn finish(&self, cx: Context) -> Result<(), Errors> {
+        cx.finish(&self.sources).map(|_| ())
+    }
+}
+
+/// Reads the `policy` table of a tunnel, which distributes by earliest delivery whether it says so or not.
+pub fn policy(view: View<'_>) -> Policy {
+    let said = view.find("distributor").map(|found| found.value.place);
+    let cx = view.cx;
+    let mut policy = schema::policy::read(view, schema::tunnel::QUEUE);
+    if let Some(place) = said.filter(|_| policy.distributor != Distributor::EarliestDelivery) {
+        let help = "write \"earliest_delivery\", or leave it out";
+        cx.complain(place, Complaint::new("here each packet goes where it arrives first", help));
+    }
+    policy.distributor = Distributor::EarliestDelivery;
+    policy
+}
