@@ -3,8 +3,8 @@
 use crate::world::{Buffer, buffer};
 use airbraid_engine::link::fec::{BlockCodec, Codec};
 use airbraid_engine::link::{
-    Ack, Adaptation, Config, Header, Input, Output, Payload, Received, Reception, Report, Segment, SelectiveRepeat, Shape,
-    StopAndWait, WindowConfig, WindowHeader, WindowInput,
+    Ack, Adaptation, Config, Header, Input, Output, Payload, Received, Reception, Report, Segment, SelectiveRepeat,
+    Shape, StopAndWait, WindowConfig, WindowHeader, WindowInput,
 };
 use airbraid_engine::packet::TrafficClass;
 use airbraid_engine::{Machine, step};

@@ -26,7 +26,6 @@ const POLICIES: [(&str, Adaptation); 10] = [
     ("oracle", Adaptation::ORACLE),
 ];
 
-
 /// Over a polled radio; `None`: it is not there, and frames are sent once.
 pub(super) fn of_radio(radio: &View<'_>, access: &PolledConfig) -> Option<Config> {
     let view = given(radio, "none: each frame is sent once", "stop_and_wait")?;
@@ -96,9 +95,8 @@ fn window(view: &View<'_>, directions: &[LinkConfig; 2]) -> WindowConfig {
 /// Twice what a window of packets of 1500 byte, and what acknowledges it, are on their way.
 fn patience(directions: &[LinkConfig; 2], window: u32, ack_delay: Duration) -> Duration {
     let bytes = Bytes::new(1_500 * u64::from(window));
-    let way = |link: &LinkConfig| {
-        link.delay + link.jitter + link.rate.map_or(Duration::ZERO, |rate| rate.time_for(bytes))
-    };
+    let way =
+        |link: &LinkConfig| link.delay + link.jitter + link.rate.map_or(Duration::ZERO, |rate| rate.time_for(bytes));
     let trip = way(&directions[0]) + way(&directions[1]) + ack_delay;
     trip + trip
 }
