@@ -29,7 +29,7 @@ pub enum Command {
     Reproduce(Reproduce),
     /// Plan when one radio serves which of several access points, so that TCP waits little
     #[command(after_help = PLAN_EXAMPLES, subcommand_negates_reqs = true, args_conflicts_with_subcommands = true)]
-    Plan(Plan),
+    Plan(Box<Plan>),
     /// Run a scenario in real time, with network namespaces as hosts and real programs in them (Linux, root)
     #[command(after_help = LAB_EXAMPLES)]
     Lab(Lab),
