@@ -31,7 +31,7 @@ pub enum Command {
     Reproduce(Reproduce),
     /// Plan when one radio serves which of several access points, so that TCP waits little
     #[command(after_help = PLAN_EXAMPLES, subcommand_negates_reqs = true, args_conflicts_with_subcommands = true)]
-    Plan(Plan),
+    Plan(Box<Plan>),
     /// Generate what a packet killer does to frames at some place, and compare its rates with the printed ones
     #[command(after_help = TRACE_EXAMPLES)]
     Trace(Trace),

@@ -155,6 +155,8 @@ impl<P> Aodv<P> {
         let limit = self.config.answers_averaged;
         if let Some(search) = self.searches.get(&destination).filter(|_| limit > 0) {
             let time = now.saturating_since(search.asked) / u64::from(hops.max(1));
+            // Over a link without delay no time passes, but a search must have some.
+            let time = time.max(Duration::from_nanos(1));
             self.answer_times.entry(destination).or_default().note(time, limit);
         }
     }

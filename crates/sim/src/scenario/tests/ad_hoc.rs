@@ -32,7 +32,7 @@ fn what_cannot_be_is_refused_with_its_reason() {
     let cases = [
         ("routing = \"rip\"", "", GRID, "this routing is not known"),
         ("routing = { constants = \"ns3\" }", "", GRID, "`ns3` is not known here"),
-        ("routing = { arp = \"yes\" }", "", GRID, "arp"),
+        ("routing = { arp = \"yes\" }", "", GRID, "true or false is needed"),
         (
             "",
             "",
