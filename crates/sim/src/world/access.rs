@@ -18,6 +18,7 @@ use airbraid_units::{BitRate, Instant};
     clippy::large_enum_variant,
     reason = "DCF is the common one, and its calls are the hot path: no pointer between"
 )]
+#[expect(clippy::enum_variant_names, reason = "an access point is called so")]
 pub(super) enum Access {
     /// 802.11 DCF.
     Dcf(Dcf<Msdu>),

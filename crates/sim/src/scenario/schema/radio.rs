@@ -27,6 +27,7 @@ const STANDARDS: [(&str, Standard); 4] = [
 ];
 /// Which medium access a radio has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::enum_variant_names, reason = "an access point is called so")]
 enum Access {
     Dcf,
     Polled,
