@@ -55,13 +55,18 @@ median() {
     printf '%s\n' "$@" | sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
 }
 
-# json_sum KEY: sum of all numbers under KEY in airbraid's output
-json_sum() {
-    grep -oE "\"$1\": *[0-9.eE+-]+" "$scratch/out" | awk -F': *' '{ s += $2 } END { printf "%.0f\n", s }'
+# our_numbers: events and the sum of the flows' IP throughput [bit/s] in airbraid's output
+our_numbers() {
+    python3 - "$scratch/out" <<'PY'
+import json, sys
+run = json.load(open(sys.argv[1]))["cells"][0]["runs"][0]
+print(run["events"], sum(flow["ip_throughput_bps"] for flow in run["flows"]))
+PY
 }
 
 need ns ns2
 need time time
+need python3 python3
 gnu_time=$(type -P time)
 if [ ! -x "$airbraid" ]; then
     cargo build --release --quiet -p airbraid-cli
@@ -81,8 +86,9 @@ for entry in "${cases[@]}"; do
         measure "$airbraid" run "scenarios/bench/$toml.toml" --seed "$i" --jobs 1 --json
         our_speed+=("$(awk "BEGIN { print $seconds / $cpu }")")
         our_memory+=("$(awk "BEGIN { print $memory / 1000 }")")
-        our_rate=$(awk "BEGIN { print $(json_sum ip_throughput_bps) / 1000 }")
-        our_events+=("$(awk "BEGIN { print $(json_sum events) / $cpu }")")
+        read -r events rate <<<"$(our_numbers)"
+        our_rate=$(awk "BEGIN { print $rate / 1000 }")
+        our_events+=("$(awk "BEGIN { print $events / $cpu }")")
     done
     theirs=$(median "${ns_speed[@]}") ours=$(median "${our_speed[@]}")
     printf '%-18s %10.0f %12.0f %8.1f %12.3g %12.0f %10.0f %10.1f %10.1f\n' "$name" "$theirs" "$ours" \

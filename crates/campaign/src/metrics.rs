@@ -11,7 +11,10 @@ pub fn of(run: &RunResult) -> Vec<(String, f64)> {
     for flow in &run.flows {
         self::flow(flow, &mut out);
     }
-    trunks(&run.trunks, &mut out);
+sums(&run.trunks, |trunk| format!("trunk.{}", trunk.name), counts, &mut out);
+    for trunk in &run.trunks {
+        direction(trunk, &mut out);
+    }
     run.selections.iter().for_each(|selection| self::selection(selection, &mut out));
     for link in &run.links {
         self::link(link, &mut out);
@@ -19,7 +22,8 @@ pub fn of(run: &RunResult) -> Vec<(String, f64)> {
     for mac in &run.macs {
         self::mac(mac, &mut out);
     }
-    link_layers(&run.link_layers, &mut out);
+    let ends = |end: &LinkLayerResult| format!("link_layer.{}.{}", end.node, end.peer);
+    sums(&run.link_layers, ends, link_layer, &mut out);
     for killer in &run.killers {
         self::killer(killer, &mut out);
     }
@@ -99,25 +103,38 @@ fn total(total: &TotalResult, out: &mut Vec<(String, f64)>) {
     put("collisions", total.collisions as f64);
 }
 
-/// Counts of both directions together under the trunk's name, and everything of each direction under its sender's.
-fn trunks(trunks: &[TrunkResult], out: &mut Vec<(String, f64)>) {
-    for (i, trunk) in trunks.iter().enumerate() {
-        if trunks[..i].iter().all(|t| t.name != trunk.name) {
-            let both = trunks[i..].iter().filter(|t| t.name == trunk.name);
-            let sums = both.map(counts).reduce(|a, b| std::array::from_fn(|k| (a[k].0, a[k].1 + b[k].1)));
-            let sums = sums.into_iter().flatten();
-            out.extend(sums.map(|(name, n)| (format!("trunk.{}.{name}", trunk.name), n as f64)));
+/// A name and how often.
+type Count = (&'static str, u64);
+
+/// Sums of `counts` over all members of each group, under the group's path, in the order of their first members.
+fn sums<T, const N: usize>(
+    all: &[T],
+    path: impl Fn(&T) -> String,
+    counts: impl Fn(&T) -> [Count; N],
+    out: &mut Vec<(String, f64)>,
+) {
+    let paths: Vec<String> = all.iter().map(path).collect();
+    for (i, path) in paths.iter().enumerate() {
+        if paths[..i].contains(path) {
+            continue;
         }
-        let path = format!("trunk.{}.{}", trunk.name, trunk.from);
-        out.extend(counts(trunk).map(|(name, n)| (format!("{path}.{name}"), n as f64)));
-        out.push((format!("{path}.blocked_s"), trunk.blocked_s));
-        out.push((format!("{path}.blocked_longest_s"), trunk.blocked_longest_s));
-        out.push((format!("{path}.resequencing_delay_mean_s"), trunk.resequencing_delay_mean_s));
-        out.push((format!("{path}.reorder_timer_s"), trunk.reorder_timer_s));
+        let group = (i..all.len()).filter(|&k| paths[k] == *path).map(|k| counts(&all[k]));
+        let sums = group.reduce(|a, b| std::array::from_fn(|k| (a[k].0, a[k].1 + b[k].1)));
+        out.extend(sums.into_iter().flatten().map(|(name, n)| (format!("{path}.{name}"), n as f64)));
     }
 }
 
-fn counts(trunk: &TrunkResult) -> [(&'static str, u64); 13] {
+/// What each direction has alone, under its sender's name.
+fn direction(trunk: &TrunkResult, out: &mut Vec<(String, f64)>) {
+    let path = format!("trunk.{}.{}", trunk.name, trunk.from);
+    out.extend(counts(trunk).map(|(name, n)| (format!("{path}.{name}"), n as f64)));
+    out.push((format!("{path}.blocked_s"), trunk.blocked_s));
+    out.push((format!("{path}.blocked_longest_s"), trunk.blocked_longest_s));
+    out.push((format!("{path}.resequencing_delay_mean_s"), trunk.resequencing_delay_mean_s));
+    out.push((format!("{path}.reorder_timer_s"), trunk.reorder_timer_s));
+}
+
+fn counts(trunk: &TrunkResult) -> [Count; 13] {
     [
         ("sent", trunk.sent),
         ("delivered", trunk.delivered),
@@ -173,20 +190,7 @@ fn selection(selection: &SelectionResult, out: &mut Vec<(String, f64)>) {
     put("first", selection.first);
 }
 
-/// Counts of all radios between the same nodes together.
-fn link_layers(ends: &[LinkLayerResult], out: &mut Vec<(String, f64)>) {
-    let is_same = |a: &LinkLayerResult, b: &LinkLayerResult| a.node == b.node && a.peer == b.peer;
-    for (i, end) in ends.iter().enumerate() {
-        if ends[..i].iter().all(|other| !is_same(other, end)) {
-            let all = ends[i..].iter().filter(|other| is_same(other, end)).map(link_layer);
-            let sums = all.reduce(|a, b| std::array::from_fn(|k| (a[k].0, a[k].1 + b[k].1)));
-            let path = format!("link_layer.{}.{}", end.node, end.peer);
-            out.extend(sums.into_iter().flatten().map(|(name, n)| (format!("{path}.{name}"), n as f64)));
-        }
-    }
-}
-
-fn link_layer(end: &LinkLayerResult) -> [(&'static str, u64); 15] {
+fn link_layer(end: &LinkLayerResult) -> [Count; 15] {
     [
         ("accepted", end.accepted),
         ("settled", end.settled),

@@ -6,6 +6,8 @@ mod common;
 use airbraid_net::tcp::{Config, Segment, Sender, SenderInput, Variant};
 use airbraid_units::{Bytes, Duration, Instant};
 use common::{Fate, Way, World};
+use std::cell::Cell;
+use std::rc::Rc;
 
 fn config(variant: Variant) -> Config {
     Config { mss: Bytes::new(1_000), ..Config::linux(variant) }
@@ -97,10 +99,12 @@ fn a_spurious_timeout_is_undone() {
 }
 
 /// A path of 10 Mbit/s (1.2 ms a packet) and 20 ms each way, on which every `every`-th data segment is `behind` places
-/// late; goodput \[Mbit/s\] and what the sender counted.
-fn reordered(config: Config, behind: u64, every: u64) -> (f64, Sender) {
+/// late; goodput \[Mbit/s\] and the segments that were sent again although nothing had lost them.
+fn reordered(config: Config, behind: u64, every: u64) -> (f64, u64) {
     let service = Duration::from_micros(1_200);
     let (mut free_at, mut number) = (Instant::ZERO, 0u64);
+    let dropped = Rc::new(Cell::new(0));
+    let count = Rc::clone(&dropped);
     let mut world = World::new(config, move |now, way, segment: &Segment| {
         if way == Way::Ack || segment.len == 0 {
             return vec![ms(20)];
@@ -108,6 +112,7 @@ fn reordered(config: Config, behind: u64, every: u64) -> (f64, Sender) {
         number += 1;
         let start = free_at.max(now);
         if start.saturating_since(now) > service * 60 {
+            count.set(count.get() + 1);
             return Vec::new();
         }
         free_at = start + service;
@@ -118,14 +123,15 @@ fn reordered(config: Config, behind: u64, every: u64) -> (f64, Sender) {
     world.tell_sender(Some(SenderInput::WriteForever));
     let span = Duration::from_secs(20);
     world.run_until(Instant::ZERO + span);
-    (world.delivered as f64 * 8.0 / span.as_secs_f64() / 1e6, world.sender)
+    let needless = world.sender.stats().retransmits.saturating_sub(dropped.get());
+    (world.delivered as f64 * 8.0 / span.as_secs_f64() / 1e6, needless)
 }
 
 #[test]
 fn reordering_of_three_to_eight_packets_is_tolerated() {
     let (straight, _) = reordered(config(Variant::Cubic), 0, 40);
     for behind in 3..=8 {
-        let (goodput, sender) = reordered(config(Variant::Cubic), behind, 40);
+        let (goodput, needless) = reordered(config(Variant::Cubic), behind, 40);
         let rfc = Config {
             variant: Variant::Cubic,
             receive_buffer: Bytes::new(1 << 20),
@@ -133,12 +139,13 @@ fn reordering_of_three_to_eight_packets_is_tolerated() {
             min_rto: ms(200),
             ..Config::default()
         };
-        let (other, _) = reordered(rfc, behind, 40);
-        println!("{behind}: {goodput:.3}, RFC {other:.3} of {straight:.3} {:?}", sender.stats());
+        let (other, taken_for_lost) = reordered(rfc, behind, 40);
+        println!(
+            "{behind}: {goodput:.3}, {needless} needless; RFC {other:.3}, {taken_for_lost}; straight {straight:.3}"
+        );
         assert!(goodput > 0.95 * straight, "{behind}: {goodput} of {straight}");
-        // Each late packet looks lost to the RFCs' senders; here not one in three is sent again, those that the full
-        // queue drops included.
-        let late = sender.stats().sent_segments / 40;
-        assert!(3 * sender.stats().retransmits < late, "{behind}, {late} late: {:?}", sender.stats());
+        // The first late packets teach the sender how far reordering goes: after that none is taken for lost.
+        assert!(needless <= 3, "{behind}: {needless} needless");
+        assert!(behind == 3 || taken_for_lost > 10 * needless, "{behind}: {taken_for_lost} needless by the RFCs");
     }
 }

@@ -116,7 +116,7 @@ impl DcfConfig {
             return self.control_rate;
         }
         let basic = self.phy.standard.rates().iter().enumerate().filter(|(i, _)| self.basic_rates >> i & 1 == 1);
-        let below = basic.filter(|(_, basic)| basic.bit_rate <= rate.bit_rate).last();
+        let below = basic.filter(|(_, basic)| basic.bit_rate <= rate.bit_rate).next_back();
         below.map_or(self.control_rate, |(_, rate)| *rate)
     }
 

@@ -20,13 +20,58 @@ pub(super) enum State {
 
 /// What a segment of the peer asks of the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Heard {
+enum Heard {
     /// Nothing.
     Nothing,
     /// To begin: the handshake's second segment, whose acknowledgement is on its way.
     Begin,
     /// To look at its acknowledgement if it has one, and then to acknowledge it if it takes numbers.
     Look { acknowledges: bool, takes: bool },
+}
+
+/// What every sender does with what it is told; how it does it distinguishes the senders.
+pub(super) trait Sending {
+    fn connection(&mut self) -> &mut Connection;
+    /// The end of what has ever been sent.
+    fn sent(&self) -> u64;
+    fn send_syn(&mut self, now: Instant);
+    /// The handshake's second segment has come.
+    fn begin(&mut self, now: Instant, segment: &Segment);
+    fn take_ack(&mut self, now: Instant, segment: &Segment);
+    /// Sends what the windows let through.
+    fn send_more(&mut self, now: Instant);
+
+    fn on_input(&mut self, now: Instant, input: SenderInput) {
+        match input {
+            SenderInput::Segment(segment) => self.on_segment(now, &segment),
+            SenderInput::Open => {
+                if self.connection().open() {
+                    self.send_syn(now);
+                }
+            }
+            input => {
+                let sent = self.sent();
+                if self.connection().on_application(input, sent) {
+                    self.send_more(now);
+                }
+            }
+        }
+    }
+
+    fn on_segment(&mut self, now: Instant, segment: &Segment) {
+        match self.connection().hear(now, segment) {
+            Heard::Nothing => {}
+            Heard::Begin => self.begin(now, segment),
+            Heard::Look { acknowledges, takes } => {
+                if acknowledges {
+                    self.take_ack(now, segment);
+                }
+                if takes {
+                    self.connection().send_pure_ack(now);
+                }
+            }
+        }
+    }
 }
 
 /// One end of a connection, the one that has the data.
@@ -134,7 +179,7 @@ impl Connection {
     }
 
     /// Takes a segment of the peer.
-    pub fn hear(&mut self, now: Instant, segment: &Segment) -> Heard {
+    fn hear(&mut self, now: Instant, segment: &Segment) -> Heard {
         if let Some((value, _)) = segment.timestamp {
             self.peer_clock = self.peer_clock.max(value);
         }

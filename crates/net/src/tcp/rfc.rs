@@ -8,7 +8,7 @@ mod transmit;
 
 use super::config::Config;
 use super::congestion::Window;
-use super::connection::{Connection, Heard, State};
+use super::connection::{Connection, Sending, State};
 use super::rto::Rto;
 use super::scoreboard::Scoreboard;
 use super::segment::Segment;
@@ -115,38 +115,6 @@ impl Rfc {
         self.tcp.state == State::Finished
     }
 
-    fn send_syn(&mut self, now: Instant) {
-        self.timed = (!self.tcp.syn_lost).then_some((1, now));
-        self.max = 1;
-        self.tcp.send_syn(now);
-        self.restart_timer(now);
-    }
-
-    fn begin(&mut self, now: Instant, segment: &Segment) {
-        self.take_sample(now, segment);
-        if self.tcp.syn_lost {
-            self.rto.after_lost_syn();
-            self.window.restart(self.tcp.mss);
-        }
-        self.timer = None;
-        self.transmit(now);
-    }
-
-    fn on_segment(&mut self, now: Instant, segment: &Segment) {
-        match self.tcp.hear(now, segment) {
-            Heard::Nothing => {}
-            Heard::Begin => self.begin(now, segment),
-            Heard::Look { acknowledges, takes } => {
-                if acknowledges {
-                    self.on_ack(now, segment);
-                }
-                if takes {
-                    self.tcp.send_pure_ack(now);
-                }
-            }
-        }
-    }
-
     /// Takes the round trip that `segment` ends, if it ends one that counts (Karn; with timestamps all count).
     fn take_sample(&mut self, now: Instant, segment: &Segment) {
         let sent = match (segment.timestamp, self.timed) {
@@ -206,24 +174,47 @@ impl Rfc {
     }
 }
 
+impl Sending for Rfc {
+    fn connection(&mut self) -> &mut Connection {
+        &mut self.tcp
+    }
+
+    fn sent(&self) -> u64 {
+        self.max
+    }
+
+    fn send_syn(&mut self, now: Instant) {
+        self.timed = (!self.tcp.syn_lost).then_some((1, now));
+        self.max = 1;
+        self.tcp.send_syn(now);
+        self.restart_timer(now);
+    }
+
+    fn begin(&mut self, now: Instant, segment: &Segment) {
+        self.take_sample(now, segment);
+        if self.tcp.syn_lost {
+            self.rto.after_lost_syn();
+            self.window.restart(self.tcp.mss);
+        }
+        self.timer = None;
+        self.transmit(now);
+    }
+
+    fn take_ack(&mut self, now: Instant, segment: &Segment) {
+        self.on_ack(now, segment);
+    }
+
+    fn send_more(&mut self, now: Instant) {
+        self.transmit(now);
+    }
+}
+
 impl Machine for Rfc {
     type Input = SenderInput;
     type Output = SenderOutput;
 
     fn handle_input(&mut self, now: Instant, input: SenderInput) {
-        match input {
-            SenderInput::Segment(segment) => self.on_segment(now, &segment),
-            SenderInput::Open => {
-                if self.tcp.open() {
-                    self.send_syn(now);
-                }
-            }
-            input => {
-                if self.tcp.on_application(input, self.max) {
-                    self.transmit(now);
-                }
-            }
-        }
+        self.on_input(now, input);
         // A timer that is due at this very time has had its chance to be made needless.
         self.handle_timeout(now);
     }

@@ -4,7 +4,7 @@
 //! multiplies. DSSS and CCK in closed form or by the exact integral, OFDM by the NIST model (equations and sources:
 //! `docs/models/radio.md`). Never knows of collisions or thresholds, never draws a random number.
 //!
-//! Each function is tabulated when a run first asks for its modulation (1,000 to 2,000 numbers, 0.2 to 1.4 ms), so
+//! Each function is tabulated when a run first asks for its modulation (1,000 to 2,000 numbers), so
 //! that the run asks it for the price of an exponential function, or of a comparison where the answer is 0 or 1.
 
 use super::cck::SymbolErrors;
@@ -266,31 +266,6 @@ mod tests {
                 prop_assert!(rates.success(modulation, strong, bits) >= base);
                 prop_assert!(rates.success(modulation, weak, bits + extra) <= base);
             }
-        }
-    }
-
-    /// Not a test: `cargo test --release -- --ignored --nocapture cost` prints what a question costs.
-    #[test]
-    #[ignore = "a measurement, printed"]
-    #[expect(clippy::disallowed_methods, reason = "measures wall-clock time, outside any run")]
-    fn cost_of_a_question() {
-        let start = std::time::Instant::now();
-        let rates = ErrorRates::new();
-        rates.success(Modulation::Cck8, 1.0, FRAME);
-        println!("table of CCK: {:?}", start.elapsed());
-        let start = std::time::Instant::now();
-        rates.success(Modulation::Ofdm { bits: 6, code: 3 }, 1.0, FRAME);
-        println!("table of OFDM: {:?}", start.elapsed());
-        for (what, low, high) in [("certain", 20.0, 30.0), ("between", 5.0, 9.0), ("hopeless", -10.0, -5.0)] {
-            let sinr: Vec<f64> = (0..1_000).map(|i| Db(low + (high - low) * 1e-3 * f64::from(i)).to_linear()).collect();
-            let start = std::time::Instant::now();
-            let mut sum = 0.0;
-            for _ in 0..1_000 {
-                for s in &sinr {
-                    sum += rates.success(Modulation::Cck8, std::hint::black_box(*s), FRAME);
-                }
-            }
-            println!("{what}: {:.1} ns ({sum})", start.elapsed().as_secs_f64() * 1e3);
         }
     }
 }

@@ -17,7 +17,7 @@ mod transmit;
 mod window;
 
 use super::config::Config;
-use super::connection::{Connection, Heard, State};
+use super::connection::{Connection, Sending, State};
 use super::segment::Segment;
 use super::sender::{SenderInput, SenderOutput, SenderStats};
 use airbraid_engine::{Machine, Wake};
@@ -157,6 +157,16 @@ impl Linux {
     pub fn is_finished(&self) -> bool {
         self.tcp.state == State::Finished
     }
+}
+
+impl Sending for Linux {
+    fn connection(&mut self) -> &mut Connection {
+        &mut self.tcp
+    }
+
+    fn sent(&self) -> u64 {
+        self.tcp.nxt
+    }
 
     fn send_syn(&mut self, now: Instant) {
         self.syn_sent = now;
@@ -184,19 +194,12 @@ impl Linux {
         self.transmit(now);
     }
 
-    fn on_segment(&mut self, now: Instant, segment: &Segment) {
-        match self.tcp.hear(now, segment) {
-            Heard::Nothing => {}
-            Heard::Begin => self.begin(now, segment),
-            Heard::Look { acknowledges, takes } => {
-                if acknowledges {
-                    self.on_ack(now, segment);
-                }
-                if takes {
-                    self.tcp.send_pure_ack(now);
-                }
-            }
-        }
+    fn take_ack(&mut self, now: Instant, segment: &Segment) {
+        self.on_ack(now, segment);
+    }
+
+    fn send_more(&mut self, now: Instant) {
+        self.transmit(now);
     }
 }
 
@@ -205,19 +208,7 @@ impl Machine for Linux {
     type Output = SenderOutput;
 
     fn handle_input(&mut self, now: Instant, input: SenderInput) {
-        match input {
-            SenderInput::Segment(segment) => self.on_segment(now, &segment),
-            SenderInput::Open => {
-                if self.tcp.open() {
-                    self.send_syn(now);
-                }
-            }
-            input => {
-                if self.tcp.on_application(input, self.tcp.nxt) {
-                    self.transmit(now);
-                }
-            }
-        }
+        self.on_input(now, input);
         // A timer that is due at this very time has had its chance to be made needless.
         self.handle_timeout(now);
     }

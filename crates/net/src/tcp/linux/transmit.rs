@@ -5,7 +5,7 @@
 
 use super::super::segment::Segment;
 use super::probe::{self, Probe};
-use super::{Linux, Phase, SenderOutput, State, Timer};
+use super::{Linux, Phase, SenderOutput, Sending, State, Timer};
 use airbraid_units::{Duration, Instant};
 
 impl Linux {
