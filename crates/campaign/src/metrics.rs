@@ -11,7 +11,7 @@ pub fn of(run: &RunResult) -> Vec<(String, f64)> {
     for flow in &run.flows {
         self::flow(flow, &mut out);
     }
-sums(&run.trunks, |trunk| format!("trunk.{}", trunk.name), counts, &mut out);
+    sums(&run.trunks, |trunk| format!("trunk.{}", trunk.name), counts, &mut out);
     for trunk in &run.trunks {
         direction(trunk, &mut out);
     }
