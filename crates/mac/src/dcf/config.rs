@@ -115,8 +115,9 @@ impl DcfConfig {
         if rate == self.data_rate {
             return self.control_rate;
         }
-        let basic = self.phy.standard.rates().iter().enumerate().filter(|(i, _)| self.basic_rates >> i & 1 == 1);
-        let below = basic.filter(|(_, basic)| basic.bit_rate <= rate.bit_rate).last();
+        let mut rates = self.phy.standard.rates().iter().enumerate();
+        let is_basic = |i: usize| self.basic_rates >> i & 1 == 1;
+        let below = rates.rfind(|(i, basic)| is_basic(*i) && basic.bit_rate <= rate.bit_rate);
         below.map_or(self.control_rate, |(_, rate)| *rate)
     }
 

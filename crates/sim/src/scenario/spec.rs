@@ -221,7 +221,7 @@ pub enum DeliveryLoss {
     /// As on a link.
     Link(Loss),
     /// In bursts, by the distance of the sender.
-    Wear(Wear),
+    Wear(Box<Wear>),
 }
 
 /// Which medium access a radio has.

@@ -384,7 +384,7 @@ fn delivery_loss(loss: &DeliveryLoss, seed: u64, radio: u32) -> Option<LossBehin
     match loss {
         DeliveryLoss::None => None,
         DeliveryLoss::Link(loss) => Some(LossBehind::Link(LossProcess::new(loss, random))),
-        DeliveryLoss::Wear(wear) => Some(LossBehind::Wear(Box::new(WearProcess::new(*wear, random)))),
+        DeliveryLoss::Wear(wear) => Some(LossBehind::Wear(Box::new(WearProcess::new(**wear, random)))),
     }
 }
 

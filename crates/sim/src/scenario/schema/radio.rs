@@ -113,7 +113,7 @@ pub(super) fn delivery_loss(view: &View<'_>) -> DeliveryLoss {
             let inner = View::new(view.cx, view.path_of("delivery_loss"), value.place, Some(table));
             let wear = survey::wear(&inner);
             inner.finish();
-            Ok(wear.map(DeliveryLoss::Wear).unwrap_or_default())
+            Ok(wear.map(|wear| DeliveryLoss::Wear(Box::new(wear))).unwrap_or_default())
         }
         _ => plain_link::loss(view, "delivery_loss", value).map(|loss| match loss {
             Loss::None => DeliveryLoss::None,
