@@ -115,6 +115,8 @@ pub struct Path {
     total: u64,
     mark: Option<Mark>,
     excess: Excess,
+    /// The last measurement found as much as it may in one.
+    is_cut: bool,
 }
 
 impl Path {
@@ -139,6 +141,7 @@ impl Path {
             total: 0,
             mark: None,
             excess: Excess::new(),
+            is_cut: true,
         }
     }
 
@@ -175,6 +178,18 @@ impl Path {
     /// Whether its rate is known, and not only bounded from below.
     pub fn is_measured(&self) -> bool {
         self.phase != Phase::Startup
+    }
+    /// Whether another train of frames would tell more of the rate; it begins now.
+    pub fn begin_train(&mut self) -> bool {
+        let is_wanted = self.phase == Phase::Startup && self.is_cut;
+        if is_wanted {
+            self.mark = None;
+        }
+        is_wanted
+    }
+    /// Whether the rate is known or has been sounded.
+    pub const fn is_sounded(&self) -> bool {
+        self.rate > 0
     }
     /// The shortest round trip of late \[ns\]; before any, a tenth of a second.
     fn rtt_least_ns(&self) -> u64 {
@@ -397,6 +412,7 @@ impl Path {
         } else {
             // What came slowly because little was sent tells nothing.
             let found = sample.min(most);
+            self.is_cut = found == most;
             if found > self.rate() {
                 self.rate = found;
             }
