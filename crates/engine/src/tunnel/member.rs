@@ -195,7 +195,7 @@ impl MemberEnd {
     pub fn on_train(&mut self, now: Instant) -> bool {
         self.trains -= 1;
         self.train_at = now.saturating_add(self.patience());
-        let is_wanted = self.path.begin_train();
+        let is_wanted = self.path.begin_train(self.ledger.next());
         if !is_wanted {
             self.trains = 0;
         }

@@ -117,6 +117,8 @@ pub struct Path {
     excess: Excess,
     /// The last measurement found as much as it may in one.
     is_cut: bool,
+    /// Frames before this one were not sent to measure.
+    train: Option<SeqNum>,
 }
 
 impl Path {
@@ -142,6 +144,7 @@ impl Path {
             mark: None,
             excess: Excess::new(),
             is_cut: true,
+            train: None,
         }
     }
 
@@ -179,11 +182,12 @@ impl Path {
     pub fn is_measured(&self) -> bool {
         self.phase != Phase::Startup
     }
-    /// Whether another train of frames would tell more of the rate; it begins now.
-    pub fn begin_train(&mut self) -> bool {
+    /// Whether another train of frames would tell more of the rate; it begins now with the frame `first`.
+    pub fn begin_train(&mut self, first: SeqNum) -> bool {
         let is_wanted = self.phase == Phase::Startup && self.is_cut;
         if is_wanted {
             self.mark = None;
+            self.train = Some(first);
         }
         is_wanted
     }
@@ -371,6 +375,10 @@ impl Path {
     /// A rate, if enough has come since the last.
     fn measure(&mut self, now: Instant, arrival: &Arrival) {
         let Arrival { number, received_us, sent_at, total, lost, idles, .. } = *arrival;
+        if self.train.is_some_and(|train| number.is_before(train)) {
+            return;
+        }
+        self.train = None;
         let mark = Mark { number, received_us, sent_at, total, lost, idles };
         let Some(last) = self.mark else {
             self.mark = Some(mark);
