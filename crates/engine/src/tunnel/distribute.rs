@@ -27,6 +27,9 @@ const QUEUE_TARGETS: u64 = 6;
 const QUEUE_BYTES_MIN: u64 = 64 * TYPICAL;
 /// Packets that are remembered for copies.
 const EXPOSED_MAX: usize = 512;
+/// A member that carries less than this part of what the widest does is spared: it adds little, and the shortest round trip of
+/// a flow that has seen it makes its TCP leave slow start too early (HyStart).
+const THIN: u64 = 10;
 /// A tier further up is worth so much more delay \[us\].
 const TIER_US: i64 = 50_000;
 
@@ -44,7 +47,10 @@ type Candidates = ArrayVec<Candidate, MEMBERS_MAX>;
 impl<P: Share> Sender<P> {
     /// The members that can be given packets, the earliest first.
     fn candidates(&self, now: Instant, bytes: u64) -> Candidates {
-        let works = |end: &&MemberEnd| end.is_active() && end.has_room(now);
+        let active = self.members.iter().filter(|end| end.is_active() && end.path.is_sounded());
+        let widest = active.map(|end| end.path.rate()).max().unwrap_or(0);
+        let is_thin = |end: &MemberEnd| end.path.is_sounded() && end.path.rate() * THIN < widest;
+        let works = |end: &&MemberEnd| end.is_active() && end.has_room(now) && !is_thin(end);
         let has_main = self.members.iter().any(|end| end.is_active() && !end.config.is_backup);
         let mut candidates = Candidates::new();
         for (index, end) in self.members.iter().enumerate() {

@@ -41,6 +41,8 @@ const PROBE_LAST: Duration = Duration::from_millis(250);
 const KEEPALIVE: Duration = Duration::from_secs(10);
 /// A member that could take no frame gets none for so long.
 const REFUSED: Duration = Duration::from_millis(2);
+/// Trains that sound the rate of a new member: each finds four times as much as the one before at most.
+const TRAINS: u8 = 4;
 /// A member that was silent for so long is measured from the beginning.
 const FORGOTTEN: Duration = Duration::from_secs(60);
 /// Tolerance for disorder counts for so long.
@@ -80,6 +82,9 @@ pub struct MemberEnd {
     probe_at: Instant,
     probe_gap: Duration,
     blocked_until: Instant,
+    /// Trains of frames that sound its rate, and when the next leaves.
+    trains: u8,
+    train_at: Instant,
     /// Minus how late frames came that were held to be lost \[ns\].
     tolerance: Least,
     /// What is counted.
@@ -106,6 +111,8 @@ impl MemberEnd {
             probe_at: now,
             probe_gap: PROBE_FIRST,
             blocked_until: Instant::ZERO,
+            trains: 0,
+            train_at: now,
             tolerance: Least::new(TOLERANCE_SPAN),
             counted: MemberStatus { member: id, ..MemberStatus::default() },
         }
@@ -180,6 +187,21 @@ impl MemberEnd {
         }
     }
 
+    /// When the next train that sounds its rate is due.
+    pub fn train_at(&self) -> Option<Instant> {
+        (self.trains > 0 && self.is_active()).then_some(self.train_at)
+    }
+    /// That train is due; says whether it is to leave.
+    pub fn on_train(&mut self, now: Instant) -> bool {
+        self.trains -= 1;
+        self.train_at = now.saturating_add(self.patience());
+        let is_wanted = self.path.begin_train(self.ledger.next());
+        if !is_wanted {
+            self.trains = 0;
+        }
+        is_wanted
+    }
+
     /// A question goes out. Says whether it must be suspected now.
     pub fn on_question(&mut self, now: Instant) -> bool {
         self.asked_at = now;
@@ -217,6 +239,10 @@ impl MemberEnd {
         if matches!(self.state, MemberState::Probing | MemberState::Suspected) {
             if now.saturating_since(self.heard_at) > FORGOTTEN {
                 self.path = Path::new(self.config.rate_cap.map(BitRate::as_bps));
+            }
+            if !self.path.is_sounded() {
+                self.trains = TRAINS;
+                self.train_at = now;
             }
             self.state = MemberState::Active;
             self.path.resume(now);

@@ -213,6 +213,7 @@ impl<P: Share> Tunnel<P> {
         let Sender { counts, outputs, .. } = &mut self.sender;
         self.receiver.order.on_timeout(now, counts, |ordered| hand_up(outputs, ordered));
         self.sender.ask_due(now);
+        self.sender.sound_due(now);
         if self.receiver.feedback_at().is_some_and(|at| at <= now) {
             self.send_feedback(now);
         }

@@ -115,6 +115,10 @@ pub struct Path {
     total: u64,
     mark: Option<Mark>,
     excess: Excess,
+    /// The last measurement found as much as it may in one.
+    is_cut: bool,
+    /// Frames before this one were not sent to measure.
+    train: Option<SeqNum>,
 }
 
 impl Path {
@@ -139,6 +143,8 @@ impl Path {
             total: 0,
             mark: None,
             excess: Excess::new(),
+            is_cut: true,
+            train: None,
         }
     }
 
@@ -175,6 +181,19 @@ impl Path {
     /// Whether its rate is known, and not only bounded from below.
     pub fn is_measured(&self) -> bool {
         self.phase != Phase::Startup
+    }
+    /// Whether another train of frames would tell more of the rate; it begins now with the frame `first`.
+    pub fn begin_train(&mut self, first: SeqNum) -> bool {
+        let is_wanted = self.phase == Phase::Startup && self.is_cut;
+        if is_wanted {
+            self.mark = None;
+            self.train = Some(first);
+        }
+        is_wanted
+    }
+    /// Whether the rate is known or has been sounded.
+    pub const fn is_sounded(&self) -> bool {
+        self.rate > 0
     }
     /// The shortest round trip of late \[ns\]; before any, a tenth of a second.
     fn rtt_least_ns(&self) -> u64 {
@@ -356,6 +375,10 @@ impl Path {
     /// A rate, if enough has come since the last.
     fn measure(&mut self, now: Instant, arrival: &Arrival) {
         let Arrival { number, received_us, sent_at, total, lost, idles, .. } = *arrival;
+        if self.train.is_some_and(|train| number.is_before(train)) {
+            return;
+        }
+        self.train = None;
         let mark = Mark { number, received_us, sent_at, total, lost, idles };
         let Some(last) = self.mark else {
             self.mark = Some(mark);
@@ -397,6 +420,7 @@ impl Path {
         } else {
             // What came slowly because little was sent tells nothing.
             let found = sample.min(most);
+            self.is_cut = found == most;
             if found > self.rate() {
                 self.rate = found;
             }

@@ -18,6 +18,10 @@ use std::collections::VecDeque;
 
 /// The first number on each member.
 const FIRST: SeqNum = SeqNum(1);
+/// A train that sounds a rate: so many frames, which the shortest queues hold.
+const TRAIN_FRAMES: usize = 16;
+/// Each so long on the wire \[byte\]: what every path carries (RFC 9000, section 14).
+const TRAIN_BYTES: u64 = 1_200;
 /// A host that is woken for each frame at a high rate does nothing else: what is due within this waits for it.
 const COALESCE: Duration = Duration::from_micros(200);
 
@@ -219,10 +223,25 @@ impl<P: Share> Sender<P> {
         self.outputs.push_back(Output::Transmit { member: end.id, frame, mark });
     }
 
+    /// Sends the trains of frames that are due: how far apart they come tells what the member carries, before anything
+    /// depends on it.
+    pub fn sound_due(&mut self, now: Instant) {
+        for index in 0..self.members.len() {
+            let end = &mut self.members[index];
+            if end.train_at().is_some_and(|at| at <= now) && end.on_train(now) {
+                let around = end.on_wire(Frame::<P>::Probe(Probe::default()).len());
+                let padding = TRAIN_BYTES.saturating_sub(around) as u16;
+                for _ in 0..TRAIN_FRAMES {
+                    self.ask(now, index, padding);
+                }
+            }
+        }
+    }
+
     /// Asks the far end on a member.
-    fn ask(&mut self, now: Instant, index: usize) {
+    fn ask(&mut self, now: Instant, index: usize, padding: u16) {
         let end = &mut self.members[index];
-        let probe = Probe { epoch: self.config.epoch, ..Probe::default() };
+        let probe = Probe { epoch: self.config.epoch, padding, ..Probe::default() };
         let frame: Frame<P> = Frame::Probe(probe);
         let bytes = end.on_wire(frame.len());
         let due_us = end.path.on_sent(now, bytes);
@@ -255,7 +274,7 @@ impl<P: Share> Sender<P> {
                 self.suspect(now, index);
                 self.members[index].on_question(now);
             }
-            self.ask(now, index);
+            self.ask(now, index, 0);
         }
     }
 
@@ -288,6 +307,7 @@ impl<P: Share> Sender<P> {
     pub fn wake(&self, now: Instant) -> Option<Wake> {
         let pace = self.pace_at.map(|at| Wake { at: at.max(now.saturating_add(COALESCE)), why: "tunnel.pace" });
         let questions = self.members.iter().filter_map(MemberEnd::question_at);
-        questions.map(|(at, why)| Wake { at, why }).chain(pace).min_by_key(|wake| wake.at)
+        let trains = self.members.iter().filter_map(MemberEnd::train_at).map(|at| (at, "tunnel.train"));
+        questions.chain(trains).map(|(at, why)| Wake { at, why }).chain(pace).min_by_key(|wake| wake.at)
     }
 }

@@ -2,12 +2,14 @@
 
 use super::frame::{RUNS_MAX, Report, Run};
 use crate::trunk::Member;
-use airbraid_units::{Instant, SeqNum};
+use airbraid_units::{Duration, Instant, SeqNum};
 use arrayvec::ArrayVec;
 
-/// What has come is reported so often. Feedback is lost like anything else: at 10 % each, one frame in 10^8 is then sent again for
-/// nothing.
+/// What has come is reported for so many steps of time. Feedback is lost like anything else, and overtaken by what took a
+/// faster member.
 const REPEATS: usize = 8;
+/// A step \[ms\]: 400 ms in all, more than paths differ by.
+const STEP: Duration = Duration::from_millis(50);
 
 /// A run of numbers that came.
 #[derive(Clone, Copy, Debug)]
@@ -22,8 +24,10 @@ pub struct Tally {
     /// The newest last.
     runs: ArrayVec<Came, RUNS_MAX>,
     newest_at: Instant,
-    /// The newest number at each of the last feedback frames, the oldest first.
+    /// The newest number at the end of each of the last steps, the oldest first, and the last step.
     reported: ArrayVec<SeqNum, REPEATS>,
+    floor: Option<SeqNum>,
+    step_at: Instant,
     /// Whether something is missing that was not when feedback went out last.
     pub has_new_hole: bool,
 }
@@ -102,9 +106,15 @@ impl Tally {
     /// What to say now, and that it was said.
     pub fn report(&mut self, now: Instant, member: Member) -> Option<Report> {
         let newest = self.runs.last()?.last;
-        // Everything above what was the newest so many reports ago.
-        let floor = if self.reported.is_full() { self.reported.remove(0) } else { self.runs[0].first.prev() };
-        self.reported.push(newest);
+        // Everything above what was the newest so many steps ago.
+        if now >= self.step_at {
+            self.step_at = now.saturating_add(STEP);
+            if self.reported.is_full() {
+                self.floor = Some(self.reported.remove(0));
+            }
+            self.reported.push(newest);
+        }
+        let floor = self.floor.unwrap_or(self.runs[0].first.prev());
         self.has_new_hole = false;
         let mut report = Report { member, newest, ..Report::default() };
         let mut above: Option<SeqNum> = None;
@@ -177,8 +187,9 @@ mod tests {
     fn what_was_said_often_enough_is_left_out() {
         let mut tally = Tally::default();
         for number in 0..100 {
-            tally.on_number(Instant::ZERO, SeqNum(number));
-            let report = tally.report(Instant::ZERO, Member(0)).unwrap();
+            let now = Instant::ZERO + STEP * u64::from(number);
+            tally.on_number(now, SeqNum(number));
+            let report = tally.report(now, Member(0)).unwrap();
             assert!(report.runs[0].len <= 9, "{report:?}");
         }
     }
