@@ -68,5 +68,5 @@ EOF
 done
 mkdir -p "$out"
 file=$out/airbraid_${version}_$architecture.deb
-dpkg-deb --root-owner-group --build "$tree" "$file" >/dev/null
+dpkg-deb --root-owner-group -Zgzip --build "$tree" "$file" >/dev/null
 echo "$file"

@@ -214,11 +214,13 @@ impl Drop for Net {
             let _ = child.kill();
             let _ = child.wait();
         }
+        let own = format!("{}-", self.name);
+        for left in airbraid_live::daemon::names().into_iter().filter(|name| name.starts_with(&own)) {
+            let _ = airbraid(&["down", &left]);
+        }
         for namespace in &self.namespaces {
             let _ = Command::new("ip").args(["netns", "delete", namespace]).output();
             let _ = std::fs::remove_dir_all(Path::new("/etc/netns").join(namespace));
-            let host = namespace.rsplit('-').next().unwrap();
-            let _ = airbraid(&["down", &self.daemon(host)]);
         }
         let _ = std::fs::remove_dir_all(&self.folder);
     }
