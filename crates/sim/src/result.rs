@@ -285,11 +285,14 @@ pub struct MacResult {
     pub void_grants: u64,
     /// Share of the time in which this radio transmitted.
     pub airtime: f64,
-    /// Mean SNR of the frames that came without an error; null unless `[record] snr` asks for it.
+    /// Mean SNR of the frames that came without an error; absent unless `[record] snr` asks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub snr_mean_db: Option<f64>,
     /// Its standard deviation.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub snr_std_db: Option<f64>,
-    /// Values by interval.
+    /// Values by interval; absent where there are none.
+    #[serde(skip_serializing_if = "MacSeries::is_empty")]
     pub series: MacSeries,
 }
 
@@ -299,8 +302,14 @@ pub struct MacSeries {
     /// The interval.
     pub interval_s: f64,
     /// Mean SNR of the frames of each that came without an error.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub snr_db: Vec<f64>,
+}
+
+impl MacSeries {
+    /// Whether nothing was sampled.
+    fn is_empty(&self) -> bool {
+        self.snr_db.is_empty()
+    }
 }
 
 /// What chose among the members of one trunk end.
