@@ -142,7 +142,7 @@ impl<P: Share> Sender<P> {
         }
         // It knows neither us nor how far it is to it: without a question nothing could go on before the next idle one.
         for index in 0..self.members.len() {
-            self.ask(now, index);
+            self.ask(now, index, 0);
         }
     }
 
