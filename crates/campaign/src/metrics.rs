@@ -58,6 +58,9 @@ fn flow(flow: &FlowResult, out: &mut Vec<(String, f64)>) {
     put("retransmits_most", flow.retransmits_most as f64);
     put("out_of_order", flow.out_of_order as f64);
     put("idle_longest_s", flow.idle_longest_s);
+    put("gap_longest_s", flow.gap_longest_s);
+    put("reordered", flow.reordered as f64);
+    put("reordering_extent", flow.reordering_extent as f64);
     if let Some(share) = flow.on_time {
         put("on_time", share);
     }

@@ -46,7 +46,7 @@ const fn count(name: &'static str) -> Metric {
 }
 
 /// Metrics of a flow: `flow.NAME.METRIC`.
-pub const FLOW: [Metric; 19] = [
+pub const FLOW: [Metric; 22] = [
     metric("goodput", "goodput_bps", Unit::BitPerSecond),
     metric("ip_throughput", "ip_throughput_bps", Unit::BitPerSecond),
     metric("delivered", "delivered_bytes", Unit::Byte),
@@ -60,6 +60,9 @@ pub const FLOW: [Metric; 19] = [
     metric("idle_longest", "idle_longest_s", Unit::Second),
     metric("completion", "completion_s", Unit::Second),
     metric("on_time", "on_time", Unit::Share),
+    metric("gap_longest", "gap_longest_s", Unit::Second),
+    count("reordered"),
+    count("reordering_extent"),
     metric("delay_min", "delay_min_s", Unit::Second),
     metric("delay_mean", "delay_mean_s", Unit::Second),
     metric("delay_std", "delay_std_s", Unit::Second),

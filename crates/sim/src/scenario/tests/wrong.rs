@@ -136,7 +136,7 @@ fn a_sweep_over_a_key_that_does_not_exist_is_told_at_the_sweep() {
     tells(
         &text,
         "t.toml:28:1: unknown key `distributer` in `trunk.air.policy` at `\"trunk.air.policy.distributer\"`: did you mean \
-         `distributor`? allowed: distributor, jkm, member_queue, queue, resequencer, srr",
+         `distributor`? allowed: distributor, jkm, member_queue, queue, resequencer, srr, tunnel",
     );
     tells(
         &format!("{BASE}[sweep]\n\"trunk.iar.header\" = [\"4 byte\"]\n"),
@@ -163,7 +163,7 @@ fn an_expectation_must_be_of_something_that_there_is() {
         expect("\"flow.f.godput\" = { min = \"1 Mbit/s\" }"),
         "t.toml:30:1: `godput` is no metric here at `\"flow.f.godput\"`: did you mean `goodput`? allowed: goodput, \
          ip_throughput, delivered, sent_packets, received_packets, retransmits, timeouts, rtt_mean, retransmits_most, out_of_order, \
-         idle_longest, completion, on_time, delay_min, delay_mean, delay_std, delay_p50, delay_p99, delay_max"
+         idle_longest, completion, on_time, gap_longest, reordered, reordering_extent, delay_min, delay_mean, delay_std, delay_p50, delay_p99, delay_max"
     );
     assert_eq!(
         expect("\"flow.g.goodput\" = { min = \"1 Mbit/s\" }"),
