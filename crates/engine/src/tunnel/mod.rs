@@ -180,7 +180,7 @@ impl<P: Share> Tunnel<P> {
             return;
         };
         let end = &mut self.sender.members[index];
-        end.counted.received_bytes = end.counted.received_bytes + length;
+        end.counted.received_bytes += length;
         end.check_quota();
         match frame {
             Frame::Feedback(feedback) => self.sender.on_feedback(now, &feedback),

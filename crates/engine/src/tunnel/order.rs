@@ -268,8 +268,7 @@ impl<P> Order<P> {
         let hold = self.hold_time();
         let due: Vec<u16> = self.waiting.iter().copied().collect();
         for bucket in due {
-            loop {
-                let Some(flow) = &self.flows[usize::from(bucket)] else { break };
+            while let Some(flow) = &self.flows[usize::from(bucket)] {
                 if flow.held.is_empty() || flow.since.saturating_add(hold) > now {
                     break;
                 }

@@ -140,10 +140,6 @@ impl<P: Share> Sender<P> {
             self.lose_all(now, index);
             self.members[index].begin(now);
         }
-        // It knows neither us nor how far it is to it: without a question nothing could go on before the next idle one.
-        for index in 0..self.members.len() {
-            self.ask(now, index, 0);
-        }
     }
 
     pub(super) fn drop(&mut self, packet: P, reason: DropReason) {
@@ -217,8 +213,8 @@ impl<P: Share> Sender<P> {
         end.sent_at = now;
         end.counted.sent += 1;
         let kind = if is_first { &mut end.counted.data_bytes } else { &mut end.counted.repeated_bytes };
-        *kind = *kind + Bytes::new(bytes);
-        end.counted.sent_bytes = end.counted.sent_bytes + Bytes::new(bytes);
+        *kind += Bytes::new(bytes);
+        end.counted.sent_bytes += Bytes::new(bytes);
         end.check_quota();
         self.outputs.push_back(Output::Transmit { member: end.id, frame, mark });
     }
@@ -254,8 +250,8 @@ impl<P: Share> Sender<P> {
     pub(super) fn send_control(&mut self, index: usize, frame: Frame<P>) {
         let end = &mut self.members[index];
         let bytes = Bytes::new(end.on_wire(frame.len()));
-        end.counted.control_bytes = end.counted.control_bytes + bytes;
-        end.counted.sent_bytes = end.counted.sent_bytes + bytes;
+        end.counted.control_bytes += bytes;
+        end.counted.sent_bytes += bytes;
         self.outputs.push_back(Output::Transmit { member: end.id, frame, mark: false });
     }
 
