@@ -47,6 +47,9 @@ fn flow(flow: &FlowResult, out: &mut Vec<(String, f64)>) {
     put("received_packets", flow.received_packets as f64);
     put("retransmits", flow.retransmits as f64);
     put("timeouts", flow.timeouts as f64);
+    put("gap_longest_s", flow.gap_longest_s);
+    put("reordered", flow.reordered as f64);
+    put("reordering_extent", flow.reordering_extent as f64);
     if let Some(share) = flow.on_time {
         put("on_time", share);
     }

@@ -198,8 +198,8 @@ fn a_peer_that_begins_a_new_life_is_understood() {
         world.run(ms(5));
     }
     world.run(ms(500));
-    for from in 0..2 {
-        let came = world.delivered[from].len() - before[from];
+    for (from, before) in before.into_iter().enumerate() {
+        let came = world.delivered[from].len() - before;
         assert!(came >= 280, "{came} of 300 from {from} came in the new life");
     }
 }

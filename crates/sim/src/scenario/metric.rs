@@ -44,7 +44,7 @@ const fn count(name: &'static str) -> Metric {
 }
 
 /// Metrics of a flow: `flow.NAME.METRIC`.
-pub const FLOW: [Metric; 15] = [
+pub const FLOW: [Metric; 18] = [
     metric("goodput", "goodput_bps", Unit::BitPerSecond),
     metric("ip_throughput", "ip_throughput_bps", Unit::BitPerSecond),
     metric("delivered", "delivered_bytes", Unit::Byte),
@@ -54,6 +54,9 @@ pub const FLOW: [Metric; 15] = [
     count("timeouts"),
     metric("completion", "completion_s", Unit::Second),
     metric("on_time", "on_time", Unit::Share),
+    metric("gap_longest", "gap_longest_s", Unit::Second),
+    count("reordered"),
+    count("reordering_extent"),
     metric("delay_min", "delay_min_s", Unit::Second),
     metric("delay_mean", "delay_mean_s", Unit::Second),
     metric("delay_std", "delay_std_s", Unit::Second),
