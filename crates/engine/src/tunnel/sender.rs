@@ -140,10 +140,6 @@ impl<P: Share> Sender<P> {
             self.lose_all(now, index);
             self.members[index].begin(now);
         }
-        // It knows neither us nor how far it is to it: without a question nothing could go on before the next idle one.
-        for index in 0..self.members.len() {
-            self.ask(now, index, 0);
-        }
     }
 
     pub(super) fn drop(&mut self, packet: P, reason: DropReason) {

@@ -52,10 +52,10 @@ impl Question {
     pub fn parse(line: &str) -> Option<Self> {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         match (word, rest.split_once(' ')) {
-            ("status", None) => Some(Self::Status),
-            ("reload", None) => Some(Self::Reload),
-            ("down", None) => Some(Self::Down),
-            ("metrics", None) => Some(Self::Metrics),
+            ("status", None) if rest.is_empty() => Some(Self::Status),
+            ("reload", None) if rest.is_empty() => Some(Self::Reload),
+            ("down", None) if rest.is_empty() => Some(Self::Down),
+            ("metrics", None) if rest.is_empty() => Some(Self::Metrics),
             ("link", Some(("on", name))) => Some(Self::Link(name.to_owned(), true)),
             ("link", Some(("off", name))) => Some(Self::Link(name.to_owned(), false)),
             _ => None,
