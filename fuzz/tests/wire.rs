@@ -63,7 +63,7 @@ fn any_beacon() {
 #[test]
 fn any_tunnel_frame() {
     bolero::check!().with_type::<(u8, Vec<u8>)>().for_each(|(kind, bytes)| {
-        let bytes = [&[TUNNEL_VERSION << 4 | kind % 5], &bytes[..]].concat();
+        let bytes = [&[(TUNNEL_VERSION << 4) | (kind % 5)], &bytes[..]].concat();
         let mut again = Vec::new();
         match parse_tunnel(&bytes) {
             Ok(TunnelFrame::Data(header, rest)) => {
