@@ -184,7 +184,7 @@ mod tests {
     fn it_asks_keeps_one_packet_and_sends_it_with_the_answer() {
         let mut arp = Arp::new(ME);
         let ask = Output::Message { to: None, message: request(ME, B) };
-        assert_eq!(tell(&mut arp, Input::Send { to: B, packet: 1 }), [ask.clone()]);
+        assert_eq!(tell(&mut arp, Input::Send { to: B, packet: 1 }), std::slice::from_ref(&ask));
         assert_eq!(tell(&mut arp, Input::Send { to: B, packet: 2 }), [Output::Drop(1), ask]);
         let reply = Message { operation: Operation::Reply, sender: B, target: ME };
         assert_eq!(tell(&mut arp, Input::Heard(reply)), [Output::Send { to: B, packet: 2 }]);
