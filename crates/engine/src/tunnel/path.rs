@@ -396,7 +396,8 @@ impl Path {
         }
         self.mark = Some(mark);
         // What was lost took its time on the link like the rest, unless the link's queue is full: then it was never there.
-        let missing = if self.queue() > self.queue_high() { lost - last.lost } else { 0 };
+        // A frame that was taken for lost and came after all is taken off the count: then nothing is missing.
+        let missing = if self.queue() > self.queue_high() { lost.saturating_sub(last.lost) } else { 0 };
         let bytes = (total - last.total).saturating_sub(missing);
         let sample = bytes * 8_000_000 / u64::from(span_us.max(1));
         let sent_us = sent_at.saturating_since(last.sent_at).as_micros();
