@@ -28,9 +28,9 @@ def found(row):
         return "-"
     if isinstance(mean, list):
         return ", ".join(number(x) for x in mean)
-    if not ours["ci99"]:
-        return number(mean)
-    return f"{number(mean)} ± {(ours['ci99'][1] - ours['ci99'][0]) / 2:.2g}"
+    half = (ours["ci99"][1] - ours["ci99"][0]) / 2 if ours["ci99"] else 0
+    # Equal runs differ by the rounding of their sum.
+    return f"{number(mean)} ± {half:.2g}" if half > 1e-9 * abs(mean) else number(mean)
 
 
 def deviation(row):

@@ -78,7 +78,8 @@ pub fn ours(ours: &Ours) -> String {
     let one = |s: &crate::statistics::Summary| {
         let Some(mean) = s.mean else { return "none".to_owned() };
         match s.half_width() {
-            Some(half) if half > 0.0 => format!("{} \u{b1} {}", short(mean), two(half)),
+            // Equal runs differ by the rounding of their sum.
+            Some(half) if half > 1e-9 * mean.abs() => format!("{} \u{b1} {}", short(mean), two(half)),
             _ => short(mean),
         }
     };
@@ -104,6 +105,9 @@ pub fn deviation(row: &Row) -> String {
         return format!("{}{}", if mean < 0.0 { "" } else { "+" }, short(mean));
     }
     let share = (mean - paper) / paper.abs() * 100.0;
+    if share.abs() < 0.05 {
+        return "0.0 %".to_owned();
+    }
     if share.abs() >= 1000.0 { format!("\u{d7} {}", short(mean / paper)) } else { format!("{share:+.1} %") }
 }
 
