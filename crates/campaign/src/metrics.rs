@@ -37,7 +37,7 @@ pub fn of(run: &RunResult) -> Vec<(String, f64)> {
         ("dropped", packets.dropped),
         ("in_flight", packets.in_flight),
     ];
-    out.extend(counts.map(|(name, n)| (format!("packets.{name}"), n as f64)));
+    put_counts("packets", counts, &mut out);
     if let Some(routing) = &run.routing {
         self::routing(routing, &mut out);
     }
@@ -89,7 +89,7 @@ fn slots(slots: &SlotsResult, out: &mut Vec<(String, f64)>) {
         ("returned", slots.returned),
         ("missed_slots", slots.missed_slots),
     ];
-    out.extend(counts.map(|(name, n)| (format!("slots.{}.{name}", slots.name), n as f64)));
+    put_counts(&format!("slots.{}", slots.name), counts, out);
     out.extend(slots.switch_mean_s.map(|seconds| (format!("slots.{}.switch_mean_s", slots.name), seconds)));
     for point in &slots.access_points {
         let path = format!("slots.{}.{}.{}", slots.name, point.node, point.radio);
@@ -99,7 +99,7 @@ fn slots(slots: &SlotsResult, out: &mut Vec<(String, f64)>) {
             ("returned", point.returned),
             ("buffer_drops", point.buffer_drops),
         ];
-        out.extend(counts.map(|(name, n)| (format!("{path}.{name}"), n as f64)));
+        put_counts(&path, counts, out);
     }
 }
 
@@ -115,7 +115,7 @@ fn routing(routing: &RoutingResult, out: &mut Vec<(String, f64)>) {
         ("messages_lost", routing.messages_lost),
         ("loops", routing.loops),
     ];
-    out.extend(counts.map(|(name, n)| (format!("routing.{name}"), n as f64)));
+    put_counts("routing", counts, out);
 }
 
 fn total(total: &TotalResult, out: &mut Vec<(String, f64)>) {
@@ -138,6 +138,10 @@ fn total(total: &TotalResult, out: &mut Vec<(String, f64)>) {
 /// A name and how often.
 type Count = (&'static str, u64);
 
+fn put_counts(path: &str, counts: impl IntoIterator<Item = Count>, out: &mut Vec<(String, f64)>) {
+    out.extend(counts.into_iter().map(|(name, n)| (format!("{path}.{name}"), n as f64)));
+}
+
 /// Sums of `counts` over all members of each group, under the group's path, in the order of their first members.
 fn sums<T, const N: usize>(
     all: &[T],
@@ -152,14 +156,14 @@ fn sums<T, const N: usize>(
         }
         let group = (i..all.len()).filter(|&k| paths[k] == *path).map(|k| counts(&all[k]));
         let sums = group.reduce(|a, b| std::array::from_fn(|k| (a[k].0, a[k].1 + b[k].1)));
-        out.extend(sums.into_iter().flatten().map(|(name, n)| (format!("{path}.{name}"), n as f64)));
+        put_counts(path, sums.into_iter().flatten(), out);
     }
 }
 
 /// What each direction has alone, under its sender's name.
 fn direction(trunk: &TrunkResult, out: &mut Vec<(String, f64)>) {
     let path = format!("trunk.{}.{}", trunk.name, trunk.from);
-    out.extend(counts(trunk).map(|(name, n)| (format!("{path}.{name}"), n as f64)));
+    put_counts(&path, counts(trunk), out);
     out.push((format!("{path}.blocked_s"), trunk.blocked_s));
     out.push((format!("{path}.blocked_longest_s"), trunk.blocked_longest_s));
     out.push((format!("{path}.resequencing_delay_mean_s"), trunk.resequencing_delay_mean_s));

@@ -162,25 +162,29 @@ fn an_empty_file_and_two_at_a_time_are_fine() {
     assert_eq!(two.len().unwrap(), 2);
 }
 
-/// In the child: puts one result after another and says each when it is kept, until it is killed.
-#[test]
-#[ignore = "the child of the next test"]
-fn writes_until_it_is_killed() {
-    let Some(dir) = std::env::var_os("AIRBRAID_TEST_STORE") else { return };
-    let (mut store, _) = Store::open(std::path::Path::new(&dir), Build::named("one")).unwrap();
+/// Where the child of [`a_kill_loses_nothing_that_was_kept`] writes.
+const CHILD_STORE: &str = "AIRBRAID_TEST_STORE";
+
+/// Puts one result after another and says each when it is kept, until it is killed.
+fn write_until_killed(dir: &std::path::Path) {
+    let (mut store, _) = Store::open(dir, Build::named("one")).unwrap();
     for seed in 0.. {
         store.put(&[(key(seed), facts(seed))]).unwrap();
         println!("kept {seed}");
     }
 }
 
+/// Runs itself as a process that can be killed.
 #[test]
 fn a_kill_loses_nothing_that_was_kept() {
+    if let Some(dir) = std::env::var_os(CHILD_STORE) {
+        return write_until_killed(std::path::Path::new(&dir));
+    }
     for round in 0..3 {
         let dir = Empty::new(&format!("kill-{round}"));
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--ignored", "--exact", "store::writes_until_it_is_killed", "--nocapture"])
-            .env("AIRBRAID_TEST_STORE", dir.path())
+            .args(["--exact", "store::a_kill_loses_nothing_that_was_kept", "--nocapture"])
+            .env(CHILD_STORE, dir.path())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();

@@ -8,6 +8,8 @@ use std::collections::BTreeSet;
 
 /// Channels of 802.11b and g are 5 MHz apart and 20 to 22 MHz wide.
 const OVERLAP_CHANNELS: u32 = 5;
+/// The last channel of 802.11b (in Japan) and, as this simulator counts, of 802.11g.
+const LAST_CHANNEL: u32 = 14;
 /// Beyond this many nodes the pairs are not looked through.
 const NODES_MAX: usize = 512;
 
@@ -34,6 +36,13 @@ pub(crate) fn of(spec: &Spec) -> Vec<String> {
 fn overlaps(spec: &Spec, warnings: &mut Vec<String>) {
     let channels: BTreeSet<u32> = spec.nodes.iter().flat_map(|n| &n.radios).filter_map(in_2_4_ghz).collect();
     let channels: Vec<u32> = channels.into_iter().collect();
+    let unknown: Vec<String> = channels.iter().filter(|&&c| c > LAST_CHANNEL).map(u32::to_string).collect();
+    if !unknown.is_empty() {
+        warnings.push(format!(
+            "802.11b and g end at channel {LAST_CHANNEL}; {} is taken as one more that no other channel disturbs",
+            unknown.join(", ")
+        ));
+    }
     let pairs = channels.windows(2).filter(|w| w[1] - w[0] < OVERLAP_CHANNELS);
     let pairs: Vec<String> = pairs.map(|w| format!("{} and {}", w[0], w[1])).collect();
     if !pairs.is_empty() {

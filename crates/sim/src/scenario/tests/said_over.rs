@@ -148,6 +148,13 @@ fn explain_says_where_each_value_came_from() {
 }
 
 #[test]
+fn explain_warns_of_channels_that_the_standard_does_not_have() {
+    let warns = |text: &str| plan(text).warnings.iter().any(|w| w.starts_with("802.11b and g end at channel 14; 19 is"));
+    assert!(!warns(BASE));
+    assert!(warns(&BASE.replace("radios = [1, 5]", "radios = [1, 19]")));
+}
+
+#[test]
 fn explain_warns_of_flows_without_a_path() {
     let text = BASE.replace("[\"100 m\", \"0 m\"]", "[\"900 m\", \"0 m\"]");
     let link = "[[link]]\nname = \"wan\"\nbetween = [\"a\", \"b\"]\nrate = \"20 Mbit/s\"\n";
