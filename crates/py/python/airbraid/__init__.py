@@ -15,7 +15,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ._core import BUILD, COMMIT, VERSION as __version__
+from ._core import BUILD, COMMIT
+from ._core import VERSION as __version__
 from .campaign import Campaign
 from .errors import (
     AirbraidError,

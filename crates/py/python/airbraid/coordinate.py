@@ -57,7 +57,10 @@ class Coordinator:
         self._widen()
         if self.waiting:
             if isinstance(executor, Executor):
-                self._work(executor, IN_FLIGHT)
+                try:
+                    self._work(executor, IN_FLIGHT)
+                except BrokenExecutor as error:
+                    raise self._stopped(f"the executor broke ({error}); a function that makes one is called again") from error
             elif executor is not None:
                 while self._work_on_made(executor):
                     pass
@@ -158,7 +161,7 @@ class Coordinator:
         return [self.ended.get(), *self._drain()]
 
     def _drain(self) -> list[_Ended]:
-        items = []
+        items: list[_Ended] = []
         while len(items) < BATCH:
             try:
                 items.append(self.ended.get_nowait())
@@ -168,7 +171,8 @@ class Coordinator:
 
     def _keep(self, ended: list[_Ended]) -> None:
         """Writes what came, in one transaction; then says what failed."""
-        good, bad = [], []
+        good: list[tuple[Key, str]] = []
+        bad: list[tuple[Key, BaseException]] = []
         for key, future in ended:
             if self.flying.get(key) is not future:
                 # Of an executor that broke: it was asked for again.
@@ -184,8 +188,17 @@ class Coordinator:
             for key, facts in good:
                 self._count(key, facts)
             self.bar.to(len(self.done))
-        for key, error in bad:
-            self._failed(key, error)
+        broken: BrokenExecutor | None = None
+        for key, failure in bad:
+            if isinstance(failure, BrokenExecutor):
+                # Whose worker it was that died nobody knows: all that it had are asked for again.
+                self.lost[key] = self.lost.get(key, 0) + 1
+                self.waiting.append((key, self.cell_of[key]))
+                broken = failure
+            else:
+                self._failed(key, failure)
+        if broken is not None:
+            raise broken
 
     def _failed(self, key: Key, error: BaseException) -> None:
         cell = self.cell_of[key]
@@ -196,9 +209,6 @@ class Coordinator:
                 if self.lost[key] >= self.tries:
                     raise self._stopped(f"{where} has ended {self.lost[key]} workers: {error}") from error
                 self.waiting.append((key, cell))
-            case BrokenExecutor():
-                self.waiting.append((key, cell))
-                raise error
             case RunError():
                 raise RunError(f"{where} failed: {error}") from error
             case _:

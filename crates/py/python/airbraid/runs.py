@@ -102,16 +102,14 @@ class Runs:
         keys = self.campaign.keys
         lead: dict[str, list[Any]] = {name: [] for name in ("run_id", "scenario_hash", "cell", *keys, "seed")}
         columns: dict[str, list[float | None]] = {}
-        count = 0
-        for cell, seed, facts in self._rows():
+        for before, (cell, seed, facts) in enumerate(self._rows()):
             row = self._lead(cell, seed)
             for name, column in lead.items():
                 column.append(row[name])
             for name, value in facts["metrics"].items():
-                columns.setdefault(name, [None] * count).append(value)
-            count += 1
+                columns.setdefault(name, [None] * before).append(value)
             for name, values in columns.items():
-                if len(values) < count:
+                if len(values) == before:
                     values.append(0.0 if name.startswith("drops.") else None)
         for name, values in columns.items():
             if name.startswith("drops."):

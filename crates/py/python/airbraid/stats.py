@@ -52,9 +52,7 @@ def interval(values: Iterable[float], level: float = 0.95) -> Interval:
     return Interval(mean, std, mean - half, mean + half, n, level)
 
 
-def mean_ci(
-    frame: pl.DataFrame | pd.DataFrame, metric: str, by: str | Sequence[str] = (), level: float = 0.95
-) -> pl.DataFrame:
+def mean_ci(frame: pl.DataFrame | pd.DataFrame, metric: str, by: str | Sequence[str] = (), level: float = 0.95) -> pl.DataFrame:
     """Mean and confidence interval of a column, for each combination of the columns `by`, in their order in `frame`.
 
     Columns: those of `by`, `metric` (its name, which has the unit), `mean`, `std`, `low`, `high`, `n`, `level`; `std`, `low`
@@ -63,7 +61,7 @@ def mean_ci(
     """
     table = as_polars(frame)
     keys = _keys(by)
-    _need(table, [metric, *keys])
+    need(table, [metric, *keys])
     rows = []
     for group in _groups(table, keys):
         found = interval(group[metric].drop_nulls().to_list(), level)
@@ -92,7 +90,7 @@ def paired(
 
     table = as_polars(frame)
     keys = _keys(by)
-    _need(table, [metric, between, on, *keys])
+    need(table, [metric, between, on, *keys])
     if baseline not in table[between].to_list():
         there = table[between].unique(maintain_order=True).to_list()
         raise ArgumentError(f"baseline: no run has {between} = {baseline!r}; there are {there}")
@@ -179,7 +177,8 @@ def _keys(by: str | Sequence[str]) -> list[str]:
     return [by] if isinstance(by, str) else list(by)
 
 
-def _need(table: pl.DataFrame, names: Sequence[str]) -> None:
+def need(table: pl.DataFrame, names: Sequence[str]) -> None:
+    """Raises ArgumentError for a column that is not there."""
     for name in names:
         if name not in table.columns:
             import difflib

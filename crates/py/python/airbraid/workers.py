@@ -143,7 +143,8 @@ def _close(process: subprocess.Popen[bytes]) -> None:
 
 def _ask(process: subprocess.Popen[bytes], call: bytes) -> bytes | None:
     """The answer of a worker; none if it is gone."""
-    assert process.stdin is not None and process.stdout is not None
+    assert process.stdin is not None
+    assert process.stdout is not None
     try:
         _write(process.stdin, call)
     except BrokenPipeError:
