@@ -159,18 +159,23 @@ def test_a_damaged_result_is_computed_again(campaign: nm.Campaign, tmp_path: Pat
     assert_frame_equal(runs.frame(), whole)
 
 
+def _script(script: str) -> subprocess.Popen[str]:
+    """A script that Ctrl-C reaches, even if what runs the tests does not hear it."""
+    command = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n" + script
+    return subprocess.Popen([sys.executable, "-c", command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
 def test_ctrl_c_leaves_a_store_to_go_on_from(root: Path, tmp_path: Path) -> None:
     script = textwrap.dedent(f"""
-        import airbraid as nm, doing, pathlib, sys
-        sys.path.insert(0, {str(Path(__file__).parent)!r})
+        import airbraid as nm
         base = nm.Scenario.load({str(root / "scenarios/examples/three_channels.toml")!r})
         base = base.with_({{"run.duration": "1 s", "run.warm_up": "0 s", "trunk.air.members": ["ch1"]}})
         def told(done, total):
             if done == 20:
                 print("twenty", flush=True)
         nm.Campaign(base, seeds=range(1000)).run(workers=2, store={str(tmp_path)!r}, progress=told)
-    """).replace("import airbraid as nm, doing, pathlib, sys", "import airbraid as nm, sys")
-    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    """)
+    process = _script(script)
     assert process.stdout is not None
     for line in process.stdout:
         if "twenty" in line:
@@ -194,8 +199,9 @@ def test_ctrl_c_leaves_a_store_to_go_on_from(root: Path, tmp_path: Path) -> None
 
 def test_ctrl_c_stops_a_single_run(root: Path) -> None:
     file = root / "scenarios/examples/three_channels.toml"
-    script = f'import airbraid as nm; s = nm.Scenario.load({str(file)!r}).with_({{"run.duration": "100000 s"}}); print(flush=True); s.run(1)'
-    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    long = f'nm.Scenario.load({str(file)!r}).with_({{"run.duration": "100000 s"}})'
+    script = f"import airbraid as nm; s = {long}; print(flush=True); s.run(1)"
+    process = _script(script)
     assert process.stdout is not None
     process.stdout.readline()
     time.sleep(0.3)
@@ -273,7 +279,7 @@ def test_a_failed_run_has_the_words_of_the_command(campaign: nm.Campaign, monkey
     monkeypatch.setattr("airbraid.coordinate.work", fails)
     with (
         ThreadPoolExecutor(1) as threads,
-        pytest.raises(nm.RunError, match="the run with seed 1 in the cell radio.rate = 2 Mbit/s"),
+        pytest.raises(nm.RunError, match=r"seed 1 in the cell radio\.rate = 2 Mbit/s failed: it broke"),
     ):
         campaign.run(threads)
 
@@ -290,7 +296,8 @@ def test_workers_are_an_executor() -> None:
 
 
 def test_workers_go_when_their_coordinator_dies() -> None:
-    script = "import airbraid as nm, os; w = nm.Workers(1); w.submit(len, '').result(); print(w.pids[0], flush=True); os.kill(os.getpid(), 9)"
+    begin = "import airbraid as nm, os; w = nm.Workers(1); w.submit(len, '').result()"
+    script = f"{begin}; print(w.pids[0], flush=True); os.kill(os.getpid(), 9)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     pid = int(done.stdout)
     for _ in range(100):
@@ -303,7 +310,7 @@ def test_workers_go_when_their_coordinator_dies() -> None:
 def test_dask_with_a_worker_killed_in_the_middle(short: nm.Scenario, tmp_path: Path) -> None:
     """The small version of `make python-bench`: four worker processes of a local cluster, one of them killed."""
     distributed = pytest.importorskip("distributed")
-    campaign = nm.Campaign(short, GRID, seeds=range(1, 61))
+    campaign = nm.Campaign(short, GRID, seeds=range(1, 41))
     killed: list[int] = []
     with (
         distributed.LocalCluster(n_workers=4, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
@@ -318,11 +325,11 @@ def test_dask_with_a_worker_killed_in_the_middle(short: nm.Scenario, tmp_path: P
 
         runs = campaign.run(executor, store=tmp_path, progress=told)
     assert len(killed) == 1
-    assert len(runs.frame()) == 120
+    assert len(runs.frame()) == 80
     assert runs.frame()[GOODPUT].null_count() == 0
     assert _begun_after_it_came([executor], tmp_path) == []
     assert_frame_equal(
-        nm.Campaign(short, GRID, seeds=[1, 60]).run(workers=2).frame(), runs.frame().filter(pl.col("seed").is_in([1, 60]))
+        nm.Campaign(short, GRID, seeds=[1, 40]).run(workers=2).frame(), runs.frame().filter(pl.col("seed").is_in([1, 40]))
     )
 
 
@@ -335,7 +342,7 @@ def test_progress_is_a_bar_that_ends_full(campaign: nm.Campaign, capsys: pytest.
 
 
 def test_a_cell_stops_when_its_interval_is_narrow(short: nm.Scenario) -> None:
-    until = nm.stats.Until(GOODPUT, relative=0.01, least=3, step=2)
+    until = nm.stats.Until(GOODPUT, relative=0.05, least=3, step=2)
     campaign = nm.Campaign(short, GRID, seeds=range(1, 40))
     first = campaign.run(workers=2, until=until).frame()
     for rate in GRID["radio.rate"]:

@@ -72,7 +72,7 @@ def test_the_frames_on_the_air_are_those_of_the_timeline(runs: nm.Runs) -> None:
 
 def test_what_cannot_be_drawn_is_said(runs: nm.Runs, tmp_path: Path) -> None:
     table = nm.stats.mean_ci(runs.frame(), GOODPUT, by=runs.campaign.keys)
-    with pytest.raises(nm.ArgumentError, match="no column `radio.rat`: did you mean `radio.rate`"):
+    with pytest.raises(nm.ArgumentError, match=r"no column `radio\.rat`: did you mean `radio\.rate`"):
         plot.lines(table, x="radio.rat")
     with pytest.raises(nm.ArgumentError, match="several rows have"):
         plot.heat_map(table, x="radio.rate", y="metric")

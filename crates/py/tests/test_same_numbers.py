@@ -70,9 +70,8 @@ def test_a_plan_is_that_of_the_command(airbraid: Command) -> None:
     for options in (["--duty", "0.9,0.9"], ["--duty", "half"], ["--duty", "0.5", "--slot", "12"]):
         refused = airbraid("plan", *options)
         assert refused.returncode == 2
-        slot = {"slot": options[3]} if len(options) > 2 else {}
         with pytest.raises(nm.ArgumentError) as caught:
-            nm.plan(options[1], **slot)
+            nm.plan(options[1], slot=options[3] if len(options) > 2 else None)
         assert refused.stderr.strip() == f"error: {caught.value}"
 
 

@@ -173,15 +173,17 @@ class Coordinator:
         """Writes what came, in one transaction; then says what failed."""
         good: list[tuple[Key, str]] = []
         bad: list[tuple[Key, BaseException]] = []
-        for key, future in ended:
-            if self.flying.get(key) is not future:
-                # Of an executor that broke: it was asked for again.
-                continue
-            del self.flying[key]
-            try:
-                good.append((key, future.result()))
-            except (Exception, CancelledError) as error:
-                bad.append((key, error))
+        while ended:
+            # Nobody keeps a future whose result is here: what a cluster loses with a worker it computes again if somebody does.
+            key, future = ended.pop()
+            # One of an executor that broke was asked for again.
+            if self.flying.get(key) is future:
+                del self.flying[key]
+                try:
+                    good.append((key, future.result()))
+                except (Exception, CancelledError) as error:
+                    bad.append((key, error))
+            del future
         if good:
             self.store.put(good)
             self.broken = 0

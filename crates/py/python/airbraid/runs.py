@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import tempfile
 import warnings
+import weakref
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
@@ -33,9 +35,10 @@ class RunStore:
 
     def __init__(self, directory: str | os.PathLike[str] | None) -> None:
         self.is_lasting = directory is not None
-        self._temporary = None if self.is_lasting else tempfile.TemporaryDirectory(prefix="airbraid-")
-        place = os.fspath(directory) if directory is not None else self._temporary.name  # type: ignore[union-attr]
-        self._core, said = _core.Store.open(place)
+        if directory is None:
+            directory = tempfile.mkdtemp(prefix="airbraid-")
+            weakref.finalize(self, shutil.rmtree, directory, ignore_errors=True)
+        self._core, said = _core.Store.open(os.fspath(directory))
         if said:
             warnings.warn(said, stacklevel=3)
 
