@@ -2,12 +2,13 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
 
 
-def execute(path: Path) -> nbformat.NotebookNode:
+def execute(path: Path) -> Any:
     """A notebook with what its cells gave; raises what a cell raises."""
     book = nbformat.read(path, as_version=4)
     client = NotebookClient(book, timeout=120, resources={"metadata": {"path": str(path.parent)}})
