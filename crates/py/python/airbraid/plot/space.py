@@ -58,7 +58,7 @@ def topology(scenario: Scenario, cell: int = 0, *, title: str | None = None) -> 
     else:
         axes.set_axis_off()
         axes.set_aspect("equal")
-    axes.margins(0.18)
+    axes.margins(0.18, 0.3)
     if legend:
         below = (1, -0.12 if is_map else -0.02)
         axes.legend(handles=legend, frameon=False, fontsize="small", ncols=3, loc="upper right", bbox_to_anchor=below)
