@@ -5,7 +5,8 @@ RELEASE := target/release/airbraid
 OUT     := out
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check lint bench bench-peers bench-lab bench-tunnel deb picture tools test-tools clean
+.PHONY: help demo build wheel notebooks test test-python check lint bench bench-peers bench-lab bench-tunnel bench-python \
+        python-lock deb picture tools test-tools python-tools clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,8 +17,23 @@ tools: ## Install what building needs, or say what is missing
 test-tools:
 	@scripts/tools.sh build test
 
+python-tools:
+	@scripts/tools.sh build python
+
 build: tools ## Build the airbraid command
 	$(CARGO) build --release --locked --package airbraid-cli
+
+wheel: python-tools ## Build the Python package, a wheel in out/wheels
+	@scripts/python.sh wheel
+
+test-python: build python-tools ## Lints, stubs, tests and notebooks of the Python package
+	@AIRBRAID=$(abspath $(RELEASE)) scripts/python.sh test
+
+notebooks: python-tools ## Run the notebooks of docs/notebooks; they are in out/notebooks with their pictures
+	@scripts/python.sh notebooks
+
+python-lock: python-tools ## Take new versions of what Python needs into the lock
+	@scripts/python.sh lock
 
 demo: build ## One TCP connection over one 802.11b channel and over a trunk of three
 	@scripts/demo.sh $(RELEASE) $(OUT)/demo
@@ -31,7 +47,7 @@ check: build ## Run every committed scenario against what it expects
 	$(RELEASE) check scenarios
 
 # The last command is one test binary whose summary closes the output: validation in release, after everything else.
-test: lint check ## Everything: lints, unit and property tests, scenarios, validation
+test: lint check test-python ## Everything: lints, unit and property tests, scenarios, Python, validation
 	$(CARGO) test --workspace --locked --lib --bins --tests
 	$(CARGO) test --release --locked --package airbraid-tests --test command
 	$(CARGO) test --release --locked --package airbraid-tests --test golden
@@ -50,6 +66,9 @@ bench-lab: build test-tools ## The simulated TCP beside the kernel's in the lab 
 
 bench-tunnel: build test-tools ## The daemon over the six emulated set-ups of the lab, real TCP, 30 s (root; BENCH_TUNNEL adds options)
 	@benches/tunnel.py --airbraid $(RELEASE) $(BENCH_TUNNEL)
+
+bench-python: build python-tools ## 1,000 runs on Dask with a worker killed, what executors cost, memory over 10,000 runs
+	@AIRBRAID=$(abspath $(RELEASE)) scripts/python.sh bench
 
 deb: build ## A Debian package in out/
 	@scripts/deb.sh $(RELEASE) $(OUT)

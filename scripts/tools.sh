@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a step needs from Debian's packages (as root or by sudo), or says exactly what to install.
-# usage: scripts/tools.sh build [test] [ns2]
+# usage: scripts/tools.sh build [test] [python] [ns2]
 set -euo pipefail
 
 rust_wanted=1.95
@@ -13,6 +13,7 @@ for step in "$@"; do
     case $step in
         build) wanted+=(cc ld) ;;
         test) wanted+=(tshark iperf3 curl ip ping python3) ;;
+        python) wanted+=(python3) ;;
         ns2) wanted+=(ns) ;;
         picture) wanted+=(rsvg-convert) ;;
         *) echo "tools.sh: unknown step '$step'" >&2; exit 2 ;;
@@ -25,6 +26,9 @@ for command in "${wanted[@]}"; do
 done
 # The C library's headers and start files come with a compiler that can link, and not with the bare gcc package.
 if [ -e /etc/debian_version ] && [ ! -e /usr/include/stdio.h ]; then missing+=(libc6-dev); fi
+
+# Debian's python3 has no pip and no environments without this package.
+if [[ " $* " == *" python "* ]] && ! python3 -c 'import ensurepip, venv' >/dev/null 2>&1; then missing+=(python3-venv); fi
 
 if [ ${#missing[@]} -gt 0 ]; then
     if ! command -v apt-get >/dev/null 2>&1; then

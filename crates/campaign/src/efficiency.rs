@@ -1,9 +1,10 @@
 //! What TCP gets between two nodes under each contending MAC, by arithmetic: Kuang and Williamson 2004, appendix A, for any
 //! radio, sizes and batch. Nothing is simulated.
 
+use crate::slots::asked::quantity;
 use airbraid_sim::models::efficiency::{DcfConfig, MultichannelConfig, Preamble, Protocol, Standard, Transfer};
 use airbraid_units::{BitRate, Bytes, Duration};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
 /// The longest packet that is asked about: the largest of IPv4.
@@ -36,6 +37,80 @@ pub struct Request {
     pub switching_time: Duration,
     /// Before each handshake.
     pub backoff: Duration,
+}
+
+/// The same as a person types it, by the names of the command's options.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Asked {
+    /// `802.11a`, `802.11b` or `802.11g`.
+    pub standard: String,
+    /// `long` or `short`.
+    pub preamble: String,
+    /// Rate of data frames.
+    pub rate: String,
+    /// Rate of control frames; `None`: the lowest of the standard.
+    pub control_rate: Option<String>,
+    /// An IP packet with data.
+    pub packet: String,
+    /// An IP packet with a TCP acknowledgement.
+    pub ack: String,
+    /// LLC header before each packet.
+    pub llc: String,
+    /// 2 with delayed acknowledgements.
+    pub packets_per_ack: u32,
+    /// Data frames a handshake, where the MAC can do that.
+    pub batch: u8,
+    /// Time to change the channel.
+    pub switching: String,
+    /// Mean backoff before each handshake.
+    pub backoff: String,
+}
+
+impl Default for Asked {
+    /// The paper's own.
+    fn default() -> Self {
+        let [standard, preamble, rate] = ["802.11b", "long", "1 Mbit/s"].map(str::to_owned);
+        let [packet, ack, llc] = ["1024 byte", "40 byte", "0 byte"].map(str::to_owned);
+        let [switching, backoff] = ["0 s", "0 s"].map(str::to_owned);
+        let (control_rate, packets_per_ack, batch) = (None, 2, 1);
+        Self { standard, preamble, rate, control_rate, packet, ack, llc, packets_per_ack, batch, switching, backoff }
+    }
+}
+
+impl Asked {
+    /// What is asked.
+    ///
+    /// # Errors
+    /// What is wrong, in words with the option that says it.
+    pub fn request(&self) -> Result<Request, String> {
+        let has_short_preamble = match self.preamble.as_str() {
+            "long" => false,
+            "short" => true,
+            other => return Err(format!("--preamble {other}: allowed are long, short")),
+        };
+        let within = |name: &str, n: u32, most: u32| match n {
+            n if (1..=most).contains(&n) => Ok(()),
+            n => Err(format!("--{name} {n}: a number from 1 to {most} is needed")),
+        };
+        within("packets-per-ack", self.packets_per_ack, 1_000)?;
+        within("batch", u32::from(self.batch), 64)?;
+        let control_rate =
+            self.control_rate.as_ref().map(|text| quantity::<BitRate>("control-rate", text)).transpose()?;
+        Ok(Request {
+            standard: self.standard.clone(),
+            has_short_preamble,
+            rate: quantity("rate", &self.rate)?,
+            control_rate,
+            packet: quantity("packet", &self.packet)?,
+            acknowledgement: quantity("ack", &self.ack)?,
+            llc_header: quantity("llc", &self.llc)?,
+            packets_per_acknowledgement: self.packets_per_ack,
+            batch: self.batch,
+            switching_time: quantity("switching", &self.switching)?,
+            backoff: quantity("backoff", &self.backoff)?,
+        })
+    }
 }
 
 /// What it comes to.

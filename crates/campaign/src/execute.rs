@@ -141,7 +141,7 @@ pub fn each<T: Send>(
                 progress(index, share);
                 !settings.stop.load(Ordering::Relaxed)
             };
-            let outcome = measured(job, runner, &mut go_on);
+            let outcome = once(job, runner, &mut go_on);
             done.push((index, keep(index, outcome)));
             progress(index, 1.0);
         }
@@ -182,9 +182,12 @@ pub fn run_count(plan: &Plan) -> usize {
     plan.cells.iter().map(|cell| cell.spec.replications as usize).sum()
 }
 
-/// Does one run, catches a panic of it, and fills in how long it took.
+/// Does one run on this thread, catches a panic of it, and fills in how long it took.
+///
+/// # Errors
+/// What the run says, or the assertion that broke.
 #[expect(clippy::disallowed_methods, reason = "the time that a run took is measured around it, never used within")]
-fn measured(job: &Job<'_>, runner: &Runner<'_>, go_on: &mut dyn FnMut(f64) -> bool) -> Result<RunOutput, String> {
+pub fn once(job: &Job<'_>, runner: &Runner<'_>, go_on: &mut dyn FnMut(f64) -> bool) -> Result<RunOutput, String> {
     let (wall, cpu) = (std::time::Instant::now(), thread_cpu_s());
     let caught = catch_unwind(AssertUnwindSafe(|| runner(job, go_on)));
     let mut outcome = caught.map_err(|panic| panic_text(&*panic))??;

@@ -6,6 +6,7 @@
 pub mod efficiency;
 pub mod execute;
 pub mod facts;
+pub mod map;
 pub mod metrics;
 pub mod output;
 pub mod page;

@@ -57,6 +57,20 @@ impl Results {
     }
 }
 
+/// What `explain --json` prints of a plan.
+pub fn explanation(plan: &Plan) -> serde_json::Value {
+    let axes = plan.axes.iter().map(|axis| serde_json::json!({ "key": axis.key, "values": axis.values }));
+    serde_json::json!({
+        "scenario": plan.file,
+        "title": plan.title,
+        "asks": plan.asks,
+        "cells": plan.cells.len(),
+        "sweep": axes.collect::<Vec<_>>(),
+        "values": plan.resolved,
+        "warnings": plan.warnings,
+    })
+}
+
 /// Each metric over `runs`, in the order in which it first occurs; a reason for drops that a run does not have is 0.
 pub fn summarise(runs: &[RunResult], quantiles: &mut Quantiles) -> Vec<(String, Summary)> {
     let mut names: Vec<String> = Vec::new();

@@ -56,6 +56,20 @@ impl Quantiles {
     }
 }
 
+/// The two-sided quantile of Student's t: a value lies within (-t, t) with probability `level`.
+///
+/// # Errors
+/// The level is not between 0 and 1, or there are no degrees of freedom.
+pub fn student_t(level: f64, degrees: usize) -> Result<f64, String> {
+    if !(level > 0.0 && level < 1.0) {
+        return Err(format!("a level is above 0 and below 1, as 0.95 is; this is {level}"));
+    }
+    if degrees == 0 {
+        return Err("without degrees of freedom there is no interval: two values at least are needed".to_owned());
+    }
+    Ok(inverse_t(level, degrees))
+}
+
 /// The t for which the two-sided probability within (-t, t) is `inside`, by bisection to the last digits.
 fn inverse_t(inside: f64, degrees: usize) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
@@ -123,6 +137,14 @@ mod tests {
         assert!((summary.std.unwrap() - 0.158_113_883).abs() < 1e-9);
         // 4.604095 * 0.158114 / sqrt 5
         assert!((high - 5.325_56).abs() < 1e-4 && (low - 4.674_44).abs() < 1e-4);
+    }
+
+    #[test]
+    fn other_levels_are_those_of_the_tables_too() {
+        for (level, degrees, t) in [(0.95, 1, 12.706_205), (0.95, 4, 2.776_445), (0.9, 29, 1.699_127)] {
+            assert!((student_t(level, degrees).unwrap() - t).abs() < 2e-6, "{level} {degrees}");
+        }
+        assert!(student_t(1.0, 4).is_err() && student_t(f64::NAN, 4).is_err() && student_t(0.95, 0).is_err());
     }
 
     #[test]

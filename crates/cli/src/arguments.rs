@@ -1,5 +1,6 @@
 //! What can be typed.
 
+use airbraid_campaign::slots::asked;
 use airbraid_sim::killer::environment::ENVIRONMENTS;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
@@ -436,7 +437,7 @@ pub struct Plan {
     #[arg(long, value_name = "LIST", requires = "backhaul")]
     pub wireless: Option<String>,
     /// How duty cycles are derived from rates
-    #[arg(long, value_name = "NAME", default_value = "fatvap", value_parser = ["fatvap", "themis"])]
+    #[arg(long, value_name = "NAME", default_value = asked::SCHEDULER, value_parser = ["fatvap", "themis"])]
     pub scheduler: String,
     /// Weights of the access points in THEMIS, whole numbers, one or one each
     #[arg(long, value_name = "LIST", requires = "backhaul")]
@@ -451,19 +452,19 @@ pub struct Plan {
     #[arg(long, value_name = "LIST", conflicts_with_all = ["period", "slot", "svg"])]
     pub periods: Option<String>,
     /// Air time that is lost at each change of access point; about 0.8 ms for the card of the paper
-    #[arg(long, value_name = "TIME", default_value = "0 s")]
+    #[arg(long, value_name = "TIME", default_value = asked::SWITCH)]
     pub switch: String,
     /// Wired round-trip times behind the access points, one or one each; without them 50 ms is assumed
     #[arg(long, value_name = "LIST")]
     pub delay: Option<String>,
     /// Loss of packets on the paths, one or one each
-    #[arg(long, value_name = "LIST", default_value = "0.32 %")]
+    #[arg(long, value_name = "LIST", default_value = asked::LOSS)]
     pub loss: String,
     /// TCP flows, one or one each
-    #[arg(long, value_name = "LIST", default_value = "1")]
+    #[arg(long, value_name = "LIST", default_value = asked::FLOWS)]
     pub flows: String,
     /// Maximum segment size of TCP
-    #[arg(long, value_name = "SIZE", default_value = "1448 byte")]
+    #[arg(long, value_name = "SIZE", default_value = asked::MSS)]
     pub mss: String,
     /// Names of the access points [default: AP 1, AP 2, ...]
     #[arg(long, value_name = "LIST")]
@@ -472,7 +473,7 @@ pub struct Plan {
     #[arg(long, value_name = "NAME", value_parser = ["no-policy", "random", "min-max", "blind", "worst-case", "measured"])]
     pub policy: Option<String>,
     /// Seed of what is drawn by lot
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = asked::SEED)]
     pub seed: u64,
     /// Draws map and round-trip times into this file
     #[arg(long, value_name = "FILE")]

@@ -3,11 +3,14 @@
 //!
 //! It plans with the engine and weighs with the models of the simulator; nothing here is a packet.
 
+pub mod asked;
 mod schedule;
 mod svg;
 mod text;
 
 pub use airbraid_sim::models::planner::{Policy, Proof};
+pub use airbraid_sim::models::rtt::Connection;
+pub use asked::Asked;
 pub use schedule::{PeriodRow, Scheduler, periods, schedule, sweep};
 pub use svg::svg;
 pub use text::text;
@@ -15,7 +18,7 @@ pub use text::text;
 use crate::reproduce::reference::short;
 use airbraid_sim::models::Stream;
 use airbraid_sim::models::planner::arrange;
-use airbraid_sim::models::rtt::{Connection, Sample};
+use airbraid_sim::models::rtt::Sample;
 use airbraid_sim::models::slots::{
     Arrangement, Fraction, Layout, Length, Refused, Runs, Slot, Station, Timetable, random,
 };

@@ -72,6 +72,16 @@ impl Scenario {
         }
     }
 
+    /// What messages call it: the file, as it was named.
+    pub fn name(&self) -> &str {
+        self.sources.first().map_or("", |source| &source.name)
+    }
+
+    /// The text that was read.
+    pub fn text(&self) -> &str {
+        self.sources.first().map_or("", |source| &source.text)
+    }
+
     /// Says `key=value` over the file and its sweep; `option` is what messages call it (`--set`). The last word counts.
     ///
     /// # Errors

@@ -1,0 +1,76 @@
+//! One run: its result, its facts and its recordings.
+
+use crate::error::{Kind, json};
+use airbraid_campaign::execute::{once, simulate};
+use airbraid_campaign::facts::Facts;
+use airbraid_campaign::{Job, Recorded};
+use airbraid_sim::RunOutput;
+use airbraid_sim::scenario::spec::Spec;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+/// What one run gave.
+#[pyclass(frozen, module = "airbraid._core")]
+#[derive(Debug)]
+pub struct Run {
+    output: RunOutput,
+}
+
+impl Run {
+    /// Runs `spec` on this thread without the interpreter's lock. Where Python's signals are heard (on its main thread), one
+    /// of them stops the run.
+    ///
+    /// # Errors
+    /// What the run says, or the signal's exception: `KeyboardInterrupt`.
+    pub fn new(py: Python<'_>, spec: &Spec, seed: u64, recorded: Recorded) -> PyResult<Self> {
+        let output = py.detach(|| play(spec, seed, recorded))?;
+        Ok(Self { output })
+    }
+
+    /// The result of the run alone.
+    pub fn into_output(self) -> RunOutput {
+        self.output
+    }
+}
+
+fn play(spec: &Spec, seed: u64, recorded: Recorded) -> PyResult<RunOutput> {
+    let mut signal = None;
+    let mut go_on = |_| {
+        signal = Python::attach(|py| py.check_signals()).err();
+        signal.is_none()
+    };
+    let outcome = once(&Job { spec, seed, recorded }, &simulate, &mut go_on);
+    match (signal, outcome) {
+        (Some(signal), _) => Err(signal),
+        (None, outcome) => outcome.map_err(|message| Kind::Run.with(&message)),
+    }
+}
+
+#[pymethods]
+impl Run {
+    /// The result as the command's `--json` has it: one element of `runs`.
+    fn result_json(&self) -> PyResult<String> {
+        json(&self.output.result)
+    }
+
+    /// Every number by its name in a summary, and every series: what the run store keeps.
+    fn facts_json(&self) -> PyResult<String> {
+        json(&Facts::of(&self.output.result))
+    }
+
+    /// The frame timeline, if it was asked for.
+    #[getter]
+    fn timeline(&self) -> Option<&str> {
+        self.output.timeline.as_deref()
+    }
+
+    /// Captures (pcapng) by file name, if they were asked for.
+    #[getter]
+    fn captures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let captures = PyDict::new(py);
+        for (name, bytes) in &self.output.pcaps {
+            captures.set_item(name, PyBytes::new(py, bytes))?;
+        }
+        Ok(captures)
+    }
+}

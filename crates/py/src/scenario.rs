@@ -1,0 +1,129 @@
+//! Scenarios: read, changed, explained, run.
+
+use crate::error::{json, scenario as wrong};
+use crate::run::Run;
+use airbraid_campaign::store::Key;
+use airbraid_campaign::{Recorded, Results, map, report};
+use airbraid_sim::RunOutput;
+use airbraid_sim::scenario::{self, Cell, Errors, Plan};
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+/// A scenario whose every cell is resolved: what is wrong with it was said when it was made.
+#[pyclass(frozen, module = "airbraid._core")]
+#[derive(Debug)]
+pub struct Scenario {
+    name: String,
+    text: String,
+    said: Vec<String>,
+    plan: Plan,
+}
+
+impl Scenario {
+    fn new(read: Result<scenario::Scenario, Errors>, said: Vec<String>) -> PyResult<Self> {
+        let made = read.and_then(|mut scenario| {
+            for argument in &said {
+                scenario.set("--set", argument)?;
+            }
+            let plan = scenario.plan()?;
+            Ok((scenario, plan))
+        });
+        let (scenario, plan) = made.map_err(|errors| wrong(&errors))?;
+        let (name, text) = (scenario.name().to_owned(), scenario.text().to_owned());
+        Ok(Self { name, text, said, plan })
+    }
+
+    fn cell(&self, index: usize) -> PyResult<&Cell> {
+        let count = self.plan.cells.len();
+        self.plan.cells.get(index).ok_or_else(|| PyIndexError::new_err(format!("there are {count} cells")))
+    }
+}
+
+/// A cell as Python has it: swept keys and values as JSON, label, hash of what is simulated, seed of the first
+/// replication, replications.
+type CellParts = (String, String, Vec<u8>, u64, u32);
+
+#[pymethods]
+impl Scenario {
+    /// Reads a file and says `said`, a list of `key=value`, over it.
+    #[staticmethod]
+    #[pyo3(signature = (path, said=vec![]))]
+    fn load(py: Python<'_>, path: PathBuf, said: Vec<String>) -> PyResult<Self> {
+        py.detach(|| Self::new(scenario::Scenario::read(&path), said))
+    }
+
+    /// Reads a text; `name` is what messages call it.
+    #[staticmethod]
+    #[pyo3(signature = (text, name, said=vec![]))]
+    fn loads(py: Python<'_>, text: &str, name: &str, said: Vec<String>) -> PyResult<Self> {
+        py.detach(|| Self::new(scenario::Scenario::parse(name, text), said))
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    #[getter]
+    fn text(&self) -> &str {
+        &self.text
+    }
+
+    #[getter]
+    fn said(&self) -> Vec<String> {
+        self.said.clone()
+    }
+
+    #[getter]
+    fn title(&self) -> &str {
+        &self.plan.title
+    }
+
+    #[getter]
+    fn asks(&self) -> &str {
+        &self.plan.asks
+    }
+
+    /// Every cell.
+    fn cells(&self, py: Python<'_>) -> PyResult<Vec<CellParts>> {
+        let one = |cell: &Cell| {
+            let set: serde_json::Map<_, _> = cell.set.iter().cloned().collect();
+            let hash = Key::new(&cell.spec, 0).scenario.to_vec();
+            Ok((json(&set)?, cell.label.clone(), hash, cell.spec.seed, cell.spec.replications))
+        };
+        py.detach(|| self.plan.cells.iter().map(one).collect())
+    }
+
+    /// The text of `airbraid explain`.
+    fn explain(&self) -> String {
+        self.plan.explain()
+    }
+
+    /// The object of `airbraid explain --json`.
+    fn explain_json(&self) -> PyResult<String> {
+        json(&report::explanation(&self.plan))
+    }
+
+    /// Where the nodes of a cell are and what joins them.
+    fn map_json(&self, cell: usize) -> PyResult<String> {
+        json(&map::Map::of(&self.cell(cell)?.spec))
+    }
+
+    /// Runs a cell once.
+    #[pyo3(signature = (cell, seed, pcap=false, timeline=false))]
+    fn run(&self, py: Python<'_>, cell: usize, seed: u64, pcap: bool, timeline: bool) -> PyResult<Run> {
+        Run::new(py, &self.cell(cell)?.spec, seed, Recorded { pcap, timeline, scenario: false })
+    }
+
+    /// Runs every cell with every replication, one after the other: the object of `airbraid run --json`.
+    fn results_json(&self, py: Python<'_>) -> PyResult<String> {
+        let mut outcomes: Vec<Vec<RunOutput>> = Vec::with_capacity(self.plan.cells.len());
+        for cell in &self.plan.cells {
+            let seeds = (0..cell.spec.replications).map(|k| cell.spec.seed.wrapping_add(u64::from(k)));
+            let one = |seed| Run::new(py, &cell.spec, seed, Recorded::default()).map(Run::into_output);
+            outcomes.push(seeds.map(one).collect::<PyResult<_>>()?);
+        }
+        json(&Results::new(&self.plan, &outcomes))
+    }
+}

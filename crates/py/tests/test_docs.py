@@ -1,0 +1,64 @@
+"""What the documents show runs: the twelve lines of the README, the code of docs/python.md, the notebooks."""
+
+import re
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import airbraid as nm
+import nbformat
+import pytest
+from conftest import ROOT
+
+
+def blocks(path: Path) -> list[str]:
+    """The Python of a document."""
+    return re.findall(r"^```python\n(.*?)^```$", path.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def run(code: str, directory: Path) -> str:
+    """What code prints, run as a script beside the scenarios."""
+    (directory / "scenarios").symlink_to(ROOT / "scenarios")
+    done = subprocess.run([sys.executable, "-c", code], cwd=directory, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_twelve_lines_of_the_readme(tmp_path: Path) -> None:
+    (code,) = blocks(ROOT / "README.md")
+    assert len([line for line in code.splitlines() if line]) <= 12
+    printed = run(code, tmp_path)
+    assert "sender/ch" in printed
+    found = nm.plot.provenance(tmp_path / "striping.pdf")
+    assert found["seeds"] == list(range(1, 11))
+    assert (tmp_path / "runs" / "runs.sqlite").is_file()
+
+
+def test_the_code_of_the_manual(tmp_path: Path) -> None:
+    code = "\n".join(blocks(ROOT / "docs/python.md"))
+    assert "Mbit/s" in run(code, tmp_path)
+
+
+NOTEBOOKS = sorted((ROOT / "docs/notebooks").glob("*.ipynb"))
+
+
+def test_there_are_three_notebooks() -> None:
+    assert len(NOTEBOOKS) == 3
+    for path in NOTEBOOKS:
+        book = nbformat.read(path, as_version=4)
+        assert all(not cell.get("outputs") for cell in book.cells), "make notebooks writes pictures into out/notebooks"
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs(path: Path) -> None:
+    # The kernel's own libraries are not ours to mend.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from notebooks import execute
+
+        book = execute(path)
+    pictures = [out for cell in book.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
+    assert len(pictures) >= 2
+    said = "".join(out.get("text", "") for cell in book.cells for out in cell.get("outputs", []) if out.get("name") == "stderr")
+    assert "Traceback" not in said

@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# The Python package: its environment, its wheel, its tests.
+# usage: scripts/python.sh wheel | test | bench | notebooks | lock
+# AIRBRAID names the command that the tests compare with; CARGO_TARGET_DIR is cargo's.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+target=${CARGO_TARGET_DIR:-target}
+venv=$target/python
+wheels=out/wheels
+lock=crates/py/requirements.txt
+
+# An environment with the versions of the lock, made anew when the lock or Python changes.
+environment() {
+    local wanted
+    wanted="$(python3 --version) $(cksum <"$lock")"
+    if [ "$(cat "$venv/made-from" 2>/dev/null)" != "$wanted" ]; then
+        echo "Making $venv with the versions of $lock"
+        rm -rf "$venv"
+        python3 -m venv "$venv"
+        "$venv/bin/pip" install --quiet --disable-pip-version-check --requirement "$lock"
+        echo "$wanted" >"$venv/made-from"
+    fi
+}
+
+# A wheel for every Python from 3.11 on.
+wheel() {
+    rm -rf "$wheels"
+    "$venv/bin/maturin" build --quiet --release --locked --out "$wheels"
+    ls "$wheels"/*.whl
+}
+
+install_wheel() {
+    wheel
+    "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --no-index --force-reinstall "$wheels"/*.whl
+}
+
+lint() {
+    "$venv/bin/ruff" format --check --quiet crates/py docs/notebooks
+    "$venv/bin/ruff" check --quiet crates/py docs/notebooks
+    "$venv/bin/mypy" --no-error-summary --python-executable "$venv/bin/python"
+    # The stubs say what the native module has.
+    (cd "$target" && PYTHONWARNINGS=ignore "$OLDPWD/$venv/bin/stubtest" --concise airbraid._core --ignore-missing-stub)
+}
+
+case ${1:-} in
+    wheel)
+        environment
+        wheel
+        ;;
+    test)
+        environment
+        install_wheel
+        lint
+        "$venv/bin/python" -m pytest "${@:2}"
+        ;;
+    bench)
+        environment
+        install_wheel
+        "$venv/bin/python" benches/python.py "${@:2}"
+        ;;
+    notebooks)
+        environment
+        install_wheel
+        "$venv/bin/python" crates/py/tests/notebooks.py docs/notebooks out/notebooks
+        ;;
+    lock)
+        rm -rf "$venv"
+        python3 -m venv "$venv"
+        "$venv/bin/pip" install --quiet --disable-pip-version-check --requirement crates/py/requirements.in
+        {
+            echo "# Written by make python-lock from requirements.in."
+            "$venv/bin/pip" freeze
+        } >"$lock"
+        ;;
+    *)
+        sed -n '2,4s/^# //p' "$0" >&2
+        exit 2
+        ;;
+esac
