@@ -104,6 +104,7 @@ impl Contention {
     }
 
     /// Energy arrives: the counter stops.
+    #[inline]
     pub fn on_busy(&mut self, now: Instant) {
         self.nav.settle(now);
         self.freeze(now);
@@ -112,6 +113,7 @@ impl Contention {
     }
 
     /// The medium falls idle.
+    #[inline]
     pub fn on_idle(&mut self, now: Instant) {
         self.busy_since = None;
         if self.error_pending {
@@ -122,6 +124,7 @@ impl Contention {
 
     /// A reception ends with an error: EIFS, so that the exchange that was not understood may finish. It begins when
     /// the medium falls idle (10.3.2.3.7).
+    #[inline]
     pub fn on_error(&mut self, now: Instant) {
         if self.busy_since.is_some() {
             self.error_pending = true;
@@ -138,12 +141,14 @@ impl Contention {
     }
 
     /// A reception ends well: EIFS is over.
+    #[inline]
     pub fn on_success(&mut self) {
         self.eifs_ready = Instant::ZERO;
         self.error_pending = false;
     }
 
     /// The station itself transmits until `end`.
+    #[inline]
     pub fn on_own_transmission(&mut self, end: Instant) {
         self.own_until = end;
         self.idle_ready = self.idle_ready.max(end + self.config.difs);
@@ -159,6 +164,7 @@ impl Contention {
     }
 
     /// From when backoff slots count, as things stand.
+    #[inline]
     fn ready(&self) -> Instant {
         let nav = self.nav.until().max(self.hold);
         let nav = if nav == Instant::ZERO { Instant::ZERO } else { nav + self.config.difs };
@@ -179,6 +185,7 @@ impl Contention {
         self.hold = if until > now { until } else { self.hold.min(now) };
     }
 
+    #[inline]
     fn counts_from(&self, backoff: Backoff) -> Instant {
         self.ready().max(backoff.from)
     }
@@ -188,6 +195,7 @@ impl Contention {
     /// A slot is decided on a turnaround before its end, where a station whose last slot it is commits itself: energy
     /// that comes later does not take it back. (Slot ends of two stations agree only to the rounding of the
     /// propagation delays; deciding at the very end would cost whoever is a nanosecond behind a slot each time.)
+    #[inline]
     fn freeze(&mut self, now: Instant) {
         let Some(backoff) = self.backoff else { return };
         if self.busy_since.is_some() {
@@ -234,6 +242,7 @@ impl Contention {
     }
 
     /// A frame that wanted immediate access was overtaken by energy: it must back off after all.
+    #[inline]
     pub fn draw_if_none(&mut self, now: Instant) {
         if self.backoff.is_none() {
             self.draw(now);
@@ -251,6 +260,7 @@ impl Contention {
     }
 
     /// When the frame in service will be on the air if nothing comes between; `None` while energy is on the medium.
+    #[inline]
     pub fn access_at(&self) -> Option<Instant> {
         if self.busy_since.is_some() {
             return None;
@@ -262,6 +272,7 @@ impl Contention {
     }
 
     /// When the station commits itself to that transmission, a turnaround before.
+    #[inline]
     pub fn commit_at(&self) -> Option<Instant> {
         self.access_at().map(|at| at.saturating_sub(self.config.turnaround))
     }

@@ -3,6 +3,7 @@
 //! Every MAC is a [`airbraid_engine::Machine`] that takes [`MacInput`] and gives [`MacOutput`]; contention, NAV,
 //! queue and frames are shared, so that a new MAC is a new frame exchange and no new backoff.
 
+mod alarm;
 pub mod contention;
 pub mod dcf;
 pub mod duplicate;

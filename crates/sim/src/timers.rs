@@ -6,62 +6,69 @@
 
 use airbraid_units::Instant;
 
-/// A machine and when it wakes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Entry {
-    at: Instant,
-    machine: u32,
-}
+/// How many places meet in a node of the tree: shallower than with two, and the least of four is found without a branch.
+const GROUP: usize = 4;
 
 /// Wake-up times by machine; [`Instant::MAX`] where there is none.
 #[derive(Debug)]
 pub struct Timers {
-    /// A complete binary tree: the leaf of machine `i` is at `leaves + i`, the root at 1; each node is the earlier of
-    /// its two children, the lower machine winning ties.
-    nodes: Vec<Entry>,
-    leaves: usize,
+    /// A complete tree, the root first: the children of group `i` are the groups from `4 i + 1` on, and each place of a
+    /// group holds the least time of the child that belongs to it. The lowest groups hold the machines' own times.
+    groups: Vec<[Instant; GROUP]>,
+    /// The first of the lowest groups.
+    lowest: usize,
+    /// The least time of all.
+    first: Instant,
 }
 
 impl Timers {
     /// Places for `count` machines, none of which wants to be woken.
     pub fn new(count: usize) -> Self {
-        let leaves = count.max(1).next_power_of_two();
-        let mut nodes = vec![Entry { at: Instant::MAX, machine: 0 }; 2 * leaves];
-        for (place, leaf) in nodes[leaves..].iter_mut().enumerate() {
-            leaf.machine = place as u32;
+        let (mut lowest, mut width) = (0, 1);
+        while width * GROUP < count {
+            lowest += width;
+            width *= GROUP;
         }
-        for node in (1..leaves).rev() {
-            nodes[node] = nodes[2 * node];
-        }
-        Self { nodes, leaves }
+        Self { groups: vec![[Instant::MAX; GROUP]; lowest + width], lowest, first: Instant::MAX }
     }
 
-    /// The machine that wakes first, and when; [`Instant::MAX`] if none wants to.
-    pub fn next(&self) -> (Instant, u32) {
-        (self.nodes[1].at, self.nodes[1].machine)
+    /// When the first machine wakes; [`Instant::MAX`] if none wants to.
+    pub fn next_at(&self) -> Instant {
+        self.first
+    }
+
+    /// The machine that wakes first, the lowest of those that wake together.
+    pub fn next(&self) -> u32 {
+        let mut group = 0;
+        loop {
+            let side = self.groups[group].iter().position(|&at| at == self.first).unwrap_or(0);
+            if group >= self.lowest {
+                return ((group - self.lowest) * GROUP + side) as u32;
+            }
+            group = group * GROUP + 1 + side;
+        }
     }
 
     /// When a machine is to be woken.
+    #[inline]
     pub fn at(&self, machine: u32) -> Instant {
-        self.nodes[self.leaves + machine as usize].at
+        self.groups[self.lowest + machine as usize / GROUP][machine as usize % GROUP]
     }
 
     /// Moves a machine's wake-up.
     pub fn set(&mut self, machine: u32, at: Instant) {
-        let mut node = self.leaves + machine as usize;
-        if self.nodes[node].at == at {
-            return;
-        }
-        self.nodes[node].at = at;
-        while node > 1 {
-            node /= 2;
-            let [left, right] = [self.nodes[2 * node], self.nodes[2 * node + 1]];
-            let earlier = if right.at < left.at { right } else { left };
-            // Where nothing changes nothing changes above.
-            if self.nodes[node] == earlier {
+        let (mut group, mut side, mut at) = (self.lowest + machine as usize / GROUP, machine as usize % GROUP, at);
+        // Where nothing changes nothing changes above.
+        while self.groups[group][side] != at {
+            let times = &mut self.groups[group];
+            times[side] = at;
+            let [a, b, c, d] = *times;
+            at = a.min(b).min(c.min(d));
+            if group == 0 {
+                self.first = at;
                 return;
             }
-            self.nodes[node] = earlier;
+            (group, side) = ((group - 1) / GROUP, (group - 1) % GROUP);
         }
     }
 }
@@ -83,9 +90,9 @@ mod tests {
                 timers.set(machine as u32, at);
                 times[machine] = at;
                 let least = *times.iter().min().unwrap();
-                prop_assert_eq!(timers.next().0, least);
+                prop_assert_eq!(timers.next_at(), least);
                 if least < Instant::MAX {
-                    prop_assert_eq!(timers.next().1 as usize, times.iter().position(|&at| at == least).unwrap());
+                    prop_assert_eq!(timers.next() as usize, times.iter().position(|&at| at == least).unwrap());
                 }
             }
         }

@@ -73,7 +73,7 @@ impl<P: Packet + Copy> Dcf<P> {
             State::Contend => self.yield_to_null(now),
             _ => {}
         }
-        self.wake = self.timer();
+        self.settle(now);
     }
 
     /// What became of the last null frame, once.
@@ -89,7 +89,7 @@ impl<P: Packet + Copy> Dcf<P> {
     /// The radio works from now on, on this station's channel.
     pub(crate) fn arrive(&mut self, now: Instant) {
         self.contention.start_anew(now);
-        self.wake = self.timer();
+        self.settle(now);
     }
 
     /// Until when the station transmits, or has committed to.
@@ -126,7 +126,7 @@ impl<P: Packet + Copy> Dcf<P> {
         if self.service.is_none() {
             self.serve_next(now);
         }
-        self.wake = self.timer();
+        self.settle(now);
         held
     }
 
@@ -139,7 +139,7 @@ impl<P: Packet + Copy> Dcf<P> {
         } else {
             self.enqueue(now, held.msdu);
         }
-        self.wake = self.timer();
+        self.settle(now);
     }
 
     pub(super) fn serve_null(&mut self, now: Instant, null: Null) {

@@ -21,6 +21,7 @@ pub(crate) use doze::{Held, Null, NullDone};
 
 pub use config::{ACK_SIZE, CTS_SIZE, DcfConfig, RTS_SIZE};
 
+use crate::alarm::Alarm;
 use crate::contention::Contention;
 use crate::duplicate::DuplicateFilter;
 use crate::frame::{Address, Frame, FrameKind, Reservation, duration_field};
@@ -123,8 +124,7 @@ pub struct Dcf<P> {
     transmitting_until: Instant,
     duplicates: DuplicateFilter,
     outputs: VecDeque<MacOutput<P>>,
-    /// The earliest timer, computed anew whenever something has changed.
-    wake: Option<(Instant, Timer)>,
+    alarm: Alarm<Timer>,
     stats: MacStats,
 }
 
@@ -153,7 +153,7 @@ impl<P: Packet + Copy> Dcf<P> {
             transmitting_until: Instant::ZERO,
             duplicates: DuplicateFilter::default(),
             outputs: VecDeque::with_capacity(4),
-            wake: None,
+            alarm: Alarm::NEVER,
             stats: MacStats::default(),
         }
     }
@@ -274,22 +274,13 @@ impl<P: Packet + Copy> Dcf<P> {
         self.service = Some(service);
         self.state = State::Contend;
         self.contention.request(now);
-        self.commit_if_due(now);
     }
 
-    /// Transmits the frame in service if the moment has come.
-    fn commit_if_due(&mut self, now: Instant) {
-        if self.state != State::Contend {
-            return;
-        }
-        let Some(access) = self.contention.access_at() else { return };
-        if access.saturating_sub(self.config.phy.turnaround) > now {
-            return;
-        }
+    /// Transmits the frame in service at `at`.
+    fn commit(&mut self, at: Instant) {
         let Some(service) = self.service else { return };
         let mode = self.contention.spend();
         self.burst_left = self.config.burst.saturating_sub(1);
-        let at = access.max(now);
         if service.to == Address::BROADCAST {
             let end = self.send_data(at, mode);
             self.state = State::Broadcast(end);
@@ -300,6 +291,29 @@ impl<P: Packet + Copy> Dcf<P> {
             let end = self.send_data(at, mode);
             self.state = State::AwaitAck(end + self.config.response_timeout());
         }
+    }
+
+    /// What every input and every timer ends with: the frame in service is transmitted if the moment has come, and the
+    /// earliest timer is found.
+    #[inline]
+    fn settle(&mut self, now: Instant) {
+        if let State::Contend = self.state {
+            match self.contention.access_at() {
+                Some(access) => {
+                    let at = access.saturating_sub(self.config.phy.turnaround);
+                    if at > now {
+                        self.alarm = self.contending_alarm(at);
+                        return;
+                    }
+                    self.commit(access.max(now));
+                }
+                None => {
+                    self.alarm = Alarm::NEVER;
+                    return;
+                }
+            }
+        }
+        self.alarm = self.earliest();
     }
 
     fn send_rts(&mut self, at: Instant, service: &InService<P>, access: Access) -> Instant {
@@ -366,10 +380,13 @@ impl<P: Packet + Copy> Dcf<P> {
         end
     }
 
+    /// Energy arrives. Of the timers it stops that of the backoff, which runs only on an idle medium.
+    #[inline]
     fn on_busy(&mut self, now: Instant) {
         self.contention.on_busy(now);
         if self.state == State::Contend {
             self.contention.draw_if_none(now);
+            self.alarm = Alarm::NEVER;
         }
     }
 
@@ -378,7 +395,6 @@ impl<P: Packet + Copy> Dcf<P> {
         if let State::Overdue { ack } = self.state {
             self.fail(now, ack);
         }
-        self.commit_if_due(now);
     }
 
     /// A reception ends; gives whether the station could hear it at all.
@@ -409,18 +425,17 @@ impl<P: Packet + Copy> Dcf<P> {
         if self.end_reception(now, idle) {
             self.contention.on_error(now);
             self.conclude(now, None);
-            self.commit_if_due(now);
         }
     }
 
     /// A frame for another station: keep silent as long as it says.
-    fn on_overheard(&mut self, now: Instant, frame: &Frame<()>, idle: bool) {
+    #[inline]
+    fn on_overheard(&mut self, now: Instant, kind: FrameKind, nav: Duration, idle: bool) {
         if self.end_reception(now, idle) {
             self.contention.on_success();
             self.conclude(now, None);
-            let probation = (self.config.nav_reset && frame.kind == FrameKind::Rts).then(|| self.nav_probation());
-            self.contention.nav.update(now, frame.nav, probation);
-            self.commit_if_due(now);
+            let probation = (self.config.nav_reset && kind == FrameKind::Rts).then(|| self.nav_probation());
+            self.contention.nav.update(now, nav, probation);
         }
     }
 
@@ -440,7 +455,6 @@ impl<P: Packet + Copy> Dcf<P> {
             (FrameKind::Rts, _) => self.on_rts(now, frame),
             _ => {}
         }
-        self.commit_if_due(now);
     }
 
     /// 10.3.2.4: the NAV of an RTS may be reset if no PHY-RXSTART comes within 2 SIFS + CTS time +
@@ -524,6 +538,16 @@ impl<P: Packet + Copy> Dcf<P> {
         }
     }
 
+    fn on_timer(&mut self, now: Instant, timer: Timer) {
+        self.contention.nav.settle(now);
+        match timer {
+            Timer::NavReset | Timer::Access => {}
+            Timer::BroadcastEnd => self.finish(now, Outcome::Broadcast),
+            Timer::Response => self.on_response_timeout(now, matches!(self.state, State::AwaitAck(_))),
+        }
+        self.settle(now);
+    }
+
     /// CTSTimeout or ACKTimeout: a failure, unless a reception that may be the answer has begun.
     fn on_response_timeout(&mut self, now: Instant, ack: bool) {
         if self.contention.has_reception_begun(now) {
@@ -533,19 +557,21 @@ impl<P: Packet + Copy> Dcf<P> {
         }
     }
 
+    /// The earliest timer while the frame in service would be committed to at `commit`.
+    fn contending_alarm(&self, commit: Instant) -> Alarm<Timer> {
+        match self.contention.nav.reset_at() {
+            Some(reset) if reset < commit => Alarm::of(reset, Timer::NavReset),
+            _ => Alarm::of(commit, Timer::Access),
+        }
+    }
+
     /// The earliest timer.
-    fn timer(&self) -> Option<(Instant, Timer)> {
+    fn earliest(&self) -> Alarm<Timer> {
         match self.state {
-            State::Idle | State::Overdue { .. } => None,
-            State::Contend => {
-                let commit = self.contention.commit_at()?;
-                match self.contention.nav.reset_at() {
-                    Some(reset) if reset < commit => Some((reset, Timer::NavReset)),
-                    _ => Some((commit, Timer::Access)),
-                }
-            }
-            State::Broadcast(end) => Some((end, Timer::BroadcastEnd)),
-            State::AwaitCts(deadline) | State::AwaitAck(deadline) => Some((deadline, Timer::Response)),
+            State::Idle | State::Overdue { .. } => Alarm::NEVER,
+            State::Contend => self.contention.commit_at().map_or(Alarm::NEVER, |commit| self.contending_alarm(commit)),
+            State::Broadcast(end) => Alarm::of(end, Timer::BroadcastEnd),
+            State::AwaitCts(deadline) | State::AwaitAck(deadline) => Alarm::of(deadline, Timer::Response),
         }
     }
 }
@@ -554,45 +580,40 @@ impl<P: Packet + Copy> Machine for Dcf<P> {
     type Input = MacInput<P>;
     type Output = MacOutput<P>;
 
+    #[inline(always)]
     fn handle_input(&mut self, now: Instant, input: MacInput<P>) {
         // What is due at this very instant comes first: energy that arrives with the commitment does not stop it.
         self.handle_timeout(now);
         self.contention.nav.settle(now);
         match input {
+            MacInput::Busy => return self.on_busy(now),
+            MacInput::Idle => self.on_idle(now),
+            MacInput::Overheard { frame, idle } => self.on_overheard(now, frame.kind, frame.nav, idle),
+            MacInput::Received { frame, idle } => self.on_received(now, &frame, idle),
+            MacInput::ReceptionError { idle } | MacInput::Damaged { idle, .. } => self.on_error(now, idle),
             MacInput::Enqueue(msdu) => self.enqueue(now, msdu),
             MacInput::EnqueueFirst(msdu) => self.enqueue_first(now, msdu),
             MacInput::Purge(neighbour) => self.purge(now, neighbour),
-            MacInput::Busy => self.on_busy(now),
-            MacInput::Idle => self.on_idle(now),
-            MacInput::Received { frame, idle } => self.on_received(now, &frame, idle),
-            MacInput::Overheard { frame, idle } => self.on_overheard(now, &frame, idle),
-            MacInput::ReceptionError { idle } | MacInput::Damaged { idle, .. } => self.on_error(now, idle),
             // It never pulls.
             MacInput::Supply(_) | MacInput::Associate(_) | MacInput::Disassociate(_) => {}
         }
-        self.wake = self.timer();
+        self.settle(now);
     }
 
+    #[inline]
     fn handle_timeout(&mut self, now: Instant) {
-        let Some((at, timer)) = self.wake else { return };
-        if at > now {
-            return;
+        if let Some(timer) = self.alarm.due(now) {
+            self.on_timer(now, timer);
         }
-        self.contention.nav.settle(now);
-        match timer {
-            Timer::NavReset | Timer::Access => {}
-            Timer::BroadcastEnd => self.finish(now, Outcome::Broadcast),
-            Timer::Response => self.on_response_timeout(now, matches!(self.state, State::AwaitAck(_))),
-        }
-        self.commit_if_due(now);
-        self.wake = self.timer();
     }
 
+    #[inline]
     fn poll_output(&mut self) -> Option<MacOutput<P>> {
         self.outputs.pop_front()
     }
 
+    #[inline]
     fn poll_timeout(&self) -> Option<Wake> {
-        self.wake.map(|(at, timer)| Wake { at, why: timer.name() })
+        self.alarm.wake(Timer::name)
     }
 }

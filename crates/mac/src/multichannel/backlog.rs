@@ -93,7 +93,6 @@ impl<P: Packet + Copy> Multichannel<P> {
         self.state = State::Contend;
         self.renew_hold(now);
         self.contention.request(now);
-        self.commit_if_due(now);
     }
 
     /// The next MSDU: one that was begun before those of the queue, and by [`Scheduling::SkipBusy`] one whose neighbour is

@@ -273,7 +273,6 @@ impl<P: Packet + Copy> Multichannel<P> {
             Role::Initiator => self.conclude_as_initiator(now, &exchange),
             Role::Responder => self.conclude_as_responder(now, &exchange),
         }
-        self.commit_if_due(now);
     }
 
     fn conclude_as_initiator(&mut self, now: Instant, exchange: &Exchange) {
@@ -307,7 +306,7 @@ impl<P: Packet + Copy> Multichannel<P> {
     }
 
     pub(super) fn step(&self) -> Option<Step> {
-        self.exchange.map(|exchange| exchange.step)
+        self.exchange.as_ref().map(|exchange| exchange.step)
     }
 
     /// A control frame for `to`.

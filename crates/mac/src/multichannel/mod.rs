@@ -32,6 +32,7 @@ mod tests;
 
 pub use config::{ChannelChoice, HANDSHAKE_SIZE, MultichannelConfig, Scheduling};
 
+use crate::alarm::Alarm;
 use crate::contention::Contention;
 use crate::duplicate::DuplicateFilter;
 use crate::frame::{Address, ChannelSet, Frame, FrameKind, Reservation, duration_field};
@@ -136,8 +137,7 @@ pub struct Multichannel<P> {
     /// The station listens until then after a return.
     quiet_until: Instant,
     outputs: VecDeque<MacOutput<P>>,
-    /// The earliest timer, computed anew whenever something has changed.
-    wake: Option<(Instant, Timer)>,
+    alarm: Alarm<Timer>,
     stats: MacStats,
     counts: MultichannelStats,
 }
@@ -162,7 +162,7 @@ impl<P: Packet + Copy> Multichannel<P> {
             data_busy_since: None,
             quiet_until: Instant::ZERO,
             outputs: VecDeque::with_capacity(4),
-            wake: None,
+            alarm: Alarm::NEVER,
             stats: MacStats::default(),
             counts: MultichannelStats::default(),
             config,
@@ -184,20 +184,40 @@ impl<P: Packet + Copy> Multichannel<P> {
         self.queue.len() + self.begun.len()
     }
 
-    /// Transmits what is in service if the moment has come.
-    fn commit_if_due(&mut self, now: Instant) {
-        if self.state != State::Contend || self.exchange.is_some() {
-            return;
-        }
-        let Some(access) = self.contention.access_at() else { return };
-        if access.saturating_sub(self.config.dcf.phy.turnaround) > now {
-            return;
-        }
+    /// Whether it waits for the control channel, and is in no exchange meanwhile.
+    fn is_contending(&self) -> bool {
+        self.state == State::Contend && self.exchange.is_none()
+    }
+
+    /// Transmits what is in service at `at`.
+    fn commit(&mut self, at: Instant) {
         let Some(first) = self.service.front() else { return };
         let is_broadcast = first.msdu.to == Address::BROADCAST;
         let mode = self.contention.spend();
-        let at = access.max(now);
         if is_broadcast { self.send_broadcast(at, mode) } else { self.send_rts(at, mode) }
+    }
+
+    /// What every input and every timer ends with: what is in service is transmitted if the moment has come, and the earliest
+    /// timer is found.
+    #[inline]
+    fn conclude_step(&mut self, now: Instant) {
+        if self.is_contending() {
+            match self.contention.access_at() {
+                Some(access) => {
+                    let at = access.saturating_sub(self.config.dcf.phy.turnaround);
+                    if at > now {
+                        self.alarm = self.contending_alarm(at);
+                        return;
+                    }
+                    self.commit(access.max(now));
+                }
+                None => {
+                    self.alarm = Alarm::NEVER;
+                    return;
+                }
+            }
+        }
+        self.alarm = self.earliest();
     }
 
     /// A broadcast frame goes to the control channel, without a handshake.
@@ -248,13 +268,18 @@ impl<P: Packet + Copy> Multichannel<P> {
     }
 
     fn is_away(&self) -> bool {
-        self.exchange.is_some_and(|exchange| exchange.is_away)
+        self.exchange.as_ref().is_some_and(|exchange| exchange.is_away)
     }
 
+    /// Energy arrives. Of the timers it stops that of the backoff, which runs only on an idle medium.
+    #[inline]
     fn on_busy(&mut self, now: Instant) {
         self.contention.on_busy(now);
         if self.state == State::Contend {
             self.contention.draw_if_none(now);
+            if self.exchange.is_none() {
+                self.alarm = Alarm::NEVER;
+            }
         }
     }
 
@@ -263,7 +288,6 @@ impl<P: Packet + Copy> Multichannel<P> {
         if self.state == State::CtsOverdue || self.step() == Some(Step::GrantOverdue) {
             self.conclude(now, None);
         }
-        self.commit_if_due(now);
     }
 
     /// A reception on the control channel ends; gives whether the station could hear it at all.
@@ -306,7 +330,6 @@ impl<P: Packet + Copy> Multichannel<P> {
         if self.end_reception(now, idle) {
             self.contention.on_error(now);
             self.conclude(now, None);
-            self.commit_if_due(now);
         }
     }
 
@@ -336,7 +359,6 @@ impl<P: Packet + Copy> Multichannel<P> {
             // The polling MAC has no station on these channels.
             _ => {}
         }
-        self.commit_if_due(now);
     }
 
     /// 10.3.2.4, with the frame times of this handshake.
@@ -369,7 +391,6 @@ impl<P: Packet + Copy> Multichannel<P> {
             (FrameKind::Rts, _) => self.on_rts(now, frame),
             _ => {}
         }
-        self.commit_if_due(now);
     }
 
     /// Grants a channel, and says with it for how long: the sender's frames and, under Bi-MCMAC, those for it in the queue.
@@ -465,57 +486,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         }
     }
 
-    /// The earliest timer.
-    fn timer(&self) -> Option<(Instant, Timer)> {
-        match (self.step(), self.state) {
-            (Some(Step::Granted(at) | Step::Awaiting(at)), _) => Some((at, Timer::Response)),
-            (Some(Step::GrantOverdue | Step::Overdue), _) => None,
-            (Some(Step::Reserving(at)), _) => Some((at, Timer::CrnEnd)),
-            (Some(Step::Closing(at)), _) => Some((at, Timer::ExchangeEnd)),
-            (Some(Step::Returning(at)), _) => Some((at, Timer::Return)),
-            (None, State::Idle | State::CtsOverdue | State::Exchange) => None,
-            (None, State::Contend) => {
-                let commit = self.contention.commit_at()?;
-                match self.contention.nav.reset_at() {
-                    Some(reset) if reset < commit => Some((reset, Timer::NavReset)),
-                    _ => Some((commit, Timer::Access)),
-                }
-            }
-            (None, State::Broadcast(end)) => Some((end, Timer::BroadcastEnd)),
-            (None, State::AwaitCts(deadline)) => Some((deadline, Timer::Response)),
-        }
-    }
-}
-
-impl<P: Packet + Copy> Machine for Multichannel<P> {
-    type Input = MacInput<P>;
-    type Output = MacOutput<P>;
-
-    fn handle_input(&mut self, now: Instant, input: MacInput<P>) {
-        // What is due at this very instant comes first: energy that arrives with the commitment does not stop it.
-        self.handle_timeout(now);
-        self.contention.nav.settle(now);
-        match input {
-            input if self.is_away() => self.on_data_channel(now, input),
-            MacInput::Enqueue(msdu) => self.enqueue(now, msdu),
-            MacInput::EnqueueFirst(msdu) => self.enqueue_first(now, msdu),
-            MacInput::Purge(neighbour) => self.purge(now, neighbour),
-            MacInput::Busy => self.on_busy(now),
-            MacInput::Idle => self.on_idle(now),
-            MacInput::Received { frame, idle } => self.on_received(now, &frame, idle),
-            MacInput::Overheard { frame, idle } => self.on_overheard(now, &frame, idle),
-            MacInput::ReceptionError { idle } | MacInput::Damaged { idle, .. } => self.on_error(now, idle),
-            // It has a queue of its own and never asks.
-            MacInput::Supply(_) | MacInput::Associate(_) | MacInput::Disassociate(_) => {}
-        }
-        self.wake = self.timer();
-    }
-
-    fn handle_timeout(&mut self, now: Instant) {
-        let Some((at, timer)) = self.wake else { return };
-        if at > now {
-            return;
-        }
+    fn on_timer(&mut self, now: Instant, timer: Timer) {
         self.contention.nav.settle(now);
         match timer {
             Timer::NavReset | Timer::Access => {}
@@ -525,15 +496,74 @@ impl<P: Packet + Copy> Machine for Multichannel<P> {
             Timer::ExchangeEnd => self.go_back(now),
             Timer::Return => self.come_back(now),
         }
-        self.commit_if_due(now);
-        self.wake = self.timer();
+        self.conclude_step(now);
     }
 
+    /// The earliest timer while what is in service would be committed to at `commit`.
+    fn contending_alarm(&self, commit: Instant) -> Alarm<Timer> {
+        match self.contention.nav.reset_at() {
+            Some(reset) if reset < commit => Alarm::of(reset, Timer::NavReset),
+            _ => Alarm::of(commit, Timer::Access),
+        }
+    }
+
+    /// The earliest timer.
+    fn earliest(&self) -> Alarm<Timer> {
+        match (self.step(), self.state) {
+            (Some(Step::Granted(at) | Step::Awaiting(at)), _) => Alarm::of(at, Timer::Response),
+            (Some(Step::GrantOverdue | Step::Overdue), _) => Alarm::NEVER,
+            (Some(Step::Reserving(at)), _) => Alarm::of(at, Timer::CrnEnd),
+            (Some(Step::Closing(at)), _) => Alarm::of(at, Timer::ExchangeEnd),
+            (Some(Step::Returning(at)), _) => Alarm::of(at, Timer::Return),
+            (None, State::Idle | State::CtsOverdue | State::Exchange) => Alarm::NEVER,
+            (None, State::Contend) => {
+                self.contention.commit_at().map_or(Alarm::NEVER, |commit| self.contending_alarm(commit))
+            }
+            (None, State::Broadcast(end)) => Alarm::of(end, Timer::BroadcastEnd),
+            (None, State::AwaitCts(deadline)) => Alarm::of(deadline, Timer::Response),
+        }
+    }
+}
+
+impl<P: Packet + Copy> Machine for Multichannel<P> {
+    type Input = MacInput<P>;
+    type Output = MacOutput<P>;
+
+    #[inline(always)]
+    fn handle_input(&mut self, now: Instant, input: MacInput<P>) {
+        // What is due at this very instant comes first: energy that arrives with the commitment does not stop it.
+        self.handle_timeout(now);
+        self.contention.nav.settle(now);
+        match input {
+            input if self.is_away() => self.on_data_channel(now, input),
+            MacInput::Busy => return self.on_busy(now),
+            MacInput::Idle => self.on_idle(now),
+            MacInput::Overheard { frame, idle } => self.on_overheard(now, &frame, idle),
+            MacInput::Received { frame, idle } => self.on_received(now, &frame, idle),
+            MacInput::ReceptionError { idle } | MacInput::Damaged { idle, .. } => self.on_error(now, idle),
+            MacInput::Enqueue(msdu) => self.enqueue(now, msdu),
+            MacInput::EnqueueFirst(msdu) => self.enqueue_first(now, msdu),
+            MacInput::Purge(neighbour) => self.purge(now, neighbour),
+            // It has a queue of its own and never asks.
+            MacInput::Supply(_) | MacInput::Associate(_) | MacInput::Disassociate(_) => {}
+        }
+        self.conclude_step(now);
+    }
+
+    #[inline]
+    fn handle_timeout(&mut self, now: Instant) {
+        if let Some(timer) = self.alarm.due(now) {
+            self.on_timer(now, timer);
+        }
+    }
+
+    #[inline]
     fn poll_output(&mut self) -> Option<MacOutput<P>> {
         self.outputs.pop_front()
     }
 
+    #[inline]
     fn poll_timeout(&self) -> Option<Wake> {
-        self.wake.map(|(at, timer)| Wake { at, why: timer.name() })
+        self.alarm.wake(Timer::name)
     }
 }

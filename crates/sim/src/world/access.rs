@@ -3,7 +3,7 @@
 use super::packet::Msdu;
 use super::slotted::{self, address};
 use crate::scenario::spec::{Mac, Spec};
-use airbraid_engine::{Machine, Stream, Wake};
+use airbraid_engine::{Machine, Stream, Wake, step};
 use airbraid_mac::dcf::Dcf;
 use airbraid_mac::multichannel::{Multichannel, MultichannelStats};
 use airbraid_mac::polled::Polled;
@@ -121,80 +121,47 @@ impl Access {
     }
 }
 
-/// What the rarer MACs do, apart, so that the code of DCF stays together.
+/// Driving it: the MAC is told apart once, so that each step is that of one machine.
 impl Access {
-    #[inline(never)]
-    fn input_other(&mut self, now: Instant, input: MacInput<Msdu>) {
+    /// Drives it as [`airbraid_engine::step`] does: `None` is its timer.
+    #[inline]
+    pub fn step(
+        &mut self,
+        now: Instant,
+        input: Option<MacInput<Msdu>>,
+        mut carry_out: impl FnMut(MacOutput<Msdu>),
+    ) -> Option<Wake> {
         match self {
-            Self::Dcf(mac) => mac.handle_input(now, input),
-            Self::Polled(mac) => mac.handle_input(now, input),
-            Self::Multichannel(mac) => mac.handle_input(now, input),
-            Self::AccessPoint(mac) => mac.handle_input(now, input),
-            Self::Slotted(mac) => mac.handle_input(now, input),
+            Self::Dcf(mac) => step(mac, now, input, carry_out),
+            Self::Multichannel(mac) => step(&mut **mac, now, input, carry_out),
+            _ => self.step_rare(now, input, &mut carry_out),
         }
     }
+
+    /// The rarer MACs, apart, so that the code of the others stays together.
     #[inline(never)]
-    fn timeout_other(&mut self, now: Instant) {
+    fn step_rare(
+        &mut self,
+        now: Instant,
+        input: Option<MacInput<Msdu>>,
+        carry_out: &mut dyn FnMut(MacOutput<Msdu>),
+    ) -> Option<Wake> {
         match self {
-            Self::Dcf(mac) => mac.handle_timeout(now),
-            Self::Polled(mac) => mac.handle_timeout(now),
-            Self::Multichannel(mac) => mac.handle_timeout(now),
-            Self::AccessPoint(mac) => mac.handle_timeout(now),
-            Self::Slotted(mac) => mac.handle_timeout(now),
+            Self::Polled(mac) => step(&mut **mac, now, input, carry_out),
+            Self::AccessPoint(mac) => step(&mut **mac, now, input, carry_out),
+            Self::Slotted(mac) => step(&mut **mac, now, input, carry_out),
+            Self::Dcf(_) | Self::Multichannel(_) => None,
         }
     }
-    #[inline(never)]
-    fn output_other(&mut self) -> Option<MacOutput<Msdu>> {
-        match self {
-            Self::Dcf(mac) => mac.poll_output(),
-            Self::Polled(mac) => mac.poll_output(),
-            Self::Multichannel(mac) => mac.poll_output(),
-            Self::AccessPoint(mac) => mac.poll_output(),
-            Self::Slotted(mac) => mac.poll_output(),
-        }
-    }
-    #[inline(never)]
-    fn wake_other(&self) -> Option<Wake> {
+
+    /// When it wants to be woken.
+    pub fn wake(&self) -> Option<Wake> {
         match self {
             Self::Dcf(mac) => mac.poll_timeout(),
             Self::Polled(mac) => mac.poll_timeout(),
             Self::Multichannel(mac) => mac.poll_timeout(),
             Self::AccessPoint(mac) => mac.poll_timeout(),
             Self::Slotted(mac) => mac.poll_timeout(),
-        }
-    }
-}
-
-impl Machine for Access {
-    type Input = MacInput<Msdu>;
-    type Output = MacOutput<Msdu>;
-
-    #[inline]
-    fn handle_input(&mut self, now: Instant, input: Self::Input) {
-        match self {
-            Self::Dcf(mac) => mac.handle_input(now, input),
-            _ => self.input_other(now, input),
-        }
-    }
-    #[inline]
-    fn handle_timeout(&mut self, now: Instant) {
-        match self {
-            Self::Dcf(mac) => mac.handle_timeout(now),
-            _ => self.timeout_other(now),
-        }
-    }
-    #[inline]
-    fn poll_output(&mut self) -> Option<Self::Output> {
-        match self {
-            Self::Dcf(mac) => mac.poll_output(),
-            _ => self.output_other(),
-        }
-    }
-    #[inline]
-    fn poll_timeout(&self) -> Option<Wake> {
-        match self {
-            Self::Dcf(mac) => mac.poll_timeout(),
-            _ => self.wake_other(),
         }
     }
 }

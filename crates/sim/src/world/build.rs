@@ -1,6 +1,7 @@
 //! Makes a world from a resolved scenario.
 
 use super::access::Access;
+use super::alarms::{Alarms, Census, Sleeper};
 use super::flow::{Connection, Counts, Flow, Transport};
 use super::kill::Killers;
 use super::link_layer::LinkLayer;
@@ -13,14 +14,14 @@ use super::routing::{Edge, NextHop, Routes};
 use super::select::{Selection, SnrSamples};
 use super::slotted::address;
 use super::window::WindowEnd;
-use super::{Alarms, Census, Event, LinkEnd, LossBehind, Sleeper, Station, TrunkEnd, World};
+use super::{Event, LinkEnd, LossBehind, Station, TrunkEnd, World};
 use crate::phy::wear::WearProcess;
 use crate::queue::{EventQueue, Phase};
 use crate::record::delay::DelayStats;
 use crate::record::series::Series;
 use crate::scenario::spec::{self, DeliveryLoss, Interface, Mac, Routing, Spec};
 use airbraid_engine::link::{Header, SelectiveRepeat, StopAndWait};
-use airbraid_engine::{Machine, Stream, trunk};
+use airbraid_engine::{Stream, trunk};
 use airbraid_mac::Address;
 use airbraid_mac::polled::Role;
 use airbraid_net::link::Link;
@@ -304,7 +305,7 @@ impl<'a> World<'a> {
         // A polling master and a station with slots begin by themselves.
         for (radio, station) in self.stations.iter().enumerate() {
             if station.mac.begins_by_itself() {
-                self.alarms.arm(self.now, Sleeper::Mac(radio as u32), station.mac.poll_timeout());
+                self.alarms.arm(self.now, Sleeper::Mac(radio as u32), station.mac.wake());
             }
         }
         self.begin_selection();

@@ -4,9 +4,10 @@
 //! A frame stands in the table of packets as long as it is anywhere, and holds a place of the packet of which it
 //! carries a part.
 
+use super::alarms::Sleeper;
 use super::packet::{Carried, DropReason, LinkFrame, Msdu, Part};
 use super::routing::NextHop;
-use super::{Sleeper, Work, World};
+use super::{Work, World};
 use crate::killer::Event;
 use airbraid_engine::link::{
     DropReason as LinkDrop, Fate, Frame, Header, Input, Output, Payload, Reception, StopAndWait,

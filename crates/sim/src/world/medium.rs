@@ -86,17 +86,23 @@ enum Errors {
     Sinr,
 }
 
-/// A radio as the medium knows it.
+/// What decides who hears a radio and whom it hears: looked at when rows are made, apart from what each frame touches.
 #[derive(Debug)]
-struct RadioState {
+struct Site {
     band: Option<u32>,
     transmitter: Transmitter,
     antenna: Antenna,
     shadowing: Option<Shadowing>,
+    /// \[mW\]
+    interference_floor: f64,
+}
+
+/// A radio as the frames on the medium find it.
+#[derive(Debug)]
+struct RadioState {
     /// Thresholds, noise \[mW\], ratios as factors.
     reception: f64,
     carrier_sense: f64,
-    interference_floor: f64,
     noise: f64,
     implementation_loss: f64,
     capture: Option<f64>,
@@ -174,6 +180,7 @@ struct Row {
 #[derive(Debug)]
 pub struct Medium {
     radios: Vec<RadioState>,
+    sites: Vec<Site>,
     positions: Vec<Position>,
     /// Where the radios are, for finding neighbours.
     grid: Grid,
@@ -198,23 +205,26 @@ impl Medium {
     /// A silent medium with the radios of `spec`, in their order, at their positions, moving as it says.
     pub fn new(spec: &Spec, seed: u64) -> Self {
         let radios = spec.nodes.iter().flat_map(|node| node.radios.iter().map(move |radio| (radio, node)));
-        let (mut states, mut positions, mut moving, mut rows) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut states, mut sites) = (Vec::new(), Vec::new());
+        let (mut positions, mut moving, mut rows) = (Vec::new(), Vec::new(), Vec::new());
         for (index, ((radio, node), place)) in radios.zip(places(spec)).enumerate() {
-            states.push(RadioState::new(radio, place, Stream::new(seed, index as u64, "medium.error")));
+            states.push(RadioState::new(radio, &place, Stream::new(seed, index as u64, "medium.error")));
+            sites.push(Site::new(radio, &place));
             positions.push(node.position);
             rows.push(Row { is_stale: true, ..Row::default() });
             if node.mobility != Mobility::Static {
                 moving.push((index, node.position, node.mobility.clone()));
             }
         }
-        let range = furthest(&states);
+        let range = furthest(&sites);
         let by_sinr = states.iter().any(|state| matches!(state.errors, Errors::Sinr));
-        let has_shadows = states.iter().any(|state| state.shadowing.is_some());
+        let has_shadows = sites.iter().any(|site| site.shadowing.is_some());
         let error_rates = by_sinr.then(|| Box::new(ErrorRates::new()));
         Self {
             grid: Grid::new(range, &positions),
             range,
             radios: states,
+            sites,
             positions,
             moving,
             moved_at: Instant::ZERO,
@@ -283,24 +293,24 @@ impl Medium {
         if !row.is_stale || row.in_use > 0 {
             return;
         }
-        let sender = &self.radios[from];
+        let sender = &self.sites[from];
         let mut near = Vec::new();
         self.grid.within(self.positions[from], self.range, &mut near);
         let mut hearers = std::mem::take(&mut self.rows[from].hearers);
         hearers.clear();
         for index in near {
-            let radio = &self.radios[index as usize];
-            if index as usize == from || radio.band != sender.band {
+            let site = &self.sites[index as usize];
+            if index as usize == from || site.band != sender.band {
                 continue;
             }
             let span = distance(self.positions[from], self.positions[index as usize]);
-            let mut power = sender.transmitter.received(radio.antenna, span).0;
+            let mut power = sender.transmitter.received(site.antenna, span).0;
             if let Some(shadowing) = &sender.shadowing {
                 let pair = (index.min(from as u32), index.max(from as u32));
-                let shadow = self.shadows.entry(pair).or_insert_with(|| shadow(&self.radios, pair, self.seed));
+                let shadow = self.shadows.entry(pair).or_insert_with(|| shadow(&self.sites, pair, self.seed));
                 power *= shadowing.factor(span, shadow.at(self.moved_at.as_nanos() / MOTION_STEP.as_nanos()));
             }
-            if power >= radio.interference_floor {
+            if power >= site.interference_floor {
                 let delay_ns = propagation_delay(span).as_nanos() as u32;
                 hearers.push(Hearer { radio: index, delay_ns, power });
             }
@@ -395,6 +405,7 @@ impl Medium {
     }
 
     /// A transmission begins to arrive at a radio.
+    #[inline]
     pub fn on_beginning(&mut self, now: Instant, id: u32, channel: Channel, hearer: Hearer) -> Beginning {
         let Self { radios, transmissions, error_rates, .. } = self;
         let radio = &mut radios[hearer.radio as usize];
@@ -422,6 +433,7 @@ impl Medium {
     }
 
     /// A transmission ends at a radio.
+    #[inline]
     pub fn on_ending(&mut self, now: Instant, id: u32, hearer: Hearer) -> Ending {
         let Self { radios, transmissions, error_rates, .. } = self;
         let radio = &mut radios[hearer.radio as usize];
@@ -432,18 +444,16 @@ impl Medium {
         let was_busy = radio.is_busy;
         radio.is_busy = radio.energy >= radio.carrier_sense;
         let falls_idle = was_busy && !radio.is_busy;
-        match radio.lock {
-            Some(lock) if lock.transmission == id => {
-                radio.lock = None;
-                let result = match &transmissions[id as usize] {
-                    Some(transmission) => radio.judge(&lock, &transmission.frame),
-                    None => Err(Loss::Channel),
-                };
-                Ending::Reception { result, idle: !radio.is_busy }
-            }
-            _ if falls_idle && radio.is_up => Ending::Idle,
-            _ => Ending::Nothing,
+        if radio.lock.as_ref().is_some_and(|lock| lock.transmission == id)
+            && let Some(lock) = radio.lock.take()
+        {
+            let result = match &transmissions[id as usize] {
+                Some(transmission) => radio.judge(&lock, &transmission.frame),
+                None => Err(Loss::Channel),
+            };
+            return Ending::Reception { result, idle: !radio.is_busy };
         }
+        if falls_idle && radio.is_up { Ending::Idle } else { Ending::Nothing }
     }
 }
 
@@ -453,18 +463,18 @@ fn is_for(transmissions: &[Option<Transmission>], id: u32, radio: u32) -> bool {
 }
 
 /// What shadows the path between two radios: it is one path, so the first of them says how fast it changes.
-fn shadow(radios: &[RadioState], (a, b): (u32, u32), seed: u64) -> Shadow {
-    let shadowing = radios[a as usize].shadowing.or(radios[b as usize].shadowing);
+fn shadow(sites: &[Site], (a, b): (u32, u32), seed: u64) -> Shadow {
+    let shadowing = sites[a as usize].shadowing.or(sites[b as usize].shadowing);
     let still = Shadowing { deviation: crate::phy::Curve::flat(0.0), time: Duration::ZERO };
     let random = Stream::new(seed, u64::from(a) << 32 | u64::from(b), "medium.shadowing");
     Shadow::new(&shadowing.unwrap_or(still), MOTION_STEP, random)
 }
 
 /// The furthest at which any radio is heard by any on its channel.
-fn furthest(radios: &[RadioState]) -> Metres {
+fn furthest(sites: &[Site]) -> Metres {
     let mut range = 0.0f64;
-    for sender in radios {
-        for hearer in radios.iter().filter(|hearer| hearer.band == sender.band) {
+    for sender in sites {
+        for hearer in sites.iter().filter(|hearer| hearer.band == sender.band) {
             let strongest = sender.shadowing.map_or(1.0, |shadowing| shadowing.largest());
             let reach = sender.transmitter.range(hearer.antenna, Milliwatt(hearer.interference_floor / strongest));
             range = range.max(reach.0);
@@ -492,18 +502,26 @@ impl Errors {
     }
 }
 
-impl RadioState {
-    fn new(spec: &Radio, place: Place, random: Stream) -> Self {
+impl Site {
+    fn new(spec: &Radio, place: &Place) -> Self {
         let config = &spec.radio;
-        let capture = config.capture.map(|ratio| ratio.to_linear());
         Self {
             band: place.band,
             transmitter: Transmitter::new(config),
             antenna: Antenna::of(config),
             shadowing: config.shadowing,
+            interference_floor: threshold_power(config, config.interference).0,
+        }
+    }
+}
+
+impl RadioState {
+    fn new(spec: &Radio, place: &Place, random: Stream) -> Self {
+        let config = &spec.radio;
+        let capture = config.capture.map(|ratio| ratio.to_linear());
+        Self {
             reception: threshold_power(config, config.reception).0,
             carrier_sense: threshold_power(config, config.carrier_sense).0,
-            interference_floor: threshold_power(config, config.interference).0,
             noise: config.noise.to_milliwatt().0,
             implementation_loss: config.implementation_loss.to_linear(),
             capture,

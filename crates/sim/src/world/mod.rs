@@ -6,6 +6,7 @@
 //! timers.
 
 mod access;
+mod alarms;
 mod build;
 mod change;
 mod draw;
@@ -38,9 +39,8 @@ pub use packet::{Body, DropReason, Msdu, PacketRef, Packets, Record};
 use crate::phy::wear::WearProcess;
 use crate::queue::{EventQueue, Phase};
 use crate::scenario::spec::Spec;
-use crate::timers::Timers;
 use access::Access;
-use airbraid_engine::{Wake, converge, link, trunk, tunnel as engine_tunnel};
+use airbraid_engine::{converge, link, trunk, tunnel as engine_tunnel};
 use airbraid_mac::{Address, Damage, MacInput, Outcome};
 use airbraid_net::aodv;
 use airbraid_net::arp;
@@ -48,6 +48,7 @@ use airbraid_net::link::{Link, LinkOutput};
 use airbraid_net::loss::LossProcess;
 use airbraid_net::tcp::Segment;
 use airbraid_units::Instant;
+use alarms::{Alarms, Sleeper};
 use flow::Flow;
 use kill::Killers;
 use link_layer::LinkLayer;
@@ -118,150 +119,6 @@ enum Work {
     SendDatagram(u32),
     /// Greedy flows look whether an interface has room.
     Refill(NextHop),
-}
-
-/// A machine that may want to be woken.
-#[derive(Clone, Copy, Debug)]
-enum Sleeper {
-    /// A radio's MAC.
-    Mac(u32),
-    /// A link layer.
-    LinkLayer(u32),
-    /// A plain link's link layer.
-    WindowEnd(u32),
-    /// A trunk end.
-    Trunk(u32),
-    /// What chooses among the members of a trunk end.
-    Select(u32),
-    /// A tunnel end.
-    Tunnel(u32),
-    /// A link direction.
-    Link(u32),
-    /// A node's AODV.
-    Router(u32),
-    /// A flow's TCP sender.
-    Sender(u32),
-    /// A flow's TCP receiver.
-    Receiver(u32),
-    /// A flow's application.
-    Application(u32),
-}
-
-/// The wake-ups of all machines: MACs first, then link layers, those of plain links, trunk ends and what chooses their
-/// members, tunnel ends, links, AODV, and three machines a flow.
-#[derive(Debug)]
-struct Alarms {
-    timers: Timers,
-    first_link_layer: u32,
-    first_window_end: u32,
-    first_trunk: u32,
-    first_select: u32,
-    first_tunnel: u32,
-    first_link: u32,
-    first_router: u32,
-    first_flow: u32,
-}
-
-/// How many machines of each kind there are.
-#[derive(Clone, Copy, Debug, Default)]
-struct Census {
-    stations: usize,
-    link_layers: usize,
-    window_ends: usize,
-    trunk_ends: usize,
-    tunnel_ends: usize,
-    links: usize,
-    routers: usize,
-    flows: usize,
-}
-
-impl Alarms {
-    fn new(census: Census) -> Self {
-        let first_window_end = census.stations + census.link_layers;
-        let first_trunk = first_window_end + census.window_ends;
-        let first_select = first_trunk + census.trunk_ends;
-        let first_tunnel = first_select + census.trunk_ends;
-        let first_link = first_tunnel + census.tunnel_ends;
-        let first_router = first_link + census.links;
-        let first_flow = first_router + census.routers;
-        Self {
-            timers: Timers::new(first_flow + 3 * census.flows),
-            first_link_layer: census.stations as u32,
-            first_window_end: first_window_end as u32,
-            first_trunk: first_trunk as u32,
-            first_select: first_select as u32,
-            first_tunnel: first_tunnel as u32,
-            first_link: first_link as u32,
-            first_router: first_router as u32,
-            first_flow: first_flow as u32,
-        }
-    }
-
-    /// Hears when a machine wants to be woken.
-    ///
-    /// Only an earlier time moves its alarm. A later one, or none, waits until the alarm rings: the machine, woken too
-    /// early, changes nothing, and its alarm is set anew. Stations hear several frames for each time they transmit, so
-    /// most alarms never ring in vain.
-    fn arm(&mut self, now: Instant, sleeper: Sleeper, wake: Option<Wake>) {
-        let place = match sleeper {
-            Sleeper::Mac(radio) => radio,
-            Sleeper::LinkLayer(end) => self.first_link_layer + end,
-            Sleeper::WindowEnd(end) => self.first_window_end + end,
-            Sleeper::Trunk(end) => self.first_trunk + end,
-            Sleeper::Select(end) => self.first_select + end,
-            Sleeper::Tunnel(end) => self.first_tunnel + end,
-            Sleeper::Link(direction) => self.first_link + direction,
-            Sleeper::Router(node) => self.first_router + node,
-            Sleeper::Sender(flow) => self.first_flow + 3 * flow,
-            Sleeper::Receiver(flow) => self.first_flow + 3 * flow + 1,
-            Sleeper::Application(flow) => self.first_flow + 3 * flow + 2,
-        };
-        let at = wake.map_or(Instant::MAX, |wake| wake.at);
-        let armed = self.timers.at(place);
-        if at < armed || armed <= now {
-            self.timers.set(place, at);
-        }
-    }
-
-    /// When the first machine wakes; [`Instant::MAX`] if none wants to.
-    fn next_at(&self) -> Instant {
-        self.timers.next().0
-    }
-
-    /// The first machine to wake.
-    fn next(&self) -> Sleeper {
-        let place = self.timers.next().1;
-        if place < self.first_link_layer {
-            return Sleeper::Mac(place);
-        }
-        if place < self.first_window_end {
-            return Sleeper::LinkLayer(place - self.first_link_layer);
-        }
-        if place < self.first_trunk {
-            return Sleeper::WindowEnd(place - self.first_window_end);
-        }
-        if place < self.first_select {
-            return Sleeper::Trunk(place - self.first_trunk);
-        }
-        if place < self.first_tunnel {
-            return Sleeper::Select(place - self.first_select);
-        }
-        if place < self.first_link {
-            return Sleeper::Tunnel(place - self.first_tunnel);
-        }
-        if place < self.first_router {
-            return Sleeper::Link(place - self.first_link);
-        }
-        if place < self.first_flow {
-            return Sleeper::Router(place - self.first_router);
-        }
-        let (flow, machine) = ((place - self.first_flow) / 3, (place - self.first_flow) % 3);
-        match machine {
-            0 => Sleeper::Sender(flow),
-            1 => Sleeper::Receiver(flow),
-            _ => Sleeper::Application(flow),
-        }
-    }
 }
 
 /// What loses packets behind a MAC that has acknowledged them.
@@ -399,7 +256,9 @@ impl<'a> World<'a> {
         self.now = self.now.max(at);
         self.events += 1;
         if sleeper_first {
-            self.wake(self.alarms.next());
+            if let Some(sleeper) = self.alarms.ring(self.now) {
+                self.wake(sleeper);
+            }
         } else if let Some((_, event)) = self.queue.pop() {
             self.dispatch(event);
         }

@@ -1,8 +1,9 @@
 //! The network layer: forwarding by static routes over radios, trunks and links.
 
+use super::alarms::Sleeper;
 use super::packet::{Carried, ControlFrame, DropReason, Msdu, PacketRef, Part};
 use super::routing::NextHop;
-use super::{LinkEnd, Sleeper, Work, World};
+use super::{LinkEnd, Work, World};
 use airbraid_engine::{step, trunk, tunnel};
 use airbraid_mac::Address;
 use airbraid_net::link::{self, LinkInput, LinkOutput};

@@ -4,10 +4,11 @@
 //! they take their time on the air, and are in no account of packets. ARP, where it is asked for, stands between this and the
 //! MAC: in [`super::resolution`].
 
+use super::alarms::Sleeper;
 use super::packet::{Carried, DropReason, Msdu, PacketRef, Part, RoutingMessage};
 use super::resolution::Unsent;
 use super::routing::NextHop;
-use super::{Sleeper, Work, World};
+use super::{Work, World};
 use crate::result::RoutingResult;
 use crate::scenario::spec::AodvRouting;
 use airbraid_engine::{Machine, Stream, Wake, step};

@@ -368,8 +368,8 @@ pub struct NewPacket {
 #[derive(Debug, Default)]
 pub struct Packets {
     records: Vec<Record>,
-    /// What is no packet among them, by its place.
-    carried: BTreeMap<u32, Carried>,
+    /// What is no packet among them, by its place; as long as such were needed.
+    carried: Vec<Option<Box<Carried>>>,
     free: Vec<u32>,
     /// Handles of packets from outside that are gone.
     released: Vec<u32>,
@@ -397,13 +397,26 @@ impl Packets {
         let (is_carried, delivered, reason) = (true, false, None);
         let record = Record { flow, from, to, len, created, hops, ttl, body, places, is_carried, delivered, reason };
         let id = self.add(record);
-        self.carried.insert(id, carried);
+        self.carry(id, Box::new(carried));
         PacketRef { id, len, bucket: 0, class: TrafficClass::Bulk }
+    }
+
+    fn carry(&mut self, id: u32, carried: Box<Carried>) {
+        let place = id as usize;
+        if place >= self.carried.len() {
+            self.carried.resize_with(place + 1, || None);
+        }
+        self.carried[place] = Some(carried);
+    }
+
+    /// What an entry stands for.
+    fn carried(&self, packet: PacketRef) -> Option<&Carried> {
+        self.carried.get(packet.id as usize)?.as_deref()
     }
 
     /// The control frame for which an entry stands.
     pub fn control(&self, packet: PacketRef) -> Option<ControlFrame> {
-        match self.carried.get(&packet.id) {
+        match self.carried(packet) {
             Some(Carried::Control(frame)) => Some(*frame),
             _ => None,
         }
@@ -411,7 +424,7 @@ impl Packets {
 
     /// The frame of a link layer for which an entry stands.
     pub fn segment(&self, packet: PacketRef) -> Option<LinkFrame> {
-        match self.carried.get(&packet.id) {
+        match self.carried(packet) {
             Some(Carried::Segment(frame)) => Some(*frame),
             _ => None,
         }
@@ -419,7 +432,7 @@ impl Packets {
 
     /// The frame of selective repeat for which an entry stands.
     pub fn window_frame(&self, packet: PacketRef) -> Option<WindowFrame> {
-        match self.carried.get(&packet.id) {
+        match self.carried(packet) {
             Some(Carried::Window(frame)) => Some(*frame),
             _ => None,
         }
@@ -427,7 +440,7 @@ impl Packets {
 
     /// The message of AODV for which an entry stands.
     pub fn routing(&self, packet: PacketRef) -> Option<&RoutingMessage> {
-        match self.carried.get(&packet.id) {
+        match self.carried(packet) {
             Some(Carried::Routing(sent)) => Some(sent),
             _ => None,
         }
@@ -435,7 +448,7 @@ impl Packets {
 
     /// The message of ARP for which an entry stands.
     pub fn resolution(&self, packet: PacketRef) -> Option<arp::Message> {
-        match self.carried.get(&packet.id) {
+        match self.carried(packet) {
             Some(Carried::Resolution(message)) => Some(*message),
             _ => None,
         }
@@ -443,7 +456,7 @@ impl Packets {
 
     /// The beacon for which an entry stands.
     pub fn beacon(&self, packet: PacketRef) -> Option<BeaconFrame> {
-        match self.carried.get(&packet.id) {
+        match self.carried(packet) {
             Some(Carried::Beacon(frame)) => Some(*frame),
             _ => None,
         }
@@ -455,23 +468,18 @@ impl Packets {
         if !self.records[packet.id as usize].is_carried {
             return None;
         }
-        match self.carried.remove(&packet.id) {
-            Some(Carried::Tunnel(frame)) => {
-                self.release(packet);
-                Some(frame)
-            }
-            Some(other) => {
-                self.carried.insert(packet.id, other);
-                None
-            }
-            None => None,
-        }
+        let place = self.carried.get_mut(packet.id as usize)?;
+        let taken = place.take_if(|carried| matches!(**carried, Carried::Tunnel(_)));
+        let Carried::Tunnel(frame) = *taken? else { return None };
+        self.release(packet);
+        Some(frame)
     }
 
     /// A frame is gone, and with it the place of the packet that it carried.
     #[cold]
     fn forget_carried(&mut self, id: u32) {
-        match self.carried.remove(&id) {
+        let carried = self.carried.get_mut(id as usize).and_then(Option::take);
+        match carried.map(|carried| *carried) {
             Some(Carried::Segment(LinkFrame { packet: Some(msdu), .. })) => self.release(msdu.packet),
             Some(Carried::Window(WindowFrame { packet: Some(packet), .. })) => self.release(packet),
             Some(Carried::Tunnel(TunnelFrame { frame: tunnel::Frame::Data { packet, .. }, .. })) => {

@@ -1,65 +1,102 @@
 //! Radios at work: MACs' transmissions go on the medium, what arrives goes to the MACs.
 
-use super::kill::{NOBODY, has_data, leaves};
-use super::medium::{Beginning, Ending, Hearer, Loss};
-use super::observe::FrameEvent;
-use super::packet::{ControlFrame, DropReason, Msdu, Part};
+use super::alarms::Sleeper;
+use super::kill::{Killers, NOBODY, has_data, leaves};
+use super::medium::{Beginning, Ending, Hearer, Loss, Medium};
+use super::observe::{FrameEvent, Observer};
+use super::packet::{ControlFrame, DropReason, Msdu, Packets, Part};
 use super::routing::NextHop;
-use super::{Event, LossBehind, Sleeper, Work, World};
-use crate::queue::Phase;
-use airbraid_engine::{step, trunk};
-use airbraid_mac::{Address, Damage, Frame, MacInput, MacOutput, Outcome};
+use super::{Event, LossBehind, Work, World};
+use crate::queue::{EventQueue, Phase};
+use airbraid_engine::trunk;
+use airbraid_mac::{Address, Damage, Frame, MacInput, MacOutput, Outcome, service};
 use airbraid_units::{Duration, Instant, Milliwatt};
+use std::collections::VecDeque;
 
-impl World<'_> {
-    /// Drives a MAC: `None` is its timer.
-    pub(super) fn step_mac(&mut self, radio: u32, input: Option<MacInput<Msdu>>) {
-        let now = self.now;
-        let Self { stations, medium, queue, alarms, pending, packets, observer, killers, .. } = self;
-        let station = &mut stations[radio as usize];
-        let wake = step(&mut station.mac, now, input, |output| match output {
-            MacOutput::Transmit { mut frame, at, airtime, access } => {
-                if let Some(killers) = killers
-                    && killers.on_output(now, radio, &frame, has_data(frame.payload, packets))
-                {
-                    frame.to = NOBODY;
-                }
-                if let Some(observer) = observer.as_deref_mut() {
-                    let packet = frame.payload.and_then(|msdu| msdu.packet()).map(|packet| packets.get(packet));
-                    let event = FrameEvent { radio, frame: &frame, packet, start: at };
-                    observer.on_transmission(now, event, access);
-                }
-                let payload = frame.payload;
-                if let Some((id, delay)) = medium.begin(radio, frame, at, at + airtime) {
-                    // The frame on the air is one more place where its packet is.
-                    if let Some(msdu) = payload {
-                        packets.retain(msdu.packet);
-                    }
-                    queue.push(at + delay, Phase::ReceptionStart, Event::Beginning(id));
-                    queue.push(at + airtime + delay, Phase::ReceptionEnd, Event::Ending(id));
-                }
-            }
+/// What a MAC's outputs act on.
+struct Surroundings<'x, 'a> {
+    now: Instant,
+    radio: u32,
+    medium: &'x mut Medium,
+    queue: &'x mut EventQueue<Event>,
+    pending: &'x mut VecDeque<Work>,
+    packets: &'x mut Packets,
+    observer: Option<&'x mut (dyn Observer + 'a)>,
+    killers: &'x mut Option<Box<Killers>>,
+}
+
+impl Surroundings<'_, '_> {
+    /// Carries out what the MAC asks for.
+    #[inline(never)]
+    fn carry_out(self, output: MacOutput<Msdu>) {
+        let radio = self.radio;
+        match output {
+            MacOutput::Transmit { frame, at, airtime, access } => self.transmit(frame, at, airtime, access),
             MacOutput::Tune { channel, ready } => {
-                if medium.tune(now, radio, channel, ready) {
-                    pending.push_back(Work::FoundBusy(radio));
+                if self.medium.tune(self.now, radio, channel, ready) {
+                    self.pending.push_back(Work::FoundBusy(radio));
                 }
-                if ready > now {
-                    queue.push(ready, Phase::ReceptionStart, Event::Tuned(radio));
+                if ready > self.now {
+                    self.queue.push(ready, Phase::ReceptionStart, Event::Tuned(radio));
                 }
             }
             MacOutput::Deliver { from, packet } => {
-                packets.retain(packet.packet);
-                pending.push_back(Work::MacDelivers { radio, from, msdu: packet });
+                self.packets.retain(packet.packet);
+                self.pending.push_back(Work::MacDelivers { radio, from, msdu: packet });
             }
             MacOutput::DeliverDamaged { from, packet, damage } => {
-                packets.retain(packet.packet);
-                pending.push_back(Work::MacDeliversDamaged { radio, from, msdu: packet, damage });
+                self.packets.retain(packet.packet);
+                self.pending.push_back(Work::MacDeliversDamaged { radio, from, msdu: packet, damage });
             }
-            MacOutput::Pull(neighbour) => pending.push_back(Work::MacPulls { radio, neighbour }),
+            MacOutput::Pull(neighbour) => self.pending.push_back(Work::MacPulls { radio, neighbour }),
             MacOutput::Status { msdu, outcome, attempts } => {
                 let (to, msdu) = (msdu.to, msdu.packet);
-                pending.push_back(Work::MacFinished { radio, to, msdu, outcome, attempts });
+                self.pending.push_back(Work::MacFinished { radio, to, msdu, outcome, attempts });
             }
+        }
+    }
+
+    /// A frame goes on the medium, past the packet killers.
+    #[inline]
+    fn transmit(self, mut frame: Frame<Msdu>, at: Instant, airtime: Duration, access: service::Access) {
+        let Self { now, radio, medium, queue, packets, .. } = self;
+        if let Some(killers) = self.killers
+            && killers.on_output(now, radio, &frame, has_data(frame.payload, packets))
+        {
+            frame.to = NOBODY;
+        }
+        if let Some(observer) = self.observer {
+            let packet = frame.payload.and_then(|msdu| msdu.packet()).map(|packet| packets.get(packet));
+            observer.on_transmission(now, FrameEvent { radio, frame: &frame, packet, start: at }, access);
+        }
+        let payload = frame.payload;
+        if let Some((id, delay)) = medium.begin(radio, frame, at, at + airtime) {
+            // The frame on the air is one more place where its packet is.
+            if let Some(msdu) = payload {
+                packets.retain(msdu.packet);
+            }
+            queue.push(at + delay, Phase::ReceptionStart, Event::Beginning(id));
+            queue.push(at + airtime + delay, Phase::ReceptionEnd, Event::Ending(id));
+        }
+    }
+}
+
+impl World<'_> {
+    /// Drives a MAC: `None` is its timer.
+    #[inline(never)]
+    pub(super) fn step_mac(&mut self, radio: u32, input: Option<MacInput<Msdu>>) {
+        self.drive_mac(radio, input);
+    }
+
+    /// The same in place: where the input is known beforehand, of the machine only what it means is left.
+    #[inline(always)]
+    fn drive_mac(&mut self, radio: u32, input: Option<MacInput<Msdu>>) {
+        let now = self.now;
+        let Self { stations, medium, queue, alarms, pending, packets, observer, killers, .. } = self;
+        let wake = stations[radio as usize].mac.step(now, input, |output| {
+            let (medium, observer) = (&mut *medium, observer.as_deref_mut());
+            let (queue, pending, packets) = (&mut *queue, &mut *pending, &mut *packets);
+            Surroundings { now, radio, medium, queue, pending, packets, observer, killers }.carry_out(output);
         });
         alarms.arm(now, Sleeper::Mac(radio), wake);
     }
@@ -85,7 +122,7 @@ impl World<'_> {
                 break;
             }
             if self.medium.on_beginning(self.now, id, channel, hearer) == Beginning::Busy {
-                self.step_mac(hearer.radio, Some(MacInput::Busy));
+                self.drive_mac(hearer.radio, Some(MacInput::Busy));
             }
         }
         self.medium.put_row(from, row);
@@ -108,7 +145,7 @@ impl World<'_> {
             }
             match self.medium.on_ending(self.now, id, hearer) {
                 Ending::Nothing => {}
-                Ending::Idle => self.step_mac(hearer.radio, Some(MacInput::Idle)),
+                Ending::Idle => self.drive_mac(hearer.radio, Some(MacInput::Idle)),
                 Ending::Reception { result, idle } => self.end_reception(hearer, &frame, end - start, result, idle),
             }
         }
@@ -158,14 +195,14 @@ impl World<'_> {
         if result.is_ok() {
             self.sample_snr(hearer);
         }
-        let input = match result {
-            Err(_) => MacInput::ReceptionError { idle },
+        match result {
+            Err(_) => self.drive_mac(hearer.radio, Some(MacInput::ReceptionError { idle })),
             Ok(()) if frame.to == Address(hearer.radio) || frame.to == Address::BROADCAST => {
-                self.received(hearer.radio, frame, idle)
+                let input = self.received(hearer.radio, frame, idle);
+                self.step_mac(hearer.radio, Some(input));
             }
-            Ok(()) => MacInput::Overheard { frame: frame.header(), idle },
-        };
-        self.step_mac(hearer.radio, Some(input));
+            Ok(()) => self.drive_mac(hearer.radio, Some(MacInput::Overheard { frame: frame.header(), idle })),
+        }
     }
 
     /// What a radio that has received a frame whole gives to its MAC: a packet killer may stand between.

@@ -4,10 +4,11 @@
 //! Where one member is chosen a packet goes as it is, and nothing restores an order; where several are left in, the trunk
 //! stripes over them.
 
+use super::alarms::Sleeper;
 use super::medium::Hearer;
 use super::packet::{BeaconFrame, Carried, DropReason, Msdu, PacketRef, Part};
 use super::routing::NextHop;
-use super::{Sleeper, Work, World};
+use super::{Work, World};
 use crate::phy::ErrorRates;
 use crate::scenario::spec;
 use airbraid_engine::converge::select::{

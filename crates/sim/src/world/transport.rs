@@ -1,9 +1,10 @@
 //! Transports at work: applications write, TCP and UDP make packets, what arrives is counted.
 
+use super::alarms::Sleeper;
 use super::flow::{Flow, Transport};
 use super::packet::{Body, NewPacket, PacketRef};
 use super::routing::NextHop;
-use super::{Sleeper, Work, World};
+use super::{Work, World};
 use airbraid_engine::step;
 use airbraid_net::source::{ApplicationInput, ApplicationOutput};
 use airbraid_net::tcp::{ReceiverInput, ReceiverOutput, Segment, SenderInput, SenderOutput};
@@ -73,8 +74,8 @@ impl World<'_> {
     /// Sends one datagram of the next greedy flow that leaves by an interface with room, and looks again.
     pub(super) fn refill_one(&mut self, interface: NextHop) {
         let count = self.greedy_flows.len();
-        for step in 0..count {
-            let place = (self.greedy_turn + step) % count;
+        let turn = if self.greedy_turn < count { self.greedy_turn } else { 0 };
+        for place in (turn..count).chain(0..turn) {
             let flow = self.greedy_flows[place];
             let Transport::Udp { hop, unsent, .. } = &self.flows[flow as usize].transport else {
                 continue;

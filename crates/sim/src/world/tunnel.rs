@@ -3,9 +3,10 @@
 //! A frame stands in the table of packets as long as it is anywhere, with its length on the wire, and holds a place of the
 //! packet that it carries. Sealing and addresses are the daemon's; here they are bytes.
 
+use super::alarms::Sleeper;
 use super::packet::{Carried, DropReason, PacketRef, TunnelFrame};
 use super::routing::NextHop;
-use super::{Sleeper, Work, World};
+use super::{Work, World};
 use airbraid_engine::step;
 use airbraid_engine::trunk::Member;
 use airbraid_engine::tunnel::{self, Config, Frame, Input, Output, Tunnel};

@@ -4,9 +4,10 @@
 //! A frame stands in the table of packets as long as it is on the link, and holds a place of the packet of which it carries
 //! a segment. A plain link loses frames and does not damage them.
 
+use super::alarms::Sleeper;
 use super::packet::{Carried, DropReason, PacketRef, WindowFrame};
 use super::routing::NextHop;
-use super::{Sleeper, Work, World};
+use super::{Work, World};
 use airbraid_engine::link::{
     DropReason as LinkDrop, Frame, Output, Payload, Reception, SelectiveRepeat, Stats, WindowHeader, WindowInput,
 };

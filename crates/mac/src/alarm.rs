@@ -1,0 +1,38 @@
+//! The earliest timer of a machine, computed anew whenever something has changed.
+
+use airbraid_engine::Wake;
+use airbraid_units::Instant;
+
+/// When a machine's earliest timer expires, and which it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Alarm<T> {
+    /// [`Instant::MAX`] where there is none: one comparison says whether anything is due.
+    at: Instant,
+    timer: Option<T>,
+}
+
+impl<T: Copy> Alarm<T> {
+    /// No timer runs.
+    pub const NEVER: Self = Self { at: Instant::MAX, timer: None };
+
+    /// This timer is the earliest.
+    pub const fn of(at: Instant, timer: T) -> Self {
+        Self { at, timer: Some(timer) }
+    }
+
+    /// Whether it has expired by `now`.
+    pub fn is_due(&self, now: Instant) -> bool {
+        self.at <= now
+    }
+
+    /// The timer, if it has expired by `now`.
+    pub fn due(&self, now: Instant) -> Option<T> {
+        if self.is_due(now) { self.timer } else { None }
+    }
+
+    /// What the host is told; `name` gives the timer's.
+    #[inline]
+    pub fn wake(&self, name: impl FnOnce(T) -> &'static str) -> Option<Wake> {
+        self.timer.map(|timer| Wake { at: self.at, why: name(timer) })
+    }
+}
