@@ -111,8 +111,15 @@ impl<P: Share> Sender<P> {
         }
     }
 
-    /// A packet comes.
-    pub fn on_packet(&mut self, now: Instant, packet: P) {
+    /// A packet comes, or a run: its segments, one behind the other.
+    pub fn on_packets(&mut self, now: Instant, packet: P) {
+        match packet.segments() {
+            0 | 1 => self.on_packet(now, packet),
+            count => (0..count).for_each(|index| self.on_packet(now, packet.segment(index))),
+        }
+    }
+
+    fn on_packet(&mut self, now: Instant, packet: P) {
         self.counts.offered += 1;
         let (refused, mark) = self.queue.add(now, packet);
         self.counts.marked += u64::from(mark);
