@@ -57,7 +57,7 @@ impl Daemon {
     pub fn run(&mut self, ears: &mut Ears) -> Result<(), LabError> {
         let mut next_check = self.clock.now() + MTU_CHECK;
         loop {
-            let now = self.clock.now();
+            let now = self.look();
             self.on_time(now);
             if now >= next_check {
                 self.adjust_mtu();
@@ -68,6 +68,7 @@ impl Daemon {
             self.flush();
             let until = self.next_wake().map_or(next_check, |wake| wake.min(next_check));
             let ready = self.wait(ears, until).map_err(LabError::failed("waiting"))?;
+            self.look();
             for &(uplink, port) in &ready.ports {
                 let _ = (0..ROUNDS).take_while(|_| self.receive(uplink, port)).count();
             }
@@ -96,7 +97,7 @@ impl Daemon {
 
     /// Answers questions; gives whether the daemon is to end.
     fn serve(&mut self, ears: &mut Ears, is_asked: bool) -> bool {
-        let now = self.clock.now();
+        let now = self.time;
         if !is_asked && !ears.server.is_busy() {
             return false;
         }
