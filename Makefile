@@ -5,7 +5,7 @@ RELEASE := target/release/airbraid
 OUT     := out
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check lint bench bench-peers bench-lab bench-tunnel deb picture tools test-tools clean
+.PHONY: help demo build test check lint bench bench-peers bench-lab bench-tunnel bench-datapath deb picture tools test-tools clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ bench-lab: build test-tools ## The simulated TCP beside the kernel's in the lab 
 
 bench-tunnel: build test-tools ## The daemon over the six emulated set-ups of the lab, real TCP, 30 s (root; BENCH_TUNNEL adds options)
 	@benches/tunnel.py --airbraid $(RELEASE) $(BENCH_TUNNEL)
+
+bench-datapath: build test-tools ## What the daemon carries over veth beside other tunnels (root; BENCH_DATAPATH adds options)
+	@benches/datapath.py --airbraid $(RELEASE) $(BENCH_DATAPATH)
 
 deb: build ## A Debian package in out/
 	@scripts/deb.sh $(RELEASE) $(OUT)

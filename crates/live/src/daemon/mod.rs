@@ -15,6 +15,8 @@ pub mod keys;
 mod links;
 mod metrics;
 mod notice;
+#[cfg(test)]
+mod offload_tests;
 mod packet;
 mod peer;
 mod reload;
@@ -80,6 +82,13 @@ pub fn up(site: Site, ready: impl FnOnce()) -> Result<(), LabError> {
     let site = &daemon.site;
     if let Err(error) = dns::set(&site.interface.name, &site.interface.dns, &journal::kept(&site.name)) {
         tracing::error!(%error, "name servers");
+    }
+    if site.interface.offload {
+        let offloads = daemon.offloads();
+        let lacks: Vec<&str> = offloads.into_iter().filter(|(_, works)| !works).map(|(what, _)| what).collect();
+        if !lacks.is_empty() {
+            tracing::warn!("the kernel lacks offloads, packets go one by one there: {}", lacks.join(", "));
+        }
     }
     tracing::info!(interface = site.interface.name, peers = site.peers.len(), "up");
     ready();

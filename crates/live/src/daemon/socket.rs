@@ -20,8 +20,9 @@ use std::io::IoSliceMut;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// Datagrams of one system call.
-const BATCH: usize = 64;
+/// Datagrams, or runs of them, of one system call. Uplinks are received from in turn: what one brings at most, 2 MB, is no more
+/// than the packets that wait for those of another (2048).
+const BATCH: usize = 32;
 /// A clock that was set between a datagram and a look at it makes no more of its age than this.
 const AGE_MAX: Duration = Duration::from_secs(1);
 /// No datagram is longer \[byte\].
@@ -209,7 +210,7 @@ impl Socket {
         let receives_runs = offload && setsockopt(&fd, sockopt::UdpGroSegment, &true).is_ok();
         // Zero changes nothing but tells whether the kernel knows the word.
         let sends_runs = offload && setsockopt(&fd, sockopt::UdpGsoSegment, &0).is_ok();
-        let (incoming, outgoing) = (headers(is_v4), Some(headers(is_v4)));
+        let (incoming, outgoing) = (incoming(is_v4), Some(outgoing(is_v4)));
         Ok(Self { fd, is_v4, sends_runs, receives_runs, incoming, outgoing })
     }
 
@@ -250,7 +251,7 @@ impl Socket {
         }
         if is_uneven {
             // What was told of a single datagram is shorter, and so is then the room that is left for the next.
-            self.incoming = headers(self.is_v4);
+            self.incoming = incoming(self.is_v4);
         }
         Ok(heads.len() == BATCH)
     }
@@ -315,8 +316,18 @@ fn beside(said: impl Iterator<Item = ControlMessageOwned>) -> Beside {
     beside
 }
 
-/// Room for what the kernel tells beside datagrams, and is told.
-fn headers(is_v4: bool) -> MultiHeaders<SockaddrStorage> {
+/// Room for what the kernel is told beside datagrams: exactly so much.
+fn outgoing(is_v4: bool) -> MultiHeaders<SockaddrStorage> {
+    let space = if is_v4 {
+        nix::cmsg_space!(u8, libc::in_pktinfo)
+    } else {
+        nix::cmsg_space!(libc::c_int, libc::in6_pktinfo)
+    };
+    MultiHeaders::preallocate(BATCH, Some(space))
+}
+
+/// Room for what the kernel tells beside datagrams.
+fn incoming(is_v4: bool) -> MultiHeaders<SockaddrStorage> {
     let space = if is_v4 {
         nix::cmsg_space!(u8, libc::in_pktinfo, TimeSpec, libc::c_int)
     } else {
@@ -339,16 +350,19 @@ mod tests {
         std_address(&bound).unwrap().port()
     }
 
-    fn talk(is_v4: bool) {
-        let mut here = Socket::open(None, is_v4, 0).unwrap();
-        let mut there = Socket::open(None, is_v4, 0).unwrap();
+    fn talk(is_v4: bool, offload: bool) {
+        let mut here = Socket::open(None, is_v4, 0, offload).unwrap();
+        let mut there = Socket::open(None, is_v4, 0, offload).unwrap();
         let lo: IpAddr = if is_v4 { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() };
         let mut batch = Batch::default();
-        for (number, tos) in (0..40u8).zip([0u8, 0, 0xb8, 2].into_iter().cycle()) {
+        let tos = |number: u8| [0u8, 0, 0xb8, 2][usize::from(number / 10)];
+        // Three of one length, one that is shorter: what goes as one, or does not.
+        let length = |number: u8| if number % 4 == 3 { 1 } else { 3 };
+        for (number, tos) in (0..40u8).zip((0..40u8).map(tos)) {
             let start = batch.bytes.len();
-            batch.bytes.extend([number; 3].iter().take(1 + usize::from(number % 3)));
+            batch.bytes.extend([number; 3].iter().take(length(number)));
             let range = (start, batch.bytes.len());
-            let source = (number % 2 == 0).then_some(lo);
+            let source = (number < 20).then_some(lo);
             batch.datagrams.push(Outgoing { to: SocketAddr::new(lo, port(&there)), source, tos, range, tag: number });
         }
         // Longer than a datagram can be.
@@ -360,26 +374,28 @@ mod tests {
         assert!(batch.datagrams.is_empty() && batch.bytes.is_empty());
         assert_eq!(refused, [(99, Refused::TooLong)]);
         let (mut room, mut seen) = (Room::new(), Vec::new());
-        while there.receive(&mut room).unwrap() > 0 {
+        while seen.len() < 40 {
+            there.receive(&mut room).unwrap();
             for came in room.datagrams() {
                 assert_eq!(came.from, SocketAddr::new(lo, port(&here)));
                 assert_eq!(came.to, Some(lo));
                 seen.push((came.bytes.to_vec(), came.tos));
             }
         }
-        let expected =
-            |number: u8| (vec![number; 1 + usize::from(number % 3)], [0u8, 0, 0xb8, 2][usize::from(number % 4)]);
+        let expected = |number: u8| (vec![number; length(number)], tos(number));
         assert_eq!(seen, (0..40).map(expected).collect::<Vec<_>>());
     }
 
     #[test]
     fn datagrams_arrive_with_their_tos_and_the_address_that_they_were_sent_to() {
-        talk(true);
+        talk(true, false);
+        talk(true, true);
     }
 
     #[test]
     fn over_ipv6_too() {
-        talk(false);
+        talk(false, false);
+        talk(false, true);
     }
 
     #[test]

@@ -148,7 +148,7 @@ impl Socket {
             run.iter().map(|datagram| [IoSlice::new(&bytes[datagram.range.0..datagram.range.1])]).collect();
         let addresses: Vec<Option<SockaddrStorage>> =
             run.iter().map(|datagram| Some(SockaddrStorage::from(datagram.to))).collect();
-        let mut headers = self.outgoing.take().unwrap_or_else(|| super::headers(self.is_v4));
+        let mut headers = self.outgoing.take().unwrap_or_else(|| super::outgoing(self.is_v4));
         let sent = self.beside(first, |fd, said| {
             sendmmsg(fd.as_raw_fd(), &mut headers, &slices, &addresses, said, FLAGS).map(Iterator::count)
         });
