@@ -5,7 +5,7 @@ RELEASE := target/release/airbraid
 OUT     := out
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build wheel notebooks test test-python check lint bench bench-peers bench-lab bench-tunnel bench-python \
+.PHONY: help demo build wheel notebooks test test-python check lint bench bench-peers bench-lab bench-tunnel bench-datapath bench-python \
         python-lock deb picture tools test-tools python-tools clean
 
 help: ## Say what can be made
@@ -66,6 +66,9 @@ bench-lab: build test-tools ## The simulated TCP beside the kernel's in the lab 
 
 bench-tunnel: build test-tools ## The daemon over the six emulated set-ups of the lab, real TCP, 30 s (root; BENCH_TUNNEL adds options)
 	@benches/tunnel.py --airbraid $(RELEASE) $(BENCH_TUNNEL)
+
+bench-datapath: build test-tools ## What the daemon carries over veth beside other tunnels (root; BENCH_DATAPATH adds options)
+	@benches/datapath.py --airbraid $(RELEASE) $(BENCH_DATAPATH)
 
 bench-python: build python-tools ## 1,000 runs on Dask with a worker killed, what executors cost, memory over 10,000 runs
 	@AIRBRAID=$(abspath $(RELEASE)) scripts/python.sh bench

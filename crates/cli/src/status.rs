@@ -46,6 +46,7 @@ fn report(now: &Status, before: Option<&Status>) -> String {
         now.pid,
         now.public_key
     );
+    text.push_str(&offloads(now));
     text.push_str(&columns(&uplinks(now, before)));
     for peer in &now.peers {
         let earlier = before.and_then(|before| before.peers.iter().find(|other| other.name == peer.name));
@@ -57,6 +58,12 @@ fn report(now: &Status, before: Option<&Status>) -> String {
         let _ = writeln!(text, "\n  refused: {}", refused.join(", "));
     }
     text
+}
+
+/// What the kernel does for many packets at once, where there is something that it does not.
+fn offloads(now: &Status) -> String {
+    let lacks: Vec<&str> = now.offloads.iter().filter(|(_, works)| !**works).map(|(what, _)| what.as_str()).collect();
+    if lacks.is_empty() { String::new() } else { format!("  without offloads: {}\n\n", lacks.join(", ")) }
 }
 
 fn count((name, count): (&String, &u64)) -> String {

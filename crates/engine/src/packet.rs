@@ -50,4 +50,9 @@ pub trait Packet {
 pub trait Share: Packet + Sized {
     /// Another handle to the same packet.
     fn share(&self) -> Self;
+    /// A handle to one segment of a run, `index` below [`Packet::segments`]: it is queued, sent and lost by itself.
+    fn segment(&self, index: u32) -> Self {
+        debug_assert_eq!((index, self.segments()), (0, 1), "runs have handles to their segments");
+        self.share()
+    }
 }

@@ -13,6 +13,7 @@ pub mod namespace;
 pub mod netlink;
 mod state;
 pub mod tun;
+pub mod vnet;
 
 pub use clock::Clock;
 pub use error::LabError;

@@ -74,7 +74,7 @@ impl<P: Share> Sender<P> {
 
     /// Sends whatever can be sent now.
     pub fn pump(&mut self, now: Instant) {
-        self.pace_at = None;
+        self.late = self.pace_at.take().map_or(Duration::ZERO, |at| now.saturating_since(at));
         while self.send_again(now) {}
         if !self.resend.is_empty() {
             return;

@@ -91,8 +91,8 @@ impl<P: Share> Sender<P> {
             if reach < 0 {
                 return;
             }
-            for step in 0..run.len.min(reach as u32 + 1) {
-                self.acknowledge_one(now, index, SeqNum(upper.0.wrapping_sub(step)));
+            for number in self.members[index].ledger.open(upper, run.len.min(reach as u32 + 1)) {
+                self.acknowledge_one(now, index, number);
             }
             if run.len > reach as u32 {
                 return;
@@ -129,7 +129,7 @@ impl<P: Share> Sender<P> {
         let until = sent.at.saturating_sub(end.tolerance());
         let lost: Vec<SeqNum> = end
             .ledger
-            .numbers()
+            .undecided()
             .take_while(|(number, sent)| number.is_before(newest) && sent.at <= until)
             .filter(|(_, sent)| sent.fate == Fate::OnTheWay)
             .map(|(number, _)| number)

@@ -52,6 +52,10 @@ pub struct Ledger {
     /// The number of the first entry.
     first: SeqNum,
     entries: VecDeque<Sent>,
+    /// Entries before the oldest on the way: at high rates there are many, and what looks for the others need not see them.
+    decided: usize,
+    /// The numbers among them that are held to be lost, in order.
+    lost: VecDeque<SeqNum>,
     on_the_way: u32,
     bytes_on_the_way: u64,
     total: u64,
@@ -60,7 +64,15 @@ pub struct Ledger {
 impl Ledger {
     /// Nothing was sent; `first` is the first number.
     pub const fn new(first: SeqNum) -> Self {
-        Self { first, entries: VecDeque::new(), on_the_way: 0, bytes_on_the_way: 0, total: 0 }
+        Self {
+            first,
+            entries: VecDeque::new(),
+            decided: 0,
+            lost: VecDeque::new(),
+            on_the_way: 0,
+            bytes_on_the_way: 0,
+            total: 0,
+        }
     }
 
     /// The number of the next frame.
@@ -103,6 +115,23 @@ impl Ledger {
         self.entries.iter().enumerate().map(|(index, sent)| (self.first.plus(index as u32), sent))
     }
 
+    /// The same from the oldest on the way on.
+    pub fn undecided(&self) -> impl Iterator<Item = (SeqNum, &Sent)> {
+        let from = self.decided;
+        self.entries.range(from..).enumerate().map(move |(index, sent)| (self.first.plus((from + index) as u32), sent))
+    }
+
+    /// Those of the `len` numbers from `upper` downward that are on the way, or held to be lost, the newest first; some that have
+    /// come may be among them.
+    pub fn open(&self, upper: SeqNum, len: u32) -> Vec<SeqNum> {
+        let lowest = SeqNum(upper.0.wrapping_sub(len - 1));
+        let oldest = self.first.plus(self.decided as u32);
+        let from = if lowest.is_before(oldest) { oldest } else { lowest };
+        let young = (0..=upper.distance_from(from).max(-1)).map(|step| SeqNum(upper.0.wrapping_sub(step as u32)));
+        let is_in = |number: &&SeqNum| number.is_before(from) && !number.is_before(lowest) && !number.is_after(upper);
+        young.chain(self.lost.iter().rev().filter(is_in).copied()).collect()
+    }
+
     /// Decides a frame's fate; gives the entry as it was if that changes anything.
     pub fn decide(&mut self, number: SeqNum, fate: Fate) -> Option<Sent> {
         let index = usize::try_from(number.distance_from(self.first)).ok()?;
@@ -117,12 +146,26 @@ impl Ledger {
             _ => return None,
         }
         entry.fate = fate;
+        self.note(number, before.fate, fate);
         Some(before)
+    }
+
+    /// Keeps the account of what is decided.
+    fn note(&mut self, number: SeqNum, before: Fate, fate: Fate) {
+        let place = self.lost.partition_point(|other| other.is_before(number));
+        match (before, fate) {
+            (Fate::OnTheWay, Fate::Lost(_)) => self.lost.insert(place, number),
+            (Fate::Lost(_), _) => drop(self.lost.remove(place)),
+            _ => {}
+        }
+        while self.entries.get(self.decided).is_some_and(|sent| sent.fate != Fate::OnTheWay) {
+            self.decided += 1;
+        }
     }
 
     /// The oldest frame on the way.
     pub fn oldest(&self) -> Option<&Sent> {
-        self.entries.iter().find(|sent| sent.fate == Fate::OnTheWay)
+        self.entries.get(self.decided)
     }
 
     /// Takes the oldest entry if its fate is decided, and was before `until` if it was lost.
@@ -135,7 +178,11 @@ impl Ledger {
         if !is_done {
             return None;
         }
+        if self.lost.front() == Some(&self.first) {
+            self.lost.pop_front();
+        }
         self.first = self.first.next();
+        self.decided -= 1;
         self.entries.pop_front()
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! 1. The host adds members, in any order and at any time ([`Input::MemberAdded`]); probes go out on them, and no packet does
 //!    before one was answered.
-//! 2. It gives packets ([`Input::Packet`]), each of one segment, and sends each frame that it is told to
+//! 2. It gives packets ([`Input::Packet`]), or runs of segments as one input, and sends each frame that it is told to
 //!    ([`Output::Transmit`]): header by [`crate::wire`], the packet's bytes, sealed for that member.
 //! 3. What comes from the far end goes in as [`Input::Frame`]; what is for the host comes out by [`Output::Deliver`].
 //!
@@ -48,7 +48,7 @@ use std::collections::VecDeque;
 /// Everything the world tells a tunnel.
 #[derive(Debug)]
 pub enum Input<P> {
-    /// A packet to carry to the far end: one segment, not a run.
+    /// A packet to carry to the far end, or a run of segments of one flow: each is queued, sent and lost by itself.
     Packet(P),
     /// A frame from the far end.
     Frame {
@@ -58,6 +58,8 @@ pub enum Input<P> {
         frame: Frame<P>,
         /// Its length on the wire, with everything around it.
         length: Bytes,
+        /// When it came: now, or earlier, where the host was not awake. A late host is no slow link.
+        came: Instant,
     },
     /// There is a member, or its configuration is another.
     MemberAdded {
@@ -171,7 +173,7 @@ impl<P: Share> Tunnel<P> {
         self.sender.queue.len()
     }
 
-    fn on_frame(&mut self, now: Instant, member: Member, frame: Frame<P>, length: Bytes) {
+    fn on_frame(&mut self, now: Instant, came: Instant, member: Member, frame: Frame<P>, length: Bytes) {
         let Some(index) = self.sender.index_of(member) else {
             self.sender.counts.strange += 1;
             if let Frame::Data { packet, .. } = frame {
@@ -185,7 +187,7 @@ impl<P: Share> Tunnel<P> {
         match frame {
             Frame::Feedback(feedback) => self.sender.on_feedback(now, &feedback),
             Frame::Probe(probe) => {
-                if self.receiver.on_probe(now, member, probe.number, probe.epoch) {
+                if self.receiver.on_probe(now, came, member, probe.number, probe.epoch) {
                     self.on_far_restart(now);
                 }
             }
@@ -194,7 +196,7 @@ impl<P: Share> Tunnel<P> {
                 self.sender.drop(packet, DropReason::Stale);
             }
             Frame::Data { header, packet } => {
-                self.receiver.on_number(now, member, header.number);
+                self.receiver.on_number(now, came, member, header.number);
                 let Sender { counts, outputs, .. } = &mut self.sender;
                 self.receiver.order.on_packet(now, header.place, packet, counts, |ordered| hand_up(outputs, ordered));
             }
@@ -247,8 +249,8 @@ impl<P: Share> Machine for Tunnel<P> {
 
     fn handle_input(&mut self, now: Instant, input: Input<P>) {
         match input {
-            Input::Packet(packet) => self.sender.on_packet(now, packet),
-            Input::Frame { member, frame, length } => self.on_frame(now, member, frame, length),
+            Input::Packet(packet) => self.sender.on_packets(now, packet),
+            Input::Frame { member, frame, length, came } => self.on_frame(now, came.min(now), member, frame, length),
             Input::MemberAdded { member, config } => self.sender.add_member(now, member, config),
             Input::MemberRemoved { member } => self.sender.remove_member(now, member),
             Input::Refused { member, number } => self.sender.on_refused(now, member, number),

@@ -34,8 +34,10 @@ const QUEUE_LOW: Duration = Duration::from_millis(2);
 const QUEUE_HIGH: Duration = Duration::from_millis(15);
 /// What may be on the way beyond rate times round trip: feedback comes every 5 to 15 ms.
 const SLACK: Duration = Duration::from_millis(20);
-/// What the host may send late, and catch up with \[ns\].
+/// What the host may send late, and catch up with.
 const BURST: Duration = Duration::from_millis(1);
+/// The same where it had something to send all the time and was woken late: still less than a queue that is drained.
+const CATCH_UP: Duration = Duration::from_millis(8);
 /// The least rate that is believed \[bit/s\].
 const RATE_MIN: u64 = 16_000;
 /// The greatest \[bit/s\].
@@ -173,9 +175,8 @@ impl Path {
 
     /// The rate \[bit/s\]: before any was measured, ten frames a round trip.
     pub fn rate(&self) -> u64 {
-        let rtt = self.rtt_least_ns().max(10_000_000);
-        let guess = TRAIN * FULL * 8 * 1_000_000_000 / rtt;
-        let rate = if self.rate == 0 { guess } else { self.rate };
+        let guess = || TRAIN * FULL * 8 * 1_000_000_000 / self.rtt_least_ns().max(10_000_000);
+        let rate = if self.rate == 0 { guess() } else { self.rate };
         rate.clamp(RATE_MIN, self.cap)
     }
     /// Whether its rate is known, and not only bounded from below.
@@ -218,7 +219,12 @@ impl Path {
 
     /// The time that `bytes` take at `rate`.
     fn time_at(rate: u64, bytes: u64) -> Duration {
-        Duration::from_nanos((u128::from(bytes) * 8_000_000_000 / u128::from(rate.max(1))) as u64)
+        // Division of 128 bits takes ten times as long, and this is asked for each frame many times.
+        let nanos = match bytes.checked_mul(8_000_000_000) {
+            Some(product) => product / rate.max(1),
+            None => (u128::from(bytes) * 8_000_000_000 / u128::from(rate.max(1))) as u64,
+        };
+        Duration::from_nanos(nanos)
     }
     /// The time that `bytes` take.
     pub fn time_for(&self, bytes: u64) -> Duration {
@@ -238,7 +244,10 @@ impl Path {
     /// How much may be on the way \[byte\].
     pub fn window(&self) -> u64 {
         let span = Duration::from_nanos(self.rtt_least_ns()) + SLACK;
-        let bytes = (u128::from(self.rate()) * u128::from(span.as_nanos()) / 8_000_000_000) as u64;
+        let bytes = match self.rate().checked_mul(span.as_nanos()) {
+            Some(product) => product / 8_000_000_000,
+            None => (u128::from(self.rate()) * u128::from(span.as_nanos()) / 8_000_000_000) as u64,
+        };
         match self.phase {
             Phase::Startup => 2 * bytes + TRAIN * FULL,
             _ => bytes + 3 * FULL,
@@ -271,14 +280,15 @@ impl Path {
         }
     }
 
-    /// A frame of `bytes` leaves. Gives how long it is expected to wait for those before it and to be sent \[us\].
-    pub fn on_sent(&mut self, now: Instant, bytes: u64) -> u32 {
+    /// A frame of `bytes` leaves, `late` after it could have because the host was not awake. Gives how long it is expected to wait for
+    /// those before it and to be sent \[us\].
+    pub fn on_sent(&mut self, now: Instant, bytes: u64, late: Duration) -> u32 {
         self.go_on(now);
         let (numerator, denominator) = self.gain();
         let pace = (self.rate() * numerator / denominator).min(self.cap).max(RATE_MIN);
         let burst = match self.phase {
-            Phase::Startup => Self::time_at(pace, TRAIN * FULL),
-            _ => BURST,
+            Phase::Startup => Self::time_at(pace, TRAIN * FULL).max(late.min(CATCH_UP)),
+            _ => BURST.max(late.min(CATCH_UP)),
         };
         self.release = self.release.max(now.saturating_sub(burst)).saturating_add(Self::time_at(pace, bytes));
         self.served = self.served.max(now).saturating_add(self.time_for(bytes));

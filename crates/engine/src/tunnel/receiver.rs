@@ -70,21 +70,21 @@ impl<P> Receiver<P> {
     }
 
     /// A question has come; says whether the far end has begun another life than the one that was known.
-    pub fn on_probe(&mut self, now: Instant, member: Member, number: SeqNum, epoch: u32) -> bool {
+    pub fn on_probe(&mut self, now: Instant, came: Instant, member: Member, number: SeqNum, epoch: u32) -> bool {
         let is_other = self.far.is_some_and(|far| far != epoch);
         if self.far != Some(epoch) {
             self.far = Some(epoch);
             self.tallies = std::array::from_fn(|_| Tally::default());
         }
-        self.on_number(now, member, number);
+        self.on_number(now, came, member, number);
         self.asked = Some(member);
         is_other
     }
 
-    /// A numbered frame has come.
-    pub fn on_number(&mut self, now: Instant, member: Member, number: SeqNum) {
+    /// A numbered frame has come, at `came`.
+    pub fn on_number(&mut self, now: Instant, came: Instant, member: Member, number: SeqNum) {
         let tally = &mut self.tallies[usize::from(member.0)];
-        tally.on_number(now, number);
+        tally.on_number(came, number);
         self.has_hole |= tally.has_new_hole;
         self.pending |= 1 << member.0;
         self.pending_frames += 1;

@@ -44,6 +44,8 @@ pub struct Sender<P> {
     pub(super) target: Duration,
     /// When a member that has to wait may send.
     pub(super) pace_at: Option<Instant>,
+    /// How much later than that it is called.
+    pub(super) late: Duration,
     pub(super) counts: Counts,
     pub(super) outputs: VecDeque<Output<P>>,
 }
@@ -62,6 +64,7 @@ impl<P: Share> Sender<P> {
             offset_us: None,
             target: config.policy.tunnel.target,
             pace_at: None,
+            late: Duration::ZERO,
             counts: Counts::default(),
             outputs: VecDeque::with_capacity(8),
         }
@@ -111,8 +114,15 @@ impl<P: Share> Sender<P> {
         }
     }
 
-    /// A packet comes.
-    pub fn on_packet(&mut self, now: Instant, packet: P) {
+    /// A packet comes, or a run: its segments, one behind the other.
+    pub fn on_packets(&mut self, now: Instant, packet: P) {
+        match packet.segments() {
+            0 | 1 => self.on_packet(now, packet),
+            count => (0..count).for_each(|index| self.on_packet(now, packet.segment(index))),
+        }
+    }
+
+    fn on_packet(&mut self, now: Instant, packet: P) {
         self.counts.offered += 1;
         let (refused, mark) = self.queue.add(now, packet);
         self.counts.marked += u64::from(mark);
@@ -201,7 +211,7 @@ impl<P: Share> Sender<P> {
         let end = &mut self.members[index];
         let mut frame = Frame::Data { header: Header { place, ..Header::default() }, packet };
         let bytes = end.on_wire(frame.len());
-        let due_us = end.path.on_sent(now, bytes);
+        let due_us = end.path.on_sent(now, bytes, self.late);
         if end.is_idle {
             end.idles = end.idles.wrapping_add(1);
             end.is_idle = false;
@@ -240,7 +250,7 @@ impl<P: Share> Sender<P> {
         let probe = Probe { epoch: self.config.epoch, padding, ..Probe::default() };
         let frame: Frame<P> = Frame::Probe(probe);
         let bytes = end.on_wire(frame.len());
-        let due_us = end.path.on_sent(now, bytes);
+        let due_us = end.path.on_sent(now, bytes, self.late);
         let number = end.ledger.push(now, bytes as u32, due_us, end.idles, Content::Probe);
         end.sent_at = now;
         self.send_control(index, Frame::Probe(Probe { number, ..probe }));

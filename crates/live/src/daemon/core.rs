@@ -2,11 +2,13 @@
 //! back. It decides nothing that the machines decide; it carries bytes where they say.
 
 use super::address::{place, unplace};
+use super::coalesce::{Coalescer, Parcel};
 use super::inner::{self, Summary};
 use super::keys::Random;
 use super::notice::Notice;
-use super::packet::{IpPacket, Pool};
+use super::packet::{IpPacket, Pool, READ_MAX, Run};
 use super::peer::{Path, PeerState};
+use super::segment::{Cut, finish};
 use super::site::Site;
 use super::socket::{Received, Refused, Room};
 use super::table::Table;
@@ -14,6 +16,7 @@ use super::uplink::{Refusal, Tag, UplinkState};
 use crate::clock::Clock;
 use crate::netlink::Netlink;
 use crate::tun::Tun;
+use crate::vnet::VnetHeader;
 use airbraid_engine::converge::session::{
     self, Aead, FRAME_HEADER_LEN, FRAME_OVERHEAD, Keyring, Opened, PeerId, Sessions, TAG_LEN,
 };
@@ -26,9 +29,12 @@ use airbraid_engine::wire::{
 };
 use airbraid_units::{Bytes, Duration, Instant};
 use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
 
-/// Packets that are read from the interface before anything else has its turn.
+/// Packets, or runs, that are read from the interface before anything else has its turn.
 const READS: usize = 64;
+/// What has been sealed is sent when it is so much, while it is in the processor's cache \[byte\].
+const FLUSH: usize = 1 << 17;
 /// The session's own frames go under this member's numbers, which no member link has.
 const CONTROL: Member = Member(u8::MAX);
 /// A session that could not be had is tried for again after this.
@@ -36,8 +42,6 @@ const AGAIN: Duration = Duration::from_secs(5);
 /// A peer that has answered nothing for so long may have begun anew and lost its keys: a handshake finds out. Longer than a
 /// member takes to be found dead, and its packets to go elsewhere.
 const SILENCE: Duration = Duration::from_secs(2);
-/// Packets are not longer \[byte\].
-const PACKET_MAX: usize = 65_536;
 
 /// What is counted beside peers and uplinks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,6 +52,8 @@ pub struct Counts {
     pub undelivered: u64,
     /// Senders that were told that their packet is too long.
     pub too_big: u64,
+    /// Runs from programs that could not be cut.
+    pub malformed: u64,
 }
 
 /// The daemon at work.
@@ -55,6 +61,8 @@ pub struct Counts {
 pub struct Daemon {
     pub(super) site: Site,
     pub(super) clock: Clock,
+    /// The time at which machines are driven: the clock's, as it was looked at last.
+    pub(super) time: Instant,
     pub(super) tun: Tun,
     pub(super) tun_index: u32,
     pub(super) mtu: u32,
@@ -72,62 +80,90 @@ pub struct Daemon {
     pub(super) room: Room,
     pub(super) refused: Vec<Refusal>,
     pub(super) outputs: Vec<Output<IpPacket>>,
-    pub(super) buffer: Vec<u8>,
+    /// What is read into next.
+    pub(super) reading: Option<Rc<Run>>,
+    /// Packets for programs.
+    pub(super) coalescer: Coalescer,
 }
 
 impl Daemon {
-    /// Room for the longest packet.
-    pub(super) fn packet_room() -> Vec<u8> {
-        vec![0; PACKET_MAX]
+    /// Looks at the clock.
+    pub(super) fn look(&mut self) -> Instant {
+        self.time = self.clock.now();
+        self.time
     }
 
     /// Reads what programs have sent; gives whether there may be more.
     pub(super) fn read_interface(&mut self) -> std::io::Result<bool> {
         for _ in 0..READS {
-            let Some(length) = self.tun.receive(&mut self.buffer)? else { return Ok(false) };
-            self.on_packet(length);
+            let mut run = self.reading.take().unwrap_or_else(|| self.pool.take(READ_MAX));
+            let Some(room) = Rc::get_mut(&mut run).map(Run::room) else { continue };
+            let Some((header, length)) = self.tun.receive_run(room)? else {
+                self.reading = Some(run);
+                return Ok(false);
+            };
+            self.look();
+            self.on_packet(&header, run, length);
+            if self.uplinks.iter().any(|uplink| uplink.waiting() >= FLUSH) {
+                self.flush();
+            }
         }
         Ok(true)
     }
 
-    fn on_packet(&mut self, length: usize) {
-        let found = inner::summary(&self.buffer[..length]);
+    /// A packet from a program, or a run of them.
+    fn on_packet(&mut self, header: &VnetHeader, mut run: Rc<Run>, length: usize) {
+        let Some(packet) = Rc::get_mut(&mut run).map(|run| &mut run.room()[..length]) else { return };
+        let found = inner::summary(packet);
         let peer = found.and_then(|found| Some((found, self.table.find(found.destination)?)));
         let Some((summary, peer)) = peer else {
             self.counts.unroutable += 1;
             return;
         };
-        if length > self.mtu as usize && self.refuse(length, &summary) {
+        let Ok(cut) = finish(header, packet) else {
+            self.counts.malformed += 1;
+            return;
+        };
+        let longest = cut.map_or(length, |cut| cut.segment_len(0));
+        if longest > self.mtu as usize && self.refuse(packet, cut.as_ref(), &summary) {
             return;
         }
-        inner::clamp_mss(&mut self.buffer[..length], self.mtu);
-        let packet = self.pool.packet(&self.buffer[..length], summary.bucket, summary.class);
+        inner::clamp_mss(packet, self.mtu);
+        let packet = self.pool.fit(run, length, &summary, cut);
         let counts = &mut self.peers[peer].counts.sent;
-        counts[0] += 1;
+        counts[0] += cut.map_or(1, |cut| cut.count() as u64);
         counts[1] += length as u64;
         self.drive(peer, Some(Input::Packet(packet)));
     }
 
-    /// Tells the sender of a packet that it is too long, if such packets are answered.
-    fn refuse(&mut self, length: usize, summary: &Summary) -> bool {
+    /// Tells the sender of a packet, or of the first segment of a run, that it is too long, if such packets are answered.
+    fn refuse(&mut self, packet: &[u8], cut: Option<&Cut>, summary: &Summary) -> bool {
         let own = self.site.interface.addresses.iter().map(|prefix| prefix.address);
         let Some(from) = own.into_iter().find(|own| own.is_ipv4() == summary.source.is_ipv4()) else { return false };
-        let Some(answer) = inner::too_big(&self.buffer[..length], self.mtu, from) else { return false };
+        let mut first = Vec::new();
+        if let Some(cut) = cut {
+            cut.write(packet, 0, &mut first);
+        }
+        let Some(answer) = inner::too_big(if first.is_empty() { packet } else { &first }, self.mtu, from) else {
+            return false;
+        };
         self.counts.too_big += 1;
-        self.counts.undelivered += u64::from(self.tun.send(&answer).is_err());
+        if let Some(answer) = self.pool.packet(&answer, |answer| inner::summary(answer)) {
+            self.hand_out(answer);
+        }
         true
     }
 
     /// Drives a peer's tunnel by one step, and carries out what it asks.
     pub(super) fn drive(&mut self, peer: usize, input: Option<Input<IpPacket>>) {
-        let now = self.clock.now();
+        let now = self.time;
         let mut outputs = std::mem::take(&mut self.outputs);
         let state = &mut self.peers[peer];
         state.wake = step(&mut state.tunnel, now, input, |output| outputs.push(output)).map(|wake| wake.at);
         for output in outputs.drain(..) {
             match output {
                 Output::Transmit { member, frame, mark } => self.transmit(now, peer, member, &frame, mark),
-                Output::Deliver(packet) => self.deliver(peer, &packet),
+                Output::Deliver(packet) => self.deliver(peer, packet),
                 Output::Dropped { .. } | Output::Release(_) => {}
             }
         }
@@ -138,7 +174,7 @@ impl Daemon {
     fn transmit(&mut self, now: Instant, peer: usize, member: Member, frame: &Frame<IpPacket>, mark: bool) {
         let (tos, number) = match frame {
             Frame::Data { header, packet } => {
-                (inner::summary(packet.bytes()).map_or(0, |summary| summary.tos), Some(header.number))
+                (packet.summary().map_or(0, |summary| summary.tos), Some(header.number))
             }
             Frame::Probe(probe) => (0, Some(probe.number)),
             Frame::Feedback(_) => (0, None),
@@ -151,7 +187,7 @@ impl Daemon {
             Frame::Data { header, packet } => {
                 out.extend(emit_tunnel_header(header));
                 let start = out.len();
-                out.extend_from_slice(packet.bytes());
+                packet.write(out);
                 if mark {
                     // What cannot be marked goes as it is: the queue has other means.
                     inner::carry_mark(&mut out[start..], 3);
@@ -192,47 +228,68 @@ impl Daemon {
     }
 
     /// Gives programs a packet from a peer, if it comes from behind it.
-    fn deliver(&mut self, peer: usize, packet: &IpPacket) {
-        let bytes = packet.bytes();
+    fn deliver(&mut self, peer: usize, packet: IpPacket) {
+        let is_own = packet.summary().is_some_and(|summary| self.table.find(summary.source) == Some(peer));
         let counts = &mut self.peers[peer].counts;
-        let is_own = inner::summary(bytes).is_some_and(|summary| self.table.find(summary.source) == Some(peer));
         if !is_own {
             counts.foreign += 1;
             return;
         }
-        self.buffer[..bytes.len()].copy_from_slice(bytes);
-        let copy = &mut self.buffer[..bytes.len()];
-        inner::clamp_mss(copy, self.mtu);
-        match self.tun.send(copy) {
-            Ok(()) => {
-                counts.received[0] += 1;
-                counts.received[1] += bytes.len() as u64;
-            }
-            Err(_) => self.counts.undelivered += 1,
+        counts.received[0] += 1;
+        counts.received[1] += packet.bytes().len() as u64;
+        if !inner::is_opening(packet.bytes()) {
+            self.hand_out(packet);
+            return;
         }
+        let (mtu, summary) = (self.mtu, packet.summary().copied());
+        let clamped = self.pool.packet(packet.bytes(), |copy| {
+            inner::clamp_mss(copy, mtu);
+            summary
+        });
+        if let Some(clamped) = clamped {
+            self.hand_out(clamped);
+        }
+    }
+
+    /// Puts a packet with those that are joined for the interface.
+    fn hand_out(&mut self, packet: IpPacket) {
+        let Self { coalescer, tun, counts, .. } = self;
+        if tun.offloads().has_header {
+            coalescer.add(packet, |parcel| put(tun, counts, &parcel));
+        } else if tun.send(packet.bytes()).is_err() {
+            counts.undelivered += 1;
+        }
+    }
+
+    /// Gives the interface what waits to be joined with more.
+    pub(super) fn hand_out_all(&mut self) {
+        let Self { coalescer, tun, counts, .. } = self;
+        coalescer.flush(|parcel| put(tun, counts, &parcel));
     }
 
     /// Takes what has come on a port of an uplink; gives whether there may be more.
     pub(super) fn receive(&mut self, uplink: usize, port: usize) -> bool {
         let Some(port) = self.uplinks[uplink].ports.get_mut(port) else { return false };
         let mut room = std::mem::take(&mut self.room);
-        let count = port.socket.receive(&mut room).unwrap_or(0);
+        let is_more = port.socket.receive(&mut room).unwrap_or(false);
+        self.look();
         for received in room.datagrams() {
             self.on_datagram(uplink, received);
         }
         self.room = room;
-        count > 0
+        self.hand_out_all();
+        is_more
     }
 
     fn on_datagram(&mut self, uplink: usize, received: Received<'_>) {
-        let Received { from, to, tos, bytes } = received;
+        let Received { from, to, tos, age, bytes } = received;
         let traffic = &mut self.uplinks[uplink].traffic.received;
         traffic[0] += 1;
         traffic[1] += bytes.len() as u64;
-        let now = self.clock.now();
+        let now = self.time;
         if let Ok(SessionMessage::Frame(_)) = parse_session(bytes) {
             let Ok(opened) = self.ring.open(now, bytes) else { return };
-            self.on_opened(now, opened, (uplink, from, to), tos, bytes);
+            self.on_opened(now, opened, (uplink, from, to), (tos, age), bytes);
         } else {
             let input = session::Input::Datagram { from: place(uplink, from), bytes: bytes.to_vec() };
             self.drive_sessions(Some(input));
@@ -244,7 +301,7 @@ impl Daemon {
         now: Instant,
         opened: Opened,
         way: (usize, SocketAddr, Option<IpAddr>),
-        tos: u8,
+        (tos, age): (u8, Duration),
         bytes: &[u8],
     ) {
         let peer = usize::from(opened.peer.0);
@@ -272,17 +329,18 @@ impl Daemon {
         let state = &mut self.peers[peer];
         let frame = match parse_tunnel(plain) {
             Ok(TunnelFrame::Data(header, packet)) => {
-                self.buffer[..packet.len()].copy_from_slice(packet);
-                let copy = &mut self.buffer[..packet.len()];
-                if !inner::carry_mark(copy, tos) {
-                    state.counts.unmarked += 1;
-                    return;
-                }
-                let Some(summary) = inner::summary(copy) else {
-                    state.counts.malformed += 1;
-                    return;
-                };
-                Frame::Data { header, packet: self.pool.packet(copy, summary.bucket, summary.class) }
+                let counts = &mut state.counts;
+                let packet = self.pool.packet(packet, |copy| {
+                    if !inner::carry_mark(copy, tos) {
+                        counts.unmarked += 1;
+                        return None;
+                    }
+                    let summary = inner::summary(copy);
+                    counts.malformed += u64::from(summary.is_none());
+                    summary
+                });
+                let Some(packet) = packet else { return };
+                Frame::Data { header, packet }
             }
             Ok(TunnelFrame::Probe(probe)) => Frame::Probe(probe),
             Ok(TunnelFrame::Feedback(feedback)) => Frame::Feedback(feedback),
@@ -293,7 +351,8 @@ impl Daemon {
         };
         let around = if way.1.is_ipv4() { MemberConfig::OVERHEAD_IPV4 } else { MemberConfig::OVERHEAD_IPV6 };
         let length = Bytes::new(bytes.len() as u64 - FRAME_OVERHEAD as u64) + around;
-        self.drive(peer, Some(Input::Frame { member, frame, length }));
+        let came = now.saturating_sub(age);
+        self.drive(peer, Some(Input::Frame { member, frame, length, came }));
     }
 
     /// A frame of a member has come this way: the peer is where it came from, if none newer says otherwise. Gives whether there
@@ -331,7 +390,7 @@ impl Daemon {
 
     /// Drives link security by one step, and carries out what it asks.
     pub(super) fn drive_sessions(&mut self, input: Option<session::Input>) {
-        let now = self.clock.now();
+        let now = self.time;
         let mut outputs = Vec::new();
         self.session_wake = step(&mut self.sessions, now, input, |output| outputs.push(output)).map(|wake| wake.at);
         for output in outputs {
@@ -388,6 +447,7 @@ impl Daemon {
 
     /// Sends what waits on all uplinks. What was refused is told to the tunnels, whose answer goes with the next flush.
     pub(super) fn flush(&mut self) {
+        self.hand_out_all();
         let mut refused = std::mem::take(&mut self.refused);
         for uplink in &mut self.uplinks {
             uplink.flush(&mut refused);
@@ -435,5 +495,11 @@ impl Daemon {
             notices.chain(state.wake).chain(state.again).chain(silent).min()
         };
         self.peers.iter().filter_map(of_peer).chain(self.session_wake).min()
+    }
+}
+
+fn put(tun: &mut Tun, counts: &mut Counts, parcel: &Parcel<'_>) {
+    if tun.send_run(parcel.slices).is_err() {
+        counts.undelivered += parcel.packets;
     }
 }

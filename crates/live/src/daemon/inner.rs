@@ -4,16 +4,21 @@
 //! Packets come from programs and from peers: nothing here trusts a length, and what is no packet is told by `None`.
 //! Sources: RFC 791, RFC 8200, RFC 9293 (section 3.7.1), RFC 6040, RFC 2474, RFC 3246, RFC 4594, RFC 1191, RFC 4443.
 
+use super::checksum::{adjust, fold, sum};
 use airbraid_engine::TrafficClass;
 use std::net::IpAddr;
 
-const TCP: u8 = 6;
-const UDP: u8 = 17;
+/// Numbers of protocols (IANA).
+pub const TCP: u8 = 6;
+/// The same.
+pub const UDP: u8 = 17;
 const ICMP: u8 = 1;
 const ICMP6: u8 = 58;
-/// Length of an IPv4 header without options, of an IPv6 header, of a TCP header without options \[byte\].
-const V4_HEADER: usize = 20;
-const V6_HEADER: usize = 40;
+/// Length of an IPv4 header without options \[byte\].
+pub const V4_HEADER: usize = 20;
+/// Of an IPv6 header \[byte\].
+pub const V6_HEADER: usize = 40;
+/// Of a TCP header without options \[byte\].
 const TCP_HEADER: usize = 20;
 /// What an ICMP error may quote so that no path is too narrow for it: 576 byte in all (RFC 1812, section 4.3.2.3), and
 /// the 1280 byte of IPv6 (RFC 4443, section 2.4).
@@ -83,39 +88,19 @@ fn class(tos: u8) -> TrafficClass {
     }
 }
 
-/// The sum of 16-bit words in one's complement, not yet complemented (RFC 1071).
-fn sum(bytes: &[u8], start: u32) -> u32 {
-    let (pairs, rest) = bytes.as_chunks::<2>();
-    let total = pairs.iter().fold(start, |total, pair| total + u32::from(u16::from_be_bytes(*pair)));
-    total + rest.first().map_or(0, |last| u32::from(*last) << 8)
-}
-
-fn fold(mut total: u32) -> u16 {
-    while total >> 16 != 0 {
-        total = (total & 0xffff) + (total >> 16);
-    }
-    total as u16
-}
-
-/// Makes a checksum right again after a word that it covers was changed (RFC 1624, equation 3).
-fn adjust(packet: &mut [u8], at: usize, old: u16, new: u16) {
-    let Some(field) = packet.get_mut(at..at + 2) else { return };
-    let checksum = u16::from_be_bytes([field[0], field[1]]);
-    let total = u32::from(!checksum) + u32::from(!old) + u32::from(new);
-    field.copy_from_slice(&(!fold(total)).to_be_bytes());
+/// Whether it opens a TCP connection: what says an MSS.
+pub fn is_opening(packet: &[u8]) -> bool {
+    let flags = |at: usize| packet.get(at + 13).is_some_and(|flags| flags & 2 != 0);
+    matches!(header(packet), Some((at, TCP)) if !is_later_fragment(packet) && flags(at))
 }
 
 /// Lowers the MSS that a TCP opens with, so that its segments fit into `mtu` byte with their headers. Gives whether it
 /// had to.
 pub fn clamp_mss(packet: &mut [u8], mtu: u32) -> bool {
-    let Some((header, TCP)) = header(packet) else { return false };
-    if is_later_fragment(packet) {
-        return false;
-    }
+    let Some((header, _)) = header(packet).filter(|_| is_opening(packet)) else { return false };
     let Some(tcp) = packet.get(header..).filter(|tcp| tcp.len() >= TCP_HEADER) else { return false };
-    let is_opening = tcp[13] & 2 != 0;
     let options = usize::from(tcp[12] >> 4) * 4;
-    if !is_opening || options < TCP_HEADER || tcp.len() < options {
+    if options < TCP_HEADER || tcp.len() < options {
         return false;
     }
     let ip = if packet[0] >> 4 == 4 { V4_HEADER } else { V6_HEADER };

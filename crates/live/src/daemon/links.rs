@@ -118,7 +118,7 @@ impl Daemon {
         for member in ours {
             if self.peers[peer].is_ours(member) {
                 self.remove_member(peer, member);
-                self.say_farewell(self.clock.now(), peer, member);
+                self.say_farewell(self.time, peer, member);
             }
         }
     }
@@ -204,7 +204,7 @@ impl Daemon {
         if !is_wanted {
             return;
         }
-        let now = self.clock.now();
+        let now = self.time;
         let port = self.site.interface.listen;
         let state = &mut self.uplinks[uplink];
         let families = |state: &super::uplink::UplinkState, is_v4: bool| {
@@ -216,7 +216,7 @@ impl Daemon {
                 is_open == families(state, is_v4)
             });
         if !is_complete {
-            if let Err(error) = state.open(port) {
+            if let Err(error) = state.open(port, self.site.interface.offload) {
                 tracing::warn!(uplink = state.config.name, %error, "the uplink cannot be opened");
                 return;
             }
@@ -241,7 +241,7 @@ impl Daemon {
         let name = self.uplinks[uplink].config.name.clone();
         tracing::info!(uplink = name, "uplink closed");
         self.uplinks[uplink].close();
-        let now = self.clock.now();
+        let now = self.time;
         for peer in 0..self.peers.len() {
             let here: Vec<Member> = {
                 let paths = self.peers[peer].paths.iter();

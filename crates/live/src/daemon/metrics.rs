@@ -10,6 +10,10 @@ pub fn text(status: &Status) -> String {
     page.value(&[], status.uptime_s);
     page.family("airbraid_mtu_bytes", "gauge", "The longest packet of the interface.");
     page.value(&[("interface", &status.interface)], f64::from(status.mtu_bytes));
+    page.family("airbraid_offload", "gauge", "Whether the kernel takes and gives many packets at once.");
+    for (what, works) in &status.offloads {
+        page.value(&[("what", what)], f64::from(u8::from(*works)));
+    }
     page.family("airbraid_unroutable_packets_total", "counter", "Packets that no peer is behind.");
     page.value(&[], status.unroutable_packets as f64);
     for (what, counts) in [("handshake", &status.refused_handshakes), ("frame", &status.refused_frames)] {
@@ -44,9 +48,21 @@ impl Page {
     }
 }
 
+/// A family: its name, its kind, what it is, and where it is found.
+type Family<T> = (&'static str, &'static str, &'static str, fn(&T) -> f64);
+
+/// Families of things of one kind, each with its labels.
+fn families<T>(page: &mut Page, of: &str, families: &[Family<T>], things: &[(Vec<(&str, &str)>, &T)]) {
+    for (name, kind, help, read) in families {
+        page.family(&format!("airbraid_{of}_{name}"), kind, help);
+        for (labels, thing) in things {
+            page.value(labels, read(thing));
+        }
+    }
+}
+
 fn uplinks(page: &mut Page, uplinks: &[UplinkReport]) {
-    type Read = fn(&UplinkReport) -> f64;
-    let families: [(&str, &str, &str, Read); 6] = [
+    let table: [Family<UplinkReport>; 6] = [
         ("open", "gauge", "Whether the uplink can be used.", |uplink| f64::from(u8::from(uplink.state == "open"))),
         ("sent_datagrams_total", "counter", "Datagrams sent.", |uplink| uplink.sent_datagrams as f64),
         ("sent_bytes_total", "counter", "Their bytes.", |uplink| uplink.sent_bytes as f64),
@@ -56,17 +72,12 @@ fn uplinks(page: &mut Page, uplinks: &[UplinkReport]) {
             uplink.refused_datagrams as f64
         }),
     ];
-    for (name, kind, help, read) in families {
-        page.family(&format!("airbraid_uplink_{name}"), kind, help);
-        for uplink in uplinks {
-            page.value(&[("uplink", &uplink.name)], read(uplink));
-        }
-    }
+    let things: Vec<_> = uplinks.iter().map(|uplink| (vec![("uplink", uplink.name.as_str())], uplink)).collect();
+    families(page, "uplink", &table, &things);
 }
 
 fn peers(page: &mut Page, peers: &[PeerReport]) {
-    type Read = fn(&PeerReport) -> f64;
-    let families: [(&str, &str, &str, Read); 12] = [
+    let table: [Family<PeerReport>; 12] = [
         ("up", "gauge", "Whether there is a session.", |peer| f64::from(u8::from(peer.up))),
         ("sent_packets_total", "counter", "Packets to the peer.", |peer| peer.sent_packets as f64),
         ("sent_bytes_total", "counter", "Their bytes.", |peer| peer.sent_bytes as f64),
@@ -80,12 +91,8 @@ fn peers(page: &mut Page, peers: &[PeerReport]) {
         ("late_total", "counter", "Packets delivered out of order.", |peer| peer.late as f64),
         ("moves_total", "counter", "Times that a member has moved.", |peer| peer.moves as f64),
     ];
-    for (name, kind, help, read) in families {
-        page.family(&format!("airbraid_peer_{name}"), kind, help);
-        for peer in peers {
-            page.value(&[("peer", &peer.name)], read(peer));
-        }
-    }
+    let things: Vec<_> = peers.iter().map(|peer| (vec![("peer", peer.name.as_str())], peer)).collect();
+    families(page, "peer", &table, &things);
     page.family("airbraid_peer_drops_total", "counter", "Packets dropped, by reason.");
     for peer in peers {
         for (reason, count) in &peer.drops {
@@ -95,8 +102,7 @@ fn peers(page: &mut Page, peers: &[PeerReport]) {
 }
 
 fn members(page: &mut Page, peers: &[PeerReport]) {
-    type Read = fn(&MemberReport) -> f64;
-    let families: [(&str, &str, &str, Read); 12] = [
+    let table: [Family<MemberReport>; 12] = [
         ("active", "gauge", "Whether the member link works.", |member| f64::from(u8::from(member.state == "active"))),
         ("rate_bits_per_second", "gauge", "What it carries, as measured.", |member| member.rate_bps as f64),
         ("rtt_min_seconds", "gauge", "The shortest round trip of late.", |member| member.rtt_min_s),
@@ -110,13 +116,11 @@ fn members(page: &mut Page, peers: &[PeerReport]) {
         ("lost_frames_total", "counter", "Frames held to be lost.", |member| member.lost_frames as f64),
         ("suspicions_total", "counter", "Times it was suspected to be dead.", |member| member.suspicions as f64),
     ];
-    for (name, kind, help, read) in families {
-        page.family(&format!("airbraid_member_{name}"), kind, help);
-        for peer in peers {
-            for member in &peer.members {
-                let number = member.member.to_string();
-                page.value(&[("peer", &peer.name), ("uplink", &member.uplink), ("member", &number)], read(member));
-            }
-        }
-    }
+    let every = || peers.iter().flat_map(|peer| peer.members.iter().map(move |member| (peer, member)));
+    let numbers: Vec<String> = every().map(|(_, member)| member.member.to_string()).collect();
+    let labelled = every().zip(&numbers).map(|((peer, member), number)| {
+        let labels = [("peer", peer.name.as_str()), ("uplink", member.uplink.as_str()), ("member", number.as_str())];
+        (labels.to_vec(), member)
+    });
+    families(page, "member", &table, &labelled.collect::<Vec<_>>());
 }

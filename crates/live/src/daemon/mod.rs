@@ -5,6 +5,8 @@
 //! works. `docs/daemon.md` is for those who run it.
 
 mod address;
+mod checksum;
+mod coalesce;
 mod core;
 mod dns;
 mod inner;
@@ -13,9 +15,12 @@ pub mod keys;
 mod links;
 mod metrics;
 mod notice;
+#[cfg(test)]
+mod offload_tests;
 mod packet;
 mod peer;
 mod reload;
+mod segment;
 mod serve;
 pub mod site;
 mod socket;
@@ -37,6 +42,7 @@ use airbraid_engine::converge::session::{
     Aead, Config, Entropy, Keyring, PeerConfig, PeerId, Sessions, Suite, Timing, public_key,
 };
 use airbraid_engine::tunnel;
+use airbraid_units::Instant;
 use core::Daemon;
 use journal::Journal;
 use keys::Random;
@@ -67,13 +73,22 @@ pub fn up(site: Site, ready: impl FnOnce()) -> Result<(), LabError> {
     // Frames are paced: a wake-up that is 50 us late, as by default, makes bursts of some packets at 100 Mbit/s.
     let _ = nix::sys::prctl::set_timerslack(1);
     let journal = Journal::begin(&site.name)?;
-    let tun = Tun::create(&site.interface.name).map_err(|error| refused(&site, &error))?;
+    let name = &site.interface.name;
+    let tun = if site.interface.offload { Tun::create_offloaded(name) } else { Tun::create(name) };
+    let tun = tun.map_err(|error| refused(&site, &error))?;
     let mut daemon = begin(site, tun)?;
     let (mut ears, signals) = listen(&daemon.site)?;
     daemon.on_interfaces();
     let site = &daemon.site;
     if let Err(error) = dns::set(&site.interface.name, &site.interface.dns, &journal::kept(&site.name)) {
         tracing::error!(%error, "name servers");
+    }
+    if site.interface.offload {
+        let offloads = daemon.offloads();
+        let lacks: Vec<&str> = offloads.into_iter().filter(|(_, works)| !works).map(|(what, _)| what).collect();
+        if !lacks.is_empty() {
+            tracing::warn!("the kernel lacks offloads, packets go one by one there: {}", lacks.join(", "));
+        }
     }
     tracing::info!(interface = site.interface.name, peers = site.peers.len(), "up");
     ready();
@@ -152,6 +167,7 @@ fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
     let sessions = Sessions::new(config(&site, epoch_ns), random, Stream::new(u64::from_ne_bytes(seed), 0, "session"));
     Ok(Daemon {
         clock: Clock::start(),
+        time: Instant::ZERO,
         tun,
         tun_index: index,
         mtu,
@@ -168,7 +184,8 @@ fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
         room: socket::Room::new(),
         refused: Vec::new(),
         outputs: Vec::new(),
-        buffer: Daemon::packet_room(),
+        reading: None,
+        coalescer: coalesce::Coalescer::default(),
         site,
     })
 }

@@ -1,97 +1,217 @@
 //! The packets that the daemon carries: bytes in pooled buffers, which machines pass around by handle and never look into.
+//!
+//! What is read from the interface at once is one buffer; its segments are handles to it, and their headers are made where
+//! they are sealed. A buffer goes back to its pool with its last handle: nothing is allocated for a packet once the pool is
+//! warm.
 
+use super::inner::Summary;
+use super::segment::Cut;
 use airbraid_engine::{Packet, Share, TrafficClass};
 use airbraid_units::Bytes;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Buffers that are kept for later, at most.
-const KEPT: usize = 4_096;
+/// Lengths of buffers, so that a short packet does not occupy a long one: an Ethernet's frame, a few segments, the longest
+/// read \[byte\].
+const SIZES: [usize; 3] = [2_048, 16_384, READ_MAX];
+/// Buffers of each length that are kept for later, at most: 8 MB, 2 MB, 4 MB.
+const KEPT: [usize; 3] = [4_096, 128, 64];
+/// The longest packet: IP's lengths have 16 bits \[byte\].
+pub const READ_MAX: usize = 65_536;
 
 /// Where buffers come from and go back to.
 #[derive(Clone, Debug, Default)]
 pub struct Pool {
-    free: Rc<RefCell<Vec<Vec<u8>>>>,
+    free: Rc<RefCell<[Vec<Rc<Run>>; SIZES.len()]>>,
 }
 
 impl Pool {
-    /// A buffer with these bytes.
-    pub fn take(&self, bytes: &[u8]) -> Vec<u8> {
-        let mut buffer = self.free.borrow_mut().pop().unwrap_or_default();
-        buffer.clear();
-        buffer.extend_from_slice(bytes);
-        buffer
+    /// A buffer of at least `length` byte that nobody else has.
+    pub fn take(&self, length: usize) -> Rc<Run> {
+        let size = SIZES.iter().position(|size| length <= *size).unwrap_or(SIZES.len() - 1);
+        let mut run = self.free.borrow_mut()[size].pop().unwrap_or_else(|| Rc::new(Run::new(size)));
+        if let Some(run) = Rc::get_mut(&mut run) {
+            run.pool = Some(self.clone());
+        }
+        run
     }
 
-    /// A packet with these bytes.
-    pub fn packet(&self, bytes: &[u8], bucket: u16, class: TrafficClass) -> IpPacket {
-        let buffer = Buffer { bytes: self.take(bytes), pool: self.clone() };
-        IpPacket { buffer: Rc::new(buffer), bucket, class }
+    /// A packet with a copy of these bytes, of which `look` says what they are, and may change them; none if it says
+    /// nothing.
+    pub fn packet(&self, bytes: &[u8], look: impl FnOnce(&mut [u8]) -> Option<Summary>) -> Option<IpPacket> {
+        let mut run = self.take(bytes.len());
+        let copy = &mut Rc::get_mut(&mut run)?.bytes[..bytes.len()];
+        copy.copy_from_slice(bytes);
+        let summary = look(copy)?;
+        Some(self.run(run, bytes.len(), &summary, None))
+    }
+
+    /// The packet or run in a buffer of its own: if it is so short that the buffer is too good for it, it gets another, and the buffer is
+    /// given back at the end.
+    pub fn fit(&self, run: Rc<Run>, length: usize, summary: &Summary, cut: Option<Cut>) -> IpPacket {
+        let mut fitting = self.take(length);
+        if fitting.size == run.size {
+            return self.run(run, length, summary, cut);
+        }
+        if let Some(own) = Rc::get_mut(&mut fitting) {
+            own.bytes[..length].copy_from_slice(&run.bytes[..length]);
+        }
+        give_back(run);
+        self.run(fitting, length, summary, cut)
+    }
+
+    /// The packet that the first `length` bytes of a buffer of its own are, or the run of segments.
+    fn run(&self, mut run: Rc<Run>, length: usize, summary: &Summary, cut: Option<Cut>) -> IpPacket {
+        if let Some(run) = Rc::get_mut(&mut run) {
+            run.length = length;
+            run.summary = Some(*summary);
+            run.cut = cut;
+        }
+        let count = cut.map_or(1, |cut| cut.count()) as u32;
+        IpPacket { run: Some(run), first: 0, count }
     }
 }
 
+/// A buffer with a packet, or with a run of segments.
 #[derive(Debug)]
-struct Buffer {
+pub struct Run {
     bytes: Vec<u8>,
-    pool: Pool,
+    length: usize,
+    /// None before it is filled.
+    summary: Option<Summary>,
+    cut: Option<Cut>,
+    /// Which of [`SIZES`] it has.
+    size: usize,
+    /// None while it lies there.
+    pool: Option<Pool>,
 }
 
-impl Drop for Buffer {
-    fn drop(&mut self) {
-        let mut free = self.pool.free.borrow_mut();
-        if free.len() < KEPT {
-            free.push(std::mem::take(&mut self.bytes));
+impl Run {
+    fn new(size: usize) -> Self {
+        Self { bytes: vec![0; SIZES[size]], length: 0, summary: None, cut: None, size, pool: None }
+    }
+
+    /// All of the buffer.
+    pub fn room(&mut self) -> &mut [u8] {
+        &mut self.bytes
+    }
+}
+
+/// Gives a buffer back if this was its last handle.
+fn give_back(mut run: Rc<Run>) {
+    let Some(own) = Rc::get_mut(&mut run) else { return };
+    let size = own.size;
+    if let Some(pool) = own.pool.take() {
+        let mut free = pool.free.borrow_mut();
+        if free[size].len() < KEPT[size] {
+            free[size].push(run);
         }
     }
 }
 
-/// An IP packet: a handle to its bytes.
-#[derive(Clone, Debug)]
+/// An IP packet, or a run of segments: a handle to its bytes.
+#[derive(Debug)]
 pub struct IpPacket {
-    buffer: Rc<Buffer>,
-    bucket: u16,
-    class: TrafficClass,
+    /// There is one until it is dropped.
+    run: Option<Rc<Run>>,
+    first: u32,
+    count: u32,
 }
 
 impl IpPacket {
-    /// Its bytes.
+    fn own(&self) -> &Run {
+        match &self.run {
+            Some(run) => run,
+            None => unreachable!("a packet has its bytes until it is dropped"),
+        }
+    }
+
+    /// The bytes of what was read at once, or has come as one packet.
     pub fn bytes(&self) -> &[u8] {
-        &self.buffer.bytes
+        let run = self.own();
+        &run.bytes[..run.length]
+    }
+
+    /// What is known of it.
+    pub fn summary(&self) -> Option<&Summary> {
+        self.own().summary.as_ref()
+    }
+
+    /// Appends the packet, or the first segment that it has, to `out`.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        match &self.own().cut {
+            Some(cut) => cut.write(self.bytes(), self.first as usize, out),
+            None => out.extend_from_slice(self.bytes()),
+        }
+    }
+
+    fn segment_bytes(&self, index: u32) -> usize {
+        let run = self.own();
+        run.cut.map_or(run.length, |cut| cut.segment_len(index as usize))
+    }
+}
+
+impl Drop for IpPacket {
+    fn drop(&mut self) {
+        if let Some(run) = self.run.take() {
+            give_back(run);
+        }
     }
 }
 
 impl Packet for IpPacket {
     fn len(&self) -> Bytes {
-        Bytes::new(self.buffer.bytes.len() as u64)
+        let last = self.segment_bytes(self.first + self.count - 1);
+        Bytes::new(if self.count == 1 { last } else { self.segment_bytes(self.first) * (self.count as usize - 1) + last } as u64)
     }
     fn class(&self) -> TrafficClass {
-        self.class
+        self.own().summary.map_or(TrafficClass::Bulk, |summary| summary.class)
     }
     fn flow_bucket(&self) -> u16 {
-        self.bucket
+        self.own().summary.map_or(0, |summary| summary.bucket)
+    }
+    fn segments(&self) -> u32 {
+        self.count
+    }
+    fn segment_len(&self) -> Bytes {
+        Bytes::new(self.segment_bytes(self.first) as u64)
     }
 }
 
 impl Share for IpPacket {
     fn share(&self) -> Self {
-        self.clone()
+        Self { run: self.run.clone(), first: self.first, count: self.count }
+    }
+    fn segment(&self, index: u32) -> Self {
+        Self { run: self.run.clone(), first: self.first + index, count: 1 }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::Ipv4Addr;
+
+    fn free(pool: &Pool) -> usize {
+        pool.free.borrow().iter().map(Vec::len).sum()
+    }
 
     #[test]
     fn buffers_go_back_when_the_last_handle_is_gone() {
+        let nowhere = Ipv4Addr::UNSPECIFIED.into();
+        let summary =
+            Summary { source: nowhere, destination: nowhere, tos: 0, bucket: 7, class: TrafficClass::Bulk };
         let pool = Pool::default();
-        let packet = pool.packet(&[1, 2, 3], 7, TrafficClass::Bulk);
+        let packet = pool.packet(&[1, 2, 3], |_| Some(summary)).unwrap();
         let other = packet.share();
         drop(packet);
-        assert_eq!((other.bytes(), pool.free.borrow().len()), (&[1u8, 2, 3][..], 0));
+        assert_eq!((other.bytes(), free(&pool)), (&[1u8, 2, 3][..], 0));
         drop(other);
-        assert_eq!(pool.free.borrow().len(), 1);
-        assert_eq!(pool.packet(&[9], 0, TrafficClass::Bulk).bytes(), [9]);
-        assert_eq!(pool.free.borrow().len(), 1);
+        assert_eq!(free(&pool), 1);
+        assert_eq!(pool.packet(&[9], |_| Some(summary)).unwrap().bytes(), [9]);
+        assert_eq!(free(&pool), 1);
+        // A long one is another.
+        let long = pool.packet(&[0; 3_000], |_| Some(summary)).unwrap();
+        assert_eq!((free(&pool), long.len().as_u64(), long.flow_bucket()), (1, 3_000, 7));
     }
 }

@@ -23,7 +23,7 @@ impl Daemon {
         self.site = new;
         self.on_interfaces();
         for peer in 0..self.peers.len() {
-            self.offer_members(self.clock.now(), peer);
+            self.offer_members(self.time, peer);
             self.connect(peer);
         }
         self.adjust_mtu();
@@ -37,6 +37,7 @@ impl Daemon {
             ("interface.name", before.name == now.name),
             ("interface.private_key", before.identity == now.identity),
             ("interface.listen", before.listen == now.listen),
+            ("interface.offload", before.offload == now.offload),
             ("interface.metrics", before.metrics == now.metrics),
             ("interface.dns", before.dns == now.dns),
             ("policy", self.site.policy == new.policy),
@@ -129,7 +130,7 @@ impl Daemon {
 
     /// The members of an uplink are used otherwise from now on.
     fn renew_members(&mut self, uplink: usize) {
-        let now = self.clock.now();
+        let now = self.time;
         for peer in 0..self.peers.len() {
             let paths = self.peers[peer].paths.iter().filter(|(_, path)| path.uplink == uplink);
             let paths: Vec<_> = paths.map(|(member, path)| (*member, *path)).collect();

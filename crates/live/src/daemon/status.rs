@@ -23,12 +23,17 @@ pub struct Status {
     pub interface: String,
     /// The longest packet of its interface.
     pub mtu_bytes: u32,
+    /// Whether the kernel takes and gives many packets at once: segments of TCP (`tun_tcp`) and UDP datagrams (`tun_udp`) at
+    /// the interface, datagrams that are sent (`udp_segment`) and received (`udp_gro`) on all uplinks.
+    pub offloads: BTreeMap<String, bool>,
     /// The public key of this end.
     pub public_key: String,
     /// Packets that nobody is behind.
     pub unroutable_packets: u64,
     /// Packets that the interface did not take.
     pub undelivered_packets: u64,
+    /// Runs of segments from programs that could not be cut.
+    pub malformed_runs: u64,
     /// Senders that were told that their packet is too long.
     pub too_big_packets: u64,
     /// Handshake messages that were refused, by reason.
@@ -172,15 +177,25 @@ impl Daemon {
             uptime_s: now.as_secs_f64(),
             interface: self.site.interface.name.clone(),
             mtu_bytes: self.mtu,
+            offloads: self.offloads().into_iter().map(|(what, works)| (what.to_owned(), works)).collect(),
             public_key: keys::encode(&self.sessions.public()),
             unroutable_packets: self.counts.unroutable,
             undelivered_packets: self.counts.undelivered,
+            malformed_runs: self.counts.malformed,
             too_big_packets: self.counts.too_big,
             refused_handshakes: refusals(self.sessions.stats()),
             refused_frames: refusals(self.ring.stats()),
             uplinks: self.uplinks.iter().map(uplink).collect(),
             peers: self.peers.iter().filter(|peer| !peer.is_gone).map(|peer| self.peer(now, peer)).collect(),
         }
+    }
+
+    /// What the kernel does for many packets at once, and whether it does.
+    pub(super) fn offloads(&self) -> [(&'static str, bool); 4] {
+        let tun = self.tun.offloads();
+        let runs = self.uplinks.iter().flat_map(|uplink| &uplink.ports).map(|port| port.socket.runs());
+        let (sends, receives) = runs.fold((true, true), |all, one| (all.0 && one.0, all.1 && one.1));
+        [("tun_tcp", tun.tcp_runs), ("tun_udp", tun.udp_runs), ("udp_segment", sends), ("udp_gro", receives)]
     }
 
     fn peer(&self, now: Instant, peer: &PeerState) -> PeerReport {

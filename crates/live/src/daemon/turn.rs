@@ -21,7 +21,7 @@ const SLEEP_MAX: Duration = Duration::from_secs(5);
 /// What the kernel knows of the paths' MTU is asked for again after this: what it has learnt is forgotten after ten minutes
 /// (RFC 1191, section 6.3).
 const MTU_CHECK: Duration = Duration::from_secs(60);
-/// Calls that take datagrams from one socket before others have their turn.
+/// Calls that take datagrams from each socket before the interface has its turn.
 const ROUNDS: usize = 4;
 
 /// What the loop listens to beside the interface and the uplinks.
@@ -57,7 +57,7 @@ impl Daemon {
     pub fn run(&mut self, ears: &mut Ears) -> Result<(), LabError> {
         let mut next_check = self.clock.now() + MTU_CHECK;
         loop {
-            let now = self.clock.now();
+            let now = self.look();
             self.on_time(now);
             if now >= next_check {
                 self.adjust_mtu();
@@ -68,8 +68,11 @@ impl Daemon {
             self.flush();
             let until = self.next_wake().map_or(next_check, |wake| wake.min(next_check));
             let ready = self.wait(ears, until).map_err(LabError::failed("waiting"))?;
-            for &(uplink, port) in &ready.ports {
-                let _ = (0..ROUNDS).take_while(|_| self.receive(uplink, port)).count();
+            self.look();
+            let mut busy = ready.ports;
+            for _ in 0..ROUNDS {
+                // In turn, so that none is far ahead of the others.
+                busy.retain(|&(uplink, port)| self.receive(uplink, port));
             }
             if ready.interface {
                 let name = &self.site.interface.name;
@@ -96,7 +99,7 @@ impl Daemon {
 
     /// Answers questions; gives whether the daemon is to end.
     fn serve(&mut self, ears: &mut Ears, is_asked: bool) -> bool {
-        let now = self.clock.now();
+        let now = self.time;
         if !is_asked && !ears.server.is_busy() {
             return false;
         }

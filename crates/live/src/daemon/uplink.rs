@@ -75,7 +75,7 @@ impl UplinkState {
     ///
     /// # Errors
     /// What the kernel says of the last that could not be opened, if none could.
-    pub fn open(&mut self, port: u16) -> nix::Result<()> {
+    pub fn open(&mut self, port: u16, offload: bool) -> nix::Result<()> {
         self.close();
         let mut failed = Ok(());
         for is_v4 in [true, false] {
@@ -83,7 +83,7 @@ impl UplinkState {
             if addresses.is_some_and(|all| !all.iter().any(|address| address.is_ipv4() == is_v4)) {
                 continue;
             }
-            match Socket::open(self.config.device.as_deref(), is_v4, port) {
+            match Socket::open(self.config.device.as_deref(), is_v4, port, offload) {
                 Ok(socket) => self.ports.push(Port { socket, batch: Batch::default() }),
                 Err(error) => failed = Err(error),
             }
@@ -120,6 +120,11 @@ impl UplinkState {
         let range = (start, port.batch.bytes.len());
         port.batch.datagrams.push(Outgoing { to, source, tos, range, tag });
         true
+    }
+
+    /// Bytes that wait.
+    pub fn waiting(&self) -> usize {
+        self.ports.iter().map(|port| port.batch.bytes.len()).sum()
     }
 
     /// Sends what waits; what was refused is told.

@@ -104,6 +104,7 @@ impl World<'_> {
             self.packets.release(packet);
             return;
         };
-        self.step_tunnel(end, Some(Input::Frame { member, frame, length: Bytes::new(u64::from(len)) }));
+        let (length, came) = (Bytes::new(u64::from(len)), self.now);
+        self.step_tunnel(end, Some(Input::Frame { member, frame, length, came }));
     }
 }

@@ -54,6 +54,8 @@ pub struct Interface {
     pub routes: bool,
     /// Name servers.
     pub dns: Vec<IpAddr>,
+    /// Whether packets go through the kernel as runs of segments where it can.
+    pub offload: bool,
     /// Where metrics can be read.
     pub metrics: Option<SocketAddr>,
 }

@@ -57,6 +57,7 @@ fn interface(view: &View<'_>, folder: &Path) -> Interface {
         listen: view.optional("listen", "any port", port).unwrap_or(0),
         routes: view.flag("routes", true, ""),
         dns: view.optional("dns", "left alone", servers).unwrap_or_default(),
+        offload: view.flag("offload", true, ""),
         metrics: view.optional("metrics", "none", socket_address),
     };
     view.check_keys();
