@@ -1,25 +1,27 @@
-//! Byte format of the beacons of interface selection, 16 bytes; what carries them says whose they are:
+//! Byte format of the beacons of interface selection, 28 bytes; what carries them says whose they are:
 //!
 //! ```text
-//!  0         1   2       4        8        12      16
-//!  | version | 1 | zeros | number | newest | heard |
+//!  0         1   2       4        8        12      16        20        24     28
+//!  | version | 1 | zeros | number | newest | heard | arrived | missing | gaps |
 //! ```
 
 use super::WireError;
-use crate::converge::select::Beacon;
+use crate::converge::select::{Beacon, Tally};
 use airbraid_units::SeqNum;
 
 /// The version of this format that this code speaks.
-pub const BEACON_VERSION: u8 = 1;
+pub const BEACON_VERSION: u8 = 2;
 /// Length of a beacon \[byte\].
-pub const BEACON_LEN: usize = 16;
+pub const BEACON_LEN: usize = 28;
 
 /// Writes a beacon.
 pub fn emit_beacon(beacon: &Beacon) -> [u8; BEACON_LEN] {
     let mut bytes = [0; BEACON_LEN];
     bytes[..2].copy_from_slice(&[BEACON_VERSION, 1]);
-    for (at, word) in [4, 8, 12].into_iter().zip([beacon.number.0, beacon.newest.0, beacon.heard]) {
-        bytes[at..at + 4].copy_from_slice(&word.to_be_bytes());
+    let Beacon { number, newest, heard, tally: Tally { arrived, missing, gaps } } = *beacon;
+    let (places, _) = bytes[4..].as_chunks_mut::<4>();
+    for (place, word) in places.iter_mut().zip([number.0, newest.0, heard, arrived, missing, gaps]) {
+        *place = word.to_be_bytes();
     }
     bytes
 }
@@ -38,7 +40,8 @@ pub fn parse_beacon(bytes: &[u8]) -> Result<Beacon, WireError> {
     }
     let (words, _) = head[4..].as_chunks::<4>();
     let word = |at: usize| u32::from_be_bytes(words[at]);
-    Ok(Beacon { number: SeqNum(word(0)), newest: SeqNum(word(1)), heard: word(2) })
+    let tally = Tally { arrived: word(3), missing: word(4), gaps: word(5) };
+    Ok(Beacon { number: SeqNum(word(0)), newest: SeqNum(word(1)), heard: word(2), tally })
 }
 
 #[cfg(test)]
@@ -47,17 +50,18 @@ mod tests {
 
     #[test]
     fn what_is_emitted_is_parsed() {
-        let beacon = Beacon { number: SeqNum(7), newest: SeqNum(u32::MAX), heard: 0x8000_0001 };
+        let tally = Tally { arrived: 900, missing: 12, gaps: u32::MAX };
+        let beacon = Beacon { number: SeqNum(7), newest: SeqNum(u32::MAX), heard: 0x8000_0001, tally };
         let bytes = emit_beacon(&beacon);
         assert_eq!(parse_beacon(&bytes), Ok(beacon));
-        assert_eq!(parse_beacon(&bytes[..15]), Err(WireError::Truncated));
+        assert_eq!(parse_beacon(&bytes[..BEACON_LEN - 1]), Err(WireError::Truncated));
         assert_eq!(parse_beacon(&[&bytes[..], &[0]].concat()), Err(WireError::Malformed));
         let with = |at: usize, value| {
             let mut bytes = bytes;
             bytes[at] = value;
             parse_beacon(&bytes)
         };
-        assert_eq!(with(0, 2), Err(WireError::Version(2)));
+        assert_eq!(with(0, 1), Err(WireError::Version(1)));
         assert_eq!(with(1, 2), Err(WireError::Kind(2)));
         assert_eq!(with(3, 1), Err(WireError::Malformed));
     }

@@ -2,9 +2,9 @@
 //! which a port is gone.
 
 use crate::world::{Numbered, fast, packet, slow};
-use airbraid_engine::converge::select::{Input, MilliDb, Neighbour, Output, Policy, Port, Selector};
+use airbraid_engine::converge::select::{Input, Measure, MilliDb, Neighbour, Output, Policy, Port, Selector};
 use airbraid_engine::{Machine, Stream, step};
-use airbraid_units::{Duration, Instant};
+use airbraid_units::{Duration, Instant, SeqNum};
 use std::collections::VecDeque;
 
 const PEER: Neighbour = Neighbour(0);
@@ -21,13 +21,16 @@ struct Ends {
     /// What the first end's ports hold; none if it is gone. A port that is deaf delivers nothing and does not know it.
     held: [Option<VecDeque<Numbered>>; 2],
     is_deaf: [bool; 2],
+    /// Of the first port's frames so many are lost behind the other end's MAC \[thousandths\]; and how many each has delivered.
+    behind: u32,
+    numbers: [u32; 2],
     delivered: Vec<(Instant, u32)>,
     dropped: Vec<u32>,
 }
 
 impl Ends {
-    fn new(seed: u64) -> Self {
-        let selector = |end| Selector::new(Policy::default(), Stream::new(seed, end, "select"));
+    fn new(seed: u64, policy: Policy) -> Self {
+        let selector = |end| Selector::new(policy, Stream::new(seed, end, "select"));
         let mut ends = Self {
             ends: [selector(0), selector(1)],
             now: Instant::ZERO,
@@ -36,6 +39,8 @@ impl Ends {
             snr: [30_000, 35_000],
             held: [Some(VecDeque::new()), Some(VecDeque::new())],
             is_deaf: [false; 2],
+            behind: 0,
+            numbers: [0; 2],
             delivered: vec![],
             dropped: vec![],
         };
@@ -92,6 +97,10 @@ impl Ends {
             self.input(0, Some(Input::Finished { neighbour: PEER, port, attempts, is_delivered }));
             if is_delivered {
                 self.delivered.push((self.now, packet.id));
+                self.numbers[at] += 1;
+                if at != 0 || self.chance.up_to(999) >= self.behind {
+                    self.input(1, Some(Input::Arrived(PEER, port, SeqNum(self.numbers[at]))));
+                }
             } else {
                 self.input(0, Some(Input::Returned(PEER, port, packet)));
             }
@@ -115,7 +124,7 @@ impl Ends {
 
 /// 2000 packets; something happens in the middle, at a time of its own in each run.
 fn transfer(seed: u64, what: impl Fn(&mut Ends)) -> Ends {
-    let mut ends = Ends::new(seed);
+    let mut ends = Ends::new(seed, Policy::default());
     ends.loss = [100, 100];
     ends.run(Instant::ZERO + Duration::from_secs(1));
     let (start, middle) = (ends.now, 500 + seed * 37 % 500);
@@ -156,7 +165,7 @@ fn a_port_that_falls_silent_in_the_middle_of_a_transfer() {
 /// While nothing is sent on the fast port it is measured, and used again as soon as it is good.
 #[test]
 fn beacons_keep_the_unused_port_measured() {
-    let mut ends = Ends::new(1);
+    let mut ends = Ends::new(1, Policy::default());
     (ends.snr[0], ends.loss[0]) = (15_000, 300);
     let second = |s: u64| Instant::ZERO + Duration::from_secs(s);
     ends.run(second(20));
@@ -173,4 +182,33 @@ fn beacons_keep_the_unused_port_measured() {
     ends.run(second(22));
     assert!(uses(&ends).contains(Port(0)));
     assert!((398..=402).contains(&(ends.ends[0].stats().beacons - 40)), "{}", ends.ends[0].stats().beacons);
+}
+
+/// Of the fast port's frames, all of them acknowledged, some are lost at the other end, whose beacons tell: within two seconds the
+/// slow port has all packets, and keeps them as long as the signal is the same; at a better one the fast port is tried again.
+#[test]
+fn what_is_lost_behind_the_mac_is_told_by_beacons() {
+    let mut ends = Ends::new(1, Policy { measure: Measure::Goodput, ..Policy::default() });
+    let (mut number, mut end) = (0, Instant::ZERO);
+    let mut second = |ends: &mut Ends| {
+        let before = ends.numbers;
+        for _ in 0..500 {
+            ends.input(0, Some(Input::Packet(PEER, packet(number))));
+            (number, end) = (number + 1, end + Duration::from_millis(SPACING));
+            ends.run(end);
+            ends.work();
+        }
+        [0, 1].map(|at| ends.numbers[at] - before[at])
+    };
+    (0..2).for_each(|_| _ = second(&mut ends));
+    assert_eq!(second(&mut ends), [500, 0]);
+    ends.behind = 60;
+    let [fast, _] = second(&mut ends);
+    assert!(fast > 50, "it cannot know yet: {fast}");
+    second(&mut ends);
+    (0..20).for_each(|_| assert_eq!(second(&mut ends), [0, 500]));
+    (ends.snr[0], ends.behind) = (33_000, 0);
+    (0..2).for_each(|_| _ = second(&mut ends));
+    assert_eq!(second(&mut ends), [500, 0]);
+    assert!(ends.dropped.is_empty());
 }

@@ -39,8 +39,8 @@ fn deed() -> impl Strategy<Value = Deed> {
 }
 
 fn policy() -> impl Strategy<Value = Policy> {
-    let measures =
-        [Measure::SnrThreshold, Measure::ExpectedTransmissions, Measure::ExpectedTime, Measure::Load].to_vec();
+    use Measure::{ExpectedTime, ExpectedTransmissions, Goodput, Load, SnrThreshold};
+    let measures = [SnrThreshold, ExpectedTransmissions, ExpectedTime, Load, Goodput].to_vec();
     (prop::sample::select(measures), 1u32..=1_000, 0i32..4_000, 0u32..300).prop_map(
         |(measure, weight, hysteresis, margin)| Policy {
             measure,

@@ -1,10 +1,12 @@
 //! Transcripts: what is heard, and where packets go then.
 
 use crate::world::{Numbered, fast, packet, slow};
-use airbraid_engine::converge::select::{Input, Measure, MilliDb, Neighbour, Output, Policy, Port, Selector, Spread};
+use airbraid_engine::converge::select::{
+    Beacon, Input, Measure, MilliDb, Neighbour, Output, Policy, Port, Selector, Spread, Tally,
+};
 use airbraid_engine::packet::TrafficClass;
 use airbraid_engine::{Machine, Stream, step};
-use airbraid_units::{BitRate, Duration, Instant};
+use airbraid_units::{BitRate, Duration, Instant, SeqNum};
 use std::fmt::Write;
 
 const PEER: Neighbour = Neighbour(0);
@@ -214,6 +216,35 @@ fn expected_time_needs_no_threshold() {
         0 packet 1: port 0 sends 1
         0 heard on 1 at 20 dB: Bulk by [1], RealTime by [1]
         0 packet 2: port 1 sends 2
+        ",
+    );
+}
+
+/// The signal is good and every frame is acknowledged; that a tenth does not come only the other end knows. Real-time traffic, which
+/// waits for nothing, stays. At a better signal the way is tried again, at the same one it is remembered.
+#[test]
+fn goodput_sees_what_is_lost_behind_the_mac() {
+    let mut scene = Scene::new(Policy { weight: 1_000, measure: Measure::Goodput, ..Policy::default() });
+    let tells = |number: u32, [arrived, missing, gaps]: [u32; 3]| {
+        let tally = Tally { arrived, missing, gaps };
+        Input::Beacon(PEER, Port(0), Beacon { number: SeqNum(number), newest: SeqNum(0), heard: 0, tally })
+    };
+    scene.heard(1, 30).heard(0, 28).input("300 have come", tells(1, [300, 0, 0])).packet();
+    scene.input("900 and 100 holes", tells(2, [1_200, 100, 100])).packet().voice();
+    scene.heard(0, 32).packet().heard(0, 28).packet();
+    scene.reads(
+        "
+        0 heard on 1 at 30 dB: Bulk by [1], RealTime by [1]
+        0 heard on 0 at 28 dB: Bulk by [0], RealTime by [0]
+        0 300 have come: -
+        0 packet 1: port 0 sends 1
+        0 900 and 100 holes: Bulk by [1]
+        0 packet 2: port 1 sends 2
+        0 voice 3: port 0 sends 3
+        0 heard on 0 at 32 dB: Bulk by [0]
+        0 packet 4: port 0 sends 4
+        0 heard on 0 at 28 dB: Bulk by [1]
+        0 packet 5: port 1 sends 5
         ",
     );
 }

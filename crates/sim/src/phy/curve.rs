@@ -38,14 +38,24 @@ impl Curve {
 
     /// The value at a distance; before the first point and behind the last one, theirs.
     pub fn at(&self, distance: Metres) -> f64 {
+        let (here, there, way) = self.around(distance);
+        here + (there - here) * way
+    }
+
+    /// The value at a distance if its logarithm is what is straight between points; where one of two is zero, the value is.
+    pub fn at_by_logarithm(&self, distance: Metres) -> f64 {
+        let (here, there, way) = self.around(distance);
+        if here > 0.0 && there > 0.0 { here * libm::pow(there / here, way) } else { here + (there - here) * way }
+    }
+
+    /// The values of the points on both sides of a distance, and which part of the way between them it is.
+    fn around(&self, distance: Metres) -> (f64, f64, f64) {
         let d = distance.0;
         let points = self.points();
-        let Some(place) = points.iter().position(|point| d < point[0]) else { return points[self.count - 1][1] };
-        if place == 0 {
-            return points[0][1];
-        }
-        let ([x, y], [far, there]) = (points[place - 1], points[place]);
-        y + (there - y) * (d - x) / (far - x)
+        let place = points.iter().position(|point| d < point[0]).unwrap_or(self.count);
+        let ends = (points[place.saturating_sub(1)], points[place.min(self.count - 1)]);
+        let ([x, here], [far, there]) = ends;
+        (here, there, if far > x { (d - x) / (far - x) } else { 0.0 })
     }
 
     /// The largest value.
@@ -77,6 +87,14 @@ mod tests {
         let passed: Vec<f64> = [59.0, 70.0, 84.0, 85.0].map(|value| curve.first_at(value).0).to_vec();
         assert_eq!(passed, [10.0, 15.0, 36.0, f64::INFINITY]);
         assert_eq!((curve.largest(), Curve::flat(3.0).at(Metres(7.0))), (85.0, 3.0));
+    }
+
+    #[test]
+    fn by_logarithm_half_of_the_way_is_the_geometric_mean() {
+        let curve = Curve::new(&[[10.0, 0.01], [20.0, 0.04], [30.0, 0.0]]).unwrap();
+        let seen: Vec<f64> = [0.0, 10.0, 15.0, 20.0, 25.0, 99.0].map(|d| curve.at_by_logarithm(Metres(d))).to_vec();
+        let expected = [0.01, 0.01, 0.02, 0.04, 0.02, 0.0];
+        assert!(seen.iter().zip(expected).all(|(ours, theirs)| (ours - theirs).abs() < 1e-12), "{seen:?}");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use airbraid_units::Metres;
 /// What is lost, by distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wear {
-    /// The share of the packets.
+    /// The share of the packets; between points its logarithm is straight.
     pub share: Curve,
     /// The mean length of a burst \[packets\], 1 at least.
     pub burst: Curve,
@@ -32,7 +32,7 @@ impl WearProcess {
 
     /// Whether the next packet is lost, from a sender so far away.
     pub fn is_lost(&mut self, distance: Metres) -> bool {
-        let share = self.wear.share.at(distance).clamp(0.0, 1.0);
+        let share = self.wear.share.at_by_logarithm(distance).clamp(0.0, 1.0);
         // A chain that stays for `burst` packets must not be entered more often than always.
         let burst = self.wear.burst.at(distance).max(1.0).max(share / (1.0 - share).max(1e-9));
         let leaves = 1.0 / burst;
@@ -54,7 +54,7 @@ mod tests {
             share: Curve::new(&[[0.0, 0.02], [10.0, 0.1]]).unwrap(),
             burst: Curve::new(&[[0.0, 1.0], [10.0, 5.0]]).unwrap(),
         };
-        for (distance, share, burst) in [(0.0, 0.02, 1.0), (5.0, 0.06, 3.0), (10.0, 0.1, 5.0)] {
+        for (distance, share, burst) in [(0.0, 0.02, 1.0), (5.0, 0.044_721, 3.0), (10.0, 0.1, 5.0)] {
             let mut process = WearProcess::new(wear, Stream::new(3, 0, "test"));
             let lost: Vec<bool> = (0..1_000_000).map(|_| process.is_lost(Metres(distance))).collect();
             let count = lost.iter().filter(|lost| **lost).count() as f64;

@@ -184,7 +184,7 @@ fn worse(a: Event, b: Event) -> Event {
 pub(super) fn has_data(payload: Option<Msdu>, packets: &Packets) -> bool {
     payload.is_some_and(|msdu| match msdu.part {
         Part::Segment => packets.segment(msdu.packet).is_some_and(|frame| frame.packet.is_some()),
-        Part::None | Part::Packet(_) | Part::Control | Part::Routing | Part::Beacon => true,
+        Part::None | Part::Numbered(_) | Part::Packet(_) | Part::Control | Part::Routing | Part::Beacon => true,
     })
 }
 

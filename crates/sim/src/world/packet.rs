@@ -12,7 +12,7 @@ use airbraid_engine::{Packet, Share, TrafficClass, link, trunk, tunnel};
 use airbraid_net::aodv::Message;
 use airbraid_net::arp;
 use airbraid_net::tcp::Segment;
-use airbraid_units::{Bytes, Instant};
+use airbraid_units::{Bytes, Instant, SeqNum};
 use std::collections::BTreeMap;
 
 /// Why a packet went no further.
@@ -202,6 +202,8 @@ pub struct Msdu {
 pub enum Part {
     /// Nothing.
     None,
+    /// It carries the packet, behind its number on a way that selection chose.
+    Numbered(SeqNum),
     /// It carries the packet, behind this header.
     Packet(trunk::Header),
     /// It is a control frame of a trunk: [`Packets::control`] has it.
@@ -217,13 +219,13 @@ pub enum Part {
 impl Msdu {
     /// The packet, if it is one.
     pub fn packet(&self) -> Option<PacketRef> {
-        matches!(self.part, Part::None | Part::Packet(_)).then_some(self.packet)
+        matches!(self.part, Part::None | Part::Numbered(_) | Part::Packet(_)).then_some(self.packet)
     }
     /// The trunk's header, if there is one.
     pub fn trunk(&self) -> Option<trunk::Header> {
         match self.part {
             Part::Packet(header) => Some(header),
-            Part::None | Part::Control | Part::Segment | Part::Routing | Part::Beacon => None,
+            Part::None | Part::Numbered(_) | Part::Control | Part::Segment | Part::Routing | Part::Beacon => None,
         }
     }
 }

@@ -241,7 +241,7 @@ impl World<'_> {
         match msdu.part {
             Part::Segment => self.on_frame(radio, from, msdu, Some(damage)),
             Part::Control | Part::Routing | Part::Beacon => self.packets.release(msdu.packet),
-            Part::None | Part::Packet(_) => {
+            Part::None | Part::Numbered(_) | Part::Packet(_) => {
                 let node = self.stations[radio as usize].node;
                 self.drop_packet(node, msdu.packet, DropReason::Damaged);
             }
@@ -266,8 +266,13 @@ impl World<'_> {
         }
         let (node, towards) = (station.node, station.member_towards(from));
         match (msdu.part, towards) {
-            (Part::Packet(header), Some((end, _))) => {
+            (Part::Packet(header), Some((end, port))) => {
+                self.tell_arrival(end, port, header.member_number);
                 self.step_trunk(end, Some(trunk::Input::Frame { header, packet: msdu.packet }));
+            }
+            (Part::Numbered(number), Some((end, port))) => {
+                self.tell_arrival(end, port, number);
+                self.receive(node, Some(from), msdu.packet);
             }
             (Part::Control, towards) => self.on_control_delivery(msdu, towards),
             (Part::Routing, _) => self.on_routing_message(node, from, msdu),
@@ -310,7 +315,7 @@ impl World<'_> {
                 return self.refill(NextHop::Radio { radio, neighbour: to });
             }
             Part::Beacon => return self.packets.release(msdu.packet),
-            Part::None | Part::Packet(_) | Part::Control => {}
+            Part::None | Part::Numbered(_) | Part::Packet(_) | Part::Control => {}
         }
         let (kept, fate) = match outcome {
             Outcome::Acknowledged => (Ok(()), trunk::Outcome::Delivered),

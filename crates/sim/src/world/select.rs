@@ -18,12 +18,14 @@ use airbraid_engine::converge::select::{
 use airbraid_engine::{Stream, step, trunk};
 use airbraid_mac::dcf::DcfConfig;
 use airbraid_mac::{Address, MacInput, Outcome, service};
-use airbraid_units::{Bytes, Duration, Instant};
+use airbraid_units::{Bytes, Duration, Instant, SeqNum};
 
 /// The only neighbour: the other end.
 const PEER: Neighbour = Neighbour(0);
 /// A rate can be used from the SNR on at which so much of full frames arrives.
 const USABLE: f64 = 0.9;
+/// A packet's number on its way \[byte\].
+const NUMBER: u32 = 4;
 /// A full frame with its headers \[bit\].
 const FULL_FRAME: u64 = 1_536 * 8;
 
@@ -41,6 +43,7 @@ pub(super) struct Selection {
     backlog: Vec<u64>,
     /// Packets given to each member.
     pub sent: Vec<u64>,
+    is_sealed: bool,
     /// Samples: the share of the packets of each interval that the first member got.
     pub shares: Vec<f64>,
     sampled: [u64; 2],
@@ -55,12 +58,23 @@ impl Selection {
             measure: spec.policy.measure,
             is_failing_over: spec.is_failing_over,
             overhead: spec.overhead.as_u64() as u32,
+            is_sealed: spec.overhead > Bytes::ZERO,
             ways: PortSet::default(),
             backlog: Vec::new(),
             sent: Vec::new(),
             shares: Vec::new(),
             sampled: [0; 2],
         }
+    }
+
+    /// What a packet on `port` carries of ours, and its bytes: its number there, if the metric asks for it. A sealed frame's
+    /// counter is one already.
+    fn part(&self, port: u8) -> (Part, u32) {
+        if !self.measure.needs_numbers() {
+            return (Part::None, self.overhead);
+        }
+        let number = SeqNum(self.sent[usize::from(port)] as u32);
+        (Part::Numbered(number), self.overhead + if self.is_sealed { 0 } else { NUMBER })
     }
 
     /// A value of the series.
@@ -189,7 +203,8 @@ impl World<'_> {
             Output::Transmit(_, Port(port), packet) => {
                 select.sent[usize::from(port)] += 1;
                 let (radio, neighbour) = state.members[usize::from(port)];
-                let msdu = Msdu { packet, overhead: select.overhead, part: Part::None };
+                let (part, overhead) = select.part(port);
+                let msdu = Msdu { packet, overhead, part };
                 self.add_backlog(end, port, u64::from(packet.len));
                 self.hand_down(radio, neighbour, msdu);
             }
@@ -248,6 +263,16 @@ impl World<'_> {
         self.packets.release(msdu.packet);
     }
 
+    /// A numbered frame has come to `end` on `port`.
+    #[inline]
+    pub(super) fn tell_arrival(&mut self, end: u32, port: u8, number: SeqNum) {
+        if let Some(select) = &self.trunks[end as usize].select
+            && select.measure.needs_numbers()
+        {
+            self.step_select(end, Some(Input::Arrived(PEER, Port(port), number)));
+        }
+    }
+
     /// What chooses hears what became of a packet. One that a member could not deliver goes elsewhere: nothing is left to
     /// be done with it.
     #[inline]
@@ -277,7 +302,7 @@ impl World<'_> {
     ) -> Option<Msdu> {
         let select = self.trunks[end as usize].select.as_ref()?;
         let (is_failing_over, by_rate) = (select.is_failing_over, select.measure != Measure::SnrThreshold);
-        if !matches!(msdu.part, Part::None | Part::Packet(_)) {
+        if !matches!(msdu.part, Part::None | Part::Numbered(_) | Part::Packet(_)) {
             return Some(msdu);
         }
         let (is_delivered, was_sent) = (outcome == Outcome::Acknowledged, attempts > 0);
@@ -288,7 +313,7 @@ impl World<'_> {
             let (neighbour, port) = (PEER, Port(port));
             self.step_select(end, Some(Input::Finished { neighbour, port, attempts, is_delivered }));
         }
-        if msdu.part != Part::None {
+        if matches!(msdu.part, Part::Packet(_)) {
             return Some(msdu);
         }
         self.take_backlog(end, port, u64::from(msdu.packet.len));

@@ -33,6 +33,8 @@ pub struct Policy {
     pub hysteresis: MilliDb,
     /// How much cheaper another way must be than the present one \[thousandths\]; not for thresholds.
     pub margin: u32,
+    /// How long a transport is silent that has lost what it cannot repair at once; for [`Measure::Goodput`].
+    pub rto: Duration,
     /// A way is gone when nothing was heard on it for so long.
     pub silence: Duration,
     /// Between two beacons on one way.
@@ -54,6 +56,8 @@ impl Default for Policy {
             // The paper describes none.
             hysteresis: MilliDb(0),
             margin: 100,
+            // The least retransmission timeout of Linux.
+            rto: Duration::from_millis(200),
             silence: Duration::from_secs(1),
             beacon: Duration::from_millis(100),
             // As a trunk's member (decision 5).

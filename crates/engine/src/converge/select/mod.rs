@@ -12,18 +12,23 @@
 //!    stripes, for the trunk, whose members are the ports of [`Output::Ways`].
 //! 3. What became of a frame comes back: [`Input::Finished`], and [`Input::Returned`] with the packet if the port could not
 //!    deliver it, or is gone. Another port gets it then, if there is one; otherwise it waits for one.
-//! 4. Beacons keep the ways measured that carry nothing. The other end's go in as [`Input::Beacon`].
+//! 4. Beacons keep the ways measured that carry nothing. The other end's go in as [`Input::Beacon`]. Where the metric asks what is
+//!    lost behind the MAC ([`Measure::Goodput`]) frames are numbered on each port, and go in as [`Input::Arrived`].
 //!
 //! It never looks at bytes, keeps no copy of a packet, and does not restore an order: that is a trunk's business.
 
+mod arrivals;
 mod config;
+mod loss;
 mod metric;
 mod selector;
 mod service;
 mod table;
 
+pub use arrivals::Tally;
 pub use config::{MilliDb, Policy, PortConfig, RateStep, Spread};
-pub use metric::{Cost, ExpectedTime, ExpectedTransmissions, Load, Measure, Metric, SnrThreshold};
+pub use loss::LossShare;
+pub use metric::{Cost, ExpectedTime, ExpectedTransmissions, Goodput, Load, Measure, Metric, SnrThreshold};
 pub use selector::Selector;
 pub use service::{Beacon, DropReason, Input, Neighbour, Output, Port, PortSet};
 pub use table::{Stats, Way};

@@ -297,6 +297,11 @@ impl<P: Packet> Machine for Selector<P> {
             Input::NeighbourRemoved(neighbour) => self.remove_neighbour(neighbour),
             Input::Heard { neighbour, port, snr } => self.on_heard(now, neighbour, port, snr),
             Input::Beacon(neighbour, port, beacon) => self.on_beacon(now, neighbour, port, beacon),
+            Input::Arrived(neighbour, port, number) => {
+                if let Some(way) = self.way_mut(neighbour, port) {
+                    way.on_arrived(number);
+                }
+            }
             Input::Rate(neighbour, port, rate) => {
                 if let Some(way) = self.way_mut(neighbour, port) {
                     way.on_rate(now, rate);

@@ -1,5 +1,6 @@
 //! The interface between a [`super::Selector`] and its host.
 
+use super::arrivals::Tally;
 use super::config::{MilliDb, PortConfig};
 use crate::packet::TrafficClass;
 use airbraid_units::{BitRate, Bytes, SeqNum};
@@ -38,7 +39,8 @@ impl PortSet {
     }
 }
 
-/// What one end tells the other on a way each interval: which of these it has heard. Its bytes are in [`crate::wire`].
+/// What one end tells the other on a way each interval: which of these it has heard, and what of the numbered frames. Its bytes
+/// are in [`crate::wire`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beacon {
     /// Its number on this way, from 1.
@@ -47,6 +49,8 @@ pub struct Beacon {
     pub newest: SeqNum,
     /// Which of the 32 up to the newest have come; the newest is the lowest bit.
     pub heard: u32,
+    /// What has come of the other end's frames.
+    pub tally: Tally,
 }
 
 /// Everything the world tells a selector.
@@ -71,6 +75,9 @@ pub enum Input<P> {
     },
     /// A neighbour's beacon; it was heard, too.
     Beacon(Neighbour, Port, Beacon),
+    /// A frame of a neighbour has come whose number on this way is one more than that of the one before; a sealed frame's counter
+    /// is such a number.
+    Arrived(Neighbour, Port, SeqNum),
     /// What the port's own rate control uses towards a neighbour; it is believed more than the SNR, for as long as a way
     /// may be silent.
     Rate(Neighbour, Port, BitRate),

@@ -1,6 +1,8 @@
 //! The neighbour table: what is known of one way, a port towards a neighbour.
 
+use super::arrivals::Arrivals;
 use super::config::{MilliDb, Policy};
+use super::loss::{LossBySnr, LossShare};
 use super::service::Beacon;
 use crate::packet::TrafficClass;
 use airbraid_units::{BitRate, Instant, SeqNum};
@@ -45,6 +47,9 @@ pub struct Way {
     heard: u32,
     /// What the other end has told of ours: the newest, and which.
     told: (SeqNum, u32),
+    /// The other end's numbered frames, and what it has told of ours.
+    arrivals: Arrivals,
+    loss: LossBySnr,
 }
 
 /// How many of the last beacons have come, and of how many.
@@ -70,6 +75,11 @@ impl Way {
     /// The rate that the port has told within the last `silence`: older news is of a way that was better or worse.
     pub fn rate(&self, now: Instant, policy: &Policy) -> Option<BitRate> {
         self.rate.filter(|(at, _)| now.saturating_since(*at) < policy.silence).map(|(_, rate)| rate)
+    }
+
+    /// What is lost behind the MAC at the present SNR, as far as the other end has told.
+    pub fn loss(&self) -> LossShare {
+        self.loss.at(self.snr())
     }
 
     /// Transmissions that a frame and its acknowledgement need \[thousandths\]: those of the frames that were sent within the
@@ -138,12 +148,17 @@ impl Way {
         if is_newer && !beacon.newest.is_after(self.sent) {
             // Those that were sent since have not come, as far as anybody knows; the last may be on its way.
             self.told = (beacon.newest, beacon.heard);
+            self.loss.on_tally(beacon.tally, self.snr());
         }
     }
 
     pub(super) fn next_beacon(&mut self) -> Beacon {
         self.sent = self.sent.next();
-        Beacon { number: self.sent, newest: self.newest, heard: self.heard }
+        Beacon { number: self.sent, newest: self.newest, heard: self.heard, tally: self.arrivals.tally() }
+    }
+
+    pub(super) fn on_arrived(&mut self, number: SeqNum) {
+        self.arrivals.on_arrived(number);
     }
 
     pub(super) fn on_rate(&mut self, now: Instant, rate: BitRate) {
@@ -166,6 +181,7 @@ impl Way {
 
 #[cfg(test)]
 mod tests {
+    use super::super::arrivals::Tally;
     use super::*;
 
     #[test]
@@ -183,7 +199,12 @@ mod tests {
         assert_eq!(way.expected_transmissions(Instant::ZERO, &policy), Some(1_000));
         way.sent = SeqNum(64);
         for number in (2..=64).step_by(2) {
-            way.on_beacon(Beacon { number: SeqNum(number), newest: SeqNum(60), heard: u32::MAX >> 8 });
+            way.on_beacon(Beacon {
+                number: SeqNum(number),
+                newest: SeqNum(60),
+                heard: u32::MAX >> 8,
+                tally: Tally::default(),
+            });
         }
         // Half of them come here, three quarters there.
         assert_eq!(way.expected_transmissions(Instant::ZERO, &policy), Some(2_666));

@@ -7,11 +7,12 @@ use crate::scenario::tree::Data;
 use airbraid_engine::converge::select::{Measure, MilliDb, Policy, PortSet, Spread};
 use airbraid_units::{Bytes, Db, Duration, Probability};
 
-const MEASURES: [(&str, Measure); 4] = [
+const MEASURES: [(&str, Measure); 5] = [
     ("snr", Measure::SnrThreshold),
     ("etx", Measure::ExpectedTransmissions),
     ("ett", Measure::ExpectedTime),
     ("load", Measure::Load),
+    ("goodput", Measure::Goodput),
 ];
 const PAPER: &str = "Sanchez 2006";
 const OURS: &str = "docs/models/convergence.md";
@@ -62,6 +63,7 @@ fn policy(view: &View<'_>) -> Policy {
         weight: share("weight", default.weight, OURS),
         hysteresis: db(view, "hysteresis", default.hysteresis, "the paper describes none"),
         margin: share("margin", default.margin, OURS),
+        rto: span("rto", default.rto, "least timeout of Linux"),
         silence: span("silence", default.silence, OURS),
         beacon: span("beacon", default.beacon, OURS),
         failures: view.count("failures", default.failures, OURS).max(1),

@@ -10,22 +10,15 @@ fn text(link_layer: &str) -> String {
 schema = 1
 title = "t"
 asks = "a?"
-[run]
-duration = "10 s"
-[[node]]
-name = "a"
-[[node]]
-name = "b"
+run.duration = "10 s"
+node = [{{ name = "a" }}, {{ name = "b" }}]
+flow = [{{ name = "f", from = "a", to = "b" }}]
 [[link]]
 name = "wan"
 between = ["a", "b"]
 rate = "8 Mbit/s"
 delay = "50 ms"
 {link_layer}
-[[flow]]
-name = "f"
-from = "a"
-to = "b"
 "#
     )
 }

@@ -1,0 +1,125 @@
+//! What was lost behind the MAC of a port, by SNR: what the other end's beacons tell of the frames that were numbered.
+//!
+//! A way that carries nothing shows no losses. What it lost is therefore kept under the SNR at which it did, and believed when
+//! that SNR comes again, until it is forgotten: then the way is tried once more.
+
+use super::arrivals::Tally;
+use super::config::MilliDb;
+use std::collections::BTreeMap;
+
+/// SNR is told apart by decibels.
+const STEP: i32 = 1_000;
+/// Fewer frames do not make a share. A TCP that waits for its timers sends few, and shows by one gap among so many that it does.
+const ENOUGH: u64 = 32;
+/// More frames are halved, so that a change at the same SNR is soon seen: at 1 % these have ten gaps.
+const MEMORY: u64 = 1_024;
+/// All counts are halved after so many tallies, 30 s of beacons by default: conditions change, what was bad is tried again.
+const HALF_LIFE: u32 = 300;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    frames: u64,
+    missing: u64,
+    gaps: u64,
+}
+
+impl Counts {
+    fn halve(&mut self) {
+        let Self { frames, missing, gaps } = self;
+        (*frames, *missing, *gaps) = (*frames / 2, *missing / 2, *gaps / 2);
+    }
+}
+
+/// Shares of the frames that were sent \[millionths\].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LossShare {
+    /// Frames that did not come.
+    pub missing: u64,
+    /// Runs of them.
+    pub gaps: u64,
+}
+
+/// What was lost on one way.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LossBySnr {
+    by_step: BTreeMap<i32, Counts>,
+    told: Option<Tally>,
+    tallies: u32,
+}
+
+fn step_of(snr: Option<MilliDb>) -> i32 {
+    snr.map_or(0, |MilliDb(snr)| snr.div_euclid(STEP))
+}
+
+impl LossBySnr {
+    /// The other end has counted so far; what is new was sent at this SNR.
+    pub(super) fn on_tally(&mut self, tally: Tally, snr: Option<MilliDb>) {
+        let new = self.told.replace(tally).and_then(|before| tally.since(before)).unwrap_or_default();
+        self.tallies += 1;
+        if self.tallies % HALF_LIFE == 0 {
+            self.by_step.values_mut().for_each(Counts::halve);
+            self.by_step.retain(|_, counts| counts.frames > 0);
+        }
+        if new.arrived > 0 || new.missing > 0 {
+            let counts = self.by_step.entry(step_of(snr)).or_default();
+            counts.frames += u64::from(new.arrived) + u64::from(new.missing);
+            counts.missing += u64::from(new.missing);
+            counts.gaps += u64::from(new.gaps);
+            if counts.frames > MEMORY {
+                counts.halve();
+            }
+        }
+    }
+
+    /// What is to be expected at this SNR: what was lost there, and at a better one as far as too little was sent there.
+    pub(super) fn at(&self, snr: Option<MilliDb>) -> LossShare {
+        let mut sum = Counts::default();
+        for counts in self.by_step.range(step_of(snr)..).map(|(_, counts)| counts) {
+            sum.frames += counts.frames;
+            sum.missing += counts.missing;
+            sum.gaps += counts.gaps;
+            if sum.frames >= ENOUGH {
+                break;
+            }
+        }
+        let share = |count: u64| count * 1_000_000 / sum.frames.max(ENOUGH);
+        LossShare { missing: share(sum.missing), gaps: share(sum.gaps) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn snr(db: i32) -> Option<MilliDb> {
+        Some(MilliDb(db * 1_000))
+    }
+
+    #[test]
+    fn it_is_remembered_where_it_was_seen_and_forgotten() {
+        let (mut loss, mut tally) = (LossBySnr::default(), Tally::default());
+        loss.on_tally(tally, snr(30));
+        assert_eq!(loss.at(snr(30)), LossShare::default());
+        let mut tell = |loss: &mut LossBySnr, db, arrived, missing, gaps| {
+            let Tally { arrived: a, missing: m, gaps: g } = tally;
+            tally = Tally { arrived: a + arrived, missing: m + missing, gaps: g + gaps };
+            loss.on_tally(tally, snr(db));
+        };
+        tell(&mut loss, 28, 990, 10, 10);
+        tell(&mut loss, 26, 900, 100, 50);
+        assert_eq!(loss.at(snr(28)), LossShare { missing: 10_000, gaps: 10_000 });
+        assert_eq!(loss.at(snr(26)), LossShare { missing: 100_000, gaps: 50_000 });
+        // Nothing was sent below: at least what was lost above. Nothing above: nothing is known to be lost.
+        assert_eq!(loss.at(snr(20)), loss.at(snr(26)));
+        assert_eq!(loss.at(snr(29)), LossShare::default());
+        // Few frames make no share.
+        tell(&mut loss, 35, 9, 1, 1);
+        assert_eq!(loss.at(snr(35)).gaps, 1_000_000 / ENOUGH);
+        // The other end has begun anew: that is no loss.
+        loss.on_tally(Tally { arrived: 5, missing: 0, gaps: 0 }, snr(28));
+        assert_eq!(loss.at(snr(28)).gaps, 10_000);
+        let tally = Tally { arrived: 5, missing: 0, gaps: 0 };
+        (0..3_000).for_each(|_| loss.on_tally(tally, snr(26)));
+        assert_eq!(loss.at(snr(26)), LossShare::default());
+    }
+}
