@@ -1,6 +1,6 @@
-"""What campaigns from Python cost, and what they survive. usage: AIRBRAID=target/release/airbraid benches/python.py [PART[=RUNS]]...
+"""What campaigns from Python cost and survive. usage: AIRBRAID=target/release/airbraid benches/python.py [PART[=RUNS]]...
 
-PART: dask (1,000 runs on a local cluster of four worker processes, one of which is killed in the middle), overhead (executors
+PART: dask (1,000 runs on a local cluster of four worker processes, one of them killed in the middle), overhead (executors
 beside the command's --jobs, runs of 0.2 s and longer), memory (10,000 runs in one process).
 """
 

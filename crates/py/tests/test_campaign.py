@@ -7,7 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -242,7 +242,7 @@ def test_a_run_that_kills_every_worker_is_not_tried_for_ever(campaign: nm.Campai
     with nm.Workers(2) as workers, pytest.raises(nm.CampaignStopped) as caught:
         campaign.run(doing.Instead(workers, doing.die_always, tmp_path), store=tmp_path)
     assert "the run with seed 5 in the cell radio.rate = " in str(caught.value)
-    assert "has ended 3 workers: worker process" in str(caught.value)
+    assert "has ended its worker 3 times. worker process" in str(caught.value)
     assert "SIGKILL" in str(caught.value)
     assert "the same call goes on from there" in str(caught.value)
 
@@ -270,6 +270,27 @@ def _begun_after_it_came(executors: list[doing.Instead], directory: Path) -> lis
     for executor in executors:
         came |= executor.came
     return [(seed, said) for at, seed, said, _ in doing.notes(directory) if at > came.get((seed, said), at)]
+
+
+def test_what_a_cluster_cancels_is_asked_for_again(campaign: nm.Campaign) -> None:
+    """As Dask does when it has lost its client for a while."""
+
+    class Forgetful(Executor):
+        def __init__(self) -> None:
+            self.asked = 0
+
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+            self.asked += 1
+            future: Future[Any] = Future()
+            if self.asked % 5 == 0:
+                future.cancel()
+                future.set_running_or_notify_cancel()
+            else:
+                future.set_result(fn(*args, **kwargs))
+            return future
+
+    runs = campaign.run(Forgetful())
+    assert (len(runs.frame()), runs.lost) == (16, 3)
 
 
 def test_a_failed_run_has_the_words_of_the_command(campaign: nm.Campaign, monkeypatch: pytest.MonkeyPatch) -> None:

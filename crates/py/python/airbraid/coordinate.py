@@ -206,10 +206,12 @@ class Coordinator:
         cell = self.cell_of[key]
         where = f"the run with seed {key.seed}" + (f" in the cell {cell.label}" if cell.label else "")
         match error:
-            case WorkerDied():
+            # Cancelled although nobody here did: a cluster that has lost its client does that to all that it was asked for.
+            case WorkerDied() | CancelledError():
                 self.lost[key] = self.lost.get(key, 0) + 1
                 if self.lost[key] >= self.tries:
-                    raise self._stopped(f"{where} has ended {self.lost[key]} workers: {error}") from error
+                    what = "ended its worker" if isinstance(error, WorkerDied) else "been cancelled"
+                    raise self._stopped(f"{where} has {what} {self.lost[key]} times. {error}".rstrip(" .")) from error
                 self.waiting.append((key, cell))
             case RunError():
                 raise RunError(f"{where} failed: {error}") from error
