@@ -139,7 +139,8 @@ impl Tun {
         match readv(&self.file, &mut slices) {
             // What cannot be read is a packet of no length, which is nobody's.
             Ok(length) => Ok(Some(
-                VnetHeader::parse(&header).map_or((VnetHeader::default(), 0), |said| (said, length.saturating_sub(VNET_LEN))),
+                VnetHeader::parse(&header)
+                    .map_or((VnetHeader::default(), 0), |said| (said, length.saturating_sub(VNET_LEN))),
             )),
             Err(Errno::EAGAIN) => Ok(None),
             Err(error) => Err(error.into()),

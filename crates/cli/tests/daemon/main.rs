@@ -4,6 +4,7 @@
 
 mod file;
 mod net;
+mod offload;
 mod strangers;
 
 use net::{Keys, Net, active, airbraid, can_run, text};

@@ -58,9 +58,10 @@ pub enum Input<P> {
         frame: Frame<P>,
         /// Its length on the wire, with everything around it.
         length: Bytes,
-        /// When it came: now, or earlier, where the host was not awake. A late host is no slow link.
-        came: Instant,
     },
+    /// All frames that have come on all members since the host looked last: nothing is said of them before all are taken in, so
+    /// that none that has come is missed.
+    Frames(Vec<Came<P>>),
     /// There is a member, or its configuration is another.
     MemberAdded {
         /// Its number, below [`MEMBERS_MAX`]; both ends call it the same.
@@ -81,6 +82,19 @@ pub enum Input<P> {
         /// The frame's number on it.
         number: SeqNum,
     },
+}
+
+/// A frame that has come.
+#[derive(Debug)]
+pub struct Came<P> {
+    /// The member on which it came.
+    pub member: Member,
+    /// The frame.
+    pub frame: Frame<P>,
+    /// Its length on the wire, with everything around it.
+    pub length: Bytes,
+    /// When it came: now, or earlier, where the host was not awake. A late host is no slow link.
+    pub at: Instant,
 }
 
 /// Everything a tunnel asks of the world.
@@ -173,7 +187,9 @@ impl<P: Share> Tunnel<P> {
         self.sender.queue.len()
     }
 
-    fn on_frame(&mut self, now: Instant, came: Instant, member: Member, frame: Frame<P>, length: Bytes) {
+    fn on_frame(&mut self, now: Instant, came: Came<P>) {
+        let Came { member, frame, length, at } = came;
+        let came = at.min(now);
         let Some(index) = self.sender.index_of(member) else {
             self.sender.counts.strange += 1;
             if let Frame::Data { packet, .. } = frame {
@@ -250,7 +266,8 @@ impl<P: Share> Machine for Tunnel<P> {
     fn handle_input(&mut self, now: Instant, input: Input<P>) {
         match input {
             Input::Packet(packet) => self.sender.on_packets(now, packet),
-            Input::Frame { member, frame, length, came } => self.on_frame(now, came.min(now), member, frame, length),
+            Input::Frame { member, frame, length } => self.on_frame(now, Came { member, frame, length, at: now }),
+            Input::Frames(frames) => frames.into_iter().for_each(|came| self.on_frame(now, came)),
             Input::MemberAdded { member, config } => self.sender.add_member(now, member, config),
             Input::MemberRemoved { member } => self.sender.remove_member(now, member),
             Input::Refused { member, number } => self.sender.on_refused(now, member, number),

@@ -54,7 +54,7 @@ proptest! {
             world.give(0, 1_000, 0, TrafficClass::Bulk);
             // An end hears what it wants to: the world's account is of the honest only.
             let mut outputs = 0;
-            let input = Input::Frame { member: Member(member), frame, length: Bytes::new(200), came: world.now };
+            let input = Input::Frame { member: Member(member), frame, length: Bytes::new(200) };
             airbraid_engine::step(&mut world.ends[0], world.now, Some(input), |_| outputs += 1);
             prop_assert!(outputs < 5_000);
             world.run(ms(wait));

@@ -232,7 +232,7 @@ impl World {
                     self.step(end, None);
                 }
                 Some(Event::Arrive(end, member, frame, len)) => {
-                    self.step(end, Some(Input::Frame { member, frame, length: Bytes::new(len), came: self.now }));
+                    self.step(end, Some(Input::Frame { member, frame, length: Bytes::new(len) }));
                 }
                 None => {}
             }

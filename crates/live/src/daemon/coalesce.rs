@@ -78,7 +78,9 @@ fn addresses(packet: &[u8]) -> &[u8] {
 /// Whether two packets of TCP are of one flow.
 fn is_same_flow(a: &[u8], b: &[u8]) -> bool {
     let place = |packet: &[u8]| if packet[0] >> 4 == 4 { V4_HEADER } else { V6_HEADER };
-    a[0] >> 4 == b[0] >> 4 && addresses(a) == addresses(b) && a.get(place(a)..place(a) + 4) == b.get(place(b)..place(b) + 4)
+    a[0] >> 4 == b[0] >> 4
+        && addresses(a) == addresses(b)
+        && a.get(place(a)..place(a) + 4) == b.get(place(b)..place(b) + 4)
 }
 
 /// A run that is being joined.
@@ -122,7 +124,11 @@ impl Open {
         };
         // Acknowledgement and length of the headers; window; urgent pointer and options.
         let alike = |from: usize, until: usize| first.get(from..until) == packet.get(from..until);
-        is_ip_alike && headers == self.segment.headers && alike(tcp + 8, tcp + 13) && alike(tcp + 14, tcp + 16) && alike(tcp + 18, headers)
+        is_ip_alike
+            && headers == self.segment.headers
+            && alike(tcp + 8, tcp + 13)
+            && alike(tcp + 14, tcp + 16)
+            && alike(tcp + 18, headers)
     }
 
     fn join(&mut self, packet: IpPacket, segment: &Segment) {

@@ -22,7 +22,7 @@ use airbraid_engine::converge::session::{
 };
 use airbraid_engine::step;
 use airbraid_engine::trunk::Member;
-use airbraid_engine::tunnel::{Frame, Input, MemberConfig, Output};
+use airbraid_engine::tunnel::{Came, Frame, Input, MemberConfig, Output};
 use airbraid_engine::wire::{
     SessionMessage, TunnelFrame, emit_tunnel_feedback, emit_tunnel_header, emit_tunnel_probe, parse_session,
     parse_tunnel,
@@ -33,6 +33,8 @@ use std::rc::Rc;
 
 /// Packets, or runs, that are read from the interface before anything else has its turn.
 const READS: usize = 64;
+/// The same \[byte\]: a millisecond or two, so that the time is never far from the clock's.
+const READ_BYTES: usize = 1 << 19;
 /// What has been sealed is sent when it is so much, while it is in the processor's cache \[byte\].
 const FLUSH: usize = 1 << 17;
 /// The session's own frames go under this member's numbers, which no member link has.
@@ -73,6 +75,8 @@ pub struct Daemon {
     pub(super) uplinks: Vec<UplinkState>,
     pub(super) peers: Vec<PeerState>,
     pub(super) table: Table,
+    /// When sockets were looked at last.
+    pub(super) seen: Instant,
     /// How tunnels are made.
     pub(super) tunnel: airbraid_engine::tunnel::Config,
     pub(super) counts: Counts,
@@ -95,15 +99,19 @@ impl Daemon {
 
     /// Reads what programs have sent; gives whether there may be more.
     pub(super) fn read_interface(&mut self) -> std::io::Result<bool> {
+        let mut read = 0;
         for _ in 0..READS {
+            if read >= READ_BYTES {
+                break;
+            }
             let mut run = self.reading.take().unwrap_or_else(|| self.pool.take(READ_MAX));
             let Some(room) = Rc::get_mut(&mut run).map(Run::room) else { continue };
             let Some((header, length)) = self.tun.receive_run(room)? else {
                 self.reading = Some(run);
                 return Ok(false);
             };
-            self.look();
             self.on_packet(&header, run, length);
+            read += length;
             if self.uplinks.iter().any(|uplink| uplink.waiting() >= FLUSH) {
                 self.flush();
             }
@@ -173,9 +181,7 @@ impl Daemon {
     /// Seals a frame and puts it with those that wait for its member's uplink.
     fn transmit(&mut self, now: Instant, peer: usize, member: Member, frame: &Frame<IpPacket>, mark: bool) {
         let (tos, number) = match frame {
-            Frame::Data { header, packet } => {
-                (packet.summary().map_or(0, |summary| summary.tos), Some(header.number))
-            }
+            Frame::Data { header, packet } => (packet.summary().map_or(0, |summary| summary.tos), Some(header.number)),
             Frame::Probe(probe) => (0, Some(probe.number)),
             Frame::Feedback(_) => (0, None),
         };
@@ -272,13 +278,24 @@ impl Daemon {
         let Some(port) = self.uplinks[uplink].ports.get_mut(port) else { return false };
         let mut room = std::mem::take(&mut self.room);
         let is_more = port.socket.receive(&mut room).unwrap_or(false);
-        self.look();
+        self.seen = self.clock.now();
         for received in room.datagrams() {
             self.on_datagram(uplink, received);
         }
         self.room = room;
-        self.hand_out_all();
         is_more
+    }
+
+    /// Gives the tunnels the frames that have come: all that had by [`Self::time`], as nothing but this looks at the clock after
+    /// sockets have been looked at.
+    pub(super) fn hand_in(&mut self) {
+        for peer in 0..self.peers.len() {
+            if !self.peers[peer].frames.is_empty() {
+                let frames = std::mem::take(&mut self.peers[peer].frames);
+                self.drive(peer, Some(Input::Frames(frames)));
+            }
+        }
+        self.hand_out_all();
     }
 
     fn on_datagram(&mut self, uplink: usize, received: Received<'_>) {
@@ -351,8 +368,7 @@ impl Daemon {
         };
         let around = if way.1.is_ipv4() { MemberConfig::OVERHEAD_IPV4 } else { MemberConfig::OVERHEAD_IPV6 };
         let length = Bytes::new(bytes.len() as u64 - FRAME_OVERHEAD as u64) + around;
-        let came = now.saturating_sub(age);
-        self.drive(peer, Some(Input::Frame { member, frame, length, came }));
+        state.frames.push(Came { member, frame, length, at: self.seen.saturating_sub(age) });
     }
 
     /// A frame of a member has come this way: the peer is where it came from, if none newer says otherwise. Gives whether there

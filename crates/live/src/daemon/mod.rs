@@ -168,6 +168,7 @@ fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
     Ok(Daemon {
         clock: Clock::start(),
         time: Instant::ZERO,
+        seen: Instant::ZERO,
         tun,
         tun_index: index,
         mtu,

@@ -23,7 +23,11 @@ fn checksum(addresses: &[u8], protocol: u8, bytes: &[u8]) -> u16 {
 
 /// An IP packet with this inside, all checksums right.
 fn packet(is_v4: bool, host: u8, id: u16, protocol: u8, mut inside: Vec<u8>) -> Vec<u8> {
-    let addresses = if is_v4 { vec![10, 0, 0, host, 10, 0, 1, 1] } else { [[0xfd; 15].to_vec(), vec![host], vec![0xfe; 16]].concat() };
+    let addresses = if is_v4 {
+        vec![10, 0, 0, host, 10, 0, 1, 1]
+    } else {
+        [[0xfd; 15].to_vec(), vec![host], vec![0xfe; 16]].concat()
+    };
     let at = if protocol == TCP { 16 } else { 6 };
     let sum = !checksum(&addresses, protocol, &inside);
     let sum = if protocol == UDP && sum == 0 { 0xffff } else { sum };
@@ -58,7 +62,10 @@ impl Tcp {
     fn bytes(&self) -> Vec<u8> {
         let number = self.number.to_be_bytes();
         let offset = ((20 + self.options.len()) as u8 / 4) << 4;
-        let head = [0x30, self.port, 0, 80, number[0], number[1], number[2], number[3], 0, 0, 0, 9, offset, self.flags, 1, 0, 0, 0, 0, 0];
+        let head = [
+            0x30, self.port, 0, 80, number[0], number[1], number[2], number[3], 0, 0, 0, 9, offset, self.flags, 1, 0,
+            0, 0, 0, 0,
+        ];
         [&head[..], &self.options, &self.carried].concat()
     }
 }
@@ -225,7 +232,9 @@ fn what_is_sent_at_once_arrives_at_once() {
     let (pool, mut coalescer, mut parcels) = (Pool::default(), Coalescer::default(), Vec::new());
     for segment in cut(&header, run.clone()) {
         let packet = pool.packet(&segment, |bytes| summary(bytes)).unwrap();
-        coalescer.add(packet, |parcel| parcels.push(parcel.slices.iter().flat_map(|slice| slice.to_vec()).collect::<Vec<u8>>()));
+        coalescer.add(packet, |parcel| {
+            parcels.push(parcel.slices.iter().flat_map(|slice| slice.to_vec()).collect::<Vec<u8>>())
+        });
     }
     // The last has PSH: nothing is left to wait for.
     assert_eq!(parcels.len(), 1);

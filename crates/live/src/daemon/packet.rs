@@ -162,7 +162,11 @@ impl Drop for IpPacket {
 impl Packet for IpPacket {
     fn len(&self) -> Bytes {
         let last = self.segment_bytes(self.first + self.count - 1);
-        Bytes::new(if self.count == 1 { last } else { self.segment_bytes(self.first) * (self.count as usize - 1) + last } as u64)
+        Bytes::new(if self.count == 1 {
+            last
+        } else {
+            self.segment_bytes(self.first) * (self.count as usize - 1) + last
+        } as u64)
     }
     fn class(&self) -> TrafficClass {
         self.own().summary.map_or(TrafficClass::Bulk, |summary| summary.class)
@@ -199,8 +203,7 @@ mod tests {
     #[test]
     fn buffers_go_back_when_the_last_handle_is_gone() {
         let nowhere = Ipv4Addr::UNSPECIFIED.into();
-        let summary =
-            Summary { source: nowhere, destination: nowhere, tos: 0, bucket: 7, class: TrafficClass::Bulk };
+        let summary = Summary { source: nowhere, destination: nowhere, tos: 0, bucket: 7, class: TrafficClass::Bulk };
         let pool = Pool::default();
         let packet = pool.packet(&[1, 2, 3], |_| Some(summary)).unwrap();
         let other = packet.share();

@@ -5,7 +5,7 @@ use super::packet::IpPacket;
 use super::site::Peer;
 use airbraid_engine::converge::session::{PeerId, PublicKey};
 use airbraid_engine::trunk::Member;
-use airbraid_engine::tunnel::{Config, MEMBERS_MAX, MemberConfig, Tunnel};
+use airbraid_engine::tunnel::{Came, Config, MEMBERS_MAX, MemberConfig, Tunnel};
 use airbraid_units::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -90,6 +90,8 @@ pub struct PeerState {
     pub unanswered: Option<Instant>,
     /// When a session is tried for again.
     pub again: Option<Instant>,
+    /// What has come from it and is not given to its tunnel yet.
+    pub frames: Vec<Came<IpPacket>>,
     /// When its tunnel is to be woken.
     pub wake: Option<Instant>,
     /// What was counted.
@@ -113,6 +115,7 @@ impl PeerState {
             heard: None,
             unanswered: None,
             again: None,
+            frames: Vec::new(),
             wake: None,
             counts: PeerCounts::default(),
             first,

@@ -62,11 +62,8 @@ impl Cut {
         let is_v4 = packet.first()? >> 4 == 4;
         let is_tcp = header.gso != Gso::Udp;
         let protocol = if is_tcp { TCP } else { UDP };
-        let (transport, said) = if is_v4 {
-            (usize::from(packet[0] & 15) * 4, *packet.get(9)?)
-        } else {
-            (V6_HEADER, *packet.get(6)?)
-        };
+        let (transport, said) =
+            if is_v4 { (usize::from(packet[0] & 15) * 4, *packet.get(9)?) } else { (V6_HEADER, *packet.get(6)?) };
         let is_right = match header.gso {
             Gso::Tcp4 => is_v4,
             Gso::Tcp6 => packet[0] >> 4 == 6,

@@ -318,11 +318,8 @@ fn beside(said: impl Iterator<Item = ControlMessageOwned>) -> Beside {
 
 /// Room for what the kernel is told beside datagrams: exactly so much.
 fn outgoing(is_v4: bool) -> MultiHeaders<SockaddrStorage> {
-    let space = if is_v4 {
-        nix::cmsg_space!(u8, libc::in_pktinfo)
-    } else {
-        nix::cmsg_space!(libc::c_int, libc::in6_pktinfo)
-    };
+    let space =
+        if is_v4 { nix::cmsg_space!(u8, libc::in_pktinfo) } else { nix::cmsg_space!(libc::c_int, libc::in6_pktinfo) };
     MultiHeaders::preallocate(BATCH, Some(space))
 }
 

@@ -55,9 +55,9 @@ impl Daemon {
     /// # Errors
     /// The interface is gone, or the system refuses to wait.
     pub fn run(&mut self, ears: &mut Ears) -> Result<(), LabError> {
-        let mut next_check = self.clock.now() + MTU_CHECK;
+        let mut next_check = self.look() + MTU_CHECK;
         loop {
-            let now = self.look();
+            let now = self.time;
             self.on_time(now);
             if now >= next_check {
                 self.adjust_mtu();
@@ -74,6 +74,7 @@ impl Daemon {
                 // In turn, so that none is far ahead of the others.
                 busy.retain(|&(uplink, port)| self.receive(uplink, port));
             }
+            self.hand_in();
             if ready.interface {
                 let name = &self.site.interface.name;
                 let failed = LabError::io(format!("the interface {name}"));

@@ -104,7 +104,6 @@ impl World<'_> {
             self.packets.release(packet);
             return;
         };
-        let (length, came) = (Bytes::new(u64::from(len)), self.now);
-        self.step_tunnel(end, Some(Input::Frame { member, frame, length, came }));
+        self.step_tunnel(end, Some(Input::Frame { member, frame, length: Bytes::new(u64::from(len)) }));
     }
 }

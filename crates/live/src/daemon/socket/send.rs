@@ -99,7 +99,9 @@ impl Socket {
             Err(error) => {
                 // They are too long for the path, and one by one it shows; or the interface cannot do it.
                 if error == Errno::EIO {
-                    tracing::warn!("an uplink's interface does not cut datagrams (UDP_SEGMENT): each is sent by itself");
+                    tracing::warn!(
+                        "an uplink's interface does not cut datagrams (UDP_SEGMENT): each is sent by itself"
+                    );
                     self.sends_runs = false;
                 }
                 false

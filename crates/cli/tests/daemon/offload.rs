@@ -1,0 +1,105 @@
+//! Runs of segments through the daemon: what arrives is right, with offloads, without, and with them at one end.
+
+use super::{pair, serve, tcp};
+use crate::net::{Net, can_run, text};
+use std::process::Stdio;
+use std::time::Duration;
+
+/// Two hosts over a link whose frames are really cut; more of either file is given.
+fn cut_pair(test: &str, near: &str, far: &str) -> Net {
+    let mut net = pair(test, 1, near, far);
+    net.up("far");
+    net.up("near");
+    net.wait_members("near", 1);
+    net.wait_members("far", 1);
+    serve(&mut net);
+    net
+}
+
+/// Packets in a capture that a filter of tshark's matches.
+fn count(net: &Net, capture: &str, filter: &str) -> usize {
+    let words = [
+        "tshark",
+        "-r",
+        capture,
+        "-o",
+        "tcp.check_checksum:TRUE",
+        "-o",
+        "ip.check_checksum:TRUE",
+        "-o",
+        "udp.check_checksum:TRUE",
+        "-Y",
+        filter,
+    ];
+    let done = net.exec("far", &words);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    text(&done.stdout).lines().count()
+}
+
+#[test]
+fn checksums_are_right_where_they_arrive() {
+    if !can_run("checksums_are_right_where_they_arrive") {
+        return;
+    }
+    let net = cut_pair("sums", "", "");
+    let capture = net.folder.join("far.pcap").display().to_string();
+    let words =
+        ["tshark", "-Q", "-i", "air0", "-a", "duration:4", "-f", "src host 10.77.0.1", "-s", "0", "-w", &capture];
+    let mut looker = net.command("far", &words).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    let (some, udp) =
+        (["iperf3", "-c", "10.77.0.2", "-n", "3M"], ["iperf3", "-u", "-c", "10.77.0.2", "-n", "300K", "-l", "1000"]);
+    assert!(net.exec("near", &some).status.success(), "{}", net.logs());
+    assert!(net.exec("near", &udp).status.success(), "{}", net.logs());
+    assert!(looker.wait().unwrap().success());
+    let all = count(&net, &capture, "tcp or udp");
+    assert!(all > 100, "{all} packets");
+    // 0 is what tshark calls bad.
+    let bad = count(&net, &capture, "tcp.checksum.status == 0 or udp.checksum.status == 0 or ip.checksum.status == 0");
+    assert_eq!(bad, 0, "of {all} packets");
+    // Some were joined.
+    assert!(count(&net, &capture, "tcp.len > 3000") > 0);
+    let status = net.status("far").unwrap();
+    assert_eq!((&status["malformed_runs"], &status["undelivered_packets"]), (&0.into(), &0.into()), "{status}");
+}
+
+#[test]
+fn without_offloads_at_one_end_or_both() {
+    if !can_run("without_offloads_at_one_end_or_both") {
+        return;
+    }
+    let off = "offload = false\n";
+    for (test, near, far) in [("off-near", off, ""), ("off-far", "", off), ("off-both", off, off)] {
+        let net = cut_pair(test, near, far);
+        assert!(tcp(&net, 1) > 1_000_000, "{test}");
+        for (host, said) in [("near", near), ("far", far)] {
+            let works = net.status(host).unwrap()["offloads"]["tun_tcp"].as_bool().unwrap();
+            assert_eq!(works, said.is_empty(), "{test} {host}");
+            let shown = crate::net::airbraid(&["status", &net.daemon(host)]);
+            assert_eq!(text(&shown.stdout).contains("without offloads: tun_tcp"), !said.is_empty(), "{test} {host}");
+        }
+    }
+}
+
+#[test]
+fn one_frame_in_a_hundred_lost_is_one_segment() {
+    if !can_run("one_frame_in_a_hundred_lost_is_one_segment") {
+        return;
+    }
+    let net = cut_pair("lossy", "", "");
+    // A qdisc on the way out would lose whole runs: they are cut behind it.
+    let cut = net.exec("near", &["ethtool", "-K", "l0", "tx-udp-segmentation", "off"]);
+    let drop = "tc qdisc add dev l0 handle ffff: ingress && tc filter add dev l0 parent ffff: protocol ip u32 match u32 0 0 \
+                action pass random netrand drop 100";
+    let lossy = net.exec("far", &["sh", "-c", drop]);
+    if !cut.status.success() || !lossy.status.success() {
+        println!("skipped: no ethtool, or no act_gact: {}", text(&lossy.stderr));
+        return;
+    }
+    assert!(tcp(&net, 3) > 1_000_000, "{}", net.logs());
+    let status = net.status("near").unwrap();
+    let member = &status["peers"][0]["members"][0];
+    let [sent, lost] = ["sent_packets", "lost_frames"].map(|key| member[key].as_f64().unwrap());
+    // Where a run of 45 went with one of it, it would be a third.
+    assert!(lost > 0.0 && lost < sent * 0.03 + 20.0, "{status}");
+}
