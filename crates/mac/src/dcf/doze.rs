@@ -170,11 +170,11 @@ impl<P: Packet + Copy> Dcf<P> {
         self.serve_next(now);
     }
 
-    pub(super) fn end_null(&mut self, service: &InService<P>, outcome: Outcome) {
+    /// A null frame is done with: it said whether the station `dozes`, and contended `since` then.
+    pub(super) fn end_null(&mut self, dozes: bool, since: Instant, outcome: Outcome) {
         let is_acknowledged = outcome == Outcome::Acknowledged;
-        let dozes = service.power_management;
         self.is_paused = dozes || (self.is_paused && !is_acknowledged);
         let has_displaced = std::mem::take(&mut self.has_yielded);
-        self.null_done = Some(NullDone { dozes, is_acknowledged, since: service.since, has_displaced });
+        self.null_done = Some(NullDone { dozes, is_acknowledged, since, has_displaced });
     }
 }

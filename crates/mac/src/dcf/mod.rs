@@ -278,14 +278,15 @@ impl<P: Packet + Copy> Dcf<P> {
 
     /// Transmits the frame in service at `at`.
     fn commit(&mut self, at: Instant) {
-        let Some(service) = self.service else { return };
+        let Some(service) = &self.service else { return };
+        let (to, size) = (service.to, service.size);
         let mode = self.contention.spend();
         self.burst_left = self.config.burst.saturating_sub(1);
-        if service.to == Address::BROADCAST {
+        if to == Address::BROADCAST {
             let end = self.send_data(at, mode);
             self.state = State::Broadcast(end);
-        } else if service.size > self.config.rts_threshold {
-            let end = self.send_rts(at, &service, mode);
+        } else if size > self.config.rts_threshold {
+            let end = self.send_rts(at, mode);
             self.state = State::AwaitCts(end + self.config.response_timeout());
         } else {
             let end = self.send_data(at, mode);
@@ -316,24 +317,28 @@ impl<P: Packet + Copy> Dcf<P> {
         self.alarm = self.earliest();
     }
 
-    fn send_rts(&mut self, at: Instant, service: &InService<P>, access: Access) -> Instant {
+    /// Announces the data frame in service at `at`; gives the end of the RTS.
+    fn send_rts(&mut self, at: Instant, access: Access) -> Instant {
+        let Some(service) = &self.service else { return at };
         let (rate, answer_time) = self.answer(service.rate);
         let nav = self.config.phy.sifs * 3 + answer_time * 2 + service.airtime;
-        self.stats.rts_frames += 1;
         let frame = self.control_frame(FrameKind::Rts, service.to, RTS_SIZE, rate, duration_field(nav));
+        self.stats.rts_frames += 1;
         self.transmit(frame, at, self.config.phy.frame_time(rate, RTS_SIZE), access)
     }
 
     /// Sends the data frame in service at `at`; gives its end.
     fn send_data(&mut self, at: Instant, access: Access) -> Instant {
-        let Some(service) = self.service.as_mut() else { return at };
-        service.attempts += 1;
-        let service = *service;
+        if let Some(service) = &mut self.service {
+            service.attempts += 1;
+        }
+        let Some(service) = &self.service else { return at };
         let is_broadcast = service.to == Address::BROADCAST;
         let nav = if is_broadcast { Duration::ZERO } else { self.config.phy.sifs + self.answer(service.rate).1 };
+        let (airtime, is_retry) = (service.airtime, service.attempts > 1);
         let frame = Frame {
             kind: FrameKind::Data,
-            retry: service.attempts > 1,
+            retry: is_retry,
             power_management: service.power_management,
             sequence: service.sequence,
             from: self.address,
@@ -344,14 +349,14 @@ impl<P: Packet + Copy> Dcf<P> {
             reservation: Reservation::default(),
             payload: service.packet,
         };
-        match service.packet {
+        match frame.payload {
             Some(_) => {
                 self.stats.data_frames += 1;
-                self.stats.retries += u64::from(service.attempts > 1);
+                self.stats.retries += u64::from(is_retry);
             }
             None => self.stats.null_frames += 1,
         }
-        self.transmit(frame, at, service.airtime, access)
+        self.transmit(frame, at, airtime, access)
     }
 
     fn control_frame(&self, kind: FrameKind, to: Address, size: Bytes, rate: Rate, nav: Duration) -> Frame<P> {
@@ -510,12 +515,12 @@ impl<P: Packet + Copy> Dcf<P> {
         let Some(service) = self.service.take() else { return };
         self.contention.reset_window();
         self.contention.draw(now);
-        let InService { to, attempts, .. } = service;
-        match service.packet {
+        let InService { to, packet, power_management, attempts, since, .. } = service;
+        match packet {
             Some(packet) => {
                 self.outputs.push_back(MacOutput::Status { msdu: Msdu { to, packet }, outcome, attempts });
             }
-            None => self.end_null(&service, outcome),
+            None => self.end_null(power_management, since, outcome),
         }
         self.serve_next(now);
     }

@@ -300,23 +300,21 @@ impl<P: Packet + Copy> Multichannel<P> {
 
     /// The handshake under way, if one is, has got its answer or something else instead.
     fn conclude(&mut self, now: Instant, answer: Option<&Frame<P>>) {
-        let is_from = |kind, peer| answer.filter(|frame| frame.kind == kind && Some(frame.from) == peer).copied();
-        match (self.state, self.exchange) {
-            (State::AwaitCts(_) | State::CtsOverdue, _) => {
-                let peer = self.service.front().map(|outgoing| outgoing.msdu.to);
-                match is_from(FrameKind::Cts, peer) {
-                    Some(cts) => self.on_cts(now, &cts),
-                    None => self.fail(now, false),
-                }
+        let is_from = |kind, peer| answer.filter(|frame| frame.kind == kind && Some(frame.from) == peer);
+        if matches!(self.state, State::AwaitCts(_) | State::CtsOverdue) {
+            let peer = self.service.front().map(|outgoing| outgoing.msdu.to);
+            match is_from(FrameKind::Cts, peer) {
+                Some(cts) => self.on_cts(now, cts),
+                None => self.fail(now, false),
             }
-            (_, Some(exchange)) if matches!(exchange.step, Step::Granted(_) | Step::GrantOverdue) => {
-                if is_from(FrameKind::Crn, Some(exchange.peer)).is_some() {
-                    self.leave(now);
-                } else {
-                    self.void_grant(now);
-                }
+        } else if let Some(exchange) = &self.exchange
+            && matches!(exchange.step, Step::Granted(_) | Step::GrantOverdue)
+        {
+            if is_from(FrameKind::Crn, Some(exchange.peer)).is_some() {
+                self.leave(now);
+            } else {
+                self.void_grant(now);
             }
-            _ => {}
         }
     }
 

@@ -116,6 +116,29 @@ pub(crate) fn line_and_column(text: &str, byte: usize) -> (usize, usize) {
     (line, before[start..].chars().count() + 1)
 }
 
+/// The lines of a text, for many places in it.
+pub(crate) struct Lines<'t> {
+    text: &'t str,
+    /// Where each line begins.
+    starts: Vec<usize>,
+}
+
+impl<'t> Lines<'t> {
+    /// Looks through the text once.
+    pub(crate) fn of(text: &'t str) -> Self {
+        let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        Self { text, starts }
+    }
+
+    /// What [`line_and_column`] gives.
+    pub(crate) fn line_and_column(&self, byte: usize) -> (usize, usize) {
+        let line = self.starts.partition_point(|&start| start <= byte.min(self.text.len()));
+        let start = self.starts[line - 1];
+        let (_, column) = line_and_column(&self.text[start..], byte.saturating_sub(start));
+        (line, column)
+    }
+}
+
 /// The first line of a value, at most 60 characters.
 fn shorten(text: &str) -> String {
     let first = text.lines().next().unwrap_or("").trim_end();
@@ -191,5 +214,20 @@ impl miette::Diagnostic for Report {
         self.0.text.as_ref()?;
         let label = miette::LabeledSpan::new_primary_with_span(Some("here".to_owned()), self.0.span.clone());
         Some(Box::new(std::iter::once(label)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_looked_through_once_are_those_counted_each_time() {
+        for text in ["", "\n", "a", "schema = 1\n\ntitle  = \"Zwölf\"\n[run]\r\nseed = 1", "ends with a line\n"] {
+            let lines = Lines::of(text);
+            for byte in (0..text.len() + 3).filter(|&byte| byte > text.len() || text.is_char_boundary(byte)) {
+                assert_eq!(lines.line_and_column(byte), line_and_column(text, byte), "byte {byte} of {text:?}");
+            }
+        }
     }
 }

@@ -113,13 +113,14 @@ pub(crate) fn make(scenario: &Scenario) -> Result<Plan, Errors> {
     let axes = axes
         .iter()
         .map(|axis| Axis { key: axis.path.clone(), values: axis.values.iter().map(Value::to_json).collect() });
+    let lines: Vec<_> = sources.iter().map(|source| error::Lines::of(&source.text)).collect();
     Ok(Plan {
         file: sources.first().map(|s| s.name.clone()).unwrap_or_default(),
         title: first.spec.title.clone(),
         asks: first.spec.asks.clone(),
         axes: axes.collect(),
         expectations,
-        resolved: noted.into_iter().map(|note| resolved(note, sources)).collect(),
+        resolved: noted.into_iter().map(|note| resolved(note, sources, &lines)).collect(),
         warnings: warnings::of(&first.spec),
         cells,
     })
@@ -163,21 +164,23 @@ fn bare(value: &Value) -> String {
     value.show().replace('"', "")
 }
 
-fn resolved(note: Noted, sources: &[Source]) -> Resolved {
+fn resolved(note: Noted, sources: &[Source], lines: &[error::Lines<'_>]) -> Resolved {
     let from = match note.from {
         From::Default(why) if why.is_empty() => "default".to_owned(),
         From::Default(why) => format!("default: {why}"),
         From::Written { place, via, label } => {
-            let place = written(place, via, sources);
+            let place = written(place, via, sources, lines);
             label.map_or_else(|| place.clone(), |label| format!("{label} at {place}"))
         }
     };
     Resolved { key: note.path, value: note.value, from }
 }
 
-fn written(place: Place, via: Via, sources: &[Source]) -> String {
-    let Some(source) = sources.get(place.source) else { return "nowhere".to_owned() };
-    let (line, column) = error::line_and_column(&source.text, place.start);
+fn written(place: Place, via: Via, sources: &[Source], lines: &[error::Lines<'_>]) -> String {
+    let Some((source, lines)) = sources.get(place.source).zip(lines.get(place.source)) else {
+        return "nowhere".to_owned();
+    };
+    let (line, column) = lines.line_and_column(place.start);
     match via {
         Via::File => format!("{}:{line}:{column}", source.name),
         Via::Sweep => format!("[sweep] at {}:{line}:{column}", source.name),

@@ -71,17 +71,18 @@ fn same_place(spec: &Spec, warnings: &mut Vec<String>) {
 /// Flows without a path at the start.
 fn unreachable(spec: &Spec, warnings: &mut Vec<String>) {
     for flow in &spec.flows {
-        let mut seen: BTreeSet<usize> = BTreeSet::from([flow.from]);
+        let mut seen = vec![false; spec.nodes.len()];
+        seen[flow.from] = true;
         let mut front = vec![flow.from];
         while let Some(at) = front.pop() {
             for next in 0..spec.nodes.len() {
-                if !seen.contains(&next) && neighbours(spec, at, next) {
-                    seen.insert(next);
+                if !seen[next] && neighbours(spec, at, next) {
+                    seen[next] = true;
                     front.push(next);
                 }
             }
         }
-        if !seen.contains(&flow.to) {
+        if !seen[flow.to] {
             let (from, to) = (&spec.nodes[flow.from].name, &spec.nodes[flow.to].name);
             let name = &flow.name;
             warnings.push(format!(

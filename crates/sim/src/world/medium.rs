@@ -195,7 +195,8 @@ pub struct Medium {
     seed: u64,
     /// For each radio who hears it.
     rows: Vec<Row>,
-    transmissions: Vec<Option<Transmission>>,
+    /// What is on the air, by number; `None` while its end is gone through. The places of those that are over are free.
+    transmissions: Vec<Option<Box<Transmission>>>,
     free: Vec<u32>,
     /// Made only where a radio decides by SINR: the tables take some milliseconds.
     error_rates: Option<Box<ErrorRates>>,
@@ -285,7 +286,17 @@ impl Medium {
 
     /// The transmission of an event.
     pub fn transmission(&self, id: u32) -> Option<&Transmission> {
-        self.transmissions[id as usize].as_ref()
+        self.transmissions[id as usize].as_deref()
+    }
+
+    /// Takes out a transmission, to go through its end; [`Medium::put_transmission`] puts it back.
+    pub fn take_transmission(&mut self, id: u32) -> Option<Box<Transmission>> {
+        self.transmissions[id as usize].take()
+    }
+
+    /// Puts a transmission back.
+    pub fn put_transmission(&mut self, id: u32, transmission: Box<Transmission>) {
+        self.transmissions[id as usize] = Some(transmission);
     }
 
     fn renew_row(&mut self, from: usize) {
@@ -321,7 +332,7 @@ impl Medium {
 
     /// A radio is committed to a transmission from `start` to `end`. Gives its number and when it reaches the first
     /// hearer; `None` if nobody hears it.
-    pub fn begin(&mut self, from: u32, frame: Frame<Msdu>, start: Instant, end: Instant) -> Option<(u32, Duration)> {
+    pub fn begin(&mut self, from: u32, frame: &Frame<Msdu>, start: Instant, end: Instant) -> Option<(u32, Duration)> {
         let radio = &mut self.radios[from as usize];
         radio.transmitting_until = end;
         radio.lock = None;
@@ -335,14 +346,17 @@ impl Medium {
         let first = row.hearers.first()?;
         row.in_use += 1;
         let delay = Duration::from_nanos(u64::from(first.delay_ns));
-        let transmission = Some(Transmission { frame, from, channel, start, end, begun: 0, ended: 0 });
+        let transmission = Transmission { frame: *frame, from, channel, start, end, begun: 0, ended: 0 };
         let id = match self.free.pop() {
             Some(id) => {
-                self.transmissions[id as usize] = transmission;
+                match &mut self.transmissions[id as usize] {
+                    Some(over) => **over = transmission,
+                    place => *place = Some(Box::new(transmission)),
+                }
                 id
             }
             None => {
-                self.transmissions.push(transmission);
+                self.transmissions.push(Some(Box::new(transmission)));
                 (self.transmissions.len() - 1) as u32
             }
         };
@@ -366,19 +380,10 @@ impl Medium {
         }
     }
 
-    /// The same for its end.
-    pub fn set_ended(&mut self, id: u32, count: usize) {
-        if let Some(transmission) = self.transmissions[id as usize].as_mut() {
-            transmission.ended = count as u32;
-        }
-    }
-
-    /// The transmission has ended at its last hearer.
-    pub fn finish(&mut self, id: u32) -> Option<Transmission> {
-        let transmission = self.transmissions[id as usize].take()?;
+    /// A transmission of `from` has ended at its last hearer.
+    pub fn finish(&mut self, id: u32, from: u32) {
         self.free.push(id);
-        self.rows[transmission.from as usize].in_use -= 1;
-        Some(transmission)
+        self.rows[from as usize].in_use -= 1;
     }
 
     /// A radio changes its channel and hears nothing until `ready`. What is on the air there already, it can only sense:
@@ -411,7 +416,7 @@ impl Medium {
         let radio = &mut radios[hearer.radio as usize];
         let power = hearer.power;
         if let Some(rates) = error_rates {
-            radio.settle_lock(now, transmissions, rates);
+            radio.settle_lock(now, |lock| transmissions[lock as usize].as_deref(), rates);
         }
         let before = radio.energy;
         radio.arrivals.push(Arrival { transmission: id, channel, power });
@@ -434,11 +439,12 @@ impl Medium {
 
     /// A transmission ends at a radio.
     #[inline]
-    pub fn on_ending(&mut self, now: Instant, id: u32, hearer: Hearer) -> Ending {
+    pub fn on_ending(&mut self, now: Instant, id: u32, ended: &Transmission, hearer: Hearer) -> Ending {
         let Self { radios, transmissions, error_rates, .. } = self;
         let radio = &mut radios[hearer.radio as usize];
         if let Some(rates) = error_rates {
-            radio.settle_lock(now, transmissions, rates);
+            let on_air = |lock| if lock == id { Some(ended) } else { transmissions[lock as usize].as_deref() };
+            radio.settle_lock(now, on_air, rates);
         }
         radio.remove(id);
         let was_busy = radio.is_busy;
@@ -447,10 +453,7 @@ impl Medium {
         if radio.lock.as_ref().is_some_and(|lock| lock.transmission == id)
             && let Some(lock) = radio.lock.take()
         {
-            let result = match &transmissions[id as usize] {
-                Some(transmission) => radio.judge(&lock, &transmission.frame),
-                None => Err(Loss::Channel),
-            };
+            let result = radio.judge(&lock, &ended.frame);
             return Ending::Reception { result, idle: !radio.is_busy };
         }
         if falls_idle && radio.is_up { Ending::Idle } else { Ending::Nothing }
@@ -458,7 +461,7 @@ impl Medium {
 }
 
 /// Whether a transmission is for this radio.
-fn is_for(transmissions: &[Option<Transmission>], id: u32, radio: u32) -> bool {
+fn is_for(transmissions: &[Option<Box<Transmission>>], id: u32, radio: u32) -> bool {
     transmissions[id as usize].as_ref().is_some_and(|transmission| transmission.frame.to == Address(radio))
 }
 
@@ -599,13 +602,18 @@ impl RadioState {
     }
 
     /// Brings the SINR model's account of the locked frame up to `now`, before the interference changes.
-    fn settle_lock(&mut self, now: Instant, transmissions: &[Option<Transmission>], rates: &ErrorRates) {
+    fn settle_lock<'t>(
+        &mut self,
+        now: Instant,
+        on_air: impl FnOnce(u32) -> Option<&'t Transmission>,
+        rates: &ErrorRates,
+    ) {
         if !matches!(self.errors, Errors::Sinr) {
             return;
         }
         let energy = self.energy;
         let Some(lock) = self.lock.as_mut() else { return };
-        let Some(transmission) = transmissions[lock.transmission as usize].as_ref() else { return };
+        let Some(transmission) = on_air(lock.transmission) else { return };
         let bits = psdu_bits_after(transmission, now.saturating_since(lock.since));
         let chunk = bits.saturating_sub(lock.bits);
         lock.bits = bits;

@@ -2,7 +2,7 @@
 
 use super::alarms::Sleeper;
 use super::kill::{Killers, NOBODY, has_data, leaves};
-use super::medium::{Beginning, Ending, Hearer, Loss, Medium};
+use super::medium::{Beginning, Ending, Hearer, Loss, Medium, Transmission};
 use super::observe::{FrameEvent, Observer};
 use super::packet::{ControlFrame, DropReason, Msdu, Packets, Part};
 use super::routing::NextHop;
@@ -70,7 +70,7 @@ impl Surroundings<'_, '_> {
             observer.on_transmission(now, FrameEvent { radio, frame: &frame, packet, start: at }, access);
         }
         let payload = frame.payload;
-        if let Some((id, delay)) = medium.begin(radio, frame, at, at + airtime) {
+        if let Some((id, delay)) = medium.begin(radio, &frame, at, at + airtime) {
             // The frame on the air is one more place where its packet is.
             if let Some(msdu) = payload {
                 packets.retain(msdu.packet);
@@ -130,29 +130,33 @@ impl World<'_> {
 
     /// A transmission ends at its next hearers.
     pub(super) fn on_ending(&mut self, id: u32) {
-        let Some(transmission) = self.medium.transmission(id) else { return };
-        let (from, start, end) = (transmission.from, transmission.start, transmission.end);
-        let (frame, ended) = (transmission.frame, transmission.ended as usize);
+        let Some(mut transmission) = self.medium.take_transmission(id) else { return };
+        let (from, end) = (transmission.from, transmission.end);
         let row = self.medium.take_row(from);
         let mut reached = row.len();
-        for (place, &hearer) in row.iter().enumerate().skip(ended) {
+        for (place, &hearer) in row.iter().enumerate().skip(transmission.ended as usize) {
             let at = end + Duration::from_nanos(u64::from(hearer.delay_ns));
             if at > self.now && !self.advance_to(at) {
-                self.medium.set_ended(id, place);
                 self.queue.push(at, Phase::ReceptionEnd, Event::Ending(id));
                 reached = place;
                 break;
             }
-            match self.medium.on_ending(self.now, id, hearer) {
+            match self.medium.on_ending(self.now, id, &transmission, hearer) {
                 Ending::Nothing => {}
                 Ending::Idle => self.drive_mac(hearer.radio, Some(MacInput::Idle)),
-                Ending::Reception { result, idle } => self.end_reception(hearer, &frame, end - start, result, idle),
+                Ending::Reception { result, idle } => self.end_reception(hearer, &transmission, result, idle),
             }
         }
         let is_over = reached == row.len();
+        transmission.ended = reached as u32;
+        let payload = transmission.frame.payload;
         self.medium.put_row(from, row);
+        self.medium.put_transmission(id, transmission);
         if is_over {
-            self.finish_transmission(id, &frame);
+            self.medium.finish(id, from);
+            if let Some(msdu) = payload {
+                self.packets.release(msdu.packet);
+            }
         }
     }
 
@@ -169,14 +173,8 @@ impl World<'_> {
         is_next
     }
 
-    fn end_reception(
-        &mut self,
-        hearer: Hearer,
-        frame: &Frame<Msdu>,
-        airtime: Duration,
-        result: Result<(), Loss>,
-        idle: bool,
-    ) {
+    fn end_reception(&mut self, hearer: Hearer, transmission: &Transmission, result: Result<(), Loss>, idle: bool) {
+        let frame = &transmission.frame;
         if let Err(loss) = result
             && frame.to == Address(hearer.radio)
         {
@@ -188,7 +186,7 @@ impl World<'_> {
         }
         if let Some(observer) = self.observer.as_deref_mut() {
             let packet = frame.payload.and_then(|msdu| msdu.packet()).map(|packet| self.packets.get(packet));
-            let start: Instant = self.now.saturating_sub(airtime);
+            let start = self.now.saturating_sub(transmission.end - transmission.start);
             let event = FrameEvent { radio: hearer.radio, frame, packet, start };
             observer.on_reception(self.now, event, Milliwatt(hearer.power()).to_dbm().0, result);
         }
@@ -217,13 +215,6 @@ impl World<'_> {
             }
             Ok(None) => MacInput::Received { frame: *frame, idle },
             Ok(Some(damage)) => MacInput::Damaged { frame: *frame, damage, idle },
-        }
-    }
-
-    fn finish_transmission(&mut self, id: u32, frame: &Frame<Msdu>) {
-        self.medium.finish(id);
-        if let Some(msdu) = frame.payload {
-            self.packets.release(msdu.packet);
         }
     }
 

@@ -58,10 +58,10 @@ impl Routes {
         let nodes = spec.nodes.len();
         let mut routes = Self { nodes, table: vec![None; nodes * nodes] };
         let incoming = incoming(edges);
-        let distances: Vec<Vec<u32>> = (0..nodes).map(|to| hops_to(to, &incoming)).collect();
-        let is_static = spec.routing == Routing::Static;
+        let sought = if spec.routing == Routing::Static { nodes } else { 0 };
+        let distances: Vec<Vec<u32>> = (0..sought).map(|to| hops_to(to, &incoming)).collect();
         for (node, ways) in edges.iter().enumerate() {
-            for (to, distance) in distances.iter().enumerate().filter(|_| is_static) {
+            for (to, distance) in distances.iter().enumerate() {
                 if node == to || distance[node] == u32::MAX {
                     continue;
                 }
