@@ -244,7 +244,6 @@ impl<'a> World<'a> {
     }
 
     /// Carries out the next event if it is not after `until`, and says when it was.
-    #[inline(always)]
     fn process_next(&mut self, until: Instant) -> Option<Instant> {
         // Among simultaneous events the machines' timers come last in their phase, after what the scenario dates.
         let wakes_at = self.alarms.next_at();
