@@ -36,6 +36,7 @@ pub trait Machine {
 ///
 /// # Panics
 /// If the machine, drained, asks to be woken at once: it would spin.
+#[inline(always)]
 pub fn step<M: Machine>(
     machine: &mut M,
     now: Instant,

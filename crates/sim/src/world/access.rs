@@ -123,8 +123,9 @@ impl Access {
 
 /// Driving it: the MAC is told apart once, so that each step is that of one machine.
 impl Access {
-    /// Drives it as [`airbraid_engine::step`] does: `None` is its timer.
-    #[inline]
+    /// Drives it as [`airbraid_engine::step`] does: `None` is its timer. In place, so that an input that is known beforehand
+    /// is never written down.
+    #[inline(always)]
     pub fn step(
         &mut self,
         now: Instant,

@@ -164,3 +164,38 @@ impl Alarms {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ns: u64) -> Option<Wake> {
+        Some(Wake { at: Instant::from_nanos(ns), why: "test" })
+    }
+
+    #[test]
+    fn only_who_still_wants_to_be_woken_is() {
+        let now = Instant::from_nanos;
+        let mut alarms = Alarms::new(Census { stations: 2, links: 1, ..Census::default() });
+        alarms.arm(now(0), Sleeper::Mac(0), at(10));
+        alarms.arm(now(0), Sleeper::Mac(1), at(40));
+        alarms.arm(now(0), Sleeper::Link(0), at(40));
+        // What is put off rings all the same, and wakes nobody.
+        alarms.arm(now(5), Sleeper::Mac(0), at(40));
+        assert_eq!(alarms.next_at(), now(10));
+        assert!(alarms.ring(now(10)).is_none());
+        // Of those that wake together the lower goes first; what it wants then stands.
+        assert_eq!(alarms.next_at(), now(40));
+        assert!(matches!(alarms.ring(now(40)), Some(Sleeper::Mac(0))));
+        alarms.arm(now(40), Sleeper::Mac(0), None);
+        assert!(matches!(alarms.ring(now(40)), Some(Sleeper::Mac(1))));
+        alarms.arm(now(40), Sleeper::Mac(1), at(60));
+        assert!(matches!(alarms.ring(now(40)), Some(Sleeper::Link(0))));
+        alarms.arm(now(40), Sleeper::Link(0), None);
+        assert_eq!(alarms.next_at(), now(60));
+        // An alarm that was given up rings too, unless an earlier one has taken its place.
+        alarms.arm(now(50), Sleeper::Mac(1), None);
+        assert!(alarms.ring(now(60)).is_none());
+        assert_eq!(alarms.next_at(), Instant::MAX);
+    }
+}
