@@ -29,7 +29,7 @@ def dask(count: int = 1_000) -> None:
     """1,000 runs; the notes of the workers say what was begun, the coordinator when each result came."""
     import distributed
 
-    base = nm.Scenario.load(FILE).with_(ONE_CELL | {"run.duration": "5 s"})
+    base = nm.Scenario.load(FILE).with_(ONE_CELL | {"run.duration": "2 s"})
     campaign = nm.Campaign(base, {"radio.rate": ["2 Mbit/s", "11 Mbit/s"]}, seeds=range(count // 2))
     killed: list[int] = []
     killed_at: list[int] = []
@@ -46,17 +46,20 @@ def dask(count: int = 1_000) -> None:
                 killed_at.append(done)
                 killed.append(next(iter(client.run(os.getpid).values())))
                 os.kill(killed[0], signal.SIGKILL)
+                killed_at.append(time.monotonic_ns())
 
         begun = time.monotonic()
-        runs = campaign.run(executor, store=directory / "store", progress=told)
+        runs = campaign.run(executor, store=directory / "store", progress=told, in_flight=8)
         took = time.monotonic() - begun
         frame = runs.frame()
         notes = doing.notes(directory)
-        again = [1 for at, seed, said, _ in notes if at > executor.came.get((seed, said), at)]
+        again = [came for at, seed, said, _ in notes if at > (came := executor.came.get((seed, said), at))]
+        before_s = [(killed_at[1] - came) / 1e9 for came in again]
         processes = len({pid for *_, pid in notes})
         print(f"dask: {len(campaign)} runs on 4 workers, process {killed[0]} killed after {killed_at[0]}: {took:.1f} s")
         print(f"  in the frame {frame.height}, distinct {frame['run_id'].n_unique()}, processes that worked {processes}")
-        print(f"  begun {len(notes)}; begun after their result had come: {len(again)}")
+        print(f"  begun {len(notes)}; begun after their result had come: {len(again)}", end="")
+        print(f", which was at most {max(before_s):.2f} s before the death" if before_s else "")
 
 
 def overhead(count: int = 40) -> None:

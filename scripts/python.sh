@@ -5,7 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-target=${CARGO_TARGET_DIR:-target}
+mkdir -p "${CARGO_TARGET_DIR:-target}"
+target=$(cd "${CARGO_TARGET_DIR:-target}" && pwd)
 venv=$target/python
 wheels=out/wheels
 lock=crates/py/requirements.txt
@@ -40,7 +41,7 @@ lint() {
     "$venv/bin/ruff" check --quiet crates/py docs/notebooks
     "$venv/bin/mypy" --no-error-summary --python-executable "$venv/bin/python"
     # The stubs say what the native module has.
-    (cd "$target" && PYTHONWARNINGS=ignore "$OLDPWD/$venv/bin/stubtest" --concise airbraid._core --ignore-missing-stub)
+    (cd "$target" && PYTHONWARNINGS=ignore "$venv/bin/stubtest" --concise airbraid._core --ignore-missing-stub)
 }
 
 case ${1:-} in

@@ -108,6 +108,7 @@ class Campaign:
         until: Until | None = None,
         progress: bool | Callable[[int, int], None] | None = None,
         tries: int = 3,
+        in_flight: int | None = None,
     ) -> Runs:
         """Does what the store has not, and keeps each run when it is done.
 
@@ -119,6 +120,8 @@ class Campaign:
         `until`: goes on with the seeds of a cell only until its interval is narrow enough.
         `progress`: a bar on standard error or in the notebook; none: if that is a terminal. Or a function that is told
         runs done and runs in all.
+        `in_flight`: how many runs an executor is given at a time; none: two for each worker of those that say how many they
+        have, 64 of others. Two for each worker are enough; of what a cluster loses with a worker it computes less again.
         `tries`: a run that has cost so many workers their lives is not tried again.
 
         Ctrl-C stops it, and what was done is kept: the same call goes on from there.
@@ -130,10 +133,12 @@ class Campaign:
             raise ArgumentError("workers: they are the executor's own; give one or the other")
         if executor is not None and not isinstance(executor, Executor) and not callable(executor):
             raise TypeError(f"executor: a concurrent.futures.Executor is needed, this is {executor!r}")
+        if in_flight is not None and (isinstance(in_flight, bool) or not isinstance(in_flight, int) or in_flight < 1):
+            raise ValueError(f"in_flight: a number from 1 on is needed, this is {in_flight!r}")
         if until is not None and not isinstance(until, Until):
             raise TypeError(f"until: a stats.Until is needed, this is {until!r}")
         with Progress(len(self), progress) as bar:
-            return Coordinator(self, RunStore(store), until, bar, tries).run(executor, workers)
+            return Coordinator(self, RunStore(store), until, bar, tries, in_flight).run(executor, workers)
 
 
 def _grid(grid: Mapping[str, Sequence[object]] | None) -> dict[str, list[object]]:

@@ -22,8 +22,8 @@ from .runs import Key, Runs, RunStore
 from .stats import Until
 from .workers import Workers
 
-# Runs given to an executor of unknown size at a time: enough for hundreds of cores, little memory.
-IN_FLIGHT = 512
+# Runs given at a time to an executor that does not say how many workers it has.
+IN_FLIGHT = 64
 # Results written in one transaction, at most.
 BATCH = 256
 
@@ -33,8 +33,11 @@ _Ended = tuple[Key, "Future[str]"]
 class Coordinator:
     """One campaign on its way."""
 
-    def __init__(self, campaign: Campaign, store: RunStore, until: Until | None, bar: Progress, tries: int) -> None:
+    def __init__(
+        self, campaign: Campaign, store: RunStore, until: Until | None, bar: Progress, tries: int, in_flight: int | None
+    ) -> None:
         self.campaign, self.store, self.until, self.bar, self.tries = campaign, store, until, bar, tries
+        self.in_flight = in_flight
         # How many of its seeds each cell is asked for.
         whole = [len(campaign.seeds(cell.index)) for cell in campaign.cells]
         self.asked = whole if until is None else [min(until.least, n) for n in whole]
@@ -58,16 +61,15 @@ class Coordinator:
         if self.waiting:
             if isinstance(executor, Executor):
                 try:
-                    self._work(executor, IN_FLIGHT)
+                    self._work(executor)
                 except BrokenExecutor as error:
                     raise self._stopped(f"the executor broke ({error}); a function that makes one is called again") from error
             elif executor is not None:
                 while self._work_on_made(executor):
                     pass
             else:
-                # Two for each worker: the next is there when one is done.
                 with _own(Workers(workers)) as own:
-                    self._work(own, 2 * own.count)
+                    self._work(own)
         seeds = [self.campaign.seeds(cell.index)[: self.asked[cell.index]] for cell in self.campaign.cells]
         return Runs(self.campaign, self.store, seeds, recalled=self.recalled, lost=sum(self.lost.values()))
 
@@ -75,7 +77,7 @@ class Coordinator:
         """Works with an executor of its own; true if it broke and another is wanted."""
         with make() as executor:
             try:
-                self._work(executor, IN_FLIGHT)
+                self._work(executor)
             except BrokenExecutor as error:
                 self.broken += 1
                 if self.broken >= self.tries:
@@ -131,7 +133,10 @@ class Coordinator:
 
     # --- who does it -------------------------------------------------------------------------------------------------
 
-    def _work(self, executor: Executor, in_flight: int) -> None:
+    def _work(self, executor: Executor) -> None:
+        # Two for each worker: the next is there when one is done.
+        count = getattr(executor, "_max_workers", None)
+        in_flight = self.in_flight or (2 * count if isinstance(count, int) else IN_FLIGHT)
         try:
             while self.waiting or self.flying:
                 while self.waiting and len(self.flying) < in_flight:

@@ -40,7 +40,7 @@ class Workers(Executor):
             raise TypeError(f"workers: a whole number is needed, this is {count!r}")
         if count is not None and count < 1:
             raise ValueError(f"workers: 1 at least is needed, this is {count}")
-        self.count = count or len(os.sched_getaffinity(0))
+        self.count = self._max_workers = count or len(os.sched_getaffinity(0))
         self._calls: queue.SimpleQueue[tuple[Future[Any], bytes] | None] = queue.SimpleQueue()
         self._processes: list[subprocess.Popen[bytes] | None] = [None] * self.count
         self._lock = threading.Lock()
