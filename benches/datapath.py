@@ -98,9 +98,11 @@ def wireguard_go(hosts, options, links):
     public = [run("wg", "pubkey", input=key).stdout.strip() for key in keys]
     children = []
     for end in range(2):
-        children.append(hosts.start(end, options.wireguard, "--foreground", "wg0", env={**os.environ, "WG_PROCESS_FOREGROUND": "1"}))
+        # Its control socket is the file system's, not the namespace's: names differ.
+        device = f"dpwg{end}"
+        children.append(hosts.start(end, options.wireguard, "--foreground", device))
         for _ in range(100):
-            if hosts.exec(end, "ip", "link", "show", "wg0", check=False).returncode == 0:
+            if hosts.exec(end, "ip", "link", "show", device, check=False).returncode == 0:
                 break
             time.sleep(0.05)
         path = os.path.join(hosts.folder, f"{end}.wg")
@@ -109,9 +111,9 @@ def wireguard_go(hosts, options, links):
                 f"[Interface]\nPrivateKey = {keys[end]}\nListenPort = 5182\n[Peer]\nPublicKey = {public[1 - end]}\n"
                 f"AllowedIPs = 10.77.0.0/24\nEndpoint = 10.9.0.{2 - end}:5182\n"
             )
-        hosts.exec(end, "wg", "setconf", "wg0", path)
-        hosts.exec(end, "ip", "addr", "add", f"{(NEAR, FAR)[end]}/24", "dev", "wg0")
-        hosts.exec(end, "ip", "link", "set", "wg0", "mtu", "1420", "up")
+        hosts.exec(end, "wg", "setconf", device, path)
+        hosts.exec(end, "ip", "addr", "add", f"{(NEAR, FAR)[end]}/24", "dev", device)
+        hosts.exec(end, "ip", "link", "set", device, "mtu", "1420", "up")
     return children, FAR
 
 
@@ -195,7 +197,6 @@ def measure(name, options):
         row["gbps"] = got.get("bits_per_second", 0) / 1e9
         row["s_per_gb"] = spent / (got["bytes"] / 1e9) if children and got.get("bytes") else None
         row["rss_mb"] = memory(children) if children else None
-        before = cpu(children)
         small = iperf(hosts, to, options.seconds, "-u", "-b", "0", "-l", "64").get("sum", {})
         row["kpps"] = small.get("packets", 0) * (1 - small.get("lost_percent", 100) / 100) / options.seconds / 1e3
         return row

@@ -97,7 +97,7 @@ mod tests {
         fn what_is_parsed_is_what_was_emitted(bytes: [u8; VNET_LEN]) {
             if let Some(header) = VnetHeader::parse(&bytes) {
                 // Flags that say that a checksum was verified are not kept.
-                prop_assert_eq!(header.emit()[1..], bytes[1..]);
+                prop_assert_eq!(&header.emit()[1..], &bytes[1..]);
                 prop_assert_eq!(VnetHeader::parse(&header.emit()), Some(header));
             }
         }

@@ -44,9 +44,11 @@ fn checksums_are_right_where_they_arrive() {
     let net = cut_pair("sums", "", "");
     let capture = net.folder.join("far.pcap").display().to_string();
     let words =
-        ["tshark", "-Q", "-i", "air0", "-a", "duration:4", "-f", "src host 10.77.0.1", "-s", "0", "-w", &capture];
+        ["tshark", "-Q", "-i", "air0", "-a", "duration:8", "-f", "src host 10.77.0.1", "-s", "0", "-w", &capture];
     let mut looker = net.command("far", &words).stderr(Stdio::null()).spawn().unwrap();
-    std::thread::sleep(Duration::from_secs(1));
+    // It looks as soon as it has begun to write.
+    let begun = || std::fs::metadata(&capture).is_ok_and(|file| file.len() > 0);
+    (0..100).take_while(|_| !begun()).for_each(|_| std::thread::sleep(Duration::from_millis(50)));
     let (some, udp) =
         (["iperf3", "-c", "10.77.0.2", "-n", "3M"], ["iperf3", "-u", "-c", "10.77.0.2", "-n", "300K", "-l", "1000"]);
     assert!(net.exec("near", &some).status.success(), "{}", net.logs());

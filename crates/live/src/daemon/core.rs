@@ -286,9 +286,10 @@ impl Daemon {
         is_more
     }
 
-    /// Gives the tunnels the frames that have come: all that had by [`Self::time`], as nothing but this looks at the clock after
-    /// sockets have been looked at.
+    /// Gives the tunnels the frames that have come: all that had when the clock was looked at, and what came since.
     pub(super) fn hand_in(&mut self) {
+        let newest = self.peers.iter().flat_map(|peer| &peer.frames).map(|came| came.at).max();
+        self.time = newest.map_or(self.time, |newest| newest.max(self.time));
         for peer in 0..self.peers.len() {
             if !self.peers[peer].frames.is_empty() {
                 let frames = std::mem::take(&mut self.peers[peer].frames);
