@@ -69,8 +69,8 @@ pub struct MemberEnd {
     pub idles: u32,
     /// Whether it has nothing to send now.
     pub is_idle: bool,
-    /// Bytes held to be lost.
-    pub lost_bytes: u64,
+    /// Bytes that are known to have come.
+    pub came_bytes: u64,
     /// When a newer frame was last known to have come.
     pub heard_at: Instant,
     /// When something was sent last.
@@ -103,7 +103,7 @@ impl MemberEnd {
             newest: None,
             idles: 0,
             is_idle: true,
-            lost_bytes: 0,
+            came_bytes: 0,
             heard_at: now,
             sent_at: now,
             questions: 0,
@@ -191,11 +191,22 @@ impl MemberEnd {
     pub fn train_at(&self) -> Option<Instant> {
         (self.trains > 0 && self.is_active()).then_some(self.train_at)
     }
+    /// It is spared, and whoever is spared is not measured: now and then a train finds out whether that is still right.
+    pub fn doubt(&mut self, now: Instant) {
+        if self.trains == 0 && self.config.quota.is_none() && self.path.is_stale(now) {
+            self.trains = 1;
+            self.train_at = now;
+        }
+    }
+    /// Whether trains are still finding out its rate.
+    pub fn is_being_sounded(&self) -> bool {
+        self.trains > 0 && !self.path.is_sounded()
+    }
     /// That train is due; says whether it is to leave.
     pub fn on_train(&mut self, now: Instant) -> bool {
         self.trains -= 1;
         self.train_at = now.saturating_add(self.patience());
-        let is_wanted = self.path.begin_train(self.ledger.next());
+        let is_wanted = self.path.begin_train(now, self.ledger.next());
         if !is_wanted {
             self.trains = 0;
         }
