@@ -188,13 +188,14 @@ impl Path {
     pub fn is_measured(&self) -> bool {
         self.phase != Phase::Startup
     }
-    /// Whether the rate was not measured for so long that it may be another.
-    pub fn is_stale(&self, now: Instant) -> bool {
-        now.saturating_since(self.looked_at) > MINIMUM_SPAN
+    /// When the rate was measured, or looked for, last.
+    pub const fn looked_at(&self) -> Instant {
+        self.looked_at
     }
-    /// Whether another train of frames would tell more of the rate; it begins now with the frame `first`.
-    pub fn begin_train(&mut self, now: Instant, first: SeqNum) -> bool {
-        let is_wanted = self.phase == Phase::Startup && self.is_cut || self.is_stale(now);
+    /// Whether another train of frames would tell more of the rate, or is wanted because the rate is in doubt; it begins now
+    /// with the frame `first`.
+    pub fn begin_train(&mut self, now: Instant, first: SeqNum, is_doubted: bool) -> bool {
+        let is_wanted = is_doubted || self.phase == Phase::Startup && self.is_cut;
         if is_wanted {
             self.mark = None;
             self.train = Some(first);
