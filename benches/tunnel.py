@@ -3,11 +3,15 @@
 
 usage: benches/tunnel.py [--airbraid FILE] [--seconds N] [--runs N] [--only s1,s4] [--tcp cubic,bbr]
                          [--direction download,upload] [--traffic tcp,udp,voice,single,flap] [--json FILE]
+       benches/tunnel.py --twin [--runs N] [--seconds N] [--only s1,s2,s3,s4,s5]
+       benches/tunnel.py --sets 1-8 [--seconds N]
 
 A table: what arrived, as a share of the sum of the links' rates, TCP's repetitions, ping idle and under load, and the
 longest time in which nothing arrived. Medians of the runs. `single` is TCP with only the first link in the daemon's file;
 `flap` is TCP while links are switched off and lose their addresses at random, with the memory of both daemons (a soak:
 `--traffic flap --seconds 3600 --only s1`).
+`--twin` puts the same scenario in the simulator beside it: means over as many seeds. `--sets` takes random sets of links, those of
+`benches/link-sets.csv`, which are the simulator's (`cargo run --example link-sets`): the trunk beside each of its links alone.
 The lab's lateness is told with each row: a busy machine is no place to measure on.
 """
 
@@ -16,6 +20,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import socket
 import statistics
@@ -35,9 +40,25 @@ LATE = 0.150  # ITU-T G.114
 
 # What a scenario says.
 
+def scenario(name):
+    """The text of a scenario for the lab: `s1` to `s6` are files, `set3` is a line of the random sets."""
+    if not name.startswith("set"):
+        return open(os.path.join(SCENARIOS, f"lab-{name}.toml")).read()
+    text = f'schema = 1\ntitle = "Random links {name}"\nasks = "What does one TCP connection get?"\n[run]\nduration = "60 s"\n'
+    text += "".join(f'[[node]]\nname = "{end}"\nhost = "namespace"\nattach = "radios"\n' for end in ("near", "far"))
+    for line in open(os.path.join(ROOT, "benches", "link-sets.csv")):
+        if not line.startswith(name[3:] + ","):
+            continue
+        _, number, kbps, delay_us, loss, burst = line.strip().split(",")
+        text += f'[[link]]\nname = "l{number}"\nbetween = ["near", "far"]\nrate = "{int(kbps) / 1e3} Mbit/s"\ndelay = "{delay_us} us"\n'
+        text += f"queue = {max(int(kbps) * 100 // 12_000, 20)}\n"  # 100 ms of full packets
+        text += f"loss = {{ mean_loss = {int(loss) / 1e4}, mean_burst = {burst}.0 }}\n" if int(loss) else ""
+    return text
+
+
 def links(name):
     """Names and rates [bit/s] of a scenario's links, in its order."""
-    text = open(os.path.join(SCENARIOS, f"lab-{name}.toml")).read()
+    text = scenario(name)
     found = []
     for table in text.split("[[link]]")[1:]:
         rate = re.search(r'rate\s*=\s*"([\d.]+) Mbit/s"', table)
@@ -237,10 +258,10 @@ def site(plan, end, names, keys):
     )
 
 
-def run(options, name, tcp, direction, traffic, seed):
-    """One run; gives the result and whether the lab kept time."""
+def run(options, name, tcp, direction, traffic, seed, alone=0):
+    """One run; gives the result and whether the lab kept time. `alone`: the only link of traffic `single`."""
     every = links(name)
-    used = every[:1] if traffic == "single" else every
+    used = every[alone:alone + 1] if traffic == "single" else every
     with tempfile.TemporaryDirectory(prefix=f"{name}-") as folder:
         keys = {}
         for end in ("near", "far"):
@@ -260,9 +281,11 @@ def run(options, name, tcp, direction, traffic, seed):
                 file.write(site(plan, end, [link for link, _ in used], keys))
         place = os.path.join(folder, "plan.json")
         json.dump(plan, open(place, "w"))
-        me = os.path.abspath(__file__)
+        me, world = os.path.abspath(__file__), os.path.join(folder, "lab.toml")
+        with open(world, "w") as file:
+            file.write(scenario(name))
         lab = subprocess.run(
-            [plan["airbraid"], "lab", os.path.join(SCENARIOS, f"lab-{name}.toml"), "--seed", str(seed), "--json",
+            [plan["airbraid"], "lab", world, "--seed", str(seed), "--json",
              "--name", os.path.basename(folder), "--duration", f"{options.seconds + 40} s",
              "--exec", f"far:5201=exec python3 {me} --end far {place}", "--exec", f"near=python3 {me} --end near {place}"],
             capture_output=True, text=True, check=False)
@@ -311,6 +334,76 @@ def show(row, key, form):
     return form.format(row[key]) if row.get(key) is not None else "-"
 
 
+def check_tools(options):
+    """What is missing is said before anything is measured."""
+    missing = [tool for tool in ("ping", "iperf3", "ip") if not shutil.which(tool)]
+    if missing:
+        sys.exit(f"not installed: {', '.join(missing)} (Debian: iputils-ping, iperf3, iproute2)")
+    known = open("/proc/sys/net/ipv4/tcp_available_congestion_control").read().split()
+    if "bbr" in options.tcp and "bbr" not in known and shutil.which("modprobe"):
+        subprocess.run(["modprobe", "tcp_bbr"], check=False, capture_output=True)
+        known = open("/proc/sys/net/ipv4/tcp_available_congestion_control").read().split()
+    unknown = [tcp for tcp in options.tcp.split(",") if tcp not in known]
+    if unknown:
+        sys.exit(f"this kernel has no {', '.join(unknown)}; it has {', '.join(known)}")
+
+
+def share_of(options, name, tcp, traffic, seed, alone=0):
+    """The share of the links' sum that one download gets, and the lab's lateness [ms]."""
+    row = summary(run(options, name, tcp, "download", traffic, seed, alone), traffic)
+    return row["share"], row["lateness_ms"]
+
+
+def twins(options, kept):
+    """The daemon beside the simulator: mean of the share of the sum over the same seeds."""
+    print("| scenario | daemon | simulator | daemon / simulator | lateness ms |\n|---|---|---|---|---|")
+    for name in [name for name in options.only.split(",") if name != "s6"]:
+        live = [share_of(options, name, "cubic", "tcp", seed) for seed in range(1, options.runs + 1)]
+        command = [options.airbraid, "run", os.path.join(SCENARIOS, f"{name}.toml"), "--json",
+                   "--set", f"run.replications={options.runs}", "--set", f'run.duration="{options.seconds} s"']
+        # Its exit status is that of the file's own expectations, which a shorter run need not meet.
+        told = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
+        goodput = told["cells"][0]["summary"]["flow.download.goodput_bps"]["mean"]
+        simulated = goodput / sum(rate for _, rate in links(name))
+        mean, late = statistics.mean(share for share, _ in live), max(late for _, late in live)
+        kept.append({"scenario": name, "live": [share for share, _ in live], "simulated": simulated})
+        print(f"| {name} | {mean:.3f} | {simulated:.3f} | {mean / simulated:.3f} | {late:.2f} |", flush=True)
+
+
+def sets(options, numbers, kept):
+    """Random sets: the trunk beside the best of its links alone."""
+    print("| set | trunk Mbit/s | of the best link alone | of the sum | lateness ms | links: Mbit/s |\n|---|---|---|---|---|---|")
+    for number in numbers:
+        name = f"set{number}"
+        rates = [rate for _, rate in links(name)]
+        share, late = share_of(options, name, "cubic", "tcp", 1)
+        alone = [share_of(options, name, "cubic", "single", 1, link)[0] * rate for link, rate in enumerate(rates)]
+        trunk = share * sum(rates)
+        kept.append({"set": number, "trunk_bps": trunk, "alone_bps": alone, "rates_bps": rates})
+        print(f"| {number} | {trunk / 1e6:.2f} | {trunk / max(*alone, 1.0):.3f} | {share:.3f} | {late:.2f} "
+              f"| {', '.join(f'{rate / 1e6:.1f}' for rate in rates)} |", flush=True)
+
+
+MORE = ("loss_percent", "out_of_order", "voice_in_time", "voice_ms", "memory_mb", "memory_grown_mb")
+
+
+def table(options, kept):
+    """A row for each scenario, traffic, TCP and direction: medians."""
+    print("| scenario | traffic | direction | share of sum | repetitions | ping idle | loaded p50 | p99 ms | longest gap ms | lateness ms | more |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    for traffic, name in [(traffic, name) for traffic in options.traffic.split(",") for name in options.only.split(",")]:
+        for tcp in ["udp"] if traffic == "udp" else options.tcp.split(","):
+            for direction in options.direction.split(","):
+                runs = [summary(run(options, name, tcp, direction, traffic, seed), traffic) for seed in range(1, options.runs + 1)]
+                row = median(runs)
+                kept.append({"scenario": name, "traffic": traffic, "tcp": tcp, "direction": direction, "median": row, "runs": runs})
+                more = [f"{key} {show(row, key, '{:.3g}')}" for key in MORE if key in row and (traffic == "flap" or not key.startswith("memory"))]
+                label = {"tcp": tcp, "voice": f"voice beside {tcp}", "single": f"{tcp}, first link", "flap": f"{tcp}, links flap", "udp": "udp at 90 %"}[traffic]
+                print(f"| {name} | {label} | {direction} | {show(row, 'share', '{:.3f}')} | {show(row, 'repetitions', '{:.0f}')} "
+                      f"| {show(row, 'idle_ms', '{:.1f}')} | {show(row, 'loaded_ms', '{:.1f}')} | {show(row, 'p99_ms', '{:.1f}')} "
+                      f"| {show(row, 'gap_ms', '{:.0f}')} | {show(row, 'lateness_ms', '{:.2f}')} | {', '.join(more)} |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--airbraid", default="target/release/airbraid")
@@ -320,30 +413,23 @@ def main():
     parser.add_argument("--tcp", default="cubic,bbr")
     parser.add_argument("--direction", default="download,upload")
     parser.add_argument("--traffic", default="tcp")
+    parser.add_argument("--twin", action="store_true")
+    parser.add_argument("--sets")
     parser.add_argument("--json")
     parser.add_argument("--end", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.end:
         {"near": near, "far": far}[options.end[0]](json.load(open(options.end[1])))
         return
-    if "bbr" in options.tcp:
-        subprocess.run(["modprobe", "tcp_bbr"], check=False, capture_output=True)
-    print("| scenario | traffic | direction | share of sum | repetitions | ping idle | loaded p50 | p99 ms | longest gap ms | lateness ms | more |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    check_tools(options)
     kept = []
-    for traffic in options.traffic.split(","):
-        for name in options.only.split(","):
-            for tcp in ["udp"] if traffic == "udp" else options.tcp.split(","):
-                for direction in options.direction.split(","):
-                    runs = [summary(run(options, name, tcp, direction, traffic, seed), traffic) for seed in range(1, options.runs + 1)]
-                    row = median(runs)
-                    kept.append({"scenario": name, "traffic": traffic, "tcp": tcp, "direction": direction, "median": row, "runs": runs})
-                    more = [f"{key} {show(row, key, '{:.3g}')}" for key in ("loss_percent", "out_of_order", "voice_in_time", "voice_ms", "memory_mb", "memory_grown_mb")
-                            if key in row and (traffic == "flap" or not key.startswith("memory"))]
-                    label = {"tcp": tcp, "voice": f"voice beside {tcp}", "single": f"{tcp}, first link", "flap": f"{tcp}, links flap", "udp": "udp at 90 %"}[traffic]
-                    print(f"| {name} | {label} | {direction} | {show(row, 'share', '{:.3f}')} | {show(row, 'repetitions', '{:.0f}')} "
-                          f"| {show(row, 'idle_ms', '{:.1f}')} | {show(row, 'loaded_ms', '{:.1f}')} | {show(row, 'p99_ms', '{:.1f}')} "
-                          f"| {show(row, 'gap_ms', '{:.0f}')} | {show(row, 'lateness_ms', '{:.2f}')} | {', '.join(more)} |", flush=True)
+    if options.twin:
+        twins(options, kept)
+    elif options.sets:
+        first, _, last = options.sets.partition("-")
+        sets(options, range(int(first), int(last or first) + 1), kept)
+    else:
+        table(options, kept)
     if options.json:
         json.dump(kept, open(options.json, "w"), indent=1)
 

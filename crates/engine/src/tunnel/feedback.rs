@@ -45,12 +45,17 @@ impl<P: Share> Sender<P> {
             return;
         }
         let is_news = end.newest.is_none_or(|newest| newest.is_before(report.newest));
-        if is_news && let Some(sent) = end.ledger.get(report.newest).copied() {
-            self.on_newest(now, index, sent_at_us, report, &sent);
+        let newest = end.ledger.get(report.newest).copied().filter(|_| is_news);
+        if newest.is_some() {
+            let end = &mut self.members[index];
+            end.newest = Some(report.newest);
+            end.on_heard(now);
         }
+        // First what has come and what has not: a rate is measured by it.
         self.acknowledge(now, index, report);
-        if is_news {
+        if let Some(sent) = newest {
             self.find_overtaken(now, index);
+            self.on_newest(now, index, sent_at_us, report, &sent);
         }
         self.forget(now, index);
     }
@@ -61,8 +66,6 @@ impl<P: Share> Sender<P> {
         let sent_us = (sent.at.as_nanos() / 1_000) as u32;
         let offset_us = *self.offset_us.get_or_insert(received_us.wrapping_sub(sent_us));
         let end = &mut self.members[index];
-        end.newest = Some(report.newest);
-        end.on_heard(now);
         if report.age_us == AGE_UNKNOWN {
             return;
         }
@@ -74,7 +77,7 @@ impl<P: Share> Sender<P> {
                 received_us,
                 age_us: Some(report.age_us),
                 total: sent.total,
-                lost: end.lost_bytes,
+                came: end.came_bytes,
                 idles: sent.idles,
                 offset_us,
             },
@@ -104,11 +107,9 @@ impl<P: Share> Sender<P> {
     fn acknowledge_one(&mut self, now: Instant, index: usize, number: SeqNum) {
         let end = &mut self.members[index];
         let Some(sent) = end.ledger.decide(number, Fate::Acknowledged) else { return };
+        end.came_bytes += u64::from(sent.bytes);
         match sent.fate {
-            Fate::Lost(at) => {
-                end.lost_bytes = end.lost_bytes.saturating_sub(u64::from(sent.bytes));
-                end.on_spurious(now, now.saturating_since(at));
-            }
+            Fate::Lost(at) => end.on_spurious(now, now.saturating_since(at)),
             Fate::OnTheWay | Fate::Acknowledged => end.path.on_fate(now, false),
         }
         let Content::Packet(id) = sent.content else { return };

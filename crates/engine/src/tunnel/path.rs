@@ -65,7 +65,7 @@ struct Mark {
     received_us: u32,
     sent_at: Instant,
     total: u64,
-    lost: u64,
+    came: u64,
     idles: u32,
 }
 
@@ -82,8 +82,8 @@ pub struct Arrival {
     pub age_us: Option<u32>,
     /// Bytes sent on the member up to it.
     pub total: u64,
-    /// Bytes held to be lost on the member so far.
-    pub lost: u64,
+    /// Bytes that are known to have come on the member so far.
+    pub came: u64,
     /// How often the member had had nothing to send before it.
     pub idles: u32,
     /// How far the far end's clock is ahead of ours, with an unknown constant delay \[us\], modulo 2^32.
@@ -97,7 +97,6 @@ pub struct Path {
     rate: u64,
     phase: Phase,
     phase_until: Instant,
-    /// The least one-way delay when the present drain began.
     is_growing: bool,
     /// The last rates measured while the link could not keep up.
     stretched: [u64; 3],
@@ -108,6 +107,7 @@ pub struct Path {
     delay: Option<(i64, i64)>,
     /// The one-way delay of the last frame above the least \[us\].
     queue_us: i64,
+    /// The least one-way delay when the present drain began.
     drained_least: i64,
     release: Instant,
     /// When the link has done what it was sent, as far as known.
@@ -121,6 +121,10 @@ pub struct Path {
     is_cut: bool,
     /// Frames before this one were not sent to measure.
     train: Option<SeqNum>,
+    /// Those since were, and nothing is measured yet.
+    is_train: bool,
+    /// When a rate was measured, or looked for, last.
+    looked_at: Instant,
 }
 
 impl Path {
@@ -147,6 +151,8 @@ impl Path {
             excess: Excess::new(),
             is_cut: true,
             train: None,
+            is_train: false,
+            looked_at: Instant::ZERO,
         }
     }
 
@@ -183,12 +189,19 @@ impl Path {
     pub fn is_measured(&self) -> bool {
         self.phase != Phase::Startup
     }
-    /// Whether another train of frames would tell more of the rate; it begins now with the frame `first`.
-    pub fn begin_train(&mut self, first: SeqNum) -> bool {
-        let is_wanted = self.phase == Phase::Startup && self.is_cut;
+    /// When the rate was measured, or looked for, last.
+    pub const fn looked_at(&self) -> Instant {
+        self.looked_at
+    }
+    /// Whether another train of frames would tell more of the rate, or is wanted because the rate is in doubt; it begins now
+    /// with the frame `first`.
+    pub fn begin_train(&mut self, now: Instant, first: SeqNum, is_doubted: bool) -> bool {
+        let is_wanted = is_doubted || self.phase == Phase::Startup && self.is_cut;
         if is_wanted {
             self.mark = None;
             self.train = Some(first);
+            self.is_train = true;
+            self.looked_at = now;
         }
         is_wanted
     }
@@ -241,14 +254,23 @@ impl Path {
         self.time_for(u64::from(SAMPLE_FRAMES) * FULL).max(Duration::from_micros(u64::from(SAMPLE_TIME_US)))
     }
 
+    /// How long a frame may be without an answer, the link's own queue aside: feedback takes whatever member is there, and not
+    /// always the fastest, so that the least round trip alone would hold a long path back.
+    fn answer(&self) -> Duration {
+        let usual = self.rtt.map_or(0, |(rtt, var)| (rtt + 4 * var).saturating_sub(self.queue().as_nanos()));
+        Duration::from_nanos(usual.max(self.rtt_least_ns())) + SLACK
+    }
+
     /// How much may be on the way \[byte\].
     pub fn window(&self) -> u64 {
-        let span = Duration::from_nanos(self.rtt_least_ns()) + SLACK;
+        let span = self.answer();
         let bytes = match self.rate().checked_mul(span.as_nanos()) {
             Some(product) => product / 8_000_000_000,
             None => (u128::from(self.rate()) * u128::from(span.as_nanos()) / 8_000_000_000) as u64,
         };
         match self.phase {
+            // A link of which nothing is known may be a slow one with a short queue.
+            Phase::Startup if self.rate == 0 => 2 * TRAIN * FULL,
             Phase::Startup => 2 * bytes + TRAIN * FULL,
             _ => bytes + 3 * FULL,
         }
@@ -384,12 +406,12 @@ impl Path {
 
     /// A rate, if enough has come since the last.
     fn measure(&mut self, now: Instant, arrival: &Arrival) {
-        let Arrival { number, received_us, sent_at, total, lost, idles, .. } = *arrival;
+        let Arrival { number, received_us, sent_at, total, came, idles, .. } = *arrival;
         if self.train.is_some_and(|train| number.is_before(train)) {
             return;
         }
         self.train = None;
-        let mark = Mark { number, received_us, sent_at, total, lost, idles };
+        let mark = Mark { number, received_us, sent_at, total, came, idles };
         let Some(last) = self.mark else {
             self.mark = Some(mark);
             return;
@@ -400,15 +422,16 @@ impl Path {
             self.mark = Some(mark);
             return;
         }
-        let is_train = self.phase == Phase::Startup && span_us >= TRAIN_TIME_US;
+        let is_train = (self.phase == Phase::Startup || self.is_train) && span_us >= TRAIN_TIME_US;
         if (frames as u32) < SAMPLE_FRAMES || span_us < SAMPLE_TIME_US && !is_train {
             return;
         }
         self.mark = Some(mark);
+        self.is_train = false;
+        self.looked_at = now;
         // What was lost took its time on the link like the rest, unless the link's queue is full: then it was never there.
-        // A frame that was taken for lost and came after all is taken off the count: then nothing is missing.
-        let missing = if self.queue() > self.queue_high() { lost.saturating_sub(last.lost) } else { 0 };
-        let bytes = (total - last.total).saturating_sub(missing);
+        let sent = total - last.total;
+        let bytes = if self.queue() > self.queue_high() { sent.min(came - last.came) } else { sent };
         let sample = bytes * 8_000_000 / u64::from(span_us.max(1));
         let sent_us = sent_at.saturating_since(last.sent_at).as_micros();
         let is_idle = idles != last.idles;

@@ -3,6 +3,7 @@
 //! What feedback says is in [`super::feedback`], which member a packet takes in [`super::distribute`].
 
 use super::config::{Config, MemberConfig};
+use super::distribute::is_spared;
 use super::frame::{Frame, Header, Probe};
 use super::ledger::{Content, Fate};
 use super::member::MemberEnd;
@@ -169,7 +170,6 @@ impl<P: Share> Sender<P> {
     pub(super) fn lose(&mut self, now: Instant, index: usize, number: SeqNum) {
         let end = &mut self.members[index];
         let Some(sent) = end.ledger.decide(number, Fate::Lost(now)) else { return };
-        end.lost_bytes += u64::from(sent.bytes);
         end.counted.lost += 1;
         end.path.on_fate(now, true);
         let Content::Packet(id) = sent.content else { return };
@@ -232,6 +232,11 @@ impl<P: Share> Sender<P> {
     /// Sends the trains of frames that are due: how far apart they come tells what the member carries, before anything
     /// depends on it.
     pub fn sound_due(&mut self, now: Instant) {
+        let widest = self.widest();
+        if !self.queue.is_empty() {
+            let spared = self.members.iter_mut().filter(|end| end.is_active() && is_spared(end, widest));
+            spared.for_each(|end| end.doubt(now));
+        }
         for index in 0..self.members.len() {
             let end = &mut self.members[index];
             if end.train_at().is_some_and(|at| at <= now) && end.on_train(now) {

@@ -22,7 +22,8 @@ fn frame() -> impl Strategy<Value = Frame<Token>> {
     prop_oneof![
         (number.clone(), 0..1_024u16, prop_oneof![0..400u32, 0..1u32 << 22]).prop_map(|(number, bucket, place)| {
             let header = Header { number: SeqNum(number), place: Place { bucket, number: place } };
-            let packet = Token { from: 1, id: u64::MAX, len: 100, bucket: 0, class: TrafficClass::Bulk };
+            let packet =
+                Token { from: 1, id: u64::MAX, len: 100, bucket: 0, class: TrafficClass::Bulk, is_markable: false };
             Frame::Data { header, packet }
         }),
         (number, prop_oneof![Just(9u32), any::<u32>()]).prop_map(|(number, epoch)| Frame::Probe(Probe {

@@ -1,6 +1,7 @@
 //! The tunnel's data plane against a naive model: two ends, links that lose, delay, fill up and die, and a host that counts.
 
 mod hostile;
+mod policy;
 mod properties;
 mod soak;
 mod transcripts;

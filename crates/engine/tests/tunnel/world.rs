@@ -16,6 +16,7 @@ pub struct Token {
     pub len: u64,
     pub bucket: u16,
     pub class: TrafficClass,
+    pub is_markable: bool,
 }
 
 impl Packet for Token {
@@ -27,6 +28,9 @@ impl Packet for Token {
     }
     fn flow_bucket(&self) -> u16 {
         self.bucket
+    }
+    fn can_be_marked(&self) -> bool {
+        self.is_markable
     }
 }
 
@@ -83,6 +87,12 @@ pub struct World {
     pub delivered: [Vec<Token>; 2],
     pub ended: [BTreeMap<u64, End>; 2],
     pub transcript: Option<String>,
+    /// The first end's host cannot send on this member; so many frames it could not.
+    pub refuses: Option<Member>,
+    pub refused: u64,
+    /// Whether packets can be marked, and how many of the first end's were.
+    pub is_markable: bool,
+    pub marked: u64,
 }
 
 /// A policy under which nothing is given up: not after any time, and no hole.
@@ -118,6 +128,10 @@ impl World {
             delivered: [vec![], vec![]],
             ended: [BTreeMap::new(), BTreeMap::new()],
             transcript: None,
+            refuses: None,
+            refused: 0,
+            is_markable: false,
+            marked: 0,
         };
         for member in 0..ways.len() {
             world.add(member);
@@ -127,10 +141,16 @@ impl World {
 
     /// Both ends get a member.
     pub fn add(&mut self, member: usize) {
-        for end in [0, 1] {
-            let (member, config) = (Member(member as u8), MemberConfig::default());
-            self.step(end, Some(Input::MemberAdded { member, config }));
-        }
+        (0..2).for_each(|end| self.add_to(end, member, MemberConfig::default()));
+    }
+
+    fn add_to(&mut self, end: usize, member: usize, config: MemberConfig) {
+        self.step(end, Some(Input::MemberAdded { member: Member(member as u8), config }));
+    }
+
+    /// The first end's member is otherwise configured.
+    pub fn configure(&mut self, member: usize, config: MemberConfig) {
+        self.add_to(0, member, config);
     }
 
     fn push(&mut self, at: Instant, event: Event) {
@@ -155,7 +175,16 @@ impl World {
 
     fn carry_out(&mut self, end: usize, output: Output<Token>) {
         match output {
-            Output::Transmit { member, frame, .. } => self.transmit(end, member, frame),
+            Output::Transmit { member, frame: Frame::Data { header, .. }, .. }
+                if end == 0 && self.refuses == Some(member) =>
+            {
+                self.refused += 1;
+                self.step(0, Some(Input::Refused { member, number: header.number }));
+            }
+            Output::Transmit { member, frame, mark } => {
+                self.marked += u64::from(end == 0 && mark);
+                self.transmit(end, member, frame);
+            }
             Output::Deliver(token) => {
                 assert_eq!(token.from, 1 - end, "a packet came back to its sender");
                 self.delivered[token.from].push(token);
@@ -211,9 +240,9 @@ impl World {
 
     /// A packet for the other end.
     pub fn give(&mut self, end: usize, len: u64, bucket: u16, class: TrafficClass) {
-        let id = self.given[end];
+        let (id, is_markable) = (self.given[end], self.is_markable);
         self.given[end] += 1;
-        self.step(end, Some(Input::Packet(Token { from: end, id, len, bucket, class })));
+        self.step(end, Some(Input::Packet(Token { from: end, id, len, bucket, class, is_markable })));
     }
 
     /// Lets so much time pass.

@@ -1,0 +1,144 @@
+//! What a host says of its members is kept: tiers, backups, quotas, refusals; and what is marked is not dropped.
+
+use crate::world::{Way, World, usual};
+use airbraid_engine::TrafficClass;
+use airbraid_engine::trunk::{Member, Policy};
+use airbraid_engine::tunnel::{DropReason, Input, MemberConfig, MemberState, Settings};
+use airbraid_units::{Bytes, Duration};
+
+const MS: Duration = Duration::from_millis(1);
+
+/// Two links of 8 Mbit/s, the second with its own configuration, and `mbps` of packets for two seconds.
+fn load(config: MemberConfig, mbps: u64) -> World {
+    let mut world = World::new(usual(), &[Way::new(8, MS * 5, 0); 2], 1);
+    world.configure(1, config);
+    world.run(MS * 500);
+    offer(&mut world, mbps, 2_000);
+    world
+}
+
+/// One packet of 1000 byte every `8 / mbps` milliseconds.
+fn offer(world: &mut World, mbps: u64, ms: u64) {
+    for tick in 0..ms {
+        let due = |tick: u64| tick * mbps / 8;
+        for _ in due(tick)..due(tick + 1) {
+            world.give(0, 1_000, 0, TrafficClass::Bulk);
+        }
+        world.run(MS);
+    }
+}
+
+/// Bytes of packets that the first end has sent on a member.
+fn carried(world: &World, member: usize) -> u64 {
+    world.ends[0].status().members[member].data_bytes.as_u64()
+}
+
+#[test]
+fn a_higher_tier_gets_what_the_lower_leaves() {
+    let config = MemberConfig { tier: 1, ..MemberConfig::default() };
+    let calm = load(config, 4);
+    assert!(carried(&calm, 1) < carried(&calm, 0) / 20, "{} beside {}", carried(&calm, 1), carried(&calm, 0));
+    let busy = load(config, 12);
+    assert!(carried(&busy, 1) > carried(&busy, 0) / 5, "{} beside {}", carried(&busy, 1), carried(&busy, 0));
+}
+
+#[test]
+fn a_backup_carries_nothing_until_the_others_are_dead_and_nothing_after() {
+    let mut world = load(MemberConfig { is_backup: true, ..MemberConfig::default() }, 12);
+    assert_eq!(carried(&world, 1), 0);
+    (0..2).for_each(|end| world.ways[end][0].is_up = false);
+    offer(&mut world, 4, 1_000);
+    let held = carried(&world, 1);
+    assert!(held > 400_000, "{held} byte while the main link was dead");
+    (0..2).for_each(|end| world.ways[end][0].is_up = true);
+    offer(&mut world, 4, 1_000);
+    let late = carried(&world, 1);
+    offer(&mut world, 4, 1_000);
+    assert_eq!(carried(&world, 1), late, "the main link is back");
+    world.check_order();
+}
+
+#[test]
+fn a_quota_ends_it_and_a_new_one_is_used() {
+    let quota = Bytes::new(200_000);
+    let config = MemberConfig { quota: Some(quota), ..MemberConfig::default() };
+    let mut world = load(config, 14);
+    let state = |world: &World| world.ends[0].status().members[1];
+    assert_eq!(state(&world).state, MemberState::Exhausted);
+    assert!(state(&world).sent_bytes < quota + Bytes::new(2_000), "{:?}", state(&world).sent_bytes);
+    let used = carried(&world, 1);
+    offer(&mut world, 4, 500);
+    assert_eq!(carried(&world, 1), used);
+    world.configure(1, MemberConfig { quota: Some(Bytes::new(1_000_000)), ..config });
+    offer(&mut world, 14, 500);
+    assert!(carried(&world, 1) > used + 100_000, "{} and {used}", carried(&world, 1));
+}
+
+#[test]
+fn what_the_host_could_not_send_goes_elsewhere_and_comes_once() {
+    let mut world = load(MemberConfig::default(), 4);
+    // The one that it would take.
+    let busy = usize::from(carried(&world, 1) > carried(&world, 0));
+    let before = carried(&world, 1 - busy);
+    world.refuses = Some(Member(busy as u8));
+    offer(&mut world, 4, 1_000);
+    world.refuses = None;
+    world.run(MS * 500);
+    assert_eq!(world.delivered[0].len() as u64, world.given[0]);
+    world.check_once();
+    world.check_order();
+    let other = carried(&world, 1 - busy) - before;
+    assert!(world.refused > 0 && other > 200_000, "{} refused, {other} byte elsewhere", world.refused);
+}
+
+#[test]
+fn a_cap_holds() {
+    let rate_cap = Some(airbraid_units::BitRate::from_bps(1_000_000));
+    let world = load(MemberConfig { rate_cap, ..MemberConfig::default() }, 14);
+    // Two seconds and a half, and what sounds the rate before.
+    assert!(carried(&world, 1) < 320_000, "{}", carried(&world, 1));
+}
+
+#[test]
+fn a_flow_that_can_be_marked_is_marked_and_loses_nothing() {
+    let policy = Policy { tunnel: Settings { target: MS * 5, ..Settings::default() }, ..usual() };
+    let outcome = |is_markable: bool| {
+        let mut world = World::new(policy, &[Way::new(8, MS * 5, 0)], 1);
+        world.is_markable = is_markable;
+        world.run(MS * 500);
+        // A quarter more than the link carries: the queue grows past the target, and not to its limit.
+        offer(&mut world, 10, 300);
+        world.run(MS * 1_000);
+        let managed = crate::world::End::Dropped(DropReason::Managed);
+        let dropped = world.ended[0].values().filter(|how| **how == managed).count();
+        (world.marked, dropped, world.ends[0].status().counts.marked)
+    };
+    let (marked, dropped, counted) = outcome(true);
+    assert!(marked > 0 && dropped == 0 && counted == marked, "{marked} marked, {dropped} dropped, {counted} counted");
+    let (marked, dropped, _) = outcome(false);
+    assert!(marked == 0 && dropped > 0, "{marked} marked, {dropped} dropped");
+}
+
+#[test]
+fn a_thin_member_that_has_become_wide_is_found_out() {
+    let mut world = World::new(usual(), &[Way::new(10, MS * 2, 0); 2], 1);
+    (0..2).for_each(|end| world.ways[end][1].bit_ns = 2_000);
+    world.run(MS * 500);
+    offer(&mut world, 9, 2_000);
+    let spared = carried(&world, 1);
+    (0..2).for_each(|end| world.ways[end][1].bit_ns = 100);
+    offer(&mut world, 16, 30_000);
+    let used = carried(&world, 1) - spared;
+    assert!(used > 10_000_000, "{used} byte in half a minute of a link that is as wide as the other");
+}
+
+#[test]
+fn an_input_that_names_no_member_changes_nothing() {
+    let mut world = World::new(usual(), &[Way::new(8, MS * 5, 0)], 1);
+    world.run(MS * 500);
+    let before = world.ends[0].status().members;
+    let number = airbraid_units::SeqNum(1);
+    world.step(0, Some(Input::Refused { member: Member(9), number }));
+    world.step(0, Some(Input::MemberRemoved { member: Member(9) }));
+    assert_eq!(world.ends[0].status().members, before);
+}
