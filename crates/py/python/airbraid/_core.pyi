@@ -3,6 +3,22 @@
 from collections.abc import Callable
 from typing import Final, final
 
+__all__ = [
+    "BUILD",
+    "COMMIT",
+    "VERSION",
+    "Run",
+    "Scenario",
+    "SlotPlan",
+    "Store",
+    "efficiency",
+    "papers",
+    "periods",
+    "plan",
+    "reproduce",
+    "student_t",
+]
+
 VERSION: Final[str]
 COMMIT: Final[str]
 BUILD: Final[str]
