@@ -149,7 +149,8 @@ fn explain_says_where_each_value_came_from() {
 
 #[test]
 fn explain_warns_of_channels_that_the_standard_does_not_have() {
-    let warns = |text: &str| plan(text).warnings.iter().any(|w| w.starts_with("802.11b and g end at channel 14; 19 is"));
+    let warns =
+        |text: &str| plan(text).warnings.iter().any(|w| w.starts_with("802.11b and g end at channel 14; 19 is"));
     assert!(!warns(BASE));
     assert!(warns(&BASE.replace("radios = [1, 5]", "radios = [1, 19]")));
 }
