@@ -56,7 +56,7 @@ impl LossBySnr {
     pub(super) fn on_tally(&mut self, tally: Tally, snr: Option<MilliDb>) {
         let new = self.told.replace(tally).and_then(|before| tally.since(before)).unwrap_or_default();
         self.tallies += 1;
-        if self.tallies % HALF_LIFE == 0 {
+        if self.tallies.is_multiple_of(HALF_LIFE) {
             self.by_step.values_mut().for_each(Counts::halve);
             self.by_step.retain(|_, counts| counts.frames > 0);
         }
