@@ -75,9 +75,9 @@ fn unreachable(spec: &Spec, warnings: &mut Vec<String>) {
         seen[flow.from] = true;
         let mut front = vec![flow.from];
         while let Some(at) = front.pop() {
-            for next in 0..spec.nodes.len() {
-                if !seen[next] && neighbours(spec, at, next) {
-                    seen[next] = true;
+            for (next, seen) in seen.iter_mut().enumerate() {
+                if !*seen && neighbours(spec, at, next) {
+                    *seen = true;
                     front.push(next);
                 }
             }
