@@ -65,13 +65,13 @@ def dask(count: int = 1_000) -> None:
 def overhead(count: int = 40) -> None:
     """The same runs by the command and by executors, in turn, twice; the better of each. Processor time is that of all
     processes, which another's work on the machine disturbs less; a cluster's is not counted."""
-    base = nm.Scenario.load(FILE).with_(ONE_CELL | {"run.duration": "60 s", "run.replications": count})
+    base = nm.Scenario.load(FILE).with_(ONE_CELL | {"run.duration": "120 s", "run.replications": count})
     seconds = base.run(1).result["cpu_s"]
     cores = len(os.sched_getaffinity(0))
     print(f"overhead: {count} runs of {seconds:.2f} s of processor, {cores} at a time")
     command = [os.environ["AIRBRAID"], "run", str(FILE), "--json", "--jobs", str(cores)]
     command += [f"--set=trunk.air.members={json.dumps(ONE_CELL['trunk.air.members'])}"]
-    command += ["--duration", "60 s", "--replications", str(count)]
+    command += ["--duration", "120 s", "--replications", str(count)]
     wall: dict[str, list[float]] = {"command": [], "workers": [], "dask": []}
     processor: dict[str, list[float]] = {"command": [], "workers": []}
     for _ in range(2):
