@@ -172,7 +172,7 @@ def test_ctrl_c_leaves_a_store_to_go_on_from(root: Path, tmp_path: Path) -> None
         base = nm.Scenario.load({str(root / "scenarios/examples/three_channels.toml")!r})
         base = base.with_({{"run.duration": "1 s", "run.warm_up": "0 s", "trunk.air.members": ["ch1"]}})
         def told(done, total):
-            if done == 20:
+            if done >= 20:  # several may come at once
                 print("twenty", flush=True)
         nm.Campaign(base, seeds=range(1000)).run(workers=2, store={str(tmp_path)!r}, progress=told)
     """)
