@@ -195,7 +195,8 @@ def test_ctrl_c_leaves_a_store_to_go_on_from(root: Path, tmp_path: Path) -> None
     base = nm.Scenario.load(root / "scenarios/examples/three_channels.toml").with_(
         {"run.duration": "1 s", "run.warm_up": "0 s", "trunk.air.members": ["ch1"]}
     )
-    assert nm.Campaign(base, seeds=range(kept)).run(workers=2, store=tmp_path).recalled >= 20
+    # Runs end in another order than they began in, but not far from it.
+    assert nm.Campaign(base, seeds=range(kept + 10)).run(workers=2, store=tmp_path).recalled == kept
 
 
 def test_ctrl_c_stops_a_single_run(root: Path) -> None:
