@@ -20,6 +20,12 @@ impl<T: Copy> Alarm<T> {
         Self { at, timer: Some(timer) }
     }
 
+    /// The same alarm, of a timer that is part of another's.
+    #[inline]
+    pub fn map<U: Copy>(self, whole: impl FnOnce(T) -> U) -> Alarm<U> {
+        Alarm { at: self.at, timer: self.timer.map(whole) }
+    }
+
     /// Whether it has expired by `now`.
     pub fn is_due(&self, now: Instant) -> bool {
         self.at <= now

@@ -2,7 +2,7 @@
 //! 10.3.4), shared by all MACs that contend.
 //!
 //! Backoff is arithmetic, not events: the counter and the instant from which it runs are kept, and what is left of it
-//! is computed when energy stops it. A MAC that wants to transmit sets a timer for [`Contention::commit_at`].
+//! is computed when energy stops it. A MAC that wants to transmit asks for a [`Contention::grant`] after every input.
 //!
 //! ```text
 //!  medium   busy |  idle                                     | busy
@@ -13,6 +13,7 @@
 #[cfg(test)]
 mod tests;
 
+use crate::alarm::Alarm;
 use crate::nav::Nav;
 use crate::service::Access;
 use airbraid_engine::Stream;
@@ -35,6 +36,24 @@ pub struct ContentionConfig {
     pub cw_min: u32,
     /// aCWmax.
     pub cw_max: u32,
+}
+
+/// What a MAC waits for while its frame in service contends; either way it then asks again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Awaited {
+    /// The backoff ends, less the turnaround: commit.
+    Access,
+    /// A NAV on probation ends.
+    NavReset,
+}
+
+/// Whether the frame in service may be transmitted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Grant {
+    /// It is on the air at this instant: the station commits itself to it.
+    Now(Instant),
+    /// Not before this; never, while energy is on the medium.
+    Later(Alarm<Awaited>),
 }
 
 /// A backoff counter and the instant before which it does not run.
@@ -271,10 +290,18 @@ impl Contention {
         })
     }
 
-    /// When the station commits itself to that transmission, a turnaround before.
+    /// Whether the frame in service is to be transmitted at `now`: a station commits itself a turnaround before its access.
     #[inline]
-    pub fn commit_at(&self) -> Option<Instant> {
-        self.access_at().map(|at| at.saturating_sub(self.config.turnaround))
+    pub(crate) fn grant(&self, now: Instant) -> Grant {
+        let Some(access) = self.access_at() else { return Grant::Later(Alarm::NEVER) };
+        let commit = access.saturating_sub(self.config.turnaround);
+        if commit <= now {
+            return Grant::Now(access.max(now));
+        }
+        Grant::Later(match self.nav.reset_at() {
+            Some(reset) if reset < commit => Alarm::of(reset, Awaited::NavReset),
+            _ => Alarm::of(commit, Awaited::Access),
+        })
     }
 
     /// The station commits: the backoff is spent.

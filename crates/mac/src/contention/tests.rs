@@ -1,6 +1,6 @@
 //! The arithmetic of the backoff against a station that looks at the medium microsecond by microsecond.
 
-use super::{Contention, ContentionConfig};
+use super::{Contention, ContentionConfig, Grant};
 use airbraid_engine::Stream;
 use airbraid_units::{Duration, Instant};
 use proptest::prelude::*;
@@ -113,7 +113,7 @@ fn compute(contention: &mut Contention, phases: &[Phase]) -> Option<u64> {
     for phase in phases {
         now += phase.idle;
         // Commitment comes before energy that arrives at the same instant.
-        if contention.commit_at().unwrap() <= at(now) {
+        if let Grant::Now(_) = contention.grant(at(now)) {
             return contention.access_at().map(|at| at.as_nanos() / 1_000);
         }
         contention.on_busy(at(now));

@@ -22,7 +22,7 @@ pub(crate) use doze::{Held, Null, NullDone};
 pub use config::{ACK_SIZE, CTS_SIZE, DcfConfig, RTS_SIZE};
 
 use crate::alarm::Alarm;
-use crate::contention::Contention;
+use crate::contention::{Awaited, Contention, Grant};
 use crate::duplicate::DuplicateFilter;
 use crate::frame::{Address, Frame, FrameKind, Reservation, duration_field};
 use crate::phy::Rate;
@@ -57,10 +57,8 @@ enum State {
 /// The timers of a station.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Timer {
-    /// The backoff ends, less the turnaround: commit.
-    Access,
-    /// A NAV on probation ends.
-    NavReset,
+    /// What the frame in service waits for while it contends.
+    Contention(Awaited),
     /// CTSTimeout or ACKTimeout.
     Response,
     /// The broadcast frame has left.
@@ -70,8 +68,8 @@ enum Timer {
 impl Timer {
     const fn name(self) -> &'static str {
         match self {
-            Self::Access => "dcf.access",
-            Self::NavReset => "dcf.nav_reset",
+            Self::Contention(Awaited::Access) => "dcf.access",
+            Self::Contention(Awaited::NavReset) => "dcf.nav_reset",
             Self::Response => "dcf.response_timeout",
             Self::BroadcastEnd => "dcf.broadcast_end",
         }
@@ -299,17 +297,10 @@ impl<P: Packet + Copy> Dcf<P> {
     #[inline]
     fn settle(&mut self, now: Instant) {
         if let State::Contend = self.state {
-            match self.contention.access_at() {
-                Some(access) => {
-                    let at = access.saturating_sub(self.config.phy.turnaround);
-                    if at > now {
-                        self.alarm = self.contending_alarm(at);
-                        return;
-                    }
-                    self.commit(access.max(now));
-                }
-                None => {
-                    self.alarm = Alarm::NEVER;
+            match self.contention.grant(now) {
+                Grant::Now(access) => self.commit(access),
+                Grant::Later(alarm) => {
+                    self.alarm = alarm.map(Timer::Contention);
                     return;
                 }
             }
@@ -546,7 +537,7 @@ impl<P: Packet + Copy> Dcf<P> {
     fn on_timer(&mut self, now: Instant, timer: Timer) {
         self.contention.nav.settle(now);
         match timer {
-            Timer::NavReset | Timer::Access => {}
+            Timer::Contention(_) => {}
             Timer::BroadcastEnd => self.finish(now, Outcome::Broadcast),
             Timer::Response => self.on_response_timeout(now, matches!(self.state, State::AwaitAck(_))),
         }
@@ -562,19 +553,10 @@ impl<P: Packet + Copy> Dcf<P> {
         }
     }
 
-    /// The earliest timer while the frame in service would be committed to at `commit`.
-    fn contending_alarm(&self, commit: Instant) -> Alarm<Timer> {
-        match self.contention.nav.reset_at() {
-            Some(reset) if reset < commit => Alarm::of(reset, Timer::NavReset),
-            _ => Alarm::of(commit, Timer::Access),
-        }
-    }
-
-    /// The earliest timer.
+    /// The earliest timer of a station that does not contend.
     fn earliest(&self) -> Alarm<Timer> {
         match self.state {
-            State::Idle | State::Overdue { .. } => Alarm::NEVER,
-            State::Contend => self.contention.commit_at().map_or(Alarm::NEVER, |commit| self.contending_alarm(commit)),
+            State::Idle | State::Contend | State::Overdue { .. } => Alarm::NEVER,
             State::Broadcast(end) => Alarm::of(end, Timer::BroadcastEnd),
             State::AwaitCts(deadline) | State::AwaitAck(deadline) => Alarm::of(deadline, Timer::Response),
         }

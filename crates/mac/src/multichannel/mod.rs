@@ -33,7 +33,7 @@ mod tests;
 pub use config::{ChannelChoice, HANDSHAKE_SIZE, MultichannelConfig, Scheduling};
 
 use crate::alarm::Alarm;
-use crate::contention::Contention;
+use crate::contention::{Awaited, Contention, Grant};
 use crate::duplicate::DuplicateFilter;
 use crate::frame::{Address, ChannelSet, Frame, FrameKind, Reservation, duration_field};
 use crate::queue::InterfaceQueue;
@@ -66,10 +66,8 @@ enum State {
 /// The timers of a station.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Timer {
-    /// The backoff ends, less the turnaround: commit.
-    Access,
-    /// A NAV on probation ends.
-    NavReset,
+    /// What the frame in service waits for while it contends.
+    Contention(Awaited),
     /// An awaited frame has not begun.
     Response,
     /// The broadcast frame has left.
@@ -85,8 +83,8 @@ enum Timer {
 impl Timer {
     const fn name(self) -> &'static str {
         match self {
-            Self::Access => "multichannel.access",
-            Self::NavReset => "multichannel.nav_reset",
+            Self::Contention(Awaited::Access) => "multichannel.access",
+            Self::Contention(Awaited::NavReset) => "multichannel.nav_reset",
             Self::Response => "multichannel.response_timeout",
             Self::BroadcastEnd => "multichannel.broadcast_end",
             Self::CrnEnd => "multichannel.crn_end",
@@ -202,17 +200,10 @@ impl<P: Packet + Copy> Multichannel<P> {
     #[inline]
     fn conclude_step(&mut self, now: Instant) {
         if self.is_contending() {
-            match self.contention.access_at() {
-                Some(access) => {
-                    let at = access.saturating_sub(self.config.dcf.phy.turnaround);
-                    if at > now {
-                        self.alarm = self.contending_alarm(at);
-                        return;
-                    }
-                    self.commit(access.max(now));
-                }
-                None => {
-                    self.alarm = Alarm::NEVER;
+            match self.contention.grant(now) {
+                Grant::Now(access) => self.commit(access),
+                Grant::Later(alarm) => {
+                    self.alarm = alarm.map(Timer::Contention);
                     return;
                 }
             }
@@ -487,7 +478,7 @@ impl<P: Packet + Copy> Multichannel<P> {
     fn on_timer(&mut self, now: Instant, timer: Timer) {
         self.contention.nav.settle(now);
         match timer {
-            Timer::NavReset | Timer::Access => {}
+            Timer::Contention(_) => {}
             Timer::BroadcastEnd => self.finish(now, Outcome::Broadcast),
             Timer::Response => self.on_response_timeout(now),
             Timer::CrnEnd => self.leave(now),
@@ -497,15 +488,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         self.conclude_step(now);
     }
 
-    /// The earliest timer while what is in service would be committed to at `commit`.
-    fn contending_alarm(&self, commit: Instant) -> Alarm<Timer> {
-        match self.contention.nav.reset_at() {
-            Some(reset) if reset < commit => Alarm::of(reset, Timer::NavReset),
-            _ => Alarm::of(commit, Timer::Access),
-        }
-    }
-
-    /// The earliest timer.
+    /// The earliest timer of a station that does not contend.
     fn earliest(&self) -> Alarm<Timer> {
         match (self.step(), self.state) {
             (Some(Step::Granted(at) | Step::Awaiting(at)), _) => Alarm::of(at, Timer::Response),
@@ -513,10 +496,7 @@ impl<P: Packet + Copy> Multichannel<P> {
             (Some(Step::Reserving(at)), _) => Alarm::of(at, Timer::CrnEnd),
             (Some(Step::Closing(at)), _) => Alarm::of(at, Timer::ExchangeEnd),
             (Some(Step::Returning(at)), _) => Alarm::of(at, Timer::Return),
-            (None, State::Idle | State::CtsOverdue | State::Exchange) => Alarm::NEVER,
-            (None, State::Contend) => {
-                self.contention.commit_at().map_or(Alarm::NEVER, |commit| self.contending_alarm(commit))
-            }
+            (None, State::Idle | State::Contend | State::CtsOverdue | State::Exchange) => Alarm::NEVER,
             (None, State::Broadcast(end)) => Alarm::of(end, Timer::BroadcastEnd),
             (None, State::AwaitCts(deadline)) => Alarm::of(deadline, Timer::Response),
         }
