@@ -9,22 +9,14 @@
 //! So it neither waits for a lost frame nor flushes while a member still tries. `docs/decisions/0005-fifo-resequencer.md` argues for it.
 
 use super::header::{Header, UNSETTLED};
-use super::policy::{LateMode, Resequencer};
+use super::policy::Resequencer;
+use super::sequence::{FIRST, Place, Sequence, Standing};
 use super::stats::ReceiverStats;
-use super::window::{ReceivedWindow, WINDOW};
-use super::{DropReason, Member, Output};
+use super::{Member, Output};
 use crate::machine::Wake;
 use crate::packet::Packet;
 use airbraid_units::{Duration, Instant, SeqNum};
 use std::collections::VecDeque;
-
-/// A packet, or run, that waits for its turn.
-#[derive(Debug)]
-struct Held<P> {
-    number: SeqNum,
-    packet: P,
-    since: Instant,
-}
 
 /// What a member has told.
 #[derive(Clone, Copy, Debug)]
@@ -39,12 +31,9 @@ struct Track {
 /// The receiving side.
 #[derive(Debug)]
 pub struct FifoReceiver<P> {
-    config: Resequencer,
-    epoch: Option<u16>,
-    /// The number that is to be delivered next: that of the first hole.
-    next: SeqNum,
-    /// What came early, in order of its numbers.
-    held: VecDeque<Held<P>>,
+    /// The longest that anything is held.
+    longest: Duration,
+    sequence: Sequence<P>,
     /// When what is held came, in order of time; what was delivered since is passed over.
     arrivals: VecDeque<(Instant, SeqNum)>,
     /// Numbers from `next` on that are known to be lost, in order.
@@ -52,84 +41,61 @@ pub struct FifoReceiver<P> {
     tracks: Vec<Track>,
     /// The sender has said that everything before this has come or is lost.
     settled: SeqNum,
-    received: ReceivedWindow,
-    stats: ReceiverStats,
 }
-
-/// The first number of each epoch.
-const FIRST: SeqNum = SeqNum(1);
 
 impl<P: Packet> FifoReceiver<P> {
     /// A receiver over `members` members that expects the first number of whatever epoch comes first.
     pub fn new(config: Resequencer, members: u8) -> Self {
-        let buffer_limit = config.buffer_limit.clamp(1, WINDOW / 2);
         let track = Track { last: None, told: FIRST, is_up: true };
         Self {
-            config: Resequencer { buffer_limit, ..config },
-            epoch: None,
-            next: FIRST,
-            held: VecDeque::new(),
+            longest: config.maximum,
+            sequence: Sequence::new(&config),
             arrivals: VecDeque::new(),
             lost: VecDeque::new(),
             tracks: vec![track; usize::from(members)],
             settled: FIRST,
-            received: ReceivedWindow::new(FIRST.prev()),
-            stats: ReceiverStats::default(),
         }
     }
 
     /// What it has counted.
     pub fn stats(&self) -> &ReceiverStats {
-        &self.stats
+        &self.sequence.stats
     }
     /// How long a packet is held at most.
     pub fn hold_time(&self) -> Duration {
-        self.config.maximum
+        self.longest
     }
     /// How many packets wait for their turn.
     pub fn held_len(&self) -> usize {
-        self.held.len()
+        self.sequence.held_len()
     }
 
     /// A frame has come.
     #[inline(never)]
     pub fn on_frame(&mut self, now: Instant, header: Header, packet: P, outputs: &mut VecDeque<Output<P>>) {
-        let Header { epoch, number, .. } = header;
-        if !self.accept_epoch(now, epoch, number, outputs) || self.received.is_forgotten(number) {
-            self.stats.stale += 1;
-            outputs.push_back(Output::Drop(packet, DropReason::Stale));
-            return;
+        match self.sequence.admit(now, &header, outputs) {
+            Standing::Stale => return self.sequence.refuse(packet, outputs),
+            Standing::Anew => self.forget(),
+            Standing::Present => {}
         }
-        if number.distance_from(self.next) >= self.config.buffer_limit as i32 {
-            self.leap(now, number, outputs);
+        let after = header.number.plus(packet.segments());
+        if self.sequence.place(now, header.number, packet, outputs) == Place::Held {
+            self.arrivals.push_back((now, header.number));
         }
-        let after = number.plus(packet.segments());
-        let is_new = self.received.insert_run(number, packet.segments());
         self.learn(&header, after);
-        if !is_new {
-            self.stats.duplicates += 1;
-            outputs.push_back(Output::Drop(packet, DropReason::Duplicate));
-        } else {
-            match number.distance_from(self.next) {
-                ..0 => self.on_late(packet, outputs),
-                0 => {
-                    self.next = after;
-                    self.deliver(Duration::ZERO, packet, outputs);
-                }
-                1.. => self.hold(now, number, packet),
-            }
-        }
         self.resolve(now, outputs);
     }
 
     /// A marker has come on `carrier`: what a header would say, without a packet.
     #[inline(never)]
     pub fn on_marker(&mut self, now: Instant, marker: &Header, carrier: Member, outputs: &mut VecDeque<Output<P>>) {
-        if !self.accept_epoch(now, marker.epoch, marker.number, outputs) {
-            return;
+        match self.sequence.enter(now, marker, outputs) {
+            Standing::Stale => return,
+            Standing::Anew => self.forget(),
+            Standing::Present => {}
         }
         // One that goes far beyond what can be held does not move the numbers; a frame will.
-        if marker.number.distance_from(self.next) >= self.config.buffer_limit as i32 {
+        if self.sequence.is_beyond(marker.number) {
             return;
         }
         self.learn_settled(marker);
@@ -152,60 +118,30 @@ impl<P: Packet> FifoReceiver<P> {
     #[inline(never)]
     pub fn on_timeout(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
         let mut last = None;
-        while let Some(&(_, number)) = self.arrivals.front().filter(|&&(since, _)| since + self.config.maximum <= now) {
+        while let Some(&(_, number)) = self.arrivals.front().filter(|&&(since, _)| since + self.longest <= now) {
             self.arrivals.pop_front();
-            if !number.is_before(self.next) && last.is_none_or(|last: SeqNum| last.is_before(number)) {
+            if !number.is_before(self.sequence.next()) && last.is_none_or(|last: SeqNum| last.is_before(number)) {
                 last = Some(number);
             }
         }
         let Some(last) = last else { return };
-        self.stats.timer_expiries += 1;
+        self.sequence.stats.timer_expiries += 1;
         // Everything up to the packet whose time is over; holes before it are given up.
-        while self.held.front().is_some_and(|held| !held.number.is_after(last)) {
-            self.deliver_front(now, outputs);
-        }
+        self.sequence.flush_through(now, last, outputs);
         self.resolve(now, outputs);
     }
 
     /// The earliest timer.
     pub fn wake(&self) -> Option<Wake> {
         let since = self.arrivals.front()?.0;
-        Some(Wake { at: since + self.config.maximum, why: "trunk.hold" })
+        Some(Wake { at: since + self.longest, why: "trunk.hold" })
     }
 
-    /// Whether a frame of `epoch` belongs to the present life of the sender; a newer one begins a new life.
-    fn accept_epoch(&mut self, now: Instant, epoch: u16, number: SeqNum, outputs: &mut VecDeque<Output<P>>) -> bool {
-        match self.epoch {
-            Some(current) if current == epoch => return true,
-            Some(current) if (epoch.wrapping_sub(current) as i16) < 0 => return false,
-            Some(_) => {
-                self.flush(now, outputs);
-                self.stats.resyncs += 1;
-            }
-            None => {}
-        }
-        self.epoch = Some(epoch);
-        self.received = ReceivedWindow::new(FIRST.prev());
-        self.restart(FIRST);
-        if number.is_before(FIRST) {
-            // A receiver that joins more than 2^31 numbers into the sender's life.
-            self.leap(now, number, outputs);
-        }
-        true
-    }
-
-    /// The numbers leap further than can be held: go on behind the leap.
-    fn leap(&mut self, now: Instant, number: SeqNum, outputs: &mut VecDeque<Output<P>>) {
-        self.flush(now, outputs);
-        self.restart(number);
-        self.received.leap(number.prev());
-        self.stats.resyncs += 1;
-    }
-
-    /// Nothing is known but the number that is to be delivered next.
-    fn restart(&mut self, next: SeqNum) {
-        self.next = next;
+    /// The numbers begin anew: nothing is known but the one that is to be delivered next.
+    fn forget(&mut self) {
+        let next = self.sequence.next();
         self.settled = next;
+        self.arrivals.clear();
         self.lost.clear();
         for track in &mut self.tracks {
             *track = Track { last: None, told: next, ..*track };
@@ -245,8 +181,8 @@ impl<P: Packet> FifoReceiver<P> {
             track.told = number;
         }
         // Only what lies between what is delivered and what came can be a hole.
-        let may_be_hole = !previous.is_before(self.next) && previous.is_before(number);
-        if is_news && may_be_hole && !self.received.contains(previous) {
+        let may_be_hole = !previous.is_before(self.sequence.next()) && previous.is_before(number);
+        if is_news && may_be_hole && !self.sequence.has(previous) {
             let behind = self.lost.iter().rev().take_while(|lost| previous.is_before(**lost)).count();
             self.lost.insert(self.lost.len() - behind, previous);
         }
@@ -260,61 +196,24 @@ impl<P: Packet> FifoReceiver<P> {
         let told = told.unwrap_or(self.settled);
         let certain = if self.settled.is_before(told) { told } else { self.settled };
         loop {
-            while self.held.front().is_some_and(|held| held.number == self.next) {
-                self.deliver_front(now, outputs);
-            }
-            while self.lost.front().is_some_and(|lost| lost.is_before(self.next)) {
+            self.sequence.drain(now, outputs);
+            let next = self.sequence.next();
+            while self.lost.front().is_some_and(|lost| lost.is_before(next)) {
                 self.lost.pop_front();
             }
-            let is_named = self.lost.front() == Some(&self.next);
+            let is_named = self.lost.front() == Some(&next);
             if is_named {
-                self.next = self.next.next();
-            } else if self.next.is_before(certain) {
-                let held = self.held.front().map_or(certain, |held| held.number);
-                self.next = if held.is_before(certain) { held } else { certain };
+                self.sequence.pass_over(next.next());
+            } else if next.is_before(certain) {
+                let held = self.sequence.first_held().unwrap_or(certain);
+                self.sequence.pass_over(if held.is_before(certain) { held } else { certain });
             } else {
                 break;
             }
-            self.stats.known_lost += 1;
+            self.sequence.stats.known_lost += 1;
         }
-        while self.arrivals.front().is_some_and(|&(_, number)| number.is_before(self.next)) {
+        while self.arrivals.front().is_some_and(|&(_, number)| number.is_before(self.sequence.next())) {
             self.arrivals.pop_front();
         }
-    }
-
-    fn hold(&mut self, now: Instant, number: SeqNum, packet: P) {
-        // Most come in order: look from the back.
-        let behind = self.held.iter().rev().take_while(|held| number.is_before(held.number)).count();
-        self.held.insert(self.held.len() - behind, Held { number, packet, since: now });
-        self.arrivals.push_back((now, number));
-    }
-
-    fn on_late(&mut self, packet: P, outputs: &mut VecDeque<Output<P>>) {
-        self.stats.late += 1;
-        match self.config.mode {
-            LateMode::Tcp => self.deliver(Duration::ZERO, packet, outputs),
-            LateMode::Strict => outputs.push_back(Output::Drop(packet, DropReason::Late)),
-        }
-    }
-
-    fn deliver(&mut self, waited: Duration, packet: P, outputs: &mut VecDeque<Output<P>>) {
-        self.stats.delivered += 1;
-        self.stats.waited += waited;
-        outputs.push_back(Output::Deliver(packet));
-    }
-
-    fn deliver_front(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
-        if let Some(held) = self.held.pop_front() {
-            self.next = held.number.plus(held.packet.segments());
-            self.deliver(now - held.since, held.packet, outputs);
-        }
-    }
-
-    /// Gives up all holes: delivers everything held, in order.
-    fn flush(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
-        while !self.held.is_empty() {
-            self.deliver_front(now, outputs);
-        }
-        self.arrivals.clear();
     }
 }

@@ -14,6 +14,7 @@ mod jkm;
 mod policy;
 mod resequencer;
 mod sender;
+mod sequence;
 mod srr;
 mod stats;
 mod window;

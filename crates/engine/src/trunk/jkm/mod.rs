@@ -11,8 +11,3 @@ mod sender;
 
 pub use receiver::Receiver;
 pub use sender::Sender;
-
-use airbraid_units::SeqNum;
-
-/// The first number of each epoch.
-const FIRST: SeqNum = SeqNum(1);

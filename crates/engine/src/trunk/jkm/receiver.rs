@@ -1,12 +1,12 @@
 //! The receiving side: acknowledges every frame, or several at once, asks for every hole until it is filled, delivers in
 //! order only.
 
-use super::FIRST;
 use crate::machine::Wake;
 use crate::packet::Packet;
 use crate::trunk::control::{Control, Missing};
 use crate::trunk::header::Header;
 use crate::trunk::policy::Jkm;
+use crate::trunk::sequence::FIRST;
 use crate::trunk::stats::ReceiverStats;
 use crate::trunk::{DropReason, Member, Output};
 use airbraid_units::{Duration, Instant, SeqNum};

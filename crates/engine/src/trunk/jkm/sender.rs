@@ -2,12 +2,12 @@
 //!
 //! A packet that a member still holds is not sent again: its member is still trying.
 
-use super::FIRST;
 use crate::machine::Wake;
 use crate::packet::Share;
 use crate::trunk::control::Missing;
 use crate::trunk::header::Header;
 use crate::trunk::policy::{Jkm, Policy};
+use crate::trunk::sequence::FIRST;
 use crate::trunk::stats::SenderStats;
 use crate::trunk::{DropReason, Member, Output};
 use airbraid_units::{Instant, SeqNum};

@@ -1,0 +1,224 @@
+//! The order that a resequencer restores: which frames belong to it, what is held for its turn, what is delivered.
+//!
+//! ```text
+//!   delivered ... | next ------- hole ------- | held | hole | held held |
+//! ```
+//!
+//! When a hole is given up is the resequencers' own business. No packet is ever delivered twice: the last 4096 numbers are
+//! remembered.
+
+use super::header::Header;
+use super::policy::{LateMode, Resequencer};
+use super::stats::ReceiverStats;
+use super::window::{ReceivedWindow, WINDOW};
+use super::{DropReason, Output};
+use crate::packet::Packet;
+use airbraid_units::{Duration, Instant, SeqNum};
+use std::collections::VecDeque;
+
+/// The first number of each epoch.
+pub const FIRST: SeqNum = SeqNum(1);
+
+/// A packet, or run, that waits for its turn.
+#[derive(Debug)]
+struct Held<P> {
+    number: SeqNum,
+    packet: P,
+    since: Instant,
+}
+
+/// How a header's epoch and number stand to the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Of an earlier life of the sender, or too old to tell.
+    Stale,
+    /// Of the present life.
+    Present,
+    /// A new life, or numbers that leapt: all that was held is delivered, and nothing is known but the next number.
+    Anew,
+}
+
+/// What has become of a frame's packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// It had come before.
+    Duplicate,
+    /// Its place had been given up.
+    Late,
+    /// It was the next, and is delivered.
+    Next,
+    /// It waits for those before it.
+    Held,
+}
+
+/// Numbers in order, with holes.
+#[derive(Debug)]
+pub struct Sequence<P> {
+    /// The furthest from the next number that anything is held.
+    buffer_limit: u32,
+    mode: LateMode,
+    epoch: Option<u16>,
+    /// The number that is to be delivered next: that of the first hole.
+    next: SeqNum,
+    /// What came early, in order of its numbers.
+    held: VecDeque<Held<P>>,
+    received: ReceivedWindow,
+    /// What the receiving side counts.
+    pub stats: ReceiverStats,
+}
+
+impl<P: Packet> Sequence<P> {
+    /// Expects the first number of whatever epoch comes first.
+    pub fn new(config: &Resequencer) -> Self {
+        Self {
+            // What may still fill a hole must not be forgotten: half the window for the hole, half for a long run.
+            buffer_limit: config.buffer_limit.clamp(1, WINDOW / 2),
+            mode: config.mode,
+            epoch: None,
+            next: FIRST,
+            held: VecDeque::new(),
+            received: ReceivedWindow::new(FIRST.prev()),
+            stats: ReceiverStats::default(),
+        }
+    }
+
+    /// The number that is to be delivered next.
+    #[inline]
+    pub fn next(&self) -> SeqNum {
+        self.next
+    }
+    /// The least number that is held.
+    #[inline]
+    pub fn first_held(&self) -> Option<SeqNum> {
+        self.held.front().map(|held| held.number)
+    }
+    /// How many packets wait for their turn.
+    pub fn held_len(&self) -> usize {
+        self.held.len()
+    }
+    /// Whether a number has come; it must not be forgotten.
+    pub fn has(&self, number: SeqNum) -> bool {
+        self.received.contains(number)
+    }
+    /// Whether a number lies further ahead than can be held.
+    pub fn is_beyond(&self, number: SeqNum) -> bool {
+        number.distance_from(self.next) >= self.buffer_limit as i32
+    }
+
+    /// Looks at where a frame or marker comes from; a newer epoch begins a new life.
+    pub fn enter(&mut self, now: Instant, header: &Header, outputs: &mut VecDeque<Output<P>>) -> Standing {
+        let Header { epoch, number, .. } = *header;
+        match self.epoch {
+            Some(current) if current == epoch => return Standing::Present,
+            Some(current) if (epoch.wrapping_sub(current) as i16) < 0 => return Standing::Stale,
+            Some(_) => {
+                self.flush(now, outputs);
+                self.stats.resyncs += 1;
+            }
+            None => {}
+        }
+        self.epoch = Some(epoch);
+        self.next = FIRST;
+        self.received = ReceivedWindow::new(FIRST.prev());
+        if number.is_before(FIRST) {
+            // A receiver that joins more than 2^31 numbers into the sender's life: this is no packet of long ago.
+            self.leap(now, number, outputs);
+        }
+        Standing::Anew
+    }
+
+    /// Looks at where a packet comes from; numbers that leap further than can be held go on behind the leap.
+    pub fn admit(&mut self, now: Instant, header: &Header, outputs: &mut VecDeque<Output<P>>) -> Standing {
+        let standing = self.enter(now, header, outputs);
+        if standing == Standing::Stale || self.received.is_forgotten(header.number) {
+            return Standing::Stale;
+        }
+        if self.is_beyond(header.number) {
+            self.leap(now, header.number, outputs);
+            return Standing::Anew;
+        }
+        standing
+    }
+
+    fn leap(&mut self, now: Instant, number: SeqNum, outputs: &mut VecDeque<Output<P>>) {
+        self.flush(now, outputs);
+        self.next = number;
+        self.received.leap(number.prev());
+        self.stats.resyncs += 1;
+    }
+
+    /// A packet that is no part of the order.
+    pub fn refuse(&mut self, packet: P, outputs: &mut VecDeque<Output<P>>) {
+        self.stats.stale += 1;
+        outputs.push_back(Output::Drop(packet, DropReason::Stale));
+    }
+
+    /// Puts an admitted packet, or run, where it belongs.
+    pub fn place(&mut self, now: Instant, number: SeqNum, packet: P, outputs: &mut VecDeque<Output<P>>) -> Place {
+        if !self.received.insert_run(number, packet.segments()) {
+            self.stats.duplicates += 1;
+            outputs.push_back(Output::Drop(packet, DropReason::Duplicate));
+            return Place::Duplicate;
+        }
+        match number.distance_from(self.next) {
+            ..0 => {
+                self.stats.late += 1;
+                match self.mode {
+                    LateMode::Tcp => self.deliver(Duration::ZERO, packet, outputs),
+                    LateMode::Strict => outputs.push_back(Output::Drop(packet, DropReason::Late)),
+                }
+                Place::Late
+            }
+            0 => {
+                self.next = number.plus(packet.segments());
+                self.deliver(Duration::ZERO, packet, outputs);
+                Place::Next
+            }
+            1.. => {
+                // Most come in order: look from the back.
+                let behind = self.held.iter().rev().take_while(|held| number.is_before(held.number)).count();
+                self.held.insert(self.held.len() - behind, Held { number, packet, since: now });
+                Place::Held
+            }
+        }
+    }
+
+    fn deliver(&mut self, waited: Duration, packet: P, outputs: &mut VecDeque<Output<P>>) {
+        self.stats.delivered += 1;
+        self.stats.waited += waited;
+        outputs.push_back(Output::Deliver(packet));
+    }
+
+    fn deliver_front(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
+        if let Some(held) = self.held.pop_front() {
+            self.next = held.number.plus(held.packet.segments());
+            self.deliver(now - held.since, held.packet, outputs);
+        }
+    }
+
+    /// Gives up the holes before `next`: what is held lies behind it.
+    pub fn pass_over(&mut self, next: SeqNum) {
+        self.next = next;
+    }
+
+    /// Delivers what no hole holds up any more.
+    pub fn drain(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
+        while self.first_held() == Some(self.next) {
+            self.deliver_front(now, outputs);
+        }
+    }
+
+    /// Gives up the holes before `last`: delivers what is held up to it, in order.
+    pub fn flush_through(&mut self, now: Instant, last: SeqNum, outputs: &mut VecDeque<Output<P>>) {
+        while self.first_held().is_some_and(|number| !number.is_after(last)) {
+            self.deliver_front(now, outputs);
+        }
+    }
+
+    /// Gives up all holes: delivers everything held, in order.
+    pub fn flush(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
+        while !self.held.is_empty() {
+            self.deliver_front(now, outputs);
+        }
+    }
+}
