@@ -2,6 +2,9 @@
 
 CARGO   ?= cargo
 RELEASE := target/release/airbraid
+CHECKED := target/checked/airbraid
+# The same selection each time, with the features that the wheel is built with: nothing is built twice.
+OPTIMISED := $(CARGO) test --profile checked --workspace --exclude airbraid-fuzz --locked
 OUT     := out
 
 .DEFAULT_GOAL := help
@@ -46,12 +49,15 @@ lint: test-tools ## Formatting, lints, documentation
 check: build ## Run every committed scenario against what it expects
 	$(RELEASE) check scenarios
 
-# The last command is one test binary whose summary closes the output: validation in release, after everything else.
-test: lint check test-python ## Everything: lints, unit and property tests, scenarios, Python, validation
+# Two builds of everything: the debug build with its assertions, and the optimised one for what would take long without. The last
+# command is one test binary whose summary closes the output.
+test: lint python-tools ## Everything: lints, unit and property tests, scenarios, Python, validation
 	$(CARGO) test --workspace --locked --lib --bins --tests
-	$(CARGO) test --release --locked --package airbraid-tests --test command
-	$(CARGO) test --release --locked --package airbraid-tests --test golden
-	$(CARGO) test --release --locked --package airbraid-tests --test validation -- --include-ignored
+	$(OPTIMISED) --no-run --test command --test golden --test validation
+	$(CHECKED) check scenarios
+	AIRBRAID=$(abspath $(CHECKED)) PROFILE=checked scripts/python.sh test
+	$(OPTIMISED) --test command --test golden
+	$(OPTIMISED) --test validation -- --include-ignored
 
 bench: build ## Speed and memory of the four benchmark scenarios, times of the slot planner
 	@benches/bench.sh $(RELEASE)

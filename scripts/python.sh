@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The Python package: its environment, its wheel, its tests.
 # usage: scripts/python.sh wheel | test | bench | notebooks | lock
-# AIRBRAID names the command that the tests compare with; CARGO_TARGET_DIR is cargo's.
+# AIRBRAID names the command that the tests compare with; PROFILE is how the wheel is built; CARGO_TARGET_DIR is cargo's.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,7 +27,7 @@ environment() {
 # A wheel for every Python from 3.11 on.
 wheel() {
     rm -rf "$wheels"
-    "$venv/bin/maturin" build --quiet --release --locked --out "$wheels"
+    "$venv/bin/maturin" build --quiet --profile "${PROFILE:-release}" --locked --out "$wheels"
     ls "$wheels"/*.whl
 }
 

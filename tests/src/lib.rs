@@ -34,11 +34,12 @@ fn built(name: &str) -> PathBuf {
     folder.pop();
     let binary = folder.join(name);
     if !binary.exists() {
+        let profile = match folder.file_name().and_then(|name| name.to_str()) {
+            Some("debug") | None => "dev",
+            Some(profile) => profile,
+        };
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "--package", "airbraid-cli"]).current_dir(root());
-        if !cfg!(debug_assertions) {
-            cargo.arg("--release");
-        }
+        cargo.args(["build", "--quiet", "--package", "airbraid-cli", "--profile", profile]).current_dir(root());
         assert!(cargo.status().is_ok_and(|status| status.success()), "{name} cannot be built");
     }
     binary
