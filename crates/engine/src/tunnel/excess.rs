@@ -21,6 +21,9 @@ pub struct Excess {
     loss: u32,
     /// The same over four times as long.
     mean: u32,
+    /// The share of frames in which losses begin, likewise, and whether the last was lost.
+    begun: u32,
+    was_lost: bool,
     own: u32,
     frames: u32,
     trial: Option<Trial>,
@@ -37,7 +40,7 @@ struct Trial {
 impl Excess {
     /// Nothing is known.
     pub const fn new() -> Self {
-        Self { loss: 0, mean: 0, own: AT_FIRST, frames: 0, trial: None }
+        Self { loss: 0, mean: 0, begun: 0, was_lost: false, own: AT_FIRST, frames: 0, trial: None }
     }
 
     /// A frame's fate is known.
@@ -45,6 +48,9 @@ impl Excess {
         let sample = if is_lost { 1_000_000 } else { 0 };
         self.loss = self.loss - (self.loss >> SHIFT) + (sample >> SHIFT);
         self.mean = self.mean - (self.mean >> (SHIFT + 2)) + (sample >> (SHIFT + 2));
+        let begins = if is_lost && !self.was_lost { 1_000_000 } else { 0 };
+        self.begun = self.begun - (self.begun >> (SHIFT + 2)) + (begins >> (SHIFT + 2));
+        self.was_lost = is_lost;
         self.frames += 1;
         if self.frames >= AGING_FRAMES {
             self.frames = 0;
@@ -58,6 +64,11 @@ impl Excess {
     /// The loss of some hundred frames \[millionths\].
     pub const fn mean(&self) -> u32 {
         self.mean
+    }
+
+    /// Losses that begin in a frame, of some hundred \[millionths\]: a burst is one.
+    pub const fn begun(&self) -> u32 {
+        self.begun
     }
 
     /// The rate that a member should have that now has `rate`, if it should be another.
