@@ -155,8 +155,7 @@ impl<P: Share> Sender<P> {
 
     /// Sends a packet of the queue, or a copy of one that was sent. Says whether to go on.
     fn send_next(&mut self, now: Instant) -> bool {
-        let is_alone =
-            |packet: &P| packet.class() == TrafficClass::RealTime || packet.len().as_u64() < FULL_FROM;
+        let is_alone = |packet: &P| packet.class() == TrafficClass::RealTime || packet.len().as_u64() < FULL_FROM;
         let candidates = match self.queue.next().is_some_and(is_alone) {
             true => self.candidates(now, TYPICAL),
             false => self.candidates_in_order(now),
@@ -196,7 +195,8 @@ impl<P: Share> Sender<P> {
         while let Some(id) = self.exposed.pop_front() {
             let entry = self.store.get(id);
             let copies = entry.copies;
-            let is_wanted = entry.packet.is_some() && (1..COPIES_MAX).contains(&copies);
+            let is_wanted =
+                entry.packet.is_some() && (1..COPIES_MAX).contains(&copies) && (is_busy || entry.is_at_risk);
             if is_wanted {
                 self.transmit(now, index, id, false);
                 self.counts.duplicated += 1;
@@ -216,9 +216,11 @@ impl<P: Share> Sender<P> {
     /// Remembers a packet of which a copy may do good.
     fn expose(&mut self, index: usize, id: PacketId) {
         let is_unsure = |end: &MemberEnd| end.is_active() && !end.path.is_measured();
-        if !self.members[index].is_lossy() && !self.members.iter().any(is_unsure) {
+        let is_at_risk = self.members[index].is_lossy();
+        if !is_at_risk && !self.members.iter().any(is_unsure) {
             return;
         }
+        self.store.get_mut(id).is_at_risk = is_at_risk;
         self.store.name(id);
         self.exposed.push_back(id);
         if self.exposed.len() > EXPOSED_MAX
@@ -251,7 +253,8 @@ impl<P: Share> Sender<P> {
     /// trip, because CUBIC goes back to 0.7 of its window (RFC 9438) and must find the links occupied still.
     pub(super) fn set_target(&mut self) {
         let mut members: ArrayVec<(i64, u64, u64), MEMBERS_MAX> = ArrayVec::new();
-        for end in self.members.iter().filter(|end| end.is_active()) {
+        let widest = self.widest();
+        for end in self.members.iter().filter(|end| end.is_active() && !is_spared(end, widest)) {
             if let Some((delay, _)) = end.path.delay_least() {
                 let rate = end.path.rate();
                 let rtt_us = end.path.rtt().map_or(0, |(rtt, _)| rtt.as_micros());

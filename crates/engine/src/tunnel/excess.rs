@@ -48,9 +48,6 @@ impl Excess {
         let sample = if is_lost { 1_000_000 } else { 0 };
         self.loss = self.loss - (self.loss >> SHIFT) + (sample >> SHIFT);
         self.mean = self.mean - (self.mean >> (SHIFT + 2)) + (sample >> (SHIFT + 2));
-        let begins = if is_lost && !self.was_lost { 1_000_000 } else { 0 };
-        self.begun = self.begun - (self.begun >> (SHIFT + 2)) + (begins >> (SHIFT + 2));
-        self.was_lost = is_lost;
         self.frames += 1;
         if self.frames >= AGING_FRAMES {
             self.frames = 0;
@@ -64,6 +61,16 @@ impl Excess {
     /// The loss of some hundred frames \[millionths\].
     pub const fn mean(&self) -> u32 {
         self.mean
+    }
+
+    /// The same of a member whose rate is known: what is lost is not what its own pace has overflowed. A frame of a train stands for `weight`
+    /// that a member would have carried.
+    pub fn on_fate_of_link(&mut self, is_lost: bool, weight: u32) {
+        let begins = if is_lost && !self.was_lost { 1_000_000 } else { 0 };
+        self.was_lost = is_lost;
+        for _ in 0..weight {
+            self.begun = self.begun - (self.begun >> (SHIFT + 2)) + (begins >> (SHIFT + 2));
+        }
     }
 
     /// Losses that begin in a frame, of some hundred \[millionths\]: a burst is one.

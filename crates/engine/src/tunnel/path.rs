@@ -27,6 +27,8 @@ const PAUSE_US: u32 = 1_000_000;
 const GROWTH: u64 = 4;
 /// Frames that may leave at once before anything is known: RFC 6928's initial window.
 const TRAIN: u64 = 10;
+/// A member that is left out is judged by trains of 16 frames: one without a loss halves what is held of its losses.
+const TRAIN_WEIGHT: u32 = 8;
 /// Minimums are those of so long: BBR's, for its reason.
 const MINIMUM_SPAN: Duration = Duration::from_secs(10);
 /// A queue shorter than this, and a frame and a half, is none to speak of.
@@ -98,6 +100,8 @@ pub struct Path {
     rate: u64,
     phase: Phase,
     phase_until: Instant,
+    /// When the rate was known.
+    measured_at: Instant,
     is_growing: bool,
     /// The last rates measured while the link could not keep up.
     stretched: [u64; 3],
@@ -136,6 +140,7 @@ impl Path {
             rate: 0,
             phase: Phase::Startup,
             phase_until: Instant::ZERO,
+            measured_at: Instant::ZERO,
             is_growing: false,
             stretched: [0; 3],
             rtt_least: Least::new(MINIMUM_SPAN),
@@ -162,9 +167,12 @@ impl Path {
         self.excess.mean()
     }
 
-    /// A frame's fate is known.
-    pub fn on_fate(&mut self, now: Instant, is_lost: bool) {
+    /// The fate of a frame that was sent at `sent_at` is known, which is a packet or one of a train.
+    pub fn on_fate(&mut self, now: Instant, sent_at: Instant, is_lost: bool, is_packet: bool) {
         self.excess.on_fate(is_lost);
+        if self.is_measured() && sent_at > self.measured_at {
+            self.excess.on_fate_of_link(is_lost, if is_packet { 1 } else { TRAIN_WEIGHT });
+        }
         // Before a rate was measured there is none to slow down: what is lost is a train that overflowed a queue.
         if self.rate == 0 {
             return;
@@ -173,6 +181,7 @@ impl Path {
             self.rate = rate.clamp(RATE_MIN, RATE_MAX);
             self.stretched = [self.rate; 3];
             if self.phase == Phase::Startup {
+                self.measured_at = now;
                 self.phase = Phase::Cruise;
                 self.phase_until = now.saturating_add(self.interval());
             }
@@ -469,6 +478,7 @@ impl Path {
         if is_full || self.queue() > self.queue_high() {
             self.rate = if is_idle { self.rate.max(sample) } else { sample }.clamp(RATE_MIN, RATE_MAX);
             self.stretched = [self.rate; 3];
+            self.measured_at = now;
             self.phase = Phase::Cruise;
             self.drain(now);
         } else {

@@ -173,7 +173,7 @@ impl<P: Share> Sender<P> {
         let end = &mut self.members[index];
         let Some(sent) = end.ledger.decide(number, Fate::Lost(now)) else { return };
         end.counted.lost += 1;
-        end.path.on_fate(now, true);
+        end.path.on_fate(now, sent.at, true, sent.content != Content::Probe);
         let Content::Packet(id) = sent.content else { return };
         self.store.get_mut(id).copies -= 1;
         let entry = self.store.get(id);
@@ -247,12 +247,14 @@ impl<P: Share> Sender<P> {
     pub fn sound_due(&mut self, now: Instant) {
         let widest = self.widest();
         if !self.queue.is_empty() {
-            let spared = self.members.iter_mut().filter(|end| end.is_active() && is_spared(end, widest));
-            spared.for_each(|end| end.doubt(now));
+            // One that is left out for its losses is not looked at either.
+            let is_left_out = |end: &MemberEnd| end.is_active() && (is_spared(end, widest) || end.is_lossy());
+            self.members.iter_mut().filter(|end| is_left_out(end)).for_each(|end| end.doubt(now));
         }
+        let is_quiet = self.queue.is_empty() && self.store.unsettled() == 0;
         for index in 0..self.members.len() {
             let end = &mut self.members[index];
-            if end.train_at().is_some_and(|at| at <= now) && end.on_train(now) {
+            if end.train_at().is_some_and(|at| at <= now) && end.on_train(now, is_quiet) {
                 let around = end.on_wire(Frame::<P>::Probe(Probe::default()).len());
                 let padding = TRAIN_BYTES.saturating_sub(around) as u16;
                 for _ in 0..TRAIN_FRAMES {
