@@ -14,6 +14,7 @@ use crate::packet::{Share, TrafficClass};
 use crate::trunk::Member;
 use airbraid_units::{Duration, Instant};
 use arrayvec::ArrayVec;
+use std::cmp::Reverse;
 
 /// What a packet is reckoned as where none is at hand \[byte\].
 const TYPICAL: u64 = super::path::FULL;
@@ -33,6 +34,11 @@ const COPIES_MAX: u16 = 3;
 /// A member that carries less than this part of what the widest does is spared: it adds little, and the shortest round trip of
 /// a flow that has seen it makes its TCP leave slow start too early (HyStart).
 const THIN: u64 = 10;
+/// A member that carries less than this part of what the widest does brings a flow nothing sooner: what it has there earlier waits for the
+/// rest, and its shorter round trip ends slow start at its own width (HyStart). It takes what the widest leaves.
+const NARROW: u64 = 4;
+/// A packet below this is waited for by itself: a question, an acknowledgement, a voice \[byte\].
+const FULL_FROM: u64 = 600;
 /// A tier further up is worth so much more delay \[us\].
 const TIER_US: i64 = 50_000;
 
@@ -74,6 +80,27 @@ impl<P: Share> Sender<P> {
         }
         candidates.sort_by_key(|candidate| (candidate.arrival_us, candidate.index));
         candidates
+    }
+
+    /// The same for a packet that is one of a row: it is of use when those before it have come. A member has it there later by what a flow
+    /// waits for its losses, and if it is narrow not before the widest.
+    fn candidates_in_order(&self, now: Instant) -> Candidates {
+        let mut candidates = self.candidates(now, TYPICAL);
+        let widest = candidates.iter().max_by_key(|one| one.rate).map_or(0, |one| one.rate);
+        for one in &mut candidates {
+            one.arrival_us += self.members[one.index].path.hold_up().as_micros() as i64;
+        }
+        let at_widest = candidates.iter().filter(|one| one.rate == widest).map(|one| one.arrival_us).min();
+        for one in candidates.iter_mut().filter(|one| one.rate * NARROW < widest) {
+            one.arrival_us = one.arrival_us.max(at_widest.unwrap_or(i64::MIN));
+        }
+        candidates.sort_by_key(|one| (one.arrival_us, Reverse(one.rate), one.index));
+        candidates
+    }
+
+    /// When a packet that leaves now by the best member is there \[us\], by a clock that all members share.
+    pub(super) fn soonest_us(&self, now: Instant) -> Option<i64> {
+        self.candidates(now, TYPICAL).first().map(|one| (now.as_nanos() / 1_000) as i64 + one.arrival_us)
     }
 
     /// The members that work, the one first by which a short frame is there first.
@@ -128,7 +155,11 @@ impl<P: Share> Sender<P> {
 
     /// Sends a packet of the queue, or a copy of one that was sent. Says whether to go on.
     fn send_next(&mut self, now: Instant) -> bool {
-        let candidates = self.candidates(now, TYPICAL);
+        let is_alone = |packet: &P| packet.class() == TrafficClass::RealTime || packet.len().as_u64() < FULL_FROM;
+        let candidates = match self.queue.next().is_some_and(is_alone) {
+            true => self.candidates(now, TYPICAL),
+            false => self.candidates_in_order(now),
+        };
         let is_busy = !self.queue.is_empty();
         for (place, one) in candidates.iter().enumerate() {
             let free_at = self.members[one.index].free_at();
@@ -164,7 +195,8 @@ impl<P: Share> Sender<P> {
         while let Some(id) = self.exposed.pop_front() {
             let entry = self.store.get(id);
             let copies = entry.copies;
-            let is_wanted = entry.packet.is_some() && (1..COPIES_MAX).contains(&copies);
+            let is_wanted =
+                entry.packet.is_some() && (1..COPIES_MAX).contains(&copies) && (is_busy || entry.is_at_risk);
             if is_wanted {
                 self.transmit(now, index, id, false);
                 self.counts.duplicated += 1;
@@ -184,9 +216,11 @@ impl<P: Share> Sender<P> {
     /// Remembers a packet of which a copy may do good.
     fn expose(&mut self, index: usize, id: PacketId) {
         let is_unsure = |end: &MemberEnd| end.is_active() && !end.path.is_measured();
-        if !self.members[index].is_lossy() && !self.members.iter().any(is_unsure) {
+        let is_at_risk = self.members[index].is_lossy();
+        if !is_at_risk && !self.members.iter().any(is_unsure) {
             return;
         }
+        self.store.get_mut(id).is_at_risk = is_at_risk;
         self.store.name(id);
         self.exposed.push_back(id);
         if self.exposed.len() > EXPOSED_MAX
@@ -219,11 +253,13 @@ impl<P: Share> Sender<P> {
     /// trip, because CUBIC goes back to 0.7 of its window (RFC 9438) and must find the links occupied still.
     pub(super) fn set_target(&mut self) {
         let mut members: ArrayVec<(i64, u64, u64), MEMBERS_MAX> = ArrayVec::new();
-        for end in self.members.iter().filter(|end| end.is_active()) {
+        let widest = self.widest();
+        for end in self.members.iter().filter(|end| end.is_active() && !is_spared(end, widest)) {
             if let Some((delay, _)) = end.path.delay_least() {
                 let rate = end.path.rate();
                 let rtt_us = end.path.rtt().map_or(0, |(rtt, _)| rtt.as_micros());
-                members.push((delay + (TYPICAL * 8_000_000 / rate.max(1)) as i64, rate, rtt_us));
+                let held_us = end.path.hold_up().as_micros() as i64;
+                members.push((delay + held_us + (TYPICAL * 8_000_000 / rate.max(1)) as i64, rate, rtt_us));
             }
         }
         members.sort_unstable();

@@ -110,7 +110,9 @@ impl<P: Share> Sender<P> {
         end.came_bytes += u64::from(sent.bytes);
         match sent.fate {
             Fate::Lost(at) => end.on_spurious(now, now.saturating_since(at)),
-            Fate::OnTheWay | Fate::Acknowledged => end.path.on_fate(now, false),
+            Fate::OnTheWay | Fate::Acknowledged => {
+                end.path.on_fate(now, sent.at, false, sent.content != Content::Probe)
+            }
         }
         let Content::Packet(id) = sent.content else { return };
         if sent.fate == Fate::OnTheWay {

@@ -20,6 +20,7 @@ mod excess;
 mod feedback;
 mod filter;
 mod frame;
+mod hole;
 mod ledger;
 mod member;
 mod order;

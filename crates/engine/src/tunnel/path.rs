@@ -10,6 +10,7 @@
 
 use super::excess::Excess;
 use super::filter::Least;
+use super::hole::hold_up;
 use airbraid_units::{Duration, Instant, SeqNum};
 
 /// What a full frame is reckoned as \[byte\].
@@ -26,6 +27,8 @@ const PAUSE_US: u32 = 1_000_000;
 const GROWTH: u64 = 4;
 /// Frames that may leave at once before anything is known: RFC 6928's initial window.
 const TRAIN: u64 = 10;
+/// A member that is left out is judged by trains of 16 frames: one without a loss halves what is held of its losses.
+const TRAIN_WEIGHT: u32 = 8;
 /// Minimums are those of so long: BBR's, for its reason.
 const MINIMUM_SPAN: Duration = Duration::from_secs(10);
 /// A queue shorter than this, and a frame and a half, is none to speak of.
@@ -97,6 +100,8 @@ pub struct Path {
     rate: u64,
     phase: Phase,
     phase_until: Instant,
+    /// When the rate was known.
+    measured_at: Instant,
     is_growing: bool,
     /// The last rates measured while the link could not keep up.
     stretched: [u64; 3],
@@ -135,6 +140,7 @@ impl Path {
             rate: 0,
             phase: Phase::Startup,
             phase_until: Instant::ZERO,
+            measured_at: Instant::ZERO,
             is_growing: false,
             stretched: [0; 3],
             rtt_least: Least::new(MINIMUM_SPAN),
@@ -161,13 +167,21 @@ impl Path {
         self.excess.mean()
     }
 
-    /// A frame's fate is known.
-    pub fn on_fate(&mut self, now: Instant, is_lost: bool) {
+    /// The fate of a frame that was sent at `sent_at` is known, which is a packet or one of a train.
+    pub fn on_fate(&mut self, now: Instant, sent_at: Instant, is_lost: bool, is_packet: bool) {
         self.excess.on_fate(is_lost);
+        if self.is_measured() && sent_at > self.measured_at {
+            self.excess.on_fate_of_link(is_lost, if is_packet { 1 } else { TRAIN_WEIGHT });
+        }
+        // Before a rate was measured there is none to slow down: what is lost is a train that overflowed a queue.
+        if self.rate == 0 {
+            return;
+        }
         if let Some(rate) = self.excess.judge(self.rate()) {
             self.rate = rate.clamp(RATE_MIN, RATE_MAX);
             self.stretched = [self.rate; 3];
             if self.phase == Phase::Startup {
+                self.measured_at = now;
                 self.phase = Phase::Cruise;
                 self.phase_until = now.saturating_add(self.interval());
             }
@@ -288,6 +302,19 @@ impl Path {
         let loss = u64::from(self.loss_ppm().min(900_000));
         let again_us = self.rtt_least_ns() / 1_000 * loss / (1_000_000 - loss);
         Some(wait.as_micros() as i64 + self.delay_least.get()? + again_us as i64)
+    }
+
+    /// How much later a flow in order goes on, on the average, because of what is lost here: a loss is known after a round trip, and
+    /// what is sent again is on the way once more.
+    pub fn hold_up(&self) -> Duration {
+        let usual = self.rtt.map_or(0, |(rtt, _)| rtt.saturating_sub(self.queue().as_nanos()));
+        let repair = Duration::from_nanos(usual.max(self.rtt_least_ns()) + self.rtt_least_ns() / 2);
+        hold_up(self.excess.begun(), self.rate(), repair)
+    }
+
+    /// When a frame comes that leaves now and is sent `due_us` later \[us\], by the clock of [`Self::arrival_us`].
+    pub fn expected_us(&self, now: Instant, due_us: u32) -> i64 {
+        (now.as_nanos() / 1_000) as i64 + i64::from(due_us) + self.delay_least.get().unwrap_or(0)
     }
 
     /// The present pace, as a fraction of the rate.
@@ -427,11 +454,13 @@ impl Path {
             return;
         }
         self.mark = Some(mark);
+        // A train may have overflowed a short queue: what was lost of it tells nothing.
+        let is_full = self.queue() > self.queue_high() || self.phase == Phase::Startup || self.is_train;
         self.is_train = false;
         self.looked_at = now;
         // What was lost took its time on the link like the rest, unless the link's queue is full: then it was never there.
         let sent = total - last.total;
-        let bytes = if self.queue() > self.queue_high() { sent.min(came - last.came) } else { sent };
+        let bytes = if is_full { sent.min(came - last.came) } else { sent };
         let sample = bytes * 8_000_000 / u64::from(span_us.max(1));
         let sent_us = sent_at.saturating_since(last.sent_at).as_micros();
         let is_idle = idles != last.idles;
@@ -449,6 +478,7 @@ impl Path {
         if is_full || self.queue() > self.queue_high() {
             self.rate = if is_idle { self.rate.max(sample) } else { sample }.clamp(RATE_MIN, RATE_MAX);
             self.stretched = [self.rate; 3];
+            self.measured_at = now;
             self.phase = Phase::Cruise;
             self.drain(now);
         } else {

@@ -208,6 +208,12 @@ impl<P: Packet> Queue<P> {
         Some(last.packet)
     }
 
+    /// The packet whose turn it is.
+    pub fn next(&mut self) -> Option<&P> {
+        let bucket = if self.len == 0 { None } else { self.turn() }?;
+        self.flows[usize::from(bucket)].waiting.front().map(|waiting| &waiting.packet)
+    }
+
     /// The next packet for a member before which faster ones could carry `ahead` bytes: of a flow that has so much waiting, the
     /// first that they would reach later. `target` is how long a packet may wait before its flow is told.
     pub fn take(&mut self, now: Instant, ahead: u64, target: Duration) -> Option<Waiting<P>> {

@@ -9,7 +9,7 @@ use super::ledger::{Content, Fate};
 use super::member::MemberEnd;
 use super::queue::{Queue, Refused};
 use super::status::{Counts, MemberState};
-use super::store::{PacketId, Store};
+use super::store::{Outstanding, PacketId, Store};
 use super::{DropReason, MEMBERS_MAX, Output};
 use crate::machine::Wake;
 use crate::packet::{Share, TrafficClass};
@@ -23,6 +23,8 @@ const FIRST: SeqNum = SeqNum(1);
 const TRAIN_FRAMES: usize = 16;
 /// Each so long on the wire \[byte\]: what every path carries (RFC 9000, section 14).
 const TRAIN_BYTES: u64 = 1_200;
+/// A packet of which a copy is on the way is sent again only where that brings it so much sooner: what timers of hosts do.
+const SOONER: Duration = Duration::from_millis(10);
 /// A host that is woken for each frame at a high rate does nothing else: what is due within this waits for it.
 const COALESCE: Duration = Duration::from_micros(200);
 
@@ -166,20 +168,28 @@ impl<P: Share> Sender<P> {
         }
     }
 
-    /// A frame is held to be lost; its packet is sent again unless another copy is on the way.
+    /// A frame is held to be lost; its packet is sent again unless another copy is on the way and comes about as soon.
     pub(super) fn lose(&mut self, now: Instant, index: usize, number: SeqNum) {
         let end = &mut self.members[index];
         let Some(sent) = end.ledger.decide(number, Fate::Lost(now)) else { return };
         end.counted.lost += 1;
-        end.path.on_fate(now, true);
+        end.path.on_fate(now, sent.at, true, sent.content != Content::Probe);
         let Content::Packet(id) = sent.content else { return };
-        let entry = self.store.get_mut(id);
-        entry.copies -= 1;
-        if entry.copies == 0 && entry.packet.is_some() && !entry.is_queued {
+        self.store.get_mut(id).copies -= 1;
+        let entry = self.store.get(id);
+        if entry.packet.is_some() && !entry.is_queued && !self.is_covered(now, entry) {
+            let entry = self.store.get_mut(id);
             entry.is_queued = true;
+            entry.due_us = i64::MIN;
             self.store.name(id);
             self.resend.push_back(id);
         }
+    }
+
+    /// Whether a copy that is on the way brings a packet, and nothing that leaves now would much sooner.
+    fn is_covered(&self, now: Instant, entry: &Outstanding<P>) -> bool {
+        let again_us = self.soonest_us(now).map(|us| us + SOONER.as_micros() as i64);
+        entry.copies > 0 && again_us.is_none_or(|again_us| entry.due_us <= again_us)
     }
 
     /// Everything on a member is held to be lost.
@@ -217,6 +227,7 @@ impl<P: Share> Sender<P> {
             end.is_idle = false;
         }
         let number = end.ledger.push(now, bytes as u32, due_us, end.idles, Content::Packet(id));
+        let expected_us = end.path.expected_us(now, due_us);
         if let Frame::Data { header, .. } = &mut frame {
             header.number = number;
         }
@@ -227,6 +238,8 @@ impl<P: Share> Sender<P> {
         end.counted.sent_bytes += Bytes::new(bytes);
         end.check_quota();
         self.outputs.push_back(Output::Transmit { member: end.id, frame, mark });
+        let entry = self.store.get_mut(id);
+        entry.due_us = entry.due_us.max(expected_us);
     }
 
     /// Sends the trains of frames that are due: how far apart they come tells what the member carries, before anything
@@ -234,12 +247,14 @@ impl<P: Share> Sender<P> {
     pub fn sound_due(&mut self, now: Instant) {
         let widest = self.widest();
         if !self.queue.is_empty() {
-            let spared = self.members.iter_mut().filter(|end| end.is_active() && is_spared(end, widest));
-            spared.for_each(|end| end.doubt(now));
+            // One that is left out for its losses is not looked at either.
+            let is_left_out = |end: &MemberEnd| end.is_active() && (is_spared(end, widest) || end.is_lossy());
+            self.members.iter_mut().filter(|end| is_left_out(end)).for_each(|end| end.doubt(now));
         }
+        let is_quiet = self.queue.is_empty() && self.store.unsettled() == 0;
         for index in 0..self.members.len() {
             let end = &mut self.members[index];
-            if end.train_at().is_some_and(|at| at <= now) && end.on_train(now) {
+            if end.train_at().is_some_and(|at| at <= now) && end.on_train(now, is_quiet) {
                 let around = end.on_wire(Frame::<P>::Probe(Probe::default()).len());
                 let padding = TRAIN_BYTES.saturating_sub(around) as u16;
                 for _ in 0..TRAIN_FRAMES {

@@ -25,6 +25,10 @@ pub struct Outstanding<P> {
     pub is_queued: bool,
     /// Copies on the way that are not held to be lost.
     pub copies: u16,
+    /// Whether it went on a member that loses.
+    pub is_at_risk: bool,
+    /// When the last of them is expected \[us\], by a clock that all members share.
+    pub due_us: i64,
     /// Who names it.
     names: u16,
 }
@@ -56,7 +60,17 @@ impl<P> Store<P> {
     /// A packet that is about to be sent for the first time; nobody names it yet.
     pub fn add(&mut self, packet: P, place: Place, since: Instant, mark: bool) -> PacketId {
         self.unsettled += 1;
-        let entry = Outstanding { packet: Some(packet), place, since, mark, is_queued: false, copies: 0, names: 0 };
+        let entry = Outstanding {
+            packet: Some(packet),
+            place,
+            since,
+            mark,
+            is_queued: false,
+            copies: 0,
+            is_at_risk: false,
+            due_us: i64::MIN,
+            names: 0,
+        };
         if let Some(id) = self.free.pop() {
             self.entries[id as usize] = entry;
             return PacketId(id);
