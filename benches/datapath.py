@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -137,10 +138,10 @@ def bare(hosts, options, links):
 
 CASES = {
     "veth alone": (bare, 1, {}),
-    "airbraid, one link": (airbraid, 1, {}),
-    "airbraid, two links": (airbraid, 2, {}),
-    "airbraid, four links": (airbraid, 4, {}),
-    "airbraid, one link, offload = false": (airbraid, 1, {"offload": False}),
+    "airbraid: one link": (airbraid, 1, {}),
+    "airbraid: two links": (airbraid, 2, {}),
+    "airbraid: four links": (airbraid, 4, {}),
+    "airbraid: offload = false": (airbraid, 1, {"offload": False}),
     "wireguard-go": (wireguard_go, 1, {}),
     "glorytun": (glorytun, 1, {}),
 }
@@ -183,6 +184,14 @@ def iperf(hosts, to, seconds, *more):
     return {}
 
 
+def watch(children, options):
+    """Records where the tunnel's two processes spend their time meanwhile, if that is wanted."""
+    if not options.perf or not children:
+        return None
+    pids = ",".join(str(child.pid) for child in children)
+    return subprocess.Popen(["perf", "record", "-q", "-e", "cpu-clock", "-F", "2000", "-g", "-o", options.perf, "-p", pids], stderr=subprocess.DEVNULL)
+
+
 def measure(name, options):
     make, links, more = CASES[name]
     hosts = Hosts(links, options.gro)
@@ -191,8 +200,12 @@ def measure(name, options):
         hosts.start(1, "iperf3", "-s")
         time.sleep(0.5)
         row = {"ping_us": ping(hosts, to)}
+        recorder = watch(children, options)
         before = cpu(children)
         got = iperf(hosts, to, options.seconds).get("sum_received", {})
+        if recorder:
+            recorder.send_signal(signal.SIGINT)
+            recorder.wait()
         spent = cpu(children) - before
         row["gbps"] = got.get("bits_per_second", 0) / 1e9
         row["s_per_gb"] = spent / (got["bytes"] / 1e9) if children and got.get("bytes") else None
@@ -212,6 +225,7 @@ def main():
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--gro", default="on", choices=["on", "off"], help="of the veth: on as every network card has it")
     parser.add_argument("--only", help="cases, by the beginnings of their names")
+    parser.add_argument("--perf", metavar="FILE", help="of the tunnel's processes during the TCP connection, for `perf report`; of the last case")
     parser.add_argument("--json")
     options = parser.parse_args()
     names = [name for name in CASES if not options.only or any(name.startswith(only) for only in options.only.split(","))]
@@ -236,4 +250,5 @@ def main():
             json.dump(rows, file, indent=1)
 
 
-main()
+if __name__ == "__main__":
+    main()

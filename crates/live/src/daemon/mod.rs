@@ -187,6 +187,7 @@ fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
         outputs: Vec::new(),
         reading: None,
         coalescer: coalesce::Coalescer::default(),
+        handed_out: 0,
         site,
     })
 }
