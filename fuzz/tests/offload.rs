@@ -71,7 +71,7 @@ fn any_header_before_any_bytes() {
 /// A run of TCP as the kernel gives it; its checksums are still to be made.
 fn run(is_v4: bool, id: u16, number: u32, flags: u8, options: u8, data: &[u8]) -> Vec<u8> {
     let options = vec![1; usize::from(options % 11) * 4];
-    let offset = (20 + options.len()) as u8 / 4 << 4;
+    let offset = ((20 + options.len()) as u8 / 4) << 4;
     let [a, b, c, d] = number.to_be_bytes();
     let tcp = [0x30, 1, 0, 80, a, b, c, d, 0, 0, 0, 9, offset, flags, 1, 0, 0, 0, 0, 0];
     let inside = [&tcp[..], &options, data].concat();
