@@ -143,7 +143,7 @@ CASES = {
     "airbraid: two links": (airbraid, 2, {}),
     "airbraid: four links": (airbraid, 4, {}),
     "airbraid: offload = false": (airbraid, 1, {"offload": False}),
-    "airbraid: one link, GRO": (airbraid, 1, {"joins": True}),
+    "airbraid: GRO, one link": (airbraid, 1, {"joins": True}),
     "wireguard-go": (wireguard_go, 1, {}),
     "wireguard-go, latest": (wireguard_go, 1, {"latest": True}),
     "glorytun": (glorytun, 1, {}),
