@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -25,9 +26,10 @@ def run(*words, check=True, **more):
 
 
 class Hosts:
-    """Two namespaces and the links between them."""
+    """Two namespaces and the links between them; with `joins` the receiving end joins datagrams as a network card's driver does
+    (a veth does not do it by itself, `gro` on or off)."""
 
-    def __init__(self, links, gro):
+    def __init__(self, links, joins=False):
         self.names = [f"dp{os.getpid()}{end}" for end in "ab"]
         self.folder = tempfile.mkdtemp(prefix="datapath-")
         self.children = []
@@ -40,7 +42,7 @@ class Hosts:
             for end, name in enumerate(self.names, 1):
                 run("ip", "-n", name, "addr", "add", f"10.9.{link}.{end}/24", "dev", device)
                 run("ip", "-n", name, "link", "set", device, "up")
-                self.exec(end - 1, "ethtool", "-K", device, "tx-udp-segmentation", "off", "gro", gro)
+                self.exec(end - 1, "ethtool", "-K", device, "tx-udp-segmentation", "off", *(["gro", "on", "rx-udp-gro-forwarding", "on"] if joins else []))
 
     def exec(self, end, *words, check=True, **more):
         return run("ip", "netns", "exec", self.names[end], *words, check=check, **more)
@@ -93,14 +95,14 @@ def airbraid(hosts, options, links, offload=True):
     sys.exit("airbraid: no session\n" + open(os.path.join(hosts.folder, "0.log")).read())
 
 
-def wireguard_go(hosts, options, links):
+def wireguard_go(hosts, options, links, latest=False):
     keys = [run("wg", "genkey").stdout.strip() for _ in range(2)]
     public = [run("wg", "pubkey", input=key).stdout.strip() for key in keys]
     children = []
     for end in range(2):
         # Its control socket is the file system's, not the namespace's: names differ.
         device = f"dpwg{end}"
-        children.append(hosts.start(end, options.wireguard, "--foreground", device))
+        children.append(hosts.start(end, options.wireguard_latest if latest else options.wireguard, "--foreground", device))
         for _ in range(100):
             if hosts.exec(end, "ip", "link", "show", device, check=False).returncode == 0:
                 break
@@ -137,11 +139,13 @@ def bare(hosts, options, links):
 
 CASES = {
     "veth alone": (bare, 1, {}),
-    "airbraid, one link": (airbraid, 1, {}),
-    "airbraid, two links": (airbraid, 2, {}),
-    "airbraid, four links": (airbraid, 4, {}),
-    "airbraid, one link, offload = false": (airbraid, 1, {"offload": False}),
+    "airbraid: one link": (airbraid, 1, {}),
+    "airbraid: two links": (airbraid, 2, {}),
+    "airbraid: four links": (airbraid, 4, {}),
+    "airbraid: offload = false": (airbraid, 1, {"offload": False}),
+    "airbraid: GRO, one link": (airbraid, 1, {"joins": True}),
     "wireguard-go": (wireguard_go, 1, {}),
+    "wireguard-go, latest": (wireguard_go, 1, {"latest": True}),
     "glorytun": (glorytun, 1, {}),
 }
 
@@ -183,16 +187,29 @@ def iperf(hosts, to, seconds, *more):
     return {}
 
 
+def watch(children, options):
+    """Records where the tunnel's two processes spend their time meanwhile, if that is wanted."""
+    if not options.perf or not children:
+        return None
+    pids = ",".join(str(child.pid) for child in children)
+    return subprocess.Popen(["perf", "record", "-q", "-e", "cpu-clock", "-F", "2000", "-g", "-o", options.perf, "-p", pids], stderr=subprocess.DEVNULL)
+
+
 def measure(name, options):
     make, links, more = CASES[name]
-    hosts = Hosts(links, options.gro)
+    more = dict(more)
+    hosts = Hosts(links, more.pop("joins", False))
     try:
         children, to = make(hosts, options, links, **more)
         hosts.start(1, "iperf3", "-s")
         time.sleep(0.5)
         row = {"ping_us": ping(hosts, to)}
+        recorder = watch(children, options)
         before = cpu(children)
         got = iperf(hosts, to, options.seconds).get("sum_received", {})
+        if recorder:
+            recorder.send_signal(signal.SIGINT)
+            recorder.wait()
         spent = cpu(children) - before
         row["gbps"] = got.get("bits_per_second", 0) / 1e9
         row["s_per_gb"] = spent / (got["bytes"] / 1e9) if children and got.get("bytes") else None
@@ -210,12 +227,13 @@ def main():
     parser.add_argument("--wireguard", default="wireguard-go")
     parser.add_argument("--seconds", type=int, default=8)
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--gro", default="on", choices=["on", "off"], help="of the veth: on as every network card has it")
-    parser.add_argument("--only", help="cases, by the beginnings of their names")
+    parser.add_argument("--wireguard-latest", default="wireguard-go-latest", help="as `go install golang.zx2c4.com/wireguard@latest` makes it")
+    parser.add_argument("--only", help="cases, by the beginnings of their names, with ; between")
+    parser.add_argument("--perf", metavar="FILE", help="of the tunnel's processes during the TCP connection, for `perf report`; of the last case")
     parser.add_argument("--json")
     options = parser.parse_args()
-    names = [name for name in CASES if not options.only or any(name.startswith(only) for only in options.only.split(","))]
-    lacks = [name for name, program in (("wireguard-go", options.wireguard), ("glorytun", "glorytun")) if not shutil.which(program)]
+    names = [name for name in CASES if not options.only or any(name.startswith(only) for only in options.only.split(";"))]
+    lacks = [name for name, program in (("wireguard-go", options.wireguard), ("wireguard-go, latest", options.wireguard_latest), ("glorytun", "glorytun")) if not shutil.which(program)]
     rows = {name: [] for name in names if name not in lacks}
     for _ in range(options.runs):
         for name, kept in rows.items():
@@ -236,4 +254,5 @@ def main():
             json.dump(rows, file, indent=1)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -50,6 +50,21 @@ struct Flow<P> {
     given_up: VecDeque<(u32, Instant)>,
 }
 
+impl<P> Flow<P> {
+    /// When the oldest of those that wait came. What a look at the links has brought at once has one time, so that the search
+    /// ends soon where much waits: none can be older than what was the oldest before.
+    fn oldest(&self) -> Instant {
+        let mut oldest = Instant::MAX;
+        for held in &self.held {
+            oldest = oldest.min(held.since);
+            if oldest <= self.since {
+                break;
+            }
+        }
+        oldest
+    }
+}
+
 /// What becomes of a packet.
 #[derive(Debug)]
 pub enum Ordered<P> {
@@ -233,16 +248,19 @@ impl<P> Order<P> {
     /// Delivers what no hole holds up any more.
     fn release_ready(&mut self, bucket: u16, counts: &mut Counts, give: &mut impl FnMut(Ordered<P>)) {
         let Some(flow) = &mut self.flows[usize::from(bucket)] else { return };
+        let mut has_oldest = false;
         while flow.held.front().is_some_and(|held| held.number == flow.next) {
             let Some(held) = flow.held.pop_front() else { break };
+            has_oldest |= held.since <= flow.since;
             flow.next = Place::plus(flow.next, 1);
             self.held -= 1;
             counts.delivered += 1;
             give(Ordered::Deliver(held.packet));
         }
-        match flow.held.iter().map(|held| held.since).min() {
-            Some(since) => flow.since = since,
-            None => self.waiting.retain(|other| *other != bucket),
+        if flow.held.is_empty() {
+            self.waiting.retain(|other| *other != bucket);
+        } else if has_oldest {
+            flow.since = flow.oldest();
         }
     }
 
@@ -266,6 +284,9 @@ impl<P> Order<P> {
     /// Gives up what has been waited for long enough.
     pub fn on_timeout(&mut self, now: Instant, counts: &mut Counts, mut give: impl FnMut(Ordered<P>)) {
         let hold = self.hold_time();
+        if self.wake().is_none_or(|wake| wake.at > now) {
+            return;
+        }
         let due: Vec<u16> = self.waiting.iter().copied().collect();
         for bucket in due {
             while let Some(flow) = &self.flows[usize::from(bucket)] {

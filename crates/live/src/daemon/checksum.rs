@@ -1,20 +1,22 @@
 //! The Internet checksum: one's complement sums of 16-bit words (RFC 1071), and what a change of a word does to one (RFC 1624).
 
-/// Bytes that are summed side by side: several independent sums are what a processor adds at once.
+/// Bytes that are summed at once, in sums that do not wait for each other.
 const STEP: usize = 32;
 
 /// The sum of the big-endian words of `bytes` and of `start`, not yet complemented; an odd last byte is the high half of a
 /// word.
 pub fn sum(bytes: &[u8], start: u32) -> u32 {
     let (steps, rest) = bytes.as_chunks::<STEP>();
-    let mut lanes = [0u64; STEP / 4];
+    let mut lanes = [0u128; STEP / 8];
     for step in steps {
-        for (lane, word) in lanes.iter_mut().zip(step.as_chunks::<4>().0) {
-            *lane += u64::from(u32::from_ne_bytes(*word));
+        for (lane, word) in lanes.iter_mut().zip(step.as_chunks::<8>().0) {
+            // A word and the carry of the one before: two instructions for eight bytes.
+            *lane += u128::from(u64::from_ne_bytes(*word));
         }
     }
     // The sum of words in the machine's order is the sum in the other order with its bytes exchanged (RFC 1071, section 2).
-    let mut wide: u64 = lanes.iter().map(|lane| (lane & 0xffff_ffff) + (lane >> 32)).sum();
+    let wide: u128 = lanes.iter().sum();
+    let mut wide = (wide as u64 & 0xffff_ffff) + (wide as u64 >> 32) + (wide >> 64) as u64;
     while wide >> 16 != 0 {
         wide = (wide & 0xffff) + (wide >> 16);
     }

@@ -56,6 +56,10 @@ impl Segment {
             }
             _ => return None,
         };
+        // The kernel would not take it, and the run's new checksum would make it right.
+        if transport == V4_HEADER && fold(sum(&packet[..V4_HEADER], 0)) != 0xffff {
+            return None;
+        }
         let tcp = packet.get(transport..).filter(|tcp| tcp.len() > TCP_HEADER)?;
         let offset = usize::from(tcp[12] >> 4) * 4;
         let is_plain = tcp[13] & !PUSH == ACK && tcp[12] & 0x0f == 0;

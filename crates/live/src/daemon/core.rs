@@ -86,8 +86,9 @@ pub struct Daemon {
     pub(super) outputs: Vec<Output<IpPacket>>,
     /// What is read into next.
     pub(super) reading: Option<Rc<Run>>,
-    /// Packets for programs.
+    /// Packets for programs, and how many there were.
     pub(super) coalescer: Coalescer,
+    pub(super) handed_out: u64,
 }
 
 impl Daemon {
@@ -259,6 +260,7 @@ impl Daemon {
 
     /// Puts a packet with those that are joined for the interface.
     fn hand_out(&mut self, packet: IpPacket) {
+        self.handed_out = self.handed_out.wrapping_add(1);
         let Self { coalescer, tun, counts, .. } = self;
         if tun.offloads().has_header {
             coalescer.add(packet, |parcel| put(tun, counts, &parcel));
@@ -286,8 +288,10 @@ impl Daemon {
         is_more
     }
 
-    /// Gives the tunnels the frames that have come: all that had when the clock was looked at, and what came since.
-    pub(super) fn hand_in(&mut self) {
+    /// Gives the tunnels the frames that have come: all that had when the clock was looked at, and what came since. Gives whether
+    /// programs got anything.
+    pub(super) fn hand_in(&mut self) -> bool {
+        let before = self.handed_out;
         let newest = self.peers.iter().flat_map(|peer| &peer.frames).map(|came| came.at).max();
         self.time = newest.map_or(self.time, |newest| newest.max(self.time));
         for peer in 0..self.peers.len() {
@@ -297,6 +301,7 @@ impl Daemon {
             }
         }
         self.hand_out_all();
+        self.handed_out != before
     }
 
     fn on_datagram(&mut self, uplink: usize, received: Received<'_>) {

@@ -33,6 +33,14 @@ pub use journal::{clean, names};
 pub use serve::{Question, ask};
 pub use status::{MemberReport, PeerReport, Status, UplinkReport};
 
+/// Runs of segments as the kernel gives and takes them, for those who try it with any bytes.
+pub mod offload {
+    pub use super::coalesce::{Coalescer, Parcel};
+    pub use super::inner::{Summary, summary};
+    pub use super::packet::{IpPacket, Pool, Run};
+    pub use super::segment::{Cut, Malformed, finish};
+}
+
 use crate::clock::Clock;
 use crate::error::LabError;
 use crate::netlink::{Netlink, Watch};
@@ -187,6 +195,7 @@ fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
         outputs: Vec::new(),
         reading: None,
         coalescer: coalesce::Coalescer::default(),
+        handed_out: 0,
         site,
     })
 }

@@ -225,6 +225,32 @@ proptest! {
 }
 
 #[test]
+fn a_wrong_checksum_stays_wrong() {
+    let segment = |number, carried: Vec<u8>| Tcp { port: 1, number, flags: 0x10, options: vec![], carried }.bytes();
+    let first = packet(true, 1, 1, TCP, segment(0, vec![1; 1_000]));
+    // Of IP, of TCP, and of neither.
+    for (damaged, parcels) in [(Some(10), 2), (Some(36), 2), (None, 1)] {
+        let mut second = packet(true, 1, 2, TCP, segment(1_000, vec![2; 1_000]));
+        if let Some(at) = damaged {
+            second[at] ^= 1;
+        }
+        let (pool, mut coalescer, mut got) = (Pool::default(), Coalescer::default(), Vec::new());
+        let mut count = 0;
+        for bytes in [&first, &second] {
+            coalescer.add(pool.packet(bytes, |bytes| summary(bytes)).unwrap(), |parcel| {
+                count += 1;
+                got.extend(taken(&parcel));
+            });
+        }
+        coalescer.flush(|parcel| {
+            count += 1;
+            got.extend(taken(&parcel));
+        });
+        assert_eq!((count, got), (parcels, vec![first.clone(), second]), "{damaged:?}");
+    }
+}
+
+#[test]
 fn what_is_sent_at_once_arrives_at_once() {
     let tcp = Tcp { port: 1, number: u32::MAX - 5_000, flags: 0x18, options: vec![], carried: vec![7; 20_001] };
     let run = packet(true, 1, 65_530, TCP, tcp.bytes());

@@ -74,8 +74,9 @@ impl Daemon {
                 // In turn, so that none is far ahead of the others.
                 busy.retain(|&(uplink, port)| self.receive(uplink, port));
             }
-            self.hand_in();
-            if ready.interface {
+            // A program may have answered already what it was given: that goes out with what the tunnels have to say.
+            let is_given = self.hand_in();
+            if ready.interface || is_given {
                 let name = &self.site.interface.name;
                 let failed = LabError::io(format!("the interface {name}"));
                 self.read_interface().map_err(failed)?;
