@@ -1,7 +1,7 @@
 """What campaigns from Python cost and survive. usage: AIRBRAID=target/release/airbraid benches/python.py [PART[=RUNS]]...
 
 PART: dask (1,000 runs on a local cluster of four worker processes, one of them killed in the middle), overhead (executors
-beside the command's --jobs, runs of 0.2 s and longer), memory (10,000 runs in one process).
+beside the command's --jobs, runs of 0.2 s), memory (10,000 runs in one process).
 """
 
 import json
