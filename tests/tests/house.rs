@@ -18,7 +18,7 @@ const ALLOWED: [(&str, &[&str]); 11] = [
     ("cli", &["units", "sim", "campaign", "live"]),
     ("py", &["units", "sim", "campaign"]),
     ("tests", &["units", "mac", "sim", "campaign"]),
-    ("fuzz", &["units", "engine", "net", "sim"]),
+    ("fuzz", &["units", "engine", "net", "sim", "live"]),
 ];
 
 #[test]

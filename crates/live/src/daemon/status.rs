@@ -4,6 +4,7 @@ use super::core::Daemon;
 use super::keys;
 use super::peer::PeerState;
 use super::uplink::UplinkState;
+use crate::netlink::wireless::Wireless;
 use airbraid_engine::converge::session::{Refusal, Stats};
 use airbraid_engine::tunnel::{DropReason, MemberState, MemberStatus};
 use airbraid_units::Instant;
@@ -67,6 +68,8 @@ pub struct UplinkReport {
     pub received_bytes: u64,
     /// Datagrams that the kernel did not take.
     pub refused_datagrams: u64,
+    /// How well its radio hears the access point, if it is one.
+    pub signal_dbm: Option<i8>,
 }
 
 /// A peer.
@@ -185,7 +188,7 @@ impl Daemon {
             too_big_packets: self.counts.too_big,
             refused_handshakes: refusals(self.sessions.stats()),
             refused_frames: refusals(self.ring.stats()),
-            uplinks: self.uplinks.iter().map(uplink).collect(),
+            uplinks: uplinks(&self.uplinks),
             peers: self.peers.iter().filter(|peer| !peer.is_gone).map(|peer| self.peer(now, peer)).collect(),
         }
     }
@@ -266,7 +269,14 @@ impl Daemon {
     }
 }
 
-fn uplink(uplink: &UplinkState) -> UplinkReport {
+fn uplinks(uplinks: &[UplinkState]) -> Vec<UplinkReport> {
+    // A kernel that does not say what its radios hear has none.
+    let mut wireless = Wireless::open().ok().flatten();
+    let mut signal = |uplink: &UplinkState| wireless.as_mut()?.signal_dbm(uplink.found.as_ref()?.index).ok()?;
+    uplinks.iter().map(|uplink| self::uplink(uplink, signal(uplink))).collect()
+}
+
+fn uplink(uplink: &UplinkState, signal_dbm: Option<i8>) -> UplinkReport {
     let state = match (uplink.is_open(), uplink.is_on) {
         (true, _) => "open",
         (false, false) => "off",
@@ -283,6 +293,7 @@ fn uplink(uplink: &UplinkState) -> UplinkReport {
         received_datagrams: uplink.traffic.received[0],
         received_bytes: uplink.traffic.received[1],
         refused_datagrams: uplink.traffic.refused,
+        signal_dbm,
     }
 }
 
