@@ -129,7 +129,12 @@ fn peer(peer: &PeerReport, before: Option<&PeerReport>, elapsed: f64) -> String 
         peer.held_packets,
         Unit::Second.show(peer.hold_time_s)
     );
-    text.push_str(&columns(&members(peer, before, elapsed)));
+    if let Some(what) = &peer.waits_for {
+        let _ = writeln!(text, "  waits for {what}");
+    }
+    if !peer.members.is_empty() {
+        text.push_str(&columns(&members(peer, before, elapsed)));
+    }
     let counts = [
         ("sent again", peer.retransmissions),
         ("sent twice", peer.duplicated),

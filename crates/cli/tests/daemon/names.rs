@@ -1,6 +1,6 @@
 //! Endpoints by name: what is not found at the start is found later, and a peer that is gone is looked for elsewhere.
 
-use crate::net::{Keys, Net, can_run, text};
+use crate::net::{Keys, Net, airbraid, can_run, text};
 use std::path::PathBuf;
 
 /// The files of `/etc` that a namespace has instead of the machine's: its hosts, and a resolver that is not there.
@@ -58,7 +58,15 @@ fn a_name_is_looked_up_until_it_is_found_and_again_when_its_peer_is_silent() {
     net.up("far");
     // It is up although nobody knows the name, and the interface is there.
     net.up("near");
-    assert_eq!(net.status("near").unwrap()["peers"][0]["up"], false);
+    let is_said = |status: &serde_json::Value| {
+        status["peers"][0]["waits_for"].as_str().is_some_and(|said| said.contains("address"))
+    };
+    let status = net.wait("near", "it says that it waits for the address", is_said);
+    assert_eq!(status["peers"][0]["up"], false);
+    let status = text(&airbraid(&["status", &net.daemon("near")]).stdout);
+    assert!(status.contains("waits for the address of far.example:5182: "), "{status}");
+    let status = text(&airbraid(&["status", &net.daemon("far")]).stdout);
+    assert!(status.contains("waits for its first message: it comes to us"), "{status}");
     assert!(net.ip("near", "addr show air0").contains("10.77.0.1"));
     etc.hosts("10.9.0.2 far.example");
     net.wait_members("near", 1);

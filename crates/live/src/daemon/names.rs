@@ -42,7 +42,8 @@ struct Name {
     not_before: Instant,
     pause: Duration,
     is_being_asked: bool,
-    has_failed: bool,
+    /// Why it is not known, if it was not found the last time.
+    failure: Option<String>,
 }
 
 impl Names {
@@ -92,7 +93,7 @@ impl Names {
 
     /// Names without an address whose time has come are asked for again.
     fn retry(&mut self, now: Instant) {
-        let due = |name: &Name| name.has_failed && name.addresses.is_empty() && name.not_before <= now;
+        let due = |name: &Name| name.failure.is_some() && name.addresses.is_empty() && name.not_before <= now;
         let due: Vec<String> = self.known.iter().filter(|(_, name)| due(name)).map(|(text, _)| text.clone()).collect();
         for text in due {
             self.want(now, &text);
@@ -101,7 +102,7 @@ impl Names {
 
     /// When the next of them is.
     pub fn wake(&self) -> Option<Instant> {
-        let waits = |name: &&Name| name.has_failed && name.addresses.is_empty() && !name.is_being_asked;
+        let waits = |name: &&Name| name.failure.is_some() && name.addresses.is_empty() && !name.is_being_asked;
         self.known.values().filter(waits).map(|name| name.not_before).min()
     }
 
@@ -122,22 +123,27 @@ impl Names {
             name.is_being_asked = false;
             match meaning {
                 Ok(addresses) => {
-                    if name.has_failed || name.addresses != addresses {
+                    if name.failure.is_some() || name.addresses != addresses {
                         tracing::info!(name = text, ?addresses, "found");
                     }
-                    name.has_failed = false;
+                    name.failure = None;
                     name.addresses.clone_from(&addresses);
                     found.push((text, addresses));
                 }
                 Err(why) => {
-                    if !name.has_failed {
+                    if name.failure.is_none() {
                         tracing::warn!(name = text, why, "cannot be looked up; it is tried again and again");
                     }
-                    name.has_failed = true;
+                    name.failure = Some(why);
                 }
             }
         }
         found
+    }
+
+    /// Why a name is not known, if it was not found the last time.
+    pub fn failure(&self, text: &str) -> Option<&str> {
+        self.known.get(text)?.failure.as_deref()
     }
 
     /// What is known of the names in a new file.

@@ -9,7 +9,7 @@ use airbraid_engine::converge::session::{Refusal, Stats};
 use airbraid_engine::tunnel::{DropReason, MemberState, MemberStatus};
 use airbraid_units::Instant;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The daemon.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -81,6 +81,8 @@ pub struct PeerReport {
     pub public_key: String,
     /// Whether there is a session.
     pub up: bool,
+    /// What a session is waited for, if there is none.
+    pub waits_for: Option<String>,
     /// Packets to it.
     pub sent_packets: u64,
     /// Their bytes.
@@ -212,6 +214,7 @@ impl Daemon {
             name: peer.config.name.clone(),
             public_key: keys::encode(&peer.config.public),
             up: peer.is_up,
+            waits_for: (!peer.is_up).then(|| self.waits_for(peer)),
             sent_packets: peer.counts.sent[0],
             sent_bytes: peer.counts.sent[1],
             received_packets: peer.counts.received[0],
@@ -233,6 +236,22 @@ impl Daemon {
             moves: peer.counts.moved,
             drops,
             members: tunnel.members.iter().filter_map(|member| self.member(now, peer, member)).collect(),
+        }
+    }
+
+    fn waits_for(&self, peer: &PeerState) -> String {
+        let mut endpoints = peer.config.endpoints.iter().map(|(_, endpoint)| endpoint);
+        if endpoints.len() == 0 {
+            return "its first message: it comes to us".to_owned();
+        }
+        let reached = (0..self.uplinks.len()).filter_map(|uplink| self.endpoint(usize::from(peer.id.0), uplink));
+        let reached: BTreeSet<String> = reached.map(|at| at.to_string()).collect();
+        if !reached.is_empty() {
+            return format!("an answer of {}", reached.into_iter().collect::<Vec<_>>().join(", "));
+        }
+        match endpoints.find_map(|endpoint| Some((&endpoint.text, self.names.failure(&endpoint.text)?))) {
+            Some((name, why)) => format!("the address of {name}: {why}"),
+            None => "an uplink from which it can be reached".to_owned(),
         }
     }
 
