@@ -2,7 +2,7 @@
 
 use airbraid_sim::result::{
     FlowResult, KillerResult, LinkLayerResult, LinkResult, MacResult, RoutingResult, RunResult, SelectionResult,
-    SlotsResult, TotalResult, TrunkResult,
+    SlotsResult, TotalResult, TrunkResult, TunnelResult,
 };
 
 /// The metrics of `run`, in a fixed order; a number that the run does not have (the delay of nothing) is left out.
@@ -14,6 +14,10 @@ pub fn of(run: &RunResult) -> Vec<(String, f64)> {
     sums(&run.trunks, |trunk| format!("trunk.{}", trunk.name), counts, &mut out);
     for trunk in &run.trunks {
         direction(trunk, &mut out);
+    }
+    sums(&run.tunnels, |end| format!("tunnel.{}", end.name), tunnel_counts, &mut out);
+    for end in &run.tunnels {
+        tunnel(end, &mut out);
     }
     run.selections.iter().for_each(|selection| self::selection(selection, &mut out));
     for link in &run.links {
@@ -185,6 +189,40 @@ fn counts(trunk: &TrunkResult) -> [Count; 13] {
         ("resends", trunk.resends),
         ("deaths", trunk.deaths),
         ("fifo_drops", trunk.fifo_drops),
+    ]
+}
+
+/// What one end of a trunk over links has alone, and what it sent on each member.
+fn tunnel(end: &TunnelResult, out: &mut Vec<(String, f64)>) {
+    let path = format!("tunnel.{}.{}", end.name, end.from);
+    put_counts(&path, tunnel_counts(end), out);
+    out.push((format!("{path}.hold_time_s"), end.hold_time_s));
+    let all_bytes: u64 = end.members.iter().map(|member| member.sent_bytes).sum();
+    for member in &end.members {
+        let path = format!("{path}.{}", member.link);
+        out.push((format!("{path}.share"), member.sent_bytes as f64 / all_bytes.max(1) as f64));
+        let counts = [
+            ("sent", member.sent),
+            ("lost", member.lost),
+            ("spurious", member.spurious),
+            ("suspicions", member.suspicions),
+        ];
+        put_counts(&path, counts, out);
+        out.push((format!("{path}.rate_bps"), member.rate_bps as f64));
+        out.push((format!("{path}.rtt_min_s"), member.rtt_min_s));
+    }
+}
+
+fn tunnel_counts(end: &TunnelResult) -> [Count; 8] {
+    [
+        ("offered", end.offered),
+        ("delivered", end.delivered),
+        ("late", end.late),
+        ("duplicates", end.duplicates),
+        ("holes", end.holes),
+        ("retransmissions", end.retransmissions),
+        ("duplicated", end.duplicated),
+        ("managed", end.managed),
     ]
 }
 

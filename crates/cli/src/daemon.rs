@@ -28,6 +28,11 @@ pub fn ended(error: LabError) -> Ended {
 pub fn up(arguments: &Up) -> Result<(), Ended> {
     let site = site::read(&arguments.file)?;
     if arguments.check {
+        for (name, peer) in site.names() {
+            if let Err(why) = daemon::look_up(name) {
+                note(&format!("peer {peer}: `{name}` cannot be looked up now ({why}); the daemon goes on trying"));
+            }
+        }
         return out(&format!("{}: fine\n", arguments.file.display()));
     }
     if !arguments.foreground {

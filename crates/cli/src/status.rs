@@ -7,6 +7,7 @@ use crate::table::columns;
 use airbraid_live::daemon::{self, MemberReport, PeerReport, Question, Status, UplinkReport};
 use airbraid_sim::scenario::metric::Unit;
 use std::fmt::Write as _;
+use std::io::IsTerminal as _;
 use std::time::Duration;
 
 /// Between two looks of `--watch`.
@@ -27,7 +28,15 @@ pub fn status(arguments: &arguments::Status) -> Result<(), Ended> {
         let now: Status = serde_json::from_str(&answer)
             .map_err(|error| Ended::Failed(format!("{name} speaks otherwise: {error}")))?;
         let text = report(&now, before.as_ref());
-        out(&if arguments.watch { format!("{CLEAR}{text}") } else { text })?;
+        // A file or a pipe gets one report after the other.
+        let lead = if !arguments.watch {
+            ""
+        } else if std::io::stdout().is_terminal() {
+            CLEAR
+        } else {
+            "\n"
+        };
+        out(&format!("{lead}{text}"))?;
         if !arguments.watch {
             return Ok(());
         }
@@ -70,13 +79,17 @@ fn count((name, count): (&String, &u64)) -> String {
     format!("{name} {count}")
 }
 
-/// What rates are reckoned over: since the look before, or since the beginning.
+/// What rates are reckoned over: since the look before.
 fn elapsed(now: &Status, before: Option<&Status>) -> f64 {
     (now.uptime_s - before.map_or(0.0, |before| before.uptime_s)).max(1e-3)
 }
 
+/// The rate since the look before; at a first look the bytes since the beginning, whose mean would say nothing of now.
 fn rate(now: u64, before: Option<u64>, elapsed: f64) -> String {
-    Unit::BitPerSecond.show(now.saturating_sub(before.unwrap_or(0)) as f64 * 8.0 / elapsed)
+    match before {
+        Some(before) => Unit::BitPerSecond.show(now.saturating_sub(before) as f64 * 8.0 / elapsed),
+        None => Unit::Byte.show(now as f64),
+    }
 }
 
 fn head(words: &[&str]) -> Vec<String> {
@@ -85,20 +98,23 @@ fn head(words: &[&str]) -> Vec<String> {
 
 fn uplinks(now: &Status, before: Option<&Status>) -> Vec<Vec<String>> {
     let elapsed = elapsed(now, before);
+    // A column for radios, where there is one.
+    let has_radio = now.uplinks.iter().any(|uplink| uplink.signal_dbm.is_some());
     let row = |uplink: &UplinkReport| {
         let mut earlier = before.into_iter().flat_map(|before| &before.uplinks);
         let earlier = earlier.find(|other| other.name == uplink.name);
-        vec![
-            uplink.name.clone(),
-            uplink.device.clone().unwrap_or_else(|| "-".to_owned()),
-            uplink.state.clone(),
+        let signal = uplink.signal_dbm.map_or_else(|| "-".to_owned(), |dbm| format!("{dbm} dBm"));
+        let what = [uplink.name.clone(), uplink.device.clone().unwrap_or_else(|| "-".to_owned()), uplink.state.clone()];
+        let rest = [
             uplink.addresses.join(" "),
             rate(uplink.sent_bytes, earlier.map(|other| other.sent_bytes), elapsed),
             rate(uplink.received_bytes, earlier.map(|other| other.received_bytes), elapsed),
             uplink.refused_datagrams.to_string(),
-        ]
+        ];
+        what.into_iter().chain(has_radio.then_some(signal)).chain(rest).collect()
     };
-    let words = ["uplink", "interface", "state", "addresses", "sent", "received", "refused"];
+    let (what, rest) = (["uplink", "interface", "state"], ["addresses", "sent", "received", "refused"]);
+    let words: Vec<&str> = what.into_iter().chain(has_radio.then_some("signal")).chain(rest).collect();
     std::iter::once(head(&words)).chain(now.uplinks.iter().map(row)).collect()
 }
 
@@ -113,7 +129,12 @@ fn peer(peer: &PeerReport, before: Option<&PeerReport>, elapsed: f64) -> String 
         peer.held_packets,
         Unit::Second.show(peer.hold_time_s)
     );
-    text.push_str(&columns(&members(peer, before, elapsed)));
+    if let Some(what) = &peer.waits_for {
+        let _ = writeln!(text, "  waits for {what}");
+    }
+    if !peer.members.is_empty() {
+        text.push_str(&columns(&members(peer, before, elapsed)));
+    }
     let counts = [
         ("sent again", peer.retransmissions),
         ("sent twice", peer.duplicated),
@@ -140,7 +161,8 @@ fn members(peer: &PeerReport, before: Option<&PeerReport>, elapsed: f64) -> Vec<
             member.state.clone(),
             rate(member.sent_bytes, earlier.map(|other| other.sent_bytes), elapsed),
             rate(member.received_bytes, earlier.map(|other| other.received_bytes), elapsed),
-            Unit::BitPerSecond.show(member.rate_bps as f64),
+            // Nothing was sent yet by which it could be measured.
+            if member.rate_bps > 0 { Unit::BitPerSecond.show(member.rate_bps as f64) } else { "-".to_owned() },
             Unit::Second.show(member.rtt_min_s),
             Unit::Second.show(member.rtt_s),
             format!("{:.1} %", member.loss * 100.0),

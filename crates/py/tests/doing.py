@@ -8,34 +8,66 @@ from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
 
-from airbraid._worker import Job, work
+from airbraid._worker import Job, Outcome, work
 
 
-def note(directory: str, job: Job) -> str:
-    """Does a run and leaves a note of it: who, when it began."""
-    _write(Path(directory), "began", job)
-    return work(job)
+def note(directory: str, jobs: list[Job], enough_s: float) -> list[Outcome]:
+    """Does runs and leaves a note of each: who, when it began."""
+    return _each(jobs, enough_s, lambda job: _write(Path(directory), "began", job))
 
 
-def die_once(directory: str, job: Job) -> str:
+def die_once(directory: str, jobs: list[Job], enough_s: float) -> list[Outcome]:
     """Kills its process at the first run with seed 5 that anybody does."""
-    _write(Path(directory), "began", job)
-    if job.seed == 5 and _is_first(Path(directory) / "died"):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return work(job)
+
+    def before(job: Job) -> None:
+        _write(Path(directory), "began", job)
+        if job.seed == 5 and _is_first(Path(directory) / "died"):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return _each(jobs, enough_s, before)
 
 
-def die_always(directory: str, job: Job) -> str:
+def die_always(directory: str, jobs: list[Job], enough_s: float) -> list[Outcome]:
     """Kills its process at each run with seed 5."""
-    if job.seed == 5:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return note(directory, job)
+
+    def before(job: Job) -> None:
+        if job.seed == 5:
+            os.kill(os.getpid(), signal.SIGKILL)
+        _write(Path(directory), "began", job)
+
+    return _each(jobs, enough_s, before)
 
 
-def slowly(directory: str, job: Job) -> str:
-    """Takes 50 ms more."""
-    time.sleep(0.05)
-    return note(directory, job)
+def slowly(directory: str, jobs: list[Job], enough_s: float) -> list[Outcome]:
+    """Takes 50 ms more for each run."""
+    outcomes = []
+    for job in jobs:
+        time.sleep(0.05)
+        (outcome,) = note(directory, [job], enough_s)
+        outcomes.append(outcome._replace(took_s=outcome.took_s + 0.05))
+    return outcomes
+
+
+def timed(directory: str, jobs: list[Job], enough_s: float) -> list[Outcome]:
+    """Does runs and leaves a note of what processor they took."""
+    begun = time.thread_time()
+    outcomes = work(jobs, enough_s)
+    with (Path(directory) / "processor").open("a") as file:
+        file.write(f"{time.thread_time() - begun}\n")
+    return outcomes
+
+
+def processor_s(directory: Path) -> float:
+    """What the runs took that `timed` did [s of processor]."""
+    return sum(map(float, (directory / "processor").read_text().split()))
+
+
+def _each(jobs: list[Job], enough_s: float, before: Callable[[Job], None]) -> list[Outcome]:
+    outcomes = []
+    for job in jobs:
+        before(job)
+        outcomes += work([job], enough_s)
+    return outcomes
 
 
 def _is_first(path: Path) -> bool:
@@ -62,19 +94,26 @@ def notes(directory: Path) -> list[tuple[int, int, str, int]]:
 
 
 class Instead(Executor):
-    """An executor that has another do `fn(directory, job)` instead of the run."""
+    """An executor that has another do `fn(directory, jobs, enough_s)` instead of the runs."""
 
-    def __init__(self, inner: Executor, fn: Callable[[str, Job], str], directory: Path) -> None:
+    def __init__(self, inner: Executor, fn: Callable[[str, list[Job], float], list[Outcome]], directory: Path) -> None:
         self.inner, self.fn, self.directory = inner, fn, directory
         self.came: dict[tuple[int, str], int] = {}
+        self.calls: list[int] = []
+
+    def __getattr__(self, name: str) -> Any:
+        # How many workers there are is the other's to say.
+        return getattr(self.inner, name)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ARG002
-        job: Job = args[0]
-        future = self.inner.submit(self.fn, str(self.directory), job)
+        jobs: list[Job] = args[0]
+        self.calls.append(len(jobs))
+        future = self.inner.submit(self.fn, str(self.directory), *args)
 
         def arrived(done: Future[Any]) -> None:
             if not done.cancelled() and done.exception() is None:
-                self.came.setdefault((job.seed, "/".join(job.said)), time.monotonic_ns())
+                for job in jobs[: len(done.result())]:
+                    self.came.setdefault((job.seed, "/".join(job.said)), time.monotonic_ns())
 
         future.add_done_callback(arrived)
         return future

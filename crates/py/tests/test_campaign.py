@@ -249,6 +249,64 @@ def test_a_run_that_kills_every_worker_is_not_tried_for_ever(campaign: nm.Campai
     assert "the same call goes on from there" in str(caught.value)
 
 
+class _Timed(Executor):
+    """Does each run in a moment and says that it took `took_s`; no more of a call than fit into its time."""
+
+    def __init__(self, took_s: float, workers: int) -> None:
+        self.took_s, self._max_workers = took_s, workers
+        self.calls: list[int] = []
+
+    def submit(self, fn: Any, /, *args: Any, **_: Any) -> Future[Any]:
+        jobs, enough_s = args
+        self.calls.append(len(jobs))
+        future: Future[Any] = Future()
+        some = jobs[: max(1, int(enough_s / self.took_s))]
+        future.set_result([fn([job], enough_s)[0]._replace(took_s=self.took_s) for job in some])
+        return future
+
+
+@pytest.mark.parametrize(("took_s", "least", "most"), [(0.2, 4, 5), (0.3, 3, 3), (0.01, 12, 30), (0.6, 1, 1), (100, 1, 1)])
+def test_short_runs_go_several_to_a_call(short: nm.Scenario, took_s: float, least: int, most: int) -> None:
+    executor = _Timed(took_s, workers=2)
+    runs = nm.Campaign(short, seeds=range(100)).run(executor)
+    assert (len(runs.frame()), runs.lost) == (100, 0)
+    assert sum(executor.calls) == 100
+    assert least <= max(executor.calls) <= most
+    assert executor.calls[0] == executor.calls[-1] == 1, "nothing is known of the first; the last are shared out"
+
+
+def test_what_a_worker_does_not_begin_is_asked_for_again(short: nm.Scenario) -> None:
+    """A call whose runs take longer than those before them ends in time."""
+    executor = _Timed(0.1, workers=1)
+    base = nm.Campaign(short, seeds=range(60))
+
+    def told(done: int, _: int) -> None:
+        if done >= 20:
+            executor.took_s = 1.0
+
+    runs = base.run(executor, progress=told)
+    assert (len(runs.frame()), runs.lost) == (60, 0)
+    assert sum(executor.calls) > 60
+
+
+def test_what_dies_with_others_is_asked_for_alone(campaign: nm.Campaign, tmp_path: Path) -> None:
+    """Where calls have several runs a death costs them all once, and who it was is known afterwards."""
+
+    class Dear(doing.Instead):
+        calls_are_cheap = False
+
+    expected = campaign.run(workers=2).frame()
+    with nm.Workers(1) as workers:
+        executor = Dear(workers, doing.die_once, tmp_path)
+        runs = campaign.run(executor)
+    assert max(executor.calls) > 1
+    assert 1 < runs.lost <= max(executor.calls)
+    assert_frame_equal(runs.frame(), expected)
+    with nm.Workers(1) as workers, pytest.raises(nm.CampaignStopped, match="the run with seed 5 in the cell") as caught:
+        campaign.run(Dear(workers, doing.die_always, tmp_path))
+    assert "has ended its worker 3 times" in str(caught.value)
+
+
 def test_a_pool_that_breaks_is_made_again(campaign: nm.Campaign, tmp_path: Path) -> None:
     """`ProcessPoolExecutor` gives up all its processes when one dies: only what is missing is asked of the next."""
     expected = campaign.run(workers=2).frame()
@@ -300,7 +358,7 @@ def test_a_failed_run_has_the_words_of_the_command(campaign: nm.Campaign, monkey
     def fails(*_: object) -> str:
         raise nm.RunError("it broke")
 
-    monkeypatch.setattr("airbraid.coordinate.work", fails)
+    monkeypatch.setattr("airbraid._worker._once", fails)
     with (
         ThreadPoolExecutor(1) as threads,
         pytest.raises(nm.RunError, match=r"seed 1 in the cell radio\.rate = 2 Mbit/s, .* failed: it broke"),

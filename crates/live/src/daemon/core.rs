@@ -5,6 +5,7 @@ use super::address::{place, unplace};
 use super::coalesce::{Coalescer, Parcel};
 use super::inner::{self, Summary};
 use super::keys::Random;
+use super::names::Names;
 use super::notice::Notice;
 use super::packet::{IpPacket, Pool, READ_MAX, Run};
 use super::peer::{Path, PeerState};
@@ -43,7 +44,7 @@ const CONTROL: Member = Member(u8::MAX);
 const AGAIN: Duration = Duration::from_secs(5);
 /// A peer that has answered nothing for so long may have begun anew and lost its keys: a handshake finds out. Longer than a
 /// member takes to be found dead, and its packets to go elsewhere.
-const SILENCE: Duration = Duration::from_secs(2);
+pub(super) const SILENCE: Duration = Duration::from_secs(2);
 
 /// What is counted beside peers and uplinks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,6 +81,7 @@ pub struct Daemon {
     /// How tunnels are made.
     pub(super) tunnel: airbraid_engine::tunnel::Config,
     pub(super) counts: Counts,
+    pub(super) names: Names,
     pub(super) pool: Pool,
     pub(super) room: Room,
     pub(super) refused: Vec<Refusal>,
@@ -516,7 +518,7 @@ impl Daemon {
             let silent = state.unanswered.map(|since| since + SILENCE);
             notices.chain(state.wake).chain(state.again).chain(silent).min()
         };
-        self.peers.iter().filter_map(of_peer).chain(self.session_wake).min()
+        self.peers.iter().filter_map(of_peer).chain(self.session_wake).chain(self.names.wake()).min()
     }
 }
 

@@ -21,7 +21,7 @@ const FAREWELLS: usize = 3;
 
 impl Daemon {
     /// Where a peer is on an uplink, if it can be reached from there.
-    fn endpoint(&self, peer: usize, uplink: usize) -> Option<SocketAddr> {
+    pub(super) fn endpoint(&self, peer: usize, uplink: usize) -> Option<SocketAddr> {
         let mut endpoints = self.peers[peer].config.endpoints.iter();
         let (_, endpoint) = endpoints.find(|(of, _)| *of == uplink)?;
         endpoint.addresses.iter().copied().find(|address| self.uplinks[uplink].reaches(*address))
@@ -36,6 +36,8 @@ impl Daemon {
 
     /// Makes a new key with a peer, if we go to it and can; the old one goes on meanwhile.
     pub(super) fn reconnect(&mut self, peer: usize) {
+        // One that does not answer may be elsewhere by now.
+        self.want_names(peer);
         let reachable = (0..self.uplinks.len()).filter_map(|uplink| Some((uplink, self.endpoint(peer, uplink)?)));
         let places: Vec<_> = reachable.map(|(uplink, at)| place(uplink, at)).collect();
         if places.is_empty() {
@@ -223,6 +225,7 @@ impl Daemon {
             let addresses = state.found.as_ref().map(|found| format!("{:?}", found.addresses)).unwrap_or_default();
             tracing::info!(uplink = state.config.name, addresses, "uplink open");
         }
+        self.renew_names();
         for peer in 0..self.peers.len() {
             // A peer learns a new address by the next authentic frame: it gets one now.
             let ours = self.peers[peer].member_of(uplink);

@@ -74,6 +74,13 @@ fn uplinks(page: &mut Page, uplinks: &[UplinkReport]) {
     ];
     let things: Vec<_> = uplinks.iter().map(|uplink| (vec![("uplink", uplink.name.as_str())], uplink)).collect();
     families(page, "uplink", &table, &things);
+    let radios = || uplinks.iter().filter_map(|uplink| Some((&uplink.name, uplink.signal_dbm?)));
+    if radios().next().is_some() {
+        page.family("airbraid_uplink_signal_dbm", "gauge", "How well its radio hears the access point.");
+        for (name, dbm) in radios() {
+            page.value(&[("uplink", name)], f64::from(dbm));
+        }
+    }
 }
 
 fn peers(page: &mut Page, peers: &[PeerReport]) {

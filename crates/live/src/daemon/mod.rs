@@ -14,6 +14,7 @@ mod journal;
 pub mod keys;
 mod links;
 mod metrics;
+mod names;
 mod notice;
 #[cfg(test)]
 mod offload_tests;
@@ -30,6 +31,7 @@ mod turn;
 mod uplink;
 
 pub use journal::{clean, names};
+pub use names::look_up;
 pub use serve::{Question, ask};
 pub use status::{MemberReport, PeerReport, Status, UplinkReport};
 
@@ -54,6 +56,7 @@ use airbraid_units::Instant;
 use core::Daemon;
 use journal::Journal;
 use keys::Random;
+use names::Names;
 use nix::time::{ClockId, clock_gettime};
 use peer::PeerState;
 use serve::Server;
@@ -172,6 +175,7 @@ fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
     let own = public_key(&interface.identity);
     let peer = |(index, peer): (usize, &site::Peer)| PeerState::new(peer.clone(), PeerId(index as u16), &own, tunnel);
     let peers: Vec<PeerState> = site.peers.iter().enumerate().map(peer).collect();
+    let names = Names::new().map_err(LabError::io("names"))?;
     let sessions = Sessions::new(config(&site, epoch_ns), random, Stream::new(u64::from_ne_bytes(seed), 0, "session"));
     Ok(Daemon {
         clock: Clock::start(),
@@ -189,6 +193,7 @@ fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
         peers,
         tunnel,
         counts: core::Counts::default(),
+        names,
         pool: packet::Pool::default(),
         room: socket::Room::new(),
         refused: Vec::new(),

@@ -13,8 +13,9 @@ impl Daemon {
     /// # Errors
     /// The file is wrong, or changes what cannot be changed: everything is as before.
     pub fn reload(&mut self) -> Result<String, String> {
-        let new = site::read(&self.site.file).map_err(|errors| errors.to_string())?;
+        let mut new = site::read(&self.site.file).map_err(|errors| errors.to_string())?;
         self.check(&new)?;
+        self.names.fill(&mut new.peers);
         let mut said = Vec::new();
         self.change_interface(&new, &mut said)?;
         self.change_uplinks(&new, &mut said);
@@ -22,6 +23,7 @@ impl Daemon {
         self.table = Table::new(self.peers.iter().enumerate().filter(|(_, peer)| !peer.is_gone).map(behind));
         self.site = new;
         self.on_interfaces();
+        self.renew_names();
         for peer in 0..self.peers.len() {
             self.offer_members(self.time, peer);
             self.connect(peer);

@@ -4,11 +4,12 @@ use super::core::Daemon;
 use super::keys;
 use super::peer::PeerState;
 use super::uplink::UplinkState;
+use crate::netlink::wireless::Wireless;
 use airbraid_engine::converge::session::{Refusal, Stats};
 use airbraid_engine::tunnel::{DropReason, MemberState, MemberStatus};
 use airbraid_units::Instant;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The daemon.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -67,6 +68,8 @@ pub struct UplinkReport {
     pub received_bytes: u64,
     /// Datagrams that the kernel did not take.
     pub refused_datagrams: u64,
+    /// How well its radio hears the access point, if it is one.
+    pub signal_dbm: Option<i8>,
 }
 
 /// A peer.
@@ -78,6 +81,8 @@ pub struct PeerReport {
     pub public_key: String,
     /// Whether there is a session.
     pub up: bool,
+    /// What a session is waited for, if there is none.
+    pub waits_for: Option<String>,
     /// Packets to it.
     pub sent_packets: u64,
     /// Their bytes.
@@ -185,7 +190,7 @@ impl Daemon {
             too_big_packets: self.counts.too_big,
             refused_handshakes: refusals(self.sessions.stats()),
             refused_frames: refusals(self.ring.stats()),
-            uplinks: self.uplinks.iter().map(uplink).collect(),
+            uplinks: uplinks(&self.uplinks),
             peers: self.peers.iter().filter(|peer| !peer.is_gone).map(|peer| self.peer(now, peer)).collect(),
         }
     }
@@ -209,6 +214,7 @@ impl Daemon {
             name: peer.config.name.clone(),
             public_key: keys::encode(&peer.config.public),
             up: peer.is_up,
+            waits_for: (!peer.is_up).then(|| self.waits_for(peer)),
             sent_packets: peer.counts.sent[0],
             sent_bytes: peer.counts.sent[1],
             received_packets: peer.counts.received[0],
@@ -230,6 +236,22 @@ impl Daemon {
             moves: peer.counts.moved,
             drops,
             members: tunnel.members.iter().filter_map(|member| self.member(now, peer, member)).collect(),
+        }
+    }
+
+    fn waits_for(&self, peer: &PeerState) -> String {
+        let mut endpoints = peer.config.endpoints.iter().map(|(_, endpoint)| endpoint);
+        if endpoints.len() == 0 {
+            return "its first message: it comes to us".to_owned();
+        }
+        let reached = (0..self.uplinks.len()).filter_map(|uplink| self.endpoint(usize::from(peer.id.0), uplink));
+        let reached: BTreeSet<String> = reached.map(|at| at.to_string()).collect();
+        if !reached.is_empty() {
+            return format!("an answer of {}", reached.into_iter().collect::<Vec<_>>().join(", "));
+        }
+        match endpoints.find_map(|endpoint| Some((&endpoint.text, self.names.failure(&endpoint.text)?))) {
+            Some((name, why)) => format!("the address of {name}: {why}"),
+            None => "an uplink from which it can be reached".to_owned(),
         }
     }
 
@@ -266,7 +288,14 @@ impl Daemon {
     }
 }
 
-fn uplink(uplink: &UplinkState) -> UplinkReport {
+fn uplinks(uplinks: &[UplinkState]) -> Vec<UplinkReport> {
+    // A kernel that does not say what its radios hear has none.
+    let mut wireless = Wireless::open().ok().flatten();
+    let mut signal = |uplink: &UplinkState| wireless.as_mut()?.signal_dbm(uplink.found.as_ref()?.index).ok()?;
+    uplinks.iter().map(|uplink| self::uplink(uplink, signal(uplink))).collect()
+}
+
+fn uplink(uplink: &UplinkState, signal_dbm: Option<i8>) -> UplinkReport {
     let state = match (uplink.is_open(), uplink.is_on) {
         (true, _) => "open",
         (false, false) => "off",
@@ -283,6 +312,7 @@ fn uplink(uplink: &UplinkState) -> UplinkReport {
         received_datagrams: uplink.traffic.received[0],
         received_bytes: uplink.traffic.received[1],
         refused_datagrams: uplink.traffic.refused,
+        signal_dbm,
     }
 }
 

@@ -44,6 +44,7 @@ struct Ready {
     watch: bool,
     end: bool,
     reload: bool,
+    names: bool,
     /// Uplink and port.
     ports: Vec<(usize, usize)>,
     questions: bool,
@@ -91,6 +92,9 @@ impl Daemon {
                     Err(why) => tracing::error!("not reloaded: {why}"),
                 }
             }
+            if ready.names || self.names.wake().is_some_and(|at| at <= self.time) {
+                self.on_names(self.time);
+            }
             let is_told = self.serve(ears, ready.questions);
             if is_told || ready.end {
                 self.depart();
@@ -129,6 +133,7 @@ impl Daemon {
             PollFd::new(ears.watch.as_fd(), PollFlags::POLLIN),
             PollFd::new(ears.end.as_fd(), PollFlags::POLLIN),
             PollFd::new(ears.reload.as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.names.as_fd(), PollFlags::POLLIN),
         ];
         let fixed = polled.len();
         let mut places = Vec::new();
@@ -155,6 +160,7 @@ impl Daemon {
             watch: is_ready(&polled[1]),
             end: is_ready(&polled[2]),
             reload: is_ready(&polled[3]),
+            names: is_ready(&polled[4]),
             questions: polled[fixed + sockets..].iter().any(is_ready),
             ports,
         })

@@ -3,18 +3,18 @@
 //! News says only that there is some: whoever hears it asks for the list again. So nothing is lost when the kernel's buffer
 //! for news overflows, and there is no state that could disagree with the kernel's.
 
-use super::{
-    HEADER, IFA_ADDRESS, IFA_LOCAL, IFF_UP, IFLA_MTU, NLM_F_REQUEST, NLMSG_ERROR, Netlink, RTM_NEWADDR, RTM_NEWLINK,
-};
+use super::{HEADER, IFA_ADDRESS, IFA_LOCAL, IFF_UP, IFLA_MTU, NLMSG_ERROR, Netlink, RTM_NEWADDR, RTM_NEWLINK};
 use nix::errno::Errno;
-use nix::sys::socket::{
-    AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, sendto, socket,
-};
+use nix::sys::socket::{AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, socket};
 use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 const NLM_F_DUMP: u16 = 0x300;
 const NLMSG_DONE: u16 = 3;
+/// `struct rtgenmsg`, padded.
+const ANY_FAMILY: [u8; 4] = [0; 4];
+/// What marks attributes that have attributes in them, or are in network order (`NLA_TYPE_MASK`).
+const TYPE_MASK: u16 = 0x3fff;
 const RTM_GETLINK: u16 = 18;
 const RTM_GETADDR: u16 = 22;
 const IFLA_IFNAME: u16 = 3;
@@ -48,8 +48,8 @@ impl Netlink {
     /// What the kernel says.
     pub fn interfaces(&mut self) -> nix::Result<Vec<Found>> {
         let mut found: Vec<Found> = Vec::new();
-        self.dump(RTM_GETLINK, RTM_NEWLINK, |body| found.extend(interface(body)))?;
-        self.dump(RTM_GETADDR, RTM_NEWADDR, |body| {
+        self.dump(RTM_GETLINK, RTM_NEWLINK, &ANY_FAMILY, |body| found.extend(interface(body)))?;
+        self.dump(RTM_GETADDR, RTM_NEWADDR, &ANY_FAMILY, |body| {
             let Some((index, address)) = address(body) else { return };
             let owner = found.iter_mut().find(|interface| interface.index == index);
             owner.into_iter().for_each(|owner| owner.addresses.push(address));
@@ -57,16 +57,15 @@ impl Netlink {
         Ok(found)
     }
 
-    fn dump(&mut self, request: u16, answer: u16, mut take: impl FnMut(&[u8])) -> nix::Result<()> {
-        self.sequence += 1;
-        // struct rtgenmsg: any family; padded.
-        let mut message = Vec::with_capacity(HEADER + 4);
-        message.extend((HEADER as u32 + 4).to_ne_bytes());
-        message.extend(request.to_ne_bytes());
-        message.extend((NLM_F_REQUEST | NLM_F_DUMP).to_ne_bytes());
-        message.extend(self.sequence.to_ne_bytes());
-        message.extend([0; 8]);
-        sendto(self.socket.as_raw_fd(), &message, &NetlinkAddr::new(0, 0), MsgFlags::empty())?;
+    /// Asks for all that there is of something, and gives `take` the body of each message of the type `answer`.
+    pub(super) fn dump(
+        &mut self,
+        request: u16,
+        answer: u16,
+        body: &[u8],
+        mut take: impl FnMut(&[u8]),
+    ) -> nix::Result<()> {
+        self.ask(request, NLM_F_DUMP, body)?;
         let mut room = vec![0; ROOM];
         loop {
             let length = recv(self.socket.as_raw_fd(), &mut room, MsgFlags::empty())?;
@@ -87,7 +86,7 @@ impl Netlink {
 }
 
 /// The messages in what the kernel has written: type, sequence number, body.
-fn messages(mut bytes: &[u8]) -> impl Iterator<Item = (u16, u32, &[u8])> {
+pub(super) fn messages(mut bytes: &[u8]) -> impl Iterator<Item = (u16, u32, &[u8])> {
     std::iter::from_fn(move || {
         let length = word(bytes, 0)? as usize;
         let kind = half(bytes, 4)?;
@@ -99,17 +98,17 @@ fn messages(mut bytes: &[u8]) -> impl Iterator<Item = (u16, u32, &[u8])> {
 }
 
 /// The attributes behind a fixed part.
-fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+pub(super) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
         let length = usize::from(half(bytes, 0)?);
-        let kind = half(bytes, 2)?;
+        let kind = half(bytes, 2)? & TYPE_MASK;
         let value = bytes.get(4..length)?;
         bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
         Some((kind, value))
     })
 }
 
-fn half(bytes: &[u8], at: usize) -> Option<u16> {
+pub(super) fn half(bytes: &[u8], at: usize) -> Option<u16> {
     bytes.get(at..at + 2)?.try_into().ok().map(u16::from_ne_bytes)
 }
 

@@ -1,10 +1,11 @@
 //! The few words of rtnetlink that set up an interface: up, MTU, length of its queue, addresses, routes through it; in
-//! [`list`] what interfaces there are, and that something about them has changed. Formats: Linux `rtnetlink(7)`,
-//! `netlink(7)`.
+//! [`list`] what interfaces there are, and that something about them has changed; in [`wireless`] what radios hear. Formats:
+//! Linux `rtnetlink(7)`, `netlink(7)`.
 //!
 //! All of it happens in the network namespace of the thread that calls.
 
 mod list;
+pub mod wireless;
 
 pub use list::{Found, Watch};
 
@@ -55,8 +56,12 @@ impl Netlink {
     /// # Errors
     /// What the kernel says.
     pub fn open() -> nix::Result<Self> {
+        Self::of(SockProtocol::NetlinkRoute)
+    }
+
+    fn of(protocol: SockProtocol) -> nix::Result<Self> {
         let flags = SockFlag::SOCK_CLOEXEC;
-        let socket = socket(AddressFamily::Netlink, SockType::Raw, flags, SockProtocol::NetlinkRoute)?;
+        let socket = socket(AddressFamily::Netlink, SockType::Raw, flags, protocol)?;
         Ok(Self { socket, sequence: 0 })
     }
 
@@ -118,16 +123,20 @@ impl Netlink {
     }
 
     fn request(&mut self, kind: u16, flags: u16, body: &[u8]) -> nix::Result<()> {
+        self.ask(kind, NLM_F_ACK | flags, body)?;
+        self.acknowledgement()
+    }
+
+    fn ask(&mut self, kind: u16, flags: u16, body: &[u8]) -> nix::Result<()> {
         self.sequence += 1;
         let mut message = Vec::with_capacity(HEADER + body.len());
         message.extend(((HEADER + body.len()) as u32).to_ne_bytes());
         message.extend(kind.to_ne_bytes());
-        message.extend((NLM_F_REQUEST | NLM_F_ACK | flags).to_ne_bytes());
+        message.extend((NLM_F_REQUEST | flags).to_ne_bytes());
         message.extend(self.sequence.to_ne_bytes());
         message.extend(0u32.to_ne_bytes());
         message.extend(body);
-        sendto(self.socket.as_raw_fd(), &message, &NetlinkAddr::new(0, 0), MsgFlags::empty())?;
-        self.acknowledgement()
+        sendto(self.socket.as_raw_fd(), &message, &NetlinkAddr::new(0, 0), MsgFlags::empty()).map(|_| ())
     }
 
     /// The kernel answers each request with an error message whose error is zero where there is none.

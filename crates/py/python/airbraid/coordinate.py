@@ -1,7 +1,8 @@
 """The coordinator of a campaign: what is to be done, who does it, and what of it is kept.
 
-It alone writes to the store; workers are told a run and give its facts. A run is asked for again only if its worker died
-before the result was here, so that nothing is done twice that was kept.
+It alone writes to the store; workers are told some runs and give their facts. A run is asked for again only if its worker died
+before the result was here, so that nothing is done twice that was kept. Runs that were asked for together and of which nothing
+came are asked for one by one: who it was that ends workers is then known.
 """
 
 from __future__ import annotations
@@ -14,20 +15,21 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from contextlib import contextmanager
 
-from ._worker import work
+from ._worker import Outcome, work
 from .campaign import Campaign, CampaignCell
 from .errors import CampaignStopped, RunError, WorkerDied
+from .pace import CALL_S, ENOUGH_S, Pace
 from .progress import Progress
 from .runs import Key, Runs, RunStore
 from .stats import Until
 from .workers import Workers
 
-# Runs given at a time to an executor that does not say how many workers it has.
-IN_FLIGHT = 64
-# Results written in one transaction, at most.
+# Calls whose results are written in one transaction, at most.
 BATCH = 256
 
-_Ended = tuple[Key, "Future[str]"]
+_Answer = Future[list[Outcome]]
+# The number of a call, and what it gave.
+_Ended = tuple[int, _Answer]
 
 
 class Coordinator:
@@ -42,15 +44,19 @@ class Coordinator:
         whole = [len(campaign.seeds(cell.index)) for cell in campaign.cells]
         self.asked = whole if until is None else [min(until.least, n) for n in whole]
         self.whole = whole
-        self.waiting: deque[tuple[Key, CampaignCell]] = deque()
+        self.waiting: deque[Key] = deque()
         self.known: set[Key] = set()
         self.done: set[Key] = set()
         self.recalled = 0
         self.values: dict[Key, float | None] = {}
         self.ended: queue.SimpleQueue[_Ended] = queue.SimpleQueue()
-        self.flying: dict[Key, Future[str]] = {}
+        # Calls by their numbers: the runs that they are of.
+        self.calls = 0
+        self.flying: dict[int, tuple[list[Key], _Answer]] = {}
         self.cell_of: dict[Key, CampaignCell] = {}
         self.lost: dict[Key, int] = {}
+        # Nothing came of them when they were asked for with others.
+        self.alone: set[Key] = set()
         self.broken = 0
 
     def run(self, executor: Executor | Callable[[], Executor] | None, workers: int | None) -> Runs:
@@ -101,7 +107,7 @@ class Coordinator:
             self.cell_of[key] = cell
             facts = self.store.get(key)
             if facts is None:
-                self.waiting.append((key, cell))
+                self.waiting.append(key)
             else:
                 self.recalled += 1
                 self._count(key, facts)
@@ -134,32 +140,43 @@ class Coordinator:
     # --- who does it -------------------------------------------------------------------------------------------------
 
     def _work(self, executor: Executor) -> None:
-        # Two for each worker: the next is there when one is done.
-        count = getattr(executor, "_max_workers", None)
-        in_flight = self.in_flight or (2 * count if isinstance(count, int) else IN_FLIGHT)
+        pace = self.pace = Pace(executor, self.in_flight)
         try:
             while self.waiting or self.flying:
-                while self.waiting and len(self.flying) < in_flight:
-                    self._submit(executor, *self.waiting.popleft())
+                while self.waiting and len(self.flying) < pace.in_flight:
+                    self._submit(executor, self._together())
                 self._keep(self._next())
                 self._widen()
         except KeyboardInterrupt:
-            # What is here already is kept, too.
-            self._keep([item for item in self._drain() if not item[1].cancelled() and item[1].exception() is None])
+            self._keep_what_is_here()
             raise
         finally:
-            for future in self.flying.values():
+            for _, future in self.flying.values():
                 future.cancel()
         self._warn()
 
-    def _submit(self, executor: Executor, key: Key, cell: CampaignCell) -> None:
+    def _together(self) -> list[Key]:
+        """The runs of the next call."""
+        keys = [self.waiting.popleft()]
+        if keys[0] in self.alone:
+            return keys
+        most, seconds = self.pace.runs_max(len(self.waiting)), 0.0
+        while len(keys) < most and self.waiting and self.waiting[0] not in self.alone:
+            seconds += self.pace.expected_s(self.cell_of[keys[-1]].index)
+            if seconds + self.pace.expected_s(self.cell_of[self.waiting[0]].index) > CALL_S:
+                break
+            keys.append(self.waiting.popleft())
+        return keys
+
+    def _submit(self, executor: Executor, keys: list[Key]) -> None:
         try:
-            future = executor.submit(work, cell.job(key.seed))
+            future = executor.submit(work, [self.cell_of[key].job(key.seed) for key in keys], ENOUGH_S)
         except BrokenExecutor:
-            self.waiting.appendleft((key, cell))
+            self.waiting.extendleft(reversed(keys))
             raise
-        self.flying[key] = future
-        future.add_done_callback(lambda future: self.ended.put((key, future)))
+        self.calls = number = self.calls + 1
+        self.flying[number] = (keys, future)
+        future.add_done_callback(lambda future: self.ended.put((number, future)))
 
     def _next(self) -> list[_Ended]:
         """What has ended, at least one."""
@@ -177,17 +194,17 @@ class Coordinator:
     def _keep(self, ended: list[_Ended]) -> None:
         """Writes what came, in one transaction; then says what failed."""
         good: list[tuple[Key, str]] = []
-        bad: list[tuple[Key, BaseException]] = []
+        bad: list[tuple[list[Key], BaseException]] = []
         while ended:
             # Nobody keeps a future whose result is here: what a cluster loses with a worker it computes again if somebody does.
-            key, future = ended.pop()
+            number, future = ended.pop()
             # One of an executor that broke was asked for again.
-            if self.flying.get(key) is future:
-                del self.flying[key]
+            if number in self.flying:
+                keys, _ = self.flying.pop(number)
                 try:
-                    good.append((key, future.result()))
+                    self._sort(keys, future.result(), good, bad)
                 except (Exception, CancelledError) as error:
-                    bad.append((key, error))
+                    bad.append((keys, error))
             del future
         if good:
             self.store.put(good)
@@ -195,29 +212,51 @@ class Coordinator:
             for key, facts in good:
                 self._count(key, facts)
             self.bar.to(len(self.done))
-        broken: BrokenExecutor | None = None
-        for key, failure in bad:
-            if isinstance(failure, BrokenExecutor):
-                # Whose worker it was that died nobody knows: all that it had are asked for again.
-                self.lost[key] = self.lost.get(key, 0) + 1
-                self.waiting.append((key, self.cell_of[key]))
-                broken = failure
-            else:
-                self._failed(key, failure)
+        for keys, failure in bad:
+            self._failed(keys, failure)
+        broken = next((failure for _, failure in bad if isinstance(failure, BrokenExecutor)), None)
         if broken is not None:
             raise broken
 
-    def _failed(self, key: Key, error: BaseException) -> None:
+    def _sort(
+        self, keys: list[Key], outcomes: list[Outcome], good: list[tuple[Key, str]], bad: list[tuple[list[Key], BaseException]]
+    ) -> None:
+        """The outcomes of a call's runs, as many as were begun; the others are asked for again."""
+        for key, outcome in zip(keys, outcomes, strict=False):
+            self.pace.took(self.cell_of[key].index, outcome.took_s)
+            if isinstance(outcome.facts, str):
+                good.append((key, outcome.facts))
+            else:
+                bad.append(([key], outcome.facts))
+        self.waiting.extendleft(reversed(keys[len(outcomes) :]))
+
+    def _keep_what_is_here(self) -> None:
+        self._keep([item for item in self._drain() if not item[1].cancelled() and item[1].exception() is None])
+
+    def _failed(self, keys: list[Key], error: BaseException) -> None:
+        """Nothing came of a call."""
+        # Whose worker it was that died when an executor broke nobody knows: all that it had are asked for again.
+        if isinstance(error, BrokenExecutor) or len(keys) > 1:
+            self._again(keys)
+            self.alone.update(keys)
+        else:
+            self._failed_alone(keys[0], error)
+
+    def _again(self, keys: list[Key]) -> None:
+        for key in keys:
+            self.lost[key] = self.lost.get(key, 0) + 1
+            self.waiting.append(key)
+
+    def _failed_alone(self, key: Key, error: BaseException) -> None:
         cell = self.cell_of[key]
         where = f"the run with seed {key.seed}" + (f" in the cell {cell.label}" if cell.label else "")
         match error:
             # Cancelled although nobody here did: a cluster that has lost its client does that to all that it was asked for.
             case WorkerDied() | CancelledError():
-                self.lost[key] = self.lost.get(key, 0) + 1
+                self._again([key])
                 if self.lost[key] >= self.tries:
                     what = "ended its worker" if isinstance(error, WorkerDied) else "been cancelled"
                     raise self._stopped(f"{where} has {what} {self.lost[key]} times. {error}".rstrip(" .")) from error
-                self.waiting.append((key, cell))
             case RunError():
                 raise RunError(f"{where} failed: {error}") from error
             case _:
@@ -226,10 +265,10 @@ class Coordinator:
 
     def _take_back(self) -> None:
         """What an executor has that broke is wanted of the next; what it had done is kept."""
-        self._keep([item for item in self._drain() if not item[1].cancelled() and item[1].exception() is None])
-        for key in self.flying:
-            self.lost[key] = self.lost.get(key, 0) + 1
-            self.waiting.append((key, self.cell_of[key]))
+        self._keep_what_is_here()
+        for keys, _ in self.flying.values():
+            self._again(keys)
+            self.alone.update(keys)
         self.flying.clear()
 
     def _stopped(self, why: str) -> CampaignStopped:

@@ -93,6 +93,29 @@ pub const TRUNK_DIRECTION: [Metric; 4] = [
     metric("resequencing_delay_mean", "resequencing_delay_mean_s", Unit::Second),
     metric("reorder_timer", "reorder_timer_s", Unit::Second),
 ];
+/// Metrics of a trunk over links, both ends together: `tunnel.NAME.METRIC`.
+pub const TUNNEL: [Metric; 8] = [
+    count("offered"),
+    count("delivered"),
+    count("late"),
+    count("duplicates"),
+    count("holes"),
+    count("retransmissions"),
+    count("duplicated"),
+    count("managed"),
+];
+/// More metrics of one end of it: `tunnel.NAME.FROM.METRIC`, FROM its node, and those of [`TUNNEL`].
+pub const TUNNEL_END: [Metric; 1] = [metric("hold_time", "hold_time_s", Unit::Second)];
+/// Metrics of what one end sends on a member: `tunnel.NAME.FROM.LINK.METRIC`, LINK the member.
+pub const TUNNEL_MEMBER: [Metric; 7] = [
+    metric("share", "share", Unit::Share),
+    count("sent"),
+    count("lost"),
+    count("spurious"),
+    count("suspicions"),
+    metric("rate", "rate_bps", Unit::BitPerSecond),
+    metric("rtt_min", "rtt_min_s", Unit::Second),
+];
 /// Metrics of a radio: `mac.NODE.RADIO.METRIC`.
 pub const MAC: [Metric; 15] = [
     count("data_frames"),
@@ -200,6 +223,11 @@ pub(crate) fn resolve(path: &str, spec: &Spec) -> Result<(String, Unit), Complai
     let trunks = || spec.trunks.iter().map(|t| t.name.as_str());
     let links = || spec.links.iter().map(|l| l.name.as_str());
     let node = |i: usize| spec.nodes.get(i).map_or("", |n| n.name.as_str());
+    let tunnels = || spec.tunnels.iter().map(|t| t.name.as_str());
+    let ends = |name: &str| {
+        let nodes = spec.tunnels.iter().find(|t| t.name == name).map_or([usize::MAX; 2], |t| t.between);
+        nodes.into_iter().map(node)
+    };
     match segments[..] {
         ["flow", name, metric] => {
             named("flow", name, flows())?;
@@ -214,6 +242,22 @@ pub(crate) fn resolve(path: &str, spec: &Spec) -> Result<(String, Unit), Complai
             let ends = spec.trunks.iter().filter(|t| t.name == name).flat_map(|t| t.between);
             named("end", from, ends.map(node))?;
             find(path, metric, &[&TRUNK, &TRUNK_DIRECTION])
+        }
+        ["tunnel", name, metric] => {
+            named("trunk over links", name, tunnels())?;
+            find(path, metric, &[&TUNNEL])
+        }
+        ["tunnel", name, from, metric] => {
+            named("trunk over links", name, tunnels())?;
+            named("end", from, ends(name))?;
+            find(path, metric, &[&TUNNEL, &TUNNEL_END])
+        }
+        ["tunnel", name, from, link, metric] => {
+            named("trunk over links", name, tunnels())?;
+            named("end", from, ends(name))?;
+            let members = spec.tunnels.iter().filter(|t| t.name == name).flat_map(|t| &t.members);
+            named("member", link, members.map(|m| spec.links.get(m.link).map_or("", |l| l.name.as_str())))?;
+            find(path, metric, &[&TUNNEL_MEMBER])
         }
         ["select", name, from, metric] => {
             let chosen = || spec.trunks.iter().filter(|t| t.select.is_some());
@@ -262,7 +306,8 @@ pub(crate) fn resolve(path: &str, spec: &Spec) -> Result<(String, Unit), Complai
         // Which reasons there are is for the run to say; one that did not occur counts 0.
         ["drops", reason] if !reason.is_empty() => Ok((path.to_owned(), Unit::Count)),
         _ => {
-            let help = "flow.NAME.METRIC, trunk.NAME.METRIC, trunk.NAME.FROM.METRIC, select.NAME.FROM.METRIC, link.NAME.FROM.METRIC, \
+            let help = "flow.NAME.METRIC, trunk.NAME.METRIC, trunk.NAME.FROM.METRIC, tunnel.NAME.METRIC, tunnel.NAME.FROM.METRIC, \
+                        tunnel.NAME.FROM.LINK.METRIC, select.NAME.FROM.METRIC, link.NAME.FROM.METRIC, \
                         mac.NODE.RADIO.METRIC, link_layer.NODE.PEER.METRIC, slots.NAME.METRIC, slots.NAME.NODE.RADIO.METRIC, killer.NAME.METRIC, packets.METRIC, routing.METRIC, total.METRIC, \
                         drops.REASON";
             Err(Complaint::new(format!("`{path}` is no metric"), format!("metrics are {help}")))

@@ -96,13 +96,20 @@ pub struct Peer {
     pub allowed: Vec<Prefix>,
 }
 
-/// Where a peer is: an address, or a name that is looked up when the daemon starts or reloads.
+/// Where a peer is: an address, or a name that is looked up while the daemon works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
     /// As it is written: `host:port`.
     pub text: String,
-    /// What it means.
+    /// What it means, as far as that is known.
     pub addresses: Vec<SocketAddr>,
+}
+
+impl Endpoint {
+    /// Whether it has to be looked up.
+    pub fn is_name(&self) -> bool {
+        self.text.parse::<SocketAddr>().is_err()
+    }
 }
 
 /// An address and how many of its bits name the network.
@@ -112,6 +119,19 @@ pub struct Prefix {
     pub address: IpAddr,
     /// How many bits.
     pub length: u8,
+}
+
+impl Site {
+    /// Endpoints that have to be looked up, with the peers that are there.
+    pub fn names(&self) -> Vec<(&str, &str)> {
+        let mut names = Vec::new();
+        for peer in &self.peers {
+            let endpoints = peer.endpoints.iter().map(|(_, endpoint)| endpoint);
+            names.extend(endpoints.filter(|e| e.is_name()).map(|e| (e.text.as_str(), peer.name.as_str())));
+        }
+        names.dedup();
+        names
+    }
 }
 
 impl Prefix {

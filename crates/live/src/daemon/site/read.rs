@@ -7,7 +7,7 @@ use airbraid_sim::scenario::Errors;
 use airbraid_sim::scenario::document::{self, Complaint, Context, Data, Document, Value, View, list, quantity, text};
 use airbraid_units::{BitRate, Bytes, Duration};
 use std::collections::BTreeSet;
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 /// Names of interfaces are shorter \[byte\].
@@ -17,7 +17,7 @@ const MTU: std::ops::RangeInclusive<u64> = 576..=65_535;
 /// Below most NATs' patience with UDP (RFC 4787, REQ-5: two minutes at the least, and many keep half a minute).
 const KEEPALIVE: Duration = Duration::from_secs(20);
 
-/// Reads the daemon's file; key files are read, names of peers are looked up.
+/// Reads the daemon's file, and key files; names of peers are not looked up.
 ///
 /// # Errors
 /// All that is wrong, up to ten errors, each with its line.
@@ -247,16 +247,34 @@ fn endpoint(value: &Value) -> Result<Endpoint, Complaint> {
     let refused = |why: String| {
         Complaint::new(why, "such as \"198.51.100.7:5182\", \"[2001:db8::7]:5182\" or \"hub.example:5182\"")
     };
-    let port = text.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
-    if port.is_none_or(|port| port == 0) {
+    if let Ok(address) = text.parse::<SocketAddr>() {
+        if address.port() == 0 {
+            return Err(refused(format!("`{text}` has no port")));
+        }
+        return Ok(Endpoint { text, addresses: vec![address] });
+    }
+    let Some((host, port)) = text.rsplit_once(':') else { return Err(refused(format!("`{text}` has no port"))) };
+    if !port.parse::<u16>().is_ok_and(|port| port != 0) {
         return Err(refused(format!("`{text}` has no port")));
     }
-    let addresses: Vec<SocketAddr> = match text.to_socket_addrs() {
-        Ok(found) => found.collect(),
-        Err(error) => return Err(refused(format!("`{text}` cannot be looked up: {error}"))),
-    };
-    if addresses.is_empty() {
-        return Err(refused(format!("`{text}` has no address")));
+    if !is_host(host) {
+        return Err(refused(format!("`{host}` is neither an address nor the name of a host")));
     }
-    Ok(Endpoint { text, addresses })
+    Ok(Endpoint { text, addresses: Vec::new() })
+}
+
+/// Whether this can be the name of a host (RFC 1123, section 2.1; `_`, which some have, is let through). It is looked up later: the
+/// network may not be there yet.
+fn is_host(host: &str) -> bool {
+    let labels = host.strip_suffix('.').unwrap_or(host).split('.');
+    let is_label = |label: &str| {
+        let is_fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        (1..=63).contains(&label.len())
+            && label.chars().all(is_fine)
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    // The last label of an address that has a mistake in it is a number, that of a name is none.
+    let is_number = labels.clone().next_back().is_some_and(|last| last.chars().all(|c| c.is_ascii_digit()));
+    host.len() <= 253 && !is_number && labels.clone().all(is_label)
 }

@@ -157,6 +157,36 @@ fn a_sweep_over_a_key_that_does_not_exist_is_told_at_the_sweep() {
 }
 
 #[test]
+fn of_a_trunk_over_links_each_end_and_each_member_can_be_expected() {
+    let text = |line: &str| {
+        format!(
+            "schema = 1\ntitle = \"t\"\nasks = \"a\"\n[run]\nduration = \"1 s\"\n\
+             [[node]]\nname = \"hub\"\n[[node]]\nname = \"car\"\n\
+             [[link]]\nname = \"dsl\"\nbetween = [\"hub\", \"car\"]\nrate = \"2 Mbit/s\"\n\
+             [[link]]\nname = \"lte\"\nbetween = [\"hub\", \"car\"]\nrate = \"1 Mbit/s\"\n\
+             [[trunk]]\nname = \"bond\"\nover = \"links\"\nbetween = [\"hub\", \"car\"]\n\
+             policy = {{ distributor = \"earliest_delivery\" }}\n\
+             [[flow]]\nname = \"f\"\nfrom = \"hub\"\nto = \"car\"\ntransport = {{ udp = \"100 byte\" }}\n\
+             source = {{ rate = \"80 kbit/s\" }}\n[expect]\n{line} = {{ min = 0 }}\n"
+        )
+    };
+    for fine in ["tunnel.bond.holes", "tunnel.bond.car.retransmissions", "tunnel.bond.hub.lte.share"] {
+        spec(&text(&format!("\"{fine}\"")));
+    }
+    for (wrong, said) in [
+        ("tunnel.bind.holes", "no trunk over links is called `bind` at `\"tunnel.bind.holes\"`: did you mean `bond`?"),
+        ("tunnel.bond.hole", "`hole` is no metric here at `\"tunnel.bond.hole\"`: did you mean `holes`?"),
+        ("tunnel.bond.cat.holes", "no end is called `cat` at `\"tunnel.bond.cat.holes\"`: did you mean `car`?"),
+        ("tunnel.bond.hub.lt.share", "no member is called `lt` at `\"tunnel.bond.hub.lt.share\"`: did you mean `lte`?"),
+        ("tunnel.bond.hub.lte.shore", "`shore` is no metric here"),
+        ("trunk.bond.late", "no trunk is called `bond`"),
+    ] {
+        let errors = errors(&text(&format!("\"{wrong}\"")));
+        assert!(errors.contains(said), "{errors}");
+    }
+}
+
+#[test]
 fn an_expectation_must_be_of_something_that_there_is() {
     let expect = |line: &str| errors(&format!("{BASE}[sweep]\n\"radio.queue\" = [1, 2]\n[expect]\n{line}\n"));
     assert_eq!(

@@ -1,0 +1,300 @@
+//! Names of peers' endpoints, looked up while the daemon works: when it begins, reloads or finds another network, and less and
+//! less often while a name has no address or its peer does not answer.
+//!
+//! A resolver that cannot be reached says so after half a minute: it is asked on a thread of its own, and packets do not wait.
+
+use super::core::{Daemon, SILENCE};
+use super::peer::Path;
+use super::site::{Endpoint, Peer};
+use airbraid_units::{Duration, Instant};
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// Between the first two questions for a name; then twice as long each time, up to [`LONGEST`].
+const FIRST: Duration = Duration::from_secs(1);
+/// As long as most resolvers keep an answer that says no (RFC 2308, section 5, lets them keep it much longer).
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// What a name means now, or why that is not known.
+type Meaning = Result<Vec<SocketAddr>, String>;
+type Answer = (String, Meaning);
+
+/// The names that were asked for.
+#[derive(Debug)]
+pub struct Names {
+    known: BTreeMap<String, Name>,
+    /// To the thread that asks, once there is something to ask.
+    questions: Option<Sender<String>>,
+    answers: (Sender<Answer>, Receiver<Answer>),
+    /// Its other end rings when there is an answer.
+    bell: UnixStream,
+    ringer: UnixStream,
+}
+
+#[derive(Debug, Default)]
+struct Name {
+    addresses: Vec<SocketAddr>,
+    /// Not asked for before this.
+    not_before: Instant,
+    pause: Duration,
+    is_being_asked: bool,
+    /// Why it is not known, if it was not found the last time.
+    failure: Option<String>,
+}
+
+impl Names {
+    /// Nothing was asked for.
+    ///
+    /// # Errors
+    /// The system refuses a socket.
+    pub fn new() -> std::io::Result<Self> {
+        let (bell, ringer) = UnixStream::pair()?;
+        bell.set_nonblocking(true)?;
+        ringer.set_nonblocking(true)?;
+        Ok(Self { known: BTreeMap::new(), questions: None, answers: channel(), bell, ringer })
+    }
+
+    /// A name is wanted: it is asked for now, or not yet if it was only just.
+    fn want(&mut self, now: Instant, text: &str) {
+        let name = self.known.entry(text.to_owned()).or_default();
+        if name.is_being_asked || now < name.not_before {
+            return;
+        }
+        // What was not wanted for long is not in trouble.
+        let is_new = now.saturating_since(name.not_before) > LONGEST;
+        name.pause = if is_new { FIRST } else { name.pause.saturating_mul(2).clamp(FIRST, LONGEST) };
+        name.not_before = now + name.pause;
+        name.is_being_asked = self.questions.as_ref().is_some_and(|asked| asked.send(text.to_owned()).is_ok());
+        if !name.is_being_asked {
+            self.begin(text);
+        }
+    }
+
+    /// Starts the thread that asks, with a first question.
+    fn begin(&mut self, text: &str) {
+        let (questions, asked) = channel();
+        let answers = self.answers.0.clone();
+        let started = self.ringer.try_clone().and_then(|ringer| {
+            let thread = std::thread::Builder::new().name("names".to_owned());
+            thread.spawn(move || ask(&asked, &answers, ringer))
+        });
+        if let Err(error) = started {
+            tracing::error!(%error, "names of peers cannot be looked up");
+            return;
+        }
+        let name = self.known.entry(text.to_owned()).or_default();
+        name.is_being_asked = questions.send(text.to_owned()).is_ok();
+        self.questions = Some(questions);
+    }
+
+    /// Names without an address whose time has come are asked for again.
+    fn retry(&mut self, now: Instant) {
+        let due = |name: &Name| name.failure.is_some() && name.addresses.is_empty() && name.not_before <= now;
+        let due: Vec<String> = self.known.iter().filter(|(_, name)| due(name)).map(|(text, _)| text.clone()).collect();
+        for text in due {
+            self.want(now, &text);
+        }
+    }
+
+    /// When the next of them is.
+    pub fn wake(&self) -> Option<Instant> {
+        let waits = |name: &&Name| name.failure.is_some() && name.addresses.is_empty() && !name.is_being_asked;
+        self.known.values().filter(waits).map(|name| name.not_before).min()
+    }
+
+    /// The network is another one, or the file: nothing is too early now.
+    fn hurry(&mut self) {
+        for name in self.known.values_mut() {
+            (name.not_before, name.pause) = (Instant::ZERO, Duration::ZERO);
+        }
+    }
+
+    /// What has been found since the last call. Failures are said once for each name, until it is found.
+    fn found(&mut self) -> Vec<(String, Vec<SocketAddr>)> {
+        let mut room = [0; 64];
+        while self.bell.read(&mut room).is_ok_and(|length| length == room.len()) {}
+        let mut found = Vec::new();
+        while let Ok((text, meaning)) = self.answers.1.try_recv() {
+            let Some(name) = self.known.get_mut(&text) else { continue };
+            name.is_being_asked = false;
+            match meaning {
+                Ok(addresses) => {
+                    if name.failure.is_some() || name.addresses != addresses {
+                        tracing::info!(name = text, ?addresses, "found");
+                    }
+                    name.failure = None;
+                    name.addresses.clone_from(&addresses);
+                    found.push((text, addresses));
+                }
+                Err(why) => {
+                    if name.failure.is_none() {
+                        tracing::warn!(name = text, why, "cannot be looked up; it is tried again and again");
+                    }
+                    name.failure = Some(why);
+                }
+            }
+        }
+        found
+    }
+
+    /// Why a name is not known, if it was not found the last time.
+    pub fn failure(&self, text: &str) -> Option<&str> {
+        self.known.get(text)?.failure.as_deref()
+    }
+
+    /// What is known of the names in a new file.
+    pub fn fill(&self, peers: &mut [Peer]) {
+        for (_, endpoint) in peers.iter_mut().flat_map(|peer| &mut peer.endpoints) {
+            if let Some(name) = self.known.get(&endpoint.text) {
+                endpoint.addresses.clone_from(&name.addresses);
+            }
+        }
+    }
+}
+
+impl AsFd for Names {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.bell.as_fd()
+    }
+}
+
+/// The life of the thread: one name after the other, until nobody asks any more.
+fn ask(questions: &Receiver<String>, answers: &Sender<Answer>, mut ringer: UnixStream) {
+    while let Ok(text) = questions.recv() {
+        let meaning = look_up(&text);
+        if answers.send((text, meaning)).is_err() {
+            return;
+        }
+        // If it is full, it rings.
+        let _ = ringer.write(&[1]);
+    }
+}
+
+/// The addresses behind `host:port`, in one order whatever the resolver's: some turn theirs round at each answer.
+///
+/// # Errors
+/// Why there is none.
+pub fn look_up(text: &str) -> Meaning {
+    let mut found: Vec<SocketAddr> = text.to_socket_addrs().map_err(|error| error.to_string())?.collect();
+    found.sort_unstable();
+    found.dedup();
+    if found.is_empty() { Err("it has no address".to_owned()) } else { Ok(found) }
+}
+
+impl Daemon {
+    /// Looks up the names of a peer's endpoints, if it was not done only just.
+    pub(super) fn want_names(&mut self, peer: usize) {
+        let now = self.time;
+        let Self { peers, names, .. } = self;
+        let endpoints = peers[peer].config.endpoints.iter().map(|(_, endpoint)| endpoint);
+        endpoints.filter(|endpoint| endpoint.is_name()).for_each(|endpoint| names.want(now, &endpoint.text));
+    }
+
+    /// Looks up everybody's names at once: another network, or another file, may know others.
+    pub(super) fn renew_names(&mut self) {
+        self.names.hurry();
+        for peer in 0..self.peers.len() {
+            self.want_names(peer);
+        }
+    }
+
+    /// Names that are due are asked for, and what was found is used.
+    pub(super) fn on_names(&mut self, now: Instant) {
+        self.names.retry(now);
+        for (text, addresses) in self.names.found() {
+            for peer in 0..self.peers.len() {
+                self.on_found(now, peer, &text, &addresses);
+            }
+        }
+    }
+
+    fn on_found(&mut self, now: Instant, peer: usize, text: &str, addresses: &[SocketAddr]) {
+        let endpoints = self.peers[peer].config.endpoints.iter_mut().map(|(_, endpoint)| endpoint);
+        let others: Vec<&mut Endpoint> = endpoints.filter(|e| e.text == text && e.addresses != addresses).collect();
+        if others.is_empty() {
+            return;
+        }
+        for endpoint in others {
+            endpoint.addresses = addresses.to_vec();
+        }
+        let has_moved = self.move_silent(now, peer);
+        self.offer_members(now, peer);
+        if has_moved || !self.peers[peer].is_up {
+            self.reconnect(peer);
+        }
+    }
+
+    /// Members on which nothing comes any more go to where the peer is now. One that works stays: the peer is where its frames
+    /// come from, whatever names say. Gives whether one has gone.
+    fn move_silent(&mut self, now: Instant, peer: usize) -> bool {
+        let mut has_moved = false;
+        for uplink in 0..self.uplinks.len() {
+            let member = self.peers[peer].member_of(uplink);
+            let Some(before) = self.peers[peer].paths.get(&member).copied() else { continue };
+            let Some(remote) = self.endpoint(peer, uplink).filter(|remote| *remote != before.remote) else { continue };
+            if before.heard.is_none_or(|heard| now.saturating_since(heard) >= SILENCE) {
+                let path = Path { remote, source: None, heard: None, notice: Some((now, 0)), ..before };
+                let said = self.peers[peer].said.get(&member).copied();
+                self.add_member(peer, member, path, said.as_ref());
+                has_moved = true;
+            }
+        }
+        self.send_notices(now, peer);
+        has_moved
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answered(names: &mut Names) -> Vec<(String, Vec<SocketAddr>)> {
+        let is_asked = |names: &Names| names.known.values().any(|name| name.is_being_asked);
+        let mut found = Vec::new();
+        while is_asked(names) {
+            let mut fds = [nix::poll::PollFd::new(names.as_fd(), nix::poll::PollFlags::POLLIN)];
+            nix::poll::poll(&mut fds, nix::poll::PollTimeout::NONE).unwrap();
+            found.extend(names.found());
+        }
+        found
+    }
+
+    #[test]
+    fn a_name_that_is_not_found_is_looked_up_less_and_less_often() {
+        let mut names = Names::new().unwrap();
+        let at = |seconds| Instant::ZERO + Duration::from_secs(seconds);
+        // With an empty label it is refused before any server is asked.
+        let missing = "nobody..invalid:5182";
+        names.want(at(100), missing);
+        assert_eq!(names.wake(), None, "nothing is due while it is asked for");
+        assert!(answered(&mut names).is_empty());
+        let mut asked = Vec::new();
+        while asked.len() < 9 {
+            let due = names.wake().unwrap();
+            asked.push(due.saturating_since(at(100)).as_secs_f64());
+            names.retry(due);
+            assert!(answered(&mut names).is_empty());
+        }
+        assert_eq!(asked, [1.0, 3.0, 7.0, 15.0, 31.0, 63.0, 123.0, 183.0, 243.0]);
+        names.hurry();
+        assert_eq!(names.wake(), Some(Instant::ZERO), "another network may know it");
+    }
+
+    #[test]
+    fn what_is_found_stays_known_and_is_not_asked_for_all_the_time() {
+        let mut names = Names::new().unwrap();
+        let now = Instant::ZERO + Duration::from_secs(100);
+        let local = "127.0.0.1:5182";
+        names.want(now, local);
+        assert_eq!(answered(&mut names), [(local.to_owned(), vec![local.parse().unwrap()])]);
+        assert_eq!(names.wake(), None);
+        names.want(now + Duration::from_millis(999), local);
+        assert!(!names.known[local].is_being_asked);
+        names.want(now + Duration::from_secs(1), local);
+        assert!(names.known[local].is_being_asked);
+    }
+}
