@@ -273,6 +273,13 @@ impl<P: Share> Sender<P> {
         }
     }
 
+    /// How long a loss takes on the longest path in use until it is repaired.
+    pub(super) fn longest_repair(&self) -> Duration {
+        let widest = self.widest();
+        let used = self.members.iter().filter(|end| end.is_active() && !is_spared(end, widest));
+        used.filter(|end| end.path.rtt().is_some()).map(|end| end.path.repair()).max().unwrap_or(Duration::ZERO)
+    }
+
     /// Reckons anew how long a packet may wait: the policy's target, what the members that are worth it need, and half a round
     /// trip, because CUBIC goes back to 0.7 of its window (RFC 9438) and must find the links occupied still.
     pub(super) fn set_target(&mut self) {

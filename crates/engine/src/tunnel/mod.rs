@@ -202,7 +202,11 @@ impl<P: Share> Tunnel<P> {
         end.counted.received_bytes += length;
         end.check_quota();
         match frame {
-            Frame::Feedback(feedback) => self.sender.on_feedback(now, &feedback),
+            Frame::Feedback(feedback) => {
+                self.sender.on_feedback(now, &feedback);
+                // Paths are as long for what comes as for what goes.
+                self.receiver.order.set_repair(self.sender.longest_repair());
+            }
             Frame::Probe(probe) => {
                 if self.receiver.on_probe(now, came, member, probe.number, probe.epoch) {
                     self.on_far_restart(now);

@@ -20,6 +20,8 @@ const PATIENCE_QUARTERS: u64 = 6;
 /// And this: until a member that dies is known to be dead, and what was on it has come by another. Nearly everything comes, so
 /// to wait too long costs little and to give up too soon a retransmission of TCP.
 const MARGIN: Duration = Duration::from_millis(100);
+/// What is sent again may be lost like the rest: a hole is not given up before so many repairs of the longest path.
+const REPAIRS: u64 = 2;
 /// Before any hole was filled.
 const INITIAL: Duration = Duration::from_millis(200);
 /// What holes took counts for so long.
@@ -86,13 +88,23 @@ pub struct Order<P> {
     held: usize,
     /// Minus how long holes took, so that the least is the longest \[ns\].
     took: Least,
+    /// How long a hole takes that was not seen yet: what is lost twice on the longest path.
+    repair: Duration,
 }
 
 impl<P> Order<P> {
     /// Nothing has come.
     pub fn new(config: Resequencer) -> Self {
         let flows = (0..2 * BUCKETS).map(|_| None).collect();
-        Self { config, flows, waiting: VecDeque::new(), given_up: VecDeque::new(), held: 0, took: Least::new(SPAN) }
+        Self {
+            config,
+            flows,
+            waiting: VecDeque::new(),
+            given_up: VecDeque::new(),
+            held: 0,
+            took: Least::new(SPAN),
+            repair: Duration::ZERO,
+        }
     }
 
     /// Packets that wait.
@@ -105,11 +117,17 @@ impl<P> Order<P> {
         self.held + self.given_up.len()
     }
 
+    /// A loss on the longest path is repaired in `repair`.
+    pub const fn set_repair(&mut self, repair: Duration) {
+        self.repair = repair;
+    }
+
     /// How long a packet waits at most.
     pub fn hold_time(&self) -> Duration {
         let measured = self.took.get().map(|ns| Duration::from_nanos(ns.unsigned_abs()));
         let hold = measured.map_or(INITIAL, |took| took * PATIENCE_QUARTERS / 4 + MARGIN);
-        hold.clamp(self.config.minimum, self.config.maximum.max(self.config.minimum))
+        hold.max(self.repair * REPAIRS + MARGIN)
+            .clamp(self.config.minimum, self.config.maximum.max(self.config.minimum))
     }
 
     /// When the first packet has waited long enough.

@@ -307,9 +307,13 @@ impl Path {
     /// How much later a flow in order goes on, on the average, because of what is lost here: a loss is known after a round trip, and
     /// what is sent again is on the way once more.
     pub fn hold_up(&self) -> Duration {
+        hold_up(self.excess.begun(), self.rate(), self.repair())
+    }
+
+    /// How long a loss takes to be known and repaired: a round trip, and half the least one more.
+    pub fn repair(&self) -> Duration {
         let usual = self.rtt.map_or(0, |(rtt, _)| rtt.saturating_sub(self.queue().as_nanos()));
-        let repair = Duration::from_nanos(usual.max(self.rtt_least_ns()) + self.rtt_least_ns() / 2);
-        hold_up(self.excess.begun(), self.rate(), repair)
+        Duration::from_nanos(usual.max(self.rtt_least_ns()) + self.rtt_least_ns() / 2)
     }
 
     /// When a frame comes that leaves now and is sent `due_us` later \[us\], by the clock of [`Self::arrival_us`].
