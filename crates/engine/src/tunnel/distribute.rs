@@ -211,8 +211,10 @@ impl<P: Share> Sender<P> {
     /// more than they can carry, to find out what it carries.
     fn send_copy(&mut self, now: Instant, index: usize, is_busy: bool) -> bool {
         let end = &self.members[index];
-        let is_wanted =
-            (is_busy && !end.path.is_measured()) || (!is_busy && self.members.iter().any(MemberEnd::is_lossy));
+        let is_wanted = match is_busy {
+            true => !end.path.is_measured(),
+            false => self.members.iter().any(|other| other.is_lossy() && is_sooner_than_repair(now, end, other)),
+        };
         if !is_wanted || end.config.quota.is_some() {
             return false;
         }
@@ -305,14 +307,24 @@ impl<P: Share> Sender<P> {
         }
         self.target = self.config.policy.tunnel.target + Duration::from_micros(skew_us + rtt_us / 2);
         let longest = self.target * QUEUE_TARGETS;
-        let bytes = carried(faster, longest.as_micros() as i64);
-        self.queue.set_limit(bytes.max(QUEUE_BYTES_MIN));
+        // What is spared carries what is there when the others have gone; while nothing works, what waits is kept for its return.
+        let rate = self.members.iter().filter(|end| end.is_active()).map(|end| end.path.rate()).sum();
+        if rate > 0 {
+            let bytes = carried(rate, longest.as_micros() as i64);
+            self.queue.set_limit(bytes.max(QUEUE_BYTES_MIN));
+        }
     }
 }
 
 /// Whether a member is too thin beside the widest to be used.
 pub(super) fn is_spared(end: &MemberEnd, widest: u64) -> bool {
     end.path.is_sounded() && end.path.rate() * THIN < widest
+}
+
+/// Whether a copy by `end` of what is lost on `lossy` is there before it could be sent again.
+fn is_sooner_than_repair(now: Instant, end: &MemberEnd, lossy: &MemberEnd) -> bool {
+    let arrivals = end.path.arrival_us(now, TYPICAL).zip(lossy.path.arrival_us(now, TYPICAL));
+    arrivals.is_none_or(|(copy, first)| copy <= first + lossy.path.repair().as_micros() as i64)
 }
 
 /// What a member carries in a time \[byte\].
