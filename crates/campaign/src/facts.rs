@@ -1,7 +1,7 @@
 //! What one run gave, as the store keeps it and as reproductions compute with it: every number by its name in a
 //! summary, every series by the name of its metric. Nothing of how long the run took.
 
-use crate::metrics;
+use airbraid_sim::metric;
 use airbraid_sim::result::RunResult;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +30,7 @@ impl Facts {
     /// The facts of `run`.
     pub fn of(run: &RunResult) -> Self {
         // JSON has no infinities; a number that is none is one that the run does not have.
-        let metrics = metrics::of(run).into_iter().filter(|(_, x)| x.is_finite()).collect();
+        let metrics = metric::of(run).into_iter().filter(|(_, x)| x.is_finite()).collect();
         let mut series = BTreeMap::new();
         for flow in &run.flows {
             let name = format!("flow.{}.goodput_bps", flow.name);

@@ -7,7 +7,6 @@ pub mod efficiency;
 pub mod execute;
 pub mod facts;
 pub mod map;
-pub mod metrics;
 pub mod output;
 pub mod page;
 pub mod plot;

@@ -1,8 +1,8 @@
 //! The results of a campaign as the contract of `--json` has them.
 
-use crate::metrics;
 use crate::statistics::{Quantiles, Summary};
 use airbraid_sim::RunOutput;
+use airbraid_sim::metric;
 use airbraid_sim::result::RunResult;
 use airbraid_sim::scenario::Plan;
 use serde::Serialize;
@@ -76,7 +76,7 @@ pub fn summarise(runs: &[RunResult], quantiles: &mut Quantiles) -> Vec<(String, 
     let mut names: Vec<String> = Vec::new();
     let mut values: std::collections::BTreeMap<String, Vec<f64>> = std::collections::BTreeMap::new();
     for run in runs {
-        for (name, value) in metrics::of(run) {
+        for (name, value) in metric::of(run) {
             let list = values.entry(name.clone()).or_insert_with(|| {
                 names.push(name);
                 Vec::new()

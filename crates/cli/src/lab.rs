@@ -6,7 +6,7 @@ use crate::table::columns;
 use airbraid_campaign::output;
 use airbraid_live::LabError;
 use airbraid_live::lab::{self, CommandResult, LabOptions, LabResult, Wanted};
-use airbraid_sim::scenario::metric::Unit;
+use airbraid_sim::metric::Unit;
 use airbraid_sim::scenario::spec::Spec;
 use airbraid_units::{Duration, Quantity};
 use std::fmt::Write as _;

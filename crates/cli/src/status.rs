@@ -5,7 +5,7 @@ use crate::daemon::{ended, named};
 use crate::print::{Ended, out};
 use crate::table::columns;
 use airbraid_live::daemon::{self, MemberReport, PeerReport, Question, Status, UplinkReport};
-use airbraid_sim::scenario::metric::Unit;
+use airbraid_sim::metric::Unit;
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 use std::time::Duration;

@@ -4,8 +4,8 @@ use airbraid_campaign::page;
 use airbraid_campaign::reproduce::{Reproduction, Rows, Standing};
 use airbraid_campaign::statistics::Summary;
 use airbraid_campaign::{CellResult, Results, Verdict};
+use airbraid_sim::metric::Unit;
 use airbraid_sim::scenario::Plan;
-use airbraid_sim::scenario::metric::Unit;
 use std::fmt::Write as _;
 
 /// What `run` prints: for each cell a line a flow, then drops and expectations.

@@ -1,9 +1,11 @@
 //! The discrete-event wireless simulator: from a scenario to a result.
 //!
-//! [`scenario`] reads the file, [`run()`] plays it once with one seed, [`result`] is what comes out. The radio channel is
-//! [`phy`]; everything that happens is in `world`. [`models`] are formulas beside it, without a run.
+//! [`scenario`] reads the file, [`run()`] plays it once with one seed, [`result`] is what comes out, [`metric`] its
+//! numbers by name. The radio channel is [`phy`]; everything that happens is in `world`. [`models`] are formulas beside it,
+//! without a run.
 
 pub mod killer;
+pub mod metric;
 pub mod models;
 pub mod phy;
 mod queue;

@@ -234,7 +234,9 @@ pub struct TunnelMemberResult {
     pub sent: u64,
     /// Bytes of all frames sent, with what is around them.
     pub sent_bytes: u64,
-    /// Of these, repetitions and copies.
+    /// Their share of what the end has sent on all its members.
+    pub share: f64,
+    /// Of these bytes, repetitions and copies.
     pub repeated_bytes: u64,
     /// Of these, feedback and probes.
     pub control_bytes: u64,

@@ -15,7 +15,7 @@ mod error;
 mod expect;
 mod explain;
 mod frequency;
-pub mod metric;
+mod metric;
 mod nearest;
 mod overrides;
 mod plan;

@@ -162,10 +162,12 @@ impl World<'_> {
         let spec = &self.spec.tunnels[end / 2];
         let status = self.tunnels[end].tunnel.status();
         let counts = &status.counts;
+        let all_bytes: u64 = status.members.iter().map(|member| member.sent_bytes.as_u64()).sum();
         let members = status.members.iter().map(|member| TunnelMemberResult {
             link: self.spec.links[spec.members[usize::from(member.member.0)].link].name.clone(),
             sent: member.sent,
             sent_bytes: member.sent_bytes.as_u64(),
+            share: member.sent_bytes.as_u64() as f64 / all_bytes.max(1) as f64,
             repeated_bytes: member.repeated_bytes.as_u64(),
             control_bytes: member.control_bytes.as_u64(),
             lost: member.lost,
