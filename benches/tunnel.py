@@ -2,12 +2,14 @@
 """The daemon over emulated links, as root: real TCP through two daemons in the namespaces of a lab.
 
 usage: benches/tunnel.py [--airbraid FILE] [--seconds N] [--runs N] [--only s1,s4] [--tcp cubic,bbr]
-                         [--direction download,upload] [--traffic tcp,udp,voice,single,flap] [--json FILE]
+                         [--direction download,upload] [--traffic tcp,udp,voice,single,return,flap] [--json FILE]
        benches/tunnel.py --twin [--runs N] [--seconds N] [--only s1,s2,s3,s4,s5]
        benches/tunnel.py --sets 1-8 [--seconds N]
 
 A table: what arrived, as a share of the sum of the links' rates, TCP's repetitions, ping idle and under load, and the
 longest time in which nothing arrived. Medians of the runs. `single` is TCP with only the first link in the daemon's file;
+`return` is TCP while the first interface goes away after ten seconds and comes back ten seconds later with another address;
+`again_ms` is the time until it carries half of its rate once more, here and where the scenario takes the link away (s6).
 `flap` is TCP while links are switched off and lose their addresses at random, with the memory of both daemons (a soak:
 `--traffic flap --seconds 3600 --only s1`).
 `--twin` puts the same scenario in the simulator beside it: means over as many seeds. `--sets` takes random sets of links, those of
@@ -36,6 +38,7 @@ NEAR, FAR = "10.77.0.1", "10.77.0.2"
 START = 3.0  # The traffic begins so long after the daemons: scenarios date their events by it.
 VOICE_BYTES, VOICE_EVERY = 160, 0.020  # 64 kbit/s, G.711
 LATE = 0.150  # ITU-T G.114
+OUTAGE = 10.0  # Of the first link, in s6 and with `return`, which begins so long after the traffic.
 
 
 # What a scenario says.
@@ -68,15 +71,27 @@ def links(name):
 
 # One end, inside its namespace.
 
-def counters(samples, stop):
-    """Samples what the interface has received, every 5 ms."""
-    path = "/sys/class/net/air0/statistics/rx_bytes"
-    while not stop.is_set():
-        try:
-            samples.append((time.monotonic(), int(open(path).read())))
-        except OSError:
-            pass
-        time.sleep(0.005)
+class Counters:
+    """Samples of what interfaces have received, every 5 ms."""
+
+    def __init__(self, *interfaces):
+        self.samples = {interface: [] for interface in interfaces}
+        self.stop = threading.Event()
+        threading.Thread(target=self.count, daemon=True).start()
+
+    def count(self):
+        while not self.stop.wait(0.005):
+            for interface, samples in self.samples.items():
+                try:
+                    samples.append((time.monotonic(), int(open(f"/sys/class/net/{interface}/statistics/rx_bytes").read())))
+                except OSError:
+                    pass  # It is not there.
+
+
+def timeouts():
+    """How often TCP's retransmission timer has run out on this host."""
+    names, values = [line.split() for line in open("/proc/net/netstat") if line.startswith("TcpExt:")]
+    return int(values[names.index("TCPTimeouts")])
 
 
 def longest_gap(samples, begin, end):
@@ -87,6 +102,24 @@ def longest_gap(samples, begin, end):
         if count - base > 600:
             gap, last, base = max(gap, at - last), at, count
     return max(gap, end - last)
+
+
+def used_again(samples, rate):
+    """How long after the end of its outage a link of `rate` [bit/s] carried half of that in 200 ms; None where it never did."""
+    silent, last, returned = 0.0, samples[0], None
+    for sample in samples[1:]:
+        if sample[1] > last[1]:
+            if sample[0] - last[0] > silent:
+                silent, returned = sample[0] - last[0], last[0] + OUTAGE
+            last = sample
+    if silent < OUTAGE / 2:
+        return None
+    window = []
+    for at, count in samples:
+        window = [earlier for earlier in window if earlier[0] > at - 0.2] + [(at, count)]
+        if at > returned and (count - window[0][1]) * 8 > 0.2 * rate / 2:
+            return at - returned
+    return None
 
 
 def daemon(end, folder, airbraid):
@@ -125,8 +158,7 @@ def far(plan):
     folder, ended = plan["folder"], threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
     works = daemon("far", folder, plan["airbraid"])
-    samples, heard, stop = [], {}, threading.Event()
-    threading.Thread(target=counters, args=(samples, stop), daemon=True).start()
+    counters, heard, stop = Counters("air0", plan["first"]), {}, threading.Event()
     while subprocess.run(["ip", "addr", "show", "air0"], capture_output=True).returncode != 0:
         time.sleep(0.02)
     if plan["traffic"] == "voice":
@@ -135,7 +167,9 @@ def far(plan):
     while not ended.is_set() and not os.path.exists(os.path.join(folder, "near.done")):
         time.sleep(0.05)
     stop.set()
-    json.dump({"samples": samples, "heard": heard}, open(os.path.join(folder, "far.json"), "w"))
+    counters.stop.set()
+    seen = {"samples": counters.samples, "timeouts": timeouts(), "heard": heard}
+    json.dump(seen, open(os.path.join(folder, "far.json"), "w"))
     os.rename(os.path.join(folder, "far.json"), os.path.join(folder, "far.ready"))
     server.terminate()
     works.terminate()
@@ -164,8 +198,7 @@ def near(plan):
     folder, begin = plan["folder"], time.monotonic()
     works = daemon("near", folder, plan["airbraid"])
     name = os.path.basename(folder) + "-near"
-    samples, stop = [], threading.Event()
-    threading.Thread(target=counters, args=(samples, stop), daemon=True).start()
+    counters = Counters("air0", plan["first"])
     up = 0
     while time.monotonic() < begin + START - 1.0 or (not up and time.monotonic() < begin + 15):
         asked = subprocess.run([plan["airbraid"], "status", name, "--json"], capture_output=True, text=True)
@@ -186,12 +219,14 @@ def near(plan):
     if plan["traffic"] == "flap":
         threading.Thread(target=flap, args=(name, plan, flapping), daemon=True).start()
         threading.Timer(min(60, plan["seconds"] / 3), lambda: grown.append(memory(works))).start()
+    if plan["traffic"] == "return":
+        threading.Timer(OUTAGE, take_away, args=(plan,)).start()
     grown = []
     done = subprocess.run(iperf(plan), capture_output=True, text=True)
     flapping.set()
     ended = time.monotonic()
     pinged.wait()
-    stop.set()
+    counters.stop.set()
     status = subprocess.run([plan["airbraid"], "status", name, "--json"], capture_output=True, text=True).stdout
     time.sleep(0.5 if plan["traffic"] == "voice" else 0.1)
     open(os.path.join(folder, "near.done"), "w").close()
@@ -200,14 +235,16 @@ def near(plan):
             break
         time.sleep(0.05)
     seen = json.load(open(os.path.join(folder, "far.ready")))
-    mine = samples if plan["direction"] == "download" else seen["samples"]
+    mine = counters.samples if plan["direction"] == "download" else seen["samples"]
     result = {
         "members": up,
         "iperf": json.loads(done.stdout or "{}"),
         "idle_ms": round_trips(logs[0]),
         "loaded_ms": round_trips(logs[1]),
         # The beginning is a hand-shake, the end a drain.
-        "gap_s": longest_gap(mine, started + 0.5, ended - 0.5),
+        "gap_s": longest_gap(mine["air0"], started + 0.5, ended - 0.5),
+        "again_s": used_again(mine[plan["first"]], plan["rate"]),
+        "timeouts": seen["timeouts"] if plan["direction"] == "download" else timeouts(),
         "memory_mb": [(grown or [early])[0], memory(works)],
         "voice": [talker[0], list(seen["heard"].values())],
         "status": json.loads(status or "{}"),
@@ -217,20 +254,38 @@ def near(plan):
     works.wait()
 
 
+def address_of(link):
+    """The address of an interface with the length of its prefix."""
+    told = subprocess.run(["ip", "-json", "-4", "addr", "show", "dev", link], capture_output=True, check=True).stdout
+    address = json.loads(told)[0]["addr_info"][0]
+    return f'{address["local"]}/{address["prefixlen"]}'
+
+
+def take_away(plan):
+    """Takes the first interface away, and brings it back with another address."""
+    link = plan["first"]
+    own = address_of(link)
+    other = own.replace(".0.1/", ".9.9/")
+    subprocess.run(["ip", "addr", "del", own, "dev", link], check=True)
+    subprocess.run(["ip", "link", "set", link, "down"], check=True)
+    time.sleep(OUTAGE)
+    subprocess.run(["ip", "link", "set", link, "up"], check=True)
+    subprocess.run(["ip", "addr", "add", other, "dev", link], check=True)
+
+
 def flap(name, plan, stop):
     """Takes links away at random, all at once now and then, and brings them back."""
     chance = random.Random(plan["seed"])
-    every = sorted(plan["addresses"])
+    every = {link: address_of(link) for link in sorted(plan["addresses"])}
 
     def switch(link, state):
         subprocess.run([plan["airbraid"], "link", link, state, "--daemon", name], capture_output=True, check=False)
 
     def address(link, verb):
-        own = plan["addresses"][link].replace(".0.2", ".0.1") + "/16"
-        subprocess.run(["ip", "addr", verb, own, "dev", link], capture_output=True, check=False)
+        subprocess.run(["ip", "addr", verb, every[link], "dev", link], check=True)
 
     while not stop.wait(chance.uniform(0.5, 3)):
-        links_, by_hand = (every if chance.random() < 0.1 else [chance.choice(every)]), chance.random() < 0.5
+        links_, by_hand = (list(every) if chance.random() < 0.1 else [chance.choice(list(every))]), chance.random() < 0.5
         for link in links_:
             switch(link, "off") if by_hand else address(link, "del")
         stop.wait(chance.uniform(0.2, 2))
@@ -273,6 +328,7 @@ def run(options, name, tcp, direction, traffic, seed, alone=0):
         plan = {
             "folder": folder, "airbraid": os.path.abspath(options.airbraid), "seconds": options.seconds, "tcp": tcp,
             "direction": direction, "traffic": traffic, "seed": seed, "share": sum(rate for _, rate in used),
+            "first": used[0][0], "rate": used[0][1],
             # Networks of a lab's links are numbered in their order.
             "addresses": {link: f"10.{number}.0.2" for number, (link, _) in enumerate(every, 1)},
         }
@@ -311,6 +367,9 @@ def summary(result, traffic):
     else:
         row["share"] = end.get("sum_received", {}).get("bits_per_second", 0) / result["share"]
         row["repetitions"] = end.get("sum_sent", {}).get("retransmits")
+        row["timeouts"] = result["timeouts"]
+    if result["again_s"] is not None:
+        row["again_ms"] = result["again_s"] * 1e3
     if traffic == "voice":
         sent, delays = result["voice"]
         row["voice_in_time"] = sum(delay <= LATE for delay in delays) / max(sent, 1)
@@ -326,7 +385,7 @@ def summary(result, traffic):
 
 def median(rows):
     """Of each number, over runs."""
-    keys = [key for key in rows[0] if all(row[key] is not None for row in rows)]
+    keys = [key for key in rows[0] if all(row.get(key) is not None for row in rows)]
     return {key: statistics.median(row[key] for row in rows) for key in keys}
 
 
@@ -384,7 +443,7 @@ def sets(options, numbers, kept):
               f"| {', '.join(f'{rate / 1e6:.1f}' for rate in rates)} |", flush=True)
 
 
-MORE = ("loss_percent", "out_of_order", "voice_in_time", "voice_ms", "memory_mb", "memory_grown_mb")
+MORE = ("timeouts", "again_ms", "loss_percent", "out_of_order", "voice_in_time", "voice_ms", "memory_mb", "memory_grown_mb")
 
 
 def table(options, kept):
@@ -398,24 +457,25 @@ def table(options, kept):
                 row = median(runs)
                 kept.append({"scenario": name, "traffic": traffic, "tcp": tcp, "direction": direction, "median": row, "runs": runs})
                 more = [f"{key} {show(row, key, '{:.3g}')}" for key in MORE if key in row and (traffic == "flap" or not key.startswith("memory"))]
-                label = {"tcp": tcp, "voice": f"voice beside {tcp}", "single": f"{tcp}, first link", "flap": f"{tcp}, links flap", "udp": "udp at 90 %"}[traffic]
+                label = {"tcp": tcp, "voice": f"voice beside {tcp}", "single": f"{tcp}, first link", "return": f"{tcp}, a link returns", "flap": f"{tcp}, links flap", "udp": "udp at 90 %"}[traffic]
                 print(f"| {name} | {label} | {direction} | {show(row, 'share', '{:.3f}')} | {show(row, 'repetitions', '{:.0f}')} "
                       f"| {show(row, 'idle_ms', '{:.1f}')} | {show(row, 'loaded_ms', '{:.1f}')} | {show(row, 'p99_ms', '{:.1f}')} "
                       f"| {show(row, 'gap_ms', '{:.0f}')} | {show(row, 'lateness_ms', '{:.2f}')} | {', '.join(more)} |", flush=True)
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--airbraid", default="target/release/airbraid")
-    parser.add_argument("--seconds", type=int, default=30)
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--only", default="s1,s2,s3,s4,s5,s6")
-    parser.add_argument("--tcp", default="cubic,bbr")
-    parser.add_argument("--direction", default="download,upload")
-    parser.add_argument("--traffic", default="tcp")
-    parser.add_argument("--twin", action="store_true")
-    parser.add_argument("--sets")
-    parser.add_argument("--json")
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], epilog=__doc__.split("\n\n", 2)[2],
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--airbraid", default="target/release/airbraid", metavar="FILE", help="the command (%(default)s)")
+    parser.add_argument("--seconds", type=int, default=30, help="of traffic in a run (%(default)s)")
+    parser.add_argument("--runs", type=int, default=3, help="runs of each case, seeds from 1 on (%(default)s)")
+    parser.add_argument("--only", default="s1,s2,s3,s4,s5,s6", metavar="LIST", help="scenarios (%(default)s)")
+    parser.add_argument("--tcp", default="cubic,bbr", metavar="LIST", help="congestion controls (%(default)s)")
+    parser.add_argument("--direction", default="download,upload", metavar="LIST", help="(%(default)s)")
+    parser.add_argument("--traffic", default="tcp", metavar="LIST", help="tcp, udp, voice, single, return, flap (%(default)s)")
+    parser.add_argument("--twin", action="store_true", help="the simulator beside the daemon")
+    parser.add_argument("--sets", metavar="FIRST-LAST", help="random sets of links, such as 1-8")
+    parser.add_argument("--json", metavar="FILE", help="all numbers of all runs")
     parser.add_argument("--end", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.end:

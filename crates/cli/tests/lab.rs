@@ -155,6 +155,17 @@ fn each_radio_is_an_interface_if_it_is_asked_for() {
 }
 
 #[test]
+fn a_host_may_change_its_address_on_a_link() {
+    if !can_run("a_host_may_change_its_address_on_a_link") {
+        return;
+    }
+    let moves = "near=ip addr flush dev l1 && ip addr add 10.2.9.9/16 dev l1 && ping -c 3 -i 0.1 -q -I l1 10.2.0.2";
+    let result = lab("moves", "scenarios/live/lab-s1.toml", &["--exec", moves]);
+    let said = output(&result, "near");
+    assert!(said.contains("3 received"), "{said}");
+}
+
+#[test]
 fn captures_hold_the_packets_of_the_hosts() {
     if !can_run("captures_hold_the_packets_of_the_hosts") {
         return;

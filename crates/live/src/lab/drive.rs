@@ -63,6 +63,8 @@ pub struct Driver<'a, 'b> {
     /// Bytes of packets by handle, and when each came.
     payloads: &'b Payloads,
     came: Vec<Instant>,
+    /// The interface at which each comes out.
+    bound_for: Vec<usize>,
     free: Vec<u32>,
     lateness: Histogram<u64>,
     interval: Duration,
@@ -92,6 +94,7 @@ impl<'a, 'b> Driver<'a, 'b> {
             ports: tuns.into_iter().map(port).collect(),
             payloads,
             came: Vec::new(),
+            bound_for: Vec::new(),
             free: Vec::new(),
             lateness: Histogram::new_with_bounds(1, LATENESS_MAX_NS, 3).map_err(io::Error::other)?,
             interval,
@@ -145,9 +148,7 @@ impl<'a, 'b> Driver<'a, 'b> {
         let payloads = self.payloads.borrow();
         for delivery in deliveries.drain(..) {
             let bytes = &payloads[delivery.handle as usize];
-            let Some(&port) = destination(bytes).and_then(|address| self.layout.by_address.get(&address)) else {
-                continue;
-            };
+            let port = self.bound_for[delivery.handle as usize];
             let delay = self.clock.now().saturating_since(self.came[delivery.handle as usize]);
             let state = &mut self.ports[port];
             match state.tun.send(bytes) {
@@ -194,17 +195,19 @@ impl<'a, 'b> Driver<'a, 'b> {
         Ok(())
     }
 
-    /// Keeps a packet that was read if it is IPv4 and for one of us.
+    /// Keeps a packet that was read if it is IPv4 and for one of us, or for whoever is at a link's other end.
     fn accept(&mut self, port: usize, length: usize) -> Option<External> {
         let bytes = &self.buffer[..length];
-        let to = self.layout.by_address.get(&destination(bytes)?)?;
-        let (from, to) = (&self.layout.ports[port], &self.layout.ports[*to]);
+        let bound_for = self.layout.bound_for(port, destination(bytes)?)?;
+        let (from, to) = (&self.layout.ports[port], &self.layout.ports[bound_for]);
         let mut payloads = self.payloads.borrow_mut();
         let handle = self.free.pop().unwrap_or_else(|| {
             payloads.push(Vec::with_capacity(PACKET_MAX.min(2_048)));
             self.came.push(Instant::ZERO);
+            self.bound_for.push(bound_for);
             (payloads.len() - 1) as u32
         });
+        self.bound_for[handle as usize] = bound_for;
         let slot = &mut payloads[handle as usize];
         slot.clear();
         slot.extend_from_slice(bytes);

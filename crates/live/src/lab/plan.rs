@@ -45,8 +45,8 @@ pub struct Layout {
     pub namespaces: Vec<Option<String>>,
     /// All interfaces.
     pub ports: Vec<Port>,
-    /// The interface that has an address.
-    pub by_address: BTreeMap<[u8; 4], usize>,
+    /// The interface that has an address at the beginning.
+    by_address: BTreeMap<[u8; 4], usize>,
     /// The hosts file of all namespaces.
     pub hosts: String,
 }
@@ -90,6 +90,16 @@ impl Layout {
         let addresses = layout.ports.iter().enumerate().map(|(index, port)| (port.address, index));
         layout.by_address = addresses.collect();
         Ok(layout)
+    }
+
+    /// Where a packet for `address` goes that leaves by the interface `from`: to whom the lab has given the address; what leaves
+    /// by a link otherwise goes to the link's other end, whose host may have chosen another address.
+    pub fn bound_for(&self, from: usize, address: [u8; 4]) -> Option<usize> {
+        let other_end = || {
+            let via = self.ports[from].via.filter(|via| matches!(via, Interface::Link(_)))?;
+            (0..self.ports.len()).find(|&port| port != from && self.ports[port].via == Some(via))
+        };
+        self.by_address.get(&address).copied().or_else(other_end)
     }
 
     fn add_one(&mut self, spec: &Spec, node: usize) {
