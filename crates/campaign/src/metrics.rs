@@ -213,7 +213,7 @@ fn tunnel(end: &TunnelResult, out: &mut Vec<(String, f64)>) {
     }
 }
 
-fn tunnel_counts(end: &TunnelResult) -> [Count; 8] {
+fn tunnel_counts(end: &TunnelResult) -> [Count; 9] {
     [
         ("offered", end.offered),
         ("delivered", end.delivered),
@@ -222,6 +222,7 @@ fn tunnel_counts(end: &TunnelResult) -> [Count; 8] {
         ("holes", end.holes),
         ("retransmissions", end.retransmissions),
         ("duplicated", end.duplicated),
+        ("restored", end.restored),
         ("managed", end.managed),
     ]
 }

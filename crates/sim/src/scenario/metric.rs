@@ -94,7 +94,7 @@ pub const TRUNK_DIRECTION: [Metric; 4] = [
     metric("reorder_timer", "reorder_timer_s", Unit::Second),
 ];
 /// Metrics of a trunk over links, both ends together: `tunnel.NAME.METRIC`.
-pub const TUNNEL: [Metric; 8] = [
+pub const TUNNEL: [Metric; 9] = [
     count("offered"),
     count("delivered"),
     count("late"),
@@ -102,6 +102,7 @@ pub const TUNNEL: [Metric; 8] = [
     count("holes"),
     count("retransmissions"),
     count("duplicated"),
+    count("restored"),
     count("managed"),
 ];
 /// More metrics of one end of it: `tunnel.NAME.FROM.METRIC`, FROM its node, and those of [`TUNNEL`].
