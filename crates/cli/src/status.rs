@@ -138,6 +138,7 @@ fn peer(peer: &PeerReport, before: Option<&PeerReport>, elapsed: f64) -> String 
     let counts = [
         ("sent again", peer.retransmissions),
         ("sent twice", peer.duplicated),
+        ("restored", peer.restored),
         ("out of order", peer.late),
         ("given up", peer.holes),
         ("moved", peer.moves),

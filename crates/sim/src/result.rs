@@ -217,6 +217,8 @@ pub struct TunnelResult {
     pub retransmissions: u64,
     /// Packets sent on two members at once.
     pub duplicated: u64,
+    /// Packets that repair symbols restored, of those that came.
+    pub restored: u64,
     /// Packets dropped so that their flow slows down.
     pub managed: u64,
     /// How long a packet is held for those before it, at most.
@@ -238,6 +240,8 @@ pub struct TunnelMemberResult {
     pub share: f64,
     /// Of these bytes, repetitions and copies.
     pub repeated_bytes: u64,
+    /// Of these, repair symbols.
+    pub repair_bytes: u64,
     /// Of these, feedback and probes.
     pub control_bytes: u64,
     /// Frames held to be lost.

@@ -25,6 +25,18 @@ pub struct Settings {
     /// How long a bulk packet may wait in the queue before its flow is told to slow down, beside what uneven members and
     /// their round trips need.
     pub target: Duration,
+    /// Whether repair symbols are sent on members where they cost less than losses.
+    pub coding: Coding,
+}
+
+/// When repair symbols are sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Coding {
+    /// On no member.
+    Off,
+    /// On members where they cost less than to send again what is lost.
+    #[default]
+    Adaptive,
 }
 
 impl Default for Settings {
@@ -38,6 +50,7 @@ impl Default for Settings {
             duplicate: Bytes::new(300),
             // Measured, docs/models/tunnel.md: shorter loses TCP throughput on short paths, longer only adds delay.
             target: Duration::from_millis(30),
+            coding: Coding::Adaptive,
         }
     }
 }

@@ -5,12 +5,13 @@
 //! is the slower member's, and is taken from the middle of the queue, so that it arrives when its turn has come. A
 //! link that is of no use has no such packet, and stays idle.
 
+use super::coded::Coded;
 use super::member::MemberEnd;
 use super::queue::Waiting;
 use super::sender::Sender;
 use super::store::PacketId;
 use super::{DropReason, MEMBERS_MAX};
-use crate::packet::{Share, TrafficClass};
+use crate::packet::TrafficClass;
 use crate::trunk::Member;
 use airbraid_units::{Duration, Instant};
 use arrayvec::ArrayVec;
@@ -21,7 +22,7 @@ const TYPICAL: u64 = super::path::FULL;
 /// What feedback is reckoned as \[byte\].
 const SHORT: u64 = 128;
 /// A slower member is worth so much more delay as it adds to the rate: 4 ms for each percent \[ms\].
-const PRICE_MS: u64 = 400;
+pub const PRICE_MS: u64 = 400;
 /// The queue holds what is sent in so many times the target: it is full long after the delay control has begun.
 const QUEUE_TARGETS: u64 = 6;
 /// But always so much \[byte\].
@@ -56,7 +57,7 @@ struct Candidate {
 
 type Candidates = ArrayVec<Candidate, MEMBERS_MAX>;
 
-impl<P: Share> Sender<P> {
+impl<P: Coded> Sender<P> {
     /// The greatest rate that is known of a member that works \[bit/s\]; zero if none is.
     pub(super) fn widest(&self) -> u64 {
         let known = self.members.iter().filter(|end| end.is_active() && end.path.is_sounded());
@@ -75,7 +76,7 @@ impl<P: Share> Sender<P> {
             if !works(&end) || (has_main && end.config.is_backup) {
                 continue;
             }
-            let rate = end.path.rate();
+            let rate = end.useful_rate();
             if let Some(arrival_us) = end.path.arrival_us(now, bytes) {
                 let arrival_us = arrival_us + i64::from(end.config.tier) * TIER_US;
                 candidates.push(Candidate { arrival_us, rate, index });
@@ -91,7 +92,7 @@ impl<P: Share> Sender<P> {
         let mut candidates = self.candidates(now, TYPICAL);
         let widest = candidates.iter().max_by_key(|one| one.rate).map_or(0, |one| one.rate);
         for one in &mut candidates {
-            one.arrival_us += self.members[one.index].path.hold_up().as_micros() as i64;
+            one.arrival_us += self.members[one.index].hold_up().as_micros() as i64;
         }
         let at_widest = candidates.iter().filter(|one| one.rate == widest).map(|one| one.arrival_us).min();
         for one in candidates.iter_mut().filter(|one| one.rate * NARROW < widest) {
@@ -114,11 +115,21 @@ impl<P: Share> Sender<P> {
     /// Sends whatever can be sent now.
     pub fn pump(&mut self, now: Instant) {
         self.late = self.pace_at.take().map_or(Duration::ZERO, |at| now.saturating_since(at));
-        while self.send_again(now) {}
+        self.repair_due(now);
+        while self.send_again(now) {
+            self.repair_due(now);
+        }
         if !self.resend.is_empty() {
             return;
         }
-        while self.send_next(now) {}
+        while self.send_next(now) {
+            self.repair_due(now);
+        }
+    }
+
+    /// A member that has something to send may send it at `at`.
+    pub(super) fn wait_until(&mut self, at: Instant) {
+        self.pace_at = Some(self.pace_at.map_or(at, |other| other.min(at)));
     }
 
     /// Sends the first packet that is to be sent again. Says whether to go on.
@@ -132,16 +143,14 @@ impl<P: Share> Sender<P> {
         };
         if entry.since.saturating_add(self.persistence(packet.class())) < now {
             self.resend.pop_front();
-            if let Some(packet) = self.store.settle(id) {
-                self.drop(packet, DropReason::Expired);
-            }
+            self.settle(id, Some(DropReason::Expired));
             self.unqueue(id);
             return true;
         }
         let Some(first) = self.candidates(now, packet.len().as_u64()).first().copied() else { return false };
         let free_at = self.members[first.index].free_at();
         if free_at > now {
-            self.pace_at = Some(free_at);
+            self.wait_until(free_at);
             return false;
         }
         self.resend.pop_front();
@@ -168,7 +177,7 @@ impl<P: Share> Sender<P> {
             let free_at = self.members[one.index].free_at();
             if free_at > now {
                 if is_busy {
-                    self.pace_at = Some(self.pace_at.map_or(free_at, |at| at.min(free_at)));
+                    self.wait_until(free_at);
                 }
                 continue;
             }
@@ -198,9 +207,9 @@ impl<P: Share> Sender<P> {
         loop {
             let end = &self.members[index];
             // What is added for a packet of a row; one by itself ends the run a little sooner by it.
-            let added_us = i64::from(end.config.tier) * TIER_US + end.path.hold_up().as_micros() as i64;
+            let added_us = i64::from(end.config.tier) * TIER_US + end.hold_up().as_micros() as i64;
             let is_early = end.path.arrival_us(now, TYPICAL).is_some_and(|at| at + added_us <= latest_us);
-            if !is_early || !end.is_active() || !end.has_room(now) || end.free_at() > now {
+            if !is_early || end.groups.is_pending() || !end.is_active() || !end.has_room(now) || end.free_at() > now {
                 return;
             }
             let Some(waiting) = self.queue.take(now, 0, self.target) else { return };
@@ -290,9 +299,9 @@ impl<P: Share> Sender<P> {
         let widest = self.widest();
         for end in self.members.iter().filter(|end| end.is_active() && !is_spared(end, widest)) {
             if let Some((delay, _)) = end.path.delay_least() {
-                let rate = end.path.rate();
+                let rate = end.useful_rate();
                 let rtt_us = end.path.rtt().map_or(0, |(rtt, _)| rtt.as_micros());
-                let held_us = end.path.hold_up().as_micros() as i64;
+                let held_us = end.hold_up().as_micros() as i64;
                 members.push((delay + held_us + (TYPICAL * 8_000_000 / rate.max(1)) as i64, rate, rtt_us));
             }
         }

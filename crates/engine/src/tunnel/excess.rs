@@ -23,6 +23,8 @@ pub struct Excess {
     mean: u32,
     /// The share of frames in which losses begin, likewise, and whether the last was lost.
     begun: u32,
+    /// The share of the same frames that were lost.
+    lost: u32,
     was_lost: bool,
     own: u32,
     frames: u32,
@@ -40,7 +42,7 @@ struct Trial {
 impl Excess {
     /// Nothing is known.
     pub const fn new() -> Self {
-        Self { loss: 0, mean: 0, begun: 0, was_lost: false, own: AT_FIRST, frames: 0, trial: None }
+        Self { loss: 0, mean: 0, begun: 0, lost: 0, was_lost: false, own: AT_FIRST, frames: 0, trial: None }
     }
 
     /// A frame's fate is known.
@@ -66,16 +68,23 @@ impl Excess {
     /// The same of a member whose rate is known: what is lost is not what its own pace has overflowed. A frame of a train stands for `weight`
     /// that a member would have carried.
     pub fn on_fate_of_link(&mut self, is_lost: bool, weight: u32) {
+        let lost = if is_lost { 1_000_000 } else { 0 };
         let begins = if is_lost && !self.was_lost { 1_000_000 } else { 0 };
         self.was_lost = is_lost;
         for _ in 0..weight {
             self.begun = self.begun - (self.begun >> (SHIFT + 2)) + (begins >> (SHIFT + 2));
+            self.lost = self.lost - (self.lost >> (SHIFT + 2)) + (lost >> (SHIFT + 2));
         }
     }
 
     /// Losses that begin in a frame, of some hundred \[millionths\]: a burst is one.
     pub const fn begun(&self) -> u32 {
         self.begun
+    }
+
+    /// The losses among the same frames \[millionths\].
+    pub const fn lost(&self) -> u32 {
+        self.lost
     }
 
     /// The rate that a member should have that now has `rate`, if it should be another.

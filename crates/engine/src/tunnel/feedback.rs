@@ -4,19 +4,19 @@
 //! soon as it shows. The end of a row has no younger one, but the feedback says when it left: a frame that should have been
 //! there by then, and was not, is lost, too. So a member that dies is known from the feedback that the others bring.
 
-use super::Output;
+use super::coded::Coded;
 use super::frame::{Feedback, Report};
+use super::group::News;
 use super::ledger::{Content, Fate, Sent};
 use super::member::MISSING_MIN;
 use super::path::Arrival;
 use super::sender::Sender;
-use crate::packet::Share;
 use airbraid_units::{Duration, Instant, SeqNum};
 
 /// An age that is too long to say.
 const AGE_UNKNOWN: u32 = (1 << 24) - 1;
 
-impl<P: Share> Sender<P> {
+impl<P: Coded> Sender<P> {
     /// Feedback has come.
     pub fn on_feedback(&mut self, now: Instant, feedback: &Feedback) {
         if feedback.epoch != self.config.epoch {
@@ -31,6 +31,7 @@ impl<P: Share> Sender<P> {
                 self.find_missing(now, index, feedback.sent_at_us.wrapping_sub(offset_us));
             }
         }
+        self.set_plans();
         self.set_target();
     }
 
@@ -114,14 +115,13 @@ impl<P: Share> Sender<P> {
                 end.path.on_fate(now, sent.at, false, sent.content != Content::Probe)
             }
         }
+        let is_late = sent.fate != Fate::OnTheWay;
+        self.on_news(now, index, number, &sent, if is_late { News::CameLate } else { News::Came });
         let Content::Packet(id) = sent.content else { return };
-        if sent.fate == Fate::OnTheWay {
+        if !is_late {
             self.store.get_mut(id).copies -= 1;
         }
-        if let Some(packet) = self.store.settle(id) {
-            self.counts.settled += 1;
-            self.outputs.push_back(Output::Release(packet));
-        }
+        self.settle(id, None);
     }
 
     /// What was overtaken on its member is lost.

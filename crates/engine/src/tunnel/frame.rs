@@ -3,6 +3,7 @@
 //! Each member link has numbers of its own, used once: a packet that is sent again gets a new one, so what is lost is
 //! told for each member apart. The packet's place in its flow is a second number, which it keeps.
 
+use super::coded::Coded;
 use crate::packet::TrafficClass;
 use crate::trunk::Member;
 use airbraid_units::{Bytes, SeqNum};
@@ -42,6 +43,14 @@ impl Place {
     pub const fn plus(number: u32, n: u32) -> u32 {
         number.wrapping_add(n) & ((1 << PLACE_BITS) - 1)
     }
+    /// Both in 32 bits, as they are sent and coded.
+    pub const fn word(self) -> u32 {
+        (self.bucket as u32) << PLACE_BITS | Self::plus(self.number, 0)
+    }
+    /// The place of such a word.
+    pub const fn of_word(word: u32) -> Self {
+        Self { bucket: (word >> PLACE_BITS) as u16, number: Self::plus(word, 0) }
+    }
     /// How far `number` lies after `other`; negative if before.
     pub const fn distance(number: u32, other: u32) -> i32 {
         (number.wrapping_sub(other) << (32 - PLACE_BITS)) as i32 >> (32 - PLACE_BITS)
@@ -55,6 +64,17 @@ pub struct Header {
     pub number: SeqNum,
     /// The packet's place in its flow.
     pub place: Place,
+}
+
+/// The header of a repair symbol: what stands for the sum of a group of packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RepairHeader {
+    /// Number of the frame on its member; of one that has come only the low 16 bits are said.
+    pub number: SeqNum,
+    /// Packets of its group: at least 1. They have the numbers before `number - index`.
+    pub sources: u8,
+    /// Which of the group's symbols it is: frames that have left since the last of the group's packets. With `sources` below 255.
+    pub index: u8,
 }
 
 /// A frame that wants an answer at once: it measures a member, keeps its address translation alive, finds out what became
@@ -104,7 +124,7 @@ pub struct Feedback {
 
 /// A frame between the ends.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Frame<P> {
+pub enum Frame<P: Coded> {
     /// A packet.
     Data {
         /// The header.
@@ -112,17 +132,25 @@ pub enum Frame<P> {
         /// The packet.
         packet: P,
     },
+    /// What restores a packet of a group.
+    Repair {
+        /// The header.
+        header: RepairHeader,
+        /// The symbol.
+        symbol: P::Symbol,
+    },
     /// Acknowledgements, boxed because it is large and rare.
     Feedback(Box<Feedback>),
     /// A question.
     Probe(Probe),
 }
 
-impl<P: crate::packet::Packet> Frame<P> {
+impl<P: Coded> Frame<P> {
     /// Its length before it is sealed \[byte\].
     pub fn len(&self) -> Bytes {
         let len = match self {
             Self::Data { packet, .. } => crate::wire::TUNNEL_HEADER_LEN as u64 + packet.len().as_u64(),
+            Self::Repair { symbol, .. } => crate::wire::TUNNEL_REPAIR_LEN as u64 + P::symbol_len(symbol).as_u64(),
             Self::Feedback(feedback) => crate::wire::tunnel_feedback_len(feedback) as u64,
             Self::Probe(probe) => crate::wire::TUNNEL_PROBE_LEN as u64 + u64::from(probe.padding),
         };

@@ -9,7 +9,7 @@ use super::path::FULL;
 use airbraid_units::Duration;
 
 /// One, in the numbers of this file \[millionths\].
-const ONE: u64 = 1_000_000;
+pub const ONE: u64 = 1_000_000;
 
 /// How much later a flow goes on because of a member's losses, on the average: `begun_ppm` losses begin in a frame, the member carries `rate`
 /// \[bit/s\], and a loss is repaired after `repair`.
@@ -20,7 +20,7 @@ pub fn hold_up(begun_ppm: u32, rate: u64, repair: Duration) -> Duration {
 }
 
 /// A probability to a power.
-fn power(mut base: u64, mut exponent: u64) -> u64 {
+pub fn power(mut base: u64, mut exponent: u64) -> u64 {
     let mut result = ONE;
     while exponent > 0 && result > 0 {
         if exponent & 1 == 1 {

@@ -12,6 +12,8 @@ use std::collections::VecDeque;
 pub enum Content {
     /// A packet.
     Packet(PacketId),
+    /// A repair symbol.
+    Repair,
     /// A question.
     Probe,
 }

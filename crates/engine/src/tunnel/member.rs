@@ -11,8 +11,10 @@
 //! one comes through.
 
 use super::config::MemberConfig;
+use super::code::{self, Plan};
 use super::filter::Least;
-use super::ledger::Ledger;
+use super::group::Groups;
+use super::ledger::{Content, Ledger};
 use super::path::{FULL, Path};
 use super::status::{MemberState, MemberStatus};
 use crate::trunk::Member;
@@ -70,6 +72,8 @@ pub struct MemberEnd {
     pub path: Path,
     /// What is on it.
     pub ledger: Ledger,
+    /// How its frames are coded.
+    pub groups: Groups,
     /// The newest number that is known to have come.
     pub newest: Option<SeqNum>,
     /// How often it has had nothing to send.
@@ -110,6 +114,7 @@ impl MemberEnd {
             state: MemberState::Probing,
             path: Path::new(config.rate_cap.map(BitRate::as_bps)),
             ledger: Ledger::new(first),
+            groups: Groups::default(),
             newest: None,
             idles: 0,
             is_idle: true,
@@ -171,6 +176,21 @@ impl MemberEnd {
     /// How long the fate of a frame that was held to be lost is remembered.
     pub fn memory(&self) -> Duration {
         self.path.rtt().map_or(PROBE_LAST, |(rtt, _)| rtt * 2 + PROBE_LAST)
+    }
+
+    /// Considers anew how it is coded, if it may be.
+    pub fn set_plan(&mut self, may_be: bool) {
+        let is_known = may_be && self.is_active() && self.path.is_measured() && self.config.quota.is_none();
+        self.groups.plan = if is_known { code::plan(&self.path.losses()) } else { None };
+    }
+    /// What it carries of packets \[bit/s\].
+    pub fn useful_rate(&self) -> u64 {
+        let rate = self.path.rate();
+        self.groups.plan.map_or(rate, |plan| plan.useful(rate))
+    }
+    /// How much later a flow in order goes on, on the average, because of what is lost here.
+    pub fn hold_up(&self) -> Duration {
+        self.groups.plan.map_or_else(|| self.path.hold_up(), |plan: Plan| plan.hold_up)
     }
 
     /// Whether enough is lost on it that a copy of what it carries does good.
@@ -284,6 +304,20 @@ impl MemberEnd {
     /// The host could not send.
     pub fn on_refused(&mut self, now: Instant) {
         self.blocked_until = now.saturating_add(REFUSED);
+    }
+
+    /// A frame leaves that is paced and acknowledged: gives when it is expected, by the clock that all members share \[us\].
+    pub fn on_numbered(&mut self, now: Instant, bytes: Bytes, late: Duration, content: Content) -> i64 {
+        let due_us = self.path.on_sent(now, bytes.as_u64(), late);
+        if self.is_idle {
+            self.idles = self.idles.wrapping_add(1);
+            self.is_idle = false;
+        }
+        self.ledger.push(now, bytes.as_u64() as u32, due_us, self.idles, content);
+        self.sent_at = now;
+        self.counted.sent_bytes += bytes;
+        self.check_quota();
+        self.path.expected_us(now, due_us)
     }
 
     /// Counts bytes against the quota.

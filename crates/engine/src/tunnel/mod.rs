@@ -10,16 +10,20 @@
 //! 3. What comes from the far end goes in as [`Input::Frame`]; what is for the host comes out by [`Output::Deliver`].
 //!
 //! Each packet that is given in ends here in exactly one way: [`Output::Release`] when the far end has it,
-//! [`Output::Dropped`] otherwise. Each [`Output::Transmit`] of a packet carries another handle to it ([`Share`]).
+//! [`Output::Dropped`] otherwise. Each [`Output::Transmit`] of a packet carries another handle to it ([`crate::packet::Share`]). Each repair symbol
+//! that comes in ends in [`Output::Spent`].
 //!
 //! Equations, states and constants: `docs/models/tunnel.md`.
 
+mod code;
+mod coded;
 mod config;
 mod distribute;
 mod excess;
 mod feedback;
 mod filter;
 mod frame;
+mod group;
 mod hole;
 mod ledger;
 mod member;
@@ -27,28 +31,33 @@ mod order;
 mod path;
 mod queue;
 mod receiver;
+mod repair;
+mod restore;
 mod sender;
 mod status;
 mod store;
 mod tally;
 
-pub use config::{Config, MemberConfig, Settings};
-pub use frame::{BUCKETS, Feedback, Frame, Header, MEMBERS_MAX, PLACE_BITS, Place, Probe, RUNS_MAX, Report, Run};
+pub use coded::{Coded, Source};
+pub use config::{Coding, Config, MemberConfig, Settings};
+pub use frame::{
+    BUCKETS, Feedback, Frame, Header, MEMBERS_MAX, PLACE_BITS, Place, Probe, RUNS_MAX, RepairHeader, Report, Run,
+};
 pub use status::{Counts, MemberState, MemberStatus, Status};
 
 use crate::machine::{Machine, Wake};
-use crate::packet::Share;
 use crate::trunk::Member;
 use airbraid_units::{Bytes, Instant, SeqNum};
 use member::MemberEnd;
 use order::Ordered;
 use receiver::Receiver;
+use restore::Outcome;
 use sender::Sender;
 use std::collections::VecDeque;
 
 /// Everything the world tells a tunnel.
 #[derive(Debug)]
-pub enum Input<P> {
+pub enum Input<P: Coded> {
     /// A packet to carry to the far end, or a run of segments of one flow: each is queued, sent and lost by itself.
     Packet(P),
     /// A frame from the far end.
@@ -87,7 +96,7 @@ pub enum Input<P> {
 
 /// A frame that has come.
 #[derive(Debug)]
-pub struct Came<P> {
+pub struct Came<P: Coded> {
     /// The member on which it came.
     pub member: Member,
     /// The frame.
@@ -100,7 +109,7 @@ pub struct Came<P> {
 
 /// Everything a tunnel asks of the world.
 #[derive(Debug)]
-pub enum Output<P> {
+pub enum Output<P: Coded> {
     /// Send this.
     Transmit {
         /// On this member.
@@ -121,6 +130,8 @@ pub enum Output<P> {
     },
     /// A handle that was kept until the far end had the packet.
     Release(P),
+    /// A repair symbol that has come and is of no more use.
+    Spent(P::Symbol),
 }
 
 /// Why a tunnel dropped a packet.
@@ -156,13 +167,13 @@ impl DropReason {
 
 /// One end of a tunnel.
 #[derive(Debug)]
-pub struct Tunnel<P> {
+pub struct Tunnel<P: Coded> {
     now: Instant,
     sender: Sender<P>,
     receiver: Receiver<P>,
 }
 
-impl<P: Share> Tunnel<P> {
+impl<P: Coded> Tunnel<P> {
     /// An end without members.
     pub fn new(config: Config) -> Self {
         let receiver = Receiver::new(config.policy.resequencer);
@@ -177,7 +188,7 @@ impl<P: Share> Tunnel<P> {
             queue_len: self.sender.queue.len(),
             queue_bytes: Bytes::new(self.sender.queue.bytes()),
             outstanding: self.sender.store.unsettled(),
-            kept: self.sender.kept() + self.receiver.order.kept(),
+            kept: self.sender.kept() + self.receiver.order.kept() + self.receiver.kept(),
             held_len: self.receiver.order.held_len(),
             hold_time: self.receiver.order.hold_time(),
         }
@@ -193,9 +204,7 @@ impl<P: Share> Tunnel<P> {
         let came = at.min(now);
         let Some(index) = self.sender.index_of(member) else {
             self.sender.counts.strange += 1;
-            if let Frame::Data { packet, .. } = frame {
-                self.sender.drop(packet, DropReason::Stale);
-            }
+            self.refuse(frame);
             return;
         };
         let end = &mut self.sender.members[index];
@@ -212,21 +221,48 @@ impl<P: Share> Tunnel<P> {
                     self.on_far_restart(now);
                 }
             }
-            Frame::Data { packet, .. } if !self.receiver.is_introduced() => {
+            frame if !self.receiver.is_introduced() => {
                 self.sender.counts.strange += 1;
-                self.sender.drop(packet, DropReason::Stale);
+                self.refuse(frame);
+            }
+            Frame::Repair { header, symbol } => {
+                let outcome = self.receiver.on_symbol(now, came, member, header, symbol);
+                self.on_outcome(now, outcome);
             }
             Frame::Data { header, packet } => {
                 self.receiver.on_number(now, came, member, header.number);
+                let outcome = self.receiver.on_packet(now, member, header, &packet);
                 let Sender { counts, outputs, .. } = &mut self.sender;
                 self.receiver.order.on_packet(now, header.place, packet, counts, |ordered| hand_up(outputs, ordered));
+                self.on_outcome(now, outcome);
             }
         }
+    }
+
+    /// A frame that is not listened to.
+    fn refuse(&mut self, frame: Frame<P>) {
+        match frame {
+            Frame::Data { packet, .. } => self.sender.drop(packet, DropReason::Stale),
+            Frame::Repair { symbol, .. } => self.sender.outputs.push_back(Output::Spent(symbol)),
+            Frame::Probe(_) | Frame::Feedback(_) => {}
+        }
+    }
+
+    /// What is restored is as if it had come now.
+    fn on_outcome(&mut self, now: Instant, outcome: Outcome<P>) {
+        let Sender { counts, outputs, .. } = &mut self.sender;
+        counts.strange += outcome.failed;
+        counts.restored += outcome.restored.len() as u64;
+        for (place, packet) in outcome.restored {
+            self.receiver.order.on_packet(now, place, packet, counts, |ordered| hand_up(outputs, ordered));
+        }
+        outputs.extend(outcome.spent.into_iter().map(Output::Spent));
     }
 
     fn on_far_restart(&mut self, now: Instant) {
         let Sender { counts, outputs, .. } = &mut self.sender;
         self.receiver.order.restart(counts, |ordered| hand_up(outputs, ordered));
+        outputs.extend(self.receiver.restart().into_iter().map(Output::Spent));
         self.sender.on_far_restart(now);
     }
 
@@ -244,7 +280,7 @@ impl<P: Share> Tunnel<P> {
     }
 }
 
-impl<P: Share> Tunnel<P> {
+impl<P: Coded> Tunnel<P> {
     fn send_feedback(&mut self, now: Instant) {
         let best = self.sender.fastest(now);
         let Some((carriers, feedback)) = self.receiver.take_feedback(now, &best) else { return };
@@ -257,14 +293,14 @@ impl<P: Share> Tunnel<P> {
 }
 
 /// Hands up what the order gives.
-fn hand_up<P>(outputs: &mut VecDeque<Output<P>>, ordered: Ordered<P>) {
+fn hand_up<P: Coded>(outputs: &mut VecDeque<Output<P>>, ordered: Ordered<P>) {
     outputs.push_back(match ordered {
         Ordered::Deliver(packet) => Output::Deliver(packet),
         Ordered::Drop(packet, reason) => Output::Dropped { packet, reason },
     });
 }
 
-impl<P: Share> Machine for Tunnel<P> {
+impl<P: Coded> Machine for Tunnel<P> {
     type Input = Input<P>;
     type Output = Output<P>;
 

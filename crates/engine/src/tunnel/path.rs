@@ -8,6 +8,7 @@
 //!
 //! It never decides what is sent. Equations: `docs/models/tunnel.md`.
 
+use super::code::Losses;
 use super::excess::Excess;
 use super::filter::Least;
 use super::hole::hold_up;
@@ -308,6 +309,17 @@ impl Path {
     /// what is sent again is on the way once more.
     pub fn hold_up(&self) -> Duration {
         hold_up(self.excess.begun(), self.rate(), self.repair())
+    }
+
+    /// What is known of its losses, once its rate is.
+    pub fn losses(&self) -> Losses {
+        Losses {
+            lost_ppm: self.excess.lost(),
+            begun_ppm: self.excess.begun(),
+            rate: self.rate(),
+            rtt: Duration::from_nanos(self.rtt_least_ns()),
+            repair: self.repair(),
+        }
     }
 
     /// How long a loss takes to be known and repaired: a round trip, and half the least one more.

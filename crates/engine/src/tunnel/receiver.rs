@@ -1,7 +1,9 @@
 //! The receiving side: what has come on each member, when to say so, and the order of what is delivered.
 
-use super::frame::{Feedback, MEMBERS_MAX};
+use super::coded::Coded;
+use super::frame::{Feedback, Header, MEMBERS_MAX, RepairHeader};
 use super::order::Order;
+use super::restore::{Outcome, Restorer};
 use super::tally::Tally;
 use crate::machine::Wake;
 use crate::trunk::{Member, Resequencer};
@@ -27,7 +29,7 @@ pub type Carriers = ArrayVec<Member, 2>;
 
 /// The receiving side.
 #[derive(Debug)]
-pub struct Receiver<P> {
+pub struct Receiver<P: Coded> {
     /// The far end's life.
     far: Option<u32>,
     tallies: [Tally; MEMBERS_MAX],
@@ -42,11 +44,13 @@ pub struct Receiver<P> {
     /// Feedback frames made, and the member that carried one in its turn last.
     sent: u32,
     turn: usize,
+    /// What lost packets are restored from, of members on which symbols come.
+    restorers: [Option<Box<Restorer<P>>>; MEMBERS_MAX],
     /// The order of what is delivered.
     pub order: Order<P>,
 }
 
-impl<P> Receiver<P> {
+impl<P: Coded> Receiver<P> {
     /// Nothing has come.
     pub fn new(config: Resequencer) -> Self {
         Self {
@@ -60,6 +64,7 @@ impl<P> Receiver<P> {
             sent_at: None,
             sent: 0,
             turn: 0,
+            restorers: std::array::from_fn(|_| None),
             order: Order::new(config),
         }
     }
@@ -89,6 +94,47 @@ impl<P> Receiver<P> {
         self.pending |= 1 << member.0;
         self.pending_frames += 1;
         self.pending_since.get_or_insert(now);
+    }
+
+    /// A packet has come; gives what can be restored by it.
+    pub fn on_packet(&mut self, now: Instant, member: Member, header: Header, packet: &P) -> Outcome<P> {
+        let place = &mut self.restorers[usize::from(member.0)];
+        match place {
+            None => Outcome::default(),
+            Some(restorer) if restorer.is_listening(now) => restorer.on_packet(header, packet),
+            Some(_) => Outcome { spent: take_symbols(place), ..Outcome::default() },
+        }
+    }
+
+    /// A repair symbol has come, at `came`; gives what it restores.
+    pub fn on_symbol(
+        &mut self,
+        now: Instant,
+        came: Instant,
+        member: Member,
+        header: RepairHeader,
+        symbol: P::Symbol,
+    ) -> Outcome<P> {
+        let Some(newest) = self.tallies[usize::from(member.0)].newest() else {
+            return Outcome { spent: vec![symbol], failed: 1, ..Outcome::default() };
+        };
+        // Its low half is said: it is the number next to the newest.
+        let ahead = (header.number.0 as u16).wrapping_sub(newest.0 as u16) as i16;
+        let number = SeqNum(newest.0.wrapping_add_signed(i32::from(ahead)));
+        self.on_number(now, came, member, number);
+        let restorer =
+            self.restorers[usize::from(member.0)].get_or_insert_with(|| Box::new(Restorer::new(now, number)));
+        restorer.on_symbol(now, number, header, symbol)
+    }
+
+    /// Gives up all symbols that wait: the far end has begun anew.
+    pub fn restart(&mut self) -> Vec<P::Symbol> {
+        self.restorers.iter_mut().flat_map(take_symbols).collect()
+    }
+
+    /// Entries of what lost packets are restored from.
+    pub fn kept(&self) -> usize {
+        self.restorers.iter().flatten().map(|restorer| restorer.kept()).sum()
     }
 
     /// When feedback is due.
@@ -152,4 +198,9 @@ impl<P> Receiver<P> {
         }
         Some((carriers, feedback))
     }
+}
+
+/// Forgets what a member's packets are restored from; gives the symbols that waited.
+fn take_symbols<P: Coded>(place: &mut Option<Box<Restorer<P>>>) -> Vec<P::Symbol> {
+    place.take().map(|restorer| restorer.into_symbols()).unwrap_or_default()
 }

@@ -2,9 +2,11 @@
 //!
 //! What feedback says is in [`super::feedback`], which member a packet takes in [`super::distribute`].
 
+use super::coded::Coded;
 use super::config::{Config, MemberConfig};
 use super::distribute::is_spared;
 use super::frame::{Frame, Header, Probe};
+use super::group::News;
 use super::ledger::{Content, Fate};
 use super::member::MemberEnd;
 use super::queue::{Queue, Refused};
@@ -30,7 +32,7 @@ const COALESCE: Duration = Duration::from_micros(200);
 
 /// The sending side.
 #[derive(Debug)]
-pub struct Sender<P> {
+pub struct Sender<P: Coded> {
     pub(super) config: Config,
     pub(super) members: Vec<MemberEnd>,
     /// The next number of members that are gone: numbers are used once.
@@ -53,7 +55,7 @@ pub struct Sender<P> {
     pub(super) outputs: VecDeque<Output<P>>,
 }
 
-impl<P: Share> Sender<P> {
+impl<P: Coded> Sender<P> {
     /// One without members.
     pub fn new(config: Config) -> Self {
         Self {
@@ -75,7 +77,7 @@ impl<P: Share> Sender<P> {
 
     /// Entries of all tables.
     pub fn kept(&self) -> usize {
-        let ledgers: usize = self.members.iter().map(|end| end.ledger.len()).sum();
+        let ledgers: usize = self.members.iter().map(|end| end.ledger.len() + end.groups.kept()).sum();
         ledgers + self.store.len() + self.queue.len() + self.resend.len() + self.exposed.len()
     }
 
@@ -168,13 +170,21 @@ impl<P: Share> Sender<P> {
         }
     }
 
-    /// A frame is held to be lost; its packet is sent again unless another copy is on the way and comes about as soon.
+    /// A frame is held to be lost; its packet is sent again unless it may be restored.
     pub(super) fn lose(&mut self, now: Instant, index: usize, number: SeqNum) {
         let end = &mut self.members[index];
         let Some(sent) = end.ledger.decide(number, Fate::Lost(now)) else { return };
         end.counted.lost += 1;
         end.path.on_fate(now, sent.at, true, sent.content != Content::Probe);
-        let Content::Packet(id) = sent.content else { return };
+        let id = match sent.content {
+            Content::Packet(id) => Some(id),
+            Content::Repair | Content::Probe => None,
+        };
+        self.on_news(now, index, number, &sent, News::Lost(id));
+    }
+
+    /// A packet is not on its way by a frame any more; it is sent again unless another is and comes about as soon.
+    pub(super) fn repeat(&mut self, now: Instant, id: PacketId) {
         self.store.get_mut(id).copies -= 1;
         let entry = self.store.get(id);
         if entry.packet.is_some() && !entry.is_queued && !self.is_covered(now, entry) {
@@ -194,6 +204,7 @@ impl<P: Share> Sender<P> {
 
     /// Everything on a member is held to be lost.
     pub(super) fn lose_all(&mut self, now: Instant, index: usize) {
+        self.abandon_groups(now, index);
         let numbers: Vec<SeqNum> = self.members[index]
             .ledger
             .numbers()
@@ -219,27 +230,16 @@ impl<P: Share> Sender<P> {
         let (place, mark) = (entry.place, entry.mark);
         self.store.name(id);
         let end = &mut self.members[index];
-        let mut frame = Frame::Data { header: Header { place, ..Header::default() }, packet };
-        let bytes = end.on_wire(frame.len());
-        let due_us = end.path.on_sent(now, bytes, self.late);
-        if end.is_idle {
-            end.idles = end.idles.wrapping_add(1);
-            end.is_idle = false;
-        }
-        let number = end.ledger.push(now, bytes as u32, due_us, end.idles, Content::Packet(id));
-        let expected_us = end.path.expected_us(now, due_us);
-        if let Frame::Data { header, .. } = &mut frame {
-            header.number = number;
-        }
-        end.sent_at = now;
+        let header = Header { number: end.ledger.next(), place };
+        let frame = Frame::Data { header, packet };
+        let bytes = Bytes::new(end.on_wire(frame.len()));
+        let expected_us = end.on_numbered(now, bytes, self.late, Content::Packet(id));
         end.counted.sent += 1;
-        let kind = if is_first { &mut end.counted.data_bytes } else { &mut end.counted.repeated_bytes };
-        *kind += Bytes::new(bytes);
-        end.counted.sent_bytes += Bytes::new(bytes);
-        end.check_quota();
+        *(if is_first { &mut end.counted.data_bytes } else { &mut end.counted.repeated_bytes }) += bytes;
         self.outputs.push_back(Output::Transmit { member: end.id, frame, mark });
         let entry = self.store.get_mut(id);
         entry.due_us = entry.due_us.max(expected_us);
+        self.join_group(now, index, header.number, id);
     }
 
     /// Sends the trains of frames that are due: how far apart they come tells what the member carries, before anything
@@ -334,6 +334,7 @@ impl<P: Share> Sender<P> {
         let pace = self.pace_at.map(|at| Wake { at: at.max(now.saturating_add(COALESCE)), why: "tunnel.pace" });
         let questions = self.members.iter().filter_map(MemberEnd::question_at);
         let trains = self.members.iter().filter_map(MemberEnd::train_at).map(|at| (at, "tunnel.train"));
-        questions.chain(trains).map(|(at, why)| Wake { at, why }).chain(pace).min_by_key(|wake| wake.at)
+        let groups = self.members.iter().filter_map(|end| end.groups.close_at()).map(|at| (at, "tunnel.group"));
+        questions.chain(trains).chain(groups).map(|(at, why)| Wake { at, why }).chain(pace).min_by_key(|wake| wake.at)
     }
 }

@@ -44,6 +44,8 @@ pub struct MemberStatus {
     pub data_bytes: Bytes,
     /// The same of repetitions and copies.
     pub repeated_bytes: Bytes,
+    /// The same of repair symbols.
+    pub repair_bytes: Bytes,
     /// The same of feedback and probes.
     pub control_bytes: Bytes,
     /// Bytes of all frames received, with what is around them.
@@ -67,6 +69,8 @@ pub struct Counts {
     pub retransmissions: u64,
     /// Packets sent on two members at once.
     pub duplicated: u64,
+    /// Packets that a repair symbol restored, of those that came.
+    pub restored: u64,
     /// Packets marked by the queue's management.
     pub marked: u64,
     /// Packets given to the host.

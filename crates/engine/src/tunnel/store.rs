@@ -3,6 +3,7 @@
 //! An entry is named by those who may still hear of it: the frames in the members' ledgers, and the queue of packets to
 //! be sent again. It is free when none of them is left.
 
+use super::DropReason;
 use super::frame::Place;
 use airbraid_units::Instant;
 
@@ -29,6 +30,10 @@ pub struct Outstanding<P> {
     pub is_at_risk: bool,
     /// When the last of them is expected \[us\], by a clock that all members share.
     pub due_us: i64,
+    /// Groups that it is one of and whose symbols have not left.
+    pub covered: u16,
+    /// The packet once it is settled, while it is covered, and why it was dropped if it was.
+    pub spare: Option<(P, Option<DropReason>)>,
     /// Who names it.
     names: u16,
 }
@@ -69,6 +74,8 @@ impl<P> Store<P> {
             copies: 0,
             is_at_risk: false,
             due_us: i64::MIN,
+            covered: 0,
+            spare: None,
             names: 0,
         };
         if let Some(id) = self.free.pop() {

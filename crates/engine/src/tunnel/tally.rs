@@ -37,6 +37,10 @@ impl Tally {
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
+    /// The newest number that has come.
+    pub fn newest(&self) -> Option<SeqNum> {
+        self.runs.last().map(|run| run.last)
+    }
     /// When the newest number came.
     pub const fn newest_at(&self) -> Instant {
         self.newest_at

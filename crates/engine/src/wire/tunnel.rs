@@ -17,11 +17,18 @@
 //!  | version 3 | epoch | sent at | member | count | newest, 4 | age, 3 | len | gap | len ... | member ...
 //! ```
 //!
-//! Kind 4 is kept for parity between packets.
+//! A repair symbol (4) over the `count` packets whose numbers lie before `number - index`, of which the low half is said. What is summed of a
+//! packet is the word of its place and its bytes, zeros behind; so the frame is as long as that of the longest packet:
+//!
+//! ```text
+//!  0           1        3       4       5
+//!  | version 4 | number | count | index | place, 4 | packet ...
+//! ```
 
 use super::WireError;
+use crate::link::fec::erasure::SYMBOLS_MAX;
 use crate::trunk::Member;
-use crate::tunnel::{Feedback, Header, MEMBERS_MAX, PLACE_BITS, Place, Probe, Report, Run};
+use crate::tunnel::{Feedback, Header, MEMBERS_MAX, Place, Probe, RepairHeader, Report, Run};
 use airbraid_units::SeqNum;
 use arrayvec::ArrayVec;
 
@@ -31,10 +38,15 @@ pub const TUNNEL_VERSION: u8 = 1;
 pub const TUNNEL_HEADER_LEN: usize = 9;
 /// Length of a probe without its padding \[byte\].
 pub const TUNNEL_PROBE_LEN: usize = 9;
+/// Length of what stands before a repair symbol \[byte\].
+pub const TUNNEL_REPAIR_LEN: usize = 5;
 
 const DATA: u8 = 1;
 const PROBE: u8 = 2;
 const FEEDBACK: u8 = 3;
+const REPAIR: u8 = 4;
+/// The longest packet: IP's lengths have 16 bits \[byte\].
+const PACKET_MAX: usize = 65_535;
 /// Length of feedback without reports \[byte\].
 const FEEDBACK_LEN: usize = 9;
 /// Length of a report without its runs \[byte\].
@@ -53,6 +65,8 @@ pub enum TunnelFrame<'a> {
     Data(Header, &'a [u8]),
     /// A question.
     Probe(Probe),
+    /// A repair symbol.
+    Repair(RepairHeader, &'a [u8]),
     /// Acknowledgements.
     Feedback(Box<Feedback>),
 }
@@ -60,10 +74,15 @@ pub enum TunnelFrame<'a> {
 /// Writes what stands before a packet.
 pub fn emit_tunnel_header(header: &Header) -> [u8; TUNNEL_HEADER_LEN] {
     let mut bytes = [first(DATA); TUNNEL_HEADER_LEN];
-    let place = u32::from(header.place.bucket) << PLACE_BITS | Place::plus(header.place.number, 0);
     bytes[1..5].copy_from_slice(&header.number.0.to_be_bytes());
-    bytes[5..].copy_from_slice(&place.to_be_bytes());
+    bytes[5..].copy_from_slice(&header.place.word().to_be_bytes());
     bytes
+}
+
+/// Writes what stands before a repair symbol.
+pub fn emit_tunnel_repair(header: &RepairHeader) -> [u8; TUNNEL_REPAIR_LEN] {
+    let [_, _, high, low] = header.number.0.to_be_bytes();
+    [first(REPAIR), high, low, header.sources, header.index]
 }
 
 /// Appends a probe to `out`.
@@ -114,8 +133,12 @@ pub fn parse_tunnel(bytes: &[u8]) -> Result<TunnelFrame<'_>, WireError> {
     let (one, two) = (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]));
     match kind & 0xf {
         DATA => {
-            let place = Place { bucket: (two >> PLACE_BITS) as u16, number: Place::plus(two, 0) };
-            Ok(TunnelFrame::Data(Header { number: SeqNum(one), place }, rest))
+            Ok(TunnelFrame::Data(Header { number: SeqNum(one), place: Place::of_word(two) }, rest))
+        }
+        REPAIR => {
+            let header = RepairHeader { number: SeqNum(one >> 16), sources: c, index: d };
+            let is_one = c > 0 && usize::from(c) + usize::from(d) < SYMBOLS_MAX && rest.len() <= PACKET_MAX;
+            if is_one { Ok(TunnelFrame::Repair(header, &body[4..])) } else { Err(WireError::Malformed) }
         }
         PROBE => {
             let is_silent = rest.iter().all(|&byte| byte == 0);
@@ -228,6 +251,16 @@ mod tests {
         }
 
         #[test]
+        fn a_repair_symbol_that_is_emitted_is_parsed(
+            number: u16, sources in 1u8..=254, index: u8, symbol in prop::collection::vec(any::<u8>(), 4..12)
+        ) {
+            let header = RepairHeader { number: SeqNum(number.into()), sources, index: index % (255 - sources) };
+            let mut bytes = emit_tunnel_repair(&header).to_vec();
+            bytes.extend(&symbol);
+            prop_assert_eq!(parse_tunnel(&bytes), Ok(TunnelFrame::Repair(header, &symbol[..])));
+        }
+
+        #[test]
         fn a_probe_that_is_emitted_is_parsed(number: u32, epoch: u32, padding in 0u16..2_000) {
             let probe = Probe { number: SeqNum(number), epoch, padding };
             let mut bytes = vec![];
@@ -244,7 +277,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_answered(kind in 0u8..6, rest in prop::collection::vec(any::<u8>(), 0..64)) {
+        fn any_bytes_are_answered(kind in 0u8..7, rest in prop::collection::vec(any::<u8>(), 0..64)) {
             let mut bytes = vec![first(kind)];
             bytes.extend(rest);
             let mut again = vec![];
@@ -253,12 +286,31 @@ mod tests {
                     again.extend(emit_tunnel_header(&header));
                     again.extend(rest);
                 }
+                Ok(TunnelFrame::Repair(header, symbol)) => {
+                    again.extend(emit_tunnel_repair(&header));
+                    again.extend(symbol);
+                }
                 Ok(TunnelFrame::Probe(probe)) => emit_tunnel_probe(&probe, &mut again),
                 Ok(TunnelFrame::Feedback(feedback)) => emit_tunnel_feedback(&feedback, &mut again),
                 Err(_) => return Ok(()),
             }
             prop_assert_eq!(again, bytes);
         }
+    }
+
+    #[test]
+    fn a_repair_symbol_of_no_group_is_refused() {
+        let repair = |sources: u8, index: u8, rest: usize| {
+            let bytes = [&[first(REPAIR), 0, 1, sources, index, 0, 0, 0, 0][..], &vec![0; rest]].concat();
+            parse_tunnel(&bytes).map(|_| ())
+        };
+        assert_eq!(repair(8, 0, 60), Ok(()));
+        assert_eq!(repair(0, 0, 60), Err(WireError::Malformed));
+        assert_eq!(repair(8, 246, 60), Ok(()));
+        assert_eq!(repair(8, 247, 60), Err(WireError::Malformed));
+        assert_eq!(repair(255, 0, 60), Err(WireError::Malformed));
+        assert_eq!(repair(8, 0, PACKET_MAX + 1), Err(WireError::Malformed));
+        assert_eq!(parse_tunnel(&[first(REPAIR), 0, 1, 8, 0, 0, 0, 0]), Err(WireError::Truncated));
     }
 
     #[test]

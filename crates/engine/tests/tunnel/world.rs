@@ -1,7 +1,7 @@
 //! Two ends and the links between them, in virtual time; and the host's account of every packet.
 
 use airbraid_engine::trunk::{Distributor, LateMode, Member, Policy, Resequencer};
-use airbraid_engine::tunnel::{Config, DropReason, Frame, Input, MemberConfig, Output, Settings, Tunnel};
+use airbraid_engine::tunnel::{Coded, Config, DropReason, Frame, Input, MemberConfig, Output, Place, Settings, Source, Tunnel};
 use airbraid_engine::{Packet, Share, Stream, TrafficClass, step};
 use airbraid_units::{Bytes, Duration, Instant};
 use std::cmp::Reverse;
@@ -37,6 +37,35 @@ impl Packet for Token {
 impl Share for Token {
     fn share(&self) -> Self {
         self.clone()
+    }
+}
+
+/// What a symbol stands for: the packets that it is the sum of.
+pub type Symbol = Vec<(Place, Token)>;
+
+impl Coded for Token {
+    type Symbol = Symbol;
+    /// Its number, so that what is restored can be told from what is kept.
+    type Kept = u64;
+
+    fn keep(&self, _: Place) -> u64 {
+        self.id
+    }
+    fn repair(sources: &[Source<'_, Self>], _: u8) -> Symbol {
+        sources.iter().map(|source| (source.place, source.packet.clone())).collect()
+    }
+    fn symbol_len(symbol: &Symbol) -> Bytes {
+        Bytes::new(4 + symbol.iter().map(|(_, token)| token.len).max().unwrap_or(0))
+    }
+    fn restore(sources: &[Option<&u64>], symbols: &mut [(u8, Symbol)]) -> Vec<(Place, Self)> {
+        let lost: Vec<usize> = (0..sources.len()).filter(|&index| sources[index].is_none()).collect();
+        assert_eq!(lost.len(), symbols.len(), "as many symbols as are lost, and no more");
+        let all = &symbols[0].1;
+        assert!(symbols.iter().all(|(_, one)| one == all), "symbols of one group");
+        for (kept, (_, token)) in sources.iter().zip(all) {
+            assert!(kept.is_none_or(|kept| *kept == token.id), "another packet is kept under that number");
+        }
+        lost.into_iter().filter_map(|index| all.get(index).cloned()).collect()
     }
 }
 
@@ -90,6 +119,9 @@ pub struct World {
     /// The first end's host cannot send on this member; so many frames it could not.
     pub refuses: Option<Member>,
     pub refused: u64,
+    /// By end: symbols that have come to it, and that it gave back.
+    pub symbols: [u64; 2],
+    pub spent: [u64; 2],
     /// Whether packets can be marked, and how many of the first end's were.
     pub is_markable: bool,
     pub marked: u64,
@@ -130,6 +162,8 @@ impl World {
             transcript: None,
             refuses: None,
             refused: 0,
+            symbols: [0; 2],
+            spent: [0; 2],
             is_markable: false,
             marked: 0,
         };
@@ -190,6 +224,7 @@ impl World {
                 self.delivered[token.from].push(token);
             }
             Output::Release(token) => self.end(end, token, End::Released),
+            Output::Spent(_) => self.spent[end] += 1,
             // What the other end sent is dropped here as a repetition, or late.
             Output::Dropped { packet, .. } if packet.from != end => {}
             Output::Dropped { packet, reason } => self.end(end, packet, End::Dropped(reason)),
@@ -223,6 +258,9 @@ impl World {
         let what = match frame {
             Frame::Data { header, packet } => {
                 format!("packet {:<3} as {} place {}", packet.id, header.number, header.place.number)
+            }
+            Frame::Repair { header, symbol } => {
+                format!("symbol {} of {} as {}", header.index, symbol.len(), header.number)
             }
             Frame::Probe(probe) => format!("probe as {} of life {}", probe.number, probe.epoch),
             Frame::Feedback(feedback) => {
@@ -261,6 +299,7 @@ impl World {
                     self.step(end, None);
                 }
                 Some(Event::Arrive(end, member, frame, len)) => {
+                    self.symbols[end] += u64::from(matches!(frame, Frame::Repair { .. }));
                     self.step(end, Some(Input::Frame { member, frame, length: Bytes::new(len) }));
                 }
                 None => {}

@@ -25,8 +25,8 @@ use airbraid_engine::step;
 use airbraid_engine::trunk::Member;
 use airbraid_engine::tunnel::{Came, Frame, Input, MemberConfig, Output};
 use airbraid_engine::wire::{
-    SessionMessage, TunnelFrame, emit_tunnel_feedback, emit_tunnel_header, emit_tunnel_probe, parse_session,
-    parse_tunnel,
+    SessionMessage, TunnelFrame, emit_tunnel_feedback, emit_tunnel_header, emit_tunnel_probe, emit_tunnel_repair,
+    parse_session, parse_tunnel,
 };
 use airbraid_units::{Bytes, Duration, Instant};
 use std::net::{IpAddr, SocketAddr};
@@ -175,7 +175,7 @@ impl Daemon {
             match output {
                 Output::Transmit { member, frame, mark } => self.transmit(now, peer, member, &frame, mark),
                 Output::Deliver(packet) => self.deliver(peer, packet),
-                Output::Dropped { .. } | Output::Release(_) => {}
+                Output::Dropped { .. } | Output::Release(_) | Output::Spent(_) => {}
             }
         }
         self.outputs = outputs;
@@ -185,6 +185,7 @@ impl Daemon {
     fn transmit(&mut self, now: Instant, peer: usize, member: Member, frame: &Frame<IpPacket>, mark: bool) {
         let (tos, number) = match frame {
             Frame::Data { header, packet } => (packet.summary().map_or(0, |summary| summary.tos), Some(header.number)),
+            Frame::Repair { header, .. } => (0, Some(header.number)),
             Frame::Probe(probe) => (0, Some(probe.number)),
             Frame::Feedback(_) => (0, None),
         };
@@ -201,6 +202,10 @@ impl Daemon {
                     // What cannot be marked goes as it is: the queue has other means.
                     inner::carry_mark(&mut out[start..], 3);
                 }
+            }
+            Frame::Repair { header, symbol } => {
+                out.extend(emit_tunnel_repair(header));
+                out.extend_from_slice(symbol.bytes());
             }
             Frame::Feedback(feedback) => emit_tunnel_feedback(feedback, out),
             Frame::Probe(probe) => emit_tunnel_probe(probe, out),
@@ -353,9 +358,9 @@ impl Daemon {
         }
         let state = &mut self.peers[peer];
         let frame = match parse_tunnel(plain) {
-            Ok(TunnelFrame::Data(header, packet)) => {
+            Ok(TunnelFrame::Data(header, sent)) => {
                 let counts = &mut state.counts;
-                let packet = self.pool.packet(packet, |copy| {
+                let packet = self.pool.packet(sent, |copy| {
                     if !inner::carry_mark(copy, tos) {
                         counts.unmarked += 1;
                         return None;
@@ -364,8 +369,13 @@ impl Daemon {
                     counts.malformed += u64::from(summary.is_none());
                     summary
                 });
-                let Some(packet) = packet else { return };
+                let Some(mut packet) = packet else { return };
+                packet.remember(sent);
                 Frame::Data { header, packet }
+            }
+            Ok(TunnelFrame::Repair(header, symbol)) => {
+                let symbol = self.pool.filled(symbol.len(), |room| room.copy_from_slice(symbol));
+                Frame::Repair { header, symbol }
             }
             Ok(TunnelFrame::Probe(probe)) => Frame::Probe(probe),
             Ok(TunnelFrame::Feedback(feedback)) => Frame::Feedback(feedback),

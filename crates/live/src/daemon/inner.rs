@@ -55,6 +55,15 @@ pub fn summary(packet: &[u8]) -> Option<Summary> {
     Some(Summary { source, destination, tos, bucket: (hash ^ (hash >> 16)) as u16, class: class(tos) })
 }
 
+/// The packet that the beginning of these bytes is: as long as its header says, and zeros behind.
+pub fn without_padding(bytes: &[u8]) -> Option<&[u8]> {
+    header(bytes)?;
+    let word = |at: usize| usize::from(u16::from_be_bytes([bytes[at], bytes[at + 1]]));
+    let length = if bytes[0] >> 4 == 4 { word(2) } else { V6_HEADER + word(4) };
+    let (packet, padding) = bytes.split_at_checked(length)?;
+    (header(packet).is_some() && padding.iter().all(|&byte| byte == 0)).then_some(packet)
+}
+
 fn v4(packet: &[u8], at: usize) -> Option<[u8; 4]> {
     packet.get(at..at + 4)?.try_into().ok()
 }

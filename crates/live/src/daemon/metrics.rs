@@ -84,7 +84,7 @@ fn uplinks(page: &mut Page, uplinks: &[UplinkReport]) {
 }
 
 fn peers(page: &mut Page, peers: &[PeerReport]) {
-    let table: [Family<PeerReport>; 12] = [
+    let table: [Family<PeerReport>; 13] = [
         ("up", "gauge", "Whether there is a session.", |peer| f64::from(u8::from(peer.up))),
         ("sent_packets_total", "counter", "Packets to the peer.", |peer| peer.sent_packets as f64),
         ("sent_bytes_total", "counter", "Their bytes.", |peer| peer.sent_bytes as f64),
@@ -95,6 +95,7 @@ fn peers(page: &mut Page, peers: &[PeerReport]) {
         ("hold_time_seconds", "gauge", "How long they wait, at most.", |peer| peer.hold_time_s),
         ("retransmissions_total", "counter", "Packets sent again.", |peer| peer.retransmissions as f64),
         ("duplicated_total", "counter", "Packets sent on two members at once.", |peer| peer.duplicated as f64),
+        ("restored_total", "counter", "Packets that repair symbols restored.", |peer| peer.restored as f64),
         ("late_total", "counter", "Packets delivered out of order.", |peer| peer.late as f64),
         ("moves_total", "counter", "Times that a member has moved.", |peer| peer.moves as f64),
     ];
@@ -109,7 +110,7 @@ fn peers(page: &mut Page, peers: &[PeerReport]) {
 }
 
 fn members(page: &mut Page, peers: &[PeerReport]) {
-    let table: [Family<MemberReport>; 12] = [
+    let table: [Family<MemberReport>; 13] = [
         ("active", "gauge", "Whether the member link works.", |member| f64::from(u8::from(member.state == "active"))),
         ("rate_bits_per_second", "gauge", "What it carries, as measured.", |member| member.rate_bps as f64),
         ("rtt_min_seconds", "gauge", "The shortest round trip of late.", |member| member.rtt_min_s),
@@ -119,6 +120,7 @@ fn members(page: &mut Page, peers: &[PeerReport]) {
         ("in_flight_frames", "gauge", "Frames on the way.", |member| f64::from(member.in_flight)),
         ("sent_bytes_total", "counter", "Bytes of all frames sent.", |member| member.sent_bytes as f64),
         ("repeated_bytes_total", "counter", "Of these, sent again or twice.", |member| member.repeated_bytes as f64),
+        ("repair_bytes_total", "counter", "Of these, repair symbols.", |member| member.repair_bytes as f64),
         ("received_bytes_total", "counter", "Bytes of all frames received.", |member| member.received_bytes as f64),
         ("lost_frames_total", "counter", "Frames held to be lost.", |member| member.lost_frames as f64),
         ("suspicions_total", "counter", "Times it was suspected to be dead.", |member| member.suspicions as f64),

@@ -7,6 +7,7 @@
 mod address;
 mod checksum;
 mod coalesce;
+mod coded;
 mod core;
 mod dns;
 mod inner;

@@ -52,6 +52,17 @@ impl Pool {
         Some(self.run(run, bytes.len(), &summary, None))
     }
 
+    /// A buffer of `length` byte, zero before `fill` sees it: a repair symbol. A longer one than any packet could not be sent: it is cut.
+    pub fn filled(&self, length: usize, fill: impl FnOnce(&mut [u8])) -> IpPacket {
+        let (mut run, length) = (self.take(length), length.min(READ_MAX));
+        if let Some(run) = Rc::get_mut(&mut run) {
+            (run.length, run.summary, run.cut, run.sent) = (length, None, None, None);
+            run.bytes[..length].fill(0);
+            fill(&mut run.bytes[..length]);
+        }
+        IpPacket { run: Some(run), first: 0, count: 1 }
+    }
+
     /// The packet or run in a buffer of its own: if it is so short that the buffer is too good for it, it gets another, and the buffer is
     /// given back at the end.
     pub fn fit(&self, run: Rc<Run>, length: usize, summary: &Summary, cut: Option<Cut>) -> IpPacket {
@@ -72,11 +83,15 @@ impl Pool {
             run.length = length;
             run.summary = Some(*summary);
             run.cut = cut;
+            run.sent = None;
         }
         let count = cut.map_or(1, |cut| cut.count()) as u32;
         IpPacket { run: Some(run), first: 0, count }
     }
 }
+
+/// What a mark of congestion changes: the TOS or traffic class, and IPv4's checksum.
+pub type Beginning = [u8; 12];
 
 /// A buffer with a packet, or with a run of segments.
 #[derive(Debug)]
@@ -86,6 +101,8 @@ pub struct Run {
     /// None before it is filled.
     summary: Option<Summary>,
     cut: Option<Cut>,
+    /// How it began when it was sent, if a mark of congestion was carried over into it.
+    sent: Option<Beginning>,
     /// Which of [`SIZES`] it has.
     size: usize,
     /// None while it lies there.
@@ -94,7 +111,7 @@ pub struct Run {
 
 impl Run {
     fn new(size: usize) -> Self {
-        Self { bytes: vec![0; SIZES[size]], length: 0, summary: None, cut: None, size, pool: None }
+        Self { bytes: vec![0; SIZES[size]], length: 0, summary: None, cut: None, sent: None, size, pool: None }
     }
 
     /// All of the buffer.
@@ -141,6 +158,34 @@ impl IpPacket {
     /// What is known of it.
     pub fn summary(&self) -> Option<&Summary> {
         self.own().summary.as_ref()
+    }
+
+    /// The same, to be changed, where there is no other handle.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        match self.run.as_mut().and_then(Rc::get_mut) {
+            Some(run) => &mut run.bytes[..run.length],
+            None => &mut [],
+        }
+    }
+
+    /// Where its buffer came from.
+    pub fn pool(&self) -> Pool {
+        self.own().pool.clone().unwrap_or_default()
+    }
+
+    /// Remembers how it began when it was sent, if it does not any more.
+    pub fn remember(&mut self, sent: &[u8]) {
+        if let (Some(run), Some(sent)) = (self.run.as_mut().and_then(Rc::get_mut), sent.first_chunk()) {
+            run.sent = (!run.bytes.starts_with(sent)).then_some(*sent);
+        }
+    }
+    /// How it began when it was sent, if that is not how it begins.
+    pub fn sent(&self) -> Option<&Beginning> {
+        self.own().sent.as_ref()
+    }
+    /// Whether its bytes are those of one packet, and not of a run that has to be cut.
+    pub fn is_whole(&self) -> bool {
+        self.own().cut.is_none()
     }
 
     /// Appends the packet, or the first segment that it has, to `out`.

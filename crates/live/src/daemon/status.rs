@@ -105,6 +105,8 @@ pub struct PeerReport {
     pub retransmissions: u64,
     /// Packets sent on two members at once.
     pub duplicated: u64,
+    /// Packets from it that repair symbols restored, of those that came.
+    pub restored: u64,
     /// Packets marked, for congestion.
     pub marked: u64,
     /// Packets delivered out of order.
@@ -160,6 +162,8 @@ pub struct MemberReport {
     pub data_bytes: u64,
     /// Of these, of packets sent again, or twice.
     pub repeated_bytes: u64,
+    /// Of these, of repair symbols.
+    pub repair_bytes: u64,
     /// Of these, of feedback and probes.
     pub control_bytes: u64,
     /// Bytes of all frames received.
@@ -226,6 +230,7 @@ impl Daemon {
             hold_time_s: tunnel.hold_time.as_secs_f64(),
             retransmissions: tunnel.counts.retransmissions,
             duplicated: tunnel.counts.duplicated,
+            restored: tunnel.counts.restored,
             marked: tunnel.counts.marked,
             late: tunnel.counts.late,
             duplicates: tunnel.counts.duplicates,
@@ -279,6 +284,7 @@ impl Daemon {
             sent_bytes: status.sent_bytes.as_u64(),
             data_bytes: status.data_bytes.as_u64(),
             repeated_bytes: status.repeated_bytes.as_u64(),
+            repair_bytes: status.repair_bytes.as_u64(),
             control_bytes: status.control_bytes.as_u64(),
             received_bytes: status.received_bytes.as_u64(),
             lost_frames: status.lost,

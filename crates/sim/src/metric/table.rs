@@ -68,7 +68,7 @@ pub static TRUNK_DIRECTION: [Metric<TrunkResult>; 4] = [
     number("reorder_timer", "reorder_timer_s", Unit::Second, |of| of.reorder_timer_s),
 ];
 /// Metrics of a trunk over links, both ends together: `tunnel.NAME.METRIC`.
-pub static TUNNEL: [Metric<TunnelResult>; 8] = [
+pub static TUNNEL: [Metric<TunnelResult>; 9] = [
     count("offered", |of| of.offered),
     count("delivered", |of| of.delivered),
     count("late", |of| of.late),
@@ -76,6 +76,7 @@ pub static TUNNEL: [Metric<TunnelResult>; 8] = [
     count("holes", |of| of.holes),
     count("retransmissions", |of| of.retransmissions),
     count("duplicated", |of| of.duplicated),
+    count("restored", |of| of.restored),
     count("managed", |of| of.managed),
 ];
 /// More metrics of one end of it: `tunnel.NAME.FROM.METRIC`, FROM its node, and those of [`TUNNEL`].

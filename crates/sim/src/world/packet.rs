@@ -186,6 +186,27 @@ impl Share for PacketRef {
     }
 }
 
+impl tunnel::Coded for PacketRef {
+    /// The packets of which the symbol is the sum: each has a place in it until it is taken out.
+    type Symbol = Box<[(tunnel::Place, Option<PacketRef>)]>;
+    /// Nothing: any symbol has them all.
+    type Kept = ();
+
+    fn keep(&self, _: tunnel::Place) {}
+    fn repair(sources: &[tunnel::Source<'_, Self>], _: u8) -> Self::Symbol {
+        sources.iter().map(|source| (source.place, Some(*source.packet))).collect()
+    }
+    fn symbol_len(symbol: &Self::Symbol) -> Bytes {
+        let longest = symbol.iter().filter_map(|(_, packet)| packet.map(|packet| packet.len)).max();
+        Bytes::new(4 + u64::from(longest.unwrap_or(0)))
+    }
+    fn restore(sources: &[Option<&()>], symbols: &mut [(u8, Self::Symbol)]) -> Vec<(tunnel::Place, Self)> {
+        let lost = sources.iter().enumerate().filter(|(_, kept)| kept.is_none());
+        let Some((_, symbol)) = symbols.first_mut() else { return Vec::new() };
+        lost.filter_map(|(index, _)| symbol.get_mut(index).and_then(|(place, packet)| Some((*place, packet.take()?)))).collect()
+    }
+}
+
 /// What a MAC carries: a packet, or a frame of a trunk or link layer, which stands in the same table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Msdu {
@@ -487,8 +508,16 @@ impl Packets {
             Some(Carried::Tunnel(TunnelFrame { frame: tunnel::Frame::Data { packet, .. }, .. })) => {
                 self.release(packet);
             }
+            Some(Carried::Tunnel(TunnelFrame { frame: tunnel::Frame::Repair { symbol, .. }, .. })) => {
+                self.release_symbol(&symbol);
+            }
             _ => {}
         }
+    }
+
+    /// A repair symbol is gone, and with it the places of the packets that are still in it.
+    pub fn release_symbol(&mut self, symbol: &<PacketRef as tunnel::Coded>::Symbol) {
+        symbol.iter().filter_map(|(_, packet)| *packet).for_each(|packet| self.release(packet));
     }
 
     #[inline]

@@ -75,6 +75,7 @@ impl World<'_> {
             Output::Transmit { member, frame, .. } => self.send_tunnel_frame(end, member, frame),
             Output::Deliver(packet) => self.receive(node, None, packet),
             Output::Release(packet) => self.packets.release(packet),
+            Output::Spent(symbol) => self.packets.release_symbol(&symbol),
             Output::Dropped { packet, reason } => {
                 let reason = match reason {
                     tunnel::DropReason::QueueFull => DropReason::TrunkQueueFull,
@@ -90,8 +91,12 @@ impl World<'_> {
 
     fn send_tunnel_frame(&mut self, end: u32, member: Member, frame: Frame<PacketRef>) {
         let (direction, overhead) = self.tunnels[end as usize].members[usize::from(member.0)];
-        if let Frame::Data { packet, .. } = &frame {
-            self.packets.retain(*packet);
+        match &frame {
+            Frame::Data { packet, .. } => self.packets.retain(*packet),
+            Frame::Repair { symbol, .. } => {
+                symbol.iter().filter_map(|(_, packet)| *packet).for_each(|packet| self.packets.retain(packet));
+            }
+            Frame::Feedback(_) | Frame::Probe(_) => {}
         }
         let len = (frame.len() + overhead).as_u64() as u32;
         let packet = self.packets.create_carried(self.now, Carried::Tunnel(TunnelFrame { member, frame, len }));

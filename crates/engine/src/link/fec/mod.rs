@@ -3,11 +3,12 @@
 //!
 //! A segment of `count` bytes is followed by its check and cut into blocks of 255 - parity bytes, the last one shorter; each
 //! is followed by its parity. A host that carries bytes uses [`BlockCodec`], one that carries descriptors [`Account`], which
-//! decides by the number of wrong bytes in each block; a test holds them together.
+//! decides by the number of wrong bytes in each block; a test holds them together. [`erasure`] is for packets that are lost whole.
 
 mod block;
 mod check;
 mod codec;
+pub mod erasure;
 mod field;
 
 pub use block::{ReedSolomon, Uncorrectable};

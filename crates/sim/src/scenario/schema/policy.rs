@@ -4,7 +4,7 @@
 
 use crate::scenario::reader::View;
 use airbraid_engine::trunk::{Distributor, Fifo, Jkm, LateMode, Marking, Method, Policy, Resequencer, Srr};
-use airbraid_engine::tunnel::Settings;
+use airbraid_engine::tunnel::{Coding, Settings};
 use airbraid_units::{Bytes, Duration};
 
 /// The resequencer holds no more packets.
@@ -102,6 +102,9 @@ fn jkm(view: View<'_>) -> Jkm {
     jkm
 }
 
+/// When repair symbols are sent.
+const CODINGS: [(&str, Coding); 2] = [("adaptive", Coding::Adaptive), ("off", Coding::Off)];
+
 fn tunnel(view: View<'_>) -> Settings {
     let default = Settings::default();
     let tunnel = Settings {
@@ -109,6 +112,7 @@ fn tunnel(view: View<'_>) -> Settings {
         persistence_real_time: view.quantity("persistence_real_time", default.persistence_real_time, TUNNEL),
         duplicate: view.quantity("duplicate", default.duplicate, TUNNEL),
         target: view.quantity("target", default.target, TUNNEL),
+        coding: view.choice("coding", &CODINGS, default.coding, TUNNEL),
     };
     above_zero(&view, &[("target", tunnel.target)]);
     view.finish();

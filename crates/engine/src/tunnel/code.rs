@@ -1,0 +1,182 @@
+//! How much of a member's rate repair symbols take, if any: what they cost beside what a loss costs without them.
+//!
+//! Both are time. A group's symbols are `r / (k + r)` of what the member carries, and each percent is worth 4 ms, as everywhere in the tunnel
+//! ([`super::distribute`]); a loss holds a flow up for the rest of its group and the symbols, or for a repetition where more is lost than
+//! they restore. The number of frames lost of `n` has mean `n p`, and, where losses come in bursts of `b` on the average, a variance of about
+//! `n p (1 - p) (2 b - 1)`; it is taken for normal. What is cheapest is done.
+
+use super::distribute::PRICE_MS;
+use super::hole::{ONE, hold_up, power};
+use super::path::FULL;
+use airbraid_units::Duration;
+
+/// Packets of a group. In fewer the symbols are too large a part; more, and the sums take longer than what they save.
+const SOURCES_MIN: u64 = 8;
+const SOURCES_MAX: u64 = 128;
+/// A group is what a member carries in these parts of its shortest round trip: its last symbol comes long before a repetition would.
+const PARTS: [u64; 3] = [8, 4, 2];
+/// A group has so many symbols at most for each packet: where more would be of use, half is lost.
+const REPAIRS_PER_SOURCE: u64 = 1;
+/// The share of a normal distribution above 0, 1/4, 2/4 ... 16/4 of its standard deviation \[millionths\].
+const TAIL: [u64; 17] = [
+    500_000, 401_294, 308_538, 226_627, 158_655, 105_650, 66_807, 40_059, 22_750, 12_224, 6_210, 2_980, 1_350, 577, 233, 88,
+    32,
+];
+
+/// What is known of a member.
+#[derive(Clone, Copy, Debug)]
+pub struct Losses {
+    /// Share of frames lost \[millionths\].
+    pub lost_ppm: u32,
+    /// Share of frames in which losses begin \[millionths\].
+    pub begun_ppm: u32,
+    /// What it carries \[bit/s\].
+    pub rate: u64,
+    /// Its shortest round trip.
+    pub rtt: Duration,
+    /// How long a repetition takes.
+    pub repair: Duration,
+}
+
+/// How a member's frames are coded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Packets of a group.
+    pub sources: u8,
+    /// Symbols behind them.
+    pub repairs: u8,
+    /// A group that has lasted so long ends.
+    pub span: Duration,
+    /// How much later a flow goes on because of losses, on the average.
+    pub hold_up: Duration,
+}
+
+impl Plan {
+    /// Symbols for a group that has ended with fewer packets: the mean of their losses is less by as much, what they deviate by less by the root.
+    pub fn repairs_for(&self, sources: u8) -> u8 {
+        let (all, some) = (u64::from(self.sources), u64::from(sources));
+        let root = (all * some).isqrt();
+        (u64::from(self.repairs) * (some + root)).div_ceil(2 * all).min(254 - some) as u8
+    }
+
+    /// What remains of a rate for packets.
+    pub fn useful(&self, rate: u64) -> u64 {
+        rate / (u64::from(self.sources) + u64::from(self.repairs)) * u64::from(self.sources)
+    }
+}
+
+/// The plan that costs least, if one costs less than to send again what is lost.
+pub fn plan(losses: &Losses) -> Option<Plan> {
+    if losses.begun_ppm == 0 || losses.lost_ppm == 0 {
+        return None;
+    }
+    let uncoded = hold_up(losses.begun_ppm, losses.rate, losses.repair).as_micros();
+    let sizes = PARTS.map(|part| sources_in(losses, part));
+    let plans = sizes.iter().enumerate().filter(|(at, size)| *at == 0 || **size != sizes[at - 1]);
+    let best = plans.filter_map(|(_, &size)| cheapest(losses, size)).min_by_key(|(cost, _)| *cost)?;
+    (best.0 < uncoded).then_some(best.1)
+}
+
+/// Packets that a member carries in a part of its round trip.
+fn sources_in(losses: &Losses, part: u64) -> u64 {
+    let bits = u128::from(losses.rate) * u128::from(losses.rtt.as_nanos()) / 1_000_000_000;
+    ((bits / u128::from(8 * FULL * part)) as u64).clamp(SOURCES_MIN, SOURCES_MAX)
+}
+
+/// The cheapest plan for groups of so many packets, with its cost \[us\]. More symbols first cost less than they save.
+fn cheapest(losses: &Losses, sources: u64) -> Option<(u64, Plan)> {
+    let most = (sources * REPAIRS_PER_SOURCE).min(254 - sources);
+    let mut best: Option<(u64, Plan)> = None;
+    // Below the mean nearly every group fails.
+    let least = (sources * u64::from(losses.lost_ppm) / ONE).max(1);
+    for repairs in least..=most {
+        let hold_up = coded_hold_up(losses, sources, repairs);
+        let cost = hold_up.as_micros() + PRICE_MS * 1_000 * repairs / (sources + repairs);
+        if best.is_some_and(|(least, _)| cost > least + least / 8) {
+            break;
+        }
+        if best.is_none_or(|(least, _)| cost < least) {
+            let span = Duration::from_nanos(frames_ns(losses.rate, sources) * 5 / 4);
+            best = Some((cost, Plan { sources: sources as u8, repairs: repairs as u8, span, hold_up }));
+        }
+    }
+    best
+}
+
+/// The time that so many frames take \[ns\].
+fn frames_ns(rate: u64, frames: u64) -> u64 {
+    frames * FULL * 8_000_000_000 / rate.max(1)
+}
+
+/// How much later a flow goes on: a group with a loss waits for half of itself and its symbols, one that fails for a repetition.
+fn coded_hold_up(losses: &Losses, sources: u64, repairs: u64) -> Duration {
+    let is_hit = ONE - power(ONE - u64::from(losses.begun_ppm).min(ONE), sources);
+    let wait = frames_ns(losses.rate, sources / 2 + repairs) / 1_000 * is_hit / ONE;
+    let frames = sources + repairs;
+    let fails = failures(losses, frames, repairs);
+    let rest = hold_up((fails / frames) as u32, losses.rate, losses.repair + Duration::from_nanos(frames_ns(losses.rate, frames)));
+    Duration::from_micros(wait) + rest
+}
+
+/// The share of groups of `frames` that lose more than `repairs` \[millionths\].
+fn failures(losses: &Losses, frames: u64, repairs: u64) -> u64 {
+    let (lost, begun) = (u64::from(losses.lost_ppm).min(ONE - 1), u64::from(losses.begun_ppm).max(1));
+    let mean = frames * lost;
+    // Of one frame 1, of bursts of b on the average 2 b - 1.
+    let spread = (2 * lost).saturating_sub(begun) * ONE / begun;
+    let variance = u128::from(frames) * u128::from(lost * (ONE - lost) / ONE) * u128::from(spread.max(ONE));
+    let deviation = variance.isqrt().max(1) as u64;
+    // Half a frame is between `repairs` and one more.
+    let above = (repairs * ONE + ONE / 2).saturating_sub(mean);
+    let quarters = 4 * above * 256 / deviation;
+    let (index, part) = ((quarters / 256) as usize, quarters % 256);
+    match (TAIL.get(index), TAIL.get(index + 1)) {
+        (Some(high), Some(low)) => high - (high - low) * part / 256,
+        (Some(last), None) => *last,
+        _ => TAIL[TAIL.len() - 1],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn losses(mbps: u64, rtt_ms: u64, lost_ppm: u32, burst: u32) -> Losses {
+        let rtt = Duration::from_millis(rtt_ms);
+        Losses { lost_ppm, begun_ppm: lost_ppm / burst, rate: mbps * 1_000_000, rtt, repair: rtt * 3 / 2 }
+    }
+
+    #[test]
+    fn long_paths_are_coded_and_short_ones_are_not() {
+        let plan = |mbps, rtt, ppm, burst| plan(&losses(mbps, rtt, ppm, burst));
+        assert_eq!(plan(10, 200, 0, 1), None);
+        assert_eq!(plan(10, 10, 50_000, 1), None);
+        let long = plan(10, 200, 50_000, 1).expect("a repetition takes 300 ms");
+        assert!((20..=84).contains(&long.sources) && long.repairs * 4 < long.sources, "{long:?}");
+        let bursty = plan(10, 200, 50_000, 4).expect("the same");
+        assert!(bursty.repairs * long.sources > long.repairs * bursty.sources, "{bursty:?} {long:?}");
+        assert!(long.hold_up < Duration::from_millis(100), "{long:?}");
+        // Where next to nothing is lost there is next to nothing to save.
+        assert_eq!(plan(1, 40, 100, 1), None);
+    }
+
+    #[test]
+    fn a_group_fails_as_often_as_the_distribution_says() {
+        // 100 frames, 5 %: sums of the binomial distribution.
+        let share = |repairs| failures(&losses(10, 200, 50_000, 1), 100, repairs);
+        assert!((360_000..420_000).contains(&share(5)), "{}", share(5));
+        assert!((9_000..29_000).contains(&share(9)), "{}", share(9));
+        assert!(share(20) < 100);
+    }
+
+    #[test]
+    fn a_shorter_group_has_fewer_symbols_but_more_of_them_for_each_packet() {
+        let plan = plan(&losses(10, 200, 50_000, 1)).expect("it is coded");
+        assert_eq!(plan.repairs_for(plan.sources), plan.repairs);
+        for sources in 1..plan.sources {
+            let repairs = plan.repairs_for(sources);
+            assert!((1..=plan.repairs).contains(&repairs));
+            assert!(u32::from(repairs) * u32::from(plan.sources) >= u32::from(plan.repairs) * u32::from(sources));
+        }
+    }
+}

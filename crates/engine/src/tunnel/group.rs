@@ -1,0 +1,271 @@
+//! The groups of one member whose packets have repair symbols behind them, as their sender sees them.
+//!
+//! A group is a row of consecutive numbers of the member, each a packet; its symbols follow, with other frames between them where that
+//! happens. Of its `k + r` frames any `k` are enough, so acknowledgements say what was restored: with `k` of them the far end has all. A
+//! packet that is lost waits for that, and is sent again when the group cannot be restored any more.
+//!
+//! The far end keeps what it restores from only while it hears symbols. So nothing waits before one was acknowledged, nor where what the far
+//! end keeps may not reach back so far ([`super::restore`]).
+
+use super::code::Plan;
+use super::restore::REACH;
+use super::store::PacketId;
+use airbraid_units::{Duration, Instant, SeqNum};
+use std::collections::VecDeque;
+
+/// After the acknowledgement of a symbol the far end is relied on for so long, and a group is waited for; less than it keeps ([`super::restore`]).
+const RELIED_ON: Duration = Duration::from_secs(10);
+
+/// The fate of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// It has come.
+    Came,
+    /// It had been held to be lost, and has come.
+    CameLate,
+    /// It is held to be lost; the packet that it carried, if it did.
+    Lost(Option<PacketId>),
+}
+
+/// What follows from a fate.
+#[derive(Debug, Default)]
+pub struct Verdict {
+    /// Packets of lost frames that the far end has restored.
+    pub restored: Vec<PacketId>,
+    /// Packets of lost frames that nothing restores.
+    pub again: Vec<PacketId>,
+    /// The frame's own packet waited to be restored, and does no more.
+    pub came: Option<PacketId>,
+}
+
+/// A row of packets and its symbols.
+#[derive(Debug)]
+struct Group {
+    first: SeqNum,
+    began: Instant,
+    /// Its packets.
+    sources: u8,
+    /// Symbols that are to follow, once it has ended, and that have left.
+    repairs: u8,
+    sent: u8,
+    /// The number behind its newest frame.
+    end: SeqNum,
+    plan: Plan,
+    is_open: bool,
+    /// The far end is known to keep its packets.
+    is_relied_on: bool,
+    /// No more is hoped for.
+    is_failed: bool,
+    came: u16,
+    lost: u16,
+    /// Lost packets that may be restored.
+    waiting: Vec<(SeqNum, PacketId)>,
+    /// Its packets until its symbols have left.
+    covered: Vec<PacketId>,
+}
+
+impl Group {
+    fn is_source(&self, number: SeqNum) -> bool {
+        (0..i32::from(self.sources)).contains(&number.distance_from(self.first))
+    }
+
+    /// What follows from what is known now.
+    fn judge(&mut self, now: Instant, newest: SeqNum, verdict: &mut Verdict) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let is_in_reach = newest.distance_from(self.first) < REACH as i32
+            && now.saturating_since(self.began) < RELIED_ON;
+        let most = if self.is_open { self.plan.repairs } else { self.repairs };
+        let has_enough = self.came >= u16::from(self.sources) && !self.is_open;
+        if has_enough && is_in_reach {
+            verdict.restored.extend(self.waiting.drain(..).map(|(_, id)| id));
+        } else if self.lost > u16::from(most) || has_enough {
+            self.is_failed = true;
+            verdict.again.extend(self.waiting.drain(..).map(|(_, id)| id));
+        }
+    }
+}
+
+/// The groups of a member, and how it is coded now.
+#[derive(Debug, Default)]
+pub struct Groups {
+    /// How groups are made; none: nothing is coded.
+    pub plan: Option<Plan>,
+    groups: VecDeque<Group>,
+    relied_on_until: Instant,
+}
+
+impl Groups {
+    /// Entries of all tables.
+    pub fn kept(&self) -> usize {
+        self.groups.iter().map(|group| group.waiting.len() + group.covered.len() + 1).sum()
+    }
+
+    /// The group that has not all its symbols.
+    fn last(&mut self) -> Option<&mut Group> {
+        self.groups.back_mut().filter(|group| group.is_open || group.sent < group.repairs)
+    }
+
+    /// A frame with a packet leaves. Says whether the packet is one of a group: it must be there until [`Self::take_done`] gives it back.
+    pub fn join(&mut self, now: Instant, number: SeqNum, id: PacketId) -> bool {
+        if let Some(group) = self.last() {
+            if group.is_open && group.end == number {
+                group.sources += 1;
+                group.end = number.next();
+                group.covered.push(id);
+                if group.sources >= group.plan.sources {
+                    Self::close(group);
+                }
+                return true;
+            }
+            Self::close(group);
+            if group.sent < group.repairs {
+                return false;
+            }
+        }
+        let Some(plan) = self.plan else { return false };
+        self.groups.push_back(Group {
+            first: number,
+            began: now,
+            sources: 1,
+            repairs: 0,
+            sent: 0,
+            end: number.next(),
+            plan,
+            is_open: true,
+            is_relied_on: now < self.relied_on_until,
+            is_failed: false,
+            came: 0,
+            lost: 0,
+            waiting: Vec::new(),
+            covered: vec![id],
+        });
+        true
+    }
+
+    /// A group gets no more packets; if all have come it needs no symbols.
+    fn close(group: &mut Group) {
+        if group.is_open {
+            group.is_open = false;
+            let has_all = group.came >= u16::from(group.sources);
+            group.repairs = if has_all { 0 } else { group.plan.repairs_for(group.sources) };
+        }
+    }
+
+    /// When the group that is open ends of itself.
+    pub fn close_at(&self) -> Option<Instant> {
+        self.groups.back().filter(|group| group.is_open).map(|group| group.began.saturating_add(group.plan.span))
+    }
+
+    /// Ends the group that has lasted long enough. Says whether it did.
+    pub fn close_due(&mut self, now: Instant) -> bool {
+        let is_due = self.close_at().is_some_and(|at| at <= now);
+        if let Some(group) = self.groups.back_mut().filter(|_| is_due) {
+            Self::close(group);
+        }
+        is_due
+    }
+
+    /// The group whose symbols are to leave: its packets, and the index of a symbol with the number `number`. Where so much else has left since
+    /// that there is no such index, there are no more symbols.
+    pub fn pending(&mut self, number: SeqNum) -> Option<(u8, &[PacketId])> {
+        let group = self.groups.back_mut().filter(|group| !group.is_open && group.sent < group.repairs)?;
+        let has_all = group.came >= u16::from(group.sources);
+        let index = number.distance_from(group.first) - i32::from(group.sources);
+        let index = u8::try_from(index).ok().filter(|index| u16::from(*index) + u16::from(group.sources) < 255 && !has_all);
+        if index.is_none() {
+            group.repairs = group.sent;
+        }
+        Some((index?, &group.covered))
+    }
+
+    /// Whether there are symbols to be sent.
+    pub fn is_pending(&self) -> bool {
+        self.groups.back().is_some_and(|group| !group.is_open && group.sent < group.repairs)
+    }
+
+    /// The symbol has left.
+    pub fn on_sent(&mut self, number: SeqNum) {
+        if let Some(group) = self.groups.back_mut() {
+            group.sent += 1;
+            group.end = number.next();
+        }
+    }
+
+    /// What follows for the newest group from its having ended, or from there being no more symbols of it.
+    pub fn review(&mut self, now: Instant, newest: Option<SeqNum>) -> Verdict {
+        let mut verdict = Verdict::default();
+        if let Some(group) = self.groups.back_mut() {
+            group.judge(now, newest.unwrap_or(group.first), &mut verdict);
+        }
+        self.forget();
+        verdict
+    }
+
+    /// The packets of the newest group, if it needs them no more.
+    pub fn take_done(&mut self) -> Vec<PacketId> {
+        match self.groups.back_mut() {
+            Some(group) if !group.is_open && group.sent >= group.repairs => std::mem::take(&mut group.covered),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The fate of a frame is known; `newest` is the newest number that is known to have come.
+    pub fn on_news(&mut self, now: Instant, number: SeqNum, is_repair: bool, news: News, newest: Option<SeqNum>) -> Verdict {
+        let mut verdict = Verdict::default();
+        if is_repair && news != News::Lost(None) {
+            self.relied_on_until = now.saturating_add(RELIED_ON);
+        }
+        let index = self.groups.partition_point(|group| !group.first.is_after(number));
+        let group = index.checked_sub(1).and_then(|index| self.groups.get_mut(index));
+        let Some(group) = group.filter(|group| is_repair && number.is_before(group.end) || group.is_source(number)) else {
+            if let News::Lost(Some(id)) = news {
+                verdict.again.push(id);
+            }
+            return verdict;
+        };
+        match news {
+            News::Came => group.came += 1,
+            News::CameLate => {
+                group.came += 1;
+                group.lost -= 1;
+                let place = group.waiting.iter().position(|(waiting, _)| *waiting == number);
+                verdict.came = place.map(|place| group.waiting.swap_remove(place).1);
+            }
+            News::Lost(id) => {
+                group.lost += 1;
+                match id {
+                    Some(id) if group.is_relied_on && !group.is_failed => group.waiting.push((number, id)),
+                    Some(id) => verdict.again.push(id),
+                    None => {}
+                }
+            }
+        }
+        group.judge(now, newest.unwrap_or(number), &mut verdict);
+        self.forget();
+        verdict
+    }
+
+    /// Forgets groups of which all is known.
+    fn forget(&mut self) {
+        let is_done = |group: &Group| {
+            let frames = u16::from(group.sources) + u16::from(group.sent);
+            !group.is_open && group.sent >= group.repairs && group.came + group.lost >= frames
+        };
+        while self.groups.front().is_some_and(|group| is_done(group) && group.covered.is_empty() && group.waiting.is_empty()) {
+            self.groups.pop_front();
+        }
+    }
+
+    /// Nothing is hoped for any more: gives what waited, and what had to be kept.
+    pub fn abandon(&mut self) -> (Vec<PacketId>, Vec<PacketId>) {
+        self.relied_on_until = Instant::ZERO;
+        let (mut waiting, mut covered) = (Vec::new(), Vec::new());
+        for group in self.groups.drain(..) {
+            waiting.extend(group.waiting.into_iter().map(|(_, id)| id));
+            covered.extend(group.covered);
+        }
+        (waiting, covered)
+    }
+}

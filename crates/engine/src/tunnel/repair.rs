@@ -1,0 +1,137 @@
+//! Repair symbols in the sender: packets join groups, symbols follow them, and what the far end has restored is settled.
+
+use super::coded::{Coded, Source};
+use super::config::Coding;
+use super::frame::{Frame, RepairHeader};
+use super::group::{News, Verdict};
+use super::ledger::{Content, Sent};
+use super::sender::Sender;
+use super::store::PacketId;
+use super::{DropReason, Output};
+use airbraid_units::{Bytes, Instant, SeqNum};
+
+impl<P: Coded> Sender<P> {
+    /// Considers anew how each member is coded.
+    pub(super) fn set_plans(&mut self) {
+        let may_be = self.config.policy.tunnel.coding == Coding::Adaptive;
+        self.members.iter_mut().for_each(|end| end.set_plan(may_be));
+    }
+
+    /// A frame with a packet has left.
+    pub(super) fn join_group(&mut self, now: Instant, index: usize, number: SeqNum, id: PacketId) {
+        if self.members[index].groups.join(now, number, id) {
+            self.store.get_mut(id).covered += 1;
+            self.store.name(id);
+        }
+        self.uncover(index);
+    }
+
+    /// The packets of a group whose symbols have left need not be there any more.
+    fn uncover(&mut self, index: usize) {
+        for id in self.members[index].groups.take_done() {
+            self.uncover_one(id);
+        }
+    }
+
+    fn uncover_one(&mut self, id: PacketId) {
+        let entry = self.store.get_mut(id);
+        entry.covered -= 1;
+        if entry.covered == 0
+            && let Some((packet, reason)) = entry.spare.take()
+        {
+            self.give_back(packet, reason);
+        }
+        self.store.unname(id);
+    }
+
+    /// The far end has a packet, or it is dropped: the host gets its handle back, once symbols do not need it any more.
+    pub(super) fn settle(&mut self, id: PacketId, reason: Option<DropReason>) {
+        let Some(packet) = self.store.settle(id) else { return };
+        self.counts.settled += u64::from(reason.is_none());
+        let entry = self.store.get_mut(id);
+        if entry.covered > 0 {
+            entry.spare = Some((packet, reason));
+        } else {
+            self.give_back(packet, reason);
+        }
+    }
+
+    fn give_back(&mut self, packet: P, reason: Option<DropReason>) {
+        match reason {
+            None => self.outputs.push_back(Output::Release(packet)),
+            Some(reason) => self.drop(packet, reason),
+        }
+    }
+
+    /// Sends the symbols that are due, and ends the groups that are.
+    pub(super) fn repair_due(&mut self, now: Instant) {
+        for index in 0..self.members.len() {
+            let end = &mut self.members[index];
+            if end.groups.close_due(now) || end.groups.is_pending() {
+                while self.send_symbol(now, index) {}
+                self.uncover(index);
+                let end = &mut self.members[index];
+                let verdict = end.groups.review(now, end.newest);
+                self.carry_out(now, verdict);
+            }
+        }
+    }
+
+    /// Sends a symbol of a member. Says whether to go on.
+    fn send_symbol(&mut self, now: Instant, index: usize) -> bool {
+        let end = &mut self.members[index];
+        if !end.groups.is_pending() || !end.is_active() || !end.has_room(now) {
+            return false;
+        }
+        let free_at = end.free_at();
+        if free_at > now {
+            self.wait_until(free_at);
+            return false;
+        }
+        let number = end.ledger.next();
+        let Some((symbol, ids)) = end.groups.pending(number) else { return false };
+        let store = &self.store;
+        let source = |id: &PacketId| {
+            let entry = store.get(*id);
+            let packet = entry.packet.as_ref().or(entry.spare.as_ref().map(|(packet, _)| packet))?;
+            Some(Source { packet, place: entry.place, mark: entry.mark })
+        };
+        let sources: Vec<Source<'_, P>> = ids.iter().filter_map(source).collect();
+        debug_assert_eq!(sources.len(), ids.len(), "what is covered is there");
+        let header = RepairHeader { number, sources: sources.len() as u8, index: symbol };
+        let frame = Frame::Repair { header, symbol: P::repair(&sources, symbol) };
+        let bytes = Bytes::new(end.on_wire(frame.len()));
+        end.on_numbered(now, bytes, self.late, Content::Repair);
+        end.counted.repair_bytes += bytes;
+        end.groups.on_sent(number);
+        self.outputs.push_back(Output::Transmit { member: end.id, frame, mark: false });
+        true
+    }
+
+    /// A frame has come, or is held to be lost: what that tells of its group.
+    pub(super) fn on_news(&mut self, now: Instant, index: usize, number: SeqNum, sent: &Sent, news: News) {
+        let end = &mut self.members[index];
+        let verdict = end.groups.on_news(now, number, sent.content == Content::Repair, news, end.newest);
+        self.carry_out(now, verdict);
+    }
+
+    fn carry_out(&mut self, now: Instant, verdict: Verdict) {
+        if let Some(id) = verdict.came {
+            self.store.get_mut(id).copies -= 1;
+        }
+        for id in verdict.restored {
+            self.store.get_mut(id).copies -= 1;
+            self.settle(id, None);
+        }
+        for id in verdict.again {
+            self.repeat(now, id);
+        }
+    }
+
+    /// Nothing of a member is waited for any more.
+    pub(super) fn abandon_groups(&mut self, now: Instant, index: usize) {
+        let (waiting, covered) = self.members[index].groups.abandon();
+        covered.into_iter().for_each(|id| self.uncover_one(id));
+        waiting.into_iter().for_each(|id| self.repeat(now, id));
+    }
+}
