@@ -11,7 +11,7 @@ use super::packet::{IpPacket, Pool, READ_MAX, Run};
 use super::peer::{Path, PeerState};
 use super::segment::{Cut, finish};
 use super::site::Site;
-use super::socket::{Received, Refused, Room};
+use super::socket::{Body, Received, Refused, Room};
 use super::table::Table;
 use super::uplink::{Refusal, Tag, UplinkState};
 use crate::clock::Clock;
@@ -307,14 +307,15 @@ impl Daemon {
     }
 
     fn on_datagram(&mut self, uplink: usize, received: Received<'_>) {
-        let Received { from, to, tos, age, bytes } = received;
+        let Received { from, to, tos, age, mut body } = received;
+        let bytes = body.bytes();
         let traffic = &mut self.uplinks[uplink].traffic.received;
         traffic[0] += 1;
         traffic[1] += bytes.len() as u64;
         let now = self.time;
         if let Ok(SessionMessage::Frame(_)) = parse_session(bytes) {
             let Ok(opened) = self.ring.open(now, bytes) else { return };
-            self.on_opened(now, opened, (uplink, from, to), (tos, age), bytes);
+            self.on_opened(now, opened, (uplink, from, to), (tos, age), body);
         } else {
             let input = session::Input::Datagram { from: place(uplink, from), bytes: bytes.to_vec() };
             self.drive_sessions(Some(input));
@@ -327,7 +328,7 @@ impl Daemon {
         opened: Opened,
         way: (usize, SocketAddr, Option<IpAddr>),
         (tos, age): (u8, Duration),
-        bytes: &[u8],
+        mut body: Body<'_>,
     ) {
         let peer = usize::from(opened.peer.0);
         let Some(state) = self.peers.get_mut(peer) else { return };
@@ -342,7 +343,9 @@ impl Daemon {
             self.drive_sessions(Some(session::Input::Control(opened.peer, opened.header.key, control)));
             return;
         }
-        let plain = &bytes[FRAME_HEADER_LEN..bytes.len() - TAG_LEN];
+        let bytes = body.bytes();
+        let (length, end) = (bytes.len(), bytes.len() - TAG_LEN);
+        let plain = &bytes[FRAME_HEADER_LEN..end];
         let member = opened.header.member;
         if let Some(notice) = Notice::parse(plain) {
             self.on_notice(now, peer, &notice, way);
@@ -354,13 +357,13 @@ impl Daemon {
         let state = &mut self.peers[peer];
         let frame = match parse_tunnel(plain) {
             Ok(TunnelFrame::Data(header, packet)) => {
-                let counts = &mut state.counts;
-                let packet = self.pool.packet(packet, |copy| {
-                    if !inner::carry_mark(copy, tos) {
+                let (counts, range) = (&mut state.counts, end - packet.len()..end);
+                let packet = body.into_packet(range, |packet| {
+                    if !inner::carry_mark(packet, tos) {
                         counts.unmarked += 1;
                         return None;
                     }
-                    let summary = inner::summary(copy);
+                    let summary = inner::summary(packet);
                     counts.malformed += u64::from(summary.is_none());
                     summary
                 });
@@ -375,7 +378,7 @@ impl Daemon {
             }
         };
         let around = if way.1.is_ipv4() { MemberConfig::OVERHEAD_IPV4 } else { MemberConfig::OVERHEAD_IPV6 };
-        let length = Bytes::new(bytes.len() as u64 - FRAME_OVERHEAD as u64) + around;
+        let length = Bytes::new(length as u64 - FRAME_OVERHEAD as u64) + around;
         state.frames.push(Came { member, frame, length, at: self.seen.saturating_sub(age) });
     }
 

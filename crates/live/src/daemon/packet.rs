@@ -9,6 +9,7 @@ use super::segment::Cut;
 use airbraid_engine::{Packet, Share, TrafficClass};
 use airbraid_units::Bytes;
 use std::cell::RefCell;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// Lengths of buffers, so that a short packet does not occupy a long one: an Ethernet's frame, a few segments, the longest
@@ -49,27 +50,42 @@ impl Pool {
         let copy = &mut Rc::get_mut(&mut run)?.bytes[..bytes.len()];
         copy.copy_from_slice(bytes);
         let summary = look(copy)?;
-        Some(self.run(run, bytes.len(), &summary, None))
+        Some(self.run(run, 0..bytes.len(), &summary, None))
+    }
+
+    /// The packet that lies in a buffer that nobody else has, of which `look` says what it is, and may change it; in the buffer's
+    /// place there is another then. None if it says nothing.
+    pub fn exchange(
+        &self,
+        run: &mut Rc<Run>,
+        range: Range<usize>,
+        look: impl FnOnce(&mut [u8]) -> Option<Summary>,
+    ) -> Option<IpPacket> {
+        let own = Rc::get_mut(run)?;
+        let size = own.size;
+        let summary = look(own.bytes.get_mut(range.clone())?)?;
+        let run = std::mem::replace(run, self.take(SIZES[size]));
+        Some(self.run(run, range, &summary, None))
     }
 
     /// The packet or run in a buffer of its own: if it is so short that the buffer is too good for it, it gets another, and the buffer is
     /// given back at the end.
     pub fn fit(&self, run: Rc<Run>, length: usize, summary: &Summary, cut: Option<Cut>) -> IpPacket {
         if fitting(length) == run.size {
-            return self.run(run, length, summary, cut);
+            return self.run(run, 0..length, summary, cut);
         }
         let mut shorter = self.take(length);
         if let Some(own) = Rc::get_mut(&mut shorter) {
             own.bytes[..length].copy_from_slice(&run.bytes[..length]);
         }
         give_back(run);
-        self.run(shorter, length, summary, cut)
+        self.run(shorter, 0..length, summary, cut)
     }
 
-    /// The packet that the first `length` bytes of a buffer of its own are, or the run of segments.
-    fn run(&self, mut run: Rc<Run>, length: usize, summary: &Summary, cut: Option<Cut>) -> IpPacket {
+    /// The packet that bytes of a buffer of its own are, or the run of segments.
+    fn run(&self, mut run: Rc<Run>, range: Range<usize>, summary: &Summary, cut: Option<Cut>) -> IpPacket {
         if let Some(run) = Rc::get_mut(&mut run) {
-            run.length = length;
+            (run.start, run.length) = (range.start, range.len());
             run.summary = Some(*summary);
             run.cut = cut;
         }
@@ -82,6 +98,8 @@ impl Pool {
 #[derive(Debug)]
 pub struct Run {
     bytes: Vec<u8>,
+    /// Where it begins, and how long it is.
+    start: usize,
     length: usize,
     /// None before it is filled.
     summary: Option<Summary>,
@@ -94,7 +112,7 @@ pub struct Run {
 
 impl Run {
     fn new(size: usize) -> Self {
-        Self { bytes: vec![0; SIZES[size]], length: 0, summary: None, cut: None, size, pool: None }
+        Self { bytes: vec![0; SIZES[size]], start: 0, length: 0, summary: None, cut: None, size, pool: None }
     }
 
     /// All of the buffer.
@@ -135,7 +153,7 @@ impl IpPacket {
     /// The bytes of what was read at once, or has come as one packet.
     pub fn bytes(&self) -> &[u8] {
         let run = self.own();
-        &run.bytes[..run.length]
+        &run.bytes[run.start..run.start + run.length]
     }
 
     /// What is known of it.
@@ -227,6 +245,14 @@ mod tests {
         assert_eq!(free(&pool), 3);
         drop(fit(100));
         assert_eq!(free(&pool), 3);
+        // Where a packet has come the buffer goes with it, and another is there.
+        let mut place = pool.take(2_048);
+        Rc::get_mut(&mut place).unwrap().room()[5..8].copy_from_slice(&[4, 5, 6]);
+        assert!(pool.exchange(&mut place, 5..8, |_| None).is_none());
+        let within = pool.exchange(&mut place, 5..8, |_| Some(summary)).unwrap();
+        assert_eq!((within.bytes(), Rc::strong_count(&place)), (&[4u8, 5, 6][..], 1));
+        drop((within, pool.exchange(&mut place, 2_048..2_049, |_| Some(summary))));
+        give_back(place);
         // One of middle length is another.
         let long = pool.packet(&[0; 3_000], |_| Some(summary)).unwrap();
         assert_eq!((free(&pool), long.len().as_u64(), long.flow_bucket()), (3, 3_000, 7));

@@ -5,9 +5,11 @@
 //! A socket is of one family: what the kernel tells beside a datagram then always has one length, which `recvmmsg`'s
 //! reused headers need; where it has not, they are made anew. Fragmentation is off: what is too long is refused, and the path's MTU can be asked for.
 
+mod room;
 mod send;
 
-use airbraid_units::Duration;
+pub use room::{Body, Received, Room};
+
 use nix::errno::Errno;
 use nix::sys::socket::{
     AddressFamily, ControlMessageOwned, MsgFlags, MultiHeaders, SetSockOpt, SockFlag, SockType, SockaddrStorage, bind,
@@ -15,24 +17,14 @@ use nix::sys::socket::{
 };
 use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, clock_gettime};
+use room::{BATCH, Beside, Head};
 use std::ffi::OsString;
-use std::io::IoSliceMut;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// Datagrams, or runs of them, of one system call. Uplinks are received from in turn: what one brings at most, 2 MB, is no more
-/// than the packets that wait for those of another (2048).
-const BATCH: usize = 32;
 /// The same of a socket that is quiet: room for many is much to be made ready for one datagram, and costs a ping 10 us where nothing
 /// is in the processor's cache.
 const QUIET: usize = 2;
-/// A clock that was set between a datagram and a look at it makes no more of its age than this.
-const AGE_MAX: Duration = Duration::from_secs(1);
-/// No datagram is longer \[byte\].
-const DATAGRAM_MAX: usize = 65_536;
-/// From one datagram's room to the next \[byte\]: a frame further than a power of two, or short ones would all lie in the same few
-/// sets of the processor's cache.
-const STRIDE: usize = DATAGRAM_MAX + 2_112;
 /// What the kernel may keep for us, and for the interface \[byte\]: 30 ms of a gigabit. The queue that matters is the
 /// daemon's; this one is for the time that it is not awake.
 const BUFFER: usize = 4 << 20;
@@ -63,71 +55,6 @@ nix::setsockopt_impl!(
 #[derive(Clone, Copy)]
 struct Mtu6;
 nix::getsockopt_impl!(Mtu6, libc::IPPROTO_IPV6, libc::IPV6_MTU, libc::c_int, sockopt::GetStruct<libc::c_int>);
-
-/// A datagram that came.
-#[derive(Debug)]
-pub struct Received<'a> {
-    /// Who sent it.
-    pub from: SocketAddr,
-    /// Which of our addresses it was sent to.
-    pub to: Option<IpAddr>,
-    /// Its TOS, or traffic class.
-    pub tos: u8,
-    /// How long ago the kernel got it.
-    pub age: Duration,
-    /// All of it.
-    pub bytes: &'a mut [u8],
-}
-
-/// Where datagrams are received into: one room for all sockets. The default has none.
-#[derive(Debug, Default)]
-pub struct Room {
-    bytes: Vec<u8>,
-    heads: Vec<Head>,
-    /// When the last call came back, by the time of day.
-    seen_at: Option<TimeSpec>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Head {
-    length: usize,
-    from: SocketAddr,
-    beside: Beside,
-}
-
-/// What the kernel tells beside a datagram.
-#[derive(Clone, Copy, Debug, Default)]
-struct Beside {
-    to: Option<IpAddr>,
-    tos: u8,
-    /// When it came, by the time of day.
-    stamp: Option<TimeSpec>,
-    /// It is several, of so many bytes each but perhaps the last.
-    segment: Option<usize>,
-}
-
-impl Room {
-    /// Room for as many datagrams as one system call gives.
-    pub fn new() -> Self {
-        Self { bytes: vec![0; BATCH * STRIDE], heads: Vec::with_capacity(BATCH), seen_at: None }
-    }
-
-    /// What the last call has brought.
-    pub fn datagrams(&mut self) -> impl Iterator<Item = Received<'_>> {
-        let Self { bytes, heads, seen_at } = self;
-        let age = |stamp: TimeSpec| {
-            let age = seen_at.map_or(0, |seen| nanoseconds(seen).saturating_sub(nanoseconds(stamp)).max(0));
-            Duration::from_nanos(age.unsigned_abs()).min(AGE_MAX)
-        };
-        heads.iter().zip(bytes.chunks_exact_mut(STRIDE)).flat_map(move |(head, chunk)| {
-            let Beside { to, tos, stamp, segment } = head.beside;
-            let (from, age) = (head.from, stamp.map_or(Duration::ZERO, age));
-            // A datagram without a byte is none that anybody waits for.
-            let pieces = chunk[..head.length].chunks_mut(segment.unwrap_or(DATAGRAM_MAX));
-            pieces.map(move |bytes| Received { from, to, tos, age, bytes })
-        })
-    }
-}
 
 /// A datagram to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -238,22 +165,24 @@ impl Socket {
     /// # Errors
     /// What the kernel says, if it is more than that nothing has come.
     pub fn receive(&mut self, room: &mut Room) -> nix::Result<bool> {
-        let Room { bytes, heads, seen_at } = room;
+        let mut heads = std::mem::take(&mut room.heads);
         heads.clear();
+        let taken = self.take(room, &mut heads);
+        room.heads = heads;
+        room.seen_at = clock_gettime(ClockId::CLOCK_REALTIME).ok();
+        taken
+    }
+
+    fn take(&mut self, room: &mut Room, heads: &mut Vec<Head>) -> nix::Result<bool> {
         let count = if self.is_busy { BATCH } else { QUIET };
         let headers = &mut self.incoming[usize::from(self.is_busy)];
-        let mut slices: Vec<[IoSliceMut<'_>; 1]> = bytes
-            .chunks_exact_mut(STRIDE)
-            .take(count)
-            .map(|chunk| [IoSliceMut::new(&mut chunk[..DATAGRAM_MAX])])
-            .collect();
+        let mut slices = room.slices(count);
         let flags = MsgFlags::MSG_DONTWAIT;
         let messages = match recvmmsg(self.fd.as_raw_fd(), headers, slices.iter_mut(), flags, None) {
             Ok(messages) => messages,
             Err(Errno::EAGAIN | Errno::EINTR) => return Ok(false),
             Err(error) => return Err(error),
         };
-        *seen_at = clock_gettime(ClockId::CLOCK_REALTIME).ok();
         let mut is_uneven = false;
         for message in messages {
             let from = message.address.and_then(|address| std_address(&address));
@@ -348,13 +277,10 @@ fn incoming(is_v4: bool, count: usize) -> MultiHeaders<SockaddrStorage> {
     MultiHeaders::preallocate(count, Some(space))
 }
 
-fn nanoseconds(time: TimeSpec) -> i64 {
-    time.tv_sec().saturating_mul(1_000_000_000).saturating_add(time.tv_nsec())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::daemon::packet::Pool;
     use nix::sys::socket::getsockname;
 
     fn port(socket: &Socket) -> u16 {
@@ -385,13 +311,13 @@ mod tests {
         here.send(&mut batch, |datagram, why| refused.push((datagram.tag, why)));
         assert!(batch.datagrams.is_empty() && batch.bytes.is_empty());
         assert_eq!(refused, [(99, Refused::TooLong)]);
-        let (mut room, mut seen) = (Room::new(), Vec::new());
+        let (mut room, mut seen) = (Room::new(&Pool::default()), Vec::new());
         while seen.len() < 40 {
             there.receive(&mut room).unwrap();
-            for came in room.datagrams() {
+            for mut came in room.datagrams() {
                 assert_eq!(came.from, SocketAddr::new(lo, port(&here)));
                 assert_eq!(came.to, Some(lo));
-                seen.push((came.bytes.to_vec(), came.tos));
+                seen.push((came.body.bytes().to_vec(), came.tos));
             }
         }
         let expected = |number: u8| (vec![number; length(number)], tos(number));
