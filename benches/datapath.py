@@ -65,7 +65,7 @@ class Hosts:
 
 # The tunnels: each gives its two processes and the address of the far end.
 
-def airbraid(hosts, options, links, offload=True):
+def airbraid(hosts, options, links, offload=True, threads=False):
     program = os.path.abspath(options.airbraid)
     keys = {}
     for end in ("near", "far"):
@@ -80,6 +80,7 @@ def airbraid(hosts, options, links, offload=True):
         with open(os.path.join(hosts.folder, names[index] + ".toml"), "w") as file:
             file.write(
                 f'schema = 1\n[interface]\naddress = ["{address}/24"]\nprivate_key = "{own}.key"\noffload = {str(offload).lower()}\n'
+                + ("threads = true\n" if threads else "")
                 + ("listen = 5182\n" if own == "far" else "") + uplinks
                 + f'[[peer]]\nname = "{other}"\npublic_key = "{keys[other]}"\nallowed = ["{behind}/32"]\n'
                 + (f"endpoint = {{ {places} }}\n" if own == "near" else "")
@@ -158,6 +159,8 @@ CASES = {
     "airbraid: one link": (airbraid, 1, {}),
     "airbraid: two links": (airbraid, 2, {}),
     "airbraid: four links": (airbraid, 4, {}),
+    "airbraid: threads, one link": (airbraid, 1, {"threads": True}),
+    "airbraid: threads, two links": (airbraid, 2, {"threads": True}),
     "airbraid: offload = false": (airbraid, 1, {"offload": False}),
     "airbraid: GRO, one link": (airbraid, 1, {"joins": True}),
     "wireguard-go": (wireguard_go, 1, {}),

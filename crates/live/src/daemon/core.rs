@@ -5,6 +5,7 @@ use super::address::{place, unplace};
 use super::coalesce::{Coalescer, Parcel};
 use super::inner::{self, Summary};
 use super::keys::Random;
+use super::lane::Written;
 use super::names::Names;
 use super::notice::Notice;
 use super::packet::{IpPacket, Pool, READ_MAX, Run};
@@ -38,6 +39,8 @@ const READS: usize = 64;
 const READ_BYTES: usize = 1 << 19;
 /// What has been sealed is sent when it is so much, while it is in the processor's cache \[byte\].
 const FLUSH: usize = 1 << 17;
+/// What a thread has refused is asked for after this, if nothing else happens.
+const TOLD: Duration = Duration::from_millis(1);
 /// The session's own frames go under this member's numbers, which no member link has.
 const CONTROL: Member = Member(u8::MAX);
 /// A session that could not be had is tried for again after this.
@@ -181,7 +184,7 @@ impl Daemon {
         self.outputs = outputs;
     }
 
-    /// Seals a frame and puts it with those that wait for its member's uplink.
+    /// Puts a frame with those that wait for its member's uplink.
     fn transmit(&mut self, now: Instant, peer: usize, member: Member, frame: &Frame<IpPacket>, mark: bool) {
         let (tos, number) = match frame {
             Frame::Data { header, packet } => (packet.summary().map_or(0, |summary| summary.tos), Some(header.number)),
@@ -207,7 +210,7 @@ impl Daemon {
         });
     }
 
-    /// Seals what `write` appends for a member, and puts it with those that wait for its uplink.
+    /// Puts what `write` appends for a member with what waits for its uplink, to be sealed there.
     fn send(&mut self, now: Instant, peer: usize, member: Member, tos: u8, tag: Tag, write: impl FnOnce(&mut Vec<u8>)) {
         let Self { uplinks, ring, peers, .. } = self;
         let state = &mut peers[peer];
@@ -216,14 +219,15 @@ impl Daemon {
         let (id, mut is_spent) = (state.id, false);
         let counts = &mut state.counts;
         uplink.push(path.remote, path.source, tos, tag, |out| {
-            let start = out.len();
+            let Ok(reserved) = ring.reserve(now, id, member) else {
+                counts.unsealed += 1;
+                return Written::Nothing;
+            };
+            is_spent = reserved.is_spent;
             out.extend([0; FRAME_HEADER_LEN]);
             write(out);
             out.extend([0; TAG_LEN]);
-            let sealed = ring.seal(now, id, member, &mut out[start..]);
-            is_spent = sealed.is_ok_and(|sealed| sealed.is_spent);
-            counts.unsealed += u64::from(sealed.is_err());
-            sealed.is_ok()
+            Written::Unsealed(reserved)
         });
         if is_spent {
             self.drive_sessions(Some(session::Input::Spent(id)));
@@ -434,7 +438,7 @@ impl Daemon {
                 if let Some(uplink) = self.uplinks.get_mut(uplink) {
                     uplink.push(to, None, 0, tag, |out| {
                         out.extend_from_slice(&bytes);
-                        true
+                        Written::Whole
                     });
                 }
             }
@@ -467,7 +471,10 @@ impl Daemon {
                 out.extend([0; FRAME_HEADER_LEN]);
                 out.push(control.byte());
                 out.extend([0; TAG_LEN]);
-                ring.seal_control(now, key, CONTROL, &mut out[start..]).is_ok()
+                match ring.seal_control(now, key, CONTROL, &mut out[start..]) {
+                    Ok(_) => Written::Whole,
+                    Err(_) => Written::Nothing,
+                }
             });
         }
     }
@@ -521,7 +528,8 @@ impl Daemon {
             let silent = state.unanswered.map(|since| since + SILENCE);
             notices.chain(state.wake).chain(state.again).chain(silent).min()
         };
-        self.peers.iter().filter_map(of_peer).chain(self.session_wake).chain(self.names.wake()).min()
+        let told = self.uplinks.iter().any(UplinkState::is_busy).then(|| self.time + TOLD);
+        self.peers.iter().filter_map(of_peer).chain(self.session_wake).chain(self.names.wake()).chain(told).min()
     }
 }
 

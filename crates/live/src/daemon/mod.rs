@@ -12,6 +12,7 @@ mod dns;
 mod inner;
 mod journal;
 pub mod keys;
+mod lane;
 mod links;
 mod metrics;
 mod names;

@@ -9,6 +9,7 @@ mod room;
 mod send;
 
 pub use room::{Body, Received, Room};
+pub use send::{End, Outlet};
 
 use nix::errno::Errno;
 use nix::sys::socket::{
@@ -21,6 +22,8 @@ use room::{BATCH, Beside, Head};
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// The same of a socket that is quiet: room for many is much to be made ready for one datagram, and costs a ping 10 us where nothing
 /// is in the processor's cache.
@@ -102,16 +105,13 @@ pub enum Refused {
 /// One UDP socket.
 #[derive(Debug)]
 pub struct Socket {
-    fd: OwnedFd,
-    is_v4: bool,
-    /// Datagrams of one length may go out as one, and come in as one.
-    sends_runs: bool,
+    end: End,
+    outlet: Outlet,
+    /// Datagrams of one length may come in as one.
     receives_runs: bool,
     /// For few datagrams and for many, and whether the last call brought more than few.
     incoming: [MultiHeaders<SockaddrStorage>; 2],
     is_busy: bool,
-    /// None while they are in use.
-    outgoing: Option<MultiHeaders<SockaddrStorage>>,
 }
 
 impl Socket {
@@ -146,18 +146,35 @@ impl Socket {
         // Zero changes nothing but tells whether the kernel knows the word.
         let sends_runs = offload && setsockopt(&fd, sockopt::UdpGsoSegment, &0).is_ok();
         let incoming = [QUIET, BATCH].map(|count| incoming(is_v4, count));
-        let outgoing = Some(outgoing(is_v4));
-        Ok(Self { fd, is_v4, sends_runs, receives_runs, incoming, is_busy: false, outgoing })
+        let end = End { fd: Arc::new(fd), is_v4, sends_runs: Arc::new(AtomicBool::new(sends_runs)) };
+        Ok(Self { outlet: Outlet::new(end.clone()), end, receives_runs, incoming, is_busy: false })
     }
 
     /// Whether datagrams of one length go out as one, and whether they come in as one.
-    pub const fn runs(&self) -> (bool, bool) {
-        (self.sends_runs, self.receives_runs)
+    pub fn runs(&self) -> (bool, bool) {
+        (self.outlet.sends_runs(), self.receives_runs)
     }
 
     /// Whether it speaks IPv4, and not IPv6.
     pub fn is_v4(&self) -> bool {
-        self.is_v4
+        self.end.is_v4
+    }
+
+    /// What another thread needs to send on it.
+    pub fn end(&self) -> End {
+        self.end.clone()
+    }
+
+    /// How this thread sends.
+    pub fn outlet(&mut self) -> &mut Outlet {
+        &mut self.outlet
+    }
+
+    /// Its port.
+    #[cfg(test)]
+    pub fn port(&self) -> Option<u16> {
+        let bound = nix::sys::socket::getsockname::<SockaddrStorage>(self.end.fd.as_raw_fd()).ok()?;
+        std_address(&bound).map(|at| at.port())
     }
 
     /// Takes what has come, at most one system call's worth; gives whether there may be more.
@@ -178,7 +195,7 @@ impl Socket {
         let headers = &mut self.incoming[usize::from(self.is_busy)];
         let mut slices = room.slices(count);
         let flags = MsgFlags::MSG_DONTWAIT;
-        let messages = match recvmmsg(self.fd.as_raw_fd(), headers, slices.iter_mut(), flags, None) {
+        let messages = match recvmmsg(self.end.fd.as_raw_fd(), headers, slices.iter_mut(), flags, None) {
             Ok(messages) => messages,
             Err(Errno::EAGAIN | Errno::EINTR) => return Ok(false),
             Err(error) => return Err(error),
@@ -194,7 +211,7 @@ impl Socket {
         }
         if is_uneven {
             // What was told of a single datagram is shorter, and so is then the room that is left for the next.
-            *headers = incoming(self.is_v4, count);
+            *headers = incoming(self.end.is_v4, count);
         }
         self.is_busy = heads.len() >= QUIET;
         Ok(heads.len() == count)
@@ -203,7 +220,7 @@ impl Socket {
 
 impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
+        self.end.fd.as_fd()
     }
 }
 
@@ -260,13 +277,6 @@ fn beside(said: impl Iterator<Item = ControlMessageOwned>) -> Beside {
     beside
 }
 
-/// Room for what the kernel is told beside datagrams: exactly so much.
-fn outgoing(is_v4: bool) -> MultiHeaders<SockaddrStorage> {
-    let space =
-        if is_v4 { nix::cmsg_space!(u8, libc::in_pktinfo) } else { nix::cmsg_space!(libc::c_int, libc::in6_pktinfo) };
-    MultiHeaders::preallocate(BATCH, Some(space))
-}
-
 /// Room for what the kernel tells beside so many datagrams.
 fn incoming(is_v4: bool, count: usize) -> MultiHeaders<SockaddrStorage> {
     let space = if is_v4 {
@@ -281,12 +291,6 @@ fn incoming(is_v4: bool, count: usize) -> MultiHeaders<SockaddrStorage> {
 mod tests {
     use super::*;
     use crate::daemon::packet::Pool;
-    use nix::sys::socket::getsockname;
-
-    fn port(socket: &Socket) -> u16 {
-        let bound = getsockname::<SockaddrStorage>(socket.fd.as_raw_fd()).unwrap();
-        std_address(&bound).unwrap().port()
-    }
 
     fn talk(is_v4: bool, offload: bool) {
         let mut here = Socket::open(None, is_v4, 0, offload).unwrap();
@@ -301,21 +305,27 @@ mod tests {
             batch.bytes.extend([number; 3].iter().take(length(number)));
             let range = (start, batch.bytes.len());
             let source = (number < 20).then_some(lo);
-            batch.datagrams.push(Outgoing { to: SocketAddr::new(lo, port(&there)), source, tos, range, tag: number });
+            batch.datagrams.push(Outgoing {
+                to: SocketAddr::new(lo, there.port().unwrap()),
+                source,
+                tos,
+                range,
+                tag: number,
+            });
         }
         // Longer than a datagram can be.
         let range = (0, batch.bytes.len() + 65_530);
         batch.bytes.resize(range.1, 0);
         batch.datagrams.push(Outgoing { to: SocketAddr::new(lo, 9), source: Some(lo), tos: 0, range, tag: 99 });
         let mut refused = Vec::new();
-        here.send(&mut batch, |datagram, why| refused.push((datagram.tag, why)));
+        here.outlet().send(&mut batch, |datagram, why| refused.push((datagram.tag, why)));
         assert!(batch.datagrams.is_empty() && batch.bytes.is_empty());
         assert_eq!(refused, [(99, Refused::TooLong)]);
         let (mut room, mut seen) = (Room::new(&Pool::default()), Vec::new());
         while seen.len() < 40 {
             there.receive(&mut room).unwrap();
             for mut came in room.datagrams() {
-                assert_eq!(came.from, SocketAddr::new(lo, port(&here)));
+                assert_eq!(came.from, SocketAddr::new(lo, here.port().unwrap()));
                 assert_eq!(came.to, Some(lo));
                 seen.push((came.body.bytes().to_vec(), came.tos));
             }
