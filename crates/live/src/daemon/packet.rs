@@ -224,10 +224,29 @@ mod tests {
         pool.free.borrow().iter().map(Vec::len).sum()
     }
 
+    fn summary() -> Summary {
+        let nowhere = Ipv4Addr::UNSPECIFIED.into();
+        Summary { source: nowhere, destination: nowhere, tos: 0, bucket: 7, class: TrafficClass::Bulk }
+    }
+
+    #[test]
+    fn a_packet_takes_its_buffer_with_it_and_leaves_another() {
+        let pool = Pool::default();
+        let mut place = pool.take(2_048);
+        Rc::get_mut(&mut place).unwrap().room()[5..8].copy_from_slice(&[4, 5, 6]);
+        assert!(pool.exchange(&mut place, 5..8, |_| None).is_none());
+        let packet = pool.exchange(&mut place, 5..8, |_| Some(summary())).unwrap();
+        assert_eq!((packet.bytes(), packet.len().as_u64(), free(&pool)), (&[4u8, 5, 6][..], 3, 0));
+        // What is not in it is no packet.
+        assert!(pool.exchange(&mut place, 2_048..2_049, |_| Some(summary())).is_none());
+        drop(packet);
+        give_back(place);
+        assert_eq!(free(&pool), 2);
+    }
+
     #[test]
     fn buffers_go_back_when_the_last_handle_is_gone() {
-        let nowhere = Ipv4Addr::UNSPECIFIED.into();
-        let summary = Summary { source: nowhere, destination: nowhere, tos: 0, bucket: 7, class: TrafficClass::Bulk };
+        let summary = summary();
         let pool = Pool::default();
         let packet = pool.packet(&[1, 2, 3], |_| Some(summary)).unwrap();
         let other = packet.share();
@@ -245,14 +264,6 @@ mod tests {
         assert_eq!(free(&pool), 3);
         drop(fit(100));
         assert_eq!(free(&pool), 3);
-        // Where a packet has come the buffer goes with it, and another is there.
-        let mut place = pool.take(2_048);
-        Rc::get_mut(&mut place).unwrap().room()[5..8].copy_from_slice(&[4, 5, 6]);
-        assert!(pool.exchange(&mut place, 5..8, |_| None).is_none());
-        let within = pool.exchange(&mut place, 5..8, |_| Some(summary)).unwrap();
-        assert_eq!((within.bytes(), Rc::strong_count(&place)), (&[4u8, 5, 6][..], 1));
-        drop((within, pool.exchange(&mut place, 2_048..2_049, |_| Some(summary))));
-        give_back(place);
         // One of middle length is another.
         let long = pool.packet(&[0; 3_000], |_| Some(summary)).unwrap();
         assert_eq!((free(&pool), long.len().as_u64(), long.flow_bucket()), (3, 3_000, 7));
