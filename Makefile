@@ -74,6 +74,7 @@ bench-tunnel: build test-tools ## The daemon over the six emulated set-ups of th
 	@benches/tunnel.py --airbraid $(RELEASE) $(BENCH_TUNNEL)
 
 bench-datapath: build test-tools ## What the daemon carries over veth beside other tunnels (root; BENCH_DATAPATH adds options)
+	@$(CARGO) build --release --locked --quiet --package airbraid-live --example datapath-probe
 	@benches/datapath.py --airbraid $(RELEASE) $(BENCH_DATAPATH)
 
 bench-python: build python-tools ## 1,000 runs on Dask with a worker killed, what executors cost, memory over 10,000 runs

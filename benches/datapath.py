@@ -65,7 +65,7 @@ class Hosts:
 
 # The tunnels: each gives its two processes and the address of the far end.
 
-def airbraid(hosts, options, links, offload=True):
+def airbraid(hosts, options, links, offload=True, threads=False):
     program = os.path.abspath(options.airbraid)
     keys = {}
     for end in ("near", "far"):
@@ -80,6 +80,7 @@ def airbraid(hosts, options, links, offload=True):
         with open(os.path.join(hosts.folder, names[index] + ".toml"), "w") as file:
             file.write(
                 f'schema = 1\n[interface]\naddress = ["{address}/24"]\nprivate_key = "{own}.key"\noffload = {str(offload).lower()}\n'
+                + ("threads = true\n" if threads else "")
                 + ("listen = 5182\n" if own == "far" else "") + uplinks
                 + f'[[peer]]\nname = "{other}"\npublic_key = "{keys[other]}"\nallowed = ["{behind}/32"]\n'
                 + (f"endpoint = {{ {places} }}\n" if own == "near" else "")
@@ -133,15 +134,33 @@ def glorytun(hosts, options, links):
     return children, FAR
 
 
+def probe(hosts, options, links):
+    """Nothing but interface, AES-256-GCM and UDP (`crates/live/examples/datapath-probe.rs`): what the machine gives at best."""
+    children, ends = [], [f"10.9.0.{end}:5182" for end in (1, 2)]
+    for end in range(2):
+        name = f"dp{os.getpid()}p{end}"
+        children.append(hosts.start(end, options.probe, name, ends[end], ends[1 - end]))
+        for _ in range(100):
+            if hosts.exec(end, "ip", "link", "show", name, check=False).returncode == 0:
+                break
+            time.sleep(0.05)
+        hosts.exec(end, "ip", "addr", "add", f"{(NEAR, FAR)[end]}/24", "dev", name)
+        hosts.exec(end, "ip", "link", "set", name, "mtu", "1440", "up")
+    return children, FAR
+
+
 def bare(hosts, options, links):
     return [], "10.9.0.2"
 
 
 CASES = {
     "veth alone": (bare, 1, {}),
+    "probe": (probe, 1, {}),
     "airbraid: one link": (airbraid, 1, {}),
     "airbraid: two links": (airbraid, 2, {}),
     "airbraid: four links": (airbraid, 4, {}),
+    "airbraid: threads, one link": (airbraid, 1, {"threads": True}),
+    "airbraid: threads, two links": (airbraid, 2, {"threads": True}),
     "airbraid: offload = false": (airbraid, 1, {"offload": False}),
     "airbraid: GRO, one link": (airbraid, 1, {"joins": True}),
     "wireguard-go": (wireguard_go, 1, {}),
@@ -224,6 +243,7 @@ def measure(name, options):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--airbraid", default="target/release/airbraid")
+    parser.add_argument("--probe", default="target/release/examples/datapath-probe", help="as `cargo build --release -p airbraid-live --example datapath-probe` makes it")
     parser.add_argument("--wireguard", default="wireguard-go")
     parser.add_argument("--seconds", type=int, default=8)
     parser.add_argument("--runs", type=int, default=3)
@@ -233,7 +253,7 @@ def main():
     parser.add_argument("--json")
     options = parser.parse_args()
     names = [name for name in CASES if not options.only or any(name.startswith(only) for only in options.only.split(";"))]
-    lacks = [name for name, program in (("wireguard-go", options.wireguard), ("wireguard-go, latest", options.wireguard_latest), ("glorytun", "glorytun")) if not shutil.which(program)]
+    lacks = [name for name, program in (("probe", options.probe), ("wireguard-go", options.wireguard), ("wireguard-go, latest", options.wireguard_latest), ("glorytun", "glorytun")) if not shutil.which(program)]
     rows = {name: [] for name in names if name not in lacks}
     for _ in range(options.runs):
         for name, kept in rows.items():

@@ -84,6 +84,27 @@ fn without_offloads_at_one_end_or_both() {
 }
 
 #[test]
+fn with_a_thread_for_each_uplink_at_one_end_or_both() {
+    if !can_run("with_a_thread_for_each_uplink_at_one_end_or_both") {
+        return;
+    }
+    let on = "threads = true\n";
+    for (test, near, far) in [("thread-near", on, ""), ("thread-both", on, on)] {
+        let mut net = pair(test, 2, near, far);
+        net.up("far");
+        net.up("near");
+        net.wait_members("near", 2);
+        serve(&mut net);
+        assert!(tcp(&net, 1) > 1_000_000, "{test}");
+        // Another address: sockets, and their threads, are made anew.
+        assert!(net.exec("near", &["ip", "link", "set", "l0", "down"]).status.success());
+        assert!(tcp(&net, 1) > 1_000_000, "{test}: {}", net.logs());
+        assert!(net.exec("near", &["ip", "link", "set", "l0", "up"]).status.success());
+        assert!(tcp(&net, 1) > 1_000_000, "{test}: {}", net.logs());
+    }
+}
+
+#[test]
 fn one_frame_in_a_hundred_lost_is_one_segment() {
     if !can_run("one_frame_in_a_hundred_lost_is_one_segment") {
         return;

@@ -5,13 +5,14 @@ use super::address::{place, unplace};
 use super::coalesce::{Coalescer, Parcel};
 use super::inner::{self, Summary};
 use super::keys::Random;
+use super::lane::Written;
 use super::names::Names;
 use super::notice::Notice;
-use super::packet::{IpPacket, Pool, READ_MAX, Run};
+use super::packet::{BEGINNING, IpPacket, Pool, READ_MAX, Run};
 use super::peer::{Path, PeerState};
 use super::segment::{Cut, finish};
 use super::site::Site;
-use super::socket::{Received, Refused, Room};
+use super::socket::{Body, Received, Refused, Room};
 use super::table::Table;
 use super::uplink::{Refusal, Tag, UplinkState};
 use crate::clock::Clock;
@@ -38,6 +39,8 @@ const READS: usize = 64;
 const READ_BYTES: usize = 1 << 19;
 /// What has been sealed is sent when it is so much, while it is in the processor's cache \[byte\].
 const FLUSH: usize = 1 << 17;
+/// What a thread has refused is asked for after this, if nothing else happens.
+const TOLD: Duration = Duration::from_millis(1);
 /// The session's own frames go under this member's numbers, which no member link has.
 const CONTROL: Member = Member(u8::MAX);
 /// A session that could not be had is tried for again after this.
@@ -181,7 +184,7 @@ impl Daemon {
         self.outputs = outputs;
     }
 
-    /// Seals a frame and puts it with those that wait for its member's uplink.
+    /// Puts a frame with those that wait for its member's uplink.
     fn transmit(&mut self, now: Instant, peer: usize, member: Member, frame: &Frame<IpPacket>, mark: bool) {
         let (tos, number) = match frame {
             Frame::Data { header, packet } => (packet.summary().map_or(0, |summary| summary.tos), Some(header.number)),
@@ -212,7 +215,7 @@ impl Daemon {
         });
     }
 
-    /// Seals what `write` appends for a member, and puts it with those that wait for its uplink.
+    /// Puts what `write` appends for a member with what waits for its uplink, to be sealed there.
     fn send(&mut self, now: Instant, peer: usize, member: Member, tos: u8, tag: Tag, write: impl FnOnce(&mut Vec<u8>)) {
         let Self { uplinks, ring, peers, .. } = self;
         let state = &mut peers[peer];
@@ -221,14 +224,15 @@ impl Daemon {
         let (id, mut is_spent) = (state.id, false);
         let counts = &mut state.counts;
         uplink.push(path.remote, path.source, tos, tag, |out| {
-            let start = out.len();
+            let Ok(reserved) = ring.reserve(now, id, member) else {
+                counts.unsealed += 1;
+                return Written::Nothing;
+            };
+            is_spent = reserved.is_spent;
             out.extend([0; FRAME_HEADER_LEN]);
             write(out);
             out.extend([0; TAG_LEN]);
-            let sealed = ring.seal(now, id, member, &mut out[start..]);
-            is_spent = sealed.is_ok_and(|sealed| sealed.is_spent);
-            counts.unsealed += u64::from(sealed.is_err());
-            sealed.is_ok()
+            Written::Unsealed(reserved)
         });
         if is_spent {
             self.drive_sessions(Some(session::Input::Spent(id)));
@@ -312,14 +316,15 @@ impl Daemon {
     }
 
     fn on_datagram(&mut self, uplink: usize, received: Received<'_>) {
-        let Received { from, to, tos, age, bytes } = received;
+        let Received { from, to, tos, age, mut body } = received;
+        let bytes = body.bytes();
         let traffic = &mut self.uplinks[uplink].traffic.received;
         traffic[0] += 1;
         traffic[1] += bytes.len() as u64;
         let now = self.time;
         if let Ok(SessionMessage::Frame(_)) = parse_session(bytes) {
             let Ok(opened) = self.ring.open(now, bytes) else { return };
-            self.on_opened(now, opened, (uplink, from, to), (tos, age), bytes);
+            self.on_opened(now, opened, (uplink, from, to), (tos, age), body);
         } else {
             let input = session::Input::Datagram { from: place(uplink, from), bytes: bytes.to_vec() };
             self.drive_sessions(Some(input));
@@ -332,7 +337,7 @@ impl Daemon {
         opened: Opened,
         way: (usize, SocketAddr, Option<IpAddr>),
         (tos, age): (u8, Duration),
-        bytes: &[u8],
+        mut body: Body<'_>,
     ) {
         let peer = usize::from(opened.peer.0);
         let Some(state) = self.peers.get_mut(peer) else { return };
@@ -347,7 +352,9 @@ impl Daemon {
             self.drive_sessions(Some(session::Input::Control(opened.peer, opened.header.key, control)));
             return;
         }
-        let plain = &bytes[FRAME_HEADER_LEN..bytes.len() - TAG_LEN];
+        let bytes = body.bytes();
+        let (length, end) = (bytes.len(), bytes.len() - TAG_LEN);
+        let plain = &bytes[FRAME_HEADER_LEN..end];
         let member = opened.header.member;
         if let Some(notice) = Notice::parse(plain) {
             self.on_notice(now, peer, &notice, way);
@@ -358,19 +365,22 @@ impl Daemon {
         }
         let state = &mut self.peers[peer];
         let frame = match parse_tunnel(plain) {
-            Ok(TunnelFrame::Data(header, sent)) => {
-                let counts = &mut state.counts;
-                let packet = self.pool.packet(sent, |copy| {
-                    if !inner::carry_mark(copy, tos) {
+            Ok(TunnelFrame::Data(header, packet)) => {
+                let (counts, range) = (&mut state.counts, end - packet.len()..end);
+                let sent = packet.first_chunk::<BEGINNING>().copied();
+                let packet = body.into_packet(range, |packet| {
+                    if !inner::carry_mark(packet, tos) {
                         counts.unmarked += 1;
                         return None;
                     }
-                    let summary = inner::summary(copy);
+                    let summary = inner::summary(packet);
                     counts.malformed += u64::from(summary.is_none());
                     summary
                 });
                 let Some(mut packet) = packet else { return };
-                packet.remember(sent);
+                if let Some(sent) = sent {
+                    packet.remember(sent);
+                }
                 Frame::Data { header, packet }
             }
             Ok(TunnelFrame::Repair(header, symbol)) => {
@@ -385,7 +395,7 @@ impl Daemon {
             }
         };
         let around = if way.1.is_ipv4() { MemberConfig::OVERHEAD_IPV4 } else { MemberConfig::OVERHEAD_IPV6 };
-        let length = Bytes::new(bytes.len() as u64 - FRAME_OVERHEAD as u64) + around;
+        let length = Bytes::new(length as u64 - FRAME_OVERHEAD as u64) + around;
         state.frames.push(Came { member, frame, length, at: self.seen.saturating_sub(age) });
     }
 
@@ -441,7 +451,7 @@ impl Daemon {
                 if let Some(uplink) = self.uplinks.get_mut(uplink) {
                     uplink.push(to, None, 0, tag, |out| {
                         out.extend_from_slice(&bytes);
-                        true
+                        Written::Whole
                     });
                 }
             }
@@ -474,7 +484,10 @@ impl Daemon {
                 out.extend([0; FRAME_HEADER_LEN]);
                 out.push(control.byte());
                 out.extend([0; TAG_LEN]);
-                ring.seal_control(now, key, CONTROL, &mut out[start..]).is_ok()
+                match ring.seal_control(now, key, CONTROL, &mut out[start..]) {
+                    Ok(_) => Written::Whole,
+                    Err(_) => Written::Nothing,
+                }
             });
         }
     }
@@ -528,7 +541,8 @@ impl Daemon {
             let silent = state.unanswered.map(|since| since + SILENCE);
             notices.chain(state.wake).chain(state.again).chain(silent).min()
         };
-        self.peers.iter().filter_map(of_peer).chain(self.session_wake).chain(self.names.wake()).min()
+        let told = self.uplinks.iter().any(UplinkState::is_busy).then(|| self.time + TOLD);
+        self.peers.iter().filter_map(of_peer).chain(self.session_wake).chain(self.names.wake()).chain(told).min()
     }
 }
 

@@ -218,7 +218,7 @@ impl Daemon {
                 is_open == families(state, is_v4)
             });
         if !is_complete {
-            if let Err(error) = state.open(port, self.site.interface.offload) {
+            if let Err(error) = state.open(port, self.site.interface.offload, self.site.interface.threads) {
                 tracing::warn!(uplink = state.config.name, %error, "the uplink cannot be opened");
                 return;
             }

@@ -13,6 +13,7 @@ mod dns;
 mod inner;
 mod journal;
 pub mod keys;
+mod lane;
 mod links;
 mod metrics;
 mod names;
@@ -178,6 +179,7 @@ fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
     let peers: Vec<PeerState> = site.peers.iter().enumerate().map(peer).collect();
     let names = Names::new().map_err(LabError::io("names"))?;
     let sessions = Sessions::new(config(&site, epoch_ns), random, Stream::new(u64::from_ne_bytes(seed), 0, "session"));
+    let pool = packet::Pool::default();
     Ok(Daemon {
         clock: Clock::start(),
         time: Instant::ZERO,
@@ -195,8 +197,8 @@ fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
         tunnel,
         counts: core::Counts::default(),
         names,
-        pool: packet::Pool::default(),
-        room: socket::Room::new(),
+        room: socket::Room::new(&pool),
+        pool,
         refused: Vec::new(),
         outputs: Vec::new(),
         reading: None,

@@ -9,6 +9,7 @@ use super::segment::Cut;
 use airbraid_engine::{Packet, Share, TrafficClass};
 use airbraid_units::Bytes;
 use std::cell::RefCell;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// Lengths of buffers, so that a short packet does not occupy a long one: an Ethernet's frame, a few segments, the longest
@@ -49,14 +50,30 @@ impl Pool {
         let copy = &mut Rc::get_mut(&mut run)?.bytes[..bytes.len()];
         copy.copy_from_slice(bytes);
         let summary = look(copy)?;
-        Some(self.run(run, bytes.len(), &summary, None))
+        Some(self.run(run, 0..bytes.len(), &summary, None))
+    }
+
+    /// The packet that lies in a buffer that nobody else has, of which `look` says what it is, and may change it; in the buffer's
+    /// place there is another then. None if it says nothing.
+    pub fn exchange(
+        &self,
+        run: &mut Rc<Run>,
+        range: Range<usize>,
+        look: impl FnOnce(&mut [u8]) -> Option<Summary>,
+    ) -> Option<IpPacket> {
+        let own = Rc::get_mut(run)?;
+        let size = own.size;
+        let summary = look(own.bytes.get_mut(range.clone())?)?;
+        let run = std::mem::replace(run, self.take(SIZES[size]));
+        Some(self.run(run, range, &summary, None))
     }
 
     /// A buffer of `length` byte, zero before `fill` sees it: a repair symbol. A longer one than any packet could not be sent: it is cut.
     pub fn filled(&self, length: usize, fill: impl FnOnce(&mut [u8])) -> IpPacket {
         let (mut run, length) = (self.take(length), length.min(READ_MAX));
         if let Some(run) = Rc::get_mut(&mut run) {
-            (run.length, run.summary, run.cut, run.sent) = (length, None, None, None);
+            (run.start, run.length) = (0, length);
+            (run.summary, run.cut, run.sent) = (None, None, None);
             run.bytes[..length].fill(0);
             fill(&mut run.bytes[..length]);
         }
@@ -67,20 +84,20 @@ impl Pool {
     /// given back at the end.
     pub fn fit(&self, run: Rc<Run>, length: usize, summary: &Summary, cut: Option<Cut>) -> IpPacket {
         if fitting(length) == run.size {
-            return self.run(run, length, summary, cut);
+            return self.run(run, 0..length, summary, cut);
         }
         let mut shorter = self.take(length);
         if let Some(own) = Rc::get_mut(&mut shorter) {
             own.bytes[..length].copy_from_slice(&run.bytes[..length]);
         }
         give_back(run);
-        self.run(shorter, length, summary, cut)
+        self.run(shorter, 0..length, summary, cut)
     }
 
-    /// The packet that the first `length` bytes of a buffer of its own are, or the run of segments.
-    fn run(&self, mut run: Rc<Run>, length: usize, summary: &Summary, cut: Option<Cut>) -> IpPacket {
+    /// The packet that bytes of a buffer of its own are, or the run of segments.
+    fn run(&self, mut run: Rc<Run>, range: Range<usize>, summary: &Summary, cut: Option<Cut>) -> IpPacket {
         if let Some(run) = Rc::get_mut(&mut run) {
-            run.length = length;
+            (run.start, run.length) = (range.start, range.len());
             run.summary = Some(*summary);
             run.cut = cut;
             run.sent = None;
@@ -91,12 +108,16 @@ impl Pool {
 }
 
 /// What a mark of congestion changes: the TOS or traffic class, and IPv4's checksum.
-pub type Beginning = [u8; 12];
+pub type Beginning = [u8; BEGINNING];
+/// Its length \[byte\].
+pub const BEGINNING: usize = 12;
 
 /// A buffer with a packet, or with a run of segments.
 #[derive(Debug)]
 pub struct Run {
     bytes: Vec<u8>,
+    /// Where it begins, and how long it is.
+    start: usize,
     length: usize,
     /// None before it is filled.
     summary: Option<Summary>,
@@ -111,7 +132,7 @@ pub struct Run {
 
 impl Run {
     fn new(size: usize) -> Self {
-        Self { bytes: vec![0; SIZES[size]], length: 0, summary: None, cut: None, sent: None, size, pool: None }
+        Self { bytes: vec![0; SIZES[size]], start: 0, length: 0, summary: None, cut: None, sent: None, size, pool: None }
     }
 
     /// All of the buffer.
@@ -152,7 +173,7 @@ impl IpPacket {
     /// The bytes of what was read at once, or has come as one packet.
     pub fn bytes(&self) -> &[u8] {
         let run = self.own();
-        &run.bytes[..run.length]
+        &run.bytes[run.start..run.start + run.length]
     }
 
     /// What is known of it.
@@ -163,7 +184,7 @@ impl IpPacket {
     /// The same, to be changed, where there is no other handle.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         match self.run.as_mut().and_then(Rc::get_mut) {
-            Some(run) => &mut run.bytes[..run.length],
+            Some(run) => &mut run.bytes[run.start..run.start + run.length],
             None => &mut [],
         }
     }
@@ -174,9 +195,9 @@ impl IpPacket {
     }
 
     /// Remembers how it began when it was sent, if it does not any more.
-    pub fn remember(&mut self, sent: &[u8]) {
-        if let (Some(run), Some(sent)) = (self.run.as_mut().and_then(Rc::get_mut), sent.first_chunk()) {
-            run.sent = (!run.bytes.starts_with(sent)).then_some(*sent);
+    pub fn remember(&mut self, sent: Beginning) {
+        if let Some(run) = self.run.as_mut().and_then(Rc::get_mut) {
+            run.sent = (!run.bytes[run.start..].starts_with(&sent)).then_some(sent);
         }
     }
     /// How it began when it was sent, if that is not how it begins.
@@ -251,10 +272,29 @@ mod tests {
         pool.free.borrow().iter().map(Vec::len).sum()
     }
 
+    fn summary() -> Summary {
+        let nowhere = Ipv4Addr::UNSPECIFIED.into();
+        Summary { source: nowhere, destination: nowhere, tos: 0, bucket: 7, class: TrafficClass::Bulk }
+    }
+
+    #[test]
+    fn a_packet_takes_its_buffer_with_it_and_leaves_another() {
+        let pool = Pool::default();
+        let mut place = pool.take(2_048);
+        Rc::get_mut(&mut place).unwrap().room()[5..8].copy_from_slice(&[4, 5, 6]);
+        assert!(pool.exchange(&mut place, 5..8, |_| None).is_none());
+        let packet = pool.exchange(&mut place, 5..8, |_| Some(summary())).unwrap();
+        assert_eq!((packet.bytes(), packet.len().as_u64(), free(&pool)), (&[4u8, 5, 6][..], 3, 0));
+        // What is not in it is no packet.
+        assert!(pool.exchange(&mut place, 2_048..2_049, |_| Some(summary())).is_none());
+        drop(packet);
+        give_back(place);
+        assert_eq!(free(&pool), 2);
+    }
+
     #[test]
     fn buffers_go_back_when_the_last_handle_is_gone() {
-        let nowhere = Ipv4Addr::UNSPECIFIED.into();
-        let summary = Summary { source: nowhere, destination: nowhere, tos: 0, bucket: 7, class: TrafficClass::Bulk };
+        let summary = summary();
         let pool = Pool::default();
         let packet = pool.packet(&[1, 2, 3], |_| Some(summary)).unwrap();
         let other = packet.share();

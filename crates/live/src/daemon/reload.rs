@@ -40,6 +40,7 @@ impl Daemon {
             ("interface.private_key", before.identity == now.identity),
             ("interface.listen", before.listen == now.listen),
             ("interface.offload", before.offload == now.offload),
+            ("interface.threads", before.threads == now.threads),
             ("interface.metrics", before.metrics == now.metrics),
             ("interface.dns", before.dns == now.dns),
             ("policy", self.site.policy == new.policy),

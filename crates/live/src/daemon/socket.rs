@@ -5,9 +5,12 @@
 //! A socket is of one family: what the kernel tells beside a datagram then always has one length, which `recvmmsg`'s
 //! reused headers need; where it has not, they are made anew. Fragmentation is off: what is too long is refused, and the path's MTU can be asked for.
 
+mod room;
 mod send;
 
-use airbraid_units::Duration;
+pub use room::{Body, Received, Room};
+pub use send::{End, Outlet};
+
 use nix::errno::Errno;
 use nix::sys::socket::{
     AddressFamily, ControlMessageOwned, MsgFlags, MultiHeaders, SetSockOpt, SockFlag, SockType, SockaddrStorage, bind,
@@ -15,24 +18,16 @@ use nix::sys::socket::{
 };
 use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, clock_gettime};
+use room::{BATCH, Beside, Head};
 use std::ffi::OsString;
-use std::io::IoSliceMut;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-/// Datagrams, or runs of them, of one system call. Uplinks are received from in turn: what one brings at most, 2 MB, is no more
-/// than the packets that wait for those of another (2048).
-const BATCH: usize = 32;
 /// The same of a socket that is quiet: room for many is much to be made ready for one datagram, and costs a ping 10 us where nothing
 /// is in the processor's cache.
 const QUIET: usize = 2;
-/// A clock that was set between a datagram and a look at it makes no more of its age than this.
-const AGE_MAX: Duration = Duration::from_secs(1);
-/// No datagram is longer \[byte\].
-const DATAGRAM_MAX: usize = 65_536;
-/// From one datagram's room to the next \[byte\]: a frame further than a power of two, or short ones would all lie in the same few
-/// sets of the processor's cache.
-const STRIDE: usize = DATAGRAM_MAX + 2_112;
 /// What the kernel may keep for us, and for the interface \[byte\]: 30 ms of a gigabit. The queue that matters is the
 /// daemon's; this one is for the time that it is not awake.
 const BUFFER: usize = 4 << 20;
@@ -63,71 +58,6 @@ nix::setsockopt_impl!(
 #[derive(Clone, Copy)]
 struct Mtu6;
 nix::getsockopt_impl!(Mtu6, libc::IPPROTO_IPV6, libc::IPV6_MTU, libc::c_int, sockopt::GetStruct<libc::c_int>);
-
-/// A datagram that came.
-#[derive(Debug)]
-pub struct Received<'a> {
-    /// Who sent it.
-    pub from: SocketAddr,
-    /// Which of our addresses it was sent to.
-    pub to: Option<IpAddr>,
-    /// Its TOS, or traffic class.
-    pub tos: u8,
-    /// How long ago the kernel got it.
-    pub age: Duration,
-    /// All of it.
-    pub bytes: &'a mut [u8],
-}
-
-/// Where datagrams are received into: one room for all sockets. The default has none.
-#[derive(Debug, Default)]
-pub struct Room {
-    bytes: Vec<u8>,
-    heads: Vec<Head>,
-    /// When the last call came back, by the time of day.
-    seen_at: Option<TimeSpec>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Head {
-    length: usize,
-    from: SocketAddr,
-    beside: Beside,
-}
-
-/// What the kernel tells beside a datagram.
-#[derive(Clone, Copy, Debug, Default)]
-struct Beside {
-    to: Option<IpAddr>,
-    tos: u8,
-    /// When it came, by the time of day.
-    stamp: Option<TimeSpec>,
-    /// It is several, of so many bytes each but perhaps the last.
-    segment: Option<usize>,
-}
-
-impl Room {
-    /// Room for as many datagrams as one system call gives.
-    pub fn new() -> Self {
-        Self { bytes: vec![0; BATCH * STRIDE], heads: Vec::with_capacity(BATCH), seen_at: None }
-    }
-
-    /// What the last call has brought.
-    pub fn datagrams(&mut self) -> impl Iterator<Item = Received<'_>> {
-        let Self { bytes, heads, seen_at } = self;
-        let age = |stamp: TimeSpec| {
-            let age = seen_at.map_or(0, |seen| nanoseconds(seen).saturating_sub(nanoseconds(stamp)).max(0));
-            Duration::from_nanos(age.unsigned_abs()).min(AGE_MAX)
-        };
-        heads.iter().zip(bytes.chunks_exact_mut(STRIDE)).flat_map(move |(head, chunk)| {
-            let Beside { to, tos, stamp, segment } = head.beside;
-            let (from, age) = (head.from, stamp.map_or(Duration::ZERO, age));
-            // A datagram without a byte is none that anybody waits for.
-            let pieces = chunk[..head.length].chunks_mut(segment.unwrap_or(DATAGRAM_MAX));
-            pieces.map(move |bytes| Received { from, to, tos, age, bytes })
-        })
-    }
-}
 
 /// A datagram to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,16 +105,13 @@ pub enum Refused {
 /// One UDP socket.
 #[derive(Debug)]
 pub struct Socket {
-    fd: OwnedFd,
-    is_v4: bool,
-    /// Datagrams of one length may go out as one, and come in as one.
-    sends_runs: bool,
+    end: End,
+    outlet: Outlet,
+    /// Datagrams of one length may come in as one.
     receives_runs: bool,
     /// For few datagrams and for many, and whether the last call brought more than few.
     incoming: [MultiHeaders<SockaddrStorage>; 2],
     is_busy: bool,
-    /// None while they are in use.
-    outgoing: Option<MultiHeaders<SockaddrStorage>>,
 }
 
 impl Socket {
@@ -219,18 +146,35 @@ impl Socket {
         // Zero changes nothing but tells whether the kernel knows the word.
         let sends_runs = offload && setsockopt(&fd, sockopt::UdpGsoSegment, &0).is_ok();
         let incoming = [QUIET, BATCH].map(|count| incoming(is_v4, count));
-        let outgoing = Some(outgoing(is_v4));
-        Ok(Self { fd, is_v4, sends_runs, receives_runs, incoming, is_busy: false, outgoing })
+        let end = End { fd: Arc::new(fd), is_v4, sends_runs: Arc::new(AtomicBool::new(sends_runs)) };
+        Ok(Self { outlet: Outlet::new(end.clone()), end, receives_runs, incoming, is_busy: false })
     }
 
     /// Whether datagrams of one length go out as one, and whether they come in as one.
-    pub const fn runs(&self) -> (bool, bool) {
-        (self.sends_runs, self.receives_runs)
+    pub fn runs(&self) -> (bool, bool) {
+        (self.outlet.sends_runs(), self.receives_runs)
     }
 
     /// Whether it speaks IPv4, and not IPv6.
     pub fn is_v4(&self) -> bool {
-        self.is_v4
+        self.end.is_v4
+    }
+
+    /// What another thread needs to send on it.
+    pub fn end(&self) -> End {
+        self.end.clone()
+    }
+
+    /// How this thread sends.
+    pub fn outlet(&mut self) -> &mut Outlet {
+        &mut self.outlet
+    }
+
+    /// Its port.
+    #[cfg(test)]
+    pub fn port(&self) -> Option<u16> {
+        let bound = nix::sys::socket::getsockname::<SockaddrStorage>(self.end.fd.as_raw_fd()).ok()?;
+        std_address(&bound).map(|at| at.port())
     }
 
     /// Takes what has come, at most one system call's worth; gives whether there may be more.
@@ -238,22 +182,24 @@ impl Socket {
     /// # Errors
     /// What the kernel says, if it is more than that nothing has come.
     pub fn receive(&mut self, room: &mut Room) -> nix::Result<bool> {
-        let Room { bytes, heads, seen_at } = room;
+        let mut heads = std::mem::take(&mut room.heads);
         heads.clear();
+        let taken = self.take(room, &mut heads);
+        room.heads = heads;
+        room.seen_at = clock_gettime(ClockId::CLOCK_REALTIME).ok();
+        taken
+    }
+
+    fn take(&mut self, room: &mut Room, heads: &mut Vec<Head>) -> nix::Result<bool> {
         let count = if self.is_busy { BATCH } else { QUIET };
         let headers = &mut self.incoming[usize::from(self.is_busy)];
-        let mut slices: Vec<[IoSliceMut<'_>; 1]> = bytes
-            .chunks_exact_mut(STRIDE)
-            .take(count)
-            .map(|chunk| [IoSliceMut::new(&mut chunk[..DATAGRAM_MAX])])
-            .collect();
+        let mut slices = room.slices(count);
         let flags = MsgFlags::MSG_DONTWAIT;
-        let messages = match recvmmsg(self.fd.as_raw_fd(), headers, slices.iter_mut(), flags, None) {
+        let messages = match recvmmsg(self.end.fd.as_raw_fd(), headers, slices.iter_mut(), flags, None) {
             Ok(messages) => messages,
             Err(Errno::EAGAIN | Errno::EINTR) => return Ok(false),
             Err(error) => return Err(error),
         };
-        *seen_at = clock_gettime(ClockId::CLOCK_REALTIME).ok();
         let mut is_uneven = false;
         for message in messages {
             let from = message.address.and_then(|address| std_address(&address));
@@ -265,7 +211,7 @@ impl Socket {
         }
         if is_uneven {
             // What was told of a single datagram is shorter, and so is then the room that is left for the next.
-            *headers = incoming(self.is_v4, count);
+            *headers = incoming(self.end.is_v4, count);
         }
         self.is_busy = heads.len() >= QUIET;
         Ok(heads.len() == count)
@@ -274,7 +220,7 @@ impl Socket {
 
 impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
+        self.end.fd.as_fd()
     }
 }
 
@@ -331,13 +277,6 @@ fn beside(said: impl Iterator<Item = ControlMessageOwned>) -> Beside {
     beside
 }
 
-/// Room for what the kernel is told beside datagrams: exactly so much.
-fn outgoing(is_v4: bool) -> MultiHeaders<SockaddrStorage> {
-    let space =
-        if is_v4 { nix::cmsg_space!(u8, libc::in_pktinfo) } else { nix::cmsg_space!(libc::c_int, libc::in6_pktinfo) };
-    MultiHeaders::preallocate(BATCH, Some(space))
-}
-
 /// Room for what the kernel tells beside so many datagrams.
 fn incoming(is_v4: bool, count: usize) -> MultiHeaders<SockaddrStorage> {
     let space = if is_v4 {
@@ -348,19 +287,10 @@ fn incoming(is_v4: bool, count: usize) -> MultiHeaders<SockaddrStorage> {
     MultiHeaders::preallocate(count, Some(space))
 }
 
-fn nanoseconds(time: TimeSpec) -> i64 {
-    time.tv_sec().saturating_mul(1_000_000_000).saturating_add(time.tv_nsec())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nix::sys::socket::getsockname;
-
-    fn port(socket: &Socket) -> u16 {
-        let bound = getsockname::<SockaddrStorage>(socket.fd.as_raw_fd()).unwrap();
-        std_address(&bound).unwrap().port()
-    }
+    use crate::daemon::packet::Pool;
 
     fn talk(is_v4: bool, offload: bool) {
         let mut here = Socket::open(None, is_v4, 0, offload).unwrap();
@@ -375,23 +305,29 @@ mod tests {
             batch.bytes.extend([number; 3].iter().take(length(number)));
             let range = (start, batch.bytes.len());
             let source = (number < 20).then_some(lo);
-            batch.datagrams.push(Outgoing { to: SocketAddr::new(lo, port(&there)), source, tos, range, tag: number });
+            batch.datagrams.push(Outgoing {
+                to: SocketAddr::new(lo, there.port().unwrap()),
+                source,
+                tos,
+                range,
+                tag: number,
+            });
         }
         // Longer than a datagram can be.
         let range = (0, batch.bytes.len() + 65_530);
         batch.bytes.resize(range.1, 0);
         batch.datagrams.push(Outgoing { to: SocketAddr::new(lo, 9), source: Some(lo), tos: 0, range, tag: 99 });
         let mut refused = Vec::new();
-        here.send(&mut batch, |datagram, why| refused.push((datagram.tag, why)));
+        here.outlet().send(&mut batch, |datagram, why| refused.push((datagram.tag, why)));
         assert!(batch.datagrams.is_empty() && batch.bytes.is_empty());
         assert_eq!(refused, [(99, Refused::TooLong)]);
-        let (mut room, mut seen) = (Room::new(), Vec::new());
+        let (mut room, mut seen) = (Room::new(&Pool::default()), Vec::new());
         while seen.len() < 40 {
             there.receive(&mut room).unwrap();
-            for came in room.datagrams() {
-                assert_eq!(came.from, SocketAddr::new(lo, port(&here)));
+            for mut came in room.datagrams() {
+                assert_eq!(came.from, SocketAddr::new(lo, here.port().unwrap()));
                 assert_eq!(came.to, Some(lo));
-                seen.push((came.bytes.to_vec(), came.tos));
+                seen.push((came.body.bytes().to_vec(), came.tos));
             }
         }
         let expected = |number: u8| (vec![number; length(number)], tos(number));

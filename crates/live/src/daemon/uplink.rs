@@ -1,7 +1,8 @@
 //! One uplink at work: its sockets while its interface is there, and what waits to be sent on them.
 
+use super::lane::{self, Lane, Load, Written};
 use super::site::Uplink;
-use super::socket::{Batch, Outgoing, Refused, Socket};
+use super::socket::{Outgoing, Refused, Socket};
 use crate::netlink::Found;
 use airbraid_engine::trunk::Member;
 use airbraid_units::SeqNum;
@@ -35,7 +36,9 @@ pub struct Traffic {
 pub struct Port {
     /// The socket.
     pub socket: Socket,
-    batch: Batch<Tag>,
+    load: Load,
+    /// What seals and sends beside the daemon's own thread.
+    lane: Option<Lane>,
 }
 
 /// An uplink.
@@ -71,11 +74,11 @@ impl UplinkState {
     }
 
     /// Opens sockets of the families that it has addresses of, on `port`. Those of an uplink without an interface are open to
-    /// whatever the system has.
+    /// whatever the system has. With `threads` each gets one that seals and sends.
     ///
     /// # Errors
     /// What the kernel says of the last that could not be opened, if none could.
-    pub fn open(&mut self, port: u16, offload: bool) -> nix::Result<()> {
+    pub fn open(&mut self, port: u16, offload: bool, threads: bool) -> nix::Result<()> {
         self.close();
         let mut failed = Ok(());
         for is_v4 in [true, false] {
@@ -84,7 +87,12 @@ impl UplinkState {
                 continue;
             }
             match Socket::open(self.config.device.as_deref(), is_v4, port, offload) {
-                Ok(socket) => self.ports.push(Port { socket, batch: Batch::default() }),
+                Ok(socket) => {
+                    // What has no thread of its own goes by the daemon's.
+                    let lane = threads.then(|| Lane::new(&socket).ok()).flatten();
+                    let load = if lane.is_some() { Load::deferred() } else { Load::default() };
+                    self.ports.push(Port { socket, load, lane });
+                }
                 Err(error) => failed = Err(error),
             }
         }
@@ -109,34 +117,40 @@ impl UplinkState {
         source: Option<IpAddr>,
         tos: u8,
         tag: Tag,
-        write: impl FnOnce(&mut Vec<u8>) -> bool,
+        write: impl FnOnce(&mut Vec<u8>) -> Written,
     ) -> bool {
         let Some(port) = self.ports.iter_mut().find(|port| port.socket.is_v4() == to.is_ipv4()) else { return false };
-        let start = port.batch.bytes.len();
-        if !write(&mut port.batch.bytes) {
-            port.batch.bytes.truncate(start);
-            return false;
-        }
-        let range = (start, port.batch.bytes.len());
-        port.batch.datagrams.push(Outgoing { to, source, tos, range, tag });
-        true
+        port.load.add(write, |range| Outgoing { to, source, tos, range, tag })
     }
 
     /// Bytes that wait.
     pub fn waiting(&self) -> usize {
-        self.ports.iter().map(|port| port.batch.bytes.len()).sum()
+        self.ports.iter().map(|port| port.load.len().1).sum()
     }
 
-    /// Sends what waits; what was refused is told.
+    /// Sends what waits, or has it sent; what was refused is told, by a thread later.
     pub fn flush(&mut self, refused: &mut Vec<Refusal>) {
         let Self { ports, traffic, .. } = self;
-        for port in ports.iter_mut().filter(|port| !port.batch.datagrams.is_empty()) {
-            traffic.sent[0] += port.batch.datagrams.len() as u64;
-            traffic.sent[1] += port.batch.bytes.len() as u64;
-            port.socket.send(&mut port.batch, |datagram, why| {
-                traffic.refused += 1;
-                refused.push((datagram, why));
-            });
+        let before = refused.len();
+        for Port { socket, load, lane } in ports.iter_mut() {
+            if let Some(lane) = lane {
+                lane.collect(refused);
+            }
+            let (datagrams, bytes) = load.len();
+            if datagrams == 0 {
+                continue;
+            }
+            traffic.sent[0] += datagrams as u64;
+            traffic.sent[1] += bytes as u64;
+            if !lane.as_mut().is_some_and(|lane| lane.take(load)) {
+                lane::send(load, socket, refused);
+            }
         }
+        traffic.refused += (refused.len() - before) as u64;
+    }
+
+    /// Whether a thread has not told yet what it has refused.
+    pub fn is_busy(&self) -> bool {
+        self.ports.iter().filter_map(|port| port.lane.as_ref()).any(Lane::is_busy)
     }
 }

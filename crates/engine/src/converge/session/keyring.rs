@@ -12,6 +12,7 @@ use crate::trunk::Member;
 use crate::wire::WireError;
 use airbraid_units::Instant;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// How many frames one key seals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +37,17 @@ pub struct Sealed {
     /// Its header, as written.
     pub header: FrameHeader,
     /// The key has sealed as many as it should: tell the machine. Once for each key.
+    pub is_spent: bool,
+}
+
+/// A number that is for one frame, and the key that seals it: with its header, once, wherever that is done.
+#[derive(Debug)]
+pub struct Reserved<K> {
+    /// The frame's header.
+    pub header: FrameHeader,
+    /// The key.
+    pub key: Arc<K>,
+    /// As [`Sealed::is_spent`].
     pub is_spent: bool,
 }
 
@@ -69,7 +81,7 @@ pub struct Opened {
 struct Entry<K> {
     peer: PeerId,
     theirs: KeyId,
-    send: K,
+    send: Arc<K>,
     receive: K,
     expires: Instant,
     has_opened: bool,
@@ -120,7 +132,7 @@ impl<C: Codec> Keyring<C> {
         let entry = Entry {
             peer: keys.peer,
             theirs: keys.theirs,
-            send: self.codec.key(keys.suite, &keys.send),
+            send: Arc::new(self.codec.key(keys.suite, &keys.send)),
             receive: self.codec.key(keys.suite, &keys.receive),
             expires: keys.expires,
             has_opened: false,
@@ -163,6 +175,16 @@ impl<C: Codec> Keyring<C> {
         self.seal_with(now, key, FrameKind::Data, member, frame)
     }
 
+    /// The number of a frame of data for a peer, which the host seals later with [`Codec::seal`]; it is used up.
+    ///
+    /// # Errors
+    /// [`SealRefusal`] if there is no key that may.
+    pub fn reserve(&mut self, now: Instant, peer: PeerId, member: Member) -> Result<Reserved<C::Key>, SealRefusal> {
+        let &key = self.current.get(&peer).ok_or(SealRefusal::NoKey)?;
+        let (_, key, Sealed { header, is_spent }) = self.count(now, key, FrameKind::Data, member)?;
+        Ok(Reserved { header, key: Arc::clone(key), is_spent })
+    }
+
     /// Seals a control frame, of which `frame` holds the byte, with a key that need not be in use.
     ///
     /// # Errors
@@ -185,11 +207,25 @@ impl<C: Codec> Keyring<C> {
         member: Member,
         frame: &mut C::Frame,
     ) -> Result<Sealed, SealRefusal> {
-        let entry = self.entries.get_mut(&key).ok_or(SealRefusal::NoKey)?;
+        let (codec, key, sealed) = self.count(now, key, kind, member)?;
+        codec.seal(key, &sealed.header, frame);
+        Ok(sealed)
+    }
+
+    /// The next number of a member, with what seals.
+    fn count(
+        &mut self,
+        now: Instant,
+        key: KeyId,
+        kind: FrameKind,
+        member: Member,
+    ) -> Result<(&C, &Arc<C::Key>, Sealed), SealRefusal> {
+        let Self { codec, limits, entries, stats, .. } = self;
+        let entry = entries.get_mut(&key).ok_or(SealRefusal::NoKey)?;
         if now >= entry.expires {
             return Err(SealRefusal::Expired);
         }
-        if entry.total >= self.limits.exhausted {
+        if entry.total >= limits.exhausted {
             return Err(SealRefusal::Exhausted);
         }
         let counter = &mut entry.counters[usize::from(member.0)];
@@ -197,9 +233,8 @@ impl<C: Codec> Keyring<C> {
         // First counted, then sealed: whatever happens, never twice.
         *counter += 1;
         entry.total += 1;
-        self.codec.seal(&entry.send, &header, frame);
-        self.stats.sent += 1;
-        Ok(Sealed { header, is_spent: entry.total == self.limits.spent })
+        stats.sent += 1;
+        Ok((codec, &entry.send, Sealed { header, is_spent: entry.total == limits.spent }))
     }
 
     /// Opens a frame in place.

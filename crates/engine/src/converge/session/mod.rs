@@ -33,7 +33,7 @@ mod stats;
 
 pub use codec::{Account, Aead, Codec, Descriptor, Proof};
 pub use config::{Config, PeerConfig, Timing};
-pub use keyring::{Keyring, Limits, Opened, SealRefusal, Sealed};
+pub use keyring::{Keyring, Limits, Opened, Reserved, SealRefusal, Sealed};
 pub use material::{Entropy, PublicKey, Secret, Simulated};
 pub use message::{
     Control, CookieReply, FRAME_HEADER_LEN, FRAME_OVERHEAD, FrameHeader, FrameKind, Initiation, KeyId, Response, Suite,

@@ -56,6 +56,8 @@ pub struct Interface {
     pub dns: Vec<IpAddr>,
     /// Whether packets go through the kernel as runs of segments where it can.
     pub offload: bool,
+    /// Whether each uplink seals and sends on a thread of its own.
+    pub threads: bool,
     /// Where metrics can be read.
     pub metrics: Option<SocketAddr>,
 }

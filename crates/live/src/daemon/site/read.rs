@@ -58,10 +58,16 @@ fn interface(view: &View<'_>, folder: &Path) -> Interface {
         routes: view.flag("routes", true, ""),
         dns: view.optional("dns", "left alone", servers).unwrap_or_default(),
         offload: view.flag("offload", true, ""),
+        threads: view.flag("threads", has_processors(), "on from four processors on"),
         metrics: view.optional("metrics", "none", socket_address),
     };
     view.check_keys();
     interface
+}
+
+/// Whether there are more processors than the daemon, the programs and the interrupts keep busy.
+fn has_processors() -> bool {
+    std::thread::available_parallelism().is_ok_and(|count| count.get() >= 4)
 }
 
 fn uplinks(top: &View<'_>) -> Vec<Uplink> {

@@ -1,11 +1,13 @@
 //! Sending: datagrams of one length to one place go out as one that the kernel cuts up, the others many a call.
 
-use super::{BATCH, Batch, MtuDiscover, MtuDiscover6, Outgoing, Refused, Socket};
+use super::{BATCH, Batch, MtuDiscover, MtuDiscover6, Outgoing, Refused};
 use nix::errno::Errno;
-use nix::sys::socket::{ControlMessage, MsgFlags, SetSockOpt, SockaddrStorage, sendmmsg, sendmsg};
+use nix::sys::socket::{ControlMessage, MsgFlags, MultiHeaders, SetSockOpt, SockaddrStorage, sendmmsg, sendmsg};
 use std::io::IoSlice;
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Datagrams that the kernel cuts one into (`UDP_MAX_SEGMENTS` before Linux 6.9).
 const RUN_SEGMENTS: usize = 64;
@@ -50,19 +52,45 @@ fn reason(error: Errno, is_sent: bool) -> Refused {
     }
 }
 
-impl Socket {
+/// What of a socket whoever sends on it needs: all of them see alike whether datagrams of one length go out as one.
+#[derive(Clone, Debug)]
+pub struct End {
+    pub(super) fd: Arc<OwnedFd>,
+    pub(super) is_v4: bool,
+    pub(super) sends_runs: Arc<AtomicBool>,
+}
+
+/// A socket as it is sent on by one thread.
+#[derive(Debug)]
+pub struct Outlet {
+    end: End,
+    /// None while they are in use.
+    outgoing: Option<MultiHeaders<SockaddrStorage>>,
+}
+
+impl Outlet {
+    /// Sends on this socket.
+    pub fn new(end: End) -> Self {
+        let outgoing = Some(outgoing(end.is_v4));
+        Self { end, outgoing }
+    }
+
+    pub(super) fn sends_runs(&self) -> bool {
+        self.end.sends_runs.load(Ordering::Relaxed)
+    }
+
     /// Sends a batch, and empties it; `refused` hears of each datagram that was not sent, or not whole.
     pub fn send<T: Copy>(&mut self, batch: &mut Batch<T>, mut refused: impl FnMut(Outgoing<T>, Refused)) {
         let mut rest = &batch.datagrams[..];
         while let Some(first) = rest.first() {
-            let run = if self.sends_runs { alike(rest) } else { 1 };
+            let run = if self.sends_runs() { alike(rest) } else { 1 };
             let count = if run > 1 {
                 if !self.send_alike(&batch.bytes, &rest[..run], &mut refused) {
                     self.send_each(&batch.bytes, &rest[..run], &mut refused);
                 }
                 run
             } else {
-                let is_single = |place: &usize| !self.sends_runs || alike(&rest[*place..]) == 1;
+                let is_single = |place: &usize| !self.sends_runs() || alike(&rest[*place..]) == 1;
                 let singles = (0..rest.len().min(BATCH)).take_while(is_single);
                 let count = singles.take_while(|place| rest[*place].is_like(first)).count();
                 self.send_each(&batch.bytes, &rest[..count], &mut refused);
@@ -102,7 +130,7 @@ impl Socket {
                     tracing::warn!(
                         "an uplink's interface does not cut datagrams (UDP_SEGMENT): each is sent by itself"
                     );
-                    self.sends_runs = false;
+                    self.end.sends_runs.store(false, Ordering::Relaxed);
                 }
                 false
             }
@@ -136,9 +164,9 @@ impl Socket {
         let let_cut = |fd: &OwnedFd, is_v4: bool, how: [libc::c_int; 2]| {
             if is_v4 { MtuDiscover.set(fd, &how[0]) } else { MtuDiscover6.set(fd, &how[1]) }
         };
-        let _ = let_cut(&self.fd, self.is_v4, [libc::IP_PMTUDISC_DONT, libc::IPV6_PMTUDISC_DONT]);
+        let _ = let_cut(&self.end.fd, self.end.is_v4, [libc::IP_PMTUDISC_DONT, libc::IPV6_PMTUDISC_DONT]);
         let sent = self.send_some(bytes, run);
-        let _ = let_cut(&self.fd, self.is_v4, [libc::IP_PMTUDISC_DO, libc::IPV6_PMTUDISC_DO]);
+        let _ = let_cut(&self.end.fd, self.end.is_v4, [libc::IP_PMTUDISC_DO, libc::IPV6_PMTUDISC_DO]);
         sent.is_ok()
     }
 
@@ -150,7 +178,7 @@ impl Socket {
             run.iter().map(|datagram| [IoSlice::new(&bytes[datagram.range.0..datagram.range.1])]).collect();
         let addresses: Vec<Option<SockaddrStorage>> =
             run.iter().map(|datagram| Some(SockaddrStorage::from(datagram.to))).collect();
-        let mut headers = self.outgoing.take().unwrap_or_else(|| super::outgoing(self.is_v4));
+        let mut headers = self.outgoing.take().unwrap_or_else(|| outgoing(self.end.is_v4));
         let sent = self.beside(first, |fd, said| {
             sendmmsg(fd.as_raw_fd(), &mut headers, &slices, &addresses, said, FLAGS).map(Iterator::count)
         });
@@ -160,7 +188,7 @@ impl Socket {
 
     /// Tells the kernel the TOS and the local address of a datagram.
     fn beside<T, R>(&self, first: &Outgoing<T>, send: impl FnOnce(&OwnedFd, [ControlMessage<'_>; 2]) -> R) -> R {
-        if self.is_v4 {
+        if self.end.is_v4 {
             let source = match first.source {
                 Some(IpAddr::V4(source)) => u32::from_ne_bytes(source.octets()),
                 _ => 0,
@@ -170,7 +198,7 @@ impl Socket {
                 ipi_spec_dst: libc::in_addr { s_addr: source },
                 ipi_addr: libc::in_addr { s_addr: 0 },
             };
-            send(&self.fd, [ControlMessage::Ipv4Tos(&first.tos), ControlMessage::Ipv4PacketInfo(&info)])
+            send(&self.end.fd, [ControlMessage::Ipv4Tos(&first.tos), ControlMessage::Ipv4PacketInfo(&info)])
         } else {
             let source = match first.source {
                 Some(IpAddr::V6(source)) => source.octets(),
@@ -178,7 +206,14 @@ impl Socket {
             };
             let info = libc::in6_pktinfo { ipi6_addr: libc::in6_addr { s6_addr: source }, ipi6_ifindex: 0 };
             let class = libc::c_int::from(first.tos);
-            send(&self.fd, [ControlMessage::Ipv6TClass(&class), ControlMessage::Ipv6PacketInfo(&info)])
+            send(&self.end.fd, [ControlMessage::Ipv6TClass(&class), ControlMessage::Ipv6PacketInfo(&info)])
         }
     }
+}
+
+/// Room for what the kernel is told beside datagrams: exactly so much.
+fn outgoing(is_v4: bool) -> MultiHeaders<SockaddrStorage> {
+    let space =
+        if is_v4 { nix::cmsg_space!(u8, libc::in_pktinfo) } else { nix::cmsg_space!(libc::c_int, libc::in6_pktinfo) };
+    MultiHeaders::preallocate(BATCH, Some(space))
 }

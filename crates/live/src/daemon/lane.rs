@@ -1,0 +1,273 @@
+//! What waits for a socket, and who seals and sends it: the daemon's own thread, or one beside it, so that a host with processors to
+//! spare has the tunnel on one and each uplink's sealing and sending on another.
+//!
+//! A frame's number is counted where it is put here, and its key goes with it: a number is used once, whoever seals. Loads leave a
+//! socket in the order in which they were given; so a load goes by the daemon's own thread only while the other has none.
+
+use super::socket::{Batch, Outgoing, Outlet, Refused, Socket};
+use super::uplink::{Refusal, Tag};
+use airbraid_engine::converge::session::{Aead, Codec, FrameHeader, Reserved};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread::JoinHandle;
+
+/// What seals a frame.
+pub type Key = <Aead as Codec>::Key;
+/// Loads that wait for the other thread, at most: then the daemon waits for it, as if it sealed itself. A megabyte, 3 ms of 3 Gbit/s.
+const WAITING: usize = 8;
+/// What is shorter does not wait until another thread is awake, which takes as long as sealing 50 kB \[byte\].
+const SHORT: usize = 1 << 14;
+
+/// What was written of a datagram.
+#[derive(Debug)]
+pub enum Written {
+    /// Nothing: it cannot be.
+    Nothing,
+    /// All of it.
+    Whole,
+    /// A frame that is to be sealed.
+    Unsealed(Reserved<Key>),
+}
+
+/// A frame that is to be sealed.
+#[derive(Debug)]
+struct Unsealed {
+    header: FrameHeader,
+    range: (usize, usize),
+    /// The place of its key.
+    key: usize,
+}
+
+/// Datagrams for one socket, some of which are still to be sealed.
+#[derive(Debug, Default)]
+pub struct Load {
+    /// Frames are sealed when the load is sent; otherwise at once, while they are in the processor's nearest cache.
+    is_deferred: bool,
+    batch: Batch<Tag>,
+    unsealed: Vec<Unsealed>,
+    keys: Vec<Arc<Key>>,
+}
+
+impl Load {
+    /// An empty one, for a thread to seal.
+    pub fn deferred() -> Self {
+        Self { is_deferred: true, ..Self::default() }
+    }
+
+    /// Appends a datagram that `write` writes; gives whether it did. `made` makes of its range what it is.
+    pub fn add(
+        &mut self,
+        write: impl FnOnce(&mut Vec<u8>) -> Written,
+        made: impl FnOnce((usize, usize)) -> Outgoing<Tag>,
+    ) -> bool {
+        let start = self.batch.bytes.len();
+        let written = write(&mut self.batch.bytes);
+        let range = (start, self.batch.bytes.len());
+        match written {
+            Written::Nothing => {
+                self.batch.bytes.truncate(start);
+                return false;
+            }
+            Written::Whole => {}
+            Written::Unsealed(Reserved { header, key, .. }) if !self.is_deferred => {
+                Aead.seal(&key, &header, &mut self.batch.bytes[start..]);
+            }
+            Written::Unsealed(Reserved { header, key, .. }) => {
+                if self.keys.last().is_none_or(|last| !Arc::ptr_eq(last, &key)) {
+                    self.keys.push(key);
+                }
+                self.unsealed.push(Unsealed { header, range, key: self.keys.len() - 1 });
+            }
+        }
+        self.batch.datagrams.push(made(range));
+        true
+    }
+
+    /// Datagrams and bytes.
+    pub fn len(&self) -> (usize, usize) {
+        (self.batch.datagrams.len(), self.batch.bytes.len())
+    }
+
+    fn send(&mut self, outlet: &mut Outlet, refused: impl FnMut(Outgoing<Tag>, Refused)) {
+        for Unsealed { header, range, key } in self.unsealed.drain(..) {
+            Aead.seal(&self.keys[key], &header, &mut self.batch.bytes[range.0..range.1]);
+        }
+        self.keys.clear();
+        outlet.send(&mut self.batch, refused);
+    }
+}
+
+/// A thread that seals and sends what it is given.
+#[derive(Debug)]
+pub struct Lane {
+    /// None when it is to end.
+    given: Option<SyncSender<Load>>,
+    done: Receiver<(Load, Vec<Refusal>)>,
+    thread: Option<JoinHandle<()>>,
+    /// Loads that have not come back.
+    out: usize,
+    spare: Vec<Load>,
+}
+
+impl Lane {
+    /// Starts a thread for a socket.
+    ///
+    /// # Errors
+    /// The system has no thread to give.
+    pub fn new(socket: &Socket) -> std::io::Result<Self> {
+        let ((given, loads), (finished, done)) = (sync_channel(WAITING), channel());
+        let end = socket.end();
+        let work = move || work(Outlet::new(end), &loads, &finished);
+        let thread = Some(std::thread::Builder::new().name("uplink".to_owned()).spawn(work)?);
+        Ok(Self { given: Some(given), done, thread, out: 0, spare: Vec::new() })
+    }
+
+    /// Whether it has anything to do, or to tell.
+    pub fn is_busy(&self) -> bool {
+        self.out > 0
+    }
+
+    /// What it has refused.
+    pub fn collect(&mut self, refused: &mut Vec<Refusal>) {
+        while let Ok((load, refusals)) = self.done.try_recv() {
+            self.out -= 1;
+            self.spare.push(load);
+            refused.extend(refusals);
+        }
+    }
+
+    /// Gives it a load, if that is worth it or must be to keep the order; `load` is empty then. Gives whether it has taken it.
+    pub fn take(&mut self, load: &mut Load) -> bool {
+        let Some(given) = self.given.as_ref().filter(|_| self.is_busy() || load.len().1 >= SHORT) else { return false };
+        let full = std::mem::replace(load, self.spare.pop().unwrap_or_else(Load::deferred));
+        match given.send(full) {
+            Ok(()) => {
+                self.out += 1;
+                true
+            }
+            Err(failed) => {
+                *load = failed.0;
+                (self.given, self.out) = (None, 0);
+                false
+            }
+        }
+    }
+}
+
+impl Drop for Lane {
+    /// The socket is closed when this is done: another may take its port.
+    fn drop(&mut self) {
+        self.given = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn work(mut outlet: Outlet, loads: &Receiver<Load>, finished: &Sender<(Load, Vec<Refusal>)>) {
+    while let Ok(mut load) = loads.recv() {
+        let mut refused = Vec::new();
+        load.send(&mut outlet, |datagram, why| refused.push((datagram, why)));
+        if finished.send((load, refused)).is_err() {
+            return;
+        }
+    }
+}
+
+/// Seals and sends a load on this thread.
+pub fn send(load: &mut Load, socket: &mut Socket, refused: &mut Vec<Refusal>) {
+    load.send(socket.outlet(), |datagram, why| refused.push((datagram, why)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::daemon::packet::Pool;
+    use crate::daemon::socket::Room;
+    use airbraid_engine::converge::session::{
+        FRAME_HEADER_LEN, KeyId, Keypair, Keyring, PeerId, Role, Secret, Suite, TAG_LEN,
+    };
+    use airbraid_engine::trunk::Member;
+    use airbraid_units::Instant;
+    use std::net::{Ipv4Addr, SocketAddr};
+
+    /// Both directions by one key each.
+    fn rings() -> [Keyring<Aead>; 2] {
+        [(1u8, 2u8), (2, 1)].map(|(send, receive)| {
+            let mut ring = Keyring::new(Aead);
+            ring.install(&Keypair {
+                peer: PeerId(0),
+                ours: KeyId(receive.into()),
+                theirs: KeyId(send.into()),
+                suite: Suite::Aes256Gcm,
+                send: Secret::new([send; 32]),
+                receive: Secret::new([receive; 32]),
+                version: 1,
+                role: if send == 1 { Role::Initiator } else { Role::Responder },
+                expires: Instant::MAX,
+            });
+            ring.use_key(PeerId(0), KeyId(receive.into()));
+            ring
+        })
+    }
+
+    #[test]
+    fn what_a_thread_seals_arrives_in_order_between_what_the_daemon_seals() {
+        let [mut near, mut far] = rings();
+        let mut here = Socket::open(None, true, 0, true).unwrap();
+        let mut there = Socket::open(None, true, 0, true).unwrap();
+        let to = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), there.port().unwrap());
+        let (mut lane, mut load, mut refused) = (Lane::new(&here).unwrap(), Load::deferred(), Vec::new());
+        let (mut room, mut seen, mut by_thread) = (Room::new(&Pool::default()), Vec::new(), 0);
+        let mut sent = 0u32;
+        // Long loads, and short ones behind them.
+        for count in [40, 1, 30, 2, 1, 40, 3].repeat(4) {
+            for _ in 0..count {
+                let write = |out: &mut Vec<u8>| {
+                    out.extend([0; FRAME_HEADER_LEN]);
+                    out.extend(sent.to_be_bytes());
+                    out.extend([0x5a; 1_000]);
+                    out.extend([0; TAG_LEN]);
+                    near.reserve(Instant::ZERO, PeerId(0), Member(0)).map_or(Written::Nothing, Written::Unsealed)
+                };
+                let tag = Tag { peer: 0, frame: None };
+                assert!(load.add(write, |range| Outgoing { to, source: None, tos: 0, range, tag }));
+                sent += 1;
+            }
+            lane.collect(&mut refused);
+            if lane.take(&mut load) {
+                by_thread += 1;
+            } else {
+                send(&mut load, &mut here, &mut refused);
+            }
+            assert_eq!(load.len(), (0, 0));
+            while seen.len() < sent as usize {
+                there.receive(&mut room).unwrap();
+                for mut came in room.datagrams() {
+                    let frame = came.body.bytes();
+                    assert!(far.open(Instant::ZERO, frame).unwrap().is_newest);
+                    let number = frame[FRAME_HEADER_LEN..].first_chunk::<4>().unwrap();
+                    seen.push(u32::from_be_bytes(*number));
+                }
+                if by_thread % 2 == 0 {
+                    // The next load meets those before it.
+                    break;
+                }
+            }
+        }
+        while seen.len() < sent as usize {
+            there.receive(&mut room).unwrap();
+            for mut came in room.datagrams() {
+                let frame = came.body.bytes();
+                far.open(Instant::ZERO, frame).unwrap();
+                seen.push(u32::from_be_bytes(*frame[FRAME_HEADER_LEN..].first_chunk::<4>().unwrap()));
+            }
+        }
+        assert_eq!(seen, (0..sent).collect::<Vec<_>>());
+        assert!(by_thread >= 12, "{by_thread} by the thread");
+        while lane.is_busy() {
+            lane.collect(&mut refused);
+        }
+        assert!(refused.is_empty());
+    }
+}

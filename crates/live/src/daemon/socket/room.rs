@@ -1,0 +1,169 @@
+//! Where datagrams are received into. Each begins in a buffer of the packets' pool, so that a packet stays where the kernel has
+//! put it; what is longer than such a buffer, several datagrams in one, goes on in a place of its own and is put together there.
+
+use crate::daemon::inner::Summary;
+use crate::daemon::packet::{IpPacket, Pool, Run};
+use airbraid_units::Duration;
+use nix::sys::time::TimeSpec;
+use std::io::IoSliceMut;
+use std::net::{IpAddr, SocketAddr};
+use std::ops::Range;
+use std::rc::Rc;
+
+/// Datagrams, or runs of them, of one system call. Uplinks are received from in turn: what one brings at most, 2 MB, is no more
+/// than the packets that wait for those of another (2048).
+pub(super) const BATCH: usize = 32;
+/// A clock that was set between a datagram and a look at it makes no more of its age than this.
+const AGE_MAX: Duration = Duration::from_secs(1);
+/// No datagram is longer \[byte\].
+const DATAGRAM_MAX: usize = 65_536;
+/// So much of it is received into a packet's buffer: all of an Ethernet's frame \[byte\].
+const NEAR: usize = 2_048;
+/// From one datagram's further room to the next \[byte\]: a frame further than a power of two, or they would all lie in the same few
+/// sets of the processor's cache.
+const STRIDE: usize = DATAGRAM_MAX + 2_112;
+
+/// Where datagrams are received into: one room for all sockets. The default has none.
+#[derive(Debug, Default)]
+pub struct Room {
+    pool: Pool,
+    /// Where each begins: buffers that nobody else has.
+    near: Vec<Rc<Run>>,
+    /// Where it goes on, behind room for its beginning.
+    far: Vec<u8>,
+    pub(super) heads: Vec<Head>,
+    /// When the last call came back, by the time of day.
+    pub(super) seen_at: Option<TimeSpec>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head {
+    pub length: usize,
+    pub from: SocketAddr,
+    pub beside: Beside,
+}
+
+/// What the kernel tells beside a datagram.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Beside {
+    pub to: Option<IpAddr>,
+    pub tos: u8,
+    /// When it came, by the time of day.
+    pub stamp: Option<TimeSpec>,
+    /// It is several, of so many bytes each but perhaps the last.
+    pub segment: Option<usize>,
+}
+
+impl Room {
+    /// Room for as many datagrams as one system call gives, for packets of this pool.
+    pub fn new(pool: &Pool) -> Self {
+        Self {
+            pool: pool.clone(),
+            near: (0..BATCH).map(|_| pool.take(NEAR)).collect(),
+            far: vec![0; BATCH * STRIDE],
+            heads: Vec::with_capacity(BATCH),
+            seen_at: None,
+        }
+    }
+
+    /// Where the next `count` datagrams are to be put.
+    pub(super) fn slices(&mut self, count: usize) -> Vec<[IoSliceMut<'_>; 2]> {
+        let near = self.near.iter_mut().map(near);
+        let both = near.zip(self.far.chunks_exact_mut(STRIDE)).take(count);
+        both.map(|(near, far)| [near, &mut far[NEAR..DATAGRAM_MAX]].map(IoSliceMut::new)).collect()
+    }
+
+    /// What the last call has brought.
+    pub fn datagrams(&mut self) -> impl Iterator<Item = Received<'_>> {
+        let Self { pool, near: runs, far, heads, seen_at } = self;
+        let pool = &*pool;
+        let age = |stamp: TimeSpec| {
+            let age = seen_at.map_or(0, |seen| nanoseconds(seen).saturating_sub(nanoseconds(stamp)).max(0));
+            Duration::from_nanos(age.unsigned_abs()).min(AGE_MAX)
+        };
+        heads.iter().zip(runs.iter_mut().zip(far.chunks_exact_mut(STRIDE))).flat_map(move |(head, (run, far))| {
+            let Beside { to, tos, stamp, segment } = head.beside;
+            let (from, length, age) = (head.from, head.length, stamp.map_or(Duration::ZERO, age));
+            let segment = segment.unwrap_or(DATAGRAM_MAX);
+            // A datagram without a byte is none that anybody waits for.
+            let (own, several) = if length <= segment.min(NEAR) {
+                ((length > 0).then_some(Body::Own { run, length, pool }), &mut [][..])
+            } else if length <= NEAR {
+                (None, &mut near(run)[..length])
+            } else {
+                far[..NEAR].copy_from_slice(near(run));
+                (None, &mut far[..length])
+            };
+            let several = several.chunks_mut(segment).map(move |bytes| Body::Part { bytes, pool });
+            own.into_iter().chain(several).map(move |body| Received { from, to, tos, age, body })
+        })
+    }
+}
+
+/// The beginning of a datagram's room.
+fn near(run: &mut Rc<Run>) -> &mut [u8] {
+    // Nobody else has it; if it were otherwise nothing would be received there.
+    Rc::get_mut(run).map_or(&mut [], |run| &mut run.room()[..NEAR])
+}
+
+/// A datagram that came.
+#[derive(Debug)]
+pub struct Received<'a> {
+    /// Who sent it.
+    pub from: SocketAddr,
+    /// Which of our addresses it was sent to.
+    pub to: Option<IpAddr>,
+    /// Its TOS, or traffic class.
+    pub tos: u8,
+    /// How long ago the kernel got it.
+    pub age: Duration,
+    /// All of it.
+    pub body: Body<'a>,
+}
+
+/// A datagram's bytes.
+#[derive(Debug)]
+pub enum Body<'a> {
+    /// Alone in a packet's buffer.
+    Own {
+        /// The buffer.
+        run: &'a mut Rc<Run>,
+        /// How many of its bytes \[byte\].
+        length: usize,
+        /// Where another comes from.
+        pool: &'a Pool,
+    },
+    /// Beside others.
+    Part {
+        /// All of it.
+        bytes: &'a mut [u8],
+        /// Where a buffer for it comes from.
+        pool: &'a Pool,
+    },
+}
+
+impl Body<'_> {
+    /// All of them.
+    pub fn bytes(&mut self) -> &mut [u8] {
+        match self {
+            Self::Own { run, length, .. } => {
+                let length = *length;
+                &mut near(run)[..length]
+            }
+            Self::Part { bytes, .. } => bytes,
+        }
+    }
+
+    /// The packet that some of them are, of which `look` says what it is, and may change it; none if it says nothing. It stays
+    /// where it is if it can.
+    pub fn into_packet(self, range: Range<usize>, look: impl FnOnce(&mut [u8]) -> Option<Summary>) -> Option<IpPacket> {
+        match self {
+            Self::Own { run, pool, .. } => pool.exchange(run, range, look),
+            Self::Part { bytes, pool } => pool.packet(bytes.get(range)?, look),
+        }
+    }
+}
+
+fn nanoseconds(time: TimeSpec) -> i64 {
+    time.tv_sec().saturating_mul(1_000_000_000).saturating_add(time.tv_nsec())
+}
