@@ -144,7 +144,7 @@ mod tests {
                     inner::carry_mark(copy, if is_marked { 3 } else { 2 });
                     inner::summary(copy)
                 })?;
-                copy.remember(packet.bytes());
+                copy.remember(*packet.bytes().first_chunk().unwrap());
                 Some(copy.keep(place(number)))
             }).collect();
             let kept: Vec<Option<&Kept>> = came.iter().map(Option::as_ref).collect();
