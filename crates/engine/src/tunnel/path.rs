@@ -122,6 +122,8 @@ pub struct Path {
     total: u64,
     mark: Option<Mark>,
     excess: Excess,
+    /// In the last measurement it had nothing to send now and then.
+    is_slack: bool,
     /// The last measurement found as much as it may in one.
     is_cut: bool,
     /// Frames before this one were not sent to measure.
@@ -155,6 +157,7 @@ impl Path {
             total: 0,
             mark: None,
             excess: Excess::new(),
+            is_slack: false,
             is_cut: true,
             train: None,
             is_train: false,
@@ -175,6 +178,10 @@ impl Path {
         }
         // Before a rate was measured there is none to slow down: what is lost is a train that overflowed a queue.
         if self.rate == 0 {
+            return;
+        }
+        // Nor is anything the pace's of a member that has less to send than it carries: slowed down once, it would stay so.
+        if self.is_slack && self.is_measured() && !self.excess.is_on_trial() {
             return;
         }
         if let Some(rate) = self.excess.judge(self.rate()) {
@@ -468,6 +475,7 @@ impl Path {
         let sample = bytes * 8_000_000 / u64::from(span_us.max(1));
         let sent_us = sent_at.saturating_since(last.sent_at).as_micros();
         let is_idle = idles != last.idles;
+        self.is_slack = is_idle;
         if self.phase == Phase::Startup {
             self.start_up(now, sample, sent_us, span_us, is_idle);
         } else {
