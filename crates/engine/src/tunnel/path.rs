@@ -460,14 +460,14 @@ impl Path {
             self.mark = Some(mark);
             return;
         }
-        let is_train = (self.phase == Phase::Startup || self.is_train) && span_us >= TRAIN_TIME_US;
-        if (frames as u32) < SAMPLE_FRAMES || span_us < SAMPLE_TIME_US && !is_train {
+        let is_short = (self.phase == Phase::Startup || self.is_train) && span_us >= TRAIN_TIME_US;
+        if (frames as u32) < SAMPLE_FRAMES || span_us < SAMPLE_TIME_US && !is_short {
             return;
         }
         self.mark = Some(mark);
         // A train may have overflowed a short queue: what was lost of it tells nothing.
         let is_full = self.queue() > self.queue_high() || self.phase == Phase::Startup || self.is_train;
-        self.is_train = false;
+        let is_train = std::mem::take(&mut self.is_train);
         self.looked_at = now;
         // What was lost took its time on the link like the rest, unless the link's queue is full: then it was never there.
         let sent = total - last.total;
@@ -477,14 +477,14 @@ impl Path {
         let is_idle = idles != last.idles;
         self.is_slack = is_idle;
         if self.phase == Phase::Startup {
-            self.start_up(now, sample, sent_us, span_us, is_idle);
+            self.start_up(now, sample, sent_us, span_us, is_idle, is_train);
         } else {
             self.adapt(sample, sent_us, span_us, is_idle);
         }
     }
 
     /// A measurement while the rate is looked for.
-    fn start_up(&mut self, now: Instant, sample: u64, sent_us: u64, span_us: u32, is_idle: bool) {
+    fn start_up(&mut self, now: Instant, sample: u64, sent_us: u64, span_us: u32, is_idle: bool, is_train: bool) {
         let most = self.rate() * GROWTH;
         let is_full = u64::from(span_us) > sent_us + sent_us / 4 && span_us >= SAMPLE_TIME_US && !is_idle;
         if is_full || self.queue() > self.queue_high() {
@@ -494,10 +494,10 @@ impl Path {
             self.phase = Phase::Cruise;
             self.drain(now);
         } else {
-            // What came slowly because little was sent tells nothing.
+            // What came slowly because little was sent tells nothing; a train was enough, and is better than the first guess.
             let found = sample.min(most);
             self.is_cut = found == most;
-            if found > self.rate() {
+            if found > self.rate() || (is_train && self.rate == 0) {
                 self.rate = found;
             }
         }
