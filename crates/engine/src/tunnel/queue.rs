@@ -296,3 +296,41 @@ impl<P: Packet> Queue<P> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use airbraid_units::Bytes;
+
+    /// A full packet of the only flow.
+    struct Full;
+
+    impl Packet for Full {
+        fn len(&self) -> Bytes {
+            Bytes::new(1_500)
+        }
+        fn flow_bucket(&self) -> u16 {
+            0
+        }
+    }
+
+    /// Whether a member before which others carry 20 packets gets one of a flow of which ten wait, `ms` after they began to wait, with a pause
+    /// of `pause_ms` in the middle.
+    fn is_given(ms: u64, pause_ms: u64) -> bool {
+        let mut queue = Queue::new(100);
+        let at = |ms: u64| Instant::ZERO + Duration::from_secs(10) + Duration::from_millis(ms);
+        queue.add(at(0), Full);
+        queue.take(at(ms / 2), 0, Duration::from_secs(1));
+        for _ in 0..10 {
+            queue.add(at(ms / 2 + pause_ms), Full);
+        }
+        queue.take(at(ms + pause_ms), 20 * 1_500, Duration::from_secs(1)).is_some()
+    }
+
+    #[test]
+    fn a_flow_that_has_waited_long_uses_slower_members_sooner() {
+        assert!(!is_given(300, 10), "it has only begun");
+        assert!(is_given(600, 10));
+        assert!(!is_given(600, 200), "it has paused, and begins anew");
+    }
+}
