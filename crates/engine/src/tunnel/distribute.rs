@@ -293,7 +293,8 @@ impl<P: Coded> Sender<P> {
     }
 
     /// Reckons anew how long a packet may wait: the policy's target, what the members that are worth it need, and half a round
-    /// trip, because CUBIC goes back to 0.7 of its window (RFC 9438) and must find the links occupied still.
+    /// trip as the flow sees it, with what losses hold it up, because CUBIC goes back to 0.7 of its window (RFC 9438) and must find the links
+    /// occupied still.
     pub(super) fn set_target(&mut self) {
         let mut members: ArrayVec<(i64, u64, u64), MEMBERS_MAX> = ArrayVec::new();
         let widest = self.widest();
@@ -301,8 +302,9 @@ impl<P: Coded> Sender<P> {
             if let Some((delay, _)) = end.path.delay_least() {
                 let rate = end.useful_rate();
                 let rtt_us = end.path.rtt().map_or(0, |(rtt, _)| rtt.as_micros());
-                let held_us = end.hold_up().as_micros() as i64;
-                members.push((delay + held_us + (TYPICAL * 8_000_000 / rate.max(1)) as i64, rate, rtt_us));
+                let held_us = end.hold_up().as_micros();
+                let arrival_us = delay + (held_us + TYPICAL * 8_000_000 / rate.max(1)) as i64;
+                members.push((arrival_us, rate, rtt_us + held_us));
             }
         }
         members.sort_unstable();

@@ -87,6 +87,11 @@ impl Excess {
         self.lost
     }
 
+    /// Whether the member has been slowed down to find out.
+    pub const fn is_on_trial(&self) -> bool {
+        self.trial.is_some()
+    }
+
     /// The rate that a member should have that now has `rate`, if it should be another.
     pub fn judge(&mut self, rate: u64) -> Option<u64> {
         if let Some(trial) = self.trial {
@@ -99,11 +104,13 @@ impl Excess {
                 return Some(trial.rate.max(rate));
             }
         }
-        if self.loss <= self.own + SUSPICIOUS {
+        // A burst or two of a link's own raise the short mean, and not the long one; that it was the pace's shows in both.
+        let loss = self.loss.min(self.mean);
+        if loss <= self.own + SUSPICIOUS {
             return None;
         }
-        self.trial = Some(Trial { loss: self.loss, rate, frames: 0 });
-        Some((u128::from(rate) * u128::from(1_000_000 - self.loss.min(900_000)) / 1_000_000) as u64)
+        self.trial = Some(Trial { loss, rate, frames: 0 });
+        Some((u128::from(rate) * u128::from(1_000_000 - loss.min(900_000)) / 1_000_000) as u64)
     }
 }
 
@@ -129,6 +136,26 @@ mod tests {
     fn a_policed_rate_is_found() {
         let rate = settle(1_000, u32::MAX);
         assert!((1_000..1_300).contains(&rate), "{rate}");
+    }
+
+    #[test]
+    fn bursts_of_a_link_are_not_its_pace() {
+        // 5 % in bursts of four, drawn: the short mean is above 20 % now and then.
+        let mut stream = crate::Stream::new(1, 0, "excess");
+        let (mut excess, mut left, mut highest) = (Excess::new(), 0, 0);
+        for _ in 0..50_000 {
+            if left == 0 && stream.up_to(75) == 0 {
+                left = 1;
+                while stream.up_to(3) != 0 {
+                    left += 1;
+                }
+            }
+            excess.on_fate(left > 0);
+            left -= left.min(1);
+            highest = highest.max(excess.loss);
+            assert_eq!(excess.judge(1_000), None);
+        }
+        assert!(highest > AT_FIRST + SUSPICIOUS, "{highest}");
     }
 
     #[test]

@@ -332,7 +332,7 @@ impl MemberEnd {
     pub fn status(&self) -> MemberStatus {
         MemberStatus {
             state: self.state,
-            rate: if self.path.is_measured() { BitRate::from_bps(self.path.rate()) } else { BitRate::default() },
+            rate: if self.path.is_sounded() { BitRate::from_bps(self.path.rate()) } else { BitRate::default() },
             rtt_min: self.path.rtt_least().unwrap_or_default(),
             rtt: self.path.rtt().unwrap_or_default().0,
             queue_delay: self.path.queue(),

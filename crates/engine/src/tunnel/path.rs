@@ -123,6 +123,8 @@ pub struct Path {
     total: u64,
     mark: Option<Mark>,
     excess: Excess,
+    /// In the last measurement it had nothing to send now and then.
+    is_slack: bool,
     /// The last measurement found as much as it may in one.
     is_cut: bool,
     /// Frames before this one were not sent to measure.
@@ -156,6 +158,7 @@ impl Path {
             total: 0,
             mark: None,
             excess: Excess::new(),
+            is_slack: false,
             is_cut: true,
             train: None,
             is_train: false,
@@ -176,6 +179,10 @@ impl Path {
         }
         // Before a rate was measured there is none to slow down: what is lost is a train that overflowed a queue.
         if self.rate == 0 {
+            return;
+        }
+        // Nor is anything the pace's of a member that has less to send than it carries: slowed down once, it would stay so.
+        if self.is_slack && self.is_measured() && !self.excess.is_on_trial() {
             return;
         }
         if let Some(rate) = self.excess.judge(self.rate()) {
@@ -465,14 +472,14 @@ impl Path {
             self.mark = Some(mark);
             return;
         }
-        let is_train = (self.phase == Phase::Startup || self.is_train) && span_us >= TRAIN_TIME_US;
-        if (frames as u32) < SAMPLE_FRAMES || span_us < SAMPLE_TIME_US && !is_train {
+        let is_short = (self.phase == Phase::Startup || self.is_train) && span_us >= TRAIN_TIME_US;
+        if (frames as u32) < SAMPLE_FRAMES || span_us < SAMPLE_TIME_US && !is_short {
             return;
         }
         self.mark = Some(mark);
         // A train may have overflowed a short queue: what was lost of it tells nothing.
         let is_full = self.queue() > self.queue_high() || self.phase == Phase::Startup || self.is_train;
-        self.is_train = false;
+        let is_train = std::mem::take(&mut self.is_train);
         self.looked_at = now;
         // What was lost took its time on the link like the rest, unless the link's queue is full: then it was never there.
         let sent = total - last.total;
@@ -480,15 +487,16 @@ impl Path {
         let sample = bytes * 8_000_000 / u64::from(span_us.max(1));
         let sent_us = sent_at.saturating_since(last.sent_at).as_micros();
         let is_idle = idles != last.idles;
+        self.is_slack = is_idle;
         if self.phase == Phase::Startup {
-            self.start_up(now, sample, sent_us, span_us, is_idle);
+            self.start_up(now, sample, sent_us, span_us, is_idle, is_train);
         } else {
             self.adapt(sample, sent_us, span_us, is_idle);
         }
     }
 
     /// A measurement while the rate is looked for.
-    fn start_up(&mut self, now: Instant, sample: u64, sent_us: u64, span_us: u32, is_idle: bool) {
+    fn start_up(&mut self, now: Instant, sample: u64, sent_us: u64, span_us: u32, is_idle: bool, is_train: bool) {
         let most = self.rate() * GROWTH;
         let is_full = u64::from(span_us) > sent_us + sent_us / 4 && span_us >= SAMPLE_TIME_US && !is_idle;
         if is_full || self.queue() > self.queue_high() {
@@ -498,10 +506,10 @@ impl Path {
             self.phase = Phase::Cruise;
             self.drain(now);
         } else {
-            // What came slowly because little was sent tells nothing.
+            // What came slowly because little was sent tells nothing; a train was enough, and is better than the first guess.
             let found = sample.min(most);
             self.is_cut = found == most;
-            if found > self.rate() {
+            if found > self.rate() || (is_train && self.rate == 0) {
                 self.rate = found;
             }
         }

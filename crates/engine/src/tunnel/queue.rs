@@ -19,6 +19,12 @@ const QUANTUM: i64 = 1_514;
 const INTERVAL: Duration = Duration::from_millis(100);
 /// A delay of so many times the target is acted on at once.
 const MUCH: u64 = 3;
+/// A flow of which something has waited for so long, with no pause longer than [`INTERVAL`], is one that the members limit: its sender has more
+/// under way than they carry. Slow start, and what ends sooner, is not meant.
+const STANDING: Duration = Duration::from_millis(500);
+/// Of such a flow so much less has to wait before faster members for a slower one to begin: what it delays there is little beside what waits
+/// anyway, and a sender that takes its window from what was delivered (BBR) never has the whole waiting. Measured, `docs/models/tunnel.md`.
+const EARLIER: u64 = 4;
 /// Flows that are looked at for one packet, where not any will do.
 const LOOK: usize = 32;
 /// Buckets of both classes.
@@ -102,6 +108,9 @@ struct Flow<P> {
     deficit: i64,
     listed: Listed,
     control: Control,
+    /// Since when something has waited, but for pauses, and when none did last.
+    standing_since: Instant,
+    emptied_at: Instant,
 }
 
 /// Why a packet was refused.
@@ -136,6 +145,8 @@ impl<P: Packet> Queue<P> {
             deficit: 0,
             listed: Listed::None,
             control: Control::default(),
+            standing_since: Instant::ZERO,
+            emptied_at: Instant::ZERO,
         };
         Self {
             flows: (0..FLOWS).map(|_| empty()).collect(),
@@ -182,6 +193,9 @@ impl<P: Packet> Queue<P> {
         let place = Place { bucket, number: flow.next };
         flow.next = Place::plus(flow.next, 1);
         let len = packet.len().as_u64();
+        if flow.waiting.is_empty() && now.saturating_since(flow.emptied_at) > INTERVAL {
+            flow.standing_since = now;
+        }
         flow.bytes += len;
         flow.waiting.push_back(Waiting { packet, place, since: now, mark });
         if flow.listed == Listed::None {
@@ -214,13 +228,13 @@ impl<P: Packet> Queue<P> {
         self.flows[usize::from(bucket)].waiting.front().map(|waiting| &waiting.packet)
     }
 
-    /// The next packet for a member before which faster ones could carry `ahead` bytes: of a flow that has so much waiting, the
-    /// first that they would reach later. `target` is how long a packet may wait before its flow is told.
+    /// The next packet for a member before which faster ones could carry `ahead` bytes: of a flow that has so much waiting, or a part of it for a
+    /// long time, the first that they would reach later. `target` is how long a packet may wait before its flow is told.
     pub fn take(&mut self, now: Instant, ahead: u64, target: Duration) -> Option<Waiting<P>> {
         if self.len == 0 {
             return None;
         }
-        let (bucket, index) = if ahead == 0 { (self.turn()?, 0) } else { self.deep(ahead)? };
+        let (bucket, index) = if ahead == 0 { (self.turn()?, 0) } else { self.deep(now, ahead)? };
         let flow = &mut self.flows[usize::from(bucket)];
         let first = flow.waiting.front().map_or(now, |first| first.since);
         let taken = flow.waiting.remove(index)?;
@@ -230,7 +244,8 @@ impl<P: Packet> Queue<P> {
         self.len -= 1;
         self.bytes -= len;
         flow.control.on_taken(now, now.saturating_since(first), target, flow.bytes);
-        if flow.waiting.is_empty() && flow.waiting.capacity() > 64 {
+        if flow.waiting.is_empty() {
+            flow.emptied_at = now;
             flow.waiting.shrink_to(64);
         }
         Some(taken)
@@ -262,12 +277,16 @@ impl<P: Packet> Queue<P> {
     }
 
     /// A flow with more than its share of `ahead` waiting, and where in it that ends.
-    fn deep(&self, ahead: u64) -> Option<(u16, usize)> {
+    fn deep(&self, now: Instant, ahead: u64) -> Option<(u16, usize)> {
         let busy = |bucket: &u16| !self.flows[usize::from(*bucket)].waiting.is_empty();
         let listed = || self.new.iter().chain(&self.old).copied().filter(busy).take(LOOK);
         let share = ahead / listed().count().max(1) as u64;
-        let bucket = listed().find(|&bucket| self.flows[usize::from(bucket)].bytes > share)?;
-        let mut before = 0;
+        let share_of = |bucket: u16| {
+            let is_standing = now.saturating_since(self.flows[usize::from(bucket)].standing_since) >= STANDING;
+            if is_standing { share / EARLIER } else { share }
+        };
+        let bucket = listed().find(|&bucket| self.flows[usize::from(bucket)].bytes > share_of(bucket))?;
+        let (share, mut before) = (share_of(bucket), 0);
         for (index, waiting) in self.flows[usize::from(bucket)].waiting.iter().enumerate() {
             if before >= share {
                 return Some((bucket, index));
@@ -275,5 +294,43 @@ impl<P: Packet> Queue<P> {
             before += waiting.packet.len().as_u64();
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use airbraid_units::Bytes;
+
+    /// A full packet of the only flow.
+    struct Full;
+
+    impl Packet for Full {
+        fn len(&self) -> Bytes {
+            Bytes::new(1_500)
+        }
+        fn flow_bucket(&self) -> u16 {
+            0
+        }
+    }
+
+    /// Whether a member before which others carry 20 packets gets one of a flow of which ten wait, `ms` after they began to wait, with a pause
+    /// of `pause_ms` in the middle.
+    fn is_given(ms: u64, pause_ms: u64) -> bool {
+        let mut queue = Queue::new(100);
+        let at = |ms: u64| Instant::ZERO + Duration::from_secs(10) + Duration::from_millis(ms);
+        queue.add(at(0), Full);
+        queue.take(at(ms / 2), 0, Duration::from_secs(1));
+        for _ in 0..10 {
+            queue.add(at(ms / 2 + pause_ms), Full);
+        }
+        queue.take(at(ms + pause_ms), 20 * 1_500, Duration::from_secs(1)).is_some()
+    }
+
+    #[test]
+    fn a_flow_that_has_waited_long_uses_slower_members_sooner() {
+        assert!(!is_given(300, 10), "it has only begun");
+        assert!(is_given(600, 10));
+        assert!(!is_given(600, 200), "it has paused, and begins anew");
     }
 }

@@ -24,7 +24,7 @@ pub struct MemberStatus {
     pub member: Member,
     /// What it is doing.
     pub state: MemberState,
-    /// What it carries, as measured; zero before it has been.
+    /// What it carries, as measured; before it has had to carry that much, what a train of frames found, which may be less; zero before that.
     pub rate: BitRate,
     /// The shortest round trip of late.
     pub rtt_min: Duration,
