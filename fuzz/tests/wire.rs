@@ -4,7 +4,8 @@ use airbraid_engine::link::fec::crc32;
 use airbraid_engine::wire::{
     BEACON_LEN, LINK_HEADER_LEN, TRUNK_HEADER_LEN, TUNNEL_VERSION, TunnelFrame, WINDOW_HEADER_LEN, emit_beacon,
     emit_link_header, emit_trunk_header, emit_tunnel_feedback, emit_tunnel_header, emit_tunnel_probe,
-    emit_window_header, parse_beacon, parse_link_header, parse_trunk_header, parse_tunnel, parse_window_header,
+    emit_tunnel_repair, emit_window_header, parse_beacon, parse_link_header, parse_trunk_header, parse_tunnel,
+    parse_window_header,
 };
 
 #[test]
@@ -63,12 +64,16 @@ fn any_beacon() {
 #[test]
 fn any_tunnel_frame() {
     bolero::check!().with_type::<(u8, Vec<u8>)>().for_each(|(kind, bytes)| {
-        let bytes = [&[(TUNNEL_VERSION << 4) | (kind % 5)], &bytes[..]].concat();
+        let bytes = [&[(TUNNEL_VERSION << 4) | (kind % 6)], &bytes[..]].concat();
         let mut again = Vec::new();
         match parse_tunnel(&bytes) {
             Ok(TunnelFrame::Data(header, rest)) => {
                 again.extend(emit_tunnel_header(&header));
                 again.extend(rest);
+            }
+            Ok(TunnelFrame::Repair(header, symbol)) => {
+                again.extend(emit_tunnel_repair(&header));
+                again.extend(symbol);
             }
             Ok(TunnelFrame::Probe(probe)) => emit_tunnel_probe(&probe, &mut again),
             Ok(TunnelFrame::Feedback(feedback)) => emit_tunnel_feedback(&feedback, &mut again),

@@ -42,6 +42,12 @@ fn main() {
         let best = measure(perfect, Coding::Off, seconds, seeds);
         let cell = |[rate, p50, p99, _, again]: [f64; 5]| format!("{rate:.2}; {p50:.0}, {p99:.0} ms ({again:.0})");
         let bursts = if burst > 1 { format!(" in bursts of {burst}") } else { String::new() };
-        println!("| 10 Mbit/s, {delay_ms} ms, 5 %{bursts} | {} | {} | {:.1} % | {} |", cell(off), cell(on), on[3], cell(best));
+        println!(
+            "| 10 Mbit/s, {delay_ms} ms, 5 %{bursts} | {} | {} | {:.1} % | {} |",
+            cell(off),
+            cell(on),
+            on[3],
+            cell(best)
+        );
     }
 }

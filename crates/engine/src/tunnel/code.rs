@@ -19,8 +19,8 @@ const PARTS: [u64; 3] = [8, 4, 2];
 const REPAIRS_PER_SOURCE: u64 = 1;
 /// The share of a normal distribution above 0, 1/4, 2/4 ... 16/4 of its standard deviation \[millionths\].
 const TAIL: [u64; 17] = [
-    500_000, 401_294, 308_538, 226_627, 158_655, 105_650, 66_807, 40_059, 22_750, 12_224, 6_210, 2_980, 1_350, 577, 233, 88,
-    32,
+    500_000, 401_294, 308_538, 226_627, 158_655, 105_650, 66_807, 40_059, 22_750, 12_224, 6_210, 2_980, 1_350, 577,
+    233, 88, 32,
 ];
 
 /// What is known of a member.
@@ -114,7 +114,11 @@ fn coded_hold_up(losses: &Losses, sources: u64, repairs: u64) -> Duration {
     let wait = frames_ns(losses.rate, sources / 2 + repairs) / 1_000 * is_hit / ONE;
     let frames = sources + repairs;
     let fails = failures(losses, frames, repairs);
-    let rest = hold_up((fails / frames) as u32, losses.rate, losses.repair + Duration::from_nanos(frames_ns(losses.rate, frames)));
+    let rest = hold_up(
+        (fails / frames) as u32,
+        losses.rate,
+        losses.repair + Duration::from_nanos(frames_ns(losses.rate, frames)),
+    );
     Duration::from_micros(wait) + rest
 }
 

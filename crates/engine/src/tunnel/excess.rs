@@ -15,6 +15,9 @@ const TRIAL_FRAMES: u32 = 192;
 /// After so many frames what is put up with falls by a part of itself.
 const AGING_FRAMES: u32 = 2_048;
 
+/// Fewer frames tell nothing of a link's losses, as a weight in their mean over 256: 32 of them \[millionths\].
+const KNOWN: u32 = 118_000;
+
 /// The loss of one member and where it comes from.
 #[derive(Clone, Copy, Debug)]
 pub struct Excess {
@@ -25,6 +28,8 @@ pub struct Excess {
     begun: u32,
     /// The share of the same frames that were lost.
     lost: u32,
+    /// What these two would be if every frame were lost: before there were some hundred it says how much of the mean is known.
+    weight: u32,
     was_lost: bool,
     own: u32,
     frames: u32,
@@ -42,7 +47,7 @@ struct Trial {
 impl Excess {
     /// Nothing is known.
     pub const fn new() -> Self {
-        Self { loss: 0, mean: 0, begun: 0, lost: 0, was_lost: false, own: AT_FIRST, frames: 0, trial: None }
+        Self { loss: 0, mean: 0, begun: 0, lost: 0, weight: 0, was_lost: false, own: AT_FIRST, frames: 0, trial: None }
     }
 
     /// A frame's fate is known.
@@ -73,6 +78,7 @@ impl Excess {
         self.was_lost = is_lost;
         for _ in 0..weight {
             self.begun = self.begun - (self.begun >> (SHIFT + 2)) + (begins >> (SHIFT + 2));
+            self.weight = self.weight - (self.weight >> (SHIFT + 2)) + (1_000_000 >> (SHIFT + 2));
             self.lost = self.lost - (self.lost >> (SHIFT + 2)) + (lost >> (SHIFT + 2));
         }
     }
@@ -82,9 +88,10 @@ impl Excess {
         self.begun
     }
 
-    /// The losses among the same frames \[millionths\].
-    pub const fn lost(&self) -> u32 {
-        self.lost
+    /// Frames lost and losses begun, as shares of the frames that there were, once these are enough to tell \[millionths\].
+    pub fn of_link(&self) -> Option<(u32, u32)> {
+        let share = |part: u32| (u64::from(part) * 1_000_000 / u64::from(self.weight)) as u32;
+        (self.weight >= KNOWN).then(|| (share(self.lost), share(self.begun)))
     }
 
     /// Whether the member has been slowed down to find out.

@@ -74,8 +74,8 @@ impl Group {
         if self.waiting.is_empty() {
             return;
         }
-        let is_in_reach = newest.distance_from(self.first) < REACH as i32
-            && now.saturating_since(self.began) < RELIED_ON;
+        let is_in_reach =
+            newest.distance_from(self.first) < REACH as i32 && now.saturating_since(self.began) < RELIED_ON;
         let most = if self.is_open { self.plan.repairs } else { self.repairs };
         let has_enough = self.came >= u16::from(self.sources) && !self.is_open;
         if has_enough && is_in_reach {
@@ -173,7 +173,8 @@ impl Groups {
         let group = self.groups.back_mut().filter(|group| !group.is_open && group.sent < group.repairs)?;
         let has_all = group.came >= u16::from(group.sources);
         let index = number.distance_from(group.first) - i32::from(group.sources);
-        let index = u8::try_from(index).ok().filter(|index| u16::from(*index) + u16::from(group.sources) < 255 && !has_all);
+        let index =
+            u8::try_from(index).ok().filter(|index| u16::from(*index) + u16::from(group.sources) < 255 && !has_all);
         if index.is_none() {
             group.repairs = group.sent;
         }
@@ -212,14 +213,22 @@ impl Groups {
     }
 
     /// The fate of a frame is known; `newest` is the newest number that is known to have come.
-    pub fn on_news(&mut self, now: Instant, number: SeqNum, is_repair: bool, news: News, newest: Option<SeqNum>) -> Verdict {
+    pub fn on_news(
+        &mut self,
+        now: Instant,
+        number: SeqNum,
+        is_repair: bool,
+        news: News,
+        newest: Option<SeqNum>,
+    ) -> Verdict {
         let mut verdict = Verdict::default();
         if is_repair && news != News::Lost(None) {
             self.relied_on_until = now.saturating_add(RELIED_ON);
         }
         let index = self.groups.partition_point(|group| !group.first.is_after(number));
         let group = index.checked_sub(1).and_then(|index| self.groups.get_mut(index));
-        let Some(group) = group.filter(|group| is_repair && number.is_before(group.end) || group.is_source(number)) else {
+        let Some(group) = group.filter(|group| is_repair && number.is_before(group.end) || group.is_source(number))
+        else {
             if let News::Lost(Some(id)) = news {
                 verdict.again.push(id);
             }
@@ -253,7 +262,11 @@ impl Groups {
             let frames = u16::from(group.sources) + u16::from(group.sent);
             !group.is_open && group.sent >= group.repairs && group.came + group.lost >= frames
         };
-        while self.groups.front().is_some_and(|group| is_done(group) && group.covered.is_empty() && group.waiting.is_empty()) {
+        while self
+            .groups
+            .front()
+            .is_some_and(|group| is_done(group) && group.covered.is_empty() && group.waiting.is_empty())
+        {
             self.groups.pop_front();
         }
     }

@@ -10,8 +10,8 @@
 //! A member that falls silent is suspected: what is on it is sent again elsewhere at once, and it gets probes only, until
 //! one comes through.
 
-use super::config::MemberConfig;
 use super::code::{self, Plan};
+use super::config::MemberConfig;
 use super::filter::Least;
 use super::group::Groups;
 use super::ledger::{Content, Ledger};
@@ -181,7 +181,7 @@ impl MemberEnd {
     /// Considers anew how it is coded, if it may be.
     pub fn set_plan(&mut self, may_be: bool) {
         let is_known = may_be && self.is_active() && self.path.is_measured() && self.config.quota.is_none();
-        self.groups.plan = if is_known { code::plan(&self.path.losses()) } else { None };
+        self.groups.plan = self.path.losses().filter(|_| is_known).and_then(|losses| code::plan(&losses));
     }
     /// What it carries of packets \[bit/s\].
     pub fn useful_rate(&self) -> u64 {
@@ -193,9 +193,9 @@ impl MemberEnd {
         self.groups.plan.map_or_else(|| self.path.hold_up(), |plan: Plan| plan.hold_up)
     }
 
-    /// Whether enough is lost on it that a copy of what it carries does good.
+    /// Whether enough is lost on it that a copy of what it carries does good: there are symbols for what is coded.
     pub const fn is_lossy(&self) -> bool {
-        self.path.loss_ppm() >= LOSSY_PPM
+        self.path.loss_ppm() >= LOSSY_PPM && self.groups.plan.is_none()
     }
 
     /// How long an answer may take.

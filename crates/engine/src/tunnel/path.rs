@@ -319,14 +319,15 @@ impl Path {
     }
 
     /// What is known of its losses, once its rate is.
-    pub fn losses(&self) -> Losses {
-        Losses {
-            lost_ppm: self.excess.lost(),
-            begun_ppm: self.excess.begun(),
+    pub fn losses(&self) -> Option<Losses> {
+        let (lost_ppm, begun_ppm) = self.excess.of_link()?;
+        Some(Losses {
+            lost_ppm,
+            begun_ppm,
             rate: self.rate(),
             rtt: Duration::from_nanos(self.rtt_least_ns()),
             repair: self.repair(),
-        }
+        })
     }
 
     /// How long a loss takes to be known and repaired: a round trip, and half the least one more.

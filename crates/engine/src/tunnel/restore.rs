@@ -123,7 +123,8 @@ impl<P: Coded> Restorer<P> {
         }
         let first = SeqNum(number.0.wrapping_sub(u32::from(header.index) + u32::from(header.sources)));
         let is_in_reach = !first.is_before(self.since) && self.newest.distance_from(first) < REACH as i32;
-        let is_same = |one: &Waiting<P::Symbol>| (one.first, one.sources, one.index) == (first, header.sources, header.index);
+        let is_same =
+            |one: &Waiting<P::Symbol>| (one.first, one.sources, one.index) == (first, header.sources, header.index);
         if !is_in_reach || self.waiting.iter().any(is_same) {
             outcome.spent.push(symbol);
             return outcome;

@@ -132,9 +132,7 @@ pub fn parse_tunnel(bytes: &[u8]) -> Result<TunnelFrame<'_>, WireError> {
     let (&[a, b, c, d, e, f, g, h], rest) = body.split_first_chunk::<8>().ok_or(WireError::Truncated)?;
     let (one, two) = (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]));
     match kind & 0xf {
-        DATA => {
-            Ok(TunnelFrame::Data(Header { number: SeqNum(one), place: Place::of_word(two) }, rest))
-        }
+        DATA => Ok(TunnelFrame::Data(Header { number: SeqNum(one), place: Place::of_word(two) }, rest)),
         REPAIR => {
             let header = RepairHeader { number: SeqNum(one >> 16), sources: c, index: d };
             let is_one = c > 0 && usize::from(c) + usize::from(d) < SYMBOLS_MAX && rest.len() <= PACKET_MAX;

@@ -3,7 +3,7 @@
 use crate::world::{Token, Way, World, usual};
 use airbraid_engine::TrafficClass;
 use airbraid_engine::trunk::Member;
-use airbraid_engine::tunnel::{Feedback, Frame, Header, Input, Place, Probe, Report, Run};
+use airbraid_engine::tunnel::{Feedback, Frame, Header, Input, Place, Probe, RepairHeader, Report, Run};
 use airbraid_units::{Bytes, Duration, SeqNum};
 use proptest::prelude::*;
 
@@ -25,6 +25,11 @@ fn frame() -> impl Strategy<Value = Frame<Token>> {
             let packet =
                 Token { from: 1, id: u64::MAX, len: 100, bucket: 0, class: TrafficClass::Bulk, is_markable: false };
             Frame::Data { header, packet }
+        }),
+        (number.clone(), 1..255u8, any::<u8>()).prop_map(|(number, sources, index)| Frame::Repair {
+            header: RepairHeader { number: SeqNum(number & 0xffff), sources, index: index % (255 - sources) },
+            // What it is the sum of is not what has come: it must not be taken for it.
+            symbol: Vec::new(),
         }),
         (number, prop_oneof![Just(9u32), any::<u32>()]).prop_map(|(number, epoch)| Frame::Probe(Probe {
             number: SeqNum(number),

@@ -1,5 +1,6 @@
 //! The tunnel's data plane against a naive model: two ends, links that lose, delay, fill up and die, and a host that counts.
 
+mod coding;
 mod hostile;
 mod policy;
 mod properties;

@@ -1,7 +1,9 @@
 //! Two ends and the links between them, in virtual time; and the host's account of every packet.
 
 use airbraid_engine::trunk::{Distributor, LateMode, Member, Policy, Resequencer};
-use airbraid_engine::tunnel::{Coded, Config, DropReason, Frame, Input, MemberConfig, Output, Place, Settings, Source, Tunnel};
+use airbraid_engine::tunnel::{
+    Coded, Config, DropReason, Frame, Input, MemberConfig, Output, Place, Settings, Source, Tunnel,
+};
 use airbraid_engine::{Packet, Share, Stream, TrafficClass, step};
 use airbraid_units::{Bytes, Duration, Instant};
 use std::cmp::Reverse;
@@ -61,6 +63,10 @@ impl Coded for Token {
         let lost: Vec<usize> = (0..sources.len()).filter(|&index| sources[index].is_none()).collect();
         assert_eq!(lost.len(), symbols.len(), "as many symbols as are lost, and no more");
         let all = &symbols[0].1;
+        if symbols.iter().any(|(_, one)| one.is_empty()) {
+            // Of an end that is not honest.
+            return Vec::new();
+        }
         assert!(symbols.iter().all(|(_, one)| one == all), "symbols of one group");
         for (kept, (_, token)) in sources.iter().zip(all) {
             assert!(kept.is_none_or(|kept| *kept == token.id), "another packet is kept under that number");

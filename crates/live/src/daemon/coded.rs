@@ -38,7 +38,8 @@ impl Coded for IpPacket {
     }
 
     fn repair(sources: &[Source<'_, Self>], index: u8) -> IpPacket {
-        let longest = sources.iter().map(|source| airbraid_engine::Packet::len(source.packet).as_u64()).max().unwrap_or(0);
+        let longest =
+            sources.iter().map(|source| airbraid_engine::Packet::len(source.packet).as_u64()).max().unwrap_or(0);
         let pool = sources.first().map_or_else(Pool::default, |source| source.packet.pool());
         let mut written = Vec::new();
         pool.filled(WORD + longest as usize, |symbol| {

@@ -203,7 +203,8 @@ impl tunnel::Coded for PacketRef {
     fn restore(sources: &[Option<&()>], symbols: &mut [(u8, Self::Symbol)]) -> Vec<(tunnel::Place, Self)> {
         let lost = sources.iter().enumerate().filter(|(_, kept)| kept.is_none());
         let Some((_, symbol)) = symbols.first_mut() else { return Vec::new() };
-        lost.filter_map(|(index, _)| symbol.get_mut(index).and_then(|(place, packet)| Some((*place, packet.take()?)))).collect()
+        lost.filter_map(|(index, _)| symbol.get_mut(index).and_then(|(place, packet)| Some((*place, packet.take()?))))
+            .collect()
     }
 }
 
