@@ -158,7 +158,8 @@ mod tests {
         let long = plan(10, 200, 50_000, 1).expect("a repetition takes 300 ms");
         assert!((20..=84).contains(&long.sources) && long.repairs * 4 < long.sources, "{long:?}");
         let bursty = plan(10, 200, 50_000, 4).expect("the same");
-        assert!(bursty.repairs * long.sources > long.repairs * bursty.sources, "{bursty:?} {long:?}");
+        let product = |repairs: u8, sources: u8| u32::from(repairs) * u32::from(sources);
+        assert!(product(bursty.repairs, long.sources) > product(long.repairs, bursty.sources), "{bursty:?} {long:?}");
         assert!(long.hold_up < Duration::from_millis(100), "{long:?}");
         // Where next to nothing is lost there is next to nothing to save.
         assert_eq!(plan(1, 40, 100, 1), None);

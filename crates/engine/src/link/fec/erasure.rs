@@ -94,10 +94,8 @@ mod tests {
             rows[pivot].iter_mut().for_each(|value| *value = div(*value, scale));
             for row in (0..n).filter(|&row| row != pivot) {
                 let factor = rows[row][pivot];
-                for column in 0..=n {
-                    let value = mul(factor, rows[pivot][column]);
-                    rows[row][column] ^= value;
-                }
+                let taken = rows[pivot].clone();
+                rows[row].iter_mut().zip(taken).for_each(|(value, taken)| *value ^= mul(factor, taken));
             }
         }
         rows.iter().map(|row| row[n]).collect()
