@@ -132,7 +132,16 @@ pub struct Run {
 
 impl Run {
     fn new(size: usize) -> Self {
-        Self { bytes: vec![0; SIZES[size]], start: 0, length: 0, summary: None, cut: None, sent: None, size, pool: None }
+        Self {
+            bytes: vec![0; SIZES[size]],
+            start: 0,
+            length: 0,
+            summary: None,
+            cut: None,
+            sent: None,
+            size,
+            pool: None,
+        }
     }
 
     /// All of the buffer.
