@@ -44,7 +44,7 @@ fn checksums_are_right_where_they_arrive() {
     let net = cut_pair("sums", "", "");
     let capture = net.folder.join("far.pcap").display().to_string();
     let words =
-        ["tshark", "-Q", "-i", "air0", "-a", "duration:8", "-f", "src host 10.77.0.1", "-s", "0", "-w", &capture];
+        ["tshark", "-Q", "-i", "air0", "-a", "duration:60", "-f", "src host 10.77.0.1", "-s", "0", "-w", &capture];
     let mut looker = net.command("far", &words).stderr(Stdio::null()).spawn().unwrap();
     // It looks as soon as it has begun to write.
     let begun = || std::fs::metadata(&capture).is_ok_and(|file| file.len() > 0);
@@ -53,6 +53,9 @@ fn checksums_are_right_where_they_arrive() {
         (["iperf3", "-c", "10.77.0.2", "-n", "3M"], ["iperf3", "-u", "-c", "10.77.0.2", "-n", "300K", "-l", "1000"]);
     assert!(net.exec("near", &some).status.success(), "{}", net.logs());
     assert!(net.exec("near", &udp).status.success(), "{}", net.logs());
+    // What has come is written within a second.
+    std::thread::sleep(Duration::from_secs(1));
+    assert!(net.exec("far", &["kill", "-INT", &looker.id().to_string()]).status.success());
     assert!(looker.wait().unwrap().success());
     let all = count(&net, &capture, "tcp or udp");
     assert!(all > 100, "{all} packets");
