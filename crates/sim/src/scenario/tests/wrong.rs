@@ -192,8 +192,8 @@ fn an_expectation_must_be_of_something_that_there_is() {
     assert_eq!(
         expect("\"flow.f.godput\" = { min = \"1 Mbit/s\" }"),
         "t.toml:30:1: `godput` is no metric here at `\"flow.f.godput\"`: did you mean `goodput`? allowed: goodput, \
-         ip_throughput, delivered, sent_packets, received_packets, retransmits, timeouts, rtt_mean, retransmits_most, out_of_order, \
-         idle_longest, completion, on_time, gap_longest, reordered, reordering_extent, delay_min, delay_mean, delay_std, delay_p50, delay_p99, delay_max"
+         ip_throughput, delivered, sent_packets, received_packets, retransmits, timeouts, retransmits_most, out_of_order, idle_longest, \
+         gap_longest, reordered, reordering_extent, on_time, rtt_mean, completion, delay_min, delay_mean, delay_std, delay_p50, delay_p99, delay_max"
     );
     assert_eq!(
         expect("\"flow.g.goodput\" = { min = \"1 Mbit/s\" }"),
