@@ -490,6 +490,8 @@ impl Path {
         let is_idle = idles != last.idles;
         self.is_slack = is_idle;
         if self.phase == Phase::Startup {
+            // One that came at once is measured with what came after it, which may be long after.
+            let is_train = is_train && sent * 8_000_000 >= self.rate() * sent_us;
             self.start_up(now, sample, sent_us, span_us, is_idle, is_train);
         } else {
             self.adapt(sample, sent_us, span_us, is_idle);
@@ -550,5 +552,43 @@ impl Path {
         self.delay = None;
         self.queue_us = 0;
         self.mark = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rate that is held after a train of 16 frames of 1256 byte that came within `span_us`, and a frame half a second later.
+    fn sounded(span_us: u32) -> u64 {
+        let mut path = Path::new(None);
+        path.begin_train(Instant::ZERO, SeqNum(1), false);
+        for number in 1..=17u32 {
+            let is_train = number <= 16;
+            let sent_us = if is_train { 100 * number } else { 500_000 };
+            let total = 1_256 * u64::from(number);
+            let arrival = Arrival {
+                number: SeqNum(number),
+                sent_at: Instant::ZERO + Duration::from_micros(u64::from(sent_us)),
+                received_us: 5_000 + if is_train { span_us * number / 16 } else { sent_us },
+                age_us: Some(0),
+                total,
+                came: total,
+                idles: 0,
+                offset_us: 0,
+            };
+            path.on_sent(arrival.sent_at, 1_256, Duration::ZERO);
+            path.on_arrival(arrival.sent_at + Duration::from_millis(5), &arrival);
+        }
+        path.rate()
+    }
+
+    #[test]
+    fn what_comes_long_after_a_train_is_none_of_it() {
+        // It came at once, too soon to tell: what is held is the guess, ten frames in 10 ms.
+        assert_eq!(sounded(160), 12_000_000);
+        // It was spread out by a link of 10 Mbit/s.
+        let spread = sounded(16_077);
+        assert!((9_900_000..10_100_000).contains(&spread), "{spread}");
     }
 }
