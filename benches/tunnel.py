@@ -72,15 +72,16 @@ def links(name):
 # One end, inside its namespace.
 
 class Counters:
-    """Samples of what interfaces have received, every 5 ms."""
+    """Samples of what interfaces have received: every 5 ms, in long runs 12,000 in all."""
 
-    def __init__(self, *interfaces):
+    def __init__(self, seconds, *interfaces):
+        self.every = max(0.005, seconds / 12_000)
         self.samples = {interface: [] for interface in interfaces}
         self.stop = threading.Event()
         threading.Thread(target=self.count, daemon=True).start()
 
     def count(self):
-        while not self.stop.wait(0.005):
+        while not self.stop.wait(self.every):
             for interface, samples in self.samples.items():
                 try:
                     samples.append((time.monotonic(), int(open(f"/sys/class/net/{interface}/statistics/rx_bytes").read())))
@@ -158,7 +159,7 @@ def far(plan):
     folder, ended = plan["folder"], threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
     works = daemon("far", folder, plan["airbraid"])
-    counters, heard, stop = Counters("air0", plan["first"]), {}, threading.Event()
+    counters, heard, stop = Counters(plan["seconds"], "air0", plan["first"]), {}, threading.Event()
     while subprocess.run(["ip", "addr", "show", "air0"], capture_output=True).returncode != 0:
         time.sleep(0.02)
     if plan["traffic"] == "voice":
@@ -198,7 +199,7 @@ def near(plan):
     folder, begin = plan["folder"], time.monotonic()
     works = daemon("near", folder, plan["airbraid"])
     name = os.path.basename(folder) + "-near"
-    counters = Counters("air0", plan["first"])
+    counters = Counters(plan["seconds"], "air0", plan["first"])
     up = 0
     while time.monotonic() < begin + START - 1.0 or (not up and time.monotonic() < begin + 15):
         asked = subprocess.run([plan["airbraid"], "status", name, "--json"], capture_output=True, text=True)
@@ -232,7 +233,7 @@ def near(plan):
     status = subprocess.run([plan["airbraid"], "status", name, "--json"], capture_output=True, text=True).stdout
     time.sleep(0.5 if plan["traffic"] == "voice" else 0.1)
     open(os.path.join(folder, "near.done"), "w").close()
-    for _ in range(100):
+    for _ in range(600):
         if os.path.exists(os.path.join(folder, "far.ready")):
             break
         time.sleep(0.05)
