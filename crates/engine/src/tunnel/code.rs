@@ -15,8 +15,6 @@ const SOURCES_MIN: u64 = 8;
 const SOURCES_MAX: u64 = 128;
 /// A group is what a member carries in these parts of its shortest round trip: its last symbol comes long before a repetition would.
 const PARTS: [u64; 3] = [8, 4, 2];
-/// A group has so many symbols at most for each packet: where more would be of use, half is lost.
-const REPAIRS_PER_SOURCE: u64 = 1;
 /// The share of a normal distribution above 0, 1/4, 2/4 ... 16/4 of its standard deviation \[millionths\].
 const TAIL: [u64; 17] = [
     500_000, 401_294, 308_538, 226_627, 158_655, 105_650, 66_807, 40_059, 22_750, 12_224, 6_210, 2_980, 1_350, 577,
@@ -85,7 +83,8 @@ fn sources_in(losses: &Losses, part: u64) -> u64 {
 
 /// The cheapest plan for groups of so many packets, with its cost \[us\]. More symbols first cost less than they save.
 fn cheapest(losses: &Losses, sources: u64) -> Option<(u64, Plan)> {
-    let most = (sources * REPAIRS_PER_SOURCE).min(254 - sources);
+    // Where more symbols than packets would be of use, half is lost.
+    let most = sources.min(254 - sources);
     let mut best: Option<(u64, Plan)> = None;
     // Below the mean nearly every group fails.
     let least = (sources * u64::from(losses.lost_ppm) / ONE).max(1);

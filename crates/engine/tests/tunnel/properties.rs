@@ -104,6 +104,18 @@ fn heal(world: &mut World) {
     world.run(Duration::from_secs(60));
 }
 
+/// Everything came once and in order, and the far end has said so.
+fn check_everything_came(world: &World) -> Result<(), TestCaseError> {
+    world.check_once();
+    world.check_order();
+    for end in 0..2 {
+        prop_assert_eq!(world.delivered[end].len() as u64, world.given[end], "not everything came from {}", end);
+        prop_assert!(world.ended[end].values().all(|how| *how == End::Released));
+        prop_assert_eq!(world.ended[end].len() as u64, world.given[end]);
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
@@ -113,12 +125,8 @@ proptest! {
         world.check_once();
         world.check_order();
         heal(&mut world);
-        world.check_once();
-        world.check_order();
+        check_everything_came(&world)?;
         for end in 0..2 {
-            prop_assert_eq!(world.delivered[end].len() as u64, world.given[end], "not everything came from {}", end);
-            prop_assert!(world.ended[end].values().all(|how| *how == End::Released));
-            prop_assert_eq!(world.ended[end].len() as u64, world.given[end]);
             let status = world.ends[end].status();
             prop_assert_eq!((status.outstanding, status.queue_len, status.held_len), (0, 0, 0));
         }
@@ -129,12 +137,8 @@ proptest! {
         let mut world = play_coded(patient(), &steps, seed);
         prop_assert!(world.symbols.iter().sum::<u64>() > 0);
         heal(&mut world);
-        world.check_once();
-        world.check_order();
+        check_everything_came(&world)?;
         for end in 0..2 {
-            prop_assert_eq!(world.delivered[end].len() as u64, world.given[end], "not everything came from {}", end);
-            prop_assert!(world.ended[end].values().all(|how| *how == End::Released));
-            prop_assert_eq!(world.ended[end].len() as u64, world.given[end]);
             prop_assert!(world.spent[end] <= world.symbols[end] && world.symbols[end] - world.spent[end] <= 3 * 256);
         }
     }
