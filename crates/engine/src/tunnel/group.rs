@@ -32,9 +32,13 @@ pub enum News {
 pub struct Verdict {
     /// Packets of lost frames that the far end has restored.
     pub restored: Vec<PacketId>,
-    /// Packets of lost frames that nothing restores.
+    /// Packets of lost frames that have waited, and that nothing restores.
     pub again: Vec<PacketId>,
-    /// The frame's own packet waited to be restored, and does no more.
+    /// The frame's own packet begins to wait.
+    pub waits: Option<PacketId>,
+    /// It does not wait: nothing restores it.
+    pub lost: Option<PacketId>,
+    /// It waited to be restored, and does no more.
     pub came: Option<PacketId>,
 }
 
@@ -229,8 +233,8 @@ impl Groups {
         let group = index.checked_sub(1).and_then(|index| self.groups.get_mut(index));
         let Some(group) = group.filter(|group| is_repair && number.is_before(group.end) || group.is_source(number))
         else {
-            if let News::Lost(Some(id)) = news {
-                verdict.again.push(id);
+            if let News::Lost(id) = news {
+                verdict.lost = id;
             }
             return verdict;
         };
@@ -245,9 +249,11 @@ impl Groups {
             News::Lost(id) => {
                 group.lost += 1;
                 match id {
-                    Some(id) if group.is_relied_on && !group.is_failed => group.waiting.push((number, id)),
-                    Some(id) => verdict.again.push(id),
-                    None => {}
+                    Some(waits) if group.is_relied_on && !group.is_failed => {
+                        group.waiting.push((number, waits));
+                        verdict.waits = id;
+                    }
+                    _ => verdict.lost = id,
                 }
             }
         }

@@ -116,15 +116,25 @@ impl<P: Coded> Sender<P> {
     }
 
     fn carry_out(&mut self, now: Instant, verdict: Verdict) {
+        // What waits is named: the frame that carried it may be forgotten first.
+        if let Some(id) = verdict.waits {
+            self.store.name(id);
+        }
         if let Some(id) = verdict.came {
             self.store.get_mut(id).copies -= 1;
+            self.store.unname(id);
         }
         for id in verdict.restored {
             self.store.get_mut(id).copies -= 1;
             self.settle(id, None);
+            self.store.unname(id);
+        }
+        if let Some(id) = verdict.lost {
+            self.repeat(now, id);
         }
         for id in verdict.again {
             self.repeat(now, id);
+            self.store.unname(id);
         }
     }
 
@@ -132,6 +142,9 @@ impl<P: Coded> Sender<P> {
     pub(super) fn abandon_groups(&mut self, now: Instant, index: usize) {
         let (waiting, covered) = self.members[index].groups.abandon();
         covered.into_iter().for_each(|id| self.uncover_one(id));
-        waiting.into_iter().for_each(|id| self.repeat(now, id));
+        for id in waiting {
+            self.repeat(now, id);
+            self.store.unname(id);
+        }
     }
 }
