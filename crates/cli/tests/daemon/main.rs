@@ -43,13 +43,20 @@ fn pair_up(test: &str, links: usize) -> Net {
     net
 }
 
-/// TCP from near to far for some seconds; gives what the far end got \[byte\].
-fn tcp(net: &Net, seconds: u32) -> u64 {
-    let seconds = seconds.to_string();
-    let done = net.exec("near", &["iperf3", "-c", "10.77.0.2", "-t", &seconds, "-J"]);
-    let said: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
-    assert!(done.status.success(), "{}\n{}", said["error"], net.logs());
-    said["end"]["sum_received"]["bytes"].as_u64().unwrap()
+/// TCP brings so many megabytes from near to far, however long a busy machine takes; a link that is held to carry next to nothing would
+/// take longer.
+fn carries(net: &Net, megabytes: u32) {
+    let words = ["timeout", "60", "iperf3", "-c", "10.77.0.2", "-n", &format!("{megabytes}M"), "-J"];
+    let done = net.exec("near", &words);
+    let state = |host| net.status(host).map_or_else(|| "no status".to_owned(), |status| status.to_string());
+    assert!(
+        done.status.success(),
+        "{}\nnear {}\nfar {}\n{}",
+        text(&done.stdout),
+        state("near"),
+        state("far"),
+        net.logs()
+    );
 }
 
 fn serve(net: &mut Net) {
@@ -77,7 +84,7 @@ fn two_hosts_over_three_links() {
     let mtu = net.status("near").unwrap()["mtu_bytes"].as_u64().unwrap();
     assert_eq!(net.ping("near", "10.77.0.2", 3, &["-M", "do", "-s", &(mtu - 28).to_string()]), 3);
     serve(&mut net);
-    assert!(tcp(&net, 2) > 1_000_000);
+    carries(&net, 6);
     for host in ["near", "far"] {
         let status = net.status(host).unwrap();
         let peer = &status["peers"][0];
@@ -232,9 +239,9 @@ fn the_loss_of_every_uplink_is_survived() {
     }
     let mut net = pair_up("all", 2);
     serve(&mut net);
-    let mut client = net.command("near", &["iperf3", "-c", "10.77.0.2", "-t", "6", "-J"]);
-    let client = client.stdout(std::process::Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    net.start("near", &["iperf3", "-c", "10.77.0.2", "-t", "300"]);
+    let got = |status: &serde_json::Value| status["peers"][0]["received_bytes"].as_u64().unwrap();
+    net.wait("far", "a megabyte has come", |status| got(status) > 1_000_000);
     for link in ["l0", "l1"] {
         net.ip("near", &format!("link set {link} down"));
     }
@@ -245,11 +252,9 @@ fn the_loss_of_every_uplink_is_survived() {
         net.ip("near", &format!("link set {link} up"));
     }
     net.wait_members("near", 2);
-    let done = client.wait_with_output().unwrap();
-    let said: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
-    assert!(done.status.success(), "{said}\n{}", net.logs());
-    let intervals = said["intervals"].as_array().unwrap();
-    assert!(intervals.last().unwrap()["sum"]["bytes"].as_u64().unwrap() > 0, "it goes on afterwards: {said}");
+    // The connection goes on: nobody has made another.
+    let before = got(&net.status("far").unwrap());
+    net.wait("far", "more comes", |status| got(status) > before + 1_000_000);
 }
 
 #[test]
@@ -394,7 +399,7 @@ fn two_sites_and_ten_clients_on_one_port() {
     net.wait_members("hub", 12);
     for number in 1..=10u32 {
         let interface = format!("air{number}");
-        assert_eq!(net.ping("clients", "10.77.0.254", 3, &["-I", &interface]), 3, "{interface}");
+        assert_eq!(net.ping("clients", "10.77.0.254", 3, &["-I", &interface]), 3, "{interface}: {}", net.logs());
     }
     // From one site to the other, over the hub.
     assert_eq!(net.ping("site1", "10.80.2.1", 5, &["-I", "10.80.1.1"]), 5, "{}", net.logs());
@@ -433,7 +438,7 @@ fn a_narrower_path_is_found_and_nothing_is_lost_on_the_way() {
     net.wait_members("near", 1);
     assert_eq!(net.status("near").unwrap()["mtu_bytes"], 1_435);
     serve(&mut net);
-    assert!(tcp(&net, 2) > 1_000_000);
+    carries(&net, 6);
     net.wait("near", "the path's MTU is known", |status| status["mtu_bytes"] == 1_335);
     assert_eq!(net.ping("near", "10.77.0.2", 3, &["-M", "do", "-s", "1307"]), 3);
 }

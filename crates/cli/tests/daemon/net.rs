@@ -185,10 +185,11 @@ impl Net {
         all
     }
 
-    /// How many of `count` pings are answered.
+    /// How many of `count` pings, which leave at once, are answered within 3 s.
     pub fn ping(&self, host: &str, to: &str, count: u32, more: &[&str]) -> u32 {
         let count = count.to_string();
-        let words = [&["ping", "-n", "-c", &count, "-i", "0.05", "-W", "3", to], more].concat();
+        // Where one was answered it waits no longer for the others than an interval, whatever `-W` says.
+        let words = [&["ping", "-n", "-c", &count, "-l", &count, "-i", "3", "-W", "3", to], more].concat();
         let said = text(&self.exec(host, &words).stdout);
         let got = said.split(" received").next().and_then(|before| before.rsplit(' ').next());
         got.and_then(|count| count.parse().ok()).unwrap_or_else(|| panic!("{said}\n{}", self.logs()))

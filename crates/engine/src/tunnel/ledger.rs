@@ -106,6 +106,13 @@ impl Ledger {
         number
     }
 
+    /// Frames that were to leave since `since` have left by `until`; says whether there are any.
+    pub fn put_off(&mut self, since: Instant, until: Instant) -> bool {
+        let from = self.entries.partition_point(|sent| sent.at < since);
+        self.entries.range_mut(from..).for_each(|sent| sent.at = sent.at.max(until));
+        from < self.entries.len()
+    }
+
     /// The entry of a number, if it is kept.
     pub fn get(&self, number: SeqNum) -> Option<&Sent> {
         let index = usize::try_from(number.distance_from(self.first)).ok()?;

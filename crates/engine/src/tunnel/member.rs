@@ -306,6 +306,13 @@ impl MemberEnd {
         self.blocked_until = now.saturating_add(REFUSED);
     }
 
+    /// What was to leave since `since` has left by `until`.
+    pub fn on_late(&mut self, since: Instant, until: Instant) {
+        if self.ledger.put_off(since, until) {
+            self.path.on_late(since, until, self.ledger.next());
+        }
+    }
+
     /// A frame leaves that is paced and acknowledged: gives when it is expected, by the clock that all members share \[us\].
     pub fn on_numbered(&mut self, now: Instant, bytes: Bytes, late: Duration, content: Content) -> i64 {
         let due_us = self.path.on_sent(now, bytes.as_u64(), late);

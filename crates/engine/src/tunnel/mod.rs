@@ -92,6 +92,14 @@ pub enum Input<P: Coded> {
         /// The frame's number on it.
         number: SeqNum,
     },
+    /// The host was not awake: what it was told to send since `since` may have left as late as `until`, so that nothing that becomes
+    /// of it says anything of a link.
+    Late {
+        /// When the first of it was to leave.
+        since: Instant,
+        /// When the last of it had left.
+        until: Instant,
+    },
 }
 
 /// A frame that has come.
@@ -312,6 +320,7 @@ impl<P: Coded> Machine for Tunnel<P> {
             Input::MemberAdded { member, config } => self.sender.add_member(now, member, config),
             Input::MemberRemoved { member } => self.sender.remove_member(now, member),
             Input::Refused { member, number } => self.sender.on_refused(now, member, number),
+            Input::Late { since, until } => self.sender.on_late(since, until),
         }
         self.go_on(now);
     }

@@ -127,9 +127,11 @@ pub struct Path {
     is_slack: bool,
     /// The last measurement found as much as it may in one.
     is_cut: bool,
-    /// Frames before this one were not sent to measure.
-    train: Option<SeqNum>,
-    /// Those since were, and nothing is measured yet.
+    /// Frames before this one tell nothing of the rate,
+    telling: Option<SeqNum>,
+    /// and those before this one nothing of delays either.
+    on_time: Option<SeqNum>,
+    /// They were sent to measure, and nothing is measured yet.
     is_train: bool,
     /// When a rate was measured, or looked for, last.
     looked_at: Instant,
@@ -160,7 +162,8 @@ impl Path {
             excess: Excess::new(),
             is_slack: false,
             is_cut: true,
-            train: None,
+            telling: None,
+            on_time: None,
             is_train: false,
             looked_at: Instant::ZERO,
         }
@@ -221,7 +224,7 @@ impl Path {
         let is_wanted = is_doubted || self.phase == Phase::Startup && self.is_cut;
         if is_wanted {
             self.mark = None;
-            self.train = Some(first);
+            self.telling = Some(first);
             self.is_train = true;
             self.looked_at = now;
         }
@@ -407,8 +410,22 @@ impl Path {
         self.phase_until = now.saturating_add(self.queue() * 5 + rtt * 2 + self.interval());
     }
 
+    /// The frames before `next` that were to leave since `since` have left by `until`.
+    pub fn on_late(&mut self, since: Instant, until: Instant, next: SeqNum) {
+        self.mark = None;
+        self.telling = Some(next);
+        self.on_time = Some(next);
+        self.is_train = false;
+        self.served = self.served.max(since).saturating_add(until.saturating_since(since));
+        self.last.0 = self.last.0.max(until);
+    }
+
     /// Feedback tells of a newer frame than before.
     pub fn on_arrival(&mut self, now: Instant, arrival: &Arrival) {
+        if self.on_time.is_some_and(|first| arrival.number.is_before(first)) {
+            return;
+        }
+        self.on_time = None;
         self.learn_rtt(now, arrival);
         self.learn_delay(now, arrival);
         self.measure(now, arrival);
@@ -458,10 +475,10 @@ impl Path {
     /// A rate, if enough has come since the last.
     fn measure(&mut self, now: Instant, arrival: &Arrival) {
         let Arrival { number, received_us, sent_at, total, came, idles, .. } = *arrival;
-        if self.train.is_some_and(|train| number.is_before(train)) {
+        if self.telling.is_some_and(|first| number.is_before(first)) {
             return;
         }
-        self.train = None;
+        self.telling = None;
         let mark = Mark { number, received_us, sent_at, total, came, idles };
         let Some(last) = self.mark else {
             self.mark = Some(mark);

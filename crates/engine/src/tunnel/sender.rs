@@ -147,6 +147,11 @@ impl<P: Coded> Sender<P> {
         self.lose(now, index, number);
     }
 
+    /// What was to leave since `since` has left by `until`.
+    pub fn on_late(&mut self, since: Instant, until: Instant) {
+        self.members.iter_mut().for_each(|end| end.on_late(since, until));
+    }
+
     /// The far end has begun a new life: it has nothing of what is on its way, and its clock is another.
     pub fn on_far_restart(&mut self, now: Instant) {
         self.offset_us = None;

@@ -75,6 +75,26 @@ fn a_quota_ends_it_and_a_new_one_is_used() {
 }
 
 #[test]
+fn a_host_that_is_late_is_no_slow_link() {
+    let mut world = World::new(usual(), &[Way::new(100, MS * 5, 0)], 1);
+    // It gets the processor for 5 ms in 65, and is stopped when it has just seen what it is to send.
+    for cycle in 0..100u64 {
+        if cycle >= 3 {
+            (0..4 + cycle % 8).for_each(|_| world.give(0, 100, 0, TrafficClass::Bulk));
+        }
+        world.sleep(0, MS * 60);
+        (0..4 + cycle % 5).for_each(|_| world.give(0, 100, 0, TrafficClass::Bulk));
+        world.run(MS * 65);
+    }
+    world.run(MS * 100);
+    let member = world.ends[0].status().members[0];
+    assert_eq!((member.lost, member.suspicions), (0, 0));
+    // Taken for a slow one, it would have most of them still to come.
+    assert_eq!(world.delivered[0].len() as u64, world.given[0], "{member:?}");
+    world.check_order();
+}
+
+#[test]
 fn what_the_host_could_not_send_goes_elsewhere_and_comes_once() {
     let mut world = load(MemberConfig::default(), 4);
     // The one that it would take.

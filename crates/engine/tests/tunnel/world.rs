@@ -2,7 +2,7 @@
 
 use airbraid_engine::trunk::{Distributor, LateMode, Member, Policy, Resequencer};
 use airbraid_engine::tunnel::{
-    Coded, Config, DropReason, Frame, Input, MemberConfig, Output, Place, Settings, Source, Tunnel,
+    Came, Coded, Config, DropReason, Frame, Input, MemberConfig, Output, Place, Settings, Source, Tunnel,
 };
 use airbraid_engine::{Packet, Share, Stream, TrafficClass, step};
 use airbraid_units::{Bytes, Duration, Instant};
@@ -96,7 +96,9 @@ impl Way {
 
 enum Event {
     Wake(usize),
-    Arrive(usize, Member, Frame<Token>, u64),
+    Arrive(usize, Came<Token>),
+    /// The host is awake again, which it was not since then.
+    Awake(usize, Instant),
 }
 
 /// What became of a packet at the end that it was given to.
@@ -125,6 +127,8 @@ pub struct World {
     /// The first end's host cannot send on this member; so many frames it could not.
     pub refuses: Option<Member>,
     pub refused: u64,
+    /// By end: until when its host is not awake: what it was about to send leaves then, and nothing is done meanwhile.
+    pub asleep: [Option<Instant>; 2],
     /// By end: symbols that have come to it, and that it gave back.
     pub symbols: [u64; 2],
     pub spent: [u64; 2],
@@ -168,6 +172,7 @@ impl World {
             transcript: None,
             refuses: None,
             refused: 0,
+            asleep: [None; 2],
             symbols: [0; 2],
             spent: [0; 2],
             is_markable: false,
@@ -244,18 +249,19 @@ impl World {
 
     fn transmit(&mut self, end: usize, member: Member, frame: Frame<Token>) {
         let len = (frame.len() + MemberConfig::OVERHEAD_IPV4).as_u64();
+        let left = self.asleep[end].unwrap_or(self.now);
         let way = &mut self.ways[end][usize::from(member.0)];
         let serial = Duration::from_nanos(len * 8 * way.bit_ns);
-        let waiting = way.free_at.saturating_since(self.now).as_nanos() / serial.as_nanos().max(1);
+        let waiting = way.free_at.saturating_since(left).as_nanos() / serial.as_nanos().max(1);
         let fits = waiting <= way.queue;
         let passes = way.is_up && fits && self.chance.up_to(999) >= way.loss;
         if way.is_up && fits {
-            way.free_at = way.free_at.max(self.now) + serial;
+            way.free_at = way.free_at.max(left) + serial;
         }
         let at = way.free_at + way.delay;
         self.note(end, member, &frame, if passes { "" } else { "  lost" });
         if passes {
-            self.push(at, Event::Arrive(1 - end, member, frame, len));
+            self.push(at, Event::Arrive(1 - end, Came { member, frame, length: Bytes::new(len), at }));
         }
     }
 
@@ -289,6 +295,13 @@ impl World {
         self.step(end, Some(Input::Packet(Token { from: end, id, len, bucket, class, is_markable })));
     }
 
+    /// An end's host falls asleep for so long.
+    pub fn sleep(&mut self, end: usize, span: Duration) {
+        let awake = self.now + span;
+        self.asleep[end] = Some(awake);
+        self.push(awake, Event::Awake(end, self.now));
+    }
+
     /// Lets so much time pass.
     pub fn run(&mut self, span: Duration) {
         let until = self.now + span;
@@ -297,16 +310,26 @@ impl World {
         {
             self.queue.pop();
             self.now = at;
-            match self.events.remove(&key) {
+            let event = self.events.remove(&key);
+            if let Some(Event::Wake(end) | Event::Arrive(end, _)) = event
+                && let Some(awake) = self.asleep[end].filter(|awake| *awake > at)
+            {
+                self.queue.push(Reverse((awake, key)));
+                self.events.extend(event.map(|event| (key, event)));
+                continue;
+            }
+            match event {
+                Some(Event::Awake(end, since)) => {
+                    self.asleep[end] = None;
+                    self.step(end, Some(Input::Late { since, until: at }));
+                }
                 Some(Event::Wake(end)) => {
-                    if self.armed[end] == Some(at) {
-                        self.armed[end] = None;
-                    }
+                    self.armed[end] = self.armed[end].filter(|armed| *armed > at);
                     self.step(end, None);
                 }
-                Some(Event::Arrive(end, member, frame, len)) => {
-                    self.symbols[end] += u64::from(matches!(frame, Frame::Repair { .. }));
-                    self.step(end, Some(Input::Frame { member, frame, length: Bytes::new(len) }));
+                Some(Event::Arrive(end, came)) => {
+                    self.symbols[end] += u64::from(matches!(came.frame, Frame::Repair { .. }));
+                    self.step(end, Some(Input::Frames(vec![came])));
                 }
                 None => {}
             }

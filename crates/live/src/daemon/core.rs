@@ -5,7 +5,7 @@ use super::address::{place, unplace};
 use super::coalesce::{Coalescer, Parcel};
 use super::inner::{self, Summary};
 use super::keys::Random;
-use super::lane::Written;
+use super::lane::{Late, Written};
 use super::names::Names;
 use super::notice::Notice;
 use super::packet::{BEGINNING, IpPacket, Pool, READ_MAX, Run};
@@ -223,7 +223,7 @@ impl Daemon {
         let Some(uplink) = uplinks.get_mut(path.uplink) else { return };
         let (id, mut is_spent) = (state.id, false);
         let counts = &mut state.counts;
-        uplink.push(path.remote, path.source, tos, tag, |out| {
+        uplink.push(now, path.remote, path.source, tos, tag, |out| {
             let Ok(reserved) = ring.reserve(now, id, member) else {
                 counts.unsealed += 1;
                 return Written::Nothing;
@@ -449,7 +449,7 @@ impl Daemon {
                 let (uplink, to) = unplace(&to);
                 let tag = Tag { peer: usize::MAX, frame: None };
                 if let Some(uplink) = self.uplinks.get_mut(uplink) {
-                    uplink.push(to, None, 0, tag, |out| {
+                    uplink.push(now, to, None, 0, tag, |out| {
                         out.extend_from_slice(&bytes);
                         Written::Whole
                     });
@@ -479,7 +479,7 @@ impl Daemon {
         for (uplink, to, source) in ways {
             let Some(uplink) = self.uplinks.get_mut(uplink) else { continue };
             let (ring, tag) = (&mut self.ring, Tag { peer: usize::MAX, frame: None });
-            uplink.push(to, source, 0, tag, |out| {
+            uplink.push(now, to, source, 0, tag, |out| {
                 let start = out.len();
                 out.extend([0; FRAME_HEADER_LEN]);
                 out.push(control.byte());
@@ -495,9 +495,13 @@ impl Daemon {
     /// Sends what waits on all uplinks. What was refused is told to the tunnels, whose answer goes with the next flush.
     pub(super) fn flush(&mut self) {
         self.hand_out_all();
-        let mut refused = std::mem::take(&mut self.refused);
+        let (mut refused, mut late) = (std::mem::take(&mut self.refused), Late::default());
         for uplink in &mut self.uplinks {
-            uplink.flush(&mut refused);
+            uplink.flush(self.clock, &mut refused, &mut late);
+        }
+        if let Late(Some((since, until))) = late {
+            self.time = self.time.max(until);
+            (0..self.peers.len()).for_each(|peer| self.drive(peer, Some(Input::Late { since, until })));
         }
         let mut is_narrower = false;
         for (datagram, why) in refused.drain(..) {

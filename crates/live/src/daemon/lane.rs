@@ -6,7 +6,9 @@
 
 use super::socket::{Batch, Outgoing, Outlet, Refused, Socket};
 use super::uplink::{Refusal, Tag};
+use crate::clock::Clock;
 use airbraid_engine::converge::session::{Aead, Codec, FrameHeader, Reserved};
+use airbraid_units::{Duration, Instant};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
@@ -15,6 +17,8 @@ use std::thread::JoinHandle;
 pub type Key = <Aead as Codec>::Key;
 /// Loads that wait for the other thread, at most: then the daemon waits for it, as if it sealed itself. A megabyte, 3 ms of 3 Gbit/s.
 const WAITING: usize = 8;
+/// What leaves so much later than it was to says nothing of its link: half of the shortest measurement of a rate.
+const LATE: Duration = Duration::from_millis(5);
 /// What is shorter does not wait until another thread is awake, which takes as long as sealing 50 kB \[byte\].
 const SHORT: usize = 1 << 14;
 
@@ -46,6 +50,22 @@ pub struct Load {
     batch: Batch<Tag>,
     unsealed: Vec<Unsealed>,
     keys: Vec<Arc<Key>>,
+    /// When the first of it was to leave.
+    asked: Instant,
+}
+
+/// When a host was not awake to send what it was to: from the first that left too late until the last of it had left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Late(pub Option<(Instant, Instant)>);
+
+impl Late {
+    /// What was to leave at `asked` has left at `left`.
+    pub fn add(&mut self, asked: Instant, left: Instant) {
+        if left.saturating_since(asked) > LATE {
+            let (since, until) = self.0.unwrap_or((asked, left));
+            self.0 = Some((since.min(asked), until.max(left)));
+        }
+    }
 }
 
 impl Load {
@@ -54,9 +74,10 @@ impl Load {
         Self { is_deferred: true, ..Self::default() }
     }
 
-    /// Appends a datagram that `write` writes; gives whether it did. `made` makes of its range what it is.
+    /// Appends a datagram that is to leave now and that `write` writes; gives whether it did. `made` makes of its range what it is.
     pub fn add(
         &mut self,
+        now: Instant,
         write: impl FnOnce(&mut Vec<u8>) -> Written,
         made: impl FnOnce((usize, usize)) -> Outgoing<Tag>,
     ) -> bool {
@@ -79,6 +100,9 @@ impl Load {
                 self.unsealed.push(Unsealed { header, range, key: self.keys.len() - 1 });
             }
         }
+        if self.batch.datagrams.is_empty() {
+            self.asked = now;
+        }
         self.batch.datagrams.push(made(range));
         true
     }
@@ -97,12 +121,20 @@ impl Load {
     }
 }
 
+/// A load that has been sent.
+#[derive(Debug)]
+struct Done {
+    load: Load,
+    refused: Vec<Refusal>,
+    left: Instant,
+}
+
 /// A thread that seals and sends what it is given.
 #[derive(Debug)]
 pub struct Lane {
     /// None when it is to end.
     given: Option<SyncSender<Load>>,
-    done: Receiver<(Load, Vec<Refusal>)>,
+    done: Receiver<Done>,
     thread: Option<JoinHandle<()>>,
     /// Loads that have not come back.
     out: usize,
@@ -114,10 +146,10 @@ impl Lane {
     ///
     /// # Errors
     /// The system has no thread to give.
-    pub fn new(socket: &Socket) -> std::io::Result<Self> {
+    pub fn new(socket: &Socket, clock: Clock) -> std::io::Result<Self> {
         let ((given, loads), (finished, done)) = (sync_channel(WAITING), channel());
         let end = socket.end();
-        let work = move || work(Outlet::new(end), &loads, &finished);
+        let work = move || work(Outlet::new(end), clock, &loads, &finished);
         let thread = Some(std::thread::Builder::new().name("uplink".to_owned()).spawn(work)?);
         Ok(Self { given: Some(given), done, thread, out: 0, spare: Vec::new() })
     }
@@ -127,12 +159,13 @@ impl Lane {
         self.out > 0
     }
 
-    /// What it has refused.
-    pub fn collect(&mut self, refused: &mut Vec<Refusal>) {
-        while let Ok((load, refusals)) = self.done.try_recv() {
+    /// What it has refused, and what it has sent too late.
+    pub fn collect(&mut self, refused: &mut Vec<Refusal>, late: &mut Late) {
+        while let Ok(done) = self.done.try_recv() {
             self.out -= 1;
-            self.spare.push(load);
-            refused.extend(refusals);
+            late.add(done.load.asked, done.left);
+            self.spare.push(done.load);
+            refused.extend(done.refused);
         }
     }
 
@@ -164,19 +197,20 @@ impl Drop for Lane {
     }
 }
 
-fn work(mut outlet: Outlet, loads: &Receiver<Load>, finished: &Sender<(Load, Vec<Refusal>)>) {
+fn work(mut outlet: Outlet, clock: Clock, loads: &Receiver<Load>, finished: &Sender<Done>) {
     while let Ok(mut load) = loads.recv() {
         let mut refused = Vec::new();
         load.send(&mut outlet, |datagram, why| refused.push((datagram, why)));
-        if finished.send((load, refused)).is_err() {
+        if finished.send(Done { load, refused, left: clock.now() }).is_err() {
             return;
         }
     }
 }
 
 /// Seals and sends a load on this thread.
-pub fn send(load: &mut Load, socket: &mut Socket, refused: &mut Vec<Refusal>) {
+pub fn send(load: &mut Load, socket: &mut Socket, clock: Clock, refused: &mut Vec<Refusal>, late: &mut Late) {
     load.send(socket.outlet(), |datagram, why| refused.push((datagram, why)));
+    late.add(load.asked, clock.now());
 }
 
 #[cfg(test)]
@@ -188,7 +222,6 @@ mod tests {
         FRAME_HEADER_LEN, KeyId, Keypair, Keyring, PeerId, Role, Secret, Suite, TAG_LEN,
     };
     use airbraid_engine::trunk::Member;
-    use airbraid_units::Instant;
     use std::net::{Ipv4Addr, SocketAddr};
 
     /// Both directions by one key each.
@@ -217,7 +250,9 @@ mod tests {
         let mut here = Socket::open(None, true, 0, true).unwrap();
         let mut there = Socket::open(None, true, 0, true).unwrap();
         let to = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), there.port().unwrap());
-        let (mut lane, mut load, mut refused) = (Lane::new(&here).unwrap(), Load::deferred(), Vec::new());
+        let clock = Clock::start();
+        let (mut lane, mut load) = (Lane::new(&here, clock).unwrap(), Load::deferred());
+        let (mut refused, mut late) = (Vec::new(), Late::default());
         let (mut room, mut seen, mut by_thread) = (Room::new(&Pool::default()), Vec::new(), 0);
         let mut sent = 0u32;
         // Long loads, and short ones behind them.
@@ -231,14 +266,14 @@ mod tests {
                     near.reserve(Instant::ZERO, PeerId(0), Member(0)).map_or(Written::Nothing, Written::Unsealed)
                 };
                 let tag = Tag { peer: 0, frame: None };
-                assert!(load.add(write, |range| Outgoing { to, source: None, tos: 0, range, tag }));
+                assert!(load.add(clock.now(), write, |range| Outgoing { to, source: None, tos: 0, range, tag }));
                 sent += 1;
             }
-            lane.collect(&mut refused);
+            lane.collect(&mut refused, &mut late);
             if lane.take(&mut load) {
                 by_thread += 1;
             } else {
-                send(&mut load, &mut here, &mut refused);
+                send(&mut load, &mut here, clock, &mut refused, &mut late);
             }
             assert_eq!(load.len(), (0, 0));
             while seen.len() < sent as usize {
@@ -266,7 +301,7 @@ mod tests {
         assert_eq!(seen, (0..sent).collect::<Vec<_>>());
         assert!(by_thread >= 12, "{by_thread} by the thread");
         while lane.is_busy() {
-            lane.collect(&mut refused);
+            lane.collect(&mut refused, &mut late);
         }
         assert!(refused.is_empty());
     }

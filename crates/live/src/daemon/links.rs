@@ -218,7 +218,8 @@ impl Daemon {
                 is_open == families(state, is_v4)
             });
         if !is_complete {
-            if let Err(error) = state.open(port, self.site.interface.offload, self.site.interface.threads) {
+            let threads = self.site.interface.threads.then_some(self.clock);
+            if let Err(error) = state.open(port, self.site.interface.offload, threads) {
                 tracing::warn!(uplink = state.config.name, %error, "the uplink cannot be opened");
                 return;
             }

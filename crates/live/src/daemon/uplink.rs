@@ -1,11 +1,12 @@
 //! One uplink at work: its sockets while its interface is there, and what waits to be sent on them.
 
-use super::lane::{self, Lane, Load, Written};
+use super::lane::{self, Lane, Late, Load, Written};
 use super::site::Uplink;
 use super::socket::{Outgoing, Refused, Socket};
+use crate::clock::Clock;
 use crate::netlink::Found;
 use airbraid_engine::trunk::Member;
-use airbraid_units::SeqNum;
+use airbraid_units::{Instant, SeqNum};
 use std::net::{IpAddr, SocketAddr};
 
 /// Whose datagram it is.
@@ -78,7 +79,7 @@ impl UplinkState {
     ///
     /// # Errors
     /// What the kernel says of the last that could not be opened, if none could.
-    pub fn open(&mut self, port: u16, offload: bool, threads: bool) -> nix::Result<()> {
+    pub fn open(&mut self, port: u16, offload: bool, threads: Option<Clock>) -> nix::Result<()> {
         self.close();
         let mut failed = Ok(());
         for is_v4 in [true, false] {
@@ -89,7 +90,7 @@ impl UplinkState {
             match Socket::open(self.config.device.as_deref(), is_v4, port, offload) {
                 Ok(socket) => {
                     // What has no thread of its own goes by the daemon's.
-                    let lane = threads.then(|| Lane::new(&socket).ok()).flatten();
+                    let lane = threads.and_then(|clock| Lane::new(&socket, clock).ok());
                     let load = if lane.is_some() { Load::deferred() } else { Load::default() };
                     self.ports.push(Port { socket, load, lane });
                 }
@@ -109,10 +110,11 @@ impl UplinkState {
         self.found.as_ref().map(|found| found.mtu)
     }
 
-    /// Puts a datagram, which `write` appends to what it is given, with those that wait. Gives false if there is no socket for
+    /// Puts a datagram that is to leave now, and which `write` appends to what it is given, with those that wait. Gives false if there is no socket for
     /// it, or `write` fails.
     pub fn push(
         &mut self,
+        now: Instant,
         to: SocketAddr,
         source: Option<IpAddr>,
         tos: u8,
@@ -120,7 +122,7 @@ impl UplinkState {
         write: impl FnOnce(&mut Vec<u8>) -> Written,
     ) -> bool {
         let Some(port) = self.ports.iter_mut().find(|port| port.socket.is_v4() == to.is_ipv4()) else { return false };
-        port.load.add(write, |range| Outgoing { to, source, tos, range, tag })
+        port.load.add(now, write, |range| Outgoing { to, source, tos, range, tag })
     }
 
     /// Bytes that wait.
@@ -128,13 +130,13 @@ impl UplinkState {
         self.ports.iter().map(|port| port.load.len().1).sum()
     }
 
-    /// Sends what waits, or has it sent; what was refused is told, by a thread later.
-    pub fn flush(&mut self, refused: &mut Vec<Refusal>) {
+    /// Sends what waits, or has it sent; what was refused, or has left late, is told, by a thread later.
+    pub fn flush(&mut self, clock: Clock, refused: &mut Vec<Refusal>, late: &mut Late) {
         let Self { ports, traffic, .. } = self;
         let before = refused.len();
         for Port { socket, load, lane } in ports.iter_mut() {
             if let Some(lane) = lane {
-                lane.collect(refused);
+                lane.collect(refused, late);
             }
             let (datagrams, bytes) = load.len();
             if datagrams == 0 {
@@ -143,7 +145,7 @@ impl UplinkState {
             traffic.sent[0] += datagrams as u64;
             traffic.sent[1] += bytes as u64;
             if !lane.as_mut().is_some_and(|lane| lane.take(load)) {
-                lane::send(load, socket, refused);
+                lane::send(load, socket, clock, refused, late);
             }
         }
         traffic.refused += (refused.len() - before) as u64;
