@@ -133,6 +133,21 @@ proptest! {
     }
 
     #[test]
+    fn hosts_that_fall_asleep_lose_nothing(
+        steps in steps(),
+        naps in prop::collection::vec((0..2usize, 0..120u64), 60),
+        seed: u64,
+    ) {
+        let mut world = play(patient(), &[], seed);
+        for (step, (end, ms)) in steps.iter().zip(naps) {
+            world.sleep(end, Duration::from_millis(ms));
+            play_on(&mut world, std::slice::from_ref(step));
+        }
+        heal(&mut world);
+        check_everything_came(&world)?;
+    }
+
+    #[test]
     fn what_is_coded_comes_once_and_in_order(steps in steps(), seed: u64) {
         let mut world = play_coded(patient(), &steps, seed);
         prop_assert!(world.symbols.iter().sum::<u64>() > 0);

@@ -295,8 +295,11 @@ impl World {
         self.step(end, Some(Input::Packet(Token { from: end, id, len, bucket, class, is_markable })));
     }
 
-    /// An end's host falls asleep for so long.
+    /// An end's host falls asleep for so long, if it is awake.
     pub fn sleep(&mut self, end: usize, span: Duration) {
+        if self.asleep[end].is_some() {
+            return;
+        }
         let awake = self.now + span;
         self.asleep[end] = Some(awake);
         self.push(awake, Event::Awake(end, self.now));
