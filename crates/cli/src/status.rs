@@ -56,6 +56,7 @@ fn report(now: &Status, before: Option<&Status>) -> String {
         now.public_key
     );
     text.push_str(&offloads(now));
+    text.push_str(&lateness(now));
     text.push_str(&columns(&uplinks(now, before)));
     for peer in &now.peers {
         let earlier = before.and_then(|before| before.peers.iter().find(|other| other.name == peer.name));
@@ -73,6 +74,17 @@ fn report(now: &Status, before: Option<&Status>) -> String {
 fn offloads(now: &Status) -> String {
     let lacks: Vec<&str> = now.offloads.iter().filter(|(_, works)| !**works).map(|(what, _)| what.as_str()).collect();
     if lacks.is_empty() { String::new() } else { format!("  without offloads: {}\n\n", lacks.join(", ")) }
+}
+
+/// How late the host was, where it was.
+fn lateness(now: &Status) -> String {
+    let worst = Unit::Second.show(now.late_worst_s);
+    let of = if now.late_sends == 1 { "time" } else { "times" };
+    if now.late_sends == 0 {
+        String::new()
+    } else {
+        format!("  the host was late {} {of}, by {worst} at worst\n\n", now.late_sends)
+    }
 }
 
 fn count((name, count): (&String, &u64)) -> String {

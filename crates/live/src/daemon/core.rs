@@ -60,6 +60,8 @@ pub struct Counts {
     pub too_big: u64,
     /// Runs from programs that could not be cut.
     pub malformed: u64,
+    /// How often the host was not awake to send what it was to, and how late that left at worst.
+    pub late: (u64, Duration),
 }
 
 /// The daemon at work.
@@ -500,6 +502,8 @@ impl Daemon {
             uplink.flush(self.clock, &mut refused, &mut late);
         }
         if let Late(Some((since, until))) = late {
+            let (times, worst) = self.counts.late;
+            self.counts.late = (times + 1, worst.max(until.saturating_since(since)));
             self.time = self.time.max(until);
             (0..self.peers.len()).for_each(|peer| self.drive(peer, Some(Input::Late { since, until })));
         }

@@ -16,6 +16,8 @@ pub fn text(status: &Status) -> String {
     }
     page.family("airbraid_unroutable_packets_total", "counter", "Packets that no peer is behind.");
     page.value(&[], status.unroutable_packets as f64);
+    page.family("airbraid_late_sends_total", "counter", "How often the host was stopped before it could send.");
+    page.value(&[], status.late_sends as f64);
     for (what, counts) in [("handshake", &status.refused_handshakes), ("frame", &status.refused_frames)] {
         page.family(&format!("airbraid_refused_{what}s_total"), "counter", "What was refused, by reason.");
         for (reason, count) in counts {

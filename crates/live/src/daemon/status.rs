@@ -37,6 +37,11 @@ pub struct Status {
     pub malformed_runs: u64,
     /// Senders that were told that their packet is too long.
     pub too_big_packets: u64,
+    /// How often the host was stopped, for more than 5 ms, between what it was to send and its sending: nothing is learnt from that of
+    /// a link.
+    pub late_sends: u64,
+    /// How late it was at worst \[s\].
+    pub late_worst_s: f64,
     /// Handshake messages that were refused, by reason.
     pub refused_handshakes: BTreeMap<String, u64>,
     /// Frames that were refused, by reason.
@@ -192,6 +197,8 @@ impl Daemon {
             undelivered_packets: self.counts.undelivered,
             malformed_runs: self.counts.malformed,
             too_big_packets: self.counts.too_big,
+            late_sends: self.counts.late.0,
+            late_worst_s: self.counts.late.1.as_secs_f64(),
             refused_handshakes: refusals(self.sessions.stats()),
             refused_frames: refusals(self.ring.stats()),
             uplinks: uplinks(&self.uplinks),
