@@ -126,11 +126,17 @@ def glorytun(hosts, options, links):
         file.write(os.urandom(32).hex().encode())
     children = []
     for end in (1, 0):
-        words = ["bind", "from", "addr", f"10.9.0.{end + 1}", "port", "5182"] + ([] if end else ["to", "addr", "10.9.0.2", "port", "5182"])
-        children.append(hosts.start(end, "glorytun", *words, "dev", "tun0", "keyfile", key))
+        # Both ends are asked by the name of their device, in one place for all namespaces.
+        own, device = ["addr", f"10.9.0.{end + 1}"], f"gt{os.getpid()}{end}"
+        to = [] if end else ["to", "addr", "10.9.0.2", "port", "5182"]
+        children.append(hosts.start(end, options.glorytun, "bind", "from", *own, "port", "5182", *to, "dev", device, "keyfile", key))
         time.sleep(0.5)
-        hosts.exec(end, "ip", "addr", "add", f"{(NEAR, FAR)[end]}/24", "dev", "tun0")
-        hosts.exec(end, "ip", "link", "set", "tun0", "up")
+        hosts.exec(end, "ip", "addr", "add", f"{(NEAR, FAR)[end]}/24", "dev", device)
+        hosts.exec(end, "ip", "link", "set", device, "up")
+        # It has to be told what a path carries: 10 Gbit/s, in bytes.
+        rate = ["rate", "fixed", "tx", "1250000000", "rx", "1250000000"]
+        hosts.exec(end, options.glorytun, "path", "dev", device, *own, *to, "set", "up", *rate)
+    time.sleep(1)
     return children, FAR
 
 
@@ -248,12 +254,13 @@ def main():
     parser.add_argument("--seconds", type=int, default=8)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--wireguard-latest", default="wireguard-go-latest", help="as `go install golang.zx2c4.com/wireguard@latest` makes it")
+    parser.add_argument("--glorytun", default="glorytun", help="built from its source: Debian has none")
     parser.add_argument("--only", help="cases, by the beginnings of their names, with ; between")
     parser.add_argument("--perf", metavar="FILE", help="of the tunnel's processes during the TCP connection, for `perf report`; of the last case")
     parser.add_argument("--json")
     options = parser.parse_args()
     names = [name for name in CASES if not options.only or any(name.startswith(only) for only in options.only.split(";"))]
-    lacks = [name for name, program in (("probe", options.probe), ("wireguard-go", options.wireguard), ("wireguard-go, latest", options.wireguard_latest), ("glorytun", "glorytun")) if not shutil.which(program)]
+    lacks = [name for name, program in (("probe", options.probe), ("wireguard-go", options.wireguard), ("wireguard-go, latest", options.wireguard_latest), ("glorytun", options.glorytun)) if not shutil.which(program)]
     rows = {name: [] for name in names if name not in lacks}
     for _ in range(options.runs):
         for name, kept in rows.items():

@@ -4,7 +4,7 @@
 usage: benches/tunnel.py [--airbraid FILE] [--seconds N] [--runs N] [--only s1,s4] [--tcp cubic,bbr]
                          [--direction download,upload] [--traffic tcp,udp,voice,single,return,flap] [--json FILE]
                          [--late MS] [--tries N]
-       benches/tunnel.py --twin [--runs N] [--seconds N] [--only s1,s2,s3,s4,s5]
+       benches/tunnel.py --twin [--runs N] [--seconds N] [--only s1,s2,s3,s4,s5] [--tcp cubic,bbr]
        benches/tunnel.py --sets 1-8 [--seconds N]
 
 A table: what arrived, as a share of the sum of the links' rates, TCP's repetitions, ping idle and under load, and the
@@ -443,18 +443,19 @@ def keep(options, kept, case):
 
 def twins(options, kept):
     """The daemon beside the simulator: mean of the share of the sum over the same seeds."""
-    print("| scenario | daemon | simulator | daemon / simulator | lateness ms |\n|---|---|---|---|---|")
-    for name in [name for name in options.only.split(",") if name != "s6"]:
-        live = [share_of(options, name, "cubic", "tcp", seed) for seed in range(1, options.runs + 1)]
+    print("| scenario | TCP | daemon | simulator | daemon / simulator | lateness ms |\n|---|---|---|---|---|---|")
+    for name, tcp in [(name, tcp) for name in options.only.split(",") if name != "s6" for tcp in options.tcp.split(",")]:
+        live = [share_of(options, name, tcp, "tcp", seed) for seed in range(1, options.runs + 1)]
         command = [options.airbraid, "run", os.path.join(SCENARIOS, f"{name}.toml"), "--json",
-                   "--set", f"run.replications={options.runs}", "--set", f'run.duration="{options.seconds} s"']
+                   "--set", f"run.replications={options.runs}", "--set", f'run.duration="{options.seconds} s"',
+                   "--set", f"flow.download.transport.tcp={tcp}"]
         # Its exit status is that of the file's own expectations, which a shorter run need not meet.
         told = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
         goodput = told["cells"][0]["summary"]["flow.download.goodput_bps"]["mean"]
         simulated = goodput / sum(rate for _, rate in links(name))
         mean, late = statistics.mean(share for share, _ in live), max(late for _, late in live)
-        keep(options, kept, {"scenario": name, "live": live, "simulated": simulated})
-        print(f"| {name} | {mean:.3f} | {simulated:.3f} | {mean / simulated:.3f} | {late:.2f} |", flush=True)
+        keep(options, kept, {"scenario": name, "tcp": tcp, "live": live, "simulated": simulated})
+        print(f"| {name} | {tcp} | {mean:.3f} | {simulated:.3f} | {mean / simulated:.3f} | {late:.2f} |", flush=True)
 
 
 def sets(options, numbers, kept):

@@ -7,6 +7,7 @@ use airbraid_net::tcp::{Config, Segment, Sender, SenderInput, Variant};
 use airbraid_units::{Bytes, Duration, Instant};
 use common::{Fate, Way, World};
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 fn config(variant: Variant) -> Config {
@@ -125,6 +126,67 @@ fn reordered(config: Config, behind: u64, every: u64) -> (f64, u64) {
     world.run_until(Instant::ZERO + span);
     let needless = world.sender.stats().retransmits.saturating_sub(dropped.get());
     (world.delivered as f64 * 8.0 / span.as_secs_f64() / 1e6, needless)
+}
+
+/// What a path of 10 Mbit/s and 20 ms each way carries that loses every `every`-th data segment (0: none) and holds 60; goodput
+/// \[Mbit/s\] and the mean round trip \[ms\].
+fn lossy(variant: Variant, every: u64) -> (f64, f64) {
+    let service = Duration::from_micros(1_200);
+    let (mut free_at, mut number) = (Instant::ZERO, 0u64);
+    let mut world =
+        World::new(Config { mss: Bytes::new(1_448), ..Config::linux(variant) }, move |now, way, segment: &Segment| {
+            if way == Way::Ack || segment.len == 0 {
+                return vec![ms(20)];
+            }
+            number += 1;
+            let start = free_at.max(now);
+            if start.saturating_since(now) > service * 60 {
+                return Vec::new();
+            }
+            free_at = start + service;
+            let is_lost = every > 0 && number.is_multiple_of(every);
+            if is_lost { Vec::new() } else { vec![free_at.saturating_since(now) + ms(20)] }
+        });
+    world.tell_sender(Some(SenderInput::Open));
+    world.tell_sender(Some(SenderInput::WriteForever));
+    let span = Duration::from_secs(20);
+    world.run_until(Instant::ZERO + span);
+    let stats = world.sender.stats();
+    let rtt = stats.rtt_sum.as_secs_f64() * 1e3 / stats.rtt_samples as f64;
+    (world.delivered as f64 * 8.0 / span.as_secs_f64() / 1e6, rtt)
+}
+
+#[test]
+fn bbr_fills_a_link_without_filling_its_queue_and_does_not_mind_losses() {
+    // 1448 byte in 1.2 ms.
+    let full = 1_448.0 * 8.0 / 1_200.0;
+    let (bbr, bbr_rtt) = lossy(Variant::Bbr, 0);
+    assert!(bbr > 0.95 * full && bbr < full, "{bbr} of {full}");
+    let (cubic, cubic_rtt) = lossy(Variant::Cubic, 0);
+    assert!(cubic > 0.95 * full, "{cubic}");
+    // 41 ms without a queue; a window of two of them at most, where CUBIC's fills what there is.
+    assert!(bbr_rtt < 65.0 && cubic_rtt > 80.0, "{bbr_rtt} and {cubic_rtt} ms");
+    let (bbr, _) = lossy(Variant::Bbr, 20);
+    assert!(bbr > 0.85 * full, "{bbr} at 5 % of losses");
+    let (cubic, _) = lossy(Variant::Cubic, 20);
+    assert!(cubic < 0.3 * full, "{cubic}");
+}
+
+#[test]
+fn bbr_looks_for_the_round_trip_every_ten_seconds() {
+    let mut world = World::new(config(Variant::Bbr), network(|_| Some(0)));
+    world.tell_sender(Some(SenderInput::Open));
+    world.tell_sender(Some(SenderInput::WriteForever));
+    let mut low = vec![];
+    for tick in 1..=250u64 {
+        world.run_until(Instant::ZERO + ms(100 * tick));
+        if tick > 20 && world.sender.cwnd() <= Bytes::new(4_000) {
+            low.push(tick * 100);
+        }
+    }
+    let seconds: BTreeSet<u64> = low.iter().map(|ms| ms / 1_000).collect();
+    assert_eq!(seconds, BTreeSet::from([10, 20]), "{low:?}");
+    assert!(low.len() <= 2 * 4, "for 200 ms and a round trip: {low:?}");
 }
 
 #[test]

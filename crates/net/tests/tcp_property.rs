@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 /// The variants of the RFCs, and those of the kernel.
 fn any_base() -> impl Strategy<Value = Config> {
-    let linux = prop_oneof![Just(Variant::Reno), Just(Variant::Cubic)].prop_map(Config::linux);
+    let linux = prop_oneof![Just(Variant::Reno), Just(Variant::Cubic), Just(Variant::Bbr)].prop_map(Config::linux);
     prop_oneof![2 => any_variant().prop_map(|variant| Config { variant, ..Config::default() }), 1 => linux]
 }
 

@@ -21,6 +21,8 @@ pub enum Variant {
     Sack,
     /// SACK recovery with the cubic window (RFC 9438).
     Cubic,
+    /// A rate and a window from what is delivered and the least round trip (BBR, version 1); with [`Profile::Linux`].
+    Bbr,
 }
 
 /// Whose TCP it is.
@@ -29,7 +31,7 @@ pub enum Profile {
     /// Each mechanism as its RFC has it, one at a time.
     #[default]
     Rfc,
-    /// What the Linux kernel does by default; with [`Variant::Reno`] or [`Variant::Cubic`].
+    /// What the Linux kernel does by default; with [`Variant::Reno`], [`Variant::Cubic`] or [`Variant::Bbr`].
     Linux,
     /// What hosts of the nineties did that came from BSD's Net/2 and 4.4: the RFCs' sender with BSD's clock and buffers;
     /// with [`Variant::Reno`].
@@ -113,7 +115,7 @@ pub struct Config {
 impl Variant {
     /// Whether the connection uses selective acknowledgements (RFC 2018).
     pub const fn has_sack(self) -> bool {
-        matches!(self, Self::Sack | Self::Cubic)
+        matches!(self, Self::Sack | Self::Cubic | Self::Bbr)
     }
 }
 
@@ -171,8 +173,10 @@ impl Config {
     /// The first parameter out of its range, and what is asked of it.
     pub fn check(&self) -> Result<(), Refusal> {
         let linux = self.profile == Profile::Linux;
-        let known = matches!(self.variant, Variant::Reno | Variant::Cubic);
-        Refusal::unless(!linux || known, "profile", "go with `reno` or `cubic` if it is `linux`")?;
+        let known = matches!(self.variant, Variant::Reno | Variant::Cubic | Variant::Bbr);
+        Refusal::unless(!linux || known, "profile", "go with `reno`, `cubic` or `bbr` if it is `linux`")?;
+        let paced = linux || self.variant != Variant::Bbr;
+        Refusal::unless(paced, "profile", "be `linux` where the congestion control is `bbr`")?;
         let reno = self.profile != Profile::Bsd || self.variant == Variant::Reno;
         Refusal::unless(reno, "profile", "go with `reno` if it is `bsd`")?;
         let fine = self.tick == Duration::from_nanos(1);

@@ -4,6 +4,7 @@
 //! loss or the window: it makes a [`News`] of the acknowledgement and hands that on.
 
 use super::super::segment::Segment;
+use super::bbr::Ack;
 use super::flight::Sent;
 use super::probe::Answer;
 use super::recovery::Follow;
@@ -37,6 +38,12 @@ pub(super) struct News {
     pub lost: bool,
     /// The timer starts anew.
     pub restart: bool,
+    /// So many.
+    pub losses: u64,
+    /// The round trip of the latest segment that it tells of.
+    rtt: Option<Duration>,
+    /// Segments in the network before it.
+    prior_pipe: u64,
     /// When the sender had sent what the peer's clock echoes.
     pub echo: Option<Instant>,
     /// When the earliest and the latest of the cumulatively acknowledged left, and of the selectively.
@@ -60,7 +67,8 @@ impl Linux {
         }
         let mut news = News {
             una: self.tcp.una,
-            delivered: self.delivered,
+            delivered: self.delivery.delivered,
+            prior_pipe: self.flight.pipe(),
             echo: segment.timestamp.map(|(_, echo)| echo),
             ..News::default()
         };
@@ -154,8 +162,8 @@ impl Linux {
 
     /// A segment is known to have arrived.
     fn on_arrival(&mut self, now: Instant, sent: &Sent, news: &mut News) {
-        self.delivered += 1;
-        news.sent_at = news.sent_at.max(Some(sent.delivered));
+        self.delivery.on_arrival(sent, true);
+        news.sent_at = news.sent_at.max(Some(sent.stamp.delivered));
         self.rack.on_arrival(now, sent, self.rtt.least());
     }
 
@@ -175,7 +183,7 @@ impl Linux {
             if !sent.sacked {
                 let spurious = sent.repeated && news.echo.is_some_and(|echo| echo < sent.at);
                 if spurious {
-                    self.delivered += 1;
+                    self.delivery.on_arrival(&sent, false);
                 } else {
                     self.on_arrival(now, &sent, news);
                 }
@@ -204,6 +212,7 @@ impl Linux {
             // A delay measured on what left after the first segment did proves that this is not yet overdue.
             news.restart = self.flight.first().is_some_and(|first| sample > since(first.at));
         }
+        news.rtt = Some(latest);
         self.rtt.note_least(now, latest);
         self.rtt.sample(sample, self.tcp.una, self.tcp.nxt);
         self.tcp.stats.rtt_samples += 1;
@@ -228,7 +237,7 @@ impl Linux {
     /// What follows from it: loss, recovery, growth.
     fn judge(&mut self, now: Instant, ack: u64, opened: bool, news: &mut News) {
         if let Some(sent_at) = news.sent_at {
-            self.rack.adapt(sent_at, self.delivered);
+            self.rack.adapt(sent_at, self.delivery.delivered);
         }
         self.answer_probe(ack, opened, news);
         let dubious = !(news.advanced || opened) || news.sacked || news.duplicate || self.phase != Phase::Open;
@@ -236,8 +245,10 @@ impl Linux {
         if news.restart && self.tcp.state == State::Established {
             self.restart_timer(now);
         }
-        let delivered = self.delivered - news.delivered;
-        if self.phase == Phase::Recovery {
+        let delivered = self.delivery.delivered - news.delivered;
+        if self.bbr.is_some() {
+            self.follow_model(now, delivered, news);
+        } else if self.phase == Phase::Recovery {
             let safe = news.advanced && !news.lost;
             let pipe = self.flight.pipe();
             let allowance = self.prr.allowance(self.window.target(), pipe, delivered, safe);
@@ -254,6 +265,28 @@ impl Linux {
         }
     }
 
+    /// The window as BBR has it.
+    fn follow_model(&mut self, now: Instant, acked: u64, news: &News) {
+        let Some(bbr) = &mut self.bbr else { return };
+        let pipe = self.flight.pipe();
+        let ack = Ack {
+            now,
+            delivered: self.delivery.delivered,
+            acked,
+            lost: news.losses,
+            sample: self.delivery.sample(now, news.delivered, self.rtt.least()),
+            rtt: news.rtt,
+            prior_pipe: news.prior_pipe,
+            pipe,
+            busy_until: self.pacer.busy_until(),
+            phase: self.phase,
+        };
+        self.window.cwnd = bbr.on_ack(self.window.cwnd, &ack);
+        if bbr.is_looking() {
+            self.delivery.on_limited(pipe);
+        }
+    }
+
     fn answer_probe(&mut self, ack: u64, opened: bool, news: &News) {
         let Some(probe) = self.probe else { return };
         let bare = !(news.advanced || opened || news.sacked);
@@ -263,7 +296,7 @@ impl Linux {
             Answer::Repaired => {
                 self.probe = None;
                 self.high = self.tcp.nxt;
-                self.window.reduce(false);
+                self.reduce(false);
                 self.window.end_reduction();
                 self.keep_open();
             }

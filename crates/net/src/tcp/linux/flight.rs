@@ -4,6 +4,7 @@
 //! It never decides that something is lost; it is told. A segment that a selective acknowledgement covers only in part
 //! counts as not covered. Nothing is ever taken back (a receiver does not renege here).
 
+use super::delivery::Stamp;
 use airbraid_units::Instant;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -19,8 +20,8 @@ pub(super) struct Sent {
     pub at: Instant,
     /// The number of that transmission: all of a connection are counted.
     pub order: u64,
-    /// Segments that were known to be delivered when it left last.
-    pub delivered: u64,
+    /// What was known when it left last.
+    pub stamp: Stamp,
     /// Selectively acknowledged.
     pub sacked: bool,
     /// Believed to be lost.
@@ -89,21 +90,21 @@ impl Flight {
     }
 
     /// A new segment leaves.
-    pub fn push(&mut self, now: Instant, (start, end): (u64, u64), delivered: u64) {
+    pub fn push(&mut self, now: Instant, (start, end): (u64, u64), stamp: Stamp) {
         self.transmissions += 1;
         let order = self.transmissions;
         self.order.push_back((order, start));
         let [sacked, lost, again, repeated] = [false; 4];
-        self.list.push_back(Sent { start, end, at: now, order, delivered, sacked, lost, again, repeated });
+        self.list.push_back(Sent { start, end, at: now, order, stamp, sacked, lost, again, repeated });
     }
 
     /// The segment at `place` leaves once more; `counted`: as the repetition of a loss, not as a probe.
-    pub fn repeat(&mut self, now: Instant, place: usize, delivered: u64, counted: bool) {
+    pub fn repeat(&mut self, now: Instant, place: usize, stamp: Stamp, counted: bool) {
         self.transmissions += 1;
         let sent = &mut self.list[place];
         sent.at = now;
         sent.order = self.transmissions;
-        sent.delivered = delivered;
+        sent.stamp = stamp;
         sent.repeated = true;
         if counted && !sent.again {
             sent.again = true;
@@ -242,7 +243,7 @@ mod tests {
     fn five() -> Flight {
         let mut flight = Flight::default();
         for i in 0..5 {
-            flight.push(Instant::from_nanos(i), (1 + 10 * i, 11 + 10 * i), 0);
+            flight.push(Instant::from_nanos(i), (1 + 10 * i, 11 + 10 * i), Stamp::default());
         }
         flight
     }
@@ -255,7 +256,7 @@ mod tests {
         assert!(flight.lose(0) && !flight.lose(0) && !flight.lose(1));
         assert_eq!((flight.len(), flight.sacked(), flight.lost(), flight.pipe()), (5, 1, 1, 3));
         assert_eq!(flight.next_lost(), Some(0));
-        flight.repeat(Instant::from_nanos(9), 0, 1, true);
+        flight.repeat(Instant::from_nanos(9), 0, Stamp::default(), true);
         assert_eq!((flight.next_lost(), flight.pipe(), flight.again()), (None, 4, 1));
         assert!(flight.lose(0), "the repetition");
         assert_eq!((flight.next_lost(), flight.pipe()), (Some(0), 3));
@@ -278,7 +279,7 @@ mod tests {
     fn repetitions_go_to_the_end_of_time() {
         let mut flight = five();
         flight.lose(0);
-        flight.repeat(Instant::from_nanos(9), 0, 0, true);
+        flight.repeat(Instant::from_nanos(9), 0, Stamp::default(), true);
         let order: Vec<_> = (0..).map_while(|n| flight.by_time(n)).flatten().collect();
         assert_eq!(order, [1, 2, 3, 4, 0]);
     }

@@ -1,13 +1,16 @@
 //! The sending end as Linux has it: segments with their times, RACK and tail loss probes, proportional rate reduction,
-//! HyStart, F-RTO, and reductions that are taken back when they prove needless.
+//! HyStart, F-RTO, and reductions that are taken back when they prove needless; or BBR, which paces.
 //!
-//! RFC 9293, 8985, 6937, 5682, 2883, 3522 and the documented behaviour of the kernel, retold. It never paces, never joins
+//! RFC 9293, 8985, 6937, 5682, 2883, 3522 and the documented behaviour of the kernel, retold. It never joins
 //! segments for the interface (TSO), never sees an interface's queue (TCP small queues): `docs/models/tcp.md`.
 
 mod ack;
+mod bbr;
 mod cubic;
+mod delivery;
 mod flight;
 mod hystart;
+mod pace;
 mod probe;
 mod prr;
 mod rack;
@@ -16,13 +19,16 @@ mod rtt;
 mod transmit;
 mod window;
 
-use super::config::Config;
+use super::config::{Config, Variant};
 use super::connection::{Connection, Sending, State};
 use super::segment::Segment;
 use super::sender::{SenderInput, SenderOutput, SenderStats};
 use airbraid_engine::{Machine, Wake};
 use airbraid_units::{Bytes, Duration, Instant};
+use bbr::Bbr;
+use delivery::Delivery;
 use flight::Flight;
+use pace::Pacer;
 use probe::Probe;
 use prr::Prr;
 use rack::Rack;
@@ -88,8 +94,11 @@ pub(super) struct Linux {
     /// How far reordering was seen to reach \[segments\], and whether it was.
     reordering: u64,
     reordered: bool,
-    /// Segments known to have arrived, needless ones not counted.
-    delivered: u64,
+    /// Segments known to have arrived.
+    delivery: Delivery,
+    /// What paces and has the window, if it is not the loss of segments; and the pace.
+    bbr: Option<Box<Bbr>>,
+    pacer: Pacer,
     /// Segments reported as needless.
     duplicates: u64,
     /// Timeouts since the cumulative acknowledgement moved.
@@ -115,7 +124,10 @@ impl Linux {
             probe: None,
             reordering: REORDERING,
             reordered: false,
-            delivered: 0,
+            delivery: Delivery::default(),
+            bbr: (config.variant == Variant::Bbr)
+                .then(|| Box::new(Bbr::new(config.mss.as_u64(), config.initial_cwnd() / config.mss.as_u64()))),
+            pacer: Pacer::default(),
             duplicates: 0,
             expiries: 0,
             syn_sent: Instant::ZERO,
@@ -191,6 +203,10 @@ impl Sending for Linux {
         self.tcp.last_sent = now;
         // One SYN too many may be a late answer; two are a loss.
         self.window.begin(now, self.tcp.nxt, self.tcp.stats.retransmits > 1);
+        if let Some(bbr) = &mut self.bbr {
+            let srtt = self.rtt.srtt();
+            bbr.begin(now, self.window.cwnd, srtt.map(|_| self.rtt.least()), srtt);
+        }
         self.timer = None;
         self.transmit(now);
     }
@@ -215,6 +231,9 @@ impl Machine for Linux {
     }
 
     fn handle_timeout(&mut self, now: Instant) {
+        if self.pacer.is_due(now) {
+            self.send_paced(now);
+        }
         let Some((timer, at)) = self.timer else { return };
         if at > now {
             return;
@@ -233,7 +252,8 @@ impl Machine for Linux {
     }
 
     fn poll_timeout(&self) -> Option<Wake> {
-        self.timer.map(|(timer, at)| {
+        let paced = self.pacer.wake().map(|at| Wake { at, why: "tcp.pace" });
+        let timed = self.timer.map(|(timer, at)| {
             let why = match timer {
                 Timer::Retransmit => "tcp.retransmit",
                 Timer::Reorder => "tcp.reorder",
@@ -241,6 +261,7 @@ impl Machine for Linux {
                 Timer::Persist => "tcp.persist",
             };
             Wake { at, why }
-        })
+        });
+        paced.into_iter().chain(timed).min_by_key(|wake| wake.at)
     }
 }

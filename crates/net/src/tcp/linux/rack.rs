@@ -131,6 +131,7 @@ impl Rack {
 
 #[cfg(test)]
 mod tests {
+    use super::super::delivery::Stamp;
     use super::*;
 
     fn ms(n: u64) -> Duration {
@@ -176,7 +177,7 @@ mod tests {
     fn what_left_before_an_arrival_waits_for_a_round_trip_and_the_window() {
         let (mut rack, mut flight) = (Rack::default(), Flight::default());
         for i in 0..4 {
-            flight.push(at(i), (1 + 10 * i, 11 + 10 * i), 0);
+            flight.push(at(i), (1 + 10 * i, 11 + 10 * i), Stamp::default());
         }
         // The third, sent at 2 ms, arrives after 40 ms: the first was due 2 ms ago, the second 1 ms ago.
         rack.on_arrival(at(42), flight.get(2), ms(40));
@@ -191,9 +192,9 @@ mod tests {
     #[test]
     fn a_repetition_that_arrives_too_early_says_nothing() {
         let (mut rack, mut flight) = (Rack::default(), Flight::default());
-        flight.push(at(0), (1, 11), 0);
+        flight.push(at(0), (1, 11), Stamp::default());
         flight.lose(0);
-        flight.repeat(at(45), 0, 0, true);
+        flight.repeat(at(45), 0, Stamp::default(), true);
         rack.on_arrival(at(50), flight.get(0), ms(40));
         assert!(!rack.advanced);
         rack.on_arrival(at(90), flight.get(0), ms(40));

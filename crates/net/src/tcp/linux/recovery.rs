@@ -99,6 +99,7 @@ impl Linux {
         let window = self.rack.window(self.order());
         let (lost, wait) = self.rack.detect(now, &mut self.flight, window);
         news.lost |= lost > 0;
+        news.losses += lost;
         news.repetition_lost |= self.flight.again() < again;
         if let Some(wait) = wait {
             news.restart = false;
@@ -124,13 +125,21 @@ impl Linux {
         }
     }
 
+    /// The window falls as the congestion control has it; `remember`: it may come back. BBR's does not.
+    pub(super) fn reduce(&mut self, remember: bool) {
+        match &mut self.bbr {
+            Some(bbr) => bbr.save_window(self.window.cwnd),
+            None => self.window.reduce(remember),
+        }
+    }
+
     pub(super) fn enter_recovery(&mut self) {
         self.tcp.stats.fast_retransmits += 1;
         self.begin_undo();
         self.high = self.tcp.nxt;
         self.probe = None;
         self.prr = Prr::new(self.window.cwnd);
-        self.window.reduce(true);
+        self.reduce(true);
         self.phase = Phase::Recovery;
     }
 
@@ -144,10 +153,13 @@ impl Linux {
             }
         }
         if fresh || self.tcp.una >= self.high || self.phase == Phase::Loss && self.expiries == 0 {
-            self.window.reduce(true);
+            self.reduce(true);
             self.begin_undo();
         }
         self.window.on_timeout(now, self.flight.pipe(), self.tcp.nxt);
+        if let Some(bbr) = &mut self.bbr {
+            bbr.on_timeout();
+        }
         if fresh && self.flight.sacked() >= REORDERING {
             // So much arrived and yet a timeout was needed: reordering was overestimated.
             self.reordering = self.reordering.min(REORDERING);
@@ -177,6 +189,9 @@ impl Linux {
             self.flight.forget_losses();
         }
         self.window.undo();
+        if let Some(bbr) = &mut self.bbr {
+            bbr.on_undo();
+        }
         self.undo.marker = None;
         self.rack.advanced = true;
         self.tcp.stats.undone += 1;

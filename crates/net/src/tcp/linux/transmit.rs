@@ -4,6 +4,7 @@
 //! the window but for the silence before it sends.
 
 use super::super::segment::Segment;
+use super::bbr;
 use super::probe::{self, Probe};
 use super::{Linux, Phase, SenderOutput, Sending, State, Timer};
 use airbraid_units::{Duration, Instant};
@@ -11,10 +12,16 @@ use airbraid_units::{Duration, Instant};
 impl Linux {
     fn send_new(&mut self, now: Instant, end: u64) {
         let first = self.flight.is_empty();
-        if first && now.saturating_since(self.tcp.last_sent) > Duration::ZERO {
-            self.window.on_silence(now, self.tcp.last_sent, self.rtt.timeout());
+        let stamp = self.delivery.stamp(now, first);
+        match &mut self.bbr {
+            Some(bbr) if first && stamp.is_limited => self.window.cwnd = bbr.on_restart(now, self.window.cwnd),
+            None if first && now.saturating_since(self.tcp.last_sent) > Duration::ZERO => {
+                self.window.on_silence(now, self.tcp.last_sent, self.rtt.timeout());
+            }
+            _ => {}
         }
-        self.flight.push(now, (self.tcp.nxt, end), self.delivered);
+        self.pace(now, end - self.tcp.nxt);
+        self.flight.push(now, (self.tcp.nxt, end), stamp);
         self.tcp.send(now, self.tcp.nxt, end);
         self.tcp.nxt = end;
         if self.phase == Phase::Recovery {
@@ -25,13 +32,30 @@ impl Linux {
         }
     }
 
+    /// Whether the pace lets a segment leave; one that it does not waits for its turn.
+    fn may_leave(&mut self, now: Instant) -> bool {
+        self.bbr.as_ref().is_none_or(|bbr| self.pacer.lets(now, bbr.burst()))
+    }
+    fn pace(&mut self, now: Instant, bytes: u64) {
+        if let Some(bbr) = &self.bbr {
+            self.pacer.on_sent(now, bytes + bbr::HEADERS, bbr.pacing_rate());
+        }
+    }
+    /// What had to wait for its turn.
+    pub(super) fn send_paced(&mut self, now: Instant) {
+        if self.phase >= Phase::Recovery {
+            self.repeat_lost(now);
+        }
+        self.transmit(now);
+    }
+
     /// Sends new data as far as the windows go, and sees that the right timer runs.
     pub(super) fn transmit(&mut self, now: Instant) {
         if self.tcp.state != State::Established {
             return;
         }
         let (mut sent, mut starved) = (false, false);
-        while self.flight.pipe() < self.window.cwnd || self.flight.is_empty() {
+        while (self.flight.pipe() < self.window.cwnd || self.flight.is_empty()) && self.may_leave(now) {
             let Some(end) = self.tcp.sendable(u64::MAX) else {
                 starved = true;
                 break;
@@ -40,7 +64,10 @@ impl Linux {
             sent = true;
         }
         let limited = self.flight.pipe() >= self.window.cwnd;
-        if sent || limited {
+        if starved && self.flight.lost() <= self.flight.again() {
+            self.delivery.on_limited(self.flight.pipe());
+        }
+        if self.bbr.is_none() && (sent || limited) {
             let idle = starved && self.phase == Phase::Open;
             let edge = (self.tcp.una, self.tcp.nxt);
             self.window.validate(now, self.flight.len(), edge, limited, idle, self.rtt.timeout());
@@ -53,7 +80,7 @@ impl Linux {
 
     /// Repeats what is lost, as far as the window goes, the lowest first.
     pub(super) fn repeat_lost(&mut self, now: Instant) {
-        while self.flight.pipe() < self.window.cwnd {
+        while self.flight.pipe() < self.window.cwnd && self.may_leave(now) {
             let Some(place) = self.flight.next_lost() else { return };
             self.repeat(now, place, true);
             if self.phase == Phase::Recovery {
@@ -77,7 +104,9 @@ impl Linux {
     /// Sends the segment at `place` again; `counted`: because it is lost.
     fn repeat(&mut self, now: Instant, place: usize, counted: bool) {
         let (start, end) = (self.flight.get(place).start, self.flight.get(place).end);
-        self.flight.repeat(now, place, self.delivered, counted);
+        self.pace(now, end - start);
+        let stamp = self.delivery.stamp(now, false);
+        self.flight.repeat(now, place, stamp, counted);
         self.tcp.stats.retransmits += 1;
         self.tcp.send(now, start, end);
         if counted {
@@ -169,7 +198,9 @@ impl Linux {
             if self.phase != Phase::Recovery {
                 self.enter_recovery();
                 let pipe = self.flight.pipe();
-                self.window.cwnd = pipe + self.prr.allowance(self.window.target(), pipe, 1, false);
+                if self.bbr.is_none() {
+                    self.window.cwnd = pipe + self.prr.allowance(self.window.target(), pipe, 1, false);
+                }
             }
             self.repeat_lost(now);
         }

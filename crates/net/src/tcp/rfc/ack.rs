@@ -89,8 +89,8 @@ impl Rfc {
                 // Impatient: only the first partial acknowledgement restarts the timer.
                 return !std::mem::replace(&mut self.partial, true);
             }
-            Variant::Sack | Variant::Cubic if complete => self.end_fast_recovery(u64::MAX),
-            Variant::Sack | Variant::Cubic => {}
+            Variant::Sack | Variant::Cubic | Variant::Bbr if complete => self.end_fast_recovery(u64::MAX),
+            Variant::Sack | Variant::Cubic | Variant::Bbr => {}
         }
         true
     }
@@ -125,7 +125,7 @@ impl Rfc {
             // RFC 6582, step 2: more than the last recovery's end must be acknowledged.
             Variant::NewReno => self.dup_acks == DUP_THRESH && self.tcp.una > self.recover,
             // RFC 6675, section 5.1: at least that; the scoreboard tells needless segments apart.
-            Variant::Sack | Variant::Cubic => self.recovery == Recovery::Open,
+            Variant::Sack | Variant::Cubic | Variant::Bbr => self.recovery == Recovery::Open,
         }
     }
 

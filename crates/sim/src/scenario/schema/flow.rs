@@ -11,8 +11,13 @@ use airbraid_net::source::Source;
 use airbraid_net::tcp::{Config, Profile, Variant};
 use airbraid_units::{BitRate, Bytes, Duration, Instant};
 
-const VARIANTS: [(&str, Variant); 4] =
-    [("reno", Variant::Reno), ("newreno", Variant::NewReno), ("sack", Variant::Sack), ("cubic", Variant::Cubic)];
+const VARIANTS: [(&str, Variant); 5] = [
+    ("reno", Variant::Reno),
+    ("newreno", Variant::NewReno),
+    ("sack", Variant::Sack),
+    ("cubic", Variant::Cubic),
+    ("bbr", Variant::Bbr),
+];
 /// DSCPs by the class that they stand for: best effort (RFC 2474), expedited forwarding (RFC 3246).
 const CLASSES: [(&str, TrafficClass); 2] = [("default", TrafficClass::Bulk), ("ef", TrafficClass::RealTime)];
 const PROFILES: [(&str, Profile); 3] = [("rfc", Profile::Rfc), ("linux", Profile::Linux), ("bsd", Profile::Bsd)];

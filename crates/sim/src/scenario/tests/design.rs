@@ -198,13 +198,18 @@ fn the_linux_profile_brings_its_own_defaults() {
         Transport::Udp { .. } => panic!("{transport}"),
     };
     assert_eq!(config(r#"{ tcp = "cubic", profile = "linux" }"#), Config::linux(Variant::Cubic));
+    assert_eq!(config(r#"{ tcp = "bbr", profile = "linux" }"#), Config::linux(Variant::Bbr));
     assert_eq!(config(r#"{ tcp = "reno", profile = "rfc" }"#), Config { variant: Variant::Reno, ..Config::default() });
     let bare = config(r#"{ tcp = "reno", profile = "linux", timestamps = false, initial_window = 4 }"#);
     assert_eq!((bare.profile, bare.mss, bare.initial_window), (Profile::Linux, Bytes::new(1_460), Some(4)));
     let plan = read(r#"{ tcp = "cubic", profile = "linux" }"#).unwrap();
     let line = plan.resolved.iter().find(|line| line.key == "flow.f.transport.min_rto").unwrap();
     assert!(format!("{line:?}").contains("linux profile"), "{line:?}");
-    for wrong in [r#"{ tcp = "sack", profile = "linux" }"#, r#"{ tcp = "reno", profile = "linux", tick = "500 ms" }"#] {
+    for wrong in [
+        r#"{ tcp = "sack", profile = "linux" }"#,
+        r#"{ tcp = "bbr" }"#,
+        r#"{ tcp = "reno", profile = "linux", tick = "500 ms" }"#,
+    ] {
         assert!(read(wrong).is_err(), "{wrong}");
     }
 }
