@@ -319,6 +319,10 @@ def site(plan, end, names, keys):
     )
 
 
+class NoResult(Exception):
+    """The traffic did not come to its end; what there is to read of it."""
+
+
 def run(options, name, tcp, direction, traffic, seed, alone=0):
     """One run; gives the result and whether the lab kept time. `alone`: the only link of traffic `single`."""
     every = links(name)
@@ -355,7 +359,7 @@ def run(options, name, tcp, direction, traffic, seed, alone=0):
             result = json.load(open(os.path.join(folder, "result.json")))
         except OSError:
             logs = [open(os.path.join(folder, log)).read() for log in ("near.log", "far.log") if os.path.exists(os.path.join(folder, log))]
-            sys.exit(f"{name}: no result\n{lab.stderr}\n{lab.stdout[-3000:]}\n" + "\n".join(logs))
+            raise NoResult(f"{name}: no result\n{lab.stderr}\n{lab.stdout[-3000:]}\n" + "\n".join(logs)) from None
         told = json.loads(lab.stdout or "{}")
         result["share"], result["lateness_ms"] = plan["share"], told["lateness_s"]["p999"] * 1e3
         return result
@@ -465,7 +469,13 @@ def sets(options, numbers, kept):
         name = f"set{number}"
         rates = [rate for _, rate in links(name)]
         share, late = share_of(options, name, "cubic", "tcp", 1)
-        alone = [share_of(options, name, "cubic", "single", 1, link)[0] * rate for link, rate in enumerate(rates)]
+        alone = []
+        for link, rate in enumerate(rates):
+            try:
+                alone.append(share_of(options, name, "cubic", "single", 1, link)[0] * rate)
+            except NoResult:
+                # All that the first seconds need was lost, one frame after the other: alone it carries nothing.
+                alone.append(0.0)
         trunk = share * sum(rates)
         keep(options, kept, {"set": number, "trunk_bps": trunk, "alone_bps": alone, "rates_bps": rates, "lateness_ms": late})
         print(f"| {number} | {trunk / 1e6:.2f} | {trunk / max(*alone, 1.0):.3f} | {share:.3f} | {late:.2f} "
@@ -525,4 +535,7 @@ def main():
         table(options, kept)
 
 
-main()
+try:
+    main()
+except NoResult as why:
+    sys.exit(str(why))
