@@ -473,8 +473,9 @@ def sets(options, numbers, kept):
         for link, rate in enumerate(rates):
             try:
                 alone.append(share_of(options, name, "cubic", "single", 1, link)[0] * rate)
-            except NoResult:
-                # All that the first seconds need was lost, one frame after the other: alone it carries nothing.
+            except NoResult as why:
+                # A lossy link alone may lose all that a session begins with: it carries nothing. The reason can be read.
+                print(f"set {number}, link {link} alone: {why}", file=sys.stderr)
                 alone.append(0.0)
         trunk = share * sum(rates)
         keep(options, kept, {"set": number, "trunk_bps": trunk, "alone_bps": alone, "rates_bps": rates, "lateness_ms": late})

@@ -191,8 +191,12 @@ fn datagram(value: &Value) -> Result<Bytes, Complaint> {
 }
 
 fn tcp(view: &View<'_>) -> Config {
-    let profile = view.choice("profile", &PROFILES, Profile::Rfc, "rfc: each mechanism as its RFC has it");
     let variant = view.optional("tcp", "", |value| choose(value, &VARIANTS)).unwrap_or_default();
+    let (usual, reason) = match variant {
+        Variant::Bbr => (Profile::Linux, "linux: no other has bbr"),
+        _ => (Profile::Rfc, "rfc: each mechanism as its RFC has it"),
+    };
+    let profile = view.choice("profile", &PROFILES, usual, reason);
     let linux = profile == Profile::Linux;
     let default = match profile {
         Profile::Rfc => Config { variant, ..Config::default() },

@@ -199,6 +199,7 @@ fn the_linux_profile_brings_its_own_defaults() {
     };
     assert_eq!(config(r#"{ tcp = "cubic", profile = "linux" }"#), Config::linux(Variant::Cubic));
     assert_eq!(config(r#"{ tcp = "bbr", profile = "linux" }"#), Config::linux(Variant::Bbr));
+    assert_eq!(config(r#"{ tcp = "bbr" }"#), Config::linux(Variant::Bbr), "no other profile has it");
     assert_eq!(config(r#"{ tcp = "reno", profile = "rfc" }"#), Config { variant: Variant::Reno, ..Config::default() });
     let bare = config(r#"{ tcp = "reno", profile = "linux", timestamps = false, initial_window = 4 }"#);
     assert_eq!((bare.profile, bare.mss, bare.initial_window), (Profile::Linux, Bytes::new(1_460), Some(4)));
@@ -207,7 +208,7 @@ fn the_linux_profile_brings_its_own_defaults() {
     assert!(format!("{line:?}").contains("linux profile"), "{line:?}");
     for wrong in [
         r#"{ tcp = "sack", profile = "linux" }"#,
-        r#"{ tcp = "bbr" }"#,
+        r#"{ tcp = "bbr", profile = "rfc" }"#,
         r#"{ tcp = "reno", profile = "linux", tick = "500 ms" }"#,
     ] {
         assert!(read(wrong).is_err(), "{wrong}");
