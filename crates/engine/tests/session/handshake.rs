@@ -178,6 +178,20 @@ fn gives_up_and_tries_all_addresses() {
     assert!(world.run(201_000).is_up());
 }
 
+/// Asked for again when it was about to give up: it goes on, and no quicker than before.
+#[test]
+fn goes_on_when_asked_again() {
+    let mut world = World::pair(1, Channel { loss: 1_000, ..Channel::default() });
+    world.input(0, Some(Input::Connect(PeerId(0))));
+    for second in 85..90 {
+        world.run(second * 1_000).input(0, Some(Input::Connect(PeerId(0))));
+    }
+    let tries = world.sent_of(1).len();
+    assert!((16..=22).contains(&tries), "{tries} in 90 s");
+    world.channel = Channel::default();
+    assert!(world.run(100_000).is_up());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 

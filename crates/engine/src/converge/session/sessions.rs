@@ -132,10 +132,13 @@ impl<E: Entropy> Sessions<E> {
 
     // The initiator.
 
+    /// Begins to attempt, or attempts for longer: at the pace that it has, however often it is asked.
     fn connect(&mut self, now: Instant, id: PeerId) {
         let repeating = self.repeating(now);
         let Some(peer) = self.peer(id) else { return };
-        if peer.attempting.is_none() && !peer.addresses.is_empty() {
+        if let Some(attempting) = &mut peer.attempting {
+            attempting.since = now;
+        } else if !peer.addresses.is_empty() {
             peer.attempting = Some(repeating);
             self.attempt(now, id);
         }
