@@ -14,7 +14,7 @@ use super::{Member, Outcome};
 use airbraid_units::{Instant, SeqNum};
 use std::collections::VecDeque;
 
-/// A marker that is lost is sent again so often; then the receiver's longest hold takes over.
+/// A marker is sent so often until one gets through; then the receiver's longest hold takes over.
 const ATTEMPTS: u32 = 3;
 /// The time between unanswered probes doubles so often: to 800 ms by default, so that a member that is back is used within a second.
 const DOUBLINGS: u32 = 3;
@@ -69,7 +69,7 @@ pub struct Herald {
     is_told: bool,
     /// The oldest and the newest number that were lost and of which the receiver may not know.
     untold: Option<(SeqNum, SeqNum)>,
-    /// Markers sent for it.
+    /// Markers sent since something was lost or told last.
     attempts: u32,
     /// While a marker is on its way: the member that carries it, and what it says is settled.
     telling: Option<(usize, SeqNum)>,
@@ -215,7 +215,11 @@ impl Herald {
     fn has_told(&mut self, settled: SeqNum) {
         self.untold = match self.untold {
             Some((_, last)) if last.is_before(settled) => None,
-            Some((first, last)) if first.is_before(settled) => Some((settled, last)),
+            // The rest is settled later, and takes another marker.
+            Some((first, last)) if first.is_before(settled) => {
+                self.attempts = 0;
+                Some((settled, last))
+            }
             untold => untold,
         };
     }

@@ -150,7 +150,6 @@ proptest! {
     #[test]
     fn what_is_coded_comes_once_and_in_order(steps in steps(), seed: u64) {
         let mut world = play_coded(patient(), &steps, seed);
-        prop_assert!(world.symbols.iter().sum::<u64>() > 0);
         heal(&mut world);
         check_everything_came(&world)?;
         for end in 0..2 {
@@ -182,6 +181,13 @@ proptest! {
             prop_assert_eq!(one.ends[end].status(), two.ends[end].status());
         }
     }
+}
+
+/// What the property above is about does happen: not with every seed, a run is short.
+#[test]
+fn far_links_that_lose_are_coded() {
+    let coded = (0..10).filter(|&seed| play_coded(patient(), &[], seed).symbols.iter().sum::<u64>() > 0).count();
+    assert!(coded >= 8, "in {coded} of ten");
 }
 
 #[test]
