@@ -48,14 +48,14 @@ const TIER_US: i64 = 50_000;
 
 /// A member that can be given packets.
 #[derive(Clone, Copy, Debug)]
-struct Candidate {
+pub(super) struct Candidate {
     /// When a packet would be there \[us\], by a clock that all members share.
-    arrival_us: i64,
-    rate: u64,
-    index: usize,
+    pub(super) arrival_us: i64,
+    pub(super) rate: u64,
+    pub(super) index: usize,
 }
 
-type Candidates = ArrayVec<Candidate, MEMBERS_MAX>;
+pub(super) type Candidates = ArrayVec<Candidate, MEMBERS_MAX>;
 
 impl<P: Coded> Sender<P> {
     /// The greatest rate that is known of a member that works \[bit/s\]; zero if none is.
@@ -168,10 +168,11 @@ impl<P: Coded> Sender<P> {
     /// Sends a packet of the queue, or a copy of one that was sent. Says whether to go on.
     fn send_next(&mut self, now: Instant) -> bool {
         let is_alone = |packet: &P| packet.class() == TrafficClass::RealTime || packet.len().as_u64() < FULL_FROM;
-        let candidates = match self.queue.next().is_some_and(is_alone) {
-            true => self.candidates(now, TYPICAL),
-            false => self.candidates_in_order(now),
-        };
+        let is_row = !self.queue.next().is_some_and(is_alone);
+        let candidates = if is_row { self.candidates_in_order(now) } else { self.candidates(now, TYPICAL) };
+        if is_row && self.send_to_bunch(now, &candidates) {
+            return true;
+        }
         let is_busy = !self.queue.is_empty();
         for (place, one) in candidates.iter().enumerate() {
             let free_at = self.members[one.index].free_at();
@@ -181,9 +182,7 @@ impl<P: Coded> Sender<P> {
                 }
                 continue;
             }
-            let earlier = candidates[..place].iter();
-            let ahead = earlier.map(|other| carried(other.rate, one.arrival_us - other.arrival_us)).sum();
-            if let Some(waiting) = self.queue.take(now, ahead, self.target) {
+            if let Some(waiting) = self.queue.take(now, ahead(one, &candidates[..place]), self.target) {
                 self.send_waiting(now, one.index, waiting, &candidates);
                 if place == 0 {
                     self.send_run(now, &candidates);
@@ -267,7 +266,7 @@ impl<P: Coded> Sender<P> {
     }
 
     /// Sends a packet that has waited, unless it has for too long.
-    fn send_waiting(&mut self, now: Instant, index: usize, waiting: Waiting<P>, candidates: &Candidates) {
+    pub(super) fn send_waiting(&mut self, now: Instant, index: usize, waiting: Waiting<P>, candidates: &Candidates) {
         let Waiting { packet, place, since, mark } = waiting;
         let class = packet.class();
         if since.saturating_add(self.persistence(class)) < now {
@@ -317,6 +316,7 @@ impl<P: Coded> Sender<P> {
             }
             faster += rate;
         }
+        self.round_trip = Duration::from_micros(rtt_us);
         self.target = self.config.policy.tunnel.target + Duration::from_micros(skew_us + rtt_us / 2);
         let longest = self.target * QUEUE_TARGETS;
         // What is spared carries what is there when the others have gone; while nothing works, what waits is kept for its return.
@@ -337,6 +337,11 @@ pub(super) fn is_spared(end: &MemberEnd, widest: u64) -> bool {
 fn is_sooner_than_repair(now: Instant, end: &MemberEnd, lossy: &MemberEnd) -> bool {
     let arrivals = end.path.arrival_us(now, TYPICAL).zip(lossy.path.arrival_us(now, TYPICAL));
     arrivals.is_none_or(|(copy, first)| copy <= first + lossy.path.repair().as_micros() as i64)
+}
+
+/// What faster members carry until a slower one has a packet there \[byte\].
+pub(super) fn ahead(one: &Candidate, faster: &[Candidate]) -> u64 {
+    faster.iter().map(|other| carried(other.rate, one.arrival_us - other.arrival_us)).sum()
 }
 
 /// What a member carries in a time \[byte\].

@@ -15,6 +15,7 @@
 //!
 //! Equations, states and constants: `docs/models/tunnel.md`.
 
+mod bunch;
 mod code;
 mod coded;
 mod config;

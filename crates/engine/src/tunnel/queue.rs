@@ -8,9 +8,11 @@
 //!   that has a place: what the delay of the flow's first packet decides, its next packet suffers.
 //! - What a flow's packets may wait includes what uneven members need, which the caller says.
 
+use super::bunch::{Bunching, Lead};
 use super::frame::{BUCKETS, Place};
 use crate::packet::Packet;
 use airbraid_units::{Duration, Instant};
+use arrayvec::ArrayVec;
 use std::collections::VecDeque;
 
 /// What a flow may send in its turn \[byte\]: one full packet (RFC 8290, section 5.2).
@@ -111,6 +113,7 @@ struct Flow<P> {
     /// Since when something has waited, but for pauses, and when none did last.
     standing_since: Instant,
     emptied_at: Instant,
+    bunching: Bunching,
 }
 
 /// Why a packet was refused.
@@ -147,6 +150,7 @@ impl<P: Packet> Queue<P> {
             control: Control::default(),
             standing_since: Instant::ZERO,
             emptied_at: Instant::ZERO,
+            bunching: Bunching::default(),
         };
         Self {
             flows: (0..FLOWS).map(|_| empty()).collect(),
@@ -235,12 +239,34 @@ impl<P: Packet> Queue<P> {
             return None;
         }
         let (bucket, index) = if ahead == 0 { (self.turn()?, 0) } else { self.deep(now, ahead)? };
+        self.remove(now, bucket, index, target)
+    }
+
+    /// The first packet of a flow whose arrivals are to be bunched, if there is one.
+    pub fn take_to_bunch(&mut self, now: Instant, lead: Lead, target: Duration) -> Option<Waiting<P>> {
+        let listed: ArrayVec<u16, LOOK> = self.busy().collect();
+        let part = lead.of(listed.len().max(1) as u64);
+        let bucket = listed.into_iter().find(|&bucket| {
+            let flow = &mut self.flows[usize::from(bucket)];
+            flow.bunching.is_due(now, part, flow.bytes)
+        })?;
+        self.remove(now, bucket, 0, target)
+    }
+
+    /// Flows of which something waits, so many as are looked at.
+    fn busy(&self) -> impl Iterator<Item = u16> {
+        let is_busy = |bucket: &u16| !self.flows[usize::from(*bucket)].waiting.is_empty();
+        self.new.iter().chain(&self.old).copied().filter(is_busy).take(LOOK)
+    }
+
+    fn remove(&mut self, now: Instant, bucket: u16, index: usize, target: Duration) -> Option<Waiting<P>> {
         let flow = &mut self.flows[usize::from(bucket)];
         let first = flow.waiting.front().map_or(now, |first| first.since);
         let taken = flow.waiting.remove(index)?;
         let len = taken.packet.len().as_u64();
         flow.bytes -= len;
         flow.deficit -= len as i64;
+        flow.bunching.on_taken(len);
         self.len -= 1;
         self.bytes -= len;
         flow.control.on_taken(now, now.saturating_since(first), target, flow.bytes);
@@ -278,14 +304,12 @@ impl<P: Packet> Queue<P> {
 
     /// A flow with more than its share of `ahead` waiting, and where in it that ends.
     fn deep(&self, now: Instant, ahead: u64) -> Option<(u16, usize)> {
-        let busy = |bucket: &u16| !self.flows[usize::from(*bucket)].waiting.is_empty();
-        let listed = || self.new.iter().chain(&self.old).copied().filter(busy).take(LOOK);
-        let share = ahead / listed().count().max(1) as u64;
+        let share = ahead / self.busy().count().max(1) as u64;
         let share_of = |bucket: u16| {
             let is_standing = now.saturating_since(self.flows[usize::from(bucket)].standing_since) >= STANDING;
             if is_standing { share / EARLIER } else { share }
         };
-        let bucket = listed().find(|&bucket| self.flows[usize::from(bucket)].bytes > share_of(bucket))?;
+        let bucket = self.busy().find(|&bucket| self.flows[usize::from(bucket)].bytes > share_of(bucket))?;
         let (share, mut before) = (share_of(bucket), 0);
         for (index, waiting) in self.flows[usize::from(bucket)].waiting.iter().enumerate() {
             if before >= share {

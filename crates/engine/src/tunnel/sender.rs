@@ -47,6 +47,10 @@ pub struct Sender<P: Coded> {
     pub(super) offset_us: Option<u32>,
     /// How long a packet may wait before its flow is told.
     pub(super) target: Duration,
+    /// The round trip of a flow that uses all members that are worth it.
+    pub(super) round_trip: Duration,
+    /// When it is next looked whether a flow's arrivals are to be bunched.
+    pub(super) bunch_at: Instant,
     /// When a member that has to wait may send.
     pub(super) pace_at: Option<Instant>,
     /// How much later than that it is called.
@@ -68,6 +72,8 @@ impl<P: Coded> Sender<P> {
             exposed: VecDeque::new(),
             offset_us: None,
             target: config.policy.tunnel.target,
+            round_trip: Duration::ZERO,
+            bunch_at: Instant::ZERO,
             pace_at: None,
             late: Duration::ZERO,
             counts: Counts::default(),

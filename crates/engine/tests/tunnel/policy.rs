@@ -152,6 +152,41 @@ fn a_thin_member_that_has_become_wide_is_found_out() {
     assert!(used > 10_000_000, "{used} byte in half a minute of a link that is as wide as the other");
 }
 
+/// A flow paced to `kbps` over a near link of 20 Mbit/s and a far one of 10 Mbit/s, 50 ms behind it: a quarter more, a quarter less, and then as
+/// it is, as BBR has it. Gives how many packets went by the far link and the longest time without one \[ms\], of the last two of three seconds.
+fn near_and_far(kbps: u64) -> (u64, u64) {
+    let mut world = World::new(usual(), &[Way::new(20, MS * 10, 0), Way::new(10, MS * 60, 0)], 1);
+    world.run(MS * 500);
+    let begin = world.now;
+    let ms = |world: &World| (world.now - begin).as_micros() / 1_000;
+    let (mut before, mut last, mut longest) = (0, begin, Duration::ZERO);
+    while ms(&world) < 3_000 {
+        let gain = [5, 3, 4, 4, 4, 4, 4, 4][(ms(&world) / 20 % 8) as usize];
+        let delivered = world.delivered[0].len();
+        world.give(0, 1_400, 0, TrafficClass::Bulk);
+        world.run(Duration::from_micros(1_400 * 8_000 * 4 / (kbps * gain)));
+        if world.delivered[0].len() > delivered {
+            last = world.now;
+        }
+        longest = longest.max(world.now - last);
+        if ms(&world) < 1_000 {
+            (before, longest) = (carried(&world, 1), Duration::ZERO);
+        }
+    }
+    world.check_order();
+    ((carried(&world, 1) - before) / 1_400, longest.as_micros() / 1_000)
+}
+
+/// It is as wide as the near link, and next to nothing waits. One packet in two round trips goes the long way, and what comes behind comes at
+/// once. A flow that leaves room is not touched.
+#[test]
+fn a_flow_that_fills_the_near_link_is_bunched() {
+    let (far, longest) = near_and_far(19_000);
+    assert!((8..=15).contains(&far), "{far} in two seconds");
+    assert!((45..=55).contains(&longest), "{longest} ms: the far link is 50 ms longer");
+    assert_eq!(near_and_far(16_000), (0, 0));
+}
+
 #[test]
 fn an_input_that_names_no_member_changes_nothing() {
     let mut world = World::new(usual(), &[Way::new(8, MS * 5, 0)], 1);

@@ -1,0 +1,167 @@
+//! Makes what a flow delivers come in bunches now and then, where its sender would otherwise never use a slower member.
+//!
+//! A slower member serves a flow of which so much waits as the faster ones carry meanwhile. A sender that keeps about two of the shortest
+//! round trips under way, paced by what is delivered (BBR), fills the faster members and never has that waiting. But it keeps so much more under
+//! way as acknowledgements have lately brought at once: Wi-Fi and cable gather frames, and it has learnt to live with them. So of a flow that
+//! fills the faster members, and has not had its whole share waiting for two round trips, the slower member takes the first packet.
+//! What comes behind waits for that one at the far end, and is then delivered at once. Order is kept, nothing is lost, and the flow pays with the
+//! difference of the two delays, once in two round trips, until it has enough under way.
+//!
+//! A sender that fills its window until something is lost has its share waiting soon, and is left alone. So is a flow that does not fill
+//! the faster members: what its packets are waited for is not the tunnel's to waste. Measured, `docs/models/tunnel.md`.
+
+use super::coded::Coded;
+use super::distribute::{Candidates, ahead};
+use super::sender::Sender;
+use airbraid_units::{Duration, Instant};
+
+/// What a flow carries is counted over so long: some tens of packets at a megabit a second, and longer than slow start takes.
+const SPAN: Duration = Duration::from_millis(500);
+/// A flow fills members with so many eighths of their rate, which counts what the tunnel adds to a packet: 5 % of a full one.
+const FULL_EIGHTHS: u64 = 7;
+/// It still does for so long: when BBR looks for the shortest round trip, every ten seconds, it sends next to nothing for 200 ms.
+const LASTS: Duration = Duration::from_secs(2);
+/// Round trips from one bunch to the next. BBR remembers the greatest of five to ten; with one and a half to four it gains about the same.
+const EVERY: u64 = 2;
+/// What flows do is looked at so often in a round trip.
+const LOOKS: u64 = 8;
+/// A slower member that adds less than this part to what the faster ones carry is not worth what bunching costs, which may be about so much.
+const ADDS: u64 = 3;
+
+/// What is known of one flow.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bunching {
+    /// Since when what it carries is counted, and how much that is.
+    since: Instant,
+    bytes: u64,
+    /// When it was last seen to fill the members.
+    full_at: Option<Instant>,
+    /// When its share was last waiting, or its arrivals were bunched.
+    enough_at: Instant,
+}
+
+/// What the members that are faster than a slower one have before it.
+#[derive(Clone, Copy, Debug)]
+pub struct Lead {
+    /// What they carry until the slower one has a packet there \[byte\].
+    pub bytes: u64,
+    /// How fast \[bit/s\].
+    pub rate: u64,
+    /// The round trip of a flow that uses all of them.
+    pub round_trip: Duration,
+}
+
+impl Lead {
+    /// Each flow's part.
+    pub const fn of(self, flows: u64) -> Self {
+        Self { bytes: self.bytes / flows, rate: self.rate / flows, ..self }
+    }
+}
+
+impl Bunching {
+    /// A packet of the flow leaves.
+    pub const fn on_taken(&mut self, len: u64) {
+        self.bytes += len;
+    }
+
+    /// Whether the slower member takes the flow's first packet; `waiting` byte of it wait.
+    pub fn is_due(&mut self, now: Instant, part: Lead, waiting: u64) -> bool {
+        self.count(now, part.rate);
+        let is_full = self.full_at.is_some_and(|at| now.saturating_since(at) < LASTS);
+        let has_share = waiting > part.bytes;
+        let is_due = is_full && !has_share && now.saturating_since(self.enough_at) >= part.round_trip * EVERY;
+        if is_due || has_share {
+            self.enough_at = now;
+        }
+        is_due
+    }
+
+    fn count(&mut self, now: Instant, rate: u64) {
+        let span = now.saturating_since(self.since);
+        if span < SPAN {
+            return;
+        }
+        let carried = u128::from(self.bytes) * 8_000_000 * 8;
+        let full = u128::from(rate) * u128::from(span.as_micros()) * u128::from(FULL_EIGHTHS);
+        if carried >= full {
+            self.full_at = Some(now);
+        }
+        (self.since, self.bytes) = (now, 0);
+    }
+}
+
+impl<P: Coded> Sender<P> {
+    /// Gives a slower member what it is not given otherwise, if a flow's arrivals are to be bunched. Says whether it did.
+    pub(super) fn send_to_bunch(&mut self, now: Instant, candidates: &Candidates) -> bool {
+        if now < self.bunch_at || self.round_trip.is_zero() || self.queue.is_empty() {
+            return false;
+        }
+        self.bunch_at = now + self.round_trip / LOOKS;
+        for place in 1..candidates.len() {
+            let (faster, one) = (&candidates[..place], candidates[place]);
+            let rate = faster.iter().map(|other| other.rate).sum();
+            let end = &self.members[one.index];
+            let adds_much = one.rate * ADDS >= rate || !end.path.is_measured();
+            if !adds_much || end.free_at() > now {
+                continue;
+            }
+            let lead = Lead { bytes: ahead(&one, faster), rate, round_trip: self.round_trip };
+            if let Some(waiting) = self.queue.take_to_bunch(now, lead, self.target) {
+                self.send_waiting(now, one.index, waiting, candidates);
+                return true;
+            }
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PART: Lead = Lead { bytes: 60_000, rate: 10_000_000, round_trip: Duration::from_millis(100) };
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_secs(10) + Duration::from_millis(ms)
+    }
+
+    /// When a flow \[ms\] is bunched in three seconds that carries `kbps` of 10 Mbit/s and has its share waiting from `share_ms` on.
+    fn bunched(kbps: u64, share_ms: u64) -> Vec<u64> {
+        let mut bunching = Bunching::default();
+        let is_due = |&ms: &u64| {
+            bunching.on_taken(kbps / 8);
+            bunching.is_due(at(ms), PART, if ms < share_ms { 3_000 } else { 90_000 })
+        };
+        (0..3_000).filter(is_due).collect()
+    }
+
+    #[test]
+    fn a_flow_that_fills_faster_members_and_has_too_little_waiting_is_bunched() {
+        assert_eq!(bunched(9_400, u64::MAX), (0..13).map(|time| 500 + 200 * time).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn one_that_has_its_share_waiting_is_left_alone() {
+        assert_eq!(bunched(9_400, 0), []);
+        assert_eq!(bunched(9_400, 800), [500, 700]);
+    }
+
+    #[test]
+    fn one_that_does_not_fill_them_is_left_alone() {
+        assert_eq!(bunched(8_000, u64::MAX), []);
+    }
+
+    #[test]
+    fn it_is_not_begun_anew_when_the_sender_pauses_for_a_moment() {
+        let mut bunching = Bunching::default();
+        let mut is_due = |ms: u64, len: u64| {
+            bunching.on_taken(len);
+            bunching.is_due(at(ms), PART, 0)
+        };
+        assert!(!is_due(0, 0));
+        assert!(is_due(500, 600_000));
+        assert!(is_due(1_000, 0), "it has carried nothing for half a second");
+        assert!(is_due(2_400, 0));
+        assert!(!is_due(2_600, 0), "nor for two");
+    }
+}
