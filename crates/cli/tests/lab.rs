@@ -81,7 +81,7 @@ fn a_ping_takes_the_delay_of_the_link() {
 /// Sends two hundred datagrams at once, and counts what arrives.
 const BURST: [&str; 2] = [
     "import socket, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.setsockopt(socket.SOL_SOCKET, \
-     socket.SO_SNDBUF, 1 << 22); [s.sendto(bytes(972), (\"receiver\", 7000)) for i in range(200)]; time.sleep(3)",
+     socket.SO_SNDBUF, 1 << 22); [s.sendto(bytes(972), (\"receiver\", 7000)) for i in range(200)]; time.sleep(6)",
     "import socket, signal, sys; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind((\"\", 7000)); n = [0]; \
      signal.signal(signal.SIGTERM, lambda *a: (print(n[0]), sys.exit())); \
      exec(\"while True:\\n s.recv(2000)\\n n[0] += 1\")",
@@ -94,8 +94,8 @@ fn a_burst_finds_the_queue_as_long_as_it_is() {
     }
     let [send, count] = BURST.map(|script| format!("python3 -c '{script}'"));
     let (send, count) = (format!("sender={send}"), format!("receiver={count}"));
-    // A packet takes 40 ms, the burst far less: one on the way, and so many that wait.
-    let settings = ["--set", "link.wan.rate=200 kbit/s", "--set", "link.wan.queue=20"];
+    // A packet takes 160 ms, the burst far less: one on the way, and so many that wait.
+    let settings = ["--set", "link.wan.rate=50 kbit/s", "--set", "link.wan.queue=20"];
     let result = lab("burst", LINK, &[&["--exec", &send, "--exec", &count], &settings[..]].concat());
     assert_eq!(output(&result, "receiver").trim(), "21", "{result}");
     assert_eq!(result["drops"]["link_queue_full"], 179);
@@ -108,13 +108,16 @@ fn the_same_seed_loses_the_same_packets() {
     }
     let lost = |name: &str| {
         let set = ["--set", "link.wan.loss=20 %", "--seed", "3"];
-        let arguments = [&["--exec", "sender=ping -c 100 -i 0.005 -W 1 receiver"], &set[..]].concat();
+        // It waits for the last answer no longer than two round trips: those after the hundredth are time for the others.
+        let arguments = [&["--exec", "sender=ping -c 400 -i 0.005 receiver"], &set[..]].concat();
         let result = lab(name, LINK, &arguments);
         let numbers = output(&result, "sender").lines().filter_map(|line| {
             let number = line.split("icmp_seq=").nth(1)?;
-            Some(number.split(' ').next()?.to_owned())
+            number.split(' ').next()?.parse::<u32>().ok()
         });
-        numbers.collect::<Vec<_>>()
+        let mut numbers: Vec<u32> = numbers.filter(|&number| number <= 100).collect();
+        numbers.sort_unstable();
+        numbers
     };
     let first = lost("seed-a");
     assert!((40..90).contains(&first.len()), "{first:?}");
@@ -159,7 +162,7 @@ fn a_host_may_change_its_address_on_a_link() {
     if !can_run("a_host_may_change_its_address_on_a_link") {
         return;
     }
-    let moves = "near=ip addr flush dev l1 && ip addr add 10.2.9.9/16 dev l1 && ping -c 3 -i 0.1 -q -I l1 10.2.0.2";
+    let moves = "near=ip addr flush dev l1 && ip addr add 10.2.9.9/16 dev l1 && ping -c 3 -i 0.3 -q -I l1 10.2.0.2";
     let result = lab("moves", "scenarios/live/lab-s1.toml", &["--exec", moves]);
     let said = output(&result, "near");
     assert!(said.contains("3 received"), "{said}");
