@@ -136,6 +136,8 @@ pub struct Queue<P> {
     limit_bytes: u64,
     len: usize,
     bytes: u64,
+    /// Whether a flow is levelled.
+    has_level: bool,
 }
 
 impl<P: Packet> Queue<P> {
@@ -160,6 +162,7 @@ impl<P: Packet> Queue<P> {
             limit_bytes: u64::MAX,
             len: 0,
             bytes: 0,
+            has_level: false,
         }
     }
 
@@ -200,6 +203,7 @@ impl<P: Packet> Queue<P> {
         if flow.waiting.is_empty() && now.saturating_since(flow.emptied_at) > INTERVAL {
             flow.standing_since = now;
         }
+        flow.bunching.on_added(now, flow.waiting.is_empty());
         flow.bytes += len;
         flow.waiting.push_back(Waiting { packet, place, since: now, mark });
         if flow.listed == Listed::None {
@@ -242,15 +246,22 @@ impl<P: Packet> Queue<P> {
         self.remove(now, bucket, index, target)
     }
 
-    /// The first packet of a flow whose arrivals are to be bunched, if there is one.
+    /// The first packet of a flow whose arrivals are to be bunched or levelled, if there is one.
     pub fn take_to_bunch(&mut self, now: Instant, lead: Lead, target: Duration) -> Option<Waiting<P>> {
         let listed: ArrayVec<u16, LOOK> = self.busy().collect();
         let part = lead.of(listed.len().max(1) as u64);
-        let bucket = listed.into_iter().find(|&bucket| {
+        let due = listed.iter().copied().find(|&bucket| {
             let flow = &mut self.flows[usize::from(bucket)];
             flow.bunching.is_due(now, part, flow.bytes)
-        })?;
+        });
+        self.has_level = listed.iter().any(|&bucket| self.flows[usize::from(bucket)].bunching.is_level());
+        let bucket = due?;
         self.remove(now, bucket, 0, target)
+    }
+
+    /// Whether a flow is levelled: each of its packets is looked at.
+    pub const fn has_level(&self) -> bool {
+        self.has_level
     }
 
     /// Flows of which something waits, so many as are looked at.

@@ -152,16 +152,20 @@ fn a_thin_member_that_has_become_wide_is_found_out() {
     assert!(used > 10_000_000, "{used} byte in half a minute of a link that is as wide as the other");
 }
 
-/// A flow paced to `kbps` over a near link of 20 Mbit/s and a far one of 10 Mbit/s, 50 ms behind it: a quarter more, a quarter less, and then as
-/// it is, as BBR has it. Gives how many packets went by the far link and the longest time without one \[ms\], of the last two of three seconds.
-fn near_and_far(kbps: u64) -> (u64, u64) {
+/// A near link of 20 Mbit/s and a far one of 10 Mbit/s, 50 ms behind it, both known.
+fn near_and_far() -> World {
     let mut world = World::new(usual(), &[Way::new(20, MS * 10, 0), Way::new(10, MS * 60, 0)], 1);
     world.run(MS * 500);
-    let begin = world.now;
-    let ms = |world: &World| (world.now - begin).as_micros() / 1_000;
-    let (mut before, mut last, mut longest) = (0, begin, Duration::ZERO);
-    while ms(&world) < 3_000 {
-        let gain = [5, 3, 4, 4, 4, 4, 4, 4][(ms(&world) / 20 % 8) as usize];
+    world
+}
+
+/// A flow paced to `kbps` for `ms`: a quarter more, a quarter less, and then as it is, as BBR has it. Gives how many packets went by the far
+/// link and the longest time without one \[ms\].
+fn pace(world: &mut World, kbps: u64, ms: u64) -> (u64, u64) {
+    let (begin, before) = (world.now, carried(world, 1));
+    let (mut last, mut longest) = (begin, Duration::ZERO);
+    while world.now - begin < MS * ms {
+        let gain = [5, 3, 4, 4, 4, 4, 4, 4][((world.now - begin).as_micros() / 20_000 % 8) as usize];
         let delivered = world.delivered[0].len();
         world.give(0, 1_400, 0, TrafficClass::Bulk);
         world.run(Duration::from_micros(1_400 * 8_000 * 4 / (kbps * gain)));
@@ -169,22 +173,54 @@ fn near_and_far(kbps: u64) -> (u64, u64) {
             last = world.now;
         }
         longest = longest.max(world.now - last);
-        if ms(&world) < 1_000 {
-            (before, longest) = (carried(&world, 1), Duration::ZERO);
-        }
     }
     world.check_order();
-    ((carried(&world, 1) - before) / 1_400, longest.as_micros() / 1_000)
+    ((carried(world, 1) - before) / 1_400, longest.as_micros() / 1_000)
 }
 
 /// It is as wide as the near link, and next to nothing waits. One packet in two round trips goes the long way, and what comes behind comes at
 /// once. A flow that leaves room is not touched.
 #[test]
 fn a_flow_that_fills_the_near_link_is_bunched() {
-    let (far, longest) = near_and_far(19_000);
+    let mut world = near_and_far();
+    pace(&mut world, 19_000, 1_000);
+    let (far, longest) = pace(&mut world, 19_000, 2_000);
     assert!((8..=15).contains(&far), "{far} in two seconds");
     assert!((45..=55).contains(&longest), "{longest} ms: the far link is 50 ms longer");
-    assert_eq!(near_and_far(16_000), (0, 0));
+    let mut world = near_and_far();
+    pace(&mut world, 16_000, 1_000);
+    assert_eq!(pace(&mut world, 16_000, 2_000).0, 0);
+}
+
+/// How long packets take \[ms\] that come one by one after a flow of `kbps`, first of 19 Mbit/s, has been silent for `silence` ms.
+fn delays_after(kbps: u64, silence: u64) -> Vec<u64> {
+    let mut world = near_and_far();
+    pace(&mut world, 19_000, 1_500);
+    pace(&mut world, kbps, 1_000);
+    world.run(MS * silence);
+    let mut delay = || {
+        let (begin, delivered) = (world.now, world.delivered[0].len());
+        world.give(0, 1_400, 0, TrafficClass::Bulk);
+        while world.delivered[0].len() == delivered {
+            world.run(MS);
+        }
+        (world.now - begin).as_micros() / 1_000
+    };
+    (0..4).map(|_| delay()).collect()
+}
+
+/// So a sender that looks for the shortest round trip finds the one that it has when it uses both.
+#[test]
+fn a_flow_that_was_bunched_and_falls_silent_has_the_far_links_delay_from_then_on() {
+    let after = delays_after(27_000, 150);
+    assert!(after.iter().all(|delay| (60..=64).contains(delay)), "{after:?}");
+    let never = delays_after(19_000, 150);
+    assert!(
+        never[1..].iter().all(|delay| (10..=12).contains(delay)),
+        "{never:?}: bunched once, it has never used the far link"
+    );
+    let long = delays_after(27_000, 2_600);
+    assert!(long.iter().all(|delay| (10..=12).contains(delay)), "{long:?}: it has ended");
 }
 
 #[test]
