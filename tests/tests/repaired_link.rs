@@ -51,7 +51,7 @@ fn carry(text: &str, lengths: &[u32], seed: u64) -> (Vec<u32>, usize) {
     let mut world = World::external(&spec, seed, None).unwrap();
     for (handle, &len) in (0..).zip(lengths) {
         world.run_until(Instant::ZERO + Duration::from_millis(10) * u64::from(handle), &mut |_| {});
-        world.inject(&External { handle, from: 0, to: 1, via: None, len, bucket: 0 });
+        world.inject(&External { handle, from: 0, to: 1, via: None, len, bucket: 0, is_acknowledgement: false });
     }
     world.run_until(Instant::ZERO + Duration::from_secs(290), &mut |_| {});
     let (mut deliveries, mut gone): (Vec<Delivery>, Vec<u32>) = (vec![], vec![]);

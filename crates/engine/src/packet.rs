@@ -37,6 +37,10 @@ pub trait Packet {
     fn can_be_marked(&self) -> bool {
         false
     }
+    /// Whether it only acknowledges what another flow brings: it paces that one, and nobody waits for it alone.
+    fn is_acknowledgement(&self) -> bool {
+        false
+    }
     /// Whether it carries nothing.
     fn is_empty(&self) -> bool {
         self.len() == Bytes::ZERO

@@ -1,7 +1,7 @@
 //! Tries random sets of links: what one TCP gets over a trunk of them, beside the best link alone and the sum.
 //!
 //! `cargo run --release -p airbraid-sim --example link-sets -- 50 20` tries sets 1 to 50 for 20 s each, the worst first; a third
-//! number is the first set. `... -- list 8` prints what sets 1 to 8 are, as `benches/link-sets.csv` has them.
+//! number is the first set, a fourth how many seeds each number is the mean of. `... -- list 8` prints what sets 1 to 8 are, as `benches/link-sets.csv` has them.
 
 #[path = "../tests/link_sets/mod.rs"]
 mod link_sets;
@@ -26,7 +26,8 @@ fn main() {
     let sets = arguments.next().unwrap_or(50);
     let seconds = arguments.next().unwrap_or(20) as u32;
     let first = arguments.next().unwrap_or(1);
-    let mut outcomes: Vec<_> = (first..first + sets).map(|number| (number, try_set(number, seconds))).collect();
+    let seeds = arguments.next().unwrap_or(1).max(1);
+    let mut outcomes: Vec<_> = (first..first + sets).map(|number| (number, try_set(number, seconds, seeds))).collect();
     outcomes.sort_by(|a, b| a.1.of_best().total_cmp(&b.1.of_best()));
     println!("  set  of best  of sum   Mbit/s  links: Mbit/s, ms, loss %, burst");
     for (number, outcome) in &outcomes {

@@ -154,7 +154,7 @@ impl<'a> Recorder<'a> {
             Body::Data(segment) => segment.seq,
             Body::Ack(segment) => segment.ack,
             Body::Datagram { number, .. } => number,
-            Body::External { handle } => u64::from(handle),
+            Body::External { handle, .. } => u64::from(handle),
         };
         let size = airbraid_units::Bytes::new(u64::from(packet.len));
         let flow = match packet.body {
@@ -177,7 +177,9 @@ impl<'a> Recorder<'a> {
         let options = event.packet.map(|packet| self.tcp_options(packet)).unwrap_or_default();
         let payloads = self.payloads.map(RefCell::borrow);
         let bytes = |packet: &Record| match packet.body {
-            Body::External { handle } => payloads.as_ref().and_then(|all| all.get(handle as usize)).map(Vec::as_slice),
+            Body::External { handle, .. } => {
+                payloads.as_ref().and_then(|all| all.get(handle as usize)).map(Vec::as_slice)
+            }
             _ => None,
         };
         let packet = event.packet.map(|packet| CapturedPacket {

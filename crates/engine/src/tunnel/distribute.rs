@@ -11,7 +11,7 @@ use super::queue::Waiting;
 use super::sender::Sender;
 use super::store::PacketId;
 use super::{DropReason, MEMBERS_MAX};
-use crate::packet::TrafficClass;
+use crate::packet::{Packet, TrafficClass};
 use crate::trunk::Member;
 use airbraid_units::{Duration, Instant};
 use arrayvec::ArrayVec;
@@ -57,6 +57,28 @@ pub(super) struct Candidate {
 
 pub(super) type Candidates = ArrayVec<Candidate, MEMBERS_MAX>;
 
+/// What a packet needs of the member that it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Need {
+    /// To be there soon: it is waited for by itself.
+    Haste,
+    /// To be there when its kind always is: it paces another flow.
+    Pace,
+    /// To be there when those before it are.
+    Order,
+}
+
+impl Need {
+    fn of<P: Packet>(packet: &P) -> Self {
+        match packet.len().as_u64() {
+            _ if packet.class() == TrafficClass::RealTime => Self::Haste,
+            _ if packet.is_acknowledgement() => Self::Pace,
+            0..FULL_FROM => Self::Haste,
+            _ => Self::Order,
+        }
+    }
+}
+
 impl<P: Coded> Sender<P> {
     /// The greatest rate that is known of a member that works \[bit/s\]; zero if none is.
     pub(super) fn widest(&self) -> u64 {
@@ -90,15 +112,18 @@ impl<P: Coded> Sender<P> {
     /// waits for its losses, and if it is narrow not before the widest.
     fn candidates_in_order(&self, now: Instant) -> Candidates {
         let mut candidates = self.candidates(now, TYPICAL);
-        let widest = candidates.iter().max_by_key(|one| one.rate).map_or(0, |one| one.rate);
         for one in &mut candidates {
             one.arrival_us += self.members[one.index].hold_up().as_micros() as i64;
         }
-        let at_widest = candidates.iter().filter(|one| one.rate == widest).map(|one| one.arrival_us).min();
-        for one in candidates.iter_mut().filter(|one| one.rate * NARROW < widest) {
-            one.arrival_us = one.arrival_us.max(at_widest.unwrap_or(i64::MIN));
-        }
-        candidates.sort_by_key(|one| (one.arrival_us, Reverse(one.rate), one.index));
+        not_before_the_widest(&mut candidates);
+        candidates
+    }
+
+    /// The same for what only acknowledges: a sender that sees a shorter round trip than that of its data by the widest leaves slow start when
+    /// it sees that (HyStart).
+    fn candidates_to_acknowledge(&self, now: Instant) -> Candidates {
+        let mut candidates = self.candidates(now, TYPICAL);
+        not_before_the_widest(&mut candidates);
         candidates
     }
 
@@ -167,10 +192,13 @@ impl<P: Coded> Sender<P> {
 
     /// Sends a packet of the queue, or a copy of one that was sent. Says whether to go on.
     fn send_next(&mut self, now: Instant) -> bool {
-        let is_alone = |packet: &P| packet.class() == TrafficClass::RealTime || packet.len().as_u64() < FULL_FROM;
-        let is_row = !self.queue.next().is_some_and(is_alone);
-        let candidates = if is_row { self.candidates_in_order(now) } else { self.candidates(now, TYPICAL) };
-        if is_row && self.send_to_bunch(now, &candidates) {
+        let need = self.queue.next().map_or(Need::Order, Need::of);
+        let candidates = match need {
+            Need::Haste => self.candidates(now, TYPICAL),
+            Need::Pace => self.candidates_to_acknowledge(now),
+            Need::Order => self.candidates_in_order(now),
+        };
+        if need == Need::Order && self.send_to_bunch(now, &candidates) {
             return true;
         }
         let is_busy = !self.queue.is_empty();
@@ -189,7 +217,7 @@ impl<P: Coded> Sender<P> {
                 }
                 return true;
             }
-            if self.send_copy(now, one.index, is_busy) {
+            if self.send_copy(now, one.index, is_busy.then_some(need)) {
                 return true;
             }
             self.members[one.index].is_idle = true;
@@ -217,12 +245,14 @@ impl<P: Coded> Sender<P> {
     }
 
     /// Uses a member that would have nothing to send: for a copy of what may be lost elsewhere, or, where the others have
-    /// more than they can carry, to find out what it carries.
-    fn send_copy(&mut self, now: Instant, index: usize, is_busy: bool) -> bool {
+    /// more than they can carry, to find out what it carries. What waits for them, if anything does, is given by its need: what acknowledges
+    /// waits for a moment only, and each copy on a far member is one less on the near one, where it does good.
+    fn send_copy(&mut self, now: Instant, index: usize, waiting: Option<Need>) -> bool {
         let end = &self.members[index];
-        let is_wanted = match is_busy {
-            true => !end.path.is_measured(),
-            false => self.members.iter().any(|other| other.is_lossy() && is_sooner_than_repair(now, end, other)),
+        let is_busy = waiting.is_some();
+        let is_wanted = match waiting {
+            Some(need) => need != Need::Pace && !end.path.is_measured(),
+            None => self.members.iter().any(|other| other.is_lossy() && is_sooner_than_repair(now, end, other)),
         };
         if !is_wanted || end.config.quota.is_some() {
             return false;
@@ -326,6 +356,16 @@ impl<P: Coded> Sender<P> {
             self.queue.set_limit(bytes.max(QUEUE_BYTES_MIN));
         }
     }
+}
+
+/// A narrow member has nothing there before the widest.
+fn not_before_the_widest(candidates: &mut Candidates) {
+    let widest = candidates.iter().map(|one| one.rate).max().unwrap_or(0);
+    let at_widest = candidates.iter().filter(|one| one.rate == widest).map(|one| one.arrival_us).min();
+    for one in candidates.iter_mut().filter(|one| one.rate * NARROW < widest) {
+        one.arrival_us = one.arrival_us.max(at_widest.unwrap_or(i64::MIN));
+    }
+    candidates.sort_by_key(|one| (one.arrival_us, Reverse(one.rate), one.index));
 }
 
 /// Whether a member is too thin beside the widest to be used.

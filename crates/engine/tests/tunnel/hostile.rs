@@ -22,8 +22,15 @@ fn frame() -> impl Strategy<Value = Frame<Token>> {
     prop_oneof![
         (number.clone(), 0..1_024u16, prop_oneof![0..400u32, 0..1u32 << 22]).prop_map(|(number, bucket, place)| {
             let header = Header { number: SeqNum(number), place: Place { bucket, number: place } };
-            let packet =
-                Token { from: 1, id: u64::MAX, len: 100, bucket: 0, class: TrafficClass::Bulk, is_markable: false };
+            let packet = Token {
+                from: 1,
+                id: u64::MAX,
+                len: 100,
+                bucket: 0,
+                class: TrafficClass::Bulk,
+                is_markable: false,
+                is_acknowledgement: false,
+            };
             Frame::Data { header, packet }
         }),
         (number.clone(), 1..255u8, any::<u8>()).prop_map(|(number, sources, index)| Frame::Repair {

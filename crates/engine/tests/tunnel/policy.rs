@@ -223,6 +223,45 @@ fn a_flow_that_was_bunched_and_falls_silent_has_the_far_links_delay_from_then_on
     assert!(long.iter().all(|delay| (10..=12).contains(delay)), "{long:?}: it has ended");
 }
 
+/// How long a packet of 100 byte takes \[ms\] over a narrow near link of 5 Mbit/s beside a far one of 90.
+fn narrow_and_wide(gives_acknowledgements: bool) -> u64 {
+    let mut world = World::new(usual(), &[Way::new(5, MS * 4, 0), Way::new(90, MS * 56, 0)], 1);
+    world.run(MS * 1_500);
+    world.gives_acknowledgements = gives_acknowledgements;
+    let begin = world.now;
+    world.give(0, 100, 0, TrafficClass::Bulk);
+    while world.delivered[0].is_empty() {
+        world.run(MS);
+    }
+    (world.now - begin).as_micros() / 1_000
+}
+
+/// A sender whose acknowledgements come by the narrow link until there are too many for it takes that for a queue, and leaves slow start.
+#[test]
+fn what_acknowledges_does_not_overtake_the_widest_link_on_a_narrow_one() {
+    assert!((4..=6).contains(&narrow_and_wide(false)), "{} ms", narrow_and_wide(false));
+    assert!((56..=58).contains(&narrow_and_wide(true)), "{} ms", narrow_and_wide(true));
+}
+
+/// Bytes of copies on a far link that nothing has measured yet, beside a near one that loses 5 %, in a second of short packets that now and then
+/// wait for a moment.
+fn copies_to_find_out(gives_acknowledgements: bool) -> u64 {
+    let mut world = World::new(usual(), &[Way::new(20, MS * 6, 50), Way::new(10, MS * 140, 0)], 1);
+    world.run(MS * 1_500);
+    world.gives_acknowledgements = gives_acknowledgements;
+    for _ in 0..200 {
+        (0..30).for_each(|_| world.give(0, 100, 0, TrafficClass::Bulk));
+        world.run(MS * 5);
+    }
+    world.ends[0].status().members[1].repeated_bytes.as_u64()
+}
+
+#[test]
+fn what_acknowledges_is_not_copied_to_find_out_what_a_far_link_carries() {
+    assert!(copies_to_find_out(false) > 10_000, "{}", copies_to_find_out(false));
+    assert_eq!(copies_to_find_out(true), 0);
+}
+
 #[test]
 fn an_input_that_names_no_member_changes_nothing() {
     let mut world = World::new(usual(), &[Way::new(8, MS * 5, 0)], 1);

@@ -19,6 +19,7 @@ pub struct Token {
     pub bucket: u16,
     pub class: TrafficClass,
     pub is_markable: bool,
+    pub is_acknowledgement: bool,
 }
 
 impl Packet for Token {
@@ -33,6 +34,9 @@ impl Packet for Token {
     }
     fn can_be_marked(&self) -> bool {
         self.is_markable
+    }
+    fn is_acknowledgement(&self) -> bool {
+        self.is_acknowledgement
     }
 }
 
@@ -134,6 +138,8 @@ pub struct World {
     pub spent: [u64; 2],
     /// Whether packets can be marked, and how many of the first end's were.
     pub is_markable: bool,
+    /// Whether packets that are given only acknowledge.
+    pub gives_acknowledgements: bool,
     pub marked: u64,
 }
 
@@ -176,6 +182,7 @@ impl World {
             symbols: [0; 2],
             spent: [0; 2],
             is_markable: false,
+            gives_acknowledgements: false,
             marked: 0,
         };
         for member in 0..ways.len() {
@@ -290,9 +297,12 @@ impl World {
 
     /// A packet for the other end.
     pub fn give(&mut self, end: usize, len: u64, bucket: u16, class: TrafficClass) {
-        let (id, is_markable) = (self.given[end], self.is_markable);
+        let (id, is_markable, is_acknowledgement) = (self.given[end], self.is_markable, self.gives_acknowledgements);
         self.given[end] += 1;
-        self.step(end, Some(Input::Packet(Token { from: end, id, len, bucket, class, is_markable })));
+        self.step(
+            end,
+            Some(Input::Packet(Token { from: end, id, len, bucket, class, is_markable, is_acknowledgement })),
+        );
     }
 
     /// An end's host falls asleep for so long, if it is awake.

@@ -38,6 +38,8 @@ pub struct Summary {
     pub bucket: u16,
     /// What the flow wants of the link.
     pub class: TrafficClass,
+    /// Whether it is a TCP segment that only acknowledges.
+    pub is_acknowledgement: bool,
 }
 
 /// Reads a packet.
@@ -52,7 +54,8 @@ pub fn summary(packet: &[u8]) -> Option<Summary> {
     let ports = if is_whole && matches!(protocol, TCP | UDP) { packet.get(header..header + 4) } else { None };
     let mix = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
     let hash = [protocol].iter().chain(addresses).chain(ports.unwrap_or_default()).fold(0x811c_9dc5, mix);
-    Some(Summary { source, destination, tos, bucket: (hash ^ (hash >> 16)) as u16, class: class(tos) })
+    let (bucket, is_acknowledgement) = ((hash ^ (hash >> 16)) as u16, is_acknowledgement(packet));
+    Some(Summary { source, destination, tos, bucket, class: class(tos), is_acknowledgement })
 }
 
 /// The packet that the beginning of these bytes is: as long as its header says, and zeros behind.
@@ -101,6 +104,14 @@ fn class(tos: u8) -> TrafficClass {
 pub fn is_opening(packet: &[u8]) -> bool {
     let flags = |at: usize| packet.get(at + 13).is_some_and(|flags| flags & 2 != 0);
     matches!(header(packet), Some((at, TCP)) if !is_later_fragment(packet) && flags(at))
+}
+
+/// Whether it is a TCP segment without data that opens, ends and urges nothing.
+pub fn is_acknowledgement(packet: &[u8]) -> bool {
+    let Some((header, TCP)) = header(packet).filter(|_| !is_later_fragment(packet)) else { return false };
+    // The flags but those of ECN (RFC 9293, section 3.1): ACK alone.
+    matches!(packet.get(header + 12..header + 14), Some(&[offset, flags])
+        if flags & 0x3f == 0x10 && packet.len() == header + usize::from(offset >> 4) * 4)
 }
 
 /// Lowers the MSS that a TCP opens with, so that its segments fit into `mtu` byte with their headers. Gives whether it
@@ -348,6 +359,27 @@ mod tests {
         let later = summary(&other).unwrap().bucket;
         other[21] ^= 2;
         assert_eq!(summary(&other).unwrap().bucket, later, "a later fragment has no ports");
+    }
+
+    #[test]
+    fn what_only_acknowledges_is_told_from_what_opens_carries_or_ends() {
+        for is_v4 in [true, false] {
+            let mut packet = syn(is_v4, 1_460, false);
+            let flags = if is_v4 { V4_HEADER } else { V6_HEADER } + 13;
+            assert!(!is_acknowledgement(&packet), "it opens");
+            for (flag, only) in
+                [(0x10, true), (0x50, true), (0x90, true), (0x18, false), (0x11, false), (0x14, false), (0, false)]
+            {
+                packet[flags] = flag;
+                assert_eq!(is_acknowledgement(&packet), only, "{flag:#x}");
+            }
+            packet[flags] = 0x10;
+            assert!(summary(&packet).unwrap().is_acknowledgement);
+            let cut = packet.len() - 1;
+            assert!(!is_acknowledgement(&packet[..cut]), "it ends within its header");
+            packet.push(0);
+            assert!(!is_acknowledgement(&packet), "it carries a byte");
+        }
     }
 
     proptest! {

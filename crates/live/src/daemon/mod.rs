@@ -10,7 +10,7 @@ mod coalesce;
 mod coded;
 mod core;
 mod dns;
-mod inner;
+pub(crate) mod inner;
 mod journal;
 pub mod keys;
 mod lane;

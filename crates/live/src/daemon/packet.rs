@@ -255,6 +255,9 @@ impl Packet for IpPacket {
     fn flow_bucket(&self) -> u16 {
         self.own().summary.map_or(0, |summary| summary.bucket)
     }
+    fn is_acknowledgement(&self) -> bool {
+        self.own().summary.is_some_and(|summary| summary.is_acknowledgement)
+    }
     fn segments(&self) -> u32 {
         self.count
     }
@@ -283,7 +286,14 @@ mod tests {
 
     fn summary() -> Summary {
         let nowhere = Ipv4Addr::UNSPECIFIED.into();
-        Summary { source: nowhere, destination: nowhere, tos: 0, bucket: 7, class: TrafficClass::Bulk }
+        Summary {
+            source: nowhere,
+            destination: nowhere,
+            tos: 0,
+            bucket: 7,
+            class: TrafficClass::Bulk,
+            is_acknowledgement: false,
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use super::plan::Layout;
 use super::result::{PortSample, Sample};
 use crate::clock::Clock;
+use crate::daemon::inner::{Summary, summary};
 use crate::tun::Tun;
 use airbraid_sim::{Delivery, External, Payloads, World};
 use airbraid_units::{Duration, Instant};
@@ -13,6 +14,7 @@ use hdrhistogram::Histogram;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::{TimeSpec, TimeValLike};
 use std::io;
+use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -198,7 +200,9 @@ impl<'a, 'b> Driver<'a, 'b> {
     /// Keeps a packet that was read if it is IPv4 and for one of us, or for whoever is at a link's other end.
     fn accept(&mut self, port: usize, length: usize) -> Option<External> {
         let bytes = &self.buffer[..length];
-        let bound_for = self.layout.bound_for(port, destination(bytes)?)?;
+        let summary = summary(bytes)?;
+        let IpAddr::V4(destination) = summary.destination else { return None };
+        let bound_for = self.layout.bound_for(port, destination.octets())?;
         let (from, to) = (&self.layout.ports[port], &self.layout.ports[bound_for]);
         let mut payloads = self.payloads.borrow_mut();
         let handle = self.free.pop().unwrap_or_else(|| {
@@ -211,8 +215,9 @@ impl<'a, 'b> Driver<'a, 'b> {
         let slot = &mut payloads[handle as usize];
         slot.clear();
         slot.extend_from_slice(bytes);
-        let bucket = bucket(bytes);
-        Some(External { handle, from: from.node as u32, to: to.node as u32, via: from.via, len: length as u32, bucket })
+        let Summary { bucket, is_acknowledgement, .. } = summary;
+        let (from, to, via, len) = (from.node as u32, to.node as u32, from.via, length as u32);
+        Some(External { handle, from, to, via, len, bucket, is_acknowledgement })
     }
 
     /// Sleeps until `until`, or until there is something to read.
@@ -249,21 +254,4 @@ impl<'a, 'b> Driver<'a, 'b> {
         }
         self.samples.push(Sample { at, ports, macs: self.world.macs() });
     }
-}
-
-/// Where an IPv4 packet goes.
-fn destination(packet: &[u8]) -> Option<[u8; 4]> {
-    if packet.len() < 20 || packet[0] >> 4 != 4 {
-        return None;
-    }
-    packet[16..20].try_into().ok()
-}
-
-/// A small number that the packets of a flow share: addresses, protocol and ports, mixed as FNV-1a does.
-fn bucket(packet: &[u8]) -> u16 {
-    let header = usize::from(packet[0] & 0xf) * 4;
-    let ports = packet.get(header..header + 4).unwrap_or_default();
-    let mix = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
-    let hash = packet[9..10].iter().chain(&packet[12..20]).chain(ports).fold(0x811c_9dc5, mix);
-    (hash ^ (hash >> 16)) as u16
 }

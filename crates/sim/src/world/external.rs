@@ -31,6 +31,8 @@ pub struct External {
     pub len: u32,
     /// What its flow is told apart by.
     pub bucket: u16,
+    /// Whether it is a TCP segment that only acknowledges.
+    pub is_acknowledgement: bool,
 }
 
 /// A packet from outside has reached its node.
@@ -138,9 +140,9 @@ impl<'a> World<'a> {
 
     /// A packet enters at the network layer of its first node, now.
     pub fn inject(&mut self, external: &External) {
-        let External { handle, from, to, len, bucket, .. } = *external;
+        let External { handle, from, to, len, bucket, is_acknowledgement, .. } = *external;
         let hop = self.first_hop(external);
-        let body = Body::External { handle };
+        let body = Body::External { handle, is_acknowledgement };
         let (flow, class) = (u32::from(bucket), TrafficClass::Bulk);
         let packet = self.packets.create(NewPacket { flow, from, to, len, class, created: self.now, body });
         match hop {

@@ -125,7 +125,20 @@ pub enum Body {
     External {
         /// The handle.
         handle: u32,
+        /// Whether it only acknowledges.
+        is_acknowledgement: bool,
     },
+}
+
+impl Body {
+    /// Whether it is a segment without data that opens and ends nothing.
+    fn is_acknowledgement(&self) -> bool {
+        match self {
+            Self::Data(segment) | Self::Ack(segment) => segment.end() == segment.seq,
+            Self::External { is_acknowledgement, .. } => *is_acknowledgement,
+            Self::Datagram { .. } => false,
+        }
+    }
 }
 
 /// What the table knows of a packet.
@@ -165,6 +178,8 @@ pub struct PacketRef {
     pub bucket: u16,
     /// What its flow wants of the link.
     pub class: TrafficClass,
+    /// Whether it only acknowledges.
+    pub is_acknowledgement: bool,
 }
 
 impl Packet for PacketRef {
@@ -176,6 +191,9 @@ impl Packet for PacketRef {
     }
     fn flow_bucket(&self) -> u16 {
         self.bucket
+    }
+    fn is_acknowledgement(&self) -> bool {
+        self.is_acknowledgement
     }
 }
 
@@ -409,7 +427,13 @@ impl Packets {
         self.offered += 1;
         let (hops, ttl, places, is_carried, delivered, reason) = (0, 0, 1, false, false, None);
         let record = Record { flow, from, to, len, created, hops, ttl, body, places, is_carried, delivered, reason };
-        PacketRef { id: self.add(record), len, bucket: flow as u16, class }
+        PacketRef {
+            id: self.add(record),
+            len,
+            bucket: flow as u16,
+            class,
+            is_acknowledgement: body.is_acknowledgement(),
+        }
     }
 
     /// What stands for a frame of a trunk or link layer, in one place.
@@ -422,7 +446,7 @@ impl Packets {
         let record = Record { flow, from, to, len, created, hops, ttl, body, places, is_carried, delivered, reason };
         let id = self.add(record);
         self.carry(id, Box::new(carried));
-        PacketRef { id, len, bucket: 0, class: TrafficClass::Bulk }
+        PacketRef { id, len, bucket: 0, class: TrafficClass::Bulk, is_acknowledgement: false }
     }
 
     fn carry(&mut self, id: u32, carried: Box<Carried>) {
@@ -569,7 +593,7 @@ impl Packets {
         if record.places > 0 {
             return;
         }
-        if let Body::External { handle } = record.body {
+        if let Body::External { handle, .. } = record.body {
             self.released.push(handle);
         }
         if record.is_carried {

@@ -162,7 +162,7 @@ impl World<'_> {
         if let Some(observer) = self.observer.as_deref_mut() {
             observer.on_delivery(self.now, node, &record);
         }
-        if let Body::External { handle } = record.body {
+        if let Body::External { handle, .. } = record.body {
             self.deliver_external(node, packet, handle);
             return;
         }

@@ -88,17 +88,18 @@ pub fn scenario(links: &[Link], seconds: u32) -> Scenario {
     Scenario::parse("set", &text).expect("the set is a scenario")
 }
 
-/// What one TCP for `seconds` gets over a trunk of `links`: its goodput \[bit/s\].
-pub fn goodput_bps(links: &[Link], seconds: u32) -> f64 {
+/// What one TCP for `seconds` gets over a trunk of `links`: its goodput \[bit/s\], the mean of seeds from 1 on.
+pub fn goodput_bps(links: &[Link], seconds: u32, seeds: u64) -> f64 {
     let plan = scenario(links, seconds).plan().expect("the set is a scenario");
     let spec = &plan.cells[0].spec;
-    run(spec, 1, RunOptions::default()).expect("it runs").result.flows[0].goodput_bps
+    let of_seed = |seed| run(spec, seed, RunOptions::default()).expect("it runs").result.flows[0].goodput_bps;
+    (1..=seeds).map(of_seed).sum::<f64>() / seeds as f64
 }
 
 /// Tries a set.
-pub fn try_set(number: u64, seconds: u32) -> Outcome {
+pub fn try_set(number: u64, seconds: u32, seeds: u64) -> Outcome {
     let links = draw(number);
-    let trunk_bps = goodput_bps(&links, seconds);
-    let best_bps = links.iter().map(|link| goodput_bps(&[*link], seconds)).fold(0.0, f64::max);
+    let trunk_bps = goodput_bps(&links, seconds, seeds);
+    let best_bps = links.iter().map(|link| goodput_bps(&[*link], seconds, seeds)).fold(0.0, f64::max);
     Outcome { links, trunk_bps, best_bps }
 }
