@@ -191,7 +191,8 @@ fn datagram(value: &Value) -> Result<Bytes, Complaint> {
 }
 
 fn tcp(view: &View<'_>) -> Config {
-    let variant = view.optional("tcp", "", |value| choose(value, &VARIANTS)).unwrap_or_default();
+    let known = view.optional("tcp", "", |value| choose(value, &VARIANTS));
+    let variant = known.unwrap_or_default();
     let (usual, reason) = match variant {
         Variant::Bbr => (Profile::Linux, "linux: no other has bbr"),
         _ => (Profile::Rfc, "rfc: each mechanism as its RFC has it"),
@@ -231,7 +232,10 @@ fn tcp(view: &View<'_>) -> Config {
         limited_transmit: view.flag("limited_transmit", default.limited_transmit, why("RFC 3042")),
         timestamps,
     };
-    check(view, &config);
+    // What does not go with a variant that is not known is not told, too.
+    if known.is_some() {
+        check(view, &config);
+    }
     config
 }
 

@@ -83,6 +83,14 @@ fn a_flow_to_nowhere_names_the_nodes() {
 }
 
 #[test]
+fn a_tcp_that_is_not_known_is_the_only_complaint() {
+    tells(
+        &with("to = \"b\"", "to = \"b\"\ntransport = { tcp = \"bbr2\", profile = \"linux\" }"),
+        "t.toml:27:21: `bbr2` is not known here at `\"bbr2\"`: did you mean `bbr`? allowed: reno, newreno, sack, cubic, bbr",
+    );
+}
+
+#[test]
 fn a_trunk_without_a_shared_channel_says_what_each_end_has() {
     tells(
         &with("radios = [1, 5]", "radios = [6, 11]"),
