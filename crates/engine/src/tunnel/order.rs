@@ -32,8 +32,6 @@ const GIVEN_UP_MAX: usize = 256;
 const GIVEN_UP_ALL: usize = 2_048;
 /// In all flows together so many packets wait at most.
 const HELD_MAX: usize = 8_192;
-/// Numbers from here on are no beginning: whoever starts there has been sending before.
-const BEGINNING: u32 = 256;
 
 #[derive(Debug)]
 struct Held<P> {
@@ -151,11 +149,13 @@ impl<P> Order<P> {
             give(Ordered::Drop(packet, DropReason::Stale));
             return;
         };
+        let limit = self.config.buffer_limit.max(1) as i32;
         let flow = slot.get_or_insert_with(|| {
-            let next = if place.number < BEGINNING { 0 } else { place.number };
+            // What begins further on than can be held has been sent to another life of this end. All else may have begun with losses: what is
+            // before it is waited for, as any hole is.
+            let next = if (place.number as i32) < limit { 0 } else { place.number };
             Box::new(Flow { next, held: VecDeque::new(), since: now, given_up: VecDeque::new() })
         });
-        let limit = self.config.buffer_limit.max(1) as i32;
         let ahead = Place::distance(place.number, flow.next);
         if ahead >= limit || ahead < -(1 << 20) {
             // Beyond what can be held: what waits goes on, and it begins anew from here.
