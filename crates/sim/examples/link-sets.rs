@@ -1,7 +1,8 @@
 //! Tries random sets of links: what one TCP gets over a trunk of them, beside the best link alone and the sum.
 //!
 //! `cargo run --release -p airbraid-sim --example link-sets -- 50 20` tries sets 1 to 50 for 20 s each, the worst first; a third
-//! number is the first set, a fourth how many seeds each number is the mean of. `... -- list 8` prints what sets 1 to 8 are, as `benches/link-sets.csv` has them.
+//! number is the first set, a fourth how many seeds each number is the mean of. `... -- list 8` prints what sets 1 to 8 are, as
+//! `benches/link-sets.csv` has them.
 
 #[path = "../tests/link_sets/mod.rs"]
 mod link_sets;

@@ -70,11 +70,14 @@ enum Need {
 
 impl Need {
     fn of<P: Packet>(packet: &P) -> Self {
-        match packet.len().as_u64() {
-            _ if packet.class() == TrafficClass::RealTime => Self::Haste,
-            _ if packet.is_acknowledgement() => Self::Pace,
-            0..FULL_FROM => Self::Haste,
-            _ => Self::Order,
+        if packet.class() == TrafficClass::RealTime {
+            Self::Haste
+        } else if packet.is_acknowledgement() {
+            Self::Pace
+        } else if packet.len().as_u64() < FULL_FROM {
+            Self::Haste
+        } else {
+            Self::Order
         }
     }
 }
@@ -119,8 +122,8 @@ impl<P: Coded> Sender<P> {
         candidates
     }
 
-    /// The same for what only acknowledges: a sender that sees a shorter round trip than that of its data by the widest leaves slow start when
-    /// it sees that (HyStart).
+    /// The same for what only acknowledges: losses before it matter little, but a narrow member must not have it there first. There would soon be
+    /// too many for that one, and a sender takes the longer way of the rest for a queue and leaves slow start (HyStart).
     fn candidates_to_acknowledge(&self, now: Instant) -> Candidates {
         let mut candidates = self.candidates(now, TYPICAL);
         not_before_the_widest(&mut candidates);

@@ -324,3 +324,34 @@ impl<P> Order<P> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is delivered of a flow of which packets with these numbers come, one a millisecond.
+    fn delivered(numbers: impl IntoIterator<Item = u32>) -> Vec<u32> {
+        let mut order = Order::new(Resequencer::default());
+        let (mut counts, mut delivered, mut now) = (Counts::default(), Vec::new(), Instant::ZERO);
+        for number in numbers {
+            now += Duration::from_millis(1);
+            let place = Place { bucket: 1, number };
+            order.on_packet(now, place, number, &mut counts, |ordered| {
+                if let Ordered::Deliver(number) = ordered {
+                    delivered.push(number);
+                }
+            });
+        }
+        delivered
+    }
+
+    #[test]
+    fn a_flow_whose_first_packets_come_last_begins_with_them() {
+        assert_eq!(delivered((300..400).chain(0..300)), (0..400).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn one_that_was_sent_to_another_life_of_this_end_begins_where_it_is() {
+        assert_eq!(delivered(5_000..5_100), (5_000..5_100).collect::<Vec<_>>());
+    }
+}
