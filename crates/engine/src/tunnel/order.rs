@@ -153,7 +153,7 @@ impl<P> Order<P> {
         let flow = slot.get_or_insert_with(|| {
             // What begins further on than can be held has been sent to another life of this end. All else may have begun with losses: what is
             // before it is waited for, as any hole is.
-            let next = if (place.number as i32) < limit { 0 } else { place.number };
+            let next = if place.number < limit as u32 { 0 } else { place.number };
             Box::new(Flow { next, held: VecDeque::new(), since: now, given_up: VecDeque::new() })
         });
         let ahead = Place::distance(place.number, flow.next);
@@ -352,6 +352,9 @@ mod tests {
 
     #[test]
     fn one_that_was_sent_to_another_life_of_this_end_begins_where_it_is() {
-        assert_eq!(delivered(5_000..5_100), (5_000..5_100).collect::<Vec<_>>());
+        for first in [5_000, u32::MAX - 50] {
+            let numbers: Vec<_> = (0..100).map(|count| Place::plus(first, count)).collect();
+            assert_eq!(delivered(numbers.clone()), numbers);
+        }
     }
 }
