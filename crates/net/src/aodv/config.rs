@@ -51,6 +51,8 @@ pub struct AodvConfig {
     pub rerr_ratelimit: Option<u32>,
     /// Hello messages; `None`: the link layer tells of broken links.
     pub hello: Option<Hello>,
+    /// What the MAC's reports of failure say of a link.
+    pub doubt: Doubt,
     /// Whether forwarding nodes repair broken routes, and how.
     pub repair: Option<Repair>,
     /// Whether an intermediate node that answers tells the destination too (flag G of the RREQ).
@@ -68,11 +70,24 @@ pub struct AodvConfig {
     pub buffer_timeout: Duration,
 }
 
+/// When packets that a MAC gave up make a link a broken one (section 6.10 leaves it open): a crowded medium makes a MAC give up
+/// packets to neighbours that have not moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Doubt {
+    /// So many in a row, if nothing came from the neighbour meanwhile.
+    pub silent: u8,
+    /// So many in a row whatever came from it: the link works in one direction only.
+    pub heard: u8,
+}
+
 /// Hello messages (section 6.9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hello {
     /// HELLO_INTERVAL.
     pub interval: Duration,
+    /// Each interval is shorter by a random span up to this: neighbours that greet at the same instant collide each time. RFC
+    /// 5148, section 5.4, allows a quarter of the interval. Zero: none, and the first greeting is after one interval.
+    pub jitter: Duration,
     /// ALLOWED_HELLO_LOSS: the link is broken after so many intervals of silence.
     pub allowed_loss: u8,
 }
@@ -130,7 +145,8 @@ impl AodvConfig {
             answers_averaged: 0,
             rreq_ratelimit: Some(10),
             rerr_ratelimit: Some(10),
-            hello: Some(Hello { interval: second, allowed_loss: 2 }),
+            hello: Some(Hello { interval: second, jitter: Duration::from_millis(250), allowed_loss: 2 }),
+            doubt: Doubt { silent: 4, heard: 16 },
             // MAX_REPAIR_TTL = 0.3 NET_DIAMETER.
             repair: Some(Repair { when: RepairWhen::Within(10), add_ttl: 2, wait: RepairWait::Ring }),
             gratuitous: true,
@@ -163,6 +179,7 @@ impl AodvConfig {
             rreq_ratelimit: None,
             rerr_ratelimit: None,
             hello: None,
+            doubt: Doubt { silent: 1, heard: 1 },
             repair: Some(Repair { when: RepairWhen::NearerThanSource, add_ttl: 2, wait: RepairWait::SinceStart }),
             gratuitous: false,
             jitter: Duration::from_millis(10),
@@ -202,6 +219,8 @@ impl AodvConfig {
         Refusal::unless(self.rreq_ratelimit != Some(0), "rreq_ratelimit", "be at least 1")?;
         Refusal::unless(self.tick.is_none_or(|tick| !tick.is_zero()), "tick", "be more than zero")?;
         Refusal::unless(self.rest.is_none_or(|rest| !rest.is_zero()), "rest", "be more than zero")?;
+        Refusal::unless(self.doubt.silent > 0, "doubt.silent", "be at least 1")?;
+        Refusal::unless(self.doubt.heard >= self.doubt.silent, "doubt.heard", "be at least doubt.silent")?;
         Refusal::unless(!self.buffer_timeout.is_zero(), "buffer_timeout", "be more than zero")?;
         let has_no_time = self.repair.is_some_and(|repair| repair.wait == RepairWait::For(Duration::ZERO));
         Refusal::unless(!has_no_time, "repair.wait", "be more than zero")?;

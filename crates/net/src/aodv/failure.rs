@@ -12,6 +12,9 @@ impl<P> Aodv<P> {
     /// The link layer could not get something across. Each try costs a packet one of its hops: with a link layer that fails
     /// for ever it would be sent for ever.
     pub(super) fn on_link_failed(&mut self, now: Instant, next_hop: Node, datagram: Option<Datagram<P>>) {
+        if self.is_tolerated(next_hop) {
+            return self.try_again(now, next_hop, datagram);
+        }
         let charge = |datagram: Datagram<P>| Datagram { ttl: datagram.ttl.saturating_sub(1), ..datagram };
         match datagram.map(charge) {
             // ns-2 does not care for messages that were lost.
@@ -20,6 +23,36 @@ impl<P> Aodv<P> {
             Some(datagram) if self.is_ns2() => self.on_packet_failed_in_ns2(now, next_hop, datagram),
             Some(datagram) => self.on_packet_failed(now, next_hop, datagram),
         }
+    }
+
+    /// Counts a failure of the link layer; returns whether so few in a row say nothing of the link.
+    fn is_tolerated(&mut self, neighbour: Node) -> bool {
+        let doubt = self.config.doubt;
+        let (count, was_heard) = self.failures.entry(neighbour).or_insert((0, false));
+        *count += 1;
+        let is_tolerated = *count < if *was_heard { doubt.heard } else { doubt.silent };
+        if !is_tolerated {
+            self.failures.remove(&neighbour);
+        }
+        is_tolerated
+    }
+
+    /// Sends a packet again that the link layer handed back, by the route that there is now. A lost message is not repeated:
+    /// who misses it asks again.
+    fn try_again(&mut self, now: Instant, next_hop: Node, datagram: Option<Datagram<P>>) {
+        let Some(datagram) = datagram else { return };
+        let is_still = self.table.valid(now, datagram.destination).is_some_and(|route| route.next_hop == next_hop);
+        if is_still {
+            self.outputs.push_back(Output::Send { next_hop, datagram, again: true });
+        } else {
+            self.lose(now, datagram);
+        }
+    }
+
+    /// The link works in both directions.
+    pub(super) fn on_acknowledged(&mut self, now: Instant, neighbour: Node) {
+        self.failures.remove(&neighbour);
+        self.on_sign_of_life(now, neighbour);
     }
 
     fn on_packet_failed(&mut self, now: Instant, next_hop: Node, datagram: Datagram<P>) {
@@ -78,6 +111,7 @@ impl<P> Aodv<P> {
     pub(super) fn break_link(&mut self, now: Instant, next_hop: Node, spared: Option<Node>) {
         let broken = self.table.break_link(now, next_hop);
         self.greeters.remove(&next_hop);
+        self.failures.remove(&next_hop);
         if broken.is_empty() {
             return;
         }

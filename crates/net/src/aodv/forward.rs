@@ -57,7 +57,7 @@ impl<P> Aodv<P> {
                 self.table.prolong(now, from, until);
             }
         }
-        self.outputs.push_back(Output::Send { next_hop, datagram });
+        self.outputs.push_back(Output::Send { next_hop, datagram, again: false });
     }
 
     /// Whether the route to `destination` is being repaired here.

@@ -26,11 +26,20 @@ impl<P> Aodv<P> {
 
     /// Something came from a neighbour; of one that says hello the time begins anew.
     pub(super) fn on_sign_of_life(&mut self, now: Instant, from: Node) {
+        if let Some((_, was_heard)) = self.failures.get_mut(&from) {
+            *was_heard = true;
+        }
         if let Some(silence) = self.allowed_silence()
             && let Some(until) = self.greeters.get_mut(&from)
         {
             *until = now + silence;
         }
+    }
+
+    /// Whether half of the allowed silence of a neighbour that says hello has passed.
+    pub(super) fn is_long_silent(&self, now: Instant, neighbour: Node) -> bool {
+        let until = self.greeters.get(&neighbour);
+        until.zip(self.allowed_silence()).is_some_and(|(until, silence)| until.saturating_since(now) < silence / 2)
     }
 
     /// Neighbours that have been silent for too long are gone.
@@ -51,8 +60,7 @@ impl<P> Aodv<P> {
             return;
         }
         // Missed beats are not made up for.
-        let missed = (now - next).div_floor(hello.interval);
-        self.next_hello = Some(next + hello.interval * (missed + 1));
+        self.next_hello = Some(now + hello.interval.saturating_sub(self.random_up_to(hello.jitter)));
         let was_heard = self.last_broadcast.is_some_and(|at| at + hello.interval > now);
         if was_heard || !self.table.has_valid(now) {
             return;

@@ -40,13 +40,13 @@ mod table;
 mod tests;
 pub mod wire;
 
-pub use config::{AodvConfig, Flavour, Hello, Repair, RepairWait, RepairWhen};
+pub use config::{AodvConfig, Doubt, Flavour, Hello, Repair, RepairWait, RepairWhen};
 pub use message::Message;
 pub use table::Route;
 
 use crate::Refusal;
 use airbraid_engine::{Machine, Stream, Wake};
-use airbraid_units::{Instant, SeqNum};
+use airbraid_units::{Duration, Instant, SeqNum};
 use buffer::SendBuffer;
 use discovery::{AnswerTimes, Discovery};
 use limit::RateLimit;
@@ -100,6 +100,10 @@ pub enum Input<P> {
         /// The packet, handed back; `None`: it was a message.
         datagram: Option<Datagram<P>>,
     },
+    /// A neighbour has acknowledged a packet. It need be told only where [`Aodv::awaits`] says so.
+    Acknowledged(Node),
+    /// A packet for this node came from a neighbour. It need be told only where [`Aodv::awaits`] says so.
+    Heard(Node),
     /// The node starts anew: routes, searches and waiting packets are gone, sequence numbers are not.
     Reboot,
 }
@@ -113,6 +117,8 @@ pub enum Output<P> {
         next_hop: Node,
         /// The packet.
         datagram: Datagram<P>,
+        /// Whether the link layer has just handed it back: it goes before what waits, so that the order holds.
+        again: bool,
     },
     /// Send a message, in one UDP datagram of [`Message::packet_len`] with the header.
     Control {
@@ -197,6 +203,8 @@ pub struct Aodv<P> {
     delayed_count: u64,
     /// Neighbours that say hello, and until when their silence means nothing.
     greeters: BTreeMap<Node, Instant>,
+    /// Packets in a row that the link layer gave up, by neighbour, and whether it was heard since the first of them.
+    failures: BTreeMap<Node, (u8, bool)>,
     next_hello: Option<Instant>,
     last_broadcast: Option<Instant>,
     rreq_limit: RateLimit,
@@ -211,8 +219,11 @@ impl<P> Aodv<P> {
     ///
     /// # Errors
     /// What [`AodvConfig::check`] refuses.
-    pub fn new(config: AodvConfig, me: Node, jitter: Stream) -> Result<Self, Refusal> {
+    pub fn new(config: AodvConfig, me: Node, mut jitter: Stream) -> Result<Self, Refusal> {
         config.check()?;
+        // Nodes that start together do not greet together: the first greeting is anywhere in the first interval.
+        let mut phase = |hello: Hello| if hello.jitter.is_zero() { hello.interval } else { random_up_to(&mut jitter, hello.interval) };
+        let next_hello = config.hello.map(|hello| Instant::ZERO + phase(hello));
         Ok(Self {
             me,
             sequence: SeqNum(0),
@@ -226,7 +237,8 @@ impl<P> Aodv<P> {
             delayed: BTreeMap::new(),
             delayed_count: 0,
             greeters: BTreeMap::new(),
-            next_hello: config.hello.map(|hello| Instant::ZERO + hello.interval),
+            failures: BTreeMap::new(),
+            next_hello,
             last_broadcast: None,
             rreq_limit: RateLimit::new(config.rreq_ratelimit),
             rerr_limit: RateLimit::new(config.rerr_ratelimit),
@@ -245,6 +257,11 @@ impl<P> Aodv<P> {
     /// The valid route to `destination`, if there is one at `now`.
     pub fn route(&self, now: Instant, destination: Node) -> Option<&Route> {
         self.table.peek(now, destination)
+    }
+
+    /// Whether this node wants to know of each sign of life of `neighbour`: its link is in doubt, or it is long silent.
+    pub fn awaits(&self, now: Instant, neighbour: Node) -> bool {
+        self.failures.contains_key(&neighbour) || self.is_long_silent(now, neighbour)
     }
 
     /// Packets in the send buffer.
@@ -273,11 +290,14 @@ impl<P> Aodv<P> {
         self.outputs.push_back(Output::Control { to, ttl, message });
     }
 
+    /// Returns a span drawn uniformly from zero to `longest`, in whole microseconds (at most 2^32 of them, or over an hour).
+    fn random_up_to(&mut self, longest: Duration) -> Duration {
+        random_up_to(&mut self.jitter, longest)
+    }
+
     /// Sends to all, after a random delay: whoever else heard what this answers would answer at the same instant.
     fn broadcast_jittered(&mut self, now: Instant, ttl: u8, message: Message) {
-        // Whole microseconds; the configured span has at most 2^32 of them, or over an hour.
-        let span = u32::try_from(self.config.jitter.as_micros()).unwrap_or(u32::MAX);
-        let delay = airbraid_units::Duration::from_micros(u64::from(self.jitter.up_to(span)));
+        let delay = self.random_up_to(self.config.jitter);
         if delay.is_zero() {
             self.send_control(now, None, ttl, message);
         } else {
@@ -314,6 +334,7 @@ impl<P> Aodv<P> {
         self.searches.clear();
         self.delayed.clear();
         self.greeters.clear();
+        self.failures.clear();
         while let Some(datagram) = self.buffer.pop() {
             self.drop_datagram(datagram, DropReason::Rebooted);
         }
@@ -333,6 +354,11 @@ impl<P> Aodv<P> {
     }
 }
 
+fn random_up_to(stream: &mut Stream, longest: Duration) -> Duration {
+    let span = u32::try_from(longest.as_micros()).unwrap_or(u32::MAX);
+    Duration::from_micros(u64::from(stream.up_to(span)))
+}
+
 impl<P> Machine for Aodv<P> {
     type Input = Input<P>;
     type Output = Output<P>;
@@ -344,6 +370,8 @@ impl<P> Machine for Aodv<P> {
             Input::Forward { from, datagram } => self.forward(now, from, datagram),
             Input::Control { from, ttl, message } => self.on_control(now, from, ttl, message),
             Input::LinkFailed { next_hop, datagram } => self.on_link_failed(now, next_hop, datagram),
+            Input::Acknowledged(neighbour) => self.on_acknowledged(now, neighbour),
+            Input::Heard(neighbour) => self.on_sign_of_life(now, neighbour),
             Input::Reboot => self.reboot(now),
         }
     }

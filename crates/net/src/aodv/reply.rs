@@ -22,13 +22,15 @@ impl<P> Aodv<P> {
             }
         }
         self.flush(now, rrep.destination);
-        if is_news && rrep.originator != self.me {
-            self.tell_on(now, from, rrep);
+        // The RFC's letter passes on only news. Then an originator that has lost its route, behind a node that still has as
+        // good a one, searches in vain: each answer ends at that node. ns-2 keeps to the letter.
+        if rrep.originator != self.me && (is_news || !self.is_ns2()) {
+            self.tell_on(now, rrep);
         }
     }
 
     /// Passes a reply on towards who asked, and notes who will come this way.
-    fn tell_on(&mut self, now: Instant, from: Node, mut rrep: Rrep) {
+    fn tell_on(&mut self, now: Instant, mut rrep: Rrep) {
         let used_until = now + self.config.active_route_timeout;
         let is_ns2 = self.is_ns2();
         let Some(back) = self.table.valid(now, rrep.originator) else { return };
@@ -36,12 +38,16 @@ impl<P> Aodv<P> {
         if !is_ns2 {
             back.expires = back.expires.max(used_until);
         }
-        self.table.add_precursor(now, rrep.destination, towards_originator);
-        self.table.add_precursor(now, from, towards_originator);
-        if let Some(route) = self.table.valid(now, rrep.destination) {
-            // What is announced is this node's own route.
-            rrep.hop_count = route.hops;
+        let Some(route) = self.table.valid(now, rrep.destination) else { return };
+        // A node announces its own route: with another's number or length, routes could form a circle.
+        rrep.hop_count = route.hops;
+        let next_hop = route.next_hop;
+        if !is_ns2 {
+            let (Some(sequence), true) = (route.sequence, route.is_sequence_valid) else { return };
+            (rrep.destination_sequence, rrep.lifetime) = (sequence, route.expires - now);
         }
+        route.precursors.insert(towards_originator);
+        self.table.add_precursor(now, next_hop, towards_originator);
         self.send_control(now, Some(towards_originator), self.config.net_diameter, Message::Rrep(rrep));
     }
 

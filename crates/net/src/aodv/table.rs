@@ -85,12 +85,15 @@ impl Table {
     /// Takes a route over if it is fresher, or as fresh and shorter or not needing to be (section 6.2); says whether
     /// it did. A number that is older than the one kept never replaces it, whatever its flag says.
     pub(super) fn offer(&mut self, now: Instant, destination: Node, offer: Offer) -> bool {
+        let flavour = self.flavour;
         let Some(route) = self.entry(now, destination) else {
             self.routes.insert(destination, Route::new(Some(offer.sequence), offer));
             return true;
         };
         let is_better = route.sequence.is_none_or(|sequence| {
-            let is_needed = route.state == State::Invalid || offer.hops < route.hops;
+            // A bare message has made the route, and this tells that the number kept belongs to it.
+            let confirms = flavour == Flavour::Rfc3561 && !route.is_sequence_valid && offer.hops <= route.hops;
+            let is_needed = route.state == State::Invalid || offer.hops < route.hops || confirms;
             offer.sequence.is_after(sequence) || (offer.sequence == sequence && is_needed)
         });
         if is_better {

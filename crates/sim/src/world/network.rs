@@ -6,6 +6,7 @@ use super::routing::NextHop;
 use super::{LinkEnd, Work, World};
 use airbraid_engine::{step, trunk, tunnel};
 use airbraid_mac::Address;
+use airbraid_net::aodv;
 use airbraid_net::link::{self, LinkInput, LinkOutput};
 
 /// A packet that was forwarded so often runs in a circle: the initial TTL of most hosts.
@@ -40,6 +41,9 @@ impl World<'_> {
     pub(super) fn receive(&mut self, node: u32, from: Option<Address>, packet: PacketRef) {
         let record = self.packets.get_mut(packet);
         if record.to == node {
+            if let (Some(_), Some(from)) = (&self.on_demand, from) {
+                self.on_sign_of_life(node, from, aodv::Input::Heard);
+            }
             self.deliver(node, packet);
             return;
         }

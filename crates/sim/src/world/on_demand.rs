@@ -139,15 +139,24 @@ impl World<'_> {
         self.step_router(node, Some(Input::LinkFailed { next_hop, datagram }));
     }
 
+    /// A neighbour has acknowledged a packet, or sent one that is for this node.
+    pub(super) fn on_sign_of_life(&mut self, node: u32, of: Address, input: fn(Node) -> Input<PacketRef>) {
+        let Some(on_demand) = &self.on_demand else { return };
+        let neighbour = Node(self.stations[of.0 as usize].node);
+        if on_demand.nodes[node as usize].machine.awaits(self.now, neighbour) {
+            self.step_router(node, Some(input(neighbour)));
+        }
+    }
+
     pub(super) fn on_router_output(&mut self, node: u32, output: Output<PacketRef>) {
         let Some(on_demand) = &self.on_demand else { return };
         let radio = on_demand.nodes[node as usize].radio;
         match output {
-            Output::Send { next_hop, datagram } => {
+            Output::Send { next_hop, datagram, again } => {
                 let record = self.packets.get_mut(datagram.packet);
                 (record.ttl, record.hops) = (datagram.ttl, datagram.hops);
                 let msdu = Msdu { packet: datagram.packet, overhead: 0, part: Part::None };
-                self.send_to_neighbour(node, next_hop, Unsent { msdu, overtakes: false });
+                self.send_to_neighbour(node, next_hop, Unsent { msdu, overtakes: again });
             }
             Output::Control { to, ttl, message } => {
                 let overtakes = on_demand.settings.overtakes;

@@ -10,6 +10,7 @@ use super::{Event, LossBehind, Work, World};
 use crate::queue::{EventQueue, Phase};
 use airbraid_engine::trunk;
 use airbraid_mac::{Address, Damage, Frame, MacInput, MacOutput, Outcome, service};
+use airbraid_net::aodv;
 use airbraid_units::{Duration, Instant, Milliwatt};
 use std::collections::VecDeque;
 
@@ -304,6 +305,9 @@ impl World<'_> {
             Part::None if outcome == Outcome::RetryLimit && self.on_demand.is_some() => {
                 self.on_link_failure(node, to, msdu.packet);
                 return self.refill(NextHop::Radio { radio, neighbour: to });
+            }
+            Part::None if outcome == Outcome::Acknowledged && self.on_demand.is_some() => {
+                self.on_sign_of_life(node, to, aodv::Input::Acknowledged);
             }
             Part::Beacon => return self.packets.release(msdu.packet),
             Part::None | Part::Numbered(_) | Part::Packet(_) | Part::Control => {}

@@ -181,7 +181,7 @@ impl Field {
         self.wakes[who] = step(&mut self.nodes[who], self.now, input, |output| outputs.push(output));
         for output in outputs {
             match output {
-                Output::Send { next_hop, datagram } => {
+                Output::Send { next_hop, datagram, .. } => {
                     self.note(format!("{} sends {} to {}", name(node(who)), datagram.packet, name(next_hop)));
                     self.unicast(who, next_hop, Input::Forward { from: node(who), datagram }, Some(datagram));
                 }
@@ -220,6 +220,8 @@ impl Field {
         if fate != Fate::Arrives {
             let failure = Input::LinkFailed { next_hop: to, datagram };
             self.schedule(self.now + delay * 2, Event::Input(who, failure));
+        } else if datagram.is_some() {
+            self.schedule(self.now + delay * 2, Event::Input(who, Input::Acknowledged(to)));
         }
     }
 
