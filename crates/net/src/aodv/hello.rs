@@ -61,7 +61,9 @@ impl<P> Aodv<P> {
         }
         // Missed beats are not made up for.
         self.next_hello = Some(now + hello.interval.saturating_sub(self.random_up_to(hello.jitter)));
-        let was_heard = self.last_broadcast.is_some_and(|at| at + hello.interval > now);
+        // A broadcast since the last beat says as much as a greeting.
+        let was_heard = self.last_broadcast.is_some_and(|at| at > self.last_beat);
+        self.last_beat = now;
         if was_heard || !self.table.has_valid(now) {
             return;
         }

@@ -206,6 +206,8 @@ pub struct Aodv<P> {
     /// Packets in a row that the link layer gave up, by neighbour, and whether it was heard since the first of them.
     failures: BTreeMap<Node, (u8, bool)>,
     next_hello: Option<Instant>,
+    /// When it was last considered whether to say hello.
+    last_beat: Instant,
     last_broadcast: Option<Instant>,
     rreq_limit: RateLimit,
     rerr_limit: RateLimit,
@@ -222,7 +224,9 @@ impl<P> Aodv<P> {
     pub fn new(config: AodvConfig, me: Node, mut jitter: Stream) -> Result<Self, Refusal> {
         config.check()?;
         // Nodes that start together do not greet together: the first greeting is anywhere in the first interval.
-        let mut phase = |hello: Hello| if hello.jitter.is_zero() { hello.interval } else { random_up_to(&mut jitter, hello.interval) };
+        let mut phase = |hello: Hello| {
+            if hello.jitter.is_zero() { hello.interval } else { random_up_to(&mut jitter, hello.interval) }
+        };
         let next_hello = config.hello.map(|hello| Instant::ZERO + phase(hello));
         Ok(Self {
             me,
@@ -239,6 +243,7 @@ impl<P> Aodv<P> {
             greeters: BTreeMap::new(),
             failures: BTreeMap::new(),
             next_hello,
+            last_beat: Instant::ZERO,
             last_broadcast: None,
             rreq_limit: RateLimit::new(config.rreq_ratelimit),
             rerr_limit: RateLimit::new(config.rerr_ratelimit),

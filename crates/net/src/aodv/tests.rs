@@ -2,7 +2,7 @@
 
 mod field;
 
-use super::{AodvConfig, Datagram, DropReason, Input, Output, Repair, RepairWait};
+use super::{AodvConfig, Datagram, Doubt, DropReason, Hello, Input, Output, Repair, RepairWait};
 use airbraid_engine::Machine;
 use airbraid_units::{Duration, Instant};
 use field::{Fate, Field, ms, node};
@@ -13,9 +13,16 @@ fn ns2() -> AodvConfig {
     AodvConfig { jitter: Duration::ZERO, ..AodvConfig::ns2() }
 }
 
-/// RFC 3561 with the link layer's word instead of hello messages, and without jitter.
+/// RFC 3561 with the link layer's word, believed at once, instead of hello messages, and without jitter.
 fn rfc() -> AodvConfig {
-    AodvConfig { hello: None, jitter: Duration::ZERO, ..AodvConfig::rfc3561() }
+    let doubt = Doubt { silent: 1, heard: 1 };
+    AodvConfig { hello: None, doubt, jitter: Duration::ZERO, ..AodvConfig::rfc3561() }
+}
+
+/// RFC 3561 with hello messages at whole seconds.
+fn punctual() -> AodvConfig {
+    let hello = AodvConfig::rfc3561().hello.map(|hello| Hello { jitter: Duration::ZERO, ..hello });
+    AodvConfig { hello, jitter: Duration::ZERO, ..AodvConfig::rfc3561() }
 }
 
 #[test]
@@ -337,7 +344,7 @@ fn time(line: &str) -> f64 {
 
 #[test]
 fn a_neighbour_that_says_hello_no_more_is_gone() {
-    let mut field = Field::chain(AodvConfig { jitter: Duration::ZERO, ..AodvConfig::rfc3561() }, 2);
+    let mut field = Field::chain(punctual(), 2);
     field.send_at(ms(0), 0, 1, 1);
     field.link_at(ms(3_500), 0, 1, false);
     field.run(ms(20_000));
@@ -361,6 +368,70 @@ fn a_neighbour_that_says_hello_no_more_is_gone() {
         5001.000 B has lost A
     ",
     );
+}
+
+#[test]
+fn neighbours_do_not_greet_together() {
+    let mut field = Field::chain(AodvConfig::rfc3561(), 4);
+    field.send_at(ms(0), 0, 3, 1);
+    field.run(ms(20_000));
+    let hellos: Vec<(&str, f64)> = {
+        let said = field.transcript.lines().filter(|line| line.contains("HELLO"));
+        said.map(|line| (line.split(' ').nth(1).unwrap(), time(line))).collect()
+    };
+    assert!(hellos.len() > 10, "{}", field.transcript);
+    assert!(hellos.windows(2).all(|two| two[1].1 > two[0].1), "two nodes greet at one instant: {hellos:?}");
+    let of_b: Vec<f64> = hellos.iter().filter(|(who, _)| *who == "B").map(|(_, at)| *at).collect();
+    assert!(of_b.windows(2).all(|two| two[1] - two[0] <= 1_000.0), "an interval is never longer: {of_b:?}");
+}
+
+#[test]
+fn an_answer_that_is_no_news_is_passed_on() {
+    let mut field = Field::chain(rfc(), 3);
+    field.send_at(ms(0), 0, 2, 1);
+    // A forgets its way; B still has as good a one as C tells of. C answers itself.
+    field.reboot_at(ms(500), 0);
+    field.run(ms(500));
+    field.transcript.clear();
+    let asks_c = super::Message::Rrep(super::message::Rrep {
+        hop_count: 0,
+        destination: node(2),
+        destination_sequence: field.nodes[1].route(ms(500), node(2)).unwrap().sequence.unwrap(),
+        originator: node(0),
+        lifetime: Duration::from_secs(6),
+    });
+    let b = &mut field.nodes[1];
+    b.handle_input(ms(501), Input::Control { from: node(2), ttl: 9, message: asks_c });
+    let told = std::iter::from_fn(|| b.poll_output()).collect::<Vec<_>>();
+    assert!(
+        matches!(&told[..], [Output::Control { to: Some(to), message: super::Message::Rrep(rrep), .. }]
+            if *to == node(0) && rrep.hop_count == 1),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn a_packet_that_the_link_layer_gave_up_is_sent_again_before_the_link_is_broken() {
+    let doubt = Doubt { silent: 2, heard: 3 };
+    let mut field = Field::chain(AodvConfig { doubt, ..rfc() }, 3);
+    field.send_at(ms(0), 0, 2, 1);
+    field.run(ms(1_000));
+    field.transcript.clear();
+    let b = &mut field.nodes[1];
+    let datagram = Datagram { packet: 2, source: node(0), destination: node(2), ttl: 9, hops: 1 };
+    let failed = Input::LinkFailed { next_hop: node(2), datagram: Some(datagram) };
+    let mut fail = |between: Option<Input<u32>>| {
+        b.handle_input(ms(1_001), failed.clone());
+        let said: Vec<_> = std::iter::from_fn(|| b.poll_output()).collect();
+        between.into_iter().for_each(|input| b.handle_input(ms(1_001), input));
+        said
+    };
+    let again = vec![Output::Send { next_hop: node(2), datagram, again: true }];
+    assert_eq!(fail(Some(Input::Acknowledged(node(2)))), again, "one is tolerated");
+    assert_eq!(fail(Some(Input::Heard(node(2)))), again, "what was acknowledged begins anew");
+    assert_eq!(fail(None), again, "it was heard meanwhile");
+    assert!(fail(None).contains(&Output::LinkBroken(node(2))), "the third in a row is too many, heard or not");
+    assert!(b.route(ms(1_001), node(2)).is_none());
 }
 
 #[test]
