@@ -2,17 +2,38 @@
 
 use airbraid_engine::link::fec::crc32;
 use airbraid_engine::wire::{
-    BEACON_LEN, LINK_HEADER_LEN, TRUNK_HEADER_LEN, TUNNEL_VERSION, TunnelFrame, WINDOW_HEADER_LEN, emit_beacon,
-    emit_link_header, emit_trunk_header, emit_tunnel_feedback, emit_tunnel_header, emit_tunnel_probe,
-    emit_tunnel_repair, emit_window_header, parse_beacon, parse_link_header, parse_trunk_header, parse_tunnel,
+    BEACON_LEN, LINK_HEADER_LEN, TRUNK_HEADER_LEN, TRUNK_VERSION, TUNNEL_VERSION, TunnelFrame, WINDOW_HEADER_LEN,
+    emit_beacon, emit_control, emit_link_header, emit_trunk_header, emit_tunnel_feedback, emit_tunnel_header, emit_tunnel_probe,
+    emit_tunnel_repair, emit_window_header, parse_beacon, parse_control, parse_link_header, parse_trunk_header, parse_tunnel,
     parse_window_header,
 };
 
 #[test]
 fn any_header() {
-    bolero::check!().with_type::<Vec<u8>>().for_each(|bytes| {
-        if let Ok((header, _)) = parse_trunk_header(bytes) {
+    bolero::check!().with_type::<(bool, Vec<u8>)>().for_each(|(is_aimed, bytes)| {
+        let mut bytes = bytes.clone();
+        if let Some(version) = bytes.first_mut().filter(|_| *is_aimed) {
+            *version = TRUNK_VERSION;
+        }
+        if let Ok((header, _)) = parse_trunk_header(&bytes) {
             assert_eq!(emit_trunk_header(&header)[..], bytes[..TRUNK_HEADER_LEN]);
+        }
+    });
+}
+
+#[test]
+fn any_control() {
+    bolero::check!().with_type::<(u8, bool, Vec<u8>)>().for_each(|(kind, is_quiet, bytes)| {
+        let mut bytes = bytes.clone();
+        if let Some(head) = bytes.first_chunk_mut::<4>() {
+            *head = [TRUNK_VERSION, kind % 5, 0, head[3] & u8::from(!is_quiet)];
+        }
+        // A marker's filling is zeros.
+        bytes.iter_mut().skip(16).filter(|_| *is_quiet).for_each(|byte| *byte = 0);
+        if let Ok(control) = parse_control(&bytes) {
+            let mut again = Vec::new();
+            emit_control(&control, &mut again);
+            assert_eq!(again, bytes);
         }
     });
 }
@@ -63,7 +84,9 @@ fn any_beacon() {
 
 #[test]
 fn any_tunnel_frame() {
-    bolero::check!().with_type::<(u8, Vec<u8>)>().for_each(|(kind, bytes)| {
+    // A feedback is up to some hundred bytes long.
+    bolero::check!().with_type::<(u8, [Vec<u8>; 4])>().for_each(|(kind, bytes)| {
+        let bytes = bytes.concat();
         let bytes = [&[(TUNNEL_VERSION << 4) | (kind % 6)], &bytes[..]].concat();
         let mut again = Vec::new();
         match parse_tunnel(&bytes) {

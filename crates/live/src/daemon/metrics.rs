@@ -3,8 +3,16 @@
 use super::status::{MemberReport, PeerReport, Status, UplinkReport};
 use std::fmt::Write as _;
 
-/// The metrics of a daemon.
-pub fn text(status: &Status) -> String {
+/// The metrics of a daemon. Peers have their names where `has_names` says so, otherwise the numbers of their places in the file: who
+/// reaches the port is not asked who he is.
+pub fn text(mut status: Status, has_names: bool) -> String {
+    if !has_names {
+        for (place, peer) in (1..).zip(&mut status.peers) {
+            let place: usize = place;
+            peer.name = place.to_string();
+        }
+    }
+    let status = &status;
     let mut page = Page::default();
     page.family("airbraid_uptime_seconds", "gauge", "Time since the daemon began.");
     page.value(&[], status.uptime_s);

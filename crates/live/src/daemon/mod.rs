@@ -9,6 +9,7 @@ mod checksum;
 mod coalesce;
 mod coded;
 mod core;
+mod desk;
 mod dns;
 pub(crate) mod inner;
 mod journal;
@@ -43,6 +44,15 @@ pub mod offload {
     pub use super::inner::{Summary, summary};
     pub use super::packet::{IpPacket, Pool, Run};
     pub use super::segment::{Cut, Malformed, finish};
+}
+
+/// What reads bytes from outside, for those who try it with any bytes.
+pub mod outside {
+    pub use super::desk::Asked;
+    pub use super::inner::{carry_mark, clamp_mss, is_acknowledgement, is_opening, too_big, without_padding};
+    pub use super::notice::Notice;
+    pub use super::serve::{control, http};
+    pub use super::site::{Prefix, parse as site};
 }
 
 use crate::clock::Clock;
@@ -246,7 +256,7 @@ fn listen(site: &Site) -> Result<(Ears, Vec<signal_hook::SigId>), LabError> {
         signals.push(pipe::register(signal, ended.try_clone().map_err(failed())?).map_err(failed())?);
     }
     signals.push(pipe::register(SIGHUP, reloaded).map_err(failed())?);
-    Ok((Ears { server, watch, end, reload }, signals))
+    Ok((Ears { server, page: None, watch, end, reload }, signals))
 }
 
 /// Tells a service manager (`sd_notify(3)`), if there is one that wants to know.

@@ -1,23 +1,18 @@
 //! Questions to the daemon: by a line on its socket in `/run/airbraid`, and for its metrics by HTTP.
 //!
-//! One question a connection, answered and closed. Nothing here blocks; who is slow, or says too much, is hung up on.
+//! One question a connection, answered and closed. The socket and the metrics port have places of their own ([`super::desk`]), so
+//! that strangers who reach the port take none from the owner of the daemon.
 
+use super::desk::{Asked, Desk};
 use super::journal;
 use crate::error::LabError;
-use airbraid_units::{Duration, Instant};
-use nix::poll::{PollFd, PollFlags};
+use airbraid_units::Instant;
+use nix::poll::PollFd;
+use nix::sys::stat::{Mode, umask};
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::PermissionsExt;
+use std::net::{SocketAddr, TcpListener};
 use std::os::unix::net::{UnixListener, UnixStream};
 
-/// Questions that are open at once.
-const OPEN_MAX: usize = 32;
-/// A question is not longer \[byte\].
-const QUESTION_MAX: usize = 4_096;
-/// A connection is not open for longer.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// How long [`ask`] waits for an answer.
 const ANSWER: std::time::Duration = std::time::Duration::from_secs(15);
 
@@ -86,50 +81,14 @@ pub fn ask(name: &str, question: &Question) -> Result<String, LabError> {
     }
 }
 
-#[derive(Debug)]
-enum Stream {
-    Control(UnixStream),
-    Http(TcpStream),
-}
-
-impl Stream {
-    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Control(stream) => stream.read(room),
-            Self::Http(stream) => stream.read(room),
-        }
-    }
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Control(stream) => stream.write(bytes),
-            Self::Http(stream) => stream.write(bytes),
-        }
-    }
-    fn fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Self::Control(stream) => stream.as_fd(),
-            Self::Http(stream) => stream.as_fd(),
-        }
-    }
-}
-
-#[derive(Debug)]
-struct Connection {
-    stream: Stream,
-    since: Instant,
-    asked: Vec<u8>,
-    /// What is left of the answer, once there is one.
-    answer: Option<Vec<u8>>,
-    is_over: bool,
-}
-
 /// Where questions come in.
 #[derive(Debug)]
 pub struct Server {
-    control: UnixListener,
-    metrics: Option<TcpListener>,
-    connections: Vec<Connection>,
+    desks: Vec<Desk>,
 }
+
+/// Which connection has asked: its desk, and its place there. It holds until [`Server::serve`] is called again.
+pub type Asker = (usize, usize);
 
 impl Server {
     /// Listens for the daemon called `name`, and for those who want its metrics.
@@ -139,68 +98,67 @@ impl Server {
     pub fn open(name: &str, metrics: Option<SocketAddr>) -> Result<Self, LabError> {
         let path = journal::socket(name);
         let failed = || LabError::io(path.display());
-        let control = UnixListener::bind(&path).map_err(failed())?;
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).map_err(failed())?;
+        let control = private(|| UnixListener::bind(&path)).map_err(failed())?;
         control.set_nonblocking(true).map_err(failed())?;
-        Ok(Self { control, metrics: metrics.map(listen).transpose()?, connections: Vec::new() })
-    }
-
-    /// What to poll.
-    pub fn polled(&self) -> Vec<PollFd<'_>> {
-        let mut polled = vec![PollFd::new(self.control.as_fd(), PollFlags::POLLIN)];
-        polled.extend(self.metrics.iter().map(|metrics| PollFd::new(metrics.as_fd(), PollFlags::POLLIN)));
-        polled.extend(self.connections.iter().map(|connection| {
-            let flags = if connection.answer.is_some() { PollFlags::POLLOUT } else { PollFlags::POLLIN };
-            PollFd::new(connection.stream.fd(), flags)
-        }));
-        polled
-    }
-
-    /// Takes what has come and sends what can be sent; gives the questions that are complete, by connection.
-    pub fn serve(&mut self, now: Instant) -> Vec<(usize, Question)> {
-        self.connections.retain(|one| !one.is_over && now.saturating_since(one.since) < PATIENCE);
-        while let Some(stream) = self.accept() {
-            let answer = None;
-            self.connections.push(Connection { stream, since: now, asked: Vec::new(), answer, is_over: false });
+        let mut desks = vec![Desk::control(control)];
+        if let Some(at) = metrics {
+            desks.push(Desk::metrics(listen(at)?));
         }
+        Ok(Self { desks })
+    }
+
+    /// What to poll: what can be served now. A listener whose places are taken is left out.
+    pub fn polled(&self, now: Instant) -> Vec<PollFd<'_>> {
+        self.desks.iter().flat_map(|desk| desk.polled(now)).collect()
+    }
+
+    /// When somebody has been silent for too long, or a listener that rests is listened to again.
+    pub fn wake(&self) -> Option<Instant> {
+        self.desks.iter().filter_map(Desk::wake).min()
+    }
+
+    /// Takes what has come and sends what can be sent; gives the questions that are complete.
+    pub fn serve(&mut self, now: Instant) -> Vec<(Asker, Question)> {
         let mut questions = Vec::new();
-        for (index, connection) in self.connections.iter_mut().enumerate() {
-            connection.send();
-            if connection.answer.is_none() && !connection.is_over {
-                questions.extend(connection.listen().map(|question| (index, question)));
-            }
+        for (at, desk) in self.desks.iter_mut().enumerate() {
+            questions.extend(desk.serve(now).into_iter().map(|(place, question)| ((at, place), question)));
         }
         questions
     }
 
-    fn accept(&self) -> Option<Stream> {
-        if self.connections.len() >= OPEN_MAX {
-            return None;
-        }
-        if let Ok((stream, _)) = self.control.accept() {
-            return stream.set_nonblocking(true).is_ok().then_some(Stream::Control(stream));
-        }
-        let (stream, _) = self.metrics.as_ref()?.accept().ok()?;
-        stream.set_nonblocking(true).is_ok().then_some(Stream::Http(stream))
-    }
-
     /// Answers a question of this turn.
-    pub fn answer(&mut self, connection: usize, answer: Result<String, String>) {
-        let Some(connection) = self.connections.get_mut(connection) else { return };
-        let text = match (&connection.stream, answer) {
-            (Stream::Control(_), Ok(answer)) => format!("ok\n{answer}"),
-            (Stream::Control(_), Err(why)) => format!("no\n{why}\n"),
-            (Stream::Http(_), Ok(page)) => http("200 OK", "text/plain; version=0.0.4", &page),
-            (Stream::Http(_), Err(why)) => http("404 Not Found", "text/plain", &why),
-        };
-        connection.answer = Some(text.into_bytes());
-        connection.send();
+    pub fn answer(&mut self, now: Instant, (desk, place): Asker, answer: Result<String, String>) {
+        if let Some(desk) = self.desks.get_mut(desk) {
+            desk.answer(now, place, answer);
+        }
     }
+}
 
-    /// Whether an answer is not sent yet.
-    pub fn is_busy(&self) -> bool {
-        self.connections.iter().any(|connection| connection.answer.is_some() && !connection.is_over)
+/// Reads what has come on the control socket.
+pub fn control(bytes: &[u8]) -> Asked {
+    let Some(end) = bytes.iter().position(|&byte| byte == b'\n') else { return Asked::NotYet };
+    let line = String::from_utf8_lossy(&bytes[..end]);
+    Question::parse(line.trim_end_matches('\r')).map_or(Asked::Nothing, Asked::For)
+}
+
+/// Reads what has come on the metrics port: the head of an HTTP request (RFC 9112, section 2.1), of which the first line counts.
+pub fn http(bytes: &[u8]) -> Asked {
+    if !bytes.windows(4).any(|four| four == b"\r\n\r\n") {
+        return Asked::NotYet;
     }
+    let line = bytes.split(|&byte| byte == b'\r').next().unwrap_or_default();
+    match line.split(|&byte| byte == b' ').collect::<Vec<_>>()[..] {
+        [b"GET", b"/metrics", _] => Asked::For(Question::Metrics),
+        _ => Asked::Nothing,
+    }
+}
+
+/// Makes a file that only its owner can use, from its first moment on. Other threads would make theirs so, too: there is none yet.
+fn private<T>(make: impl FnOnce() -> T) -> T {
+    let before = umask(Mode::from_bits_truncate(0o177));
+    let made = make();
+    umask(before);
+    made
 }
 
 fn listen(at: SocketAddr) -> Result<TcpListener, LabError> {
@@ -208,66 +166,6 @@ fn listen(at: SocketAddr) -> Result<TcpListener, LabError> {
     let listener = TcpListener::bind(at).map_err(failed())?;
     listener.set_nonblocking(true).map_err(failed())?;
     Ok(listener)
-}
-
-fn http(status: &str, kind: &str, page: &str) -> String {
-    let length = page.len();
-    format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{page}")
-}
-
-impl Connection {
-    fn send(&mut self) {
-        let Some(answer) = &mut self.answer else { return };
-        while !answer.is_empty() {
-            match self.stream.write(answer) {
-                Ok(0) => break,
-                Ok(sent) => drop(answer.drain(..sent)),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(_) => break,
-            }
-        }
-        self.is_over = true;
-    }
-
-    fn listen(&mut self) -> Option<Question> {
-        let mut room = [0; 1_024];
-        loop {
-            match self.stream.read(&mut room) {
-                Ok(0) => {
-                    self.is_over = true;
-                    return None;
-                }
-                Ok(length) => self.asked.extend(&room[..length]),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(_) => self.is_over = true,
-            }
-            if self.asked.len() > QUESTION_MAX || self.is_over {
-                self.is_over = true;
-                return None;
-            }
-        }
-        let text = String::from_utf8_lossy(&self.asked);
-        let is_http = matches!(self.stream, Stream::Http(_));
-        let is_whole = if is_http { text.contains("\r\n\r\n") } else { text.contains('\n') };
-        let line = text.lines().next().filter(|_| is_whole)?;
-        let question = match line.split(' ').collect::<Vec<_>>()[..] {
-            ["GET", "/metrics", _] if is_http => Some(Question::Metrics),
-            _ if is_http => None,
-            _ => Question::parse(line),
-        };
-        if question.is_none() {
-            let why = if is_http {
-                http("404 Not Found", "text/plain", "/metrics is all there is\n")
-            } else {
-                "no\nthis is no question\n".to_owned()
-            };
-            self.answer = Some(why.into_bytes());
-            self.send();
-        }
-        question
-    }
 }
 
 #[cfg(test)]
@@ -283,6 +181,18 @@ mod tests {
         }
         for wrong in ["", "statu", "status x", "link on", "link maybe dsl"] {
             assert_eq!(Question::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_line_and_a_request_are_read_when_they_are_whole() {
+        assert_eq!(control(b"status"), Asked::NotYet);
+        assert_eq!(control(b"status\n"), Asked::For(Question::Status));
+        assert_eq!(control(b"stat\xff\n"), Asked::Nothing);
+        assert_eq!(http(b"GET /metrics HTTP/1.1\r\nHost: a\r\n"), Asked::NotYet);
+        assert_eq!(http(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"), Asked::For(Question::Metrics));
+        for wrong in ["GET / HTTP/1.1\r\n\r\n", "POST /metrics HTTP/1.1\r\n\r\n", "down\n\r\n\r\n", "\r\n\r\n"] {
+            assert_eq!(http(wrong.as_bytes()), Asked::Nothing, "{wrong}");
         }
     }
 }

@@ -21,6 +21,8 @@ const SLEEP_MAX: Duration = Duration::from_secs(5);
 /// What the kernel knows of the paths' MTU is asked for again after this: what it has learnt is forgotten after ten minutes
 /// (RFC 1191, section 6.3).
 const MTU_CHECK: Duration = Duration::from_secs(60);
+/// A page of metrics serves for so many times as long as it took to make: at a hub with thousands of peers that is some 50 ms.
+const PAGE_SHARE: u64 = 50;
 /// Calls that take datagrams from each socket before the interface has its turn.
 const ROUNDS: usize = 4;
 
@@ -29,6 +31,8 @@ const ROUNDS: usize = 4;
 pub struct Ears {
     /// Questions.
     pub server: Server,
+    /// The metrics as they were given last, and until when they serve.
+    pub page: Option<(Instant, String)>,
     /// News of interfaces.
     pub watch: Watch,
     /// Written to when the daemon is to end.
@@ -67,7 +71,8 @@ impl Daemon {
             // What was refused may have been answered: that goes at once, too.
             self.flush();
             self.flush();
-            let until = self.next_wake().map_or(next_check, |wake| wake.min(next_check));
+            let wakes = self.next_wake().into_iter().chain(ears.server.wake());
+            let until = wakes.fold(next_check, Instant::min);
             let ready = self.wait(ears, until).map_err(LabError::failed("waiting"))?;
             self.look();
             let mut busy = ready.ports;
@@ -106,14 +111,14 @@ impl Daemon {
     /// Answers questions; gives whether the daemon is to end.
     fn serve(&mut self, ears: &mut Ears, is_asked: bool) -> bool {
         let now = self.time;
-        if !is_asked && !ears.server.is_busy() {
+        if !is_asked && ears.server.wake().is_none_or(|at| now < at) {
             return false;
         }
         let mut ends = false;
-        for (connection, question) in ears.server.serve(now) {
+        for (asker, question) in ears.server.serve(now) {
             let answer = match question {
                 Question::Status => serde_json::to_string(&self.status()).map_err(|error| error.to_string()),
-                Question::Metrics => Ok(metrics::text(&self.status())),
+                Question::Metrics => Ok(self.metrics(ears)),
                 Question::Link(name, is_on) => self.switch(&name, is_on).map(|()| String::new()),
                 Question::Reload => self.reload(),
                 Question::Down => {
@@ -121,9 +126,21 @@ impl Daemon {
                     Ok(String::new())
                 }
             };
-            ears.server.answer(connection, answer);
+            ears.server.answer(now, asker, answer);
         }
         ends
+    }
+
+    /// The metrics. A page is given again for a while, so that who asks all the time takes no more than one part in [`PAGE_SHARE`] of the thread.
+    fn metrics(&self, ears: &mut Ears) -> String {
+        let now = self.clock.now();
+        let page = ears.page.take().filter(|(until, _)| now < *until);
+        let (_, text) = ears.page.insert(page.unwrap_or_else(|| {
+            let text = metrics::text(self.status(), self.site.interface.metrics_names);
+            let made = self.clock.now();
+            (made + made.saturating_since(now).saturating_mul(PAGE_SHARE), text)
+        }));
+        text.clone()
     }
 
     fn wait(&self, ears: &Ears, until: Instant) -> nix::Result<Ready> {
@@ -143,7 +160,7 @@ impl Daemon {
                 places.push((index, place));
             }
         }
-        polled.extend(ears.server.polled());
+        polled.extend(ears.server.polled(self.time));
         let timeout = TimeSpec::nanoseconds(i64::try_from(sleep.as_nanos()).unwrap_or(i64::MAX));
         match ppoll(&mut polled, Some(timeout), None) {
             Ok(0) => return Ok(Ready::default()),

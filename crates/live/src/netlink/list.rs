@@ -85,6 +85,13 @@ impl Netlink {
     }
 }
 
+/// All interfaces, and all addresses with the indices of theirs, in an answer of the kernel's, whatever its messages say they are. For
+/// those who try it with any bytes.
+pub fn read_all(datagram: &[u8]) -> (Vec<Found>, Vec<(u32, IpAddr)>) {
+    let bodies = || messages(datagram).map(|(_, _, body)| body);
+    (bodies().filter_map(interface).collect(), bodies().filter_map(address).collect())
+}
+
 /// The messages in what the kernel has written: type, sequence number, body.
 pub(super) fn messages(mut bytes: &[u8]) -> impl Iterator<Item = (u16, u32, &[u8])> {
     std::iter::from_fn(move || {

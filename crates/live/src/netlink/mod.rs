@@ -7,7 +7,7 @@
 mod list;
 pub mod wireless;
 
-pub use list::{Found, Watch};
+pub use list::{Found, Watch, read_all};
 
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, recv, sendto, socket};

@@ -11,7 +11,7 @@ use airbraid_units::{BitRate, Bytes, Duration};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-pub use read::read;
+pub use read::{parse, read};
 
 /// More uplinks are refused: half of the members that a tunnel can have are for the other end's.
 pub const UPLINKS_MAX: usize = MEMBERS_MAX / 2;
@@ -60,6 +60,8 @@ pub struct Interface {
     pub threads: bool,
     /// Where metrics can be read.
     pub metrics: Option<SocketAddr>,
+    /// Whether they say what peers are called.
+    pub metrics_names: bool,
 }
 
 /// `[[uplink]]`.

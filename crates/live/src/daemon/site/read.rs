@@ -22,7 +22,18 @@ const KEEPALIVE: Duration = Duration::from_secs(20);
 /// # Errors
 /// All that is wrong, up to ten errors, each with its line.
 pub fn read(path: &Path) -> Result<Site, Errors> {
-    let document = Document::read(path, "site")?;
+    read_document(&Document::read(path, "site")?, path)
+}
+
+/// Reads the text of a daemon's file that is at `path`, and key files.
+///
+/// # Errors
+/// As of [`read`].
+pub fn parse(path: &Path, text: &str) -> Result<Site, Errors> {
+    read_document(&Document::parse(&path.display().to_string(), text)?, path)
+}
+
+fn read_document(document: &Document, path: &Path) -> Result<Site, Errors> {
     let cx = Context::new(false);
     let site = site(&document.top(&cx), path);
     document.finish(cx)?;
@@ -49,6 +60,8 @@ fn one(number: u128) -> Result<u128, Complaint> {
 fn interface(view: &View<'_>, folder: &Path) -> Interface {
     let addresses = view.required("address", "[\"10.77.0.1/24\"]", |value| prefixes(value, true));
     let identity = view.required("private_key", "\"site.key\"", |value| key_file(value, folder));
+    let metrics = view.optional("metrics", "none", socket_address);
+    let is_local = metrics.is_none_or(|at| at.ip().is_loopback());
     let interface = Interface {
         name: view.read("name", "air0".to_owned(), "", device),
         addresses: addresses.unwrap_or_default(),
@@ -59,7 +72,8 @@ fn interface(view: &View<'_>, folder: &Path) -> Interface {
         dns: view.optional("dns", "left alone", servers).unwrap_or_default(),
         offload: view.flag("offload", true, ""),
         threads: view.flag("threads", has_processors(), "on from four processors on"),
-        metrics: view.optional("metrics", "none", socket_address),
+        metrics,
+        metrics_names: view.flag("metrics_names", is_local, "where metrics are on a loopback address"),
     };
     view.check_keys();
     interface

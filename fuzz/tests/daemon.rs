@@ -1,0 +1,111 @@
+//! What is said to the daemon beside datagrams: questions, requests for metrics, its file, keys, and what ends tell each other of
+//! members.
+
+use airbraid_live::daemon::outside::{Asked, Notice, Prefix, control, http, site};
+use airbraid_live::daemon::{Question, keys};
+use std::path::Path;
+
+const FILES: [&str; 2] = [include_str!("../../docs/examples/office.toml"), include_str!("../../docs/examples/hub.toml")];
+
+#[test]
+fn any_question() {
+    bolero::check!().with_type::<(u8, Vec<u8>)>().for_each(|(word, rest)| {
+        let words = ["", "status", "link on ", "link off ", "reload", "down", "metrics", "link "];
+        let mut bytes = words[usize::from(word % 8)].as_bytes().to_vec();
+        bytes.extend(rest);
+        match control(&bytes) {
+            Asked::NotYet => assert!(!bytes.contains(&b'\n')),
+            Asked::Nothing => {}
+            Asked::For(question) => assert_eq!(Question::parse(&question.line()), Some(question)),
+        }
+    });
+}
+
+#[test]
+fn any_request() {
+    bolero::check!().with_type::<(u8, Vec<u8>, Vec<u8>)>().for_each(|(how, line, rest)| {
+        let begins: &[u8] = [&b"GET /metrics HTTP/1.1\r\n"[..], b"GET ", b"", b"POST /metrics "][usize::from(how % 4)];
+        let end: &[u8] = if how & 4 == 0 { b"" } else { b"\r\n\r\n" };
+        let bytes = [begins, line, end, rest].concat();
+        // A stranger gets the metrics or nothing.
+        assert!(matches!(http(&bytes), Asked::NotYet | Asked::Nothing | Asked::For(Question::Metrics)));
+    });
+}
+
+#[test]
+fn any_notice() {
+    bolero::check!().with_type::<(bool, [u8; 8], Vec<u8>)>().for_each(|(is_aimed, bytes, other)| {
+        let mut bytes = bytes.to_vec();
+        if *is_aimed {
+            (bytes[0], bytes[2]) = (0x1f, bytes[2] & 7);
+        }
+        for bytes in [&bytes, other] {
+            if let Some(notice) = Notice::parse(bytes) {
+                assert_eq!(notice.emit()[..], bytes[..]);
+            }
+        }
+    });
+}
+
+#[test]
+fn any_key_and_prefix() {
+    bolero::check!().with_type::<(bool, [u8; 32], String)>().for_each(|(is_key, key, text)| {
+        let made = keys::encode(&airbraid_engine::converge::session::PublicKey(*key));
+        assert_eq!(keys::public(&made).map(|key| key.0), Ok(*key));
+        let text = if *is_key { made.replacen(&made[..1], text, 1) } else { text.clone() };
+        if let Ok(read) = keys::public(&text) {
+            assert_eq!(keys::public(&keys::encode(&read)).map(|key| key.0), Ok(read.0));
+        }
+        let _ = keys::secret(&text);
+        if let Ok(prefix) = Prefix::parse(&text) {
+            assert_eq!(Prefix::parse(&prefix.to_string()), Ok(prefix));
+            assert!(prefix.contains(prefix.address));
+        }
+    });
+}
+
+/// What is wrong with a file has a place and a remedy.
+fn read(text: &str) {
+    if let Err(errors) = site(Path::new("fuzz.toml"), text) {
+        assert!(!errors.0.is_empty());
+        for error in &errors.0 {
+            assert!(!error.message.is_empty() && error.line.is_none_or(|line| line >= 1), "{error}");
+        }
+    }
+}
+
+#[test]
+fn mutilated_site_files() {
+    bolero::check!().with_type::<(u8, Vec<(u16, u8, u8)>)>().for_each(|(seed, cuts)| {
+        // Keys are read from files that are not there: what is written about them is read all the same.
+        let mut bytes = FILES[usize::from(*seed) % FILES.len()].as_bytes().to_vec();
+        for (place, how, byte) in cuts.iter().take(12) {
+            let place = usize::from(*place) % bytes.len().max(1);
+            match how % 4 {
+                0 if !bytes.is_empty() => bytes[place] = *byte,
+                1 => bytes.insert(place, *byte),
+                2 if !bytes.is_empty() => drop(bytes.remove(place)),
+                _ => bytes.truncate(place.max(bytes.len() / 2)),
+            }
+        }
+        read(&String::from_utf8_lossy(&bytes));
+    });
+}
+
+#[test]
+fn any_value_in_a_site_file() {
+    let keys = [
+        "mtu", "listen", "dns", "metrics", "address", "name", "quota", "rate", "keepalive", "tier", "device", "endpoint", "allowed",
+        "public_key", "schema", "queue",
+    ];
+    bolero::check!().with_type::<(u8, String)>().for_each(|(key, value)| {
+        let key = keys[usize::from(*key) % keys.len()];
+        for file in FILES {
+            let replace = |line: &str| match line.split_once('=') {
+                Some((name, _)) if name.trim() == key => format!("{key} = {value}"),
+                _ => line.to_owned(),
+            };
+            read(&file.lines().map(replace).collect::<Vec<_>>().join("\n"));
+        }
+    });
+}

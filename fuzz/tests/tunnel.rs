@@ -1,0 +1,68 @@
+//! A tunnel whose peer sends whatever it likes: with real packets and the real erasure code, as in the daemon. It panics never, delivers
+//! nothing that is no packet, and keeps no more than it may.
+
+use airbraid_engine::trunk::Member;
+use airbraid_engine::tunnel::{Came, Config, Frame, Input, MemberConfig, Output, Tunnel};
+use airbraid_engine::trunk::Policy;
+use airbraid_engine::wire::{TUNNEL_VERSION, TunnelFrame, parse_tunnel};
+use airbraid_engine::step;
+use airbraid_live::daemon::offload::{IpPacket, Pool, summary};
+use airbraid_units::{Bytes, Duration, Instant};
+
+/// A frame as a peer may make it: kind, member, numbers, what follows, and how long after the one before it comes \[us\].
+type Sent = (u8, u8, [u8; 12], Vec<u8>, u16);
+
+fn packet(pool: &Pool, rest: &[u8]) -> Option<IpPacket> {
+    let head = [0x45, 0, 0, 0, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+    pool.packet(&[&head[..], rest].concat(), |bytes| summary(bytes))
+}
+
+/// What the daemon makes of the bytes of a frame.
+fn frame(pool: &Pool, plain: &[u8]) -> Option<Frame<IpPacket>> {
+    Some(match parse_tunnel(plain).ok()? {
+        TunnelFrame::Data(header, rest) => Frame::Data { header, packet: packet(pool, rest)? },
+        TunnelFrame::Repair(header, symbol) => {
+            let symbol = pool.filled(symbol.len(), |room| room.copy_from_slice(symbol));
+            Frame::Repair { header, symbol }
+        }
+        TunnelFrame::Probe(probe) => Frame::Probe(probe),
+        TunnelFrame::Feedback(feedback) => Frame::Feedback(feedback),
+    })
+}
+
+#[test]
+fn any_frames() {
+    bolero::check!().with_type::<(bool, [Option<Sent>; 12])>().for_each(|(is_near, sent)| {
+        let pool = Pool::default();
+        let mut tunnel = Tunnel::<IpPacket>::new(Config { policy: Policy::default(), epoch: 7 });
+        let mut now = Instant::ZERO + Duration::from_secs(1);
+        let mut drive = |now, input| {
+            step(&mut tunnel, now, Some(input), |output| {
+                if let Output::Deliver(packet) = output {
+                    assert!(summary(packet.bytes()).is_some());
+                }
+            });
+        };
+        for member in [0, 1] {
+            drive(now, Input::MemberAdded { member: Member(member), config: MemberConfig::default() });
+        }
+        for seed in 0..4 {
+            drive(now, Input::Packet(packet(&pool, &[seed; 100]).expect("a packet")));
+        }
+        for (kind, member, numbers, rest, wait) in sent.iter().flatten() {
+            let mut bytes = vec![(TUNNEL_VERSION << 4) | (kind % 6)];
+            bytes.extend(numbers);
+            if *is_near {
+                // Numbers near those in use: high bytes are zero.
+                bytes.iter_mut().skip(1).step_by(2).for_each(|byte| *byte = 0);
+            }
+            bytes.extend(rest);
+            now = now + Duration::from_micros(u64::from(*wait));
+            let Some(frame) = frame(&pool, &bytes) else { continue };
+            let length = Bytes::new(bytes.len() as u64 + 56);
+            drive(now, Input::Frames(vec![Came { member: Member(member % 3), frame, length, at: now }]));
+        }
+        let status = tunnel.status();
+        assert!(status.held_len <= 8_192 && status.kept < 20_000);
+    });
+}
