@@ -6,9 +6,11 @@ CHECKED := target/checked/airbraid
 # The same selection each time, with the features that the wheel is built with: nothing is built twice.
 OPTIMISED := $(CARGO) test --profile checked --workspace --exclude airbraid-fuzz --locked
 OUT     := out
+# Tests that cannot run here note themselves in this file (`tests/src/skip.rs`).
+SKIPPED := $(abspath $(OUT))/skipped
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build wheel notebooks test test-python check lint bench bench-peers bench-lab bench-tunnel bench-datapath bench-python \
+.PHONY: help demo build wheel notebooks test test-python check lint fuzz bench bench-peers bench-lab bench-tunnel bench-datapath bench-python \
         python-lock deb picture tools test-tools python-tools clean
 
 help: ## Say what can be made
@@ -50,14 +52,20 @@ check: build ## Run every committed scenario against what it expects
 	$(RELEASE) check scenarios
 
 # Two builds of everything: the debug build with its assertions, and the optimised one for what would take long without. The last
-# command is one test binary whose summary closes the output.
+# command is one test binary whose summary closes the output; before it stands what was skipped.
+test: export AIRBRAID_SKIPPED := $(SKIPPED)
 test: lint python-tools ## Everything: lints, unit and property tests, scenarios, Python, validation
+	@mkdir -p $(OUT) && rm -f $(SKIPPED)
 	$(CARGO) test --workspace --locked --lib --bins --tests
 	$(OPTIMISED) --no-run --test command --test golden --test validation
 	$(CHECKED) check scenarios
 	AIRBRAID=$(abspath $(CHECKED)) PROFILE=checked scripts/python.sh test
 	$(OPTIMISED) --test command --test golden
+	@scripts/skipped.sh $(SKIPPED)
 	$(OPTIMISED) --test validation -- --include-ignored
+
+fuzz: test-tools ## Try every reader of outside bytes with random inputs (FUZZ adds options: --inputs 1e8 --seconds 3600)
+	@scripts/fuzz.py $(FUZZ)
 
 bench: build ## Speed and memory of the four benchmark scenarios, times of the slot planner
 	@benches/bench.sh $(RELEASE)

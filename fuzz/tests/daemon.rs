@@ -5,7 +5,8 @@ use airbraid_live::daemon::outside::{Asked, Notice, Prefix, control, http, site}
 use airbraid_live::daemon::{Question, keys};
 use std::path::Path;
 
-const FILES: [&str; 2] = [include_str!("../../docs/examples/office.toml"), include_str!("../../docs/examples/hub.toml")];
+const FILES: [&str; 2] =
+    [include_str!("../../docs/examples/office.toml"), include_str!("../../docs/examples/hub.toml")];
 
 #[test]
 fn any_question() {
@@ -95,8 +96,22 @@ fn mutilated_site_files() {
 #[test]
 fn any_value_in_a_site_file() {
     let keys = [
-        "mtu", "listen", "dns", "metrics", "address", "name", "quota", "rate", "keepalive", "tier", "device", "endpoint", "allowed",
-        "public_key", "schema", "queue",
+        "mtu",
+        "listen",
+        "dns",
+        "metrics",
+        "address",
+        "name",
+        "quota",
+        "rate",
+        "keepalive",
+        "tier",
+        "device",
+        "endpoint",
+        "allowed",
+        "public_key",
+        "schema",
+        "queue",
     ];
     bolero::check!().with_type::<(u8, String)>().for_each(|(key, value)| {
         let key = keys[usize::from(*key) % keys.len()];

@@ -1,11 +1,11 @@
 //! A tunnel whose peer sends whatever it likes: with real packets and the real erasure code, as in the daemon. It panics never, delivers
 //! nothing that is no packet, and keeps no more than it may.
 
-use airbraid_engine::trunk::Member;
-use airbraid_engine::tunnel::{Came, Config, Frame, Input, MemberConfig, Output, Tunnel};
-use airbraid_engine::trunk::Policy;
-use airbraid_engine::wire::{TUNNEL_VERSION, TunnelFrame, parse_tunnel};
 use airbraid_engine::step;
+use airbraid_engine::trunk::Member;
+use airbraid_engine::trunk::Policy;
+use airbraid_engine::tunnel::{Came, Config, Frame, Input, MemberConfig, Output, Tunnel};
+use airbraid_engine::wire::{TUNNEL_VERSION, TunnelFrame, parse_tunnel};
 use airbraid_live::daemon::offload::{IpPacket, Pool, summary};
 use airbraid_units::{Bytes, Duration, Instant};
 

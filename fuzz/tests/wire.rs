@@ -3,9 +3,9 @@
 use airbraid_engine::link::fec::crc32;
 use airbraid_engine::wire::{
     BEACON_LEN, LINK_HEADER_LEN, TRUNK_HEADER_LEN, TRUNK_VERSION, TUNNEL_VERSION, TunnelFrame, WINDOW_HEADER_LEN,
-    emit_beacon, emit_control, emit_link_header, emit_trunk_header, emit_tunnel_feedback, emit_tunnel_header, emit_tunnel_probe,
-    emit_tunnel_repair, emit_window_header, parse_beacon, parse_control, parse_link_header, parse_trunk_header, parse_tunnel,
-    parse_window_header,
+    emit_beacon, emit_control, emit_link_header, emit_trunk_header, emit_tunnel_feedback, emit_tunnel_header,
+    emit_tunnel_probe, emit_tunnel_repair, emit_window_header, parse_beacon, parse_control, parse_link_header,
+    parse_trunk_header, parse_tunnel, parse_window_header,
 };
 
 #[test]

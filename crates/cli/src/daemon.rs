@@ -1,10 +1,10 @@
 //! `airbraid up`, `down`, `link`, `reload`, `genkey` and `pubkey`.
 
 use crate::arguments::{Link, Named, Up};
+use crate::log;
 use crate::print::{Ended, note, out};
 use airbraid_live::LabError;
 use airbraid_live::daemon::{self, Question, keys, site};
-use std::fs::File;
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -33,6 +33,11 @@ pub fn up(arguments: &Up) -> Result<(), Ended> {
                 note(&format!("peer {peer}: `{name}` cannot be looked up now ({why}); the daemon goes on trying"));
             }
         }
+        if daemon::needs_low_port(&site) {
+            note(
+                "a port below 1024: the daemon needs CAP_NET_BIND_SERVICE for it, which the unit gives by a drop-in (docs/daemon.md, Low ports)",
+            );
+        }
         return out(&format!("{}: fine\n", arguments.file.display()));
     }
     if !arguments.foreground {
@@ -42,15 +47,8 @@ pub fn up(arguments: &Up) -> Result<(), Ended> {
         // It leads its group already where a shell has made it so: then there is nothing to leave.
         let _ = nix::unistd::setsid();
     }
-    log();
+    log::begin(arguments.detached.then(|| log::path(&site.name)))?;
     daemon::up(site, || {}).map_err(ended)
-}
-
-/// Log lines on standard error, as many as `AIRBRAID_LOG` asks for.
-fn log() {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("AIRBRAID_LOG");
-    let filter = filter.unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false).init();
 }
 
 /// Starts the daemon as a process of its own, and waits until it answers.
@@ -66,9 +64,9 @@ fn in_background(file: &Path, name: &str) -> Result<(), Ended> {
     }
     let folder = Path::new("/run/airbraid");
     std::fs::create_dir_all(folder).map_err(failed("/run/airbraid"))?;
-    let log = folder.join(format!("{name}.log"));
+    let log = log::path(name);
     let shown = log.display().to_string();
-    let written = File::create(&log).map_err(failed(&shown))?;
+    let written = log::fresh(&log).map_err(failed(&shown))?;
     let program = std::env::current_exe().map_err(failed("airbraid"))?;
     let mut command = Command::new(program);
     command.arg("up").arg(file).args(["--foreground", "--detached"]).process_group(0);
@@ -112,7 +110,8 @@ pub fn down(arguments: &Named) -> Result<(), Ended> {
     }
     daemon::ask(&name, &Question::Down).map_err(ended)?;
     for _ in 0..PATIENCE.as_millis() / PAUSE.as_millis() {
-        if !daemon::names().contains(&name) {
+        // What it may not put right itself, as it has given up so much, is put right here.
+        if !daemon::names().contains(&name) || daemon::clean(&name).map_err(ended)? {
             return Ok(());
         }
         std::thread::sleep(PAUSE);

@@ -8,6 +8,7 @@ mod daemon;
 mod explain;
 mod interrupt;
 mod lab;
+mod log;
 mod plan;
 mod print;
 mod progress;

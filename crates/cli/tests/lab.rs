@@ -1,25 +1,17 @@
 //! The lab as it is typed, as root: traffic gets through as the scenario says, and nothing is left behind.
 //!
-//! Where there is no root or no TUN the tests say that they are skipped.
+//! Where there is no root or no TUN the tests are counted as skipped, or fail if they must run (`root/mod.rs`).
 
+mod root;
+
+use root::can_run;
 use serde_json::Value;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Duration;
 
 fn root_of_repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// Whether a lab can be run here; says so where it cannot.
-fn can_run(test: &str) -> bool {
-    let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
-    let can = is_root && Path::new("/dev/net/tun").exists();
-    if !can {
-        println!("skipped: {test} needs root and /dev/net/tun");
-    }
-    can
 }
 
 fn command(arguments: &[&str]) -> Command {

@@ -2,20 +2,12 @@
 
 use serde_json::Value;
 use std::fmt::Write as _;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-/// Whether daemons can be run here; says so where they cannot.
-pub fn can_run(test: &str) -> bool {
-    let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
-    let can = is_root && Path::new("/dev/net/tun").exists();
-    if !can {
-        println!("skipped: {test} needs root and /dev/net/tun");
-    }
-    can
-}
+pub use crate::root::{can_run, skip};
 
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()

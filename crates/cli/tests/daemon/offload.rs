@@ -1,7 +1,7 @@
 //! Runs of segments through the daemon: what arrives is right, with offloads, without, and with them at one end.
 
 use super::{carries, pair, serve};
-use crate::net::{Net, can_run, text};
+use crate::net::{Net, can_run, skip, text};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -119,7 +119,8 @@ fn one_frame_in_a_hundred_lost_is_one_segment() {
                 action pass random netrand drop 100";
     let lossy = net.exec("far", &["sh", "-c", drop]);
     if !cut.status.success() || !lossy.status.success() {
-        println!("skipped: no ethtool, or no act_gact: {}", text(&lossy.stderr));
+        let why = format!("it needs ethtool and act_gact: {}", text(&lossy.stderr).replace('\n', " "));
+        skip("one_frame_in_a_hundred_lost_is_one_segment", &why);
         return;
     }
     carries(&net, 3);

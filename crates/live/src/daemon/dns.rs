@@ -11,6 +11,8 @@ use std::process::{Command, Stdio};
 
 /// The system's list of name servers.
 const RESOLV: &str = "/etc/resolv.conf";
+/// Where systemd's program is: whoever sets `PATH` has no say in what root runs.
+const RESOLVECTL: [&str; 2] = ["/usr/bin/resolvectl", "/bin/resolvectl"];
 /// How our own file begins.
 const MARK: &str = "# written by airbraid; the file from before is in ";
 
@@ -52,8 +54,9 @@ pub fn restore(kept: &Path) -> Result<(), LabError> {
 fn by_resolver(interface: &str, servers: &[IpAddr]) -> bool {
     let is_here = fs::canonicalize(RESOLV).is_ok_and(|path| path.starts_with(PathBuf::from("/run/systemd/resolve")));
     let run = |arguments: &[String]| {
-        let mut command = Command::new("resolvectl");
-        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let Some(program) = RESOLVECTL.into_iter().find(|path| Path::new(path).exists()) else { return false };
+        let mut command = Command::new(program);
+        command.env_clear().args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command.status().is_ok_and(|status| status.success())
     };
     let servers: Vec<String> = servers.iter().map(IpAddr::to_string).collect();

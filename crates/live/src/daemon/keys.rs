@@ -106,7 +106,16 @@ pub fn secret(text: &str) -> Result<Secret, String> {
 /// # Errors
 /// It cannot be read, holds no key, or others may read it: what, and how to mend it.
 pub fn read(path: &Path) -> Result<Secret, String> {
-    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    let failed = |error: std::io::Error| {
+        // A daemon that runs is confined; the command that checks a file is not.
+        let is_refused = error.kind() == std::io::ErrorKind::PermissionDenied;
+        let how = if is_refused {
+            ": while it runs a daemon reads root's files in the folders that it began with"
+        } else {
+            ""
+        };
+        format!("{}: {error}{how}", path.display())
+    };
     let file = File::open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
     if !metadata.is_file() {

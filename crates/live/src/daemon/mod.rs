@@ -8,6 +8,7 @@ mod address;
 mod checksum;
 mod coalesce;
 mod coded;
+mod confine;
 mod core;
 mod desk;
 mod dns;
@@ -16,6 +17,7 @@ mod journal;
 pub mod keys;
 mod lane;
 mod links;
+mod manager;
 mod metrics;
 mod names;
 mod notice;
@@ -33,6 +35,7 @@ mod table;
 mod turn;
 mod uplink;
 
+pub use confine::needs_low_port;
 pub use journal::{clean, names};
 pub use names::look_up;
 pub use serve::{Question, ask};
@@ -68,6 +71,7 @@ use airbraid_units::Instant;
 use core::Daemon;
 use journal::Journal;
 use keys::Random;
+use manager::Manager;
 use names::Names;
 use nix::time::{ClockId, clock_gettime};
 use peer::PeerState;
@@ -76,7 +80,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level::pipe;
 use site::{Prefix, Site};
 use std::net::{Ipv4Addr, Ipv6Addr};
-use std::os::unix::net::{UnixDatagram, UnixStream};
+use std::os::unix::net::UnixStream;
 use table::Table;
 use turn::Ears;
 use uplink::UplinkState;
@@ -95,17 +99,21 @@ const FIRST_MTU: u32 = 1_280;
 pub fn up(site: Site, ready: impl FnOnce()) -> Result<(), LabError> {
     // Frames are paced: a wake-up that is 50 us late, as by default, makes bursts of some packets at 100 Mbit/s.
     let _ = nix::sys::prctl::set_timerslack(1);
+    confine::drop_privileges(&site)?;
     let journal = Journal::begin(&site.name)?;
     let name = &site.interface.name;
     let tun = if site.interface.offload { Tun::create_offloaded(name) } else { Tun::create(name) };
     let tun = tun.map_err(|error| refused(&site, &error))?;
     let mut daemon = begin(site, tun)?;
     let (mut ears, signals) = listen(&daemon.site)?;
-    daemon.on_interfaces();
     let site = &daemon.site;
     if let Err(error) = dns::set(&site.interface.name, &site.interface.dns, &journal::kept(&site.name)) {
         tracing::error!(%error, "name servers");
     }
+    // The last program has been run, and no thread but this one has begun.
+    confine::confine(site);
+    daemon.on_interfaces();
+    let site = &daemon.site;
     if site.interface.offload {
         let offloads = daemon.offloads();
         let lacks: Vec<&str> = offloads.into_iter().filter(|(_, works)| !works).map(|(what, _)| what).collect();
@@ -115,9 +123,9 @@ pub fn up(site: Site, ready: impl FnOnce()) -> Result<(), LabError> {
     }
     tracing::info!(interface = site.interface.name, peers = site.peers.len(), "up");
     ready();
-    notify("READY=1");
+    ears.manager.tell("READY=1");
     let ended = daemon.run(&mut ears);
-    notify("STOPPING=1");
+    ears.manager.tell("STOPPING=1");
     for signal in signals {
         signal_hook::low_level::unregister(signal);
     }
@@ -256,12 +264,6 @@ fn listen(site: &Site) -> Result<(Ears, Vec<signal_hook::SigId>), LabError> {
         signals.push(pipe::register(signal, ended.try_clone().map_err(failed())?).map_err(failed())?);
     }
     signals.push(pipe::register(SIGHUP, reloaded).map_err(failed())?);
-    Ok((Ears { server, page: None, watch, end, reload }, signals))
-}
-
-/// Tells a service manager (`sd_notify(3)`), if there is one that wants to know.
-fn notify(state: &str) {
-    let Some(path) = std::env::var_os("NOTIFY_SOCKET") else { return };
-    // That nobody listens is no reason to stop.
-    let _ = UnixDatagram::unbound().and_then(|socket| socket.send_to(state.as_bytes(), path));
+    let manager = Manager::of_environment();
+    Ok((Ears { server, page: None, manager, watch, end, reload }, signals))
 }

@@ -4,6 +4,7 @@
 //! (`docs/decisions/0008-daemon-loop.md`).
 
 use super::core::Daemon;
+use super::manager::Manager;
 use super::metrics;
 use super::serve::{Question, Server};
 use crate::error::LabError;
@@ -33,6 +34,8 @@ pub struct Ears {
     pub server: Server,
     /// The metrics as they were given last, and until when they serve.
     pub page: Option<(Instant, String)>,
+    /// Who has started us, and wants to hear that the loop turns.
+    pub manager: Manager,
     /// News of interfaces.
     pub watch: Watch,
     /// Written to when the daemon is to end.
@@ -71,7 +74,7 @@ impl Daemon {
             // What was refused may have been answered: that goes at once, too.
             self.flush();
             self.flush();
-            let wakes = self.next_wake().into_iter().chain(ears.server.wake());
+            let wakes = self.next_wake().into_iter().chain(ears.server.wake()).chain(ears.manager.beat(now));
             let until = wakes.fold(next_check, Instant::min);
             let ready = self.wait(ears, until).map_err(LabError::failed("waiting"))?;
             self.look();

@@ -1,5 +1,8 @@
 //! A capture with one frame of each kind, read back by the crate that wrote it and, where it is installed, by tshark.
 
+#[path = "../../../../tests/src/skip.rs"]
+mod skip;
+
 use super::*;
 use crate::record::{Bss, CapturedKind, CapturedPacket, CapturedTransport};
 use airbraid_mac::phy::{HR_DSSS_RATES, OFDM_RATES};
@@ -139,7 +142,7 @@ fn tshark(name: &str, bytes: &[u8], arguments: &[&str]) -> Option<String> {
             Some(String::from_utf8(output.stdout).unwrap())
         }
         Err(_) => {
-            eprintln!("skipped: tshark is not installed (Debian: apt-get install tshark)");
+            skip::skip(name, "tshark is not installed (Debian: apt-get install tshark)");
             None
         }
     }

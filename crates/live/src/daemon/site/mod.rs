@@ -27,6 +27,8 @@ pub struct Site {
     pub name: String,
     /// Where the file is.
     pub file: PathBuf,
+    /// Where its keys are.
+    pub keys: Vec<PathBuf>,
     /// The interface that it makes.
     pub interface: Interface,
     /// Of every trunk.

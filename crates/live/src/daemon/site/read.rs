@@ -35,9 +35,20 @@ pub fn parse(path: &Path, text: &str) -> Result<Site, Errors> {
 
 fn read_document(document: &Document, path: &Path) -> Result<Site, Errors> {
     let cx = Context::new(false);
-    let site = site(&document.top(&cx), path);
+    let mut site = site(&document.top(&cx), path);
     document.finish(cx)?;
+    let cx = Context::new(false);
+    site.keys = key_files(&document.top(&cx), path);
     Ok(site)
+}
+
+/// The key files that a file names in which nothing is wrong.
+fn key_files(top: &View<'_>, path: &Path) -> Vec<PathBuf> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let (interface, peers) = (top.sub("interface"), top.tables("peer"));
+    let shared = peers.iter().filter_map(|peer| peer.find("preshared_key"));
+    let named = interface.find("private_key").into_iter().chain(shared);
+    named.filter_map(|found| text(found.value).ok()).map(|name| folder.join(name)).collect()
 }
 
 fn site(top: &View<'_>, path: &Path) -> Site {
@@ -50,7 +61,7 @@ fn site(top: &View<'_>, path: &Path) -> Site {
     let _ = schema;
     top.check_keys();
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    Site { name, file: path.to_path_buf(), interface, policy, uplinks, peers }
+    Site { name, file: path.to_path_buf(), keys: Vec::new(), interface, policy, uplinks, peers }
 }
 
 fn one(number: u128) -> Result<u128, Complaint> {

@@ -1,0 +1,192 @@
+//! The daemon's log: lines on standard error, or in a file that does not grow without end; and not more of a kind than are read.
+
+use crate::print::Ended;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::fmt::format::{Format, Writer};
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
+use tracing_subscriber::registry::LookupSpan;
+
+/// The file is put aside when it is so long, in place of what was put aside before: both are in memory (`/run`) \[byte\].
+const FILE_MAX: u64 = 1 << 20;
+/// So many lines of one kind are written in a [`SPAN`]: what a person reads of an hour when links flap.
+const LINES_MAX: u32 = 60;
+/// The time over which lines are counted \[s\].
+const SPAN: i64 = 60;
+
+/// The file of a daemon in the background.
+pub fn path(name: &str) -> PathBuf {
+    Path::new("/run/airbraid").join(format!("{name}.log"))
+}
+
+fn aside(path: &Path) -> PathBuf {
+    path.with_added_extension("1")
+}
+
+/// A new file at `path`; the one from before is put aside.
+pub fn fresh(path: &Path) -> io::Result<File> {
+    match fs::rename(path, aside(path)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    // It has the places of peers, which are not everybody's business.
+    File::options().create_new(true).append(true).mode(0o600).open(path)
+}
+
+/// Begins the log: in a file, or on standard error; as much of it as `AIRBRAID_LOG` asks for.
+pub fn begin(file: Option<PathBuf>) -> Result<(), Ended> {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("AIRBRAID_LOG");
+    let filter = filter.unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+    let format = Format::default().with_ansi(false);
+    let log = tracing_subscriber::fmt().with_ansi(false).with_env_filter(filter).event_format(Sparing::new(format));
+    match file {
+        None => log.with_writer(io::stderr).init(),
+        Some(path) => {
+            let opened = Rotating::open(path.clone());
+            let opened = opened.map_err(|error| Ended::Failed(format!("{}: {error}", path.display())))?;
+            log.with_writer(Mutex::new(opened)).init();
+        }
+    }
+    Ok(())
+}
+
+/// A file of bounded length.
+#[derive(Debug)]
+struct Rotating {
+    path: PathBuf,
+    file: File,
+    written: u64,
+}
+
+impl Rotating {
+    fn open(path: PathBuf) -> io::Result<Self> {
+        let file = File::options().create(true).append(true).mode(0o600).open(&path)?;
+        let written = file.metadata()?.len();
+        Ok(Self { path, file, written })
+    }
+
+    fn turn(&mut self) -> io::Result<()> {
+        self.file = fresh(&self.path)?;
+        self.written = 0;
+        // What is said otherwise, such as why it has crashed, goes where the log goes.
+        Ok(nix::unistd::dup2_stderr(&self.file)?)
+    }
+}
+
+impl Write for Rotating {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.written >= FILE_MAX {
+            // If it cannot be, this file is begun anew.
+            self.turn().or_else(|_| {
+                self.written = 0;
+                self.file.set_len(0)
+            })?;
+        }
+        let written = self.file.write(bytes)?;
+        self.written += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// Lines of one kind: those that one place in the code writes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Kind {
+    since: i64,
+    written: u32,
+    left_out: u64,
+}
+
+impl Kind {
+    /// Whether one more is written at this time \[s\]; and how many were left out before it.
+    fn admits(&mut self, now: i64) -> Option<u64> {
+        let mut left_out = 0;
+        if now - self.since >= SPAN {
+            left_out = self.left_out;
+            *self = Self { since: now, ..Self::default() };
+        }
+        if self.written >= LINES_MAX {
+            self.left_out += 1;
+            return None;
+        }
+        self.written += 1;
+        Some(left_out)
+    }
+}
+
+/// Writes not more than so many lines of one kind, and how many it has left out. What is asked for by hand, `debug`, is not spared.
+struct Sparing {
+    format: Format,
+    kinds: Mutex<BTreeMap<(&'static str, u32), Kind>>,
+}
+
+impl Sparing {
+    fn new(format: Format) -> Self {
+        Self { format, kinds: Mutex::default() }
+    }
+}
+
+impl<S, N> FormatEvent<S, N> for Sparing
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(&self, context: &FmtContext<'_, S, N>, mut writer: Writer<'_>, event: &Event<'_>) -> fmt::Result {
+        let from = event.metadata();
+        if *from.level() <= Level::INFO {
+            let now = monotonic();
+            let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+            let kind = kinds.entry((from.file().unwrap_or_default(), from.line().unwrap_or_default())).or_default();
+            match kind.admits(now) {
+                None => return Ok(()),
+                Some(0) => {}
+                Some(left_out) => writeln!(writer, "({left_out} more lines like the next were left out)")?,
+            }
+        }
+        self.format.format_event(context, writer, event)
+    }
+}
+
+fn monotonic() -> i64 {
+    nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).map_or(0, |time| time.tv_sec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_does_not_grow_without_end() {
+        let folder = std::env::temp_dir().join(format!("airbraid-log-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("site.log");
+        // Standard error is the test's own: the file is begun anew instead of being turned.
+        fs::create_dir_all(aside(&path).join("in-the-way")).unwrap();
+        let mut log = Rotating::open(path.clone()).unwrap();
+        let line = [b'x'; 1_000];
+        for _ in 0..3_000 {
+            log.write_all(&line).unwrap();
+            assert!(fs::metadata(&path).unwrap().len() <= FILE_MAX + 1_000);
+        }
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn of_a_flood_of_lines_the_first_are_written_and_the_rest_are_counted() {
+        let mut kind = Kind::default();
+        let written = (0..1_000).filter(|_| kind.admits(100).is_some()).count();
+        assert_eq!(written, LINES_MAX as usize);
+        assert_eq!(kind.admits(100 + SPAN - 1), None);
+        assert_eq!(kind.admits(100 + SPAN), Some(1_001 - u64::from(LINES_MAX)));
+        assert_eq!(kind.admits(100 + SPAN), Some(0));
+    }
+}
