@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tries every reader of outside bytes with random inputs, and prints how many, for how long, and what was found.
 
-The targets are the tests of `fuzz/`. Each gets the same time, so cheap ones get more inputs, up to their share. What was tried is kept in a file: a run
+The targets are the tests of `fuzz/`. Each gets the same time, so cheap ones get more inputs, up to a share. What was tried is kept in a file: a run
 that was stopped goes on where it was. Seeds count up, so a finding can be repeated; its output is kept beside the file.
 """
 
@@ -18,6 +18,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TURN = 4.0
 #: No target gets more of all inputs: a cheap one alone could have all of them.
 SHARE = 0.08
+#: And none has less than this of all inputs, however long it takes.
+LEAST = 0.002
 #: Inputs of a target's first turn, by which it is measured.
 FIRST = 2000
 
@@ -86,13 +88,17 @@ def main():
 
     began = time.monotonic()
     try:
-        while sum(one["inputs"] for one in kept.values()) < arguments.inputs:
-            waiting = [name for name in all_targets if kept[name]["inputs"] < SHARE * arguments.inputs] or all_targets
+        while True:
+            least, most = LEAST * arguments.inputs, SHARE * arguments.inputs
+            behind = [name for name in all_targets if kept[name]["inputs"] < least]
+            if not behind and sum(one["inputs"] for one in kept.values()) >= arguments.inputs:
+                break
+            waiting = behind or [name for name in all_targets if kept[name]["inputs"] < most] or all_targets
             name = min(waiting, key=lambda name: kept[name]["seconds"])
             if time.monotonic() - began > arguments.seconds:
                 break
             one = kept[name]
-            inputs = max(FIRST, min(int(one["rate"] * TURN), int(SHARE * arguments.inputs) - one["inputs"]))
+            inputs = max(FIRST, min(int(one["rate"] * TURN), int(most) - one["inputs"]))
             seed = one["turns"] + 1
             seconds, said = run(*all_targets[name], inputs, seed)
             one["turns"] += 1
