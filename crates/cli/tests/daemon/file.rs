@@ -49,6 +49,7 @@ fn every_refusal_says_where_what_and_what_instead() {
         ("\"auto\"", "\"100 byte\"", "7:7", "\"auto\", or 576 to 65535 byte"),
         ("mtu = \"auto\"", "offload = \"no\"", "7:11", "write true or false"),
         ("mtu = \"auto\"", "threads = 2", "7:11", "write true or false"),
+        ("mtu = \"auto\"", "metrics_names = 1", "7:17", "write true or false"),
         ("[\"10.77.0.2\"]", "[\"ten\"]", "8:7", "`ten` is no address"),
         ("\"127.0.0.1:9518\"", "\"127.0.0.1\"", "9:11", "no address with a port"),
         ("queue = 200", "queu = 200", "12:1", "unknown key `queu` in `policy`"),

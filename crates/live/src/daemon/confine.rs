@@ -169,6 +169,10 @@ pub fn confine(site: &Site) {
     if let Err(why) = restrict_calls() {
         tracing::warn!(why, "system calls are not confined");
     }
+    let threads = std::fs::read_dir("/proc/self/task").map_or(1, Iterator::count);
+    if threads > 1 {
+        tracing::warn!(threads, "files are not confined for threads that had begun before");
+    }
 }
 
 /// Folders of the site file and of the keys that it names.

@@ -57,7 +57,13 @@ fn by_resolver(interface: &str, servers: &[IpAddr]) -> bool {
         let Some(program) = RESOLVECTL.into_iter().find(|path| Path::new(path).exists()) else { return false };
         let mut command = Command::new(program);
         command.env_clear().args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().is_ok_and(|status| status.success())
+        let mut works = || command.status().is_ok_and(|status| status.success());
+        // It may not have heard of an interface that is a moment old.
+        works()
+            || (0..3).any(|_| {
+                std::thread::sleep(std::time::Duration::from_millis(100));
+                works()
+            })
     };
     let servers: Vec<String> = servers.iter().map(IpAddr::to_string).collect();
     is_here

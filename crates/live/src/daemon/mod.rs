@@ -104,14 +104,13 @@ pub fn up(site: Site, ready: impl FnOnce()) -> Result<(), LabError> {
     let name = &site.interface.name;
     let tun = if site.interface.offload { Tun::create_offloaded(name) } else { Tun::create(name) };
     let tun = tun.map_err(|error| refused(&site, &error))?;
-    let mut daemon = begin(site, tun)?;
-    let (mut ears, signals) = listen(&daemon.site)?;
-    let site = &daemon.site;
+    let (mut ears, signals) = listen(&site)?;
     if let Err(error) = dns::set(&site.interface.name, &site.interface.dns, &journal::kept(&site.name)) {
         tracing::error!(%error, "name servers");
     }
-    // The last program has been run, and no thread but this one has begun.
-    confine::confine(site);
+    // The last program has been run, the last listener listens, and no thread but this one has begun.
+    confine::confine(&site);
+    let mut daemon = begin(site, tun)?;
     daemon.on_interfaces();
     let site = &daemon.site;
     if site.interface.offload {
