@@ -57,7 +57,7 @@ fn any_frames() {
                 bytes.iter_mut().skip(1).step_by(2).for_each(|byte| *byte = 0);
             }
             bytes.extend(rest);
-            now = now + Duration::from_micros(u64::from(*wait));
+            now += Duration::from_micros(u64::from(*wait));
             let Some(frame) = frame(&pool, &bytes) else { continue };
             let length = Bytes::new(bytes.len() as u64 + 56);
             drive(now, Input::Frames(vec![Came { member: Member(member % 3), frame, length, at: now }]));
