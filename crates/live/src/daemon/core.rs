@@ -226,14 +226,15 @@ impl Daemon {
         let (id, mut is_spent) = (state.id, false);
         let counts = &mut state.counts;
         uplink.push(now, path.remote, path.source, tos, tag, |out| {
-            let Ok(reserved) = ring.reserve(now, id, member) else {
+            let start = out.len();
+            out.extend([0; FRAME_HEADER_LEN]);
+            write(out);
+            out.extend([0; TAG_LEN]);
+            let Ok(reserved) = ring.reserve(now, id, member, Bytes::new((out.len() - start) as u64)) else {
                 counts.unsealed += 1;
                 return Written::Nothing;
             };
             is_spent = reserved.is_spent;
-            out.extend([0; FRAME_HEADER_LEN]);
-            write(out);
-            out.extend([0; TAG_LEN]);
             Written::Unsealed(reserved)
         });
         if is_spent {
@@ -328,7 +329,7 @@ impl Daemon {
             let Ok(opened) = self.ring.open(now, bytes) else { return };
             self.on_opened(now, opened, (uplink, from, to), (tos, age), body);
         } else {
-            let input = session::Input::Datagram { from: place(uplink, from), bytes: bytes.to_vec() };
+            let input = session::Input::Datagram { from: place(uplink, from, to), bytes: bytes.to_vec() };
             self.drive_sessions(Some(input));
         }
     }
@@ -341,7 +342,7 @@ impl Daemon {
         (tos, age): (u8, Duration),
         mut body: Body<'_>,
     ) {
-        let peer = usize::from(opened.peer.0);
+        let peer = opened.peer.index();
         let Some(state) = self.peers.get_mut(peer) else { return };
         state.unanswered = None;
         if opened.is_newest {
@@ -448,10 +449,10 @@ impl Daemon {
         use session::Output as Asked;
         match output {
             Asked::Transmit { to, bytes } => {
-                let (uplink, to) = unplace(&to);
+                let (uplink, to, source) = unplace(&to);
                 let tag = Tag { peer: usize::MAX, frame: None };
                 if let Some(uplink) = self.uplinks.get_mut(uplink) {
-                    uplink.push(now, to, None, 0, tag, |out| {
+                    uplink.push(now, to, source, 0, tag, |out| {
                         out.extend_from_slice(&bytes);
                         Written::Whole
                     });
@@ -461,10 +462,10 @@ impl Daemon {
             Asked::Use(peer, key) => self.ring.use_key(peer, key),
             Asked::Forget(_, key) => self.ring.forget(key),
             Asked::Control(peer, key, control) => self.send_control(now, peer, key, control),
-            Asked::Up(peer) => self.on_up(now, usize::from(peer.0)),
-            Asked::Down(peer) => self.on_down(now, usize::from(peer.0)),
-            Asked::Failed(PeerId(peer)) => {
-                let state = &mut self.peers[usize::from(peer)];
+            Asked::Up(peer) => self.on_up(now, peer.index()),
+            Asked::Down(peer) => self.on_down(now, peer.index()),
+            Asked::Failed(peer) => {
+                let state = &mut self.peers[peer.index()];
                 tracing::warn!(peer = state.config.name, "no answer");
                 state.again = Some(now + AGAIN);
             }
@@ -473,7 +474,7 @@ impl Daemon {
 
     /// The session's own frames are few and must arrive: they go by all ways that there are.
     fn send_control(&mut self, now: Instant, id: PeerId, key: session::KeyId, control: session::Control) {
-        let Some(state) = self.peers.get(usize::from(id.0)) else { return };
+        let Some(state) = self.peers.get(id.index()) else { return };
         let known = state.paths.values().map(|path| (path.uplink, path.remote, path.source));
         let mut ways: Vec<_> = known.chain(state.heard).collect();
         ways.sort_unstable();

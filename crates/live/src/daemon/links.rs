@@ -39,7 +39,7 @@ impl Daemon {
         // One that does not answer may be elsewhere by now.
         self.want_names(peer);
         let reachable = (0..self.uplinks.len()).filter_map(|uplink| Some((uplink, self.endpoint(peer, uplink)?)));
-        let places: Vec<_> = reachable.map(|(uplink, at)| place(uplink, at)).collect();
+        let places: Vec<_> = reachable.map(|(uplink, at)| place(uplink, at, None)).collect();
         if places.is_empty() {
             return;
         }

@@ -181,7 +181,7 @@ impl Daemon {
                 said.push(format!("peer {}", peer.name));
                 let peer = placed(peer);
                 let config = PeerConfig { public: peer.public, psk: peer.psk.clone(), addresses: Vec::new() };
-                let id = PeerId(self.peers.len() as u16);
+                let id = PeerId::at(self.peers.len());
                 let own = self.sessions.public();
                 self.peers.push(PeerState::new(peer, id, &own, self.tunnel));
                 self.drive_sessions(Some(session::Input::PeerAdded(config)));

@@ -256,7 +256,7 @@ impl Daemon {
         if endpoints.len() == 0 {
             return "its first message: it comes to us".to_owned();
         }
-        let reached = (0..self.uplinks.len()).filter_map(|uplink| self.endpoint(usize::from(peer.id.0), uplink));
+        let reached = (0..self.uplinks.len()).filter_map(|uplink| self.endpoint(peer.id.index(), uplink));
         let reached: BTreeSet<String> = reached.map(|at| at.to_string()).collect();
         if !reached.is_empty() {
             return format!("an answer of {}", reached.into_iter().collect::<Vec<_>>().join(", "));

@@ -30,17 +30,18 @@ mod replay;
 mod service;
 mod sessions;
 mod stats;
+mod wiped;
 
-pub use codec::{Account, Aead, Codec, Descriptor, Proof};
+pub use codec::{Account, Aead, AeadKey, Codec, Descriptor, Proof};
 pub use config::{Config, PeerConfig, Timing};
 pub use keyring::{Keyring, Limits, Opened, Reserved, SealRefusal, Sealed};
 pub use material::{Entropy, PublicKey, Secret, Simulated};
 pub use message::{
-    Control, CookieReply, FRAME_HEADER_LEN, FRAME_OVERHEAD, FrameHeader, FrameKind, Initiation, KeyId, Response, Suite,
-    TAG_LEN,
+    Control, CookieReply, FRAME_HEADER_LEN, FRAME_OVERHEAD, FrameHeader, FrameKind, Initiation, KeyId, Response,
+    StampReply, Suite, TAG_LEN,
 };
 pub use noise::{PATTERN, public_key};
 pub use replay::{ReplayWindow, WINDOW};
-pub use service::{Address, Input, Keypair, Output, PeerId, Role};
+pub use service::{Address, Input, Keypair, Output, PeerId, Role, Whose};
 pub use sessions::Sessions;
 pub use stats::{Refusal, Stats};

@@ -1,0 +1,71 @@
+//! What was secret is nowhere in memory when it has been dropped: Linux shows a process its own.
+
+use crate::world::{Channel, World, config};
+use airbraid_engine::converge::session::{Input, PeerId, Secret};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+/// Not in memory as it is but where it is used.
+const MASK: u8 = 0xa5;
+
+fn masked(bytes: &[u8]) -> Vec<u8> {
+    bytes.iter().map(|byte| byte ^ MASK).collect()
+}
+
+/// How often each of these, which are masked, is in memory.
+fn found(masked: &[Vec<u8>]) -> Vec<usize> {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let memory = File::open("/proc/self/mem").unwrap();
+    let mut counts = vec![0; masked.len()];
+    for line in maps.lines().filter(|line| line.contains(" rw-p ")) {
+        let (from, to) = line.split(' ').next().unwrap().split_once('-').unwrap();
+        let [from, to] = [from, to].map(|text| u64::from_str_radix(text, 16).unwrap());
+        let mut bytes = vec![0; (to - from) as usize];
+        if memory.read_exact_at(&mut bytes, from).is_err() {
+            continue;
+        }
+        // Where what is looked for is in the copy is not where it was.
+        bytes.iter_mut().for_each(|byte| *byte ^= MASK);
+        for (masked, count) in masked.iter().zip(&mut counts) {
+            *count += bytes.windows(16).filter(|window| *window == &masked[..16]).count();
+        }
+    }
+    counts
+}
+
+/// A handshake, frames both ways, a second handshake, and the end of it all; gives the secrets, masked.
+#[inline(never)]
+fn sessions(secrets: &mut Vec<Vec<u8>>) {
+    let draw = |seed: u64| {
+        let mut stream = airbraid_engine::Stream::new(seed, 0, "wiping");
+        Secret::draw(&mut airbraid_engine::converge::session::Simulated({ stream.next_u64(); stream }))
+    };
+    let (identity, psk) = (draw(1), draw(2));
+    secrets.extend([&identity, &psk].map(|secret| masked(secret.bytes())));
+    let (mut near, mut far) = (config(0, &[1]), config(1, &[0]));
+    far.peers[0].public = airbraid_engine::converge::session::public_key(&identity);
+    near.identity = identity;
+    (near.peers[0].psk, far.peers[0].psk) = (psk.clone(), psk);
+    let mut world = World::of(7, Channel { delay: 20, ..Channel::default() }, vec![(near, vec![1]), (far, vec![0])]);
+    world.input(0, Some(Input::Connect(PeerId(0))));
+    assert!(world.run(1_000).is_up());
+    world.input(0, Some(Input::Spent(PeerId(0))));
+    world.run(2_000);
+    assert!(world.data(0, 0, b"x") && world.data(1, 0, b"y"));
+    world.run(3_000);
+    for keys in &world.ends[0].keys {
+        secrets.extend([&keys.send, &keys.receive].map(|secret| masked(secret.bytes())));
+    }
+}
+
+#[test]
+fn nothing_secret_is_left_in_memory() {
+    let mut secrets = Vec::new();
+    sessions(&mut secrets);
+    assert_eq!(secrets.len(), 6);
+    let canary = [0x3c; 32];
+    secrets.push(masked(std::hint::black_box(&canary)));
+    let counts = found(&secrets);
+    assert!(counts[6] > 0, "what is there is found");
+    assert_eq!(counts[..6], [0; 6], "identity, shared key, keys of two sessions");
+}
