@@ -243,7 +243,9 @@ fn a_key_seals_a_number_of_frames() {
         .map(|number| {
             let mut frame = Descriptor::new(Bytes::new(FRAME_OVERHEAD as u64), None);
             if number % 2 == 0 {
-                return ring.reserve(Instant::ZERO, PeerId(0), Member(0), Bytes::new(28)).map(|reserved| reserved.is_spent);
+                return ring
+                    .reserve(Instant::ZERO, PeerId(0), Member(0), Bytes::new(28))
+                    .map(|reserved| reserved.is_spent);
             }
             ring.seal(Instant::ZERO, PeerId(0), Member(1), &mut frame).map(|sealed| sealed.is_spent)
         })
@@ -277,7 +279,8 @@ fn a_key_seals_so_much_whatever_the_frames() {
         ring.install(&keys);
         ring.use_key(keys.peer, keys.ours);
         let (mut sealed, mut spent) = (0, Vec::new());
-        while let Ok(done) = ring.seal(Instant::ZERO, PeerId(0), Member(0), &mut Descriptor::new(Bytes::new(len), None)) {
+        while let Ok(done) = ring.seal(Instant::ZERO, PeerId(0), Member(0), &mut Descriptor::new(Bytes::new(len), None))
+        {
             sealed += 1;
             if done.is_spent {
                 spent.push(sealed);

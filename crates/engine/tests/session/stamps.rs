@@ -121,10 +121,11 @@ fn a_peer_pushes_its_own_stamps_and_no_others() {
     ends.extend((1..3).map(|hub| (config(hub, &[0]), vec![0])));
     let mut world = World::of(1, Channel { delay: 20, ..Channel::default() }, ends);
     // The first hub has seen a stamp of the far future.
-    world.ends[0].sessions = World::of(9, Channel::default(), vec![(Config { epoch_ns: u64::MAX, ..config(0, &[1, 2]) }, vec![])])
-        .ends
-        .remove(0)
-        .sessions;
+    world.ends[0].sessions =
+        World::of(9, Channel::default(), vec![(Config { epoch_ns: u64::MAX, ..config(0, &[1, 2]) }, vec![])])
+            .ends
+            .remove(0)
+            .sessions;
     world.input(0, Some(Input::Connect(PeerId(0))));
     world.run(1_000);
     world.restart(0, 5, config(0, &[1, 2]));
@@ -142,7 +143,11 @@ fn a_peer_pushes_its_own_stamps_and_no_others() {
 /// Two hosts with one key: each takes the other's session, and both are told.
 #[test]
 fn another_host_with_the_same_key_is_seen() {
-    let ends = vec![(config(0, &[1]), vec![1]), (config(1, &[0]), vec![0]), (at(0, config(0, &[1]).epoch_ns + HOUR_NS), vec![1])];
+    let ends = vec![
+        (config(0, &[1]), vec![1]),
+        (config(1, &[0]), vec![0]),
+        (at(0, config(0, &[1]).epoch_ns + HOUR_NS), vec![1]),
+    ];
     let mut world = World::of(1, Channel { delay: 20, ..Channel::default() }, ends);
     world.input(0, Some(Input::Connect(PeerId(0))));
     world.run(1_000);
@@ -224,7 +229,8 @@ proptest! {
 /// Gives both ends all that was sent by an end that has forgotten it, and lets nothing of what they answer arrive.
 fn replay(world: &mut World) -> Result<(), TestCaseError> {
     let up = |world: &World| world.ends.iter().map(|end| end.sessions.is_up(PeerId(0))).collect::<Vec<_>>();
-    let all: BTreeSet<(usize, usize, Vec<u8>)> = world.sent.iter().map(|sent| (sent.from, sent.to, sent.bytes.clone())).collect();
+    let all: BTreeSet<(usize, usize, Vec<u8>)> =
+        world.sent.iter().map(|sent| (sent.from, sent.to, sent.bytes.clone())).collect();
     let (before, sent) = (up(world), world.sent.len());
     let loss = std::mem::replace(&mut world.channel.loss, 1_000);
     for (from, to, bytes) in all.into_iter().filter(|(_, _, bytes)| matches!(bytes[0], 0x11 | 0x16)) {

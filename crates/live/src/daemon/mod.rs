@@ -22,6 +22,7 @@ mod notice;
 mod offload_tests;
 mod packet;
 mod peer;
+mod presence;
 mod reload;
 mod segment;
 mod serve;

@@ -2,6 +2,7 @@
 
 use super::core::Daemon;
 use super::peer::PeerState;
+use super::presence::FAREWELLS;
 use super::site::{self, Peer, Site, UPLINKS_MAX};
 use super::table::Table;
 use super::uplink::UplinkState;
@@ -191,6 +192,9 @@ impl Daemon {
 
     fn forget_peer(&mut self, index: usize) {
         let id = self.peers[index].id;
+        for _ in 0..FAREWELLS {
+            self.drive_sessions(Some(session::Input::Farewell(id)));
+        }
         self.drive_sessions(Some(session::Input::PeerRemoved(id)));
         let (peer, own) = (self.peers[index].config.clone(), self.sessions.public());
         self.peers[index] = PeerState::new(peer, id, &own, self.tunnel);
