@@ -196,7 +196,8 @@ fn a_question_for_a_key_is_answered_by_one_way() {
     if !can_run("a_question_for_a_key_is_answered_by_one_way") {
         return;
     }
-    let mut net = pair("nine", 8, "", "");
+    // Datagrams that are joined would be counted as one.
+    let mut net = pair("nine", 8, "offload = false", "offload = false");
     for host in ["near", "far"] {
         let rules = "table inet count { chain out { type filter hook output priority 0; @th,64,8 0x15 counter; }; }";
         let done = net.exec(host, &["nft", rules]);
@@ -215,5 +216,6 @@ fn a_question_for_a_key_is_answered_by_one_way() {
     std::thread::sleep(Duration::from_millis(500));
     let [asked, answered] =
         [("near", before[0]), ("far", before[1])].map(|(host, before)| counted(&net, host) - before);
+    println!("{asked} questions, {answered} answers");
     assert!(asked >= 8 && answered >= 1 && answered <= asked, "{asked} questions, {answered} answers\n{}", net.logs());
 }

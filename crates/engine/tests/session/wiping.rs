@@ -1,15 +1,17 @@
 //! What was secret is nowhere in memory when it has been dropped: Linux shows a process its own.
 
 use crate::world::{Channel, World, config};
-use airbraid_engine::converge::session::{Input, PeerId, Secret};
+use airbraid_engine::Stream;
+use airbraid_engine::converge::session::{Input, PeerId, Secret, Simulated, public_key};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-/// Not in memory as it is but where it is used.
+/// What is looked for is kept under this mask, so that it is in memory only where it is used.
 const MASK: u8 = 0xa5;
-/// Of memory, and so much of a secret says that it is it [byte].
-const PAGE: u64 = 4_096;
+/// So much of a secret says that it is it [byte].
 const LEN: usize = 16;
+/// Of memory [byte].
+const PAGE: u64 = 4_096;
 
 fn masked(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().map(|byte| byte ^ MASK).collect()
@@ -20,26 +22,21 @@ fn found(masked: &[Vec<u8>]) -> Vec<usize> {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     let memory = File::open("/proc/self/mem").unwrap();
     let mut counts = vec![0; masked.len()];
+    // Page by page, and the beginning of the next, into one place: what is found is not copied to where it would be found again.
+    let mut page = [0; PAGE as usize + LEN - 1];
+    let own = page.as_ptr() as u64;
+    let own = own - PAGE - LEN as u64..own + PAGE + LEN as u64;
     for line in maps.lines().filter(|line| line.contains(" rw-p ")) {
         let (from, to) = line.split(' ').next().unwrap().split_once('-').unwrap();
         let [from, to] = [from, to].map(|text| u64::from_str_radix(text, 16).unwrap());
-        // Page by page, and a bit of the next, in one place: no copies of what is found are left to be found again.
-        let mut page = [0; PAGE as usize + LEN - 1];
-        let own = page.as_ptr() as u64;
-        for at in (from..to).step_by(PAGE as usize) {
+        for at in (from..to).step_by(PAGE as usize).filter(|at| !own.contains(at)) {
             let length = page.len().min((to - at) as usize);
-            if at < own + PAGE + LEN as u64 && own < at + PAGE + LEN as u64
-                || memory.read_exact_at(&mut page[..length], at).is_err()
-            {
+            if memory.read_exact_at(&mut page[..length], at).is_err() {
                 continue;
             }
             for (masked, count) in masked.iter().zip(&mut counts) {
                 let is_it = |window: &&[u8]| window.iter().zip(masked).all(|(byte, masked)| byte ^ MASK == *masked);
-                let n = page[..length].windows(LEN).filter(is_it).count();
-                if n > 0 {
-                    println!("{line} {at:x} {n}");
-                }
-                *count += n;
+                *count += page[..length].windows(LEN).filter(is_it).count();
             }
             page.fill(0);
         }
@@ -47,20 +44,17 @@ fn found(masked: &[Vec<u8>]) -> Vec<usize> {
     counts
 }
 
-/// A handshake, frames both ways, a second handshake, and the end of it all; gives the secrets, masked.
+fn draw(seed: u64) -> Secret {
+    Secret::draw(&mut Simulated(Stream::new(seed, 0, "wiping")))
+}
+
+/// A handshake, a second one, frames both ways, and the end of it all; gives the secrets, masked.
 #[inline(never)]
-fn sessions(secrets: &mut Vec<Vec<u8>>) {
-    let draw = |seed: u64| {
-        let mut stream = airbraid_engine::Stream::new(seed, 0, "wiping");
-        Secret::draw(&mut airbraid_engine::converge::session::Simulated({
-            stream.next_u64();
-            stream
-        }))
-    };
+fn sessions() -> Vec<Vec<u8>> {
     let (identity, psk) = (draw(1), draw(2));
-    secrets.extend([&identity, &psk].map(|secret| masked(secret.bytes())));
+    let mut secrets: Vec<_> = [&identity, &psk].map(|secret| masked(secret.bytes())).into();
     let (mut near, mut far) = (config(0, &[1]), config(1, &[0]));
-    far.peers[0].public = airbraid_engine::converge::session::public_key(&identity);
+    far.peers[0].public = public_key(&identity);
     near.identity = identity;
     (near.peers[0].psk, far.peers[0].psk) = (psk.clone(), psk);
     let mut world = World::of(7, Channel { delay: 20, ..Channel::default() }, vec![(near, vec![1]), (far, vec![0])]);
@@ -73,12 +67,12 @@ fn sessions(secrets: &mut Vec<Vec<u8>>) {
     for keys in &world.ends[0].keys {
         secrets.extend([&keys.send, &keys.receive].map(|secret| masked(secret.bytes())));
     }
+    secrets
 }
 
 #[test]
 fn nothing_secret_is_left_in_memory() {
-    let mut secrets = Vec::new();
-    sessions(&mut secrets);
+    let mut secrets = sessions();
     assert_eq!(secrets.len(), 6);
     let canary = std::hint::black_box(Box::new([0x3c; 32]));
     secrets.push(masked(&*canary));

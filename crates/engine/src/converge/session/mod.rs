@@ -13,6 +13,7 @@
 //! 3. What the ring sees goes back: [`Opened::is_first`] as [`Input::Confirmed`], control frames as [`Input::Control`],
 //!    [`Sealed::is_spent`] as [`Input::Spent`]. A peer that moved is told by [`Opened::is_newest`]: authenticated, and not
 //!    an old frame that came by another way.
+//! 4. [`Input::Farewell`] tells a peer that this end goes, [`Output::Left`] that the peer has gone.
 //!
 //! What must touch bytes goes through the port [`Codec`]: [`Aead`] seals buffers, [`Account`] descriptors; a test holds
 //! them together. Randomness for keys comes from the host's [`Entropy`]; it never draws any of its own, has no clock,
