@@ -9,7 +9,8 @@ use airbraid_engine::converge::session::{
 };
 use airbraid_engine::trunk::Member;
 use airbraid_engine::wire::{
-    SessionMessage, emit_cookie_reply, emit_frame_header, emit_initiation, emit_response, parse_session,
+    SessionMessage, emit_cookie_reply, emit_frame_header, emit_initiation, emit_response, emit_stamp_reply,
+    parse_session,
 };
 use airbraid_engine::{Stream, step};
 use airbraid_units::{Duration, Instant};
@@ -22,13 +23,15 @@ fn any_message() {
         // Lengths and first bytes that exist are not found by chance.
         let mut bytes = bytes.clone();
         if kind & 8 != 0 {
-            bytes.resize([144, 80, 52, 28 + usize::from(*kind)][usize::from(kind & 3)], *kind);
-            bytes[0] = 0x11 + (kind & 3);
+            let place = usize::from(kind % 5);
+            bytes.resize([144, 80, 52, 28 + usize::from(*kind), 84][place], *kind);
+            bytes[0] = [0x11, 0x12, 0x13, 0x14, 0x16][place];
         }
         let emitted = match parse_session(&bytes) {
             Ok(SessionMessage::Initiation(message)) => emit_initiation(&message).to_vec(),
             Ok(SessionMessage::Response(message)) => emit_response(&message).to_vec(),
             Ok(SessionMessage::CookieReply(message)) => emit_cookie_reply(&message).to_vec(),
+            Ok(SessionMessage::StampReply(message)) => emit_stamp_reply(&message).to_vec(),
             Ok(SessionMessage::Frame(header)) => [&emit_frame_header(&header)[..], &bytes[FRAME_HEADER_LEN..]].concat(),
             Err(_) => return,
         };
@@ -110,7 +113,7 @@ fn end(end: u8) -> Sessions<Simulated> {
     let peer = PeerConfig {
         public: public_key(&Secret::new([2 - end; 32])),
         psk: Secret::new([7; 32]),
-        addresses: vec![Address([1 - end; 20])],
+        addresses: vec![Address([1 - end; Address::LEN])],
     };
     let config = Config {
         identity: Secret::new([end + 1; 32]),
@@ -137,7 +140,7 @@ fn any_handshake() {
         sent
     };
     let initiation = drive(&mut first, Input::Connect(PeerId(0)));
-    let response = drive(&mut second, Input::Datagram { from: Address([0; 20]), bytes: initiation.clone() });
+    let response = drive(&mut second, Input::Datagram { from: Address([0; Address::LEN]), bytes: initiation.clone() });
     let first = Mutex::new(first);
     // It has heard nothing: a true first message would be answered.
     let second = Mutex::new(end(1));
@@ -157,7 +160,7 @@ fn any_handshake() {
         let end = if *is_first { &second } else { &first };
         let mut end = end.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut answered, len) = (0, bytes.len());
-        let input = Input::Datagram { from: Address([0; 20]), bytes };
+        let input = Input::Datagram { from: Address([0; Address::LEN]), bytes };
         step(&mut *end, Instant::ZERO, Some(input), |output| match output {
             Output::Transmit { bytes, .. } => answered += bytes.len(),
             other => panic!("{other:?}"),

@@ -131,7 +131,12 @@ fn uplinks(now: &Status, before: Option<&Status>) -> Vec<Vec<String>> {
 }
 
 fn peer(peer: &PeerReport, before: Option<&PeerReport>, elapsed: f64) -> String {
-    let state = if peer.up { "up" } else { "down" };
+    let state = match (peer.up, peer.left_s, peer.silent_s) {
+        (true, ..) => "up".to_owned(),
+        (false, Some(left), _) => format!("down, left {} ago", Unit::Second.show(left)),
+        (false, None, Some(silent)) => format!("down, silent for {}", Unit::Second.show(silent)),
+        (false, None, None) => "down".to_owned(),
+    };
     let sent = rate(peer.sent_bytes, before.map(|other| other.sent_bytes), elapsed);
     let received = rate(peer.received_bytes, before.map(|other| other.received_bytes), elapsed);
     let mut text = format!(
@@ -144,6 +149,7 @@ fn peer(peer: &PeerReport, before: Option<&PeerReport>, elapsed: f64) -> String 
     if let Some(what) = &peer.waits_for {
         let _ = writeln!(text, "  waits for {what}");
     }
+    text.push_str(&identity(peer));
     if !peer.members.is_empty() {
         text.push_str(&columns(&members(peer, before, elapsed)));
     }
@@ -160,6 +166,21 @@ fn peer(peer: &PeerReport, before: Option<&PeerReport>, elapsed: f64) -> String 
         counts.chain(peer.drops.iter().map(|(name, count)| format!("dropped ({name}) {count}"))).collect();
     if !said.is_empty() {
         let _ = writeln!(text, "  {}", said.join(", "));
+    }
+    text
+}
+
+/// What was seen of clocks and keys that are not as they should be.
+fn identity(peer: &PeerReport) -> String {
+    let mut text = String::new();
+    if let Some(clock) = &peer.clock_set_back {
+        let of = if clock.whose == "ours" { "this host" } else { "the peer" };
+        let _ = writeln!(text, "  the clock of {of} was set back by {}", Unit::Second.show(clock.by_s));
+    }
+    match peer.shared_key.as_deref() {
+        Some("ours") => text.push_str("  another host uses the key of this one: each takes the other's session\n"),
+        Some(_) => text.push_str("  another host uses the key of this peer: each takes the other's session\n"),
+        None => {}
     }
     text
 }

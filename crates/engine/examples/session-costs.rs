@@ -135,7 +135,7 @@ fn end(number: u8, other: u8) -> Sessions<Simulated> {
     let peer = PeerConfig {
         public: public_key(&Secret::new([other; 32])),
         psk: Secret::new([0; 32]),
-        addresses: vec![Address([other; 20])],
+        addresses: vec![Address([other; Address::LEN])],
     };
     let timing = Timing { load: u32::MAX, ..Timing::default() };
     let identity = Secret::new([number; 32]);
@@ -161,9 +161,9 @@ fn handshake() {
         seconds += 1;
         let now = Instant::ZERO + Duration::from_secs(seconds);
         let initiation = drive(&mut first, now, Input::Connect(PeerId(0))).expect("a first message");
-        let heard = Input::Datagram { from: Address([1; 20]), bytes: initiation };
+        let heard = Input::Datagram { from: Address([1; Address::LEN]), bytes: initiation };
         let response = drive(&mut second, now, heard).expect("an answer");
-        drive(&mut first, now, Input::Datagram { from: Address([2; 20]), bytes: response });
+        drive(&mut first, now, Input::Datagram { from: Address([2; Address::LEN]), bytes: response });
     });
     println!("{:<26} {:>12.0}", "handshake, both ends, us", all / 1e3);
 }

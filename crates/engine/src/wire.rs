@@ -29,8 +29,9 @@ pub use link::{
     parse_window_header,
 };
 pub use session::{
-    COOKIE_REPLY_LEN, INITIATION_LEN, RESPONSE_LEN, SESSION_VERSION, SessionMessage, emit_cookie_reply,
-    emit_frame_header, emit_initiation, emit_response, parse_frame_header, parse_session,
+    COOKIE_REPLY_LEN, INITIATION_LEN, RESPONSE_LEN, SESSION_VERSION, STAMP_REPLY_LEN, SessionMessage,
+    emit_cookie_reply, emit_frame_header, emit_initiation, emit_response, emit_stamp_reply, parse_frame_header,
+    parse_session,
 };
 pub use tunnel::{
     TUNNEL_HEADER_LEN, TUNNEL_PROBE_LEN, TUNNEL_REPAIR_LEN, TUNNEL_VERSION, TunnelFrame, emit_tunnel_feedback,

@@ -3,6 +3,7 @@
 //! Where there is no root or no TUN the tests are counted as skipped, or fail if they must run (`root/mod.rs`).
 
 mod file;
+mod identity;
 mod names;
 mod net;
 mod offload;

@@ -9,7 +9,7 @@ pub struct Config {
     /// The `policy` table. Of it a tunnel uses the queue's limit, the resequencer's longest hold, its buffer and what it
     /// does with late packets, and [`Settings`].
     pub policy: Policy,
-    /// Another in each life of this end: the time of day in seconds does.
+    /// Another in each life of this end, drawn by chance: two lives may begin within one second.
     pub epoch: u32,
 }
 

@@ -9,7 +9,12 @@
 //!  | version 2 | zeros                     | receiver | Noise message 2     | MAC   |
 //!  0           1                           4          8       20              52
 //!  | version 3 | zeros                     | receiver | nonce | sealed cookie |
+//!  0           1                           4          8                       68      84
+//!  | version 6 | zeros                     | receiver | Noise message 2       | MAC   |
 //! ```
+//!
+//! The last, the stamp reply, is a second message whose sealed part is longer, and so none of kind 2: the lengths of both are
+//! sealed with them.
 //!
 //! A frame, of data (4) or of the session's own (5); the tag of 16 bytes is its end:
 //!
@@ -20,7 +25,7 @@
 
 use super::WireError;
 use crate::converge::session::{
-    CookieReply, FRAME_HEADER_LEN, FRAME_OVERHEAD, FrameHeader, FrameKind, Initiation, KeyId, Response,
+    CookieReply, FRAME_HEADER_LEN, FRAME_OVERHEAD, FrameHeader, FrameKind, Initiation, KeyId, Response, StampReply,
 };
 use crate::trunk::Member;
 
@@ -32,12 +37,15 @@ pub const INITIATION_LEN: usize = 144;
 pub const RESPONSE_LEN: usize = 80;
 /// Length of a cookie reply \[byte\].
 pub const COOKIE_REPLY_LEN: usize = 52;
+/// Length of a stamp reply \[byte\].
+pub const STAMP_REPLY_LEN: usize = 84;
 
 const INITIATION: u8 = 1;
 const RESPONSE: u8 = 2;
 const COOKIE_REPLY: u8 = 3;
 const DATA: u8 = 4;
 const CONTROL: u8 = 5;
+const STAMP_REPLY: u8 = 6;
 
 const fn first(kind: u8) -> u8 {
     SESSION_VERSION << 4 | kind
@@ -52,6 +60,8 @@ pub enum SessionMessage {
     Response(Response),
     /// A cookie instead of the second.
     CookieReply(CookieReply),
+    /// The newest time stamp instead of the second.
+    StampReply(StampReply),
     /// A sealed frame.
     Frame(FrameHeader),
 }
@@ -84,6 +94,16 @@ pub fn emit_cookie_reply(message: &CookieReply) -> [u8; COOKIE_REPLY_LEN] {
     bytes[4..8].copy_from_slice(&message.receiver.0.to_be_bytes());
     bytes[8..20].copy_from_slice(&message.nonce);
     bytes[20..].copy_from_slice(&message.sealed);
+    bytes
+}
+
+/// Writes a stamp reply.
+pub fn emit_stamp_reply(message: &StampReply) -> [u8; STAMP_REPLY_LEN] {
+    let mut bytes = [0; STAMP_REPLY_LEN];
+    bytes[0] = first(STAMP_REPLY);
+    bytes[4..8].copy_from_slice(&message.receiver.0.to_be_bytes());
+    bytes[8..68].copy_from_slice(&message.noise);
+    bytes[68..].copy_from_slice(&message.mac);
     bytes
 }
 
@@ -181,6 +201,12 @@ pub fn parse_session(bytes: &[u8]) -> Result<SessionMessage, WireError> {
             let (receiver, nonce, sealed) = (key(bytes, 4), array(bytes, 8), array(bytes, 20));
             Ok(SessionMessage::CookieReply(CookieReply { receiver, nonce, sealed }))
         }
+        STAMP_REPLY => {
+            exactly(bytes, STAMP_REPLY_LEN)?;
+            silent(bytes)?;
+            let (receiver, noise, mac) = (key(bytes, 4), array(bytes, 8), array(bytes, 68));
+            Ok(SessionMessage::StampReply(StampReply { receiver, noise, mac }))
+        }
         _ => parse_frame_header(bytes).map(SessionMessage::Frame),
     }
 }
@@ -192,7 +218,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_parsed_is_what_would_be_emitted(kind in 0u8..8, len in prop_oneof![Just(28usize), Just(52), Just(80), Just(144), 0usize..160], fill: u8, is_silent: bool) {
+        fn what_is_parsed_is_what_would_be_emitted(kind in 0u8..8, len in prop_oneof![Just(28usize), Just(52), Just(80), Just(84), Just(144), 0usize..160], fill: u8, is_silent: bool) {
             let mut bytes: Vec<u8> = (0..len).map(|at| fill.wrapping_add(at as u8)).collect();
             if let Some(byte) = bytes.first_mut() {
                 *byte = first(kind);
@@ -204,6 +230,7 @@ mod tests {
                 Ok(SessionMessage::Initiation(message)) => emit_initiation(&message).to_vec(),
                 Ok(SessionMessage::Response(message)) => emit_response(&message).to_vec(),
                 Ok(SessionMessage::CookieReply(message)) => emit_cookie_reply(&message).to_vec(),
+                Ok(SessionMessage::StampReply(message)) => emit_stamp_reply(&message).to_vec(),
                 Ok(SessionMessage::Frame(header)) => [&emit_frame_header(&header)[..], &bytes[FRAME_HEADER_LEN..]].concat(),
                 Err(_) => return Ok(()),
             };
@@ -218,14 +245,19 @@ mod tests {
             bytes[0] = first(kind);
             parse_session(&bytes).map(|_| ())
         };
-        for (kind, len) in [(INITIATION, INITIATION_LEN), (RESPONSE, RESPONSE_LEN), (COOKIE_REPLY, COOKIE_REPLY_LEN)] {
+        for (kind, len) in [
+            (INITIATION, INITIATION_LEN),
+            (RESPONSE, RESPONSE_LEN),
+            (COOKIE_REPLY, COOKIE_REPLY_LEN),
+            (STAMP_REPLY, STAMP_REPLY_LEN),
+        ] {
             assert_eq!(sized(kind, len), Ok(()));
             assert_eq!(sized(kind, len - 1), Err(WireError::Truncated));
             assert_eq!(sized(kind, len + 1), Err(WireError::Malformed));
         }
         assert_eq!(sized(DATA, FRAME_OVERHEAD), Ok(()));
         assert_eq!(sized(CONTROL, FRAME_OVERHEAD - 1), Err(WireError::Truncated));
-        assert_eq!(sized(6, 200), Err(WireError::Kind(6)));
+        assert_eq!(sized(7, 200), Err(WireError::Kind(7)));
         assert_eq!(parse_session(&[0x24; 60]), Err(WireError::Version(2)));
         assert_eq!(parse_session(&[]), Err(WireError::Truncated));
     }

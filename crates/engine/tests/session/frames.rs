@@ -165,7 +165,7 @@ fn nonces_never_repeat() {
             ring.seal_control(Instant::ZERO, KeyId(1), member, &mut bytes).unwrap().header
         } else if number % 3 == 0 {
             // A number that is taken now is for a frame that is sealed elsewhere.
-            let reserved = ring.reserve(Instant::ZERO, PeerId(0), member).unwrap();
+            let reserved = ring.reserve(Instant::ZERO, PeerId(0), member, Bytes::new(36)).unwrap();
             Aead.seal(&reserved.key, &reserved.header, &mut bytes);
             reserved.header
         } else {
@@ -223,7 +223,7 @@ fn only_authentic_frames_move_the_window() {
 #[test]
 fn an_unknown_control_frame() {
     let [mut sender, mut receiver] = rings(Aead, Suite::Aes256Gcm);
-    for said in [&[][..], &[9]] {
+    for said in [&[][..], &[9], &[4]] {
         let mut bytes = frame(said);
         sender.seal_control(Instant::ZERO, KeyId(1), Member(0), &mut bytes).unwrap();
         assert_eq!(parse_frame_header(&bytes).map(|header| header.kind), Ok(FrameKind::Control));
@@ -243,7 +243,9 @@ fn a_key_seals_a_number_of_frames() {
         .map(|number| {
             let mut frame = Descriptor::new(Bytes::new(FRAME_OVERHEAD as u64), None);
             if number % 2 == 0 {
-                return ring.reserve(Instant::ZERO, PeerId(0), Member(0)).map(|reserved| reserved.is_spent);
+                return ring
+                    .reserve(Instant::ZERO, PeerId(0), Member(0), Bytes::new(28))
+                    .map(|reserved| reserved.is_spent);
             }
             ring.seal(Instant::ZERO, PeerId(0), Member(1), &mut frame).map(|sealed| sealed.is_spent)
         })
@@ -265,4 +267,26 @@ fn a_spent_key_is_replaced() {
     assert!(world.data(0, 0, b"new") && world.data(1, 0, b"new"));
     world.run(3_000);
     assert_eq!((world.ends[0].keys.len(), world.ends[1].received.len(), world.ends[0].received.len()), (2, 3, 1));
+}
+
+/// Long frames wear a key out sooner: it counts what it has sealed by 2 KiB, as RFC 9001 does.
+#[test]
+fn a_key_seals_so_much_whatever_the_frames() {
+    for (len, units) in [(28u64, 1u64), (2_048, 1), (2_049, 2), (9_028, 5), (65_535, 32)] {
+        let limits = Limits { spent: 60, exhausted: 128 };
+        let mut ring = Keyring::with_limits(Account, limits);
+        let [keys, _] = pair(Suite::Aes256Gcm, Duration::from_secs(1));
+        ring.install(&keys);
+        ring.use_key(keys.peer, keys.ours);
+        let (mut sealed, mut spent) = (0, Vec::new());
+        while let Ok(done) = ring.seal(Instant::ZERO, PeerId(0), Member(0), &mut Descriptor::new(Bytes::new(len), None))
+        {
+            sealed += 1;
+            if done.is_spent {
+                spent.push(sealed);
+            }
+        }
+        assert_eq!((sealed, spent), (128u64.div_ceil(units), vec![60u64.div_ceil(units)]), "{len} byte");
+        assert!(ring.reserve(Instant::ZERO, PeerId(0), Member(0), Bytes::new(len)).is_err());
+    }
 }

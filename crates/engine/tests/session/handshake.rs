@@ -1,7 +1,7 @@
 //! Handshakes over a channel that loses, repeats and reorders; rekeying under traffic.
 
 use crate::world::{Channel, World, address, config};
-use airbraid_engine::converge::session::{Input, PeerId, Refusal, Suite};
+use airbraid_engine::converge::session::{Input, PeerConfig, PeerId, PublicKey, Refusal, Secret, Suite};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -216,4 +216,25 @@ proptest! {
         }
         prop_assert!(world.ends.iter().all(|end| end.sessions.stats().refused(Refusal::Forged) == 0));
     }
+}
+
+/// More peers than 16 bits can number, as when many came and went in one life: none is taken for another.
+#[test]
+fn peers_are_never_numbered_twice() {
+    const PEERS: u32 = 65_540;
+    let mut hub = config(0, &[]);
+    let known = |number: u32| {
+        let mut public = [0; 32];
+        public[..4].copy_from_slice(&number.to_be_bytes());
+        let public = PublicKey(public);
+        PeerConfig { public, psk: Secret::new([0; 32]), addresses: vec![] }
+    };
+    hub.peers = (0..PEERS).map(known).chain(config(0, &[1]).peers).collect();
+    let mut client = config(1, &[0]);
+    client.peers[0].addresses = vec![address(0)];
+    let mut world = World::of(1, Channel::default(), vec![(hub, vec![1; PEERS as usize + 1]), (client, vec![0])]);
+    world.input(1, Some(Input::Connect(PeerId(0))));
+    world.run(1);
+    assert_eq!(world.ends[0].keys[0].peer, PeerId(PEERS));
+    assert!(world.ends[0].sessions.is_up(PeerId(PEERS)) && !world.ends[0].sessions.is_up(PeerId(PEERS % 65_536)));
 }

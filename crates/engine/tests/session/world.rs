@@ -17,7 +17,7 @@ pub fn secret(end: u8) -> Secret {
 }
 
 pub fn address(end: usize) -> Address {
-    let mut bytes = [0; 20];
+    let mut bytes = [0; Address::LEN];
     bytes[19] = end as u8;
     Address(bytes)
 }
@@ -146,6 +146,7 @@ impl World {
                     Ok(SessionMessage::Initiation(_)) => "initiation with cookie",
                     Ok(SessionMessage::Response(_)) => "response",
                     Ok(SessionMessage::CookieReply(_)) => "cookie reply",
+                    Ok(SessionMessage::StampReply(_)) => "stamp reply",
                     _ => "?",
                 };
                 self.note(end, &format!("sends {kind}, {} byte", bytes.len()));
@@ -172,6 +173,11 @@ impl World {
             Output::Up(_) => self.note(end, "is up"),
             Output::Down(_) => self.note(end, "is down"),
             Output::Failed(_) => self.note(end, "has failed"),
+            Output::Left(_) => self.note(end, "is left"),
+            Output::SetBack { whose, by, .. } => {
+                self.note(end, &format!("sees a clock set back: {whose:?}, by {} s", by.as_nanos() / 1_000_000_000));
+            }
+            Output::Shared(_) => self.note(end, "sees another with its key"),
         }
     }
 
@@ -179,7 +185,7 @@ impl World {
         let mut frame = frame(&[control.byte()]);
         let sealed = self.ends[end].ring.seal_control(self.now, key, Member(0), &mut frame);
         if sealed.is_ok() {
-            let to = self.ends[end].places[usize::from(peer.0)];
+            let to = self.ends[end].places[peer.index()];
             self.send(end, to, &frame);
         }
     }
@@ -241,7 +247,13 @@ impl World {
         self
     }
 
-    /// What was sent of this kind of message (1 to 5).
+    /// An end begins another life: it has forgotten everything, and its clock says something else.
+    pub fn restart(&mut self, end: usize, seed: u64, config: Config) {
+        let places = std::mem::take(&mut self.ends[end].places);
+        self.ends[end] = End::new(seed, end, config, places);
+    }
+
+    /// What was sent of this kind of message (1 to 6).
     pub fn sent_of(&self, kind: u8) -> Vec<Vec<u8>> {
         self.sent.iter().filter(|datagram| datagram.bytes[0] & 15 == kind).map(|sent| sent.bytes.clone()).collect()
     }

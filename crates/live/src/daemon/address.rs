@@ -1,28 +1,45 @@
-//! Places as link security knows them: an IPv6 address, or a mapped IPv4 one, a port, and the uplink.
+//! Places as link security knows them: where the peer is, an IPv6 address or a mapped IPv4 one and its port; the uplink; and which of
+//! our addresses the peer has asked. What is answered leaves from that one: a host may have several, and a translator or a firewall
+//! before the peer lets in only what comes from where it went to.
 
 use airbraid_engine::converge::session::Address;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-/// The place that datagrams from `at` over an uplink come from.
-pub fn place(uplink: usize, at: SocketAddr) -> Address {
-    let mut bytes = [0; 20];
-    let ip = match at.ip() {
-        IpAddr::V4(ip) => ip.to_ipv6_mapped(),
-        IpAddr::V6(ip) => ip,
-    };
-    bytes[..16].copy_from_slice(&ip.octets());
-    bytes[16..18].copy_from_slice(&at.port().to_be_bytes());
-    bytes[18..].copy_from_slice(&(uplink as u16).to_be_bytes());
+/// Where the parts of a place begin \[byte\].
+const PORT: usize = 16;
+const UPLINK: usize = 18;
+const SOURCE: usize = 20;
+
+const fn octets(ip: IpAddr) -> [u8; 16] {
+    match ip {
+        IpAddr::V4(ip) => ip.to_ipv6_mapped().octets(),
+        IpAddr::V6(ip) => ip.octets(),
+    }
+}
+
+fn ip(bytes: &[u8], at: usize) -> IpAddr {
+    let mut octets = [0; 16];
+    octets.copy_from_slice(&bytes[at..at + 16]);
+    Ipv6Addr::from(octets).to_canonical()
+}
+
+/// The place that datagrams from `at` over an uplink come from, to our address `source`; none where the kernel is to choose.
+pub fn place(uplink: usize, at: SocketAddr, source: Option<IpAddr>) -> Address {
+    let mut bytes = [0; Address::LEN];
+    bytes[..PORT].copy_from_slice(&octets(at.ip()));
+    bytes[PORT..UPLINK].copy_from_slice(&at.port().to_be_bytes());
+    bytes[UPLINK..SOURCE].copy_from_slice(&(uplink as u16).to_be_bytes());
+    if let Some(source) = source {
+        bytes[SOURCE..].copy_from_slice(&octets(source));
+    }
     Address(bytes)
 }
 
-/// Uplink and address of a place.
-pub fn unplace(Address(bytes): &Address) -> (usize, SocketAddr) {
-    let mut ip = [0; 16];
-    ip.copy_from_slice(&bytes[..16]);
-    let ip = Ipv6Addr::from(ip).to_canonical();
+/// Uplink, address and our own address of a place.
+pub fn unplace(Address(bytes): &Address) -> (usize, SocketAddr, Option<IpAddr>) {
     let half = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
-    (usize::from(half(18)), SocketAddr::new(ip, half(16)))
+    let source = (bytes[SOURCE..] != [0; 16]).then(|| ip(bytes, SOURCE));
+    (usize::from(half(UPLINK)), SocketAddr::new(ip(bytes, 0), half(PORT)), source)
 }
 
 #[cfg(test)]
@@ -31,9 +48,11 @@ mod tests {
 
     #[test]
     fn a_place_is_read_back() {
-        for text in ["10.0.0.1:5182", "[2001:db8::1]:9", "0.0.0.0:0"] {
+        let sources = [None, Some("198.51.100.7"), Some("2001:db8::7")];
+        for (text, source) in ["10.0.0.1:5182", "[2001:db8::1]:9", "0.0.0.0:0"].into_iter().zip(sources) {
             let at: SocketAddr = text.parse().unwrap();
-            assert_eq!(unplace(&place(3, at)), (3, at));
+            let source = source.map(|source| source.parse().unwrap());
+            assert_eq!(unplace(&place(3, at, source)), (3, at, source));
         }
     }
 }

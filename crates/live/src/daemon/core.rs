@@ -43,8 +43,8 @@ const FLUSH: usize = 1 << 17;
 const TOLD: Duration = Duration::from_millis(1);
 /// The session's own frames go under this member's numbers, which no member link has.
 const CONTROL: Member = Member(u8::MAX);
-/// A session that could not be had is tried for again after this.
-const AGAIN: Duration = Duration::from_secs(5);
+/// A session that could not be had, or that the peer has ended, is tried for again after this, or when there is something to send.
+pub(super) const AGAIN: Duration = Duration::from_secs(5);
 /// A peer that has answered nothing for so long may have begun anew and lost its keys: a handshake finds out. Longer than a
 /// member takes to be found dead, and its packets to go elsewhere.
 pub(super) const SILENCE: Duration = Duration::from_secs(2);
@@ -146,6 +146,9 @@ impl Daemon {
         }
         inner::clamp_mss(packet, self.mtu);
         let packet = self.pool.fit(run, length, &summary, cut);
+        if let Some(again) = &mut self.peers[peer].again {
+            *again = self.time;
+        }
         let counts = &mut self.peers[peer].counts.sent;
         counts[0] += cut.map_or(1, |cut| cut.count() as u64);
         counts[1] += length as u64;
@@ -226,14 +229,15 @@ impl Daemon {
         let (id, mut is_spent) = (state.id, false);
         let counts = &mut state.counts;
         uplink.push(now, path.remote, path.source, tos, tag, |out| {
-            let Ok(reserved) = ring.reserve(now, id, member) else {
+            let start = out.len();
+            out.extend([0; FRAME_HEADER_LEN]);
+            write(out);
+            out.extend([0; TAG_LEN]);
+            let Ok(reserved) = ring.reserve(now, id, member, Bytes::new((out.len() - start) as u64)) else {
                 counts.unsealed += 1;
                 return Written::Nothing;
             };
             is_spent = reserved.is_spent;
-            out.extend([0; FRAME_HEADER_LEN]);
-            write(out);
-            out.extend([0; TAG_LEN]);
             Written::Unsealed(reserved)
         });
         if is_spent {
@@ -328,7 +332,7 @@ impl Daemon {
             let Ok(opened) = self.ring.open(now, bytes) else { return };
             self.on_opened(now, opened, (uplink, from, to), (tos, age), body);
         } else {
-            let input = session::Input::Datagram { from: place(uplink, from), bytes: bytes.to_vec() };
+            let input = session::Input::Datagram { from: place(uplink, from, to), bytes: bytes.to_vec() };
             self.drive_sessions(Some(input));
         }
     }
@@ -341,9 +345,10 @@ impl Daemon {
         (tos, age): (u8, Duration),
         mut body: Body<'_>,
     ) {
-        let peer = usize::from(opened.peer.0);
+        let peer = opened.peer.index();
         let Some(state) = self.peers.get_mut(peer) else { return };
         state.unanswered = None;
+        state.presence.heard = Some(now);
         if opened.is_newest {
             state.heard = Some(way);
         }
@@ -389,7 +394,10 @@ impl Daemon {
                 let symbol = self.pool.filled(symbol.len(), |room| room.copy_from_slice(symbol));
                 Frame::Repair { header, symbol }
             }
-            Ok(TunnelFrame::Probe(probe)) => Frame::Probe(probe),
+            Ok(TunnelFrame::Probe(probe)) => {
+                state.on_life(now, opened.header.key, probe.epoch);
+                Frame::Probe(probe)
+            }
             Ok(TunnelFrame::Feedback(feedback)) => Frame::Feedback(feedback),
             Err(_) => {
                 state.counts.malformed += 1;
@@ -448,33 +456,41 @@ impl Daemon {
         use session::Output as Asked;
         match output {
             Asked::Transmit { to, bytes } => {
-                let (uplink, to) = unplace(&to);
+                let (uplink, to, source) = unplace(&to);
                 let tag = Tag { peer: usize::MAX, frame: None };
                 if let Some(uplink) = self.uplinks.get_mut(uplink) {
-                    uplink.push(now, to, None, 0, tag, |out| {
+                    uplink.push(now, to, source, 0, tag, |out| {
                         out.extend_from_slice(&bytes);
                         Written::Whole
                     });
                 }
             }
             Asked::Install(keys) => self.ring.install(&keys),
-            Asked::Use(peer, key) => self.ring.use_key(peer, key),
+            Asked::Use(peer, key) => {
+                self.ring.use_key(peer, key);
+                self.peers[peer.index()].presence.on_key(key);
+            }
             Asked::Forget(_, key) => self.ring.forget(key),
             Asked::Control(peer, key, control) => self.send_control(now, peer, key, control),
-            Asked::Up(peer) => self.on_up(now, usize::from(peer.0)),
-            Asked::Down(peer) => self.on_down(now, usize::from(peer.0)),
-            Asked::Failed(PeerId(peer)) => {
-                let state = &mut self.peers[usize::from(peer)];
+            Asked::Up(peer) => self.on_up(now, peer.index()),
+            Asked::Down(peer) => self.on_down(now, peer.index()),
+            Asked::Left(peer) => self.on_left(now, peer.index()),
+            Asked::SetBack { peer, whose, by } => self.on_set_back(now, peer, whose, by),
+            Asked::Shared(peer) => self.on_shared(now, peer),
+            Asked::Failed(peer) => {
+                let state = &mut self.peers[peer.index()];
                 tracing::warn!(peer = state.config.name, "no answer");
                 state.again = Some(now + AGAIN);
             }
         }
     }
 
-    /// The session's own frames are few and must arrive: they go by all ways that there are.
+    /// The session's own frames are few and must arrive: they go by all ways that there are. But an answer goes by the way that the
+    /// question came, which came by all.
     fn send_control(&mut self, now: Instant, id: PeerId, key: session::KeyId, control: session::Control) {
-        let Some(state) = self.peers.get(usize::from(id.0)) else { return };
-        let known = state.paths.values().map(|path| (path.uplink, path.remote, path.source));
+        let Some(state) = self.peers.get(id.index()) else { return };
+        let is_answer = control == session::Control::Confirmed;
+        let known = state.paths.values().filter(|_| !is_answer).map(|path| (path.uplink, path.remote, path.source));
         let mut ways: Vec<_> = known.chain(state.heard).collect();
         ways.sort_unstable();
         ways.dedup();
@@ -538,6 +554,7 @@ impl Daemon {
                 self.peers[peer].unanswered = None;
                 self.reconnect(peer);
             }
+            self.watch_silence(now, peer);
             self.send_notices(now, peer);
         }
     }

@@ -222,6 +222,7 @@ mod tests {
         FRAME_HEADER_LEN, KeyId, Keypair, Keyring, PeerId, Role, Secret, Suite, TAG_LEN,
     };
     use airbraid_engine::trunk::Member;
+    use airbraid_units::Bytes;
     use std::net::{Ipv4Addr, SocketAddr};
 
     /// Both directions by one key each.
@@ -263,7 +264,8 @@ mod tests {
                     out.extend(sent.to_be_bytes());
                     out.extend([0x5a; 1_000]);
                     out.extend([0; TAG_LEN]);
-                    near.reserve(Instant::ZERO, PeerId(0), Member(0)).map_or(Written::Nothing, Written::Unsealed)
+                    near.reserve(Instant::ZERO, PeerId(0), Member(0), Bytes::new(1_032))
+                        .map_or(Written::Nothing, Written::Unsealed)
                 };
                 let tag = Tag { peer: 0, frame: None };
                 assert!(load.add(clock.now(), write, |range| Outgoing { to, source: None, tos: 0, range, tag }));

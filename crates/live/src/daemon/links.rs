@@ -39,7 +39,7 @@ impl Daemon {
         // One that does not answer may be elsewhere by now.
         self.want_names(peer);
         let reachable = (0..self.uplinks.len()).filter_map(|uplink| Some((uplink, self.endpoint(peer, uplink)?)));
-        let places: Vec<_> = reachable.map(|(uplink, at)| place(uplink, at)).collect();
+        let places: Vec<_> = reachable.map(|(uplink, at)| place(uplink, at, None)).collect();
         if places.is_empty() {
             return;
         }
@@ -53,6 +53,7 @@ impl Daemon {
         let state = &mut self.peers[peer];
         state.is_up = true;
         state.again = None;
+        (state.presence.left, state.presence.heard) = (None, Some(now));
         tracing::info!(peer = state.config.name, "session up");
         self.offer_members(now, peer);
     }
@@ -108,7 +109,7 @@ impl Daemon {
     }
 
     /// A member is gone.
-    fn remove_member(&mut self, peer: usize, member: Member) {
+    pub(super) fn remove_member(&mut self, peer: usize, member: Member) {
         if self.peers[peer].paths.remove(&member).is_some() {
             tracing::info!(peer = self.peers[peer].config.name, member = member.0, "member gone");
             self.drive(peer, Some(Input::MemberRemoved { member }));
@@ -244,22 +245,27 @@ impl Daemon {
     pub(super) fn close(&mut self, uplink: usize) {
         let name = self.uplinks[uplink].config.name.clone();
         tracing::info!(uplink = name, "uplink closed");
-        self.uplinks[uplink].close();
         let now = self.time;
+        // Over the closing one, too, which may still work: it may be the last.
+        for peer in 0..self.peers.len() {
+            let paths = self.peers[peer].paths.iter();
+            let here: Vec<Member> =
+                paths.filter(|(_, path)| path.uplink == uplink).map(|(member, _)| *member).collect();
+            here.into_iter().for_each(|member| self.say_farewell(now, peer, member));
+        }
+        self.flush();
+        self.uplinks[uplink].close();
         for peer in 0..self.peers.len() {
             let here: Vec<Member> = {
                 let paths = self.peers[peer].paths.iter();
                 paths.filter(|(_, path)| path.uplink == uplink).map(|(member, _)| *member).collect()
             };
-            for member in here {
-                self.remove_member(peer, member);
-                self.say_farewell(now, peer, member);
-            }
+            here.into_iter().for_each(|member| self.remove_member(peer, member));
         }
         self.adjust_mtu();
     }
 
-    /// Tells a peer that a member of ours is gone, over those that are left.
+    /// Tells a peer that a member of ours is gone, over all that there are.
     fn say_farewell(&mut self, now: Instant, peer: usize, member: Member) {
         if !self.peers[peer].is_ours(member) {
             return;

@@ -95,7 +95,9 @@ fn uplinks(page: &mut Page, uplinks: &[UplinkReport]) {
 
 fn peers(page: &mut Page, peers: &[PeerReport]) {
     let table: [Family<PeerReport>; 13] = [
-        ("up", "gauge", "Whether there is a session.", |peer| f64::from(u8::from(peer.up))),
+        ("up", "gauge", "Whether there is a session in which something has come within 30 s.", |peer| {
+            f64::from(u8::from(peer.up))
+        }),
         ("sent_packets_total", "counter", "Packets to the peer.", |peer| peer.sent_packets as f64),
         ("sent_bytes_total", "counter", "Their bytes.", |peer| peer.sent_bytes as f64),
         ("received_packets_total", "counter", "Packets from the peer.", |peer| peer.received_packets as f64),

@@ -25,6 +25,7 @@ mod notice;
 mod offload_tests;
 mod packet;
 mod peer;
+mod presence;
 mod reload;
 mod segment;
 mod serve;
@@ -186,13 +187,17 @@ fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
         put.map_err(LabError::failed(format!("the route {route}")))?;
     }
     let time = clock_gettime(ClockId::CLOCK_REALTIME).map_err(LabError::failed("the time of day"))?;
-    let epoch_ns = time.tv_sec().unsigned_abs() * 1_000_000_000 + time.tv_nsec().unsigned_abs();
+    // A clock before 1970 says nothing; link security finds out what the peers have seen of this end.
+    let seconds = u64::try_from(time.tv_sec()).unwrap_or(0);
+    let epoch_ns = seconds.saturating_mul(1_000_000_000).saturating_add(time.tv_nsec().unsigned_abs());
     let mut random = Random::new();
-    let mut seed = [0; 8];
+    let (mut seed, mut life) = ([0; 8], [0; 4]);
     random.fill(&mut seed);
-    let tunnel = tunnel::Config { policy: site.policy, epoch: (epoch_ns / 1_000_000_000) as u32 };
+    random.fill(&mut life);
+    // By chance: two starts are two lives, however soon after each other and whatever the clock says.
+    let tunnel = tunnel::Config { policy: site.policy, epoch: u32::from_ne_bytes(life) };
     let own = public_key(&interface.identity);
-    let peer = |(index, peer): (usize, &site::Peer)| PeerState::new(peer.clone(), PeerId(index as u16), &own, tunnel);
+    let peer = |(index, peer): (usize, &site::Peer)| PeerState::new(peer.clone(), PeerId::at(index), &own, tunnel);
     let peers: Vec<PeerState> = site.peers.iter().enumerate().map(peer).collect();
     let names = Names::new().map_err(LabError::io("names"))?;
     let sessions = Sessions::new(config(&site, epoch_ns), random, Stream::new(u64::from_ne_bytes(seed), 0, "session"));

@@ -2,6 +2,7 @@
 
 use super::notice::Notice;
 use super::packet::IpPacket;
+use super::presence::Presence;
 use super::site::Peer;
 use airbraid_engine::converge::session::{PeerId, PublicKey};
 use airbraid_engine::trunk::Member;
@@ -86,6 +87,8 @@ pub struct PeerState {
     pub said: BTreeMap<Member, Notice>,
     /// Where it was heard last: uplink, its address, ours.
     pub heard: Option<(usize, SocketAddr, Option<IpAddr>)>,
+    /// Whether it is there.
+    pub presence: Presence,
     /// Since when frames that want an answer have got none.
     pub unanswered: Option<Instant>,
     /// When a session is tried for again.
@@ -113,6 +116,7 @@ impl PeerState {
             paths: BTreeMap::new(),
             said: BTreeMap::new(),
             heard: None,
+            presence: Presence::default(),
             unanswered: None,
             again: None,
             frames: Vec::new(),

@@ -2,6 +2,7 @@
 
 use super::core::Daemon;
 use super::peer::PeerState;
+use super::presence::FAREWELLS;
 use super::site::{self, Peer, Site, UPLINKS_MAX};
 use super::table::Table;
 use super::uplink::UplinkState;
@@ -181,7 +182,7 @@ impl Daemon {
                 said.push(format!("peer {}", peer.name));
                 let peer = placed(peer);
                 let config = PeerConfig { public: peer.public, psk: peer.psk.clone(), addresses: Vec::new() };
-                let id = PeerId(self.peers.len() as u16);
+                let id = PeerId::at(self.peers.len());
                 let own = self.sessions.public();
                 self.peers.push(PeerState::new(peer, id, &own, self.tunnel));
                 self.drive_sessions(Some(session::Input::PeerAdded(config)));
@@ -191,6 +192,9 @@ impl Daemon {
 
     fn forget_peer(&mut self, index: usize) {
         let id = self.peers[index].id;
+        for _ in 0..FAREWELLS {
+            self.drive_sessions(Some(session::Input::Farewell(id)));
+        }
         self.drive_sessions(Some(session::Input::PeerRemoved(id)));
         let (peer, own) = (self.peers[index].config.clone(), self.sessions.public());
         self.peers[index] = PeerState::new(peer, id, &own, self.tunnel);

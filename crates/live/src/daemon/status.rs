@@ -5,9 +5,9 @@ use super::keys;
 use super::peer::PeerState;
 use super::uplink::UplinkState;
 use crate::netlink::wireless::Wireless;
-use airbraid_engine::converge::session::{Refusal, Stats};
+use airbraid_engine::converge::session::{Refusal, Stats, Whose};
 use airbraid_engine::tunnel::{DropReason, MemberState, MemberStatus};
-use airbraid_units::Instant;
+use airbraid_units::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -84,8 +84,16 @@ pub struct PeerReport {
     pub name: String,
     /// Its public key.
     pub public_key: String,
-    /// Whether there is a session.
+    /// Whether there is a session in which something has come within 30 s.
     pub up: bool,
+    /// Since it has said that it goes, if that was the last that it said.
+    pub left_s: Option<f64>,
+    /// Since something came from it in this session, if that is 30 s or more.
+    pub silent_s: Option<f64>,
+    /// How far a clock was set back, this host's or the peer's, if that was seen within ten minutes: the session came up all the same.
+    pub clock_set_back: Option<SetBack>,
+    /// Whether another host was seen within ten minutes that uses the private key of this one (`ours`), or the peer's (`theirs`).
+    pub shared_key: Option<String>,
     /// What a session is waited for, if there is none.
     pub waits_for: Option<String>,
     /// Packets to it.
@@ -132,6 +140,15 @@ pub struct PeerReport {
     pub drops: BTreeMap<String, u64>,
     /// The member links.
     pub members: Vec<MemberReport>,
+}
+
+/// A clock that was set back between two starts.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SetBack {
+    /// `ours` or `theirs`.
+    pub whose: String,
+    /// By how much.
+    pub by_s: f64,
 }
 
 /// A member link.
@@ -221,11 +238,18 @@ impl Daemon {
         if peer.counts.unmarked > 0 {
             drops.insert("unmarkable".to_owned(), peer.counts.unmarked);
         }
+        let silent = peer.presence.silent(now).filter(|_| peer.is_up);
+        let is_up = peer.is_up && silent.is_none();
+        let set_back = peer.presence.set_back(now);
         PeerReport {
             name: peer.config.name.clone(),
             public_key: keys::encode(&peer.config.public),
-            up: peer.is_up,
-            waits_for: (!peer.is_up).then(|| self.waits_for(peer)),
+            up: is_up,
+            left_s: peer.presence.left.map(|left| now.saturating_since(left).as_secs_f64()),
+            silent_s: silent.map(Duration::as_secs_f64),
+            clock_set_back: set_back.map(|(of, by)| SetBack { whose: whose(of), by_s: by.as_secs_f64() }),
+            shared_key: peer.presence.shared(now).map(whose),
+            waits_for: (!is_up).then(|| self.waits_for(peer)),
             sent_packets: peer.counts.sent[0],
             sent_bytes: peer.counts.sent[1],
             received_packets: peer.counts.received[0],
@@ -252,11 +276,15 @@ impl Daemon {
     }
 
     fn waits_for(&self, peer: &PeerState) -> String {
+        if peer.is_up {
+            return "an answer: nothing comes any more".to_owned();
+        }
         let mut endpoints = peer.config.endpoints.iter().map(|(_, endpoint)| endpoint);
         if endpoints.len() == 0 {
-            return "its first message: it comes to us".to_owned();
+            let first = if peer.presence.left.is_some() { "its return" } else { "its first message" };
+            return format!("{first}: it comes to us");
         }
-        let reached = (0..self.uplinks.len()).filter_map(|uplink| self.endpoint(usize::from(peer.id.0), uplink));
+        let reached = (0..self.uplinks.len()).filter_map(|uplink| self.endpoint(peer.id.index(), uplink));
         let reached: BTreeSet<String> = reached.map(|at| at.to_string()).collect();
         if !reached.is_empty() {
             return format!("an answer of {}", reached.into_iter().collect::<Vec<_>>().join(", "));
@@ -327,6 +355,14 @@ fn uplink(uplink: &UplinkState, signal_dbm: Option<i8>) -> UplinkReport {
         refused_datagrams: uplink.traffic.refused,
         signal_dbm,
     }
+}
+
+fn whose(whose: Whose) -> String {
+    match whose {
+        Whose::Ours => "ours",
+        Whose::Theirs => "theirs",
+    }
+    .to_owned()
 }
 
 fn refusals(stats: &Stats) -> BTreeMap<String, u64> {

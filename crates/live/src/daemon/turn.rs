@@ -186,14 +186,14 @@ impl Daemon {
         })
     }
 
-    /// Tells the peers that our members are gone, so that they need not find out.
+    /// Tells the peers that we go, and closes everything.
     fn depart(&mut self) {
+        self.say_farewells();
         for uplink in 0..self.uplinks.len() {
             if self.uplinks[uplink].is_open() {
                 self.close(uplink);
             }
         }
-        self.flush();
     }
 }
 

@@ -4,8 +4,9 @@ use super::material::Secret;
 use super::message::{FRAME_HEADER_LEN, FRAME_OVERHEAD, FrameHeader, Suite, TAG_LEN};
 use crate::wire::{WireError, emit_frame_header, parse_frame_header};
 use airbraid_units::Bytes;
-use ring::aead::{AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
+use ring::aead::{AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use std::fmt;
+use std::hint::black_box;
 
 /// The frame was not sealed by this key, or not as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,30 @@ pub trait Codec {
     fn open(&self, key: &Self::Key, header: &FrameHeader, frame: &mut Self::Frame) -> Result<(), NotAuthentic>;
     /// The first byte of what was sealed, if there is one: all of a control frame.
     fn first_byte(&self, frame: &Self::Frame) -> Option<u8>;
+    /// Header, what is sealed, and tag.
+    fn length(&self, frame: &Self::Frame) -> Bytes;
+}
+
+/// A key made ready, wiped when it is dropped: `ring` wipes none.
+#[derive(Debug)]
+pub struct AeadKey(LessSafeKey);
+
+impl AeadKey {
+    fn new(algorithm: &'static Algorithm, bytes: &[u8; 32]) -> Self {
+        let Ok(key) = UnboundKey::new(algorithm, bytes) else { panic!("both suites have keys of 32 bytes") };
+        Self(LessSafeKey::new(key))
+    }
+}
+
+impl Drop for AeadKey {
+    fn drop(&mut self) {
+        let algorithm = self.0.algorithm();
+        // What it was made of is overwritten in place by as much.
+        if let Ok(blank) = UnboundKey::new(algorithm, &[0; 32]) {
+            self.0 = LessSafeKey::new(blank);
+        }
+        black_box(&self.0);
+    }
 }
 
 /// Real sealing of real bytes: 12 bytes of header, what is sealed, 16 bytes of tag.
@@ -50,21 +75,20 @@ fn nonce(header: &FrameHeader) -> Nonce {
 }
 
 impl Codec for Aead {
-    type Key = LessSafeKey;
+    type Key = AeadKey;
     type Frame = [u8];
 
-    fn key(&self, suite: Suite, secret: &Secret) -> LessSafeKey {
+    fn key(&self, suite: Suite, secret: &Secret) -> AeadKey {
         let algorithm = match suite {
             Suite::ChaCha20Poly1305 => &CHACHA20_POLY1305,
             Suite::Aes256Gcm => &AES_256_GCM,
         };
-        let Ok(key) = UnboundKey::new(algorithm, secret.bytes()) else { panic!("both suites have keys of 32 bytes") };
-        LessSafeKey::new(key)
+        AeadKey::new(algorithm, secret.bytes())
     }
 
     /// # Panics
     /// If the frame is shorter than header and tag, or longer than 64 GB.
-    fn seal(&self, key: &LessSafeKey, header: &FrameHeader, frame: &mut [u8]) {
+    fn seal(&self, AeadKey(key): &AeadKey, header: &FrameHeader, frame: &mut [u8]) {
         assert!(frame.len() >= FRAME_OVERHEAD, "a frame has room for header and tag");
         let said = emit_frame_header(header);
         let (head, rest) = frame.split_at_mut(FRAME_HEADER_LEN);
@@ -80,13 +104,17 @@ impl Codec for Aead {
         parse_frame_header(frame)
     }
 
-    fn open(&self, key: &LessSafeKey, header: &FrameHeader, frame: &mut [u8]) -> Result<(), NotAuthentic> {
+    fn open(&self, AeadKey(key): &AeadKey, header: &FrameHeader, frame: &mut [u8]) -> Result<(), NotAuthentic> {
         let (said, sealed) = frame.split_first_chunk_mut::<FRAME_HEADER_LEN>().ok_or(NotAuthentic)?;
         key.open_in_place(nonce(header), Aad::from(*said), sealed).map(|_| ()).map_err(|_| NotAuthentic)
     }
 
     fn first_byte(&self, frame: &[u8]) -> Option<u8> {
         (frame.len() > FRAME_OVERHEAD).then(|| frame[FRAME_HEADER_LEN])
+    }
+
+    fn length(&self, frame: &[u8]) -> Bytes {
+        Bytes::new(frame.len() as u64)
     }
 }
 
@@ -155,5 +183,9 @@ impl Codec for Account {
 
     fn first_byte(&self, frame: &Descriptor) -> Option<u8> {
         frame.first.filter(|_| frame.len.as_u64() > FRAME_OVERHEAD as u64)
+    }
+
+    fn length(&self, frame: &Descriptor) -> Bytes {
+        frame.len
     }
 }

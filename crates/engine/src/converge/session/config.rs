@@ -14,8 +14,8 @@ pub struct Config {
     pub peers: Vec<PeerConfig>,
     /// The suites that it can use, the best first. Where the responder's and the initiator's differ, the responder decides.
     pub suites: Vec<Suite>,
-    /// The time of the world at the machine's [`airbraid_units::Instant::ZERO`] \[ns since 1970\]: time stamps must grow
-    /// from life to life, or peers take our first messages for repetitions.
+    /// The time of the world at the machine's [`airbraid_units::Instant::ZERO`] \[ns since 1970\]. Time stamps that grow from life to
+    /// life spare a round trip: a peer that has seen newer ones says so.
     pub epoch_ns: u64,
     /// When things are done.
     pub timing: Timing,

@@ -162,7 +162,7 @@ mod tests {
         let mut entropy = Simulated(Stream::new(1, 0, "cookie"));
         let life = Duration::from_secs(120);
         let (mut baker, mut other) = (Baker::new(life), Baker::new(life));
-        let (here, there) = (Address([1; 20]), Address([2; 20]));
+        let (here, there) = (Address([1; Address::LEN]), Address([2; Address::LEN]));
         let start = Instant::ZERO + Duration::from_secs(5);
         let cookie = baker.bake(start, &here, &mut entropy);
         let shown = cookie_mac(&cookie, b"message");

@@ -8,16 +8,21 @@ use super::message::{Control, FrameHeader, FrameKind, KeyId};
 use super::replay::{NotNew, ReplayWindow};
 use super::service::{Keypair, PeerId};
 use super::stats::{Refusal, Stats};
+use super::wiped::burn;
 use crate::trunk::Member;
 use crate::wire::WireError;
-use airbraid_units::Instant;
+use airbraid_units::{Bytes, Instant};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// How many frames one key seals.
+/// A frame counts as one unit for every 2 KiB of it that are begun: what is told of the AEAD grows with the blocks that a key has
+/// sealed, not with the frames (RFC 9001, appendix B.1.1: `2 (q l)^2 / 2^128` for `q` packets of `l` blocks).
+const UNIT_BITS: u32 = 11;
+
+/// How much one key seals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// After so many it asks to be replaced.
+    /// After so many units of 2 KiB it asks to be replaced.
     pub spent: u64,
     /// After so many it seals no more.
     pub exhausted: u64,
@@ -25,8 +30,9 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        // AES-GCM may seal 2^28 packets of at most 2 KiB if nobody is to tell it from chance with an advantage of more than
-        // 2^-57 (RFC 9001, appendix B.1.1). A quarter of that, and as much again for the handshake: 75 s of 10 Gbit/s.
+        // AES-GCM may seal 2^28 packets of at most 2 KiB, or 2^23 of 64 KiB, if nobody is to tell it from chance with an advantage
+        // of more than 2^-57 (RFC 9001, appendix B.1.1). A quarter of that, and as much again for the handshake: 75 s of
+        // 10 Gbit/s in frames of 1.4 kB.
         Self { spent: 1 << 26, exhausted: 1 << 27 }
     }
 }
@@ -36,7 +42,7 @@ impl Default for Limits {
 pub struct Sealed {
     /// Its header, as written.
     pub header: FrameHeader,
-    /// The key has sealed as many as it should: tell the machine. Once for each key.
+    /// The key has sealed as much as it should: tell the machine. Once for each key.
     pub is_spent: bool,
 }
 
@@ -58,7 +64,7 @@ pub enum SealRefusal {
     NoKey,
     /// Its time is over.
     Expired,
-    /// It has sealed as many frames as it may.
+    /// It has sealed as much as it may.
     Exhausted,
 }
 
@@ -87,6 +93,7 @@ struct Entry<K> {
     has_opened: bool,
     /// By member.
     counters: Box<[u64; 256]>,
+    /// Units that it has sealed.
     total: u64,
     /// By member; there is one for each that an authentic frame has named.
     windows: BTreeMap<Member, Box<ReplayWindow>>,
@@ -111,7 +118,7 @@ impl<C: Codec> Keyring<C> {
     pub fn new(codec: C) -> Self {
         Self::with_limits(codec, Limits::default())
     }
-    /// An empty one whose keys seal so many frames.
+    /// An empty one whose keys seal so much.
     pub fn with_limits(codec: C, limits: Limits) -> Self {
         let (entries, current, theirs) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
         Self { codec, limits, entries, current, theirs, stats: Stats::default() }
@@ -141,6 +148,8 @@ impl<C: Codec> Keyring<C> {
             windows: BTreeMap::new(),
         };
         self.entries.insert(keys.ours, entry);
+        // What it takes to make keys ready is deep in the stack.
+        burn();
     }
 
     /// Seals with this key from now on.
@@ -175,13 +184,20 @@ impl<C: Codec> Keyring<C> {
         self.seal_with(now, key, FrameKind::Data, member, frame)
     }
 
-    /// The number of a frame of data for a peer, which the host seals later with [`Codec::seal`]; it is used up.
+    /// The number of a frame of data for a peer, `length` with header and tag, which the host seals later with [`Codec::seal`]; it
+    /// is used up.
     ///
     /// # Errors
     /// [`SealRefusal`] if there is no key that may.
-    pub fn reserve(&mut self, now: Instant, peer: PeerId, member: Member) -> Result<Reserved<C::Key>, SealRefusal> {
+    pub fn reserve(
+        &mut self,
+        now: Instant,
+        peer: PeerId,
+        member: Member,
+        length: Bytes,
+    ) -> Result<Reserved<C::Key>, SealRefusal> {
         let &key = self.current.get(&peer).ok_or(SealRefusal::NoKey)?;
-        let (_, key, Sealed { header, is_spent }) = self.count(now, key, FrameKind::Data, member)?;
+        let (_, key, Sealed { header, is_spent }) = self.count(now, key, FrameKind::Data, member, length)?;
         Ok(Reserved { header, key: Arc::clone(key), is_spent })
     }
 
@@ -207,7 +223,8 @@ impl<C: Codec> Keyring<C> {
         member: Member,
         frame: &mut C::Frame,
     ) -> Result<Sealed, SealRefusal> {
-        let (codec, key, sealed) = self.count(now, key, kind, member)?;
+        let length = self.codec.length(frame);
+        let (codec, key, sealed) = self.count(now, key, kind, member, length)?;
         codec.seal(key, &sealed.header, frame);
         Ok(sealed)
     }
@@ -219,6 +236,7 @@ impl<C: Codec> Keyring<C> {
         key: KeyId,
         kind: FrameKind,
         member: Member,
+        length: Bytes,
     ) -> Result<(&C, &Arc<C::Key>, Sealed), SealRefusal> {
         let Self { codec, limits, entries, stats, .. } = self;
         let entry = entries.get_mut(&key).ok_or(SealRefusal::NoKey)?;
@@ -232,9 +250,11 @@ impl<C: Codec> Keyring<C> {
         let header = FrameHeader { kind, member, key: entry.theirs, counter: *counter };
         // First counted, then sealed: whatever happens, never twice.
         *counter += 1;
-        entry.total += 1;
+        let before = entry.total;
+        entry.total += (length.as_u64() + (1 << UNIT_BITS) - 1) >> UNIT_BITS;
         stats.sent += 1;
-        Ok((codec, &entry.send, Sealed { header, is_spent: entry.total == limits.spent }))
+        let is_spent = before < limits.spent && entry.total >= limits.spent;
+        Ok((codec, &entry.send, Sealed { header, is_spent }))
     }
 
     /// Opens a frame in place.

@@ -22,23 +22,27 @@ impl Entropy for Simulated {
     }
 }
 
-/// 32 bytes that are nobody else's business: never printed, wiped when dropped.
+/// 32 bytes that are nobody else's business: never printed, wiped when dropped. They stay at one place in memory, so that whoever
+/// hands them on leaves no copies behind.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret([u8; 32]);
+pub struct Secret(Box<[u8; 32]>);
 
 impl Secret {
     /// The secret with these bytes.
-    pub const fn new(bytes: [u8; 32]) -> Self {
-        Self(bytes)
+    pub fn new(mut bytes: [u8; 32]) -> Self {
+        let mut secret = Self(Box::new([0; 32]));
+        secret.0.copy_from_slice(&bytes);
+        bytes.zeroize();
+        secret
     }
     /// A new one.
     pub fn draw(entropy: &mut impl Entropy) -> Self {
-        let mut bytes = [0; 32];
-        entropy.fill(&mut bytes);
-        Self(bytes)
+        let mut secret = Self(Box::new([0; 32]));
+        entropy.fill(&mut secret.0[..]);
+        secret
     }
     /// Its bytes.
-    pub const fn bytes(&self) -> &[u8; 32] {
+    pub fn bytes(&self) -> &[u8; 32] {
         &self.0
     }
 }

@@ -67,6 +67,17 @@ pub struct CookieReply {
     pub sealed: [u8; 32],
 }
 
+/// What is sent instead of a response to an end whose clock was set back: its time stamp is not newer than one that it has shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StampReply {
+    /// What the initiator calls the key that it does not get.
+    pub receiver: KeyId,
+    /// Ephemeral key, sealed newest stamp. It is longer than that of a response, so that neither can be taken for the other.
+    pub noise: [u8; 60],
+    /// Shows that the sender knows whom it speaks to.
+    pub mac: [u8; 16],
+}
+
 /// Whose frame it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameKind {
@@ -83,6 +94,8 @@ pub enum Control {
     Confirm,
     /// From the responder: so have I.
     Confirmed,
+    /// From either: I go, and this key and all before it are worth nothing any more.
+    Farewell,
 }
 
 impl Control {
@@ -91,6 +104,7 @@ impl Control {
         match self {
             Self::Confirm => 1,
             Self::Confirmed => 2,
+            Self::Farewell => 3,
         }
     }
     /// From a byte.
@@ -98,6 +112,7 @@ impl Control {
         match byte {
             1 => Some(Self::Confirm),
             2 => Some(Self::Confirmed),
+            3 => Some(Self::Farewell),
             _ => None,
         }
     }

@@ -13,6 +13,7 @@
 //! 3. What the ring sees goes back: [`Opened::is_first`] as [`Input::Confirmed`], control frames as [`Input::Control`],
 //!    [`Sealed::is_spent`] as [`Input::Spent`]. A peer that moved is told by [`Opened::is_newest`]: authenticated, and not
 //!    an old frame that came by another way.
+//! 4. [`Input::Farewell`] tells a peer that this end goes, [`Output::Left`] that the peer has gone.
 //!
 //! What must touch bytes goes through the port [`Codec`]: [`Aead`] seals buffers, [`Account`] descriptors; a test holds
 //! them together. Randomness for keys comes from the host's [`Entropy`]; it never draws any of its own, has no clock,
@@ -30,17 +31,18 @@ mod replay;
 mod service;
 mod sessions;
 mod stats;
+mod wiped;
 
-pub use codec::{Account, Aead, Codec, Descriptor, Proof};
+pub use codec::{Account, Aead, AeadKey, Codec, Descriptor, Proof};
 pub use config::{Config, PeerConfig, Timing};
 pub use keyring::{Keyring, Limits, Opened, Reserved, SealRefusal, Sealed};
 pub use material::{Entropy, PublicKey, Secret, Simulated};
 pub use message::{
-    Control, CookieReply, FRAME_HEADER_LEN, FRAME_OVERHEAD, FrameHeader, FrameKind, Initiation, KeyId, Response, Suite,
-    TAG_LEN,
+    Control, CookieReply, FRAME_HEADER_LEN, FRAME_OVERHEAD, FrameHeader, FrameKind, Initiation, KeyId, Response,
+    StampReply, Suite, TAG_LEN,
 };
 pub use noise::{PATTERN, public_key};
 pub use replay::{ReplayWindow, WINDOW};
-pub use service::{Address, Input, Keypair, Output, PeerId, Role};
+pub use service::{Address, Input, Keypair, Output, PeerId, Role, Whose};
 pub use sessions::Sessions;
 pub use stats::{Refusal, Stats};

@@ -1,33 +1,35 @@
 //! The two messages of the handshake, by `snow`: nothing here is about datagrams, timers or peers.
 //!
 //! `snow` is given the randomness of one ephemeral key and no source to draw more from. Its DH does not refuse points of
-//! low order; with IKpsk2 they win nothing, as the key depends on `ss` between two configured static keys.
+//! low order; with IKpsk2 they win nothing, as the key depends on `ss` between two configured static keys. Its secrets are wiped as
+//! [`super::wiped`] says.
 
 use super::material::{PublicKey, Secret};
-use snow::params::{CipherChoice, DHChoice, HashChoice};
-use snow::resolvers::{CryptoResolver, DefaultResolver};
-use snow::types::{Cipher, Dh, Hash, Random};
-use snow::{Builder, Error, HandshakeState};
+use super::wiped::{State, Wiping, X25519, burn};
+use snow::types::Dh;
+use snow::{Builder, Error};
+use zeroize::Zeroize;
 
 /// The Noise protocol of the handshake.
 pub const PATTERN: &str = "Noise_IKpsk2_25519_ChaChaPoly_BLAKE2s";
 /// Where the pattern mixes the pre-shared key in: at the end of the second message.
-const PSK_PLACE: u8 = 2;
+const PSK_PLACE: usize = 2;
 
 /// What the initiator tells: its time stamp \[ns\].
 pub(super) type Stamp = [u8; 8];
 /// What the responder tells: version, suite, two zeros, its name of the key.
 pub(super) type Chosen = [u8; 8];
+/// What the responder tells instead: four zeros, the newest stamp. No version is zero, and the length is another.
+type Newest = [u8; 12];
 
 /// The public half of a key.
-///
-/// # Panics
-/// If `snow` was built without X25519.
 pub fn public_key(secret: &Secret) -> PublicKey {
-    let Some(mut dh) = DefaultResolver.resolve_dh(&DHChoice::Curve25519) else { panic!("built without X25519") };
-    dh.set(secret.bytes());
+    let mut key = X25519::default();
+    key.set(secret.bytes());
     let mut public = [0; 32];
-    public.copy_from_slice(dh.pubkey());
+    public.copy_from_slice(key.pubkey());
+    drop(key);
+    burn();
     PublicKey(public)
 }
 
@@ -38,49 +40,21 @@ pub(super) struct Split {
     pub from_responder: Secret,
 }
 
-/// Gives the algorithms of `snow`, and the randomness of one ephemeral key.
-struct Injected(Secret);
-
-/// Hands out its bytes once.
-struct Drawn(Option<Secret>);
-
-impl Random for Drawn {
-    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Error> {
-        match self.0.take() {
-            Some(drawn) if bytes.len() == 32 => bytes.copy_from_slice(drawn.bytes()),
-            _ => return Err(Error::Rng),
-        }
-        Ok(())
-    }
-}
-
-impl CryptoResolver for Injected {
-    fn resolve_rng(&self) -> Option<Box<dyn Random>> {
-        Some(Box::new(Drawn(Some(self.0.clone()))))
-    }
-    fn resolve_dh(&self, choice: &DHChoice) -> Option<Box<dyn Dh>> {
-        DefaultResolver.resolve_dh(choice)
-    }
-    fn resolve_hash(&self, choice: &HashChoice) -> Option<Box<dyn Hash>> {
-        DefaultResolver.resolve_hash(choice)
-    }
-    fn resolve_cipher(&self, choice: &CipherChoice) -> Option<Box<dyn Cipher>> {
-        DefaultResolver.resolve_cipher(choice)
-    }
-}
-
 fn builder(ephemeral: Secret) -> Result<Builder<'static>, Error> {
-    Ok(Builder::with_resolver(PATTERN.parse()?, Box::new(Injected(ephemeral))))
+    Ok(Builder::with_resolver(PATTERN.parse()?, Box::new(Wiping(ephemeral))))
 }
 
-fn split(state: &mut HandshakeState) -> Split {
-    let (from_initiator, from_responder) = state.dangerously_get_raw_split();
-    Split { from_initiator: Secret::new(from_initiator), from_responder: Secret::new(from_responder) }
+fn split(state: &mut State) -> Split {
+    let (mut from_initiator, mut from_responder) = state.dangerously_get_raw_split();
+    let split = Split { from_initiator: Secret::new(from_initiator), from_responder: Secret::new(from_responder) };
+    from_initiator.zeroize();
+    from_responder.zeroize();
+    split
 }
 
 /// A first message that was sent.
 #[derive(Debug)]
-pub(super) struct Sent(Box<HandshakeState>);
+pub(super) struct Sent(State);
 
 /// Makes the first message.
 pub(super) fn initiate(
@@ -91,16 +65,14 @@ pub(super) fn initiate(
     ephemeral: Secret,
     stamp: Stamp,
 ) -> Result<(Sent, [u8; 104]), Error> {
-    let mut state = builder(ephemeral)?
-        .local_private_key(local.bytes())?
-        .remote_public_key(&peer.0)?
-        .psk(PSK_PLACE, psk.bytes())?
-        .prologue(prologue)?
-        .build_initiator()?;
+    let builder = builder(ephemeral)?.local_private_key(local.bytes())?.remote_public_key(&peer.0)?;
+    let mut state = State::new(builder.prologue(prologue)?.build_initiator()?);
+    state.set_psk(PSK_PLACE, psk.bytes())?;
     let mut message = [0; 104];
     let len = state.write_message(&stamp, &mut message)?;
     debug_assert_eq!(len, message.len(), "e, sealed s, sealed stamp");
-    Ok((Sent(Box::new(state)), message))
+    burn();
+    Ok((Sent(state), message))
 }
 
 impl Sent {
@@ -109,34 +81,65 @@ impl Sent {
         let mut chosen = [0; 56];
         let len = self.0.read_message(message, &mut chosen)?;
         let chosen = *chosen[..len].first_chunk().ok_or(Error::Input)?;
-        Ok((chosen, split(&mut self.0)))
+        let split = split(&mut self.0);
+        burn();
+        Ok((chosen, split))
+    }
+
+    /// Reads a second message that says the newest stamp. One that is not the answer changes nothing, as with [`Self::finish`].
+    pub fn told(&mut self, message: &[u8; 60]) -> Result<Stamp, Error> {
+        let mut newest = [0; 60];
+        let len = self.0.read_message(message, &mut newest)?;
+        burn();
+        match *newest[..len].first_chunk::<12>().ok_or(Error::Input)? {
+            [0, 0, 0, 0, ref stamp @ ..] => Ok(*stamp),
+            _ => Err(Error::Input),
+        }
     }
 }
 
 /// A first message that was read: its sender has shown that it has this static key.
 pub(super) struct Heard {
-    state: HandshakeState,
+    state: State,
     pub peer: PublicKey,
     pub stamp: Stamp,
 }
 
 /// Reads a first message.
 pub(super) fn hear(local: &Secret, prologue: &[u8], ephemeral: Secret, message: &[u8; 104]) -> Result<Heard, Error> {
-    let mut state = builder(ephemeral)?.local_private_key(local.bytes())?.prologue(prologue)?.build_responder()?;
+    let builder = builder(ephemeral)?.local_private_key(local.bytes())?;
+    let mut state = State::new(builder.prologue(prologue)?.build_responder()?);
     let mut stamp = [0; 104];
     let len = state.read_message(message, &mut stamp)?;
     let stamp = *stamp[..len].first_chunk().ok_or(Error::Input)?;
     let peer = state.get_remote_static().and_then(|bytes| bytes.first_chunk()).copied().ok_or(Error::Input)?;
+    burn();
     Ok(Heard { state, peer: PublicKey(peer), stamp })
 }
 
 impl Heard {
     /// Makes the second message.
     pub fn answer(mut self, psk: &Secret, chosen: Chosen) -> Result<([u8; 56], Split), Error> {
-        self.state.set_psk(usize::from(PSK_PLACE), psk.bytes())?;
         let mut message = [0; 56];
-        let len = self.state.write_message(&chosen, &mut message)?;
-        debug_assert_eq!(len, message.len(), "e, sealed choice");
-        Ok((message, split(&mut self.state)))
+        self.write(psk, &chosen, &mut message)?;
+        let split = split(&mut self.state);
+        burn();
+        Ok((message, split))
+    }
+
+    /// Makes a second message that says the newest stamp. No key comes of it.
+    pub fn refuse(mut self, psk: &Secret, newest: Stamp) -> Result<[u8; 60], Error> {
+        let mut said: Newest = [0; 12];
+        said[4..].copy_from_slice(&newest);
+        let mut message = [0; 60];
+        self.write(psk, &said, &mut message)?;
+        Ok(message)
+    }
+
+    fn write(&mut self, psk: &Secret, said: &[u8], message: &mut [u8]) -> Result<(), Error> {
+        self.state.set_psk(PSK_PLACE, psk.bytes())?;
+        let len = self.state.write_message(said, message)?;
+        debug_assert_eq!(len, message.len(), "e, sealed words");
+        Ok(())
     }
 }

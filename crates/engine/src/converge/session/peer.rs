@@ -6,6 +6,7 @@ use super::material::{PublicKey, Secret};
 use super::message::{Initiation, KeyId};
 use super::noise::Sent;
 use super::service::{Address, Role};
+use super::sessions::Stamps;
 use crate::machine::Wake;
 use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;
@@ -49,6 +50,7 @@ pub(super) struct Attempt {
     pub message: Initiation,
     pub noise: Sent,
     pub to: Address,
+    pub stamp: u64,
 }
 
 /// Something that is repeated, less and less often.
@@ -62,6 +64,8 @@ pub(super) struct Repeating {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key {
     pub ours: KeyId,
+    /// How many there were before it, of all peers.
+    pub number: u64,
     pub role: Role,
     pub expires: Instant,
     /// Whether frames were sealed with it.
@@ -78,8 +82,8 @@ pub(super) struct Peer {
     pub psk: Secret,
     pub door: Door,
     pub addresses: VecDeque<Address>,
-    /// The newest time stamp that it has shown.
-    pub stamp: Option<u64>,
+    /// What it and we have shown each other of our clocks.
+    pub stamps: Stamps,
     /// The cookie that it has given us, for what we send to this address.
     pub cookie: Option<(Address, Instant, Mac)>,
     pub attempts: VecDeque<Attempt>,
@@ -97,7 +101,7 @@ impl Peer {
             psk: config.psk,
             door: Door::new(&config.public),
             addresses: config.addresses.into(),
-            stamp: None,
+            stamps: Stamps::default(),
             cookie: None,
             attempts: VecDeque::new(),
             attempting: None,
@@ -141,6 +145,12 @@ impl Peer {
     pub fn keep(&mut self, key: Key) -> Option<KeyId> {
         self.keys.push(key);
         self.surplus(false, UNCONFIRMED)
+    }
+
+    /// The newest key that is in use, and all that are newer: with one of these the peer seals now.
+    pub fn newest(&self) -> impl Iterator<Item = &Key> {
+        let used = self.keys.iter().filter(|key| key.is_used).map(|key| key.number).max();
+        self.keys.iter().filter(move |key| used.is_none_or(|used| key.number >= used))
     }
 
     fn surplus(&mut self, is_used: bool, most: usize) -> Option<KeyId> {

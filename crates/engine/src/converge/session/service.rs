@@ -3,16 +3,44 @@
 use super::config::PeerConfig;
 use super::material::Secret;
 use super::message::{Control, KeyId, Suite};
-use airbraid_units::Instant;
+use airbraid_units::{Duration, Instant};
 
-/// A place that datagrams come from and go to, as the host writes it: an IPv6 address, a port and an interface, say. A
-/// cookie is good for one of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Address(pub [u8; 20]);
-
-/// The index of a peer in the configuration.
+/// A place that datagrams come from and go to, as the host writes it: the address and port of the other end, an interface, and the
+/// address of this end that the other one knows, say. An answer goes to the whole of the place that the question came from, so it
+/// leaves from the address that was asked. A cookie is good for one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct PeerId(pub u16);
+pub struct Address(pub [u8; Self::LEN]);
+
+impl Address {
+    /// Its length: two IPv6 addresses, a port, an interface \[byte\].
+    pub const LEN: usize = 36;
+}
+
+impl Default for Address {
+    fn default() -> Self {
+        Self([0; Self::LEN])
+    }
+}
+
+/// The index of a peer in the configuration, or in the order of [`Input::PeerAdded`]. It is never used again: 2^32 peers may come and
+/// go in one life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PeerId(pub u32);
+
+impl PeerId {
+    /// The peer at this place.
+    ///
+    /// # Panics
+    /// If there are 2^32 peers or more.
+    pub fn at(index: usize) -> Self {
+        let Ok(index) = u32::try_from(index) else { panic!("fewer than 2^32 peers") };
+        Self(index)
+    }
+    /// The peer's place.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// Who began the handshake that made a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +49,15 @@ pub enum Role {
     Initiator,
     /// The other.
     Responder,
+}
+
+/// Whose clock was set back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// This end's.
+    Ours,
+    /// The peer's.
+    Theirs,
 }
 
 /// The keys that a handshake has made.
@@ -55,6 +92,8 @@ pub enum Input {
     Addresses(PeerId, Vec<Address>),
     /// There is one more peer; its [`PeerId`] is how many there were before.
     PeerAdded(PeerConfig),
+    /// This end goes: the peer is told, by all keys that it may open with. It can be told more than once, as what tells it may be lost.
+    Farewell(PeerId),
     /// A peer is one no more: its keys are forgotten, and it is not answered. Its place stays taken.
     PeerRemoved(PeerId),
     /// A datagram that is no frame.
@@ -94,6 +133,19 @@ pub enum Output {
     Up(PeerId),
     /// There is none any more.
     Down(PeerId),
+    /// There is none any more, because the peer has said that it goes.
+    Left(PeerId),
+    /// A clock is so far behind one that the peer was shown earlier, and the handshake goes on all the same: our own, or the peer's.
+    SetBack {
+        /// The peer.
+        peer: PeerId,
+        /// Whose clock it is.
+        whose: Whose,
+        /// How far: this much older than the newest stamp was the one that was refused.
+        by: Duration,
+    },
+    /// In this life the peer has been shown newer stamps than ours, by our key: another host has it.
+    Shared(PeerId),
     /// The peer has not answered for as long as an attempt lasts.
     Failed(PeerId),
 }

@@ -10,7 +10,7 @@ use super::material::{Entropy, PublicKey, Secret};
 use super::message::{Control, CookieReply, Initiation, KeyId, Response, Suite};
 use super::noise::{self, Split};
 use super::peer::{ATTEMPTS, Attempt, Key, Peer, Repeating, Timer};
-use super::service::{Address, Input, Keypair, Output, PeerId, Role};
+use super::service::{Address, Input, Keypair, Output, PeerId, Role, Whose};
 use super::stats::{Refusal, Stats};
 use crate::machine::{Machine, Wake};
 use crate::random::Stream;
@@ -18,6 +18,11 @@ use crate::wire::{SessionMessage, emit_cookie_reply, emit_initiation, emit_respo
 use airbraid_units::{Duration, Instant};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
+
+mod farewell;
+mod stamps;
+
+pub(super) use stamps::Stamps;
 
 /// The oldest and the newest version of the protocol that this code speaks.
 const VERSIONS: (u8, u8) = (1, 1);
@@ -42,7 +47,8 @@ pub struct Sessions<E> {
     by_public: BTreeMap<PublicKey, PeerId>,
     /// Our names of keys that are, or may come to be.
     names: BTreeMap<KeyId, PeerId>,
-    last_stamp: u64,
+    /// Keys that there were.
+    keys: u64,
     entropy: E,
     jitter: Stream,
     baker: Baker,
@@ -62,7 +68,7 @@ impl<E: Entropy> Sessions<E> {
     pub fn new(config: Config, entropy: E, jitter: Stream) -> Self {
         let public = noise::public_key(&config.identity);
         let peers: Vec<Peer> = config.peers.into_iter().map(Peer::new).collect();
-        let by_public = (0..).zip(&peers).map(|(at, peer)| (peer.public, PeerId(at))).collect();
+        let by_public = peers.iter().enumerate().map(|(at, peer)| (peer.public, PeerId::at(at))).collect();
         Self {
             identity: config.identity,
             public,
@@ -73,7 +79,7 @@ impl<E: Entropy> Sessions<E> {
             peers,
             by_public,
             names: BTreeMap::new(),
-            last_stamp: 0,
+            keys: 0,
             entropy,
             jitter,
             baker: Baker::new(config.timing.cookie),
@@ -94,11 +100,11 @@ impl<E: Entropy> Sessions<E> {
     }
     /// Whether there is a session with this peer.
     pub fn is_up(&self, peer: PeerId) -> bool {
-        self.peers.get(usize::from(peer.0)).is_some_and(Peer::is_up)
+        self.peers.get(peer.index()).is_some_and(Peer::is_up)
     }
 
     fn peer(&mut self, peer: PeerId) -> Option<&mut Peer> {
-        self.peers.get_mut(usize::from(peer.0))
+        self.peers.get_mut(peer.index())
     }
 
     fn transmit(&mut self, to: Address, bytes: &[u8]) {
@@ -163,14 +169,14 @@ impl<E: Entropy> Sessions<E> {
     }
 
     fn initiate(&mut self, now: Instant, id: PeerId, to: Address) {
-        let stamp = self.epoch_ns.saturating_add(now.as_nanos()).max(self.last_stamp + 1);
-        self.last_stamp = stamp;
+        let clock = self.epoch_ns.saturating_add(now.as_nanos());
         let suites = self.suites.iter().fold(0, |bits, suite| bits | suite.bit());
         let (sender, ephemeral) = (self.new_name(id), Secret::draw(&mut self.entropy));
         let mut message =
             Initiation { versions: VERSIONS, suites, sender, noise: [0; 104], mac: [0; 16], cookie_mac: [0; 16] };
         let prologue = prologue(&emit_initiation(&message));
-        let peer = &mut self.peers[usize::from(id.0)];
+        let peer = &mut self.peers[id.index()];
+        let stamp = peer.stamps.next(clock);
         let made = noise::initiate(&self.identity, &peer.public, &peer.psk, &prologue, ephemeral, stamp.to_be_bytes());
         let Ok((noise, first)) = made else {
             self.names.remove(&sender);
@@ -184,7 +190,7 @@ impl<E: Entropy> Sessions<E> {
             message.cookie_mac = cookie_mac(&cookie, &emit_initiation(&message)[..COOKIE_MAC_AT]);
         }
         let bytes = emit_initiation(&message);
-        peer.attempts.push_back(Attempt { message, noise, to });
+        peer.attempts.push_back(Attempt { message, noise, to, stamp });
         if peer.attempts.len() > ATTEMPTS
             && let Some(old) = peer.attempts.pop_front()
         {
@@ -208,7 +214,7 @@ impl<E: Entropy> Sessions<E> {
             return Err(Refusal::Stranger);
         }
         let &id = self.names.get(&message.receiver).ok_or(Refusal::UnknownKey)?;
-        let peer = self.peers.get_mut(usize::from(id.0)).ok_or(Refusal::UnknownKey)?;
+        let peer = self.peers.get_mut(id.index()).ok_or(Refusal::UnknownKey)?;
         // It is the name of a key already: this answer has come.
         let mut attempts = peer.attempts.iter_mut();
         let attempt = attempts.find(|attempt| attempt.message.sender == message.receiver).ok_or(Refusal::Replayed)?;
@@ -227,19 +233,20 @@ impl<E: Entropy> Sessions<E> {
             role: Role::Initiator,
             expires: now + self.timing.expire,
         };
+        peer.stamps.is_answered = true;
         self.stop_attempting(id, Some(keys.ours));
         let name = self.install(keys, None);
         self.take_into_use(now, id, name);
         let mut asking = self.repeating(now);
         self.outputs.push_back(Output::Control(id, name, Control::Confirm));
         self.later(now, &mut asking);
-        self.peers[usize::from(id.0)].confirming = Some((name, asking));
+        self.peers[id.index()].confirming = Some((name, asking));
         Ok(())
     }
 
     fn on_cookie_reply(&mut self, now: Instant, reply: &CookieReply) -> Result<(), Refusal> {
         let &id = self.names.get(&reply.receiver).ok_or(Refusal::UnknownKey)?;
-        let peer = self.peers.get_mut(usize::from(id.0)).ok_or(Refusal::UnknownKey)?;
+        let peer = self.peers.get_mut(id.index()).ok_or(Refusal::UnknownKey)?;
         let mut attempts = peer.attempts.iter_mut();
         let attempt = attempts.find(|attempt| attempt.message.sender == reply.receiver).ok_or(Refusal::Replayed)?;
         let cookie = peer.door.open(reply, &attempt.message.mac).ok_or(Refusal::Forged)?;
@@ -290,18 +297,19 @@ impl<E: Entropy> Sessions<E> {
         let heard = heard.map_err(|_| Refusal::Forged)?;
         let &id = self.by_public.get(&heard.peer).ok_or(Refusal::UnknownPeer)?;
         let stamp = u64::from_be_bytes(heard.stamp);
-        if self.peers[usize::from(id.0)].stamp.is_some_and(|newest| stamp <= newest) {
+        if let Some(newest) = self.peers[id.index()].stamps.newest_before(stamp) {
+            self.tell_stamp(now, id, from, message.sender, heard, newest);
             return Err(Refusal::Replayed);
         }
         let ours = self.new_name(id);
         let [a, b, c, d] = ours.0.to_be_bytes();
-        let peer = &mut self.peers[usize::from(id.0)];
+        let peer = &mut self.peers[id.index()];
         let answer = heard.answer(&peer.psk, [version, suite.bit(), 0, 0, a, b, c, d]);
         let Ok((noise, Split { from_initiator, from_responder })) = answer else {
             self.names.remove(&ours);
             return Err(Refusal::Forged);
         };
-        peer.stamp = Some(stamp);
+        let behind = peer.stamps.accept(now, stamp, message.sender);
         let keys = Keypair {
             peer: id,
             ours,
@@ -314,9 +322,12 @@ impl<E: Entropy> Sessions<E> {
             expires: now + self.timing.expire,
         };
         self.install(keys, Some(from));
+        if let Some(by) = behind {
+            self.outputs.push_back(Output::SetBack { peer: id, whose: Whose::Theirs, by });
+        }
         let mut response = Response { receiver: message.sender, noise, mac: [0; 16] };
         let emitted = emit_response(&response);
-        response.mac = self.peers[usize::from(id.0)].door.mac(&emitted[..emitted.len() - 16]);
+        response.mac = self.peers[id.index()].door.mac(&emitted[..emitted.len() - 16]);
         self.transmit(from, &emit_response(&response));
         Ok(())
     }
@@ -345,7 +356,8 @@ impl<E: Entropy> Sessions<E> {
 
     fn install(&mut self, keys: Keypair, place: Option<Address>) -> KeyId {
         let (id, ours, role, expires) = (keys.peer, keys.ours, keys.role, keys.expires);
-        let key = Key { ours, role, expires, is_used: false, is_confirmed: false, place };
+        self.keys += 1;
+        let key = Key { ours, number: self.keys, role, expires, is_used: false, is_confirmed: false, place };
         self.outputs.push_back(Output::Install(Box::new(keys)));
         let surplus = self.peer(id).and_then(|peer| peer.keep(key));
         self.forget(id, surplus);
@@ -392,8 +404,12 @@ impl<E: Entropy> Sessions<E> {
     fn on_control(&mut self, now: Instant, id: PeerId, name: KeyId, control: Control) {
         self.on_confirmed(now, id, name);
         let role = self.peer(id).and_then(|peer| peer.key(name)).map(|key| key.role);
-        if control == Control::Confirm && role == Some(Role::Responder) {
-            self.outputs.push_back(Output::Control(id, name, Control::Confirmed));
+        match control {
+            Control::Confirm if role == Some(Role::Responder) => {
+                self.outputs.push_back(Output::Control(id, name, Control::Confirmed));
+            }
+            Control::Farewell => self.on_farewell(id, name),
+            Control::Confirm | Control::Confirmed => {}
         }
     }
 
@@ -439,6 +455,7 @@ impl<E: Entropy> Sessions<E> {
             Ok(SessionMessage::Initiation(message)) => self.on_initiation(now, from, &message, bytes),
             Ok(SessionMessage::Response(message)) => self.on_response(now, &message, bytes),
             Ok(SessionMessage::CookieReply(message)) => self.on_cookie_reply(now, &message),
+            Ok(SessionMessage::StampReply(message)) => self.on_stamp_reply(now, &message, bytes),
             // Frames are the ring's.
             Ok(SessionMessage::Frame(_)) => Err(Refusal::Malformed),
             Err(error) => Err(refusal(error)),
@@ -463,10 +480,11 @@ impl<E: Entropy> Machine for Sessions<E> {
                 }
             }
             Input::PeerAdded(config) => {
-                let id = PeerId(self.peers.len() as u16);
+                let id = PeerId::at(self.peers.len());
                 self.by_public.insert(config.public, id);
                 self.peers.push(Peer::new(config));
             }
+            Input::Farewell(id) => self.say_farewell(id),
             Input::PeerRemoved(id) => self.remove(id),
             Input::Datagram { from, bytes } => self.on_datagram(now, from, &bytes),
             Input::Confirmed(peer, key) => self.on_confirmed(now, peer, key),
@@ -476,14 +494,14 @@ impl<E: Entropy> Machine for Sessions<E> {
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        for id in (0..self.peers.len()).map(|at| PeerId(at as u16)) {
-            while let Some(timer) = self.peers[usize::from(id.0)].due(now) {
+        for id in (0..self.peers.len()).map(PeerId::at) {
+            while let Some(timer) = self.peers[id.index()].due(now) {
                 match timer {
                     Timer::Expire => self.expire(now, id),
                     Timer::Retry => self.attempt(now, id),
                     Timer::Confirm => self.ask_again(now, id),
                     Timer::Rekey => {
-                        self.peers[usize::from(id.0)].rekey = None;
+                        self.peers[id.index()].rekey = None;
                         self.connect(now, id);
                     }
                 }

@@ -1,6 +1,7 @@
 //! Why something was refused, and how often.
 
-/// Why a datagram or a frame was not accepted. None of these is answered, but for [`Self::NoCookie`].
+/// Why a datagram or a frame was not accepted. None of these is answered, but for [`Self::NoCookie`] and
+/// [`Self::Replayed`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// There are fewer bytes than such a message has.
@@ -23,7 +24,8 @@ pub enum Refusal {
     Reflected,
     /// It was not sealed by the key that it names: changed on its way, by the wrong key, made up.
     Forged,
-    /// It has come before.
+    /// It has come before. A first message whose stamp is older than the newest may be its peer's all the same, after a clock was set
+    /// back: it is answered with the newest stamp.
     Replayed,
     /// It is so old that nobody can tell whether it has come before.
     Stale,
@@ -57,6 +59,10 @@ pub struct Stats {
     pub accepted: u64,
     /// Handshake messages, or frames, that were sent.
     pub sent: u64,
+    /// First messages of peers that were answered with the newest stamp.
+    pub stamp_replies: u64,
+    /// Such answers that were believed: our clock was behind.
+    pub set_back: u64,
     refused: [u64; Refusal::ALL.len()],
 }
 

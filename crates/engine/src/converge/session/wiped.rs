@@ -1,0 +1,246 @@
+//! The handshake library's secrets, wiped when they are done with.
+//!
+//! `snow` wipes nothing by itself: a state holds the static and the ephemeral key, the pre-shared key and the chaining key from which the
+//! session's keys follow. Here it works with [`Wiping`] algorithms, whose keys are wiped when they are dropped; [`State`]
+//! overwrites what is the library's own; [`burn`] overwrites what its calls, and those of the primitives below it, have left on the stack.
+
+use super::material::Secret;
+use curve25519_dalek::montgomery::MontgomeryPoint;
+use snow::params::{CipherChoice, DHChoice, HashChoice};
+use snow::resolvers::{CryptoResolver, DefaultResolver};
+use snow::types::{Cipher, Dh, Hash, Random};
+use snow::{Builder, Error, HandshakeState};
+use std::fmt;
+use std::hint::black_box;
+use std::ops::{Deref, DerefMut};
+use zeroize::{Zeroize, Zeroizing};
+
+/// How much of the stack is overwritten \[words of 8 byte\]: 16 KiB, twice what a handshake's calls were seen to use.
+const STACK: usize = 2_048;
+/// Length of a BLAKE2s block \[byte\].
+const BLOCK: usize = 64;
+
+/// Overwrites what the calls before have left on the stack below the caller (as libgcrypt's `_gcry_burn_stack`).
+#[inline(never)]
+pub(super) fn burn() {
+    let mut stack = [0u64; STACK];
+    stack.zeroize();
+    black_box(&stack);
+}
+
+/// The algorithms of the handshake, and the randomness of one ephemeral key: the library draws none of its own.
+pub(super) struct Wiping(pub Secret);
+
+/// Hands out its bytes once.
+struct Drawn(Option<Secret>);
+
+impl Random for Drawn {
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Error> {
+        match self.0.take() {
+            Some(drawn) if bytes.len() == 32 => bytes.copy_from_slice(drawn.bytes()),
+            _ => return Err(Error::Rng),
+        }
+        Ok(())
+    }
+}
+
+impl CryptoResolver for Wiping {
+    fn resolve_rng(&self) -> Option<Box<dyn Random>> {
+        Some(Box::new(Drawn(Some(self.0.clone()))))
+    }
+    fn resolve_dh(&self, choice: &DHChoice) -> Option<Box<dyn Dh>> {
+        matches!(choice, DHChoice::Curve25519).then(|| -> Box<dyn Dh> { Box::<X25519>::default() })
+    }
+    fn resolve_hash(&self, choice: &HashChoice) -> Option<Box<dyn Hash>> {
+        Some(Box::new(WipedHash(DefaultResolver.resolve_hash(choice)?)))
+    }
+    fn resolve_cipher(&self, choice: &CipherChoice) -> Option<Box<dyn Cipher>> {
+        Some(Box::new(WipedCipher(DefaultResolver.resolve_cipher(choice)?)))
+    }
+}
+
+/// A key of X25519 (RFC 7748) and its public half.
+#[derive(Default)]
+pub(super) struct X25519 {
+    secret: Zeroizing<[u8; 32]>,
+    public: [u8; 32],
+}
+
+impl Dh for X25519 {
+    fn name(&self) -> &'static str {
+        "25519"
+    }
+    fn pub_len(&self) -> usize {
+        32
+    }
+    fn priv_len(&self) -> usize {
+        32
+    }
+    fn set(&mut self, secret: &[u8]) {
+        self.secret.copy_from_slice(secret);
+        self.public = MontgomeryPoint::mul_base_clamped(*self.secret).to_bytes();
+    }
+    fn generate(&mut self, random: &mut dyn Random) -> Result<(), Error> {
+        random.try_fill_bytes(&mut *self.secret)?;
+        self.public = MontgomeryPoint::mul_base_clamped(*self.secret).to_bytes();
+        Ok(())
+    }
+    fn pubkey(&self) -> &[u8] {
+        &self.public
+    }
+    fn privkey(&self) -> &[u8] {
+        &*self.secret
+    }
+    fn dh(&self, public: &[u8], out: &mut [u8]) -> Result<(), Error> {
+        let public = *public.first_chunk().ok_or(Error::Dh)?;
+        let shared = Zeroizing::new(MontgomeryPoint(public).mul_clamped(*self.secret).to_bytes());
+        out.get_mut(..32).ok_or(Error::Dh)?.copy_from_slice(&*shared);
+        Ok(())
+    }
+}
+
+/// Forgets its key when it is dropped.
+struct WipedCipher(Box<dyn Cipher>);
+
+impl Cipher for WipedCipher {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+    fn set(&mut self, key: &[u8; 32]) {
+        self.0.set(key);
+    }
+    fn encrypt(&self, nonce: u64, said: &[u8], plain: &[u8], out: &mut [u8]) -> usize {
+        self.0.encrypt(nonce, said, plain, out)
+    }
+    fn decrypt(&self, nonce: u64, said: &[u8], sealed: &[u8], out: &mut [u8]) -> Result<usize, Error> {
+        self.0.decrypt(nonce, said, sealed, out)
+    }
+}
+
+impl Drop for WipedCipher {
+    fn drop(&mut self) {
+        self.0.set(&[0; 32]);
+        black_box(&*self.0);
+    }
+}
+
+/// Forgets what it has hashed when it is dropped: keys go through it block by block.
+struct WipedHash(Box<dyn Hash>);
+
+impl Hash for WipedHash {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+    fn block_len(&self) -> usize {
+        self.0.block_len()
+    }
+    fn hash_len(&self) -> usize {
+        self.0.hash_len()
+    }
+    fn reset(&mut self) {
+        self.0.reset();
+    }
+    fn input(&mut self, data: &[u8]) {
+        self.0.input(data);
+    }
+    fn result(&mut self, out: &mut [u8]) {
+        self.0.result(out);
+    }
+}
+
+impl Drop for WipedHash {
+    fn drop(&mut self) {
+        // A reset leaves the last block where it is.
+        self.0.reset();
+        self.0.input(&[0; BLOCK]);
+        self.0.reset();
+        black_box(&*self.0);
+    }
+}
+
+/// The state of a handshake. It stays at its place in memory, where it is overwritten when it is dropped.
+pub(super) struct State(Box<HandshakeState>);
+
+impl State {
+    /// Takes a state in which there is no secret of its own yet.
+    pub fn new(state: HandshakeState) -> Self {
+        Self(Box::new(state))
+    }
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("State")
+    }
+}
+
+impl Deref for State {
+    type Target = HandshakeState;
+    fn deref(&self) -> &HandshakeState {
+        &self.0
+    }
+}
+
+impl DerefMut for State {
+    fn deref_mut(&mut self) -> &mut HandshakeState {
+        &mut self.0
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        if let Ok(blank) = blank() {
+            *self.0 = blank;
+        }
+        black_box(&*self.0);
+        burn();
+    }
+}
+
+/// A state that knows nothing.
+fn blank() -> Result<HandshakeState, Error> {
+    Builder::with_resolver(super::PATTERN.parse()?, Box::new(Blank)).local_private_key(&[])?.build_responder()
+}
+
+/// Algorithms that do nothing.
+struct Blank;
+
+impl CryptoResolver for Blank {
+    fn resolve_rng(&self) -> Option<Box<dyn Random>> {
+        Some(Box::new(Drawn(None)))
+    }
+    fn resolve_dh(&self, _: &DHChoice) -> Option<Box<dyn Dh>> {
+        Some(Box::new(Self))
+    }
+    fn resolve_hash(&self, choice: &HashChoice) -> Option<Box<dyn Hash>> {
+        DefaultResolver.resolve_hash(choice)
+    }
+    fn resolve_cipher(&self, choice: &CipherChoice) -> Option<Box<dyn Cipher>> {
+        DefaultResolver.resolve_cipher(choice)
+    }
+}
+
+impl Dh for Blank {
+    fn name(&self) -> &'static str {
+        "25519"
+    }
+    fn pub_len(&self) -> usize {
+        32
+    }
+    fn priv_len(&self) -> usize {
+        32
+    }
+    fn set(&mut self, _: &[u8]) {}
+    fn generate(&mut self, _: &mut dyn Random) -> Result<(), Error> {
+        Err(Error::Rng)
+    }
+    fn pubkey(&self) -> &[u8] {
+        &[0; 32]
+    }
+    fn privkey(&self) -> &[u8] {
+        &[]
+    }
+    fn dh(&self, _: &[u8], _: &mut [u8]) -> Result<(), Error> {
+        Err(Error::Dh)
+    }
+}

@@ -1,0 +1,211 @@
+//! Whether a peer is there, and alone: what it said when it went, how long nothing has come from it, what became of its clock, and
+//! whether another host uses its key.
+
+use super::core::{AGAIN, Daemon};
+use super::peer::PeerState;
+use airbraid_engine::converge::session::{self, KeyId, PeerId, Whose};
+use airbraid_engine::trunk::Member;
+use airbraid_units::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// A session in which nothing has come for so long is not called up any more. An idle member is asked every 10 s
+/// (`engine::tunnel`), so three questions were not answered; the keys are kept, and what comes makes it up again.
+const SILENT: Duration = Duration::from_secs(30);
+/// That this end goes is said so often, by all ways.
+pub(super) const FAREWELLS: usize = 3;
+/// And so long after the last time: a burst of losses is seldom longer.
+pub(super) const FAREWELL_PAUSE: Duration = Duration::from_millis(20);
+/// Keys of which is known which life of the peer has them.
+const KEYS: usize = 8;
+/// A life that was over goes on: a key that was on its way may do so once, two hosts do it again and again.
+const RETURNS: u32 = 2;
+/// What was seen of another host, or of a clock, is shown for so long.
+const SHOWN: Duration = Duration::from_secs(600);
+/// And logged so often at most.
+const LOGGED: Duration = Duration::from_secs(60);
+
+/// What is known of a peer's presence.
+#[derive(Debug, Default)]
+pub struct Presence {
+    /// When something authentic came from it last, or the session began.
+    pub heard: Option<Instant>,
+    /// When it has said that it goes.
+    pub left: Option<Instant>,
+    /// That it is silent was said.
+    is_told: bool,
+    /// Whose clock was set back, how far, and when that was seen.
+    set_back: Option<(Whose, Duration, Instant)>,
+    /// When another host with its key was seen last, or with ours.
+    theirs: Option<Instant>,
+    ours: Option<Instant>,
+    /// The newest keys, in the order in which they came into use, and the life that has told its name by each.
+    lives: VecDeque<(KeyId, Option<u32>)>,
+    returns: u32,
+}
+
+impl Presence {
+    /// For how long nothing has come, if that is long.
+    pub fn silent(&self, now: Instant) -> Option<Duration> {
+        self.heard.map(|heard| now.saturating_since(heard)).filter(|silent| *silent >= SILENT)
+    }
+
+    /// How far a clock was set back, and whose, if that was seen of late.
+    pub fn set_back(&self, now: Instant) -> Option<(Whose, Duration)> {
+        self.set_back.filter(|(_, _, at)| now.saturating_since(*at) < SHOWN).map(|(whose, by, _)| (whose, by))
+    }
+
+    /// Whose key another host uses, too, if that was seen of late.
+    pub fn shared(&self, now: Instant) -> Option<Whose> {
+        let is_new = |at: &Instant| now.saturating_since(*at) < SHOWN;
+        let ours = self.ours.filter(is_new).map(|_| Whose::Ours);
+        ours.or(self.theirs.filter(is_new).map(|_| Whose::Theirs))
+    }
+
+    /// A key has come into use.
+    pub fn on_key(&mut self, key: KeyId) {
+        self.lives.push_back((key, None));
+        if self.lives.len() > KEYS {
+            self.lives.pop_front();
+        }
+    }
+
+    /// The peer has named its life by this key. Gives whether another host has the peer's key: a life goes on that was over when another
+    /// had begun. A key is made by one life, so that nothing that comes late is taken for it.
+    pub fn on_life(&mut self, key: KeyId, life: u32) -> bool {
+        let Some(place) = self.lives.iter().position(|(known, _)| *known == key) else { return false };
+        if self.lives[place].1.replace(life).is_some() {
+            return false;
+        }
+        let before = || self.lives.iter().take(place).filter_map(|(_, life)| *life);
+        let is_back = before().any(|other| other == life) && before().next_back().is_some_and(|last| last != life);
+        self.returns += u32::from(is_back);
+        is_back && self.returns >= RETURNS
+    }
+}
+
+/// Notes that something is so; gives whether that is to be logged.
+fn note(place: &mut Option<Instant>, now: Instant) -> bool {
+    let before = place.replace(now);
+    before.is_none_or(|before| now.saturating_since(before) >= LOGGED)
+}
+
+impl PeerState {
+    /// The peer has named its life, by this key.
+    pub(super) fn on_life(&mut self, now: Instant, key: KeyId, life: u32) {
+        if self.presence.on_life(key, life) && note(&mut self.presence.theirs, now) {
+            let (name, remote) = (&self.config.name, self.heard.map(|(_, remote, _)| remote));
+            tracing::warn!(
+                peer = name,
+                ?remote,
+                "two hosts use the key of this peer, and take the session from each other"
+            );
+        }
+    }
+}
+
+impl Daemon {
+    /// A peer has said that it goes. Nothing is sent to it any more; if we go to it, it is tried for again.
+    pub(super) fn on_left(&mut self, now: Instant, peer: usize) {
+        let state = &mut self.peers[peer];
+        tracing::info!(peer = state.config.name, "the peer has left");
+        state.is_up = false;
+        state.presence.left = Some(now);
+        state.unanswered = None;
+        state.again = Some(now + AGAIN);
+        state.said.clear();
+        let members: Vec<Member> = state.paths.keys().copied().collect();
+        for member in members {
+            self.remove_member(peer, member);
+        }
+    }
+
+    /// Says once that nothing comes from a peer any more, or that something does again.
+    pub(super) fn watch_silence(&mut self, now: Instant, peer: usize) {
+        let state = &mut self.peers[peer];
+        let is_silent = state.is_up && state.presence.silent(now).is_some();
+        if is_silent == state.presence.is_told {
+            return;
+        }
+        state.presence.is_told = is_silent;
+        if is_silent {
+            tracing::warn!(peer = state.config.name, "nothing has come from the peer for {SILENT}");
+        } else if state.is_up {
+            tracing::info!(peer = state.config.name, "the peer is heard again");
+        }
+    }
+
+    /// A clock was set back between two lives: the handshake goes on all the same.
+    pub(super) fn on_set_back(&mut self, now: Instant, peer: PeerId, whose: Whose, by: Duration) {
+        let Some(state) = self.peers.get_mut(peer.index()) else { return };
+        let (name, by_s) = (&state.config.name, by.as_nanos() / 1_000_000_000);
+        match whose {
+            Whose::Ours => tracing::warn!(
+                peer = name,
+                "the clock of this host was set back, by {by_s} s since the peer saw it: it is trusted by its key all the same"
+            ),
+            Whose::Theirs => {
+                tracing::info!(
+                    peer = name,
+                    "the clock of the peer was set back, by {by_s} s since it was seen: let in"
+                );
+            }
+        }
+        state.presence.set_back = Some((whose, by, now));
+    }
+
+    /// Our key was used by another host: the peer has seen stamps of it that we have not made.
+    pub(super) fn on_shared(&mut self, now: Instant, peer: PeerId) {
+        let Some(state) = self.peers.get_mut(peer.index()) else { return };
+        if note(&mut state.presence.ours, now) {
+            tracing::warn!(
+                peer = state.config.name,
+                "another host uses our private key, and takes the session with the peer"
+            );
+        }
+    }
+
+    /// Tells all peers that this end goes, by all ways, so that they need not find out.
+    pub(super) fn say_farewells(&mut self) {
+        for round in 0..FAREWELLS {
+            if round > 0 {
+                std::thread::sleep(std::time::Duration::from_nanos(FAREWELL_PAUSE.as_nanos()));
+            }
+            for peer in 0..self.peers.len() {
+                self.drive_sessions(Some(session::Input::Farewell(self.peers[peer].id)));
+            }
+            self.flush();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(lives: &[u32]) -> Vec<bool> {
+        let mut presence = Presence::default();
+        let tell = |(key, life): (u32, &u32)| {
+            presence.on_key(KeyId(key));
+            let first = presence.on_life(KeyId(key), *life);
+            // What is said again, or by an old key, says nothing new.
+            first | presence.on_life(KeyId(key), *life) | presence.on_life(KeyId(0), lives[0])
+        };
+        (0..).zip(lives).map(tell).collect()
+    }
+
+    #[test]
+    fn a_life_that_goes_on_after_another_is_another_host() {
+        assert_eq!(told(&[1, 1, 2, 2, 3, 3, 4]), [false; 7], "one host that begins anew");
+        assert_eq!(told(&[1, 2, 1, 2]), [false, false, false, true]);
+        assert_eq!(told(&[1, 1, 2, 1, 1, 1, 2]), [false, false, false, false, false, false, true]);
+    }
+
+    #[test]
+    fn silence_is_told_after_a_while() {
+        let at = |seconds| Instant::ZERO + Duration::from_secs(seconds);
+        let presence = Presence { heard: Some(at(5)), ..Presence::default() };
+        assert_eq!(presence.silent(at(34)), None);
+        assert_eq!(presence.silent(at(35)), Some(SILENT));
+        assert_eq!(Presence::default().silent(at(99)), None);
+    }
+}
