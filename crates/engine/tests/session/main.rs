@@ -3,6 +3,7 @@
 mod frames;
 mod handshake;
 mod hostile;
+mod load;
 mod transcripts;
 mod vectors;
 mod world;

@@ -80,6 +80,10 @@ pub(super) struct Peer {
     pub addresses: VecDeque<Address>,
     /// The newest time stamp that it has shown.
     pub stamp: Option<u64>,
+    /// When its last first message was answered.
+    pub answered: Option<Instant>,
+    /// Where a key that it has shown to have was made with it last.
+    pub met: Option<Address>,
     /// The cookie that it has given us, for what we send to this address.
     pub cookie: Option<(Address, Instant, Mac)>,
     pub attempts: VecDeque<Attempt>,
@@ -98,6 +102,8 @@ impl Peer {
             door: Door::new(&config.public),
             addresses: config.addresses.into(),
             stamp: None,
+            answered: None,
+            met: None,
             cookie: None,
             attempts: VecDeque::new(),
             attempting: None,
@@ -109,6 +115,7 @@ impl Peer {
 
     /// It has been here: the first place to look for it.
     pub fn met_at(&mut self, place: Address) {
+        self.met = Some(place);
         self.addresses.retain(|known| *known != place);
         self.addresses.push_front(place);
         self.addresses.truncate(ADDRESSES);
@@ -122,6 +129,11 @@ impl Peer {
 
     pub fn is_up(&self) -> bool {
         self.keys.iter().any(|key| key.is_used)
+    }
+
+    /// Where it was met last, if there is a session.
+    pub fn home(&self) -> Option<&Address> {
+        self.met.as_ref().filter(|_| self.is_up())
     }
 
     pub fn key(&mut self, name: KeyId) -> Option<&mut Key> {

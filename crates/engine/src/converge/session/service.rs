@@ -3,10 +3,10 @@
 use super::config::PeerConfig;
 use super::material::Secret;
 use super::message::{Control, KeyId, Suite};
-use airbraid_units::Instant;
+use airbraid_units::{Duration, Instant};
 
-/// A place that datagrams come from and go to, as the host writes it: an IPv6 address, a port and an interface, say. A
-/// cookie is good for one of them.
+/// A place that datagrams come from and go to: an IPv6 address, or a mapped IPv4 one, and four bytes that the host writes, a port
+/// and an interface, say. A cookie is good for one of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Address(pub [u8; 20]);
 
@@ -70,6 +70,10 @@ pub enum Input {
     Control(PeerId, KeyId, Control),
     /// The key in use has sealed many frames: make a new one.
     Spent(PeerId),
+    /// So much time has passed that the host's clock has not counted: keys are older than they seem, and are replaced now.
+    StoodStill(Duration),
+    /// This end may be a copy, or what it was before: every key is forgotten, for another may seal with it, and new ones are made.
+    Renew,
 }
 
 /// Everything it asks of the world.
