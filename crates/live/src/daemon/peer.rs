@@ -1,5 +1,6 @@
 //! One peer at work: its tunnel, and by which way each member link reaches it.
 
+use super::core::SILENCE;
 use super::notice::Notice;
 use super::packet::IpPacket;
 use super::site::Peer;
@@ -92,10 +93,14 @@ pub struct PeerState {
     pub again: Option<Instant>,
     /// What has come from it and is not given to its tunnel yet.
     pub frames: Vec<Came<IpPacket>>,
+    /// Whether something was sent to it of which it is not known yet whether it left late.
+    pub has_sent: bool,
     /// When its tunnel is to be woken.
     pub wake: Option<Instant>,
     /// What was counted.
     pub counts: PeerCounts,
+    /// How often its tunnel had to begin anew.
+    lives: u32,
     /// The first member of ours, and of the peer's.
     first: [u8; 2],
 }
@@ -116,10 +121,30 @@ impl PeerState {
             unanswered: None,
             again: None,
             frames: Vec::new(),
+            has_sent: false,
             wake: None,
             counts: PeerCounts::default(),
+            lives: 0,
             first,
         }
+    }
+
+    /// A new tunnel, of a life that the far end knows to be another, without members: they are offered again, or come again.
+    pub fn begin_anew(&mut self, tunnel: Config) {
+        self.lives += 1;
+        self.tunnel = Tunnel::new(Config { epoch: tunnel.epoch.wrapping_add(self.lives), ..tunnel });
+        self.wake = None;
+        self.unanswered = None;
+        self.paths.clear();
+        self.said.clear();
+        self.frames.clear();
+    }
+
+    /// When something is to be done for it next.
+    pub fn due(&self) -> Option<Instant> {
+        let notices = self.paths.values().filter_map(|path| path.notice.map(|(at, _)| at));
+        let silent = self.unanswered.map(|since| since + SILENCE);
+        notices.chain(self.wake).chain(self.again).chain(silent).min()
     }
 
     /// The member that an uplink of ours is.

@@ -4,6 +4,7 @@
 //! (`docs/decisions/0008-daemon-loop.md`).
 
 use super::core::Daemon;
+use super::jumps::Copies;
 use super::metrics;
 use super::serve::{Question, Server};
 use crate::error::LabError;
@@ -24,6 +25,9 @@ const MTU_CHECK: Duration = Duration::from_secs(60);
 /// Calls that take datagrams from each socket before the interface has its turn.
 const ROUNDS: usize = 4;
 
+/// The place of the kernel's messages among what is polled, if they can be heard.
+const COPIES: usize = 6;
+
 /// What the loop listens to beside the interface and the uplinks.
 #[derive(Debug)]
 pub struct Ears {
@@ -31,6 +35,8 @@ pub struct Ears {
     pub server: Server,
     /// News of interfaces.
     pub watch: Watch,
+    /// News that this machine is a copy.
+    pub copies: Copies,
     /// Written to when the daemon is to end.
     pub end: UnixStream,
     /// Written to when the file is to be read again.
@@ -45,6 +51,8 @@ struct Ready {
     end: bool,
     reload: bool,
     names: bool,
+    handshakes: bool,
+    copies: bool,
     /// Uplink and port.
     ports: Vec<(usize, usize)>,
     questions: bool,
@@ -70,6 +78,13 @@ impl Daemon {
             let until = self.next_wake().map_or(next_check, |wake| wake.min(next_check));
             let ready = self.wait(ears, until).map_err(LabError::failed("waiting"))?;
             self.look();
+            if ready.copies && ears.copies.were_made() {
+                self.renew_keys("the kernel says that this machine is another generation of it");
+            }
+            self.look_for_jumps();
+            if ready.handshakes {
+                self.on_handshakes()?;
+            }
             let mut busy = ready.ports;
             for _ in 0..ROUNDS {
                 // In turn, so that none is far ahead of the others.
@@ -134,7 +149,9 @@ impl Daemon {
             PollFd::new(ears.end.as_fd(), PollFlags::POLLIN),
             PollFd::new(ears.reload.as_fd(), PollFlags::POLLIN),
             PollFd::new(self.names.as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.sessions.as_fd(), PollFlags::POLLIN),
         ];
+        polled.extend(ears.copies.as_fd().map(|fd| PollFd::new(fd, PollFlags::POLLIN)));
         let fixed = polled.len();
         let mut places = Vec::new();
         for (index, uplink) in self.uplinks.iter().enumerate() {
@@ -161,6 +178,8 @@ impl Daemon {
             end: is_ready(&polled[2]),
             reload: is_ready(&polled[3]),
             names: is_ready(&polled[4]),
+            handshakes: is_ready(&polled[5]),
+            copies: fixed > COPIES && is_ready(&polled[COPIES]),
             questions: polled[fixed + sockets..].iter().any(is_ready),
             ports,
         })
@@ -173,6 +192,7 @@ impl Daemon {
                 self.close(uplink);
             }
         }
+        self.settle_sessions();
         self.flush();
     }
 }
