@@ -3,6 +3,7 @@
 //! Where there is no root or no TUN the tests say that they are skipped.
 
 mod file;
+mod load;
 mod names;
 mod net;
 mod offload;
