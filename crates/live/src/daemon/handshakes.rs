@@ -37,7 +37,10 @@ struct Desk {
     strangers: VecDeque<(Address, Vec<u8>)>,
     outputs: Vec<Output>,
     stats: Stats,
-    is_working: bool,
+    /// Own wishes that were told, that the machine is at, and that it is done with.
+    told: u64,
+    taken: u64,
+    finished: u64,
     is_closed: bool,
 }
 
@@ -102,7 +105,15 @@ impl Handshakes {
 
     /// Tells the machine what this end wants or knows.
     pub fn tell(&mut self, input: Input) {
-        self.shared.desk().own.push_back(input);
+        let mut desk = self.shared.desk();
+        // A peer can send as many of these as it likes, and repeats what has no answer.
+        if matches!(input, Input::Control(..)) && desk.own.len() >= WAITING {
+            self.dropped.refuse(Refusal::Overload);
+            return;
+        }
+        desk.own.push_back(input);
+        desk.told += 1;
+        drop(desk);
         self.shared.given.notify_one();
     }
 
@@ -158,8 +169,9 @@ impl Handshakes {
     /// Waits until the machine has done all that this end has told it.
     fn settle(&mut self) {
         let patience = std::time::Duration::from_nanos(PATIENCE.as_nanos());
-        let is_busy = |desk: &mut Desk| desk.is_working || !desk.own.is_empty();
-        drop(self.shared.done.wait_timeout_while(self.shared.desk(), patience, is_busy));
+        let desk = self.shared.desk();
+        let told = desk.told;
+        drop(self.shared.done.wait_timeout_while(desk, patience, |desk| desk.finished < told));
     }
 }
 
@@ -205,7 +217,7 @@ fn work(mut sessions: Sessions<Random>, clock: Clock, shared: &Shared, mut ringe
         let is_quiet = desk.outputs.is_empty() && !outputs.is_empty();
         desk.outputs.append(&mut outputs);
         desk.stats.clone_from(sessions.stats());
-        desk.is_working = false;
+        desk.finished = desk.taken;
         drop(desk);
         shared.done.notify_all();
         if is_quiet {
@@ -225,6 +237,7 @@ fn wait(shared: &Shared, clock: Clock, wake: Option<Instant>, inputs: &mut VecDe
         let sleep = wake.map(|wake| wake.saturating_since(clock.now()));
         if !desk.own.is_empty() {
             std::mem::swap(&mut desk.own, inputs);
+            desk.taken = desk.told;
         } else if desk.outputs.len() < OUTPUTS && !desk.strangers.is_empty() {
             let some = AT_A_TIME.min(desk.strangers.len());
             inputs.extend(desk.strangers.drain(..some).map(|(from, bytes)| Input::Datagram { from, bytes }));
@@ -234,7 +247,6 @@ fn wait(shared: &Shared, clock: Clock, wake: Option<Instant>, inputs: &mut VecDe
             desk = slept.unwrap_or_else(PoisonError::into_inner).0;
             continue;
         }
-        desk.is_working = true;
         return true;
     }
 }

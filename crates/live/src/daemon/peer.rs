@@ -174,3 +174,34 @@ impl PeerState {
         self.first[0] > 0 && self.paths.keys().any(|member| self.is_theirs(*member))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use airbraid_engine::converge::session::Secret;
+    use airbraid_engine::trunk::{Distributor, Policy};
+
+    #[test]
+    fn a_tunnel_that_begins_anew_is_another_life_without_members() {
+        let config = Peer {
+            name: "peer".to_owned(),
+            public: PublicKey([1; 32]),
+            psk: Secret::new([0; 32]),
+            endpoints: Vec::new(),
+            allowed: Vec::new(),
+        };
+        let policy = Policy { distributor: Distributor::EarliestDelivery, ..Policy::default() };
+        let tunnel = Config { policy, epoch: 7 };
+        let mut peer = PeerState::new(config, PeerId(0), &PublicKey([2; 32]), tunnel);
+        let remote = "10.0.0.1:1".parse().unwrap();
+        let notice = Some((Instant::ZERO, 0));
+        peer.paths.insert(Member(0), Path { uplink: 0, remote, source: None, heard: None, notice });
+        (peer.is_up, peer.wake, peer.unanswered) = (true, Some(Instant::ZERO), Some(Instant::ZERO));
+        peer.begin_anew(tunnel);
+        assert_eq!((peer.due(), peer.paths.len(), peer.is_up), (None, 0, true));
+        peer.again = Some(Instant::MAX);
+        assert_eq!(peer.due(), Some(Instant::MAX));
+        peer.begin_anew(tunnel);
+        assert_eq!(peer.lives, 2);
+    }
+}
