@@ -35,7 +35,9 @@ fn crates_depend_in_one_direction() {
         let Some(allowed) = allowed.get(name.as_str()) else { panic!("{name} is not in the list") };
         for dependency in package["dependencies"].as_array().unwrap() {
             let Some(other) = dependency["name"].as_str().unwrap().strip_prefix("airbraid-") else { continue };
-            assert!(allowed.contains(&other), "{name} must not depend on {other}");
+            // Tests of the command speak to daemons as strangers do, by the engine's messages.
+            let is_of_tests = dependency["kind"] == "dev" && other == "engine";
+            assert!(allowed.contains(&other) || is_of_tests, "{name} must not depend on {other}");
         }
         seen.insert(name);
     }

@@ -2,7 +2,7 @@
 //! `make bench` prints it. Medians; timing on shared machines is noise.
 
 use airbraid_engine::converge::session::{
-    Account, Address, Aead, Codec, Config, Descriptor, FRAME_HEADER_LEN, FRAME_OVERHEAD, Input, KeyId, Keypair,
+    Account, Address, Aead, Codec, Config, Descriptor, FRAME_HEADER_LEN, FRAME_OVERHEAD, Gate, Input, KeyId, Keypair,
     Keyring, Output, PeerConfig, PeerId, Role, Secret, Sessions, Simulated, Suite, TAG_LEN, Timing, public_key,
 };
 use airbraid_engine::trunk::Member;
@@ -168,8 +168,48 @@ fn handshake() {
     println!("{:<26} {:>12.0}", "handshake, both ends, us", all / 1e3);
 }
 
+/// What a datagram of a stranger costs: at the gate, where all but a true first message ends, and in the machine of an end with so
+/// many peers.
+fn strangers(peers: usize) {
+    let peer = |number: usize| {
+        let mut public = public_key(&Secret::new([3; 32]));
+        public.0[..8].copy_from_slice(&(number as u64).to_be_bytes());
+        PeerConfig { public, psk: Secret::new([0; 32]), addresses: vec![Address([1; Address::LEN])] }
+    };
+    let timing = Timing { load: 0, ..Timing::default() };
+    let identity = Secret::new([2; 32]);
+    let peers: Vec<PeerConfig> = (0..peers).map(peer).collect();
+    let count = peers.len();
+    let config = Config { identity, peers, suites: Suite::ALL.to_vec(), epoch_ns: 0, timing };
+    let stream = |purpose| Stream::new(1, 9, purpose);
+    let mut hub = Sessions::new(config, Simulated(stream("entropy")), stream("jitter"));
+    let mut gate = Gate::new(&hub.public());
+    let mut true_message = vec![];
+    step(&mut end(1, 2), Instant::ZERO, Some(Input::Connect(PeerId(0))), |output| {
+        if let Output::Transmit { bytes, .. } = output {
+            true_message = bytes;
+        }
+    });
+    let wrong = [&true_message[..112], &[0; 32]].concat();
+    let unasked = [&[0x12, 0, 0, 0][..], &[7; 76]].concat();
+    for (what, bytes) in
+        [("one byte", &[0][..]), ("wrong check", &wrong), ("unasked answer", &unasked), ("true", &true_message)]
+    {
+        let at_gate = measure(20_000, || {
+            let _ = black_box(gate.check(black_box(bytes)));
+        });
+        let in_machine = measure(20_000, || {
+            let input = Input::Datagram { from: Address([1; Address::LEN]), bytes: bytes.to_vec() };
+            step(&mut hub, Instant::ZERO, Some(input), |output| drop(black_box(output)));
+        });
+        println!("{count:>5} peers, {what:<14} {at_gate:>8.0} {in_machine:>12.0}");
+    }
+}
+
 fn main() {
     sealing();
     account();
     handshake();
+    println!("{:<27} {:>8} {:>12}", "a stranger's datagram, ns", "gate", "machine");
+    [1, 500, 4_096].into_iter().for_each(strangers);
 }

@@ -13,6 +13,6 @@ pub mod trunk;
 pub mod tunnel;
 pub mod wire;
 
-pub use machine::{Machine, Wake, step};
+pub use machine::{Machine, Spin, Wake, step, try_step};
 pub use packet::{Packet, Share, TrafficClass};
 pub use random::Stream;

@@ -5,6 +5,7 @@
 //! inside its own `handle_*`, because a child's output may become the parent's.
 
 use airbraid_units::Instant;
+use std::fmt;
 
 /// When a machine wants to be called again, and which of its timers asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,22 @@ pub trait Machine {
     fn poll_timeout(&self) -> Option<Wake>;
 }
 
+/// A machine that, drained, asks to be woken at a time that is not later than now: it would spin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spin {
+    /// What it asks for.
+    pub wake: Wake,
+    /// The time of the step.
+    pub now: Instant,
+}
+
+impl fmt::Display for Spin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { wake: Wake { at, why }, now } = self;
+        write!(f, "{why} asks to be woken at {at}, and it is {now}: it would spin")
+    }
+}
+
 /// Drives `machine` once: one input (or its due timers), then every output to `carry_out`, then the next wake-up.
 ///
 /// # Panics
@@ -41,8 +58,25 @@ pub fn step<M: Machine>(
     machine: &mut M,
     now: Instant,
     input: Option<M::Input>,
-    mut carry_out: impl FnMut(M::Output),
+    carry_out: impl FnMut(M::Output),
 ) -> Option<Wake> {
+    match try_step(machine, now, input, carry_out) {
+        Ok(wake) => wake,
+        Err(spin) => panic!("{spin}"),
+    }
+}
+
+/// As [`step`], for a host that drives many machines and is not to end because of one.
+///
+/// # Errors
+/// [`Spin`] if the machine, drained, asks to be woken at once. All its outputs were given to `carry_out`.
+#[inline(always)]
+pub fn try_step<M: Machine>(
+    machine: &mut M,
+    now: Instant,
+    input: Option<M::Input>,
+    mut carry_out: impl FnMut(M::Output),
+) -> Result<Option<Wake>, Spin> {
     match input {
         Some(input) => machine.handle_input(now, input),
         None => machine.handle_timeout(now),
@@ -50,9 +84,47 @@ pub fn step<M: Machine>(
     while let Some(output) = machine.poll_output() {
         carry_out(output);
     }
-    let wake = machine.poll_timeout();
-    if let Some(wake) = wake {
-        assert!(wake.at > now, "{} asks to be woken at {}, and it is {now}: it would spin", wake.why, wake.at);
+    match machine.poll_timeout() {
+        Some(wake) if wake.at <= now => Err(Spin { wake, now }),
+        wake => Ok(wake),
     }
-    wake
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use airbraid_units::Duration;
+
+    /// Wants to be woken so long after a beginning, whatever the time is.
+    struct Stubborn(Duration);
+
+    impl Machine for Stubborn {
+        type Input = ();
+        type Output = ();
+        fn handle_input(&mut self, _: Instant, (): ()) {}
+        fn handle_timeout(&mut self, _: Instant) {}
+        fn poll_output(&mut self) -> Option<()> {
+            None
+        }
+        fn poll_timeout(&self) -> Option<Wake> {
+            Some(Wake { at: Instant::ZERO + self.0, why: "stubborn" })
+        }
+    }
+
+    #[test]
+    fn a_machine_that_would_spin_is_told() {
+        let mut machine = Stubborn(Duration::from_secs(1));
+        let at = |seconds| Instant::ZERO + Duration::from_secs(seconds);
+        assert_eq!(try_step(&mut machine, at(0), None, |()| {}).map(|wake| wake.map(|wake| wake.at)), Ok(Some(at(1))));
+        for now in [at(1), at(2)] {
+            let spin = try_step(&mut machine, now, Some(()), |()| {}).unwrap_err();
+            assert_eq!((spin.wake.at, spin.wake.why, spin.now), (at(1), "stubborn", now));
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "stubborn asks to be woken")]
+    fn a_simulation_ends_with_it() {
+        step(&mut Stubborn(Duration::from_secs(1)), Instant::ZERO + Duration::from_secs(1), None, |()| {});
+    }
 }

@@ -4,6 +4,7 @@
 
 mod file;
 mod identity;
+mod load;
 mod names;
 mod net;
 mod offload;

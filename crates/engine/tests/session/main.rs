@@ -4,6 +4,7 @@ mod farewell;
 mod frames;
 mod handshake;
 mod hostile;
+mod load;
 mod stamps;
 mod transcripts;
 mod vectors;

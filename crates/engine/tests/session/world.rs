@@ -16,8 +16,10 @@ pub fn secret(end: u8) -> Secret {
     Secret::new([end + 1; 32])
 }
 
+/// An IPv4 address of its own.
 pub fn address(end: usize) -> Address {
     let mut bytes = [0; Address::LEN];
+    (bytes[10], bytes[11], bytes[15]) = (255, 255, end as u8);
     bytes[19] = end as u8;
     Address(bytes)
 }
@@ -130,7 +132,7 @@ impl World {
 
     fn note(&mut self, end: usize, what: &str) {
         let us = self.now.as_nanos() / 1_000;
-        writeln!(self.text, "{:>6}.{:03} {} {what}", us / 1_000, us % 1_000, ["A", "B", "C"][end]).unwrap();
+        writeln!(self.text, "{:>6}.{:03} {} {what}", us / 1_000, us % 1_000, char::from(b'A' + end as u8)).unwrap();
     }
 
     /// Keys by the order in which they were installed here.
@@ -221,6 +223,11 @@ impl World {
             None => self.ends[end].received.push(bytes[FRAME_HEADER_LEN..bytes.len() - TAG_LEN].to_vec()),
         }
         Ok(opened)
+    }
+
+    /// What is on its way is lost.
+    pub fn flush(&mut self) {
+        self.flying.clear();
     }
 
     fn next(&self) -> Option<(Instant, Option<usize>)> {

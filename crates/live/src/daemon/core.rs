@@ -3,13 +3,15 @@
 
 use super::address::{place, unplace};
 use super::coalesce::{Coalescer, Parcel};
+use super::handshakes::Handshakes;
 use super::inner::{self, Summary};
-use super::keys::Random;
+use super::jumps::Jumps;
 use super::lane::{Late, Written};
 use super::names::Names;
 use super::notice::Notice;
 use super::packet::{BEGINNING, IpPacket, Pool, READ_MAX, Run};
-use super::peer::{Path, PeerState};
+use super::peer::Path;
+use super::peers::Peers;
 use super::segment::{Cut, finish};
 use super::site::Site;
 use super::socket::{Body, Received, Refused, Room};
@@ -20,15 +22,15 @@ use crate::netlink::Netlink;
 use crate::tun::Tun;
 use crate::vnet::VnetHeader;
 use airbraid_engine::converge::session::{
-    self, Aead, FRAME_HEADER_LEN, FRAME_OVERHEAD, Keyring, Opened, PeerId, Sessions, TAG_LEN,
+    self, Aead, FRAME_HEADER_LEN, FRAME_OVERHEAD, Keyring, Opened, PeerId, TAG_LEN,
 };
-use airbraid_engine::step;
 use airbraid_engine::trunk::Member;
 use airbraid_engine::tunnel::{Came, Frame, Input, MemberConfig, Output};
 use airbraid_engine::wire::{
     SessionMessage, TunnelFrame, emit_tunnel_feedback, emit_tunnel_header, emit_tunnel_probe, emit_tunnel_repair,
     parse_session, parse_tunnel,
 };
+use airbraid_engine::{Spin, try_step};
 use airbraid_units::{Bytes, Duration, Instant};
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
@@ -75,11 +77,13 @@ pub struct Daemon {
     pub(super) tun_index: u32,
     pub(super) mtu: u32,
     pub(super) netlink: Netlink,
-    pub(super) sessions: Sessions<Random>,
+    pub(super) sessions: Handshakes,
     pub(super) ring: Keyring<Aead>,
-    pub(super) session_wake: Option<Instant>,
+    pub(super) jumps: Jumps,
     pub(super) uplinks: Vec<UplinkState>,
-    pub(super) peers: Vec<PeerState>,
+    pub(super) peers: Peers,
+    /// Peers to whom something was sent of which it is not known yet whether it left late.
+    pub(super) sent_to: Vec<usize>,
     pub(super) table: Table,
     /// When sockets were looked at last.
     pub(super) seen: Instant,
@@ -178,7 +182,8 @@ impl Daemon {
         let now = self.time;
         let mut outputs = std::mem::take(&mut self.outputs);
         let state = &mut self.peers[peer];
-        state.wake = step(&mut state.tunnel, now, input, |output| outputs.push(output)).map(|wake| wake.at);
+        let stepped = try_step(&mut state.tunnel, now, input, |output| outputs.push(output));
+        state.wake = stepped.ok().flatten().map(|wake| wake.at);
         for output in outputs.drain(..) {
             match output {
                 Output::Transmit { member, frame, mark } => self.transmit(now, peer, member, &frame, mark),
@@ -187,6 +192,18 @@ impl Daemon {
             }
         }
         self.outputs = outputs;
+        if let Err(spin) = stepped {
+            self.begin_anew(now, peer, spin);
+        }
+    }
+
+    /// A peer's tunnel has a timer that is wrong, and would take all the time there is: it begins a new life, and the others go on.
+    fn begin_anew(&mut self, now: Instant, peer: usize, spin: Spin) {
+        debug_assert!(false, "{spin}");
+        let state = &mut self.peers[peer];
+        tracing::error!(peer = state.config.name, %spin, "a timer of this peer's tunnel is wrong: it begins anew");
+        state.begin_anew(self.tunnel);
+        state.again = Some(now + AGAIN);
     }
 
     /// Puts a frame with those that wait for its member's uplink.
@@ -199,6 +216,9 @@ impl Daemon {
         };
         if number.is_some() {
             self.peers[peer].unanswered.get_or_insert(now);
+        }
+        if !std::mem::replace(&mut self.peers[peer].has_sent, true) {
+            self.sent_to.push(peer);
         }
         let tag = Tag { peer, frame: number.map(|number| (member, number)) };
         self.send(now, peer, member, inner::outer_tos(tos), tag, |out| match frame {
@@ -302,6 +322,7 @@ impl Daemon {
             self.on_datagram(uplink, received);
         }
         self.room = room;
+        self.sessions.hand_over();
         is_more
     }
 
@@ -309,13 +330,12 @@ impl Daemon {
     /// programs got anything.
     pub(super) fn hand_in(&mut self) -> bool {
         let before = self.handed_out;
-        let newest = self.peers.iter().flat_map(|peer| &peer.frames).map(|came| came.at).max();
+        let with_frames = self.peers.with_frames();
+        let newest = with_frames.iter().flat_map(|peer| &self.peers[*peer].frames).map(|came| came.at).max();
         self.time = newest.map_or(self.time, |newest| newest.max(self.time));
-        for peer in 0..self.peers.len() {
-            if !self.peers[peer].frames.is_empty() {
-                let frames = std::mem::take(&mut self.peers[peer].frames);
-                self.drive(peer, Some(Input::Frames(frames)));
-            }
+        for peer in with_frames {
+            let frames = std::mem::take(&mut self.peers[peer].frames);
+            self.drive(peer, Some(Input::Frames(frames)));
         }
         self.hand_out_all();
         self.handed_out != before
@@ -332,8 +352,7 @@ impl Daemon {
             let Ok(opened) = self.ring.open(now, bytes) else { return };
             self.on_opened(now, opened, (uplink, from, to), (tos, age), body);
         } else {
-            let input = session::Input::Datagram { from: place(uplink, from, to), bytes: bytes.to_vec() };
-            self.drive_sessions(Some(input));
+            self.sessions.take(place(uplink, from, to), bytes);
         }
     }
 
@@ -353,6 +372,7 @@ impl Daemon {
             state.heard = Some(way);
         }
         if opened.is_first {
+            self.ring.use_shown(opened.peer, opened.header.key);
             self.drive_sessions(Some(session::Input::Confirmed(opened.peer, opened.header.key)));
         }
         if let Some(control) = opened.control {
@@ -442,20 +462,12 @@ impl Daemon {
         true
     }
 
-    /// Drives link security by one step, and carries out what it asks.
-    pub(super) fn drive_sessions(&mut self, input: Option<session::Input>) {
-        let now = self.time;
-        let mut outputs = Vec::new();
-        self.session_wake = step(&mut self.sessions, now, input, |output| outputs.push(output)).map(|wake| wake.at);
-        for output in outputs {
-            self.carry_out(now, output);
-        }
-    }
-
-    fn carry_out(&mut self, now: Instant, output: session::Output) {
+    /// Carries out what link security asks for.
+    pub(super) fn carry_out(&mut self, now: Instant, output: session::Output) {
         use session::Output as Asked;
         match output {
             Asked::Transmit { to, bytes } => {
+                self.sessions.sent(now, &bytes);
                 let (uplink, to, source) = unplace(&to);
                 let tag = Tag { peer: usize::MAX, frame: None };
                 if let Some(uplink) = self.uplinks.get_mut(uplink) {
@@ -521,7 +533,14 @@ impl Daemon {
             let (times, worst) = self.counts.late;
             self.counts.late = (times + 1, worst.max(until.saturating_since(since)));
             self.time = self.time.max(until);
-            (0..self.peers.len()).for_each(|peer| self.drive(peer, Some(Input::Late { since, until })));
+            let mut sent_to = self.sent_to.clone();
+            sent_to.sort_unstable();
+            for peer in sent_to {
+                self.drive(peer, Some(Input::Late { since, until }));
+            }
+        }
+        if !self.uplinks.iter().any(|uplink| uplink.is_busy() || uplink.waiting() > 0) {
+            self.sent_to.drain(..).for_each(|peer| self.peers[peer].has_sent = false);
         }
         let mut is_narrower = false;
         for (datagram, why) in refused.drain(..) {
@@ -539,16 +558,14 @@ impl Daemon {
 
     /// What is due at `now`.
     pub(super) fn on_time(&mut self, now: Instant) {
-        if self.session_wake.is_some_and(|at| at <= now) {
-            self.drive_sessions(None);
-        }
-        for peer in 0..self.peers.len() {
+        for peer in self.peers.due(now) {
             if self.peers[peer].wake.is_some_and(|at| at <= now) {
                 self.drive(peer, None);
             }
             if self.peers[peer].again.is_some_and(|at| at <= now) {
                 self.peers[peer].again = None;
                 self.connect(peer);
+                self.offer_members(now, peer);
             }
             if self.peers[peer].unanswered.is_some_and(|since| now.saturating_since(since) >= SILENCE) {
                 self.peers[peer].unanswered = None;
@@ -560,14 +577,9 @@ impl Daemon {
     }
 
     /// When something is due next.
-    pub(super) fn next_wake(&self) -> Option<Instant> {
-        let of_peer = |state: &PeerState| {
-            let notices = state.paths.values().filter_map(|path| path.notice.map(|(at, _)| at));
-            let silent = state.unanswered.map(|since| since + SILENCE);
-            notices.chain(state.wake).chain(state.again).chain(silent).min()
-        };
+    pub(super) fn next_wake(&mut self) -> Option<Instant> {
         let told = self.uplinks.iter().any(UplinkState::is_busy).then(|| self.time + TOLD);
-        self.peers.iter().filter_map(of_peer).chain(self.session_wake).chain(self.names.wake()).chain(told).min()
+        self.peers.next().into_iter().chain(self.names.wake()).chain(told).min()
     }
 }
 

@@ -12,8 +12,10 @@ mod confine;
 mod core;
 mod desk;
 mod dns;
+mod handshakes;
 pub(crate) mod inner;
 mod journal;
+mod jumps;
 pub mod keys;
 mod lane;
 mod links;
@@ -25,6 +27,7 @@ mod notice;
 mod offload_tests;
 mod packet;
 mod peer;
+mod peers;
 mod presence;
 mod reload;
 mod segment;
@@ -70,12 +73,15 @@ use airbraid_engine::converge::session::{
 use airbraid_engine::tunnel;
 use airbraid_units::Instant;
 use core::Daemon;
+use handshakes::Handshakes;
 use journal::Journal;
+use jumps::{Clocks, Copies, Jumps};
 use keys::Random;
 use manager::Manager;
 use names::Names;
 use nix::time::{ClockId, clock_gettime};
 use peer::PeerState;
+use peers::Peers;
 use serve::Server;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level::pipe;
@@ -198,12 +204,14 @@ fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
     let tunnel = tunnel::Config { policy: site.policy, epoch: u32::from_ne_bytes(life) };
     let own = public_key(&interface.identity);
     let peer = |(index, peer): (usize, &site::Peer)| PeerState::new(peer.clone(), PeerId::at(index), &own, tunnel);
-    let peers: Vec<PeerState> = site.peers.iter().enumerate().map(peer).collect();
+    let peers = Peers::new(site.peers.iter().enumerate().map(peer));
     let names = Names::new().map_err(LabError::io("names"))?;
     let sessions = Sessions::new(config(&site, epoch_ns), random, Stream::new(u64::from_ne_bytes(seed), 0, "session"));
+    let clock = Clock::start();
+    let sessions = Handshakes::start(sessions, clock).map_err(LabError::io("the thread of the handshakes"))?;
     let pool = packet::Pool::default();
     Ok(Daemon {
-        clock: Clock::start(),
+        clock,
         time: Instant::ZERO,
         seen: Instant::ZERO,
         tun,
@@ -212,10 +220,11 @@ fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
         netlink,
         sessions,
         ring: Keyring::new(Aead),
-        session_wake: None,
+        jumps: Jumps::since(Clocks::now()),
         uplinks: site.uplinks.iter().cloned().map(UplinkState::new).collect(),
         table: Table::new(peers.iter().enumerate().map(reload::behind)),
         peers,
+        sent_to: Vec::new(),
         tunnel,
         counts: core::Counts::default(),
         names,
@@ -269,5 +278,5 @@ fn listen(site: &Site) -> Result<(Ears, Vec<signal_hook::SigId>), LabError> {
     }
     signals.push(pipe::register(SIGHUP, reloaded).map_err(failed())?);
     let manager = Manager::of_environment();
-    Ok((Ears { server, page: None, manager, watch, end, reload }, signals))
+    Ok((Ears { server, page: None, manager, watch, copies: Copies::open(), end, reload }, signals))
 }

@@ -1,5 +1,6 @@
 //! One peer at work: its tunnel, and by which way each member link reaches it.
 
+use super::core::SILENCE;
 use super::notice::Notice;
 use super::packet::IpPacket;
 use super::presence::Presence;
@@ -95,10 +96,14 @@ pub struct PeerState {
     pub again: Option<Instant>,
     /// What has come from it and is not given to its tunnel yet.
     pub frames: Vec<Came<IpPacket>>,
+    /// Whether something was sent to it of which it is not known yet whether it left late.
+    pub has_sent: bool,
     /// When its tunnel is to be woken.
     pub wake: Option<Instant>,
     /// What was counted.
     pub counts: PeerCounts,
+    /// How often its tunnel had to begin anew.
+    lives: u32,
     /// The first member of ours, and of the peer's.
     first: [u8; 2],
 }
@@ -120,10 +125,30 @@ impl PeerState {
             unanswered: None,
             again: None,
             frames: Vec::new(),
+            has_sent: false,
             wake: None,
             counts: PeerCounts::default(),
+            lives: 0,
             first,
         }
+    }
+
+    /// A new tunnel, of a life that the far end knows to be another, without members: they are offered again, or come again.
+    pub fn begin_anew(&mut self, tunnel: Config) {
+        self.lives += 1;
+        self.tunnel = Tunnel::new(Config { epoch: tunnel.epoch.wrapping_add(self.lives), ..tunnel });
+        self.wake = None;
+        self.unanswered = None;
+        self.paths.clear();
+        self.said.clear();
+        self.frames.clear();
+    }
+
+    /// When something is to be done for it next.
+    pub fn due(&self) -> Option<Instant> {
+        let notices = self.paths.values().filter_map(|path| path.notice.map(|(at, _)| at));
+        let silent = self.unanswered.map(|since| since + SILENCE);
+        notices.chain(self.wake).chain(self.again).chain(silent).chain(self.presence.due(self.is_up)).min()
     }
 
     /// The member that an uplink of ours is.
@@ -151,5 +176,36 @@ impl PeerState {
     /// Both go to each other: the end with the smaller key has its way, and the other follows.
     pub fn gives_way(&self) -> bool {
         self.first[0] > 0 && self.paths.keys().any(|member| self.is_theirs(*member))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use airbraid_engine::converge::session::Secret;
+    use airbraid_engine::trunk::{Distributor, Policy};
+
+    #[test]
+    fn a_tunnel_that_begins_anew_is_another_life_without_members() {
+        let config = Peer {
+            name: "peer".to_owned(),
+            public: PublicKey([1; 32]),
+            psk: Secret::new([0; 32]),
+            endpoints: Vec::new(),
+            allowed: Vec::new(),
+        };
+        let policy = Policy { distributor: Distributor::EarliestDelivery, ..Policy::default() };
+        let tunnel = Config { policy, epoch: 7 };
+        let mut peer = PeerState::new(config, PeerId(0), &PublicKey([2; 32]), tunnel);
+        let remote = "10.0.0.1:1".parse().unwrap();
+        let notice = Some((Instant::ZERO, 0));
+        peer.paths.insert(Member(0), Path { uplink: 0, remote, source: None, heard: None, notice });
+        (peer.is_up, peer.wake, peer.unanswered) = (true, Some(Instant::ZERO), Some(Instant::ZERO));
+        peer.begin_anew(tunnel);
+        assert_eq!((peer.due(), peer.paths.len(), peer.is_up), (None, 0, true));
+        peer.again = Some(Instant::MAX);
+        assert_eq!(peer.due(), Some(Instant::MAX));
+        peer.begin_anew(tunnel);
+        assert_eq!(peer.lives, 2);
     }
 }

@@ -31,8 +31,8 @@ pub struct Presence {
     pub heard: Option<Instant>,
     /// When it has said that it goes.
     pub left: Option<Instant>,
-    /// That it is silent was said.
-    is_told: bool,
+    /// That it is silent was said, of the time at which it was heard last.
+    told: Option<Instant>,
     /// Whose clock was set back, how far, and when that was seen.
     set_back: Option<(Whose, Duration, Instant)>,
     /// When another host with its key was seen last, or with ours.
@@ -47,6 +47,14 @@ impl Presence {
     /// For how long nothing has come, if that is long.
     pub fn silent(&self, now: Instant) -> Option<Duration> {
         self.heard.map(|heard| now.saturating_since(heard)).filter(|silent| *silent >= SILENT)
+    }
+
+    /// When [`Daemon::watch_silence`] has something to say of a peer with a session, or without one.
+    pub fn due(&self, is_up: bool) -> Option<Instant> {
+        match self.told {
+            None => self.heard.filter(|_| is_up).map(|heard| heard + SILENT),
+            Some(told) => (!is_up || self.heard != Some(told)).then_some(told),
+        }
     }
 
     /// How far a clock was set back, and whose, if that was seen of late.
@@ -123,10 +131,10 @@ impl Daemon {
     pub(super) fn watch_silence(&mut self, now: Instant, peer: usize) {
         let state = &mut self.peers[peer];
         let is_silent = state.is_up && state.presence.silent(now).is_some();
-        if is_silent == state.presence.is_told {
+        if is_silent == state.presence.told.is_some() {
             return;
         }
-        state.presence.is_told = is_silent;
+        state.presence.told = state.presence.heard.filter(|_| is_silent);
         if is_silent {
             tracing::warn!(peer = state.config.name, "nothing has come from the peer for {SILENT}");
         } else if state.is_up {
@@ -173,6 +181,7 @@ impl Daemon {
             for peer in 0..self.peers.len() {
                 self.drive_sessions(Some(session::Input::Farewell(self.peers[peer].id)));
             }
+            self.settle_sessions();
             self.flush();
         }
     }
@@ -207,5 +216,10 @@ mod tests {
         assert_eq!(presence.silent(at(34)), None);
         assert_eq!(presence.silent(at(35)), Some(SILENT));
         assert_eq!(Presence::default().silent(at(99)), None);
+        assert_eq!((presence.due(true), presence.due(false)), (Some(at(35)), None));
+        let told = Presence { told: Some(at(5)), ..presence };
+        assert_eq!(told.due(true), None, "nothing more is said while it is silent");
+        let again = Presence { heard: Some(at(50)), ..told };
+        assert!(again.due(true).is_some_and(|due| due <= at(50)), "it is heard again");
     }
 }

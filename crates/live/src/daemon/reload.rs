@@ -188,6 +188,8 @@ impl Daemon {
                 self.drive_sessions(Some(session::Input::PeerAdded(config)));
             }
         }
+        // Nothing is carried out for a peer that is another now.
+        self.settle_sessions();
     }
 
     fn forget_peer(&mut self, index: usize) {

@@ -216,7 +216,7 @@ impl Daemon {
             too_big_packets: self.counts.too_big,
             late_sends: self.counts.late.0,
             late_worst_s: self.counts.late.1.as_secs_f64(),
-            refused_handshakes: refusals(self.sessions.stats()),
+            refused_handshakes: refusals(&self.sessions.stats()),
             refused_frames: refusals(self.ring.stats()),
             uplinks: uplinks(&self.uplinks),
             peers: self.peers.iter().filter(|peer| !peer.is_gone).map(|peer| self.peer(now, peer)).collect(),

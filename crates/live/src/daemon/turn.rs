@@ -4,6 +4,7 @@
 //! (`docs/decisions/0008-daemon-loop.md`).
 
 use super::core::Daemon;
+use super::jumps::Copies;
 use super::manager::Manager;
 use super::metrics;
 use super::serve::{Question, Server};
@@ -27,6 +28,9 @@ const PAGE_SHARE: u64 = 50;
 /// Calls that take datagrams from each socket before the interface has its turn.
 const ROUNDS: usize = 4;
 
+/// The place of the kernel's messages among what is polled, if they can be heard.
+const COPIES: usize = 6;
+
 /// What the loop listens to beside the interface and the uplinks.
 #[derive(Debug)]
 pub struct Ears {
@@ -38,6 +42,8 @@ pub struct Ears {
     pub manager: Manager,
     /// News of interfaces.
     pub watch: Watch,
+    /// News that this machine is a copy.
+    pub copies: Copies,
     /// Written to when the daemon is to end.
     pub end: UnixStream,
     /// Written to when the file is to be read again.
@@ -52,6 +58,8 @@ struct Ready {
     end: bool,
     reload: bool,
     names: bool,
+    handshakes: bool,
+    copies: bool,
     /// Uplink and port.
     ports: Vec<(usize, usize)>,
     questions: bool,
@@ -78,6 +86,13 @@ impl Daemon {
             let until = wakes.fold(next_check, Instant::min);
             let ready = self.wait(ears, until).map_err(LabError::failed("waiting"))?;
             self.look();
+            if ready.copies && ears.copies.were_made() {
+                self.renew_keys("the kernel says that this machine is another generation of it");
+            }
+            self.look_for_jumps();
+            if ready.handshakes {
+                self.on_handshakes()?;
+            }
             let mut busy = ready.ports;
             for _ in 0..ROUNDS {
                 // In turn, so that none is far ahead of the others.
@@ -154,7 +169,9 @@ impl Daemon {
             PollFd::new(ears.end.as_fd(), PollFlags::POLLIN),
             PollFd::new(ears.reload.as_fd(), PollFlags::POLLIN),
             PollFd::new(self.names.as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.sessions.as_fd(), PollFlags::POLLIN),
         ];
+        polled.extend(ears.copies.as_fd().map(|fd| PollFd::new(fd, PollFlags::POLLIN)));
         let fixed = polled.len();
         let mut places = Vec::new();
         for (index, uplink) in self.uplinks.iter().enumerate() {
@@ -181,6 +198,8 @@ impl Daemon {
             end: is_ready(&polled[2]),
             reload: is_ready(&polled[3]),
             names: is_ready(&polled[4]),
+            handshakes: is_ready(&polled[5]),
+            copies: fixed > COPIES && is_ready(&polled[COPIES]),
             questions: polled[fixed + sockets..].iter().any(is_ready),
             ports,
         })
@@ -194,6 +213,7 @@ impl Daemon {
                 self.close(uplink);
             }
         }
+
     }
 }
 

@@ -4,9 +4,9 @@
 //! Nothing is kept for a sender: its cookie is a MAC of its address under a secret that changes.
 
 use super::material::{Entropy, PublicKey, Secret};
-use super::message::CookieReply;
-use super::message::KeyId;
+use super::message::{CookieReply, Initiation, KeyId, Response, StampReply};
 use super::service::Address;
+use super::stats::Refusal;
 use airbraid_units::{Duration, Instant};
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use ring::{digest, hmac};
@@ -14,10 +14,14 @@ use ring::{digest, hmac};
 /// A truncated HMAC-SHA-256, or a cookie.
 pub(super) type Mac = [u8; 16];
 
-fn mac(key: &[u8], said: &[u8]) -> Mac {
+fn short(tag: &hmac::Tag) -> Mac {
     let mut short = [0; 16];
-    short.copy_from_slice(&hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), said).as_ref()[..16]);
+    short.copy_from_slice(&tag.as_ref()[..16]);
     short
+}
+
+fn mac(key: &[u8], said: &[u8]) -> Mac {
+    short(&hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), said))
 }
 
 /// Whether two are equal, in a time that does not tell where they differ.
@@ -32,23 +36,41 @@ fn derived(purpose: &[u8], public: &PublicKey) -> [u8; 32] {
     key
 }
 
+/// What a check leaves out: itself, and what follows it.
+const INITIATION_MAC_AT: usize = 112;
+const RESPONSE_MAC_AT: usize = 64;
+
 /// The keys that follow from the public key of one who receives.
 #[derive(Clone, Debug)]
 pub(super) struct Door {
-    mac: [u8; 32],
+    /// Made once: that takes longer than using it.
+    mac: hmac::Key,
     cookie: [u8; 32],
 }
 
 impl Door {
     pub fn new(public: &PublicKey) -> Self {
-        Self { mac: derived(b"airbraid mac", public), cookie: derived(b"airbraid cookie", public) }
+        let mac = hmac::Key::new(hmac::HMAC_SHA256, &derived(b"airbraid mac", public));
+        Self { mac, cookie: derived(b"airbraid cookie", public) }
     }
     /// The check over what a message says.
     pub fn mac(&self, said: &[u8]) -> Mac {
-        mac(&self.mac, said)
+        short(&hmac::sign(&self.mac, said))
     }
-    pub fn knows(&self, said: &[u8], shown: &Mac) -> bool {
-        is_equal(&self.mac(said), shown)
+    fn knows(&self, said: &[u8], shown: &Mac) -> Result<(), Refusal> {
+        if is_equal(&self.mac(said), shown) { Ok(()) } else { Err(Refusal::Stranger) }
+    }
+    /// Whether who sent a first message, which is all of `bytes`, knows whom it is for.
+    pub fn check_initiation(&self, bytes: &[u8], message: &Initiation) -> Result<(), Refusal> {
+        self.knows(&bytes[..INITIATION_MAC_AT], &message.mac)
+    }
+    /// The same of a second message.
+    pub fn check_response(&self, bytes: &[u8], message: &Response) -> Result<(), Refusal> {
+        self.knows(&bytes[..RESPONSE_MAC_AT], &message.mac)
+    }
+    /// The same of an answer to a first message whose stamp is old.
+    pub fn check_stamp_reply(&self, bytes: &[u8], message: &StampReply) -> Result<(), Refusal> {
+        self.knows(&bytes[..bytes.len() - 16], &message.mac)
     }
     fn aead(&self) -> LessSafeKey {
         let Ok(key) = UnboundKey::new(&CHACHA20_POLY1305, &self.cookie) else { panic!("keys have 32 bytes") };
@@ -124,33 +146,6 @@ impl Baker {
     }
 }
 
-/// A bucket that fills with time: so many in a second, as many at once.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bucket {
-    rate: u32,
-    /// What is in it \[ns of filling\].
-    level: Duration,
-    at: Instant,
-}
-
-impl Bucket {
-    pub fn new(rate: u32) -> Self {
-        Self { rate, level: Duration::from_secs(1), at: Instant::ZERO }
-    }
-    /// Takes one out, if there is one.
-    pub fn take(&mut self, now: Instant) -> bool {
-        let full = Duration::from_secs(1);
-        self.level = full.min(self.level + now.saturating_since(self.at).min(full));
-        self.at = now;
-        let cost = full / u64::from(self.rate.max(1));
-        if self.rate == 0 || self.level < cost {
-            return false;
-        }
-        self.level -= cost;
-        true
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::material::Simulated;
@@ -175,16 +170,5 @@ mod tests {
         assert!(good(&mut baker, 0, &here, b"message"));
         assert!(good(&mut baker, 120, &here, b"message"), "the secret before is still known");
         assert!(!good(&mut baker, 240, &here, b"message"));
-    }
-
-    #[test]
-    fn a_bucket_lets_its_rate_through() {
-        let mut bucket = Bucket::new(10);
-        let taken = |bucket: &mut Bucket, from: u64, to: u64| {
-            (from..to).filter(|ms| bucket.take(Instant::ZERO + Duration::from_millis(*ms))).count()
-        };
-        assert_eq!(taken(&mut bucket, 0, 500), 10 + 4);
-        assert_eq!(taken(&mut bucket, 500, 5_500), 50);
-        assert_eq!(taken(&mut Bucket::new(0), 0, 5_000), 0);
     }
 }

@@ -6,12 +6,12 @@
 use super::codec::Codec;
 use super::message::{Control, FrameHeader, FrameKind, KeyId};
 use super::replay::{NotNew, ReplayWindow};
-use super::service::{Keypair, PeerId};
+use super::service::{Keypair, PeerId, Role};
 use super::stats::{Refusal, Stats};
 use super::wiped::burn;
 use crate::trunk::Member;
 use crate::wire::WireError;
-use airbraid_units::{Bytes, Instant};
+use airbraid_units::{Bytes, Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -87,6 +87,7 @@ pub struct Opened {
 struct Entry<K> {
     peer: PeerId,
     theirs: KeyId,
+    role: Role,
     send: Arc<K>,
     receive: K,
     expires: Instant,
@@ -139,6 +140,7 @@ impl<C: Codec> Keyring<C> {
         let entry = Entry {
             peer: keys.peer,
             theirs: keys.theirs,
+            role: keys.role,
             send: Arc::new(self.codec.key(keys.suite, &keys.send)),
             receive: self.codec.key(keys.suite, &keys.receive),
             expires: keys.expires,
@@ -157,6 +159,26 @@ impl<C: Codec> Keyring<C> {
         if self.entries.get(&key).is_some_and(|entry| entry.peer == peer) {
             self.current.insert(peer, key);
         }
+    }
+
+    /// Seals with a key from now on that has opened its first frame, and with none of whose frames was sealed before: that the
+    /// other end has it is shown, and the machine will say so.
+    pub fn use_shown(&mut self, peer: PeerId, key: KeyId) {
+        if self.entries.get(&key).is_some_and(|entry| entry.role == Role::Responder && entry.total == 0) {
+            self.use_key(peer, key);
+        }
+    }
+
+    /// So much time has passed that the host's clock has not counted.
+    pub fn age(&mut self, span: Duration) {
+        self.entries.values_mut().for_each(|entry| entry.expires = entry.expires.saturating_sub(span));
+    }
+
+    /// Forgets every key.
+    pub fn forget_all(&mut self) {
+        self.entries.clear();
+        self.current.clear();
+        self.theirs.clear();
     }
 
     /// Forgets a key.

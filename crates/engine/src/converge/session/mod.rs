@@ -7,7 +7,8 @@
 //! How a host uses it:
 //!
 //! 1. One [`Sessions`] holds the identity of this end and its [`PeerConfig`]s. Datagrams whose first byte says that they
-//!    are of a handshake go in as [`Input::Datagram`], what comes out is sent.
+//!    are of a handshake go in as [`Input::Datagram`], what comes out is sent. A host that has other work on the same thread
+//!    asks a [`Gate`] first, which refuses at a constant price what is not worth a step.
 //! 2. One [`Keyring`] has the keys. The host carries [`Output::Install`], [`Output::Use`] and [`Output::Forget`] to it, and
 //!    seals and opens frames with it, without a step of the machine.
 //! 3. What the ring sees goes back: [`Opened::is_first`] as [`Input::Confirmed`], control frames as [`Input::Control`],
@@ -19,15 +20,18 @@
 //! them together. Randomness for keys comes from the host's [`Entropy`]; it never draws any of its own, has no clock,
 //! and never answers a datagram with more bytes than it brought.
 
+mod admission;
 mod codec;
 mod config;
 mod cookie;
+mod gate;
 mod keyring;
 mod material;
 mod message;
 mod noise;
 mod peer;
 mod replay;
+mod roster;
 mod service;
 mod sessions;
 mod stats;
@@ -35,6 +39,7 @@ mod wiped;
 
 pub use codec::{Account, Aead, AeadKey, Codec, Descriptor, Proof};
 pub use config::{Config, PeerConfig, Timing};
+pub use gate::Gate;
 pub use keyring::{Keyring, Limits, Opened, Reserved, SealRefusal, Sealed};
 pub use material::{Entropy, PublicKey, Secret, Simulated};
 pub use message::{

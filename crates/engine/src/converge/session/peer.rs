@@ -84,6 +84,10 @@ pub(super) struct Peer {
     pub addresses: VecDeque<Address>,
     /// What it and we have shown each other of our clocks.
     pub stamps: Stamps,
+    /// When its last first message was answered.
+    pub answered: Option<Instant>,
+    /// Where a key that it has shown to have was made with it last.
+    pub met: Option<Address>,
     /// The cookie that it has given us, for what we send to this address.
     pub cookie: Option<(Address, Instant, Mac)>,
     pub attempts: VecDeque<Attempt>,
@@ -102,6 +106,8 @@ impl Peer {
             door: Door::new(&config.public),
             addresses: config.addresses.into(),
             stamps: Stamps::default(),
+            answered: None,
+            met: None,
             cookie: None,
             attempts: VecDeque::new(),
             attempting: None,
@@ -113,6 +119,7 @@ impl Peer {
 
     /// It has been here: the first place to look for it.
     pub fn met_at(&mut self, place: Address) {
+        self.met = Some(place);
         self.addresses.retain(|known| *known != place);
         self.addresses.push_front(place);
         self.addresses.truncate(ADDRESSES);
@@ -126,6 +133,11 @@ impl Peer {
 
     pub fn is_up(&self) -> bool {
         self.keys.iter().any(|key| key.is_used)
+    }
+
+    /// Where it was met last, if there is a session.
+    pub fn home(&self) -> Option<&Address> {
+        self.met.as_ref().filter(|_| self.is_up())
     }
 
     pub fn key(&mut self, name: KeyId) -> Option<&mut Key> {

@@ -5,9 +5,9 @@ use super::material::Secret;
 use super::message::{Control, KeyId, Suite};
 use airbraid_units::{Duration, Instant};
 
-/// A place that datagrams come from and go to, as the host writes it: the address and port of the other end, an interface, and the
-/// address of this end that the other one knows, say. An answer goes to the whole of the place that the question came from, so it
-/// leaves from the address that was asked. A cookie is good for one of them.
+/// A place that datagrams come from and go to: the address of the other end, an IPv6 address or a mapped IPv4 one, and more that the
+/// host writes: its port, an interface, and the address of this end that the other one knows, say. An answer goes to the whole of the
+/// place that the question came from, so it leaves from the address that was asked. A cookie is good for one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Address(pub [u8; Self::LEN]);
 
@@ -109,6 +109,10 @@ pub enum Input {
     Control(PeerId, KeyId, Control),
     /// The key in use has sealed many frames: make a new one.
     Spent(PeerId),
+    /// So much time has passed that the host's clock has not counted: keys are older than they seem, and are replaced now.
+    StoodStill(Duration),
+    /// This end may be a copy, or what it was before: every key is forgotten, for another may seal with it, and new ones are made.
+    Renew,
 }
 
 /// Everything it asks of the world.

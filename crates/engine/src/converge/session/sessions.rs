@@ -1,15 +1,19 @@
 //! The machine of the handshakes: who is asked when, who is answered, which key is in use and until when.
 //!
-//! Work for each call grows with the number of peers, which is configured; a datagram costs one look-up, and the two
-//! operations of a handshake only behind the checks of [`super::cookie`].
+//! A call costs a few look-ups, however many peers there are, and those whose timers are due; the operations of a handshake are
+//! done only behind the checks of [`super::cookie`] and [`super::admission`].
 
+mod renewal;
+
+use super::admission::{Admission, Bucket, Source};
 use super::config::{Config, Timing};
-use super::cookie::{Baker, Bucket, Door, cookie_mac};
+use super::cookie::{Baker, Door, cookie_mac};
 use super::keyring::refusal;
 use super::material::{Entropy, PublicKey, Secret};
 use super::message::{Control, CookieReply, Initiation, KeyId, Response, Suite};
 use super::noise::{self, Split};
 use super::peer::{ATTEMPTS, Attempt, Key, Peer, Repeating, Timer};
+use super::roster::Roster;
 use super::service::{Address, Input, Keypair, Output, PeerId, Role, Whose};
 use super::stats::{Refusal, Stats};
 use crate::machine::{Machine, Wake};
@@ -43,7 +47,7 @@ pub struct Sessions<E> {
     suites: Vec<Suite>,
     timing: Timing,
     epoch_ns: u64,
-    peers: Vec<Peer>,
+    peers: Roster,
     by_public: BTreeMap<PublicKey, PeerId>,
     /// Our names of keys that are, or may come to be.
     names: BTreeMap<KeyId, PeerId>,
@@ -53,7 +57,7 @@ pub struct Sessions<E> {
     jitter: Stream,
     baker: Baker,
     load: Bucket,
-    load_most: Bucket,
+    admission: Admission,
     stats: Stats,
     outputs: VecDeque<Output>,
 }
@@ -67,7 +71,7 @@ impl<E: Entropy> Sessions<E> {
     /// One end; `jitter` spreads repetitions, `entropy` makes keys.
     pub fn new(config: Config, entropy: E, jitter: Stream) -> Self {
         let public = noise::public_key(&config.identity);
-        let peers: Vec<Peer> = config.peers.into_iter().map(Peer::new).collect();
+        let peers = Roster::new(config.peers.into_iter().map(Peer::new));
         let by_public = peers.iter().enumerate().map(|(at, peer)| (peer.public, PeerId::at(at))).collect();
         Self {
             identity: config.identity,
@@ -84,7 +88,7 @@ impl<E: Entropy> Sessions<E> {
             jitter,
             baker: Baker::new(config.timing.cookie),
             load: Bucket::new(config.timing.load),
-            load_most: Bucket::new(config.timing.load_most),
+            admission: Admission::new(config.timing.load_most, config.timing.load_home),
             stats: Stats::default(),
             outputs: VecDeque::new(),
         }
@@ -210,9 +214,7 @@ impl<E: Entropy> Sessions<E> {
     }
 
     fn on_response(&mut self, now: Instant, message: &Response, bytes: &[u8]) -> Result<(), Refusal> {
-        if !self.door.knows(&bytes[..bytes.len() - 16], &message.mac) {
-            return Err(Refusal::Stranger);
-        }
+        self.door.check_response(bytes, message)?;
         let &id = self.names.get(&message.receiver).ok_or(Refusal::UnknownKey)?;
         let peer = self.peers.get_mut(id.index()).ok_or(Refusal::UnknownKey)?;
         // It is the name of a key already: this answer has come.
@@ -234,6 +236,7 @@ impl<E: Entropy> Sessions<E> {
             expires: now + self.timing.expire,
         };
         peer.stamps.is_answered = true;
+        peer.met = Some(attempt.to);
         self.stop_attempting(id, Some(keys.ours));
         let name = self.install(keys, None);
         self.take_into_use(now, id, name);
@@ -285,9 +288,7 @@ impl<E: Entropy> Sessions<E> {
         message: &Initiation,
         bytes: &[u8],
     ) -> Result<(), Refusal> {
-        if !self.door.knows(&bytes[..MAC_AT], &message.mac) {
-            return Err(Refusal::Stranger);
-        }
+        self.door.check_initiation(bytes, message)?;
         self.admit(now, from, message, bytes)?;
         let version = message.versions.1.min(VERSIONS.1);
         let suite = self.suites.iter().copied().find(|suite| suite.bit() & message.suites != 0);
@@ -301,6 +302,10 @@ impl<E: Entropy> Sessions<E> {
             self.tell_stamp(now, id, from, message.sender, heard, newest);
             return Err(Refusal::Replayed);
         }
+        let answered = self.peers[id.index()].answered;
+        if answered.is_some_and(|at| now.saturating_since(at) < self.timing.apart) {
+            return Err(Refusal::Overload);
+        }
         let ours = self.new_name(id);
         let [a, b, c, d] = ours.0.to_be_bytes();
         let peer = &mut self.peers[id.index()];
@@ -310,6 +315,7 @@ impl<E: Entropy> Sessions<E> {
             return Err(Refusal::Forged);
         };
         let behind = peer.stamps.accept(now, stamp, message.sender);
+        peer.answered = Some(now);
         let keys = Keypair {
             peer: id,
             ours,
@@ -338,7 +344,10 @@ impl<E: Entropy> Sessions<E> {
         let said = &bytes[..COOKIE_MAC_AT];
         let entropy = &mut self.entropy;
         if is_shown && self.baker.is_good(now, &from, said, &message.cookie_mac, entropy) {
-            return if self.load_most.take(now) { Ok(()) } else { Err(Refusal::Overload) };
+            let source = Source::of(&from);
+            let is_home = self.peers.is_home(source);
+            let is_taken = self.admission.take(now, source, is_home, entropy);
+            return if is_taken { Ok(()) } else { Err(Refusal::Overload) };
         }
         // A cookie that is wrong is worth no more than none, and never less than a new one.
         if !is_shown && self.load.take(now) {
@@ -489,12 +498,14 @@ impl<E: Entropy> Machine for Sessions<E> {
             Input::Datagram { from, bytes } => self.on_datagram(now, from, &bytes),
             Input::Confirmed(peer, key) => self.on_confirmed(now, peer, key),
             Input::Control(peer, key, control) => self.on_control(now, peer, key, control),
+            Input::StoodStill(span) => self.on_stood_still(now, span),
+            Input::Renew => self.on_renew(now),
         }
         self.handle_timeout(now);
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        for id in (0..self.peers.len()).map(PeerId::at) {
+        for id in self.peers.due(now) {
             while let Some(timer) = self.peers[id.index()].due(now) {
                 match timer {
                     Timer::Expire => self.expire(now, id),
@@ -507,6 +518,7 @@ impl<E: Entropy> Machine for Sessions<E> {
                 }
             }
         }
+        self.peers.settle();
     }
 
     fn poll_output(&mut self) -> Option<Output> {
@@ -514,6 +526,6 @@ impl<E: Entropy> Machine for Sessions<E> {
     }
 
     fn poll_timeout(&self) -> Option<Wake> {
-        self.peers.iter().filter_map(Peer::wake).min_by_key(|wake| wake.at)
+        self.peers.wake()
     }
 }

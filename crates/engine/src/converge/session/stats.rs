@@ -14,7 +14,7 @@ pub enum Refusal {
     Stranger,
     /// It does not show that it comes from where it says, and must: answered with a cookie, which is shorter.
     NoCookie,
-    /// There are too many that have cookies, too.
+    /// There are too many that have cookies, too, or too many of one peer, or more than wait for their turn.
     Overload,
     /// The static key that it shows is none of the peers'.
     UnknownPeer,
@@ -75,8 +75,21 @@ impl Stats {
     pub fn refused_total(&self) -> u64 {
         self.refused.iter().sum()
     }
+    /// What two have counted.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        let mut refused = self.refused;
+        refused.iter_mut().zip(other.refused).for_each(|(all, more)| *all += more);
+        Self {
+            accepted: self.accepted + other.accepted,
+            sent: self.sent + other.sent,
+            stamp_replies: self.stamp_replies + other.stamp_replies,
+            set_back: self.set_back + other.set_back,
+            refused,
+        }
+    }
     /// Counts one that is not accepted.
-    pub(super) fn refuse(&mut self, refusal: Refusal) {
+    pub fn refuse(&mut self, refusal: Refusal) {
         self.refused[refusal as usize] += 1;
     }
 }

@@ -65,8 +65,9 @@ impl Stamps {
         if newest > STAMP_MOST {
             return Err(Refusal::Malformed);
         }
-        // Another attempt has shown as much, or an answer has told it.
-        if newest < self.sent.max(stamp) {
+        // Another attempt of this life has shown as much, by a shorter way, or an answer has told it. An equal stamp was shown by a
+        // life before, whose clock stood where this one's does.
+        if newest < self.sent.max(stamp) || (newest == self.sent && newest != stamp) {
             return Err(Refusal::Replayed);
         }
         self.sent = newest;
@@ -101,9 +102,7 @@ impl<E: Entropy> Sessions<E> {
 
     /// The peer has seen newer stamps than ours: goes on from there, at once, but no more often than attempts are repeated.
     pub(super) fn on_stamp_reply(&mut self, now: Instant, reply: &StampReply, bytes: &[u8]) -> Result<(), Refusal> {
-        if !self.door.knows(&bytes[..bytes.len() - 16], &reply.mac) {
-            return Err(Refusal::Stranger);
-        }
+        self.door.check_stamp_reply(bytes, reply)?;
         let &id = self.names.get(&reply.receiver).ok_or(Refusal::UnknownKey)?;
         let peer = self.peers.get_mut(id.index()).ok_or(Refusal::UnknownKey)?;
         let mut attempts = peer.attempts.iter_mut();
