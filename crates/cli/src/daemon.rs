@@ -33,6 +33,9 @@ pub fn up(arguments: &Up) -> Result<(), Ended> {
                 note(&format!("peer {peer}: `{name}` cannot be looked up now ({why}); the daemon goes on trying"));
             }
         }
+        for conflict in daemon::check_routes(&site).map_err(ended)? {
+            note(&conflict);
+        }
         return out(&format!("{}: fine\n", arguments.file.display()));
     }
     if !arguments.foreground {
@@ -80,10 +83,12 @@ fn in_background(file: &Path, name: &str) -> Result<(), Ended> {
             note(said.trim_end());
             return Err(Ended::Silent(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)));
         }
-        let is_it = |answer: String| {
-            serde_json::from_str::<daemon::Status>(&answer).is_ok_and(|status| status.pid == child.id())
-        };
-        if daemon::ask(name, &Question::Status).is_ok_and(is_it) {
+        let status = |answer: String| serde_json::from_str::<daemon::Status>(&answer).ok();
+        let status = daemon::ask(name, &Question::Status).ok().and_then(status);
+        if let Some(status) = status.filter(|status| status.pid == child.id()) {
+            status.route_conflicts.iter().for_each(|conflict| note(conflict));
+            let causes = status.uplinks.iter().filter_map(|uplink| Some((&uplink.name, uplink.cause.as_ref()?)));
+            causes.for_each(|(uplink, cause)| note(&format!("uplink {uplink}: {cause}")));
             return Ok(());
         }
         std::thread::sleep(PAUSE);

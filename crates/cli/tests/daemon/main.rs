@@ -6,6 +6,7 @@ mod file;
 mod names;
 mod net;
 mod offload;
+mod routes;
 mod strangers;
 
 use net::{Keys, Net, active, airbraid, can_run, text};

@@ -10,6 +10,7 @@ use super::names::Names;
 use super::notice::Notice;
 use super::packet::{BEGINNING, IpPacket, Pool, READ_MAX, Run};
 use super::peer::{Path, PeerState};
+use super::routing::Routing;
 use super::segment::{Cut, finish};
 use super::site::Site;
 use super::socket::{Body, Received, Refused, Room};
@@ -75,6 +76,7 @@ pub struct Daemon {
     pub(super) tun_index: u32,
     pub(super) mtu: u32,
     pub(super) netlink: Netlink,
+    pub(super) routing: Routing,
     pub(super) sessions: Sessions<Random>,
     pub(super) ring: Keyring<Aead>,
     pub(super) session_wake: Option<Instant>,

@@ -286,6 +286,7 @@ impl Daemon {
         if !is_on && self.uplinks[uplink].is_open() {
             self.close(uplink);
         }
+        self.routing.want(self.wanted());
         self.on_interfaces();
         Ok(())
     }
@@ -293,7 +294,7 @@ impl Daemon {
     /// The longest packet inside that a path takes whole, as far as the kernel knows.
     fn inner_mtu_of(&self, path: &Path) -> Option<u32> {
         let uplink = &self.uplinks[path.uplink];
-        let mtu = path_mtu(uplink.config.device.as_deref(), path.remote).ok().or(uplink.mtu())?;
+        let mtu = path_mtu(uplink.binding(), path.remote).ok().or(uplink.mtu())?;
         Some(inner_mtu(mtu, path.remote.is_ipv4()))
     }
 

@@ -205,10 +205,14 @@ impl Daemon {
     /// Names that are due are asked for, and what was found is used.
     pub(super) fn on_names(&mut self, now: Instant) {
         self.names.retry(now);
-        for (text, addresses) in self.names.found() {
+        let found = self.names.found();
+        for (text, addresses) in &found {
             for peer in 0..self.peers.len() {
-                self.on_found(now, peer, &text, &addresses);
+                self.on_found(now, peer, text, addresses);
             }
+        }
+        if !found.is_empty() {
+            self.routing.want(self.wanted());
         }
     }
 
