@@ -269,8 +269,10 @@ fn two_uplinks_at_one_router_with_one_default_route() {
     net.ip("near", "addr del 10.9.1.2/24 dev l1");
     net.wait("hub", "the new address is known", |status| status.to_string().contains("10.9.1.77:"));
     net.wait_members("near", 2);
-    let rules = net.ip("near", "rule show");
-    assert!(rules.contains("from 10.9.1.77") && !rules.contains("from 10.9.1.2 "), "{rules}");
+    let rules = |net: &Net| net.ip("near", "rule show");
+    net.wait("near", "the rules are for it", |_| {
+        rules(&net).contains("from 10.9.1.77 ") && !rules(&net).contains("from 10.9.1.2 ")
+    });
     net.ip("near", "addr add 10.9.1.2/24 dev l1");
     net.ip("near", "addr del 10.9.1.77/25 dev l1");
     down(&mut net, "near");

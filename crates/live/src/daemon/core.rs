@@ -68,6 +68,8 @@ pub struct Counts {
 /// The daemon at work.
 #[derive(Debug)]
 pub struct Daemon {
+    /// First, so that it rests before the interface goes: it would take that for something to be mended.
+    pub(super) routing: Routing,
     pub(super) site: Site,
     pub(super) clock: Clock,
     /// The time at which machines are driven: the clock's, as it was looked at last.
@@ -76,7 +78,6 @@ pub struct Daemon {
     pub(super) tun_index: u32,
     pub(super) mtu: u32,
     pub(super) netlink: Netlink,
-    pub(super) routing: Routing,
     pub(super) sessions: Sessions<Random>,
     pub(super) ring: Keyring<Aead>,
     pub(super) session_wake: Option<Instant>,

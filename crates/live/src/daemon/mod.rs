@@ -161,6 +161,7 @@ fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
         |(place, uplink): (usize, &site::Uplink)| UplinkState::new(uplink.clone(), routing::mark_of(mark, place));
     let uplinks = site.uplinks.iter().enumerate().map(uplink).collect();
     Ok(Daemon {
+        routing,
         clock: Clock::start(),
         time: Instant::ZERO,
         seen: Instant::ZERO,
@@ -168,7 +169,6 @@ fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
         tun_index: index,
         mtu,
         netlink,
-        routing,
         sessions,
         ring: Keyring::new(Aead),
         session_wake: None,

@@ -132,7 +132,7 @@ impl Routing {
 
 impl Drop for Routing {
     fn drop(&mut self) {
-        self.shared.is_over.store(true, Ordering::Relaxed);
+        self.shared.is_over.store(true, Ordering::Release);
         let _ = (&self.bell).write(&[1]);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -177,14 +177,16 @@ fn keep(shared: &Shared, watch: &Watch, mut bell: UnixStream) {
         let _ = poll(&mut heard, PollTimeout::from(patience));
     };
     let mut room = [0; 64];
-    loop {
+    // It is over before the bell rings: whoever has heard it sees that it is.
+    let is_over = || shared.is_over.load(Ordering::Acquire);
+    while !is_over() {
         wait(&bell, true, LOOK);
-        if shared.is_over.load(Ordering::Relaxed) {
-            return;
-        }
         wait(&bell, false, SETTLE);
         while bell.read(&mut room).is_ok_and(|length| length == room.len()) {}
         watch.has_news();
+        if is_over() {
+            return;
+        }
         if let Err(error) = shared.renew() {
             tracing::error!(%error, "routing; it is tried again");
         }
