@@ -81,6 +81,8 @@ pub struct Daemon {
     pub(super) sessions: Sessions<Random>,
     pub(super) ring: Keyring<Aead>,
     pub(super) session_wake: Option<Instant>,
+    /// When interfaces are to be looked at although there is no news of them.
+    pub(super) interfaces_at: Option<Instant>,
     pub(super) uplinks: Vec<UplinkState>,
     pub(super) peers: Vec<PeerState>,
     pub(super) table: Table,
@@ -529,6 +531,9 @@ impl Daemon {
         if self.session_wake.is_some_and(|at| at <= now) {
             self.drive_sessions(None);
         }
+        if self.interfaces_at.is_some_and(|at| at <= now) {
+            self.on_interfaces();
+        }
         for peer in 0..self.peers.len() {
             if self.peers[peer].wake.is_some_and(|at| at <= now) {
                 self.drive(peer, None);
@@ -553,7 +558,14 @@ impl Daemon {
             notices.chain(state.wake).chain(state.again).chain(silent).min()
         };
         let told = self.uplinks.iter().any(UplinkState::is_busy).then(|| self.time + TOLD);
-        self.peers.iter().filter_map(of_peer).chain(self.session_wake).chain(self.names.wake()).chain(told).min()
+        self.peers
+            .iter()
+            .filter_map(of_peer)
+            .chain(self.session_wake)
+            .chain(self.interfaces_at)
+            .chain(self.names.wake())
+            .chain(told)
+            .min()
     }
 }
 

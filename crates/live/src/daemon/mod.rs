@@ -172,6 +172,7 @@ fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
         sessions,
         ring: Keyring::new(Aead),
         session_wake: None,
+        interfaces_at: None,
         uplinks,
         table: Table::new(peers.iter().enumerate().map(reload::behind)),
         peers,
