@@ -127,6 +127,14 @@ fn leaves_nothing(net: &mut Net, before: &str) {
     same(net, "near", before, "after a crash, `up` and `down`");
 }
 
+/// Waits until two uplinks work, both ways: that a member is active says only that what goes out by it arrives.
+fn both_work(net: &Net) -> Value {
+    net.wait("near", "both uplinks send and receive", |status| {
+        let uplinks = status["uplinks"].as_array().unwrap();
+        active(status) == 2 && uplinks.iter().all(|uplink| uplink["received_datagrams"].as_u64() > Some(4))
+    })
+}
+
 fn conflicts(status: &Value) -> String {
     status["route_conflicts"].to_string()
 }
@@ -229,7 +237,7 @@ fn a_default_route_goes_with_uplinks_too() {
     let before = state(&net, "near");
     net.up("hub");
     net.up("near");
-    net.wait_members("near", 2);
+    both_work(&net);
     assert_eq!(net.ping("near", "203.0.113.1", 3, &[]), 3, "{}", net.logs());
     down(&mut net, "near");
     same(&net, "near", &before, "after `down`");
@@ -262,13 +270,13 @@ fn two_uplinks_at_one_router_with_one_default_route() {
     std::fs::write(&file, read.replace("name = \"l1\"\n", "name = \"l1\"\ngateway = \"10.9.1.1\"\n")).unwrap();
     let done = airbraid(&["reload", &net.daemon("near")]);
     assert!(text(&done.stdout).contains("uplink l1"), "{}", text(&done.stderr));
-    let status = net.wait_members("near", 2);
+    let status = both_work(&net);
     assert_eq!(status["uplinks"][1]["cause"], Value::Null);
     // Another address: what was made for the old one goes.
     net.ip("near", "addr add 10.9.1.77/25 dev l1");
     net.ip("near", "addr del 10.9.1.2/24 dev l1");
     net.wait("hub", "the new address is known", |status| status.to_string().contains("10.9.1.77:"));
-    net.wait_members("near", 2);
+    both_work(&net);
     let rules = |net: &Net| net.ip("near", "rule show");
     net.wait("near", "the rules are for it", |_| {
         rules(&net).contains("from 10.9.1.77 ") && !rules(&net).contains("from 10.9.1.2 ")
@@ -278,7 +286,7 @@ fn two_uplinks_at_one_router_with_one_default_route() {
     down(&mut net, "near");
     same(&net, "near", &before, "after `down`");
     up_again(&mut net);
-    net.wait_members("near", 2);
+    both_work(&net);
     leaves_nothing(&mut net, &before);
 }
 
@@ -296,7 +304,7 @@ fn a_default_route_further_behind_is_enough() {
     net.wait_members("near", 1);
     // It comes later, as by DHCP. Without a strict filter it alone would do; what comes in by it needs a way back.
     net.ip("near", "route add default via 10.9.1.1 dev l1 metric 700");
-    net.wait_members("near", 2);
+    both_work(&net);
     net.wait("near", "nothing is missing", |status| status["uplinks"][1]["cause"] == Value::Null);
     set(&net, "near", &["net.ipv4.conf.l1.rp_filter=2"]);
     net.ip("near", "route del default via 10.9.1.1 dev l1 metric 700");
@@ -319,7 +327,7 @@ fn who_has_routing_of_his_own_keeps_it_as_it_is() {
     let before = state(&net, "near");
     net.up("hub");
     net.up("near");
-    net.wait_members("near", 2);
+    both_work(&net);
     same(&net, "near", &before, "while it is up");
     down(&mut net, "near");
     same(&net, "near", &before, "after `down`");
@@ -353,13 +361,10 @@ fn two_uplinks_in_one_network() {
     let before = state(&net, "near");
     net.up("hub");
     net.up("near");
-    net.wait_members("near", 2);
+    both_work(&net);
     net.ip("router", "neigh flush dev home");
     assert_eq!(net.ping("near", "10.77.0.2", 10, &[]), 10);
-    let status = net.wait("near", "both receive", |status| {
-        let uplinks = status["uplinks"].as_array().unwrap();
-        active(status) == 2 && uplinks.iter().all(|uplink| uplink["received_bytes"].as_u64() > Some(500))
-    });
+    let status = both_work(&net);
     assert!(status["uplinks"].as_array().unwrap().iter().all(|uplink| uplink["cause"] == Value::Null), "{status}");
     // Each address is found where it is, again and again.
     for (device, address) in devices.into_iter().zip(["192.168.8.10", "192.168.8.11"]) {
@@ -375,7 +380,7 @@ fn two_uplinks_in_one_network() {
     down(&mut net, "near");
     same(&net, "near", &before, "after `down`");
     up_again(&mut net);
-    net.wait_members("near", 2);
+    both_work(&net);
     leaves_nothing(&mut net, &before);
 }
 
