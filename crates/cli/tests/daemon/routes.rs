@@ -2,7 +2,10 @@
 //! however it went.
 
 use crate::net::{Keys, Net, active, airbraid, can_run, text};
+use airbraid_live::namespace;
 use serde_json::Value;
+use std::net::UdpSocket;
+use std::time::Duration;
 
 /// Everything of a host's routing and settings that could be left otherwise.
 fn state(net: &Net, host: &str) -> String {
@@ -107,7 +110,7 @@ fn check(net: &Net, host: &str) -> String {
 
 /// Starts near's daemon once more, when a second has begun: the other end knows one life from the next by the second of its start.
 fn up_again(net: &mut Net) {
-    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    std::thread::sleep(Duration::from_millis(1_100));
     net.up("near");
 }
 
@@ -222,6 +225,45 @@ fn everything_goes_through_the_tunnel_but_what_carries_it() {
         net.wait_members("near", 1);
         leaves_nothing(&mut net, &before);
     }
+}
+
+/// Answers every question for an IPv4 address with one, from an address of a host, as long as the test takes.
+fn name_server(net: &Net, host: &str, at: &str, address: [u8; 4]) -> std::thread::JoinHandle<()> {
+    let socket = namespace::inside(&net.namespace(host), || UdpSocket::bind(at)).unwrap().unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    let life = move || {
+        let mut room = [0; 512];
+        while let Ok((length, from)) = socket.recv_from(&mut room) {
+            let question = &room[..length];
+            // An answer, without error; one answer to a question for an address of IPv4 (type 1), none to others.
+            let is_v4 = question[length - 3] == 1;
+            let head = [&question[..2], &[0x81, 0x80, 0, 1, 0, u8::from(is_v4), 0, 0, 0, 0], &question[12..]].concat();
+            let record = [&[0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4], &address[..]].concat();
+            let answer = if is_v4 { [head, record].concat() } else { head };
+            socket.send_to(&answer, from).unwrap();
+        }
+    };
+    std::thread::Builder::new().spawn(life).unwrap()
+}
+
+#[test]
+fn the_name_of_the_hub_is_looked_up_beside_the_tunnel() {
+    if !can_run("the_name_of_the_hub_is_looked_up_beside_the_tunnel") {
+        return;
+    }
+    let mut net = routed("beside", 1);
+    net.ip("near", "route add default via 10.9.0.1");
+    net.ip("router", "addr add 198.51.100.53/32 dev lo");
+    name_server(&net, "router", "198.51.100.53:53", [198, 51, 100, 7]);
+    let own = std::path::Path::new("/etc/netns").join(net.namespace("near"));
+    std::fs::create_dir_all(&own).unwrap();
+    std::fs::write(own.join("resolv.conf"), "nameserver 198.51.100.53\n").unwrap();
+    // Everything goes through the tunnel, and its own name server is behind it; neither is there before the hub is found.
+    files(&net, "dns = [\"10.77.0.53\"]\n", "", "hub.example:5182", "\"0.0.0.0/0\"");
+    net.up("near");
+    net.up("hub");
+    net.wait_members("near", 1);
+    assert_eq!(net.ping("near", "203.0.113.1", 3, &[]), 3, "{}", net.logs());
 }
 
 #[test]

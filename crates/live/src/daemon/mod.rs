@@ -20,6 +20,7 @@ mod names;
 mod notice;
 #[cfg(test)]
 mod offload_tests;
+mod outside;
 mod packet;
 mod peer;
 mod reload;
@@ -62,6 +63,7 @@ use journal::Journal;
 use keys::Random;
 use names::Names;
 use nix::time::{ClockId, clock_gettime};
+use outside::Outside;
 use peer::PeerState;
 use routing::{Routing, Wanted};
 use serve::Server;
@@ -143,6 +145,7 @@ fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
     }
     let uplinks = site.uplinks.iter().map(|uplink| (uplink, uplink.is_on));
     let wanted = Wanted::new(interface, index, uplinks, site.peers.iter());
+    let needs_outside = wanted.hides_name_servers(&interface.dns);
     let routing = Routing::begin(journal::routing(&site.name), wanted)?;
     let mark = routing::numbers(interface).1;
     let time = clock_gettime(ClockId::CLOCK_REALTIME).map_err(LabError::failed("the time of day"))?;
@@ -154,7 +157,9 @@ fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
     let own = public_key(&interface.identity);
     let peer = |(index, peer): (usize, &site::Peer)| PeerState::new(peer.clone(), PeerId(index as u16), &own, tunnel);
     let peers: Vec<PeerState> = site.peers.iter().enumerate().map(peer).collect();
-    let names = Names::new().map_err(LabError::io("names"))?;
+    let outside = Outside::new(&interface.dns, mark);
+    outside.need(needs_outside);
+    let names = Names::new(outside).map_err(LabError::io("names"))?;
     let sessions = Sessions::new(config(&site, epoch_ns), random, Stream::new(u64::from_ne_bytes(seed), 0, "session"));
     let pool = packet::Pool::default();
     let uplink =

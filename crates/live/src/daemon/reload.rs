@@ -97,6 +97,7 @@ impl Daemon {
     /// Makes the routes that are wanted now; gives what has changed.
     fn change_routes(&mut self, before: &[site::Prefix]) -> Vec<String> {
         let wanted = self.wanted();
+        self.names.need_outside(wanted.hides_name_servers(&self.site.interface.dns));
         let now = wanted.prefixes();
         let more = now.iter().filter(|route| !before.contains(route)).map(|route| format!("route {route}"));
         let fewer = before.iter().filter(|route| !now.contains(route)).map(|route| format!("no route {route}"));

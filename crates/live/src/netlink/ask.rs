@@ -19,8 +19,8 @@ const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
 /// The kernel fills up to this much at once \[byte\].
 const ROOM: usize = 65_536;
-/// The kernel answers before `send` returns, but for locks that others hold: what takes longer was lost \[s\].
-const PATIENCE: i64 = 1;
+/// The kernel has answered when `send` returns (Linux `af_netlink.c`): what is not there then was lost \[ms\].
+const PATIENCE: i64 = 200;
 /// An answer that was lost is asked for so often in all.
 const ATTEMPTS: usize = 3;
 
@@ -52,8 +52,8 @@ impl Netlink {
 
     /// One over a socket that is connected.
     fn over(socket: OwnedFd) -> nix::Result<Self> {
-        setsockopt(&socket, sockopt::ReceiveTimeout, &TimeVal::seconds(PATIENCE))?;
-        setsockopt(&socket, sockopt::SendTimeout, &TimeVal::seconds(PATIENCE))?;
+        setsockopt(&socket, sockopt::ReceiveTimeout, &TimeVal::milliseconds(PATIENCE))?;
+        setsockopt(&socket, sockopt::SendTimeout, &TimeVal::milliseconds(PATIENCE))?;
         Ok(Self { socket, sequence: 0 })
     }
 

@@ -102,6 +102,11 @@ impl Wanted {
         self.prefixes().iter().filter(of_family).any(|prefix| self.is_around_us(prefix))
     }
 
+    /// Whether the system's resolver may ask through the tunnel: because everything goes there, or because its servers are there.
+    pub fn hides_name_servers(&self, servers: &[IpAddr]) -> bool {
+        !servers.is_empty() || [true, false].into_iter().any(|is_v4| self.has_own_table(is_v4))
+    }
+
     /// The mark of an uplink's sockets.
     pub fn mark_of(&self, place: usize) -> u32 {
         mark_of(self.mark, place)
