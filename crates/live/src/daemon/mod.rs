@@ -36,6 +36,7 @@ mod uplink;
 
 pub use journal::{clean, names};
 pub use names::look_up;
+pub use outside::addresses as name_answer;
 pub use routing::check as check_routes;
 pub use serve::{Question, ask};
 pub use status::{MemberReport, PeerReport, Status, UplinkReport};

@@ -182,13 +182,8 @@ mod tests {
 
     #[test]
     fn an_answer_is_read_by_any_name_and_only_to_its_question() {
-        let mut packet = Packet::parse(&question(7, "hub.example", TYPE::A).unwrap()).unwrap().into_reply();
-        packet.questions.push(Question::new(
-            Name::new_unchecked("hub.example"),
-            TYPE::A.into(),
-            CLASS::IN.into(),
-            false,
-        ));
+        let asked = question(7, "hub.example", TYPE::A).unwrap();
+        let mut packet = Packet::parse(&asked).unwrap().into_reply();
         let other = RData::CNAME(CNAME(Name::new_unchecked("other.example")));
         packet.answers.push(ResourceRecord::new(Name::new_unchecked("hub.example"), CLASS::IN, 60, other));
         let address = RData::A(A { address: 0xc000_0207 });
@@ -197,7 +192,7 @@ mod tests {
         assert_eq!(addresses(&bytes, 7, "HUB.example"), Some(vec![IpAddr::from([192, 0, 2, 7])]));
         assert_eq!(addresses(&bytes, 8, "hub.example"), None);
         assert_eq!(addresses(&bytes, 7, "mallory.example"), None);
-        assert_eq!(addresses(&question(7, "hub.example", TYPE::A).unwrap(), 7, "hub.example"), None);
+        assert_eq!(addresses(&asked, 7, "hub.example"), None);
         for length in 0..bytes.len() {
             let _ = addresses(&bytes[..length], 7, "hub.example");
         }

@@ -80,6 +80,13 @@ pub struct Device {
 }
 
 impl Device {
+    /// One that is up, for tests.
+    #[cfg(test)]
+    pub fn of(index: u32, name: &str, addresses: Vec<Address>, rp_filter: u32) -> Self {
+        let settings = [rp_filter, 0, 0];
+        Self { index, name: name.to_owned(), is_up: true, is_point_to_point: false, addresses, settings }
+    }
+
     /// How something is set here; `all` may say more.
     pub const fn setting(&self, setting: Setting) -> u32 {
         self.settings[setting as usize]

@@ -48,6 +48,9 @@ const FRA_FWMASK: u16 = 16;
 const FRA_PROTOCOL: u16 = 21;
 /// `RTN_UNICAST`: the others refuse, or are of this host.
 const UNICAST: u8 = 1;
+const LOCAL: u8 = 2;
+/// Local, broadcast, anycast, multicast.
+const OF_THIS_HOST: std::ops::RangeInclusive<u8> = 2..=5;
 const SCOPE_UNIVERSE: u8 = 0;
 const SCOPE_LINK: u8 = 253;
 /// `RT_TABLE_COMPAT`: the number is longer than the header's field, and in an attribute.
@@ -161,7 +164,13 @@ impl Netlink {
         device.into_iter().for_each(|device| attribute(&mut body, RTA_OIF, device.to_ne_bytes()));
         mark.into_iter().for_each(|mark| attribute(&mut body, RTA_MARK, mark.to_ne_bytes()));
         match self.question(RTM_GETROUTE, &body) {
-            Ok(answer) => Ok(routes_in(&answer).into_iter().filter(|route| route.device != 0).collect()),
+            Ok(answer) => {
+                let mut found = read_routes(&answer).unwrap_or_default();
+                // An address of this host is reached whatever the device.
+                let is_local = answer.get(7) == Some(&LOCAL);
+                found.iter_mut().filter(|_| is_local).for_each(|route| route.device = device.unwrap_or(route.device));
+                Ok(found.into_iter().filter(|route| route.device != 0).collect())
+            }
             // No route, or one that refuses.
             Err(Errno::ENETUNREACH | Errno::EHOSTUNREACH | Errno::EACCES | Errno::EINVAL) => Ok(Vec::new()),
             Err(error) => Err(error),
@@ -255,15 +264,21 @@ fn table_byte(table: u32) -> u8 {
 
 /// The next hops of a route in a message; none of one that is not for packets of others.
 fn routes_in(body: &[u8]) -> Vec<Route> {
-    read_routes(body).unwrap_or_default()
+    let is_ours_to_see = |body: &[u8]| {
+        let is_cached = word(body, 8).is_some_and(|flags| flags & RTM_F_CLONED != 0);
+        !is_cached && body.get(7).is_some_and(|kind| !OF_THIS_HOST.contains(kind))
+    };
+    let mut found = if is_ours_to_see(body) { read_routes(body).unwrap_or_default() } else { Vec::new() };
+    found.retain(|route| route.table != TABLE_LOCAL);
+    found
 }
 
 fn read_routes(body: &[u8]) -> Option<Vec<Route>> {
     let head = body.get(..HEAD)?;
     let (family, prefix, protocol, kind) = (head[0], head[1], head[5], head[7]);
     let any: IpAddr = match family {
-        AF_INET => [0; 4].into(),
-        AF_INET6 => [0; 16].into(),
+        AF_INET if prefix <= 32 => [0; 4].into(),
+        AF_INET6 if prefix <= 128 => [0; 16].into(),
         _ => return None,
     };
     let mut route =
@@ -279,12 +294,7 @@ fn read_routes(body: &[u8]) -> Option<Vec<Route>> {
             _ => route.gateway = route.gateway.or(gateway_in(kind, value)),
         }
     }
-    let is_cached = word(body, 8)? & RTM_F_CLONED != 0;
-    // Of this host, broadcast, anycast and multicast: types 2 to 5.
-    if is_cached || route.table == TABLE_LOCAL || (2..=5).contains(&kind) {
-        return None;
-    }
-    if kind != UNICAST {
+    if !matches!(kind, UNICAST | LOCAL) {
         route.device = 0;
     }
     let several: Vec<Route> = hops_in(hops).map(|(device, gateway)| Route { device, gateway, ..route }).collect();
