@@ -77,7 +77,7 @@ impl Note {
     fn write(&self) -> Result<(), LabError> {
         let failed = || LabError::io(self.path.display());
         let text = serde_json::to_string(self).map_err(|error| LabError::Failed(error.to_string()))?;
-        let beside = self.path.with_extension("routing-new");
+        let beside = beside(&self.path);
         fs::write(&beside, text).map_err(failed())?;
         fs::rename(&beside, &self.path).map_err(failed())
     }
@@ -118,7 +118,13 @@ pub fn undo(path: &Path) -> Result<(), LabError> {
         remove_all(&mut netlink, note.table).map_err(failed())?;
         put_back(&mut netlink, &note.settings);
     }
+    let _ = fs::remove_file(beside(path));
     fs::remove_file(path).map_err(LabError::io(path.display()))
+}
+
+/// Where a note is written before it takes the place of the one before.
+fn beside(path: &Path) -> PathBuf {
+    path.with_extension("routing-new")
 }
 
 /// Removes the rules and the routes of a daemon's tables. Those through its interface go with it.
