@@ -1,7 +1,7 @@
 //! What is said to the daemon beside datagrams: questions, requests for metrics, its file, keys, and what ends tell each other of
 //! members.
 
-use airbraid_live::daemon::outside::{Asked, Notice, Prefix, control, http, site};
+use airbraid_live::daemon::readers::{Asked, Notice, Prefix, control, http, site};
 use airbraid_live::daemon::{Question, keys};
 use std::path::Path;
 

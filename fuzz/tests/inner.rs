@@ -1,7 +1,7 @@
 //! Packets that programs and peers give the daemon: any bytes are answered, and nothing but what is to be changed is.
 
 use airbraid_live::daemon::offload::summary;
-use airbraid_live::daemon::outside::{carry_mark, clamp_mss, is_acknowledgement, is_opening, too_big, without_padding};
+use airbraid_live::daemon::readers::{carry_mark, clamp_mss, is_acknowledgement, is_opening, too_big, without_padding};
 use std::net::IpAddr;
 
 #[test]

@@ -38,6 +38,9 @@ pub fn up(arguments: &Up) -> Result<(), Ended> {
                 "a port below 1024: the daemon needs CAP_NET_BIND_SERVICE for it, which the unit gives by a drop-in (docs/daemon.md, Low ports)",
             );
         }
+        for conflict in daemon::check_routes(&site).map_err(ended)? {
+            note(&conflict);
+        }
         return out(&format!("{}: fine\n", arguments.file.display()));
     }
     if !arguments.foreground {
@@ -78,10 +81,12 @@ fn in_background(file: &Path, name: &str) -> Result<(), Ended> {
             note(said.trim_end());
             return Err(Ended::Silent(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)));
         }
-        let is_it = |answer: String| {
-            serde_json::from_str::<daemon::Status>(&answer).is_ok_and(|status| status.pid == child.id())
-        };
-        if daemon::ask(name, &Question::Status).is_ok_and(is_it) {
+        let status = |answer: String| serde_json::from_str::<daemon::Status>(&answer).ok();
+        let status = daemon::ask(name, &Question::Status).ok().and_then(status);
+        if let Some(status) = status.filter(|status| status.pid == child.id()) {
+            status.route_conflicts.iter().for_each(|conflict| note(conflict));
+            let causes = status.uplinks.iter().filter_map(|uplink| Some((&uplink.name, uplink.cause.as_ref()?)));
+            causes.for_each(|(uplink, cause)| note(&format!("uplink {uplink}: {cause}")));
             return Ok(());
         }
         std::thread::sleep(PAUSE);

@@ -58,6 +58,12 @@ fn report(now: &Status, before: Option<&Status>) -> String {
     text.push_str(&offloads(now));
     text.push_str(&lateness(now));
     text.push_str(&columns(&uplinks(now, before)));
+    for (uplink, cause) in now.uplinks.iter().filter_map(|uplink| Some((&uplink.name, uplink.cause.as_ref()?))) {
+        let _ = writeln!(text, "  {uplink}: {cause}");
+    }
+    for conflict in &now.route_conflicts {
+        let _ = writeln!(text, "  routes: {conflict}");
+    }
     for peer in &now.peers {
         let earlier = before.and_then(|before| before.peers.iter().find(|other| other.name == peer.name));
         text.push('\n');

@@ -10,6 +10,7 @@ mod net;
 mod offload;
 #[path = "../root/mod.rs"]
 mod root;
+mod routes;
 mod serve;
 mod strangers;
 

@@ -12,6 +12,7 @@ use super::notice::Notice;
 use super::packet::{BEGINNING, IpPacket, Pool, READ_MAX, Run};
 use super::peer::Path;
 use super::peers::Peers;
+use super::routing::Routing;
 use super::segment::{Cut, finish};
 use super::site::Site;
 use super::socket::{Body, Received, Refused, Room};
@@ -69,6 +70,8 @@ pub struct Counts {
 /// The daemon at work.
 #[derive(Debug)]
 pub struct Daemon {
+    /// First, so that it rests before the interface goes: it would take that for something to be mended.
+    pub(super) routing: Routing,
     pub(super) site: Site,
     pub(super) clock: Clock,
     /// The time at which machines are driven: the clock's, as it was looked at last.
@@ -80,6 +83,8 @@ pub struct Daemon {
     pub(super) sessions: Handshakes,
     pub(super) ring: Keyring<Aead>,
     pub(super) jumps: Jumps,
+    /// When interfaces are to be looked at although there is no news of them.
+    pub(super) interfaces_at: Option<Instant>,
     pub(super) uplinks: Vec<UplinkState>,
     pub(super) peers: Peers,
     /// Peers to whom something was sent of which it is not known yet whether it left late.
@@ -558,6 +563,9 @@ impl Daemon {
 
     /// What is due at `now`.
     pub(super) fn on_time(&mut self, now: Instant) {
+        if self.interfaces_at.is_some_and(|at| at <= now) {
+            self.on_interfaces();
+        }
         for peer in self.peers.due(now) {
             if self.peers[peer].wake.is_some_and(|at| at <= now) {
                 self.drive(peer, None);
@@ -579,7 +587,8 @@ impl Daemon {
     /// When something is due next.
     pub(super) fn next_wake(&mut self) -> Option<Instant> {
         let told = self.uplinks.iter().any(UplinkState::is_busy).then(|| self.time + TOLD);
-        self.peers.next().into_iter().chain(self.names.wake()).chain(told).min()
+        let known = [self.peers.next(), self.interfaces_at, self.names.wake(), told];
+        known.into_iter().flatten().min()
     }
 }
 

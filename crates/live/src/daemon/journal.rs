@@ -1,9 +1,9 @@
 //! What a daemon leaves in `/run/airbraid`: that it runs, where it is spoken to, and what it has changed outside its own
 //! interface. Whoever comes after a crash puts that right.
 //!
-//! The interface, its addresses and its routes need no note: they are gone with the process that holds them open.
+//! The interface, its addresses and the routes through it need no note: they are gone with the process that holds them open.
 
-use super::dns;
+use super::{dns, routing};
 use crate::error::LabError;
 use std::fs::{self, File, TryLockError};
 use std::io::Write;
@@ -26,6 +26,11 @@ pub fn socket(name: &str) -> PathBuf {
 /// Where a file of the system's is kept while the daemon runs.
 pub fn kept(name: &str) -> PathBuf {
     file(name, "resolv")
+}
+
+/// Where it is noted what a daemon has changed of the host's routing.
+pub fn routing(name: &str) -> PathBuf {
+    file(name, "routing")
 }
 
 /// A daemon's note, locked while it lives. Dropped, it undoes what is noted and goes.
@@ -80,7 +85,8 @@ fn patiently(lock: impl Fn() -> Result<(), TryLockError>) -> Result<(), TryLockE
 /// Puts right what a daemon that lives no more has left.
 fn undo(name: &str) -> Result<(), LabError> {
     let _ = fs::remove_file(socket(name));
-    dns::restore(&kept(name))
+    dns::restore(&kept(name))?;
+    routing::undo(&routing(name))
 }
 
 /// Whether a daemon has left something and lives no more; cleans it then.

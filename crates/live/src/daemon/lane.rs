@@ -248,8 +248,8 @@ mod tests {
     #[test]
     fn what_a_thread_seals_arrives_in_order_between_what_the_daemon_seals() {
         let [mut near, mut far] = rings();
-        let mut here = Socket::open(None, true, 0, true).unwrap();
-        let mut there = Socket::open(None, true, 0, true).unwrap();
+        let mut here = Socket::open((None, 0), true, 0, true).unwrap();
+        let mut there = Socket::open((None, 0), true, 0, true).unwrap();
         let to = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), there.port().unwrap());
         let clock = Clock::start();
         let (mut lane, mut load) = (Lane::new(&here, clock).unwrap(), Load::deferred());

@@ -9,13 +9,15 @@ use airbraid_engine::converge::session;
 use airbraid_engine::trunk::Member;
 use airbraid_engine::tunnel::{Input, MemberConfig};
 use airbraid_engine::wire::TUNNEL_HEADER_LEN;
-use airbraid_units::Instant;
+use airbraid_units::{Duration, Instant};
 use std::net::{IpAddr, SocketAddr};
 
 /// Ethernet's, where no interface says another \[byte\].
 const MTU: u32 = 1_500;
 /// IPv6 needs this much (RFC 8200, section 5), and IPv4 this much for reassembly to be certain (RFC 791) \[byte\].
 const MTU_LEAST: [u32; 2] = [1_280, 576];
+/// A list of interfaces that could not be had is asked for again after this.
+const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// That a member is gone is said so often: nobody answers.
 const FAREWELLS: usize = 3;
 
@@ -177,10 +179,12 @@ impl Daemon {
 
     /// Interfaces or their addresses have changed.
     pub(super) fn on_interfaces(&mut self) {
+        self.interfaces_at = None;
         let found = match self.netlink.interfaces() {
             Ok(found) => found,
             Err(error) => {
-                tracing::error!(%error, "the list of interfaces cannot be had");
+                tracing::error!(%error, "the list of interfaces cannot be had; it is asked for again");
+                self.interfaces_at = Some(self.time + ASK_AGAIN);
                 return;
             }
         };
@@ -292,6 +296,7 @@ impl Daemon {
         if !is_on && self.uplinks[uplink].is_open() {
             self.close(uplink);
         }
+        self.routing.want(self.wanted());
         self.on_interfaces();
         Ok(())
     }
@@ -299,7 +304,7 @@ impl Daemon {
     /// The longest packet inside that a path takes whole, as far as the kernel knows.
     fn inner_mtu_of(&self, path: &Path) -> Option<u32> {
         let uplink = &self.uplinks[path.uplink];
-        let mtu = path_mtu(uplink.config.device.as_deref(), path.remote).ok().or(uplink.mtu())?;
+        let mtu = path_mtu(uplink.binding(), path.remote).ok().or(uplink.mtu())?;
         Some(inner_mtu(mtu, path.remote.is_ipv4()))
     }
 

@@ -25,11 +25,13 @@ mod names;
 mod notice;
 #[cfg(test)]
 mod offload_tests;
+mod outside;
 mod packet;
 mod peer;
 mod peers;
 mod presence;
 mod reload;
+mod routing;
 mod segment;
 mod serve;
 pub mod site;
@@ -42,6 +44,8 @@ mod uplink;
 pub use confine::needs_low_port;
 pub use journal::{clean, names};
 pub use names::look_up;
+pub use outside::addresses as name_answer;
+pub use routing::check as check_routes;
 pub use serve::{Question, ask};
 pub use status::{MemberReport, PeerReport, Status, UplinkReport};
 
@@ -54,7 +58,7 @@ pub mod offload {
 }
 
 /// What reads bytes from outside, for those who try it with any bytes.
-pub mod outside {
+pub mod readers {
     pub use super::desk::Asked;
     pub use super::inner::{carry_mark, clamp_mss, is_acknowledgement, is_opening, too_big, without_padding};
     pub use super::notice::Notice;
@@ -64,7 +68,7 @@ pub mod outside {
 
 use crate::clock::Clock;
 use crate::error::LabError;
-use crate::netlink::{Netlink, Watch};
+use crate::netlink::{Netlink, News, Watch};
 use crate::tun::{DEVICE, Tun};
 use airbraid_engine::Stream;
 use airbraid_engine::converge::session::{
@@ -80,13 +84,14 @@ use keys::Random;
 use manager::Manager;
 use names::Names;
 use nix::time::{ClockId, clock_gettime};
+use outside::Outside;
 use peer::PeerState;
 use peers::Peers;
+use routing::{Routing, Wanted};
 use serve::Server;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level::pipe;
-use site::{Prefix, Site};
-use std::net::{Ipv4Addr, Ipv6Addr};
+use site::Site;
 use std::os::unix::net::UnixStream;
 use table::Table;
 use turn::Ears;
@@ -151,31 +156,6 @@ fn refused(site: &Site, error: &std::io::Error) -> LabError {
     LabError::Failed(format!("{DEVICE}: {error}: {help}"))
 }
 
-/// The prefixes that are routed through the interface. A default route is made of two halves, which are nearer than the
-/// system's own, and leave it alone.
-fn routes(site: &Site) -> Vec<Prefix> {
-    if !site.interface.routes {
-        return Vec::new();
-    }
-    let halves = |prefix: &Prefix| match (prefix.length, prefix.address.is_ipv4()) {
-        (0, true) => [Ipv4Addr::UNSPECIFIED, Ipv4Addr::new(128, 0, 0, 0)]
-            .map(|half| Prefix { address: half.into(), length: 1 })
-            .to_vec(),
-        (0, false) => {
-            let upper = Ipv6Addr::new(0x8000, 0, 0, 0, 0, 0, 0, 0);
-            [Ipv6Addr::UNSPECIFIED, upper].map(|half| Prefix { address: half.into(), length: 1 }).to_vec()
-        }
-        _ => vec![*prefix],
-    };
-    let mut routes: Vec<Prefix> = site.peers.iter().flat_map(|peer| &peer.allowed).flat_map(halves).collect();
-    routes.sort_unstable();
-    routes.dedup();
-    // What an address of the interface brings along needs no route of its own.
-    let networks: Vec<Prefix> = site.interface.addresses.iter().map(Prefix::network).collect();
-    routes.retain(|route| !networks.contains(route));
-    routes
-}
-
 /// Sets up the interface and everything that works on it.
 fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
     let interface = &site.interface;
@@ -185,13 +165,14 @@ fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
     let mtu = interface.mtu.unwrap_or(FIRST_MTU);
     netlink.configure(index, mtu, QUEUE).map_err(LabError::failed(&interface.name))?;
     for prefix in &interface.addresses {
-        let put = netlink.put_address(index, prefix.address, prefix.length);
+        let put = netlink.put_address(index, prefix.address, prefix.length, routing::METRIC);
         put.map_err(LabError::failed(format!("the address {prefix}")))?;
     }
-    for route in routes(&site) {
-        let put = netlink.put_route(index, route.address, route.length);
-        put.map_err(LabError::failed(format!("the route {route}")))?;
-    }
+    let uplinks = site.uplinks.iter().map(|uplink| (uplink, uplink.is_on));
+    let wanted = Wanted::new(interface, index, uplinks, site.peers.iter());
+    let needs_outside = wanted.hides_name_servers(&interface.dns);
+    let routing = Routing::begin(journal::routing(&site.name), wanted)?;
+    let mark = routing::numbers(interface).1;
     let time = clock_gettime(ClockId::CLOCK_REALTIME).map_err(LabError::failed("the time of day"))?;
     // A clock before 1970 says nothing; link security finds out what the peers have seen of this end.
     let seconds = u64::try_from(time.tv_sec()).unwrap_or(0);
@@ -205,12 +186,18 @@ fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
     let own = public_key(&interface.identity);
     let peer = |(index, peer): (usize, &site::Peer)| PeerState::new(peer.clone(), PeerId::at(index), &own, tunnel);
     let peers = Peers::new(site.peers.iter().enumerate().map(peer));
-    let names = Names::new().map_err(LabError::io("names"))?;
+    let outside = Outside::new(&interface.dns, mark);
+    outside.need(needs_outside);
+    let names = Names::new(outside).map_err(LabError::io("names"))?;
     let sessions = Sessions::new(config(&site, epoch_ns), random, Stream::new(u64::from_ne_bytes(seed), 0, "session"));
     let clock = Clock::start();
     let sessions = Handshakes::start(sessions, clock).map_err(LabError::io("the thread of the handshakes"))?;
     let pool = packet::Pool::default();
+    let uplink =
+        |(place, uplink): (usize, &site::Uplink)| UplinkState::new(uplink.clone(), routing::mark_of(mark, place));
+    let uplinks = site.uplinks.iter().enumerate().map(uplink).collect();
     Ok(Daemon {
+        routing,
         clock,
         time: Instant::ZERO,
         seen: Instant::ZERO,
@@ -221,7 +208,8 @@ fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
         sessions,
         ring: Keyring::new(Aead),
         jumps: Jumps::since(Clocks::now()),
-        uplinks: site.uplinks.iter().cloned().map(UplinkState::new).collect(),
+        interfaces_at: None,
+        uplinks,
         table: Table::new(peers.iter().enumerate().map(reload::behind)),
         peers,
         sent_to: Vec::new(),
@@ -267,7 +255,7 @@ fn suites() -> Vec<Suite> {
 
 fn listen(site: &Site) -> Result<(Ears, Vec<signal_hook::SigId>), LabError> {
     let server = Server::open(&site.name, site.interface.metrics)?;
-    let watch = Watch::open().map_err(LabError::failed("rtnetlink"))?;
+    let watch = Watch::open(News::Interfaces).map_err(LabError::failed("rtnetlink"))?;
     let failed = || LabError::io("signals");
     let (end, ended) = UnixStream::pair().map_err(failed())?;
     let (reload, reloaded) = UnixStream::pair().map_err(failed())?;

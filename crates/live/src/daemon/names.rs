@@ -4,6 +4,7 @@
 //! A resolver that cannot be reached says so after half a minute: it is asked on a thread of its own, and packets do not wait.
 
 use super::core::{Daemon, SILENCE};
+use super::outside::Outside;
 use super::peer::Path;
 use super::site::{Endpoint, Peer};
 use airbraid_units::{Duration, Instant};
@@ -12,6 +13,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// Between the first two questions for a name; then twice as long each time, up to [`LONGEST`].
@@ -33,6 +35,7 @@ pub struct Names {
     /// Its other end rings when there is an answer.
     bell: UnixStream,
     ringer: UnixStream,
+    outside: Arc<Outside>,
 }
 
 #[derive(Debug, Default)]
@@ -51,11 +54,23 @@ impl Names {
     ///
     /// # Errors
     /// The system refuses a socket.
-    pub fn new() -> std::io::Result<Self> {
+    pub fn new(outside: Outside) -> std::io::Result<Self> {
         let (bell, ringer) = UnixStream::pair()?;
         bell.set_nonblocking(true)?;
         ringer.set_nonblocking(true)?;
-        Ok(Self { known: BTreeMap::new(), questions: None, answers: channel(), bell, ringer })
+        Ok(Self {
+            known: BTreeMap::new(),
+            questions: None,
+            answers: channel(),
+            bell,
+            ringer,
+            outside: Arc::new(outside),
+        })
+    }
+
+    /// Whether the system's resolver might ask through the tunnel, which has to be up for that.
+    pub fn need_outside(&self, is_needed: bool) {
+        self.outside.need(is_needed);
     }
 
     /// A name is wanted: it is asked for now, or not yet if it was only just.
@@ -77,10 +92,10 @@ impl Names {
     /// Starts the thread that asks, with a first question.
     fn begin(&mut self, text: &str) {
         let (questions, asked) = channel();
-        let answers = self.answers.0.clone();
+        let (answers, outside) = (self.answers.0.clone(), Arc::clone(&self.outside));
         let started = self.ringer.try_clone().and_then(|ringer| {
             let thread = std::thread::Builder::new().name("names".to_owned());
-            thread.spawn(move || ask(&asked, &answers, ringer))
+            thread.spawn(move || ask(&asked, &answers, ringer, &outside))
         });
         if let Err(error) = started {
             tracing::error!(%error, "names of peers cannot be looked up");
@@ -163,9 +178,9 @@ impl AsFd for Names {
 }
 
 /// The life of the thread: one name after the other, until nobody asks any more.
-fn ask(questions: &Receiver<String>, answers: &Sender<Answer>, mut ringer: UnixStream) {
+fn ask(questions: &Receiver<String>, answers: &Sender<Answer>, mut ringer: UnixStream, outside: &Outside) {
     while let Ok(text) = questions.recv() {
-        let meaning = look_up(&text);
+        let meaning = outside.look_up(&text).map_or_else(|| look_up(&text), in_order);
         if answers.send((text, meaning)).is_err() {
             return;
         }
@@ -179,7 +194,10 @@ fn ask(questions: &Receiver<String>, answers: &Sender<Answer>, mut ringer: UnixS
 /// # Errors
 /// Why there is none.
 pub fn look_up(text: &str) -> Meaning {
-    let mut found: Vec<SocketAddr> = text.to_socket_addrs().map_err(|error| error.to_string())?.collect();
+    in_order(text.to_socket_addrs().map_err(|error| error.to_string())?.collect())
+}
+
+fn in_order(mut found: Vec<SocketAddr>) -> Meaning {
     found.sort_unstable();
     found.dedup();
     if found.is_empty() { Err("it has no address".to_owned()) } else { Ok(found) }
@@ -205,10 +223,14 @@ impl Daemon {
     /// Names that are due are asked for, and what was found is used.
     pub(super) fn on_names(&mut self, now: Instant) {
         self.names.retry(now);
-        for (text, addresses) in self.names.found() {
+        let found = self.names.found();
+        for (text, addresses) in &found {
             for peer in 0..self.peers.len() {
-                self.on_found(now, peer, &text, &addresses);
+                self.on_found(now, peer, text, addresses);
             }
+        }
+        if !found.is_empty() {
+            self.routing.want(self.wanted());
         }
     }
 
@@ -265,7 +287,7 @@ mod tests {
 
     #[test]
     fn a_name_that_is_not_found_is_looked_up_less_and_less_often() {
-        let mut names = Names::new().unwrap();
+        let mut names = Names::new(Outside::new(&[], 0)).unwrap();
         let at = |seconds| Instant::ZERO + Duration::from_secs(seconds);
         // With an empty label it is refused before any server is asked.
         let missing = "nobody..invalid:5182";
@@ -286,7 +308,7 @@ mod tests {
 
     #[test]
     fn what_is_found_stays_known_and_is_not_asked_for_all_the_time() {
-        let mut names = Names::new().unwrap();
+        let mut names = Names::new(Outside::new(&[], 0)).unwrap();
         let now = Instant::ZERO + Duration::from_secs(100);
         let local = "127.0.0.1:5182";
         names.want(now, local);

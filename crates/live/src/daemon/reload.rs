@@ -3,6 +3,7 @@
 use super::core::Daemon;
 use super::peer::PeerState;
 use super::presence::FAREWELLS;
+use super::routing::{METRIC, Wanted, mark_of, numbers};
 use super::site::{self, Peer, Site, UPLINKS_MAX};
 use super::table::Table;
 use super::uplink::UplinkState;
@@ -19,10 +20,12 @@ impl Daemon {
         self.names.fill(&mut new.peers);
         let mut said = Vec::new();
         self.change_interface(&new, &mut said)?;
+        let (routes, place) = (self.wanted().prefixes(), said.len());
         self.change_uplinks(&new, &mut said);
         self.change_peers(&new, &mut said);
         self.table = Table::new(self.peers.iter().enumerate().filter(|(_, peer)| !peer.is_gone).map(behind));
         self.site = new;
+        said.splice(place..place, self.change_routes(&routes));
         self.on_interfaces();
         self.renew_names();
         for peer in 0..self.peers.len() {
@@ -44,6 +47,8 @@ impl Daemon {
             ("interface.threads", before.threads == now.threads),
             ("interface.metrics", before.metrics == now.metrics),
             ("interface.dns", before.dns == now.dns),
+            ("interface.table", before.table == now.table),
+            ("interface.mark", before.mark == now.mark),
             ("policy", self.site.policy == new.policy),
         ];
         let different: Vec<&str> = fixed.iter().filter(|(_, is_same)| !is_same).map(|(key, _)| *key).collect();
@@ -66,7 +71,7 @@ impl Daemon {
         let (before, now) = (self.site.interface.clone(), &new.interface);
         let failed = |what: String| move |error: nix::Error| format!("{what}: {}", error.desc());
         for prefix in now.addresses.iter().filter(|prefix| !before.addresses.contains(prefix)) {
-            let added = self.netlink.put_address(self.tun_index, prefix.address, prefix.length);
+            let added = self.netlink.put_address(self.tun_index, prefix.address, prefix.length, METRIC);
             added.map_err(failed(prefix.to_string()))?;
             said.push(format!("address {prefix}"));
         }
@@ -80,18 +85,26 @@ impl Daemon {
             self.mtu = mtu;
             said.push(format!("MTU {mtu}"));
         }
-        let (old, new) = (super::routes(&self.site), super::routes(new));
-        for route in new.iter().filter(|route| !old.contains(route)) {
-            let put = self.netlink.put_route(self.tun_index, route.address, route.length);
-            put.map_err(failed(route.to_string()))?;
-            said.push(format!("route {route}"));
-        }
-        for route in old.iter().filter(|route| !new.contains(route)) {
-            // It may have gone with its address.
-            let _ = self.netlink.remove_route(self.tun_index, route.address, route.length);
-            said.push(format!("no route {route}"));
-        }
         Ok(())
+    }
+
+    /// What the host's routing is to be now.
+    pub(super) fn wanted(&self) -> Wanted {
+        let uplinks = self.uplinks.iter().map(|uplink| (&uplink.config, uplink.is_on));
+        let peers = self.peers.iter().filter(|peer| !peer.is_gone).map(|peer| &peer.config);
+        Wanted::new(&self.site.interface, self.tun_index, uplinks, peers)
+    }
+
+    /// Makes the routes that are wanted now; gives what has changed.
+    fn change_routes(&mut self, before: &[site::Prefix]) -> Vec<String> {
+        let wanted = self.wanted();
+        self.names.need_outside(wanted.hides_name_servers(&self.site.interface.dns));
+        let now = wanted.prefixes();
+        let more = now.iter().filter(|route| !before.contains(route)).map(|route| format!("route {route}"));
+        let fewer = before.iter().filter(|route| !now.contains(route)).map(|route| format!("no route {route}"));
+        let changed: Vec<String> = more.chain(fewer).collect();
+        let failed = self.routing.want_now(wanted).err().map(|error| error.to_string());
+        changed.into_iter().chain(failed).collect()
     }
 
     /// An uplink keeps its place, and so its member number, for as long as the daemon runs.
@@ -127,7 +140,8 @@ impl Daemon {
         for uplink in &new.uplinks {
             if self.uplink_called(&uplink.name).is_none() {
                 said.push(format!("uplink {}", uplink.name));
-                self.uplinks.push(UplinkState::new(uplink.clone()));
+                let mark = mark_of(numbers(&self.site.interface).1, self.uplinks.len());
+                self.uplinks.push(UplinkState::new(uplink.clone(), mark));
             }
         }
     }

@@ -115,13 +115,13 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// A socket of one family on `port` (0 for any), bound to an interface; with offloads as far as the kernel has them, if
+    /// A socket of one family on `port` (0 for any), bound to an interface, with a mark (0 for none); with offloads as far as the kernel has them, if
     /// they are wanted.
     ///
     /// # Errors
     /// What the kernel says: there is no such interface, the port is taken.
-    pub fn open(device: Option<&str>, is_v4: bool, port: u16, offload: bool) -> nix::Result<Self> {
-        let fd = prepare(device, is_v4)?;
+    pub fn open(binding: (Option<&str>, u32), is_v4: bool, port: u16, offload: bool) -> nix::Result<Self> {
+        let fd = prepare(binding, is_v4)?;
         if is_v4 {
             setsockopt(&fd, sockopt::IpRecvTos, &true)?;
             setsockopt(&fd, sockopt::Ipv4PacketInfo, &true)?;
@@ -224,12 +224,15 @@ impl AsFd for Socket {
     }
 }
 
-/// A socket that cuts nothing up, bound to an interface and to no address.
-fn prepare(device: Option<&str>, is_v4: bool) -> nix::Result<OwnedFd> {
+/// A socket that cuts nothing up, bound to an interface and to no address, with a mark by which the host's rules know it.
+fn prepare((device, mark): (Option<&str>, u32), is_v4: bool) -> nix::Result<OwnedFd> {
     let family = if is_v4 { AddressFamily::Inet } else { AddressFamily::Inet6 };
     let fd = socket(family, SockType::Datagram, SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK, None)?;
     if let Some(device) = device {
         setsockopt(&fd, sockopt::BindToDevice, &OsString::from(device))?;
+    }
+    if mark != 0 {
+        setsockopt(&fd, sockopt::Mark, &mark)?;
     }
     if is_v4 {
         MtuDiscover.set(&fd, &libc::IP_PMTUDISC_DO)?;
@@ -244,8 +247,8 @@ fn prepare(device: Option<&str>, is_v4: bool) -> nix::Result<OwnedFd> {
 ///
 /// # Errors
 /// What the kernel says: there is no route.
-pub fn path_mtu(device: Option<&str>, to: SocketAddr) -> nix::Result<u32> {
-    let fd = prepare(device, to.is_ipv4())?;
+pub fn path_mtu(binding: (Option<&str>, u32), to: SocketAddr) -> nix::Result<u32> {
+    let fd = prepare(binding, to.is_ipv4())?;
     connect(fd.as_raw_fd(), &SockaddrStorage::from(to))?;
     let mtu = if to.is_ipv4() { getsockopt(&fd, sockopt::IpMtu)? } else { getsockopt(&fd, Mtu6)? };
     Ok(mtu.unsigned_abs())
@@ -293,8 +296,8 @@ mod tests {
     use crate::daemon::packet::Pool;
 
     fn talk(is_v4: bool, offload: bool) {
-        let mut here = Socket::open(None, is_v4, 0, offload).unwrap();
-        let mut there = Socket::open(None, is_v4, 0, offload).unwrap();
+        let mut here = Socket::open((None, 0), is_v4, 0, offload).unwrap();
+        let mut there = Socket::open((None, 0), is_v4, 0, offload).unwrap();
         let lo: IpAddr = if is_v4 { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() };
         let mut batch = Batch::default();
         let tos = |number: u8| [0u8, 0, 0xb8, 2][usize::from(number / 10)];
@@ -349,7 +352,7 @@ mod tests {
     #[test]
     fn the_mtu_of_a_path_can_be_asked_for() {
         let lo = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 9);
-        assert_eq!(path_mtu(Some("lo"), lo).unwrap(), 65_535);
-        assert!(path_mtu(Some("no-such-device"), lo).is_err());
+        assert_eq!(path_mtu((Some("lo"), 0), lo).unwrap(), 65_535);
+        assert!(path_mtu((Some("no-such-device"), 0), lo).is_err());
     }
 }

@@ -3,6 +3,7 @@
 use super::core::Daemon;
 use super::keys;
 use super::peer::PeerState;
+use super::routing::Report;
 use super::uplink::UplinkState;
 use crate::netlink::wireless::Wireless;
 use airbraid_engine::converge::session::{Refusal, Stats, Whose};
@@ -29,6 +30,8 @@ pub struct Status {
     pub offloads: BTreeMap<String, bool>,
     /// The public key of this end.
     pub public_key: String,
+    /// Where the peers' prefixes and this end's addresses meet the host's own, which stay as they are.
+    pub route_conflicts: Vec<String>,
     /// Packets that nobody is behind.
     pub unroutable_packets: u64,
     /// Packets that the interface did not take.
@@ -61,6 +64,8 @@ pub struct UplinkReport {
     pub device: Option<String>,
     /// `open`, `off` (switched off), `away` (no such interface, down, or without an address).
     pub state: String,
+    /// Why it cannot work, if that is known.
+    pub cause: Option<String>,
     /// Its addresses.
     pub addresses: Vec<String>,
     /// Datagrams sent.
@@ -202,6 +207,7 @@ impl Daemon {
     /// What it does now.
     pub fn status(&self) -> Status {
         let now = self.clock.now();
+        let routing = self.routing.report();
         Status {
             name: self.site.name.clone(),
             pid: std::process::id(),
@@ -210,6 +216,7 @@ impl Daemon {
             mtu_bytes: self.mtu,
             offloads: self.offloads().into_iter().map(|(what, works)| (what.to_owned(), works)).collect(),
             public_key: keys::encode(&self.sessions.public()),
+            route_conflicts: routing.conflicts.clone(),
             unroutable_packets: self.counts.unroutable,
             undelivered_packets: self.counts.undelivered,
             malformed_runs: self.counts.malformed,
@@ -218,7 +225,7 @@ impl Daemon {
             late_worst_s: self.counts.late.1.as_secs_f64(),
             refused_handshakes: refusals(&self.sessions.stats()),
             refused_frames: refusals(self.ring.stats()),
-            uplinks: uplinks(&self.uplinks),
+            uplinks: uplinks(&self.uplinks, &routing),
             peers: self.peers.iter().filter(|peer| !peer.is_gone).map(|peer| self.peer(now, peer)).collect(),
         }
     }
@@ -329,14 +336,16 @@ impl Daemon {
     }
 }
 
-fn uplinks(uplinks: &[UplinkState]) -> Vec<UplinkReport> {
+fn uplinks(uplinks: &[UplinkState], routing: &Report) -> Vec<UplinkReport> {
     // A kernel that does not say what its radios hear has none.
     let mut wireless = Wireless::open().ok().flatten();
     let mut signal = |uplink: &UplinkState| wireless.as_mut()?.signal_dbm(uplink.found.as_ref()?.index).ok()?;
-    uplinks.iter().map(|uplink| self::uplink(uplink, signal(uplink))).collect()
+    let cause = |place| routing.causes.iter().find(|(of, _)| *of == place).map(|(_, why)| why.clone());
+    let report = |(place, uplink)| self::uplink(uplink, cause(place), signal(uplink));
+    uplinks.iter().enumerate().map(report).collect()
 }
 
-fn uplink(uplink: &UplinkState, signal_dbm: Option<i8>) -> UplinkReport {
+fn uplink(uplink: &UplinkState, cause: Option<String>, signal_dbm: Option<i8>) -> UplinkReport {
     let state = match (uplink.is_open(), uplink.is_on) {
         (true, _) => "open",
         (false, false) => "off",
@@ -347,6 +356,7 @@ fn uplink(uplink: &UplinkState, signal_dbm: Option<i8>) -> UplinkReport {
         name: uplink.config.name.clone(),
         device: uplink.config.device.clone(),
         state: state.to_owned(),
+        cause,
         addresses: addresses.map(ToString::to_string).collect(),
         sent_datagrams: uplink.traffic.sent[0],
         sent_bytes: uplink.traffic.sent[1],

@@ -49,6 +49,8 @@ pub struct UplinkState {
     pub config: Uplink,
     /// Whether it is to be used.
     pub is_on: bool,
+    /// What its sockets' packets are marked with: rules know them by it.
+    mark: u32,
     /// Its interface, as it was found last; none for an uplink without one, and for one that is not there.
     pub found: Option<Found>,
     /// One for each family that it has an address of.
@@ -59,9 +61,9 @@ pub struct UplinkState {
 
 impl UplinkState {
     /// An uplink that is not open yet.
-    pub fn new(config: Uplink) -> Self {
+    pub fn new(config: Uplink, mark: u32) -> Self {
         let is_on = config.is_on;
-        Self { config, is_on, found: None, ports: Vec::new(), traffic: Traffic::default() }
+        Self { config, is_on, mark, found: None, ports: Vec::new(), traffic: Traffic::default() }
     }
 
     /// Whether anything can be sent.
@@ -87,7 +89,7 @@ impl UplinkState {
             if addresses.is_some_and(|all| !all.iter().any(|address| address.is_ipv4() == is_v4)) {
                 continue;
             }
-            match Socket::open(self.config.device.as_deref(), is_v4, port, offload) {
+            match Socket::open(self.binding(), is_v4, port, offload) {
                 Ok(socket) => {
                     // What has no thread of its own goes by the daemon's.
                     let lane = threads.and_then(|clock| Lane::new(&socket, clock).ok());
@@ -103,6 +105,11 @@ impl UplinkState {
     /// Whether it can reach an address: it has a socket of its family.
     pub fn reaches(&self, to: SocketAddr) -> bool {
         self.ports.iter().any(|port| port.socket.is_v4() == to.is_ipv4())
+    }
+
+    /// What its sockets are bound to, and their mark.
+    pub fn binding(&self) -> (Option<&str>, u32) {
+        (self.config.device.as_deref(), self.mark)
     }
 
     /// The longest packet of its interface \[byte\].

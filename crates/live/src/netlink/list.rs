@@ -3,28 +3,29 @@
 //! News says only that there is some: whoever hears it asks for the list again. So nothing is lost when the kernel's buffer
 //! for news overflows, and there is no state that could disagree with the kernel's.
 
-use super::{HEADER, IFA_ADDRESS, IFA_LOCAL, IFF_UP, IFLA_MTU, NLMSG_ERROR, Netlink, RTM_NEWADDR, RTM_NEWLINK};
+use super::{HEADER, IFA_ADDRESS, IFA_LOCAL, IFF_UP, IFLA_MTU, Netlink, RTM_NEWADDR, RTM_NEWLINK, ip_in};
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, socket};
 use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-const NLM_F_DUMP: u16 = 0x300;
-const NLMSG_DONE: u16 = 3;
 /// `struct rtgenmsg`, padded.
-const ANY_FAMILY: [u8; 4] = [0; 4];
+pub(super) const ANY_FAMILY: [u8; 4] = [0; 4];
 /// What marks attributes that have attributes in them, or are in network order (`NLA_TYPE_MASK`).
 const TYPE_MASK: u16 = 0x3fff;
-const RTM_GETLINK: u16 = 18;
-const RTM_GETADDR: u16 = 22;
-const IFLA_IFNAME: u16 = 3;
+pub(super) const RTM_GETLINK: u16 = 18;
+pub(super) const RTM_GETADDR: u16 = 22;
+pub(super) const IFLA_IFNAME: u16 = 3;
 /// The driver has a carrier and the interface is up (RFC 2863: ifOperStatus).
-const IFF_RUNNING: u32 = 0x40;
+pub(super) const IFF_RUNNING: u32 = 0x40;
 const RTMGRP_LINK: u32 = 1;
 const RTMGRP_IPV4_IFADDR: u32 = 0x10;
 const RTMGRP_IPV6_IFADDR: u32 = 0x100;
-/// The kernel fills up to this much at once \[byte\].
-const ROOM: usize = 65_536;
+const RTMGRP_IPV4_ROUTE: u32 = 0x40;
+const RTMGRP_IPV4_RULE: u32 = 0x80;
+const RTMGRP_IPV6_ROUTE: u32 = 0x400;
+/// `RTNLGRP_IPV6_RULE`, the 19th.
+const RTMGRP_IPV6_RULE: u32 = 1 << 18;
 
 /// An interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,60 +48,31 @@ impl Netlink {
     /// # Errors
     /// What the kernel says.
     pub fn interfaces(&mut self) -> nix::Result<Vec<Found>> {
-        let mut found: Vec<Found> = Vec::new();
-        self.dump(RTM_GETLINK, RTM_NEWLINK, &ANY_FAMILY, |body| found.extend(interface(body)))?;
-        self.dump(RTM_GETADDR, RTM_NEWADDR, &ANY_FAMILY, |body| {
-            let Some((index, address)) = address(body) else { return };
+        let mut found = self.dump(RTM_GETLINK, RTM_NEWLINK, &ANY_FAMILY, interface)?;
+        for (index, address) in self.dump(RTM_GETADDR, RTM_NEWADDR, &ANY_FAMILY, address)? {
             let owner = found.iter_mut().find(|interface| interface.index == index);
             owner.into_iter().for_each(|owner| owner.addresses.push(address));
-        })?;
-        Ok(found)
-    }
-
-    /// Asks for all that there is of something, and gives `take` the body of each message of the type `answer`.
-    pub(super) fn dump(
-        &mut self,
-        request: u16,
-        answer: u16,
-        body: &[u8],
-        mut take: impl FnMut(&[u8]),
-    ) -> nix::Result<()> {
-        self.ask(request, NLM_F_DUMP, body)?;
-        let mut room = vec![0; ROOM];
-        loop {
-            let length = recv(self.socket.as_raw_fd(), &mut room, MsgFlags::empty())?;
-            for (kind, sequence, body) in messages(&room[..length]) {
-                match kind {
-                    _ if sequence != self.sequence => {}
-                    NLMSG_DONE => return Ok(()),
-                    NLMSG_ERROR => {
-                        let error = word(body, 0).map_or(libc::EIO, |code| -code.cast_signed());
-                        return Err(Errno::from_raw(error));
-                    }
-                    _ if kind == answer => take(body),
-                    _ => {}
-                }
-            }
         }
+        Ok(found)
     }
 }
 
 /// All interfaces, and all addresses with the indices of theirs, in an answer of the kernel's, whatever its messages say they are. For
 /// those who try it with any bytes.
 pub fn read_all(datagram: &[u8]) -> (Vec<Found>, Vec<(u32, IpAddr)>) {
-    let bodies = || messages(datagram).map(|(_, _, body)| body);
+    let bodies = || messages(datagram).map(|(_, _, _, body)| body);
     (bodies().filter_map(interface).collect(), bodies().filter_map(address).collect())
 }
 
-/// The messages in what the kernel has written: type, sequence number, body.
-pub(super) fn messages(mut bytes: &[u8]) -> impl Iterator<Item = (u16, u32, &[u8])> {
+/// The messages in what the kernel has written: type, flags, sequence number, body.
+pub(super) fn messages(mut bytes: &[u8]) -> impl Iterator<Item = (u16, u16, u32, &[u8])> {
     std::iter::from_fn(move || {
         let length = word(bytes, 0)? as usize;
-        let kind = half(bytes, 4)?;
+        let (kind, flags) = (half(bytes, 4)?, half(bytes, 6)?);
         let sequence = word(bytes, 8)?;
         let body = bytes.get(HEADER..length)?;
         bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
-        Some((kind, sequence, body))
+        Some((kind, flags, sequence, body))
     })
 }
 
@@ -119,7 +91,7 @@ pub(super) fn half(bytes: &[u8], at: usize) -> Option<u16> {
     bytes.get(at..at + 2)?.try_into().ok().map(u16::from_ne_bytes)
 }
 
-fn word(bytes: &[u8], at: usize) -> Option<u32> {
+pub(super) fn word(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..at + 4)?.try_into().ok().map(u32::from_ne_bytes)
 }
 
@@ -143,11 +115,7 @@ fn address(body: &[u8]) -> Option<(u32, IpAddr)> {
     let index = word(body, 4)?;
     let mut found = None;
     for (kind, value) in attributes(body.get(8..)?) {
-        let address = match value.len() {
-            4 => <[u8; 4]>::try_from(value).ok().map(IpAddr::from),
-            16 => <[u8; 16]>::try_from(value).ok().map(IpAddr::from),
-            _ => None,
-        };
+        let address = ip_in(value);
         match kind {
             IFA_LOCAL => found = address,
             IFA_ADDRESS if found.is_none() => found = address,
@@ -161,7 +129,16 @@ fn address(body: &[u8]) -> Option<(u32, IpAddr)> {
     found.filter(is_usable).map(|address| (index, address))
 }
 
-/// Hears that interfaces or their addresses have changed.
+/// What a [`Watch`] hears of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// Interfaces and their addresses.
+    Interfaces,
+    /// These, and routes and rules.
+    Routing,
+}
+
+/// Hears that interfaces or their addresses, or routes, have changed.
 #[derive(Debug)]
 pub struct Watch {
     socket: OwnedFd,
@@ -172,10 +149,12 @@ impl Watch {
     ///
     /// # Errors
     /// What the kernel says.
-    pub fn open() -> nix::Result<Self> {
+    pub fn open(news: News) -> nix::Result<Self> {
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
         let socket = socket(AddressFamily::Netlink, SockType::Raw, flags, SockProtocol::NetlinkRoute)?;
-        let groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR;
+        let interfaces = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR;
+        let routing = RTMGRP_IPV4_ROUTE | RTMGRP_IPV4_RULE | RTMGRP_IPV6_ROUTE | RTMGRP_IPV6_RULE;
+        let groups = interfaces | if news == News::Routing { routing } else { 0 };
         bind(socket.as_raw_fd(), &NetlinkAddr::new(0, groups))?;
         Ok(Self { socket })
     }
@@ -219,7 +198,7 @@ mod tests {
         for length in 0..64usize {
             for fill in [0u8, 1, 4, 8, 16, 17, 40, 255] {
                 let bytes = vec![fill; length];
-                for (_, _, body) in messages(&bytes) {
+                for (_, _, _, body) in messages(&bytes) {
                     let _ = (interface(body), address(body));
                 }
                 let _ = (interface(&bytes), address(&bytes));

@@ -33,11 +33,9 @@ impl Wireless {
     /// What the kernel says.
     pub fn open() -> nix::Result<Option<Self>> {
         let mut netlink = Netlink::of(SockProtocol::NetlinkGeneric)?;
-        let mut family = None;
-        netlink.dump(GENL_ID_CTRL, GENL_ID_CTRL, &[CTRL_CMD_GETFAMILY, 1, 0, 0], |body| {
-            family = family.or(family_called(body, "nl80211"));
-        })?;
-        Ok(family.map(|family| Self { netlink, family }))
+        let ask = [CTRL_CMD_GETFAMILY, 1, 0, 0];
+        let families = netlink.dump(GENL_ID_CTRL, GENL_ID_CTRL, &ask, |body| family_called(body, "nl80211"))?;
+        Ok(families.first().copied().map(|family| Self { netlink, family }))
     }
 
     /// The signal of the station that an interface hears, on average where the driver has one \[dBm\]: of the access point, if
@@ -48,9 +46,7 @@ impl Wireless {
     pub fn signal_dbm(&mut self, index: u32) -> nix::Result<Option<i8>> {
         let mut body = vec![NL80211_CMD_GET_STATION, 0, 0, 0];
         attribute(&mut body, NL80211_ATTR_IFINDEX, index.to_ne_bytes());
-        let mut strongest = None;
-        self.netlink.dump(self.family, self.family, &body, |body| strongest = strongest.max(signal_in(body)))?;
-        Ok(strongest)
+        Ok(self.netlink.dump(self.family, self.family, &body, signal_in)?.into_iter().max())
     }
 }
 
@@ -77,7 +73,7 @@ fn signal_in(body: &[u8]) -> Option<i8> {
 
 /// Everything that is read of a datagram of the kernel's, for tests: which families it calls `nl80211`, and signals \[dBm\].
 pub fn read_all(datagram: &[u8]) -> (Vec<u16>, Vec<i8>) {
-    let bodies = || messages(datagram).map(|(_, _, body)| body);
+    let bodies = || messages(datagram).map(|(_, _, _, body)| body);
     (bodies().filter_map(|body| family_called(body, "nl80211")).collect(), bodies().filter_map(signal_in).collect())
 }
 
@@ -140,10 +136,9 @@ mod tests {
     #[test]
     fn the_controller_of_families_answers() {
         let mut netlink = Netlink::of(SockProtocol::NetlinkGeneric).unwrap();
-        let mut own = None;
         let ask = [CTRL_CMD_GETFAMILY, 1, 0, 0];
-        netlink.dump(GENL_ID_CTRL, GENL_ID_CTRL, &ask, |body| own = own.or(family_called(body, "nlctrl"))).unwrap();
-        assert_eq!(own, Some(GENL_ID_CTRL));
+        let own = netlink.dump(GENL_ID_CTRL, GENL_ID_CTRL, &ask, |body| family_called(body, "nlctrl")).unwrap();
+        assert_eq!(own, [GENL_ID_CTRL]);
         // The loopback is no radio, with a kernel that knows some and with one that does not.
         let heard = Wireless::open().unwrap().map(|mut wireless| wireless.signal_dbm(1));
         assert!(!matches!(heard, Some(Ok(Some(_)))));

@@ -54,6 +54,10 @@ pub struct Interface {
     pub listen: u16,
     /// Whether the peers' prefixes become routes.
     pub routes: bool,
+    /// The first of its routing tables; none where it follows from its name.
+    pub table: Option<u32>,
+    /// The first of its sockets' marks; none where it follows from its name.
+    pub mark: Option<u32>,
     /// Name servers.
     pub dns: Vec<IpAddr>,
     /// Whether packets go through the kernel as runs of segments where it can.
@@ -75,6 +79,8 @@ pub struct Uplink {
     pub device: Option<String>,
     /// Whether it is used from the beginning.
     pub is_on: bool,
+    /// Its routers, where the host does not know them.
+    pub gateways: Vec<IpAddr>,
     /// Those of a higher tier are used when the lower ones do not suffice.
     pub tier: u8,
     /// Used only when no other works.

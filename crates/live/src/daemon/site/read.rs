@@ -80,6 +80,8 @@ fn interface(view: &View<'_>, folder: &Path) -> Interface {
         identity: identity.unwrap_or(Secret::new([0; 32])),
         listen: view.optional("listen", "any port", port).unwrap_or(0),
         routes: view.flag("routes", true, ""),
+        table: view.optional("table", "by its name", table),
+        mark: view.optional("mark", "by its name", mark),
         dns: view.optional("dns", "left alone", servers).unwrap_or_default(),
         offload: view.flag("offload", true, ""),
         threads: view.flag("threads", has_processors(), "on from four processors on"),
@@ -115,6 +117,7 @@ fn uplinks(top: &View<'_>) -> Vec<Uplink> {
             name: "any".to_owned(),
             device: None,
             is_on: true,
+            gateways: Vec::new(),
             tier: 0,
             is_backup: false,
             quota: None,
@@ -131,6 +134,7 @@ fn uplink(view: &View<'_>) -> Uplink {
         device: Some(view.read("device", name.clone(), "its name", device)),
         name,
         is_on: view.choice("state", &[("on", true), ("off", false)], true, ""),
+        gateways: view.optional("gateway", "the host's", gateways).unwrap_or_default(),
         tier: view.read("tier", 0, "", |value| document::integer(value, 7).map(|tier| tier as u8)),
         is_backup: view.flag("backup", false, ""),
         quota: view.optional("quota", "none", quantity::<Bytes>),
@@ -228,6 +232,37 @@ fn mtu(value: &Value) -> Result<Option<u32>, Complaint> {
 
 fn port(value: &Value) -> Result<u16, Complaint> {
     document::integer(value, u128::from(u16::MAX)).map(|port| port as u16)
+}
+
+/// Below are the kernel's and the system's, above there is no room for an uplink's.
+fn table(value: &Value) -> Result<u32, Complaint> {
+    let number = document::integer(value, u128::from(u32::MAX))? as u32;
+    let refused = || Complaint::new(format!("the tables from {number} on are not free"), "256 to 4294967279");
+    (256..=u32::MAX - 16).contains(&number).then_some(number).ok_or_else(refused)
+}
+
+/// Its four lowest bits say which uplink it is.
+fn mark(value: &Value) -> Result<u32, Complaint> {
+    let number = document::integer(value, u128::from(u32::MAX))? as u32;
+    let refused = || Complaint::new(format!("{number} is no first mark"), "a multiple of 16, but not 0");
+    (number != 0 && number.is_multiple_of(16)).then_some(number).ok_or_else(refused)
+}
+
+/// An address, or one for each family.
+fn gateways(value: &Value) -> Result<Vec<IpAddr>, Complaint> {
+    let address = |value: &Value| {
+        let given = text(value)?;
+        given.parse().map_err(|_| Complaint::new(format!("`{given}` is no address"), "such as \"192.168.8.1\""))
+    };
+    let gateways: Vec<IpAddr> = if matches!(value.data, Data::Text(_)) {
+        vec![address(value)?]
+    } else {
+        list(value)?.iter().map(address).collect::<Result<_, _>>()?
+    };
+    let is_one_each =
+        [true, false].into_iter().all(|is_v4| gateways.iter().filter(|at| at.is_ipv4() == is_v4).count() < 2);
+    let refused = || Complaint::new("an uplink has one router", "one address, or one of each family");
+    is_one_each.then_some(gateways).ok_or_else(refused)
 }
 
 fn servers(value: &Value) -> Result<Vec<IpAddr>, Complaint> {
