@@ -219,6 +219,15 @@ fn everything_goes_through_the_tunnel_but_what_carries_it() {
         // What is nearer than the default route goes there still, and comes back.
         assert_eq!(net.ping("near", "10.9.0.1", 2, &[]), 2);
         assert_eq!(net.status("near").unwrap()["peers"][0]["up"], true);
+        // Another file without it, and the first one again.
+        let whole = std::fs::read_to_string(net.file("near")).unwrap();
+        std::fs::write(net.file("near"), whole.replace("\"0.0.0.0/0\", \"::/0\"", "\"10.77.0.2/32\"")).unwrap();
+        let done = airbraid(&["reload", &net.daemon("near")]);
+        assert!(text(&done.stdout).contains("no route 0.0.0.0/0, no route ::/0"), "{}", text(&done.stdout));
+        same(&net, "near", &before, "after a reload");
+        std::fs::write(net.file("near"), whole).unwrap();
+        airbraid(&["reload", &net.daemon("near")]);
+        assert_eq!(net.ping("near", "203.0.113.1", 3, &[]), 3, "{}", net.logs());
         down(&mut net, "near");
         same(&net, "near", &before, "after `down`");
         up_again(&mut net);

@@ -117,12 +117,14 @@ pub fn up(site: Site, ready: impl FnOnce()) -> Result<(), LabError> {
     let tun = if site.interface.offload { Tun::create_offloaded(name) } else { Tun::create(name) };
     let tun = tun.map_err(|error| refused(&site, &error))?;
     let (mut ears, signals) = listen(&site)?;
+    // Before others are set: these are the host's own.
+    let outside = Outside::new(&site.interface.dns, routing::numbers(&site.interface).1);
     if let Err(error) = dns::set(&site.interface.name, &site.interface.dns, &journal::kept(&site.name)) {
         tracing::error!(%error, "name servers");
     }
     // The last program has been run, the last listener listens, and no thread but this one has begun.
     confine::confine(&site);
-    let mut daemon = begin(site, tun)?;
+    let mut daemon = begin(site, tun, outside)?;
     daemon.on_interfaces();
     let site = &daemon.site;
     if site.interface.offload {
@@ -157,7 +159,7 @@ fn refused(site: &Site, error: &std::io::Error) -> LabError {
 }
 
 /// Sets up the interface and everything that works on it.
-fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
+fn begin(site: Site, tun: Tun, outside: Outside) -> Result<Daemon, LabError> {
     let interface = &site.interface;
     let index = nix::net::if_::if_nametoindex(interface.name.as_str());
     let index = index.map_err(LabError::failed(&interface.name))?;
@@ -186,7 +188,6 @@ fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
     let own = public_key(&interface.identity);
     let peer = |(index, peer): (usize, &site::Peer)| PeerState::new(peer.clone(), PeerId::at(index), &own, tunnel);
     let peers = Peers::new(site.peers.iter().enumerate().map(peer));
-    let outside = Outside::new(&interface.dns, mark);
     outside.need(needs_outside);
     let names = Names::new(outside).map_err(LabError::io("names"))?;
     let sessions = Sessions::new(config(&site, epoch_ns), random, Stream::new(u64::from_ne_bytes(seed), 0, "session"));
