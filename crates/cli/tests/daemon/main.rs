@@ -8,6 +8,7 @@ mod load;
 mod names;
 mod net;
 mod offload;
+mod resolv;
 #[path = "../root/mod.rs"]
 mod root;
 mod routes;
