@@ -2,6 +2,8 @@
 //!
 //! Where there is no root or no TUN the tests are counted as skipped, or fail if they must run (`root/mod.rs`).
 
+mod addresses;
+mod causes;
 mod file;
 mod identity;
 mod load;

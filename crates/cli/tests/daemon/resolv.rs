@@ -75,7 +75,11 @@ fn name_servers_survive_a_loss_of_power() {
     // The machine boots, and the daemon begins as if it never had.
     net.up("near");
     assert!(read(&etc).contains("nameserver 10.77.0.53"));
-    assert_eq!(std::fs::read_to_string(copy(&net)).unwrap(), BEFORE, "its own file is never kept as the one from before");
+    assert_eq!(
+        std::fs::read_to_string(copy(&net)).unwrap(),
+        BEFORE,
+        "its own file is never kept as the one from before"
+    );
     down(&net);
     assert_eq!(read(&etc), BEFORE);
     assert!(!copy(&net).exists());

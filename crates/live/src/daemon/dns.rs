@@ -122,7 +122,9 @@ fn keep(name: &str, before: &[u8]) -> Result<PathBuf, LabError> {
 }
 
 fn lost() {
-    tracing::warn!("{RESOLV} is airbraid's, and the file from before is gone: write this network's name servers into it");
+    tracing::warn!(
+        "{RESOLV} is airbraid's, and the file from before is gone: write this network's name servers into it"
+    );
 }
 
 /// Puts back what was kept aside for the daemon called `name`, unless somebody else has written the file since. A copy that was not
