@@ -380,12 +380,24 @@ pub struct Up {
     /// Says what is wrong with the file, and does nothing else
     #[arg(long)]
     pub check: bool,
-    /// Works until Ctrl-C or SIGTERM, instead of in the background
+    /// Waits so long for an answer of each peer that has an endpoint, and says what came of it; the daemon works either way
+    #[arg(long, value_name = "SECONDS", default_value_t = 5.0, value_parser = seconds, conflicts_with_all = ["check", "foreground"])]
+    pub wait: f64,
+    /// Returns as soon as the interface is there
+    #[arg(long, conflicts_with_all = ["check", "foreground", "wait"])]
+    pub no_wait: bool,
+    /// Works until Ctrl-C or SIGTERM, instead of in the background; the log says what `--wait` does
     #[arg(long, conflicts_with = "check")]
     pub foreground: bool,
     /// Leaves the terminal: what `up` does in the background
     #[arg(long, hide = true, requires = "foreground")]
     pub detached: bool,
+}
+
+/// A time that a person would wait.
+fn seconds(text: &str) -> Result<f64, String> {
+    let read = text.parse().ok().filter(|seconds| (0.0..=3_600.0).contains(seconds));
+    read.ok_or_else(|| "write a number of seconds from 0 to 3600".to_owned())
 }
 
 /// A daemon by its name.

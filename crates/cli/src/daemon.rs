@@ -1,5 +1,6 @@
 //! `airbraid up`, `down`, `link`, `reload`, `genkey` and `pubkey`.
 
+use crate::answers;
 use crate::arguments::{Link, Named, Up};
 use crate::log;
 use crate::print::{Ended, note, out};
@@ -28,11 +29,7 @@ pub fn ended(error: LabError) -> Ended {
 pub fn up(arguments: &Up) -> Result<(), Ended> {
     let site = site::read(&arguments.file)?;
     if arguments.check {
-        for (name, peer) in site.names() {
-            if let Err(why) = daemon::look_up(name) {
-                note(&format!("peer {peer}: `{name}` cannot be looked up now ({why}); the daemon goes on trying"));
-            }
-        }
+        daemon::notes(&site).iter().for_each(|line| note(line));
         if daemon::needs_low_port(&site) {
             note(
                 "a port below 1024: the daemon needs CAP_NET_BIND_SERVICE for it, which the unit gives by a drop-in (docs/daemon.md, Low ports)",
@@ -44,7 +41,9 @@ pub fn up(arguments: &Up) -> Result<(), Ended> {
         return out(&format!("{}: fine\n", arguments.file.display()));
     }
     if !arguments.foreground {
-        return in_background(&arguments.file, &site.name);
+        in_background(&arguments.file, &site.name)?;
+        let patience = if arguments.no_wait { Duration::ZERO } else { Duration::from_secs_f64(arguments.wait) };
+        return answers::wait(&site.name, patience);
     }
     if arguments.detached {
         // It leads its group already where a shell has made it so: then there is nothing to leave.

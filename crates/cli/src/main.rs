@@ -2,6 +2,7 @@
 //!
 //! Exit 0: fine; 1: a run failed or an expectation does not hold; 2: the input is wrong; 130: interrupted.
 
+mod answers;
 mod arguments;
 mod check;
 mod daemon;

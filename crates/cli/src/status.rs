@@ -58,8 +58,8 @@ fn report(now: &Status, before: Option<&Status>) -> String {
     text.push_str(&offloads(now));
     text.push_str(&lateness(now));
     text.push_str(&columns(&uplinks(now, before)));
-    for (uplink, cause) in now.uplinks.iter().filter_map(|uplink| Some((&uplink.name, uplink.cause.as_ref()?))) {
-        let _ = writeln!(text, "  {uplink}: {cause}");
+    for uplink in &now.uplinks {
+        text.push_str(&because(&format!("{}: ", uplink.name), uplink.cause.as_ref(), uplink.remedy.as_ref()));
     }
     for conflict in &now.route_conflicts {
         let _ = writeln!(text, "  routes: {conflict}");
@@ -69,11 +69,20 @@ fn report(now: &Status, before: Option<&Status>) -> String {
         text.push('\n');
         text.push_str(&self::peer(peer, earlier, elapsed(now, before)));
     }
+    for caller in &now.refused_callers {
+        let ago = Unit::Second.show(caller.silent_s.floor());
+        let _ = writeln!(text, "\n  {}: {} ({} times, the last {ago} ago)", caller.cause, caller.remedy, caller.times);
+    }
     let refused: Vec<String> = now.refused_frames.iter().chain(&now.refused_handshakes).map(count).collect();
     if !refused.is_empty() {
         let _ = writeln!(text, "\n  refused: {}", refused.join(", "));
     }
     text
+}
+
+/// Why something does not work, where it is known.
+fn because(what: &str, cause: Option<&String>, remedy: Option<&String>) -> String {
+    cause.zip(remedy).map_or_else(String::new, |(cause, remedy)| format!("  {what}{cause}: {remedy}\n"))
 }
 
 /// What the kernel does for many packets at once, where there is something that it does not.
@@ -156,8 +165,12 @@ fn peer(peer: &PeerReport, before: Option<&PeerReport>, elapsed: f64) -> String 
         let _ = writeln!(text, "  waits for {what}");
     }
     text.push_str(&identity(peer));
+    text.push_str(&because("", peer.cause.as_ref(), peer.remedy.as_ref()));
     if !peer.members.is_empty() {
         text.push_str(&columns(&members(peer, before, elapsed)));
+    }
+    for member in &peer.members {
+        text.push_str(&because(&format!("{}: ", member.name), member.cause.as_ref(), member.remedy.as_ref()));
     }
     let counts = [
         ("sent again", peer.retransmissions),
@@ -196,7 +209,7 @@ fn members(peer: &PeerReport, before: Option<&PeerReport>, elapsed: f64) -> Vec<
         let mut earlier = before.into_iter().flat_map(|before| &before.members);
         let earlier = earlier.find(|other| other.member == member.member);
         vec![
-            member.uplink.clone(),
+            member.name.clone(),
             member.remote.clone(),
             member.state.clone(),
             rate(member.sent_bytes, earlier.map(|other| other.sent_bytes), elapsed),

@@ -2,12 +2,15 @@
 //!
 //! Where there is no root or no TUN the tests are counted as skipped, or fail if they must run (`root/mod.rs`).
 
+mod addresses;
+mod causes;
 mod file;
 mod identity;
 mod load;
 mod names;
 mod net;
 mod offload;
+mod resolv;
 #[path = "../root/mod.rs"]
 mod root;
 mod routes;

@@ -4,12 +4,12 @@ use crate::net::{Keys, Net, airbraid, can_run, text};
 use std::path::PathBuf;
 
 /// The files of `/etc` that a namespace has instead of the machine's: its hosts, and a resolver that is not there.
-struct Etc {
-    folder: PathBuf,
+pub struct Etc {
+    pub folder: PathBuf,
 }
 
 impl Etc {
-    fn of(net: &Net, host: &str) -> Self {
+    pub fn of(net: &Net, host: &str) -> Self {
         let folder = PathBuf::from("/etc/netns").join(net.namespace(host));
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join("resolv.conf"), "nameserver 192.0.2.1\noptions timeout:1 attempts:1\n").unwrap();
@@ -19,7 +19,7 @@ impl Etc {
         etc
     }
 
-    fn hosts(&self, line: &str) {
+    pub fn hosts(&self, line: &str) {
         std::fs::write(self.folder.join("hosts"), format!("127.0.0.1 localhost\n{line}\n")).unwrap();
     }
 }

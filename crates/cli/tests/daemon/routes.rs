@@ -310,11 +310,12 @@ fn two_uplinks_at_one_router_with_one_default_route() {
     net.up("near");
     // Nothing says where the router of the second is: that is told, with what to do.
     let status = net.wait_members("near", 1);
-    let cause = status["uplinks"][1]["cause"].as_str().unwrap();
-    assert!(cause.contains("give [[uplink]] l1 its `gateway"), "{status}");
+    assert_eq!(status["uplinks"][1]["cause"], "no-route");
+    let remedy = status["uplinks"][1]["remedy"].as_str().unwrap();
+    assert!(remedy.contains("give [[uplink]] l1 its `gateway"), "{status}");
     assert_eq!(status["uplinks"][0]["cause"], Value::Null);
     let shown = text(&airbraid(&["status", &net.daemon("near")]).stdout);
-    assert!(shown.contains("l1: no route to 198.51.100.7"), "{shown}");
+    assert!(shown.contains("l1: no-route: no route to 198.51.100.7"), "{shown}");
     // The file says it.
     let file = net.file("near");
     let read = std::fs::read_to_string(&file).unwrap();

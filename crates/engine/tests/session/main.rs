@@ -5,6 +5,7 @@ mod frames;
 mod handshake;
 mod hostile;
 mod load;
+mod places;
 mod stamps;
 mod transcripts;
 mod vectors;

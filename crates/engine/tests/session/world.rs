@@ -78,6 +78,8 @@ pub struct World {
     pub now: Instant,
     pub channel: Channel,
     pub text: String,
+    /// The first end's ways (byte 18 of an address) below this lose all that it sends on them.
+    pub dead_ways: u8,
     /// All that was sent, lost or not.
     pub sent: Vec<Datagram>,
     chance: Stream,
@@ -100,6 +102,7 @@ impl World {
             now: Instant::ZERO,
             channel,
             text: String::new(),
+            dead_ways: 0,
             sent: vec![],
             chance: Stream::new(seed, 99, "channel"),
             flying: BTreeMap::new(),
@@ -152,7 +155,11 @@ impl World {
                     _ => "?",
                 };
                 self.note(end, &format!("sends {kind}, {} byte", bytes.len()));
-                self.send(end, usize::from(to.0[19]), &bytes);
+                if end == 0 && to.0[18] < self.dead_ways {
+                    self.sent.push(Datagram { from: end, to: usize::from(to.0[19]), bytes });
+                } else {
+                    self.send(end, usize::from(to.0[19]), &bytes);
+                }
             }
             Output::Install(keys) => {
                 self.ends[end].ring.install(&keys);
@@ -172,6 +179,8 @@ impl World {
                 self.note(end, &format!("tells {control:?} with key {}", self.key_name(end, key)));
                 self.control(end, peer, key, control);
             }
+            Output::Answered(..) => {}
+            Output::Unopened(_) => self.note(end, "cannot open an answer"),
             Output::Up(_) => self.note(end, "is up"),
             Output::Down(_) => self.note(end, "is down"),
             Output::Failed(_) => self.note(end, "has failed"),

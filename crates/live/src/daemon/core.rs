@@ -2,6 +2,7 @@
 //! back. It decides nothing that the machines decide; it carries bytes where they say.
 
 use super::address::{place, unplace};
+use super::care::Care;
 use super::coalesce::{Coalescer, Parcel};
 use super::handshakes::Handshakes;
 use super::inner::{self, Summary};
@@ -23,7 +24,7 @@ use crate::netlink::Netlink;
 use crate::tun::Tun;
 use crate::vnet::VnetHeader;
 use airbraid_engine::converge::session::{
-    self, Aead, FRAME_HEADER_LEN, FRAME_OVERHEAD, Keyring, Opened, PeerId, TAG_LEN,
+    self, Aead, FRAME_HEADER_LEN, FRAME_OVERHEAD, Keyring, Opened, PeerId, Role, TAG_LEN,
 };
 use airbraid_engine::trunk::Member;
 use airbraid_engine::tunnel::{Came, Frame, Input, MemberConfig, Output};
@@ -96,6 +97,7 @@ pub struct Daemon {
     pub(super) tunnel: airbraid_engine::tunnel::Config,
     pub(super) counts: Counts,
     pub(super) names: Names,
+    pub(super) care: Care,
     pub(super) pool: Pool,
     pub(super) room: Room,
     pub(super) refused: Vec<Refusal>,
@@ -357,7 +359,7 @@ impl Daemon {
             let Ok(opened) = self.ring.open(now, bytes) else { return };
             self.on_opened(now, opened, (uplink, from, to), (tos, age), body);
         } else {
-            self.sessions.take(place(uplink, from, to), bytes);
+            self.sessions.take(now, place(uplink, from, to), bytes);
         }
     }
 
@@ -482,13 +484,26 @@ impl Daemon {
                     });
                 }
             }
-            Asked::Install(keys) => self.ring.install(&keys),
+            Asked::Install(keys) => {
+                let peer = self.peers.get_mut(keys.peer.index()).filter(|_| keys.role == Role::Responder);
+                if let Some(state) = peer {
+                    state.calls.not_confirmed.get_or_insert(now);
+                }
+                self.ring.install(&keys);
+            }
             Asked::Use(peer, key) => {
                 self.ring.use_key(peer, key);
-                self.peers[peer.index()].presence.on_key(key);
+                let state = &mut self.peers[peer.index()];
+                state.presence.on_key(key);
+                state.calls.not_confirmed = None;
             }
             Asked::Forget(_, key) => self.ring.forget(key),
             Asked::Control(peer, key, control) => self.send_control(now, peer, key, control),
+            Asked::Answered(peer, place) => {
+                let (uplink, at, _) = unplace(&place);
+                self.on_answered(now, peer.index(), uplink, at);
+            }
+            Asked::Unopened(peer) => self.peers[peer.index()].calls.is_unopened = true,
             Asked::Up(peer) => self.on_up(now, peer.index()),
             Asked::Down(peer) => self.on_down(now, peer.index()),
             Asked::Left(peer) => self.on_left(now, peer.index()),
@@ -563,6 +578,7 @@ impl Daemon {
 
     /// What is due at `now`.
     pub(super) fn on_time(&mut self, now: Instant) {
+        self.care(now);
         if self.interfaces_at.is_some_and(|at| at <= now) {
             self.on_interfaces();
         }
@@ -587,7 +603,8 @@ impl Daemon {
     /// When something is due next.
     pub(super) fn next_wake(&mut self) -> Option<Instant> {
         let told = self.uplinks.iter().any(UplinkState::is_busy).then(|| self.time + TOLD);
-        let known = [self.peers.next(), self.interfaces_at, self.names.wake(), told];
+        let care = Some(self.care.wake());
+        let known = [self.peers.next(), self.interfaces_at, self.names.wake(), told, care];
         known.into_iter().flatten().min()
     }
 }

@@ -9,7 +9,9 @@ use super::core::Daemon;
 use super::keys::Random;
 use crate::clock::Clock;
 use crate::error::LabError;
-use airbraid_engine::converge::session::{Address, Gate, Input, Output, PublicKey, Refusal, Sessions, Stats};
+use airbraid_engine::converge::session::{
+    Address, Caller, Callers, Gate, Input, Output, PublicKey, Refusal, Sessions, Stats,
+};
 use airbraid_engine::try_step;
 use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;
@@ -37,6 +39,8 @@ struct Desk {
     strangers: VecDeque<(Address, Vec<u8>)>,
     outputs: Vec<Output>,
     stats: Stats,
+    /// Whom the machine has not let in.
+    callers: Vec<Caller>,
     /// Own wishes that were told, that the machine is at, and that it is done with.
     told: u64,
     taken: u64,
@@ -72,6 +76,8 @@ pub struct Handshakes {
     passed: Vec<(Address, Vec<u8>)>,
     /// What was dropped because too much waited.
     dropped: Stats,
+    /// Who has called another key than ours: the gate lets nobody in who does.
+    mistaken: Callers,
 }
 
 impl Handshakes {
@@ -90,7 +96,7 @@ impl Handshakes {
         };
         let thread = Some(std::thread::Builder::new().name("handshakes".to_owned()).spawn(work)?);
         let (gate, passed) = (Gate::new(&public), Vec::new());
-        Ok(Self { public, gate, shared, thread, bell, passed, dropped: Stats::default() })
+        Ok(Self { public, gate, shared, thread, bell, passed, dropped: Stats::default(), mistaken: Callers::default() })
     }
 
     /// The public key of this end.
@@ -117,10 +123,18 @@ impl Handshakes {
         self.shared.given.notify_one();
     }
 
+    /// Who was not let in of late, and why.
+    pub fn callers(&self) -> Vec<Caller> {
+        let known = self.shared.desk().callers.clone();
+        known.into_iter().chain(self.mistaken.iter().copied()).collect()
+    }
+
     /// Takes a datagram that is no frame, if it is worth the machine's time.
-    pub fn take(&mut self, from: Address, bytes: &[u8]) {
-        if self.gate.check(bytes).is_ok() {
-            self.passed.push((from, bytes.to_vec()));
+    pub fn take(&mut self, now: Instant, from: Address, bytes: &[u8]) {
+        match self.gate.check(bytes) {
+            Ok(()) => self.passed.push((from, bytes.to_vec())),
+            Err(Refusal::Stranger) => self.mistaken.note(now, from, Refusal::Stranger, None),
+            Err(_) => {}
         }
     }
 
@@ -217,6 +231,8 @@ fn work(mut sessions: Sessions<Random>, clock: Clock, shared: &Shared, mut ringe
         let is_quiet = desk.outputs.is_empty() && !outputs.is_empty();
         desk.outputs.append(&mut outputs);
         desk.stats.clone_from(sessions.stats());
+        desk.callers.clear();
+        desk.callers.extend(sessions.callers());
         desk.finished = desk.taken;
         drop(desk);
         shared.done.notify_all();
@@ -334,10 +350,10 @@ mod tests {
         first.tell(Input::Connect(PeerId(0)));
         let initiation = message(&mut first);
         first.sent(Instant::ZERO, &initiation);
-        second.take(place(0), &initiation);
+        second.take(Instant::ZERO, place(0), &initiation);
         second.hand_over();
         let response = message(&mut second);
-        first.take(place(1), &response);
+        first.take(Instant::ZERO, place(1), &response);
         first.hand_over();
         first.settle();
         while !asked(&mut first).contains(&Output::Up(PeerId(0))) {}
@@ -352,7 +368,7 @@ mod tests {
         // Nothing is taken while so much is to be carried out.
         second.shared.desk().outputs.extend(vec![Output::Failed(PeerId(0)); OUTPUTS]);
         for _ in 0..WAITING + 10 {
-            second.take(place(0), &initiation);
+            second.take(Instant::ZERO, place(0), &initiation);
         }
         second.hand_over();
         assert_eq!(second.stats().refused(Refusal::Overload), 10);
@@ -363,7 +379,7 @@ mod tests {
         assert!(matches!(asked[OUTPUTS..], [Output::Transmit { .. }]), "{:?}", &asked[OUTPUTS..]);
         // The room is emptied when there is time for it; garbage never gets there.
         for _ in 0..100 {
-            second.take(place(0), &[0x11; 144]);
+            second.take(Instant::ZERO, place(0), &[0x11; 144]);
         }
         assert!(second.passed.is_empty());
         assert_eq!(second.stats().refused(Refusal::Stranger), 100);

@@ -1,5 +1,5 @@
-//! What a daemon leaves in `/run/airbraid`: that it runs, where it is spoken to, and what it has changed outside its own
-//! interface. Whoever comes after a crash puts that right.
+//! What a daemon leaves in `/run/airbraid`: that it runs, where it is spoken to; and in `/var/lib/airbraid` what it has changed
+//! outside its own interface. Whoever comes after a crash, or a loss of power, puts that right.
 //!
 //! The interface, its addresses and the routes through it need no note: they are gone with the process that holds them open.
 
@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 
 /// Where daemons are noted.
 const FOLDER: &str = "/run/airbraid";
+/// Where is kept what must survive a loss of power.
+const LASTING: &str = "/var/lib/airbraid";
 
 /// The file of a daemon.
 fn file(name: &str, what: &str) -> PathBuf {
@@ -23,9 +25,15 @@ pub fn socket(name: &str) -> PathBuf {
     file(name, "sock")
 }
 
-/// Where a file of the system's is kept while the daemon runs.
-pub fn kept(name: &str) -> PathBuf {
-    file(name, "resolv")
+/// Where the system's name servers are kept while the daemon runs: where they survive a loss of power, and, if nothing can be
+/// written there, where they do not.
+pub fn kept(name: &str) -> [PathBuf; 2] {
+    [Path::new(LASTING).join(format!("{name}.resolv")), file(name, "resolv")]
+}
+
+/// Whether a daemon of this name runs.
+pub fn lives(name: &str) -> bool {
+    File::open(file(name, "up")).is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
 /// Where it is noted what a daemon has changed of the host's routing.
@@ -85,7 +93,7 @@ fn patiently(lock: impl Fn() -> Result<(), TryLockError>) -> Result<(), TryLockE
 /// Puts right what a daemon that lives no more has left.
 fn undo(name: &str) -> Result<(), LabError> {
     let _ = fs::remove_file(socket(name));
-    dns::restore(&kept(name))?;
+    dns::restore(name)?;
     routing::undo(&routing(name))
 }
 
@@ -95,7 +103,11 @@ fn undo(name: &str) -> Result<(), LabError> {
 /// Something would not go.
 pub fn clean(name: &str) -> Result<bool, LabError> {
     let path = file(name, "up");
-    let Ok(lock) = File::open(&path) else { return Ok(false) };
+    let Ok(lock) = File::open(&path) else {
+        // After a loss of power nothing tells that it ran but what it has kept.
+        let is_left = kept(name).iter().any(|kept| kept.exists());
+        return if is_left { undo(name).map(|()| true) } else { Ok(false) };
+    };
     if patiently(|| lock.try_lock()).is_err() {
         return Ok(false);
     }

@@ -1,10 +1,12 @@
 //! Members that come and go: with sessions, with the interfaces that uplinks are bound to, and by hand.
 
-use super::address::place;
+use super::cause::Cause;
 use super::core::Daemon;
-use super::notice::Notice;
+use super::notice::{LinkName, Notice};
 use super::peer::Path;
+use super::places::Reached;
 use super::socket::path_mtu;
+use crate::netlink::Found;
 use airbraid_engine::converge::session;
 use airbraid_engine::trunk::Member;
 use airbraid_engine::tunnel::{Input, MemberConfig};
@@ -22,13 +24,6 @@ const ASK_AGAIN: Duration = Duration::from_secs(1);
 const FAREWELLS: usize = 3;
 
 impl Daemon {
-    /// Where a peer is on an uplink, if it can be reached from there.
-    pub(super) fn endpoint(&self, peer: usize, uplink: usize) -> Option<SocketAddr> {
-        let mut endpoints = self.peers[peer].config.endpoints.iter();
-        let (_, endpoint) = endpoints.find(|(of, _)| *of == uplink)?;
-        endpoint.addresses.iter().copied().find(|address| self.uplinks[uplink].reaches(*address))
-    }
-
     /// Wants a session with a peer, if we go to it and can.
     pub(super) fn connect(&mut self, peer: usize) {
         if !self.peers[peer].is_up {
@@ -40,14 +35,12 @@ impl Daemon {
     pub(super) fn reconnect(&mut self, peer: usize) {
         // One that does not answer may be elsewhere by now.
         self.want_names(peer);
-        let reachable = (0..self.uplinks.len()).filter_map(|uplink| Some((uplink, self.endpoint(peer, uplink)?)));
-        let places: Vec<_> = reachable.map(|(uplink, at)| place(uplink, at, None)).collect();
-        if places.is_empty() {
-            return;
+        if self.tell_places(peer) {
+            let state = &mut self.peers[peer];
+            state.calls.called(self.time);
+            let id = state.id;
+            self.drive_sessions(Some(session::Input::Connect(id)));
         }
-        let id = self.peers[peer].id;
-        self.drive_sessions(Some(session::Input::Addresses(id, places)));
-        self.drive_sessions(Some(session::Input::Connect(id)));
     }
 
     /// There is a session with a peer.
@@ -56,7 +49,14 @@ impl Daemon {
         state.is_up = true;
         state.again = None;
         (state.presence.left, state.presence.heard) = (None, Some(now));
-        tracing::info!(peer = state.config.name, "session up");
+        state.calls.is_up();
+        match state.calls.answer {
+            Some((over, took)) => {
+                let over = self.uplinks.get(over).map_or("", |uplink| uplink.config.name.as_str());
+                tracing::info!(peer = state.config.name, over, after_ms = took.as_micros() / 1_000, "session up");
+            }
+            None => tracing::info!(peer = state.config.name, "session up"),
+        }
         self.offer_members(now, peer);
     }
 
@@ -99,7 +99,9 @@ impl Daemon {
             rate_cap: rates.min(),
             overhead: path.overhead(),
         };
-        tracing::info!(peer = state.config.name, member = member.0, uplink = own.name, remote = %path.remote, "member");
+        if !state.reached.get(&path.uplink).is_some_and(Reached::is_lost) {
+            tracing::info!(peer = state.config.name, member = member.0, uplink = own.name, remote = %path.remote, "member");
+        }
         state.paths.insert(member, path);
         self.drive(peer, Some(Input::MemberAdded { member, config }));
         if state_gives_way(self, peer) {
@@ -172,7 +174,7 @@ impl Daemon {
             if let Some(path) = self.peers[peer].paths.get_mut(&member) {
                 path.noticed(now, keepalive);
             }
-            let notice = Notice { member, is_gone: false, is_backup, tier, rate };
+            let notice = Notice { member, is_gone: false, is_backup, tier, rate, name: LinkName::new(&own.name) };
             self.send_notice(now, peer, member, &notice);
         }
     }
@@ -188,13 +190,19 @@ impl Daemon {
                 return;
             }
         };
+        let has_v4 = |found: &Found| found.is_up && found.addresses.iter().any(|a| a.is_ipv4() && !a.is_loopback());
+        let system_lacks_v4 = !found.iter().any(|found| found.index != self.tun_index && has_v4(found));
         for uplink in 0..self.uplinks.len() {
             let Some(device) = self.uplinks[uplink].config.device.clone() else {
+                self.uplinks[uplink].lacks_v4 = system_lacks_v4;
                 self.refresh(uplink, self.uplinks[uplink].is_on && !self.uplinks[uplink].is_open());
                 continue;
             };
-            let now = found.iter().find(|found| found.name == device && found.is_up && !found.addresses.is_empty());
+            let there = found.iter().find(|found| found.name == device);
+            self.note_absence(uplink, absence(&device, there));
+            let now = there.filter(|found| found.is_up && !found.addresses.is_empty());
             let before = std::mem::replace(&mut self.uplinks[uplink].found, now.cloned());
+            self.uplinks[uplink].lacks_v4 = now.is_some_and(|now| !has_v4(now));
             let has_changed = before.as_ref() != now;
             let is_other = before.as_ref().map(|before| before.index) != now.map(|now| now.index);
             let state = &self.uplinks[uplink];
@@ -206,30 +214,38 @@ impl Daemon {
         }
     }
 
-    /// Opens an uplink anew if its addresses are others, or it is closed; and offers it to the peers.
-    fn refresh(&mut self, uplink: usize, is_wanted: bool) {
+    /// Why an uplink is not there; logged when it is another reason than before.
+    fn note_absence(&mut self, uplink: usize, absence: Option<Cause>) {
+        let state = &mut self.uplinks[uplink];
+        let is_other = absence.as_ref().map(|cause| cause.word) != state.absence.as_ref().map(|cause| cause.word);
+        if let Some(cause) = absence.as_ref().filter(|_| is_other && state.is_on) {
+            tracing::info!(uplink = state.config.name, cause = cause.word, "the uplink is away: {}", cause.remedy);
+        }
+        state.absence = absence;
+    }
+
+    /// Opens what an uplink lacks if its addresses are others, or something could not be opened; and offers it to the peers.
+    pub(super) fn refresh(&mut self, uplink: usize, is_wanted: bool) {
         if !is_wanted {
             return;
         }
         let now = self.time;
         let port = self.site.interface.listen;
         let state = &mut self.uplinks[uplink];
-        let families = |state: &super::uplink::UplinkState, is_v4: bool| {
-            state.found.as_ref().is_none_or(|found| found.addresses.iter().any(|address| address.is_ipv4() == is_v4))
-        };
-        let is_complete = state.is_open()
-            && [true, false].into_iter().all(|is_v4| {
-                let is_open = state.ports.iter().any(|port| port.socket.is_v4() == is_v4);
-                is_open == families(state, is_v4)
-            });
-        if !is_complete {
+        if !state.is_complete() {
             let threads = self.site.interface.threads.then_some(self.clock);
-            if let Err(error) = state.open(port, self.site.interface.offload, threads) {
-                tracing::warn!(uplink = state.config.name, %error, "the uplink cannot be opened");
+            let before = state.failed.map(|failed| failed.error);
+            let is_any = state.open(now, port, self.site.interface.offload, threads);
+            if let Some(error) = state.failed.map(|failed| failed.error).filter(|error| Some(*error) != before) {
+                let cause = Cause::socket(error, port);
+                tracing::warn!(uplink = state.config.name, %error, cause = cause.word, "the uplink cannot be opened: {}", cause.remedy);
+            }
+            if is_any {
+                let addresses = state.found.as_ref().map(|found| format!("{:?}", found.addresses)).unwrap_or_default();
+                tracing::info!(uplink = state.config.name, addresses, "uplink open");
+            } else if state.failed.is_some() {
                 return;
             }
-            let addresses = state.found.as_ref().map(|found| format!("{:?}", found.addresses)).unwrap_or_default();
-            tracing::info!(uplink = state.config.name, addresses, "uplink open");
         }
         self.renew_names();
         for peer in 0..self.peers.len() {
@@ -275,7 +291,7 @@ impl Daemon {
             return;
         }
         let left: Vec<Member> = self.peers[peer].paths.keys().copied().collect();
-        let notice = Notice { member, is_gone: true, is_backup: false, tier: 0, rate: None };
+        let notice = Notice { member, is_gone: true, is_backup: false, tier: 0, rate: None, name: LinkName::default() };
         for _ in 0..FAREWELLS {
             for over in &left {
                 self.send_notice(now, peer, *over, &notice);
@@ -329,6 +345,16 @@ impl Daemon {
             }
             Err(error) => tracing::error!(%error, mtu, "the MTU cannot be set"),
         }
+    }
+}
+
+/// Why an interface is of no use, if it is of none.
+fn absence(device: &str, found: Option<&Found>) -> Option<Cause> {
+    match found {
+        None => Some(Cause::no_device(device)),
+        Some(found) if !found.is_up => Some(Cause::device_down(device)),
+        Some(found) if found.addresses.is_empty() => Some(Cause::no_address(device)),
+        Some(_) => None,
     }
 }
 

@@ -140,7 +140,12 @@ fn members(page: &mut Page, peers: &[PeerReport]) {
     let every = || peers.iter().flat_map(|peer| peer.members.iter().map(move |member| (peer, member)));
     let numbers: Vec<String> = every().map(|(_, member)| member.member.to_string()).collect();
     let labelled = every().zip(&numbers).map(|((peer, member), number)| {
-        let labels = [("peer", peer.name.as_str()), ("uplink", member.uplink.as_str()), ("member", number.as_str())];
+        let labels = [
+            ("peer", peer.name.as_str()),
+            ("uplink", member.uplink.as_str()),
+            ("link", member.name.as_str()),
+            ("member", number.as_str()),
+        ];
         (labels.to_vec(), member)
     });
     families(page, "member", &table, &labelled.collect::<Vec<_>>());

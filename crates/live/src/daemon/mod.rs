@@ -5,6 +5,10 @@
 //! works. `docs/daemon.md` is for those who run it.
 
 mod address;
+mod calls;
+mod care;
+mod cause;
+mod check;
 mod checksum;
 mod coalesce;
 mod coded;
@@ -17,11 +21,13 @@ pub(crate) mod inner;
 mod journal;
 mod jumps;
 pub mod keys;
+mod knock;
 mod lane;
 mod links;
 mod manager;
 mod metrics;
 mod names;
+mod nat64;
 mod notice;
 #[cfg(test)]
 mod offload_tests;
@@ -29,8 +35,10 @@ mod outside;
 mod packet;
 mod peer;
 mod peers;
+mod places;
 mod presence;
 mod reload;
+mod replace;
 mod routing;
 mod segment;
 mod serve;
@@ -41,13 +49,13 @@ mod table;
 mod turn;
 mod uplink;
 
+pub use check::notes;
 pub use confine::needs_low_port;
 pub use journal::{clean, names};
-pub use names::look_up;
 pub use outside::addresses as name_answer;
 pub use routing::check as check_routes;
 pub use serve::{Question, ask};
-pub use status::{MemberReport, PeerReport, Status, UplinkReport};
+pub use status::{CallerReport, MemberReport, PeerReport, Status, UplinkReport};
 
 /// Runs of segments as the kernel gives and takes them, for those who try it with any bytes.
 pub mod offload {
@@ -117,6 +125,7 @@ pub fn up(site: Site, ready: impl FnOnce()) -> Result<(), LabError> {
     let tun = if site.interface.offload { Tun::create_offloaded(name) } else { Tun::create(name) };
     let tun = tun.map_err(|error| refused(&site, &error))?;
     let (mut ears, signals) = listen(&site)?;
+    if let Err(error) = dns::set(&site.interface.name, &site.interface.dns, &site.name) {
     // Before others are set: these are the host's own.
     let outside = Outside::new(&site.interface.dns, routing::numbers(&site.interface).1);
     if let Err(error) = dns::set(&site.interface.name, &site.interface.dns, &journal::kept(&site.name)) {
@@ -217,6 +226,7 @@ fn begin(site: Site, tun: Tun, outside: Outside) -> Result<Daemon, LabError> {
         tunnel,
         counts: core::Counts::default(),
         names,
+        care: care::Care::default(),
         room: socket::Room::new(&pool),
         pool,
         refused: Vec::new(),

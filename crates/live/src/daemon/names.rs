@@ -4,8 +4,9 @@
 //! A resolver that cannot be reached says so after half a minute: it is asked on a thread of its own, and packets do not wait.
 
 use super::core::{Daemon, SILENCE};
+use super::nat64::{Prefix64, WELL_KNOWN, prefixes};
 use super::outside::Outside;
-use super::peer::Path;
+use super::places::in_turn;
 use super::site::{Endpoint, Peer};
 use airbraid_units::{Duration, Instant};
 use std::collections::BTreeMap;
@@ -74,7 +75,7 @@ impl Names {
     }
 
     /// A name is wanted: it is asked for now, or not yet if it was only just.
-    fn want(&mut self, now: Instant, text: &str) {
+    pub fn want(&mut self, now: Instant, text: &str) {
         let name = self.known.entry(text.to_owned()).or_default();
         if name.is_being_asked || now < name.not_before {
             return;
@@ -146,7 +147,8 @@ impl Names {
                     found.push((text, addresses));
                 }
                 Err(why) => {
-                    if name.failure.is_none() {
+                    // That a network translates nothing is no failure.
+                    if name.failure.is_none() && text != WELL_KNOWN {
                         tracing::warn!(name = text, why, "cannot be looked up; it is tried again and again");
                     }
                     name.failure = Some(why);
@@ -154,6 +156,12 @@ impl Names {
             }
         }
         found
+    }
+
+    /// The prefixes behind which IPv4 addresses are reached here.
+    pub fn prefixes(&self) -> Vec<Prefix64> {
+        let known = self.known.get(WELL_KNOWN);
+        known.map_or_else(Vec::new, |name| prefixes(name.addresses.iter().map(SocketAddr::ip)))
     }
 
     /// Why a name is not known, if it was not found the last time.
@@ -189,7 +197,7 @@ fn ask(questions: &Receiver<String>, answers: &Sender<Answer>, mut ringer: UnixS
     }
 }
 
-/// The addresses behind `host:port`, in one order whatever the resolver's: some turn theirs round at each answer.
+/// The addresses behind `host:port`, of both families in turn.
 ///
 /// # Errors
 /// Why there is none.
@@ -197,9 +205,8 @@ pub fn look_up(text: &str) -> Meaning {
     in_order(text.to_socket_addrs().map_err(|error| error.to_string())?.collect())
 }
 
-fn in_order(mut found: Vec<SocketAddr>) -> Meaning {
-    found.sort_unstable();
-    found.dedup();
+fn in_order(found: Vec<SocketAddr>) -> Meaning {
+    let found = in_turn(found);
     if found.is_empty() { Err("it has no address".to_owned()) } else { Ok(found) }
 }
 
@@ -210,6 +217,7 @@ impl Daemon {
         let Self { peers, names, .. } = self;
         let endpoints = peers[peer].config.endpoints.iter().map(|(_, endpoint)| endpoint);
         endpoints.filter(|endpoint| endpoint.is_name()).for_each(|endpoint| names.want(now, &endpoint.text));
+        self.want_translator(peer);
     }
 
     /// Looks up everybody's names at once: another network, or another file, may know others.
@@ -237,12 +245,14 @@ impl Daemon {
     fn on_found(&mut self, now: Instant, peer: usize, text: &str, addresses: &[SocketAddr]) {
         let endpoints = self.peers[peer].config.endpoints.iter_mut().map(|(_, endpoint)| endpoint);
         let others: Vec<&mut Endpoint> = endpoints.filter(|e| e.text == text && e.addresses != addresses).collect();
-        if others.is_empty() {
+        // With a translator's prefix there are places that nobody knew before.
+        if others.is_empty() && text != WELL_KNOWN {
             return;
         }
         for endpoint in others {
             endpoint.addresses = addresses.to_vec();
         }
+        self.want_translator(peer);
         let has_moved = self.move_silent(now, peer);
         self.offer_members(now, peer);
         if has_moved || !self.peers[peer].is_up {
@@ -250,22 +260,21 @@ impl Daemon {
         }
     }
 
-    /// Members on which nothing comes any more go to where the peer is now. One that works stays: the peer is where its frames
+    /// Members on which nothing comes any more, and whose address is none of the peer's now, go to where it is. One that works stays: the peer is where its frames
     /// come from, whatever names say. Gives whether one has gone.
     fn move_silent(&mut self, now: Instant, peer: usize) -> bool {
         let mut has_moved = false;
         for uplink in 0..self.uplinks.len() {
             let member = self.peers[peer].member_of(uplink);
             let Some(before) = self.peers[peer].paths.get(&member).copied() else { continue };
-            let Some(remote) = self.endpoint(peer, uplink).filter(|remote| *remote != before.remote) else { continue };
-            if before.heard.is_none_or(|heard| now.saturating_since(heard) >= SILENCE) {
-                let path = Path { remote, source: None, heard: None, notice: Some((now, 0)), ..before };
-                let said = self.peers[peer].said.get(&member).copied();
-                self.add_member(peer, member, path, said.as_ref());
-                has_moved = true;
-            }
+            let places = self.places(peer, uplink);
+            let is_silent = before.heard.is_none_or(|heard| now.saturating_since(heard) >= SILENCE);
+            let Some(remote) = places.first().filter(|_| is_silent && !places.contains(&before.remote)) else {
+                continue;
+            };
+            self.send_member_to(now, peer, uplink, *remote);
+            has_moved = true;
         }
-        self.send_notices(now, peer);
         has_moved
     }
 }

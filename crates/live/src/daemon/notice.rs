@@ -1,9 +1,9 @@
-//! What the daemons tell each other of a member link, beside the tunnel's frames: how it is to be used, or that it is gone.
-//! Sealed as these are.
+//! What the daemons tell each other of a member link, beside the tunnel's frames: how it is to be used and what it is called, or that it
+//! is gone. Sealed as these are.
 //!
 //! ```text
-//!  0      1        2       3      4
-//!  | 0x1f | member | flags | tier | rate cap, kbit/s, 0 for none |
+//!  0      1        2       3      4                              8
+//!  | 0x1f | member | flags | tier | rate cap, kbit/s, 0 for none | name, up to 64 bytes |
 //! ```
 //!
 //! The end that goes to the other says it, whose interfaces the members are: soon after a member begins, and again and
@@ -12,11 +12,53 @@
 use airbraid_engine::trunk::Member;
 use airbraid_units::BitRate;
 
-/// Length of a notice \[byte\].
+/// Length of a notice without a name \[byte\].
 pub const NOTICE_LEN: usize = 8;
+/// Names of uplinks are not longer \[byte\]: what the site file takes.
+const NAME_MAX: usize = 64;
 const FIRST: u8 = 0x1f;
 const GONE: u8 = 1;
 const BACKUP: u8 = 2;
+
+/// What an end calls an uplink of its own: letters, digits, `_` and `-`, as in the site file, so that it can be printed anywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkName {
+    bytes: [u8; NAME_MAX],
+    length: u8,
+}
+
+impl Default for LinkName {
+    fn default() -> Self {
+        Self { bytes: [0; NAME_MAX], length: 0 }
+    }
+}
+
+impl LinkName {
+    /// A name; none, which is empty, if it cannot be one.
+    pub fn new(name: &str) -> Self {
+        Self::parse(name.as_bytes()).unwrap_or_default()
+    }
+
+    /// From all of `name`; none if it cannot be a name.
+    fn parse(name: &[u8]) -> Option<Self> {
+        let is_fine = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        if name.len() > NAME_MAX || !name.iter().all(is_fine) {
+            return None;
+        }
+        let mut found = Self { length: name.len() as u8, ..Self::default() };
+        found.bytes[..name.len()].copy_from_slice(name);
+        Some(found)
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.length)]
+    }
+
+    /// As text; none if it is not known.
+    pub fn text(&self) -> Option<&str> {
+        std::str::from_utf8(self.bytes()).ok().filter(|name| !name.is_empty())
+    }
+}
 
 /// How a member is to be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,28 +73,34 @@ pub struct Notice {
     pub tier: u8,
     /// No more than this.
     pub rate: Option<BitRate>,
+    /// What the end whose uplink it is calls it.
+    pub name: LinkName,
 }
 
 impl Notice {
     /// As bytes.
-    pub fn emit(&self) -> [u8; NOTICE_LEN] {
+    pub fn emit(&self) -> Vec<u8> {
         let flags = if self.is_gone { GONE } else { 0 } | if self.is_backup { BACKUP } else { 0 };
         let kbps = self.rate.map_or(0, |rate| u32::try_from(rate.as_bps() / 1_000).unwrap_or(u32::MAX));
-        let mut bytes = [FIRST, self.member.0, flags, self.tier, 0, 0, 0, 0];
-        bytes[4..].copy_from_slice(&kbps.to_be_bytes());
+        let mut bytes = Vec::with_capacity(NOTICE_LEN + NAME_MAX);
+        bytes.extend([FIRST, self.member.0, flags, self.tier]);
+        bytes.extend(kbps.to_be_bytes());
+        bytes.extend(self.name.bytes());
         bytes
     }
 
     /// From all of `bytes`; none if they are something else.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
-        let &[FIRST, member, flags, tier, a, b, c, d] = bytes else { return None };
+        let &[FIRST, member, flags, tier, a, b, c, d, ref name @ ..] = bytes else { return None };
         let kbps = u32::from_be_bytes([a, b, c, d]);
+        let name = LinkName::parse(name)?;
         (flags & !(GONE | BACKUP) == 0).then(|| Self {
             member: Member(member),
             is_gone: flags & GONE != 0,
             is_backup: flags & BACKUP != 0,
             tier,
             rate: (kbps > 0).then(|| BitRate::from_kbps(u64::from(kbps))),
+            name,
         })
     }
 }
@@ -60,17 +108,39 @@ impl Notice {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn what_is_emitted_is_parsed() {
-        for (is_gone, is_backup, rate) in
-            [(false, false, None), (true, false, None), (false, true, Some(BitRate::from_kbps(8)))]
-        {
-            let notice = Notice { member: Member(9), is_gone, is_backup, tier: 3, rate };
+        for (is_gone, is_backup, rate, name) in [
+            (false, false, None, ""),
+            (true, false, None, "lte"),
+            (false, true, Some(BitRate::from_kbps(8)), "a_long-NAME-0123456789"),
+        ] {
+            let notice = Notice { member: Member(9), is_gone, is_backup, tier: 3, rate, name: LinkName::new(name) };
             assert_eq!(Notice::parse(&notice.emit()), Some(notice));
+            assert_eq!(notice.name.text().unwrap_or(""), name);
         }
         assert_eq!(Notice::parse(&[FIRST; 7]), None);
         assert_eq!(Notice::parse(&[FIRST, 0, 4, 0, 0, 0, 0, 0]), None);
         assert_eq!(Notice::parse(&[0x11; 8]), None);
+    }
+
+    proptest! {
+        /// What would not be emitted is not parsed: names that are too long, or could not be printed.
+        #[test]
+        fn what_is_parsed_is_what_would_be_emitted(mut bytes in prop::collection::vec(any::<u8>(), 0..96), fill in 0u8..128, flags in 0u8..5) {
+            for (at, byte) in bytes.iter_mut().enumerate() {
+                match at {
+                    0 => *byte = FIRST,
+                    2 => *byte = flags,
+                    8.. if fill < 100 => *byte = b'a' + *byte % 26,
+                    _ => {}
+                }
+            }
+            if let Some(notice) = Notice::parse(&bytes) {
+                prop_assert_eq!(notice.emit(), bytes);
+            }
+        }
     }
 }

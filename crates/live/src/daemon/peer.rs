@@ -1,13 +1,15 @@
 //! One peer at work: its tunnel, and by which way each member link reaches it.
 
+use super::calls::Calls;
 use super::core::SILENCE;
 use super::notice::Notice;
 use super::packet::IpPacket;
+use super::places::Reached;
 use super::presence::Presence;
 use super::site::Peer;
 use airbraid_engine::converge::session::{PeerId, PublicKey};
 use airbraid_engine::trunk::Member;
-use airbraid_engine::tunnel::{Came, Config, MEMBERS_MAX, MemberConfig, Tunnel};
+use airbraid_engine::tunnel::{Came, Config, MEMBERS_MAX, MemberConfig, MemberState, Tunnel};
 use airbraid_units::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -88,6 +90,10 @@ pub struct PeerState {
     pub said: BTreeMap<Member, Notice>,
     /// Where it was heard last: uplink, its address, ours.
     pub heard: Option<(usize, SocketAddr, Option<IpAddr>)>,
+    /// Which of its addresses answer, by our uplink.
+    pub reached: BTreeMap<usize, Reached>,
+    /// What has become of the attempts to reach it.
+    pub calls: Calls,
     /// Whether it is there.
     pub presence: Presence,
     /// Since when frames that want an answer have got none.
@@ -121,6 +127,8 @@ impl PeerState {
             paths: BTreeMap::new(),
             said: BTreeMap::new(),
             heard: None,
+            reached: BTreeMap::new(),
+            calls: Calls::default(),
             presence: Presence::default(),
             unanswered: None,
             again: None,
@@ -154,6 +162,11 @@ impl PeerState {
     /// The member that an uplink of ours is.
     pub fn member_of(&self, uplink: usize) -> Member {
         Member(self.first[0] + uplink as u8)
+    }
+
+    /// What its tunnel makes of a member.
+    pub fn state_of(&self, member: Member) -> Option<MemberState> {
+        self.tunnel.status().members.iter().find(|status| status.member == member).map(|status| status.state)
     }
 
     /// Whether this member is an uplink of ours.

@@ -5,9 +5,11 @@
 //! A socket is of one family: what the kernel tells beside a datagram then always has one length, which `recvmmsg`'s
 //! reused headers need; where it has not, they are made anew. Fragmentation is off: what is too long is refused, and the path's MTU can be asked for.
 
+mod knock;
 mod room;
 mod send;
 
+pub use knock::knock;
 pub use room::{Body, Received, Room};
 pub use send::{End, Outlet};
 

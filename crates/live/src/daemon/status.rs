@@ -1,12 +1,15 @@
 //! What the daemon does now, as `airbraid status --json` prints it and the metrics show it.
 
+use super::address::unplace;
+use super::care::cause_of_caller;
+use super::cause::Cause;
 use super::core::Daemon;
 use super::keys;
 use super::peer::PeerState;
 use super::routing::Report;
 use super::uplink::UplinkState;
 use crate::netlink::wireless::Wireless;
-use airbraid_engine::converge::session::{Refusal, Stats, Whose};
+use airbraid_engine::converge::session::{Caller, Refusal, Stats, Whose};
 use airbraid_engine::tunnel::{DropReason, MemberState, MemberStatus};
 use airbraid_units::{Duration, Instant};
 use serde::{Deserialize, Serialize};
@@ -49,10 +52,29 @@ pub struct Status {
     pub refused_handshakes: BTreeMap<String, u64>,
     /// Frames that were refused, by reason.
     pub refused_frames: BTreeMap<String, u64>,
+    /// Who has called of late and was not let in, at most sixteen.
+    pub refused_callers: Vec<CallerReport>,
     /// The interfaces that it uses.
     pub uplinks: Vec<UplinkReport>,
     /// The peers.
     pub peers: Vec<PeerReport>,
+}
+
+/// Somebody who was not let in.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CallerReport {
+    /// Where it called from last.
+    pub from: String,
+    /// Its public key, if it has shown one.
+    pub public_key: Option<String>,
+    /// How often it has called.
+    pub times: u64,
+    /// Since it did last.
+    pub silent_s: f64,
+    /// Why it was not let in, as a word: `unknown-key`, `calls-another-key`.
+    pub cause: String,
+    /// The same as a sentence, and what to do.
+    pub remedy: String,
 }
 
 /// An uplink.
@@ -64,8 +86,10 @@ pub struct UplinkReport {
     pub device: Option<String>,
     /// `open`, `off` (switched off), `away` (no such interface, down, or without an address).
     pub state: String,
-    /// Why it cannot work, if that is known.
+    /// Why it is not open, or not wholly, or cannot work, as a word.
     pub cause: Option<String>,
+    /// The same as a sentence, and what to do.
+    pub remedy: Option<String>,
     /// Its addresses.
     pub addresses: Vec<String>,
     /// Datagrams sent.
@@ -101,6 +125,14 @@ pub struct PeerReport {
     pub shared_key: Option<String>,
     /// What a session is waited for, if there is none.
     pub waits_for: Option<String>,
+    /// Why there is none, as a word, as far as this end knows.
+    pub cause: Option<String>,
+    /// The same as a sentence, and what to do.
+    pub remedy: Option<String>,
+    /// Whether we go to it: it has an endpoint.
+    pub called: bool,
+    /// How long its last first answer took.
+    pub answered_s: Option<f64>,
     /// Packets to it.
     pub sent_packets: u64,
     /// Their bytes.
@@ -163,10 +195,16 @@ pub struct MemberReport {
     pub member: u8,
     /// Our uplink.
     pub uplink: String,
+    /// What the end whose uplink the member is calls it: ours, or what the peer has told.
+    pub name: String,
     /// Where the peer is on it.
     pub remote: String,
     /// `probing`, `active`, `suspected`, `exhausted`.
     pub state: String,
+    /// Why nothing comes on it, as a word, as far as this end knows.
+    pub cause: Option<String>,
+    /// The same as a sentence, and what to do.
+    pub remedy: Option<String>,
     /// Since something came on it.
     pub silent_s: Option<f64>,
     /// What it carries, as measured.
@@ -225,9 +263,20 @@ impl Daemon {
             late_worst_s: self.counts.late.1.as_secs_f64(),
             refused_handshakes: refusals(&self.sessions.stats()),
             refused_frames: refusals(self.ring.stats()),
-            uplinks: uplinks(&self.uplinks, &routing),
+            refused_callers: self.callers(now),
+            uplinks: self.uplinks(&routing),
             peers: self.peers.iter().filter(|peer| !peer.is_gone).map(|peer| self.peer(now, peer)).collect(),
         }
+    }
+
+    fn uplinks(&self, routing: &Report) -> Vec<UplinkReport> {
+        // A kernel that does not say what its radios hear has none.
+        let mut wireless = Wireless::open().ok().flatten();
+        let mut signal = |uplink: &UplinkState| wireless.as_mut()?.signal_dbm(uplink.found.as_ref()?.index).ok()?;
+        let port = self.site.interface.listen;
+        let cause = |place| routing.causes.iter().find(|(of, _)| *of == place).map(|(_, why)| why.clone());
+        let report = |(place, uplink)| self::uplink(uplink, port, cause(place), signal(uplink));
+        self.uplinks.iter().enumerate().map(report).collect()
     }
 
     /// What the kernel does for many packets at once, and whether it does.
@@ -236,6 +285,22 @@ impl Daemon {
         let runs = self.uplinks.iter().flat_map(|uplink| &uplink.ports).map(|port| port.socket.runs());
         let (sends, receives) = runs.fold((true, true), |all, one| (all.0 && one.0, all.1 && one.1));
         [("tun_tcp", tun.tcp_runs), ("tun_udp", tun.udp_runs), ("udp_segment", sends), ("udp_gro", receives)]
+    }
+
+    fn callers(&self, now: Instant) -> Vec<CallerReport> {
+        let own = self.sessions.public();
+        let report = |caller: &Caller| {
+            let cause = cause_of_caller(caller, &own)?;
+            Some(CallerReport {
+                from: unplace(&caller.from).1.to_string(),
+                public_key: caller.key.as_ref().map(keys::encode),
+                times: caller.times,
+                silent_s: now.saturating_since(caller.last).as_secs_f64(),
+                cause: cause.word.to_owned(),
+                remedy: cause.remedy,
+            })
+        };
+        self.sessions.callers().iter().filter_map(report).collect()
     }
 
     fn peer(&self, now: Instant, peer: &PeerState) -> PeerReport {
@@ -248,7 +313,12 @@ impl Daemon {
         let silent = peer.presence.silent(now).filter(|_| peer.is_up);
         let is_up = peer.is_up && silent.is_none();
         let set_back = peer.presence.set_back(now);
+        let (cause, remedy) = told(self.cause_of_peer(peer));
         PeerReport {
+            cause,
+            remedy,
+            called: !peer.config.endpoints.is_empty(),
+            answered_s: peer.calls.answer.map(|(_, took)| took.as_secs_f64()),
             name: peer.config.name.clone(),
             public_key: keys::encode(&peer.config.public),
             up: is_up,
@@ -304,9 +374,16 @@ impl Daemon {
 
     fn member(&self, now: Instant, peer: &PeerState, status: &MemberStatus) -> Option<MemberReport> {
         let path = peer.paths.get(&status.member)?;
+        let own = self.uplinks[path.uplink].config.name.as_str();
+        let theirs = peer.said.get(&status.member).and_then(|said| said.name.text());
+        let name = theirs.filter(|_| !peer.is_ours(status.member)).unwrap_or(own);
+        let (cause, remedy) = told(self.cause_of_member(peer, status.member));
         Some(MemberReport {
+            cause,
+            remedy,
+            name: name.to_owned(),
             member: status.member.0,
-            uplink: self.uplinks[path.uplink].config.name.clone(),
+            uplink: own.to_owned(),
             remote: path.remote.to_string(),
             state: match status.state {
                 MemberState::Probing => "probing",
@@ -336,16 +413,10 @@ impl Daemon {
     }
 }
 
-fn uplinks(uplinks: &[UplinkState], routing: &Report) -> Vec<UplinkReport> {
-    // A kernel that does not say what its radios hear has none.
-    let mut wireless = Wireless::open().ok().flatten();
-    let mut signal = |uplink: &UplinkState| wireless.as_mut()?.signal_dbm(uplink.found.as_ref()?.index).ok()?;
-    let cause = |place| routing.causes.iter().find(|(of, _)| *of == place).map(|(_, why)| why.clone());
-    let report = |(place, uplink)| self::uplink(uplink, cause(place), signal(uplink));
-    uplinks.iter().enumerate().map(report).collect()
-}
-
-fn uplink(uplink: &UplinkState, cause: Option<String>, signal_dbm: Option<i8>) -> UplinkReport {
+fn uplink(uplink: &UplinkState, port: u16, routing: Option<String>, signal_dbm: Option<i8>) -> UplinkReport {
+    let refused = uplink.failed.map(|failed| Cause::socket(failed.error, port));
+    let absence = uplink.absence.clone().filter(|_| uplink.is_on);
+    let (cause, remedy) = told(absence.or(refused).or(routing.map(Cause::routing)));
     let state = match (uplink.is_open(), uplink.is_on) {
         (true, _) => "open",
         (false, false) => "off",
@@ -357,6 +428,7 @@ fn uplink(uplink: &UplinkState, cause: Option<String>, signal_dbm: Option<i8>) -
         device: uplink.config.device.clone(),
         state: state.to_owned(),
         cause,
+        remedy,
         addresses: addresses.map(ToString::to_string).collect(),
         sent_datagrams: uplink.traffic.sent[0],
         sent_bytes: uplink.traffic.sent[1],
@@ -373,6 +445,11 @@ fn whose(whose: Whose) -> String {
         Whose::Theirs => "theirs",
     }
     .to_owned()
+}
+
+/// A cause as it is told: its word, and its sentence.
+fn told(cause: Option<Cause>) -> (Option<String>, Option<String>) {
+    cause.map(|cause| (cause.word.to_owned(), cause.remedy)).unzip()
 }
 
 fn refusals(stats: &Stats) -> BTreeMap<String, u64> {

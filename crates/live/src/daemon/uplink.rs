@@ -1,13 +1,19 @@
 //! One uplink at work: its sockets while its interface is there, and what waits to be sent on them.
 
+use super::cause::Cause;
 use super::lane::{self, Lane, Late, Load, Written};
 use super::site::Uplink;
 use super::socket::{Outgoing, Refused, Socket};
 use crate::clock::Clock;
 use crate::netlink::Found;
 use airbraid_engine::trunk::Member;
-use airbraid_units::{Instant, SeqNum};
+use airbraid_units::{Duration, Instant, SeqNum};
+use nix::errno::Errno;
 use std::net::{IpAddr, SocketAddr};
+
+/// What could not be opened is tried again after this; then after twice as long, up to [`RETRY_MOST`].
+const RETRY: Duration = Duration::from_secs(1);
+const RETRY_MOST: Duration = Duration::from_secs(30);
 
 /// Whose datagram it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +38,16 @@ pub struct Traffic {
     pub refused: u64,
 }
 
+/// A socket that could not be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// What the kernel says.
+    pub error: Errno,
+    /// When it is tried again.
+    pub again: Instant,
+    pause: Duration,
+}
+
 /// A socket and what waits to be sent on it.
 #[derive(Debug)]
 pub struct Port {
@@ -53,6 +69,12 @@ pub struct UplinkState {
     mark: u32,
     /// Its interface, as it was found last; none for an uplink without one, and for one that is not there.
     pub found: Option<Found>,
+    /// Why it is not there, if it is not.
+    pub absence: Option<Cause>,
+    /// Whether no IPv4 host can be reached from it: it has addresses, and none of that family.
+    pub lacks_v4: bool,
+    /// What could not be opened.
+    pub failed: Option<Failed>,
     /// One for each family that it has an address of.
     pub ports: Vec<Port>,
     /// What was seen of it.
@@ -63,7 +85,34 @@ impl UplinkState {
     /// An uplink that is not open yet.
     pub fn new(config: Uplink, mark: u32) -> Self {
         let is_on = config.is_on;
-        Self { config, is_on, mark, found: None, ports: Vec::new(), traffic: Traffic::default() }
+        Self {
+            config,
+            is_on,
+            mark,
+            found: None,
+            absence: None,
+            lacks_v4: false,
+            failed: None,
+            ports: Vec::new(),
+            traffic: Traffic::default(),
+        }
+    }
+
+    /// Whether it is to have a socket of a family: it has an address of it. One without an interface has whatever the system has.
+    fn wants(&self, is_v4: bool) -> bool {
+        let addresses = self.found.as_ref().map(|found| &found.addresses);
+        addresses.is_none_or(|all| all.iter().any(|address| address.is_ipv4() == is_v4))
+    }
+
+    fn has(&self, is_v4: bool) -> bool {
+        self.ports.iter().any(|port| port.socket.is_v4() == is_v4)
+    }
+
+    /// Whether it has the sockets that it is to have.
+    pub fn is_complete(&self) -> bool {
+        self.failed.is_none()
+            && self.is_open()
+            && [true, false].into_iter().all(|is_v4| self.has(is_v4) == self.wants(is_v4))
     }
 
     /// Whether anything can be sent.
@@ -76,30 +125,35 @@ impl UplinkState {
         self.ports.clear();
     }
 
-    /// Opens sockets of the families that it has addresses of, on `port`. Those of an uplink without an interface are open to
-    /// whatever the system has. With `threads` each gets one that seals and sends.
-    ///
-    /// # Errors
-    /// What the kernel says of the last that could not be opened, if none could.
-    pub fn open(&mut self, port: u16, offload: bool, threads: Option<Clock>) -> nix::Result<()> {
-        self.close();
-        let mut failed = Ok(());
+    /// Opens what is missing of the sockets that it is to have, on `port`, and closes what it is not to have any more. With `threads` each
+    /// gets one that seals and sends. Gives whether any was opened; what could not be is [`Self::failed`].
+    pub fn open(&mut self, now: Instant, port: u16, offload: bool, threads: Option<Clock>) -> bool {
+        let (mut is_any, mut failed) = (false, None);
         for is_v4 in [true, false] {
-            let addresses = self.found.as_ref().map(|found| &found.addresses);
-            if addresses.is_some_and(|all| !all.iter().any(|address| address.is_ipv4() == is_v4)) {
-                continue;
-            }
-            match Socket::open(self.binding(), is_v4, port, offload) {
-                Ok(socket) => {
-                    // What has no thread of its own goes by the daemon's.
-                    let lane = threads.and_then(|clock| Lane::new(&socket, clock).ok());
-                    let load = if lane.is_some() { Load::deferred() } else { Load::default() };
-                    self.ports.push(Port { socket, load, lane });
+            if !self.wants(is_v4) {
+                self.ports.retain(|port| port.socket.is_v4() != is_v4);
+            } else if !self.has(is_v4) {
+                match Socket::open(self.binding(), is_v4, port, offload) {
+                    Ok(socket) => {
+                        // What has no thread of its own goes by the daemon's.
+                        let lane = threads.and_then(|clock| Lane::new(&socket, clock).ok());
+                        let load = if lane.is_some() { Load::deferred() } else { Load::default() };
+                        self.ports.push(Port { socket, load, lane });
+                        is_any = true;
+                    }
+                    // The system does not have this family: the other is enough.
+                    Err(Errno::EAFNOSUPPORT) if self.config.device.is_none() => {}
+                    Err(error) => failed = Some(error),
                 }
-                Err(error) => failed = Err(error),
             }
         }
-        if self.is_open() { Ok(()) } else { failed }
+        let before = self.failed.take();
+        self.failed = failed.map(|error| {
+            let same = before.filter(|before| before.error == error);
+            let pause = same.map_or(RETRY, |before| RETRY_MOST.min(before.pause * 2));
+            Failed { error, again: now + pause, pause }
+        });
+        is_any
     }
 
     /// Whether it can reach an address: it has a socket of its family.

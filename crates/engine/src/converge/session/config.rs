@@ -29,7 +29,7 @@ pub struct PeerConfig {
     /// A secret that both know beside; zeros if there is none. It protects what is sent today from whoever breaks
     /// X25519 tomorrow.
     pub psk: Secret,
-    /// Where it may be: an initiation goes to one after the other. None if it must come to us.
+    /// Where it may be: initiations go to all, shortly after each other. None if it must come to us.
     pub addresses: Vec<Address>,
 }
 
@@ -62,7 +62,7 @@ pub struct Timing {
 impl Default for Timing {
     fn default() -> Self {
         Self {
-            // Twice a round trip over a slow mobile uplink; three attempts are open at a time, for longer ones.
+            // Twice a round trip over a slow mobile uplink; sixteen attempts are open at a time, for longer ones.
             retry: Duration::from_millis(250),
             retry_most: Duration::from_secs(5),
             give_up: Duration::from_secs(90),

@@ -21,6 +21,7 @@
 //! and never answers a datagram with more bytes than it brought.
 
 mod admission;
+mod callers;
 mod codec;
 mod config;
 mod cookie;
@@ -37,6 +38,7 @@ mod sessions;
 mod stats;
 mod wiped;
 
+pub use callers::{Caller, Callers};
 pub use codec::{Account, Aead, AeadKey, Codec, Descriptor, Proof};
 pub use config::{Config, PeerConfig, Timing};
 pub use gate::Gate;

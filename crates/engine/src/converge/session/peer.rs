@@ -11,14 +11,18 @@ use crate::machine::Wake;
 use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// First messages that may still be answered: the path may be longer than the first repetition.
-pub(super) const ATTEMPTS: usize = 3;
+/// First messages that may still be answered: a path may be longer than the first repetition, and all that leave within a second
+/// and a half for different places are open at once.
+pub(super) const ATTEMPTS: usize = 16;
 /// Keys of which the initiator has shown nothing yet; it may have any of the answers that are on their way.
 pub(super) const UNCONFIRMED: usize = ATTEMPTS;
 /// Keys that are, or were, in use: what was sealed with the old one is still on its way.
 pub(super) const USED: usize = 2;
-/// Places where a peer may be.
-const ADDRESSES: usize = 8;
+/// Places where a peer may be: eight uplinks, and four addresses over each.
+const ADDRESSES: usize = 32;
+/// One place is asked so long after another at the least (RFC 8305, section 5: 100 ms is the least, 250 ms would make of eight dead
+/// uplinks two seconds).
+const STAGGER: Duration = Duration::from_millis(100);
 
 /// What asks to be woken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +96,8 @@ pub(super) struct Peer {
     pub cookie: Option<(Address, Instant, Mac)>,
     pub attempts: VecDeque<Attempt>,
     pub attempting: Option<Repeating>,
+    /// Places that were asked in this round.
+    asked: usize,
     /// Those in use behind the others, the newest last.
     pub keys: Vec<Key>,
     pub confirming: Option<(KeyId, Repeating)>,
@@ -111,6 +117,7 @@ impl Peer {
             cookie: None,
             attempts: VecDeque::new(),
             attempting: None,
+            asked: 0,
             keys: vec![],
             confirming: None,
             rekey: None,
@@ -123,6 +130,39 @@ impl Peer {
         self.addresses.retain(|known| *known != place);
         self.addresses.push_front(place);
         self.addresses.truncate(ADDRESSES);
+    }
+
+    /// It has answered here: the first place to ask the next time.
+    pub fn has_answered(&mut self, place: Address) {
+        self.met = Some(place);
+        if self.addresses.contains(&place) {
+            self.met_at(place);
+        }
+    }
+
+    /// It may be at these places, the likeliest first. The round goes on if they are the ones that are known.
+    pub fn may_be_at(&mut self, places: Vec<Address>) {
+        if places.len() == self.addresses.len() && places.iter().all(|place| self.addresses.contains(place)) {
+            return;
+        }
+        (self.addresses, self.asked) = (places.into(), 0);
+        self.addresses.truncate(ADDRESSES);
+        if let Some(place) = self.met {
+            self.has_answered(place);
+        }
+    }
+
+    /// A place was asked: how long until the next one is. Each is asked as often as it would be alone, and less often from round
+    /// to round.
+    pub fn pause(&mut self, attempting: &mut Repeating, longest: Duration) -> Duration {
+        let places = self.addresses.len().max(1);
+        let interval = attempting.interval;
+        self.asked += 1;
+        if self.asked >= places {
+            self.asked = 0;
+            attempting.interval = longest.min(interval * 2);
+        }
+        (interval / places as u64).max(STAGGER.min(interval))
     }
 
     /// The next place to look for it.

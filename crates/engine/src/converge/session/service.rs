@@ -133,6 +133,10 @@ pub enum Output {
     Control(PeerId, KeyId, Control),
     /// This key opens nothing any more.
     Forget(PeerId, KeyId),
+    /// The peer has answered what was sent to this place.
+    Answered(PeerId, Address),
+    /// What answers in the place of the peer cannot be opened: it has another secret beside (`psk`), or somebody else says something.
+    Unopened(PeerId),
     /// There is a session now, and was none.
     Up(PeerId),
     /// There is none any more.

@@ -6,6 +6,7 @@
 mod renewal;
 
 use super::admission::{Admission, Bucket, Source};
+use super::callers::{Caller, Callers};
 use super::config::{Config, Timing};
 use super::cookie::{Baker, Door, cookie_mac};
 use super::keyring::refusal;
@@ -59,6 +60,7 @@ pub struct Sessions<E> {
     load: Bucket,
     admission: Admission,
     stats: Stats,
+    callers: Callers,
     outputs: VecDeque<Output>,
 }
 
@@ -90,6 +92,7 @@ impl<E: Entropy> Sessions<E> {
             load: Bucket::new(config.timing.load),
             admission: Admission::new(config.timing.load_most, config.timing.load_home),
             stats: Stats::default(),
+            callers: Callers::default(),
             outputs: VecDeque::new(),
         }
     }
@@ -101,6 +104,10 @@ impl<E: Entropy> Sessions<E> {
     /// Handshake messages: accepted, sent and refused.
     pub fn stats(&self) -> &Stats {
         &self.stats
+    }
+    /// Who was not let in of late, and why: at most sixteen. Who calls another key than ours is refused before.
+    pub fn callers(&self) -> impl Iterator<Item = &Caller> {
+        self.callers.iter()
     }
     /// Whether there is a session with this peer.
     pub fn is_up(&self, peer: PeerId) -> bool {
@@ -135,9 +142,14 @@ impl<E: Entropy> Sessions<E> {
 
     /// The next time, and the one after that twice as far, both with up to a third more.
     fn later(&mut self, now: Instant, repeating: &mut Repeating) {
-        let third = u32::try_from(repeating.interval.as_nanos() / 3).unwrap_or(u32::MAX);
-        repeating.at = now + repeating.interval + Duration::from_nanos(u64::from(self.jitter.up_to(third)));
+        repeating.at = now + self.with_jitter(repeating.interval);
         repeating.interval = self.timing.retry_most.min(repeating.interval * 2);
+    }
+
+    /// With up to a third more.
+    fn with_jitter(&mut self, pause: Duration) -> Duration {
+        let third = u32::try_from(pause.as_nanos() / 3).unwrap_or(u32::MAX);
+        pause + Duration::from_nanos(u64::from(self.jitter.up_to(third)))
     }
 
     // The initiator.
@@ -156,7 +168,7 @@ impl<E: Entropy> Sessions<E> {
 
     /// Sends a first message, or gives up.
     fn attempt(&mut self, now: Instant, id: PeerId) {
-        let give_up = self.timing.give_up;
+        let (give_up, longest) = (self.timing.give_up, self.timing.retry_most);
         let Some(peer) = self.peer(id) else { return };
         let Some(mut attempting) = peer.attempting else { return };
         let to = peer.next_address().filter(|_| now.saturating_since(attempting.since) < give_up);
@@ -165,7 +177,8 @@ impl<E: Entropy> Sessions<E> {
             self.outputs.push_back(Output::Failed(id));
             return;
         };
-        self.later(now, &mut attempting);
+        let pause = peer.pause(&mut attempting, longest);
+        attempting.at = now + self.with_jitter(pause);
         self.initiate(now, id, to);
         if let Some(peer) = self.peer(id) {
             peer.attempting = Some(attempting);
@@ -220,7 +233,11 @@ impl<E: Entropy> Sessions<E> {
         // It is the name of a key already: this answer has come.
         let mut attempts = peer.attempts.iter_mut();
         let attempt = attempts.find(|attempt| attempt.message.sender == message.receiver).ok_or(Refusal::Replayed)?;
-        let (chosen, split) = attempt.noise.finish(&message.noise).map_err(|_| Refusal::Forged)?;
+        let place = attempt.to;
+        let Ok((chosen, split)) = attempt.noise.finish(&message.noise) else {
+            self.outputs.push_back(Output::Unopened(id));
+            return Err(Refusal::Forged);
+        };
         let [version, suite, 0, 0, a, b, c, d] = chosen else { return Err(Refusal::Malformed) };
         let suite = self.suites.iter().copied().find(|ours| ours.bit() == suite);
         let suite = suite.filter(|_| (VERSIONS.0..=VERSIONS.1).contains(&version)).ok_or(Refusal::Version)?;
@@ -236,8 +253,9 @@ impl<E: Entropy> Sessions<E> {
             expires: now + self.timing.expire,
         };
         peer.stamps.is_answered = true;
-        peer.met = Some(attempt.to);
+        peer.has_answered(place);
         self.stop_attempting(id, Some(keys.ours));
+        self.outputs.push_back(Output::Answered(id, place));
         let name = self.install(keys, None);
         self.take_into_use(now, id, name);
         let mut asking = self.repeating(now);
@@ -296,7 +314,10 @@ impl<E: Entropy> Sessions<E> {
         let ephemeral = Secret::draw(&mut self.entropy);
         let heard = noise::hear(&self.identity, &prologue(bytes), ephemeral, &message.noise);
         let heard = heard.map_err(|_| Refusal::Forged)?;
-        let &id = self.by_public.get(&heard.peer).ok_or(Refusal::UnknownPeer)?;
+        let Some(&id) = self.by_public.get(&heard.peer) else {
+            self.callers.note(now, from, Refusal::UnknownPeer, Some(heard.peer));
+            return Err(Refusal::UnknownPeer);
+        };
         let stamp = u64::from_be_bytes(heard.stamp);
         if let Some(newest) = self.peers[id.index()].stamps.newest_before(stamp) {
             self.tell_stamp(now, id, from, message.sender, heard, newest);
@@ -485,7 +506,7 @@ impl<E: Entropy> Machine for Sessions<E> {
             Input::Connect(peer) | Input::Spent(peer) => self.connect(now, peer),
             Input::Addresses(id, addresses) => {
                 if let Some(peer) = self.peer(id) {
-                    peer.addresses = addresses.into();
+                    peer.may_be_at(addresses);
                 }
             }
             Input::PeerAdded(config) => {

@@ -1,0 +1,123 @@
+//! Asking the network why a place does not answer: an empty datagram, which no daemon looks at, from a socket of its own, to which
+//! the kernel then tells what came of it. Nothing of this touches the sockets that carry frames.
+
+use super::socket;
+use crate::netlink::Netlink;
+use airbraid_units::{Duration, Instant};
+use nix::errno::Errno;
+use nix::sys::socket::{getsockopt, sockopt};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+
+/// Nothing comes any more after this: the kernel looks three seconds for a neighbour (`mcast_solicit`, `retrans_time_ms`).
+const PATIENCE: Duration = Duration::from_secs(4);
+/// Before a place is asked again; then twice as long, up to [`LONGEST`].
+const FIRST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_secs(30);
+/// A place that nobody asks about any more is forgotten.
+const KEPT: Duration = Duration::from_secs(60);
+/// Places that are known at once: what is asked for its cause beyond them has to wait.
+const PLACES: usize = 64;
+
+/// What is known of a place that does not answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// This host has no route to it.
+    NoRoute,
+    /// It says that nobody listens there.
+    PortClosed,
+    /// This host, or one on the way, says that it cannot be reached.
+    Unreachable,
+    /// Nobody says anything.
+    Silent,
+}
+
+/// An uplink and a place on it.
+type Place = (usize, SocketAddr);
+
+#[derive(Debug)]
+struct Knock {
+    /// While an answer may come.
+    socket: Option<OwnedFd>,
+    since: Instant,
+    again: Instant,
+    pause: Duration,
+    wanted: Instant,
+    verdict: Option<Verdict>,
+}
+
+/// All places that were asked.
+#[derive(Debug, Default)]
+pub struct Knocks(BTreeMap<Place, Knock>);
+
+impl Knocks {
+    /// Asks about a place, if it is time: as a socket with this interface and this mark does; the interface's index is given.
+    pub fn want(
+        &mut self,
+        now: Instant,
+        place: Place,
+        binding: (Option<&str>, u32),
+        index: Option<u32>,
+        netlink: &mut Netlink,
+    ) {
+        if !self.0.contains_key(&place) && self.0.len() >= PLACES {
+            return;
+        }
+        let knock = self.0.entry(place).or_insert(Knock {
+            socket: None,
+            since: now,
+            again: now,
+            pause: FIRST,
+            wanted: now,
+            verdict: None,
+        });
+        knock.wanted = now;
+        if knock.socket.is_some() || knock.again > now {
+            return;
+        }
+        knock.since = now;
+        // Over an interface the kernel takes what it has no route to for a neighbour: only the routes themselves tell.
+        let routes = index.map(|index| netlink.look_up(place.1.ip(), None, Some(index), Some(binding.1)));
+        if routes.is_some_and(|routes| routes.is_ok_and(|routes| routes.is_empty())) {
+            knock.known(now, Verdict::NoRoute);
+            return;
+        }
+        match socket::knock(binding, place.1) {
+            Ok(socket) => knock.socket = Some(socket),
+            Err(Errno::ENETUNREACH) => knock.known(now, Verdict::NoRoute),
+            Err(_) => knock.known(now, Verdict::Unreachable),
+        }
+    }
+
+    /// Looks at what has come back.
+    pub fn look(&mut self, now: Instant) {
+        self.0.retain(|_, knock| now.saturating_since(knock.wanted) < KEPT);
+        for knock in self.0.values_mut() {
+            let Some(socket) = &knock.socket else { continue };
+            let error = getsockopt(socket, sockopt::SocketError).map_or(Errno::UnknownErrno, Errno::from_raw);
+            match error {
+                Errno::ECONNREFUSED => knock.known(now, Verdict::PortClosed),
+                Errno::EHOSTUNREACH | Errno::ENETUNREACH | Errno::EHOSTDOWN | Errno::EACCES => {
+                    knock.known(now, Verdict::Unreachable);
+                }
+                _ if now.saturating_since(knock.since) >= PATIENCE => knock.known(now, Verdict::Silent),
+                _ => {}
+            }
+        }
+    }
+
+    /// What is known of a place.
+    pub fn verdict(&self, place: Place) -> Option<Verdict> {
+        self.0.get(&place)?.verdict
+    }
+}
+
+impl Knock {
+    fn known(&mut self, now: Instant, verdict: Verdict) {
+        self.socket = None;
+        self.verdict = Some(verdict);
+        self.again = now + self.pause;
+        self.pause = LONGEST.min(self.pause * 2);
+    }
+}
