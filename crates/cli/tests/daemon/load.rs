@@ -1,7 +1,7 @@
 //! Strangers who know nothing but a public key, and send as much as they can: who is a peer connects all the same, and what is
 //! garbage costs next to nothing, however many peers there are.
 //!
-//! `AIRBRAID_BINARY=... cargo test -p airbraid-cli --test daemon load::measured -- --ignored --nocapture` measures another
+//! `AIRBRAID_BINARY=... cargo test -p airbraid-cli --test daemon load::measured -- --ignored --test-threads 1 --nocapture` measures another
 //! version of the command at the hub.
 
 use crate::net::{Keys, Net, airbraid, can_run};
@@ -169,6 +169,11 @@ fn get_cookies(sources: &mut [Source]) {
     }
 }
 
+/// A flood comes evenly, so that nobody gets in between two bursts.
+const EVENLY: Duration = Duration::ZERO;
+/// Or some dozens at a time: what each costs is then more than what waking up for it costs.
+const IN_BURSTS: Duration = Duration::from_millis(3);
+
 /// Sends at a rate until it is dropped.
 struct Flood {
     stop: Arc<AtomicBool>,
@@ -178,7 +183,7 @@ struct Flood {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a stranger of a test, outside any run")]
-fn flood(shots: Vec<(UdpSocket, Vec<u8>)>, rate: u64) -> Flood {
+fn flood(shots: Vec<(UdpSocket, Vec<u8>)>, rate: u64, pause: Duration) -> Flood {
     let (stop, sent, begin) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)), now());
     let work = {
         let (stop, sent) = (stop.clone(), sent.clone());
@@ -194,8 +199,11 @@ fn flood(shots: Vec<(UdpSocket, Vec<u8>)>, rate: u64) -> Flood {
                     let _ = socket.recv(&mut room);
                 }
                 sent.store(due.max(before), Ordering::Relaxed);
-                // Evenly, so that nobody comes in between two bursts.
-                std::thread::yield_now();
+                if pause.is_zero() {
+                    std::thread::yield_now();
+                } else {
+                    std::thread::sleep(pause);
+                }
             }
         }
     };
@@ -260,7 +268,7 @@ fn a_client_connects_while_strangers_flood() {
     }
     let (mut net, far) = hub("flood", 0);
     start_hub(&mut net);
-    let flood = flood(messages(&net, &far, 50, Kind::Both), 20_000);
+    let flood = flood(messages(&net, &far, 50, Kind::Both), 20_000, EVENLY);
     std::thread::sleep(Duration::from_millis(500));
     for _ in 0..3 {
         let took = connects(&mut net, Duration::from_secs(20));
@@ -279,7 +287,7 @@ fn garbage_costs(test: &str, peers: usize, garbage: &[u8]) -> f64 {
     let pid = status(&net, "far")["pid"].as_u64().unwrap() as u32;
     let source = sources(&net, &far, 1).remove(0);
     let (cpu, count) = (cpu_ns(pid), received(&status(&net, "far")));
-    let flood = flood(vec![(source.socket, garbage.to_vec())], 20_000);
+    let flood = flood(vec![(source.socket, garbage.to_vec())], 20_000, IN_BURSTS);
     std::thread::sleep(Duration::from_millis(1_500));
     drop(flood);
     std::thread::sleep(Duration::from_millis(200));
@@ -301,19 +309,19 @@ fn garbage_costs_the_same_with_many_peers() {
 
 #[test]
 #[ignore = "measures for a minute"]
-fn measured() {
-    if !can_run("measured") {
+fn measured_floods() {
+    if !can_run("measured_floods") {
         return;
     }
-    let kinds = [Kind::WithoutCookies, Kind::WithCookies, Kind::Both];
-    for (count, kind) in [1, 1_000].into_iter().flat_map(|count| kinds.map(|kind| (count, kind))) {
+    let kinds = [Kind::Both, Kind::WithCookies, Kind::WithoutCookies];
+    for (count, kind) in kinds.into_iter().flat_map(|kind| [1, 1_000].map(|count| (count, kind))) {
         for rate in [4_000, 20_000, 50_000] {
             let (mut net, far) = hub("measure", 0);
             start_hub(&mut net);
             let pid = status(&net, "far")["pid"].as_u64().unwrap() as u32;
             let shots = messages(&net, &far, count, kind);
             let (cpu, seen, begin) = (cpu_ns(pid), received(&status(&net, "far")), now());
-            let flood = flood(shots, rate);
+            let flood = flood(shots, rate, EVENLY);
             std::thread::sleep(Duration::from_secs(1));
             let took: Vec<Option<f64>> =
                 (0..3).map(|_| connects(&mut net, Duration::from_secs(15)).map(|took| took.as_secs_f64())).collect();
@@ -324,6 +332,14 @@ fn measured() {
                 "{count:>5} sources, {kind:?}: {sent:>6.0}/s sent, {seen:>6.0}/s seen, {cpu:.2} of a core: {took:?} s"
             );
         }
+    }
+}
+
+#[test]
+#[ignore = "measures for some seconds"]
+fn measured_garbage() {
+    if !can_run("measured_garbage") {
+        return;
     }
     for peers in [0, 499, 4_095] {
         for (what, garbage) in [("one byte", vec![0]), ("wrong MAC", [&[0x11, 1, 1, 3][..], &[9; 140]].concat())] {
