@@ -148,6 +148,20 @@ fn a_hub_that_has_left_is_tried_for_again() {
     assert_eq!(net.ping("near", "10.77.0.2", 2, &[]), 2);
 }
 
+/// A peer that the file knows no more is told so, by the ways that are forgotten with it.
+#[test]
+fn a_peer_that_is_removed_is_told() {
+    if !can_run("a_peer_that_is_removed_is_told") {
+        return;
+    }
+    let net = pair_up("removed", 2);
+    let file = std::fs::read_to_string(net.file("far")).unwrap();
+    std::fs::write(net.file("far"), file.split("[[peer]]").next().unwrap()).unwrap();
+    let reloaded = airbraid(&["reload", &net.daemon("far")]);
+    assert!(reloaded.status.success(), "{}", text(&reloaded.stderr));
+    net.wait("near", "it knows", |status| peer(status)["up"] == false && peer(status)["left_s"].is_f64());
+}
+
 #[test]
 fn one_key_on_two_hosts_is_seen() {
     if !can_run("one_key_on_two_hosts_is_seen") {
