@@ -148,6 +148,42 @@ fn a_hub_that_has_left_is_tried_for_again() {
     assert_eq!(net.ping("near", "10.77.0.2", 2, &[]), 2);
 }
 
+/// Two lives that begin within one second are two: what the second numbers anew is not taken for what the first has sent.
+#[test]
+fn two_starts_in_one_second_are_two_lives() {
+    if !can_run("two_starts_in_one_second_are_two_lives") {
+        return;
+    }
+    let mut net = pair("twice", 1, "", "");
+    net.up("far");
+    // A second begins.
+    net.exec("near", &["sh", "-c", "until date +%N | grep -q ^0; do sleep 0.02; done"]);
+    net.up("near");
+    net.wait_members("near", 1);
+    assert_eq!(net.ping("near", "10.77.0.2", 20, &[]), 20);
+    net.signal("near", "-KILL");
+    net.ended("near");
+    net.up("near");
+    let answered = net.exec("near", &["ping", "-n", "-c", "1", "-i", "0.2", "-w", "6", "10.77.0.2"]);
+    assert!(answered.status.success(), "{}\n{}", text(&answered.stdout), net.logs());
+}
+
+/// A peer that the file knows no more is told so, by the ways that are forgotten with it.
+#[test]
+fn a_peer_that_is_removed_is_told() {
+    if !can_run("a_peer_that_is_removed_is_told") {
+        return;
+    }
+    let net = pair_up("removed", 2);
+    let file = std::fs::read_to_string(net.file("far")).unwrap();
+    let (before, after) = file.split_once("public_key = \"").unwrap();
+    let other = format!("{before}public_key = \"{}{}", Keys::new().public, &after[after.find('"').unwrap()..]);
+    std::fs::write(net.file("far"), other).unwrap();
+    let reloaded = airbraid(&["reload", &net.daemon("far")]);
+    assert!(reloaded.status.success(), "{}", text(&reloaded.stderr));
+    net.wait("near", "it knows", |status| peer(status)["up"] == false && peer(status)["left_s"].is_f64());
+}
+
 #[test]
 fn one_key_on_two_hosts_is_seen() {
     if !can_run("one_key_on_two_hosts_is_seen") {

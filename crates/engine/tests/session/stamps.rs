@@ -1,7 +1,7 @@
 //! Clocks that were set back: whatever they say, ends that know each other come together, and what is repeated wins nothing.
 
-use crate::world::{Channel, World, config};
-use airbraid_engine::converge::session::{Config, Input, KeyId, PeerId, Refusal};
+use crate::world::{Channel, World, config, secret};
+use airbraid_engine::converge::session::{Config, Gate, Input, KeyId, PeerId, Refusal, public_key};
 use airbraid_engine::wire::{STAMP_REPLY_LEN, SessionMessage, parse_session};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -97,6 +97,21 @@ fn an_answer_is_good_once_and_for_what_it_answers() {
     }
     assert_eq!((world.sent.len(), world.ends[0].sessions.stats().set_back), (sent, 1));
     assert!(world.run(10_200).is_up());
+}
+
+/// The gate lets an answer in to whom it is awaited, and to nobody else.
+#[test]
+fn the_gate_lets_in_what_is_awaited() {
+    let mut world = restarted(0);
+    world.run(10_045);
+    let (asked, reply) = (world.sent_of(1)[1].clone(), world.sent_of(6)[0].clone());
+    let mut gate = Gate::new(&public_key(&secret(0)));
+    assert_eq!(gate.check(&reply), Err(Refusal::UnknownKey));
+    gate.sent(world.now, &asked);
+    assert_eq!(gate.check(&reply), Ok(()));
+    let mut forged = reply.clone();
+    forged[70] ^= 1;
+    assert_eq!(gate.check(&forged), Err(Refusal::Stranger));
 }
 
 /// A response cannot be turned into a stamp reply.

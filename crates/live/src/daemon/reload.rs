@@ -211,6 +211,8 @@ impl Daemon {
         for _ in 0..FAREWELLS {
             self.drive_sessions(Some(session::Input::Farewell(id)));
         }
+        // It is told by the ways that are forgotten next.
+        self.settle_sessions();
         self.drive_sessions(Some(session::Input::PeerRemoved(id)));
         let (peer, own) = (self.peers[index].config.clone(), self.sessions.public());
         self.peers[index] = PeerState::new(peer, id, &own, self.tunnel);
