@@ -92,6 +92,7 @@ use serve::Server;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level::pipe;
 use site::Site;
+use std::net::IpAddr;
 use std::os::unix::net::UnixStream;
 use table::Table;
 use turn::Ears;
@@ -117,12 +118,13 @@ pub fn up(site: Site, ready: impl FnOnce()) -> Result<(), LabError> {
     let tun = if site.interface.offload { Tun::create_offloaded(name) } else { Tun::create(name) };
     let tun = tun.map_err(|error| refused(&site, &error))?;
     let (mut ears, signals) = listen(&site)?;
+    let servers = outside::servers();
     if let Err(error) = dns::set(&site.interface.name, &site.interface.dns, &journal::kept(&site.name)) {
         tracing::error!(%error, "name servers");
     }
     // The last program has been run, the last listener listens, and no thread but this one has begun.
     confine::confine(&site);
-    let mut daemon = begin(site, tun)?;
+    let mut daemon = begin(site, tun, servers)?;
     daemon.on_interfaces();
     let site = &daemon.site;
     if site.interface.offload {
@@ -157,7 +159,7 @@ fn refused(site: &Site, error: &std::io::Error) -> LabError {
 }
 
 /// Sets up the interface and everything that works on it.
-fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
+fn begin(site: Site, tun: Tun, servers: Vec<IpAddr>) -> Result<Daemon, LabError> {
     let interface = &site.interface;
     let index = nix::net::if_::if_nametoindex(interface.name.as_str());
     let index = index.map_err(LabError::failed(&interface.name))?;
@@ -186,7 +188,7 @@ fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
     let own = public_key(&interface.identity);
     let peer = |(index, peer): (usize, &site::Peer)| PeerState::new(peer.clone(), PeerId::at(index), &own, tunnel);
     let peers = Peers::new(site.peers.iter().enumerate().map(peer));
-    let outside = Outside::new(&interface.dns, mark);
+    let outside = Outside::new(servers, &interface.dns, mark);
     outside.need(needs_outside);
     let names = Names::new(outside).map_err(LabError::io("names"))?;
     let sessions = Sessions::new(config(&site, epoch_ns), random, Stream::new(u64::from_ne_bytes(seed), 0, "session"));

@@ -46,9 +46,9 @@ pub struct Outside {
 }
 
 impl Outside {
-    /// Remembers the host's servers, before the daemon sets others.
-    pub fn new(inside: &[IpAddr], mark: u32) -> Self {
-        let before = servers().into_iter().filter(|server| !inside.contains(server)).collect();
+    /// `before` are the host's servers from before the daemon has set those inside.
+    pub fn new(before: Vec<IpAddr>, inside: &[IpAddr], mark: u32) -> Self {
+        let before = before.into_iter().filter(|server| !inside.contains(server)).collect();
         Self { is_needed: AtomicBool::new(false), inside: inside.to_vec(), before, mark }
     }
 
@@ -110,7 +110,7 @@ impl Outside {
 }
 
 /// The host's name servers.
-fn servers() -> Vec<IpAddr> {
+pub fn servers() -> Vec<IpAddr> {
     let by_systemd = fs::canonicalize(RESOLV).is_ok_and(|path| path.starts_with("/run/systemd/resolve"));
     let path = if by_systemd { RESOLVED } else { RESOLV };
     servers_in(&fs::read_to_string(path).unwrap_or_default())
