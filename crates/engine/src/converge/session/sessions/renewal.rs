@@ -27,7 +27,7 @@ impl<E: Entropy> Sessions<E> {
     /// Keys, and secrets of handshakes that have begun, are forgotten; whoever had a session is asked for another.
     pub(super) fn on_renew(&mut self, now: Instant) {
         self.baker = Baker::new(self.timing.cookie);
-        for id in (0..self.peers.len()).map(|place| PeerId::at(place)) {
+        for id in (0..self.peers.len()).map(PeerId::at) {
             let peer = &mut self.peers[id.index()];
             let (was_up, is_wanted) = (peer.is_up(), peer.is_up() || peer.attempting.is_some());
             (peer.cookie, peer.confirming, peer.rekey) = (None, None, None);
