@@ -2,10 +2,10 @@
 //! nothing that is no packet, and keeps no more than it may.
 
 use airbraid_engine::step;
-use airbraid_engine::trunk::Member;
-use airbraid_engine::trunk::Policy;
+use airbraid_engine::trunk::{Member, Policy};
 use airbraid_engine::tunnel::{Came, Config, Frame, Input, MemberConfig, Output, Tunnel};
 use airbraid_engine::wire::{TUNNEL_VERSION, TunnelFrame, parse_tunnel};
+use airbraid_fuzz::feedback;
 use airbraid_live::daemon::offload::{IpPacket, Pool, summary};
 use airbraid_units::{Bytes, Duration, Instant};
 
@@ -51,12 +51,20 @@ fn any_frames() {
         }
         for (kind, member, numbers, rest, wait) in sent.iter().flatten() {
             let mut bytes = vec![(TUNNEL_VERSION << 4) | (kind % 6)];
-            bytes.extend(numbers);
-            if *is_near {
-                // Numbers near those in use: high bytes are zero.
-                bytes.iter_mut().skip(1).step_by(2).for_each(|byte| *byte = 0);
+            match kind % 6 {
+                2 => bytes.extend([&numbers[..8], &vec![0; rest.len()]].concat()),
+                3 if *is_near => bytes.extend(feedback(7, rest)),
+                _ => bytes.extend([&numbers[..], rest].concat()),
             }
-            bytes.extend(rest);
+            if *is_near && kind % 6 != 3 {
+                // Numbers and places near those in use: what is behind the first byte has zeros for high bytes.
+                let zeros: &[usize] = if kind % 6 == 4 { &[1] } else { &[1, 2, 3, 5, 7] };
+                zeros.iter().for_each(|&at| bytes[at] = 0);
+            }
+            if *is_near && kind % 6 == 4 {
+                // A symbol of a few packets, the first of them.
+                (bytes[3], bytes[4]) = (bytes[3] % 8 + 1, bytes[4] % 4);
+            }
             now += Duration::from_micros(u64::from(*wait));
             let Some(frame) = frame(&pool, &bytes) else { continue };
             let length = Bytes::new(bytes.len() as u64 + 56);

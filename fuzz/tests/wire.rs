@@ -85,8 +85,13 @@ fn any_beacon() {
 #[test]
 fn any_tunnel_frame() {
     // A feedback is up to some hundred bytes long.
-    bolero::check!().with_type::<(u8, [Vec<u8>; 4])>().for_each(|(kind, bytes)| {
-        let bytes = bytes.concat();
+    bolero::check!().with_type::<(bool, u8, [Vec<u8>; 4])>().for_each(|(is_aimed, kind, bytes)| {
+        let mut bytes = bytes.concat();
+        match kind % 6 {
+            2 if *is_aimed => bytes.iter_mut().skip(8).for_each(|byte| *byte = 0),
+            3 if *is_aimed => bytes = airbraid_fuzz::feedback(u32::from(*kind), &bytes),
+            _ => {}
+        }
         let bytes = [&[(TUNNEL_VERSION << 4) | (kind % 6)], &bytes[..]].concat();
         let mut again = Vec::new();
         match parse_tunnel(&bytes) {

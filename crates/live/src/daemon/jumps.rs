@@ -157,6 +157,10 @@ impl Daemon {
 }
 
 #[cfg(test)]
+#[path = "../../../../tests/src/skip.rs"]
+mod skip;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -210,7 +214,7 @@ mod tests {
         let mut copies = Copies::open();
         // It says something of a device when root asks for it; what others do may be heard, too.
         if std::fs::write("/sys/class/mem/null/uevent", "change").is_err() {
-            println!("skipped: the_kernel_is_heard needs root");
+            skip::skip("the_kernel_is_heard", "it needs root");
             return;
         }
         let mut heard = Vec::new();

@@ -125,10 +125,9 @@ pub fn up(site: Site, ready: impl FnOnce()) -> Result<(), LabError> {
     let tun = if site.interface.offload { Tun::create_offloaded(name) } else { Tun::create(name) };
     let tun = tun.map_err(|error| refused(&site, &error))?;
     let (mut ears, signals) = listen(&site)?;
-    if let Err(error) = dns::set(&site.interface.name, &site.interface.dns, &site.name) {
     // Before others are set: these are the host's own.
     let outside = Outside::new(&site.interface.dns, routing::numbers(&site.interface).1);
-    if let Err(error) = dns::set(&site.interface.name, &site.interface.dns, &journal::kept(&site.name)) {
+    if let Err(error) = dns::set(&site.interface.name, &site.interface.dns, &site.name) {
         tracing::error!(%error, "name servers");
     }
     // The last program has been run, the last listener listens, and no thread but this one has begun.
