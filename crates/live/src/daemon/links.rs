@@ -4,18 +4,12 @@ use super::address::place;
 use super::core::Daemon;
 use super::notice::Notice;
 use super::peer::Path;
-use super::socket::path_mtu;
 use airbraid_engine::converge::session;
 use airbraid_engine::trunk::Member;
 use airbraid_engine::tunnel::{Input, MemberConfig};
-use airbraid_engine::wire::TUNNEL_HEADER_LEN;
-use airbraid_units::{Duration, Instant};
+use airbraid_units::{Bytes, Duration, Instant};
 use std::net::{IpAddr, SocketAddr};
 
-/// Ethernet's, where no interface says another \[byte\].
-const MTU: u32 = 1_500;
-/// IPv6 needs this much (RFC 8200, section 5), and IPv4 this much for reassembly to be certain (RFC 791) \[byte\].
-const MTU_LEAST: [u32; 2] = [1_280, 576];
 /// A list of interfaces that could not be had is asked for again after this.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// That a member is gone is said so often: nobody answers.
@@ -79,16 +73,17 @@ impl Daemon {
             if self.peers[peer].paths.contains_key(&member) {
                 continue;
             }
-            let path = Path { uplink, remote, source: None, heard: None, notice: Some((now, 0)) };
+            let path = Path { notice: Some((now, 0)), ..Path::new(uplink, remote, None) };
             self.add_member(peer, member, path, None);
         }
         self.send_notices(now, peer);
     }
 
     /// A member begins, or is used otherwise from now on.
-    pub(super) fn add_member(&mut self, peer: usize, member: Member, path: Path, said: Option<&Notice>) {
-        let state = &mut self.peers[peer];
+    pub(super) fn add_member(&mut self, peer: usize, member: Member, mut path: Path, said: Option<&Notice>) {
         let Some(uplink) = self.uplinks.get(path.uplink) else { return };
+        path.device_mtu = self.device_mtu(&path);
+        let state = &mut self.peers[peer];
         let own = &uplink.config;
         // Both ends have a say: the stricter word counts.
         let rates = own.rate.into_iter().chain(said.and_then(|said| said.rate));
@@ -98,15 +93,13 @@ impl Daemon {
             quota: own.quota,
             rate_cap: rates.min(),
             overhead: path.overhead(),
+            mtu: Some(Bytes::new(path.device_mtu.into())),
         };
         tracing::info!(peer = state.config.name, member = member.0, uplink = own.name, remote = %path.remote, "member");
         state.paths.insert(member, path);
         self.drive(peer, Some(Input::MemberAdded { member, config }));
         if state_gives_way(self, peer) {
             self.leave_ours(peer);
-        }
-        if self.inner_mtu_of(&path) != Some(self.mtu) {
-            self.adjust_mtu();
         }
     }
 
@@ -115,6 +108,7 @@ impl Daemon {
         if self.peers[peer].paths.remove(&member).is_some() {
             tracing::info!(peer = self.peers[peer].config.name, member = member.0, "member gone");
             self.drive(peer, Some(Input::MemberRemoved { member }));
+            self.set_peer_mtu(peer);
         }
     }
 
@@ -152,7 +146,7 @@ impl Daemon {
         if is_as_before && path.is_some() {
             return;
         }
-        let path = path.unwrap_or(Path { uplink, remote, source, heard: Some(now), notice: None });
+        let path = path.unwrap_or(Path { heard: Some(now), ..Path::new(uplink, remote, source) });
         self.add_member(peer, notice.member, path, Some(notice));
     }
 
@@ -204,6 +198,8 @@ impl Daemon {
             }
             self.refresh(uplink, wanted && (has_changed || !self.uplinks[uplink].is_open()));
         }
+        self.interfaces = found;
+        self.renew_device_mtus();
     }
 
     /// Opens an uplink anew if its addresses are others, or it is closed; and offers it to the peers.
@@ -300,42 +296,6 @@ impl Daemon {
         self.on_interfaces();
         Ok(())
     }
-
-    /// The longest packet inside that a path takes whole, as far as the kernel knows.
-    fn inner_mtu_of(&self, path: &Path) -> Option<u32> {
-        let uplink = &self.uplinks[path.uplink];
-        let mtu = path_mtu(uplink.binding(), path.remote).ok().or(uplink.mtu())?;
-        Some(inner_mtu(mtu, path.remote.is_ipv4()))
-    }
-
-    /// Makes the interface's MTU as large as the narrowest path allows, and not larger.
-    pub(super) fn adjust_mtu(&mut self) {
-        if self.site.interface.mtu.is_some() {
-            return;
-        }
-        let paths = self.peers.iter().flat_map(|peer| peer.paths.values());
-        let narrowest = paths.filter_map(|path| self.inner_mtu_of(path)).min();
-        let of_device = |uplink: &super::uplink::UplinkState| inner_mtu(uplink.mtu().unwrap_or(MTU), false);
-        let Some(mtu) = narrowest.or_else(|| self.uplinks.iter().map(of_device).min()) else { return };
-        let has_v6 = self.site.interface.addresses.iter().any(|prefix| prefix.address.is_ipv6());
-        let mtu = mtu.max(MTU_LEAST[usize::from(!has_v6)]);
-        if mtu == self.mtu {
-            return;
-        }
-        match self.netlink.configure(self.tun_index, mtu, super::QUEUE) {
-            Ok(()) => {
-                tracing::info!(mtu, before = self.mtu, "MTU");
-                self.mtu = mtu;
-            }
-            Err(error) => tracing::error!(%error, mtu, "the MTU cannot be set"),
-        }
-    }
-}
-
-/// What is left of a path's longest packet for one inside.
-const fn inner_mtu(mtu: u32, is_v4: bool) -> u32 {
-    let around = if is_v4 { MemberConfig::OVERHEAD_IPV4 } else { MemberConfig::OVERHEAD_IPV6 };
-    mtu.saturating_sub(around.as_u64() as u32 + TUNNEL_HEADER_LEN as u32)
 }
 
 fn state_gives_way(daemon: &Daemon, peer: usize) -> bool {

@@ -12,6 +12,7 @@ mod confine;
 mod core;
 mod desk;
 mod dns;
+mod fragment;
 mod handshakes;
 pub(crate) mod inner;
 mod journal;
@@ -21,6 +22,7 @@ mod lane;
 mod links;
 mod manager;
 mod metrics;
+mod mtu;
 mod names;
 mod notice;
 #[cfg(test)]
@@ -205,6 +207,7 @@ fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
         tun_index: index,
         mtu,
         netlink,
+        interfaces: Vec::new(),
         sessions,
         ring: Keyring::new(Aead),
         jumps: Jumps::since(Clocks::now()),
@@ -220,6 +223,8 @@ fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
         pool,
         refused: Vec::new(),
         outputs: Vec::new(),
+        later: Vec::new(),
+        fragment_number: u32::from_ne_bytes([seed[0], seed[1], seed[2], seed[3]]),
         reading: None,
         coalescer: coalesce::Coalescer::default(),
         handed_out: 0,
