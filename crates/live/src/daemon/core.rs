@@ -7,6 +7,7 @@ use super::handshakes::Handshakes;
 use super::inner;
 use super::jumps::Jumps;
 use super::lane::{Late, Written};
+use super::mtu::Later;
 use super::names::Names;
 use super::notice::Notice;
 use super::packet::{BEGINNING, IpPacket, Pool, READ_MAX, Run};
@@ -67,15 +68,6 @@ pub struct Counts {
     pub malformed: u64,
     /// How often the host was not awake to send what it was to, and how late that left at worst.
     pub late: (u64, Duration),
-}
-
-/// What is done when all that a tunnel has asked for in one step is.
-#[derive(Debug)]
-pub(super) enum Later {
-    /// A peer's tunnel wants to know what the network says of a member's path.
-    Hint(usize, Member),
-    /// A packet for a peer was too long for all its paths.
-    TooLong(usize, IpPacket),
 }
 
 /// The daemon at work.
@@ -205,13 +197,7 @@ impl Daemon {
         if let Err(spin) = stepped {
             self.begin_anew(now, peer, spin);
         }
-        // What follows drives the tunnel again: its frames leave after those of this step.
-        for later in std::mem::take(&mut self.later) {
-            match later {
-                Later::Hint(peer, member) => self.tell_hint(peer, member),
-                Later::TooLong(peer, packet) => self.on_dropped_too_long(peer, &packet),
-            }
-        }
+        self.do_what_waits();
     }
 
     /// A peer's tunnel has a timer that is wrong, and would take all the time there is: it begins a new life, and the others go on.

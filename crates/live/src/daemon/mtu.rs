@@ -22,7 +22,26 @@ const MTU: u32 = 1_500;
 /// IPv6 needs this much (RFC 8200, section 5), and IPv4 this much for reassembly to be certain (RFC 791) \[byte\].
 const MTU_LEAST: [u32; 2] = [V6_LEAST as u32, 576];
 
+/// What is done when all that a tunnel has asked for in one step is.
+#[derive(Debug)]
+pub(super) enum Later {
+    /// A peer's tunnel wants to know what the network says of a member's path.
+    Hint(usize, Member),
+    /// A packet for a peer was too long for all its paths.
+    TooLong(usize, IpPacket),
+}
+
 impl Daemon {
+    /// Does what drives a tunnel again: the frames of that leave after those of the step that asked for it.
+    pub(super) fn do_what_waits(&mut self) {
+        for later in std::mem::take(&mut self.later) {
+            match later {
+                Later::Hint(peer, member) => self.tell_hint(peer, member),
+                Later::TooLong(peer, packet) => self.on_dropped_too_long(peer, &packet),
+            }
+        }
+    }
+
     /// The longest IP packet that our own end of a path takes: its interface's.
     pub(super) fn device_mtu(&self, path: &Path) -> u32 {
         let uplink = &self.uplinks[path.uplink];
@@ -114,7 +133,7 @@ impl Daemon {
     }
 
     /// A tunnel looks for a length: what the kernel has heard by ICMP may be it.
-    pub(super) fn tell_hint(&mut self, peer: usize, member: Member) {
+    fn tell_hint(&mut self, peer: usize, member: Member) {
         let Some(path) = self.peers[peer].paths.get(&member) else { return };
         if let Ok(mtu) = path_mtu(self.uplinks[path.uplink].binding(), path.remote) {
             self.drive(peer, Some(Input::MtuHint { member, mtu: Bytes::new(mtu.into()) }));
@@ -141,7 +160,7 @@ impl Daemon {
     }
 
     /// A tunnel gives a packet up that is longer than any path carries.
-    pub(super) fn on_dropped_too_long(&mut self, peer: usize, packet: &IpPacket) {
+    fn on_dropped_too_long(&mut self, peer: usize, packet: &IpPacket) {
         let Some(summary) = packet.summary().copied() else { return };
         let mut bytes = Vec::new();
         packet.write(&mut bytes);
