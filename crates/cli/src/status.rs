@@ -219,9 +219,11 @@ fn members(peer: &PeerReport, before: Option<&PeerReport>, elapsed: f64) -> Vec<
             Unit::Second.show(member.rtt_min_s),
             Unit::Second.show(member.rtt_s),
             format!("{:.1} %", member.loss * 100.0),
+            member.path_mtu_bytes.map_or_else(|| "-".to_owned(), |mtu| mtu.to_string()),
             member.in_flight.to_string(),
         ]
     };
-    let words = ["link", "to", "state", "sent", "received", "can carry", "rtt least", "rtt", "loss", "in flight"];
+    let words =
+        ["link", "to", "state", "sent", "received", "can carry", "rtt least", "rtt", "loss", "path MTU", "in flight"];
     std::iter::once(head(&words)).chain(peer.members.iter().map(row)).collect()
 }

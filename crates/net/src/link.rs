@@ -6,7 +6,7 @@
 use crate::Refusal;
 use crate::loss::LossProcess;
 use airbraid_engine::{Machine, Packet, Stream, Wake};
-use airbraid_units::{BitRate, Duration, Instant, Probability};
+use airbraid_units::{BitRate, Bytes, Duration, Instant, Probability};
 use std::collections::VecDeque;
 
 /// One direction of a plain link.
@@ -22,6 +22,8 @@ pub struct LinkConfig {
     pub reorder: bool,
     /// Packets that may wait besides the one being sent.
     pub queue_limit: u32,
+    /// The longest packet that passes; a longer one vanishes, and nobody is told. `None`: of any length.
+    pub mtu: Option<Bytes>,
     /// What is lost on the way.
     pub loss: Loss,
 }
@@ -81,6 +83,8 @@ pub enum DropReason {
     Loss,
     /// The link was down, or went down while it was on the way.
     LinkDown,
+    /// It is longer than the link's MTU.
+    TooLong,
 }
 
 /// What a link asks of the world.
@@ -105,6 +109,8 @@ pub struct LinkStats {
     pub dropped_loss: u64,
     /// Packets that found or met a link that is down.
     pub dropped_down: u64,
+    /// Packets longer than its MTU.
+    pub dropped_long: u64,
 }
 
 /// A packet whose serialisation has begun.
@@ -177,6 +183,8 @@ impl<P: Packet> Link<P> {
         self.stats.offered += 1;
         if !self.up {
             self.drop_packet(packet, DropReason::LinkDown);
+        } else if self.config.mtu.is_some_and(|mtu| packet.len() > mtu) {
+            self.drop_packet(packet, DropReason::TooLong);
         } else if self.queue.is_empty() && self.free_at <= now {
             self.begin(now, packet);
         } else if self.queue.len() < self.config.queue_limit as usize {
@@ -234,6 +242,7 @@ impl<P: Packet> Link<P> {
             DropReason::QueueFull => self.stats.dropped_queue += 1,
             DropReason::Loss => self.stats.dropped_loss += 1,
             DropReason::LinkDown => self.stats.dropped_down += 1,
+            DropReason::TooLong => self.stats.dropped_long += 1,
         }
         self.outputs.push_back(LinkOutput::Dropped(packet, reason));
     }

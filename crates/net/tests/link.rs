@@ -27,6 +27,7 @@ fn plain() -> LinkConfig {
         jitter: Duration::ZERO,
         reorder: false,
         queue_limit: 2,
+        mtu: None,
         loss: Loss::None,
     }
 }
@@ -49,7 +50,7 @@ fn run(config: LinkConfig, seed: u64, inputs: Vec<(u64, LinkInput<Numbered>)>) -
             });
         });
         let stats = link.stats();
-        let gone = stats.delivered + stats.dropped_queue + stats.dropped_loss + stats.dropped_down;
+        let gone = stats.delivered + stats.dropped_queue + stats.dropped_loss + stats.dropped_down + stats.dropped_long;
         assert_eq!(stats.offered, gone + link.in_flight() as u64);
     }
     events
@@ -57,6 +58,14 @@ fn run(config: LinkConfig, seed: u64, inputs: Vec<(u64, LinkInput<Numbered>)>) -
 
 fn burst(n: u32, at_us: u64) -> Vec<(u64, LinkInput<Numbered>)> {
     (0..n).map(|i| (at_us, LinkInput::Packet(Numbered(i, 1_000)))).collect()
+}
+
+#[test]
+fn what_is_longer_than_the_mtu_vanishes_and_takes_no_time() {
+    let inputs = |len: u64| vec![(0, LinkInput::Packet(Numbered(0, len))), (0, LinkInput::Packet(Numbered(1, 1_000)))];
+    let narrow = LinkConfig { mtu: Some(Bytes::new(1_300)), ..plain() };
+    assert_eq!(run(narrow.clone(), 1, inputs(1_301)), [(0, 0, Some(DropReason::TooLong)), (6_000, 1, None)]);
+    assert_eq!(run(narrow, 1, inputs(1_300)), [(6_300, 0, None), (7_300, 1, None)]);
 }
 
 #[test]

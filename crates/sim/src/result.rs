@@ -254,6 +254,12 @@ pub struct TunnelMemberResult {
     pub rate_bps: u64,
     /// The shortest round trip of late.
     pub rtt_min_s: f64,
+    /// The longest packet that the link takes, as probes have found; none where it takes any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path_mtu_bytes: Option<u64>,
+    /// Lengths that the link had carried, and then swallowed.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub black_holes: u64,
 }
 
 /// What one radio's MAC did.
@@ -478,6 +484,14 @@ pub struct LinkResult {
     pub queue_drops: u64,
     /// Packets lost on the way.
     pub lost: u64,
+    /// Packets longer than its MTU.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub too_long: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// What one end of a link with local error control did.

@@ -68,6 +68,9 @@ pub struct MemberConfig {
     pub rate_cap: Option<BitRate>,
     /// What is around each frame on the wire: outer IP and UDP headers, and what sealing adds \[byte\].
     pub overhead: Bytes,
+    /// MAX_PLPMTU (RFC 8899): the longest IP packet that the host's own link takes. What the path takes is found by probes; none: it takes
+    /// whatever it is given, and is not probed.
+    pub mtu: Option<Bytes>,
 }
 
 impl MemberConfig {
@@ -79,6 +82,6 @@ impl MemberConfig {
 
 impl Default for MemberConfig {
     fn default() -> Self {
-        Self { tier: 0, is_backup: false, quota: None, rate_cap: None, overhead: Self::OVERHEAD_IPV4 }
+        Self { tier: 0, is_backup: false, quota: None, rate_cap: None, overhead: Self::OVERHEAD_IPV4, mtu: None }
     }
 }

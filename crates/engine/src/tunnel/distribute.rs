@@ -89,8 +89,9 @@ impl<P: Coded> Sender<P> {
         known.map(|end| end.path.rate()).max().unwrap_or(0)
     }
 
-    /// The members that can be given packets, the earliest first.
-    fn candidates(&self, now: Instant, bytes: u64) -> Candidates {
+    /// The members that can be given packets of up to `len` byte, the earliest first by when one of `bytes` is there.
+    fn candidates(&self, now: Instant, bytes: u64, len: u64) -> Candidates {
+        let is_short = len <= self.longest.on_all;
         let widest = self.widest();
         // While another's rate is known, what trains are sounding gets nothing else.
         let is_ready = |end: &MemberEnd| widest == 0 || !end.is_being_sounded();
@@ -98,7 +99,7 @@ impl<P: Coded> Sender<P> {
         let has_main = self.members.iter().any(|end| end.is_active() && !end.config.is_backup);
         let mut candidates = Candidates::new();
         for (index, end) in self.members.iter().enumerate() {
-            if !works(&end) || (has_main && end.config.is_backup) {
+            if !works(&end) || (has_main && end.config.is_backup) || !(is_short || len <= end.longest_packet()) {
                 continue;
             }
             let rate = end.useful_rate();
@@ -113,8 +114,8 @@ impl<P: Coded> Sender<P> {
 
     /// The same for a packet that is one of a row: it is of use when those before it have come. A member has it there later by what a flow
     /// waits for its losses, and if it is narrow not before the widest.
-    fn candidates_in_order(&self, now: Instant) -> Candidates {
-        let mut candidates = self.candidates(now, TYPICAL);
+    fn candidates_in_order(&self, now: Instant, len: u64) -> Candidates {
+        let mut candidates = self.candidates(now, TYPICAL, len);
         for one in &mut candidates {
             one.arrival_us += self.members[one.index].hold_up().as_micros() as i64;
         }
@@ -124,20 +125,20 @@ impl<P: Coded> Sender<P> {
 
     /// The same for what only acknowledges: losses before it matter little, but a narrow member must not have it there first. There would soon be
     /// too many for that one, and a sender takes the longer way of the rest for a queue and leaves slow start (HyStart).
-    fn candidates_to_acknowledge(&self, now: Instant) -> Candidates {
-        let mut candidates = self.candidates(now, TYPICAL);
+    fn candidates_to_acknowledge(&self, now: Instant, len: u64) -> Candidates {
+        let mut candidates = self.candidates(now, TYPICAL, len);
         not_before_the_widest(&mut candidates);
         candidates
     }
 
     /// When a packet that leaves now by the best member is there \[us\], by a clock that all members share.
     pub(super) fn soonest_us(&self, now: Instant) -> Option<i64> {
-        self.candidates(now, TYPICAL).first().map(|one| (now.as_nanos() / 1_000) as i64 + one.arrival_us)
+        self.candidates(now, TYPICAL, 0).first().map(|one| (now.as_nanos() / 1_000) as i64 + one.arrival_us)
     }
 
     /// The members that work, the one first by which a short frame is there first.
     pub(super) fn fastest(&self, now: Instant) -> ArrayVec<Member, MEMBERS_MAX> {
-        self.candidates(now, SHORT).iter().map(|candidate| self.members[candidate.index].id).collect()
+        self.candidates(now, SHORT, 0).iter().map(|candidate| self.members[candidate.index].id).collect()
     }
 
     /// Sends whatever can be sent now.
@@ -175,31 +176,41 @@ impl<P: Coded> Sender<P> {
             self.unqueue(id);
             return true;
         }
-        let Some(first) = self.candidates(now, packet.len().as_u64()).first().copied() else { return false };
+        let len = packet.len().as_u64();
+        if self.is_too_long(len) {
+            self.resend.pop_front();
+            self.park(id, len);
+            return true;
+        }
+        let Some(first) = self.candidates(now, len, len).first().copied() else { return false };
         let free_at = self.members[first.index].free_at();
         if free_at > now {
             self.wait_until(free_at);
             return false;
         }
         self.resend.pop_front();
-        self.transmit(now, first.index, id, false);
-        self.counts.retransmissions += 1;
+        let is_first = !self.store.get(id).was_sent;
+        self.transmit(now, first.index, id, is_first);
+        self.counts.retransmissions += u64::from(!is_first);
         self.unqueue(id);
         true
     }
 
-    fn unqueue(&mut self, id: PacketId) {
+    pub(super) fn unqueue(&mut self, id: PacketId) {
         self.store.get_mut(id).is_queued = false;
         self.store.unname(id);
     }
 
     /// Sends a packet of the queue, or a copy of one that was sent. Says whether to go on.
     fn send_next(&mut self, now: Instant) -> bool {
-        let need = self.queue.next().map_or(Need::Order, Need::of);
+        let (need, len) = self.queue.next().map_or((Need::Order, 0), |next| (Need::of(next), next.len().as_u64()));
+        if self.is_too_long(len) {
+            return self.park_next(now);
+        }
         let candidates = match need {
-            Need::Haste => self.candidates(now, TYPICAL),
-            Need::Pace => self.candidates_to_acknowledge(now),
-            Need::Order => self.candidates_in_order(now),
+            Need::Haste => self.candidates(now, TYPICAL, len),
+            Need::Pace => self.candidates_to_acknowledge(now, len),
+            Need::Order => self.candidates_in_order(now, len),
         };
         if need == Need::Order && self.send_to_bunch(now, &candidates) {
             return true;
@@ -263,8 +274,8 @@ impl<P: Coded> Sender<P> {
         while let Some(id) = self.exposed.pop_front() {
             let entry = self.store.get(id);
             let copies = entry.copies;
-            let is_wanted =
-                entry.packet.is_some() && (1..COPIES_MAX).contains(&copies) && (is_busy || entry.is_at_risk);
+            let fits = entry.packet.as_ref().is_some_and(|packet| self.fits(index, packet.len().as_u64()));
+            let is_wanted = fits && (1..COPIES_MAX).contains(&copies) && (is_busy || entry.is_at_risk);
             if is_wanted {
                 self.transmit(now, index, id, false);
                 self.counts.duplicated += 1;
@@ -306,11 +317,17 @@ impl<P: Coded> Sender<P> {
             self.drop(packet, DropReason::Expired);
             return;
         }
+        let len = packet.len().as_u64();
+        if !self.fits(index, len) {
+            // It was taken from behind one that fits.
+            self.set_aside(packet, place, since, mark);
+            return;
+        }
         let is_doubled = class == TrafficClass::RealTime && packet.len() <= self.config.policy.tunnel.duplicate;
         let id = self.store.add(packet, place, since, mark);
         self.transmit(now, index, id, true);
         self.expose(index, id);
-        let other = candidates.iter().find(|candidate| candidate.index != index);
+        let other = candidates.iter().find(|candidate| candidate.index != index && self.fits(candidate.index, len));
         if let Some(other) = other.filter(|_| is_doubled) {
             self.transmit(now, other.index, id, false);
             self.counts.duplicated += 1;

@@ -108,11 +108,16 @@ impl<P: Coded> Sender<P> {
     fn acknowledge_one(&mut self, now: Instant, index: usize, number: SeqNum) {
         let end = &mut self.members[index];
         let Some(sent) = end.ledger.decide(number, Fate::Acknowledged) else { return };
-        end.came_bytes += u64::from(sent.bytes);
-        match sent.fate {
-            Fate::Lost(at) => end.on_spurious(now, now.saturating_since(at)),
-            Fate::OnTheWay | Fate::Acknowledged => {
-                end.path.on_fate(now, sent.at, false, sent.content != Content::Probe)
+        if sent.content == Content::Size {
+            end.plpmtu.on_came(now, sent.at, sent.bytes);
+        } else {
+            end.plpmtu.on_frame(now, sent.bytes, false);
+            end.came_bytes += u64::from(sent.bytes);
+            match sent.fate {
+                Fate::Lost(at) => end.on_spurious(now, now.saturating_since(at)),
+                Fate::OnTheWay | Fate::Acknowledged => {
+                    end.path.on_fate(now, sent.at, false, sent.content != Content::Probe)
+                }
             }
         }
         let is_late = sent.fate != Fate::OnTheWay;
@@ -159,7 +164,8 @@ impl<P: Coded> Sender<P> {
         for (number, sent) in end.ledger.numbers().rev().take_while(|(number, _)| younger(number)) {
             let excess = excess(sent);
             if excess > 0 {
-                count += 1;
+                // That a frame is too long says nothing of the others.
+                count += usize::from(sent.content != Content::Size);
                 worst = worst.max(excess);
                 if sent.fate == Fate::OnTheWay {
                     missing.push(number);

@@ -13,6 +13,8 @@ use arrayvec::ArrayVec;
 pub const MEMBERS_MAX: usize = 16;
 /// Runs of received numbers that a report on one member holds. At 10 % random loss that is 160 frames.
 pub const RUNS_MAX: usize = 16;
+/// No run and no report's head takes more in a feedback frame \[byte\].
+const LONGEST_PART: usize = 10;
 /// Flow buckets of each class.
 pub const BUCKETS: u16 = 512;
 /// A place in a flow has so many bits.
@@ -120,6 +122,21 @@ pub struct Feedback {
     pub sent_at_us: u32,
     /// One for each member on which anything has come for some time.
     pub reports: ArrayVec<Report, MEMBERS_MAX>,
+}
+
+impl Feedback {
+    /// Leaves out what came longest ago, where it would be longer than `most` byte with all of it.
+    pub fn shorten(&mut self, most: usize) {
+        // Most are far shorter: the runs that there could be at their longest need not be counted.
+        while self.reports.iter().map(|report| 1 + report.runs.len()).sum::<usize>() * LONGEST_PART > most
+            && crate::wire::tunnel_feedback_len(self) > most
+        {
+            let longest = self.reports.iter_mut().max_by_key(|report| report.runs.len());
+            if longest.and_then(|report| report.runs.pop()).is_none() {
+                return;
+            }
+        }
+    }
 }
 
 /// A frame between the ends.

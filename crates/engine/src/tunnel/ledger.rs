@@ -16,6 +16,8 @@ pub enum Content {
     Repair,
     /// A question.
     Probe,
+    /// A question that finds out whether the path carries its length: its loss says nothing else.
+    Size,
 }
 
 /// What is known of a frame's fate.
@@ -98,7 +100,10 @@ impl Ledger {
     /// A frame leaves now.
     pub fn push(&mut self, at: Instant, bytes: u32, due_us: u32, idles: u32, content: Content) -> SeqNum {
         let number = self.next();
-        self.total += u64::from(bytes);
+        // A rate is what came, and what was lost by the way: a frame that was too long is neither.
+        if content != Content::Size {
+            self.total += u64::from(bytes);
+        }
         self.on_the_way += 1;
         self.bytes_on_the_way += u64::from(bytes);
         let (total, fate) = (self.total, Fate::OnTheWay);

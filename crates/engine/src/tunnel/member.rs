@@ -16,8 +16,10 @@ use super::filter::Least;
 use super::group::Groups;
 use super::ledger::{Content, Ledger};
 use super::path::{FULL, Path};
+use super::plpmtu::Plpmtu;
 use super::status::{MemberState, MemberStatus};
 use crate::trunk::Member;
+use crate::wire::TUNNEL_HEADER_LEN;
 use airbraid_units::{BitRate, Bytes, Duration, Instant, SeqNum};
 
 /// A frame is not missed before it is so late: what timers of hosts and the media below them do.
@@ -74,6 +76,8 @@ pub struct MemberEnd {
     pub ledger: Ledger,
     /// How its frames are coded.
     pub groups: Groups,
+    /// How long they may be.
+    pub plpmtu: Plpmtu,
     /// The newest number that is known to have come.
     pub newest: Option<SeqNum>,
     /// How often it has had nothing to send.
@@ -115,6 +119,7 @@ impl MemberEnd {
             path: Path::new(config.rate_cap.map(BitRate::as_bps)),
             ledger: Ledger::new(first),
             groups: Groups::default(),
+            plpmtu: Plpmtu::new(now, mtu_of(&config)),
             newest: None,
             idles: 0,
             is_idle: true,
@@ -266,6 +271,7 @@ impl MemberEnd {
 
     /// It is held not to work any more.
     pub fn suspect(&mut self, now: Instant) {
+        self.plpmtu.restart(now);
         self.state = MemberState::Suspected;
         self.counted.suspicions += 1;
         self.probe_at = now;
@@ -275,6 +281,7 @@ impl MemberEnd {
 
     /// Whoever is at the other end has to be asked first.
     pub fn begin(&mut self, now: Instant) {
+        self.plpmtu.restart(now);
         self.newest = None;
         self.questions = 0;
         self.probe_at = now;
@@ -345,12 +352,31 @@ impl MemberEnd {
             queue_delay: self.path.queue(),
             loss_ppm: self.path.loss_ppm(),
             in_flight: self.ledger.on_the_way(),
+            path_mtu: self.plpmtu.found().map(Bytes::new),
+            black_holes: self.plpmtu.black_holes(),
             ..self.counted
         }
+    }
+
+    /// The longest packet that it may be given \[byte\].
+    pub fn longest_packet(&self) -> u64 {
+        self.without_headers(self.plpmtu.size())
+    }
+    /// The same of the longest that may still be found to be carried.
+    pub fn longest_possible(&self) -> u64 {
+        self.without_headers(self.plpmtu.possible())
+    }
+    fn without_headers(&self, size: u64) -> u64 {
+        size.saturating_sub(self.config.overhead.as_u64() + TUNNEL_HEADER_LEN as u64)
     }
 
     /// Length on the wire of a frame of `len` bytes.
     pub fn on_wire(&self, len: Bytes) -> u64 {
         len.as_u64() + self.config.overhead.as_u64()
     }
+}
+
+/// MAX_PLPMTU of a member so configured: no IP packet is longer than 64 kB.
+pub fn mtu_of(config: &MemberConfig) -> Option<u32> {
+    config.mtu.map(|mtu| mtu.as_u64().min(u64::from(u16::MAX)) as u32)
 }

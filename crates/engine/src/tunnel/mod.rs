@@ -23,6 +23,7 @@ mod distribute;
 mod excess;
 mod feedback;
 mod filter;
+mod fit;
 mod frame;
 mod group;
 mod hole;
@@ -30,6 +31,7 @@ mod ledger;
 mod member;
 mod order;
 mod path;
+mod plpmtu;
 mod queue;
 mod receiver;
 mod repair;
@@ -44,6 +46,7 @@ pub use config::{Coding, Config, MemberConfig, Settings};
 pub use frame::{
     BUCKETS, Feedback, Frame, Header, MEMBERS_MAX, PLACE_BITS, Place, Probe, RUNS_MAX, RepairHeader, Report, Run,
 };
+pub use plpmtu::BASE as BASE_PLPMTU;
 pub use status::{Counts, MemberState, MemberStatus, Status};
 
 use crate::machine::{Machine, Wake};
@@ -93,6 +96,26 @@ pub enum Input<P: Coded> {
         /// The frame's number on it.
         number: SeqNum,
     },
+    /// The host could not send a frame: it is longer than its own link takes.
+    TooLong {
+        /// The member.
+        member: Member,
+        /// The frame's number on it.
+        number: SeqNum,
+    },
+    /// The network says (by ICMP) that this is the longest that a member's path takes. It is no more than a hint: a probe of that length
+    /// leaves sooner, if lengths are being looked for.
+    MtuHint {
+        /// The member.
+        member: Member,
+        /// The longest IP packet, as it is said.
+        mtu: Bytes,
+    },
+    /// A member's path is another from now on: nothing that was found of its lengths holds.
+    PathChanged {
+        /// The member.
+        member: Member,
+    },
     /// The host was not awake: what it was told to send since `since` may have left as late as `until`, so that nothing that becomes
     /// of it says anything of a link.
     Late {
@@ -137,6 +160,18 @@ pub enum Output<P: Coded> {
         /// Why.
         reason: DropReason,
     },
+    /// What a member's path carries was found, and is another than before. Only of members that have an MTU.
+    PathMtu {
+        /// The member.
+        member: Member,
+        /// The longest IP packet.
+        mtu: Bytes,
+    },
+    /// It would help to know what the network says of a member's path ([`Input::MtuHint`]).
+    HintWanted {
+        /// The member.
+        member: Member,
+    },
     /// A handle that was kept until the far end had the packet.
     Release(P),
     /// A repair symbol that has come and is of no more use.
@@ -158,11 +193,13 @@ pub enum DropReason {
     Late,
     /// It lies so far ahead or behind that it belongs to another life of the sender.
     Stale,
+    /// It is longer than any member's path carries.
+    TooLong,
 }
 
 impl DropReason {
     /// How many there are.
-    pub const COUNT: usize = 6;
+    pub const COUNT: usize = 7;
     /// All of them, with the names that results use.
     pub const ALL: [(Self, &'static str); Self::COUNT] = [
         (Self::QueueFull, "queue_full"),
@@ -171,6 +208,7 @@ impl DropReason {
         (Self::Duplicate, "duplicate"),
         (Self::Late, "late"),
         (Self::Stale, "stale"),
+        (Self::TooLong, "too_long"),
     ];
 }
 
@@ -281,6 +319,7 @@ impl<P: Coded> Tunnel<P> {
         let Sender { counts, outputs, .. } = &mut self.sender;
         self.receiver.order.on_timeout(now, counts, |ordered| hand_up(outputs, ordered));
         self.sender.ask_due(now);
+        self.sender.fit(now);
         self.sender.sound_due(now);
         if self.receiver.feedback_at().is_some_and(|at| at <= now) {
             self.send_feedback(now);
@@ -321,6 +360,9 @@ impl<P: Coded> Machine for Tunnel<P> {
             Input::MemberAdded { member, config } => self.sender.add_member(now, member, config),
             Input::MemberRemoved { member } => self.sender.remove_member(now, member),
             Input::Refused { member, number } => self.sender.on_refused(now, member, number),
+            Input::TooLong { member, number } => self.sender.on_too_long(now, member, number),
+            Input::MtuHint { member, mtu } => self.sender.on_mtu_hint(member, mtu),
+            Input::PathChanged { member } => self.sender.on_path_changed(now, member),
             Input::Late { since, until } => self.sender.on_late(since, until),
         }
         self.go_on(now);

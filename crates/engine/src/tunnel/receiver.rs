@@ -26,6 +26,9 @@ const ENOUGH: u32 = 2;
 /// A member on which nothing has come for so long is reported no more.
 const QUIET: Duration = Duration::from_secs(1);
 
+/// Feedback is never longer \[byte\], so that every path carries it: [`super::plpmtu::MIN`] less what is around a frame over IPv6.
+const LONGEST: usize = 500;
+
 /// Every so manieth feedback frame goes on a member in its turn.
 const TURN: u32 = 4;
 
@@ -203,6 +206,7 @@ impl<P: Coded> Receiver<P> {
                 feedback.reports.extend(tally.report(now, Member(index as u8)));
             }
         }
+        feedback.shorten(LONGEST);
         Some((carriers, feedback))
     }
 }

@@ -101,6 +101,11 @@ impl<P: Coded> Sender<P> {
         let header = RepairHeader { number, sources: sources.len() as u8, index: symbol };
         let frame = Frame::Repair { header, symbol: P::repair(&sources, symbol) };
         let bytes = Bytes::new(end.on_wire(frame.len()));
+        if bytes.as_u64() > end.plpmtu.size() {
+            // The path has become narrower since its packets left.
+            self.abandon_groups(now, index);
+            return false;
+        }
         end.on_numbered(now, bytes, self.late, Content::Repair);
         end.counted.repair_bytes += bytes;
         end.groups.on_sent(number);

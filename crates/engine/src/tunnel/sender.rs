@@ -5,10 +5,11 @@
 use super::coded::Coded;
 use super::config::{Config, MemberConfig};
 use super::distribute::is_spared;
+use super::fit::Longest;
 use super::frame::{Frame, Header, Probe};
 use super::group::News;
 use super::ledger::{Content, Fate};
-use super::member::MemberEnd;
+use super::member::{MemberEnd, mtu_of};
 use super::queue::{Queue, Refused};
 use super::status::{Counts, MemberState};
 use super::store::{Outstanding, PacketId, Store};
@@ -41,6 +42,11 @@ pub struct Sender<P: Coded> {
     pub(super) store: Store<P>,
     /// Packets to be sent again.
     pub(super) resend: VecDeque<PacketId>,
+    /// Packets that are longer than any member may be given now, while it is looked whether one may.
+    pub(super) parked: VecDeque<PacketId>,
+    /// The longest packet that members may be given, and whether any has ever had a limit.
+    pub(super) longest: Longest,
+    pub(super) has_limits: bool,
     /// Packets of which a copy would do good, the oldest first.
     pub(super) exposed: VecDeque<PacketId>,
     /// The far end's clock less ours, and an unknown constant delay \[us\].
@@ -69,6 +75,9 @@ impl<P: Coded> Sender<P> {
             queue: Queue::new(config.policy.queue_limit as usize),
             store: Store::new(),
             resend: VecDeque::new(),
+            parked: VecDeque::new(),
+            longest: Longest::NONE,
+            has_limits: false,
             exposed: VecDeque::new(),
             offset_us: None,
             target: config.policy.tunnel.target,
@@ -84,7 +93,7 @@ impl<P: Coded> Sender<P> {
     /// Entries of all tables.
     pub fn kept(&self) -> usize {
         let ledgers: usize = self.members.iter().map(|end| end.ledger.len() + end.groups.kept()).sum();
-        ledgers + self.store.len() + self.queue.len() + self.resend.len() + self.exposed.len()
+        ledgers + self.store.len() + self.queue.len() + self.resend.len() + self.parked.len() + self.exposed.len()
     }
 
     /// The place of a member in the list.
@@ -99,10 +108,12 @@ impl<P: Coded> Sender<P> {
             self.counts.strange += 1;
             return;
         }
+        self.has_limits |= config.mtu.is_some();
         if let Some(index) = self.index_of(member) {
             let end = &mut self.members[index];
             end.config = config;
             end.path.set_cap(config.rate_cap.map(|rate| rate.as_bps()));
+            end.plpmtu.set_max(now, mtu_of(&config));
             if end.state == MemberState::Exhausted {
                 end.state = MemberState::Probing;
             }
@@ -150,6 +161,7 @@ impl<P: Coded> Sender<P> {
     pub fn on_refused(&mut self, now: Instant, member: Member, number: SeqNum) {
         let Some(index) = self.index_of(member) else { return };
         self.members[index].on_refused(now);
+        self.members[index].plpmtu.put_back(now);
         self.lose(now, index, number);
     }
 
@@ -185,11 +197,16 @@ impl<P: Coded> Sender<P> {
     pub(super) fn lose(&mut self, now: Instant, index: usize, number: SeqNum) {
         let end = &mut self.members[index];
         let Some(sent) = end.ledger.decide(number, Fate::Lost(now)) else { return };
-        end.counted.lost += 1;
-        end.path.on_fate(now, sent.at, true, sent.content != Content::Probe);
+        if sent.content == Content::Size {
+            end.plpmtu.on_lost(now, sent.bytes);
+        } else {
+            end.counted.lost += 1;
+            end.plpmtu.on_frame(now, sent.bytes, true);
+            end.path.on_fate(now, sent.at, true, sent.content != Content::Probe);
+        }
         let id = match sent.content {
             Content::Packet(id) => Some(id),
-            Content::Repair | Content::Probe => None,
+            Content::Repair | Content::Probe | Content::Size => None,
         };
         self.on_news(now, index, number, &sent, News::Lost(id));
     }
@@ -238,6 +255,7 @@ impl<P: Coded> Sender<P> {
         let entry = self.store.get_mut(id);
         let Some(packet) = entry.packet.as_ref().map(Share::share) else { return };
         entry.copies += 1;
+        entry.was_sent = true;
         let (place, mark) = (entry.place, entry.mark);
         self.store.name(id);
         let end = &mut self.members[index];
@@ -266,23 +284,24 @@ impl<P: Coded> Sender<P> {
         for index in 0..self.members.len() {
             let end = &mut self.members[index];
             if end.train_at().is_some_and(|at| at <= now) && end.on_train(now, is_quiet) {
-                let around = end.on_wire(Frame::<P>::Probe(Probe::default()).len());
-                let padding = TRAIN_BYTES.saturating_sub(around) as u16;
+                let bytes = TRAIN_BYTES.min(end.plpmtu.size());
                 for _ in 0..TRAIN_FRAMES {
-                    self.ask(now, index, padding);
+                    self.ask(now, index, bytes, Content::Probe);
                 }
             }
         }
     }
 
-    /// Asks the far end on a member.
-    fn ask(&mut self, now: Instant, index: usize, padding: u16) {
+    /// Asks the far end on a member, by a frame of `bytes` on the wire or a little more.
+    pub(super) fn ask(&mut self, now: Instant, index: usize, bytes: u64, content: Content) {
         let end = &mut self.members[index];
+        let around = end.on_wire(Frame::<P>::Probe(Probe::default()).len());
+        let padding = bytes.saturating_sub(around) as u16;
         let probe = Probe { epoch: self.config.epoch, padding, ..Probe::default() };
         let frame: Frame<P> = Frame::Probe(probe);
         let bytes = end.on_wire(frame.len());
         let due_us = end.path.on_sent(now, bytes, self.late);
-        let number = end.ledger.push(now, bytes as u32, due_us, end.idles, Content::Probe);
+        let number = end.ledger.push(now, bytes as u32, due_us, end.idles, content);
         end.sent_at = now;
         self.send_control(index, Frame::Probe(Probe { number, ..probe }));
     }
@@ -306,17 +325,19 @@ impl<P: Coded> Sender<P> {
             if !end.is_active() {
                 // Nothing is kept for those that do not answer but the probes of a round trip.
                 self.lose_old(now, index);
+                self.ask_sizes(now, index);
             }
             if self.members[index].on_question(now) {
                 self.suspect(now, index);
                 self.members[index].on_question(now);
             }
-            self.ask(now, index, 0);
+            self.ask(now, index, 0, Content::Probe);
         }
     }
 
     /// Forgets the fate of frames that was decided long ago.
     fn lose_old(&mut self, now: Instant, index: usize) {
+        self.members[index].plpmtu.put_back(now);
         let until = now.saturating_sub(self.members[index].memory());
         let old: Vec<SeqNum> = self.members[index]
             .ledger
@@ -346,6 +367,14 @@ impl<P: Coded> Sender<P> {
         let questions = self.members.iter().filter_map(MemberEnd::question_at);
         let trains = self.members.iter().filter_map(MemberEnd::train_at).map(|at| (at, "tunnel.train"));
         let groups = self.members.iter().filter_map(|end| end.groups.close_at()).map(|at| (at, "tunnel.group"));
-        questions.chain(trains).chain(groups).map(|(at, why)| Wake { at, why }).chain(pace).min_by_key(|wake| wake.at)
+        let first = questions
+            .chain(trains)
+            .chain(groups)
+            .map(|(at, why)| Wake { at, why })
+            .chain(pace)
+            .min_by_key(|wake| wake.at);
+        let at = self.longest.changes_at;
+        let sizes = (at < Instant::MAX).then_some(Wake { at, why: "tunnel.plpmtu" });
+        first.filter(|first| first.at <= at).or(sizes)
     }
 }

@@ -56,6 +56,10 @@ pub struct MemberStatus {
     pub spurious: u64,
     /// Times it was suspected.
     pub suspicions: u64,
+    /// The longest IP packet that its path carries, as probes have found; none before they have, and where nothing is probed.
+    pub path_mtu: Option<Bytes>,
+    /// Black holes: lengths that the path had carried, and then swallowed.
+    pub black_holes: u64,
 }
 
 /// What both directions count.

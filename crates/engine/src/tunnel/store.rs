@@ -24,6 +24,8 @@ pub struct Outstanding<P> {
     pub mark: bool,
     /// Whether it waits to be sent again.
     pub is_queued: bool,
+    /// Whether it was ever sent.
+    pub was_sent: bool,
     /// Copies on the way that are not held to be lost.
     pub copies: u16,
     /// Whether it went on a member that loses.
@@ -71,6 +73,7 @@ impl<P> Store<P> {
             since,
             mark,
             is_queued: false,
+            was_sent: false,
             copies: 0,
             is_at_risk: false,
             due_us: i64::MIN,

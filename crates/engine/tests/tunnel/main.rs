@@ -2,6 +2,7 @@
 
 mod coding;
 mod hostile;
+mod path_mtu;
 mod policy;
 mod properties;
 mod soak;

@@ -89,12 +89,14 @@ pub struct Way {
     /// Lost \[1/1000\].
     pub loss: u32,
     pub is_up: bool,
+    /// Longer frames vanish \[byte\].
+    pub mtu: u64,
     free_at: Instant,
 }
 
 impl Way {
     pub fn new(mbps: u64, delay: Duration, loss: u32) -> Self {
-        Self { bit_ns: 1_000 / mbps, delay, queue: 64, loss, is_up: true, free_at: Instant::ZERO }
+        Self { bit_ns: 1_000 / mbps, delay, queue: 64, loss, is_up: true, mtu: u64::MAX, free_at: Instant::ZERO }
     }
 }
 
@@ -141,6 +143,10 @@ pub struct World {
     /// Whether packets that are given only acknowledge.
     pub gives_acknowledgements: bool,
     pub marked: u64,
+    /// What the first end was told of its paths.
+    pub path_mtus: Vec<(Member, u64)>,
+    /// By end: frames with packets or symbols, and probes, that were longer than their way takes.
+    pub swallowed: [[u64; 2]; 2],
 }
 
 /// A policy under which nothing is given up: not after any time, and no hole.
@@ -184,6 +190,8 @@ impl World {
             is_markable: false,
             gives_acknowledgements: false,
             marked: 0,
+            path_mtus: vec![],
+            swallowed: [[0; 2]; 2],
         };
         for member in 0..ways.len() {
             world.add(member);
@@ -196,7 +204,7 @@ impl World {
         (0..2).for_each(|end| self.add_to(end, member, MemberConfig::default()));
     }
 
-    fn add_to(&mut self, end: usize, member: usize, config: MemberConfig) {
+    pub fn add_to(&mut self, end: usize, member: usize, config: MemberConfig) {
         self.step(end, Some(Input::MemberAdded { member: Member(member as u8), config }));
     }
 
@@ -243,6 +251,9 @@ impl World {
             }
             Output::Release(token) => self.end(end, token, End::Released),
             Output::Spent(_) => self.spent[end] += 1,
+            Output::HintWanted { .. } => {}
+            Output::PathMtu { member, mtu } if end == 0 => self.path_mtus.push((member, mtu.as_u64())),
+            Output::PathMtu { .. } => {}
             // What the other end sent is dropped here as a repetition, or late.
             Output::Dropped { packet, .. } if packet.from != end => {}
             Output::Dropped { packet, reason } => self.end(end, packet, End::Dropped(reason)),
@@ -261,8 +272,12 @@ impl World {
         let serial = Duration::from_nanos(len * 8 * way.bit_ns);
         let waiting = way.free_at.saturating_since(left).as_nanos() / serial.as_nanos().max(1);
         let fits = waiting <= way.queue;
-        let passes = way.is_up && fits && self.chance.up_to(999) >= way.loss;
-        if way.is_up && fits {
+        let is_short = len <= way.mtu;
+        if !is_short {
+            self.swallowed[end][usize::from(matches!(frame, Frame::Probe(_)))] += 1;
+        }
+        let passes = way.is_up && fits && self.chance.up_to(999) >= way.loss && is_short;
+        if way.is_up && fits && is_short {
             way.free_at = way.free_at.max(left) + serial;
         }
         let at = way.free_at + way.delay;

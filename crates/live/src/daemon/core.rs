@@ -5,29 +5,30 @@ use super::address::{place, unplace};
 use super::care::Care;
 use super::coalesce::{Coalescer, Parcel};
 use super::handshakes::Handshakes;
-use super::inner::{self, Summary};
+use super::inner;
 use super::jumps::Jumps;
 use super::lane::{Late, Written};
+use super::mtu::Later;
 use super::names::Names;
 use super::notice::Notice;
 use super::packet::{BEGINNING, IpPacket, Pool, READ_MAX, Run};
 use super::peer::Path;
 use super::peers::Peers;
 use super::routing::Routing;
-use super::segment::{Cut, finish};
+use super::segment::finish;
 use super::site::Site;
 use super::socket::{Body, Received, Refused, Room};
 use super::table::Table;
 use super::uplink::{Refusal, Tag, UplinkState};
 use crate::clock::Clock;
-use crate::netlink::Netlink;
+use crate::netlink::{Found, Netlink};
 use crate::tun::Tun;
 use crate::vnet::VnetHeader;
 use airbraid_engine::converge::session::{
     self, Aead, FRAME_HEADER_LEN, FRAME_OVERHEAD, Keyring, Opened, PeerId, Role, TAG_LEN,
 };
 use airbraid_engine::trunk::Member;
-use airbraid_engine::tunnel::{Came, Frame, Input, MemberConfig, Output};
+use airbraid_engine::tunnel::{Came, DropReason, Frame, Input, MemberConfig, Output};
 use airbraid_engine::wire::{
     SessionMessage, TunnelFrame, emit_tunnel_feedback, emit_tunnel_header, emit_tunnel_probe, emit_tunnel_repair,
     parse_session, parse_tunnel,
@@ -62,6 +63,8 @@ pub struct Counts {
     pub undelivered: u64,
     /// Senders that were told that their packet is too long.
     pub too_big: u64,
+    /// Packets that went as fragments, because they are too long and may be cut.
+    pub fragmented: u64,
     /// Runs from programs that could not be cut.
     pub malformed: u64,
     /// How often the host was not awake to send what it was to, and how late that left at worst.
@@ -81,6 +84,8 @@ pub struct Daemon {
     pub(super) tun_index: u32,
     pub(super) mtu: u32,
     pub(super) netlink: Netlink,
+    /// The interfaces of this host, as they were found last.
+    pub(super) interfaces: Vec<Found>,
     pub(super) sessions: Handshakes,
     pub(super) ring: Keyring<Aead>,
     pub(super) jumps: Jumps,
@@ -102,6 +107,10 @@ pub struct Daemon {
     pub(super) room: Room,
     pub(super) refused: Vec<Refusal>,
     pub(super) outputs: Vec<Output<IpPacket>>,
+    /// What a tunnel's outputs ask for and is done behind them.
+    pub(super) later: Vec<Later>,
+    /// The number of the last IPv6 packet that was cut.
+    pub(super) fragment_number: u32,
     /// What is read into next.
     pub(super) reading: Option<Rc<Run>>,
     /// Packets for programs, and how many there were.
@@ -152,10 +161,11 @@ impl Daemon {
             return;
         };
         let longest = cut.map_or(length, |cut| cut.segment_len(0));
-        if longest > self.mtu as usize && self.refuse(packet, cut.as_ref(), &summary) {
+        let mtu = self.mtu_of(peer);
+        if longest > mtu as usize && self.on_too_long(peer, packet, cut.as_ref(), &summary) {
             return;
         }
-        inner::clamp_mss(packet, self.mtu);
+        inner::clamp_mss(packet, mtu);
         let packet = self.pool.fit(run, length, &summary, cut);
         if let Some(again) = &mut self.peers[peer].again {
             *again = self.time;
@@ -164,24 +174,6 @@ impl Daemon {
         counts[0] += cut.map_or(1, |cut| cut.count() as u64);
         counts[1] += length as u64;
         self.drive(peer, Some(Input::Packet(packet)));
-    }
-
-    /// Tells the sender of a packet, or of the first segment of a run, that it is too long, if such packets are answered.
-    fn refuse(&mut self, packet: &[u8], cut: Option<&Cut>, summary: &Summary) -> bool {
-        let own = self.site.interface.addresses.iter().map(|prefix| prefix.address);
-        let Some(from) = own.into_iter().find(|own| own.is_ipv4() == summary.source.is_ipv4()) else { return false };
-        let mut first = Vec::new();
-        if let Some(cut) = cut {
-            cut.write(packet, 0, &mut first);
-        }
-        let Some(answer) = inner::too_big(if first.is_empty() { packet } else { &first }, self.mtu, from) else {
-            return false;
-        };
-        self.counts.too_big += 1;
-        if let Some(answer) = self.pool.packet(&answer, |answer| inner::summary(answer)) {
-            self.hand_out(answer);
-        }
-        true
     }
 
     /// Drives a peer's tunnel by one step, and carries out what it asks.
@@ -195,6 +187,11 @@ impl Daemon {
             match output {
                 Output::Transmit { member, frame, mark } => self.transmit(now, peer, member, &frame, mark),
                 Output::Deliver(packet) => self.deliver(peer, packet),
+                Output::PathMtu { member, mtu } => self.on_path_mtu(peer, member, mtu),
+                Output::HintWanted { member } => self.later.push(Later::Hint(peer, member)),
+                Output::Dropped { packet, reason: DropReason::TooLong } => {
+                    self.later.push(Later::TooLong(peer, packet));
+                }
                 Output::Dropped { .. } | Output::Release(_) | Output::Spent(_) => {}
             }
         }
@@ -202,6 +199,7 @@ impl Daemon {
         if let Err(spin) = stepped {
             self.begin_anew(now, peer, spin);
         }
+        self.do_what_waits();
     }
 
     /// A peer's tunnel has a timer that is wrong, and would take all the time there is: it begins a new life, and the others go on.
@@ -227,7 +225,8 @@ impl Daemon {
         if !std::mem::replace(&mut self.peers[peer].has_sent, true) {
             self.sent_to.push(peer);
         }
-        let tag = Tag { peer, frame: number.map(|number| (member, number)) };
+        let is_probe = matches!(frame, Frame::Probe(probe) if probe.padding > 0);
+        let tag = Tag { peer, frame: number.map(|number| (member, number)), is_probe };
         self.send(now, peer, member, inner::outer_tos(tos), tag, |out| match frame {
             Frame::Data { header, packet } => {
                 out.extend(emit_tunnel_header(header));
@@ -274,7 +273,7 @@ impl Daemon {
 
     /// Tells the peer of a member.
     pub(super) fn send_notice(&mut self, now: Instant, peer: usize, over: Member, notice: &Notice) {
-        let tag = Tag { peer, frame: None };
+        let tag = Tag { peer, frame: None, is_probe: false };
         self.send(now, peer, over, 0, tag, |out| out.extend(notice.emit()));
     }
 
@@ -292,7 +291,7 @@ impl Daemon {
             self.hand_out(packet);
             return;
         }
-        let (mtu, summary) = (self.mtu, packet.summary().copied());
+        let (mtu, summary) = (self.mtu_of(peer), packet.summary().copied());
         let clamped = self.pool.packet(packet.bytes(), |copy| {
             inner::clamp_mss(copy, mtu);
             summary
@@ -303,7 +302,7 @@ impl Daemon {
     }
 
     /// Puts a packet with those that are joined for the interface.
-    fn hand_out(&mut self, packet: IpPacket) {
+    pub(super) fn hand_out(&mut self, packet: IpPacket) {
         self.handed_out = self.handed_out.wrapping_add(1);
         let Self { coalescer, tun, counts, .. } = self;
         if tun.offloads().has_header {
@@ -454,7 +453,9 @@ impl Daemon {
                 (path.uplink, path.remote) = (uplink, remote);
                 state.counts.moved += 1;
                 tracing::info!(peer = state.config.name, member = member.0, %remote, "a member has moved");
+                self.on_moved(peer, member);
             }
+            let state = &mut self.peers[peer];
             let is_theirs = !state.is_ours(member);
             if let Some(path) = state.paths.get_mut(&member).filter(|_| is_newest && is_theirs) {
                 path.source = source;
@@ -464,7 +465,7 @@ impl Daemon {
         if !state.is_theirs(member) || state.has_its_way(now) {
             return false;
         }
-        let path = Path { uplink, remote, source, heard: Some(now), notice: None };
+        let path = Path { heard: Some(now), ..Path::new(uplink, remote, source) };
         self.add_member(peer, member, path, None);
         true
     }
@@ -476,7 +477,7 @@ impl Daemon {
             Asked::Transmit { to, bytes } => {
                 self.sessions.sent(now, &bytes);
                 let (uplink, to, source) = unplace(&to);
-                let tag = Tag { peer: usize::MAX, frame: None };
+                let tag = Tag { peer: usize::MAX, frame: None, is_probe: false };
                 if let Some(uplink) = self.uplinks.get_mut(uplink) {
                     uplink.push(now, to, source, 0, tag, |out| {
                         out.extend_from_slice(&bytes);
@@ -528,7 +529,7 @@ impl Daemon {
         ways.dedup();
         for (uplink, to, source) in ways {
             let Some(uplink) = self.uplinks.get_mut(uplink) else { continue };
-            let (ring, tag) = (&mut self.ring, Tag { peer: usize::MAX, frame: None });
+            let (ring, tag) = (&mut self.ring, Tag { peer: usize::MAX, frame: None, is_probe: false });
             uplink.push(now, to, source, 0, tag, |out| {
                 let start = out.len();
                 out.extend([0; FRAME_HEADER_LEN]);
@@ -562,18 +563,15 @@ impl Daemon {
         if !self.uplinks.iter().any(|uplink| uplink.is_busy() || uplink.waiting() > 0) {
             self.sent_to.drain(..).for_each(|peer| self.peers[peer].has_sent = false);
         }
-        let mut is_narrower = false;
         for (datagram, why) in refused.drain(..) {
-            is_narrower |= matches!(why, Refused::Cut | Refused::TooLong);
-            let Tag { peer, frame: Some((member, number)) } = datagram.tag else { continue };
-            if why != Refused::Cut {
-                self.drive(peer, Some(Input::Refused { member, number }));
-            }
+            let Tag { peer, frame: Some((member, number)), .. } = datagram.tag else { continue };
+            let input = match why {
+                Refused::TooLong => Input::TooLong { member, number },
+                Refused::Busy | Refused::Unreachable => Input::Refused { member, number },
+            };
+            self.drive(peer, Some(input));
         }
         self.refused = refused;
-        if is_narrower {
-            self.adjust_mtu();
-        }
     }
 
     /// What is due at `now`.

@@ -267,8 +267,15 @@ mod tests {
                     near.reserve(Instant::ZERO, PeerId(0), Member(0), Bytes::new(1_032))
                         .map_or(Written::Nothing, Written::Unsealed)
                 };
-                let tag = Tag { peer: 0, frame: None };
-                assert!(load.add(clock.now(), write, |range| Outgoing { to, source: None, tos: 0, range, tag }));
+                let tag = Tag { peer: 0, frame: None, is_probe: false };
+                assert!(load.add(clock.now(), write, |range| Outgoing {
+                    to,
+                    source: None,
+                    tos: 0,
+                    range,
+                    is_probe: false,
+                    tag
+                }));
                 sent += 1;
             }
             lane.collect(&mut refused, &mut late);

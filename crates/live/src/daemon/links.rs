@@ -5,19 +5,13 @@ use super::core::Daemon;
 use super::notice::{LinkName, Notice};
 use super::peer::Path;
 use super::places::Reached;
-use super::socket::path_mtu;
 use crate::netlink::Found;
 use airbraid_engine::converge::session;
 use airbraid_engine::trunk::Member;
 use airbraid_engine::tunnel::{Input, MemberConfig};
-use airbraid_engine::wire::TUNNEL_HEADER_LEN;
-use airbraid_units::{Duration, Instant};
+use airbraid_units::{Bytes, Duration, Instant};
 use std::net::{IpAddr, SocketAddr};
 
-/// Ethernet's, where no interface says another \[byte\].
-const MTU: u32 = 1_500;
-/// IPv6 needs this much (RFC 8200, section 5), and IPv4 this much for reassembly to be certain (RFC 791) \[byte\].
-const MTU_LEAST: [u32; 2] = [1_280, 576];
 /// A list of interfaces that could not be had is asked for again after this.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// That a member is gone is said so often: nobody answers.
@@ -79,16 +73,17 @@ impl Daemon {
             if self.peers[peer].paths.contains_key(&member) {
                 continue;
             }
-            let path = Path { uplink, remote, source: None, heard: None, notice: Some((now, 0)) };
+            let path = Path { notice: Some((now, 0)), ..Path::new(uplink, remote, None) };
             self.add_member(peer, member, path, None);
         }
         self.send_notices(now, peer);
     }
 
     /// A member begins, or is used otherwise from now on.
-    pub(super) fn add_member(&mut self, peer: usize, member: Member, path: Path, said: Option<&Notice>) {
-        let state = &mut self.peers[peer];
+    pub(super) fn add_member(&mut self, peer: usize, member: Member, mut path: Path, said: Option<&Notice>) {
         let Some(uplink) = self.uplinks.get(path.uplink) else { return };
+        path.device_mtu = self.device_mtu(&path);
+        let state = &mut self.peers[peer];
         let own = &uplink.config;
         // Both ends have a say: the stricter word counts.
         let rates = own.rate.into_iter().chain(said.and_then(|said| said.rate));
@@ -98,6 +93,7 @@ impl Daemon {
             quota: own.quota,
             rate_cap: rates.min(),
             overhead: path.overhead(),
+            mtu: Some(Bytes::new(path.device_mtu.into())),
         };
         if !state.reached.get(&path.uplink).is_some_and(Reached::is_lost) {
             tracing::info!(peer = state.config.name, member = member.0, uplink = own.name, remote = %path.remote, "member");
@@ -107,9 +103,6 @@ impl Daemon {
         if state_gives_way(self, peer) {
             self.leave_ours(peer);
         }
-        if self.inner_mtu_of(&path) != Some(self.mtu) {
-            self.adjust_mtu();
-        }
     }
 
     /// A member is gone.
@@ -117,6 +110,7 @@ impl Daemon {
         if self.peers[peer].paths.remove(&member).is_some() {
             tracing::info!(peer = self.peers[peer].config.name, member = member.0, "member gone");
             self.drive(peer, Some(Input::MemberRemoved { member }));
+            self.set_peer_mtu(peer);
         }
     }
 
@@ -154,7 +148,7 @@ impl Daemon {
         if is_as_before && path.is_some() {
             return;
         }
-        let path = path.unwrap_or(Path { uplink, remote, source, heard: Some(now), notice: None });
+        let path = path.unwrap_or(Path { heard: Some(now), ..Path::new(uplink, remote, source) });
         self.add_member(peer, notice.member, path, Some(notice));
     }
 
@@ -212,6 +206,8 @@ impl Daemon {
             }
             self.refresh(uplink, wanted && (has_changed || !self.uplinks[uplink].is_open()));
         }
+        self.interfaces = found;
+        self.renew_device_mtus();
     }
 
     /// Why an uplink is not there; logged when it is another reason than before.
@@ -316,36 +312,6 @@ impl Daemon {
         self.on_interfaces();
         Ok(())
     }
-
-    /// The longest packet inside that a path takes whole, as far as the kernel knows.
-    fn inner_mtu_of(&self, path: &Path) -> Option<u32> {
-        let uplink = &self.uplinks[path.uplink];
-        let mtu = path_mtu(uplink.binding(), path.remote).ok().or(uplink.mtu())?;
-        Some(inner_mtu(mtu, path.remote.is_ipv4()))
-    }
-
-    /// Makes the interface's MTU as large as the narrowest path allows, and not larger.
-    pub(super) fn adjust_mtu(&mut self) {
-        if self.site.interface.mtu.is_some() {
-            return;
-        }
-        let paths = self.peers.iter().flat_map(|peer| peer.paths.values());
-        let narrowest = paths.filter_map(|path| self.inner_mtu_of(path)).min();
-        let of_device = |uplink: &super::uplink::UplinkState| inner_mtu(uplink.mtu().unwrap_or(MTU), false);
-        let Some(mtu) = narrowest.or_else(|| self.uplinks.iter().map(of_device).min()) else { return };
-        let has_v6 = self.site.interface.addresses.iter().any(|prefix| prefix.address.is_ipv6());
-        let mtu = mtu.max(MTU_LEAST[usize::from(!has_v6)]);
-        if mtu == self.mtu {
-            return;
-        }
-        match self.netlink.configure(self.tun_index, mtu, super::QUEUE) {
-            Ok(()) => {
-                tracing::info!(mtu, before = self.mtu, "MTU");
-                self.mtu = mtu;
-            }
-            Err(error) => tracing::error!(%error, mtu, "the MTU cannot be set"),
-        }
-    }
 }
 
 /// Why an interface is of no use, if it is of none.
@@ -356,12 +322,6 @@ fn absence(device: &str, found: Option<&Found>) -> Option<Cause> {
         Some(found) if found.addresses.is_empty() => Some(Cause::no_address(device)),
         Some(_) => None,
     }
-}
-
-/// What is left of a path's longest packet for one inside.
-const fn inner_mtu(mtu: u32, is_v4: bool) -> u32 {
-    let around = if is_v4 { MemberConfig::OVERHEAD_IPV4 } else { MemberConfig::OVERHEAD_IPV6 };
-    mtu.saturating_sub(around.as_u64() as u32 + TUNNEL_HEADER_LEN as u32)
 }
 
 fn state_gives_way(daemon: &Daemon, peer: usize) -> bool {

@@ -94,10 +94,11 @@ fn uplinks(page: &mut Page, uplinks: &[UplinkReport]) {
 }
 
 fn peers(page: &mut Page, peers: &[PeerReport]) {
-    let table: [Family<PeerReport>; 13] = [
+    let table: [Family<PeerReport>; 14] = [
         ("up", "gauge", "Whether there is a session in which something has come within 30 s.", |peer| {
             f64::from(u8::from(peer.up))
         }),
+        ("mtu_bytes", "gauge", "The longest packet for the peer.", |peer| f64::from(peer.mtu_bytes)),
         ("sent_packets_total", "counter", "Packets to the peer.", |peer| peer.sent_packets as f64),
         ("sent_bytes_total", "counter", "Their bytes.", |peer| peer.sent_bytes as f64),
         ("received_packets_total", "counter", "Packets from the peer.", |peer| peer.received_packets as f64),
@@ -122,7 +123,7 @@ fn peers(page: &mut Page, peers: &[PeerReport]) {
 }
 
 fn members(page: &mut Page, peers: &[PeerReport]) {
-    let table: [Family<MemberReport>; 13] = [
+    let table: [Family<MemberReport>; 15] = [
         ("active", "gauge", "Whether the member link works.", |member| f64::from(u8::from(member.state == "active"))),
         ("rate_bits_per_second", "gauge", "What it carries, as measured.", |member| member.rate_bps as f64),
         ("rtt_min_seconds", "gauge", "The shortest round trip of late.", |member| member.rtt_min_s),
@@ -135,6 +136,12 @@ fn members(page: &mut Page, peers: &[PeerReport]) {
         ("repair_bytes_total", "counter", "Of these, repair symbols.", |member| member.repair_bytes as f64),
         ("received_bytes_total", "counter", "Bytes of all frames received.", |member| member.received_bytes as f64),
         ("lost_frames_total", "counter", "Frames held to be lost.", |member| member.lost_frames as f64),
+        ("path_mtu_bytes", "gauge", "The longest IP packet that the path carries; 0 before it is known.", |member| {
+            f64::from(member.path_mtu_bytes.unwrap_or(0))
+        }),
+        ("black_holes_total", "counter", "Lengths that the path had carried, and then swallowed.", |member| {
+            member.black_holes as f64
+        }),
         ("suspicions_total", "counter", "Times it was suspected to be dead.", |member| member.suspicions as f64),
     ];
     let every = || peers.iter().flat_map(|peer| peer.members.iter().map(move |member| (peer, member)));

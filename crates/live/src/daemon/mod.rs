@@ -16,6 +16,7 @@ mod confine;
 mod core;
 mod desk;
 mod dns;
+mod fragment;
 mod handshakes;
 pub(crate) mod inner;
 mod journal;
@@ -26,6 +27,7 @@ mod lane;
 mod links;
 mod manager;
 mod metrics;
+mod mtu;
 mod names;
 mod nat64;
 mod notice;
@@ -214,6 +216,7 @@ fn begin(site: Site, tun: Tun, outside: Outside) -> Result<Daemon, LabError> {
         tun_index: index,
         mtu,
         netlink,
+        interfaces: Vec::new(),
         sessions,
         ring: Keyring::new(Aead),
         jumps: Jumps::since(Clocks::now()),
@@ -230,6 +233,8 @@ fn begin(site: Site, tun: Tun, outside: Outside) -> Result<Daemon, LabError> {
         pool,
         refused: Vec::new(),
         outputs: Vec::new(),
+        later: Vec::new(),
+        fragment_number: u32::from_ne_bytes([seed[0], seed[1], seed[2], seed[3]]),
         reading: None,
         coalescer: coalesce::Coalescer::default(),
         handed_out: 0,

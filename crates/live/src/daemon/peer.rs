@@ -35,9 +35,18 @@ pub struct Path {
     pub heard: Option<Instant>,
     /// When the peer is to be told of it, and how often it was.
     pub notice: Option<(Instant, usize)>,
+    /// The longest IP packet that our own interface takes there.
+    pub device_mtu: u32,
+    /// The longest that the path does, as probes have found; none before they have.
+    pub mtu: Option<u32>,
 }
 
 impl Path {
+    /// One of which nothing is known.
+    pub const fn new(uplink: usize, remote: SocketAddr, source: Option<IpAddr>) -> Self {
+        Self { uplink, remote, source, heard: None, notice: None, device_mtu: 0, mtu: None }
+    }
+
     /// What is around a sealed frame on it.
     pub fn overhead(&self) -> airbraid_units::Bytes {
         if self.remote.is_ipv4() { MemberConfig::OVERHEAD_IPV4 } else { MemberConfig::OVERHEAD_IPV6 }
@@ -86,6 +95,8 @@ pub struct PeerState {
     pub is_up: bool,
     /// The member links.
     pub paths: BTreeMap<Member, Path>,
+    /// The longest packet for it; none before any path was found to carry anything.
+    pub mtu: Option<u32>,
     /// What it said last of its members.
     pub said: BTreeMap<Member, Notice>,
     /// Where it was heard last: uplink, its address, ours.
@@ -125,6 +136,7 @@ impl PeerState {
             is_gone: false,
             is_up: false,
             paths: BTreeMap::new(),
+            mtu: None,
             said: BTreeMap::new(),
             heard: None,
             reached: BTreeMap::new(),
@@ -212,7 +224,7 @@ mod tests {
         let mut peer = PeerState::new(config, PeerId(0), &PublicKey([2; 32]), tunnel);
         let remote = "10.0.0.1:1".parse().unwrap();
         let notice = Some((Instant::ZERO, 0));
-        peer.paths.insert(Member(0), Path { uplink: 0, remote, source: None, heard: None, notice });
+        peer.paths.insert(Member(0), Path { notice, ..Path::new(0, remote, None) });
         (peer.is_up, peer.wake, peer.unanswered) = (true, Some(Instant::ZERO), Some(Instant::ZERO));
         peer.begin_anew(tunnel);
         assert_eq!((peer.due(), peer.paths.len(), peer.is_up), (None, 0, true));

@@ -3,7 +3,8 @@
 //! and come in as one (`UDP_GRO`).
 //!
 //! A socket is of one family: what the kernel tells beside a datagram then always has one length, which `recvmmsg`'s
-//! reused headers need; where it has not, they are made anew. Fragmentation is off: what is too long is refused, and the path's MTU can be asked for.
+//! reused headers need; where it has not, they are made anew. Fragmentation is off, and only what is too long for the interface is refused: what
+//! ICMP says of a path, which anybody may have sent, is no order (`IP_PMTUDISC_PROBE`), and can be asked for.
 
 mod knock;
 mod room;
@@ -16,7 +17,7 @@ pub use send::{End, Outlet};
 use nix::errno::Errno;
 use nix::sys::socket::{
     AddressFamily, ControlMessageOwned, MsgFlags, MultiHeaders, SetSockOpt, SockFlag, SockType, SockaddrStorage, bind,
-    connect, getsockopt, recvmmsg, setsockopt, socket, sockopt,
+    connect, getsockname, getsockopt, recvmmsg, setsockopt, socket, sockopt,
 };
 use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, clock_gettime};
@@ -34,7 +35,7 @@ const QUIET: usize = 2;
 /// daemon's; this one is for the time that it is not awake.
 const BUFFER: usize = 4 << 20;
 
-/// `IP_MTU_DISCOVER`: with `IP_PMTUDISC_DO` nothing is cut up on its way.
+/// `IP_MTU_DISCOVER`: with `IP_PMTUDISC_PROBE` nothing is cut up on its way, and the kernel's idea of the path is not looked at.
 #[derive(Clone, Copy)]
 struct MtuDiscover;
 nix::setsockopt_impl!(
@@ -72,6 +73,9 @@ pub struct Outgoing<T> {
     pub tos: u8,
     /// Its bytes in the batch's.
     pub range: (usize, usize),
+    /// It asks whether the path takes its length: with a shorter one behind it the kernel would make one of both, and a virtual link that does
+    /// not cut it up would lose both.
+    pub is_probe: bool,
     /// Whose it is: told if it is refused.
     pub tag: T,
 }
@@ -96,9 +100,7 @@ impl<T> Default for Batch<T> {
 pub enum Refused {
     /// The kernel has no room for it now.
     Busy,
-    /// It is longer than the path takes, and went in pieces.
-    Cut,
-    /// It is longer than the path takes.
+    /// It is longer than the interface takes.
     TooLong,
     /// It cannot be sent at all: no route, no interface.
     Unreachable,
@@ -175,7 +177,7 @@ impl Socket {
     /// Its port.
     #[cfg(test)]
     pub fn port(&self) -> Option<u16> {
-        let bound = nix::sys::socket::getsockname::<SockaddrStorage>(self.end.fd.as_raw_fd()).ok()?;
+        let bound = getsockname::<SockaddrStorage>(self.end.fd.as_raw_fd()).ok()?;
         std_address(&bound).map(|at| at.port())
     }
 
@@ -237,15 +239,26 @@ fn prepare((device, mark): (Option<&str>, u32), is_v4: bool) -> nix::Result<Owne
         setsockopt(&fd, sockopt::Mark, &mark)?;
     }
     if is_v4 {
-        MtuDiscover.set(&fd, &libc::IP_PMTUDISC_DO)?;
+        MtuDiscover.set(&fd, &libc::IP_PMTUDISC_PROBE)?;
     } else {
         setsockopt(&fd, sockopt::Ipv6V6Only, &true)?;
-        MtuDiscover6.set(&fd, &libc::IPV6_PMTUDISC_DO)?;
+        MtuDiscover6.set(&fd, &libc::IPV6_PMTUDISC_PROBE)?;
     }
     Ok(fd)
 }
 
-/// What the kernel knows of the longest packet on the path to an address \[byte, with IP header\].
+/// Which of our addresses a packet to an address leaves from, where the kernel chooses.
+///
+/// # Errors
+/// What the kernel says: there is no route.
+pub fn source_of(binding: (Option<&str>, u32), to: SocketAddr) -> nix::Result<IpAddr> {
+    let fd = prepare(binding, to.is_ipv4())?;
+    connect(fd.as_raw_fd(), &SockaddrStorage::from(to))?;
+    let own: SockaddrStorage = getsockname(fd.as_raw_fd())?;
+    std_address(&own).map(|own| own.ip()).ok_or(Errno::EADDRNOTAVAIL)
+}
+
+/// What the kernel has heard of the longest packet on the path to an address \[byte, with IP header\].
 ///
 /// # Errors
 /// What the kernel says: there is no route.
@@ -315,13 +328,21 @@ mod tests {
                 source,
                 tos,
                 range,
+                is_probe: false,
                 tag: number,
             });
         }
         // Longer than a datagram can be.
         let range = (0, batch.bytes.len() + 65_530);
         batch.bytes.resize(range.1, 0);
-        batch.datagrams.push(Outgoing { to: SocketAddr::new(lo, 9), source: Some(lo), tos: 0, range, tag: 99 });
+        batch.datagrams.push(Outgoing {
+            to: SocketAddr::new(lo, 9),
+            source: Some(lo),
+            tos: 0,
+            range,
+            is_probe: false,
+            tag: 99,
+        });
         let mut refused = Vec::new();
         here.outlet().send(&mut batch, |datagram, why| refused.push((datagram.tag, why)));
         assert!(batch.datagrams.is_empty() && batch.bytes.is_empty());

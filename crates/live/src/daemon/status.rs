@@ -43,6 +43,8 @@ pub struct Status {
     pub malformed_runs: u64,
     /// Senders that were told that their packet is too long.
     pub too_big_packets: u64,
+    /// Packets that went as fragments, because they were too long for their peer and might be cut.
+    pub fragmented_packets: u64,
     /// How often the host was stopped, for more than 5 ms, between what it was to send and its sending: nothing is learnt from that of
     /// a link.
     pub late_sends: u64,
@@ -123,6 +125,8 @@ pub struct PeerReport {
     pub clock_set_back: Option<SetBack>,
     /// Whether another host was seen within ten minutes that uses the private key of this one (`ours`), or the peer's (`theirs`).
     pub shared_key: Option<String>,
+    /// The longest packet for it.
+    pub mtu_bytes: u32,
     /// What a session is waited for, if there is none.
     pub waits_for: Option<String>,
     /// Why there is none, as a word, as far as this end knows.
@@ -239,6 +243,10 @@ pub struct MemberReport {
     pub spurious_losses: u64,
     /// Times that it was suspected to be dead.
     pub suspicions: u64,
+    /// The longest IP packet that the path carries, as probes have found; none before they have.
+    pub path_mtu_bytes: Option<u32>,
+    /// Black holes: lengths that the path had carried, and then swallowed.
+    pub black_holes: u64,
 }
 
 impl Daemon {
@@ -259,6 +267,7 @@ impl Daemon {
             undelivered_packets: self.counts.undelivered,
             malformed_runs: self.counts.malformed,
             too_big_packets: self.counts.too_big,
+            fragmented_packets: self.counts.fragmented,
             late_sends: self.counts.late.0,
             late_worst_s: self.counts.late.1.as_secs_f64(),
             refused_handshakes: refusals(&self.sessions.stats()),
@@ -326,6 +335,7 @@ impl Daemon {
             silent_s: silent.map(Duration::as_secs_f64),
             clock_set_back: set_back.map(|(of, by)| SetBack { whose: whose(of), by_s: by.as_secs_f64() }),
             shared_key: peer.presence.shared(now).map(whose),
+            mtu_bytes: self.longest_for(peer),
             waits_for: (!is_up).then(|| self.waits_for(peer)),
             sent_packets: peer.counts.sent[0],
             sent_bytes: peer.counts.sent[1],
@@ -409,6 +419,8 @@ impl Daemon {
             lost_frames: status.lost,
             spurious_losses: status.spurious,
             suspicions: status.suspicions,
+            path_mtu_bytes: status.path_mtu.map(|mtu| mtu.as_u64() as u32),
+            black_holes: status.black_holes,
         })
     }
 }

@@ -20,9 +20,6 @@ use std::os::unix::net::UnixStream;
 
 /// It is never asleep for longer.
 const SLEEP_MAX: Duration = Duration::from_secs(5);
-/// What the kernel knows of the paths' MTU is asked for again after this: what it has learnt is forgotten after ten minutes
-/// (RFC 1191, section 6.3).
-const MTU_CHECK: Duration = Duration::from_secs(60);
 /// A page of metrics serves for so many times as long as it took to make: at a hub with thousands of peers that is some 50 ms.
 const PAGE_SHARE: u64 = 50;
 /// Calls that take datagrams from each socket before the interface has its turn.
@@ -71,19 +68,15 @@ impl Daemon {
     /// # Errors
     /// The interface is gone, or the system refuses to wait.
     pub fn run(&mut self, ears: &mut Ears) -> Result<(), LabError> {
-        let mut next_check = self.look() + MTU_CHECK;
+        self.look();
         loop {
             let now = self.time;
             self.on_time(now);
-            if now >= next_check {
-                self.adjust_mtu();
-                next_check = now + MTU_CHECK;
-            }
             // What was refused may have been answered: that goes at once, too.
             self.flush();
             self.flush();
             let wakes = self.next_wake().into_iter().chain(ears.server.wake()).chain(ears.manager.beat(now));
-            let until = wakes.fold(next_check, Instant::min);
+            let until = wakes.fold(Instant::MAX, Instant::min);
             let ready = self.wait(ears, until).map_err(LabError::failed("waiting"))?;
             self.look();
             if ready.copies && ears.copies.were_made() {

@@ -22,6 +22,8 @@ pub struct Tag {
     pub peer: usize,
     /// The member and the number of the frame, if it is a tunnel's.
     pub frame: Option<(Member, SeqNum)>,
+    /// Whether it is a probe of a length.
+    pub is_probe: bool,
 }
 
 /// What an uplink has refused, and why.
@@ -183,7 +185,7 @@ impl UplinkState {
         write: impl FnOnce(&mut Vec<u8>) -> Written,
     ) -> bool {
         let Some(port) = self.ports.iter_mut().find(|port| port.socket.is_v4() == to.is_ipv4()) else { return false };
-        port.load.add(now, write, |range| Outgoing { to, source, tos, range, tag })
+        port.load.add(now, write, |range| Outgoing { to, source, tos, range, is_probe: tag.is_probe, tag })
     }
 
     /// Bytes that wait.

@@ -83,7 +83,7 @@ pub static TUNNEL: [Metric<TunnelResult>; 9] = [
 pub static TUNNEL_END: [Metric<TunnelResult>; 1] =
     [number("hold_time", "hold_time_s", Unit::Second, |of| of.hold_time_s)];
 /// Metrics of what one end sends on a member: `tunnel.NAME.FROM.LINK.METRIC`, LINK the member.
-pub static TUNNEL_MEMBER: [Metric<TunnelMemberResult>; 7] = [
+pub static TUNNEL_MEMBER: [Metric<TunnelMemberResult>; 9] = [
     number("share", "share", Unit::Share, |of| of.share),
     count("sent", |of| of.sent),
     count("lost", |of| of.lost),
@@ -91,6 +91,8 @@ pub static TUNNEL_MEMBER: [Metric<TunnelMemberResult>; 7] = [
     count("suspicions", |of| of.suspicions),
     number("rate", "rate_bps", Unit::BitPerSecond, |of| of.rate_bps as f64),
     number("rtt_min", "rtt_min_s", Unit::Second, |of| of.rtt_min_s),
+    count("path_mtu", |of| of.path_mtu_bytes.unwrap_or(0)),
+    count("black_holes", |of| of.black_holes),
 ];
 /// Metrics of a radio: `mac.NODE.RADIO.METRIC`.
 pub static MAC: [Metric<MacResult>; 15] = [
@@ -144,8 +146,12 @@ pub static TOTAL: [Metric<TotalResult>; 9] = [
     count("collisions", |of| of.collisions),
 ];
 /// Metrics of one direction of a link: `link.NAME.FROM.METRIC`, FROM the sending node.
-pub static LINK: [Metric<LinkResult>; 3] =
-    [count("delivered", |of| of.delivered), count("queue_drops", |of| of.queue_drops), count("lost", |of| of.lost)];
+pub static LINK: [Metric<LinkResult>; 4] = [
+    count("delivered", |of| of.delivered),
+    count("queue_drops", |of| of.queue_drops),
+    count("lost", |of| of.lost),
+    count("too_long", |of| of.too_long),
+];
 /// Metrics of one end of a link with local error control: `link_layer.NODE.PEER.METRIC`; of several radios together.
 pub static LINK_LAYER: [Metric<LinkLayerResult>; 15] = [
     count("accepted", |of| of.accepted),

@@ -488,6 +488,13 @@ pub enum ChangeKind {
         /// The new loss.
         loss: Loss,
     },
+    /// The longest packet of a link changes, both directions.
+    LinkMtu {
+        /// Index of the link.
+        link: usize,
+        /// The new length.
+        mtu: Bytes,
+    },
 }
 
 /// What is recorded beside the summary.

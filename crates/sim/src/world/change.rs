@@ -3,8 +3,21 @@
 use super::{Event, World};
 use crate::phy::ErrorModel;
 use crate::queue::Phase;
-use crate::scenario::spec::ChangeKind;
-use airbraid_net::link::LinkInput;
+use crate::scenario::spec::{Change, ChangeKind};
+use airbraid_net::link::{LinkConfig, LinkInput};
+
+/// A link after these changes.
+fn changed(before: &LinkConfig, own: usize, changes: &[Change]) -> LinkConfig {
+    let mut config = before.clone();
+    for change in changes {
+        match &change.what {
+            ChangeKind::LinkLoss { link, loss } if *link == own => config.loss = loss.clone(),
+            ChangeKind::LinkMtu { link, mtu } if *link == own => config.mtu = Some(*mtu),
+            _ => {}
+        }
+    }
+    config
+}
 
 impl World<'_> {
     /// A change of the scenario takes effect.
@@ -25,10 +38,9 @@ impl World<'_> {
                     self.step_link((2 * link + side) as u32, Some(LinkInput::SetUp(*up)));
                 }
             }
-            ChangeKind::LinkLoss { link, loss } => {
+            ChangeKind::LinkLoss { link, .. } | ChangeKind::LinkMtu { link, .. } => {
                 for side in [0, 1] {
-                    let mut config = spec.links[*link].directions[side].clone();
-                    config.loss = loss.clone();
+                    let config = changed(&spec.links[*link].directions[side], *link, &spec.changes[..=index as usize]);
                     self.step_link((2 * link + side) as u32, Some(LinkInput::SetConfig(config)));
                 }
             }

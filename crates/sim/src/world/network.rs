@@ -139,6 +139,7 @@ impl World<'_> {
                     link::DropReason::QueueFull => DropReason::LinkQueueFull,
                     link::DropReason::Loss => DropReason::LinkLoss,
                     link::DropReason::LinkDown => DropReason::Down,
+                    link::DropReason::TooLong => DropReason::TooLong,
                 };
                 self.drop_packet(to, packet, reason);
             }

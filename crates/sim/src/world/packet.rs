@@ -49,7 +49,7 @@ pub enum DropReason {
     Expired,
     /// A link layer sent it as often as its class may be.
     RetransmissionLimit,
-    /// It is longer than a link layer's numbers reach.
+    /// It is longer than a link's MTU, than any member of a tunnel carries, or than a link layer's numbers reach.
     TooLong,
     /// A frame without local error control came damaged.
     Damaged,

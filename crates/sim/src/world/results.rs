@@ -176,6 +176,8 @@ impl World<'_> {
             suspicions: member.suspicions,
             rate_bps: member.rate.as_bps(),
             rtt_min_s: member.rtt_min.as_secs_f64(),
+            path_mtu_bytes: member.path_mtu.map(|mtu| mtu.as_u64()),
+            black_holes: member.black_holes,
         });
         TunnelResult {
             name: spec.name.clone(),
@@ -313,6 +315,7 @@ impl World<'_> {
                 delivered: stats.delivered,
                 queue_drops: stats.dropped_queue,
                 lost: stats.dropped_loss,
+                too_long: stats.dropped_long,
             }
         };
         self.links.iter().enumerate().map(result).collect()

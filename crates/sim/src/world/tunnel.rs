@@ -75,6 +75,8 @@ impl World<'_> {
             Output::Transmit { member, frame, .. } => self.send_tunnel_frame(end, member, frame),
             Output::Deliver(packet) => self.receive(node, None, packet),
             Output::Release(packet) => self.packets.release(packet),
+            // Nobody here hears what ICMP says, and hosts have no MTU by peer.
+            Output::PathMtu { .. } | Output::HintWanted { .. } => {}
             Output::Spent(symbol) => self.packets.release_symbol(&symbol),
             Output::Dropped { packet, reason } => {
                 let reason = match reason {
@@ -82,6 +84,7 @@ impl World<'_> {
                     tunnel::DropReason::Managed => DropReason::Managed,
                     tunnel::DropReason::Expired => DropReason::Expired,
                     tunnel::DropReason::Late => DropReason::TrunkLate,
+                    tunnel::DropReason::TooLong => DropReason::TooLong,
                     tunnel::DropReason::Duplicate | tunnel::DropReason::Stale => DropReason::TrunkStale,
                 };
                 self.drop_packet(node, packet, reason);

@@ -1,8 +1,8 @@
 //! Sending: datagrams of one length to one place go out as one that the kernel cuts up, the others many a call.
 
-use super::{BATCH, Batch, MtuDiscover, MtuDiscover6, Outgoing, Refused};
+use super::{BATCH, Batch, Outgoing, Refused};
 use nix::errno::Errno;
-use nix::sys::socket::{ControlMessage, MsgFlags, MultiHeaders, SetSockOpt, SockaddrStorage, sendmmsg, sendmsg};
+use nix::sys::socket::{ControlMessage, MsgFlags, MultiHeaders, SockaddrStorage, sendmmsg, sendmsg};
 use std::io::IoSlice;
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -37,15 +37,16 @@ fn alike<T>(datagrams: &[Outgoing<T>]) -> usize {
         }
         count += 1;
         if next.len() < first.len() {
+            // A probe goes with others of its length alone.
+            count -= usize::from(first.is_probe || next.is_probe);
             break;
         }
     }
     count
 }
 
-fn reason(error: Errno, is_sent: bool) -> Refused {
+fn reason(error: Errno) -> Refused {
     match error {
-        _ if is_sent => Refused::Cut,
         Errno::EAGAIN | Errno::ENOBUFS | Errno::ENOMEM => Refused::Busy,
         Errno::EMSGSIZE => Refused::TooLong,
         _ => Refused::Unreachable,
@@ -79,7 +80,7 @@ impl Outlet {
         self.end.sends_runs.load(Ordering::Relaxed)
     }
 
-    /// Sends a batch, and empties it; `refused` hears of each datagram that was not sent, or not whole.
+    /// Sends a batch, and empties it; `refused` hears of each datagram that was not sent.
     pub fn send<T: Copy>(&mut self, batch: &mut Batch<T>, mut refused: impl FnMut(Outgoing<T>, Refused)) {
         let mut rest = &batch.datagrams[..];
         while let Some(first) = rest.first() {
@@ -120,7 +121,7 @@ impl Outlet {
         match sent {
             Ok(_) => true,
             Err(Errno::EINTR) => false,
-            Err(error) if reason(error, false) == Refused::Busy => {
+            Err(error) if reason(error) == Refused::Busy => {
                 run.iter().for_each(|datagram| refused(*datagram, Refused::Busy));
                 true
             }
@@ -150,24 +151,12 @@ impl Outlet {
                 Err(Errno::EINTR) => 0,
                 Err(error) => {
                     // The first of them was not sent; the next one may be.
-                    let is_sent = error == Errno::EMSGSIZE && self.send_cut(bytes, &run[..1]);
-                    refused(*first, reason(error, is_sent));
+                    refused(*first, reason(error));
                     1
                 }
             };
             run = &run[count..];
         }
-    }
-
-    /// Sends what is too long for its path in pieces, so that it is not lost while its senders learn of it.
-    fn send_cut<T>(&mut self, bytes: &[u8], run: &[Outgoing<T>]) -> bool {
-        let let_cut = |fd: &OwnedFd, is_v4: bool, how: [libc::c_int; 2]| {
-            if is_v4 { MtuDiscover.set(fd, &how[0]) } else { MtuDiscover6.set(fd, &how[1]) }
-        };
-        let _ = let_cut(&self.end.fd, self.end.is_v4, [libc::IP_PMTUDISC_DONT, libc::IPV6_PMTUDISC_DONT]);
-        let sent = self.send_some(bytes, run);
-        let _ = let_cut(&self.end.fd, self.end.is_v4, [libc::IP_PMTUDISC_DO, libc::IPV6_PMTUDISC_DO]);
-        sent.is_ok()
     }
 
     /// Sends up to [`BATCH`] datagrams by one call; gives how many.

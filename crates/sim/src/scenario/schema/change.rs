@@ -15,7 +15,7 @@ pub(super) fn read(views: &[View<'_>], nodes: &[Node], links: &[Link]) -> Vec<Ch
         let before = changes.len();
         changes.extend(kinds(view, nodes, links).into_iter().map(|what| Change { at, what }));
         if changes.len() == before && !view.cx.has_problems() {
-            let help = "add state = \"down\", or ber to a radio, or loss to a link";
+            let help = "add state = \"down\", or ber to a radio, or loss or mtu to a link";
             view.cx.complain(view.place, Complaint::new("nothing changes here", help));
         }
         view.check_keys();
@@ -37,6 +37,7 @@ fn kinds(view: &View<'_>, nodes: &[Node], links: &[Link]) -> Vec<ChangeKind> {
         }
         (None, Some(found)) => {
             view.know("loss");
+            view.know("mtu");
             let names: Vec<String> = links.iter().map(|l| l.name.clone()).collect();
             let index = reader::text(found.value).and_then(|given| position(&given, "link", &names));
             let link = match index {
@@ -47,12 +48,21 @@ fn kinds(view: &View<'_>, nodes: &[Node], links: &[Link]) -> Vec<ChangeKind> {
                 }
             };
             let loss = view.optional("loss", "as it is", |value| link::loss(view, "loss", value));
-            let up = up.map(|up| ChangeKind::LinkUp { link, up });
-            up.into_iter().chain(loss.map(|loss| ChangeKind::LinkLoss { link, loss })).collect()
+            let mtu = view.optional("mtu", "as it is", link::mtu);
+            let is_limited = links[link].directions.iter().all(|direction| direction.mtu.is_some());
+            let help = "give the [[link]] the mtu that it has at first";
+            view.require(mtu.is_none() || is_limited, "mtu", || "this link has no mtu".to_owned(), help);
+            let changes = [
+                up.map(|up| ChangeKind::LinkUp { link, up }),
+                loss.map(|loss| ChangeKind::LinkLoss { link, loss }),
+                mtu.map(|mtu| ChangeKind::LinkMtu { link, mtu }),
+            ];
+            changes.into_iter().flatten().collect()
         }
         (radio, _) => {
             view.know("ber");
             view.know("loss");
+            view.know("mtu");
             let message = if radio.is_some() { "one thing changes at a time" } else { "it is not said what changes" };
             let help = "name it: radio = \"node/ch1\" or link = \"wan\"";
             view.cx.complain(view.place, Complaint::new(message, help));

@@ -6,7 +6,10 @@ use crate::scenario::reader::{self, View, probability, quantity};
 use crate::scenario::spec::Link;
 use crate::scenario::tree::{Data, Table, Value};
 use airbraid_net::link::{LinkConfig, Loss};
-use airbraid_units::{BitRate, Duration, Probability};
+use airbraid_units::{BitRate, Bytes, Duration, Probability};
+
+/// What every link of IPv4 carries (RFC 791, section 3.2).
+const MTU_LEAST: Bytes = Bytes::new(68);
 
 pub(super) fn read(views: &[View<'_>], nodes: &[String]) -> Vec<Link> {
     views.iter().map(|view| one(view, nodes)).collect()
@@ -50,8 +53,18 @@ fn config(view: &View<'_>) -> LinkConfig {
         jitter: view.quantity("jitter", Duration::ZERO, "none"),
         reorder: view.flag("reorder", false, "jitter keeps the order"),
         queue_limit: view.count("queue", 50, "packets, as on the radios"),
+        mtu: view.optional("mtu", "packets of any length pass", mtu),
         loss: view.optional("loss", "none", |value| loss(view, "loss", value)).unwrap_or_default(),
     }
+}
+
+/// The longest packet that passes.
+pub(super) fn mtu(value: &Value) -> Result<Bytes, Complaint> {
+    let mtu: Bytes = quantity(value)?;
+    if mtu < MTU_LEAST {
+        return Err(Complaint::new("no path of IPv4 is so narrow", "write at least \"68 byte\" (RFC 791)"));
+    }
+    Ok(mtu)
 }
 
 /// What `key` says of losses: `"1 %"`, `0.01`, two states, or a trace.

@@ -7,11 +7,15 @@ use crate::scenario::spec::{Link, Tunnel, TunnelMember};
 use crate::scenario::tree::{Data, Value};
 use airbraid_engine::trunk::Distributor;
 use airbraid_engine::tunnel::{MEMBERS_MAX, MemberConfig};
+use airbraid_engine::wire::TUNNEL_HEADER_LEN;
 use airbraid_units::Bytes;
 
 /// Packets that wait before the members where nothing else is said: half a second of 100 Mbit/s; a slower trunk holds less by
 /// itself.
 pub(crate) const QUEUE: (u32, &str) = (4_096, "packets; docs/models/tunnel.md");
+
+/// The longest packet that flows send where nothing else is said: Ethernet's \[byte\].
+const FULL: u64 = 1_500;
 
 pub(super) fn read(view: &View<'_>, name: String, nodes: &[String], links: &[Link], others: &[Tunnel]) -> Tunnel {
     let ends = between(view, nodes);
@@ -32,6 +36,13 @@ pub(super) fn read(view: &View<'_>, name: String, nodes: &[String], links: &[Lin
 fn members(view: &View<'_>, ends: [usize; 2], links: &[Link]) -> Vec<TunnelMember> {
     let joins = |link: &Link| link.between == ends || link.between == [ends[1], ends[0]];
     let of = |link| TunnelMember { link, config: MemberConfig::default() };
+    // What a member's path takes is found by probes where the link has a limit: its ends could send a full packet.
+    let limited = |mut member: TunnelMember| {
+        let longest = links[member.link].directions.iter().filter_map(|direction| direction.mtu).max();
+        let full = Bytes::new(FULL + TUNNEL_HEADER_LEN as u64) + member.config.overhead;
+        member.config.mtu = longest.map(|mtu| mtu.max(full));
+        member
+    };
     let all = || links.iter().enumerate().filter(|(_, link)| joins(link)).map(|(index, _)| of(index)).collect();
     let mut members: Vec<TunnelMember> = Vec::new();
     match view.optional("members", "every link between the ends", reader::list) {
@@ -48,6 +59,7 @@ fn members(view: &View<'_>, ends: [usize; 2], links: &[Link]) -> Vec<TunnelMembe
             }
         }
     }
+    let members: Vec<TunnelMember> = members.into_iter().map(limited).collect();
     let some = (1..=MEMBERS_MAX).contains(&members.len());
     let message = || format!("a trunk over links has 1 to {MEMBERS_MAX} members, this has {}", members.len());
     view.require(some, "members", message, "add [[link]] tables between its ends");
@@ -81,6 +93,7 @@ fn member(view: &View<'_>, item: &Value, links: &[Link], ends: [usize; 2]) -> Re
         quota: inner.optional("quota", "none", quantity::<Bytes>),
         rate_cap: inner.optional("rate_cap", "none", quantity),
         overhead: inner.quantity("overhead", default.overhead, "IPv4, UDP and a sealed frame"),
+        mtu: None,
     };
     inner.finish();
     Ok(TunnelMember { link, config })

@@ -1,0 +1,181 @@
+//! Which packet fits which member: nothing longer than what its path is known to carry ([`super::plpmtu`]) goes on a member.
+//!
+//! A packet that is too long for one goes on another. One that is too long for all waits while it is being looked what they carry, and is
+//! dropped when that is known, so that its sender can be told.
+
+use super::coded::Coded;
+use super::frame::Place;
+use super::ledger::Content;
+use super::sender::Sender;
+use super::store::PacketId;
+use super::{DropReason, Output};
+use crate::trunk::Member;
+use airbraid_units::{Bytes, Instant, SeqNum};
+
+/// Packets that wait for the end of a search: more wait in the queue, whose delay control acts on them.
+const PARKED_MAX: usize = 64;
+
+/// The longest packet that members that work may be given \[byte\].
+#[derive(Clone, Copy, Debug)]
+pub struct Longest {
+    /// All of them.
+    pub on_all: u64,
+    /// One of them.
+    pub on_one: u64,
+    /// One of them, once it is known what it carries.
+    pub possible: u64,
+    /// When a probe that finds out more is due.
+    pub changes_at: Instant,
+}
+
+impl Longest {
+    /// No member works.
+    pub const NONE: Self = Self { on_all: u64::MAX, on_one: 0, possible: 0, changes_at: Instant::MAX };
+}
+
+impl<P: Coded> Sender<P> {
+    /// Sends the probes of sizes that are due, tells the host what was found, and finds anew what members may be given and what becomes of the
+    /// packets that wait for that. While none works nobody knows.
+    pub fn fit(&mut self, now: Instant) {
+        if !self.has_limits {
+            return;
+        }
+        let mut longest = Longest::NONE;
+        for index in 0..self.members.len() {
+            let end = &mut self.members[index];
+            if end.plpmtu.is_off() {
+                if end.is_active() {
+                    (longest.on_one, longest.possible) = (u64::MAX, u64::MAX);
+                }
+                continue;
+            }
+            if end.is_active() && end.plpmtu.wake() <= now && self.ask_sizes(now, index) {
+                // Short, and behind them: what it overtakes was too long.
+                self.ask(now, index, 0, Content::Probe);
+            }
+            self.tell(index);
+            let end = &self.members[index];
+            if end.is_active() {
+                let may_be = end.longest_packet();
+                longest.on_all = longest.on_all.min(may_be);
+                longest.on_one = longest.on_one.max(may_be);
+                longest.possible = longest.possible.max(end.longest_possible());
+                longest.changes_at = longest.changes_at.min(end.plpmtu.wake());
+            }
+        }
+        self.longest = longest;
+        if !self.parked.is_empty() && longest.on_one > 0 {
+            self.look_at_parked(now);
+        }
+    }
+
+    /// Tells the host what was found of a member's path, or what would help.
+    fn tell(&mut self, index: usize) {
+        let end = &mut self.members[index];
+        let member = end.id;
+        if end.plpmtu.take_wish() {
+            self.outputs.push_back(Output::HintWanted { member });
+        }
+        if let Some(mtu) = end.plpmtu.take_news() {
+            self.outputs.push_back(Output::PathMtu { member, mtu: Bytes::new(mtu) });
+        }
+    }
+
+    /// Whether a member's path carries a packet of this length.
+    pub(super) fn fits(&self, index: usize, len: u64) -> bool {
+        len <= self.longest.on_all || len <= self.members[index].longest_packet()
+    }
+
+    /// Whether a packet is too long for every member that works.
+    pub(super) const fn is_too_long(&self, len: u64) -> bool {
+        len > self.longest.on_all && len > self.longest.on_one
+    }
+
+    fn look_at_parked(&mut self, now: Instant) {
+        let Longest { on_one, possible, .. } = self.longest;
+        for _ in 0..self.parked.len() {
+            let Some(id) = self.parked.pop_front() else { return };
+            let entry = self.store.get(id);
+            let reason = match &entry.packet {
+                None => None,
+                Some(packet) if packet.len().as_u64() > possible => Some(DropReason::TooLong),
+                Some(packet) if entry.since.saturating_add(self.persistence(packet.class())) < now => {
+                    Some(DropReason::Expired)
+                }
+                Some(packet) => {
+                    let list = if packet.len().as_u64() > on_one { &mut self.parked } else { &mut self.resend };
+                    list.push_back(id);
+                    continue;
+                }
+            };
+            self.settle(id, reason);
+            self.unqueue(id);
+        }
+    }
+
+    /// A packet that is too long for now waits, if that may help.
+    pub(super) fn park(&mut self, id: PacketId, len: u64) {
+        if self.parked.len() < PARKED_MAX && len <= self.longest.possible {
+            self.parked.push_back(id);
+            return;
+        }
+        self.settle(id, Some(DropReason::TooLong));
+        self.unqueue(id);
+    }
+
+    /// The next of the queue has to wait, and lets others past. Says whether to go on.
+    pub(super) fn park_next(&mut self, now: Instant) -> bool {
+        if self.parked.len() >= PARKED_MAX {
+            return false;
+        }
+        let Some(next) = self.queue.take(now, 0, self.target) else { return false };
+        self.set_aside(next.packet, next.place, next.since, next.mark);
+        true
+    }
+
+    /// A packet that has left the queue, and that the member for which it was taken does not carry.
+    pub(super) fn set_aside(&mut self, packet: P, place: Place, since: Instant, mark: bool) {
+        let len = packet.len().as_u64();
+        let id = self.store.add(packet, place, since, mark);
+        self.store.get_mut(id).is_queued = true;
+        self.store.name(id);
+        if self.is_too_long(len) {
+            self.park(id, len);
+        } else {
+            self.resend.push_back(id);
+        }
+    }
+
+    /// Sends the probes of a member that are due. Says whether there are any.
+    pub(super) fn ask_sizes(&mut self, now: Instant, index: usize) -> bool {
+        let end = &mut self.members[index];
+        let sizes = end.plpmtu.take_due(now, end.is_active());
+        for &size in &sizes {
+            self.ask(now, index, size.into(), Content::Size);
+        }
+        !sizes.is_empty()
+    }
+
+    /// The host's own link did not take a frame.
+    pub fn on_too_long(&mut self, now: Instant, member: Member, number: SeqNum) {
+        let Some(index) = self.index_of(member) else { return };
+        let end = &mut self.members[index];
+        if let Some(sent) = end.ledger.get(number) {
+            end.plpmtu.on_too_long(now, sent.bytes);
+        }
+        self.lose(now, index, number);
+    }
+
+    /// The network says what the longest is.
+    pub fn on_mtu_hint(&mut self, member: Member, mtu: Bytes) {
+        let Some(index) = self.index_of(member) else { return };
+        self.members[index].plpmtu.on_hint(u32::try_from(mtu.as_u64()).unwrap_or(u32::MAX));
+    }
+
+    /// A member's path is another.
+    pub fn on_path_changed(&mut self, now: Instant, member: Member) {
+        if let Some(index) = self.index_of(member) {
+            self.members[index].plpmtu.begin(now);
+        }
+    }
+}

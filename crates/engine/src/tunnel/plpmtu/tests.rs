@@ -1,0 +1,215 @@
+//! The search beside a naive path: whatever it carries is found, and nothing longer is ever confirmed.
+
+use super::*;
+use crate::Stream;
+use proptest::prelude::*;
+
+const ROUND_TRIP: Duration = Duration::from_millis(20);
+const STEP: Duration = Duration::from_millis(5);
+
+/// A path that carries what is not longer than it says, but for random losses, and full frames on it every 5 ms.
+struct Naive {
+    now: Instant,
+    machine: Plpmtu,
+    mtu: u32,
+    loss: u32,
+    chance: Stream,
+    /// Probes and other frames on the way: when their fate is known, when they left, how long they are.
+    probes: Vec<(Instant, Instant, u32, bool)>,
+    frames: Vec<(Instant, u32, bool)>,
+    sent: u32,
+    has_traffic: bool,
+}
+
+impl Naive {
+    fn new(max: u32, mtu: u32, loss: u32, seed: u64) -> Self {
+        let machine = Plpmtu::new(Instant::ZERO, Some(max));
+        let chance = Stream::new(seed, 0, "plpmtu");
+        let (probes, frames) = (vec![], vec![]);
+        Self { now: Instant::ZERO, machine, mtu, loss, chance, probes, frames, sent: 0, has_traffic: true }
+    }
+
+    fn passes(&mut self, size: u32) -> bool {
+        size <= self.mtu && self.chance.up_to(999) >= self.loss
+    }
+
+    fn run(&mut self, span: Duration) {
+        let until = self.now + span;
+        while self.now < until {
+            self.now += STEP;
+            for (at, sent_at, size, came) in std::mem::take(&mut self.probes) {
+                match (at <= self.now, came) {
+                    (false, _) => self.probes.push((at, sent_at, size, came)),
+                    (true, true) => self.machine.on_came(self.now, sent_at, size),
+                    (true, false) => self.machine.on_lost(self.now, size),
+                }
+            }
+            for (at, size, came) in std::mem::take(&mut self.frames) {
+                if at > self.now {
+                    self.frames.push((at, size, came));
+                } else {
+                    self.machine.on_frame(self.now, size, !came);
+                }
+            }
+            self.machine.take_news();
+            for size in self.machine.take_due(self.now, true) {
+                self.sent += 1;
+                let came = self.passes(size);
+                self.probes.push((self.now + ROUND_TRIP, self.now, size, came));
+            }
+            if self.has_traffic {
+                let size = self.machine.size() as u32;
+                let came = self.passes(size);
+                self.frames.push((self.now + ROUND_TRIP, size, came));
+            }
+            assert!(self.machine.size() <= u64::from(self.machine.max.unwrap()));
+        }
+    }
+
+    /// Whether what was found is what the path carries, or so little less that it is not looked for.
+    fn is_right(&self) -> bool {
+        let least = self.mtu.min(self.machine.max.unwrap());
+        let found = self.machine.size() as u32;
+        self.machine.is_settled && found <= least && least - found < RESOLUTION
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_any_path_carries_is_found_by_few_probes(max in 576u32..10_000, part in 0u32..=1_000) {
+        let mtu = MIN + (max - MIN) * part / 1_000;
+        let mut path = Naive::new(max, mtu, 0, 1);
+        path.run(Duration::from_secs(4));
+        prop_assert!(path.is_right(), "{} of {mtu} {:?}", path.machine.size(), path.machine);
+        prop_assert!(path.sent <= 32, "{} probes", path.sent);
+        let state = if mtu >= path.machine.base() { State::SearchComplete } else { State::Error };
+        prop_assert_eq!(path.machine.state, state);
+        prop_assert_eq!(path.machine.black_holes, 0);
+    }
+
+    #[test]
+    fn losses_that_have_nothing_to_do_with_lengths_delay_it_only(mtu in BASE..=1_500, loss in 0u32..250, seed: u64) {
+        let mut path = Naive::new(1_500, mtu, loss, seed);
+        // Each look for more is another chance.
+        path.run(Duration::from_secs(200));
+        prop_assert!(path.machine.size() <= u64::from(mtu));
+        for _ in 0..400 {
+            if path.is_right() {
+                break;
+            }
+            path.run(Duration::from_secs(1));
+        }
+        prop_assert!(path.is_right(), "{} of {mtu} {:?}", path.machine.size(), path.machine);
+    }
+
+    #[test]
+    fn a_size_that_dies_is_found_in_seconds_and_one_that_comes_back_later(
+        before in 1_290u32..=1_500, less in 20u32..700, back in 0u32..500
+    ) {
+        let (after, later) = (before.max(less + MIN) - less, 1_000 + back);
+        let mut path = Naive::new(1_500, before, 0, 1);
+        path.run(Duration::from_secs(3));
+        prop_assert!(path.is_right());
+        path.mtu = after;
+        path.run(Duration::from_secs(2));
+        prop_assert!(path.is_right(), "{} of {after} {:?}", path.machine.size(), path.machine);
+        prop_assert_eq!(path.machine.black_holes, 1);
+        let sent = path.sent;
+        path.run(Duration::from_secs(100));
+        prop_assert!(path.sent - sent <= 16, "{} probes for nothing", path.sent - sent);
+        path.mtu = later.max(after);
+        path.run(PMTU_RAISE_TIMER);
+        prop_assert!(path.is_right(), "{} of {later} {:?}", path.machine.size(), path.machine);
+    }
+
+    #[test]
+    fn hints_change_nothing_but_the_order(mtu in BASE..=1_500, hints in prop::collection::vec(0u32..2_000, 1..8)) {
+        let mut path = Naive::new(1_500, mtu, 0, 1);
+        for hint in hints {
+            path.machine.on_hint(hint);
+            path.run(Duration::from_millis(100));
+        }
+        path.run(Duration::from_secs(4));
+        prop_assert!(path.is_right(), "{} of {mtu} {:?}", path.machine.size(), path.machine);
+        prop_assert!(path.sent <= 40, "{} probes", path.sent);
+    }
+}
+
+#[test]
+fn a_path_that_carries_all_costs_one_flight_and_nothing_later() {
+    let mut path = Naive::new(1_500, 1_500, 0, 1);
+    path.run(ROUND_TRIP + STEP * 2);
+    assert!(path.is_right());
+    path.run(Duration::from_secs(3_600));
+    assert_eq!((path.sent, path.machine.wake()), (2, Instant::MAX));
+}
+
+#[test]
+fn an_idle_path_is_asked_for_more_every_ten_minutes_at_last() {
+    let mut path = Naive::new(1_500, 1_300, 0, 1);
+    path.has_traffic = false;
+    path.run(Duration::from_secs(1_300));
+    let sent = path.sent;
+    path.run(Duration::from_secs(6_000));
+    // The longest, and what was too long at last, once each.
+    assert_eq!(path.sent - sent, 20);
+}
+
+#[test]
+fn what_the_network_says_is_tried_at_once() {
+    let mut path = Naive::new(1_500, 1_317, 0, 1);
+    path.run(ROUND_TRIP + STEP);
+    assert!(path.machine.take_wish() && !path.machine.take_wish());
+    path.machine.on_hint(1_317);
+    path.run(ROUND_TRIP * 2 + STEP);
+    assert_eq!(path.machine.size(), 1_317);
+}
+
+#[test]
+fn a_silent_path_has_to_confirm_its_size_again() {
+    let mut path = Naive::new(1_500, 1_400, 0, 1);
+    path.run(Duration::from_secs(3));
+    path.machine.restart(path.now);
+    path.probes.clear();
+    assert_eq!(path.machine.size(), u64::from(MIN));
+    let sent = path.sent;
+    path.run(ROUND_TRIP * 2);
+    assert!(path.is_right());
+    assert_eq!((path.sent - sent, path.machine.black_holes), (2, 0));
+}
+
+#[test]
+fn what_was_sent_before_a_silence_tells_nothing() {
+    let mut machine = Plpmtu::new(Instant::ZERO, Some(1_500));
+    machine.take_due(Instant::ZERO, true);
+    machine.restart(Instant::from_nanos(5));
+    machine.on_came(Instant::from_nanos(9), Instant::ZERO, 1_500);
+    assert_eq!(machine.size(), u64::from(MIN));
+}
+
+#[test]
+fn before_anything_is_heard_there_are_few_probes() {
+    let mut machine = Plpmtu::new(Instant::ZERO, Some(1_500));
+    let mut flights = 0;
+    for second in 0..100 {
+        let now = Instant::ZERO + Duration::from_secs(second);
+        machine.put_back(now);
+        flights += usize::from(!machine.take_due(now + SPACING, false).is_empty());
+    }
+    assert_eq!(flights, 3);
+}
+
+#[test]
+fn another_device_is_followed() {
+    let mut path = Naive::new(1_500, 9_000, 0, 1);
+    path.run(Duration::from_secs(1));
+    for max in [1_400, 9_000, 1_280] {
+        path.machine.set_max(path.now, Some(max));
+        path.probes.clear();
+        path.run(Duration::from_secs(1));
+        assert!(path.is_right(), "{max}: {:?}", path.machine);
+    }
+    path.machine.on_too_long(path.now, 1_280);
+    path.run(Duration::from_secs(1));
+    assert!((1_276..1_280).contains(&path.machine.size()), "{:?}", path.machine);
+}

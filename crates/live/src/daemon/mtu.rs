@@ -1,0 +1,213 @@
+//! The longest packet: what the tunnels find of each member's path, the MTU by peer that follows from it, and the answers to packets that
+//! are longer.
+//!
+//! Paths are probed by the engine (`docs/decisions/0010-path-mtu.md`). What ICMP has told the kernel is asked for where a length has been
+//! lost, and only chooses the length that is probed next.
+
+use super::core::Daemon;
+use super::fragment::{V6_LEAST, fragments};
+use super::inner::{self, Summary};
+use super::packet::IpPacket;
+use super::peer::{Path, PeerState};
+use super::segment::Cut;
+use super::socket::{path_mtu, source_of};
+use airbraid_engine::trunk::Member;
+use airbraid_engine::tunnel::{BASE_PLPMTU, Input, MemberConfig};
+use airbraid_engine::wire::TUNNEL_HEADER_LEN;
+use airbraid_units::Bytes;
+use std::net::IpAddr;
+
+/// Ethernet's, where no interface says another \[byte\].
+const MTU: u32 = 1_500;
+/// IPv6 needs this much (RFC 8200, section 5), and IPv4 this much for reassembly to be certain (RFC 791) \[byte\].
+const MTU_LEAST: [u32; 2] = [V6_LEAST as u32, 576];
+
+/// What is done when all that a tunnel has asked for in one step is.
+#[derive(Debug)]
+pub(super) enum Later {
+    /// A peer's tunnel wants to know what the network says of a member's path.
+    Hint(usize, Member),
+    /// A packet for a peer was too long for all its paths.
+    TooLong(usize, IpPacket),
+}
+
+impl Daemon {
+    /// Does what drives a tunnel again: the frames of that leave after those of the step that asked for it.
+    pub(super) fn do_what_waits(&mut self) {
+        for later in std::mem::take(&mut self.later) {
+            match later {
+                Later::Hint(peer, member) => self.tell_hint(peer, member),
+                Later::TooLong(peer, packet) => self.on_dropped_too_long(peer, &packet),
+            }
+        }
+    }
+
+    /// The longest IP packet that our own end of a path takes: its interface's.
+    pub(super) fn device_mtu(&self, path: &Path) -> u32 {
+        let uplink = &self.uplinks[path.uplink];
+        if let Some(mtu) = uplink.mtu() {
+            return mtu;
+        }
+        // Without an interface of its own the kernel chooses one: it has the address that packets leave from.
+        let source = path.source.or_else(|| source_of(uplink.binding(), path.remote).ok());
+        let has = |source: IpAddr| self.interfaces.iter().find(|found| found.addresses.contains(&source));
+        source.and_then(has).map_or(MTU, |found| found.mtu)
+    }
+
+    /// Interfaces may take longer or shorter packets than before.
+    pub(super) fn renew_device_mtus(&mut self) {
+        for peer in 0..self.peers.len() {
+            let paths: Vec<(Member, Path)> =
+                self.peers[peer].paths.iter().map(|(member, path)| (*member, *path)).collect();
+            for (member, path) in paths {
+                if self.device_mtu(&path) != path.device_mtu {
+                    let said = self.peers[peer].said.get(&member).copied();
+                    self.add_member(peer, member, path, said.as_ref());
+                }
+            }
+        }
+    }
+
+    /// A member's path is another from now on.
+    pub(super) fn on_moved(&mut self, peer: usize, member: Member) {
+        self.drive(peer, Some(Input::PathChanged { member }));
+    }
+
+    /// A tunnel has found what a member's path carries.
+    pub(super) fn on_path_mtu(&mut self, peer: usize, member: Member, mtu: Bytes) {
+        let state = &mut self.peers[peer];
+        let Some(path) = state.paths.get_mut(&member) else { return };
+        let (mtu, before) = (mtu.as_u64() as u32, path.mtu.replace(mtu.as_u64() as u32));
+        let uplink = &self.uplinks[path.uplink].config.name;
+        let before = before.map(|before| format!(", before {before}")).unwrap_or_default();
+        tracing::info!(peer = state.config.name, member = member.0, "path MTU of {uplink} {mtu}{before}");
+        self.set_peer_mtu(peer);
+    }
+
+    /// Finds anew what a peer's longest packet is: the narrowest path's, so that all of them carry a connection; but one that takes less than
+    /// any path should is left to short packets.
+    pub(super) fn set_peer_mtu(&mut self, peer: usize) {
+        let state = &mut self.peers[peer];
+        let found = || state.paths.values().filter_map(|path| Some((path.mtu?, path.remote.is_ipv4())));
+        let inner = |(mtu, is_v4)| inner_mtu(mtu, is_v4);
+        let narrowest = found().filter(|(mtu, _)| *mtu >= BASE_PLPMTU).map(inner).min();
+        let mtu = narrowest.or_else(|| found().map(inner).max());
+        // Paths that have gone may come back: what they carried is the best guess until more is known.
+        if mtu.is_some() && mtu != state.mtu {
+            tracing::info!(peer = state.config.name, mtu, "MTU");
+            state.mtu = mtu;
+        }
+        self.adjust_mtu();
+    }
+
+    /// The longest packet for a peer.
+    pub(super) fn mtu_of(&self, peer: usize) -> u32 {
+        self.longest_for(&self.peers[peer])
+    }
+
+    /// The same of a peer that is at hand.
+    pub(super) fn longest_for(&self, peer: &PeerState) -> u32 {
+        peer.mtu.map_or(self.mtu, |mtu| mtu.min(self.mtu))
+    }
+
+    /// Makes the interface's MTU as large as the widest peer allows, and not larger: what is too long for another is answered by itself.
+    pub(super) fn adjust_mtu(&mut self) {
+        if self.site.interface.mtu.is_some() {
+            return;
+        }
+        let widest = self.peers.iter().filter(|peer| !peer.is_gone).filter_map(|peer| peer.mtu).max();
+        let of_device = |uplink: &super::uplink::UplinkState| inner_mtu(uplink.mtu().unwrap_or(MTU), false);
+        let Some(mtu) = widest.or_else(|| self.uplinks.iter().map(of_device).min()) else { return };
+        let has_v6 = self.site.interface.addresses.iter().any(|prefix| prefix.address.is_ipv6());
+        let mtu = mtu.max(MTU_LEAST[usize::from(!has_v6)]);
+        if mtu == self.mtu {
+            return;
+        }
+        match self.netlink.configure(self.tun_index, mtu, super::QUEUE) {
+            Ok(()) => {
+                tracing::info!(mtu, before = self.mtu, "the interface's MTU");
+                self.mtu = mtu;
+            }
+            Err(error) => tracing::error!(%error, mtu, "the MTU cannot be set"),
+        }
+    }
+
+    /// A tunnel looks for a length: what the kernel has heard by ICMP may be it.
+    fn tell_hint(&mut self, peer: usize, member: Member) {
+        let Some(path) = self.peers[peer].paths.get(&member) else { return };
+        if let Ok(mtu) = path_mtu(self.uplinks[path.uplink].binding(), path.remote) {
+            self.drive(peer, Some(Input::MtuHint { member, mtu: Bytes::new(mtu.into()) }));
+        }
+    }
+
+    /// A packet, or a run, is too long for its peer: it goes as fragments, or its sender is told. Gives whether that is all.
+    pub(super) fn on_too_long(&mut self, peer: usize, packet: &[u8], cut: Option<&Cut>, summary: &Summary) -> bool {
+        let Some(cut) = cut else { return self.shorten(peer, packet, summary) };
+        let mut segment = Vec::new();
+        cut.write(packet, 0, &mut segment);
+        if fragments(&segment, self.mtu_of(peer) as usize, 0).is_none() {
+            // What is true of the first is true of all: its sender is told once.
+            return self.refuse(peer, &segment, summary);
+        }
+        for index in 0..cut.count() {
+            segment.clear();
+            cut.write(packet, index, &mut segment);
+            if !self.shorten(peer, &segment, summary) {
+                self.offer(peer, &segment);
+            }
+        }
+        true
+    }
+
+    /// A tunnel gives a packet up that is longer than any path carries.
+    fn on_dropped_too_long(&mut self, peer: usize, packet: &IpPacket) {
+        let Some(summary) = packet.summary().copied() else { return };
+        let mut bytes = Vec::new();
+        packet.write(&mut bytes);
+        if bytes.len() > self.mtu_of(peer) as usize {
+            self.shorten(peer, &bytes, &summary);
+        }
+    }
+
+    /// Sends a packet as fragments, or tells its sender; gives whether either was done.
+    fn shorten(&mut self, peer: usize, packet: &[u8], summary: &Summary) -> bool {
+        self.fragment_number = self.fragment_number.wrapping_add(1);
+        let Some(cut) = fragments(packet, self.mtu_of(peer) as usize, self.fragment_number) else {
+            return self.refuse(peer, packet, summary);
+        };
+        for fragment in &cut {
+            self.offer(peer, fragment);
+        }
+        self.counts.fragmented += 1;
+        true
+    }
+
+    fn offer(&mut self, peer: usize, packet: &[u8]) {
+        if let Some(packet) = self.pool.packet(packet, |bytes| inner::summary(bytes)) {
+            self.drive(peer, Some(Input::Packet(packet)));
+        }
+    }
+
+    /// Tells the sender of a packet that it is too long, if such packets are answered.
+    fn refuse(&mut self, peer: usize, packet: &[u8], summary: &Summary) -> bool {
+        let own = || self.site.interface.addresses.iter().map(|prefix| prefix.address);
+        // No host takes a message from outside that comes from itself: its own programs hear it from whom they sent to.
+        let is_own = own().any(|own| own == summary.source);
+        let router = own().find(|own| own.is_ipv4() == summary.source.is_ipv4() && !is_own);
+        let from = router.unwrap_or(summary.destination);
+        let mtu = self.mtu_of(peer);
+        let mtu = if from.is_ipv4() { mtu } else { mtu.max(V6_LEAST as u32) };
+        let Some(answer) = inner::too_big(packet, mtu, from) else { return false };
+        self.counts.too_big += 1;
+        if let Some(answer) = self.pool.packet(&answer, |answer| inner::summary(answer)) {
+            self.hand_out(answer);
+        }
+        true
+    }
+}
+
+/// What is left of a path's longest packet for one inside.
+const fn inner_mtu(mtu: u32, is_v4: bool) -> u32 {
+    let around = if is_v4 { MemberConfig::OVERHEAD_IPV4 } else { MemberConfig::OVERHEAD_IPV6 };
+    mtu.saturating_sub(around.as_u64() as u32 + TUNNEL_HEADER_LEN as u32)
+}
