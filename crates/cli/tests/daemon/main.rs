@@ -4,10 +4,13 @@
 
 mod file;
 mod identity;
+mod introduction;
 mod load;
+mod memory;
 mod names;
 mod net;
 mod offload;
+mod paths;
 #[path = "../root/mod.rs"]
 mod root;
 mod routes;

@@ -2,8 +2,10 @@
 
 mod coding;
 mod hostile;
+mod memory;
 mod policy;
 mod properties;
 mod soak;
 mod transcripts;
+mod validation;
 mod world;

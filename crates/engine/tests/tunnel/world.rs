@@ -141,6 +141,9 @@ pub struct World {
     /// Whether packets that are given only acknowledge.
     pub gives_acknowledgements: bool,
     pub marked: u64,
+    /// By end: members whose place was validated, and those whose was not.
+    pub validated: [Vec<Member>; 2],
+    pub not_validated: [Vec<Member>; 2],
 }
 
 /// A policy under which nothing is given up: not after any time, and no hole.
@@ -184,6 +187,8 @@ impl World {
             is_markable: false,
             gives_acknowledgements: false,
             marked: 0,
+            validated: [vec![], vec![]],
+            not_validated: [vec![], vec![]],
         };
         for member in 0..ways.len() {
             world.add(member);
@@ -243,6 +248,8 @@ impl World {
             }
             Output::Release(token) => self.end(end, token, End::Released),
             Output::Spent(_) => self.spent[end] += 1,
+            Output::Validated(member) => self.validated[end].push(member),
+            Output::NotValidated(member) => self.not_validated[end].push(member),
             // What the other end sent is dropped here as a repetition, or late.
             Output::Dropped { packet, .. } if packet.from != end => {}
             Output::Dropped { packet, reason } => self.end(end, packet, End::Dropped(reason)),
@@ -268,7 +275,10 @@ impl World {
         let at = way.free_at + way.delay;
         self.note(end, member, &frame, if passes { "" } else { "  lost" });
         if passes {
-            self.push(at, Event::Arrive(1 - end, Came { member, frame, length: Bytes::new(len), at }));
+            self.push(
+                at,
+                Event::Arrive(1 - end, Came { member, frame, length: Bytes::new(len), at, is_elsewhere: false }),
+            );
         }
     }
 
@@ -281,6 +291,8 @@ impl World {
             Frame::Repair { header, symbol } => {
                 format!("symbol {} of {} as {}", header.index, symbol.len(), header.number)
             }
+            Frame::PathChallenge(token) => format!("path challenge {token:?}"),
+            Frame::PathResponse(token) => format!("path response {token:?}"),
             Frame::Probe(probe) => format!("probe as {} of life {}", probe.number, probe.epoch),
             Frame::Feedback(feedback) => {
                 let report = |report: &airbraid_engine::tunnel::Report| {

@@ -2,6 +2,8 @@
 
 use super::address::place;
 use super::core::Daemon;
+use super::follow::Trust;
+use super::memory::longest;
 use super::notice::Notice;
 use super::peer::Path;
 use super::socket::path_mtu;
@@ -79,7 +81,8 @@ impl Daemon {
             if self.peers[peer].paths.contains_key(&member) {
                 continue;
             }
-            let path = Path { uplink, remote, source: None, heard: None, notice: Some((now, 0)) };
+            let trust = Trust::of(uplink, remote);
+            let path = Path { uplink, remote, source: None, heard: None, notice: Some((now, 0)), trust };
             self.add_member(peer, member, path, None);
         }
         self.send_notices(now, peer);
@@ -152,8 +155,12 @@ impl Daemon {
         if is_as_before && path.is_some() {
             return;
         }
-        let path = path.unwrap_or(Path { uplink, remote, source, heard: Some(now), notice: None });
-        self.add_member(peer, notice.member, path, Some(notice));
+        let trust = Trust::default();
+        let first = Path { uplink, remote, source, heard: Some(now), notice: None, trust };
+        self.add_member(peer, notice.member, path.unwrap_or(first), Some(notice));
+        if path.is_none() {
+            self.doubt(now, peer, notice.member);
+        }
     }
 
     /// Tells a peer of members, if it is time.
@@ -188,6 +195,7 @@ impl Daemon {
                 return;
             }
         };
+        self.longest = longest(&found);
         for uplink in 0..self.uplinks.len() {
             let Some(device) = self.uplinks[uplink].config.device.clone() else {
                 self.refresh(uplink, self.uplinks[uplink].is_on && !self.uplinks[uplink].is_open());

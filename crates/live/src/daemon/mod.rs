@@ -12,6 +12,7 @@ mod confine;
 mod core;
 mod desk;
 mod dns;
+mod follow;
 mod handshakes;
 pub(crate) mod inner;
 mod journal;
@@ -20,6 +21,7 @@ pub mod keys;
 mod lane;
 mod links;
 mod manager;
+mod memory;
 mod metrics;
 mod names;
 mod notice;
@@ -220,6 +222,8 @@ fn begin(site: Site, tun: Tun) -> Result<Daemon, LabError> {
         pool,
         refused: Vec::new(),
         outputs: Vec::new(),
+        occupied: 0,
+        longest: memory::LONGEST_LEAST,
         reading: None,
         coalescer: coalesce::Coalescer::default(),
         handed_out: 0,

@@ -4,9 +4,11 @@
 //! A resolver that cannot be reached says so after half a minute: it is asked on a thread of its own, and packets do not wait.
 
 use super::core::{Daemon, SILENCE};
+use super::follow::Trust;
 use super::outside::Outside;
 use super::peer::Path;
 use super::site::{Endpoint, Peer};
+use airbraid_engine::tunnel::{Input, Moved};
 use airbraid_units::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -259,9 +261,11 @@ impl Daemon {
             let Some(before) = self.peers[peer].paths.get(&member).copied() else { continue };
             let Some(remote) = self.endpoint(peer, uplink).filter(|remote| *remote != before.remote) else { continue };
             if before.heard.is_none_or(|heard| now.saturating_since(heard) >= SILENCE) {
-                let path = Path { remote, source: None, heard: None, notice: Some((now, 0)), ..before };
+                let trust = Trust::of(before.uplink, remote);
+                let path = Path { remote, source: None, heard: None, notice: Some((now, 0)), trust, ..before };
                 let said = self.peers[peer].said.get(&member).copied();
                 self.add_member(peer, member, path, said.as_ref());
+                self.drive(peer, Some(Input::MemberMoved { member, moved: Moved::Known }));
                 has_moved = true;
             }
         }

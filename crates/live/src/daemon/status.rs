@@ -141,6 +141,10 @@ pub struct PeerReport {
     pub unsealed_frames: u64,
     /// Times that a member has moved.
     pub moves: u64,
+    /// Times that the place of one has not answered a path challenge.
+    pub unvalidated: u64,
+    /// What its packets occupy.
+    pub memory_bytes: u64,
     /// Dropped packets, by reason.
     pub drops: BTreeMap<String, u64>,
     /// The member links.
@@ -248,6 +252,9 @@ impl Daemon {
         let silent = peer.presence.silent(now).filter(|_| peer.is_up);
         let is_up = peer.is_up && silent.is_none();
         let set_back = peer.presence.set_back(now);
+        if peer.counts.too_long > 0 {
+            drops.insert("too_long".to_owned(), peer.counts.too_long);
+        }
         PeerReport {
             name: peer.config.name.clone(),
             public_key: keys::encode(&peer.config.public),
@@ -277,6 +284,8 @@ impl Daemon {
             strange_frames: tunnel.counts.strange + peer.counts.malformed,
             unsealed_frames: peer.counts.unsealed,
             moves: peer.counts.moved,
+            unvalidated: peer.counts.not_validated,
+            memory_bytes: peer.occupied,
             drops,
             members: tunnel.members.iter().filter_map(|member| self.member(now, peer, member)).collect(),
         }

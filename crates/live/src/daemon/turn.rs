@@ -213,7 +213,6 @@ impl Daemon {
                 self.close(uplink);
             }
         }
-
     }
 }
 

@@ -62,7 +62,9 @@ impl Gate {
                 self.door.check_stamp_reply(bytes, &message)
             }
             SessionMessage::CookieReply(message) if is_awaited(message.receiver) => Ok(()),
-            SessionMessage::Response(_) | SessionMessage::StampReply(_) | SessionMessage::CookieReply(_) => Err(Refusal::UnknownKey),
+            SessionMessage::Response(_) | SessionMessage::StampReply(_) | SessionMessage::CookieReply(_) => {
+                Err(Refusal::UnknownKey)
+            }
             SessionMessage::Frame(_) => Err(Refusal::Malformed),
         }
     }
