@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn a_name_that_is_not_found_is_looked_up_less_and_less_often() {
-        let mut names = Names::new(Outside::new(Vec::new(), &[], 0)).unwrap();
+        let mut names = Names::new(Outside::new(&[], 0)).unwrap();
         let at = |seconds| Instant::ZERO + Duration::from_secs(seconds);
         // With an empty label it is refused before any server is asked.
         let missing = "nobody..invalid:5182";
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn what_is_found_stays_known_and_is_not_asked_for_all_the_time() {
-        let mut names = Names::new(Outside::new(Vec::new(), &[], 0)).unwrap();
+        let mut names = Names::new(Outside::new(&[], 0)).unwrap();
         let now = Instant::ZERO + Duration::from_secs(100);
         let local = "127.0.0.1:5182";
         names.want(now, local);
