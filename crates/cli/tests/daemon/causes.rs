@@ -184,7 +184,7 @@ fn another_preshared_key() {
     if !can_run("another_preshared_key") {
         return;
     }
-    let (mut net, _) = pair("beside", &[], &[]);
+    let (mut net, _) = pair("secret", &[], &[]);
     let key = net.folder.join("far.psk");
     std::fs::write(&key, Keys::new().private).unwrap();
     std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
