@@ -191,7 +191,6 @@ impl Daemon {
         let state = &mut self.peers[peer];
         let stepped = try_step(&mut state.tunnel, now, input, |output| outputs.push(output));
         state.wake = stepped.ok().flatten().map(|wake| wake.at);
-        let mut not_validated = Vec::new();
         for output in outputs.drain(..) {
             match output {
                 Output::Transmit { member, frame, mark } => self.transmit(now, peer, member, &frame, mark),
@@ -202,15 +201,12 @@ impl Daemon {
                     self.later.push(Later::TooLong(peer, packet));
                 }
                 Output::Validated(member) => self.on_validated(now, peer, member),
-                Output::NotValidated(member) => not_validated.push(member),
+                Output::NotValidated(member) => self.later.push(Later::GoBack(peer, member)),
                 Output::Dropped { .. } | Output::Release(_) | Output::Spent(_) => {}
             }
         }
         self.outputs = outputs;
         self.note_memory(peer);
-        for member in not_validated {
-            self.go_back(peer, member);
-        }
         if let Err(spin) = stepped {
             self.begin_anew(now, peer, spin);
         }

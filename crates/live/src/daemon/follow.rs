@@ -34,6 +34,9 @@ pub struct Trust {
 }
 
 impl Trust {
+    /// Nothing is known.
+    pub const NONE: Self = Self { home: None, before: None, trial: None };
+
     /// The file says that the peer is there.
     pub const fn of(uplink: usize, remote: SocketAddr) -> Self {
         Self { home: Some((uplink, remote)), before: None, trial: None }
@@ -124,7 +127,9 @@ impl Daemon {
             Moved::Unknown { token: path.trust.token(place), is_rebinding }
         };
         self.drive(peer, Some(Input::MemberMoved { member, moved }));
-        self.on_moved(peer, member);
+        if !is_rebinding {
+            self.on_moved(peer, member);
+        }
     }
 
     /// A notice of this length has come, which the tunnel does not see: it counts for the member if it came from where that is.

@@ -47,8 +47,8 @@ pub struct Path {
 
 impl Path {
     /// One of which nothing is known.
-    pub fn new(uplink: usize, remote: SocketAddr, source: Option<IpAddr>) -> Self {
-        Self { uplink, remote, source, heard: None, notice: None, device_mtu: 0, mtu: None, trust: Trust::default() }
+    pub const fn new(uplink: usize, remote: SocketAddr, source: Option<IpAddr>) -> Self {
+        Self { uplink, remote, source, heard: None, notice: None, device_mtu: 0, mtu: None, trust: Trust::NONE }
     }
 
     /// What is around a sealed frame on it.
@@ -241,8 +241,7 @@ mod tests {
         let mut peer = PeerState::new(config, PeerId(0), &PublicKey([2; 32]), tunnel);
         let remote = "10.0.0.1:1".parse().unwrap();
         let notice = Some((Instant::ZERO, 0));
-        let trust = Trust::of(0, remote);
-        peer.paths.insert(Member(0), Path { notice, trust, ..Path::new(0, remote, None) });
+        peer.paths.insert(Member(0), Path { notice, ..Path::new(0, remote, None) });
         (peer.is_up, peer.wake, peer.unanswered) = (true, Some(Instant::ZERO), Some(Instant::ZERO));
         peer.begin_anew(tunnel);
         assert_eq!((peer.due(), peer.paths.len(), peer.is_up), (None, 0, true));

@@ -326,10 +326,10 @@ impl Daemon {
         let silent = peer.presence.silent(now).filter(|_| peer.is_up);
         let is_up = peer.is_up && silent.is_none();
         let set_back = peer.presence.set_back(now);
-        let (cause, remedy) = told(self.cause_of_peer(peer));
         if peer.counts.too_long > 0 {
-            drops.insert("too_long".to_owned(), peer.counts.too_long);
+            drops.insert("oversized".to_owned(), peer.counts.too_long);
         }
+        let (cause, remedy) = told(self.cause_of_peer(peer));
         PeerReport {
             cause,
             remedy,
