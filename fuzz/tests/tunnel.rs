@@ -9,6 +9,8 @@ use airbraid_fuzz::feedback;
 use airbraid_live::daemon::offload::{IpPacket, Pool, summary};
 use airbraid_units::{Bytes, Duration, Instant};
 
+/// What the tunnel may occupy \[byte\]: some packets in buffers of 2 KiB.
+const MEMORY: u64 = 1 << 15;
 /// A frame as a peer may make it: kind, member, numbers, what follows, and how long after the one before it comes \[us\].
 type Sent = (u8, u8, [u8; 12], Vec<u8>, u16);
 
@@ -27,6 +29,8 @@ fn frame(pool: &Pool, plain: &[u8]) -> Option<Frame<IpPacket>> {
         }
         TunnelFrame::Probe(probe) => Frame::Probe(probe),
         TunnelFrame::Feedback(feedback) => Frame::Feedback(feedback),
+        TunnelFrame::PathChallenge(token) => Frame::PathChallenge(token),
+        TunnelFrame::PathResponse(token) => Frame::PathResponse(token),
     })
 }
 
@@ -35,6 +39,7 @@ fn any_frames() {
     bolero::check!().with_type::<(bool, [Option<Sent>; 12])>().for_each(|(is_near, sent)| {
         let pool = Pool::default();
         let mut tunnel = Tunnel::<IpPacket>::new(Config { policy: Policy::default(), epoch: 7 });
+        tunnel.set_memory(Bytes::new(MEMORY));
         let mut now = Instant::ZERO + Duration::from_secs(1);
         let mut drive = |now, input| {
             step(&mut tunnel, now, Some(input), |output| {
@@ -50,26 +55,36 @@ fn any_frames() {
             drive(now, Input::Packet(packet(&pool, &[seed; 100]).expect("a packet")));
         }
         for (kind, member, numbers, rest, wait) in sent.iter().flatten() {
-            let mut bytes = vec![(TUNNEL_VERSION << 4) | (kind % 6)];
-            match kind % 6 {
+            let mut bytes = vec![(TUNNEL_VERSION << 4) | (kind % 8)];
+            match kind % 8 {
                 2 => bytes.extend([&numbers[..8], &vec![0; rest.len()]].concat()),
                 3 if *is_near => bytes.extend(feedback(7, rest)),
                 _ => bytes.extend([&numbers[..], rest].concat()),
             }
-            if *is_near && kind % 6 != 3 {
+            if *is_near && kind % 8 != 3 {
                 // Numbers and places near those in use: what is behind the first byte has zeros for high bytes.
-                let zeros: &[usize] = if kind % 6 == 4 { &[1] } else { &[1, 2, 3, 5, 7] };
+                let zeros: &[usize] = if kind % 8 == 4 { &[1] } else { &[1, 2, 3, 5, 7] };
                 zeros.iter().for_each(|&at| bytes[at] = 0);
             }
-            if *is_near && kind % 6 == 4 {
+            if *is_near && kind % 8 == 4 {
                 // A symbol of a few packets, the first of them.
                 (bytes[3], bytes[4]) = (bytes[3] % 8 + 1, bytes[4] % 4);
             }
             now += Duration::from_micros(u64::from(*wait));
             let Some(frame) = frame(&pool, &bytes) else { continue };
             let length = Bytes::new(bytes.len() as u64 + 56);
-            drive(now, Input::Frames(vec![Came { member: Member(member % 3), frame, length, at: now }]));
+            drive(
+                now,
+                Input::Frames(vec![Came {
+                    member: Member(member % 3),
+                    frame,
+                    length,
+                    at: now,
+                    is_elsewhere: kind & 0x80 != 0,
+                }]),
+            );
         }
+        assert!(tunnel.occupied().as_u64() <= MEMORY);
         let status = tunnel.status();
         assert!(status.held_len <= 8_192 && status.kept < 20_000);
     });

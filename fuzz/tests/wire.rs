@@ -4,8 +4,8 @@ use airbraid_engine::link::fec::crc32;
 use airbraid_engine::wire::{
     BEACON_LEN, LINK_HEADER_LEN, TRUNK_HEADER_LEN, TRUNK_VERSION, TUNNEL_VERSION, TunnelFrame, WINDOW_HEADER_LEN,
     emit_beacon, emit_control, emit_link_header, emit_trunk_header, emit_tunnel_feedback, emit_tunnel_header,
-    emit_tunnel_probe, emit_tunnel_repair, emit_window_header, parse_beacon, parse_control, parse_link_header,
-    parse_trunk_header, parse_tunnel, parse_window_header,
+    emit_tunnel_path, emit_tunnel_probe, emit_tunnel_repair, emit_window_header, parse_beacon, parse_control,
+    parse_link_header, parse_trunk_header, parse_tunnel, parse_window_header,
 };
 
 #[test]
@@ -87,12 +87,12 @@ fn any_tunnel_frame() {
     // A feedback is up to some hundred bytes long.
     bolero::check!().with_type::<(bool, u8, [Vec<u8>; 4])>().for_each(|(is_aimed, kind, bytes)| {
         let mut bytes = bytes.concat();
-        match kind % 6 {
+        match kind % 8 {
             2 if *is_aimed => bytes.iter_mut().skip(8).for_each(|byte| *byte = 0),
             3 if *is_aimed => bytes = airbraid_fuzz::feedback(u32::from(*kind), &bytes),
             _ => {}
         }
-        let bytes = [&[(TUNNEL_VERSION << 4) | (kind % 6)], &bytes[..]].concat();
+        let bytes = [&[(TUNNEL_VERSION << 4) | (kind % 8)], &bytes[..]].concat();
         let mut again = Vec::new();
         match parse_tunnel(&bytes) {
             Ok(TunnelFrame::Data(header, rest)) => {
@@ -105,6 +105,8 @@ fn any_tunnel_frame() {
             }
             Ok(TunnelFrame::Probe(probe)) => emit_tunnel_probe(&probe, &mut again),
             Ok(TunnelFrame::Feedback(feedback)) => emit_tunnel_feedback(&feedback, &mut again),
+            Ok(TunnelFrame::PathChallenge(token)) => emit_tunnel_path(token, false, &mut again),
+            Ok(TunnelFrame::PathResponse(token)) => emit_tunnel_path(token, true, &mut again),
             Err(_) => return,
         }
         assert_eq!(again, bytes);

@@ -179,6 +179,7 @@ fn peer(peer: &PeerReport, before: Option<&PeerReport>, elapsed: f64) -> String 
         ("out of order", peer.late),
         ("given up", peer.holes),
         ("moved", peer.moves),
+        ("unvalidated", peer.unvalidated),
     ];
     let counts = counts.into_iter().filter(|(_, count)| *count > 0).map(|(name, count)| format!("{name} {count}"));
     let said: Vec<String> =

@@ -33,6 +33,10 @@ pub trait Packet {
     fn segment_len(&self) -> Bytes {
         self.len()
     }
+    /// What it occupies where it lies, or its part of that where others lie there, too \[byte\]. It is always the same.
+    fn footprint(&self) -> u64 {
+        self.len().as_u64()
+    }
     /// Whether it can be told by a mark that it met congestion (ECN), and need not be dropped for that.
     fn can_be_marked(&self) -> bool {
         false

@@ -6,11 +6,14 @@ mod addresses;
 mod causes;
 mod file;
 mod identity;
+mod introduction;
 mod load;
+mod memory;
 mod mtu;
 mod names;
 mod net;
 mod offload;
+mod paths;
 mod resolv;
 #[path = "../root/mod.rs"]
 mod root;

@@ -32,6 +32,10 @@ pub trait Coded: Share {
     fn repair(sources: &[Source<'_, Self>], index: u8) -> Self::Symbol;
     /// Length of a symbol on the wire, the word of its place included \[byte\].
     fn symbol_len(symbol: &Self::Symbol) -> Bytes;
+    /// What a symbol occupies where it lies \[byte\].
+    fn symbol_footprint(symbol: &Self::Symbol) -> u64 {
+        Self::symbol_len(symbol).as_u64()
+    }
     /// Restores the packets of a group that are none in `sources`, in their order, from as many symbols, each with its index. What comes out as no
     /// packet is left out.
     fn restore(sources: &[Option<&Self::Kept>], symbols: &mut [(u8, Self::Symbol)]) -> Vec<(Place, Self)>;

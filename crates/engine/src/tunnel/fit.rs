@@ -49,7 +49,9 @@ impl<P: Coded> Sender<P> {
                 }
                 continue;
             }
-            if end.is_active() && end.plpmtu.wake() <= now && self.ask_sizes(now, index) {
+            // A path that is not validated gets no long probes.
+            let may_ask = !end.validation.is_on_trial();
+            if may_ask && end.is_active() && end.plpmtu.wake() <= now && self.ask_sizes(now, index) {
                 // Short, and behind them: what it overtakes was too long.
                 self.ask(now, index, 0, Content::Probe);
             }
@@ -60,7 +62,9 @@ impl<P: Coded> Sender<P> {
                 longest.on_all = longest.on_all.min(may_be);
                 longest.on_one = longest.on_one.max(may_be);
                 longest.possible = longest.possible.max(end.longest_possible());
-                longest.changes_at = longest.changes_at.min(end.plpmtu.wake());
+                if may_ask {
+                    longest.changes_at = longest.changes_at.min(end.plpmtu.wake());
+                }
             }
         }
         self.longest = longest;

@@ -139,6 +139,9 @@ impl Feedback {
     }
 }
 
+/// What a path challenge carries and its answer brings back: 64 bits that nobody can guess (RFC 9000, section 19.17).
+pub type PathToken = [u8; 8];
+
 /// A frame between the ends.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Frame<P: Coded> {
@@ -160,6 +163,10 @@ pub enum Frame<P: Coded> {
     Feedback(Box<Feedback>),
     /// A question.
     Probe(Probe),
+    /// A path challenge: whoever gets it sends it back on the same member.
+    PathChallenge(PathToken),
+    /// What a path challenge brought.
+    PathResponse(PathToken),
 }
 
 impl<P: Coded> Frame<P> {
@@ -170,6 +177,7 @@ impl<P: Coded> Frame<P> {
             Self::Repair { symbol, .. } => crate::wire::TUNNEL_REPAIR_LEN as u64 + P::symbol_len(symbol).as_u64(),
             Self::Feedback(feedback) => crate::wire::tunnel_feedback_len(feedback) as u64,
             Self::Probe(probe) => crate::wire::TUNNEL_PROBE_LEN as u64 + u64::from(probe.padding),
+            Self::PathChallenge(_) | Self::PathResponse(_) => crate::wire::TUNNEL_PATH_LEN as u64,
         };
         Bytes::new(len)
     }

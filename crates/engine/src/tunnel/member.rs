@@ -18,6 +18,7 @@ use super::ledger::{Content, Ledger};
 use super::path::{FULL, Path};
 use super::plpmtu::Plpmtu;
 use super::status::{MemberState, MemberStatus};
+use super::validation::Validation;
 use crate::trunk::Member;
 use crate::wire::TUNNEL_HEADER_LEN;
 use airbraid_units::{BitRate, Bytes, Duration, Instant, SeqNum};
@@ -72,6 +73,10 @@ pub struct MemberEnd {
     pub state: MemberState,
     /// What it can carry.
     pub path: Path,
+    /// Whether its path is validated.
+    pub validation: Validation,
+    /// The longest frame with a packet, as the host has given them \[byte\].
+    pub longest_frame: Bytes,
     /// What is on it.
     pub ledger: Ledger,
     /// How its frames are coded.
@@ -117,6 +122,8 @@ impl MemberEnd {
             config,
             state: MemberState::Probing,
             path: Path::new(config.rate_cap.map(BitRate::as_bps)),
+            validation: Validation::default(),
+            longest_frame: Bytes::ZERO,
             ledger: Ledger::new(first),
             groups: Groups::default(),
             plpmtu: Plpmtu::new(now, mtu_of(&config)),
@@ -146,7 +153,11 @@ impl MemberEnd {
     }
     /// Whether there is room for another frame on the way.
     pub fn has_room(&self, now: Instant) -> bool {
-        self.ledger.bytes_on_the_way() < self.path.window() && self.blocked_until <= now
+        self.ledger.bytes_on_the_way() < self.path.window() && self.blocked_until <= now && self.may_send_longest()
+    }
+    /// Whether a path that is not validated may be sent any packet.
+    fn may_send_longest(&self) -> bool {
+        !self.validation.is_on_trial() || self.validation.allows(self.on_wire(self.longest_frame))
     }
     /// When it may send the next.
     pub fn free_at(&self) -> Instant {
@@ -226,7 +237,7 @@ impl MemberEnd {
 
     /// When the next train that sounds its rate is due.
     pub fn train_at(&self) -> Option<Instant> {
-        (self.trains > 0 && self.is_active()).then_some(self.train_at)
+        (self.trains > 0 && self.is_active() && !self.validation.is_on_trial()).then_some(self.train_at)
     }
     /// It is spared, and whoever is spared is not measured: now and then a train finds out whether that is still right.
     pub fn doubt(&mut self, now: Instant) {
@@ -293,7 +304,8 @@ impl MemberEnd {
 
     /// A newer frame is known to have come.
     pub fn on_heard(&mut self, now: Instant) {
-        if matches!(self.state, MemberState::Probing | MemberState::Suspected) {
+        let is_silent = matches!(self.state, MemberState::Probing | MemberState::Suspected);
+        if is_silent && !self.validation.has_failed() {
             if now.saturating_since(self.heard_at) > FORGOTTEN {
                 self.path = Path::new(self.config.rate_cap.map(BitRate::as_bps));
             }
@@ -329,6 +341,7 @@ impl MemberEnd {
         }
         self.ledger.push(now, bytes.as_u64() as u32, due_us, self.idles, content);
         self.sent_at = now;
+        self.validation.on_sent(bytes.as_u64());
         self.counted.sent_bytes += bytes;
         self.check_quota();
         self.path.expected_us(now, due_us)

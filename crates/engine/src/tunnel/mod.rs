@@ -29,6 +29,7 @@ mod group;
 mod hole;
 mod ledger;
 mod member;
+mod memory;
 mod order;
 mod path;
 mod plpmtu;
@@ -40,14 +41,17 @@ mod sender;
 mod status;
 mod store;
 mod tally;
+mod validation;
 
 pub use coded::{Coded, Source};
 pub use config::{Coding, Config, MemberConfig, Settings};
 pub use frame::{
-    BUCKETS, Feedback, Frame, Header, MEMBERS_MAX, PLACE_BITS, Place, Probe, RUNS_MAX, RepairHeader, Report, Run,
+    BUCKETS, Feedback, Frame, Header, MEMBERS_MAX, PLACE_BITS, PathToken, Place, Probe, RUNS_MAX, RepairHeader, Report,
+    Run,
 };
 pub use plpmtu::BASE as BASE_PLPMTU;
 pub use status::{Counts, MemberState, MemberStatus, Status};
+pub use validation::AMPLIFICATION;
 
 use crate::machine::{Machine, Wake};
 use crate::trunk::Member;
@@ -88,6 +92,14 @@ pub enum Input<P: Coded> {
         /// Its number.
         member: Member,
     },
+    /// The newest frame of a member came from another place than those before it, or the first of all from a place that nobody has
+    /// confirmed; the member's frames go there from now on.
+    MemberMoved {
+        /// Its number.
+        member: Member,
+        /// What is known of the place.
+        moved: Moved,
+    },
     /// The host could not send a frame: its socket is full. The frame is taken for lost, and the member gets no more for a
     /// moment.
     Refused {
@@ -126,6 +138,20 @@ pub enum Input<P: Coded> {
     },
 }
 
+/// What is known of the place where a member is now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moved {
+    /// Nothing: it has to be validated.
+    Unknown {
+        /// What nobody can guess, and what comes back from there; another for each place.
+        token: PathToken,
+        /// Whether only the port is another: an address translator has chosen a new one, and the path behind it is the same.
+        is_rebinding: bool,
+    },
+    /// It was validated of late.
+    Known,
+}
+
 /// A frame that has come.
 #[derive(Debug)]
 pub struct Came<P: Coded> {
@@ -137,6 +163,8 @@ pub struct Came<P: Coded> {
     pub length: Bytes,
     /// When it came: now, or earlier, where the host was not awake. A late host is no slow link.
     pub at: Instant,
+    /// Whether it came from another place than the one where the member is.
+    pub is_elsewhere: bool,
 }
 
 /// Everything a tunnel asks of the world.
@@ -176,6 +204,11 @@ pub enum Output<P: Coded> {
     Release(P),
     /// A repair symbol that has come and is of no more use.
     Spent(P::Symbol),
+    /// The place of a member is validated: a secret that was sent there has come back from it.
+    Validated(Member),
+    /// It is not, after several challenges: the host takes the member back to where it was validated last, if it knows
+    /// ([`Moved::Known`]); until then the member is suspected.
+    NotValidated(Member),
 }
 
 /// Why a tunnel dropped a packet.
@@ -195,11 +228,13 @@ pub enum DropReason {
     Stale,
     /// It is longer than any member's path carries.
     TooLong,
+    /// All that is kept would occupy too much.
+    Memory,
 }
 
 impl DropReason {
     /// How many there are.
-    pub const COUNT: usize = 7;
+    pub const COUNT: usize = 8;
     /// All of them, with the names that results use.
     pub const ALL: [(Self, &'static str); Self::COUNT] = [
         (Self::QueueFull, "queue_full"),
@@ -209,6 +244,7 @@ impl DropReason {
         (Self::Late, "late"),
         (Self::Stale, "stale"),
         (Self::TooLong, "too_long"),
+        (Self::Memory, "memory"),
     ];
 }
 
@@ -216,6 +252,8 @@ impl DropReason {
 #[derive(Debug)]
 pub struct Tunnel<P: Coded> {
     now: Instant,
+    /// What it may occupy \[byte\].
+    memory: u64,
     sender: Sender<P>,
     receiver: Receiver<P>,
 }
@@ -224,7 +262,7 @@ impl<P: Coded> Tunnel<P> {
     /// An end without members.
     pub fn new(config: Config) -> Self {
         let receiver = Receiver::new(config.policy.resequencer);
-        Self { now: Instant::ZERO, sender: Sender::new(config), receiver }
+        Self { now: Instant::ZERO, memory: u64::MAX, sender: Sender::new(config), receiver }
     }
 
     /// What it does now.
@@ -236,6 +274,7 @@ impl<P: Coded> Tunnel<P> {
             queue_bytes: Bytes::new(self.sender.queue.bytes()),
             outstanding: self.sender.store.unsettled(),
             kept: self.sender.kept() + self.receiver.order.kept() + self.receiver.kept(),
+            occupied: self.occupied(),
             held_len: self.receiver.order.held_len(),
             hold_time: self.receiver.order.hold_time(),
         }
@@ -247,7 +286,7 @@ impl<P: Coded> Tunnel<P> {
     }
 
     fn on_frame(&mut self, now: Instant, came: Came<P>) {
-        let Came { member, frame, length, at } = came;
+        let Came { member, frame, length, at, is_elsewhere } = came;
         let came = at.min(now);
         let Some(index) = self.sender.index_of(member) else {
             self.sender.counts.strange += 1;
@@ -257,7 +296,13 @@ impl<P: Coded> Tunnel<P> {
         let end = &mut self.sender.members[index];
         end.counted.received_bytes += length;
         end.check_quota();
+        if !is_elsewhere {
+            end.validation.on_came(length.as_u64());
+        }
         match frame {
+            Frame::PathChallenge(token) => self.sender.send_control(index, Frame::PathResponse(token)),
+            Frame::PathResponse(token) if !is_elsewhere => self.sender.on_path_response(now, index, token),
+            Frame::PathResponse(_) => self.sender.counts.strange += 1,
             Frame::Feedback(feedback) => {
                 self.sender.on_feedback(now, &feedback);
                 // Paths are as long for what comes as for what goes.
@@ -273,8 +318,10 @@ impl<P: Coded> Tunnel<P> {
                 self.refuse(frame);
             }
             Frame::Repair { header, symbol } => {
-                let outcome = self.receiver.on_symbol(now, came, member, header, symbol);
+                let is_short = self.occupied().as_u64() > self.memory / 2;
+                let outcome = self.receiver.on_symbol(now, came, member, header, symbol, is_short);
                 self.on_outcome(now, outcome);
+                self.give_way();
             }
             Frame::Data { header, packet } => {
                 self.receiver.on_number(now, came, member, header.number);
@@ -282,6 +329,7 @@ impl<P: Coded> Tunnel<P> {
                 let Sender { counts, outputs, .. } = &mut self.sender;
                 self.receiver.order.on_packet(now, header.place, packet, counts, |ordered| hand_up(outputs, ordered));
                 self.on_outcome(now, outcome);
+                self.give_way();
             }
         }
     }
@@ -291,7 +339,7 @@ impl<P: Coded> Tunnel<P> {
         match frame {
             Frame::Data { packet, .. } => self.sender.drop(packet, DropReason::Stale),
             Frame::Repair { symbol, .. } => self.sender.outputs.push_back(Output::Spent(symbol)),
-            Frame::Probe(_) | Frame::Feedback(_) => {}
+            Frame::Probe(_) | Frame::Feedback(_) | Frame::PathChallenge(_) | Frame::PathResponse(_) => {}
         }
     }
 
@@ -318,6 +366,7 @@ impl<P: Coded> Tunnel<P> {
         self.now = now;
         let Sender { counts, outputs, .. } = &mut self.sender;
         self.receiver.order.on_timeout(now, counts, |ordered| hand_up(outputs, ordered));
+        self.sender.validate_due(now);
         self.sender.ask_due(now);
         self.sender.fit(now);
         self.sender.sound_due(now);
@@ -329,6 +378,28 @@ impl<P: Coded> Tunnel<P> {
 }
 
 impl<P: Coded> Tunnel<P> {
+    /// The host has a frame of its own for a member, of this length before it is sealed: says whether it may be sent, and counts it. It
+    /// may not where the path is not validated and too little has come from there.
+    pub fn charge(&mut self, member: Member, length: Bytes) -> bool {
+        let Some(index) = self.sender.index_of(member) else { return false };
+        let end = &mut self.sender.members[index];
+        let bytes = end.on_wire(length);
+        let is_allowed = end.validation.allows(bytes);
+        if is_allowed {
+            end.validation.on_sent(bytes);
+        }
+        is_allowed
+    }
+
+    /// A frame of the host's own has come from where a member is, of this length before it was sealed.
+    pub fn credit(&mut self, member: Member, length: Bytes) {
+        if let Some(index) = self.sender.index_of(member) {
+            let end = &mut self.sender.members[index];
+            let bytes = end.on_wire(length);
+            end.validation.on_came(bytes);
+        }
+    }
+
     fn send_feedback(&mut self, now: Instant) {
         let best = self.sender.fastest(now);
         let Some((carriers, feedback)) = self.receiver.take_feedback(now, &best) else { return };
@@ -353,12 +424,16 @@ impl<P: Coded> Machine for Tunnel<P> {
     type Output = Output<P>;
 
     fn handle_input(&mut self, now: Instant, input: Input<P>) {
+        self.share_out();
         match input {
             Input::Packet(packet) => self.sender.on_packets(now, packet),
-            Input::Frame { member, frame, length } => self.on_frame(now, Came { member, frame, length, at: now }),
+            Input::Frame { member, frame, length } => {
+                self.on_frame(now, Came { member, frame, length, at: now, is_elsewhere: false });
+            }
             Input::Frames(frames) => frames.into_iter().for_each(|came| self.on_frame(now, came)),
             Input::MemberAdded { member, config } => self.sender.add_member(now, member, config),
             Input::MemberRemoved { member } => self.sender.remove_member(now, member),
+            Input::MemberMoved { member, moved } => self.sender.on_moved(now, member, moved),
             Input::Refused { member, number } => self.sender.on_refused(now, member, number),
             Input::TooLong { member, number } => self.sender.on_too_long(now, member, number),
             Input::MtuHint { member, mtu } => self.sender.on_mtu_hint(member, mtu),

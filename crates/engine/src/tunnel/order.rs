@@ -8,9 +8,10 @@
 use super::DropReason;
 use super::filter::Least;
 use super::frame::{BUCKETS, Place};
+use super::memory::ENTRY;
 use super::status::Counts;
 use crate::machine::Wake;
-use crate::packet::TrafficClass;
+use crate::packet::{Packet, TrafficClass};
 use crate::trunk::{LateMode, Resequencer};
 use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;
@@ -84,13 +85,15 @@ pub struct Order<P> {
     /// For each number that was given up its flow, the oldest first.
     given_up: VecDeque<u16>,
     held: usize,
+    /// What they occupy \[byte\].
+    occupied: u64,
     /// Minus how long holes took, so that the least is the longest \[ns\].
     took: Least,
     /// How long a hole takes that was not seen yet: what is lost twice on the longest path.
     repair: Duration,
 }
 
-impl<P> Order<P> {
+impl<P: Packet> Order<P> {
     /// Nothing has come.
     pub fn new(config: Resequencer) -> Self {
         let flows = (0..2 * BUCKETS).map(|_| None).collect();
@@ -100,6 +103,7 @@ impl<P> Order<P> {
             waiting: VecDeque::new(),
             given_up: VecDeque::new(),
             held: 0,
+            occupied: 0,
             took: Least::new(SPAN),
             repair: Duration::ZERO,
         }
@@ -108,6 +112,11 @@ impl<P> Order<P> {
     /// Packets that wait.
     pub const fn held_len(&self) -> usize {
         self.held
+    }
+
+    /// What the packets that wait occupy \[byte\].
+    pub const fn occupied(&self) -> u64 {
+        self.occupied
     }
 
     /// Entries of all flows.
@@ -198,8 +207,11 @@ impl<P> Order<P> {
     /// Gives up the numbers of a flow before `number`, which were missed first at `since`.
     fn miss_until(&mut self, bucket: u16, number: u32, since: Instant, counts: &mut Counts) {
         let Some(flow) = &mut self.flows[usize::from(bucket)] else { return };
+        // All are counted, but only the newest are remembered: a packet that names a far place costs no more than that.
+        let missed = Place::distance(number, flow.next).max(0) as u32;
+        counts.holes += u64::from(missed);
+        flow.next = Place::plus(flow.next, missed.saturating_sub(GIVEN_UP_MAX as u32));
         while flow.next != number {
-            counts.holes += 1;
             if flow.given_up.len() == GIVEN_UP_MAX {
                 flow.given_up.pop_front();
             }
@@ -230,6 +242,7 @@ impl<P> Order<P> {
             self.waiting.push_back(place.bucket);
             flow.since = now;
         }
+        self.occupied += packet.footprint() + ENTRY;
         flow.held.insert(index, Held { number: place.number, packet, since: now });
         self.held += 1;
         if self.held > HELD_MAX
@@ -272,6 +285,7 @@ impl<P> Order<P> {
             has_oldest |= held.since <= flow.since;
             flow.next = Place::plus(flow.next, 1);
             self.held -= 1;
+            self.occupied -= held.packet.footprint() + ENTRY;
             counts.delivered += 1;
             give(Ordered::Deliver(held.packet));
         }
@@ -290,6 +304,13 @@ impl<P> Order<P> {
             self.miss_until(bucket, first, since, counts);
         }
         self.release_ready(bucket, counts, give);
+    }
+
+    /// Gives up the hole that has been waited for longest, because what waits occupies too much; says whether there was one.
+    pub fn give_up(&mut self, counts: &mut Counts, mut give: impl FnMut(Ordered<P>)) -> bool {
+        let Some(&first) = self.waiting.front() else { return false };
+        self.give_up_first(first, counts, &mut give);
+        true
     }
 
     /// Gives up all holes of a flow.
@@ -328,6 +349,19 @@ impl<P> Order<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use airbraid_units::Bytes;
+
+    /// A packet that has this number.
+    struct Numbered(u32);
+
+    impl Packet for Numbered {
+        fn len(&self) -> Bytes {
+            Bytes::new(1_000)
+        }
+        fn flow_bucket(&self) -> u16 {
+            1
+        }
+    }
 
     /// What is delivered of a flow of which packets with these numbers come, one a millisecond.
     fn delivered(numbers: impl IntoIterator<Item = u32>) -> Vec<u32> {
@@ -336,8 +370,8 @@ mod tests {
         for number in numbers {
             now += Duration::from_millis(1);
             let place = Place { bucket: 1, number };
-            order.on_packet(now, place, number, &mut counts, |ordered| {
-                if let Ordered::Deliver(number) = ordered {
+            order.on_packet(now, place, Numbered(number), &mut counts, |ordered| {
+                if let Ordered::Deliver(Numbered(number)) = ordered {
                     delivered.push(number);
                 }
             });

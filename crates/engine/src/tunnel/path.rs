@@ -563,6 +563,12 @@ impl Path {
         }
     }
 
+    /// Only frames from `next` on go this way: what is heard of those before tells nothing of it.
+    pub const fn begin_with(&mut self, next: SeqNum) {
+        self.telling = Some(next);
+        self.on_time = Some(next);
+    }
+
     /// The far end's clock is another: delays begin anew.
     pub fn forget_delays(&mut self) {
         self.delay_least = Least::new(MINIMUM_SPAN);

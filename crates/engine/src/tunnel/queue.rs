@@ -10,6 +10,7 @@
 
 use super::bunch::{Bunching, Lead};
 use super::frame::{BUCKETS, Place};
+use super::memory::ENTRY;
 use crate::packet::Packet;
 use airbraid_units::{Duration, Instant};
 use arrayvec::ArrayVec;
@@ -136,6 +137,8 @@ pub struct Queue<P> {
     limit_bytes: u64,
     len: usize,
     bytes: u64,
+    /// What they occupy.
+    occupied: u64,
     /// Whether a flow is levelled.
     has_level: bool,
 }
@@ -162,6 +165,7 @@ impl<P: Packet> Queue<P> {
             limit_bytes: u64::MAX,
             len: 0,
             bytes: 0,
+            occupied: 0,
             has_level: false,
         }
     }
@@ -183,6 +187,11 @@ impl<P: Packet> Queue<P> {
         self.bytes
     }
 
+    /// What the packets that wait occupy \[byte\].
+    pub const fn occupied(&self) -> u64 {
+        self.occupied
+    }
+
     /// A packet comes. Gives one that is dropped instead, if there is one, and whether this one was marked.
     pub fn add(&mut self, now: Instant, packet: P) -> (Option<(P, Refused)>, bool) {
         let bucket = Place::bucket_of(packet.class(), packet.flow_bucket());
@@ -199,7 +208,7 @@ impl<P: Packet> Queue<P> {
         let flow = &mut self.flows[usize::from(bucket)];
         let place = Place { bucket, number: flow.next };
         flow.next = Place::plus(flow.next, 1);
-        let len = packet.len().as_u64();
+        let (len, footprint) = (packet.len().as_u64(), packet.footprint());
         if flow.waiting.is_empty() && now.saturating_since(flow.emptied_at) > INTERVAL {
             flow.standing_since = now;
         }
@@ -213,11 +222,12 @@ impl<P: Packet> Queue<P> {
         }
         self.len += 1;
         self.bytes += len;
+        self.occupied += footprint + ENTRY;
         (refused.map(|packet| (packet, Refused::Full)), mark)
     }
 
     /// Takes the last packet of the longest flow, so that its place is given to the flow's next.
-    fn shorten(&mut self) -> Option<P> {
+    pub fn shorten(&mut self) -> Option<P> {
         let listed = self.new.iter().chain(&self.old).copied();
         let longest = listed.max_by_key(|&bucket| self.flows[usize::from(bucket)].bytes)?;
         let flow = &mut self.flows[usize::from(longest)];
@@ -227,6 +237,7 @@ impl<P: Packet> Queue<P> {
         flow.bytes -= len;
         self.len -= 1;
         self.bytes -= len;
+        self.occupied -= last.packet.footprint() + ENTRY;
         Some(last.packet)
     }
 
@@ -280,6 +291,7 @@ impl<P: Packet> Queue<P> {
         flow.bunching.on_taken(len);
         self.len -= 1;
         self.bytes -= len;
+        self.occupied -= taken.packet.footprint() + ENTRY;
         flow.control.on_taken(now, now.saturating_since(first), target, flow.bytes);
         if flow.waiting.is_empty() {
             flow.emptied_at = now;

@@ -2,6 +2,7 @@
 
 use super::coded::Coded;
 use super::frame::{Feedback, Header, MEMBERS_MAX, RepairHeader};
+use super::memory::Work;
 use super::order::Order;
 use super::restore::{Outcome, Restorer};
 use super::tally::Tally;
@@ -54,6 +55,9 @@ pub struct Receiver<P: Coded> {
     turn: usize,
     /// What lost packets are restored from, of members on which symbols come.
     restorers: [Option<Box<Restorer<P>>>; MEMBERS_MAX],
+    /// What they occupy, all together \[byte\], and how much may be restored.
+    restorable: u64,
+    work: Work,
     /// The order of what is delivered.
     pub order: Order<P>,
 }
@@ -73,6 +77,8 @@ impl<P: Coded> Receiver<P> {
             sent: 0,
             turn: 0,
             restorers: std::array::from_fn(|_| None),
+            restorable: 0,
+            work: Work::new(),
             order: Order::new(config),
         }
     }
@@ -109,8 +115,13 @@ impl<P: Coded> Receiver<P> {
         let place = &mut self.restorers[usize::from(member.0)];
         match place {
             None => Outcome::default(),
-            Some(restorer) if restorer.is_listening(now) => restorer.on_packet(header, packet),
-            Some(_) => Outcome { spent: take_symbols(place), ..Outcome::default() },
+            Some(restorer) if restorer.is_listening(now) => {
+                let before = restorer.occupied();
+                let outcome = restorer.on_packet(now, header, packet, &mut self.work);
+                self.restorable = self.restorable - before + restorer.occupied();
+                outcome
+            }
+            Some(_) => Outcome { spent: take_symbols(place, &mut self.restorable), ..Outcome::default() },
         }
     }
 
@@ -122,6 +133,7 @@ impl<P: Coded> Receiver<P> {
         member: Member,
         header: RepairHeader,
         symbol: P::Symbol,
+        is_short: bool,
     ) -> Outcome<P> {
         let Some(newest) = self.tallies[usize::from(member.0)].newest() else {
             return Outcome { spent: vec![symbol], failed: 1, ..Outcome::default() };
@@ -130,14 +142,35 @@ impl<P: Coded> Receiver<P> {
         let ahead = (header.number.0 as u16).wrapping_sub(newest.0 as u16) as i16;
         let number = SeqNum(newest.0.wrapping_add_signed(i32::from(ahead)));
         self.on_number(now, came, member, number);
-        let restorer =
-            self.restorers[usize::from(member.0)].get_or_insert_with(|| Box::new(Restorer::new(now, number)));
-        restorer.on_symbol(now, number, header, symbol)
+        let place = &mut self.restorers[usize::from(member.0)];
+        if place.is_none() && is_short {
+            return Outcome { spent: vec![symbol], ..Outcome::default() };
+        }
+        let before = place.as_ref().map_or(0, |restorer| restorer.occupied());
+        let restorer = place.get_or_insert_with(|| Box::new(Restorer::new(now, number)));
+        let outcome = restorer.on_symbol(now, number, header, symbol, &mut self.work);
+        self.restorable = self.restorable - before + restorer.occupied();
+        outcome
+    }
+
+    /// What all that it keeps occupies \[byte\].
+    pub const fn occupied(&self) -> u64 {
+        self.order.occupied() + self.restorable
+    }
+
+    /// Forgets what the packets of one member are restored from, the one of which that occupies most; gives the symbols that waited, or
+    /// none if nothing is kept of any.
+    pub fn forget_restorer(&mut self) -> Option<Vec<P::Symbol>> {
+        let Self { restorers, restorable, .. } = self;
+        let most = restorers.iter_mut().filter(|place| place.is_some());
+        let most = most.max_by_key(|place| place.as_ref().map_or(0, |restorer| restorer.occupied()))?;
+        Some(take_symbols(most, restorable))
     }
 
     /// Gives up all symbols that wait: the far end has begun anew.
     pub fn restart(&mut self) -> Vec<P::Symbol> {
-        self.restorers.iter_mut().flat_map(take_symbols).collect()
+        let Self { restorers, restorable, .. } = self;
+        restorers.iter_mut().flat_map(|place| take_symbols(place, restorable)).collect()
     }
 
     /// Entries of what lost packets are restored from.
@@ -212,6 +245,8 @@ impl<P: Coded> Receiver<P> {
 }
 
 /// Forgets what a member's packets are restored from; gives the symbols that waited.
-fn take_symbols<P: Coded>(place: &mut Option<Box<Restorer<P>>>) -> Vec<P::Symbol> {
-    place.take().map(|restorer| restorer.into_symbols()).unwrap_or_default()
+fn take_symbols<P: Coded>(place: &mut Option<Box<Restorer<P>>>, restorable: &mut u64) -> Vec<P::Symbol> {
+    let Some(restorer) = place.take() else { return Vec::new() };
+    *restorable -= restorer.occupied();
+    restorer.into_symbols()
 }

@@ -37,7 +37,7 @@ impl<P: Coded> Sender<P> {
         let entry = self.store.get_mut(id);
         entry.covered -= 1;
         if entry.covered == 0
-            && let Some((packet, reason)) = entry.spare.take()
+            && let Some((packet, reason)) = self.store.take_spare(id)
         {
             self.give_back(packet, reason);
         }
@@ -48,9 +48,8 @@ impl<P: Coded> Sender<P> {
     pub(super) fn settle(&mut self, id: PacketId, reason: Option<DropReason>) {
         let Some(packet) = self.store.settle(id) else { return };
         self.counts.settled += u64::from(reason.is_none());
-        let entry = self.store.get_mut(id);
-        if entry.covered > 0 {
-            entry.spare = Some((packet, reason));
+        if self.store.get(id).covered > 0 {
+            self.store.keep_spare(id, packet, reason);
         } else {
             self.give_back(packet, reason);
         }

@@ -5,12 +5,15 @@
 
 use super::coded::Coded;
 use super::frame::{Header, Place, RepairHeader};
+use super::memory::Work;
 use airbraid_units::{Duration, Instant, SeqNum};
 
 /// What is kept reaches so many numbers back: four groups of the largest kind, because links may exchange frames.
 pub const REACH: usize = 1_024;
 /// Symbols that wait, at most: some groups of the usual kind, or two of the largest.
 const WAITING_MAX: usize = 256;
+/// What the table takes for each number \[byte\].
+const SLOT: u64 = 64;
 /// What is kept is kept for so long after the last symbol: several times as long as a sender relies on it ([`super::group`]).
 const LISTENING: Duration = Duration::from_secs(60);
 
@@ -18,8 +21,8 @@ const LISTENING: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 enum Came<K> {
     Nothing,
-    /// The packet.
-    Packet(SeqNum, K),
+    /// The packet, and what it occupies \[byte\].
+    Packet(SeqNum, K, u64),
     /// Nothing: it was restored.
     Restored(SeqNum),
 }
@@ -58,6 +61,8 @@ pub struct Restorer<P: Coded> {
     since: SeqNum,
     newest: SeqNum,
     waiting: Vec<Waiting<P::Symbol>>,
+    /// What all of it occupies \[byte\].
+    occupied: u64,
     heard_at: Instant,
 }
 
@@ -65,12 +70,17 @@ impl<P: Coded> Restorer<P> {
     /// The first symbol has come, under this number.
     pub fn new(now: Instant, number: SeqNum) -> Self {
         let came = (0..REACH).map(|_| Came::Nothing).collect();
-        Self { came, since: number, newest: number, waiting: Vec::new(), heard_at: now }
+        Self { came, since: number, newest: number, waiting: Vec::new(), occupied: REACH as u64 * SLOT, heard_at: now }
     }
 
     /// Whether there may be more symbols.
     pub fn is_listening(&self, now: Instant) -> bool {
         now.saturating_since(self.heard_at) < LISTENING
+    }
+
+    /// What all of it occupies \[byte\].
+    pub const fn occupied(&self) -> u64 {
+        self.occupied
     }
 
     /// Entries in use.
@@ -91,13 +101,13 @@ impl<P: Coded> Restorer<P> {
     fn get(&self, number: SeqNum) -> Option<&Came<P::Kept>> {
         let came = &self.came[Self::place(number)];
         match came {
-            Came::Packet(of, _) | Came::Restored(of) if *of == number => Some(came),
+            Came::Packet(of, ..) | Came::Restored(of) if *of == number => Some(came),
             _ => None,
         }
     }
 
     /// A packet has come.
-    pub fn on_packet(&mut self, header: Header, packet: &P) -> Outcome<P> {
+    pub fn on_packet(&mut self, now: Instant, header: Header, packet: &P, work: &mut Work) -> Outcome<P> {
         let number = header.number;
         let mut outcome = Outcome::default();
         if self.newest.distance_from(number) >= REACH as i32 || self.get(number).is_some() {
@@ -106,16 +116,25 @@ impl<P: Coded> Restorer<P> {
         if number.is_after(self.newest) {
             self.newest = number;
         }
-        self.came[Self::place(number)] = Came::Packet(number, packet.keep(header.place));
+        let footprint = packet.footprint();
+        self.occupied += footprint;
+        self.put(number, Came::Packet(number, packet.keep(header.place), footprint));
         let is_of = |one: &Waiting<P::Symbol>| (0..i32::from(one.sources)).contains(&number.distance_from(one.first));
         if let Some(group) = self.waiting.iter().find(|one| is_of(one)).map(|one| (one.first, one.sources)) {
-            self.restore(group, &mut outcome);
+            self.restore(now, group, work, &mut outcome);
         }
         outcome
     }
 
     /// A symbol has come, under this number.
-    pub fn on_symbol(&mut self, now: Instant, number: SeqNum, header: RepairHeader, symbol: P::Symbol) -> Outcome<P> {
+    pub fn on_symbol(
+        &mut self,
+        now: Instant,
+        number: SeqNum,
+        header: RepairHeader,
+        symbol: P::Symbol,
+        work: &mut Work,
+    ) -> Outcome<P> {
         let mut outcome = Outcome::default();
         self.heard_at = now;
         if number.is_after(self.newest) {
@@ -130,8 +149,9 @@ impl<P: Coded> Restorer<P> {
             return outcome;
         }
         self.forget(&mut outcome);
+        self.occupied += P::symbol_footprint(&symbol);
         self.waiting.push(Waiting { first, sources: header.sources, index: header.index, symbol });
-        self.restore((first, header.sources), &mut outcome);
+        self.restore(now, (first, header.sources), work, &mut outcome);
         outcome
     }
 
@@ -139,14 +159,23 @@ impl<P: Coded> Restorer<P> {
     fn forget(&mut self, outcome: &mut Outcome<P>) {
         let newest = self.newest;
         let is_old = |one: &mut Waiting<P::Symbol>| newest.distance_from(one.first) >= REACH as i32 / 2;
+        let before = outcome.spent.len();
         outcome.spent.extend(self.waiting.extract_if(.., is_old).map(|one| one.symbol));
         if self.waiting.len() >= WAITING_MAX {
             outcome.spent.push(self.waiting.remove(0).symbol);
         }
+        self.occupied -= outcome.spent[before..].iter().map(P::symbol_footprint).sum::<u64>();
+    }
+
+    /// Something has come under a number: what had under the one that lies there is forgotten.
+    fn put(&mut self, number: SeqNum, came: Came<P::Kept>) {
+        if let Came::Packet(_, _, footprint) = std::mem::replace(&mut self.came[Self::place(number)], came) {
+            self.occupied -= footprint;
+        }
     }
 
     /// Restores what is missing of a group, if there are enough symbols of it; if nothing is missing they are of no use.
-    fn restore(&mut self, (first, sources): (SeqNum, u8), outcome: &mut Outcome<P>) {
+    fn restore(&mut self, now: Instant, (first, sources): (SeqNum, u8), work: &mut Work, outcome: &mut Outcome<P>) {
         let numbers = (0..u32::from(sources)).map(|step| first.plus(step));
         let missing: Vec<SeqNum> = numbers.clone().filter(|number| self.get(*number).is_none()).collect();
         let is_of = |one: &Waiting<P::Symbol>| (one.first, one.sources) == (first, sources);
@@ -155,20 +184,25 @@ impl<P: Coded> Restorer<P> {
         }
         let all = self.waiting.extract_if(.., |one| is_of(one)).map(|one| (one.index, one.symbol));
         let mut symbols: Vec<(u8, P::Symbol)> = all.collect();
+        self.occupied -= symbols.iter().map(|(_, symbol)| P::symbol_footprint(symbol)).sum::<u64>();
+        let longest = symbols.iter().map(|(_, symbol)| P::symbol_len(symbol).as_u64()).max().unwrap_or(0);
         let kept: Vec<Option<&P::Kept>> = numbers
             .map(|number| match self.get(number) {
-                Some(Came::Packet(_, kept)) => Some(kept),
+                Some(Came::Packet(_, kept, _)) => Some(kept),
                 _ => None,
             })
             .collect();
         // A group is restored once, and no honest sender's groups overlap: what was restored before is not there to restore others from.
         let is_sound = kept.iter().filter(|kept| kept.is_none()).count() == missing.len();
-        if is_sound && !missing.is_empty() {
+        let products = u64::from(sources) * missing.len() as u64 * longest;
+        if is_sound && !missing.is_empty() && work.take(now, products) {
             outcome.restored = P::restore(&kept, &mut symbols[..missing.len()]);
             outcome.failed = (missing.len() - outcome.restored.len()) as u64;
             for number in missing {
-                self.came[Self::place(number)] = Came::Restored(number);
+                self.put(number, Came::Restored(number));
             }
+        } else {
+            outcome.failed = missing.len() as u64;
         }
         outcome.spent.extend(symbols.into_iter().map(|(_, symbol)| symbol));
     }

@@ -61,6 +61,10 @@ pub struct Sender<P: Coded> {
     pub(super) pace_at: Option<Instant>,
     /// How much later than that it is called.
     pub(super) late: Duration,
+    /// What it may occupy \[byte\].
+    pub(super) memory: u64,
+    /// The longest frame with a packet.
+    longest_frame: Bytes,
     pub(super) counts: Counts,
     pub(super) outputs: VecDeque<Output<P>>,
 }
@@ -85,6 +89,8 @@ impl<P: Coded> Sender<P> {
             bunch_at: Instant::ZERO,
             pace_at: None,
             late: Duration::ZERO,
+            memory: u64::MAX,
+            longest_frame: Bytes::ZERO,
             counts: Counts::default(),
             outputs: VecDeque::with_capacity(8),
         }
@@ -119,7 +125,9 @@ impl<P: Coded> Sender<P> {
             }
             return;
         }
-        self.members.push(MemberEnd::new(now, member, config, self.numbers[number]));
+        let mut end = MemberEnd::new(now, member, config, self.numbers[number]);
+        end.longest_frame = self.longest_frame;
+        self.members.push(end);
         self.members.sort_by_key(|end| end.id);
     }
 
@@ -146,6 +154,11 @@ impl<P: Coded> Sender<P> {
 
     fn on_packet(&mut self, now: Instant, packet: P) {
         self.counts.offered += 1;
+        self.note_length(packet.len());
+        if !self.make_room(packet.footprint()) {
+            self.drop(packet, DropReason::Memory);
+            return;
+        }
         let (refused, mark) = self.queue.add(now, packet);
         self.counts.marked += u64::from(mark);
         if let Some((packet, why)) = refused {
@@ -154,6 +167,15 @@ impl<P: Coded> Sender<P> {
                 Refused::Managed => DropReason::Managed,
             };
             self.drop(packet, reason);
+        }
+    }
+
+    /// A path that is not validated gets no packet before the longest may be sent there: what is taken from the queue must leave.
+    fn note_length(&mut self, length: Bytes) {
+        let frame = Bytes::new(crate::wire::TUNNEL_HEADER_LEN as u64) + length;
+        if frame > self.longest_frame {
+            self.longest_frame = frame;
+            self.members.iter_mut().for_each(|end| end.longest_frame = frame);
         }
     }
 
@@ -300,16 +322,25 @@ impl<P: Coded> Sender<P> {
         let probe = Probe { epoch: self.config.epoch, padding, ..Probe::default() };
         let frame: Frame<P> = Frame::Probe(probe);
         let bytes = end.on_wire(frame.len());
+        if !end.validation.allows(bytes) {
+            // It counts as asked: the next question has its time.
+            end.sent_at = now;
+            return;
+        }
         let due_us = end.path.on_sent(now, bytes, self.late);
         let number = end.ledger.push(now, bytes as u32, due_us, end.idles, content);
         end.sent_at = now;
         self.send_control(index, Frame::Probe(Probe { number, ..probe }));
     }
 
-    /// Sends a frame that carries no packet.
+    /// Sends a frame that carries no packet, if it may go there.
     pub(super) fn send_control(&mut self, index: usize, frame: Frame<P>) {
         let end = &mut self.members[index];
         let bytes = Bytes::new(end.on_wire(frame.len()));
+        if !end.validation.allows(bytes.as_u64()) {
+            return;
+        }
+        end.validation.on_sent(bytes.as_u64());
         end.counted.control_bytes += bytes;
         end.counted.sent_bytes += bytes;
         self.outputs.push_back(Output::Transmit { member: end.id, frame, mark: false });
@@ -365,11 +396,13 @@ impl<P: Coded> Sender<P> {
     pub fn wake(&self, now: Instant) -> Option<Wake> {
         let pace = self.pace_at.map(|at| Wake { at: at.max(now.saturating_add(COALESCE)), why: "tunnel.pace" });
         let questions = self.members.iter().filter_map(MemberEnd::question_at);
+        let paths = self.members.iter().filter_map(MemberEnd::validation_at).map(|at| (at, "tunnel.path"));
         let trains = self.members.iter().filter_map(MemberEnd::train_at).map(|at| (at, "tunnel.train"));
         let groups = self.members.iter().filter_map(|end| end.groups.close_at()).map(|at| (at, "tunnel.group"));
         let first = questions
             .chain(trains)
             .chain(groups)
+            .chain(paths)
             .map(|(at, why)| Wake { at, why })
             .chain(pace)
             .min_by_key(|wake| wake.at);

@@ -85,6 +85,8 @@ pub struct Counts {
     pub duplicates: u64,
     /// Holes that were given up.
     pub holes: u64,
+    /// Times that what packets are restored from was given up because it occupied too much.
+    pub forgotten: u64,
     /// Frames that made no sense: of a member that there is not, or beyond any number in use.
     pub strange: u64,
     /// Dropped packets by [`super::DropReason`].
@@ -106,6 +108,8 @@ pub struct Status {
     pub outstanding: usize,
     /// Entries in all its tables: what it keeps in memory, bounded whatever comes.
     pub kept: usize,
+    /// What all that occupies, as it was reckoned.
+    pub occupied: Bytes,
     /// Packets that wait for their turn to be delivered.
     pub held_len: usize,
     /// How long a packet is held for those before it, at most, as measured.

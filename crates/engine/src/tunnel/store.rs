@@ -5,6 +5,8 @@
 
 use super::DropReason;
 use super::frame::Place;
+use super::memory::ENTRY;
+use crate::packet::Packet;
 use airbraid_units::Instant;
 
 /// The name of an entry.
@@ -46,17 +48,24 @@ pub struct Store<P> {
     entries: Vec<Outstanding<P>>,
     free: Vec<u32>,
     unsettled: usize,
+    /// What its packets and entries occupy \[byte\].
+    occupied: u64,
 }
 
-impl<P> Store<P> {
+impl<P: Packet> Store<P> {
     /// None.
     pub const fn new() -> Self {
-        Self { entries: Vec::new(), free: Vec::new(), unsettled: 0 }
+        Self { entries: Vec::new(), free: Vec::new(), unsettled: 0, occupied: 0 }
     }
 
     /// Packets that are not settled.
     pub const fn unsettled(&self) -> usize {
         self.unsettled
+    }
+
+    /// What its packets and entries occupy \[byte\].
+    pub const fn occupied(&self) -> u64 {
+        self.occupied
     }
 
     /// Entries in use.
@@ -67,6 +76,7 @@ impl<P> Store<P> {
     /// A packet that is about to be sent for the first time; nobody names it yet.
     pub fn add(&mut self, packet: P, place: Place, since: Instant, mark: bool) -> PacketId {
         self.unsettled += 1;
+        self.occupied += packet.footprint() + ENTRY;
         let entry = Outstanding {
             packet: Some(packet),
             place,
@@ -109,6 +119,7 @@ impl<P> Store<P> {
         entry.names -= 1;
         if entry.names == 0 {
             debug_assert!(entry.packet.is_none(), "an entry that nobody names is settled");
+            self.occupied -= ENTRY;
             self.free.push(id.0);
         }
     }
@@ -117,6 +128,20 @@ impl<P> Store<P> {
     pub fn settle(&mut self, id: PacketId) -> Option<P> {
         let packet = self.entries[id.0 as usize].packet.take();
         self.unsettled -= usize::from(packet.is_some());
+        self.occupied -= packet.as_ref().map_or(0, Packet::footprint);
         packet
+    }
+
+    /// A settled packet stays while symbols need it.
+    pub fn keep_spare(&mut self, id: PacketId, packet: P, reason: Option<DropReason>) {
+        self.occupied += packet.footprint();
+        self.entries[id.0 as usize].spare = Some((packet, reason));
+    }
+
+    /// No symbol needs it any more: gives it, if it has stayed.
+    pub fn take_spare(&mut self, id: PacketId) -> Option<(P, Option<DropReason>)> {
+        let spare = self.entries[id.0 as usize].spare.take();
+        self.occupied -= spare.as_ref().map_or(0, |(packet, _)| packet.footprint());
+        spare
     }
 }

@@ -17,6 +17,13 @@
 //!  | version 3 | epoch | sent at | member | count | newest, 4 | age, 3 | len | gap | len ... | member ...
 //! ```
 //!
+//! A path challenge (5), and the answer to it (6), which is the same:
+//!
+//! ```text
+//!  0           1          9
+//!  | version 5 | token, 8 |
+//! ```
+//!
 //! A repair symbol (4) over the `count` packets whose numbers lie before `number - index`, of which the low half is said. What is summed of a
 //! packet is the word of its place and its bytes, zeros behind; so the frame is as long as that of the longest packet:
 //!
@@ -28,16 +35,18 @@
 use super::WireError;
 use crate::link::fec::erasure::SYMBOLS_MAX;
 use crate::trunk::Member;
-use crate::tunnel::{Feedback, Header, MEMBERS_MAX, Place, Probe, RepairHeader, Report, Run};
+use crate::tunnel::{Feedback, Header, MEMBERS_MAX, PathToken, Place, Probe, RepairHeader, Report, Run};
 use airbraid_units::SeqNum;
 use arrayvec::ArrayVec;
 
 /// The version of these formats that this code speaks.
-pub const TUNNEL_VERSION: u8 = 1;
+pub const TUNNEL_VERSION: u8 = 2;
 /// Length of what stands before a packet \[byte\].
 pub const TUNNEL_HEADER_LEN: usize = 9;
 /// Length of a probe without its padding \[byte\].
 pub const TUNNEL_PROBE_LEN: usize = 9;
+/// Length of a path challenge, and of the answer to it \[byte\].
+pub const TUNNEL_PATH_LEN: usize = 9;
 /// Length of what stands before a repair symbol \[byte\].
 pub const TUNNEL_REPAIR_LEN: usize = 5;
 
@@ -45,6 +54,8 @@ const DATA: u8 = 1;
 const PROBE: u8 = 2;
 const FEEDBACK: u8 = 3;
 const REPAIR: u8 = 4;
+const PATH_CHALLENGE: u8 = 5;
+const PATH_RESPONSE: u8 = 6;
 /// The longest packet: IP's lengths have 16 bits \[byte\].
 const PACKET_MAX: usize = 65_535;
 /// Length of feedback without reports \[byte\].
@@ -69,6 +80,10 @@ pub enum TunnelFrame<'a> {
     Repair(RepairHeader, &'a [u8]),
     /// Acknowledgements.
     Feedback(Box<Feedback>),
+    /// A path challenge.
+    PathChallenge(PathToken),
+    /// The answer to one.
+    PathResponse(PathToken),
 }
 
 /// Writes what stands before a packet.
@@ -91,6 +106,12 @@ pub fn emit_tunnel_probe(probe: &Probe, out: &mut Vec<u8>) {
     out.extend(probe.number.0.to_be_bytes());
     out.extend(probe.epoch.to_be_bytes());
     out.resize(out.len() + usize::from(probe.padding), 0);
+}
+
+/// Appends a path challenge, or the answer to one, to `out`.
+pub fn emit_tunnel_path(token: PathToken, is_response: bool, out: &mut Vec<u8>) {
+    out.push(first(if is_response { PATH_RESPONSE } else { PATH_CHALLENGE }));
+    out.extend(token);
 }
 
 /// Appends feedback to `out`.
@@ -147,6 +168,9 @@ pub fn parse_tunnel(bytes: &[u8]) -> Result<TunnelFrame<'_>, WireError> {
             let reports = parse_reports(rest)?;
             Ok(TunnelFrame::Feedback(Box::new(Feedback { epoch: one, sent_at_us: two, reports })))
         }
+        PATH_CHALLENGE | PATH_RESPONSE if !rest.is_empty() => Err(WireError::Malformed),
+        PATH_CHALLENGE => Ok(TunnelFrame::PathChallenge([a, b, c, d, e, f, g, h])),
+        PATH_RESPONSE => Ok(TunnelFrame::PathResponse([a, b, c, d, e, f, g, h])),
         kind => Err(WireError::Kind(kind)),
     }
 }
@@ -267,6 +291,20 @@ mod tests {
         }
 
         #[test]
+        fn a_path_challenge_that_is_emitted_is_parsed(token: PathToken) {
+            for (is_response, frame) in
+                [(false, TunnelFrame::PathChallenge(token)), (true, TunnelFrame::PathResponse(token))]
+            {
+                let mut bytes = vec![];
+                emit_tunnel_path(token, is_response, &mut bytes);
+                prop_assert_eq!(bytes.len(), TUNNEL_PATH_LEN);
+                prop_assert_eq!(parse_tunnel(&bytes), Ok(frame));
+                bytes.push(0);
+                prop_assert_eq!(parse_tunnel(&bytes), Err(WireError::Malformed));
+            }
+        }
+
+        #[test]
         fn feedback_that_is_emitted_is_parsed_and_as_long_as_it_says(feedback in feedback()) {
             let mut bytes = vec![];
             emit_tunnel_feedback(&feedback, &mut bytes);
@@ -275,7 +313,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_answered(kind in 0u8..7, rest in prop::collection::vec(any::<u8>(), 0..64)) {
+        fn any_bytes_are_answered(kind in 0u8..9, rest in prop::collection::vec(any::<u8>(), 0..64)) {
             let mut bytes = vec![first(kind)];
             bytes.extend(rest);
             let mut again = vec![];
@@ -290,6 +328,8 @@ mod tests {
                 }
                 Ok(TunnelFrame::Probe(probe)) => emit_tunnel_probe(&probe, &mut again),
                 Ok(TunnelFrame::Feedback(feedback)) => emit_tunnel_feedback(&feedback, &mut again),
+                Ok(TunnelFrame::PathChallenge(token)) => emit_tunnel_path(token, false, &mut again),
+                Ok(TunnelFrame::PathResponse(token)) => emit_tunnel_path(token, true, &mut again),
                 Err(_) => return Ok(()),
             }
             prop_assert_eq!(again, bytes);

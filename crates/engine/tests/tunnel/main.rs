@@ -2,9 +2,11 @@
 
 mod coding;
 mod hostile;
+mod memory;
 mod path_mtu;
 mod policy;
 mod properties;
 mod soak;
 mod transcripts;
+mod validation;
 mod world;

@@ -147,6 +147,9 @@ pub struct World {
     pub path_mtus: Vec<(Member, u64)>,
     /// By end: frames with packets or symbols, and probes, that were longer than their way takes.
     pub swallowed: [[u64; 2]; 2],
+    /// By end: members whose place was validated, and those whose was not.
+    pub validated: [Vec<Member>; 2],
+    pub not_validated: [Vec<Member>; 2],
 }
 
 /// A policy under which nothing is given up: not after any time, and no hole.
@@ -192,6 +195,8 @@ impl World {
             marked: 0,
             path_mtus: vec![],
             swallowed: [[0; 2]; 2],
+            validated: [vec![], vec![]],
+            not_validated: [vec![], vec![]],
         };
         for member in 0..ways.len() {
             world.add(member);
@@ -254,6 +259,8 @@ impl World {
             Output::HintWanted { .. } => {}
             Output::PathMtu { member, mtu } if end == 0 => self.path_mtus.push((member, mtu.as_u64())),
             Output::PathMtu { .. } => {}
+            Output::Validated(member) => self.validated[end].push(member),
+            Output::NotValidated(member) => self.not_validated[end].push(member),
             // What the other end sent is dropped here as a repetition, or late.
             Output::Dropped { packet, .. } if packet.from != end => {}
             Output::Dropped { packet, reason } => self.end(end, packet, End::Dropped(reason)),
@@ -283,7 +290,10 @@ impl World {
         let at = way.free_at + way.delay;
         self.note(end, member, &frame, if passes { "" } else { "  lost" });
         if passes {
-            self.push(at, Event::Arrive(1 - end, Came { member, frame, length: Bytes::new(len), at }));
+            self.push(
+                at,
+                Event::Arrive(1 - end, Came { member, frame, length: Bytes::new(len), at, is_elsewhere: false }),
+            );
         }
     }
 
@@ -296,6 +306,8 @@ impl World {
             Frame::Repair { header, symbol } => {
                 format!("symbol {} of {} as {}", header.index, symbol.len(), header.number)
             }
+            Frame::PathChallenge(token) => format!("path challenge {token:?}"),
+            Frame::PathResponse(token) => format!("path response {token:?}"),
             Frame::Probe(probe) => format!("probe as {} of life {}", probe.number, probe.epoch),
             Frame::Feedback(feedback) => {
                 let report = |report: &airbraid_engine::tunnel::Report| {

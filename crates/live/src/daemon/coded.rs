@@ -11,7 +11,7 @@ use airbraid_engine::tunnel::{Coded, Place, Source};
 use airbraid_units::Bytes;
 
 /// The word of a packet's place, before its bytes \[byte\].
-const WORD: usize = 4;
+pub const WORD: usize = 4;
 
 /// A packet that has come, and its place.
 #[derive(Debug)]
@@ -63,6 +63,10 @@ impl Coded for IpPacket {
         Bytes::new(symbol.bytes().len() as u64)
     }
 
+    fn symbol_footprint(symbol: &IpPacket) -> u64 {
+        airbraid_engine::Packet::footprint(symbol)
+    }
+
     fn restore(sources: &[Option<&Kept>], symbols: &mut [(u8, IpPacket)]) -> Vec<(Place, Self)> {
         let mut patched = Vec::new();
         for (index, symbol) in symbols.iter_mut() {
@@ -86,9 +90,8 @@ impl Coded for IpPacket {
 fn solve(sources: &[Option<&Kept>], symbols: &[(u8, IpPacket)]) -> Vec<(Place, IpPacket)> {
     let lost: Vec<u8> = (0..sources.len() as u8).filter(|number| sources[usize::from(*number)].is_none()).collect();
     let indices: Vec<u8> = symbols.iter().map(|(index, _)| *index).collect();
-    let Some(pool) = symbols.first().map(|(_, symbol)| symbol.pool()).filter(|_| lost.len() == indices.len()) else {
-        return Vec::new();
-    };
+    let Some((_, one)) = symbols.first().filter(|_| lost.len() == indices.len()) else { return Vec::new() };
+    let (pool, account) = (one.pool(), one.account());
     let longest = symbols.iter().map(|(_, symbol)| symbol.bytes().len()).max().unwrap_or(0);
     let (mut sum, inverse) = (Vec::new(), inverse(&indices, &lost));
     let restored = inverse.chunks_exact(lost.len()).map(|row| {
@@ -99,7 +102,10 @@ fn solve(sources: &[Option<&Kept>], symbols: &[(u8, IpPacket)]) -> Vec<(Place, I
         }
         let (word, bytes) = sum.split_first_chunk::<WORD>()?;
         let packet = inner::without_padding(bytes)?;
-        let packet = pool.packet(packet, |copy| inner::summary(copy))?;
+        let mut packet = pool.packet(packet, |copy| inner::summary(copy))?;
+        if let Some(account) = account {
+            packet.charge(account);
+        }
         Some((Place::of_word(u32::from_be_bytes(*word)), packet))
     });
     restored.collect::<Vec<_>>().into_iter().flatten().collect()

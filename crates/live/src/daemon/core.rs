@@ -4,6 +4,7 @@
 use super::address::{place, unplace};
 use super::care::Care;
 use super::coalesce::{Coalescer, Parcel};
+use super::coded::WORD;
 use super::handshakes::Handshakes;
 use super::inner;
 use super::jumps::Jumps;
@@ -12,7 +13,6 @@ use super::mtu::Later;
 use super::names::Names;
 use super::notice::Notice;
 use super::packet::{BEGINNING, IpPacket, Pool, READ_MAX, Run};
-use super::peer::Path;
 use super::peers::Peers;
 use super::routing::Routing;
 use super::segment::finish;
@@ -30,8 +30,8 @@ use airbraid_engine::converge::session::{
 use airbraid_engine::trunk::Member;
 use airbraid_engine::tunnel::{Came, DropReason, Frame, Input, MemberConfig, Output};
 use airbraid_engine::wire::{
-    SessionMessage, TunnelFrame, emit_tunnel_feedback, emit_tunnel_header, emit_tunnel_probe, emit_tunnel_repair,
-    parse_session, parse_tunnel,
+    SessionMessage, TunnelFrame, emit_tunnel_feedback, emit_tunnel_header, emit_tunnel_path, emit_tunnel_probe,
+    emit_tunnel_repair, parse_session, parse_tunnel,
 };
 use airbraid_engine::{Spin, try_step};
 use airbraid_units::{Bytes, Duration, Instant};
@@ -48,6 +48,8 @@ const FLUSH: usize = 1 << 17;
 const TOLD: Duration = Duration::from_millis(1);
 /// The session's own frames go under this member's numbers, which no member link has.
 const CONTROL: Member = Member(u8::MAX);
+/// Their length before they are sealed \[byte\].
+const CONTROL_LEN: u64 = 1;
 /// A session that could not be had, or that the peer has ended, is tried for again after this, or when there is something to send.
 pub(super) const AGAIN: Duration = Duration::from_secs(5);
 /// A peer that has answered nothing for so long may have begun anew and lost its keys: a handshake finds out. Longer than a
@@ -113,6 +115,10 @@ pub struct Daemon {
     pub(super) fragment_number: u32,
     /// What is read into next.
     pub(super) reading: Option<Rc<Run>>,
+    /// What all peers together occupied when their tunnels were driven last \[byte\].
+    pub(super) occupied: u64,
+    /// The longest packet that any interface of this host carries \[byte\].
+    pub(super) longest: usize,
     /// Packets for programs, and how many there were.
     pub(super) coalescer: Coalescer,
     pub(super) handed_out: u64,
@@ -166,7 +172,8 @@ impl Daemon {
             return;
         }
         inner::clamp_mss(packet, mtu);
-        let packet = self.pool.fit(run, length, &summary, cut);
+        let mut packet = self.pool.fit(run, length, &summary, cut);
+        packet.charge(&self.peers[peer].account);
         if let Some(again) = &mut self.peers[peer].again {
             *again = self.time;
         }
@@ -180,6 +187,7 @@ impl Daemon {
     pub(super) fn drive(&mut self, peer: usize, input: Option<Input<IpPacket>>) {
         let now = self.time;
         let mut outputs = std::mem::take(&mut self.outputs);
+        self.set_memory(peer);
         let state = &mut self.peers[peer];
         let stepped = try_step(&mut state.tunnel, now, input, |output| outputs.push(output));
         state.wake = stepped.ok().flatten().map(|wake| wake.at);
@@ -192,10 +200,13 @@ impl Daemon {
                 Output::Dropped { packet, reason: DropReason::TooLong } => {
                     self.later.push(Later::TooLong(peer, packet));
                 }
+                Output::Validated(member) => self.on_validated(now, peer, member),
+                Output::NotValidated(member) => self.later.push(Later::GoBack(peer, member)),
                 Output::Dropped { .. } | Output::Release(_) | Output::Spent(_) => {}
             }
         }
         self.outputs = outputs;
+        self.note_memory(peer);
         if let Err(spin) = stepped {
             self.begin_anew(now, peer, spin);
         }
@@ -217,7 +228,7 @@ impl Daemon {
             Frame::Data { header, packet } => (packet.summary().map_or(0, |summary| summary.tos), Some(header.number)),
             Frame::Repair { header, .. } => (0, Some(header.number)),
             Frame::Probe(probe) => (0, Some(probe.number)),
-            Frame::Feedback(_) => (0, None),
+            Frame::Feedback(_) | Frame::PathChallenge(_) | Frame::PathResponse(_) => (0, None),
         };
         if number.is_some() {
             self.peers[peer].unanswered.get_or_insert(now);
@@ -243,6 +254,8 @@ impl Daemon {
             }
             Frame::Feedback(feedback) => emit_tunnel_feedback(feedback, out),
             Frame::Probe(probe) => emit_tunnel_probe(probe, out),
+            Frame::PathChallenge(token) => emit_tunnel_path(*token, false, out),
+            Frame::PathResponse(token) => emit_tunnel_path(*token, true, out),
         });
     }
 
@@ -273,8 +286,11 @@ impl Daemon {
 
     /// Tells the peer of a member.
     pub(super) fn send_notice(&mut self, now: Instant, peer: usize, over: Member, notice: &Notice) {
-        let tag = Tag { peer, frame: None, is_probe: false };
-        self.send(now, peer, over, 0, tag, |out| out.extend(notice.emit()));
+        let notice = notice.emit();
+        if self.peers[peer].tunnel.charge(over, Bytes::new(notice.len() as u64)) {
+            let tag = Tag { peer, frame: None, is_probe: false };
+            self.send(now, peer, over, 0, tag, |out| out.extend(notice));
+        }
     }
 
     /// Gives programs a packet from a peer, if it comes from behind it.
@@ -391,13 +407,17 @@ impl Daemon {
         let member = opened.header.member;
         if let Some(notice) = Notice::parse(plain) {
             self.on_notice(now, peer, &notice, way);
+            self.credit(peer, member, (way.0, way.1), Bytes::new(length as u64 - FRAME_OVERHEAD as u64));
             return;
         }
-        if !self.follow(now, peer, member, way, opened.is_newest) {
-            return;
-        }
+        let Some(is_elsewhere) = self.follow(now, peer, member, way, opened.is_newest) else { return };
+        let longest = self.longest.max(self.mtu as usize);
         let state = &mut self.peers[peer];
         let frame = match parse_tunnel(plain) {
+            Ok(TunnelFrame::Data(_, packet) | TunnelFrame::Repair(_, packet)) if packet.len() > longest + WORD => {
+                state.counts.too_long += 1;
+                return;
+            }
             Ok(TunnelFrame::Data(header, packet)) => {
                 let (counts, range) = (&mut state.counts, end - packet.len()..end);
                 let sent = packet.first_chunk::<BEGINNING>().copied();
@@ -414,10 +434,12 @@ impl Daemon {
                 if let Some(sent) = sent {
                     packet.remember(sent);
                 }
+                packet.charge(&state.account);
                 Frame::Data { header, packet }
             }
             Ok(TunnelFrame::Repair(header, symbol)) => {
-                let symbol = self.pool.filled(symbol.len(), |room| room.copy_from_slice(symbol));
+                let mut symbol = self.pool.filled(symbol.len(), |room| room.copy_from_slice(symbol));
+                symbol.charge(&state.account);
                 Frame::Repair { header, symbol }
             }
             Ok(TunnelFrame::Probe(probe)) => {
@@ -425,6 +447,8 @@ impl Daemon {
                 Frame::Probe(probe)
             }
             Ok(TunnelFrame::Feedback(feedback)) => Frame::Feedback(feedback),
+            Ok(TunnelFrame::PathChallenge(token)) => Frame::PathChallenge(token),
+            Ok(TunnelFrame::PathResponse(token)) => Frame::PathResponse(token),
             Err(_) => {
                 state.counts.malformed += 1;
                 return;
@@ -432,42 +456,7 @@ impl Daemon {
         };
         let around = if way.1.is_ipv4() { MemberConfig::OVERHEAD_IPV4 } else { MemberConfig::OVERHEAD_IPV6 };
         let length = Bytes::new(length as u64 - FRAME_OVERHEAD as u64) + around;
-        state.frames.push(Came { member, frame, length, at: self.seen.saturating_sub(age) });
-    }
-
-    /// A frame of a member has come this way: the peer is where it came from, if none newer says otherwise. Gives whether there
-    /// is such a member.
-    fn follow(
-        &mut self,
-        now: Instant,
-        peer: usize,
-        member: Member,
-        (uplink, remote, source): (usize, SocketAddr, Option<IpAddr>),
-        is_newest: bool,
-    ) -> bool {
-        let state = &mut self.peers[peer];
-        if let Some(path) = state.paths.get_mut(&member) {
-            path.heard = Some(now);
-            let has_moved = (path.uplink, path.remote) != (uplink, remote);
-            if is_newest && has_moved {
-                (path.uplink, path.remote) = (uplink, remote);
-                state.counts.moved += 1;
-                tracing::info!(peer = state.config.name, member = member.0, %remote, "a member has moved");
-                self.on_moved(peer, member);
-            }
-            let state = &mut self.peers[peer];
-            let is_theirs = !state.is_ours(member);
-            if let Some(path) = state.paths.get_mut(&member).filter(|_| is_newest && is_theirs) {
-                path.source = source;
-            }
-            return true;
-        }
-        if !state.is_theirs(member) || state.has_its_way(now) {
-            return false;
-        }
-        let path = Path { heard: Some(now), ..Path::new(uplink, remote, source) };
-        self.add_member(peer, member, path, None);
-        true
+        state.frames.push(Came { member, frame, length, at: self.seen.saturating_sub(age), is_elsewhere });
     }
 
     /// Carries out what link security asks for.
@@ -521,9 +510,11 @@ impl Daemon {
     /// The session's own frames are few and must arrive: they go by all ways that there are. But an answer goes by the way that the
     /// question came, which came by all.
     fn send_control(&mut self, now: Instant, id: PeerId, key: session::KeyId, control: session::Control) {
-        let Some(state) = self.peers.get(id.index()) else { return };
+        let Some(state) = self.peers.get_mut(id.index()) else { return };
         let is_answer = control == session::Control::Confirmed;
-        let known = state.paths.values().filter(|_| !is_answer).map(|path| (path.uplink, path.remote, path.source));
+        let length = Bytes::new(CONTROL_LEN);
+        let paths = state.paths.iter().filter(|(member, _)| !is_answer && state.tunnel.charge(**member, length));
+        let known = paths.map(|(_, path)| (path.uplink, path.remote, path.source));
         let mut ways: Vec<_> = known.chain(state.heard).collect();
         ways.sort_unstable();
         ways.dedup();

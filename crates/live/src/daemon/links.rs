@@ -2,6 +2,8 @@
 
 use super::cause::Cause;
 use super::core::Daemon;
+use super::follow::Trust;
+use super::memory::longest;
 use super::notice::{LinkName, Notice};
 use super::peer::Path;
 use super::places::Reached;
@@ -73,7 +75,8 @@ impl Daemon {
             if self.peers[peer].paths.contains_key(&member) {
                 continue;
             }
-            let path = Path { notice: Some((now, 0)), ..Path::new(uplink, remote, None) };
+            let trust = Trust::of(uplink, remote);
+            let path = Path { notice: Some((now, 0)), trust, ..Path::new(uplink, remote, None) };
             self.add_member(peer, member, path, None);
         }
         self.send_notices(now, peer);
@@ -148,8 +151,11 @@ impl Daemon {
         if is_as_before && path.is_some() {
             return;
         }
-        let path = path.unwrap_or(Path { heard: Some(now), ..Path::new(uplink, remote, source) });
-        self.add_member(peer, notice.member, path, Some(notice));
+        let first = Path { heard: Some(now), ..Path::new(uplink, remote, source) };
+        self.add_member(peer, notice.member, path.unwrap_or(first), Some(notice));
+        if path.is_none() {
+            self.doubt(now, peer, notice.member);
+        }
     }
 
     /// Tells a peer of members, if it is time.
@@ -186,6 +192,7 @@ impl Daemon {
         };
         let has_v4 = |found: &Found| found.is_up && found.addresses.iter().any(|a| a.is_ipv4() && !a.is_loopback());
         let system_lacks_v4 = !found.iter().any(|found| found.index != self.tun_index && has_v4(found));
+        self.longest = longest(&found);
         for uplink in 0..self.uplinks.len() {
             let Some(device) = self.uplinks[uplink].config.device.clone() else {
                 self.uplinks[uplink].lacks_v4 = system_lacks_v4;

@@ -16,6 +16,7 @@ mod confine;
 mod core;
 mod desk;
 mod dns;
+mod follow;
 mod fragment;
 mod handshakes;
 pub(crate) mod inner;
@@ -26,6 +27,7 @@ mod knock;
 mod lane;
 mod links;
 mod manager;
+mod memory;
 mod metrics;
 mod mtu;
 mod names;
@@ -235,6 +237,8 @@ fn begin(site: Site, tun: Tun, outside: Outside) -> Result<Daemon, LabError> {
         outputs: Vec::new(),
         later: Vec::new(),
         fragment_number: u32::from_ne_bytes([seed[0], seed[1], seed[2], seed[3]]),
+        occupied: 0,
+        longest: memory::LONGEST_LEAST,
         reading: None,
         coalescer: coalesce::Coalescer::default(),
         handed_out: 0,

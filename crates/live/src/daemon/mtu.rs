@@ -27,6 +27,8 @@ const MTU_LEAST: [u32; 2] = [V6_LEAST as u32, 576];
 pub(super) enum Later {
     /// A peer's tunnel wants to know what the network says of a member's path.
     Hint(usize, Member),
+    /// The place of a member is not validated.
+    GoBack(usize, Member),
     /// A packet for a peer was too long for all its paths.
     TooLong(usize, IpPacket),
 }
@@ -37,6 +39,7 @@ impl Daemon {
         for later in std::mem::take(&mut self.later) {
             match later {
                 Later::Hint(peer, member) => self.tell_hint(peer, member),
+                Later::GoBack(peer, member) => self.go_back(peer, member),
                 Later::TooLong(peer, packet) => self.on_dropped_too_long(peer, &packet),
             }
         }

@@ -5,6 +5,7 @@
 //! warm.
 
 use super::inner::Summary;
+use super::memory::Account;
 use super::segment::Cut;
 use airbraid_engine::{Packet, Share, TrafficClass};
 use airbraid_units::Bytes;
@@ -128,6 +129,8 @@ pub struct Run {
     size: usize,
     /// None while it lies there.
     pool: Option<Pool>,
+    /// The peer for which it is kept, if it is.
+    account: Option<Account>,
 }
 
 impl Run {
@@ -141,6 +144,7 @@ impl Run {
             sent: None,
             size,
             pool: None,
+            account: None,
         }
     }
 
@@ -154,6 +158,9 @@ impl Run {
 fn give_back(mut run: Rc<Run>) {
     let Some(own) = Rc::get_mut(&mut run) else { return };
     let size = own.size;
+    if let Some(account) = own.account.take() {
+        account.give_back(SIZES[size]);
+    }
     if let Some(pool) = own.pool.take() {
         let mut free = pool.free.borrow_mut();
         if free[size].len() < KEPT[size] {
@@ -201,6 +208,19 @@ impl IpPacket {
     /// Where its buffer came from.
     pub fn pool(&self) -> Pool {
         self.own().pool.clone().unwrap_or_default()
+    }
+
+    /// From now on its buffer is kept for a peer, until the last handle to it is gone.
+    pub fn charge(&mut self, account: &Account) {
+        let Some(run) = self.run.as_mut().and_then(Rc::get_mut) else { return };
+        if run.account.is_none() {
+            account.take(SIZES[run.size]);
+            run.account = Some(account.clone());
+        }
+    }
+    /// The peer for which its buffer is kept.
+    pub fn account(&self) -> Option<&Account> {
+        self.own().account.as_ref()
     }
 
     /// Remembers how it began when it was sent, if it does not any more.
@@ -251,6 +271,12 @@ impl Packet for IpPacket {
     }
     fn class(&self) -> TrafficClass {
         self.own().summary.map_or(TrafficClass::Bulk, |summary| summary.class)
+    }
+    /// Its part of the buffer: a run's segments share one.
+    fn footprint(&self) -> u64 {
+        let run = self.own();
+        let parts = run.cut.map_or(1, |cut| cut.count());
+        (SIZES[run.size].div_ceil(parts) * self.count as usize) as u64
     }
     fn flow_bucket(&self) -> u16 {
         self.own().summary.map_or(0, |summary| summary.bucket)

@@ -2,6 +2,8 @@
 
 use super::calls::Calls;
 use super::core::SILENCE;
+use super::follow::Trust;
+use super::memory::Account;
 use super::notice::Notice;
 use super::packet::IpPacket;
 use super::places::Reached;
@@ -39,12 +41,14 @@ pub struct Path {
     pub device_mtu: u32,
     /// The longest that the path does, as probes have found; none before they have.
     pub mtu: Option<u32>,
+    /// Which places are known to be the peer's.
+    pub trust: Trust,
 }
 
 impl Path {
     /// One of which nothing is known.
     pub const fn new(uplink: usize, remote: SocketAddr, source: Option<IpAddr>) -> Self {
-        Self { uplink, remote, source, heard: None, notice: None, device_mtu: 0, mtu: None }
+        Self { uplink, remote, source, heard: None, notice: None, device_mtu: 0, mtu: None, trust: Trust::NONE }
     }
 
     /// What is around a sealed frame on it.
@@ -72,12 +76,16 @@ pub struct PeerCounts {
     pub foreign: u64,
     /// Frames that could not be sealed: there was no key.
     pub unsealed: u64,
+    /// Packets from it, and repair symbols, that are longer than any that it was told it may send.
+    pub too_long: u64,
     /// Frames that could not be understood.
     pub malformed: u64,
     /// Packets that had to be dropped because they could not be marked (RFC 6040).
     pub unmarked: u64,
     /// Times that a member has moved.
     pub moved: u64,
+    /// Times that one has not answered where it seemed to be.
+    pub not_validated: u64,
 }
 
 /// A peer.
@@ -117,10 +125,16 @@ pub struct PeerState {
     pub has_sent: bool,
     /// When its tunnel is to be woken.
     pub wake: Option<Instant>,
+    /// The buffers that are kept for it.
+    pub account: Account,
+    /// What it occupied when its tunnel was driven last \[byte\].
+    pub occupied: u64,
     /// What was counted.
     pub counts: PeerCounts,
     /// How often its tunnel had to begin anew.
     lives: u32,
+    /// When it was logged last that a member has moved.
+    pub logged: Option<Instant>,
     /// The first member of ours, and of the peer's.
     first: [u8; 2],
 }
@@ -147,8 +161,11 @@ impl PeerState {
             frames: Vec::new(),
             has_sent: false,
             wake: None,
+            account: Account::default(),
+            occupied: 0,
             counts: PeerCounts::default(),
             lives: 0,
+            logged: None,
             first,
         }
     }

@@ -3,10 +3,11 @@
 
 use super::address::place;
 use super::core::{Daemon, SILENCE};
+use super::follow::Trust;
 use super::nat64::WELL_KNOWN;
 use super::peer::Path;
 use airbraid_engine::converge::session;
-use airbraid_engine::tunnel::MemberState;
+use airbraid_engine::tunnel::{Input, MemberState, Moved};
 use airbraid_units::Instant;
 use std::net::{IpAddr, SocketAddr};
 
@@ -119,9 +120,11 @@ impl Daemon {
     pub(super) fn send_member_to(&mut self, now: Instant, peer: usize, uplink: usize, remote: SocketAddr) {
         let member = self.peers[peer].member_of(uplink);
         let Some(before) = self.peers[peer].paths.get(&member).copied() else { return };
-        let path = Path { remote, source: None, heard: None, notice: Some((now, 0)), ..before };
+        let trust = Trust::of(before.uplink, remote);
+        let path = Path { remote, source: None, heard: None, notice: Some((now, 0)), trust, ..before };
         let said = self.peers[peer].said.get(&member).copied();
         self.add_member(peer, member, path, said.as_ref());
+        self.drive(peer, Some(Input::MemberMoved { member, moved: Moved::Known }));
         self.send_notices(now, peer);
     }
 

@@ -215,6 +215,7 @@ impl Daemon {
         self.settle_sessions();
         self.drive_sessions(Some(session::Input::PeerRemoved(id)));
         let (peer, own) = (self.peers[index].config.clone(), self.sessions.public());
+        self.occupied = self.occupied.saturating_sub(self.peers[index].occupied);
         self.peers[index] = PeerState::new(peer, id, &own, self.tunnel);
         self.peers[index].config.endpoints.clear();
         self.peers[index].is_gone = true;

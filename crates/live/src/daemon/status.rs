@@ -177,6 +177,10 @@ pub struct PeerReport {
     pub unsealed_frames: u64,
     /// Times that a member has moved.
     pub moves: u64,
+    /// Times that the place of one has not answered a path challenge.
+    pub unvalidated: u64,
+    /// What its packets occupy.
+    pub memory_bytes: u64,
     /// Dropped packets, by reason.
     pub drops: BTreeMap<String, u64>,
     /// The member links.
@@ -322,6 +326,9 @@ impl Daemon {
         let silent = peer.presence.silent(now).filter(|_| peer.is_up);
         let is_up = peer.is_up && silent.is_none();
         let set_back = peer.presence.set_back(now);
+        if peer.counts.too_long > 0 {
+            drops.insert("oversized".to_owned(), peer.counts.too_long);
+        }
         let (cause, remedy) = told(self.cause_of_peer(peer));
         PeerReport {
             cause,
@@ -357,6 +364,8 @@ impl Daemon {
             strange_frames: tunnel.counts.strange + peer.counts.malformed,
             unsealed_frames: peer.counts.unsealed,
             moves: peer.counts.moved,
+            unvalidated: peer.counts.not_validated,
+            memory_bytes: peer.occupied,
             drops,
             members: tunnel.members.iter().filter_map(|member| self.member(now, peer, member)).collect(),
         }

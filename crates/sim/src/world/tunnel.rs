@@ -78,9 +78,11 @@ impl World<'_> {
             // Nobody here hears what ICMP says, and hosts have no MTU by peer.
             Output::PathMtu { .. } | Output::HintWanted { .. } => {}
             Output::Spent(symbol) => self.packets.release_symbol(&symbol),
+            // No member moves here.
+            Output::Validated(_) | Output::NotValidated(_) => {}
             Output::Dropped { packet, reason } => {
                 let reason = match reason {
-                    tunnel::DropReason::QueueFull => DropReason::TrunkQueueFull,
+                    tunnel::DropReason::QueueFull | tunnel::DropReason::Memory => DropReason::TrunkQueueFull,
                     tunnel::DropReason::Managed => DropReason::Managed,
                     tunnel::DropReason::Expired => DropReason::Expired,
                     tunnel::DropReason::Late => DropReason::TrunkLate,
@@ -99,7 +101,7 @@ impl World<'_> {
             Frame::Repair { symbol, .. } => {
                 symbol.iter().filter_map(|(_, packet)| *packet).for_each(|packet| self.packets.retain(packet));
             }
-            Frame::Feedback(_) | Frame::Probe(_) => {}
+            Frame::Feedback(_) | Frame::Probe(_) | Frame::PathChallenge(_) | Frame::PathResponse(_) => {}
         }
         let len = (frame.len() + overhead).as_u64() as u32;
         let packet = self.packets.create_carried(self.now, Carried::Tunnel(TunnelFrame { member, frame, len }));

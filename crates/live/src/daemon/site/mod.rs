@@ -64,6 +64,10 @@ pub struct Interface {
     pub offload: bool,
     /// Whether each uplink seals and sends on a thread of its own.
     pub threads: bool,
+    /// What packets of all peers together may occupy.
+    pub memory: Bytes,
+    /// What those of one peer may.
+    pub peer_memory: Bytes,
     /// Where metrics can be read.
     pub metrics: Option<SocketAddr>,
     /// Whether they say what peers are called.

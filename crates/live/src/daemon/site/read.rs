@@ -17,6 +17,13 @@ const MTU: std::ops::RangeInclusive<u64> = 576..=65_535;
 /// Below most NATs' patience with UDP (RFC 4787, REQ-5: two minutes at the least, and many keep half a minute).
 const KEEPALIVE: Duration = Duration::from_secs(20);
 
+/// What packets of all peers together may occupy: a small router has it to spare.
+const MEMORY: Bytes = Bytes::new(256 << 20);
+/// And those of one: 1 Gbit/s for a round trip of 100 ms, in buffers of 2 KiB, both ways, with what repair symbols need.
+const PEER_MEMORY: Bytes = Bytes::new(64 << 20);
+/// Less does not hold a flow's packets at 100 Mbit/s and 40 ms.
+const MEMORY_MIN: Bytes = Bytes::new(1 << 20);
+
 /// Reads the daemon's file, and key files; names of peers are not looked up.
 ///
 /// # Errors
@@ -85,9 +92,15 @@ fn interface(view: &View<'_>, folder: &Path) -> Interface {
         dns: view.optional("dns", "left alone", servers).unwrap_or_default(),
         offload: view.flag("offload", true, ""),
         threads: view.flag("threads", has_processors(), "on from four processors on"),
+        memory: view.quantity("memory", MEMORY, "for all peers together"),
+        peer_memory: view.quantity("peer_memory", PEER_MEMORY, "for each"),
         metrics,
         metrics_names: view.flag("metrics_names", is_local, "where metrics are on a loopback address"),
     };
+    for (key, memory) in [("memory", interface.memory), ("peer_memory", interface.peer_memory)] {
+        let message = || "this does not hold what is under way at usual rates".to_owned();
+        view.require(memory >= MEMORY_MIN, key, message, "at least 1 MiB; leave it out for what suits 1 Gbit/s");
+    }
     view.check_keys();
     interface
 }
