@@ -65,7 +65,7 @@ impl Greedy {
                     };
                     self.newest[usize::from(member.0)] = number.0;
                 }
-                Output::Validated(_) | Output::NotValidated(_) => {}
+                _ => {}
             }
         }
     }
