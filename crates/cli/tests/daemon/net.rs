@@ -211,6 +211,12 @@ impl Drop for Net {
         for left in airbraid_live::daemon::names().into_iter().filter(|name| name.starts_with(&own)) {
             let _ = airbraid(&["down", &left]);
         }
+        // What a daemon that was killed had kept aside belonged to a file of its namespace, which goes as well.
+        for kept in std::fs::read_dir("/var/lib/airbraid").into_iter().flatten().flatten() {
+            if kept.file_name().to_string_lossy().starts_with(&own) {
+                let _ = std::fs::remove_file(kept.path());
+            }
+        }
         for namespace in &self.namespaces {
             let _ = Command::new("ip").args(["netns", "delete", namespace]).output();
             let _ = std::fs::remove_dir_all(Path::new("/etc/netns").join(namespace));
