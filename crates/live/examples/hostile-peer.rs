@@ -55,7 +55,7 @@ impl Peer {
         let mut room = [0; 2_048];
         while let Ok(length) = self.socket.recv(&mut room) {
             if !self.is_up {
-                self.drive(Some(Input::Datagram { from: Address([0; Address::LEN]), bytes: room[..length].to_vec() }));
+                self.drive(Some(Input::Datagram { from: Address::default(), bytes: room[..length].to_vec() }));
             }
         }
     }
@@ -89,7 +89,7 @@ fn main() {
     socket.connect(to).expect("an address");
     socket.set_read_timeout(Some(Span::from_micros(50))).expect("a time-out");
     let epoch_ns = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_nanos() as u64;
-    let peer = PeerConfig { public, psk: Secret::new([0; 32]), addresses: vec![Address([0; Address::LEN])] };
+    let peer = PeerConfig { public, psk: Secret::new([0; 32]), addresses: vec![Address::default()] };
     let config = Config {
         identity: private,
         peers: vec![peer],

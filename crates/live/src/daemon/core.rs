@@ -25,7 +25,7 @@ use crate::netlink::{Found, Netlink};
 use crate::tun::Tun;
 use crate::vnet::VnetHeader;
 use airbraid_engine::converge::session::{
-    self, Aead, FRAME_HEADER_LEN, FRAME_OVERHEAD, Keyring, Opened, PeerId, Role, TAG_LEN,
+    self, Aead, FRAME_HEADER_LEN, FRAME_OVERHEAD, Keyring, Opened, Role, TAG_LEN,
 };
 use airbraid_engine::trunk::Member;
 use airbraid_engine::tunnel::{Came, DropReason, Frame, Input, MemberConfig, Output};
@@ -46,10 +46,6 @@ const READ_BYTES: usize = 1 << 19;
 const FLUSH: usize = 1 << 17;
 /// What a thread has refused is asked for after this, if nothing else happens.
 const TOLD: Duration = Duration::from_millis(1);
-/// The session's own frames go under this member's numbers, which no member link has.
-const CONTROL: Member = Member(u8::MAX);
-/// Their length before they are sealed \[byte\].
-const CONTROL_LEN: u64 = 1;
 /// A session that could not be had, or that the peer has ended, is tried for again after this, or when there is something to send.
 pub(super) const AGAIN: Duration = Duration::from_secs(5);
 /// A peer that has answered nothing for so long may have begun anew and lost its keys: a handshake finds out. Longer than a
@@ -260,7 +256,15 @@ impl Daemon {
     }
 
     /// Puts what `write` appends for a member with what waits for its uplink, to be sealed there.
-    fn send(&mut self, now: Instant, peer: usize, member: Member, tos: u8, tag: Tag, write: impl FnOnce(&mut Vec<u8>)) {
+    pub(super) fn send(
+        &mut self,
+        now: Instant,
+        peer: usize,
+        member: Member,
+        tos: u8,
+        tag: Tag,
+        write: impl FnOnce(&mut Vec<u8>),
+    ) {
         let Self { uplinks, ring, peers, .. } = self;
         let state = &mut peers[peer];
         let Some(path) = state.paths.get(&member) else { return };
@@ -281,15 +285,6 @@ impl Daemon {
         });
         if is_spent {
             self.drive_sessions(Some(session::Input::Spent(id)));
-        }
-    }
-
-    /// Tells the peer of a member.
-    pub(super) fn send_notice(&mut self, now: Instant, peer: usize, over: Member, notice: &Notice) {
-        let notice = notice.emit();
-        if self.peers[peer].tunnel.charge(over, Bytes::new(notice.len() as u64)) {
-            let tag = Tag { peer, frame: None, is_probe: false };
-            self.send(now, peer, over, 0, tag, |out| out.extend(notice));
         }
     }
 
@@ -504,33 +499,6 @@ impl Daemon {
                 tracing::warn!(peer = state.config.name, "no answer");
                 state.again = Some(now + AGAIN);
             }
-        }
-    }
-
-    /// The session's own frames are few and must arrive: they go by all ways that there are. But an answer goes by the way that the
-    /// question came, which came by all.
-    fn send_control(&mut self, now: Instant, id: PeerId, key: session::KeyId, control: session::Control) {
-        let Some(state) = self.peers.get_mut(id.index()) else { return };
-        let is_answer = control == session::Control::Confirmed;
-        let length = Bytes::new(CONTROL_LEN);
-        let paths = state.paths.iter().filter(|(member, _)| !is_answer && state.tunnel.charge(**member, length));
-        let known = paths.map(|(_, path)| (path.uplink, path.remote, path.source));
-        let mut ways: Vec<_> = known.chain(state.heard).collect();
-        ways.sort_unstable();
-        ways.dedup();
-        for (uplink, to, source) in ways {
-            let Some(uplink) = self.uplinks.get_mut(uplink) else { continue };
-            let (ring, tag) = (&mut self.ring, Tag { peer: usize::MAX, frame: None, is_probe: false });
-            uplink.push(now, to, source, 0, tag, |out| {
-                let start = out.len();
-                out.extend([0; FRAME_HEADER_LEN]);
-                out.push(control.byte());
-                out.extend([0; TAG_LEN]);
-                match ring.seal_control(now, key, CONTROL, &mut out[start..]) {
-                    Ok(_) => Written::Whole,
-                    Err(_) => Written::Nothing,
-                }
-            });
         }
     }
 

@@ -7,6 +7,7 @@ use super::memory::longest;
 use super::notice::{LinkName, Notice};
 use super::peer::Path;
 use super::places::Reached;
+use super::uplink::Tag;
 use crate::netlink::Found;
 use airbraid_engine::converge::session;
 use airbraid_engine::trunk::Member;
@@ -155,6 +156,15 @@ impl Daemon {
         self.add_member(peer, notice.member, path.unwrap_or(first), Some(notice));
         if path.is_none() {
             self.doubt(now, peer, notice.member);
+        }
+    }
+
+    /// Tells the peer of a member.
+    pub(super) fn send_notice(&mut self, now: Instant, peer: usize, over: Member, notice: &Notice) {
+        let notice = notice.emit();
+        if self.peers[peer].tunnel.charge(over, Bytes::new(notice.len() as u64)) {
+            let tag = Tag { peer, frame: None, is_probe: false };
+            self.send(now, peer, over, 0, tag, |out| out.extend(notice));
         }
     }
 

@@ -13,6 +13,7 @@ mod checksum;
 mod coalesce;
 mod coded;
 mod confine;
+mod control;
 mod core;
 mod desk;
 mod dns;

@@ -1,0 +1,48 @@
+//! The frames of the session itself, beside those of the tunnel: sealed with a key that need not be in use.
+
+use super::core::Daemon;
+use super::lane::Written;
+use super::uplink::Tag;
+use airbraid_engine::converge::session::{self, FRAME_HEADER_LEN, PeerId, TAG_LEN};
+use airbraid_engine::trunk::Member;
+use airbraid_units::{Bytes, Instant};
+use std::net::{IpAddr, SocketAddr};
+
+/// The session's own frames go under this member's numbers, which no member link has.
+const CONTROL: Member = Member(u8::MAX);
+/// Their length before they are sealed \[byte\].
+const CONTROL_LEN: u64 = 1;
+
+impl Daemon {
+    /// The session's own frames are few and must arrive: they go by all ways that there are. But an answer goes by the way that the
+    /// question came, which came by all.
+    pub(super) fn send_control(&mut self, now: Instant, id: PeerId, key: session::KeyId, control: session::Control) {
+        let Some(state) = self.peers.get_mut(id.index()) else { return };
+        let is_answer = control == session::Control::Confirmed;
+        let length = Bytes::new(CONTROL_LEN);
+        // Where a member is counts for its limit; an answer is no longer than its question.
+        let is_members = |(uplink, remote, _): &(usize, SocketAddr, Option<IpAddr>)| {
+            state.paths.values().any(|path| (path.uplink, path.remote) == (*uplink, *remote))
+        };
+        let heard = state.heard.filter(|way| is_answer || !is_members(way));
+        let paths = state.paths.iter().filter(|(member, _)| !is_answer && state.tunnel.charge(**member, length));
+        let known = paths.map(|(_, path)| (path.uplink, path.remote, path.source));
+        let mut ways: Vec<_> = known.chain(heard).collect();
+        ways.sort_unstable();
+        ways.dedup();
+        for (uplink, to, source) in ways {
+            let Some(uplink) = self.uplinks.get_mut(uplink) else { continue };
+            let (ring, tag) = (&mut self.ring, Tag { peer: usize::MAX, frame: None, is_probe: false });
+            uplink.push(now, to, source, 0, tag, |out| {
+                let start = out.len();
+                out.extend([0; FRAME_HEADER_LEN]);
+                out.push(control.byte());
+                out.extend([0; TAG_LEN]);
+                match ring.seal_control(now, key, CONTROL, &mut out[start..]) {
+                    Ok(_) => Written::Whole,
+                    Err(_) => Written::Nothing,
+                }
+            });
+        }
+    }
+}
