@@ -7,12 +7,12 @@ rust_wanted=1.95
 
 # command, package
 declare -A package=([cc]=gcc [ld]=binutils [tshark]=tshark [ns]=ns2 [rsvg-convert]=librsvg2-bin [iperf3]=iperf3 [curl]=curl
-    [ip]=iproute2 [ethtool]=ethtool [ping]=iputils-ping [python3]=python3)
+    [ip]=iproute2 [ethtool]=ethtool [ping]=iputils-ping [python3]=python3 [nft]=nftables [sysctl]=procps)
 wanted=()
 for step in "$@"; do
     case $step in
         build) wanted+=(cc ld) ;;
-        test) wanted+=(tshark iperf3 curl ip ethtool ping python3) ;;
+        test) wanted+=(tshark iperf3 curl ip ethtool ping python3 nft sysctl) ;;
         python) wanted+=(python3) ;;
         ns2) wanted+=(ns) ;;
         picture) wanted+=(rsvg-convert) ;;

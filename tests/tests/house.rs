@@ -36,7 +36,7 @@ fn crates_depend_in_one_direction() {
         for dependency in package["dependencies"].as_array().unwrap() {
             let Some(other) = dependency["name"].as_str().unwrap().strip_prefix("airbraid-") else { continue };
             // Tests of the command speak to daemons as strangers do, by the engine's messages.
-            let is_of_tests = dependency["kind"] == "dev" && other == "engine";
+            let is_of_tests = name == "cli" && dependency["kind"] == "dev" && other == "engine";
             assert!(allowed.contains(&other) || is_of_tests, "{name} must not depend on {other}");
         }
         seen.insert(name);
@@ -126,4 +126,37 @@ fn scenario_files_stay_short() {
             assert!(text.contains("asks"), "{} asks nothing", path.display());
         }
     }
+}
+
+/// The words between backquotes in a text.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+#[test]
+fn the_tests_that_show_what_is_promised_are_there() {
+    let page = std::fs::read_to_string(root().join("docs/security.md")).unwrap();
+    let (table, _) = page.split_once("## Fuzzing").unwrap();
+    let all: Vec<PathBuf> = ["crates", "fuzz"].into_iter().flat_map(|folder| sources(&root().join(folder))).collect();
+    let code: Vec<String> = all.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    let is_module = |module: &str| {
+        let file = format!("{module}.rs");
+        all.iter().any(|path| path.ends_with(&file) || path.ends_with(format!("{module}/mod.rs")))
+    };
+    let mut named = 0;
+    for word in quoted(table) {
+        if let Some((module, test)) = word.split_once("::") {
+            assert!(is_module(module), "docs/security.md: there is no {module} for `{word}`");
+            let is_there =
+                matches!(test, "" | "tests" | "*") || code.iter().any(|code| code.contains(&format!("fn {test}(")));
+            assert!(is_there, "docs/security.md: there is no test `{word}`");
+        } else if let Some((folder, file)) = word.split_once('/').filter(|(_, file)| file.ends_with(".rs")) {
+            let path = format!("tests/{folder}/{file}");
+            assert!(all.iter().any(|other| other.ends_with(&path)), "docs/security.md: there is no `{word}`");
+        } else {
+            continue;
+        }
+        named += 1;
+    }
+    assert!(named > 40, "only {named} tests are named: is the page read as it is written?");
 }
