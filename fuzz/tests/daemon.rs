@@ -1,7 +1,7 @@
 //! What is said to the daemon beside datagrams: questions, requests for metrics, its file, keys, and what ends tell each other of
 //! members.
 
-use airbraid_live::daemon::readers::{Asked, Notice, Prefix, control, http, site};
+use airbraid_live::daemon::readers::{Asked, Introduction, Notice, Prefix, control, http, site};
 use airbraid_live::daemon::{Question, keys};
 use std::path::Path;
 
@@ -44,6 +44,21 @@ fn any_notice() {
             if let Some(notice) = Notice::parse(bytes) {
                 assert_eq!(notice.emit()[..], bytes[..]);
             }
+        }
+    });
+}
+
+#[test]
+fn any_introduction() {
+    bolero::check!().with_type::<(bool, u8, Vec<u8>)>().for_each(|(is_aimed, count, bytes)| {
+        let mut bytes = bytes.clone();
+        if *is_aimed {
+            let count = count % 10;
+            bytes.resize(34 + 18 * usize::from(count), *is_aimed as u8);
+            (bytes[0], bytes[1]) = (0x1e, count);
+        }
+        if let Some(said) = Introduction::parse(&bytes) {
+            assert_eq!(said.emit(), bytes);
         }
     });
 }

@@ -164,6 +164,9 @@ fn peer(peer: &PeerReport, before: Option<&PeerReport>, elapsed: f64) -> String 
     if let Some(what) = &peer.waits_for {
         let _ = writeln!(text, "  waits for {what}");
     }
+    if let Some(through) = &peer.through {
+        let _ = writeln!(text, "  its packets go through {through}");
+    }
     text.push_str(&identity(peer));
     text.push_str(&because("", peer.cause.as_ref(), peer.remedy.as_ref()));
     if !peer.members.is_empty() {

@@ -55,6 +55,7 @@ impl Daemon {
         self.reopen(now);
         for peer in 0..self.peers.len() {
             if !self.peers[peer].is_gone {
+                self.look_for(now, peer);
                 self.try_elsewhere(now, peer);
                 self.note_quiet(now, peer);
                 self.knock(now, peer);
@@ -103,6 +104,10 @@ impl Daemon {
     /// Asks the network about places that do not answer.
     fn knock(&mut self, now: Instant, peer: usize) {
         let state = &self.peers[peer];
+        if state.introduced.via.is_some() {
+            // What a translator says of another socket says nothing of ours.
+            return;
+        }
         let is_long = |since: Instant| now.saturating_since(since) >= QUIET;
         let places = if state.is_up {
             let quiet = state.calls.quiet.iter().filter(|(_, (since, _))| is_long(*since));
@@ -124,6 +129,15 @@ impl Daemon {
     pub(super) fn cause_of_peer(&self, state: &PeerState) -> Option<Cause> {
         if state.is_up {
             return None;
+        }
+        if let Some(via) = state.introduced.via {
+            let via = &self.peers[via];
+            let is_unopened = state.calls.is_unopened;
+            return Some(if is_unopened {
+                Cause::preshared_key()
+            } else {
+                Cause::not_met(&via.config.name, via.is_up)
+            });
         }
         let endpoints = &state.config.endpoints;
         if endpoints.is_empty() {
@@ -231,6 +245,11 @@ impl Daemon {
             care.callers.push_front((who, now));
         }
     }
+}
+
+/// Whether a member of a peer's works.
+pub(super) fn is_active(state: &PeerState, member: Member) -> bool {
+    state.state_of(member) == Some(MemberState::Active)
 }
 
 /// Why somebody was not let in.

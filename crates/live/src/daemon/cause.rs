@@ -66,6 +66,19 @@ impl Cause {
         )
     }
 
+    /// A peer that is introduced by another was not met.
+    pub fn not_met(via: &str, is_up: bool) -> Self {
+        let what = if is_up {
+            format!(
+                "its packets go through `{via}`, which has not introduced it, or neither translator lets the other end in; does `{via}` \
+                     name both in `introduces`, does the other end name it in `via`?"
+            )
+        } else {
+            format!("`{via}`, which introduces it, is not reached")
+        };
+        Self::new("not-met", what)
+    }
+
     /// A peer calls, is answered, and does not take the answer.
     pub fn not_confirmed() -> Self {
         let why = "`preshared_key` differs at the two ends, or the answers do not reach it";

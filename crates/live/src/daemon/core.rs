@@ -11,7 +11,6 @@ use super::jumps::Jumps;
 use super::lane::{Late, Written};
 use super::mtu::Later;
 use super::names::Names;
-use super::notice::Notice;
 use super::packet::{BEGINNING, IpPacket, Pool, READ_MAX, Run};
 use super::peers::Peers;
 use super::routing::Routing;
@@ -35,6 +34,7 @@ use airbraid_engine::wire::{
 };
 use airbraid_engine::{Spin, try_step};
 use airbraid_units::{Bytes, Duration, Instant};
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
@@ -94,6 +94,8 @@ pub struct Daemon {
     /// Peers to whom something was sent of which it is not known yet whether it left late.
     pub(super) sent_to: Vec<usize>,
     pub(super) table: Table,
+    /// Pairs of peers that were told of each other, and when.
+    pub(super) introduced: BTreeMap<(usize, usize), Instant>,
     /// When sockets were looked at last.
     pub(super) seen: Instant,
     /// How tunnels are made.
@@ -153,7 +155,7 @@ impl Daemon {
     fn on_packet(&mut self, header: &VnetHeader, mut run: Rc<Run>, length: usize) {
         let Some(packet) = Rc::get_mut(&mut run).map(|run| &mut run.room()[..length]) else { return };
         let found = inner::summary(packet);
-        let peer = found.and_then(|found| Some((found, self.table.find(found.destination)?)));
+        let peer = found.and_then(|found| Some((found, self.way(self.table.find(found.destination)?))));
         let Some((summary, peer)) = peer else {
             self.counts.unroutable += 1;
             return;
@@ -290,7 +292,7 @@ impl Daemon {
 
     /// Gives programs a packet from a peer, if it comes from behind it.
     fn deliver(&mut self, peer: usize, packet: IpPacket) {
-        let is_own = packet.summary().is_some_and(|summary| self.table.find(summary.source) == Some(peer));
+        let is_own = packet.summary().is_some_and(|summary| self.may_bring(peer, summary.source));
         let counts = &mut self.peers[peer].counts;
         if !is_own {
             counts.foreign += 1;
@@ -400,9 +402,7 @@ impl Daemon {
         let (length, end) = (bytes.len(), bytes.len() - TAG_LEN);
         let plain = &bytes[FRAME_HEADER_LEN..end];
         let member = opened.header.member;
-        if let Some(notice) = Notice::parse(plain) {
-            self.on_notice(now, peer, &notice, way);
-            self.credit(peer, member, (way.0, way.1), Bytes::new(length as u64 - FRAME_OVERHEAD as u64));
+        if self.on_said(now, peer, member, way, plain) {
             return;
         }
         let Some(is_elsewhere) = self.follow(now, peer, member, way, opened.is_newest) else { return };

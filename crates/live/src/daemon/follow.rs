@@ -42,6 +42,11 @@ impl Trust {
         Self { home: Some((uplink, remote)), before: None, trial: None }
     }
 
+    /// Whether the peer was last found to be here.
+    pub fn is_home(&self, place: Place) -> bool {
+        self.home == Some(place)
+    }
+
     fn is_known(&self, now: Instant, place: Place) -> bool {
         let is_recent = |(other, left): (Place, Instant)| other == place && now.saturating_since(left) < BELIEVED;
         self.home == Some(place) || self.before.is_some_and(is_recent)

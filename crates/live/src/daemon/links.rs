@@ -3,6 +3,7 @@
 use super::cause::Cause;
 use super::core::Daemon;
 use super::follow::Trust;
+use super::introduce::Introduction;
 use super::memory::longest;
 use super::notice::{LinkName, Notice};
 use super::peer::Path;
@@ -128,6 +129,34 @@ impl Daemon {
         }
     }
 
+    /// A frame that is not the tunnel's, if it is none: gives whether. It counts for its member all the same.
+    pub(super) fn on_said(
+        &mut self,
+        now: Instant,
+        peer: usize,
+        member: Member,
+        way: (usize, SocketAddr, Option<IpAddr>),
+        plain: &[u8],
+    ) -> bool {
+        if let Some(notice) = Notice::parse(plain) {
+            self.on_notice(now, peer, &notice, way);
+        } else if let Some(said) = Introduction::parse(plain) {
+            self.on_introduction(now, peer, &said);
+        } else {
+            return false;
+        }
+        self.credit(peer, member, (way.0, way.1), Bytes::new(plain.len() as u64));
+        true
+    }
+
+    /// Sends a peer what is not the tunnel's.
+    pub(super) fn send_said(&mut self, now: Instant, peer: usize, over: Member, said: &[u8]) {
+        if self.peers[peer].tunnel.charge(over, Bytes::new(said.len() as u64)) {
+            let tag = Tag { peer, frame: None, is_probe: false };
+            self.send(now, peer, over, 0, tag, |out| out.extend(said));
+        }
+    }
+
     /// A peer says how one of its members is to be used.
     pub(super) fn on_notice(
         &mut self,
@@ -185,7 +214,7 @@ impl Daemon {
                 path.noticed(now, keepalive);
             }
             let notice = Notice { member, is_gone: false, is_backup, tier, rate, name: LinkName::new(&own.name) };
-            self.send_notice(now, peer, member, &notice);
+            self.send_said(now, peer, member, &notice.emit());
         }
     }
 
@@ -307,7 +336,7 @@ impl Daemon {
         let notice = Notice { member, is_gone: true, is_backup: false, tier: 0, rate: None, name: LinkName::default() };
         for _ in 0..FAREWELLS {
             for over in &left {
-                self.send_notice(now, peer, *over, &notice);
+                self.send_said(now, peer, *over, &notice.emit());
             }
         }
     }

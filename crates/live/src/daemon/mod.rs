@@ -21,6 +21,8 @@ mod follow;
 mod fragment;
 mod handshakes;
 pub(crate) mod inner;
+mod introduce;
+mod introductions;
 mod journal;
 mod jumps;
 pub mod keys;
@@ -74,6 +76,7 @@ pub mod offload {
 pub mod readers {
     pub use super::desk::Asked;
     pub use super::inner::{carry_mark, clamp_mss, is_acknowledgement, is_opening, too_big, without_padding};
+    pub use super::introduce::Introduction;
     pub use super::notice::Notice;
     pub use super::serve::{control, http};
     pub use super::site::{Prefix, parse as site};
@@ -105,6 +108,7 @@ use serve::Server;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level::pipe;
 use site::Site;
+use std::collections::BTreeMap;
 use std::os::unix::net::UnixStream;
 use table::Table;
 use turn::Ears;
@@ -138,6 +142,7 @@ pub fn up(site: Site, ready: impl FnOnce()) -> Result<(), LabError> {
     // The last program has been run, the last listener listens, and no thread but this one has begun.
     confine::confine(&site);
     let mut daemon = begin(site, tun, outside)?;
+    daemon.find_introducers();
     daemon.on_interfaces();
     let site = &daemon.site;
     if site.interface.offload {
@@ -226,6 +231,7 @@ fn begin(site: Site, tun: Tun, outside: Outside) -> Result<Daemon, LabError> {
         interfaces_at: None,
         uplinks,
         table: Table::new(peers.iter().enumerate().map(reload::behind)),
+        introduced: BTreeMap::new(),
         peers,
         sent_to: Vec::new(),
         tunnel,

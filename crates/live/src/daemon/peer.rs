@@ -3,6 +3,7 @@
 use super::calls::Calls;
 use super::core::SILENCE;
 use super::follow::Trust;
+use super::introductions::Introduced;
 use super::memory::Account;
 use super::notice::Notice;
 use super::packet::IpPacket;
@@ -115,6 +116,8 @@ pub struct PeerState {
     pub calls: Calls,
     /// Whether it is there.
     pub presence: Presence,
+    /// Who introduces it, and what has become of that.
+    pub introduced: Introduced,
     /// Since when frames that want an answer have got none.
     pub unanswered: Option<Instant>,
     /// When a session is tried for again.
@@ -156,6 +159,7 @@ impl PeerState {
             reached: BTreeMap::new(),
             calls: Calls::default(),
             presence: Presence::default(),
+            introduced: Introduced::default(),
             unanswered: None,
             again: None,
             frames: Vec::new(),
@@ -233,6 +237,8 @@ mod tests {
             name: "peer".to_owned(),
             public: PublicKey([1; 32]),
             psk: Secret::new([0; 32]),
+            via: None,
+            introduces: Vec::new(),
             endpoints: Vec::new(),
             allowed: Vec::new(),
         };

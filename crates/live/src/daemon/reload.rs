@@ -23,6 +23,7 @@ impl Daemon {
         let (routes, place) = (self.wanted().prefixes(), said.len());
         self.change_uplinks(&new, &mut said);
         self.change_peers(&new, &mut said);
+        self.find_introducers();
         self.table = Table::new(self.peers.iter().enumerate().filter(|(_, peer)| !peer.is_gone).map(behind));
         self.site = new;
         said.splice(place..place, self.change_routes(&routes));
@@ -179,8 +180,15 @@ impl Daemon {
             let same =
                 new.peers.iter().find(|peer| peer.public == before.config.public && peer.psk == before.config.psk);
             match same.map(placed) {
-                Some(peer) => {
-                    if peer.endpoints != before.config.endpoints || peer.allowed != before.config.allowed {
+                Some(mut peer) => {
+                    let before = &before.config;
+                    if peer.via.is_some() && peer.via == before.via {
+                        // Where it was introduced at, over uplinks that are new as well.
+                        let known = before.endpoints.first().map_or(&[][..], |(_, endpoint)| &endpoint.addresses);
+                        peer.endpoints = self.over_all_uplinks(known);
+                    }
+                    let is_same = peer.endpoints == before.endpoints && peer.allowed == before.allowed;
+                    if !is_same || peer.via != before.via || peer.introduces != before.introduces {
                         said.push(format!("peer {}", peer.name));
                     }
                     self.peers[index].config = peer;

@@ -133,6 +133,8 @@ pub struct PeerReport {
     pub cause: Option<String>,
     /// The same as a sentence, and what to do.
     pub remedy: Option<String>,
+    /// Through which peer its packets go meanwhile, if it is one that has to be introduced and was not met.
+    pub through: Option<String>,
     /// Whether we go to it: it has an endpoint.
     pub called: bool,
     /// How long its last first answer took.
@@ -333,7 +335,8 @@ impl Daemon {
         PeerReport {
             cause,
             remedy,
-            called: !peer.config.endpoints.is_empty(),
+            through: self.through(peer),
+            called: peer.config.via.is_none() && !peer.config.endpoints.is_empty(),
             answered_s: peer.calls.answer.map(|(_, took)| took.as_secs_f64()),
             name: peer.config.name.clone(),
             public_key: keys::encode(&peer.config.public),
@@ -371,11 +374,19 @@ impl Daemon {
         }
     }
 
+    fn through(&self, peer: &PeerState) -> Option<String> {
+        let via = peer.introduced.via.filter(|_| !peer.introduced.is_direct)?;
+        Some(self.peers[via].config.name.clone())
+    }
+
     fn waits_for(&self, peer: &PeerState) -> String {
         if peer.is_up {
             return "an answer: nothing comes any more".to_owned();
         }
         let mut endpoints = peer.config.endpoints.iter().map(|(_, endpoint)| endpoint);
+        if let Some(via) = peer.config.via.as_ref().filter(|_| endpoints.len() == 0) {
+            return format!("an introduction by {via}");
+        }
         if endpoints.len() == 0 {
             let first = if peer.presence.left.is_some() { "its return" } else { "its first message" };
             return format!("{first}: it comes to us");

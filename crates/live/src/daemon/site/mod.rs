@@ -106,7 +106,11 @@ pub struct Peer {
     pub public: PublicKey,
     /// A secret that both know beside; zeros if there is none.
     pub psk: Secret,
-    /// Where it is, by index of the uplink; none where it must come to us.
+    /// The peer that introduces it; none where it is reached without.
+    pub via: Option<String>,
+    /// The peers that this end introduces to it, and it to them.
+    pub introduces: Vec<String>,
+    /// Where it is, by index of the uplink; none where it must come to us, or is introduced.
     pub endpoints: Vec<(usize, Endpoint)>,
     /// The addresses behind it.
     pub allowed: Vec<Prefix>,

@@ -179,6 +179,7 @@ fn peers(top: &View<'_>, folder: &Path, uplinks: &[Uplink], interface: &Interfac
         }
         peers.push(peer);
     }
+    check_introductions(&views, &peers);
     let is_reached = interface.listen != 0 || peers.iter().any(|peer| !peer.endpoints.is_empty());
     let help = format!("give [interface] listen = {PORT}, or a peer its endpoint");
     let message = || "nobody can come to this end, and it goes to nobody".to_owned();
@@ -198,11 +199,51 @@ fn peer(view: &View<'_>, folder: &Path, uplinks: &[Uplink]) -> Peer {
         name,
         public: public.unwrap_or(PublicKey([0; 32])),
         psk: view.optional("preshared_key", "none", |v| key_file(v, folder)).unwrap_or(Secret::new([0; 32])),
+        via: view.optional("via", "it is reached without", text),
+        introduces: view.optional("introduces", "nobody", names).unwrap_or_default(),
         endpoints: view.optional("endpoint", "it comes to us", |v| endpoints(v, uplinks)).unwrap_or_default(),
         allowed: allowed.unwrap_or_default().iter().map(Prefix::network).collect(),
     };
     view.check_keys();
     peer
+}
+
+/// Who introduces a peer, and who is introduced to it, is a peer of this file that is reached without.
+fn check_introductions(views: &[View<'_>], peers: &[Peer]) {
+    let others = |own: &Peer| {
+        let names = peers.iter().map(|peer| peer.name.as_str()).filter(|name| *name != own.name);
+        format!("allowed: {}", names.collect::<Vec<_>>().join(", "))
+    };
+    let find = |name: &String| peers.iter().find(|other| other.name == *name);
+    for (view, peer) in views.iter().zip(peers) {
+        let of_via = peer.via.iter().map(|name| ("via", name));
+        let named = of_via.clone().chain(peer.introduces.iter().map(|name| ("introduces", name)));
+        for (key, name) in named {
+            let message = || format!("there is no peer `{name}`");
+            view.require(find(name).is_some(), key, message, &others(peer));
+            let message = || format!("`{name}` is this peer itself");
+            view.require(*name != peer.name, key, message, &others(peer));
+        }
+        for (key, name) in of_via {
+            let is_reached = find(name).is_none_or(|other| other.via.is_none() || other.name == peer.name);
+            let message = || format!("`{name}` has to be introduced itself");
+            view.require(is_reached, key, message, "name a peer that both ends reach by themselves");
+            let message = || "a peer has `endpoint` or `via`, not both".to_owned();
+            view.require(view.find("endpoint").is_none(), key, message, "leave one of the two out");
+        }
+        let message = || "this end cannot introduce a peer that it does not reach by itself".to_owned();
+        let is_reached = peer.introduces.is_empty() || peer.via.is_none();
+        view.require(
+            is_reached,
+            "introduces",
+            message,
+            "`introduces` is for the end that both reach, `via` for these two",
+        );
+    }
+}
+
+fn names(value: &Value) -> Result<Vec<String>, Complaint> {
+    list(value)?.iter().map(text).collect()
 }
 
 fn unique<'a>(view: &View<'_>, key: &str, own: &str, mut others: impl Iterator<Item = &'a str>, what: &str) {
