@@ -54,7 +54,7 @@ fn any_introduction() {
         let mut bytes = bytes.clone();
         if *is_aimed {
             let count = count % 10;
-            bytes.resize(34 + 18 * usize::from(count), *is_aimed as u8);
+            bytes.resize(34 + 18 * usize::from(count), 1);
             (bytes[0], bytes[1]) = (0x1e, count);
         }
         if let Some(said) = Introduction::parse(&bytes) {

@@ -89,11 +89,41 @@ fn every_refusal_says_where_what_and_what_instead() {
     let (_, said) = check(&folder, &twice);
     assert!(said.contains(":33:14: two peers have the same key"), "{said}");
     assert!(said.contains(":34:11: fd77::/64 is behind two peers"), "{said}");
+    introductions(&folder);
     mode(0o644);
     let (status, said) = check(&folder, &fine());
     assert_eq!(status, Some(2));
     assert!(said.contains("site.toml:5:15: others may read") && said.contains("chmod 600"), "{said}");
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Who introduces whom: a second peer, with one line more, and of the first peer what is replaced.
+fn introductions(folder: &std::path::Path) {
+    let other = PUBLIC.replacen('h', "i", 1);
+    let file = |more: &str| {
+        fine() + &format!("[[peer]]\nname = \"two\"\npublic_key = \"{other}\"\nallowed = [\"10.9.0.0/16\"]\n{more}\n")
+    };
+    for fine in ["via = \"hub\"", "introduces = [\"hub\"]", "introduces = []"] {
+        let (status, said) = check(folder, &file(fine));
+        assert_eq!(status, Some(0), "{fine}: {said}");
+    }
+    for (wrong, place, message) in [
+        ("via = \"hob\"", "35:7", "there is no peer `hob` at"),
+        ("via = \"two\"", "35:7", "`two` is this peer itself"),
+        ("via = [\"hub\"]", "35:7", ""),
+        ("via = \"hub\"\nendpoint = \"127.0.0.1:1\"", "35:7", "`endpoint` or `via`, not both"),
+        ("via = \"hub\"\nintroduces = [\"hub\"]", "36:14", "cannot introduce a peer that it does not reach by itself"),
+        ("introduces = [\"hub\", \"hob\"]", "35:14", "there is no peer `hob`"),
+        ("introduces = [\"two\"]", "35:14", "`two` is this peer itself"),
+        ("introduces = \"hub\"", "35:14", ""),
+    ] {
+        let (status, said) = check(folder, &file(wrong));
+        assert_eq!(status, Some(2), "{wrong}: {said}");
+        assert!(said.contains(&format!("site.toml:{place}")) && said.contains(message), "{wrong}: {said}");
+    }
+    let endpoint = "endpoint = { dsl = \"127.0.0.1:5182\", lte = \"[::1]:5182\" }";
+    let (_, said) = check(folder, &file("via = \"hub\"").replacen(endpoint, "via = \"two\"", 1));
+    assert!(said.contains(":29:7: `two` has to be introduced itself"), "{said}");
 }
 
 #[test]

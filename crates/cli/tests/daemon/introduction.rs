@@ -7,6 +7,8 @@ use std::time::Duration;
 /// A translator that takes the client's own port where it is free, and one that takes another for each destination.
 const KEEPS: &str = "masquerade";
 const CHANGES: &str = "masquerade random,fully-random";
+/// One of the first kind that lets nobody in who was not asked, as most do; the others say that nobody listens there.
+const GUARDS: &str = "masquerade; }; chain i { type filter hook input priority 0; iifname \"out*\" ct state new drop";
 
 /// Runs `nft` with a file in a host.
 fn nft(net: &Net, host: &str, rules: &str) {
@@ -16,7 +18,7 @@ fn nft(net: &Net, host: &str, rules: &str) {
     assert!(done.status.success(), "{}", text(&done.stderr));
 }
 
-/// A client behind a translator, which lets nobody in who was not asked; and its file but for other peers than the hub.
+/// A client behind a translator, and its file; `more` of it are other peers than the hub.
 fn client(net: &mut Net, number: u8, translates: &str, own: &Keys, hub: &Keys, (allowed, more): (&str, &str)) {
     let (host, router) = (format!("c{number}"), format!("r{number}"));
     let address = |net: u8, last: u8| format!("10.{net}.{number}.{last}/24");
@@ -26,8 +28,7 @@ fn client(net: &mut Net, number: u8, translates: &str, own: &Keys, hub: &Keys, (
     net.ip(&router, &format!("route add default via 10.2.{number}.2"));
     assert!(net.exec(&router, &["sysctl", "-qw", "net.ipv4.ip_forward=1"]).status.success());
     let rules = format!(
-        "table ip t {{\nchain i {{ type filter hook input priority 0; iifname \"out{number}\" ct state new drop; }};\n\
-         chain o {{ type nat hook postrouting priority 100; oifname \"out{number}\" {translates}; }};\n}}"
+        "table ip t {{\nchain o {{ type nat hook postrouting priority 100; oifname \"out{number}\" {translates}; }};\n}}"
     );
     nft(net, &router, &rules);
     let site = format!(
@@ -108,13 +109,35 @@ fn two_ends_behind_translators_are_introduced_and_need_the_hub_no_more() {
     assert_eq!(net.ping("c2", "10.77.0.1", 5, &[]), 5, "{}", net.logs());
 }
 
+/// Who asks more often is not answered more often.
+#[test]
+fn a_pair_is_introduced_once_in_five_seconds() {
+    if !can_run("a_pair_is_introduced_once_in_five_seconds") {
+        return;
+    }
+    let mut net = network("often", CHANGES, "10.77.0.254/32", INTRODUCED, "introduces = [\"c2\"]\n");
+    let told = |net: &Net| net.logs().lines().filter(|line| line.contains("introduced one=")).count();
+    // Each new life asks at once, and after a second.
+    for _ in 0..4 {
+        net.signal("c2", "-TERM");
+        net.ended("c2");
+        net.wait("hub", "one has left", |status| crate::net::active(status) == 1);
+        net.up("c2");
+        net.wait("hub", "both are there", |status| crate::net::active(status) == 2);
+        std::thread::sleep(Duration::from_millis(1_200));
+    }
+    let told = told(&net);
+    let most = 1 + (net.status("hub").unwrap()["uptime_s"].as_f64().unwrap() / 5.0) as usize;
+    assert!((1..=most).contains(&told), "{told} of {most}\n{}", net.logs());
+}
+
 /// The way between them is cut, and there again.
 #[test]
 fn what_two_ends_send_each_other_goes_through_the_hub_while_they_do_not_meet() {
     if !can_run("what_two_ends_send_each_other_goes_through_the_hub_while_they_do_not_meet") {
         return;
     }
-    let mut net = network("again", KEEPS, "10.77.0.254/32", INTRODUCED, "introduces = [\"c2\"]\n");
+    let mut net = network("again", GUARDS, "10.77.0.254/32", INTRODUCED, "introduces = [\"c2\"]\n");
     wait_met(&net);
     net.start("c1", &["ping", "-n", "-i", "0.2", "10.77.0.2"]);
     nft(

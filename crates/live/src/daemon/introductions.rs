@@ -20,6 +20,9 @@ const FIRST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(60);
 /// An answer is tried for so long: five first messages to each place.
 const TRIED: Duration = Duration::from_secs(5);
+/// First messages leave so long after an introduction: the other end may get it so much later, and its translator lets in only what it
+/// has asked for. A round trip over a slow mobile uplink.
+const AFTER: Duration = Duration::from_millis(200);
 /// A pair is introduced once in this time, however often one of the two asks.
 const APART: Duration = Duration::from_secs(5);
 
@@ -165,7 +168,12 @@ impl Daemon {
         tracing::debug!(peer = self.peers[peer].config.name, ?places, "introduced");
         self.put_places(peer, places);
         self.offer_members(now, peer);
-        self.reconnect(peer);
+        if self.peers[peer].is_up {
+            self.reconnect(peer);
+            return;
+        }
+        self.everywhere(peer).into_iter().for_each(|(uplink, at)| self.uplinks[uplink].open_translator(at));
+        self.peers[peer].again = Some(now + AFTER);
     }
 
     /// A peer may be at these places, over any uplink.

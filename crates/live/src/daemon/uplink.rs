@@ -163,6 +163,14 @@ impl UplinkState {
         self.ports.iter().any(|port| port.socket.is_v4() == to.is_ipv4())
     }
 
+    /// Lets the translator behind it know a place, before anything is to come from there.
+    pub fn open_translator(&self, to: SocketAddr) {
+        let port = self.ports.iter().find(|port| port.socket.is_v4() == to.is_ipv4());
+        if let Some(port) = port {
+            port.socket.open_translator(to);
+        }
+    }
+
     /// What its sockets are bound to, and their mark.
     pub fn binding(&self) -> (Option<&str>, u32) {
         (self.config.device.as_deref(), self.mark)

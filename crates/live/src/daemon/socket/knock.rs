@@ -1,9 +1,25 @@
-//! An empty datagram, and what the network says of it.
+//! Empty datagrams: one for what the network says of it, and one for what a translator makes of it.
 
-use super::prepare;
-use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, send, setsockopt, sockopt};
+use super::{Socket, prepare};
+use nix::sys::socket::{ControlMessage, MsgFlags, SockaddrStorage, connect, send, sendmsg, setsockopt, sockopt};
+use std::io::IoSlice;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
+
+/// Routers that such a datagram reaches: the first is the translator as a rule, and sends it on; the second drops it.
+const HOPS: libc::c_int = 2;
+const FLAGS: MsgFlags = MsgFlags::MSG_DONTWAIT.union(MsgFlags::MSG_NOSIGNAL);
+
+impl Socket {
+    /// Lets this end's translator know a place, and nobody there: it sends an empty datagram that is dropped on its way. A translator at the other end to
+    /// which one came before it knows us would answer it, and then keep the port that we go to for itself.
+    pub fn open_translator(&self, to: SocketAddr) {
+        let hops = if to.is_ipv4() { ControlMessage::Ipv4Ttl(&HOPS) } else { ControlMessage::Ipv6HopLimit(&HOPS) };
+        let to = SockaddrStorage::from(to);
+        // Without a route, say, nothing comes of the handshake that follows either.
+        let _ = sendmsg(self.end.fd.as_raw_fd(), &[IoSlice::new(&[])], &[hops], FLAGS, Some(&to));
+    }
+}
 
 /// Sends an empty datagram from a socket of its own; what the network says of it is that socket's error (`SO_ERROR`).
 ///
@@ -18,6 +34,6 @@ pub fn knock(binding: (Option<&str>, u32), to: SocketAddr) -> nix::Result<OwnedF
         setsockopt(&fd, sockopt::Ipv6RecvErr, &true)?;
     }
     connect(fd.as_raw_fd(), &SockaddrStorage::from(to))?;
-    send(fd.as_raw_fd(), &[], MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL)?;
+    send(fd.as_raw_fd(), &[], FLAGS)?;
     Ok(fd)
 }
