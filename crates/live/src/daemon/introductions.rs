@@ -77,7 +77,8 @@ impl Daemon {
             return;
         }
         let state = &mut self.peers[peer];
-        if !state.is_up && state.introduced.until.is_some_and(|until| until <= now) {
+        let is_over = state.introduced.until.is_none_or(|until| until <= now);
+        if is_over && !state.is_up && !state.config.endpoints.is_empty() {
             state.introduced.until = None;
             self.put_places(peer, &[]);
             // Nothing is sent to these places any more.
