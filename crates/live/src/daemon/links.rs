@@ -188,15 +188,6 @@ impl Daemon {
         }
     }
 
-    /// Tells the peer of a member.
-    pub(super) fn send_notice(&mut self, now: Instant, peer: usize, over: Member, notice: &Notice) {
-        let notice = notice.emit();
-        if self.peers[peer].tunnel.charge(over, Bytes::new(notice.len() as u64)) {
-            let tag = Tag { peer, frame: None, is_probe: false };
-            self.send(now, peer, over, 0, tag, |out| out.extend(notice));
-        }
-    }
-
     /// Tells a peer of members, if it is time.
     pub(super) fn send_notices(&mut self, now: Instant, peer: usize) {
         let is_due = |path: &&Path| path.notice.is_some_and(|(at, _)| at <= now);
