@@ -17,6 +17,7 @@ use super::group::Groups;
 use super::ledger::{Content, Ledger};
 use super::path::{FULL, Path};
 use super::plpmtu::Plpmtu;
+use super::sender::TRAIN_BYTES;
 use super::status::{MemberState, MemberStatus};
 use super::validation::Validation;
 use crate::trunk::Member;
@@ -237,7 +238,10 @@ impl MemberEnd {
 
     /// When the next train that sounds its rate is due.
     pub fn train_at(&self) -> Option<Instant> {
-        (self.trains > 0 && self.is_active() && !self.validation.is_on_trial()).then_some(self.train_at)
+        // Shorter frames would tell of half the rate: a train waits until it is known what the path carries.
+        let is_sized = self.plpmtu.size() >= TRAIN_BYTES || self.plpmtu.possible() < TRAIN_BYTES;
+        let may = self.is_active() && is_sized && !self.validation.is_on_trial();
+        (self.trains > 0 && may).then_some(self.train_at)
     }
     /// It is spared, and whoever is spared is not measured: now and then a train finds out whether that is still right.
     pub fn doubt(&mut self, now: Instant) {
@@ -392,4 +396,24 @@ impl MemberEnd {
 /// MAX_PLPMTU of a member so configured: no IP packet is longer than 64 kB.
 pub fn mtu_of(config: &MemberConfig) -> Option<u32> {
     config.mtu.map(|mtu| mtu.as_u64().min(u64::from(u16::MAX)) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_train_waits_until_it_is_known_what_the_path_carries() {
+        let config = MemberConfig { mtu: Some(Bytes::new(1_500)), ..MemberConfig::default() };
+        let mut end = MemberEnd::new(Instant::ZERO, Member(0), config, SeqNum(0));
+        end.on_heard(Instant::ZERO);
+        assert_eq!(end.train_at(), None, "frames of what every path carries would tell of half the rate");
+        let _ = end.plpmtu.take_due(Instant::ZERO, true);
+        end.plpmtu.on_came(Instant::ZERO, Instant::ZERO, 1_200);
+        assert_eq!(end.train_at(), Some(Instant::ZERO));
+        // Without a limit nothing is to be found out.
+        let mut end = MemberEnd::new(Instant::ZERO, Member(0), MemberConfig::default(), SeqNum(0));
+        end.on_heard(Instant::ZERO);
+        assert_eq!(end.train_at(), Some(Instant::ZERO));
+    }
 }

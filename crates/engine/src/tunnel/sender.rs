@@ -25,7 +25,7 @@ const FIRST: SeqNum = SeqNum(1);
 /// A train that sounds a rate: so many frames, which the shortest queues hold.
 const TRAIN_FRAMES: usize = 16;
 /// Each so long on the wire \[byte\]: what every path carries (RFC 9000, section 14).
-const TRAIN_BYTES: u64 = 1_200;
+pub(super) const TRAIN_BYTES: u64 = 1_200;
 /// A packet of which a copy is on the way is sent again only where that brings it so much sooner: what timers of hosts do.
 const SOONER: Duration = Duration::from_millis(10);
 /// A host that is woken for each frame at a high rate does nothing else: what is due within this waits for it.
