@@ -34,7 +34,7 @@ wheel: python-tools ## Build the Python package, a wheel in out/wheels
 test-python: build python-tools ## Lints, stubs, tests and notebooks of the Python package
 	@AIRBRAID=$(abspath $(RELEASE)) scripts/python.sh test
 
-notebooks: python-tools ## Run the notebooks of docs/notebooks; they are in out/notebooks with their pictures
+notebooks: python-tools ## Run the notebooks of docs/guide/notebooks; they are in out/notebooks with their pictures
 	@scripts/python.sh notebooks
 
 python-lock: python-tools ## Take new versions of what Python needs into the lock

@@ -20,7 +20,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "crates/py/tests"))
 
-import airbraid as nm  # noqa: E402
+import airbraid as ab  # noqa: E402
 import doing  # noqa: E402
 
 FILE = ROOT / "scenarios/examples/three_channels.toml"
@@ -40,8 +40,8 @@ def dask(count: int = 1_000) -> None:
     """1,000 runs; the notes of the workers say what was begun, the coordinator when each result came."""
     import distributed
 
-    base = nm.Scenario.load(FILE).with_(ONE_CELL | {"run.duration": "2 s"})
-    campaign = nm.Campaign(base, {"radio.rate": ["2 Mbit/s", "11 Mbit/s"]}, seeds=range(count // 2))
+    base = ab.Scenario.load(FILE).with_(ONE_CELL | {"run.duration": "2 s"})
+    campaign = ab.Campaign(base, {"radio.rate": ["2 Mbit/s", "11 Mbit/s"]}, seeds=range(count // 2))
     killed: list[int] = []
     killed_at: list[int] = []
     with (
@@ -112,9 +112,9 @@ class Took(NamedTuple):
         return self.clock_s / self.runs_s
 
 
-def _taking(seconds: float, count: int) -> tuple[nm.Scenario, float]:
+def _taking(seconds: float, count: int) -> tuple[ab.Scenario, float]:
     """The scenario for so long that one of its runs takes `seconds` of processor, and what it took."""
-    base = nm.Scenario.load(FILE).with_(ONE_CELL | {"run.replications": count})
+    base = ab.Scenario.load(FILE).with_(ONE_CELL | {"run.replications": count})
     simulated_s = 60.0
     for _ in range(3):
         base = base.with_({"run.duration": f"{simulated_s:.1f} s"})
@@ -123,7 +123,7 @@ def _taking(seconds: float, count: int) -> tuple[nm.Scenario, float]:
     return base, took_s
 
 
-def _by_command(base: nm.Scenario, cores: int) -> Took:
+def _by_command(base: ab.Scenario, cores: int) -> Took:
     command = [os.environ["AIRBRAID"], "run", str(FILE), "--json", "--jobs", str(cores)]
     command += [f"--set={said}" for said in base._core.said]
     begun = time.monotonic()
@@ -132,15 +132,15 @@ def _by_command(base: nm.Scenario, cores: int) -> Took:
     return Took(clock_s, sum(run["cpu_s"] for cell in json.loads(answer)["cells"] for run in cell["runs"]))
 
 
-def _by_workers(base: nm.Scenario, cores: int) -> Took:
+def _by_workers(base: ab.Scenario, cores: int) -> Took:
     with tempfile.TemporaryDirectory() as directory:
         begun = time.monotonic()
-        with nm.Workers(cores) as workers:
-            nm.Campaign(base).run(doing.Instead(workers, doing.timed, Path(directory)))
+        with ab.Workers(cores) as workers:
+            ab.Campaign(base).run(doing.Instead(workers, doing.timed, Path(directory)))
         return Took(time.monotonic() - begun, doing.processor_s(Path(directory)))
 
 
-def _on_dask(base: nm.Scenario, cores: int, settings: dict[str, object]) -> Took:
+def _on_dask(base: ab.Scenario, cores: int, settings: dict[str, object]) -> Took:
     """On a cluster that is there and whose workers have had something to do."""
     import dask
     import distributed
@@ -154,13 +154,13 @@ def _on_dask(base: nm.Scenario, cores: int, settings: dict[str, object]) -> Took
         executor = client.get_executor()
         executor.submit(len, "").result()
         begun = time.monotonic()
-        nm.Campaign(base).run(doing.Instead(executor, doing.timed, Path(directory)))
+        ab.Campaign(base).run(doing.Instead(executor, doing.timed, Path(directory)))
         return Took(time.monotonic() - begun, doing.processor_s(Path(directory)))
 
 
 def memory(count: int = 10_000) -> None:
     """10,000 runs, one after the other: what the process holds after each thousand."""
-    base = nm.Scenario.load(FILE).with_(ONE_CELL | {"run.duration": "200 ms", "run.warm_up": "0 s"})
+    base = ab.Scenario.load(FILE).with_(ONE_CELL | {"run.duration": "200 ms", "run.warm_up": "0 s"})
     print(f"memory: resident after each tenth of {count} runs [MB]")
     held = []
     for number in range(count):

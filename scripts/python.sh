@@ -37,8 +37,8 @@ install_wheel() {
 }
 
 lint() {
-    "$venv/bin/ruff" format --check --quiet crates/py docs/notebooks
-    "$venv/bin/ruff" check --quiet crates/py docs/notebooks
+    "$venv/bin/ruff" format --check --quiet crates/py docs/guide/notebooks
+    "$venv/bin/ruff" check --quiet crates/py docs/guide/notebooks
     "$venv/bin/mypy" --no-error-summary --python-executable "$venv/bin/python"
     # The stubs say what the native module has.
     # Alone in a directory: beside the package it would read all that the package imports.
@@ -67,7 +67,7 @@ case ${1:-} in
     notebooks)
         environment
         install_wheel
-        "$venv/bin/python" crates/py/tests/notebooks.py docs/notebooks out/notebooks
+        "$venv/bin/python" crates/py/tests/notebooks.py docs/guide/notebooks out/notebooks
         ;;
     lock)
         rm -rf "$venv"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Write the table "Every row" of a paper in docs/reproductions.md anew, from what `airbraid reproduce` has found.
+"""Write the table "Every row" of a paper in docs/measurements/reproductions.md anew, from what `airbraid reproduce` has found.
 
-    airbraid reproduce PAPER --json | scripts/rows.py docs/reproductions.md
+    airbraid reproduce PAPER --json | scripts/rows.py docs/measurements/reproductions.md
 
 Rows that the JSON does not have (`--only`) keep their line.
 """

@@ -6,7 +6,7 @@ use airbraid_live::daemon::{Question, keys};
 use std::path::Path;
 
 const FILES: [&str; 2] =
-    [include_str!("../../docs/examples/office.toml"), include_str!("../../docs/examples/hub.toml")];
+    [include_str!("../../docs/guide/sites/office.toml"), include_str!("../../docs/guide/sites/hub.toml")];
 
 #[test]
 fn any_question() {

@@ -152,7 +152,7 @@ Exit status: 0 fine, 2 the input is wrong, such as duty cycles that add up to mo
 const TRACE_EXAMPLES: &str = "\
 The recordings of Eckhardt and Steenkiste 1998 are not available. A generated trace has the rates that
 their table 1 prints for office, walking, adjacent, table and walls; the other places are made up. What
-a trace file says: docs/traces.md.
+a trace file says: docs/reference/traces.md.
 
 Examples:
   airbraid trace walls
@@ -202,7 +202,7 @@ Examples:
   airbraid up /etc/airbraid/site.toml --foreground
       the same until Ctrl-C, the log on standard error; AIRBRAID_LOG=debug says more
 
-The daemon is called as its file: site. docs/daemon.md has all keys, docs/examples two machines.
+The daemon is called as its file: site. docs/guide/daemon.md has all keys, docs/guide/sites two machines.
 
 Exit status: 0 fine, 1 the system refused, 2 the input is wrong.";
 

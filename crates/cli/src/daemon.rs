@@ -32,7 +32,7 @@ pub fn up(arguments: &Up) -> Result<(), Ended> {
         daemon::notes(&site).iter().for_each(|line| note(line));
         if daemon::needs_low_port(&site) {
             note(
-                "a port below 1024: the daemon needs CAP_NET_BIND_SERVICE for it, which the unit gives by a drop-in (docs/daemon.md, Low ports)",
+                "a port below 1024: the daemon needs CAP_NET_BIND_SERVICE for it, which the unit gives by a drop-in (docs/guide/daemon.md, Low ports)",
             );
         }
         for conflict in daemon::check_routes(&site).map_err(ended)? {

@@ -4,7 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
-import airbraid as nm
+import airbraid as ab
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -40,14 +40,14 @@ class Command:
 
 
 @pytest.fixture(scope="session")
-def trunk() -> nm.Scenario:
+def trunk() -> ab.Scenario:
     """Three channels as one trunk, for one second: some milliseconds a run, two cells."""
-    return nm.Scenario.load(ROOT / "scenarios/examples/three_channels.toml").with_(
+    return ab.Scenario.load(ROOT / "scenarios/examples/three_channels.toml").with_(
         {"run.duration": "1 s", "run.warm_up": "0 s"}
     )
 
 
 @pytest.fixture(scope="session")
-def short(trunk: nm.Scenario) -> nm.Scenario:
+def short(trunk: ab.Scenario) -> ab.Scenario:
     """The same with one cell."""
     return trunk.with_({"trunk.air.members": ["ch1", "ch5", "ch9"]})

@@ -1,4 +1,4 @@
-"""What the documents show runs: the twelve lines of the README, the code of docs/python.md, the notebooks."""
+"""What the documents show runs: the twelve lines of the README, the code of docs/guide/python.md, the notebooks."""
 
 import re
 import subprocess
@@ -6,7 +6,7 @@ import sys
 import warnings
 from pathlib import Path
 
-import airbraid as nm
+import airbraid as ab
 import nbformat
 import pytest
 from conftest import ROOT
@@ -30,17 +30,17 @@ def test_the_twelve_lines_of_the_readme(tmp_path: Path) -> None:
     assert len([line for line in code.splitlines() if line]) <= 12
     printed = run(code, tmp_path)
     assert "sender/ch" in printed
-    found = nm.plot.provenance(tmp_path / "striping.pdf")
+    found = ab.plot.provenance(tmp_path / "striping.pdf")
     assert found["seeds"] == list(range(1, 11))
     assert (tmp_path / "runs" / "runs.sqlite").is_file()
 
 
 def test_the_code_of_the_manual(tmp_path: Path) -> None:
-    code = "\n".join(blocks(ROOT / "docs/python.md"))
+    code = "\n".join(blocks(ROOT / "docs/guide/python.md"))
     assert "Mbit/s" in run(code, tmp_path)
 
 
-NOTEBOOKS = sorted((ROOT / "docs/notebooks").glob("*.ipynb"))
+NOTEBOOKS = sorted((ROOT / "docs/guide/notebooks").glob("*.ipynb"))
 
 
 def test_there_are_three_notebooks() -> None:

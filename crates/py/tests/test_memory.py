@@ -3,7 +3,7 @@
 import gc
 from pathlib import Path
 
-import airbraid as nm
+import airbraid as ab
 
 
 def resident_mb() -> float:
@@ -12,7 +12,7 @@ def resident_mb() -> float:
     return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1e3
 
 
-def test_runs_leave_nothing_behind(short: nm.Scenario) -> None:
+def test_runs_leave_nothing_behind(short: ab.Scenario) -> None:
     tiny = short.with_({"run.duration": "100 ms"})
 
     def some(count: int) -> float:

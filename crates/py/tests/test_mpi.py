@@ -8,7 +8,7 @@ import sys
 import textwrap
 from pathlib import Path
 
-import airbraid as nm
+import airbraid as ab
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -18,23 +18,23 @@ MPIEXEC = shutil.which("mpiexec")
 
 @pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="mpi4py is not installed: pip install mpi4py")
 @pytest.mark.skipif(MPIEXEC is None, reason="there is no mpiexec: install an MPI, as pip install mpich does")
-def test_a_campaign_over_mpi(short: nm.Scenario, root: Path, tmp_path: Path) -> None:
+def test_a_campaign_over_mpi(short: ab.Scenario, root: Path, tmp_path: Path) -> None:
     """One process coordinates, two work."""
     assert MPIEXEC is not None
     script = tmp_path / "campaign.py"
     script.write_text(
         textwrap.dedent(f"""
-        import airbraid as nm
+        import airbraid as ab
         from mpi4py.futures import MPIPoolExecutor
 
         if __name__ == "__main__":
-            base = nm.Scenario.load({str(root / "scenarios/examples/three_channels.toml")!r}).with_(
+            base = ab.Scenario.load({str(root / "scenarios/examples/three_channels.toml")!r}).with_(
                 {{"run.duration": "1 s", "run.warm_up": "0 s", "trunk.air.members": ["ch1", "ch5", "ch9"]}}
             )
             with MPIPoolExecutor() as executor:
                 executor.bootup()
                 assert executor.num_workers == 2, executor.num_workers
-                runs = nm.Campaign(base, seeds=range(20)).run(executor, store={str(tmp_path / "store")!r})
+                runs = ab.Campaign(base, seeds=range(20)).run(executor, store={str(tmp_path / "store")!r})
             runs.frame().write_parquet({str(tmp_path / "frame.parquet")!r})
         """)
     )
@@ -48,4 +48,4 @@ def test_a_campaign_over_mpi(short: nm.Scenario, root: Path, tmp_path: Path) -> 
     command = [MPIEXEC, "-n", "3", sys.executable, "-m", "mpi4py.futures", str(script)]
     done = subprocess.run(command, env=os.environ | may, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
-    assert_frame_equal(pl.read_parquet(tmp_path / "frame.parquet"), nm.Campaign(short, seeds=range(20)).run(workers=2).frame())
+    assert_frame_equal(pl.read_parquet(tmp_path / "frame.parquet"), ab.Campaign(short, seeds=range(20)).run(workers=2).frame())

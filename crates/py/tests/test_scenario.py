@@ -4,14 +4,14 @@ import math
 import pickle
 from pathlib import Path
 
-import airbraid as nm
+import airbraid as ab
 import polars as pl
 import pytest
 from airbraid.scenario import toml
 from conftest import Command
 
 
-def test_settings_are_those_of_set(short: nm.Scenario) -> None:
+def test_settings_are_those_of_set(short: ab.Scenario) -> None:
     changed = short.with_({"radio.rate": "2 Mbit/s", "node.sender.position": ["50 m", "0 m"]}, run__replications=2)
     values = dict(changed.values().select("key", "value").iter_rows())
     assert values["radio.rate"] == "2 Mbit/s"
@@ -20,7 +20,7 @@ def test_settings_are_those_of_set(short: nm.Scenario) -> None:
     assert short.cells[0].replications == 5, "a scenario never changes"
 
 
-def test_a_swept_key_that_is_set_is_no_longer_swept(trunk: nm.Scenario) -> None:
+def test_a_swept_key_that_is_set_is_no_longer_swept(trunk: ab.Scenario) -> None:
     assert [cell.set for cell in trunk.cells] == [
         {"trunk.air.members": ["ch1"]},
         {"trunk.air.members": ["ch1", "ch5", "ch9"]},
@@ -54,29 +54,29 @@ def test_errors_have_the_words_of_the_command(root: Path, airbraid: Command, key
     file = "scenarios/examples/three_channels.toml"
     said = airbraid("run", file, "--set", f"{key}={toml(value)}")
     assert said.returncode == 2
-    with pytest.raises(nm.ScenarioError) as caught:
-        nm.Scenario.load(root / file).with_({key: value})
+    with pytest.raises(ab.ScenarioError) as caught:
+        ab.Scenario.load(root / file).with_({key: value})
     assert [f"error: {line}" for line in str(caught.value).splitlines()] == said.stderr.splitlines()
     assert near in str(caught.value)
     assert caught.value.errors[0].file == "--set"
     assert caught.value.errors[0].remedy is not None
-    assert isinstance(caught.value, nm.AirbraidError | ValueError)
+    assert isinstance(caught.value, ab.AirbraidError | ValueError)
 
 
 def test_every_error_of_a_file_is_told_at_once(tmp_path: Path) -> None:
     file = tmp_path / "wrong.toml"
     file.write_text('schema = 1\ntitle = "t"\nasks = "a?"\n[run]\nduration = "1 parsec"\nsede = 1\n')
-    with pytest.raises(nm.ScenarioError) as caught:
-        nm.Scenario.load(file)
+    with pytest.raises(ab.ScenarioError) as caught:
+        ab.Scenario.load(file)
     places = {(error.line, error.column) for error in caught.value.errors}
     assert {(5, 12), (6, 1)} <= places
-    with pytest.raises(nm.ScenarioError, match="the file cannot be read"):
-        nm.Scenario.load(tmp_path / "none.toml")
+    with pytest.raises(ab.ScenarioError, match="the file cannot be read"):
+        ab.Scenario.load(tmp_path / "none.toml")
     again = pickle.loads(pickle.dumps(caught.value))
     assert (str(again), again.errors) == (str(caught.value), caught.value.errors)
 
 
-def test_it_travels_as_text(short: nm.Scenario) -> None:
+def test_it_travels_as_text(short: ab.Scenario) -> None:
     again = pickle.loads(pickle.dumps(short))
     assert again.cells == short.cells
     assert again.name == short.name
@@ -85,7 +85,7 @@ def test_it_travels_as_text(short: nm.Scenario) -> None:
 def test_explain_is_that_of_the_command(root: Path, airbraid: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(root)
     file = "scenarios/examples/three_channels.toml"
-    scenario = nm.Scenario.load(file)
+    scenario = ab.Scenario.load(file)
     assert scenario.explain() == airbraid("explain", file).stdout
     values = scenario.values()
     assert values.schema == {"key": pl.String, "value": pl.String, "from": pl.String}

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import airbraid as nm
+import airbraid as ab
 import pandas as pd
 import polars as pl
 import pytest
@@ -20,7 +20,7 @@ def test_an_interval_is_that_of_the_tables() -> None:
     assert stats.interval([3.0]) == stats.Interval(3.0, None, None, None, 1, 0.95)
     assert stats.interval([]).mean is None
     for level in (0, 1, 95):
-        with pytest.raises(nm.ArgumentError, match=r"as 0\.95 is"):
+        with pytest.raises(ab.ArgumentError, match=r"as 0\.95 is"):
             stats.interval([1, 2], level)
 
 
@@ -30,7 +30,7 @@ def test_means_by_cell_keep_their_origin() -> None:
     assert table["mean"].to_list() == pytest.approx([5.05, 6.025])
     assert table["seeds"].to_list() == [[1, 2, 3, 4]] * 2
     assert stats.mean_ci(pd.DataFrame(FRAME.to_dict(as_series=False)), "x_bps", by=["d"]).equals(table)
-    with pytest.raises(nm.ArgumentError, match="no column `x_bp`: did you mean `x_bps`"):
+    with pytest.raises(ab.ArgumentError, match="no column `x_bp`: did you mean `x_bps`"):
         stats.mean_ci(FRAME, "x_bp")
     with pytest.raises(TypeError, match="a frame of polars or pandas"):
         stats.mean_ci([1, 2], "x_bps")  # type: ignore[arg-type]
@@ -46,9 +46,9 @@ def test_pairs_vary_less_than_their_halves() -> None:
     assert row["baseline_mean"] == pytest.approx(5.05)
     alone = stats.mean_ci(FRAME, "x_bps", by="d")
     assert row["high"] - row["low"] < (alone["high"] - alone["low"]).max()
-    with pytest.raises(nm.ArgumentError, match="there are \\['a', 'b'\\]"):
+    with pytest.raises(ab.ArgumentError, match="there are \\['a', 'b'\\]"):
         stats.paired(FRAME, "x_bps", between="d", baseline="c")
-    with pytest.raises(nm.ArgumentError, match="name what else is swept"):
+    with pytest.raises(ab.ArgumentError, match="name what else is swept"):
         stats.paired(pl.concat([FRAME, FRAME]), "x_bps", between="d", baseline="a")
 
 
@@ -72,5 +72,5 @@ def test_until_is_met_when_the_interval_is_narrow() -> None:
     assert stats.Until("x_bps", absolute=10).is_met([1.0, 2.0, 3.0])
     wrong: list[dict[str, Any]] = [{}, {"relative": 0.1, "absolute": 1}, {"relative": 0}, {"relative": 0.1, "level": 2}]
     for arguments in [*wrong, {"relative": 0.1, "least": 1}]:
-        with pytest.raises(nm.ArgumentError):
+        with pytest.raises(ab.ArgumentError):
             stats.Until("x_bps", **arguments)

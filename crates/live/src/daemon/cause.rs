@@ -11,7 +11,7 @@ use std::net::{IpAddr, SocketAddr};
 /// Why something does not work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
-    /// For programs: `docs/daemon.md` lists them.
+    /// For programs: `docs/guide/daemon.md` lists them.
     pub word: &'static str,
     /// For people: what it means and what to do.
     pub remedy: String,

@@ -122,7 +122,7 @@ pub fn drop_privileges(site: &Site) -> Result<(), LabError> {
     }
     let permitted = caps::read(None, CapSet::Permitted).unwrap_or_default();
     if has_low_port && !permitted.contains(&Capability::CAP_NET_BIND_SERVICE) {
-        let how = "give it CAP_NET_BIND_SERVICE (docs/daemon.md, Low ports), or take another port";
+        let how = "give it CAP_NET_BIND_SERVICE (docs/guide/daemon.md, Low ports), or take another port";
         return Err(LabError::Failed(format!("ports below {PRIVILEGED} are not for everybody: {how}")));
     }
     if let Err(error) = drop_capabilities(&kept, &permitted) {

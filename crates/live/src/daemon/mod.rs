@@ -2,7 +2,7 @@
 //!
 //! It drives [`airbraid_engine::tunnel::Tunnel`], one for each peer, and [`airbraid_engine::converge::session`]; what
 //! these decide it carries out. [`up`] makes the interface and works until it is told to end; [`ask`] talks to one that
-//! works. `docs/daemon.md` is for those who run it.
+//! works. `docs/guide/daemon.md` is for those who run it.
 
 mod address;
 mod calls;

@@ -1,13 +1,12 @@
 """airbraid: many unreliable radio channels as one good link; scenarios, campaigns, statistics and plots.
 
-    import airbraid as nm
+    import airbraid as ab
 
-    base = nm.Scenario.load("trunk.toml")
-    runs = nm.Campaign(base, {"trunk.air.policy.distributor": ["round_robin", "srr"]}, seeds=range(1, 31)).run()
-    print(nm.stats.mean_ci(runs.frame(), "flow.download.goodput_bps", by="trunk.air.policy.distributor"))
+    base = ab.Scenario.load("trunk.toml")
+    runs = ab.Campaign(base, {"trunk.air.policy.distributor": ["round_robin", "srr"]}, seeds=range(1, 31)).run()
+    print(ab.stats.mean_ci(runs.frame(), "flow.download.goodput_bps", by="trunk.air.policy.distributor"))
 
-docs/python.md tells it from the beginning. Frames are of polars, or of pandas where asked for; each column has its unit in its
-name.
+docs/guide/python.md is the guide. Data frames are polars' (or pandas' on request); the name of each column ends in its unit.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ class Scenario:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Scenario:
-        """Reads a TOML file (docs/scenario.md has all keys).
+        """Reads a TOML file (docs/reference/scenario.md has all keys).
 
         Raises ScenarioError with file, line, column, value and remedy of all that is wrong, up to ten.
         """

@@ -1,4 +1,4 @@
-//! Lists of error events as text: a pattern in a scenario, or a trace in a file (`docs/traces.md`).
+//! Lists of error events as text: a pattern in a scenario, or a trace in a file (`docs/reference/traces.md`).
 //!
 //! ```text
 //! airbraid-trace 1

@@ -136,7 +136,7 @@ fn place(given: &str) -> Result<&'static Environment, Complaint> {
 
 /// A file, by its path from where the command runs.
 fn from_file(path: &str) -> Result<Vec<Event>, Complaint> {
-    const HELP: &str = "docs/traces.md says what a trace file looks like";
+    const HELP: &str = "docs/reference/traces.md says what a trace file looks like";
     let refuse = |message: String| Complaint::new(message, HELP);
     let size = std::fs::metadata(path).map_err(|e| refuse(format!("the trace {path} cannot be read: {e}")))?.len();
     if size > FILE_BYTES_MAX {

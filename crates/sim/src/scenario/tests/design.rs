@@ -217,12 +217,12 @@ fn the_linux_profile_brings_its_own_defaults() {
 
 #[test]
 fn the_reference_names_every_key() {
-    let reference = include_str!("../../../../../docs/scenario.md");
+    let reference = include_str!("../../../../../docs/reference/scenario.md");
     for line in &plan(include_str!("everything.toml")).resolved {
         let key = line.key.rsplit('.').next().unwrap_or_default();
         // What is computed from other keys, and list elements, have no key of their own.
         if key != "control_rate" && key.parse::<usize>().is_err() {
-            assert!(reference.contains(key), "docs/scenario.md does not tell of `{}`", line.key);
+            assert!(reference.contains(key), "docs/reference/scenario.md does not tell of `{}`", line.key);
         }
     }
 }
@@ -230,7 +230,7 @@ fn the_reference_names_every_key() {
 #[test]
 fn the_reference_names_every_metric() {
     use crate::metric::{names, table};
-    let reference = include_str!("../../../../../docs/scenario.md");
+    let reference = include_str!("../../../../../docs/reference/scenario.md");
     let all = [
         names(&table::FLOW),
         names(&table::TRUNK),
@@ -252,7 +252,7 @@ fn the_reference_names_every_metric() {
     for metric in all.concat() {
         assert!(
             reference.contains(&format!("`{}`", metric.name)),
-            "docs/scenario.md does not tell of `{}`",
+            "docs/reference/scenario.md does not tell of `{}`",
             metric.name
         );
     }

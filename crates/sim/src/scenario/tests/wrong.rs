@@ -307,7 +307,7 @@ fn files_that_are_no_scenarios_are_told_apart() {
     };
     assert_eq!(
         told("empty.toml", b" \n"),
-        "DIR/empty.toml:1:1: the file is empty: begin with schema = 1, title and asks; docs/scenario.md has all keys"
+        "DIR/empty.toml:1:1: the file is empty: begin with schema = 1, title and asks; docs/reference/scenario.md has all keys"
     );
     assert_eq!(
         told("bytes.toml", b"schema = 1\nti\xfftle"),
