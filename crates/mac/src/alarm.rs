@@ -1,9 +1,9 @@
-//! The earliest timer of a machine, computed anew whenever something has changed.
+//! The earliest timer of a machine, computed again whenever something has changed.
 
 use airbraid_engine::Wake;
 use airbraid_units::Instant;
 
-/// When a machine's earliest timer expires, and which it is.
+/// The earliest timer of a machine, with the time at which it expires.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Alarm<T> {
     /// [`Instant::MAX`] where there is none: one comparison says whether anything is due.
@@ -36,7 +36,7 @@ impl<T: Copy> Alarm<T> {
         if self.is_due(now) { self.timer } else { None }
     }
 
-    /// What the host is told; `name` gives the timer's.
+    /// The wake-up for the host; `name` gives the timer's name.
     #[inline]
     pub fn wake(&self, name: impl FnOnce(T) -> &'static str) -> Option<Wake> {
         self.timer.map(|timer| Wake { at: self.at, why: name(timer) })

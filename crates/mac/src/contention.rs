@@ -24,13 +24,12 @@ use airbraid_units::{Duration, Instant};
 pub struct ContentionConfig {
     /// aSlotTime.
     pub slot: Duration,
-    /// DIFS.
     pub difs: Duration,
     /// EIFS; `None`: not used, DIFS instead.
     pub eifs: Option<Duration>,
-    /// A station is committed so long before it transmits.
+    /// Time between the station's commitment to a transmission and its first energy (aRxTxTurnaroundTime).
     pub turnaround: Duration,
-    /// PHY-RXSTART.indication comes so long after the first energy.
+    /// Time from the first energy of a frame to PHY-RXSTART.indication (aPHY-RX-START-Delay).
     pub rx_start_delay: Duration,
     /// aCWmin.
     pub cw_min: u32,
@@ -38,7 +37,7 @@ pub struct ContentionConfig {
     pub cw_max: u32,
 }
 
-/// What a MAC waits for while its frame in service contends; either way it then asks again.
+/// The event for which a MAC waits while its frame in service contends; after either it asks for a grant again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Awaited {
     /// The backoff ends, less the turnaround: commit.
@@ -70,7 +69,6 @@ pub struct Contention {
     /// Virtual carrier sense.
     pub nav: Nav,
     busy_since: Option<Instant>,
-    /// End of the station's own transmission.
     own_until: Instant,
     /// End of the last energy or own transmission, and DIFS.
     idle_ready: Instant,
@@ -78,13 +76,14 @@ pub struct Contention {
     eifs_ready: Instant,
     /// A reception has ended with an error while other energy keeps the medium busy: EIFS is still to begin.
     error_pending: bool,
-    /// Until when whoever the frame in service is for cannot be addressed: as a NAV, but for that frame alone.
+    /// End of the time in which the frame in service cannot be sent to its receiver: like a NAV, but for that frame
+    /// alone.
     hold: Instant,
     cw: u32,
     backoff: Option<Backoff>,
     /// When the frame in service asked for the medium.
     asked_at: Instant,
-    /// What was drawn last: for the timeline.
+    /// The last backoff drawn \[slots\], for the timeline.
     drawn: u32,
     random: Stream,
 }
@@ -109,7 +108,7 @@ impl Contention {
         }
     }
 
-    /// Since when energy is on the medium.
+    /// Returns the time at which the energy on the medium began, if there is any.
     pub fn busy_since(&self) -> Option<Instant> {
         self.busy_since
     }
@@ -173,8 +172,8 @@ impl Contention {
         self.idle_ready = self.idle_ready.max(end + self.config.difs);
     }
 
-    /// The radio works, from now on, on a channel of which the station knows nothing: it must find it idle for DIFS. What
-    /// was left of a backoff elsewhere is void, and so is everything that was heard there.
+    /// Begins on a channel of which the station knows nothing: the medium must be idle for DIFS first. The rest of a
+    /// backoff elsewhere is void, and so is everything that was heard there.
     pub fn start_anew(&mut self, now: Instant) {
         self.nav = Nav::default();
         (self.busy_since, self.error_pending, self.backoff) = (None, false, None);
@@ -182,7 +181,7 @@ impl Contention {
         self.idle_ready = now + self.config.difs;
     }
 
-    /// From when backoff slots count, as things stand.
+    /// The time from which backoff slots count, as things stand.
     #[inline]
     fn ready(&self) -> Instant {
         let nav = self.nav.until().max(self.hold);
@@ -190,8 +189,8 @@ impl Contention {
         self.idle_ready.max(self.eifs_ready).max(nav)
     }
 
-    /// The frame in service must wait until `until` (the past: it need not) before its slots count. What has been counted
-    /// stays counted.
+    /// Holds the frame in service until `until` before its slots count; a time in the past lifts the hold. Slots that
+    /// have been counted stay counted.
     pub fn hold_until(&mut self, now: Instant, until: Instant) {
         self.nav.settle(now);
         if until > now {
@@ -278,7 +277,8 @@ impl Contention {
         self.cw = self.config.cw_min;
     }
 
-    /// When the frame in service will be on the air if nothing comes between; `None` while energy is on the medium.
+    /// The time at which the frame in service will be on the air if nothing comes between; `None` while energy is on
+    /// the medium.
     #[inline]
     pub fn access_at(&self) -> Option<Instant> {
         if self.busy_since.is_some() {
@@ -290,7 +290,8 @@ impl Contention {
         })
     }
 
-    /// Whether the frame in service is to be transmitted at `now`: a station commits itself a turnaround before its access.
+    /// Whether the frame in service is to be transmitted at `now`: a station commits itself a turnaround before its
+    /// access.
     #[inline]
     pub(crate) fn grant(&self, now: Instant) -> Grant {
         let Some(access) = self.access_at() else { return Grant::Later(Alarm::NEVER) };

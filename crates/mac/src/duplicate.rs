@@ -1,5 +1,5 @@
-//! The duplicate filter: a data frame with the sequence number of its sender's last one is the same again, its
-//! acknowledgement having been lost (802.11-2020, 10.3.2.14).
+//! The duplicate filter: a data frame with the sequence number of its sender's last one is a retransmission whose
+//! acknowledgement was lost (802.11-2020, 10.3.2.14).
 
 use crate::frame::Address;
 

@@ -1,7 +1,8 @@
-//! What share of the nominal rate TCP gets between two nodes, by arithmetic alone: Kuang and Williamson 2004, appendix A.
+//! The share of the nominal rate that TCP gets between two nodes, by arithmetic alone: Kuang and Williamson 2004,
+//! appendix A.
 //!
-//! Handshakes follow each other at DIFS, nothing collides, nothing is lost, propagation takes no time. What stations wait in
-//! backoff may be added; the appendix leaves it out.
+//! Handshakes follow each other at DIFS, nothing collides, nothing is lost, propagation takes no time. What stations
+//! wait in backoff may be added; the appendix leaves it out.
 
 use crate::dcf::{ACK_SIZE, CTS_SIZE, DcfConfig, RTS_SIZE};
 use crate::multichannel::MultichannelConfig;
@@ -29,7 +30,7 @@ pub struct Transfer {
     pub backoff: Duration,
 }
 
-/// What it comes to.
+/// Efficiency and throughput of a transfer, with the cycles that make them up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// A handshake that carries packets, as many as the batch holds, DIFS before it included.
@@ -46,8 +47,8 @@ pub struct Estimate {
     pub throughput_bps: f64,
 }
 
-/// How many hops apart two transmissions on a chain of nodes can go on at once, transmission and carrier-sense range being
-/// one hop: on a single channel (Li et al. 2001).
+/// Distance in hops at which two transmissions on a chain of nodes can go on at once, transmission and carrier-sense
+/// range being one hop: on a single channel (Li et al. 2001).
 pub const SINGLE_CHANNEL_DISTANCE: u32 = 3;
 /// The same where data are exchanged on channels of their own: a node still does one thing at a time.
 pub const MULTICHANNEL_DISTANCE: u32 = 2;
@@ -65,7 +66,7 @@ impl Protocol {
         dcf.phy.frame_time(dcf.data_rate, dcf.data_header + dcf.llc_header + packet)
     }
 
-    /// How many packets a handshake carries.
+    /// Number of packets in a handshake.
     fn batch(&self) -> u8 {
         match self {
             Self::Dcf(_) => 1,
@@ -73,7 +74,8 @@ impl Protocol {
         }
     }
 
-    /// A handshake that carries as many packets like `packet` as the batch holds, and in the same exchange `answers` back.
+    /// A handshake that carries as many packets like `packet` as the batch holds, and in the same exchange `answers`
+    /// back.
     fn cycle(&self, packet: Bytes, answers: (u8, Bytes)) -> Duration {
         let (dcf, data) = (self.dcf(), self.data_time(packet));
         let (difs, sifs) = (dcf.phy.difs(), dcf.phy.sifs);
@@ -96,7 +98,8 @@ impl Protocol {
         let handshake = |answers| self.cycle(packet, (answers, answer)) + transfer.backoff;
         let packet_cycle = handshake(0);
         let acknowledgement_cycle = self.cycle(answer, (0, answer)) + transfer.backoff;
-        // As many handshakes as there are packets for an acknowledgement bring as many acknowledgements as one of them packets.
+        // As many handshakes as there are packets for an acknowledgement bring as many acknowledgements as one of them
+        // packets.
         let handshakes = u64::from(transfer.packets_per_acknowledgement.max(1));
         let (batch, is_joint) = (self.batch(), matches!(self, Self::Multichannel(config) if config.is_bidirectional));
         let (each, more) = (u64::from(batch) / handshakes, u64::from(batch) % handshakes);
@@ -113,8 +116,8 @@ impl Protocol {
         Estimate { packet_cycle, acknowledgement_cycle, joint_cycle, total, efficiency, throughput_bps }
     }
 
-    /// The most that a long chain of nodes can carry \[bit/s\], were all transmissions ideally arranged (section 5.2.1): a
-    /// share of what two nodes reach.
+    /// The highest throughput of a long chain of nodes \[bit/s\], were all transmissions ideally arranged (section
+    /// 5.2.1): a share of the throughput of two nodes.
     pub fn chain_bound_bps(&self, transfer: &Transfer) -> f64 {
         let distance = match self {
             Self::Dcf(_) => SINGLE_CHANNEL_DISTANCE,

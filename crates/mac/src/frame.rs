@@ -1,4 +1,4 @@
-//! Frames as descriptors: what a receiver reads from a header, without the bytes (802.11-2020, 9.3).
+//! Frames as descriptors: the header that a receiver reads, without the bytes (802.11-2020, 9.3).
 
 use crate::phy::Rate;
 use airbraid_units::{Bytes, Duration};
@@ -23,18 +23,19 @@ pub enum FrameKind {
     Rts,
     /// Clear to send.
     Cts,
-    /// The master gives a slave the word, with data for it if there are any.
+    /// The master polls a slave, with data for it if there are any.
     PollData,
     /// A slave's answer, with data of its own if it has any.
     DataAck {
-        /// Whether the poll that it answers came without damage.
+        /// Whether the poll that it answers arrived undamaged.
         intact: bool,
     },
     /// The master asks stations that it does not poll yet to join.
     Invite,
     /// A station asks to be polled.
     Join,
-    /// Channel reservation notification of the multi-channel MACs: the initiator's neighbours learn what the CTS reserved.
+    /// Channel reservation notification of the multi-channel MACs: it tells the initiator's neighbours which channel
+    /// the CTS reserved.
     Crn,
 }
 
@@ -43,9 +44,9 @@ pub enum FrameKind {
 pub struct Channel(pub u8);
 
 impl Channel {
-    /// Where stations meet: the only channel of a MAC that knows one.
+    /// The control channel: the only channel of a MAC that knows one.
     pub const CONTROL: Self = Self(0);
-    /// As many channels as a station may have.
+    /// Largest number of channels of a station.
     pub const MAX: usize = 16;
 }
 
@@ -72,7 +73,7 @@ impl ChannelSet {
     pub const fn with(self, channel: Channel) -> Self {
         Self::of_bits(self.bits() | 1 << channel.0)
     }
-    /// What both sets have.
+    /// Intersection of both sets.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self::of_bits(self.bits() & other.bits())
@@ -100,19 +101,18 @@ impl ChannelSet {
     const BITS: u8 = Channel::MAX as u8;
 }
 
-/// What the frames of a multi-channel MAC say beside their Duration field. It fits where [`Frame`] would be padded.
+/// The fields of a multi-channel MAC's frames beside Duration. They fit where [`Frame`] would be padded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reservation {
     /// RTS: the data channels that are free for its sender; CTS and CRN: the one that is reserved; otherwise none.
     pub channels: ChannelSet,
-    /// RTS: how many data frames its sender has; data: how many follow after this one; otherwise 0.
+    /// RTS: number of data frames that its sender has; data: number that follow after this one; otherwise 0.
     pub frames: u8,
 }
 
 /// An MPDU.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame<P> {
-    /// What it is.
     pub kind: FrameKind,
     /// Whether it has been sent before.
     pub retry: bool,
@@ -120,24 +120,23 @@ pub struct Frame<P> {
     pub power_management: bool,
     /// Sequence number of the MSDU, modulo 4096; zero where the frame has none.
     pub sequence: u16,
-    /// Who sends it.
+    /// Transmitter.
     pub from: Address,
-    /// For whom it is.
+    /// Receiver, or all stations.
     pub to: Address,
-    /// Its length with header and FCS.
+    /// Length with header and FCS.
     pub size: Bytes,
-    /// At which rate it is sent.
     pub rate: Rate,
-    /// The Duration field: how long the exchange lasts beyond the end of this frame, in whole microseconds.
+    /// The Duration field: remaining time of the exchange after the end of this frame, in whole microseconds.
     pub nav: Duration,
-    /// What the frames of a multi-channel MAC say besides; the default in all others.
+    /// Fields of a multi-channel MAC; the default in all others.
     pub reservation: Reservation,
     /// The MSDU of a data frame.
     pub payload: Option<P>,
 }
 
 impl<P> Frame<P> {
-    /// The frame without its MSDU: what a station reads that merely overhears it.
+    /// Returns the frame without its MSDU: the part that a station reads which merely overhears it.
     pub fn header(&self) -> Frame<()> {
         Frame {
             kind: self.kind,

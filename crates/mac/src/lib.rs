@@ -1,4 +1,4 @@
-//! Medium access control as pure state machines: what a station of 802.11 does between its queue and its radio.
+//! Medium access control as pure state machines: the part of an 802.11 station between its queue and its radio.
 //!
 //! Every MAC is a [`airbraid_engine::Machine`] that takes [`MacInput`] and gives [`MacOutput`]; contention, NAV,
 //! queue and frames are shared, so that a new MAC is a new frame exchange and no new backoff.

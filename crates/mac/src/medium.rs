@@ -1,5 +1,5 @@
-//! For tests: a few stations on an ideal medium of several channels. Energy arrives after a delay, what overlaps is
-//! destroyed, radios are half duplex and hear the channel to which they are tuned.
+//! For tests: a few stations on an ideal medium of several channels. Energy arrives after a delay, frames that overlap
+//! are destroyed, radios are half duplex and hear the channel to which they are tuned.
 
 use crate::dcf::{Dcf, DcfConfig};
 use crate::frame::{Address, Channel, Frame, FrameKind};
@@ -24,11 +24,11 @@ impl Packet for Payload {
     }
 }
 
-/// What arrives at a radio.
+/// A signal that arrives at a radio.
 #[derive(Clone, Copy, Debug)]
 pub enum Signal {
     Frame(Frame<Payload>),
-    /// A frame that nobody can decode.
+    /// A frame that no station can decode.
     Garbled,
     /// Energy without a preamble.
     Noise,
@@ -57,16 +57,16 @@ struct Radio {
     is_busy: bool,
 }
 
-/// What a station has committed to.
+/// A transmission to which a station has committed.
 #[derive(Clone, Copy, Debug)]
 pub struct Transmission {
     pub station: usize,
     pub at: Instant,
     pub airtime: Duration,
     pub frame: Frame<Payload>,
-    /// When it did.
+    /// Time of the commitment.
     pub committed: Instant,
-    /// Where its radio was tuned when it committed.
+    /// Channel of the radio at the commitment.
     pub channel: Channel,
     /// Window and slots drawn.
     pub backoff: Option<(u32, u32)>,
@@ -80,19 +80,19 @@ pub struct Medium<M> {
     pub destroy: Vec<(FrameKind, u32)>,
     /// The same for null frames.
     pub destroy_nulls: Vec<u32>,
-    /// Until when frames are lost by chance at the station that they are for, how many of 1000, and the chance.
+    /// Random losses of frames at their receivers: until when, how many of 1000, and the random stream.
     pub loss: Option<(Instant, u32, Stream)>,
-    /// Addresses that a station has besides the one of its place.
+    /// Additional addresses of a station.
     pub aliases: BTreeMap<Address, usize>,
     pub now: Instant,
     /// One line for each transmission, delivery and report.
     pub timeline: String,
     pub transmissions: Vec<Transmission>,
-    /// When a station has received what without an error.
+    /// Frames received without an error: time, station, frame.
     pub received: Vec<(Instant, usize, Frame<Payload>)>,
     pub delivered: Vec<(usize, u32)>,
     pub outcomes: Vec<(usize, u32, Outcome)>,
-    /// Station, when it began to retune, when its radio worked again.
+    /// Retunings: station, beginning, end.
     pub tunes: Vec<(usize, Instant, Instant)>,
     wakes: Vec<Option<Wake>>,
     radios: Vec<Radio>,
@@ -264,7 +264,7 @@ impl<M: Machine<Input = MacInput<Payload>, Output = MacOutput<Payload>>> Medium<
         }
     }
 
-    /// How many signals arrive on the channel to which a station is tuned; none while it retunes.
+    /// Number of signals on the channel to which a station is tuned; none while it retunes.
     fn energies(&self, station: usize) -> usize {
         let radio = &self.radios[station];
         if radio.deaf_until > self.now {

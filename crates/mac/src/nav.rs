@@ -2,7 +2,6 @@
 
 use airbraid_units::{Duration, Instant};
 
-/// Virtual carrier sense of one station on one channel.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nav {
     until: Instant,
@@ -11,7 +10,7 @@ pub struct Nav {
 }
 
 impl Nav {
-    /// Until when the medium is taken.
+    /// End of the reservation.
     pub fn until(&self) -> Instant {
         self.until
     }
@@ -28,12 +27,12 @@ impl Nav {
             self.reset_at = probation.map(|span| now + span).filter(|&at| at < until);
         }
     }
-    /// The medium is free again, as who had reserved it says.
+    /// Clears the NAV, as the station that set it allows.
     pub fn cancel(&mut self, now: Instant) {
         self.until = self.until.min(now);
         self.reset_at = None;
     }
-    /// When the NAV will be reset unless a transmission begins.
+    /// The time of the NAV's reset unless a transmission begins.
     pub fn reset_at(&self) -> Option<Instant> {
         self.reset_at
     }

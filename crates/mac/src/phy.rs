@@ -1,4 +1,4 @@
-//! What a MAC must know of its PHY: slot, interframe spaces, rates, and how long a frame lasts on the air.
+//! The properties of a PHY that a MAC needs: slot, interframe spaces, rates, and airtimes of frames.
 //!
 //! IEEE 802.11-2020: clause 15 (DSSS), 16 (HR/DSSS, "802.11b"), 17 (OFDM, "802.11a"), 18 (ERP, "802.11g"); the FHSS
 //! set is the one that Bianchi 2000 computes with. Frame times are exact to the nanosecond where the standard gives
@@ -19,7 +19,7 @@ pub enum Standard {
     Fhss,
 }
 
-/// How the bits of one rate are put on the carrier; the error models go by this.
+/// Modulation and coding of one rate; the error models go by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Modulation {
     /// Differential BPSK with Barker spreading, 1 Mbit/s.
@@ -30,7 +30,8 @@ pub enum Modulation {
     Cck4,
     /// Complementary code keying with 8 bits a symbol, 11 Mbit/s.
     Cck8,
-    /// OFDM with this constellation (bits a subcarrier: 1, 2, 4 or 6) and convolutional code rate `b/(b+1)` (b: 1 to 3).
+    /// OFDM with this constellation (bits a subcarrier: 1, 2, 4 or 6) and convolutional code rate `b/(b+1)` (b: 1 to
+    /// 3).
     Ofdm {
         /// Coded bits a subcarrier.
         bits: u8,
@@ -44,7 +45,6 @@ pub enum Modulation {
 pub struct Rate {
     /// Bits a second of the PSDU.
     pub bit_rate: BitRate,
-    /// How they are modulated.
     pub modulation: Modulation,
 }
 
@@ -101,7 +101,6 @@ impl Standard {
 /// A PHY with its timing, as the MAC needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Phy {
-    /// Which PHY.
     pub standard: Standard,
     /// Long or short preamble (802.11b only).
     pub preamble: Preamble,
@@ -139,7 +138,7 @@ impl Phy {
         self.sifs + self.slot * 2
     }
 
-    /// How long a PSDU of `size` lasts on the air at `rate`, preamble and PHY header included.
+    /// Airtime of a PSDU of `size` at `rate`, with preamble and PHY header.
     pub fn frame_time(&self, rate: Rate, size: Bytes) -> Duration {
         let us = Duration::from_micros;
         match self.standard {

@@ -27,7 +27,7 @@ impl<P> InterfaceQueue<P> {
         self.waiting.push_back(msdu);
         Ok(())
     }
-    /// Adds an MSDU at the head; gives the one that must go for it if the queue is full: the last.
+    /// Adds an MSDU at the head; returns the last one if the queue was full.
     pub fn push_first(&mut self, msdu: Msdu<P>) -> Option<Msdu<P>> {
         self.waiting.push_front(msdu);
         if self.waiting.len() > self.limit as usize { self.waiting.pop_back() } else { None }
@@ -45,11 +45,9 @@ impl<P> InterfaceQueue<P> {
     pub fn iter(&self) -> impl Iterator<Item = &Msdu<P>> {
         self.waiting.iter()
     }
-    /// How many wait.
     pub fn len(&self) -> usize {
         self.waiting.len()
     }
-    /// Whether none waits.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }

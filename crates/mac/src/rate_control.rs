@@ -1,9 +1,10 @@
-//! Rate control: at which of its rates a station sends to each neighbour, by what became of the frames before.
+//! Rate control: the rate of a station towards each neighbour, chosen by the outcomes of earlier frames.
 //!
-//! ARF after Kamerman and Monteban 1997 ("WaveLAN-II: a high-performance wireless LAN for the unlicensed band"): one rate
-//! up after some successes in a row, one down after some failures in a row, and at once down again if the first frame at
-//! a new rate fails. `Periodic` counts over a period, with the limits and the growing patience of AMRR (Lacage, Manshaei
-//! and Turletti 2004), as the drivers of the first Atheros cards did; within a period the rate stays, whatever happens.
+//! ARF after Kamerman and Monteban 1997 ("WaveLAN-II: a high-performance wireless LAN for the unlicensed band"): one
+//! rate up after some successes in a row, one down after some failures in a row, and at once down again if the first
+//! frame at a new rate fails. `Periodic` counts over a period, with the limits and the growing patience of AMRR
+//! (Lacage, Manshaei and Turletti 2004), as the drivers of the first Atheros cards did; within a period the rate stays,
+//! whatever happens.
 //!
 //! It reckons in integers, has no timer of its own, and never looks at a signal: what it knows, it knows from
 //! acknowledgements.
@@ -13,22 +14,21 @@ use crate::phy::Rate;
 use airbraid_units::{Duration, Instant};
 use std::collections::BTreeMap;
 
-/// How a station finds its rate.
+/// The way in which a station finds its rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RateControl {
-    /// It has one.
     #[default]
     Fixed,
     /// By successes and failures in a row.
     Arf {
-        /// So many successes in a row: one rate up.
+        /// Successes in a row that raise the rate by one step.
         up: u32,
-        /// So many failures in a row: one rate down.
+        /// Failures in a row that lower the rate by one step.
         down: u32,
     },
-    /// By the share of repetitions within each period.
+    /// By the share of retransmissions within each period (AMRR).
     Periodic {
-        /// How long a rate stays at least.
+        /// Shortest time at one rate.
         period: Duration,
     },
 }
@@ -40,26 +40,26 @@ impl RateControl {
     pub const PERIODIC: Self = Self::Periodic { period: Duration::from_secs(1) };
 }
 
-/// AMRR: a period with fewer frames tells nothing.
+/// AMRR: the fewest frames of a period that count \[frames\].
 const ENOUGH: u32 = 10;
 /// AMRR: the most good periods that a rise may take.
 const PATIENCE_MAX: u32 = 10;
 
-/// What is known of one neighbour.
+/// The state of one neighbour.
 #[derive(Clone, Copy, Debug)]
 struct Neighbour {
     /// Index of the rate.
     rate: usize,
-    /// In a row, since the last change. ARF
+    /// ARF: successes in a row, since the last change.
     successes: u32,
     failures: u32,
     /// Whether the rate has just risen: the next verdict tells whether it was right.
     is_on_trial: bool,
-    /// Within this period. AMRR
+    /// AMRR: end of this period.
     until: Instant,
     sent: u32,
     failed: u32,
-    /// Good periods in a row, and how many a rise takes.
+    /// Good periods in a row, and the number that a rise takes.
     good: u32,
     patience: u32,
 }
@@ -68,7 +68,7 @@ struct Neighbour {
 #[derive(Clone, Debug)]
 pub struct RateSelection {
     control: RateControl,
-    /// The slowest first; the last is the one that is never passed, and where it begins.
+    /// The rates, slowest first; the last is the one where it begins and that it never exceeds.
     rates: &'static [Rate],
     neighbours: BTreeMap<Address, Neighbour>,
 }
@@ -79,7 +79,7 @@ impl RateSelection {
         Self { control, rates, neighbours: BTreeMap::new() }
     }
 
-    /// Whether there is only one.
+    /// Whether there is only one rate.
     pub fn is_fixed(&self) -> bool {
         self.control == RateControl::Fixed
     }
@@ -206,7 +206,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against the rule in one sentence: the rate is what the last ten successes or two failures made of it.
+        /// Against the rule in one sentence: the last ten successes or two failures decide the rate.
         #[test]
         fn arf_is_its_rule(attempts in proptest::collection::vec(any::<bool>(), 0..400)) {
             let mut rates = RateSelection::new(RateControl::ARF, &OFDM_RATES);

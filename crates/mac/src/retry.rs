@@ -1,4 +1,4 @@
-//! How often a station tries: the retry counters of an MSDU and their limits (802.11-2020, 10.3.4.4).
+//! The retry counters of an MSDU and their limits (802.11-2020, 10.3.4.4).
 
 /// dot11ShortRetryLimit and dot11LongRetryLimit; `None`: no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,13 +17,13 @@ pub struct Retries {
 }
 
 impl Retries {
-    /// One attempt more has failed; says whether that was the last.
+    /// Counts a failed attempt; returns whether that was the last.
     pub fn is_spent(&mut self, is_long: bool, limits: RetryLimits) -> bool {
         let (count, limit) = if is_long { (&mut self.long, limits.long) } else { (&mut self.short, limits.short) };
         *count += 1;
         limit.is_some_and(|limit| *count >= limit)
     }
-    /// An RTS was answered: its count begins anew.
+    /// An RTS was answered: its count begins again at zero.
     pub fn on_cts(&mut self) {
         self.short = 0;
     }

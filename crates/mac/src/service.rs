@@ -11,22 +11,22 @@ use airbraid_units::{Bytes, Duration, Instant};
 pub struct Msdu<P> {
     /// The neighbour, or all.
     pub to: Address,
-    /// The packet.
     pub packet: P,
 }
 
-/// Everything the world tells a MAC.
+/// Everything that the host tells a MAC.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MacInput<P> {
     /// A packet to send; it waits in the interface queue for its turn.
     Enqueue(Msdu<P>),
-    /// The same, before all that wait: a message of a routing protocol. A full queue gives up its last for it.
+    /// A packet to send before all that wait: a message of a routing protocol. A full queue gives up its last for it.
     EnqueueFirst(Msdu<P>),
-    /// What waits for this neighbour and was never sent will hardly get there: each comes back as [`Outcome::Purged`].
+    /// Gives up all MSDUs for this neighbour that were never sent, as it is hardly reachable: each comes back as
+    /// [`Outcome::Purged`].
     Purge(Address),
-    /// To an access point: this station belongs to it from now on, and dozes until it says otherwise.
+    /// To an access point: this station is associated from now on, and dozes until it says otherwise.
     Associate(Address),
-    /// To an access point: this station is gone. What waits for it comes back as [`Outcome::Purged`].
+    /// To an access point: this station is gone. Its MSDUs come back as [`Outcome::Purged`].
     Disassociate(Address),
     /// Energy above the carrier-sense threshold arrives on the idle medium (PHY-CCA.indication busy).
     Busy,
@@ -34,12 +34,11 @@ pub enum MacInput<P> {
     Idle,
     /// A frame for this station, or for all, ends without an error (PHY-RXEND.indication).
     Received {
-        /// The frame.
         frame: Frame<P>,
         /// Whether the medium is now idle.
         idle: bool,
     },
-    /// A frame for another station ends without an error; its payload is nobody's business here.
+    /// A frame for another station ends without an error; its payload does not matter here.
     Overheard {
         /// The frame's header.
         frame: Frame<()>,
@@ -55,77 +54,71 @@ pub enum MacInput<P> {
     Damaged {
         /// The frame, as it was sent.
         frame: Frame<P>,
-        /// What is wrong with its payload.
+        /// The damage to its payload.
         damage: Damage,
         /// Whether the medium is now idle.
         idle: bool,
     },
-    /// The answer to [`MacOutput::Pull`]: what is to be sent to this neighbour now, if anything.
+    /// The answer to [`MacOutput::Pull`]: the MSDU for this neighbour, if there is one.
     Supply(Option<Msdu<P>>),
 }
 
-/// What is wrong with a payload that has come.
+/// Damage to a received payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// It ends after so many bytes.
+    /// The payload ends after this many bytes.
     Truncated(Bytes),
-    /// So many bytes of its worst block are wrong.
+    /// Number of wrong bytes in its worst block.
     Corrupted(u32),
 }
 
-/// Everything a MAC asks of the world.
+/// Everything that a MAC tells its host.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MacOutput<P> {
-    /// Retune the radio now. It receives nothing more of what is on the air, and nothing at all until `ready`; energy
-    /// on the channel that it leaves is of no interest any more. Energy that it finds on the new channel then is
-    /// reported as [`MacInput::Busy`]; of silence it need not be told. What is transmitted from now on goes out there.
+    /// Retune the radio now. It receives nothing more of the frames on the air, and nothing at all until `ready`.
+    /// Energy on the channel that it leaves no longer matters. Energy on the new channel is then reported as
+    /// [`MacInput::Busy`]; silence is not reported. Transmissions from now on go out there.
     Tune {
-        /// To this channel.
         channel: Channel,
-        /// When the radio works again.
+        /// End of the retuning.
         ready: Instant,
     },
     /// The station is committed to this transmission: nothing stops it any more.
     Transmit {
-        /// The frame.
         frame: Frame<P>,
-        /// When its preamble begins, now or at most a turnaround or a SIFS later.
+        /// Beginning of its preamble, now or at most a turnaround or a SIFS later.
         at: Instant,
-        /// How long it lasts on the air.
+        /// Time on the air.
         airtime: Duration,
-        /// How the station came by the medium, for the timeline.
+        /// The station's access to the medium, for the timeline.
         access: Access,
     },
     /// A packet from a neighbour, for the layer above.
     Deliver {
         /// The neighbour.
         from: Address,
-        /// The packet.
         packet: P,
     },
-    /// A packet from a neighbour, as it was sent; it has come damaged, and this is what is wrong with it.
+    /// A packet from a neighbour, as it was sent, with the damage that it took on the way.
     DeliverDamaged {
         /// The neighbour.
         from: Address,
-        /// The packet.
         packet: P,
-        /// What is wrong with it.
         damage: Damage,
     },
     /// The next transmission goes to this neighbour, at once: answer with [`MacInput::Supply`].
     Pull(Address),
-    /// An MSDU has left the MAC, and this is what became of it.
+    /// An MSDU has left the MAC, with this outcome.
     Status {
-        /// The MSDU, handed back.
+        /// The MSDU, returned to the host.
         msdu: Msdu<P>,
-        /// What became of it.
         outcome: Outcome,
-        /// How often its data frame was sent.
+        /// Number of transmissions of its data frame.
         attempts: u32,
     },
 }
 
-/// How a station comes by the medium.
+/// The way in which a station gains access to the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// It answers, or goes on after an answer: SIFS after the other's frame.
@@ -136,17 +129,17 @@ pub enum Access {
     Backoff {
         /// The contention window \[slots\].
         window: u32,
-        /// What was drawn from it \[slots\].
+        /// The backoff drawn from it \[slots\].
         drawn: u32,
     },
 }
 
-/// What became of an MSDU.
+/// The outcome of an MSDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The receiver has acknowledged it.
     Acknowledged,
-    /// It was sent to all; nobody acknowledges that.
+    /// It was broadcast; broadcasts are not acknowledged.
     Broadcast,
     /// The retry limit was reached.
     RetryLimit,
@@ -154,13 +147,13 @@ pub enum Outcome {
     QueueFull,
     /// It was taken out of the queue on request; it was never sent.
     Purged,
-    /// It came with damage, and the receiver has said so.
+    /// It arrived damaged, and the receiver has said so.
     Damaged,
-    /// It was sent once; nobody says whether it came.
+    /// It was sent once, without a report whether it arrived.
     Unknown,
 }
 
-/// What a MAC counts.
+/// The counters of a MAC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MacStats {
     /// Data frames sent, retries included.
@@ -169,7 +162,7 @@ pub struct MacStats {
     pub null_frames: u64,
     /// RTS frames sent.
     pub rts_frames: u64,
-    /// Data frames sent again.
+    /// Data frames retransmitted.
     pub retries: u64,
     /// MSDUs given up at the retry limit.
     pub retry_limit_drops: u64,
@@ -177,14 +170,13 @@ pub struct MacStats {
     pub queue_drops: u64,
     /// Data frames received again and discarded.
     pub duplicates: u64,
-    /// Polls that nobody answered in time (polling MAC).
+    /// Polls without an answer in time (polling MAC).
     pub unanswered: u64,
-    /// Time spent transmitting.
     pub airtime: Duration,
 }
 
 impl MacStats {
-    /// Adds what another station has counted.
+    /// Adds the counters of another station.
     pub fn add(&mut self, other: &Self) {
         self.data_frames += other.data_frames;
         self.null_frames += other.null_frames;

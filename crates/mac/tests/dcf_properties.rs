@@ -29,7 +29,7 @@ enum Move {
         size: u32,
         first: bool,
     },
-    /// What waits for a neighbour is given up.
+    /// MSDUs for a neighbour are given up.
     Purge(u32),
     /// Energy comes if there is none, and goes otherwise, perhaps as the end of a frame.
     Toggle(Option<Option<Heard>>),
@@ -98,7 +98,7 @@ struct World {
     wake: Option<Wake>,
     is_busy: bool,
     idle_since: Instant,
-    /// While nothing resets it: until when others have reserved the medium.
+    /// While nothing resets it: end of the medium's reservation by others.
     reserved_until: Instant,
     transmitting_until: Instant,
     enqueued: u32,

@@ -30,11 +30,11 @@ enum Move {
         size: u32,
         first: bool,
     },
-    /// What waits for a neighbour is given up.
+    /// MSDUs for a neighbour are given up.
     Purge(u32),
     /// Energy comes if there is none, and goes otherwise, perhaps as the end of a frame.
     Toggle(Option<Option<Heard>>),
-    /// A frame as one would wish it ends now: the answer to what the station has sent last.
+    /// The expected answer to the station's last frame ends now.
     Answer(u64),
     Wait(u64),
     /// Up to the next timer, and serve it.
@@ -194,7 +194,7 @@ impl World {
         self.end(input);
     }
 
-    /// What the other side would say to the last frame of the station, SIFS after it.
+    /// The other side's answer to the last frame of the station, SIFS after it.
     fn answer(&mut self, after: u64) {
         let Some(last) = self.last.take().filter(|last| last.to != Address::BROADCAST) else { return };
         let kind = match (last.kind, after) {

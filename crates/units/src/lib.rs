@@ -1,4 +1,5 @@
-//! Quantities as types: what has a unit has a type, so that a rate is never taken for a size nor microseconds for seconds.
+//! Quantities as types: what has a unit has a type, so that a rate is never taken for a size nor microseconds for
+//! seconds.
 //!
 //! Integers wherever the protocols compute (time, rate, size, sequence numbers); floating point only for what the
 //! radio models compute (decibels, metres, probabilities), which the pure engine never names.

@@ -5,7 +5,7 @@
 
 use crate::{BitRate, Bytes, Db, Dbm, Duration, Metres, Probability, Speed};
 
-/// Why a text is not the quantity that was asked for.
+/// The reason why a text is not the quantity that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseError {
     /// There is no number at the front.
@@ -27,7 +27,7 @@ pub enum ParseError {
 
 /// A quantity that is written as text with its unit.
 pub trait Quantity: Sized {
-    /// What it is called in an error: "a duration".
+    /// Name in an error: "a duration".
     const WHAT: &'static str;
     /// The units it takes, in the order in which to offer them.
     const UNITS: &'static [&'static str];

@@ -16,7 +16,6 @@ impl Probability {
     pub fn new(p: f64) -> Option<Self> {
         (0.0..=1.0).contains(&p).then_some(Self(p))
     }
-    /// The number.
     pub const fn get(self) -> f64 {
         self.0
     }

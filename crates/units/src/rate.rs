@@ -16,7 +16,6 @@ impl BitRate {
     pub const fn from_kbps(kbps: u64) -> Self {
         Self(kbps * 1_000)
     }
-    /// Bits a second.
     pub const fn as_bps(self) -> u64 {
         self.0
     }

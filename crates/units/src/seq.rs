@@ -25,7 +25,8 @@ impl SeqNum {
     pub const fn prev(self) -> Self {
         Self(self.0.wrapping_sub(1))
     }
-    /// How far `self` lies after `other`; negative if before. At a distance of exactly 2^31 the answer is "before".
+    /// Distance from `other` to `self`; negative if `self` is before it. At a distance of exactly 2^31 the answer is
+    /// "before".
     pub const fn distance_from(self, other: Self) -> i32 {
         self.0.wrapping_sub(other.0) as i32
     }

@@ -8,10 +8,8 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// Nothing.
     pub const ZERO: Self = Self(0);
 
-    /// `bytes` bytes.
     pub const fn new(bytes: u64) -> Self {
         Self(bytes)
     }

@@ -15,7 +15,6 @@ pub struct Duration(u64);
 pub struct Instant(u64);
 
 impl Duration {
-    /// No time at all.
     pub const ZERO: Self = Self(0);
     /// Longer than anything that happens.
     pub const MAX: Self = Self(u64::MAX);
@@ -64,7 +63,7 @@ impl Duration {
     pub const fn saturating_mul(self, factor: u64) -> Self {
         Self(self.0.saturating_mul(factor))
     }
-    /// How many whole `step`s fit; `step` must not be zero.
+    /// Number of whole `step`s that fit; `step` must not be zero.
     pub const fn div_floor(self, step: Self) -> u64 {
         self.0 / step.0
     }

@@ -31,20 +31,20 @@ fn contention(seed: u64) -> Contention {
     Contention::new(config, Stream::new(seed, 0, "test"))
 }
 
-/// How a busy time ends.
+/// The way in which a busy period ends.
 #[derive(Clone, Copy, Debug)]
 enum End {
     /// Energy without a frame.
     Energy,
     /// A frame with an error.
     Error,
-    /// A frame for somebody else that keeps the medium reserved for so long \[us\].
+    /// A frame for another station whose NAV lasts this long \[us\].
     Overheard(u64),
-    /// A frame that this station answers: after 10 us it transmits for so long \[us\].
+    /// A frame that this station answers: after 10 us it transmits for this time \[us\].
     Answered(u64),
 }
 
-/// The medium is idle for so long, then busy for so long \[us\].
+/// An idle time, then a busy time \[us\].
 #[derive(Clone, Copy, Debug)]
 struct Phase {
     idle: u64,
@@ -63,7 +63,7 @@ fn phase() -> impl Strategy<Value = Phase> {
     (idle, 1u64..500, end).prop_map(|(idle, busy, end)| Phase { idle, busy, end })
 }
 
-/// Counts the slots one by one. Gives when the station transmits, if it does before the phases are over.
+/// Counts the slots one by one. Returns the time of the transmission if it comes before the phases are over.
 fn count_slots(mut slots: u32, phases: &[Phase]) -> Option<u64> {
     let mut now = 0;
     // Since when the station has been silent itself, how long it must still wait for EIFS, until when the NAV is set.

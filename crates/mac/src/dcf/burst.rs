@@ -1,8 +1,8 @@
-//! What DCF has beyond the letter of it: rate control, and bursts of data frames in one access to the medium.
+//! Two additions to DCF: rate control, and bursts of data frames in one access to the medium.
 //!
-//! A burst is the idea of 802.11e's TXOP (802.11-2020, 10.23.2.9) without its negotiation: a SIFS after an acknowledgement the
-//! next data frame follows, up to a number of frames. Others hear a medium that is idle for less than their DIFS. It ends
-//! with the first frame that fails, that goes to all, or that asks for an RTS.
+//! A burst is the idea of 802.11e's TXOP (802.11-2020, 10.23.2.9) without its negotiation: a SIFS after an
+//! acknowledgement the next data frame follows, up to a number of frames. Others hear a medium that is idle for less
+//! than their DIFS. It ends with the first frame that fails, that goes to all, or that asks for an RTS.
 
 use super::{Dcf, Held, InService, State};
 use crate::frame::Address;
@@ -11,7 +11,8 @@ use airbraid_engine::Packet;
 use airbraid_units::Instant;
 
 impl<P: Packet + Copy> Dcf<P> {
-    /// Rate control hears what became of the frame in service; one that failed may be repeated at another rate.
+    /// Tells rate control the outcome of the frame in service; a frame that failed may be retransmitted at another
+    /// rate.
     pub(super) fn learn(&mut self, now: Instant, is_acknowledged: bool) {
         if self.rates.is_fixed() {
             return;
@@ -31,7 +32,7 @@ impl<P: Packet + Copy> Dcf<P> {
         }
     }
 
-    /// The MSDU that follows in the same access to the medium, if there is one and it may.
+    /// Returns the MSDU that follows in the same access to the medium, if there is one and the burst allows it.
     pub(super) fn next_in_burst(&mut self) -> Option<Held<P>> {
         if self.burst_left == 0 || self.null.is_some() || self.is_paused || self.service.as_ref()?.packet.is_none() {
             return None;

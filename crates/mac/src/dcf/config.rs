@@ -1,4 +1,4 @@
-//! What a DCF station can be told: every constant of the standard that somebody varies.
+//! The configuration of a DCF station: every constant of the standard that papers vary.
 
 use crate::contention::ContentionConfig;
 use crate::phy::{Phy, Preamble, Rate, Standard};
@@ -13,7 +13,6 @@ pub struct DcfConfig {
     pub phy: Phy,
     /// The rate of unicast data frames; with rate control the one that is never passed, and where it begins.
     pub data_rate: Rate,
-    /// How the rate is found.
     pub rate_control: RateControl,
     /// Data frames that may follow each other a SIFS after the acknowledgement, in one access to the medium: 1 is DCF,
     /// more is what cards of 2004 called bursting, and 802.11e a TXOP.
@@ -38,7 +37,7 @@ pub struct DcfConfig {
     pub eifs: bool,
     /// Whether a NAV that an RTS set is reset when no PPDU follows in time (10.3.2.4). ns-2 does not.
     pub nav_reset: bool,
-    /// How many MSDUs may wait besides the one in service.
+    /// Largest number of MSDUs that wait besides the one in service.
     pub queue_limit: u32,
     /// MAC header and FCS of a data frame: 24 + 4 byte.
     pub data_header: Bytes,
@@ -121,7 +120,6 @@ impl DcfConfig {
         below.map_or(self.control_rate, |(_, rate)| *rate)
     }
 
-    /// Both retry limits.
     pub const fn retry_limits(&self) -> RetryLimits {
         RetryLimits { short: self.short_retry_limit, long: self.long_retry_limit }
     }

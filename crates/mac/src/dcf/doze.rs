@@ -1,8 +1,8 @@
-//! What DCF needs for power management: null frames, MSDUs that make room and come back as they were, and a pause
-//! (802.11-2020, 11.2.3). For the machines of [`crate::power_save`], which decide; a station alone never dozes.
+//! Support of DCF for power management: null frames, MSDUs that are set aside for them and come back unchanged, and a
+//! pause (802.11-2020, 11.2.3). The machines of [`crate::power_save`] decide; a station alone never dozes.
 //!
-//! An MSDU that was on the air keeps its sequence number and its Retry bit wherever it waits meanwhile, so that a receiver
-//! whose acknowledgement was lost knows it again.
+//! An MSDU that was on the air keeps its sequence number and its Retry bit wherever it waits meanwhile, so that a
+//! receiver whose acknowledgement was lost knows it again.
 
 use super::{Dcf, InService, State};
 use crate::frame::Address;
@@ -13,13 +13,13 @@ use airbraid_engine::Packet;
 use airbraid_units::Instant;
 use std::collections::VecDeque;
 
-/// An MSDU that waits outside the interface queue, with what is known of it.
+/// An MSDU that waits outside the interface queue, with its transmission history.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Held<P> {
     pub msdu: Msdu<P>,
-    /// Its number, if it was on the air.
+    /// Its sequence number, if it was on the air.
     pub sequence: Option<u16>,
-    /// How often it was.
+    /// Number of its transmissions.
     pub attempts: u32,
 }
 
@@ -45,27 +45,27 @@ pub(crate) struct Null {
     pub to: Address,
     pub dozes: bool,
     pub rate: Rate,
-    /// How often it is sent at most.
+    /// Largest number of transmissions.
     pub attempts: u32,
 }
 
-/// What became of a null frame.
+/// The outcome of a null frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NullDone {
     pub dozes: bool,
     pub is_acknowledged: bool,
     /// When it began to contend.
     pub since: Instant,
-    /// Whether an MSDU in service had to make room for it.
+    /// Whether an MSDU in service was set aside for it.
     pub has_displaced: bool,
 }
 
 impl<P: Packet + Copy> Dcf<P> {
-    /// Sends a null frame before everything else: an MSDU that waits for the medium makes room at once, one that is on the
-    /// air when its exchange is over and has failed. A null frame that waits still is replaced.
+    /// Sends a null frame before everything else. An MSDU that waits for the medium is set aside at once; one that is
+    /// on the air is set aside when its exchange has failed. A null frame that still waits is replaced.
     ///
-    /// Once it is acknowledged, or given up, the station is paused if it said that it dozes; a station that said it does
-    /// not goes on, if somebody has heard it.
+    /// Once it is acknowledged, or given up, the station is paused if it said that it dozes; a station that said it
+    /// does not goes on, if somebody has heard it.
     pub(crate) fn send_null(&mut self, now: Instant, null: Null) {
         self.null = Some(null);
         match self.state {
@@ -76,7 +76,7 @@ impl<P: Packet + Copy> Dcf<P> {
         self.settle(now);
     }
 
-    /// What became of the last null frame, once.
+    /// Returns the outcome of the last null frame, once.
     pub(crate) fn take_null_done(&mut self) -> Option<NullDone> {
         self.null_done.take()
     }
@@ -92,18 +92,18 @@ impl<P: Packet + Copy> Dcf<P> {
         self.settle(now);
     }
 
-    /// Until when the station transmits, or has committed to.
+    /// End of the transmission under way or committed to.
     pub(crate) fn transmitting_until(&self) -> Instant {
         self.transmitting_until
     }
 
-    /// Whether it takes one MSDU more.
+    /// Whether the queue takes one more MSDU.
     pub(crate) fn has_room(&self) -> bool {
         self.is_free() || self.queue.len() < self.config.queue_limit as usize
     }
 
-    /// Takes back everything that waits for a neighbour, in its order, and what is in service for it unless it is on the
-    /// air at this moment. The exchange that this ends has failed: a backoff follows it.
+    /// Takes back everything that waits for a neighbour, in its order, with the MSDU in service unless that is on the
+    /// air at this moment. The exchange that this ends has failed: a backoff follows.
     pub(crate) fn withdraw(&mut self, now: Instant, neighbour: Address) -> VecDeque<Held<P>> {
         let mut held = VecDeque::new();
         let is_theirs = |service: &InService<P>| service.to == neighbour && service.packet.is_some();
@@ -130,7 +130,7 @@ impl<P: Packet + Copy> Dcf<P> {
         held
     }
 
-    /// Takes an MSDU again that was withdrawn, where there is room for it.
+    /// Takes an MSDU again that was withdrawn, if the queue has free space.
     pub(crate) fn restore(&mut self, now: Instant, held: Held<P>) {
         if self.is_free() {
             self.serve(now, held);
@@ -161,7 +161,7 @@ impl<P: Packet + Copy> Dcf<P> {
         self.contend_for(now, service);
     }
 
-    /// What waits for the medium makes room for the null frame.
+    /// Sets aside the MSDU that waits for the medium, for the null frame.
     pub(super) fn yield_to_null(&mut self, now: Instant) {
         if let Some(held) = self.service.take().and_then(|service| service.held()) {
             self.returned.push_front(held);
@@ -170,7 +170,7 @@ impl<P: Packet + Copy> Dcf<P> {
         self.serve_next(now);
     }
 
-    /// A null frame is done with: it said whether the station `dozes`, and contended `since` then.
+    /// Ends a null frame: it said whether the station `dozes`, and contended since `since`.
     pub(super) fn end_null(&mut self, dozes: bool, since: Instant, outcome: Outcome) {
         let is_acknowledged = outcome == Outcome::Acknowledged;
         self.is_paused = dozes || (self.is_paused && !is_acknowledged);

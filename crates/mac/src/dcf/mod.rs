@@ -34,10 +34,10 @@ use airbraid_engine::{Machine, Packet, Stream, Wake};
 use airbraid_units::{Bytes, Duration, Instant};
 use std::collections::VecDeque;
 
-/// What a station does with the MSDU in service.
+/// State of the exchange for the MSDU in service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// There is none.
+    /// Nothing is in service.
     Idle,
     /// It waits for the medium.
     Contend,
@@ -57,7 +57,7 @@ enum State {
 /// The timers of a station.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Timer {
-    /// What the frame in service waits for while it contends.
+    /// The frame in service waits for this while it contends.
     Contention(Awaited),
     /// CTSTimeout or ACKTimeout.
     Response,
@@ -98,7 +98,7 @@ struct InService<P> {
 pub struct Dcf<P> {
     config: DcfConfig,
     address: Address,
-    /// How long a CTS and an ACK last, computed once.
+    /// Airtimes of a CTS and an ACK, computed once.
     cts_time: Duration,
     ack_time: Duration,
     contention: Contention,
@@ -113,9 +113,9 @@ pub struct Dcf<P> {
     /// A null frame that goes next, before everything.
     null: Option<Null>,
     null_done: Option<NullDone>,
-    /// Whether an MSDU had to make room for the null frame.
+    /// Whether an MSDU was set aside for the null frame.
     has_yielded: bool,
-    /// Nothing but null frames is sent: the station dozes as far as its neighbours know.
+    /// Whether only null frames are sent: the neighbours take the station for dozing.
     is_paused: bool,
     next_sequence: u16,
     /// The station answers or transmits until then.
@@ -156,12 +156,11 @@ impl<P: Packet + Copy> Dcf<P> {
         }
     }
 
-    /// What the station has counted.
     pub fn stats(&self) -> &MacStats {
         &self.stats
     }
 
-    /// MSDUs in the interface queue, the one in service not among them.
+    /// Number of MSDUs in the interface queue, without the one in service.
     pub fn queue_len(&self) -> usize {
         self.queue.len()
     }
@@ -190,7 +189,7 @@ impl<P: Packet + Copy> Dcf<P> {
         }
     }
 
-    /// Gives up what waits for a neighbour; what is in service too, if nothing of it was ever on the air.
+    /// Gives up all MSDUs that wait for a neighbour, and the one in service if nothing of it was ever on the air.
     #[cold]
     fn purge(&mut self, now: Instant, neighbour: Address) {
         while let Some(msdu) = self.queue.pop_for(neighbour) {
@@ -260,7 +259,7 @@ impl<P: Packet + Copy> Dcf<P> {
         }
     }
 
-    /// The rate of what answers a frame of `rate`, and how long a CTS and an ACK last.
+    /// The rate of the answer to a frame of `rate`, and the airtimes of a CTS and an ACK at it.
     fn answer(&self, rate: Rate) -> (Rate, Duration) {
         let answer = self.config.answer_rate(rate);
         let is_usual = answer == self.config.control_rate;
@@ -292,8 +291,8 @@ impl<P: Packet + Copy> Dcf<P> {
         }
     }
 
-    /// What every input and every timer ends with: the frame in service is transmitted if the moment has come, and the
-    /// earliest timer is found.
+    /// Ends every input and every timer: transmits the frame in service if its time has come, and finds the earliest
+    /// timer.
     #[inline]
     fn settle(&mut self, now: Instant) {
         if let State::Contend = self.state {
@@ -308,7 +307,7 @@ impl<P: Packet + Copy> Dcf<P> {
         self.alarm = self.earliest();
     }
 
-    /// Announces the data frame in service at `at`; gives the end of the RTS.
+    /// Announces the data frame in service at `at`; returns the end of the RTS.
     fn send_rts(&mut self, at: Instant, access: Access) -> Instant {
         let Some(service) = &self.service else { return at };
         let (rate, answer_time) = self.answer(service.rate);
@@ -318,7 +317,7 @@ impl<P: Packet + Copy> Dcf<P> {
         self.transmit(frame, at, self.config.phy.frame_time(rate, RTS_SIZE), access)
     }
 
-    /// Sends the data frame in service at `at`; gives its end.
+    /// Sends the data frame in service at `at`; returns its end.
     fn send_data(&mut self, at: Instant, access: Access) -> Instant {
         if let Some(service) = &mut self.service {
             service.attempts += 1;
@@ -366,7 +365,7 @@ impl<P: Packet + Copy> Dcf<P> {
         }
     }
 
-    /// Commits to a transmission; gives its end.
+    /// Commits to a transmission; returns its end.
     fn transmit(&mut self, frame: Frame<P>, at: Instant, airtime: Duration, access: Access) -> Instant {
         let end = at + airtime;
         self.stats.airtime += airtime;
@@ -393,7 +392,7 @@ impl<P: Packet + Copy> Dcf<P> {
         }
     }
 
-    /// A reception ends; gives whether the station could hear it at all.
+    /// A reception ends; returns whether the station could hear it at all.
     fn end_reception(&mut self, now: Instant, idle: bool) -> bool {
         if idle {
             self.contention.on_idle(now);
@@ -402,7 +401,7 @@ impl<P: Packet + Copy> Dcf<P> {
         self.transmitting_until <= now
     }
 
-    /// The exchange under way, if one is, has got its answer or something else instead.
+    /// Concludes the exchange under way, if there is one, with its answer or with another frame in place of it.
     fn conclude(&mut self, now: Instant, answer: Option<FrameKind>) {
         let awaited = match self.state {
             State::AwaitCts(_) | State::Overdue { ack: false } => FrameKind::Cts,
@@ -424,7 +423,7 @@ impl<P: Packet + Copy> Dcf<P> {
         }
     }
 
-    /// A frame for another station: keep silent as long as it says.
+    /// A frame for another station: sets the NAV.
     #[inline]
     fn on_overheard(&mut self, now: Instant, kind: FrameKind, nav: Duration, idle: bool) {
         if self.end_reception(now, idle) {

@@ -1,4 +1,4 @@
-//! Transcripts of stations: what is on the air when, in microseconds, and what the layer above hears of it.
+//! Transcripts of stations: each frame on the air with its time in microseconds, and each report to the layer above.
 //!
 //! A packet of 964 byte makes an MPDU of 1000 byte: 192 + 727.273 us at 11 Mbit/s with the long preamble. RTS lasts
 //! 352 us, CTS and ACK 304 us at 1 Mbit/s; SIFS 10, DIFS 50, slot 20, EIFS 364 us.
@@ -16,7 +16,7 @@ const B: usize = 1;
 const TO_A: Address = Address(0);
 const TO_B: Address = Address(1);
 const TO_C: Address = Address(2);
-/// Nobody has this address.
+/// An address that no station has.
 const TO_Z: Address = Address(25);
 
 fn us(us: u64) -> Duration {
@@ -29,7 +29,7 @@ fn with(change: impl FnOnce(&mut DcfConfig)) -> DcfConfig {
     config
 }
 
-/// A frame from Z, whom nobody else hears.
+/// A frame from Z, which no other station hears.
 fn foreign(kind: FrameKind, to: Address, nav: u64) -> Signal {
     let payload = (kind == FrameKind::Data).then_some(Payload { id: 99, size: 100 });
     Signal::Frame(Frame {

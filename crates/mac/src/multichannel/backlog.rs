@@ -1,4 +1,4 @@
-//! What a station has to send: the MSDUs in service, those begun and not finished, the queue; and which comes next.
+//! A station's backlog: the MSDUs in service, those begun and not finished, the queue; and the choice of the next.
 
 use super::config::Scheduling;
 use super::{Multichannel, State};
@@ -50,7 +50,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         self.reconsider(now);
     }
 
-    /// Gives up what waits for a neighbour; what is in service too, if nothing of it was ever on the air.
+    /// Gives up all MSDUs that wait for a neighbour, and those in service if nothing of them was ever on the air.
     pub(super) fn purge(&mut self, now: Instant, neighbour: Address) {
         while let Some(msdu) = self.queue.pop_for(neighbour) {
             self.outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::Purged, attempts: 0 });
@@ -79,7 +79,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         self.config.dcf.data_header + self.config.dcf.llc_header + msdu.packet.len()
     }
 
-    /// Asks for the medium for what is in service, or for what comes next.
+    /// Asks for the medium for the MSDU in service, or for the next one.
     pub(super) fn serve_on(&mut self, now: Instant) {
         if self.service.is_empty() {
             match self.take_next(now) {
@@ -95,8 +95,8 @@ impl<P: Packet + Copy> Multichannel<P> {
         self.contention.request(now);
     }
 
-    /// The next MSDU: one that was begun before those of the queue, and by [`Scheduling::SkipBusy`] one whose neighbour is
-    /// there before all others.
+    /// The next MSDU: one that was begun before those of the queue, and by [`Scheduling::SkipBusy`] one whose neighbour
+    /// is there before all others.
     fn take_next(&mut self, now: Instant) -> Option<Outgoing<P>> {
         if self.config.scheduling == Scheduling::SkipBusy {
             let present = self.first_present(now);
@@ -110,7 +110,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         }
     }
 
-    /// For whom the first waiting MSDU is whose neighbour is not away.
+    /// Neighbour of the first waiting MSDU whose neighbour is not away.
     fn first_present(&self, now: Instant) -> Option<Address> {
         let waiting = self.begun.iter().map(|outgoing| outgoing.msdu.to).chain(self.queue.iter().map(|msdu| msdu.to));
         let mut waiting = waiting.filter(|&to| to == Address::BROADCAST || self.reservations.away_until(to) <= now);
@@ -125,7 +125,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         self.queue.pop_for(peer).map(|msdu| self.number(msdu))
     }
 
-    /// Something has changed: is what is in service still what should be?
+    /// Checks, after a change, whether the MSDU in service is still the right one.
     pub(super) fn reconsider(&mut self, now: Instant) {
         if self.config.scheduling == Scheduling::Fifo || self.state != State::Contend || self.exchange.is_some() {
             return;
@@ -142,7 +142,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         }
     }
 
-    /// Until when what is in service must wait: its neighbour is away, or no data channel is free.
+    /// Holds the MSDU in service while its neighbour is away or no data channel is free.
     pub(super) fn renew_hold(&mut self, now: Instant) {
         let Some(peer) = self.service.front().map(|outgoing| outgoing.msdu.to) else { return };
         let mut until = self.quiet_until;
@@ -166,7 +166,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         }
     }
 
-    /// How long the first MSDUs for `peer` last on the air, at most `limit` of them.
+    /// Airtimes of the first MSDUs for `peer`, at most `limit` of them.
     pub(super) fn airtimes_for(&self, peer: Address, limit: u8) -> Vec<Duration> {
         let dcf = &self.config.dcf;
         let begun = self.service.iter().chain(&self.begun).filter(|outgoing| outgoing.msdu.to == peer);
@@ -190,7 +190,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         self.begun.iter_mut().find(|outgoing| is_for_peer(outgoing))
     }
 
-    /// The first MSDU for `peer` leaves, and this is what became of it.
+    /// The first MSDU for `peer` leaves with this outcome.
     pub(super) fn settle(&mut self, peer: Address, outcome: Outcome) {
         let is_for_peer = |outgoing: &Outgoing<P>| outgoing.msdu.to == peer;
         let outgoing = if self.service.front().is_some_and(is_for_peer) {
@@ -204,7 +204,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         }
     }
 
-    /// The data frame to `peer` was not acknowledged; says whether that was its last attempt.
+    /// The data frame to `peer` was not acknowledged; returns whether that was its last attempt.
     pub(super) fn is_spent(&mut self, peer: Address) -> bool {
         let limits = self.config.dcf.retry_limits();
         self.first_for(peer).is_some_and(|outgoing| outgoing.retries.is_spent(true, limits))

@@ -1,4 +1,4 @@
-//! What a multi-channel station can be told, and how long its exchanges last.
+//! Configuration of a multi-channel station, and the durations of its exchanges.
 
 use crate::dcf::{ACK_SIZE, DcfConfig};
 use crate::frame::Channel;
@@ -8,47 +8,47 @@ use airbraid_units::{Bytes, Duration};
 /// preamble and PHY header; one more than an RTS of 802.11).
 pub const HANDSHAKE_SIZE: Bytes = Bytes::new(21);
 
-/// How the receiver of an RTS chooses among the data channels that are free on both sides.
+/// The receiver's choice among the data channels that are free on both sides of an RTS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChannelChoice {
-    /// That of its last successful exchange, if it is free, or else the lowest (section 3.2 of the paper).
+    /// The channel of its last successful exchange, if it is free, or else the lowest (section 3.2 of the paper).
     Hysteresis,
-    /// The lowest.
     Lowest,
-    /// The one of which it has heard the fewest reservations.
+    /// The channel with the fewest reservations heard.
     LeastUsed,
-    /// Any, with equal probability.
+    /// A random channel, with equal probability.
     Random,
 }
 
-/// Which MSDU is served while the neighbour that the first is for exchanges data with another.
+/// The choice of an MSDU while the neighbour of the first exchanges data with another station.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheduling {
     /// The first: it waits, and all behind it.
     Fifo,
-    /// The first whose neighbour is on the control channel, as far as is known (appendix B.2).
+    /// The first whose neighbour is believed to be on the control channel (appendix B.2).
     SkipBusy,
 }
 
 /// Parameters of a station under MCMAC or Bi-MCMAC.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MultichannelConfig {
-    /// What it shares with a station of one channel. The RTS threshold does not apply: every unicast frame is announced.
+    /// What it shares with a station of one channel. The RTS threshold does not apply: every unicast frame is
+    /// announced.
     pub dcf: DcfConfig,
-    /// How many data channels there are beside the control channel, from 1 to 15.
+    /// Number of data channels beside the control channel, from 1 to 15.
     pub data_channels: u8,
     /// Bi-MCMAC: whether the receiver may answer with data of its own.
     pub is_bidirectional: bool,
     /// Data frames in either direction for each handshake; the paper has one and asks for the best (appendix B.2).
     pub batch: u8,
-    /// How the receiver chooses the channel.
+    /// The receiver's choice of a channel.
     pub choice: ChannelChoice,
-    /// How the sender chooses the frame.
+    /// The sender's choice of a frame.
     pub scheduling: Scheduling,
-    /// How long the radio takes to change the channel; it hears nothing meanwhile. The paper has zero.
+    /// Time that the radio takes to change the channel; it hears nothing meanwhile. The paper has zero.
     pub switching_time: Duration,
-    /// How long a station that returns to the control channel listens before it contends: it has missed reservations. The
-    /// paper has zero.
+    /// Time that a station listens after its return to the control channel before it contends: it has missed
+    /// reservations. The paper has zero.
     pub listening_time: Duration,
 }
 
@@ -73,8 +73,8 @@ impl MultichannelConfig {
         times.handshake_frame + times.rest_of_handshake()
     }
 
-    /// What follows, from the end of the CRN, if the initiator sends `frames` of so long each, and the responder `answers` of its
-    /// own, not more.
+    /// Duration of the data phase from the end of the CRN, if the initiator sends a number of `frames` of one airtime
+    /// and the responder `answers` of its own, not more.
     pub fn data_phase_time(&self, frames: (u8, Duration), answers: (u8, Duration)) -> Duration {
         let times = Times::new(self);
         let every = |(count, airtime): (u8, Duration)| std::iter::repeat_n(airtime, usize::from(count));
@@ -121,8 +121,8 @@ impl Times {
         frames.fold(self.switching * 2, |sum, airtime| sum + self.sifs + airtime + self.sifs + self.ack)
     }
 
-    /// By how much the data phase grows if the receiver sends frames of its own in place of its first acknowledgements; all
-    /// of them: then the last is still to be acknowledged.
+    /// By how much the data phase grows if the receiver sends frames of its own in place of its first acknowledgements;
+    /// all of them: then the last is still to be acknowledged.
     pub(super) fn growth(&self, frames: impl Iterator<Item = Duration>, is_all: bool) -> Duration {
         let last = if is_all { self.sifs + self.ack } else { Duration::ZERO };
         frames.fold(last, |sum, airtime| sum + airtime.saturating_sub(self.ack))

@@ -1,9 +1,10 @@
-//! The data phase of an exchange, away from the control channel: frames follow each other at SIFS, and each acknowledges the
-//! one before it.
+//! The data phase of an exchange, away from the control channel: frames follow each other at SIFS, and each
+//! acknowledges the one before it.
 //!
 //! ```text
 //!  initiator   DATA 1        DATA 2, acknowledges        ACK
-//!  responder          DATA, acknowledges         DATA        (with a batch of two; of one: without DATA 2 and what follows)
+//!  responder          DATA, acknowledges         DATA        (with a batch of two; of one: without DATA 2 and what
+//!  follows)
 //! ```
 
 use super::{Multichannel, State};
@@ -13,7 +14,7 @@ use crate::service::{Access, MacInput, MacOutput, Outcome};
 use airbraid_engine::Packet;
 use airbraid_units::{Bytes, Duration, Instant};
 
-/// On which side of an exchange a station is.
+/// A station's side of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// It sent the RTS.
@@ -22,7 +23,7 @@ pub(super) enum Role {
     Responder,
 }
 
-/// How far an exchange has come.
+/// Progress of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// The CTS was sent; the CRN must begin in time for this deadline.
@@ -37,7 +38,7 @@ pub(super) enum Step {
     Overdue,
     /// The last frame of the exchange, the station's own, lasts until then.
     Closing(Instant),
-    /// The radio is tuned to the control channel again from then on.
+    /// The radio is back on the control channel from this time.
     Returning(Instant),
 }
 
@@ -52,20 +53,20 @@ pub(super) struct Exchange {
     pub is_away: bool,
     /// When the reservation ends.
     pub ends: Instant,
-    /// How many data frames the station may still send.
+    /// Number of data frames that the station may still send.
     pub frames_left: u8,
-    /// How long these may last on the air together: what came first into the queue since the grant may not fit.
+    /// Airtime left for them: MSDUs that came first into the queue since the grant may not fit.
     pub budget: Duration,
-    /// Whether a data frame of its own waits to be acknowledged.
+    /// Whether a data frame of the station waits for its acknowledgement.
     pub is_owed: bool,
-    /// How many data frames of its own were acknowledged.
+    /// Number of the station's data frames that were acknowledged.
     pub acknowledged: u8,
-    /// Whether something awaited did not come.
+    /// Whether an awaited frame did not come.
     pub has_failed: bool,
 }
 
 impl Exchange {
-    /// One that has just been agreed on until `ends`, without frames of the station's own.
+    /// An exchange that has just been agreed on until `ends`, without frames of the station's own.
     pub(super) const fn new(peer: Address, channel: Channel, role: Role, step: Step, ends: Instant) -> Self {
         Self {
             peer,
@@ -155,7 +156,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         if more { self.expect(end) } else { self.set_step(Step::Closing(end)) }
     }
 
-    /// What the radio reports of the data channel.
+    /// Handles a report of the radio about the data channel.
     pub(super) fn on_data_channel(&mut self, now: Instant, input: MacInput<P>) {
         match input {
             MacInput::Busy => self.data_busy_since = Some(now),
@@ -193,7 +194,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         }
     }
 
-    /// The peer's frame acknowledges what the station sent, whatever else it carries.
+    /// The peer's frame acknowledges the station's last one, whatever else it carries.
     fn on_peer_frame(&mut self, now: Instant, frame: &Frame<P>) {
         self.settle_owed(frame.from);
         let Some(exchange) = self.exchange else { return };
@@ -211,7 +212,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         }
     }
 
-    /// Whether the station has a data frame for the peer that what was granted still has room for.
+    /// Whether the station has a data frame for the peer that fits into the rest of the grant.
     fn has_frame_left(&mut self, exchange: &Exchange) -> bool {
         exchange.frames_left > 0
             && self.first_for(exchange.peer).is_some_and(|outgoing| outgoing.airtime <= exchange.budget)
@@ -260,7 +261,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         }
     }
 
-    /// The radio hears the control channel again; what the exchange means for contention and queue.
+    /// Returns to the control channel, and tells contention and queue the result of the exchange.
     pub(super) fn come_back(&mut self, now: Instant) {
         let Some(exchange) = self.exchange.take() else { return };
         self.contention.on_success();
@@ -289,8 +290,8 @@ impl<P: Packet + Copy> Multichannel<P> {
         self.serve_on(now);
     }
 
-    /// The responder's own data frames are a gift: it has not contended for them, and its window stays as it is unless they
-    /// are all that it had to send.
+    /// Concludes as the responder. Its own data frames did not contend, so its window stays as it is, unless they are
+    /// all that it had to send.
     fn conclude_as_responder(&mut self, now: Instant, exchange: &Exchange) {
         if exchange.is_owed && self.is_spent(exchange.peer) {
             self.stats.retry_limit_drops += 1;

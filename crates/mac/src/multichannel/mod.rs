@@ -1,5 +1,5 @@
-//! MCMAC and Bi-MCMAC (Kuang and Williamson 2004): a control channel on which stations agree, data channels on which they
-//! exchange data, one half-duplex radio each.
+//! MCMAC and Bi-MCMAC (Kuang and Williamson 2004): a control channel on which stations agree, data channels on which
+//! they exchange data, one half-duplex radio each.
 //!
 //! The handshake is that of 802.11 with one frame more: the CRN tells the initiator's neighbours what the CTS told the
 //! responder's, namely which channel is taken, by whom, for how long. After it everybody else may contend at once.
@@ -13,8 +13,8 @@
 //!
 //! Contention, retry, NAV, queue and duplicate filter are those of [`crate::dcf`]. Where the paper leaves a choice:
 //!
-//! - The Duration field counts from the end of its own frame, as in 802.11, where the paper copies one number from CTS to
-//!   CRN: the same instants come out.
+//! - The Duration field counts from the end of its own frame, as in 802.11, where the paper copies one number from CTS
+//!   to CRN: the same instants come out.
 //! - A station whose NAV on the control channel is set does not answer an RTS (as under DCF).
 //! - Whoever overhears an RTS keeps silent for the whole exchange, until a CRN of the same sender releases it.
 //! - Whoever overhears a CTS keeps silent on the control channel no longer than the medium is busy.
@@ -46,10 +46,10 @@ use exchange::{Exchange, Role, Step};
 use reservations::Reservations;
 use std::collections::VecDeque;
 
-/// What a station does with the MSDUs in service.
+/// State of the exchange for the MSDUs in service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// There is none.
+    /// Nothing is in service.
     Idle,
     /// They wait for the control channel.
     Contend,
@@ -66,7 +66,7 @@ enum State {
 /// The timers of a station.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Timer {
-    /// What the frame in service waits for while it contends.
+    /// The frame in service waits for this while it contends.
     Contention(Awaited),
     /// An awaited frame has not begun.
     Response,
@@ -76,7 +76,7 @@ enum Timer {
     CrnEnd,
     /// The last frame of the exchange has left: back to the control channel.
     ExchangeEnd,
-    /// The radio is back.
+    /// The radio is back on the control channel.
     Return,
 }
 
@@ -94,7 +94,7 @@ impl Timer {
     }
 }
 
-/// What a multi-channel station counts beside [`MacStats`].
+/// Counters of a multi-channel station beside [`MacStats`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MultichannelStats {
     /// Handshakes completed as initiator.
@@ -119,7 +119,8 @@ pub struct Multichannel<P> {
     state: State,
     /// The batch in service, all for one neighbour; its first carries the retry counters.
     service: VecDeque<Outgoing<P>>,
-    /// MSDUs with a sequence number that are not in service: a try as responder failed, or their neighbour went away.
+    /// MSDUs with a sequence number that are not in service: an attempt as responder failed, or their neighbour went
+    /// away.
     begun: VecDeque<Outgoing<P>>,
     queue: InterfaceQueue<P>,
     next_sequence: u16,
@@ -127,7 +128,7 @@ pub struct Multichannel<P> {
     transmitting_until: Instant,
     duplicates: DuplicateFilter,
     reservations: Reservations,
-    /// Whose RTS has set the NAV of the control channel.
+    /// The station whose RTS has set the NAV of the control channel.
     nav_by: Option<Address>,
     exchange: Option<Exchange>,
     /// Energy on the data channel while the station is there.
@@ -141,7 +142,7 @@ pub struct Multichannel<P> {
 }
 
 impl<P: Packet + Copy> Multichannel<P> {
-    /// A station with this address; `backoff` gives its backoffs, `choice` its channels where they are chosen by chance.
+    /// A station with this address; `backoff` gives its backoffs, `choice` its random channels.
     pub fn new(config: MultichannelConfig, address: Address, backoff: Stream, choice: Stream) -> Self {
         Self {
             times: Times::new(&config),
@@ -167,12 +168,12 @@ impl<P: Packet + Copy> Multichannel<P> {
         }
     }
 
-    /// What the station has counted, as every MAC does.
+    /// Returns the counters that every MAC has.
     pub const fn stats(&self) -> &MacStats {
         &self.stats
     }
 
-    /// What it has counted besides.
+    /// Returns the counters of the multi-channel MAC.
     pub const fn counts(&self) -> &MultichannelStats {
         &self.counts
     }
@@ -187,7 +188,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         self.state == State::Contend && self.exchange.is_none()
     }
 
-    /// Transmits what is in service at `at`.
+    /// Transmits the frame in service at `at`.
     fn commit(&mut self, at: Instant) {
         let Some(first) = self.service.front() else { return };
         let is_broadcast = first.msdu.to == Address::BROADCAST;
@@ -195,8 +196,8 @@ impl<P: Packet + Copy> Multichannel<P> {
         if is_broadcast { self.send_broadcast(at, mode) } else { self.send_rts(at, mode) }
     }
 
-    /// What every input and every timer ends with: what is in service is transmitted if the moment has come, and the earliest
-    /// timer is found.
+    /// Ends every input and every timer: transmits the frame in service if its time has come, and finds the earliest
+    /// timer.
     #[inline]
     fn conclude_step(&mut self, now: Instant) {
         if self.is_contending() {
@@ -246,7 +247,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         self.state = State::AwaitCts(end + self.config.dcf.response_timeout());
     }
 
-    /// Commits to a transmission; gives its end.
+    /// Commits to a transmission; returns its end.
     fn transmit(&mut self, frame: Frame<P>, at: Instant, airtime: Duration, access: Access) -> Instant {
         let end = at + airtime;
         self.stats.airtime += airtime;
@@ -281,7 +282,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         }
     }
 
-    /// A reception on the control channel ends; gives whether the station could hear it at all.
+    /// A reception on the control channel ends; returns whether the station could hear it at all.
     fn end_reception(&mut self, now: Instant, idle: bool) -> bool {
         if idle {
             self.contention.on_idle(now);
@@ -289,7 +290,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         self.transmitting_until <= now
     }
 
-    /// The handshake under way, if one is, has got its answer or something else instead.
+    /// Concludes the handshake under way, if there is one, with its answer or with another frame in place of it.
     fn conclude(&mut self, now: Instant, answer: Option<&Frame<P>>) {
         let is_from = |kind, peer| answer.filter(|frame| frame.kind == kind && Some(frame.from) == peer);
         if matches!(self.state, State::AwaitCts(_) | State::CtsOverdue) {
@@ -322,7 +323,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         }
     }
 
-    /// A frame for another station: what it reserves is noted, and silence kept as long as it asks.
+    /// A frame for another station: notes its reservation and sets the NAV.
     fn on_overheard(&mut self, now: Instant, frame: &Frame<()>, idle: bool) {
         if !self.end_reception(now, idle) {
             return;
@@ -356,7 +357,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         phy.sifs * 2 + self.times.handshake_frame + phy.rx_start_delay + phy.slot * 2
     }
 
-    /// A channel is reserved for two others.
+    /// Notes a reservation between two other stations.
     fn note(&mut self, now: Instant, frame: &Frame<()>, span: Duration) {
         if let Some(channel) = frame.reservation.channels.lowest() {
             self.reservations.reserve(channel, [frame.from, frame.to], now + span);
@@ -382,7 +383,8 @@ impl<P: Packet + Copy> Multichannel<P> {
         }
     }
 
-    /// Grants a channel, and says with it for how long: the sender's frames and, under Bi-MCMAC, those for it in the queue.
+    /// Grants a channel for the sender's frames and, under Bi-MCMAC, for those that wait for it in the queue; the CTS
+    /// says for how long.
     fn on_rts(&mut self, now: Instant, rts: &Frame<P>) {
         self.contention.nav.settle(now);
         // 10.3.2.9: a station whose NAV is set does not answer.
@@ -417,7 +419,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         self.exchange = Some(exchange);
     }
 
-    /// The grant: it is told to the neighbours before the radio goes away.
+    /// Accepts the grant, and tells the neighbours before the radio leaves.
     fn on_cts(&mut self, now: Instant, cts: &Frame<P>) {
         // A station goes only where it can.
         let channel = cts.reservation.channels.lowest().filter(|channel| self.reservations.knows(*channel));

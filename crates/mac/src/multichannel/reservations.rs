@@ -1,4 +1,5 @@
-//! What a station knows of the data channels: until when each is taken, who is away on one, and which to choose.
+//! A station's knowledge of the data channels: until when each is taken, which stations are away, and which channel to
+//! choose.
 //!
 //! It knows what it has heard on the control channel and nothing of what happened while it was away: a reservation that
 //! it missed is a channel that it takes to be free.
@@ -8,14 +9,14 @@ use crate::frame::{Address, Channel, ChannelSet};
 use airbraid_engine::Stream;
 use airbraid_units::Instant;
 
-/// Virtual carrier sense of the data channels, with the addresses of those who are there.
+/// Virtual carrier sense of the data channels, with the addresses of the stations on them.
 #[derive(Clone, Debug)]
 pub(super) struct Reservations {
     data_channels: u8,
     until: [Instant; Channel::MAX],
-    /// By address: until when a station exchanges data with another.
+    /// By address: end of the station's exchange with another.
     away_until: Vec<Instant>,
-    /// How many reservations of each channel were heard or made.
+    /// Number of reservations of each channel, heard or made.
     uses: [u64; Channel::MAX],
     /// The channel of the last exchange that succeeded.
     last: Option<Channel>,
@@ -43,19 +44,19 @@ impl Reservations {
         (1..=self.data_channels).contains(&channel.0)
     }
 
-    /// The data channels that are free as far as is known.
+    /// The data channels that are believed free.
     pub(super) fn free(&self, now: Instant) -> ChannelSet {
         let free = self.data_channels().filter(|channel| self.until[usize::from(channel.0)] <= now);
         free.fold(ChannelSet::EMPTY, ChannelSet::with)
     }
 
-    /// When the first data channel will be free.
+    /// The time at which the first data channel will be free.
     pub(super) fn first_free_at(&self) -> Instant {
         let ends = self.data_channels().map(|channel| self.until[usize::from(channel.0)]);
         ends.min().unwrap_or(Instant::ZERO)
     }
 
-    /// Until when `peer` is away, as far as is known.
+    /// End of the absence of `peer`, as far as is known.
     pub(super) fn away_until(&self, peer: Address) -> Instant {
         self.away_until.get(peer.0 as usize).copied().unwrap_or(Instant::ZERO)
     }
@@ -79,7 +80,7 @@ impl Reservations {
         }
     }
 
-    /// This station has reserved `channel` itself. It knows when it is back, so that nothing is to be remembered.
+    /// Counts a reservation of `channel` by this station. It knows when it is back, so there is nothing to remember.
     pub(super) fn count_own(&mut self, channel: Channel) {
         self.uses[usize::from(channel.0)] += 1;
     }

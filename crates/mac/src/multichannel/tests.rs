@@ -1,7 +1,7 @@
-//! Transcripts of multi-channel stations, their throughput beside the closed form, and what holds whatever happens.
+//! Transcripts of multi-channel stations, their throughput beside the closed form, and properties that always hold.
 //!
-//! Everything at 1 Mbit/s with the long preamble, as in the paper: RTS, CTS and CRN last 360 us, an ACK 304, a packet of
-//! 1024 byte 8608, one of 40 byte 736; SIFS 10, DIFS 50, slot 20 us.
+//! Everything at 1 Mbit/s with the long preamble, as in the paper: RTS, CTS and CRN last 360 us, an ACK 304, a packet
+//! of 1024 byte 8608, one of 40 byte 736; SIFS 10, DIFS 50, slot 20 us.
 
 use super::{ChannelChoice, Multichannel, MultichannelConfig, Scheduling};
 use crate::dcf::DcfConfig;
@@ -20,7 +20,7 @@ const TO_A: Address = Address(0);
 const TO_B: Address = Address(1);
 const TO_C: Address = Address(2);
 const TO_D: Address = Address(3);
-/// Nobody has this address.
+/// An address that no station has.
 const TO_Z: Address = Address(25);
 
 type Stations = Medium<Multichannel<Payload>>;
@@ -52,7 +52,7 @@ fn stations(config: MultichannelConfig, draws: &[&[u32]]) -> Stations {
     Medium::of(draws.iter().enumerate().map(station).collect(), us(0))
 }
 
-/// A frame from Z, whom nobody else hears.
+/// A frame from Z, which no other station hears.
 fn foreign(kind: FrameKind, to: Address, nav: u64, channel: u8) -> Signal {
     let channels = if channel == 0 { ChannelSet::EMPTY } else { ChannelSet::only(Channel(channel)) };
     Signal::Frame(Frame {
@@ -281,7 +281,8 @@ fn retry_limits_give_up_and_hand_back() {
 
 #[test]
 fn what_goes_first_into_the_queue_after_the_grant_is_sent_only_if_it_fits() {
-    // B has granted itself 736 us for 40 byte; 48 do not fit, 20 do. Or nothing is left to send: B acknowledges all the same.
+    // B has granted itself 736 us for 40 byte; 48 do not fit, 20 do. Or nothing is left to send: B acknowledges all the
+    // same.
     for (size, answers) in [(Some(48), false), (Some(20), true), (None, false)] {
         let mut medium = stations(config(true), &[&[9], &[5]]);
         medium.send(at(100), A, TO_B, 1, 1_024);
@@ -400,8 +401,8 @@ fn energy_on_the_control_channel_is_found_on_the_return() {
     assert_eq!(second.at, at(12_000 + 50 + 60), "{}", medium.timeline);
 }
 
-/// Throughput of A to B \[kbit/s\] over a minute, of 1024 byte a packet; B sends a packet of `answer` byte for every second
-/// one that it gets, as TCP with delayed acknowledgements does.
+/// Throughput of A to B \[kbit/s\] over a minute, of 1024 byte a packet; B sends a packet of `answer` byte for every
+/// second one that it gets, as TCP with delayed acknowledgements does.
 fn two_node_throughput(is_bidirectional: bool, answer: Option<u64>) -> f64 {
     const SECONDS: u64 = 60;
     let config = with(is_bidirectional, |c| c.dcf.queue_limit = 1_000_000);
@@ -449,7 +450,7 @@ struct Case {
     config: MultichannelConfig,
     delays: Vec<Option<u64>>,
     packets: Vec<(u64, usize, u32, u64)>,
-    /// Which of them go first.
+    /// Whether the packet of the same index goes before all that wait.
     first: Vec<bool>,
     purges: Vec<(u64, usize, u32)>,
     destroyed: Vec<(usize, u32)>,
@@ -529,8 +530,8 @@ fn uses_one_transceiver(medium: &Stations, station: usize) -> bool {
     uses.windows(2).all(|pair| pair[0].1 <= pair[1].0)
 }
 
-/// Whether the receiver of a data frame has granted the channel for its time: by its CTS, or by its CRN for the data that
-/// answer. An ACK lies within the grant as well. The ends of Duration fields may differ by the propagation delays.
+/// Whether the receiver of a data frame has granted the channel for its time: by its CTS, or by its CRN for the data
+/// that answer. An ACK lies within the grant as well. The ends of Duration fields may differ by the propagation delays.
 fn is_granted(medium: &Stations, place: usize) -> bool {
     let data = &medium.transmissions[place];
     medium.transmissions[..place].iter().any(|sent| {

@@ -1,12 +1,12 @@
-//! What a polled station can be told.
+//! Configuration of a polled station.
 
 use crate::phy::{Modulation, Rate};
 use airbraid_units::{BitRate, Bytes, Duration};
 
-/// Which part a station plays.
+/// The role of a station.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// It gives the word to the others, one after another.
+    /// It polls the slaves, one after another.
     Master,
     /// It speaks when it is polled.
     Slave,
@@ -17,16 +17,16 @@ pub enum Role {
 pub struct PolledConfig {
     /// Master or slave.
     pub role: Role,
-    /// What a transaction takes beside its bytes, both frames together: interrupts, headers, the way through two drivers.
+    /// Time of a transaction beside its bytes, both frames together: interrupts, headers, the way through two drivers.
     pub overhead: Duration,
-    /// What each byte of payload takes: on the air, and copied by the hosts at both ends.
+    /// Time of each byte of payload: on the air, and copied by the hosts at both ends.
     pub per_byte: Duration,
-    /// How much longer the master waits for an answer than one without data takes; zero: a lost poll costs what one that
-    /// is answered does.
+    /// Additional time that the master waits for an answer beyond one without data; zero: a lost poll costs as much as
+    /// an answered one.
     pub response_slack: Duration,
-    /// The master asks for new slaves once in so many polls, and all the time while it has none.
+    /// Polls between two invitations of new slaves; without slaves, the master invites all the time.
     pub invite_every: u32,
-    /// How many MSDUs may wait here; what a link layer holds back does not count.
+    /// Largest number of MSDUs that wait here, without those that a link layer holds back.
     pub queue_limit: u32,
     /// Header and FCS of a frame; its time is part of `overhead`.
     pub header: Bytes,
@@ -52,7 +52,7 @@ impl PolledConfig {
         }
     }
 
-    /// How long a frame with so much payload keeps sender, medium and receiver busy.
+    /// Time for which a frame with this payload keeps sender, medium and receiver busy.
     pub fn frame_time(&self, payload: Bytes) -> Duration {
         self.overhead / 2 + self.per_byte * payload.as_u64()
     }

@@ -1,4 +1,4 @@
-//! Polling: a master gives the word to its slaves in turn, and nobody speaks without it.
+//! Polling: a master polls its slaves in turn, and no station speaks without a poll.
 //!
 //! The medium access of Eckhardt and Steenkiste 1998, section 3.1: INVITE and JOIN add slaves, POLL-DATA carries the
 //! master's data and gives the word, DATA-ACK answers it with data of the slave's. One attempt a frame, no backoff, no
@@ -10,8 +10,8 @@
 //!   turn comes ----> Pulling --------> AwaitAnswer ------------------------------> next turn
 //! ```
 //!
-//! A transaction takes `overhead + per_byte * payload`, both frames together; so does one whose poll is lost. The time of
-//! a frame is that of the slow hosts behind it: the medium counts as taken while they copy.
+//! A transaction takes `overhead + per_byte * payload`, both frames together; so does one whose poll is lost. The time
+//! of a frame is that of the slow hosts behind it: the medium counts as taken while they copy.
 
 mod config;
 #[cfg(test)]
@@ -25,15 +25,16 @@ use airbraid_engine::{Machine, Packet, Stream, Wake};
 use airbraid_units::{Bytes, Duration, Instant};
 use std::collections::VecDeque;
 
-/// Invitations that a station leaves out after a JOIN which came to nothing, at most 2 to this power less one.
+/// Largest number of invitations that a station leaves out after a JOIN without success, as an exponent: at most 2^6 -
+/// 1.
 const JOIN_BACKOFF_MAX: u32 = 6;
 
-/// What a station does.
+/// State of a station.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum State<P> {
     /// A slave listens.
     Listening,
-    /// It has asked what to send to this neighbour.
+    /// Waits for the host's MSDU for this neighbour.
     Pulling(Address),
     /// The master's next turn comes at this time.
     Pause(Instant),
@@ -43,12 +44,11 @@ enum State<P> {
     Overdue(Turn<P>),
 }
 
-/// Whose turn it is, and what the poll has carried.
+/// The addressee of a poll, with the MSDU that the poll carried.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Turn<P> {
-    /// Anybody's who wants to join.
+    /// Any station that wants to join.
     Invitation,
-    /// This slave's.
     Slave(Address, Option<Msdu<P>>),
 }
 
@@ -67,11 +67,11 @@ pub struct Polled<P> {
     master: Option<Address>,
     joins: u32,
     skip: u32,
-    /// Whether the poll that is being answered came without damage.
+    /// Whether the poll that is being answered arrived undamaged.
     intact: bool,
     waiting: VecDeque<Msdu<P>>,
     next_sequence: u16,
-    /// Half duplex: what ends before, the station has not received.
+    /// End of the station's own transmission: half duplex, it does not receive a frame that ends before.
     transmitting_until: Instant,
     is_busy: bool,
     outputs: VecDeque<MacOutput<P>>,
@@ -79,7 +79,7 @@ pub struct Polled<P> {
 }
 
 impl<P: Packet + Copy> Polled<P> {
-    /// A station with this address; `random` decides which invitations it leaves out after a collision.
+    /// A station with this address; `random` draws the invitations that it leaves out after a collision.
     pub fn new(config: PolledConfig, address: Address, random: Stream) -> Self {
         let state = match config.role {
             Role::Master => State::Pause(Instant::ZERO),
@@ -106,12 +106,11 @@ impl<P: Packet + Copy> Polled<P> {
         }
     }
 
-    /// What the station has counted.
     pub fn stats(&self) -> &MacStats {
         &self.stats
     }
 
-    /// MSDUs that wait here.
+    /// Number of MSDUs in the queue.
     pub fn queue_len(&self) -> usize {
         self.waiting.len()
     }
@@ -139,7 +138,7 @@ impl<P: Packet + Copy> Polled<P> {
 
     // --- the master ------------------------------------------------------------------------------------------------
 
-    /// Gives the word to the next: to all for a broadcast, to newcomers now and then, otherwise to a slave.
+    /// Begins the next turn: all stations for a broadcast, newcomers now and then, otherwise a slave.
     fn take_turn(&mut self, now: Instant) {
         if let Some(msdu) = self.take(|msdu| msdu.to == Address::BROADCAST) {
             let end = self.send(now, FrameKind::Data, Address::BROADCAST, Some(msdu.packet));
@@ -176,7 +175,7 @@ impl<P: Packet + Copy> Polled<P> {
         self.state = State::AwaitAnswer { turn, deadline };
     }
 
-    /// The turn is over: with this outcome for what the poll has carried.
+    /// Ends the turn, with this outcome for the MSDU of the poll.
     fn conclude(&mut self, now: Instant, outcome: Outcome) {
         let turn = match self.state {
             State::AwaitAnswer { turn, .. } | State::Overdue(turn) => turn,
@@ -191,7 +190,7 @@ impl<P: Packet + Copy> Polled<P> {
         self.take_turn(now);
     }
 
-    /// Whether a frame from there is what the master waits for.
+    /// Whether the master waits for this frame.
     fn is_awaited(&self, from: Address, kind: FrameKind) -> bool {
         match (self.state, kind) {
             (State::AwaitAnswer { turn, .. } | State::Overdue(turn), FrameKind::DataAck { .. }) => {
@@ -222,7 +221,7 @@ impl<P: Packet + Copy> Polled<P> {
 
     // --- the slave -------------------------------------------------------------------------------------------------
 
-    /// The master gives this slave the word.
+    /// The master polls this slave.
     fn on_poll(&mut self, now: Instant, from: Address, intact: bool) {
         if self.config.role == Role::Master {
             return;
@@ -246,8 +245,8 @@ impl<P: Packet + Copy> Polled<P> {
         self.state = State::Listening;
     }
 
-    /// Answers at once the first time; after a JOIN that came to nothing, others may have answered too: each then
-    /// leaves out a random number of invitations, of a range that doubles.
+    /// Answers at once the first time. After a JOIN without success, other stations may have answered too: each then
+    /// leaves out a random number of invitations, from a range that doubles.
     fn on_invitation(&mut self, now: Instant, from: Address) {
         if self.config.role == Role::Master || self.master.is_some() {
             return;
@@ -263,7 +262,7 @@ impl<P: Packet + Copy> Polled<P> {
 
     // --- both ------------------------------------------------------------------------------------------------------
 
-    /// Commits to a transmission; gives its end.
+    /// Commits to a transmission; returns its end.
     fn send(&mut self, now: Instant, kind: FrameKind, to: Address, payload: Option<P>) -> Instant {
         let size = payload.map_or(Bytes::ZERO, |packet| packet.len());
         let airtime = self.config.frame_time(size);
@@ -320,7 +319,7 @@ impl<P: Packet + Copy> Polled<P> {
         }
     }
 
-    /// Whatever ended, an answer that had to begin by now is not on the air any more.
+    /// Silence: an answer that had to begin by now is not on the air any more.
     fn on_silence(&mut self, now: Instant) {
         if matches!(self.state, State::Overdue(_)) && !self.is_busy {
             self.conclude(now, Outcome::RetryLimit);

@@ -1,4 +1,4 @@
-//! Transcripts of a cell: who speaks when, in microseconds, and what the layers above hear of it.
+//! Transcripts of a cell: each frame with its time in microseconds, and each report to the layers above.
 //!
 //! A transaction takes 3100 us and 7.6 us a byte; a frame without data 1550 us. Signals arrive after 1 us.
 
@@ -26,7 +26,7 @@ impl Packet for Payload {
     }
 }
 
-/// What becomes of a frame at its receiver.
+/// The fate of a frame at its receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fate {
     Arrives,
@@ -46,7 +46,7 @@ struct Cell {
     serial: u32,
     /// Fates of the frames to come; afterwards all arrive.
     fates: Vec<Fate>,
-    /// What each station gives when it is pulled.
+    /// The MSDUs that each station supplies when the MAC pulls.
     supply: Vec<Vec<Msdu<Payload>>>,
     transmitting: Vec<(Instant, Instant)>,
     text: String,
@@ -275,8 +275,8 @@ fn a_full_queue_refuses_and_a_broadcast_is_not_answered() {
 }
 
 proptest! {
-    /// Once a slave has joined, nobody speaks while another does, whatever is lost; every poll's MSDU has one outcome,
-    /// and what was acknowledged was delivered.
+    /// Once a slave has joined, only one station speaks at a time, whatever is lost; every poll's MSDU has one outcome,
+    /// and every acknowledged MSDU was delivered.
     #[test]
     fn one_speaks_at_a_time_and_every_msdu_has_an_outcome(
         fates in prop::collection::vec(prop_oneof![3 => Just(Fate::Arrives), 1 => Just(Fate::Lost), 1 => Just(Fate::Damaged)], 0..40),

@@ -2,13 +2,14 @@
 //!
 //! It goes by the Power Management subfield of data and null frames alone. Where the standard leaves a choice:
 //!
-//! - A station changes its state when the frame that says so has come, not when its acknowledgement has: the access point
-//!   cannot know whether that one was heard.
-//! - What the interface queue holds for a station that dozes goes back to its buffer, and so does the frame in service, even
-//!   if it was on the air and was not acknowledged: it keeps its sequence number and its Retry bit and gets a full set of
-//!   attempts when the station is back. The standard has an MSDU for a dozing station buffered and says of one whose
-//!   attempts had begun neither that it may be given up nor that it may not.
-//! - A station that is silent is not one that dozes: without a word from it a frame is given up at the retry limit, as ever.
+//! - A station changes its state when the frame that says so has come, not when its acknowledgement has: the access
+//!   point cannot know whether that one was heard.
+//! - What the interface queue holds for a station that dozes goes back to its buffer, and so does the frame in service,
+//!   even if it was on the air and was not acknowledged: it keeps its sequence number and its Retry bit and gets a full
+//!   set of attempts when the station is back. The standard has an MSDU for a dozing station buffered and says of one
+//!   whose attempts had begun neither that it may be given up nor that it may not.
+//! - A station that is silent is not one that dozes: without a word from it a frame is given up at the retry limit, as
+//!   ever.
 //! - A station dozes from its association until it says otherwise.
 //! - What is for all is sent at once: without beacons there is no DTIM to wait for.
 
@@ -22,16 +23,15 @@ use std::collections::VecDeque;
 /// Parameters of an access point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AccessPointConfig {
-    /// Its DCF.
     pub dcf: DcfConfig,
-    /// How many MSDUs wait for a station that dozes.
+    /// Largest number of MSDUs in the buffer of a dozing station.
     pub buffer_limit: u32,
 }
 
-/// What an access point counts beside [`MacStats`].
+/// Counters of an access point beside [`MacStats`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BufferStats {
-    /// MSDUs that came for a station that dozed, or while its buffer was not empty yet, and were held.
+    /// MSDUs that were held: they came for a station that dozed, or while its buffer was not yet empty.
     pub held: u64,
     /// MSDUs taken back because their station had said that it dozes.
     pub returned: u64,
@@ -46,11 +46,10 @@ pub struct BufferStats {
 struct Associated<P> {
     address: Address,
     dozes: bool,
-    /// What waits for it, in order. It comes before whatever arrives later.
+    /// MSDUs that wait for the station, in order. They go before all that arrive later.
     buffer: VecDeque<Held<P>>,
 }
 
-/// An access point.
 #[derive(Clone, Debug)]
 pub struct AccessPoint<P> {
     dcf: Dcf<P>,
@@ -74,17 +73,17 @@ impl<P: Packet + Copy> AccessPoint<P> {
         access_point
     }
 
-    /// What it has counted, as every MAC does.
+    /// Returns the counters that every MAC has.
     pub fn stats(&self) -> &MacStats {
         self.dcf.stats()
     }
 
-    /// What it has counted of its buffers.
+    /// Returns the counters of the buffers.
     pub const fn counts(&self) -> &BufferStats {
         &self.counts
     }
 
-    /// MSDUs in the interface queue, those in buffers not among them.
+    /// Number of MSDUs in the interface queue, without those in buffers.
     pub fn queue_len(&self) -> usize {
         self.dcf.queue_len()
     }
@@ -94,7 +93,7 @@ impl<P: Packet + Copy> AccessPoint<P> {
         self.find(station).map_or(0, |index| self.stations[index].buffer.len())
     }
 
-    /// Whether an MSDU for this neighbour would find room, in its buffer or in the interface queue.
+    /// Whether the buffer or the interface queue takes one more MSDU for this neighbour.
     pub fn has_room(&self, neighbour: Address) -> bool {
         match self.held_for(neighbour) {
             Some(index) => self.stations[index].buffer.len() < self.buffer_limit,
@@ -102,7 +101,7 @@ impl<P: Packet + Copy> AccessPoint<P> {
         }
     }
 
-    /// Whether the station is associated and has said that it dozes, or never spoken.
+    /// Whether the station is associated and has said that it dozes, or has never spoken.
     pub fn dozes(&self, station: Address) -> bool {
         self.find(station).is_some_and(|index| self.stations[index].dozes)
     }
@@ -117,7 +116,7 @@ impl<P: Packet + Copy> AccessPoint<P> {
         }
     }
 
-    /// A station is gone, and whatever waits for it is given up, unless it is on the air.
+    /// Removes a station, and gives up all MSDUs that wait for it, unless they are on the air.
     fn disassociate(&mut self, now: Instant, station: Address) {
         let Some(index) = self.find(station) else { return };
         let waiting = self.dcf.withdraw(now, station);
@@ -137,7 +136,8 @@ impl<P: Packet + Copy> AccessPoint<P> {
         (station.dozes || !station.buffer.is_empty()).then_some(index)
     }
 
-    /// Puts an MSDU into a buffer, at the end or before all that were never sent; the last goes if there is no room.
+    /// Puts an MSDU into a buffer, at the end or before all that were never sent; the last is given up if the buffer is
+    /// full.
     fn hold(&mut self, index: usize, msdu: Msdu<P>, first: bool) {
         self.counts.held += 1;
         let buffer = &mut self.stations[index].buffer;
@@ -181,7 +181,7 @@ impl<P: Packet + Copy> AccessPoint<P> {
         }
     }
 
-    /// A station dozes from now on: what waits for it goes to its buffer, before what is there already.
+    /// A station dozes from now on: its MSDUs go to its buffer, before those already there.
     fn on_doze(&mut self, now: Instant, index: usize) {
         let station = &mut self.stations[index];
         station.dozes = true;
@@ -193,7 +193,7 @@ impl<P: Packet + Copy> AccessPoint<P> {
         self.cut(index);
     }
 
-    /// Gives stations that are awake what was held for them: one each in turn, as long as the interface queue has room.
+    /// Sends held MSDUs to stations that are awake: one each in turn, until the interface queue is full.
     fn release(&mut self, now: Instant) {
         let mut has_more = true;
         while has_more {
@@ -209,7 +209,7 @@ impl<P: Packet + Copy> AccessPoint<P> {
         }
     }
 
-    /// Passes on what DCF has to say; where a frame has left, others may follow.
+    /// Passes on the outputs of DCF; where a frame has left, others may follow.
     fn drain(&mut self, now: Instant) {
         while let Some(output) = self.dcf.poll_output() {
             let has_left = matches!(output, MacOutput::Status { .. });

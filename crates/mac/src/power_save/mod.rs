@@ -1,9 +1,9 @@
-//! Power management of an infrastructure BSS (802.11-2020, 11.2.3), and the use that Giustiniano et al. 2013 (section 3.1)
-//! make of it: a station with one radio tells an access point that it dozes and is with another one meanwhile.
+//! Power management of an infrastructure BSS (802.11-2020, 11.2.3), and its use by Giustiniano et al. 2013 (section
+//! 3.1): a station with one radio tells an access point that it dozes and is with another one meanwhile.
 //!
-//! [`AccessPoint`] holds frames for stations that doze; [`SlottedStation`] has a virtual station at each of several access
-//! points and goes from one to the other by a [`SlotPlan`]. Both drive [`crate::dcf`] and add no contention of their own.
-//! No beacon, no TIM, no PS-Poll: a station that is awake says so and is sent to at once.
+//! [`AccessPoint`] holds frames for stations that doze; [`SlottedStation`] has a virtual station at each of several
+//! access points and goes from one to the other by a [`SlotPlan`]. Both drive [`crate::dcf`] and add no contention of
+//! their own. No beacon, no TIM, no PS-Poll: a station that is awake says so and is sent to at once.
 //!
 //! ```text
 //!  AP i       ACK|  holds what comes for the station ...

@@ -1,4 +1,4 @@
-//! The slots that a station follows: whom it serves when, period after period, in whole nanoseconds.
+//! The slot plan of a station: which access point it serves when, period after period, in whole nanoseconds.
 //!
 //! Where the slots come from is nobody's business here; `engine::slots` plans them.
 
@@ -7,13 +7,12 @@ use airbraid_units::{Duration, Instant};
 /// One slot of a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedSlot {
-    /// Which virtual station has the radio, by its place; `None`: nobody, all doze.
+    /// Index of the virtual station that has the radio; `None`: all doze.
     pub station: Option<usize>,
-    /// How long.
     pub length: Duration,
 }
 
-/// A period of slots that is repeated for ever, and how far it has come.
+/// A period of slots that repeats for ever, and the current position in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlotPlan {
     slots: Vec<PlannedSlot>,
@@ -22,20 +21,21 @@ pub struct SlotPlan {
 }
 
 impl SlotPlan {
-    /// The period that these slots make, the first beginning at `start`; `None` if there is no slot, or one of no length.
+    /// The period that these slots make, the first beginning at `start`; `None` if there is no slot, or one of no
+    /// length.
     pub fn new(start: Instant, slots: Vec<PlannedSlot>) -> Option<Self> {
         let is_possible = !slots.is_empty() && slots.iter().all(|slot| !slot.length.is_zero());
         is_possible.then_some(Self { slots, next: 0, boundary: start })
     }
-    /// When the next slot begins.
+    /// Beginning of the next slot.
     pub fn boundary(&self) -> Instant {
         self.boundary
     }
-    /// The largest place of a virtual station that has a slot.
+    /// The largest index of a virtual station that has a slot.
     pub fn last_station(&self) -> Option<usize> {
         self.slots.iter().filter_map(|slot| slot.station).max()
     }
-    /// Whose slot it is at `now`, if a boundary has been reached since the last call.
+    /// Returns the slot at `now`, if a boundary has been reached since the last call.
     pub fn advance(&mut self, now: Instant) -> Option<PlannedSlot> {
         let mut reached = None;
         while self.boundary <= now {

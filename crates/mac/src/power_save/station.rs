@@ -1,8 +1,8 @@
-//! A station with one radio at several access points: a virtual station each, one awake at a time (Giustiniano et al. 2013,
-//! section 3.1; 802.11-2020, 11.2.3.2).
+//! A station with one radio at several access points: a virtual station each, one awake at a time (Giustiniano et al.
+//! 2013, section 3.1; 802.11-2020, 11.2.3.2).
 //!
-//! A virtual station is a [`Dcf`] with address, queue, rate and duplicate filter of its own, paused unless the plan gives it
-//! the radio. There is one MSDU at most beyond the queues, as in hardware with one place: the one in service.
+//! A virtual station is a [`Dcf`] with address, queue, rate and duplicate filter of its own, paused unless the plan
+//! gives it the radio. There is one MSDU at most beyond the queues, as in hardware with one place: the one in service.
 //!
 //! ```text
 //!           slot ends         acknowledged        end of own answer       radio ready
@@ -14,12 +14,13 @@
 //!
 //! Where paper and standard leave a choice:
 //!
-//! - An exchange that has begun when the slot ends is finished. An MSDU that waits for the medium, also to be sent again,
-//!   goes back to the head of its queue; it keeps its sequence number if it was on the air.
+//! - An exchange that has begun when the slot ends is finished. An MSDU that waits for the medium, also to be sent
+//!   again, goes back to the head of its queue; it keeps its sequence number if it was on the air.
 //! - The null frame takes over the backoff that is under way and the contention window as it is.
-//! - A null frame is given up after `null_attempts`. The station leaves all the same, unannounced; one that wants to stay
-//!   says so again.
-//! - The station senses the new channel for DIFS and does not wait for a NAVSyncDelay, for which the paper's 1.2 ms have no room.
+//! - A null frame is given up after `null_attempts`. The station leaves all the same, unannounced; one that wants to
+//!   stay says so again.
+//! - The station senses the new channel for DIFS and does not wait for a NAVSyncDelay, for which the paper's 1.2 ms
+//!   have no room.
 //! - What was left of a backoff on the channel that it left is void: it has been away for longer.
 //! - Another virtual station on the same channel needs no retuning time.
 //! - A virtual station hears its access point alone, also where several share an address and a channel.
@@ -32,19 +33,18 @@ use airbraid_engine::{Machine, Packet, Stream, Wake};
 use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// How long the hardware of the paper takes to retune: "in the order of 800 us" (section 3.1); other chips 200 to 500 us.
+/// Retuning time of the paper's hardware: "in the order of 800 us" (section 3.1); other chips 200 to 500 us.
 pub const RETUNING_TIME: Duration = Duration::from_micros(800);
 
-/// What a station is at one of its access points.
+/// The station's configuration at one of its access points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VirtualStation {
     /// Its DCF: its queue, and the rate that suits its access point. Null frames go at the rate of control frames.
     pub dcf: DcfConfig,
-    /// Its address; several may share one.
+    /// Address; several virtual stations may share one.
     pub address: Address,
-    /// Its access point.
     pub access_point: Address,
-    /// The channel of that.
+    /// Channel of the access point.
     pub channel: Channel,
 }
 
@@ -53,46 +53,46 @@ pub struct VirtualStation {
 pub struct SlottedConfig {
     /// Its virtual stations, at least one.
     pub stations: Vec<VirtualStation>,
-    /// Which of them has the radio when.
+    /// The slots of the virtual stations.
     pub plan: SlotPlan,
-    /// How long the radio is deaf when it changes its channel.
+    /// Time for which the radio is deaf when it changes its channel.
     pub retuning: Duration,
-    /// How often a null frame is sent before it is given up; at least 1.
+    /// Largest number of transmissions of a null frame; at least 1.
     pub null_attempts: u32,
 }
 
-/// What a station counts of its switches beside [`MacStats`].
+/// Counters of the switches between access points beside [`MacStats`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SwitchStats {
-    /// Switches: how often an access point has acknowledged that the station is awake.
+    /// Number of times that an access point has acknowledged that the station is awake.
     pub switches: u64,
-    /// The time that they took, from when the null frame with PS=1 began to contend to the acknowledgement of the one with
-    /// PS=0, without nobody's slots and without the exchange that a slot's end may have found under way.
+    /// Total time of the switches: from the first contention of the null frame with PS=1 to the acknowledgement of the
+    /// one with PS=0. Idle slots do not count, nor does an exchange that was under way at a slot's end.
     pub switch_time: Duration,
     /// Null frames that were given up.
     pub failed_nulls: u64,
-    /// How often it left without an access point having acknowledged that.
+    /// Departures without the access point's acknowledgement.
     pub unannounced: u64,
-    /// MSDUs that had to make room at the end of a slot.
+    /// MSDUs that were set aside at the end of a slot.
     pub returned: u64,
     /// Slots that were over before the access point had acknowledged that the station is awake.
     pub missed_slots: u64,
 }
 
-/// What the station is about.
+/// Activity of the station.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// DCF, as always.
+    /// DCF serves the slot's access point.
     Serving,
     /// The null frame with PS=1 is under way.
     Leaving,
-    /// It is done; an answer of the station's own lasts until then.
+    /// The null frame with PS=1 is done; an answer of the station lasts until then.
     Finishing(Instant),
-    /// The radio works again then.
+    /// The radio is being retuned until then.
     Tuning(Instant),
     /// The null frame with PS=0 is under way.
     Waking,
-    /// It is nobody's slot.
+    /// The slot belongs to no virtual station.
     Dozing,
 }
 
@@ -104,25 +104,26 @@ pub struct SlottedStation<P> {
     retuning: Duration,
     null_attempts: u32,
     step: Step,
-    /// Whose slot it is.
+    /// The virtual station whose slot it is.
     owner: Option<usize>,
-    /// On whose channel the radio is, or is about to be.
+    /// The virtual station on whose channel the radio is, or is about to be.
     current: Option<usize>,
-    /// Since when nothing can be sent or received, if that is so.
+    /// Beginning of the time in which nothing can be sent or received, during a switch.
     switching_since: Option<Instant>,
     outputs: VecDeque<MacOutput<P>>,
     wake: Option<Wake>,
     counts: SwitchStats,
 }
 
-/// What the wake-up of a slot's beginning is called.
+/// Name of the wake-up at a slot's beginning.
 const SLOT: &str = "power_save.slot";
-/// What that of a radio that is ready, or free to be retuned, is called.
+/// Name of the wake-up of a radio that is ready, or free to be retuned.
 const RADIO: &str = "power_save.radio";
 
 impl<P: Packet + Copy> SlottedStation<P> {
-    /// A station that dozes until its first slot; a stream gives each virtual station its backoffs. `None` if their number
-    /// is not that of the virtual stations, there is none, or the plan names one that does not exist.
+    /// A station that dozes until its first slot; a stream gives each virtual station its backoffs. Returns `None` if
+    /// the numbers of streams and virtual stations differ, if there is none, or if the plan names one that does not
+    /// exist.
     pub fn new(config: SlottedConfig, backoffs: Vec<Stream>) -> Option<Self> {
         let count = config.stations.len();
         let is_possible =
@@ -147,39 +148,39 @@ impl<P: Packet + Copy> SlottedStation<P> {
         })
     }
 
-    /// What its virtual stations have counted together.
+    /// Returns the sum of its virtual stations' counters.
     pub fn stats(&self) -> MacStats {
         let mut sum = MacStats::default();
         self.stations.iter().for_each(|(_, dcf)| sum.add(dcf.stats()));
         sum
     }
 
-    /// What one of them has counted.
+    /// Returns the counters of one virtual station.
     pub fn stats_of(&self, station: usize) -> Option<&MacStats> {
         self.stations.get(station).map(|(_, dcf)| dcf.stats())
     }
 
-    /// What it has counted of its switches.
+    /// Returns the counters of its switches.
     pub const fn counts(&self) -> &SwitchStats {
         &self.counts
     }
 
-    /// MSDUs that wait, of all its virtual stations.
+    /// Number of MSDUs that wait at all its virtual stations.
     pub fn queue_len(&self) -> usize {
         self.stations.iter().map(|(_, dcf)| dcf.queue_len()).sum()
     }
 
-    /// Whether an MSDU for this neighbour would find room in the queue of its virtual station.
+    /// Whether the queue of the neighbour's virtual station takes one more MSDU.
     pub fn has_room(&self, neighbour: Address) -> bool {
         self.stations[self.station_for(neighbour)].1.has_room()
     }
 
-    /// The virtual station whose neighbour this is; the first for whoever is none of its access points.
+    /// The virtual station of this access point; the first for any other neighbour.
     fn station_for(&self, neighbour: Address) -> usize {
         self.stations.iter().position(|(station, _)| station.access_point == neighbour).unwrap_or(0)
     }
 
-    /// Tells a virtual station something, and passes on what it says.
+    /// Gives a virtual station an input, and passes on its outputs.
     fn tell(&mut self, now: Instant, station: usize, input: MacInput<P>) {
         self.stations[station].1.handle_input(now, input);
         self.drain(station);
@@ -191,7 +192,7 @@ impl<P: Packet + Copy> SlottedStation<P> {
         }
     }
 
-    /// Something happens on the channel where the radio is.
+    /// Handles an event on the radio's channel.
     fn hear(&mut self, now: Instant, input: MacInput<P>) {
         let Some(current) = self.current.filter(|_| !matches!(self.step, Step::Tuning(_))) else { return };
         let own = self.stations[current].0;
@@ -269,7 +270,7 @@ impl<P: Packet + Copy> SlottedStation<P> {
         }
     }
 
-    /// The radio is free: to whom it belongs now.
+    /// Tunes the radio, which is free, to the owner of the slot.
     fn depart(&mut self, now: Instant) {
         let Some(owner) = self.owner else {
             self.end_switch(now);

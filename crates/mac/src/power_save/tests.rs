@@ -1,7 +1,8 @@
 //! Transcripts of switches, in microseconds, and what the machines promise under losses.
 //!
 //! 802.11a: SIFS 16, DIFS 34, slot 9 us. At 6 Mbit/s a null frame of 28 byte lasts 64 us and an ACK 44; at 54 Mbit/s a
-//! packet of 1500 byte (1536 with headers) 248 us. A is the station, B, C and D are access points on channels 1, 2 and 3.
+//! packet of 1500 byte (1536 with headers) 248 us. A is the station, B, C and D are access points on channels 1, 2 and
+//! 3.
 
 use super::*;
 use crate::dcf::DcfConfig;
@@ -20,7 +21,7 @@ const TO_A: Address = Address(0);
 const TO_B: Address = Address(1);
 const TO_C: Address = Address(2);
 
-/// Whatever is on the medium.
+/// A station or an access point on the medium.
 enum Node {
     Station(Box<SlottedStation<Payload>>),
     AccessPoint(Box<AccessPoint<Payload>>, usize),
@@ -67,9 +68,9 @@ fn us(us: u64) -> Duration {
     Duration::from_micros(us)
 }
 
-/// What a test varies.
+/// Parameters of a test.
 struct Setup {
-    /// The slots of a period: whose, and how long \[us\].
+    /// The slots of a period: virtual station and length \[us\].
     slots: Vec<(Option<usize>, u64)>,
     /// The channels of the access points.
     channels: Vec<u8>,
@@ -513,14 +514,16 @@ fn a_switch_costs_what_the_paper_has_measured() {
         medium.send(at(slot * 10_000), A, Address(1 + (slot % 2) as u32), (slot * 25 + i) as u32, 1_500);
     }
     medium.run(at(SWITCHES * 10_000));
-    // Uplink, always with something to send: DIFS and a backoff of 7.5 slots on average, 34 + 67.5, before the null frame, but
-    // for what is left of a backoff when the slot ends in it; then 1082 as in the transcript. The paper: 1.2 ms.
+    // Uplink, always with something to send: DIFS and a backoff of 7.5 slots on average, 34 + 67.5, before the null
+    // frame, but for what is left of a backoff when the slot ends in it; then 1082 as in the transcript. The paper: 1.2
+    // ms.
     let counts = station(&medium).counts();
     let uplink = counts.switch_time.as_micros() as f64 / counts.switches as f64;
     assert_eq!((counts.switches, counts.missed_slots), (SWITCHES, 0));
     assert!((1_082.0..1_183.5).contains(&uplink) && (uplink / 1_200.0 - 1.0).abs() < 0.05, "{uplink}");
 
-    // Downlink: until the first frame has come that the access point has held: 1082 + 34 + 67.5 + 248. The paper: 1.5 ms.
+    // Downlink: until the first frame has come that the access point has held: 1082 + 34 + 67.5 + 248. The paper: 1.5
+    // ms.
     let mut medium = Setup::default().medium();
     for slot in 1..=SWITCHES {
         medium.send(at(slot * 10_000 - 10), 1 + (slot % 2) as usize, TO_A, slot as u32, 1_500);
@@ -534,7 +537,7 @@ fn a_switch_costs_what_the_paper_has_measured() {
     assert!((downlink - 1_431.5).abs() < 12.0 && (downlink / 1_500.0 - 1.0).abs() < 0.05, "{downlink}");
 }
 
-/// Packets that a station with always something to send, or to receive, has brought home in 2 s.
+/// Packets that a saturated station or access point delivers in 2 s.
 fn saturated(slots: Vec<(Option<usize>, u64)>, uplink: bool) -> usize {
     let mut medium = Setup { slots, buffer_limit: 200, queue_limit: 200, ..Setup::default() }.medium();
     for i in 0..6_000 {
@@ -557,7 +560,7 @@ fn short_slots_lose_no_more_than_the_paper_has_seen() {
     }
 }
 
-/// What a random test varies.
+/// Parameters of a random test.
 #[derive(Clone, Debug)]
 struct Chaos {
     slots: Vec<(Option<usize>, u64)>,
@@ -567,9 +570,9 @@ struct Chaos {
     seed: u64,
     attempts: u32,
     has_addresses: bool,
-    /// Lost frames of 1000, for as long.
+    /// Lost frames of 1000, until the channels heal.
     permille: u32,
-    /// When, between the station and which access point, upwards, size.
+    /// Time, access point, direction (true: upwards), size.
     packets: Vec<(u64, usize, bool, u64)>,
 }
 
@@ -600,7 +603,7 @@ fn chaos() -> impl Strategy<Value = Chaos> {
     })
 }
 
-/// Whether an access point that goes by what it has received would believe that its station dozes, at `when`.
+/// Whether an access point, by the frames that it has received, would believe at `when` that its station dozes.
 fn believes_dozing(medium: &Medium<Node>, place: usize, from: Address, when: Instant) -> bool {
     let own: Vec<_> = medium.transmissions.iter().filter(|sent| sent.station == place).collect();
     // Half duplex: what ends while it transmits or is committed to, it has not heard. What it answers, it has.
@@ -698,8 +701,8 @@ proptest! {
     }
 }
 
-/// Two access points on one channel, one address: the one that was left without a word sends on and is not heard by the
-/// other virtual station, which could not tell whether the frame is new.
+/// Two access points on one channel, one address: the one that got no announcement sends on. The other virtual station
+/// does not hear it, for it could not tell whether the frame is new.
 #[test]
 fn an_access_point_that_was_left_unannounced_reaches_no_other_virtual_station() {
     let chaos = Chaos {
@@ -754,7 +757,8 @@ fn what_is_due_when_a_packet_is_held_is_done() {
     keep_promises(&chaos).unwrap();
 }
 
-/// A station that rests between its slots has just answered an access point that does not know, and its next slot begins.
+/// A station that rests between its slots has just answered an access point that believes it awake, and its next slot
+/// begins.
 #[test]
 fn an_answer_is_finished_before_the_next_slot() {
     let chaos = Chaos {
