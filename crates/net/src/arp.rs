@@ -1,8 +1,8 @@
-//! Address resolution (RFC 826) as ns-2 does it (`mac/arp.cc`, 2.26 to 2.35), one machine a node: which neighbours' hardware
-//! addresses are known, and what waits for those that are not.
+//! Address resolution (RFC 826) as ns-2 does it (`mac/arp.cc`, 2.26 to 2.35), one machine a node: the known hardware
+//! addresses of neighbours, and the packets that wait for unknown ones.
 //!
-//! It keeps one packet a neighbour, asks anew only with the next packet, gives up after three requests without an answer,
-//! and never forgets. Whoever hears a request learns who has asked.
+//! It keeps one packet a neighbour, asks anew only with the next packet, gives up after three requests without an
+//! answer, and never forgets. Whoever hears a request learns who has asked.
 
 use crate::aodv::Node;
 use airbraid_engine::{Machine, Wake};
@@ -12,10 +12,10 @@ use std::collections::{BTreeMap, VecDeque};
 /// A request or reply for Ethernet and IPv4 (RFC 826), and ns-2's ARP_HDR_LEN.
 pub const MESSAGE_LEN: Bytes = Bytes::new(28);
 
-/// After so many requests the next packet fails instead (ns-2: ARP_MAX_REQUEST_COUNT).
+/// Requests after which the next packet fails instead (ns-2: ARP_MAX_REQUEST_COUNT).
 const REQUESTS_MAX: u8 = 3;
 
-/// What a message is.
+/// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// Who has the target's address?
@@ -27,57 +27,40 @@ pub enum Operation {
 /// A message of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// What it is.
     pub operation: Operation,
     /// Who says it.
     pub sender: Node,
-    /// Whom it asks, or answers.
+    /// The node that it asks, or answers.
     pub target: Node,
 }
 
-/// Everything the world tells a node.
+/// Everything that the host tells a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input<P> {
-    /// This packet is for that neighbour.
-    Send {
-        /// The neighbour.
-        to: Node,
-        /// The packet.
-        packet: P,
-    },
+    /// A packet for a neighbour.
+    Send { to: Node, packet: P },
     /// A message has come.
     Heard(Message),
 }
 
-/// Everything a node asks of the world.
+/// Everything that a node tells its host.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output<P> {
     /// The neighbour's address is known: send the packet.
-    Send {
-        /// The neighbour.
-        to: Node,
-        /// The packet.
-        packet: P,
-    },
+    Send { to: Node, packet: P },
     /// Send a message.
     Message {
-        /// To this neighbour; `None`: to all.
+        /// Receiver; `None`: all neighbours.
         to: Option<Node>,
-        /// The message.
         message: Message,
     },
-    /// The packet had to give way to a later one for the same neighbour.
+    /// The packet was replaced by a later one for the same neighbour.
     Drop(P),
     /// The neighbour has not answered: the link to it counts as broken.
-    Unreachable {
-        /// The neighbour.
-        to: Node,
-        /// The packet.
-        packet: P,
-    },
+    Unreachable { to: Node, packet: P },
 }
 
-/// What is known of a neighbour.
+/// The state of one neighbour.
 #[derive(Clone, Debug)]
 struct Neighbour<P> {
     is_known: bool,
@@ -95,7 +78,7 @@ pub struct Arp<P> {
 }
 
 impl<P> Arp<P> {
-    /// A node that knows nobody.
+    /// A node without known neighbours.
     pub const fn new(me: Node) -> Self {
         Self { me, neighbours: BTreeMap::new(), outputs: VecDeque::new() }
     }

@@ -1,4 +1,4 @@
-//! Lengths of the headers that all models count, in one place. It holds no formats: those are the recorder's.
+//! Lengths of the headers that all models count. The byte formats are the recorder's.
 
 use airbraid_units::Bytes;
 

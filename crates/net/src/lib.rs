@@ -1,4 +1,4 @@
-//! Models of what surrounds the protocols: TCP, UDP, traffic sources and plain links.
+//! Models around the protocols: TCP, UDP, traffic sources and plain links.
 //!
 //! Pure state machines: no clock, no I/O, no payload. They are the load and the surroundings in a simulation and never
 //! part of the daemon, which carries the real thing.

@@ -22,29 +22,28 @@ pub struct LinkConfig {
     pub reorder: bool,
     /// Packets that may wait besides the one being sent.
     pub queue_limit: u32,
-    /// The longest packet that passes; a longer one vanishes, and nobody is told. `None`: of any length.
+    /// The longest packet that passes; a longer one is lost without a report. `None`: of any length.
     pub mtu: Option<Bytes>,
-    /// What is lost on the way.
+    /// Losses on the way.
     pub loss: Loss,
 }
 
-/// Which packets are lost.
+/// The packets that are lost.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Loss {
-    /// None.
     #[default]
     None,
     /// Each with this probability, independently.
     Bernoulli(Probability),
     /// Two states with their own loss, changing from packet to packet (Gilbert 1960, Elliott 1963).
     GilbertElliott {
-        /// Good to bad, a packet.
+        /// Probability of a change from good to bad, for each packet.
         good_to_bad: Probability,
-        /// Bad to good, a packet.
+        /// Probability of a change from bad to good, for each packet.
         bad_to_good: Probability,
-        /// Lost in the good state.
+        /// Probability of a loss in the good state.
         loss_good: Probability,
-        /// Lost in the bad state.
+        /// Probability of a loss in the bad state.
         loss_bad: Probability,
     },
     /// This pattern of packets, over and over: `true` is lost.
@@ -52,7 +51,7 @@ pub enum Loss {
 }
 
 impl LinkConfig {
-    /// Refuses what no link can work with.
+    /// Refuses values that no link can work with.
     ///
     /// # Errors
     /// The first parameter out of its range, and what is asked of it.
@@ -62,7 +61,7 @@ impl LinkConfig {
     }
 }
 
-/// What the world tells a link.
+/// Everything that the host tells a link.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LinkInput<P> {
     /// A packet to carry.
@@ -74,10 +73,10 @@ pub enum LinkInput<P> {
     SetConfig(LinkConfig),
 }
 
-/// Why a link dropped a packet.
+/// The reason why a link dropped a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DropReason {
-    /// It came when as many as may were waiting.
+    /// The queue was full.
     QueueFull,
     /// It was lost on the way.
     Loss,
@@ -87,16 +86,16 @@ pub enum DropReason {
     TooLong,
 }
 
-/// What a link asks of the world.
+/// Everything that a link tells its host.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LinkOutput<P> {
-    /// Its last bit has arrived.
+    /// The last bit of the packet has arrived.
     Deliver(P),
-    /// It will not; a packet lost on the way is given back when it would have arrived.
+    /// The packet will not arrive; one lost on the way is returned at the time at which it would have arrived.
     Dropped(P, DropReason),
 }
 
-/// What a link counted; `offered` is the sum of the others and of [`Link::in_flight`].
+/// The counters of a link; `offered` is the sum of the others and of [`Link::in_flight`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkStats {
     /// Packets that came in.
@@ -127,11 +126,11 @@ pub struct Link<P> {
     config: LinkConfig,
     up: bool,
     is_queue_watched: bool,
-    /// Those whose serialisation has not begun.
+    /// Packets whose serialisation has not begun.
     queue: VecDeque<P>,
-    /// When the serialisation of the last packet that began ends.
+    /// End of the last packet's serialisation.
     free_at: Instant,
-    /// In order of arrival.
+    /// Packets under way, in order of arrival.
     sent: VecDeque<Sent<P>>,
     loss: LossProcess,
     jitter: Stream,
@@ -160,12 +159,11 @@ impl<P: Packet> Link<P> {
         })
     }
 
-    /// What was counted.
     pub const fn stats(&self) -> &LinkStats {
         &self.stats
     }
-    /// Wakes the host whenever a waiting packet's serialisation begins too: for a source that fills the queue as room
-    /// comes. It costs a second wake-up a packet, so it is off unless asked for.
+    /// Wakes the host whenever a waiting packet's serialisation begins too: for a source that fills the queue as it
+    /// empties. This costs a second wake-up a packet, so it is off unless asked for.
     pub const fn watch_queue(&mut self) {
         self.is_queue_watched = true;
     }
@@ -174,7 +172,7 @@ impl<P: Packet> Link<P> {
     pub fn queue_len(&self) -> usize {
         self.queue.len()
     }
-    /// Packets that it holds: waiting, being serialised, on the way.
+    /// Number of packets in the link: waiting, being serialised, on the way.
     pub fn in_flight(&self) -> usize {
         self.queue.len() + self.sent.len()
     }
@@ -194,7 +192,7 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// Serialisation begins at `at`: everything about the packet's way is decided here.
+    /// Serialisation begins at `at`: the packet's loss and delay are decided here.
     fn begin(&mut self, at: Instant, packet: P) {
         let time = self.config.rate.map_or(Duration::ZERO, |rate| rate.time_for(packet.len()));
         self.free_at = at + time;
@@ -220,7 +218,7 @@ impl<P: Packet> Link<P> {
         Duration::from_nanos(((u128::from(self.jitter.next_u64()) * range) >> 64) as u64)
     }
 
-    /// Carries out all that has happened up to `now`.
+    /// Carries out all events up to `now`.
     fn catch_up(&mut self, now: Instant) {
         while self.free_at <= now {
             let Some(packet) = self.queue.pop_front() else { break };

@@ -1,4 +1,4 @@
-//! Which packets a link loses: none, each by chance, in bursts, or by a repeating pattern.
+//! The packets that a link loses: none, random ones, bursts, or a repeating pattern.
 //!
 //! One draw or two a packet from a stream of its own, so that a loss pattern depends on the seed and on the number of
 //! the packet alone. It never looks at time or size. Gilbert 1960, Elliott 1963.
@@ -29,7 +29,6 @@ enum Kind {
     Trace { pattern: Vec<bool>, at: usize },
 }
 
-/// A loss process.
 #[derive(Clone, Debug)]
 pub struct LossProcess {
     kind: Kind,
@@ -42,7 +41,7 @@ impl LossProcess {
         Self { kind: Kind::new(loss), stream }
     }
 
-    /// Becomes the process that `loss` describes; the random stream goes on where it was.
+    /// Switches to the process that `loss` describes; the random stream goes on where it was.
     pub fn change(&mut self, loss: &Loss) {
         self.kind = Kind::new(loss);
     }

@@ -1,13 +1,14 @@
-//! A host with an address at each of several access points, and applications that know one only (Giustiniano et al. 2013,
-//! section 3.2): which connection takes a new flow, and which addresses its packets bear.
+//! A host with an address at each of several access points, and applications that know one only (Giustiniano et al.
+//! 2013, section 3.2): the choice of a connection for a new flow, and the addresses of its packets.
 //!
 //! It never moves a flow: a TCP connection would break if its source address changed. It never looks at load, of which
 //! nothing is known when a flow begins. Shares are whole numbers of whatever unit, say nanoseconds of a period.
 
 use std::collections::BTreeMap;
 
-/// Gives new flows to connections, so that their numbers come as near to given shares as they can: each to the connection
-/// whose share of the flows lacks most of what it should be (the rule of FatVAP, Kandula et al. 2008, by flows).
+/// Gives new flows to connections, so that their numbers come as near to given shares as they can: each to the
+/// connection whose share of the flows is furthest below its target (the rule of FatVAP, Kandula et al. 2008, by
+/// flows).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowBalancer {
     /// Share and flows of each connection.
@@ -20,11 +21,12 @@ impl FlowBalancer {
         let is_possible = shares.iter().any(|&share| share > 0);
         is_possible.then(|| Self { connections: shares.iter().map(|&share| (share, 0)).collect() })
     }
-    /// How many flows each connection has.
+    /// Number of flows of each connection.
     pub fn flows(&self) -> impl Iterator<Item = u64> {
         self.connections.iter().map(|&(_, flows)| flows)
     }
-    /// The connection of a new flow; of several that lack as much, the first. One without a share gets none.
+    /// Returns the connection of a new flow; of several that are as far below their targets, the first. One without a
+    /// share gets none.
     pub fn assign(&mut self) -> usize {
         let whole: i128 = self.connections.iter().map(|&(share, _)| i128::from(share)).sum();
         let all: i128 = self.flows().map(i128::from).sum();
@@ -38,7 +40,7 @@ impl FlowBalancer {
         self.connections[chosen].1 += 1;
         chosen
     }
-    /// A new flow goes over this connection, whatever the shares say.
+    /// Counts a new flow on this connection, whatever the shares say.
     pub fn assign_to(&mut self, connection: usize) {
         if let Some((_, flows)) = self.connections.get_mut(connection) {
             *flows += 1;
@@ -52,8 +54,8 @@ impl FlowBalancer {
     }
 }
 
-/// Reverse network address translation: packets leave with the address of the connection that their flow was given to, and
-/// come to the host with the one address that it knows. Ports stay, since no two flows of a host are alike.
+/// Reverse network address translation. Packets leave with the address of the connection of their flow, and reach the
+/// host with the one address that it knows. Ports stay, since no two flows of a host are alike.
 ///
 /// `A` is an address, `F` what tells flows apart.
 #[derive(Clone, Debug)]
@@ -65,27 +67,28 @@ pub struct ReverseNat<A, F> {
 }
 
 impl<A: Copy + PartialEq, F: Copy + Ord> ReverseNat<A, F> {
-    /// A host with the address `host` towards its applications and, on each connection, an address and a share of the flows;
-    /// `None` if no share is more than zero.
+    /// A host with the address `host` towards its applications and, on each connection, an address and a share of the
+    /// flows; `None` if no share is more than zero.
     pub fn new(host: A, connections: &[(A, u64)]) -> Option<Self> {
         let shares: Vec<_> = connections.iter().map(|&(_, share)| share).collect();
         let addresses = connections.iter().map(|&(address, _)| address).collect();
         FlowBalancer::new(&shares).map(|balancer| Self { host, addresses, balancer, flows: BTreeMap::new() })
     }
-    /// A packet of this flow leaves: over which connection, and its source address. A new flow is given to one.
+    /// Returns the connection and the source address of a packet of this flow that leaves. A new flow gets a
+    /// connection.
     pub fn outward(&mut self, flow: F) -> (usize, A) {
         let balancer = &mut self.balancer;
         let connection = *self.flows.entry(flow).or_insert_with(|| balancer.assign());
         (connection, self.addresses[connection])
     }
-    /// A new flow is to go over this connection, and not where the balancer would put it; one that is known stays.
+    /// Binds a new flow to this connection, whatever the balancer would choose; a known flow stays.
     pub fn bind(&mut self, flow: F, connection: usize) {
         if connection < self.addresses.len() && !self.flows.contains_key(&flow) {
             self.flows.insert(flow, connection);
             self.balancer.assign_to(connection);
         }
     }
-    /// How many flows each connection has.
+    /// Number of flows of each connection.
     pub fn flows(&self) -> impl Iterator<Item = u64> {
         self.balancer.flows()
     }
@@ -94,7 +97,7 @@ impl<A: Copy + PartialEq, F: Copy + Ord> ReverseNat<A, F> {
     pub fn inward(&self, connection: usize, destination: A) -> Option<A> {
         (self.addresses.get(connection) == Some(&destination)).then_some(self.host)
     }
-    /// A flow has ended: its connection is free for others.
+    /// Ends a flow: its connection is free for others.
     pub fn end(&mut self, flow: F) {
         if let Some(connection) = self.flows.remove(&flow) {
             self.balancer.release(connection);

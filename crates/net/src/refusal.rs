@@ -1,4 +1,4 @@
-//! Why a model refuses its parameters. It refuses only what cannot work, not what is unusual.
+//! The reason why a model refuses its parameters. It refuses what cannot work, not what is unusual.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Refusal {
     /// The parameter's name in its configuration.
     pub parameter: &'static str,
-    /// What is asked of it.
+    /// The requirement that it breaks.
     pub must: &'static str,
 }
 

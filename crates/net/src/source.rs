@@ -1,4 +1,4 @@
-//! Traffic sources: what the application has to send, and when.
+//! Traffic sources: the data that the application sends, and their times.
 
 //!
 //! [`Application`] turns a [`Source`] into writes. It never knows what carries them, and has no randomness.
@@ -8,7 +8,7 @@ use airbraid_engine::{Machine, Wake};
 use airbraid_units::{BitRate, Bytes, Duration, Instant};
 use std::collections::VecDeque;
 
-/// What an application has to send.
+/// The data that an application sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Source {
     /// Always something: TCP's window or the interface queue is the limit.
@@ -19,14 +19,11 @@ pub enum Source {
         /// Payload bits a second.
         rate: BitRate,
     },
-    /// So many bytes, then the end.
-    File {
-        /// How many.
-        size: Bytes,
-    },
+    /// A number of bytes, then the end.
+    File { size: Bytes },
 }
 
-/// What the world tells an application.
+/// Everything that the host tells an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApplicationInput {
     /// It may write from now on.
@@ -35,18 +32,18 @@ pub enum ApplicationInput {
     Stop,
 }
 
-/// What an application asks of its transport.
+/// Everything that an application tells its transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApplicationOutput {
-    /// Take so many bytes (one datagram over UDP).
+    /// Take this many bytes (one datagram over UDP).
     Write(Bytes),
     /// Take as much as you can, until further notice.
     WriteForever,
-    /// There is no more.
+    /// There are no more data.
     Close,
 }
 
-/// Where an application stands.
+/// The phase of an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Idle,
@@ -54,16 +51,16 @@ enum Phase {
     Over,
 }
 
-/// A source at work.
+/// A running source.
 #[derive(Clone, Debug)]
 pub struct Application {
     source: Source,
     chunk: Bytes,
     phase: Phase,
     started: Instant,
-    /// Writes made of a constant rate.
+    /// Number of writes at a constant rate.
     written: u64,
-    /// When the next is due.
+    /// Time of the next write.
     next: Option<Instant>,
     outputs: VecDeque<ApplicationOutput>,
 }
@@ -123,7 +120,7 @@ impl Application {
         }
     }
 
-    /// When write number `k` is due: the start and k chunks at the rate, rounded down once, so that nothing adds up.
+    /// The time of write number `k`: the start and k chunks at the rate, rounded down once, so that nothing adds up.
     fn due(&self, k: u64) -> Option<Instant> {
         let Source::Constant { rate } = self.source else { return None };
         // Bits times nanoseconds a second.

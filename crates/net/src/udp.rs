@@ -1,4 +1,4 @@
-//! UDP: what a datagram of so much payload weighs (RFC 768). It has no state and no retransmission, so it is no machine.
+//! UDP: length of a datagram by its payload (RFC 768). It has no state and no retransmission, so it is no machine.
 
 use crate::header::{IPV4_HEADER, IPV4_MAX, UDP_HEADER};
 use airbraid_units::Bytes;

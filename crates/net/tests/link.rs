@@ -32,7 +32,7 @@ fn plain() -> LinkConfig {
     }
 }
 
-/// Runs a link over timed inputs, ascending; what came out and when \[us\].
+/// Runs a link over timed inputs, ascending; returns the outputs with their times \[us\].
 fn run(config: LinkConfig, seed: u64, inputs: Vec<(u64, LinkInput<Numbered>)>) -> Vec<Event> {
     let mut link = Link::new(config, seed, 0).unwrap();
     let mut events = Vec::new();

@@ -1,5 +1,5 @@
-//! The `linux` profile in conversations that a person can read, kept in `transcripts/linux_*.txt`, and what it does where
-//! the RFC profile would do something else. Segments of 1000 byte, 50 ms each way, no rate.
+//! The `linux` profile in conversations that a person can read, kept in `transcripts/linux_*.txt`, and its differences
+//! from the RFC profile. Segments of 1000 byte, 50 ms each way, no rate.
 
 mod common;
 
@@ -19,7 +19,7 @@ fn ms(ms: u64) -> Duration {
 }
 
 /// A network that treats the n-th data segment (from 1; SYN and pure acknowledgements are not counted) as `fate` says:
-/// how much later than 50 ms it arrives, or `None`: it is lost.
+/// its delay beyond 50 ms, or `None`: it is lost.
 fn network(fate: impl Fn(u32) -> Option<u64>) -> impl FnMut(Instant, Way, &Segment) -> Fate {
     let mut number = 0;
     move |_, way, segment| {
@@ -100,7 +100,7 @@ fn a_spurious_timeout_is_undone() {
 }
 
 /// A path of 10 Mbit/s (1.2 ms a packet) and 20 ms each way, on which every `every`-th data segment is `behind` places
-/// late; goodput \[Mbit/s\] and the segments that were sent again although nothing had lost them.
+/// late. Returns the goodput \[Mbit/s\] and the number of needless retransmissions.
 fn reordered(config: Config, behind: u64, every: u64) -> (f64, u64) {
     let service = Duration::from_micros(1_200);
     let (mut free_at, mut number) = (Instant::ZERO, 0u64);
@@ -128,8 +128,8 @@ fn reordered(config: Config, behind: u64, every: u64) -> (f64, u64) {
     (world.delivered as f64 * 8.0 / span.as_secs_f64() / 1e6, needless)
 }
 
-/// What a path of 10 Mbit/s and 20 ms each way carries that loses every `every`-th data segment (0: none) and holds 60; goodput
-/// \[Mbit/s\] and the mean round trip \[ms\].
+/// A path of 10 Mbit/s and 20 ms each way that loses every `every`-th data segment (0: none) and holds 60. Returns the
+/// goodput \[Mbit/s\] and the mean round trip \[ms\].
 fn lossy(variant: Variant, every: u64) -> (f64, f64) {
     let service = Duration::from_micros(1_200);
     let (mut free_at, mut number) = (Instant::ZERO, 0u64);

@@ -52,7 +52,7 @@ fn meets_the_formula_with_an_acknowledgement_for_each_segment() {
     }
 }
 
-/// Share of a 10 Mbit/s bottleneck with 20 ms of path and room for `queue` packets that the payload gets in 60 s.
+/// Share of a 10 Mbit/s bottleneck with 20 ms of path and a queue of `queue` packets that the payload gets in 60 s.
 fn utilisation(variant: Variant, queue: u64) -> f64 {
     // Back-to-back packets of 1500 byte.
     let service = Duration::from_micros(1_200);

@@ -18,7 +18,7 @@ fn sender(config: Config) -> Sender {
     Sender::new(config).unwrap()
 }
 
-/// One step; the segments that it sent.
+/// Takes one step; returns the segments that it sent.
 fn tell(sender: &mut Sender, at: u64, input: impl Into<Option<SenderInput>>) -> Vec<Segment> {
     let mut sent = Vec::new();
     step(sender, ms(at), input.into(), |output| {

@@ -17,7 +17,7 @@ impl<P> SendBuffer<P> {
         Self { waiting: VecDeque::new(), limit: limit as usize, timeout }
     }
 
-    /// Adds a packet; gives the one that must go for it: the oldest, for TCP has its successors sent again anyway.
+    /// Adds a packet; returns the packet that must go for it: the oldest, for TCP retransmits its successors anyway.
     pub(super) fn push(&mut self, now: Instant, datagram: Datagram<P>) -> Option<Datagram<P>> {
         if self.limit == 0 {
             return Some(datagram);
@@ -50,7 +50,7 @@ impl<P> SendBuffer<P> {
         self.waiting.pop_front().map(|(_, datagram)| datagram)
     }
 
-    /// When the oldest packet's time is over.
+    /// The time at which the oldest packet's time limit is over.
     pub(super) fn next_expiry(&self) -> Option<Instant> {
         self.waiting.front().map(|(expires, _)| *expires)
     }

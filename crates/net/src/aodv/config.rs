@@ -1,57 +1,56 @@
-//! What an AODV node can be told: the constants of RFC 3561, section 10, those that ns-2 was compiled with, and which
-//! of the two texts rules where they differ.
+//! Configuration of an AODV node: the constants of RFC 3561, section 10, those that ns-2 was compiled with, and the
+//! choice between the two texts where they differ.
 
 use crate::Refusal;
 use airbraid_units::Duration;
 
-/// Whose rules hold where RFC 3561 and ns-2 (2.26 to 2.35, `aodv/aodv.cc`) differ.
+/// The rules that hold where RFC 3561 and ns-2 (2.26 to 2.35, `aodv/aodv.cc`) differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flavour {
     /// RFC 3561 in the reading of [`super`]: free of loops at every instant.
     Rfc3561,
-    /// What ns-2 does: a route error of an equal sequence number counts, a repair begins with the old number, a bare
-    /// message makes no route to its sender, a node's own number steps by two. It admits loops.
+    /// The rules of ns-2: a route error of an equal sequence number counts, a repair begins with the old number, a bare
+    /// message makes no route to its sender, a node's own number steps by two. They admit loops.
     Ns2,
 }
 
 /// Parameters of an AODV node; the names are those of RFC 3561, section 10.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AodvConfig {
-    /// Whose rules.
     pub flavour: Flavour,
-    /// How long a route stays valid after its last use.
+    /// Time for which a route stays valid after its last use.
     pub active_route_timeout: Duration,
-    /// What a destination promises in its own replies.
+    /// Lifetime that a destination promises in its own replies.
     pub my_route_timeout: Duration,
-    /// How long the route back to the originator of a RREQ lasts; `None`: 2 NET_TRAVERSAL_TIME - 2 hops
+    /// Lifetime of the route back to the originator of a RREQ; `None`: 2 NET_TRAVERSAL_TIME - 2 hops
     /// NODE_TRAVERSAL_TIME (section 6.5).
     pub reverse_route_life: Option<Duration>,
-    /// For how long a RREQ is known again by its identity.
+    /// Time for which a RREQ is recognised by its identity.
     pub path_discovery_time: Duration,
     /// A conservative estimate of the time that one hop takes.
     pub node_traversal_time: Duration,
     /// The largest number of hops between two nodes.
     pub net_diameter: u8,
-    /// How often a search is repeated over the whole network.
+    /// Number of times that a search is repeated over the whole network.
     pub rreq_retries: u8,
     /// The first ring's radius \[hops\].
     pub ttl_start: u8,
-    /// How much wider each ring is.
+    /// Growth of the radius from ring to ring \[hops\].
     pub ttl_increment: u8,
     /// Beyond this radius the whole network is searched.
     pub ttl_threshold: u8,
     /// Hops added to the radius when the time for an answer is computed.
     pub timeout_buffer: u8,
-    /// So many former answers of a destination tell, by their mean, what a hop takes: that replaces NODE_TRAVERSAL_TIME in
-    /// the time for its next answer (ns-2: MAX_HISTORY). 0: none does.
+    /// Number of a destination's former answers whose mean time a hop replaces NODE_TRAVERSAL_TIME in the time for its
+    /// next answer (ns-2: MAX_HISTORY); 0: none.
     pub answers_averaged: u8,
     /// RREQs that a node originates in a second at most; `None`: no limit.
     pub rreq_ratelimit: Option<u32>,
-    /// RERRs that a node sends in a second at most; `None`: no limit. What exceeds it is not sent.
+    /// RERRs that a node sends in a second at most; `None`: no limit. A RERR above the limit is not sent.
     pub rerr_ratelimit: Option<u32>,
-    /// Hello messages; `None`: the link layer tells of broken links.
+    /// Hello messages; `None`: the link layer reports broken links.
     pub hello: Option<Hello>,
-    /// What the MAC's reports of failure say of a link.
+    /// The meaning of the MAC's reports of failure for a link.
     pub doubt: Doubt,
     /// Whether forwarding nodes repair broken routes, and how.
     pub repair: Option<Repair>,
@@ -59,63 +58,63 @@ pub struct AodvConfig {
     pub gratuitous: bool,
     /// Broadcasts that answer broadcasts wait uniformly between zero and this, so that neighbours do not answer as one.
     pub jitter: Duration,
-    /// A search that has failed begins anew after this time; `None`: with the next packet (ns-2: MAX_RREQ_TIMEOUT).
+    /// Time after which a search that has failed begins again; `None`: with the next packet (ns-2: MAX_RREQ_TIMEOUT).
     pub rest: Option<Duration>,
     /// A search goes on when the time for its answer is over and at a whole multiple of this; `None`: at once. (ns-2
     /// looks at its send buffer every 500 ms.)
     pub tick: Option<Duration>,
     /// Packets that wait for routes, of all destinations together.
     pub buffer_limit: u32,
-    /// How long a packet waits for a route.
+    /// Longest time that a packet waits for a route.
     pub buffer_timeout: Duration,
 }
 
-/// When packets that a MAC gave up make a link a broken one (section 6.10 leaves it open): a crowded medium makes a MAC give up
-/// packets to neighbours that have not moved.
+/// The number of packets given up by a MAC that makes a link a broken one. Section 6.10 leaves it open: on a crowded
+/// medium a MAC gives up packets to neighbours that have not moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Doubt {
-    /// So many in a row, if nothing came from the neighbour meanwhile.
+    /// Packets in a row, if nothing came from the neighbour meanwhile.
     pub silent: u8,
-    /// So many in a row whatever came from it: the link works in one direction only.
+    /// Packets in a row whatever came from it: the link works in one direction only.
     pub heard: u8,
 }
 
 /// Hello messages (section 6.9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hello {
-    /// HELLO_INTERVAL.
     pub interval: Duration,
-    /// Each interval is shorter by a random span up to this: neighbours that greet at the same instant collide each time. RFC
-    /// 5148, section 5.4, allows a quarter of the interval. Zero: none, and the first greeting is after one interval.
+    /// Each interval is shorter by a random span up to this: neighbours that greet at the same instant collide each
+    /// time. RFC 5148, section 5.4, allows a quarter of the interval. Zero: none, and the first greeting is after one
+    /// interval.
     pub jitter: Duration,
-    /// ALLOWED_HELLO_LOSS: the link is broken after so many intervals of silence.
+    /// ALLOWED_HELLO_LOSS: intervals of silence after which the link is broken.
     pub allowed_loss: u8,
 }
 
 /// Local repair (section 6.12).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repair {
-    /// Which broken routes are repaired where they broke.
+    /// The broken routes that are repaired where they broke.
     pub when: RepairWhen,
     /// LOCAL_ADD_TTL: added to the radius of the search.
     pub add_ttl: u8,
-    /// How long it may take.
+    /// Time allowed for the repair.
     pub wait: RepairWait,
 }
 
-/// How long a repair may take.
+/// Time allowed for a repair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RepairWait {
     /// RING_TRAVERSAL_TIME of its search (section 6.12: the discovery period).
     Ring,
     /// This long. (150 ms is the LOCAL_REPAIR_WAIT_TIME of ns-2's `aodv.h`, which its code uses nowhere.)
     For(Duration),
-    /// As long as the simulation has lasted when the answer is due: ns-2 gives its timer that instant for a span. In practice: until
-    /// the destination itself answers with a newer number.
+    /// As long as the simulation has lasted when the answer is due: ns-2 gives its timer that instant for a span. In
+    /// practice: until the destination itself answers with a newer number.
     SinceStart,
 }
 
-/// Which broken routes a forwarding node repairs.
+/// The broken routes that a forwarding node repairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RepairWhen {
     /// Those whose destination is no farther than this \[hops\]: MAX_REPAIR_TTL.
@@ -159,8 +158,8 @@ impl AodvConfig {
         }
     }
 
-    /// The values that ns-2 was compiled with (2.26 to 2.35, `aodv/aodv.h`, `aodv_rqueue.h`): broken links are told by
-    /// the link layer.
+    /// The values that ns-2 was compiled with (2.26 to 2.35, `aodv/aodv.h`, `aodv_rqueue.h`): the link layer reports
+    /// broken links.
     pub const fn ns2() -> Self {
         Self {
             flavour: Flavour::Ns2,
@@ -200,14 +199,14 @@ impl AodvConfig {
         self.node_traversal_time * 2 * (u64::from(ttl) + u64::from(self.timeout_buffer))
     }
 
-    /// How long a route back to an originator `hops` away lasts at least (section 6.5).
+    /// Shortest lifetime of a route back to an originator `hops` away (section 6.5).
     pub(super) fn reverse_life(&self, hops: u8) -> Duration {
         let by_distance = (self.net_traversal_time() * 2)
             .saturating_sub(self.node_traversal_time.saturating_mul(2 * u64::from(hops)));
         self.reverse_route_life.unwrap_or(by_distance)
     }
 
-    /// Refuses what no node can work with.
+    /// Refuses values that no node can work with.
     ///
     /// # Errors
     /// The first parameter out of its range, and what is asked of it.

@@ -5,14 +5,14 @@ use super::{Aodv, DropReason, Flavour, Message, Node};
 use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// For whom a search is made.
+/// The purpose of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// Packets of this node's own wait; in ns-2 those of others too, while a route is repaired.
+    /// For waiting packets of this node; in ns-2 also for those of others, while a route is repaired.
     Own,
     /// A route broke here, and others' packets wait (section 6.12).
     Repair,
-    /// It has failed; nothing is sent until it may begin anew.
+    /// The search has failed; nothing is sent until it may begin again.
     Rest,
 }
 
@@ -22,19 +22,19 @@ pub(super) struct Discovery {
     pub purpose: Purpose,
     /// The radius of the last ring.
     pub ttl: u8,
-    /// How often the whole network was searched.
+    /// Number of searches of the whole network.
     pub wide: u8,
-    /// When the time for the answer is over.
+    /// The time at which the answer is overdue.
     pub due: Instant,
-    /// When the search goes on by itself.
+    /// The time at which the search goes on by itself.
     pub deadline: Instant,
     /// Hops of the route that is being repaired.
     pub broken_hops: u8,
-    /// When the last RREQ was sent.
+    /// The time of the last RREQ.
     pub asked: Instant,
 }
 
-/// How long the last answers from a destination took, by hop of the way that they told of.
+/// The times of the last answers from a destination, for each hop of the route that they reported.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AnswerTimes(VecDeque<Duration>);
 
@@ -53,7 +53,7 @@ impl AnswerTimes {
 }
 
 impl<P> Aodv<P> {
-    /// Looks for `destination` unless that is being done.
+    /// Looks for `destination` unless a search is under way.
     pub(super) fn seek(&mut self, now: Instant, destination: Node) {
         match self.searches.get(&destination) {
             Some(search) if search.due > now || search.purpose == Purpose::Repair => return,
@@ -70,7 +70,7 @@ impl<P> Aodv<P> {
         self.search_on(now, destination);
     }
 
-    /// All searches whose time for an answer is over go on.
+    /// Continues all searches whose time for an answer is over.
     pub(super) fn continue_searches(&mut self, now: Instant) {
         let is_due = |search: &Discovery| search.deadline <= now;
         let due: Vec<_> = self.searches.iter().filter(|(_, search)| is_due(search)).map(|(&node, _)| node).collect();
@@ -83,7 +83,7 @@ impl<P> Aodv<P> {
         }
     }
 
-    /// The next ring, or the end: a search for which nothing waits any more ends silently.
+    /// Sends the next ring, or ends the search: silently if no packet waits for it any more.
     fn search_on(&mut self, now: Instant, destination: Node) {
         let Some(mut search) = self.searches.get(&destination).copied() else { return };
         if !self.buffer.has(destination) {
@@ -124,7 +124,7 @@ impl<P> Aodv<P> {
         ttl.min(config.net_diameter)
     }
 
-    /// How often the whole network is searched: RREQ_RETRIES times by the RFC (section 6.3), once more by ns-2.
+    /// Number of searches of the whole network: RREQ_RETRIES by the RFC (section 6.3), once more by ns-2.
     fn wide_attempts(&self) -> u8 {
         match self.config.flavour {
             Flavour::Rfc3561 => self.config.rreq_retries.max(1),
@@ -132,9 +132,9 @@ impl<P> Aodv<P> {
         }
     }
 
-    /// How long to wait for an answer after a search of radius `ttl`, the `wide`-th of the whole network: the RFC
-    /// doubles the time with each of these (section 6.3). ns-2 multiplies it, limits it to the time of rest, and takes what
-    /// former answers of the destination took for the time of a hop.
+    /// Time to wait for an answer after a search of radius `ttl`, the `wide`-th of the whole network. The RFC doubles
+    /// the time with each of these (section 6.3). ns-2 multiplies it, limits it to the time of rest, and takes the time
+    /// of a hop from former answers of the destination.
     fn patience(&self, destination: Node, ttl: u8, wide: u8) -> Duration {
         let config = &self.config;
         match (config.flavour, wide) {
@@ -150,7 +150,7 @@ impl<P> Aodv<P> {
         }
     }
 
-    /// `destination` has answered with a way of `hops`.
+    /// `destination` has answered with a route of `hops`.
     pub(super) fn note_answer(&mut self, now: Instant, destination: Node, hops: u8) {
         let limit = self.config.answers_averaged;
         if let Some(search) = self.searches.get(&destination).filter(|_| limit > 0) {
@@ -187,8 +187,8 @@ impl<P> Aodv<P> {
         }
     }
 
-    /// Asks all around for `destination`. Before that the node's own number grows, so that the ways back to it are
-    /// taken over everywhere (section 6.1).
+    /// Broadcasts a RREQ for `destination`. Before that the node's own number grows, so that the routes back to it
+    /// replace older ones everywhere (section 6.1).
     pub(super) fn send_rreq(&mut self, now: Instant, destination: Node, ttl: u8) {
         self.advance_sequence();
         let destination_sequence = self.table.entry(now, destination).and_then(|route| route.sequence);

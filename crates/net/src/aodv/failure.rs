@@ -1,4 +1,4 @@
-//! Broken links: routes become invalid, those who use them are told, and a route may be repaired where it broke
+//! Broken links: routes become invalid, the nodes that use them are told, and a route may be repaired where it broke
 //! (RFC 3561, sections 6.11, 6.12).
 
 use super::discovery::{Discovery, Purpose};
@@ -9,7 +9,7 @@ use airbraid_units::Instant;
 use std::collections::BTreeSet;
 
 impl<P> Aodv<P> {
-    /// The link layer could not get something across. Each try costs a packet one of its hops: with a link layer that fails
+    /// Handles a failure of the link layer. Each attempt costs a packet one of its hops: with a link layer that fails
     /// for ever it would be sent for ever.
     pub(super) fn on_link_failed(&mut self, now: Instant, next_hop: Node, datagram: Option<Datagram<P>>) {
         if self.is_tolerated(next_hop) {
@@ -25,7 +25,7 @@ impl<P> Aodv<P> {
         }
     }
 
-    /// Counts a failure of the link layer; returns whether so few in a row say nothing of the link.
+    /// Counts a failure of the link layer; returns whether there were too few in a row to doubt the link.
     fn is_tolerated(&mut self, neighbour: Node) -> bool {
         let doubt = self.config.doubt;
         let (count, was_heard) = self.failures.entry(neighbour).or_insert((0, false));
@@ -37,8 +37,8 @@ impl<P> Aodv<P> {
         is_tolerated
     }
 
-    /// Sends a packet again that the link layer handed back, by the route that there is now. A lost message is not repeated:
-    /// who misses it asks again.
+    /// Sends a packet again that the link layer handed back, by the present route. A lost message is not retransmitted:
+    /// the node that misses it asks again.
     fn try_again(&mut self, now: Instant, next_hop: Node, datagram: Option<Datagram<P>>) {
         let Some(datagram) = datagram else { return };
         let is_still = self.table.valid(now, datagram.destination).is_some_and(|route| route.next_hop == next_hop);
@@ -71,7 +71,7 @@ impl<P> Aodv<P> {
         }
     }
 
-    /// A route that is under repair already is repaired again; otherwise all that waits for the neighbour is given up.
+    /// Repairs a route again that is under repair already; otherwise gives up all packets that wait for the neighbour.
     fn on_packet_failed_in_ns2(&mut self, now: Instant, next_hop: Node, datagram: Datagram<P>) {
         let route = self.table.entry(now, datagram.destination).filter(|route| route.state != State::Invalid);
         let hops = route.map(|route| route.hops);
@@ -93,8 +93,8 @@ impl<P> Aodv<P> {
             }
     }
 
-    /// A packet that the link layer handed back and whose route is not repaired: the source looks for another way, others
-    /// drop it unless their search for a way is under way already.
+    /// A packet that the link layer handed back and whose route is not repaired: the source looks for another route;
+    /// other nodes drop it unless their search for a route is under way already.
     fn lose(&mut self, now: Instant, datagram: Datagram<P>) {
         if datagram.ttl == 0 {
             self.drop_datagram(datagram, DropReason::TtlExpired);
@@ -107,7 +107,7 @@ impl<P> Aodv<P> {
         }
     }
 
-    /// All routes through `next_hop` are invalid, and those who use them are told, but not of `spared`.
+    /// Makes all routes through `next_hop` invalid, and tells the nodes that use them, except `spared`.
     pub(super) fn break_link(&mut self, now: Instant, next_hop: Node, spared: Option<Node>) {
         let broken = self.table.break_link(now, next_hop);
         self.greeters.remove(&next_hop);
@@ -123,7 +123,7 @@ impl<P> Aodv<P> {
         self.report(now, &told, false);
     }
 
-    /// Tells the neighbours that come this way to `destinations` that there is no way any more.
+    /// Tells the neighbours that reach `destinations` through this node that there is no route any more.
     fn report(&mut self, now: Instant, destinations: &[Node], is_answer: bool) {
         let tell_all = self.is_ns2() && !is_answer;
         let (mut unreachable, mut receivers) = (Vec::new(), BTreeSet::new());
@@ -140,7 +140,7 @@ impl<P> Aodv<P> {
         self.send_rerr(now, false, unreachable, receivers, is_answer);
     }
 
-    /// A repaired route has become longer: those who use it may look for a better one, and need not (flag N).
+    /// A repaired route has become longer: the nodes that use it may look for a better one, and need not (flag N).
     pub(super) fn report_detour(&mut self, now: Instant, destination: Node) {
         let Some(route) = self.table.valid(now, destination) else { return };
         let Some(sequence) = route.sequence else { return };
@@ -148,7 +148,7 @@ impl<P> Aodv<P> {
         self.send_rerr(now, true, vec![Unreachable { destination, sequence }], receivers, false);
     }
 
-    /// Sends a RERR: to the only one whom it concerns, or to all if they are several (section 6.11); ns-2 always to all.
+    /// Sends a RERR: to the only node concerned, or to all if there are several (section 6.11); ns-2 always to all.
     pub(super) fn send_rerr(
         &mut self,
         now: Instant,
@@ -176,7 +176,7 @@ impl<P> Aodv<P> {
         }
     }
 
-    /// A neighbour has no way any more to some destinations.
+    /// A neighbour has lost its routes to some destinations.
     pub(super) fn on_rerr(&mut self, now: Instant, from: Node, rerr: &Rerr) {
         let mut lost = Vec::new();
         for &Unreachable { destination, sequence } in &rerr.unreachable {
@@ -193,14 +193,15 @@ impl<P> Aodv<P> {
         self.report(now, &lost, true);
     }
 
-    /// A route with a detour is still a route: only those farther back need to know.
+    /// Passes on the report of a detour. A route with a detour is still a route: only the nodes farther back need to
+    /// know.
     fn pass_detour_on(&mut self, now: Instant, from: Node, destination: Node) {
         if self.table.valid(now, destination).is_some_and(|route| route.next_hop == from) {
             self.report_detour(now, destination);
         }
     }
 
-    /// Looks for the destination from here, by its next number; packets wait meanwhile.
+    /// Looks for the destination from here, with its next number; packets wait meanwhile.
     fn repair(&mut self, now: Instant, datagram: Datagram<P>, hops: u8) {
         let destination = datagram.destination;
         // MIN_REPAIR_TTL is the last known number of hops to the destination, the other those to the source.
@@ -223,9 +224,9 @@ impl<P> Aodv<P> {
         self.send_rreq(now, destination, ttl);
     }
 
-    /// As ns-2 does it: the other routes through the neighbour are left alone, the number is not counted on, and the search is
-    /// one like any other. A neighbour that answers with a route of that number and no fewer hops is not believed, so that
-    /// mostly the route comes back when the destination answers, or when the repair is given up.
+    /// Repairs as ns-2 does: the other routes through the neighbour are left alone, the number is not increased, and
+    /// the search is one like any other. A neighbour that answers with a route of that number and no fewer hops is not
+    /// believed. So the route mostly comes back when the destination answers, or when the repair is given up.
     fn repair_in_place(&mut self, now: Instant, datagram: Datagram<P>) {
         let destination = datagram.destination;
         self.keep(now, datagram);
@@ -246,7 +247,7 @@ impl<P> Aodv<P> {
         }
     }
 
-    /// Nobody has answered a repair: the search goes on for the node's own packets, if any wait.
+    /// A repair got no answer: the search goes on for the node's own packets, if any wait.
     pub(super) fn fail_repair(&mut self, now: Instant, destination: Node) {
         self.stats.searches_failed += 1;
         if let Some(search) = self.searches.get_mut(&destination) {
@@ -255,7 +256,7 @@ impl<P> Aodv<P> {
         self.abandon_repair(now, destination);
     }
 
-    /// A repair has failed or may not even begin: those who use the route are told, and their packets dropped.
+    /// A repair has failed or may not even begin: tells the nodes that use the route, and drops their packets.
     fn abandon_repair(&mut self, now: Instant, destination: Node) {
         self.report(now, &[destination], false);
         while let Some(datagram) = self.buffer.take_foreign(destination, self.me) {

@@ -1,4 +1,4 @@
-//! What becomes of packets: sent on, kept until there is a route, or dropped with a reason.
+//! The fate of packets: sent on, kept until there is a route, or dropped with a reason.
 
 use super::discovery::Purpose;
 use super::message::Unreachable;
@@ -72,7 +72,7 @@ impl<P> Aodv<P> {
         }
     }
 
-    /// Sends what waits for `destination` if there is a route by now; the search for it is over then.
+    /// Sends the packets that wait for `destination` if there is a route by now; the search for it is then over.
     pub(super) fn flush(&mut self, now: Instant, destination: Node) {
         if self.table.valid(now, destination).is_none() {
             return;
@@ -83,8 +83,8 @@ impl<P> Aodv<P> {
         }
     }
 
-    /// A packet came for which there is no route: who sent it here must not go on (section 6.11, case ii). A node that
-    /// never knew the destination's number has never told anybody of a route either.
+    /// A packet came without a route for it: its last sender must stop (section 6.11, case ii). A node that never knew
+    /// the destination's number has never offered a route either.
     fn report_no_route(&mut self, now: Instant, from: Node, destination: Node) {
         let sequence = self.table.entry(now, destination).and_then(|route| route.sequence);
         if let Some(sequence) = sequence {

@@ -1,4 +1,5 @@
-//! Hello messages: neighbours that fall silent are gone (RFC 3561, sections 6.9, 6.10). Off where the link layer tells.
+//! Hello messages: neighbours that fall silent are gone (RFC 3561, sections 6.9, 6.10). Off where the link layer
+//! reports broken links.
 
 use super::message::Rrep;
 use super::table::Offer;
@@ -6,7 +7,7 @@ use super::{Aodv, Message, Node};
 use airbraid_units::{Duration, Instant};
 
 impl<P> Aodv<P> {
-    /// For how long the silence of a neighbour that says hello means nothing.
+    /// Longest silence of a neighbour with hello messages that does not break its link.
     fn allowed_silence(&self) -> Option<Duration> {
         self.config.hello.map(|hello| hello.interval * u64::from(hello.allowed_loss))
     }
@@ -24,7 +25,7 @@ impl<P> Aodv<P> {
         }
     }
 
-    /// Something came from a neighbour; of one that says hello the time begins anew.
+    /// A sign of life of a neighbour; with hello messages, its allowed silence begins again.
     pub(super) fn on_sign_of_life(&mut self, now: Instant, from: Node) {
         if let Some((_, was_heard)) = self.failures.get_mut(&from) {
             *was_heard = true;
@@ -42,7 +43,7 @@ impl<P> Aodv<P> {
         until.zip(self.allowed_silence()).is_some_and(|(until, silence)| until.saturating_since(now) < silence / 2)
     }
 
-    /// Neighbours that have been silent for too long are gone.
+    /// Removes neighbours that have been silent for too long.
     pub(super) fn check_greeters(&mut self, now: Instant) {
         let is_silent = |until: &Instant| *until <= now;
         let silent: Vec<_> =
@@ -53,7 +54,7 @@ impl<P> Aodv<P> {
         }
     }
 
-    /// Once an interval, a node that has routes and has been silent says that it is there.
+    /// Once an interval, a node that has routes and has been silent sends a hello message.
     pub(super) fn say_hello(&mut self, now: Instant) {
         let (Some(hello), Some(next)) = (self.config.hello, self.next_hello) else { return };
         if next > now {

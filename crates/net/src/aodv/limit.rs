@@ -1,4 +1,4 @@
-//! How many messages a node may send in a second (RREQ_RATELIMIT, RERR_RATELIMIT of RFC 3561, section 10).
+//! Limits on the messages that a node sends in a second (RREQ_RATELIMIT, RERR_RATELIMIT of RFC 3561, section 10).
 
 use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;

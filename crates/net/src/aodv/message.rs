@@ -14,7 +14,7 @@ pub const RREP_LEN: usize = 20;
 pub const RERR_HEADER_LEN: usize = 4;
 /// Each destination of a RERR \[byte\].
 pub const UNREACHABLE_LEN: usize = 8;
-/// As many destinations as one RERR names: its count has 8 bits.
+/// Largest number of destinations of one RERR: its count has 8 bits.
 pub const UNREACHABLE_MAX: usize = 255;
 
 /// A route request.
@@ -22,13 +22,13 @@ pub const UNREACHABLE_MAX: usize = 255;
 pub struct Rreq {
     /// Hops that it has travelled, the one under way not counted.
     pub hop_count: u8,
-    /// Its number among those of its originator.
+    /// Number among the requests of its originator.
     pub id: u32,
-    /// Who is looked for.
+    /// The node looked for.
     pub destination: Node,
     /// The last known number of the destination; `None`: unknown (flag U).
     pub destination_sequence: Option<SeqNum>,
-    /// Who looks.
+    /// The node that looks for it.
     pub originator: Node,
     /// The originator's own number.
     pub originator_sequence: SeqNum,
@@ -38,25 +38,24 @@ pub struct Rreq {
     pub destination_only: bool,
 }
 
-/// A route reply; one whose destination is its sender and that nobody asked for is a hello message.
+/// A route reply; an unsolicited one whose destination is its sender is a hello message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rrep {
-    /// Hops to the destination from who sends it.
+    /// Hops from the sender of the reply to the destination.
     pub hop_count: u8,
-    /// To whom this is a route.
+    /// The destination of the route.
     pub destination: Node,
     /// The destination's number.
     pub destination_sequence: SeqNum,
-    /// Who has asked.
+    /// The node that sent the request.
     pub originator: Node,
-    /// For how long the route is valid; captures show whole milliseconds.
+    /// Lifetime of the route; captures show whole milliseconds.
     pub lifetime: Duration,
 }
 
 /// A destination that cannot be reached, and its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unreachable {
-    /// The destination.
     pub destination: Node,
     /// Routes with an older number are void.
     pub sequence: SeqNum,
@@ -67,18 +66,18 @@ pub struct Unreachable {
 pub struct Rerr {
     /// Whether the route has been repaired meanwhile and must be kept (flag N).
     pub keep: bool,
-    /// Who is unreachable through its sender; at most [`UNREACHABLE_MAX`].
+    /// The destinations that are unreachable through its sender; at most [`UNREACHABLE_MAX`].
     pub unreachable: Vec<Unreachable>,
 }
 
 /// A message of AODV.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Message {
-    /// Who knows the way?
+    /// A node looks for a route.
     Rreq(Rreq),
-    /// I do.
+    /// A node has a route.
     Rrep(Rrep),
-    /// I do not any more.
+    /// A node has lost a route.
     Rerr(Rerr),
 }
 

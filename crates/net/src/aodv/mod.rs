@@ -1,29 +1,30 @@
 //! Ad hoc on-demand distance vector routing (RFC 3561) as a pure machine, one a node, over any link layer.
 //!
 //! It finds routes when a packet needs one, keeps packets while it looks, tells those concerned when a route is gone,
-//! and never looks into a packet. It does not send by itself: what it gives out, its host hands to a MAC, and it is told
-//! of the MAC's failures.
+//! and never looks into a packet. It does not send by itself: what it gives out, its host hands to a MAC, and it is
+//! told of the MAC's failures.
 //!
 //! The text of RFC 3561 admits readings that form loops (van Glabbeek, Höfner, Tan, Portmann 2013, "Sequence numbers
 //! do not guarantee loop freedom"). [`Flavour::Rfc3561`] is this one, which has none at any instant:
 //!
-//! 1. A number never gets smaller: an older one does not replace a newer one, whatever its flag says; a bare message from
-//!    a neighbour makes a route of one hop and leaves the number alone (section 6.2).
+//! 1. A number never gets smaller: an older one does not replace a newer one, whatever its flag says; a bare message
+//!    from a neighbour makes a route of one hop and leaves the number alone (section 6.2).
 //! 2. A route of equal number is taken over only if the old one is invalid or longer (section 6.2), also when it leads
 //!    back to an originator (section 6.5).
 //! 3. Whenever a route becomes invalid its number grows by one, by a broken link, by expiry and before a local repair
 //!    alike. Expiry counts from its instant on, not from when somebody notices.
 //! 4. A route error makes a route invalid only if it comes from its next hop and its number is newer; that number is
 //!    taken over (section 6.11).
-//! 5. No node has a route to itself; a node's own number is kept apart from the table, and a destination answers with the
-//!    larger of it and the one asked for (section 6.1).
+//! 5. No node has a route to itself; a node's own number is kept apart from the table, and a destination answers with
+//!    the larger of it and the one asked for (section 6.1).
 //! 6. Entries are never deleted, and numbers survive a reboot; routes do not. (The RFC forgets numbers after
 //!    DELETE_PERIOD, which is safe only if nobody else remembers for longer.)
 //! 7. An intermediate node answers only with a valid route and a number that belongs to it, at least the one asked for.
 //!
-//! Why that suffices: call (number, less one while invalid; then fewer hops) a node's freshness for a destination. No rule
-//! makes it worse, what a node announces is its own freshness with one hop more, and who takes that over ends up strictly
-//! less fresh than the announcer, then and ever after. Along next hops freshness grows strictly, so no way closes.
+//! Why that suffices: call (number, less one while invalid; then fewer hops) a node's freshness for a destination. No
+//! rule makes it worse, what a node announces is its own freshness with one hop more, and who takes that over ends up
+//! strictly less fresh than the announcer, then and ever after. Along next hops freshness grows strictly, so no way
+//! closes.
 
 mod buffer;
 mod config;
@@ -57,94 +58,76 @@ use table::Table;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Node(pub u32);
 
-/// A packet under way, with what the network layer reads of it.
+/// A packet under way, with the fields that the network layer reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram<P> {
-    /// The packet.
     pub packet: P,
-    /// Who sent it.
+    /// The node that created it.
     pub source: Node,
-    /// For whom it is.
+    /// The node that it is for.
     pub destination: Node,
-    /// How many hops it may still go: the TTL of its header.
+    /// Hops that it may still go: the TTL of its header.
     pub ttl: u8,
-    /// How many hops it has come.
+    /// Hops that it has come.
     pub hops: u8,
 }
 
-/// Everything the world tells a node.
+/// Everything that the host tells a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input<P> {
     /// A packet of this node's own, for another.
     Originate(Datagram<P>),
     /// A packet from a neighbour for another node, as it arrived: its TTL is counted down here.
-    Forward {
-        /// The neighbour.
-        from: Node,
-        /// The packet.
-        datagram: Datagram<P>,
-    },
+    Forward { from: Node, datagram: Datagram<P> },
     /// A message from a neighbour.
     Control {
-        /// The neighbour.
         from: Node,
         /// The TTL with which it arrived.
         ttl: u8,
-        /// The message.
         message: Message,
     },
     /// The link layer has given up sending something to a neighbour.
     LinkFailed {
-        /// The neighbour.
         next_hop: Node,
         /// The packet, handed back; `None`: it was a message.
         datagram: Option<Datagram<P>>,
     },
-    /// A neighbour has acknowledged a packet. It need be told only where [`Aodv::awaits`] says so.
+    /// A neighbour has acknowledged a packet. The host need report it only where [`Aodv::awaits`] says so.
     Acknowledged(Node),
-    /// A packet for this node came from a neighbour. It need be told only where [`Aodv::awaits`] says so.
+    /// A packet for this node came from a neighbour. The host need report it only where [`Aodv::awaits`] says so.
     Heard(Node),
-    /// The node starts anew: routes, searches and waiting packets are gone, sequence numbers are not.
+    /// The node restarts: routes, searches and waiting packets are gone, sequence numbers are not.
     Reboot,
 }
 
-/// Everything a node asks of the world.
+/// Everything that a node tells its host.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output<P> {
     /// Send a packet to a neighbour.
     Send {
-        /// The neighbour.
         next_hop: Node,
-        /// The packet.
         datagram: Datagram<P>,
         /// Whether the link layer has just handed it back: it goes before what waits, so that the order holds.
         again: bool,
     },
     /// Send a message, in one UDP datagram of [`Message::packet_len`] with the header.
     Control {
-        /// To this neighbour; `None`: to all.
+        /// Receiver; `None`: all neighbours.
         to: Option<Node>,
-        /// With this TTL.
         ttl: u8,
-        /// The message.
         message: Message,
     },
     /// The packet goes no further.
-    Drop {
-        /// The packet.
-        datagram: Datagram<P>,
-        /// Why.
-        reason: DropReason,
-    },
-    /// The link to a neighbour, or the ways through it, are held to be broken: what waits for it below will hardly arrive.
-    /// (ns-2 throws it away.)
+    Drop { datagram: Datagram<P>, reason: DropReason },
+    /// The link to a neighbour, or the routes through it, are taken for broken: packets that wait for it below will
+    /// hardly arrive. (ns-2 discards them.)
     LinkBroken(Node),
 }
 
-/// Why a packet goes no further.
+/// The reason why a packet goes no further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DropReason {
-    /// Nobody knows a way, or a forwarding node has none.
+    /// No route is known, or a forwarding node has none.
     NoRoute,
     /// The send buffer was full and it was the oldest.
     BufferFull,
@@ -154,13 +137,13 @@ pub enum DropReason {
     TtlExpired,
     /// It came back to its source.
     Circled,
-    /// The link layer could not get it across.
+    /// The link layer gave it up.
     LinkFailed,
     /// The node rebooted.
     Rebooted,
 }
 
-/// What a node counts.
+/// The counters of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AodvStats {
     /// Searches begun, repairs among them.
@@ -173,11 +156,10 @@ pub struct AodvStats {
     pub rreq_sent: u64,
     /// RREPs sent, forwarded ones and hello messages included.
     pub rrep_sent: u64,
-    /// RERRs sent.
     pub rerr_sent: u64,
     /// RERRs held back by the limit.
     pub rerr_suppressed: u64,
-    /// Links that were held to be broken while a route used them.
+    /// Links taken for broken while a route used them.
     pub links_broken: u64,
     /// Packets dropped.
     pub dropped: u64,
@@ -201,12 +183,12 @@ pub struct Aodv<P> {
     /// Messages that wait for their jitter to pass, by instant and number.
     delayed: BTreeMap<(Instant, u64), (u8, Message)>,
     delayed_count: u64,
-    /// Neighbours that say hello, and until when their silence means nothing.
+    /// Neighbours that send hello messages, with the end of their allowed silence.
     greeters: BTreeMap<Node, Instant>,
     /// Packets in a row that the link layer gave up, by neighbour, and whether it was heard since the first of them.
     failures: BTreeMap<Node, (u8, bool)>,
     next_hello: Option<Instant>,
-    /// When it was last considered whether to say hello.
+    /// Time of the last decision whether to send a hello message.
     last_beat: Instant,
     last_broadcast: Option<Instant>,
     rreq_limit: RateLimit,
@@ -254,7 +236,6 @@ impl<P> Aodv<P> {
         })
     }
 
-    /// What the node has counted.
     pub const fn stats(&self) -> &AodvStats {
         &self.stats
     }
@@ -264,7 +245,8 @@ impl<P> Aodv<P> {
         self.table.peek(now, destination)
     }
 
-    /// Whether this node wants to know of each sign of life of `neighbour`: its link is in doubt, or it is long silent.
+    /// Whether this node needs to know of each sign of life of `neighbour`: its link is in doubt, or it has long been
+    /// silent.
     pub fn awaits(&self, now: Instant, neighbour: Node) -> bool {
         self.failures.contains_key(&neighbour) || self.is_long_silent(now, neighbour)
     }
@@ -278,7 +260,8 @@ impl<P> Aodv<P> {
         self.config.flavour == Flavour::Ns2
     }
 
-    /// A new number of the node's own. ns-2 counts in twos: odd numbers are those of broken routes (as in early drafts).
+    /// A new number of the node's own. ns-2 counts in twos: odd numbers are those of broken routes (as in early
+    /// drafts).
     fn advance_sequence(&mut self) {
         self.sequence = self.sequence.plus(if self.is_ns2() { 2 } else { 1 });
     }
@@ -295,12 +278,14 @@ impl<P> Aodv<P> {
         self.outputs.push_back(Output::Control { to, ttl, message });
     }
 
-    /// Returns a span drawn uniformly from zero to `longest`, in whole microseconds (at most 2^32 of them, or over an hour).
+    /// Returns a span drawn uniformly from zero to `longest`, in whole microseconds (at most 2^32 of them, or over an
+    /// hour).
     fn random_up_to(&mut self, longest: Duration) -> Duration {
         random_up_to(&mut self.jitter, longest)
     }
 
-    /// Sends to all, after a random delay: whoever else heard what this answers would answer at the same instant.
+    /// Broadcasts after a random delay: other nodes that answer the same message would otherwise send at the same
+    /// instant.
     fn broadcast_jittered(&mut self, now: Instant, ttl: u8, message: Message) {
         let delay = self.random_up_to(self.config.jitter);
         if delay.is_zero() {
@@ -333,7 +318,8 @@ impl<P> Aodv<P> {
         }
     }
 
-    /// Searches and waiting packets end; the numbers stay, and with them the promise to those who remember them.
+    /// Ends searches and drops waiting packets. The numbers stay, and with them the promise to the nodes that remember
+    /// them.
     fn reboot(&mut self, now: Instant) {
         self.table.invalidate_all(now);
         self.searches.clear();

@@ -1,4 +1,5 @@
-//! Route replies that arrive: the way there is learned and told on to who asked (RFC 3561, section 6.7).
+//! Route replies that arrive: the route is learned, and the reply passed on to the node that asked (RFC 3561, section
+//! 6.7).
 
 use super::discovery::Purpose;
 use super::message::Rrep;
@@ -22,14 +23,14 @@ impl<P> Aodv<P> {
             }
         }
         self.flush(now, rrep.destination);
-        // The RFC's letter passes on only news. Then an originator that has lost its route, behind a node that still has as
-        // good a one, searches in vain: each answer ends at that node. ns-2 keeps to the letter.
+        // The RFC's letter passes on only news. Then an originator that has lost its route, behind a node that still
+        // has as good a one, searches in vain: each answer ends at that node. ns-2 keeps to the letter.
         if rrep.originator != self.me && (is_news || !self.is_ns2()) {
             self.tell_on(now, rrep);
         }
     }
 
-    /// Passes a reply on towards who asked, and notes who will come this way.
+    /// Passes a reply on towards the originator, and notes the nodes that will use the route.
     fn tell_on(&mut self, now: Instant, mut rrep: Rrep) {
         let used_until = now + self.config.active_route_timeout;
         let is_ns2 = self.is_ns2();
@@ -51,7 +52,7 @@ impl<P> Aodv<P> {
         self.send_control(now, Some(towards_originator), self.config.net_diameter, Message::Rrep(rrep));
     }
 
-    /// A repaired route that is longer than before is told to those who use it (section 6.12).
+    /// Tells the users of a repaired route that it is longer than before (section 6.12).
     fn conclude_repair(&mut self, now: Instant, rrep: &Rrep) {
         let search = self.searches.get(&rrep.destination).copied();
         if let Some(search) = search.filter(|search| search.purpose == Purpose::Repair)

@@ -1,4 +1,4 @@
-//! Route requests that arrive: the way back, the answer, or the next to be asked (RFC 3561, sections 6.5, 6.6).
+//! Route requests that arrive: the route back, the answer, or the next nodes to ask (RFC 3561, sections 6.5, 6.6).
 
 use super::message::{Rrep, Rreq};
 use super::table::Offer;
@@ -47,8 +47,8 @@ impl<P> Aodv<P> {
         self.flush(now, rreq.originator);
     }
 
-    /// Section 6.6.1. A destination's number is the larger of its own and the one asked for: somebody may have counted
-    /// it on when a route broke. ns-2 takes the next even number.
+    /// Section 6.6.1. A destination's number is the larger of its own and the requested one: another node may have
+    /// increased it when a route broke. ns-2 takes the next even number.
     fn answer_as_destination(&mut self, now: Instant, rreq: &Rreq) {
         if let Some(asked) = rreq.destination_sequence
             && asked.is_after(self.sequence)
@@ -69,7 +69,7 @@ impl<P> Aodv<P> {
         self.reply(now, rrep);
     }
 
-    /// Section 6.6.2: answers from the table if it is as fresh as asked for; says whether it did.
+    /// Section 6.6.2: answers from the table if its route is as fresh as requested; returns whether it did.
     fn answer_as_intermediate(&mut self, now: Instant, from: Node, rreq: &Rreq) -> bool {
         if rreq.destination_only {
             return false;
@@ -98,8 +98,8 @@ impl<P> Aodv<P> {
         true
     }
 
-    /// Section 6.6.3: the destination has not heard the request, and learns here of the way back. Number and hops are those
-    /// of this node's own route.
+    /// Section 6.6.3: the destination has not heard the request, and learns the route back here. Number and hops are
+    /// those of this node's own route.
     fn tell_destination(&mut self, now: Instant, next_hop: Node, rreq: &Rreq) {
         let Some(back) = self.table.valid(now, rreq.originator) else { return };
         let Some(sequence) = back.sequence else { return };
@@ -113,7 +113,7 @@ impl<P> Aodv<P> {
         self.send_control(now, Some(next_hop), self.config.net_diameter, Message::Rrep(rrep));
     }
 
-    /// Sends a reply on its way back to who asked; without a way back it stays unsaid.
+    /// Sends a reply on its way back to the originator, if there is a route back.
     fn reply(&mut self, now: Instant, rrep: Rrep) {
         if let Some(back) = self.table.valid(now, rrep.originator) {
             let next_hop = back.next_hop;

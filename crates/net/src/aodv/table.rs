@@ -1,4 +1,4 @@
-//! The routing table of one node: which neighbour leads to whom, how far it is, how fresh that is.
+//! The routing table of one node: the neighbour that leads to each destination, its distance, its freshness.
 //!
 //! Every change goes through the few functions here, and each keeps the promise on which the freedom of loops rests:
 //! the freshness of a node's knowledge of a destination (number, less one while the route is invalid; then hops)
@@ -10,16 +10,16 @@ use super::config::Flavour;
 use airbraid_units::{Instant, SeqNum};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is known of the way to one destination.
+/// The entry for one destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// The destination's number, if it was ever heard of.
+    /// The destination's number, if it was ever heard.
     pub sequence: Option<SeqNum>,
-    /// Hops to the destination; what they were while the route is not valid.
+    /// Hops to the destination; of an invalid route, the last value.
     pub hops: u8,
     /// The neighbour on the way.
     pub next_hop: Node,
-    /// Until when the route is valid.
+    /// End of the route's validity.
     pub expires: Instant,
     pub(super) state: State,
     /// Whether the number belongs to this route (flag "valid destination sequence number").
@@ -28,13 +28,12 @@ pub struct Route {
     pub(super) precursors: BTreeSet<Node>,
 }
 
-/// What a route can be.
+/// The state of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Valid,
     Invalid,
-    /// ns-2 only, until the route's expiry: broken, but its number and hops still stand in the way of others that are no
-    /// better.
+    /// ns-2 only, until the route's expiry: broken, but its number and hops still rule out others that are no better.
     UnderRepair,
 }
 
@@ -60,7 +59,7 @@ impl Table {
     }
 
     /// The entry of `destination`, as it is at `now`: a route that has expired is invalid from that very instant, as if
-    /// a timer had rung.
+    /// a timer had fired.
     pub(super) fn entry(&mut self, now: Instant, destination: Node) -> Option<&mut Route> {
         let route = self.routes.get_mut(&destination)?;
         route.settle(now);
@@ -72,7 +71,7 @@ impl Table {
         self.entry(now, destination).filter(|route| route.state == State::Valid)
     }
 
-    /// What [`Self::valid`] would give, without settling anything.
+    /// The result of [`Self::valid`], without settling anything.
     pub(super) fn peek(&self, now: Instant, destination: Node) -> Option<&Route> {
         self.routes.get(&destination).filter(|route| route.state == State::Valid && route.expires > now)
     }
@@ -82,8 +81,8 @@ impl Table {
         self.routes.values().any(|route| route.state == State::Valid && route.expires > now)
     }
 
-    /// Takes a route over if it is fresher, or as fresh and shorter or not needing to be (section 6.2); says whether
-    /// it did. A number that is older than the one kept never replaces it, whatever its flag says.
+    /// Accepts a route if it is fresher, or as fresh and shorter or not needing to be (section 6.2); returns whether it
+    /// did. A number older than the kept one never replaces it, whatever its flag says.
     pub(super) fn offer(&mut self, now: Instant, destination: Node, offer: Offer) -> bool {
         let flavour = self.flavour;
         let Some(route) = self.entry(now, destination) else {
@@ -106,7 +105,7 @@ impl Table {
     }
 
     /// A message came straight from `neighbour`: there is a route of one hop, though of unknown number (section 6.2).
-    /// The number kept is not given up, so this makes nothing older.
+    /// The kept number stays, so this makes nothing older.
     pub(super) fn meet(&mut self, now: Instant, neighbour: Node, expires: Instant) {
         let offer = Offer { sequence: SeqNum(0), hops: 1, next_hop: neighbour, expires };
         match self.entry(now, neighbour) {
@@ -136,7 +135,7 @@ impl Table {
         }
     }
 
-    /// Makes all valid routes through `next_hop` invalid (section 6.11); gives the destinations.
+    /// Makes all valid routes through `next_hop` invalid (section 6.11); returns the destinations.
     pub(super) fn break_link(&mut self, now: Instant, next_hop: Node) -> Vec<Node> {
         let mut broken = Vec::new();
         for (&destination, route) in &mut self.routes {
@@ -160,9 +159,9 @@ impl Table {
         }
     }
 
-    /// `from` says that `destination` is unreachable through it, and that routes older than `sequence` are void; gives
-    /// the route if that is news: it leads there and is older. One of equal number has been learned since, so that the
-    /// news is stale; ns-2 believes it all the same.
+    /// `from` reports that `destination` is unreachable through it, and that routes older than `sequence` are void.
+    /// Returns the route if this is news: it leads there and is older. A route of equal number has been learned since,
+    /// so that the report is stale; ns-2 believes it all the same.
     pub(super) fn hit_by_error(
         &mut self,
         now: Instant,
@@ -200,13 +199,13 @@ impl Route {
         }
     }
 
-    /// The route is invalid, and the number one more: whoever looks for a way now refuses the ways that led here.
+    /// Makes the route invalid and increases its number: a node that looks for a route now refuses those that led here.
     pub(super) fn invalidate(&mut self) {
         self.sequence = self.sequence.map(SeqNum::next);
         self.state = State::Invalid;
     }
 
-    /// The route is invalid because its next hop said so, which also gave the number.
+    /// The route is invalid because its next hop reported it, with the number.
     pub(super) fn invalidate_with(&mut self, sequence: SeqNum) {
         self.sequence = Some(sequence);
         self.state = State::Invalid;

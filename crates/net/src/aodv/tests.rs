@@ -1,4 +1,4 @@
-//! Transcripts of nodes that look for, use and lose routes, and the promise that no routes form a circle.
+//! Transcripts of nodes that look for, use and lose routes, and the property that no routes form a loop.
 
 mod field;
 
@@ -13,7 +13,7 @@ fn ns2() -> AodvConfig {
     AodvConfig { jitter: Duration::ZERO, ..AodvConfig::ns2() }
 }
 
-/// RFC 3561 with the link layer's word, believed at once, instead of hello messages, and without jitter.
+/// RFC 3561 with the link layer's reports, believed at once, instead of hello messages, and without jitter.
 fn rfc() -> AodvConfig {
     let doubt = Doubt { silent: 1, heard: 1 };
     AodvConfig { hello: None, doubt, jitter: Duration::ZERO, ..AodvConfig::rfc3561() }
@@ -214,8 +214,8 @@ fn ns2_believes_no_neighbour_during_a_repair_and_any_after_it() {
     field.run(ms(900));
     field.transcript.clear();
     field.run(ms(60_000));
-    // E is there again and knows a way, of the old number and no fewer hops. The repair ends as late after its failure as
-    // that was due after the start; then C, whose way leads through D, is believed as well.
+    // E is there again and knows a way, of the old number and no fewer hops. The repair ends as late after its failure
+    // as that was due after the start; then C, whose way leads through D, is believed as well.
     field.reads(
         "
         1000.000 A sends 2 to B
@@ -337,7 +337,7 @@ fn no_more_requests_a_second_than_allowed() {
     assert_eq!(field.dropped.len(), 5);
 }
 
-/// When a line of a transcript happened \[ms\].
+/// The time of a transcript's line \[ms\].
 fn time(line: &str) -> f64 {
     line.split(' ').next().unwrap().parse().unwrap()
 }
@@ -508,8 +508,8 @@ fn delays() -> impl Strategy<Value = Vec<Duration>> {
     prop::collection::vec(one, 1..97)
 }
 
-/// Plays `happenings` in a random field of `n` nodes, half a second apart on average, and then 200 s in which nothing is lost; gives it with
-/// the number of packets.
+/// Plays `happenings` in a random field of `n` nodes, half a second apart on average, and then 200 s in which nothing
+/// is lost; gives it with the number of packets.
 fn play(
     config: AodvConfig,
     n: usize,
@@ -548,8 +548,8 @@ fn play(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_500))]
 
-    /// Random fields, broken and new links, reboots, losses, late and overtaken messages: no circle at any instant, and of
-    /// each packet it is known what became of it.
+    /// Random fields, broken and new links, reboots, losses, late and overtaken messages: no loop at any instant, and
+    /// each packet's fate is known.
     #[test]
     fn no_routes_ever_form_a_circle(
         n in 2usize..8,
@@ -571,7 +571,7 @@ proptest! {
         prop_assert!(field.nodes.iter().all(|node| node.buffered() == 0));
     }
 
-    /// ns-2's rules admit circles, which the field counts; a packet still ends somewhere.
+    /// ns-2's rules admit loops, which the field counts; a packet still ends somewhere.
     #[test]
     fn in_ns2_every_packet_is_accounted_for(
         n in 2usize..8,

@@ -1,6 +1,7 @@
 //! Byte formats of AODV's messages, for captures: RFC 3561, sections 5.1 to 5.3. Parsing and emitting, no state.
 //!
-//! Network byte order. Flags J, R, A and the prefix size, which the model does not use, are emitted as zero and refused.
+//! Network byte order. Flags J, R, A and the prefix size, which the model does not use, are emitted as zero and
+//! refused.
 //!
 //! ```text
 //!  0        1       2          3       4    8             12         16           20
@@ -22,14 +23,14 @@ const UNKNOWN_SEQUENCE: u8 = 0x08;
 /// Flag of a RERR: do not delete the route.
 const NO_DELETE: u8 = 0x80;
 
-/// Why bytes are no message of AODV.
+/// The reason why bytes are no message of AODV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireError {
     /// There are fewer bytes, or more, than the message has.
     Length,
-    /// It is of a type that there is not, or that the model does not use.
+    /// An unknown type, or one that the model does not use.
     Type(u8),
-    /// A field that must be zero is not, or a RERR names nobody.
+    /// A field that must be zero is not, or a RERR has no destination.
     Malformed,
 }
 

@@ -1,4 +1,4 @@
-//! What a TCP connection can be told.
+//! Configuration of a TCP connection.
 
 use crate::Refusal;
 use airbraid_units::{Bytes, Duration};
@@ -9,7 +9,7 @@ pub(crate) const MAX_WINDOW: u64 = 1 << 30;
 /// The largest window without scaling \[byte\]: the field has 16 bits (RFC 9293, section 3.1).
 pub(crate) const MAX_UNSCALED_WINDOW: u64 = 65_535;
 
-/// How TCP recovers from loss and grows its window.
+/// Loss recovery and growth of the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Variant {
     /// Fast retransmit and fast recovery that ends with the first new acknowledgement (RFC 5681).
@@ -21,20 +21,20 @@ pub enum Variant {
     Sack,
     /// SACK recovery with the cubic window (RFC 9438).
     Cubic,
-    /// A rate and a window from what is delivered and the least round trip (BBR, version 1); with [`Profile::Linux`].
+    /// A rate and a window from the delivery rate and the least round trip (BBR, version 1); with [`Profile::Linux`].
     Bbr,
 }
 
-/// Whose TCP it is.
+/// The implementation that is modelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
     /// Each mechanism as its RFC has it, one at a time.
     #[default]
     Rfc,
-    /// What the Linux kernel does by default; with [`Variant::Reno`], [`Variant::Cubic`] or [`Variant::Bbr`].
+    /// The Linux kernel with its default settings; with [`Variant::Reno`], [`Variant::Cubic`] or [`Variant::Bbr`].
     Linux,
-    /// What hosts of the nineties did that came from BSD's Net/2 and 4.4: the RFCs' sender with BSD's clock and buffers;
-    /// with [`Variant::Reno`].
+    /// Hosts of the nineties with code from BSD's Net/2 and 4.4: the RFCs' sender with BSD's clock and buffers; with
+    /// [`Variant::Reno`].
     Bsd,
 }
 
@@ -50,7 +50,8 @@ const LINUX_MAX_RTO: Duration = Duration::from_secs(120);
 /// Linux: `TCP_DELACK_MAX`.
 const LINUX_ACK_DELAY: Duration = Duration::from_millis(200);
 
-/// Linux: the window that `tcp_rmem`'s maximum of 6 MiB allows \[byte\]: half of it is for payload (`tcp_adv_win_scale`).
+/// Linux: the window that `tcp_rmem`'s maximum of 6 MiB allows \[byte\]: half of it is for payload
+/// (`tcp_adv_win_scale`).
 const LINUX_RECEIVE_BUFFER: Bytes = Bytes::new(3 << 20);
 
 /// Linux: `tcp_wmem`'s maximum \[byte\].
@@ -80,7 +81,7 @@ const TIMESTAMPS_OPTION: u64 = 12;
 /// Parameters of one connection, both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Whose TCP it is.
+    /// The implementation.
     pub profile: Profile,
     /// Loss recovery and congestion control.
     pub variant: Variant,
@@ -88,7 +89,8 @@ pub struct Config {
     pub mss: Bytes,
     /// Initial window in segments; `None`: RFC 5681 (2, 3 or 4 by the size of a segment).
     pub initial_window: Option<u32>,
-    /// The retransmission timeout is never shorter (RFC 6298: 1 s); profile `linux`: its variation term is not (200 ms).
+    /// The retransmission timeout is never shorter (RFC 6298: 1 s); profile `linux`: its variation term is not (200
+    /// ms).
     pub min_rto: Duration,
     /// The retransmission timeout is never longer.
     pub max_rto: Duration,
@@ -96,7 +98,7 @@ pub struct Config {
     pub initial_rto: Duration,
     /// Granularity G of the retransmission clock; timers expire on its ticks (BSD: 500 ms). One nanosecond: none.
     pub tick: Duration,
-    /// An acknowledgement is sent at least for every so many full segments (1: each).
+    /// Number of full segments after which an acknowledgement is sent at the latest (1: each).
     pub ack_every: u32,
     /// An acknowledgement is never delayed longer.
     pub ack_delay: Duration,
@@ -120,7 +122,7 @@ impl Variant {
 }
 
 impl Config {
-    /// What a Linux host does out of the box with `variant`, over an MTU of 1500 byte.
+    /// The defaults of a Linux host with `variant`, over an MTU of 1500 byte.
     pub const fn linux(variant: Variant) -> Self {
         Self {
             profile: Profile::Linux,
@@ -141,7 +143,7 @@ impl Config {
         }
     }
 
-    /// What a BSD host of the nineties did with `variant` over an MTU of 1500 byte.
+    /// The defaults of a BSD host of the nineties with `variant`, over an MTU of 1500 byte.
     pub const fn bsd(variant: Variant) -> Self {
         Self {
             profile: Profile::Bsd,
@@ -167,7 +169,7 @@ impl Config {
         matches!(self.profile, Profile::Linux) || self.variant.has_sack()
     }
 
-    /// Refuses what no connection can work with.
+    /// Refuses values that no connection can work with.
     ///
     /// # Errors
     /// The first parameter out of its range, and what is asked of it.

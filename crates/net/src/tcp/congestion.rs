@@ -1,4 +1,4 @@
-//! How large the window is: slow start, congestion avoidance and the answers to loss, apart from detecting it.
+//! The size of the window: slow start, congestion avoidance and the responses to loss, apart from detecting it.
 //!
 //! RFC 5681 (Reno's increase) or RFC 9438 (cubic). All in bytes. It never knows which segment was lost.
 
@@ -44,7 +44,7 @@ impl Window {
         };
     }
 
-    /// Bytes were acknowledged, but the window was not the limit: it says nothing about the path (RFC 7661).
+    /// Bytes were acknowledged, but the window was not the limit: this says nothing about the path (RFC 7661).
     pub(crate) fn on_unused(&mut self, now: Instant) {
         if let Some(cubic) = &mut self.cubic {
             cubic.pause(now);
@@ -71,7 +71,7 @@ impl Window {
         self.cwnd = self.mss;
     }
 
-    /// What is left of `flight` after a loss: half (RFC 5681, equation 4) or 0.7, two segments at least.
+    /// The part of `flight` that a loss leaves: half (RFC 5681, equation 4) or 0.7, two segments at least.
     fn reduced(&self, flight: u64) -> u64 {
         let left = if self.cubic.is_some() { (flight as f64 * BETA) as u64 } else { flight / 2 };
         left.max(2 * self.mss)

@@ -1,4 +1,4 @@
-//! What every sender keeps of its connection: the handshake, the stream, the offered window, the peer's clock.
+//! The state of a connection that all senders share: the handshake, the stream, the offered window, the peer's clock.
 //!
 //! RFC 9293. It knows nothing of congestion, loss and timers: those are what distinguishes the senders.
 
@@ -8,28 +8,30 @@ use super::sender::{SenderInput, SenderOutput, SenderStats};
 use airbraid_units::{Bytes, Instant};
 use std::collections::VecDeque;
 
-/// Where the connection stands.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Closed,
     SynSent,
     Established,
-    /// Everything was acknowledged; a repeated FIN of the peer is still answered.
+    /// Everything was acknowledged; a retransmitted FIN of the peer is still answered.
     Finished,
 }
 
-/// What a segment of the peer asks of the sender.
+/// The sender's next step after a segment of the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Heard {
-    /// Nothing.
     Nothing,
     /// To begin: the handshake's second segment, whose acknowledgement is on its way.
     Begin,
-    /// To look at its acknowledgement if it has one, and then to acknowledge it if it takes numbers.
-    Look { acknowledges: bool, takes: bool },
+    /// Look at its acknowledgement if it has one, and then acknowledge it if it takes numbers.
+    Look {
+        acknowledges: bool,
+        takes: bool,
+    },
 }
 
-/// What every sender does with what it is told; how it does it distinguishes the senders.
+/// The steps of every sender; the senders differ in how they take them.
 pub(super) trait Sending {
     fn connection(&mut self) -> &mut Connection;
     /// The end of what has ever been sent.
@@ -84,13 +86,13 @@ pub(super) struct Connection {
     pub una: u64,
     /// The next offset to send.
     pub nxt: u64,
-    /// Where the written stream ends.
+    /// End of the written stream.
     pub written: u64,
     pub closing: bool,
     /// The offered window, and the largest ever.
     pub rwnd: u64,
     max_rwnd: u64,
-    /// A SYN was sent again.
+    /// The SYN was retransmitted.
     pub syn_lost: bool,
     pub last_sent: Instant,
     /// The peer's clock, to be echoed.
@@ -133,7 +135,8 @@ impl Connection {
         Bytes::new(data_end.saturating_sub(1))
     }
 
-    /// What the application does; `sent` is the end of what has ever been sent. Whether there may be something to send.
+    /// Handles an input of the application; `sent` is the end of what has ever been sent. Returns whether there may be
+    /// something to send.
     pub fn on_application(&mut self, input: SenderInput, sent: u64) -> bool {
         if self.closing {
             return false;
@@ -152,7 +155,7 @@ impl Connection {
         true
     }
 
-    /// Opens, unless it has; whether a SYN is to be sent.
+    /// Opens, unless it has; returns whether to send a SYN.
     pub fn open(&mut self) -> bool {
         if self.state != State::Closed {
             return false;
@@ -214,7 +217,7 @@ impl Connection {
         self.send_pure_ack(now);
     }
 
-    /// Everything and the FIN were acknowledged: whether it just became so.
+    /// Everything and the FIN were acknowledged: returns whether it just became so.
     pub fn finish(&mut self) -> bool {
         let is_over = self.closing && self.una > self.written;
         if is_over {
@@ -230,7 +233,7 @@ impl Connection {
         self.max_rwnd = self.max_rwnd.max(self.rwnd);
     }
 
-    /// A segment without anything of the stream.
+    /// A segment without payload, SYN or FIN.
     pub fn blank(&self, now: Instant) -> Segment {
         Segment {
             ack: self.peer_next,
@@ -242,7 +245,7 @@ impl Connection {
         }
     }
 
-    /// Acknowledges what the peer has sent.
+    /// Acknowledges the peer's data.
     pub fn send_pure_ack(&mut self, now: Instant) {
         let segment = Segment { seq: self.nxt, ..self.blank(now) };
         self.outputs.push_back(SenderOutput::Segment(segment));

@@ -1,13 +1,13 @@
-//! The cubic window in congestion avoidance (RFC 9438). It never detects loss: it is told.
+//! The cubic window in congestion avoidance (RFC 9438). It does not detect loss itself.
 //!
 //! Floating point through `libm` alone, so that it computes the same everywhere. Windows are in segments here.
 
 use airbraid_units::{Duration, Instant};
 
-/// C \[segments/s^3\]: how fast the window grows far from its plateau (RFC 9438, section 5.1).
+/// C \[segments/s^3\]: growth rate of the window far from its plateau (RFC 9438, section 5.1).
 pub(crate) const C: f64 = 0.4;
 
-/// What a loss leaves of the window (RFC 9438, section 4.6).
+/// The part of the window that remains after a loss (RFC 9438, section 4.6).
 pub(crate) const BETA: f64 = 0.7;
 
 /// Growth \[segments/RTT\] with which a window that keeps 0.7 at a loss gets Reno's mean: 3 (1 - B) / (1 + B) (4.3).
@@ -21,11 +21,11 @@ struct Epoch {
     k: f64,
     /// The plateau.
     w_max: f64,
-    /// What Reno would have.
+    /// The window that Reno would have.
     w_est: f64,
 }
 
-/// Between losses.
+/// The state between losses.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cubic {
     epoch: Option<Epoch>,
@@ -35,7 +35,7 @@ pub(crate) struct Cubic {
     cwnd_prior: f64,
     /// Part of a byte that is still owed to the window.
     fraction: f64,
-    /// When the last acknowledgement came, for the time that does not count.
+    /// The time of the last acknowledgement, for the time that does not count.
     last: Instant,
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn time_to_plateau(w_max: f64, start: f64) -> f64 {
 }
 
 impl Cubic {
-    /// `acked` byte were acknowledged in congestion avoidance: how many bytes to add to `cwnd`.
+    /// `acked` byte were acknowledged in congestion avoidance: returns the bytes to add to `cwnd`.
     pub(crate) fn increase(&mut self, now: Instant, cwnd: u64, acked: u64, mss: u64, rtt: Duration) -> u64 {
         let segment = mss as f64;
         let (window, acked) = (cwnd as f64 / segment, acked as f64 / segment);

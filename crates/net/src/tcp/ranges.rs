@@ -1,4 +1,5 @@
-//! An ordered list of disjoint ranges: what a receiver holds beyond a gap, and what a sender knows to be there.
+//! An ordered list of disjoint ranges: the data that a receiver holds beyond a gap, or that a sender knows to have
+//! arrived.
 //!
 //! Lists are as long as there are holes in a window, so a sorted vector beats a tree. It never allocates once it has
 //! grown to the number of holes.

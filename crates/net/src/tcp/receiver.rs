@@ -1,8 +1,8 @@
 //! The receiving end of a TCP connection: puts the stream in order, acknowledges it, offers a window.
 //!
 //! RFC 9293, RFC 5681 section 4.2 (when to acknowledge), RFC 2018 (which blocks to report). It has no retransmission
-//! timer: whatever it says is said again when the sender repeats its side, SYN and FIN included. The profile `linux` adds
-//! quick acknowledgements, reports of duplicates (RFC 2883) and a window that grows by itself.
+//! timer: whatever it says is said again when the sender repeats its side, SYN and FIN included. The profile `linux`
+//! adds quick acknowledgements, reports of duplicates (RFC 2883) and a window that grows by itself.
 
 mod autotune;
 mod quick;
@@ -18,38 +18,38 @@ use autotune::Autotune;
 use quick::Quick;
 use std::collections::VecDeque;
 
-/// What the world tells a receiver.
+/// Everything that the host tells a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiverInput {
     /// A segment came from the sender.
     Segment(Segment),
-    /// The application stops reading: what arrives fills the buffer and closes the window.
+    /// The application stops reading: arrivals fill the buffer and close the window.
     Pause,
-    /// The application reads again (it does from the start), all that waits at once.
+    /// The application reads again (it does from the start), everything that waits at once.
     Resume,
 }
 
-/// What a receiver asks of the world.
+/// Everything that a receiver tells its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiverOutput {
     /// Send this acknowledgement.
     Segment(Segment),
-    /// So many bytes, the next of the stream, are the application's.
+    /// The number of bytes, next in the stream, that the application gets.
     Delivered(Bytes),
     /// The stream has ended: the FIN came, and all before it.
     Finished,
 }
 
-/// What a receiver counted.
+/// The counters of a receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceiverStats {
     /// Segments that carried payload.
     pub segments: u64,
-    /// Those that brought nothing new.
+    /// Segments without new data.
     pub duplicates: u64,
-    /// Those that came before something that belongs in front of them.
+    /// Segments that came before others that precede them in the stream.
     pub out_of_order: u64,
-    /// Those that began beyond the offered window, and were dropped.
+    /// Segments that began beyond the offered window, and were dropped.
     pub outside_window: u64,
     /// Acknowledgements sent.
     pub acks_sent: u64,
@@ -57,10 +57,10 @@ pub struct ReceiverStats {
     pub delayed_acks: u64,
 }
 
-/// Starting points of blocks to report first: twice as many as fit, as some will have merged.
+/// Number of recent blocks that are reported first: twice as many as fit, as some will have merged.
 const RECENT: usize = 2 * MAX_SACK_BLOCKS;
 
-/// When to acknowledge and how much to offer.
+/// The rules for acknowledgements and for the offered window.
 #[derive(Clone, Debug)]
 enum Policy {
     /// RFC 5681's limits, and the whole buffer.
@@ -69,7 +69,7 @@ enum Policy {
     Linux(Box<(Quick, Autotune)>),
 }
 
-/// What the sender's timeout exceeds the round trip by in the profile `linux` (`TCP_RTO_MIN`).
+/// Difference between the sender's timeout and the round trip in the profile `linux` (`TCP_RTO_MIN`).
 const LEAST_RTO: Duration = Duration::from_millis(200);
 
 /// The receiving end.
@@ -77,7 +77,7 @@ const LEAST_RTO: Duration = Duration::from_millis(200);
 pub struct Receiver {
     config: Config,
     policy: Policy,
-    /// What arrived twice and is to be reported, in the profile `linux`.
+    /// The range that arrived twice and is to be reported, in the profile `linux`.
     needless: Option<(u64, u64)>,
     /// The next offset; zero until the SYN has come.
     next: u64,
@@ -87,12 +87,12 @@ pub struct Receiver {
     held: Ranges,
     /// Offsets that arrived out of order, the latest first.
     recent: ArrayVec<u64, RECENT>,
-    /// In order, but not read by the application.
+    /// Bytes in order, but not read by the application.
     unread: u64,
     paused: bool,
     /// Bytes in order since the last acknowledgement.
     unacknowledged: u64,
-    /// When the delayed acknowledgement goes: the only timer.
+    /// The time of the delayed acknowledgement: the only timer.
     ack_at: Option<Instant>,
     /// The highest offset acknowledged.
     last_ack: u64,
@@ -139,7 +139,6 @@ impl Receiver {
         })
     }
 
-    /// What was counted.
     pub const fn stats(&self) -> &ReceiverStats {
         &self.stats
     }
@@ -177,7 +176,7 @@ impl Receiver {
         }
     }
 
-    /// How long the acknowledgement of `segment` waits; `due`: the RFCs ask for it at once.
+    /// Delay of the acknowledgement of `segment`; `due`: the RFCs ask for it at once.
     fn when_to_acknowledge(&mut self, now: Instant, segment: &Segment, due: bool) -> Duration {
         let Policy::Linux(state) = &mut self.policy else {
             return if due { Duration::ZERO } else { self.config.ack_delay };
@@ -221,7 +220,7 @@ impl Receiver {
         }
     }
 
-    /// Puts a segment in its place; whether it must be acknowledged at once (RFC 5681, section 4.2).
+    /// Puts a segment in its place; returns whether it must be acknowledged at once (RFC 5681, section 4.2).
     fn take(&mut self, segment: &Segment) -> bool {
         let end = segment.seq + u64::from(segment.len);
         if segment.end() <= self.next {
@@ -257,7 +256,7 @@ impl Receiver {
         }
     }
 
-    /// Keeps what came too early.
+    /// Keeps a segment that came too early.
     fn hold(&mut self, start: u64, end: u64) {
         if start == end {
             // A FIN alone, ahead of data.
@@ -275,7 +274,7 @@ impl Receiver {
         self.recent.insert(0, start);
     }
 
-    /// The stream is in order up to `end`, and on through whatever was held.
+    /// The stream is in order up to `end`, and on through the held ranges.
     fn advance(&mut self, end: u64) {
         let from = self.next;
         self.next = end;
@@ -304,7 +303,7 @@ impl Receiver {
         }
     }
 
-    /// Room from `next` on. What is held out of order lies within and takes none away.
+    /// Free space of the buffer from `next` on. Ranges held out of order lie within and take none away.
     fn room(&self) -> u64 {
         let buffer = match &self.policy {
             Policy::Rfc => self.config.receive_buffer.as_u64(),

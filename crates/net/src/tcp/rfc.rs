@@ -1,7 +1,9 @@
-//! The sending end as the RFCs have it: opens a connection, sends the stream under its windows, recovers losses, closes.
+//! The sending end as the RFCs have it: opens a connection, sends the stream under its windows, recovers losses,
+//! closes.
 //!
-//! In bytes, one sender for the four variants. RFC 9293 with the recovery of RFC 5681, 6582 or 6675 and the timer of RFC 6298. It never sees payload, never learns
-//! of the channel but by acknowledgements and silence, and never delays small writes (no Nagle algorithm).
+//! In bytes, one sender for the four variants. RFC 9293 with the recovery of RFC 5681, 6582 or 6675 and the timer of
+//! RFC 6298. It never sees payload, never learns of the channel but by acknowledgements and silence, and never delays
+//! small writes (no Nagle algorithm).
 
 mod ack;
 mod transmit;
@@ -16,14 +18,14 @@ use super::sender::{SenderInput, SenderOutput, SenderStats};
 use airbraid_engine::{Machine, Wake};
 use airbraid_units::{Bytes, Duration, Instant};
 
-/// Where loss recovery stands.
+/// The phase of loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Recovery {
     /// Nothing is known to be lost.
     Open,
     /// Fast recovery, until `recover` is acknowledged.
     Fast,
-    /// After a timeout, until `recover` is acknowledged: everything since is sent again in slow start.
+    /// After a timeout, until `recover` is acknowledged: everything since is retransmitted in slow start.
     Timeout,
 }
 
@@ -55,7 +57,7 @@ pub(super) struct Rfc {
     board: Scoreboard,
     window: Window,
     rto: Rto,
-    /// The end of the one segment whose round trip is being measured and when it was sent.
+    /// The end of the one segment whose round trip is being measured, and its sending time.
     timed: Option<(u64, Instant)>,
     timer: Option<(Timer, Instant)>,
     probes: u32,
@@ -82,7 +84,6 @@ impl Rfc {
         }
     }
 
-    /// What was counted.
     pub const fn stats(&self) -> &SenderStats {
         &self.tcp.stats
     }
@@ -115,7 +116,7 @@ impl Rfc {
         self.tcp.state == State::Finished
     }
 
-    /// Takes the round trip that `segment` ends, if it ends one that counts (Karn; with timestamps all count).
+    /// Takes the round trip that `segment` ends, if it counts (Karn; with timestamps all count).
     fn take_sample(&mut self, now: Instant, segment: &Segment) {
         let sent = match (segment.timestamp, self.timed) {
             (Some((_, echo)), _) => echo,
@@ -132,7 +133,7 @@ impl Rfc {
         self.timer = Some((Timer::Retransmit, self.rto.expires(now)));
     }
 
-    /// Nothing came for a timeout: sends the first missing segment, then everything after it in slow start.
+    /// No acknowledgement came for a timeout: sends the first missing segment, then everything after it in slow start.
     fn on_retransmission_timeout(&mut self, now: Instant) {
         self.tcp.stats.timeouts += 1;
         let again = self.recovery == Recovery::Timeout && self.rto.is_backed_off();
@@ -155,7 +156,7 @@ impl Rfc {
         self.restart_timer(now);
     }
 
-    /// The window stays closed: asks with one byte, or with as much as it lets through (RFC 9293, section 3.8.6.1).
+    /// The offered window stays closed: sends one byte, or as much as it lets through (RFC 9293, section 3.8.6.1).
     fn on_persist(&mut self, now: Instant) {
         let limit = self.tcp.una + self.tcp.rwnd.max(1);
         let end = self.tcp.cut(self.tcp.nxt, limit.min(self.tcp.written));

@@ -1,7 +1,7 @@
 //! The retransmission timeout (RFC 6298), in integers, on a clock that may be as coarse as BSD's 500 ms.
 //!
-//! With BSD's clock comes BSD's arithmetic (profile `bsd`): whole ticks, shifts that drop what is left, and two ticks more
-//! than the last round trip at least.
+//! With BSD's clock comes BSD's arithmetic (profile `bsd`): whole ticks, shifts that drop what is left, and two ticks
+//! more than the last round trip at least.
 //!
 //! It never takes a sample itself: the sender applies Karn's rule and calls [`Rto::sample`] only with what counts.
 
@@ -22,7 +22,7 @@ struct Ticks {
 }
 
 impl Ticks {
-    /// A round trip over so many ticks of the clock; gives the timeout in ticks, two more than these at least.
+    /// Takes a round trip of `crossed` ticks of the clock; returns the timeout in ticks, two more than these at least.
     fn sample(&mut self, crossed: i64) -> i64 {
         if self.srtt == 0 {
             (self.srtt, self.rttvar) = (crossed << 5, crossed << 3);
@@ -121,11 +121,11 @@ impl Rto {
         }
         self.base.saturating_mul(1 << self.backoff.min(63)).min(self.maximum)
     }
-    /// When a timer started `now` expires: a countdown of whole ticks, the first of which may come at once, as BSD's.
+    /// The expiry of a timer started `now`: a countdown of whole ticks, the first of which may come at once, as BSD's.
     pub fn expires(&self, now: Instant) -> Instant {
         self.expires_after(now, self.timeout())
     }
-    /// When a countdown of `span` started `now` ends.
+    /// The end of a countdown of `span` started `now`.
     pub fn expires_after(&self, now: Instant, span: Duration) -> Instant {
         let tick = self.tick.as_nanos();
         if tick == 1 {
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(rto.timeout(), ms(3_000));
     }
 
-    /// By hand: samples of so many ticks, and the timeout in ticks after each.
+    /// By hand: samples in ticks, and the timeout in ticks after each.
     #[test]
     fn bsd_counts_in_whole_ticks() {
         let mut rto = Rto::new(&Config::bsd(crate::tcp::Variant::Reno));

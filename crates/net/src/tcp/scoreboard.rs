@@ -1,4 +1,4 @@
-//! The sender's scoreboard of selective acknowledgements: what is lost, what is in the network, what to send next.
+//! The sender's scoreboard of selective acknowledgements: lost segments, segments in the network, and the next to send.
 //!
 //! RFC 6675, sections 2 to 4, on ranges instead of octets: a hole is lost or not as a whole. It never decides when to
 //! recover and holds no window.
@@ -6,19 +6,18 @@
 use super::ranges::{Range, Ranges};
 use super::segment::Segment;
 
-/// Duplicate acknowledgements (or discontiguous ranges above a hole) that say "lost" (RFC 6675, section 2).
+/// Duplicate acknowledgements (or discontiguous ranges above a gap) that prove a loss (RFC 6675, section 2).
 pub(crate) const DUP_THRESH: u32 = 3;
 
-/// What `NextSeg` proposes to send (RFC 6675, section 4).
+/// The proposal of `NextSeg` (RFC 6675, section 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Rule 1: a hole that is lost.
+    /// Rule 1: a gap that is lost.
     Lost(Range),
-    /// Rules 2 and 3: new data if there are any, otherwise this hole, not yet known to be lost.
+    /// Rules 2 and 3: new data if there are any, otherwise this gap, not yet known to be lost.
     NewOr(Option<Range>),
 }
 
-/// The scoreboard.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
     sacked: Ranges,
@@ -58,7 +57,7 @@ impl Scoreboard {
     pub(crate) fn begin_recovery(&mut self, una: u64) {
         self.high_rxt = una;
     }
-    /// All holes below `end` were retransmitted.
+    /// All gaps below `end` were retransmitted.
     pub(crate) fn retransmitted(&mut self, end: u64) {
         self.high_rxt = self.high_rxt.max(end);
     }
@@ -74,7 +73,7 @@ impl Scoreboard {
         }
     }
 
-    /// `IsLost` for the hole that ends where `above` begins: three ranges above it, or more than two segments.
+    /// `IsLost` for the gap that ends where `above` begins: three ranges above it, or more than two segments.
     fn is_lost_below(ranges_above: u32, bytes_above: u64, mss: u64) -> bool {
         ranges_above >= DUP_THRESH || bytes_above > u64::from(DUP_THRESH - 1) * mss
     }
@@ -85,7 +84,7 @@ impl Scoreboard {
         Self::is_lost_below(ranges, self.sacked.total(), mss)
     }
 
-    /// `SetPipe`: the bytes of `una..nxt` that are believed to be in the network, from the highest hole down.
+    /// `SetPipe`: the bytes of `una..nxt` that are believed to be in the network, from the highest gap down.
     pub(crate) fn pipe(&self, una: u64, nxt: u64, mss: u64) -> u64 {
         let retransmitted = |(start, end): Range| end.min(self.high_rxt).saturating_sub(start);
         let (mut pipe, mut top) = (0, nxt);
@@ -103,7 +102,7 @@ impl Scoreboard {
         pipe
     }
 
-    /// `NextSeg`, rules 1 to 3: what to send next in recovery.
+    /// `NextSeg`, rules 1 to 3: the next data to send in recovery.
     pub(crate) fn next(&self, una: u64, mss: u64) -> Next {
         let from = self.high_rxt.max(una);
         let gap = self.gap_from(from);

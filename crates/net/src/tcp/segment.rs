@@ -26,8 +26,8 @@ pub struct Flags {
     pub sack_permitted: bool,
 }
 
-/// Up to four ranges that arrived beyond the acknowledgement number, the most recent first; before them perhaps one that
-/// arrived twice (RFC 2883), which may lie below it.
+/// Up to four ranges that arrived beyond the acknowledgement number, the most recent first; before them perhaps one
+/// that arrived twice (RFC 2883), which may lie below it.
 ///
 /// They are kept relative to it, in 32 bits each: no window is larger, and a segment is copied often.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl SackBlocks {
         let place = |relative: u32| ack.wrapping_add_signed(i64::from(relative.cast_signed()));
         self.duplicate.then(|| (place(self.relative[0].0), place(self.relative[0].1)))
     }
-    /// Appends `start..end`, relative to the acknowledgement number `ack`; false if there is no room, or it is not
+    /// Appends `start..end`, relative to the acknowledgement number `ack`; returns false if it does not fit, or is not
     /// a range above `ack` within 2^32.
     pub fn push(&mut self, ack: u64, (start, end): (u64, u64)) -> bool {
         let relative = |offset: u64| offset.checked_sub(ack).and_then(|d| u32::try_from(d).ok());
@@ -70,11 +70,9 @@ impl SackBlocks {
         self.len += 1;
         true
     }
-    /// How many there are.
     pub const fn len(&self) -> usize {
         self.len as usize
     }
-    /// Whether there is none.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -1,4 +1,4 @@
-//! The sending end of a TCP connection, whichever way it was built: the RFCs' or Linux's.
+//! The sending end of a TCP connection, in either implementation: the RFCs' or Linux's.
 //!
 //! It has no behaviour of its own. The two share the connection (`connection.rs`) and no more, because they count
 //! differently: the RFCs in bytes and ranges, the kernel in segments, each with the time at which it left.
@@ -11,25 +11,25 @@ use crate::Refusal;
 use airbraid_engine::{Machine, Wake};
 use airbraid_units::{Bytes, Duration, Instant};
 
-/// What the world tells a sender.
+/// Everything that the host tells a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SenderInput {
     /// The application connects.
     Open,
-    /// The application writes so much; what the send buffer cannot take waits in the application.
+    /// The application writes this many bytes; those that exceed the send buffer wait in the application.
     Write(Bytes),
-    /// The application writes whenever there is room, until it closes.
+    /// The application writes whenever the buffer has space, until it closes.
     WriteForever,
-    /// The application has no more: FIN follows the last byte. A `WriteForever` ends with what was sent so far.
+    /// The application has no more data: FIN follows the last byte. A `WriteForever` ends with the bytes sent so far.
     Close,
     /// A segment came from the receiver.
     Segment(Segment),
 }
 
-/// What a sender asks of the world.
+/// Everything that a sender tells its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SenderOutput {
-    /// Send this.
+    /// Send this segment.
     Segment(Segment),
     /// The handshake is complete.
     Connected,
@@ -37,12 +37,12 @@ pub enum SenderOutput {
     Finished,
 }
 
-/// What a sender counted.
+/// The counters of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderStats {
-    /// Segments that took sequence numbers (data, SYN, FIN), repetitions included.
+    /// Segments that took sequence numbers (data, SYN, FIN), retransmissions included.
     pub sent_segments: u64,
-    /// Those of them that repeated something; zero-window probes are not among them.
+    /// Retransmissions among them; zero-window probes do not count.
     pub retransmits: u64,
     /// Expirations of the retransmission timer.
     pub timeouts: u64,
@@ -56,7 +56,7 @@ pub struct SenderStats {
     pub window_probes: u64,
     /// Round trips that went into the timeout.
     pub rtt_samples: u64,
-    /// Their sum.
+    /// Sum of these round trips.
     pub rtt_sum: Duration,
     /// Tail loss probes (RFC 8985, section 7.3); profile `linux`.
     pub tail_probes: u64,
@@ -75,7 +75,7 @@ enum Kind {
     Linux(Box<Linux>),
 }
 
-/// Calls a method of whichever it is.
+/// Calls a method of either implementation.
 macro_rules! either {
     ($this:expr, $sender:ident => $call:expr) => {
         match $this {
@@ -98,7 +98,6 @@ impl Sender {
         }))
     }
 
-    /// What was counted.
     pub const fn stats(&self) -> &SenderStats {
         either!(&self.0, sender => sender.stats())
     }

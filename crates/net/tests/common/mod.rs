@@ -1,23 +1,22 @@
-//! Two ends of a connection in one virtual time, with a network between them that a test decides.
+//! Two ends of a connection in one virtual time, with a network between them that a test controls.
 
 use airbraid_engine::{Machine, step};
 use airbraid_net::tcp::{Config, Receiver, ReceiverInput, ReceiverOutput, Segment, Sender, SenderInput, SenderOutput};
 use airbraid_units::{Duration, Instant};
 use std::collections::BTreeMap;
 
-/// Which way a segment goes.
+/// The direction of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// From the sender to the receiver.
     Data,
-    /// Back.
+    /// From the receiver to the sender.
     Ack,
 }
 
-/// What the network does to one segment: the delay of each copy that arrives; none: it is lost.
+/// The network's effect on one segment: the delay of each copy that arrives; none: it is lost.
 pub type Fate = Vec<Duration>;
 
-/// The world.
 pub struct World<N: FnMut(Instant, Way, &Segment) -> Fate> {
     pub sender: Sender,
     pub receiver: Receiver,

@@ -1,12 +1,12 @@
-//! A few nodes in a field: who hears whom is a matrix, messages take a while, a link layer tells of what it could not
-//! get across. Every step is followed by a search for loops in the routing tables.
+//! A few nodes in a field: a matrix says which hear each other, messages take a while, a link layer reports its
+//! failures. Every step is followed by a search for loops in the routing tables.
 
 use crate::aodv::{Aodv, AodvConfig, Datagram, DropReason, Input, Message, Node, Output};
 use airbraid_engine::{Stream, Wake, step};
 use airbraid_units::{Duration, Instant, SeqNum};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What becomes of one transmission to one neighbour in range.
+/// The fate of one transmission to one neighbour in range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     Arrives,
@@ -30,7 +30,7 @@ pub struct Field {
     pub dropped: Vec<(u32, DropReason)>,
     /// Instants at which the tables held a loop.
     pub loops: u32,
-    /// How long a transmission takes, and what becomes of it: drawn in this order, over and over.
+    /// Duration and fate of a transmission: drawn in this order, again and again.
     pub delays: Vec<Duration>,
     pub fates: Vec<Fate>,
     drawn: usize,
@@ -159,7 +159,7 @@ impl Field {
         self.now = end;
     }
 
-    /// Packets for the node itself go up, all else goes to its routing.
+    /// Gives packets for the node itself to the layer above, all others to its routing.
     fn arrive(&mut self, who: usize, input: Input<u32>) {
         if let Input::Forward { datagram, .. } = &input
             && datagram.destination == node(who)
@@ -230,7 +230,7 @@ impl Field {
         self.transcript += &format!("{}.{:03} {line}\n", us / 1_000, us % 1_000);
     }
 
-    /// Whether the valid routes to any destination form a circle now.
+    /// Whether the valid routes to any destination form a loop now.
     pub fn loop_exists(&self) -> bool {
         let n = self.nodes.len();
         (0..n).any(|destination| {

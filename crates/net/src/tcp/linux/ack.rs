@@ -1,4 +1,4 @@
-//! What an acknowledgement tells: which segments arrived, how long they took, which repetitions were needless.
+//! The information in an acknowledgement: which segments arrived, their round trips, and needless retransmissions.
 //!
 //! RFC 2018 and 2883 (blocks), RFC 8985 section 6.2 steps 1 to 3, RFC 6298 with Karn's rule. It decides nothing about
 //! loss or the window: it makes a [`News`] of the acknowledgement and hands that on.
@@ -14,44 +14,44 @@ use airbraid_units::{Duration, Instant};
 /// Reordering is not believed to reach further \[segments\] (`tcp_max_reordering`).
 const REORDERING_MAX: u64 = 300;
 
-/// What one acknowledgement brought.
+/// The changes that one acknowledgement brought.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct News {
     /// The cumulative acknowledgement before it.
     pub una: u64,
-    /// What had been delivered before it.
+    /// Delivered segments before it.
     pub delivered: u64,
     /// The cumulative acknowledgement moved.
     pub advanced: bool,
     /// Segments were selectively acknowledged.
     pub sacked: bool,
-    /// A needless repetition was reported, and that of a probe.
+    /// A needless retransmission was reported, and whether of a probe.
     pub duplicate: bool,
     pub duplicate_probe: bool,
-    /// Something from before this recovery arrived that was never repeated.
+    /// A segment from before this recovery arrived that was never retransmitted.
     pub original: bool,
-    /// A repetition was cumulatively acknowledged.
+    /// A retransmission was cumulatively acknowledged.
     repetition: bool,
-    /// A repetition was found lost.
+    /// A retransmission was found lost.
     pub repetition_lost: bool,
     /// Segments were found lost.
     pub lost: bool,
-    /// The timer starts anew.
+    /// The timer restarts.
     pub restart: bool,
-    /// So many.
+    /// Number of segments found lost.
     pub losses: u64,
-    /// The round trip of the latest segment that it tells of.
+    /// The round trip of the latest segment that it acknowledges.
     rtt: Option<Duration>,
     /// Segments in the network before it.
     prior_pipe: u64,
-    /// When the sender had sent what the peer's clock echoes.
+    /// The sender's time that the peer's clock echoes.
     pub echo: Option<Instant>,
-    /// When the earliest and the latest of the cumulatively acknowledged left, and of the selectively.
+    /// Sending times of the earliest and the latest segment cumulatively acknowledged, and selectively acknowledged.
     acked: Option<(Instant, Instant)>,
     held: Option<(Instant, Instant)>,
-    /// The lowest segment that arrived after a higher one, without having been repeated.
+    /// The lowest segment that arrived after a higher one, without having been retransmitted.
     reordered: Option<u64>,
-    /// What had been delivered when the latest of those that arrived left.
+    /// Delivered segments when the latest of the arrived ones left.
     sent_at: Option<u64>,
 }
 
@@ -97,7 +97,7 @@ impl Linux {
         }
     }
 
-    /// The blocks: what is new, what was needless (RFC 2883), what was reordered.
+    /// Reads the blocks: new arrivals, needless retransmissions (RFC 2883), reordering.
     fn read_blocks(&mut self, now: Instant, segment: &Segment, news: &mut News) {
         let needless = segment.sack.duplicate(segment.ack);
         if let Some(block) = needless {
@@ -131,7 +131,7 @@ impl Linux {
         self.tcp.stats.dup_acks += u64::from(news.sacked);
     }
 
-    /// Blocks tell of data alone: one that reaches the end of the stream includes the FIN that the last of them carried.
+    /// Blocks count data only: one that reaches the end of the stream includes the FIN of its last segment.
     fn with_fin(&self, (start, end): (u64, u64)) -> (u64, u64) {
         let joined =
             self.tcp.nxt > self.tcp.written && self.flight.last_start().is_some_and(|start| start < self.tcp.written);
@@ -198,7 +198,7 @@ impl Linux {
         }
     }
 
-    /// Round trips: of what was never repeated, else by the echo.
+    /// Measures round trips: of segments never retransmitted, else by the echo.
     fn measure(&mut self, now: Instant, any: bool, news: &mut News) {
         let acked = news.acked.filter(|_| !news.repetition);
         let since = |at: Instant| now.saturating_since(at);
@@ -234,7 +234,7 @@ impl Linux {
         self.reordered = true;
     }
 
-    /// What follows from it: loss, recovery, growth.
+    /// Draws the consequences: loss, recovery, growth.
     fn judge(&mut self, now: Instant, ack: u64, opened: bool, news: &mut News) {
         if let Some(sent_at) = news.sent_at {
             self.rack.adapt(sent_at, self.delivery.delivered);
@@ -265,7 +265,7 @@ impl Linux {
         }
     }
 
-    /// The window as BBR has it.
+    /// Sets the window that BBR gives.
     fn follow_model(&mut self, now: Instant, acked: u64, news: &News) {
         let Some(bbr) = &mut self.bbr else { return };
         let pipe = self.flight.pipe();

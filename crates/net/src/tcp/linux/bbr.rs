@@ -1,85 +1,85 @@
-//! BBR as Linux has it by default (version 1; Cardwell, Cheng, Gunn, Yeganeh and Jacobson 2016, and the kernel's documented
-//! behaviour, retold): a rate to pace at and a window, both from the greatest delivery rate of ten round trips and the least round
-//! trip of ten seconds. A loss is no reason to slow down.
+//! BBR as Linux has it by default (version 1; Cardwell, Cheng, Gunn, Yeganeh and Jacobson 2016, and the kernel's
+//! documented behaviour, retold): a pacing rate and a window, both from the greatest delivery rate of ten round trips
+//! and the least round trip of ten seconds. A loss is no reason to slow down.
 //!
-//! Rates are segments a microsecond in units of 2^-24, gains in units of 1/256. The detection of policers is left out. It never
-//! sends.
+//! Rates are segments a microsecond in units of 2^-24, gains in units of 1/256. The detection of policers is left out.
+//! It never sends.
 
 use super::Phase;
 use super::delivery::Sample;
 use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// One, of a rate.
+/// Fixed-point shift of a rate: 1 is 2^24.
 const RATE_UNIT: u32 = 24;
-/// One, of a gain.
+/// Fixed-point unit of a gain: 1 is 256.
 const UNIT: u64 = 256;
-/// A rate counts for so many round trips: a cycle of gains, and two.
+/// Round trips for which a rate counts: a cycle of gains, and two.
 const RATE_ROUNDS: u64 = 10;
-/// The least round trip counts for so long,
+/// Time for which the least round trip counts.
 const LEAST_SPAN: Duration = Duration::from_secs(10);
-/// and is then looked for with next to nothing in the network for so long.
+/// Time for which it is then measured with almost nothing in the network.
 const LOOK_SPAN: Duration = Duration::from_millis(200);
-/// So many segments are always out.
+/// Fewest segments in flight.
 const WINDOW_MIN: u64 = 4;
 /// 2 / ln 2: doubles the rate in a round trip.
 const GAIN_START: u64 = UNIT * 2_885 / 1_000 + 1;
-/// The inverse: empties in a round trip what that has filled.
+/// The inverse: drains in a round trip the queue that [`GAIN_START`] has built.
 const GAIN_DRAIN: u64 = UNIT * 1_000 / 2_885;
-/// Of the window otherwise: room for acknowledgements that are delayed.
+/// Gain of the window otherwise: space for delayed acknowledgements.
 const GAIN_WINDOW: u64 = 2 * UNIT;
-/// A quarter more, a quarter less, and then as it is.
+/// The gains of a cycle: a quarter more, a quarter less, and then 1.
 const CYCLE: [u64; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
-/// The pipe is full when the rate has not grown by a quarter
+/// Growth of the rate below which the pipe counts as full: a quarter.
 const FULL_GROWTH: u64 = UNIT * 5 / 4;
-/// in so many round trips.
+/// Round trips without that growth after which the pipe is full.
 const FULL_ROUNDS: u32 = 3;
-/// It is paced a hundredth below the rate.
+/// Distance of the pace below the rate \[%\].
 const MARGIN_PERCENT: u64 = 1;
-/// What came in excess of the rate counts for so many round trips, twice at most,
+/// Round trips for which arrivals above the rate (ACK aggregation) count, twice at most.
 const EXCESS_ROUNDS: u32 = 5;
-/// is counted anew after so many segments, counts up to so many,
+/// Segments after which they are counted again from zero, and the largest count.
 const EXCESS_RESET: u64 = 1 << 20;
 const EXCESS_COUNT_MAX: u64 = 0xf_ffff;
-/// and makes the window longer by what so long brings, at most.
+/// Longest time whose arrivals they add to the window \[us\].
 const EXCESS_SPAN_US: u64 = 100_000;
 /// IP and TCP headers with timestamps \[byte\], which the pace counts.
 pub(super) const HEADERS: u64 = 52;
-/// What leaves at once is what takes 1/1024 s, two segments at least, one below this rate \[byte/s\].
+/// Below this rate \[byte/s\], one segment leaves at once; above it, the data of 1/1024 s, two segments at least.
 const ONE_AT_ONCE: u64 = 1_200_000 / 8;
-/// The same: segments at most.
+/// Largest number of segments that leave at once.
 const BURST_MAX: u64 = 127;
 
-/// What it does.
+/// The mode of BBR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// Looks for the rate.
+    /// Searches for the rate.
     Startup,
-    /// Empties the queue that that has made.
+    /// Drains the queue that the search has built.
     Drain,
-    /// Keeps the rate, and looks whether there is more.
+    /// Keeps the rate, and probes for more.
     Bandwidth,
-    /// Looks for the least round trip.
+    /// Measures the least round trip.
     RoundTrip,
 }
 
 /// An acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ack {
-    /// When it came.
+    /// Its arrival time.
     pub now: Instant,
-    /// Segments delivered so far, and by it.
+    /// Segments delivered so far, with it.
     pub delivered: u64,
     pub acked: u64,
     /// Segments that it shows to be lost.
     pub lost: u64,
-    /// What it shows of the rate, and the round trip of the latest segment that it tells of.
+    /// Its sample of the rate, and the round trip of the latest segment that it acknowledges.
     pub sample: Option<Sample>,
     pub rtt: Option<Duration>,
     /// Segments in the network, before it and with it.
     pub prior_pipe: u64,
     pub pipe: u64,
-    /// Until when what has left is paced.
+    /// The time until which the last burst is paced.
     pub busy_until: Instant,
     pub phase: Phase,
 }
@@ -93,7 +93,7 @@ pub(super) struct Bbr {
     /// The rates of the last rounds that may still be the greatest: later ones are smaller.
     rates: VecDeque<(u64, u64)>,
     round: u64,
-    /// The round ends when what leaves after so many deliveries has arrived.
+    /// The round ends when a segment that left after this many deliveries has arrived.
     round_end: u64,
     is_round_start: bool,
     least: Option<Duration>,
@@ -110,7 +110,7 @@ pub(super) struct Bbr {
     /// \[byte/s, with headers\]
     pacing_rate: u64,
     has_round_trip: bool,
-    /// The window before a recovery or a look for the round trip.
+    /// The window before a recovery or a measurement of the round trip.
     prior_window: u64,
     phase: Phase,
     conserves: bool,
@@ -123,7 +123,7 @@ pub(super) struct Bbr {
 }
 
 impl Bbr {
-    /// Nothing is known; `initial` is the first window \[segments\].
+    /// A model without any sample; `initial` is the first window \[segments\].
     pub fn new(mss: u64, initial: u64) -> Self {
         Self {
             mss,
@@ -158,14 +158,14 @@ impl Bbr {
         }
     }
 
-    /// The connection is open; the handshake may have told a round trip.
+    /// The connection is open; the handshake may have given a round trip.
     pub fn begin(&mut self, now: Instant, window: u64, least: Option<Duration>, srtt: Option<Duration>) {
         (self.least, self.least_at) = (least, now);
         (self.cycle_at, self.epoch_at) = (now, now);
         self.set_first_pace(window, srtt);
     }
 
-    /// How fast segments may leave \[byte/s, with [`HEADERS`]\].
+    /// The pacing rate \[byte/s, with [`HEADERS`]\].
     pub const fn pacing_rate(&self) -> u64 {
         self.pacing_rate
     }
@@ -174,12 +174,12 @@ impl Bbr {
         let least = if self.pacing_rate < ONE_AT_ONCE { 1 } else { 2 };
         (self.pacing_rate / 1_024 / self.mss).clamp(least, BURST_MAX)
     }
-    /// Whether it keeps the sender from sending on purpose, so that what is delivered says nothing of the rate.
+    /// Whether it holds the sender back on purpose, so that deliveries say nothing of the rate.
     pub fn is_looking(&self) -> bool {
         self.mode == Mode::RoundTrip
     }
 
-    /// Takes in an acknowledgement; gives the window \[segments\].
+    /// Takes in an acknowledgement; returns the window \[segments\].
     pub fn on_ack(&mut self, window: u64, ack: &Ack) -> u64 {
         self.learn_rate(ack);
         self.learn_excess(window, ack);
@@ -192,12 +192,12 @@ impl Bbr {
         self.next_window(window, ack)
     }
 
-    /// The greatest rate of late.
+    /// The greatest rate of the last rounds.
     fn rate(&self) -> u64 {
         self.rates.front().map_or(0, |&(_, rate)| rate)
     }
 
-    /// Segments that arrive at that rate in so many microseconds.
+    /// Segments that arrive at that rate in `us` microseconds.
     fn delivers(&self, us: u64) -> u64 {
         ((u128::from(self.rate()) * u128::from(us)) >> RATE_UNIT) as u64
     }
@@ -225,7 +225,7 @@ impl Bbr {
         }
     }
 
-    /// What came beyond the rate: acknowledgements are held and let go together.
+    /// Learns the arrivals above the rate: acknowledgements that were held and released together.
     fn learn_excess(&mut self, window: u64, ack: &Ack) {
         if ack.acked == 0 || ack.sample.is_none_or(|sample| sample.interval.is_none()) {
             return;
@@ -249,13 +249,13 @@ impl Bbr {
         *most = excess.max(*most);
     }
 
-    /// Segments that the path holds at `gain`.
+    /// Segments on the path at `gain`: the bandwidth-delay product.
     fn product(&self, gain: u64) -> u64 {
         let Some(least) = self.least else { return self.initial };
         let held = u128::from(self.rate()) * u128::from(least.as_nanos() / 1_000);
         (held * u128::from(gain) / u128::from(UNIT)).div_ceil(1 << RATE_UNIT) as u64
     }
-    /// The same with what bursts, and acknowledgements of every second segment, need.
+    /// The same, with the segments that bursts and acknowledgements of every second segment need.
     fn in_network(&self, gain: u64) -> u64 {
         self.with_bursts(self.product(gain))
     }
@@ -263,7 +263,7 @@ impl Bbr {
         let even = (window + 3 * self.burst()).next_multiple_of(2);
         even + if self.mode == Mode::Bandwidth && self.cycle == 0 { 2 } else { 0 }
     }
-    /// Segments that will be in the network when what has left is paced.
+    /// Segments that will be in the network when the last burst has been paced.
     fn pipe_later(&self, pipe: u64, ack: &Ack) -> u64 {
         let until_us = ack.busy_until.saturating_since(ack.now).as_nanos() / 1_000;
         let arrives = self.delivers(until_us);
@@ -271,7 +271,7 @@ impl Bbr {
         (pipe + rises).saturating_sub(arrives)
     }
 
-    /// The next gain of the cycle, when the present one has shown what it can.
+    /// Moves to the next gain of the cycle, when the present one has had its effect.
     fn go_round(&mut self, ack: &Ack) {
         if self.mode != Mode::Bandwidth {
             return;
@@ -310,8 +310,8 @@ impl Bbr {
         }
     }
 
-    /// Begins the cycle, anywhere but where it goes down: connections that began together are not to go up together. The time
-    /// serves for chance, so that equal runs are equal.
+    /// Begins the cycle, anywhere but at the gain below one: connections that began together are not to speed up
+    /// together. The time serves as the random number, so that equal runs are equal.
     fn cruise(&mut self, now: Instant) {
         self.mode = Mode::Bandwidth;
         let chance = (now.as_nanos() / 1_000 % 7) as usize;
@@ -322,7 +322,7 @@ impl Bbr {
         if self.is_full { self.cruise(now) } else { self.mode = Mode::Startup }
     }
 
-    /// Learns the least round trip, and looks for it when it is old; gives the window.
+    /// Learns the least round trip, and measures it again when it is old; returns the window.
     fn learn_round_trip(&mut self, mut window: u64, ack: &Ack) -> u64 {
         let is_old = ack.now > self.least_at.saturating_add(LEAST_SPAN);
         if let Some(rtt) = ack.rtt.filter(|rtt| is_old || self.least.is_none_or(|least| *rtt < least)) {
@@ -353,7 +353,7 @@ impl Bbr {
         window
     }
 
-    /// Ends the look for the round trip when it has lasted long enough.
+    /// Ends the measurement of the round trip when it has lasted long enough.
     fn check_looked(&mut self, window: u64, now: Instant) -> u64 {
         if self.look_until.is_none_or(|until| now <= until) {
             return window;
@@ -372,7 +372,7 @@ impl Bbr {
         };
     }
 
-    /// What `rate` is, paced at a gain \[byte/s\].
+    /// `rate`, paced at a gain \[byte/s\].
     fn paced(&self, rate: u64, gain: u64) -> u64 {
         let bytes = u128::from(rate) * u128::from(self.mss + HEADERS) * u128::from(gain) / u128::from(UNIT);
         let bytes = (bytes * u128::from(1_000_000 / 100 * (100 - MARGIN_PERCENT))) >> RATE_UNIT;
@@ -417,7 +417,7 @@ impl Bbr {
         self.excess[0].max(self.excess[1]).min(self.delivers(EXCESS_SPAN_US))
     }
 
-    /// In the first round trip of a recovery as much leaves as arrives; whether that is so.
+    /// In the first round trip of a recovery, as many segments leave as arrive; returns whether that is so.
     fn recover(&mut self, window: &mut u64, ack: &Ack) -> bool {
         if ack.lost > 0 {
             *window = window.saturating_sub(ack.lost).max(1);
@@ -437,22 +437,22 @@ impl Bbr {
         self.conserves
     }
 
-    /// A recovery begins: the window is to come back.
+    /// A recovery begins: saves the window, which is to come back.
     pub fn save_window(&mut self, window: u64) {
         let is_calm = self.phase < Phase::Recovery && self.mode != Mode::RoundTrip;
         self.prior_window = if is_calm { window } else { self.prior_window.max(window) };
     }
-    /// The timer expired: what was held to be full may not be.
+    /// The timer expired: the pipe may not be full after all.
     pub fn on_timeout(&mut self) {
         self.phase = Phase::Loss;
         self.full_rate = 0;
         self.is_round_start = true;
     }
-    /// A loss was none.
+    /// A loss proved to be none.
     pub fn on_undo(&mut self) {
         (self.full_rate, self.full_rounds) = (0, 0);
     }
-    /// Something is to be sent again after the application had nothing; gives the window.
+    /// Data are to be sent after the application had nothing; returns the window.
     pub fn on_restart(&mut self, now: Instant, window: u64) -> u64 {
         self.is_restarting = true;
         (self.epoch_at, self.epoch_acked) = (now, 0);

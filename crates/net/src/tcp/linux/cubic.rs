@@ -6,7 +6,7 @@
 use super::hystart::HyStart;
 use airbraid_units::{Duration, Instant};
 
-/// What a loss leaves of the window, in 1/1024 (`beta`: 717/1024 = 0.7).
+/// The part of the window that remains after a loss, in 1/1024 (`beta`: 717/1024 = 0.7).
 const BETA: u64 = 717;
 /// The unit of [`BETA`].
 const BETA_UNIT: u64 = 1_024;
@@ -17,8 +17,8 @@ const C: u64 = 410;
 /// The clock's unit is a second shifted by this (`BICTCP_HZ`).
 const CLOCK_SHIFT: u32 = 10;
 
-/// Acknowledged segments for Reno's estimate to grow by one, in eighths of a window: 8 (1024 + B) / 3 / (1024 - B) = 15,
-/// the inverse of RFC 9438's alpha (`beta_scale`).
+/// Acknowledged segments for Reno's estimate to grow by one, in eighths of a window: 8 (1024 + B) / 3 / (1024 - B) =
+/// 15, the inverse of RFC 9438's alpha (`beta_scale`).
 const RENO_EIGHTHS: u64 = 8 * (BETA_UNIT + BETA) / 3 / (BETA_UNIT - BETA);
 
 /// Before any loss the window grows by a twentieth a round trip at least.
@@ -27,19 +27,19 @@ const COUNT_BEFORE_LOSS: u64 = 20;
 /// It never grows faster than by one segment for two (RFC 9438: half a window a round trip).
 const COUNT_MIN: u64 = 2;
 
-/// While the window stays the same its growth is computed anew after so long (`HZ / 32`).
+/// Interval after which the growth of an unchanged window is computed again (`HZ / 32`).
 const RENEW: Duration = Duration::from_nanos(1_000_000_000 / 32);
 
-/// Growth is computed at most once in so long: Debian's tick (`HZ` 250).
+/// Shortest interval between two computations of the growth: Debian's tick (`HZ` 250).
 const JIFFY: Duration = Duration::from_millis(4);
 
-/// Delays within so long of a recovery are not looked at.
+/// Time after a recovery in which delays do not count.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// Between losses.
+/// The state between losses.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cubic {
-    /// Acknowledged segments for one more.
+    /// Acknowledged segments for one segment of growth.
     count: u64,
     last_max: u64,
     last_cwnd: u64,
@@ -50,7 +50,7 @@ pub(super) struct Cubic {
     least_delay: Option<Duration>,
     epoch: Option<Instant>,
     acked: u64,
-    /// What Reno would have.
+    /// The window that Reno would have.
     reno: u64,
     hystart: HyStart,
 }
@@ -80,7 +80,7 @@ impl Cubic {
         self.hystart.begin_round(now, nxt);
     }
 
-    /// An acknowledgement up to `una` took `delay`; whether slow start ends here.
+    /// An acknowledgement up to `una` took `delay`; returns whether slow start ends here.
     pub fn on_delay(&mut self, now: Instant, (una, nxt): (u64, u64), cwnd: u64, slow: bool, delay: Duration) -> bool {
         if self.epoch.is_some_and(|start| now.saturating_since(start) < QUIET) {
             return false;
@@ -90,7 +90,8 @@ impl Cubic {
         slow && !self.hystart.found && self.hystart.on_ack(now, (una, nxt), cwnd, delay, least)
     }
 
-    /// `acked` segments were acknowledged in congestion avoidance: how many it takes for the window to grow by one.
+    /// `acked` segments were acknowledged in congestion avoidance: returns the number that it takes for the window to
+    /// grow by one.
     pub fn count(&mut self, now: Instant, cwnd: u64, acked: u64) -> u64 {
         self.acked += acked;
         let since = now.saturating_since(self.last_time);
@@ -137,7 +138,7 @@ impl Cubic {
         }
     }
 
-    /// A loss at a window of `cwnd`: what is left of it.
+    /// A loss at a window of `cwnd`: returns the window that remains.
     pub fn on_loss(&mut self, cwnd: u64) -> u64 {
         self.epoch = None;
         // Fast convergence: a window that never got back to the last plateau leaves room.
@@ -146,7 +147,7 @@ impl Cubic {
         (cwnd * BETA / BETA_UNIT).max(2)
     }
 
-    /// A timeout forgets everything.
+    /// A timeout resets everything.
     pub fn reset(&mut self, now: Instant, nxt: u64) {
         *self = Self::default();
         self.begin(now, nxt);

@@ -1,27 +1,27 @@
-//! How fast segments arrive, as each acknowledgement shows it: what was delivered over the longer of the times that it took to leave
-//! and to be acknowledged (Cheng, Cardwell, Hassas Yeganeh and Jacobson, draft-cheng-iccrg-delivery-rate-estimation-02).
+//! Delivery rate, sampled at each acknowledgement: deliveries over the longer of the sending and the acknowledging time
+//! (Cheng, Cardwell, Hassas Yeganeh and Jacobson, draft-cheng-iccrg-delivery-rate-estimation-02).
 //!
 //! A sample that an application held back is marked: it bounds the rate from below only. It draws no conclusion.
 
 use super::flight::Sent;
 use airbraid_units::{Duration, Instant};
 
-/// What was known when a segment left.
+/// The state of the delivery when a segment left.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stamp {
-    /// Segments that were known to be delivered, and since when.
+    /// Segments known to be delivered, and the time of the last delivery.
     pub delivered: u64,
     delivered_at: Instant,
-    /// When the segment had left whose arrival was known last.
+    /// Sending time of the segment whose arrival was known last.
     first_at: Instant,
     /// The application had nothing more to send.
     pub is_limited: bool,
 }
 
-/// What one acknowledgement shows.
+/// The sample of one acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sample {
-    /// Segments delivered since the latest of those that arrived had left, and before that.
+    /// Segments delivered since the latest of the arrived ones had left, and before that.
     pub delivered: u64,
     pub prior: u64,
     /// The time that they took; none if that is shorter than any round trip, and so tells nothing.
@@ -30,21 +30,21 @@ pub(super) struct Sample {
     pub is_limited: bool,
 }
 
-/// The count of what has arrived.
+/// The count of arrivals.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Delivery {
     /// Segments known to have arrived, needless ones not counted.
     pub delivered: u64,
     delivered_at: Instant,
     first_at: Instant,
-    /// The application had nothing more to send until so many were delivered; zero: it has.
+    /// Deliveries until which the application had nothing more to send; zero: it has.
     limited_until: u64,
-    /// The latest transmission of those that the present acknowledgement tells of.
+    /// The latest transmission that the present acknowledgement covers.
     latest: Option<Sent>,
 }
 
 impl Delivery {
-    /// What a segment carries that leaves now, `is_first` while nothing else is out.
+    /// The stamp of a segment that leaves now; `is_first`: nothing else is out.
     pub fn stamp(&mut self, now: Instant, is_first: bool) -> Stamp {
         if is_first {
             (self.first_at, self.delivered_at) = (now, now);
@@ -53,7 +53,7 @@ impl Delivery {
         Stamp { delivered, delivered_at, first_at, is_limited: limited_until > 0 }
     }
 
-    /// A segment has arrived; one that is not `telling` is counted and no more.
+    /// A segment has arrived; one that is not `telling` is only counted.
     pub fn on_arrival(&mut self, sent: &Sent, telling: bool) {
         self.delivered += 1;
         if telling && self.latest.is_none_or(|latest| sent.order > latest.order) {
@@ -61,13 +61,13 @@ impl Delivery {
         }
     }
 
-    /// The application has nothing more to send while `pipe` segments are in the network, or it is kept from it.
+    /// The application has nothing more to send while `pipe` segments are in the network, or it is held back.
     pub fn on_limited(&mut self, pipe: u64) {
         self.limited_until = (self.delivered + pipe).max(1);
     }
 
-    /// What the acknowledgement shows that has been read now; `before` were delivered before it, and no round trip was shorter than
-    /// `least`.
+    /// The sample of the acknowledgement that has been read now; `before` were delivered before it, and no round trip
+    /// was shorter than `least`.
     pub fn sample(&mut self, now: Instant, before: u64, least: Duration) -> Option<Sample> {
         if self.delivered > self.limited_until {
             self.limited_until = 0;

@@ -1,5 +1,5 @@
-//! The segments in flight, each with the time at which it last left and what is known of it: Linux's retransmission
-//! queue with the counters that its pipe is made of.
+//! The segments in flight, each with the time of its last transmission and its state: Linux's retransmission queue with
+//! the counters of its pipe.
 //!
 //! It never decides that something is lost; it is told. A segment that a selective acknowledgement covers only in part
 //! counts as not covered. Nothing is ever taken back (a receiver does not renege here).
@@ -16,19 +16,19 @@ pub(super) struct Sent {
     pub start: u64,
     /// The offset after its last, FIN included.
     pub end: u64,
-    /// When it left last.
+    /// The time of its last transmission.
     pub at: Instant,
-    /// The number of that transmission: all of a connection are counted.
+    /// The number of that transmission among all of the connection.
     pub order: u64,
-    /// What was known when it left last.
+    /// The state of the delivery at its last transmission.
     pub stamp: Stamp,
     /// Selectively acknowledged.
     pub sacked: bool,
     /// Believed to be lost.
     pub lost: bool,
-    /// Believed to be lost, and on its way again.
+    /// Believed to be lost, and retransmitted.
     pub again: bool,
-    /// It was sent more than once.
+    /// Sent more than once.
     pub repeated: bool,
 }
 
@@ -44,9 +44,9 @@ pub(super) struct Flight {
     again: u64,
     /// One past the highest offset that was selectively acknowledged.
     highest_sacked: u64,
-    /// No segment below waits to be sent again.
+    /// No segment below waits for its retransmission.
     cursor: u64,
-    /// The blocks of the last acknowledgement: what lies in them is known.
+    /// The blocks of the last acknowledgement: segments in them are known.
     seen: [(u64, u64); 4],
 }
 
@@ -66,11 +66,11 @@ impl Flight {
     pub const fn lost(&self) -> u64 {
         self.lost
     }
-    /// Lost segments that are on their way again.
+    /// Lost segments that were retransmitted.
     pub const fn again(&self) -> u64 {
         self.again
     }
-    /// Segments believed to be in the network: sent, less those that arrived or were lost, and repetitions.
+    /// Segments believed to be in the network: sent, less those that arrived or were lost, plus retransmissions.
     pub fn pipe(&self) -> u64 {
         self.len() + self.again - self.sacked - self.lost
     }
@@ -81,7 +81,7 @@ impl Flight {
     pub fn first(&self) -> Option<&Sent> {
         self.list.front()
     }
-    /// Where the last segment begins.
+    /// Beginning of the last segment.
     pub fn last_start(&self) -> Option<u64> {
         self.list.back().map(|sent| sent.start)
     }
@@ -98,7 +98,7 @@ impl Flight {
         self.list.push_back(Sent { start, end, at: now, order, stamp, sacked, lost, again, repeated });
     }
 
-    /// The segment at `place` leaves once more; `counted`: as the repetition of a loss, not as a probe.
+    /// The segment at `place` leaves once more; `counted`: as the retransmission of a loss, not as a probe.
     pub fn repeat(&mut self, now: Instant, place: usize, stamp: Stamp, counted: bool) {
         self.transmissions += 1;
         let sent = &mut self.list[place];
@@ -132,12 +132,13 @@ impl Flight {
         Some(sent)
     }
 
-    /// The places of the segments that lie wholly in `start..end`, but for those that the last acknowledgement told of.
+    /// The indices of the segments that lie wholly in `start..end`, but for those that the last acknowledgement
+    /// covered.
     pub fn news_within(&self, (start, end): (u64, u64)) -> Range<usize> {
         let known = self.seen.iter().find(|&&(s, e)| s <= start && start < e && e <= end);
         self.within_from((start, end), known.map_or(start, |&(_, e)| e))
     }
-    /// The places of the segments that lie wholly in a block.
+    /// The indices of the segments that lie wholly in a block.
     pub fn within(&self, block: (u64, u64)) -> Range<usize> {
         self.within_from(block, block.0)
     }
@@ -176,13 +177,13 @@ impl Flight {
         self.sacked += 1;
         self.highest_sacked = self.highest_sacked.max(sent.end);
     }
-    /// The repetition of the segment at `place` has arrived, and so had the original.
+    /// The retransmission of the segment at `place` has arrived, after the original.
     pub fn repetition_arrived(&mut self, place: usize) {
         let sent = &mut self.list[place];
         self.again -= u64::from(std::mem::take(&mut sent.again));
     }
 
-    /// The segment at `place` is lost, or its repetition is; whether that is new.
+    /// The segment at `place` is lost, or its retransmission is; returns whether that is new.
     pub fn lose(&mut self, place: usize) -> bool {
         let sent = &mut self.list[place];
         if sent.sacked || sent.lost && !sent.again {
@@ -196,14 +197,14 @@ impl Flight {
         self.cursor = self.cursor.min(sent.start);
         true
     }
-    /// Nothing is lost after all; what is on its way again stays so.
+    /// Nothing is lost after all; retransmissions under way stay so.
     pub fn forget_losses(&mut self) {
         for sent in &mut self.list {
             sent.lost = false;
         }
         self.lost = 0;
     }
-    /// The first lost segment that is not on its way again.
+    /// The first lost segment that was not retransmitted.
     pub fn next_lost(&mut self) -> Option<usize> {
         if self.again >= self.lost {
             return None;
@@ -225,7 +226,7 @@ impl Flight {
             self.order.pop_front();
         }
     }
-    /// The `n`-th entry in order of time: nothing past the end, and no place if it is outdated.
+    /// The `n`-th entry in order of time: `None` past the end, no index if it is outdated.
     pub fn by_time(&self, n: usize) -> Option<Option<usize>> {
         let &(order, start) = self.order.get(n)?;
         Some(self.place(order, start))

@@ -1,7 +1,7 @@
 //! HyStart: ends slow start before the queue overflows (Ha and Rhee 2011), with Linux's constants.
 //!
-//! Two signs, looked for in each round trip: acknowledgements that come as one train for as long as half the least delay,
-//! and a delay that has grown by an eighth. It never touches the window: it says "found".
+//! Two signs, looked for in each round trip: acknowledgements that come as one train for as long as half the least
+//! delay, and a delay that has grown by an eighth. It never touches the window: it says "found".
 
 use airbraid_units::{Duration, Instant};
 
@@ -11,10 +11,10 @@ const LOW_WINDOW: u64 = 16;
 /// Acknowledgements further apart belong to no train (`hystart_ack_delta`).
 const TRAIN_GAP: Duration = Duration::from_millis(2);
 
-/// What aggregation may add to a train (`hystart_ack_delay` without pacing: at most 1 ms).
+/// Largest delay that aggregation adds to a train (`hystart_ack_delay` without pacing: at most 1 ms).
 const AGGREGATION: Duration = Duration::from_millis(1);
 
-/// Delays of a round that are looked at before they are judged (`HYSTART_MIN_SAMPLES`).
+/// Delays of a round that are sampled before they are judged (`HYSTART_MIN_SAMPLES`).
 const SAMPLES: u32 = 8;
 
 /// The least and the largest growth of the delay that counts (`HYSTART_DELAY_MIN`, `HYSTART_DELAY_MAX`).
@@ -24,7 +24,7 @@ const GROWTH: (Duration, Duration) = (Duration::from_millis(4), Duration::from_m
 #[derive(Clone, Debug, Default)]
 pub(super) struct HyStart {
     round_start: Instant,
-    /// The round ends when this is acknowledged.
+    /// The round ends when this offset is acknowledged.
     round_end: u64,
     last: Instant,
     least: Option<Duration>,
@@ -40,7 +40,7 @@ impl HyStart {
     }
 
     /// An acknowledgement up to `una` with a delay; `nxt` is the next offset to send, `least` the least delay ever.
-    /// Whether slow start ends.
+    /// Returns whether slow start ends.
     pub fn on_ack(
         &mut self,
         now: Instant,
@@ -79,7 +79,7 @@ mod tests {
         Duration::from_micros(n)
     }
 
-    /// Feeds a round of acknowledgements `gap` apart with `delay`; after how many slow start ends.
+    /// Feeds a round of acknowledgements `gap` apart with `delay`; returns the number after which slow start ends.
     fn round(cwnd: u64, gap: u64, delay: u64) -> Option<u64> {
         let mut hystart = HyStart::default();
         hystart.begin_round(Instant::ZERO, 1_000_000);

@@ -1,5 +1,5 @@
 //! The sending end as Linux has it: segments with their times, RACK and tail loss probes, proportional rate reduction,
-//! HyStart, F-RTO, and reductions that are taken back when they prove needless; or BBR, which paces.
+//! HyStart, F-RTO, and reductions that are undone when they prove needless; or BBR, which paces.
 //!
 //! RFC 9293, 8985, 6937, 5682, 2883, 3522 and the documented behaviour of the kernel, retold. It never joins
 //! segments for the interface (TSO), never sees an interface's queue (TCP small queues): `docs/models/tcp.md`.
@@ -35,19 +35,19 @@ use rack::Rack;
 use rtt::Rtt;
 use window::Window;
 
-/// Segments above a hole that prove a loss until reordering is seen (`tcp_reordering`).
+/// Segments above a gap that prove a loss until reordering is seen (`tcp_reordering`).
 const REORDERING: u64 = 3;
 
-/// Where loss recovery stands, in the order in which it gets worse.
+/// The phase of loss recovery, from the best to the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
-    /// All is well.
+    /// No loss, no reordering.
     Open,
-    /// Something arrived out of order, or was repeated; nothing is known to be lost.
+    /// Something arrived out of order, or was retransmitted; nothing is known to be lost.
     Disorder,
-    /// A segment was lost: repetitions and new data in proportion to what arrives.
+    /// A segment was lost: retransmissions and new data in proportion to arrivals.
     Recovery,
-    /// The timer expired: slow start through what is lost.
+    /// The timer expired: slow start through all that is lost.
     Loss,
 }
 
@@ -64,14 +64,14 @@ enum Timer {
     Persist,
 }
 
-/// What is needed to tell whether a reduction was needless.
+/// The state that tells whether a reduction was needless.
 #[derive(Clone, Copy, Debug, Default)]
 struct Undo {
-    /// The lowest unacknowledged offset when it was made; `None`: there is nothing to take back.
+    /// The lowest unacknowledged offset when it was made; `None`: there is nothing to undo.
     marker: Option<u64>,
-    /// Repetitions that were not yet reported as needless; `None`: none was sent.
+    /// Retransmissions that were not yet reported as needless; `None`: none was sent.
     open: Option<u64>,
-    /// When the first repetition was sent.
+    /// The time of the first retransmission.
     since: Option<Instant>,
 }
 
@@ -91,12 +91,12 @@ pub(super) struct Linux {
     /// A timeout may have been spurious (RFC 5682).
     frto: bool,
     probe: Option<Probe>,
-    /// How far reordering was seen to reach \[segments\], and whether it was.
+    /// Extent of the reordering seen \[segments\], and whether there was any.
     reordering: u64,
     reordered: bool,
     /// Segments known to have arrived.
     delivery: Delivery,
-    /// What paces and has the window, if it is not the loss of segments; and the pace.
+    /// BBR, which sets pace and window, where it is the congestion control; and the pace.
     bbr: Option<Box<Bbr>>,
     pacer: Pacer,
     /// Segments reported as needless.
@@ -137,7 +137,6 @@ impl Linux {
         }
     }
 
-    /// What was counted.
     pub const fn stats(&self) -> &SenderStats {
         &self.tcp.stats
     }

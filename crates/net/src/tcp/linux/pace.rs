@@ -1,22 +1,22 @@
-//! When a sender that is paced may send: in bursts of some segments, as far apart as its rate says.
+//! Pacing: bursts of some segments, spaced by the rate.
 //!
-//! The kernel sends what it has made one packet of at once (TSO) and then waits for the time that all of it takes. It never says
-//! what to send.
+//! The kernel sends what it has made one packet of at once (TSO) and then waits for the time that all of it takes. It
+//! never says what to send.
 
 use airbraid_units::{Duration, Instant};
 
-/// When the next burst may leave.
+/// The time at which the next burst may leave.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pacer {
     next: Instant,
     /// Segments of the present burst that have not left.
     left: u64,
-    /// Something would have been sent, and waits.
+    /// A segment was held back, and waits.
     is_waiting: bool,
 }
 
 impl Pacer {
-    /// Whether a segment may leave now, where a burst has `burst`.
+    /// Whether a segment may leave now, with bursts of `burst` segments.
     pub fn lets(&mut self, now: Instant, burst: u64) -> bool {
         if now >= self.next {
             self.left = burst;
@@ -32,17 +32,17 @@ impl Pacer {
         self.next = self.next.max(now).saturating_add(span);
     }
 
-    /// When what waits may leave.
+    /// The time at which a waiting segment may leave.
     pub fn wake(&self) -> Option<Instant> {
         self.is_waiting.then_some(self.next)
     }
 
-    /// Until when the last burst takes.
+    /// End of the last burst's time.
     pub const fn busy_until(&self) -> Instant {
         self.next
     }
 
-    /// Whether what waited may leave now; it waits no more.
+    /// Whether a waiting segment may leave now; it then no longer waits.
     pub fn is_due(&mut self, now: Instant) -> bool {
         let is_due = self.is_waiting && now >= self.next;
         self.is_waiting &= !is_due;

@@ -1,11 +1,11 @@
-//! Tail loss probes: a segment sent before the timeout, whose acknowledgement tells of a loss at the end of a flight
+//! Tail loss probes: a segment sent before the timeout, whose acknowledgement reveals a loss at the end of a flight
 //! (RFC 8985, section 7), as Linux has it.
 //!
 //! It says when to probe, and what an acknowledgement says about a probe. It sends nothing.
 
 use airbraid_units::Duration;
 
-/// Timers that must not fire at once wait so long (`TCP_TIMEOUT_MIN`: two ticks of 1 ms).
+/// Shortest wait of a timer that must not fire at once (`TCP_TIMEOUT_MIN`: two ticks of 1 ms).
 pub(super) const TIMEOUT_MIN: Duration = Duration::from_millis(2);
 
 /// A probe that is not yet answered.
@@ -13,31 +13,31 @@ pub(super) const TIMEOUT_MIN: Duration = Duration::from_millis(2);
 pub(super) struct Probe {
     /// The end of what had been sent (`TLP.end_seq`).
     pub end: u64,
-    /// It repeated something, so that its arrival may hide a loss (`TLP.is_retrans`).
+    /// It was a retransmission, so that its arrival may hide a loss (`TLP.is_retrans`).
     pub repeats: bool,
 }
 
-/// What an acknowledgement means for a probe.
+/// The meaning of an acknowledgement for a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     /// Nothing yet.
     Open,
     /// Everything had arrived.
     NoLoss,
-    /// The probe filled a hole: the window must be reduced.
+    /// The probe filled a gap: the window must be reduced.
     Repaired,
 }
 
-/// How long after the last transmission to probe (7.2): two round trips, and if one segment is out `delayed_ack` for the
-/// receiver's patience; `initial` without a sample.
+/// Time from the last transmission to the probe (7.2): two round trips, and if one segment is out `delayed_ack` for the
+/// receiver's delay; `initial` without a sample.
 pub(super) fn timeout(srtt: Option<Duration>, out: u64, delayed_ack: Duration, initial: Duration) -> Duration {
     let Some(srtt) = srtt else { return initial };
     srtt * 2 + if out == 1 { delayed_ack } else { TIMEOUT_MIN }
 }
 
 impl Probe {
-    /// What an acknowledgement up to `ack` says (7.4.2). `duplicate`: it reports the probe as needless; `bare`: it
-    /// brings nothing at all.
+    /// The meaning of an acknowledgement up to `ack` (7.4.2). `duplicate`: it reports the probe as needless; `bare`: it
+    /// brings nothing new.
     pub fn answer(self, ack: u64, duplicate: bool, bare: bool) -> Answer {
         match () {
             () if ack < self.end => Answer::Open,

@@ -1,5 +1,5 @@
-//! Proportional rate reduction: how much a recovery may send for each arrival (RFC 6937, with the standard's rule for
-//! when to grow back by slow start), as Linux has it, in segments.
+//! Proportional rate reduction: the segments that a recovery may send for each arrival (RFC 6937, with the standard's
+//! rule for when to grow back by slow start), as Linux has it, in segments.
 //!
 //! It never says which segment to send, and it knows no window: the sender adds what it says to the pipe.
 
@@ -19,9 +19,9 @@ impl Prr {
         Self { prior: cwnd, delivered: 0, out: 0 }
     }
 
-    /// `delivered` segments arrived, and `pipe` are in the network: how many may leave. Above `ssthresh` in proportion
-    /// of the reduction; below as many as arrived (CRB), and one more, if the acknowledgement moved on and brought no
-    /// news of loss (`safe`, SSRB).
+    /// `delivered` segments arrived, and `pipe` are in the network: returns how many may leave. Above `ssthresh` in
+    /// proportion of the reduction; below as many as arrived (CRB), and one more if the acknowledgement moved on
+    /// without news of a loss (`safe`, SSRB).
     pub fn allowance(&mut self, ssthresh: u64, pipe: u64, delivered: u64, safe: bool) -> u64 {
         if delivered == 0 || self.prior == 0 {
             return 0;
@@ -42,7 +42,8 @@ impl Prr {
 mod tests {
     use super::*;
 
-    /// Proportional reduction (RFC 6937) worked by hand: a window of 20, 10 of which are to stay. `sent` for each arrival.
+    /// Proportional reduction (RFC 6937) worked by hand: a window of 20, of which 10 remain. Returns the segments sent
+    /// for each arrival.
     fn run(lost: u64) -> (Vec<u64>, u64) {
         let (mut prr, mut sent) = (Prr::new(20), Vec::new());
         // The first two duplicates let two new segments go (limited transmit); the third begins the recovery.

@@ -15,28 +15,28 @@ const STEPS_MAX: u64 = 255;
 /// The latest transmission that is known to have arrived, and the window for those before it.
 #[derive(Clone, Debug)]
 pub(super) struct Rack {
-    /// Its number: transmissions at one time are told apart by it, where RFC 8985 (6.2) must go by the offset.
+    /// Its number: it distinguishes transmissions at one time, where RFC 8985 (6.2) must go by the offset.
     latest: u64,
     rtt: Duration,
-    /// Something arrived since losses were last looked for.
+    /// Something arrived since the last search for losses.
     pub advanced: bool,
     /// The reordering window in quarters of the least round trip (`RACK.reo_wnd_mult`).
     steps: u64,
     persist: u32,
-    /// A needless repetition was reported since the window was last adapted.
+    /// A needless retransmission was reported since the window was last adapted.
     pub duplicate_seen: bool,
-    /// What was delivered when that was.
+    /// Deliveries at that time.
     adapted_at: u64,
 }
 
-/// What the size of the reordering window depends on.
+/// The conditions that decide the size of the reordering window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Order {
     /// Something was seen out of order on this connection.
     pub seen: bool,
     /// Recovery has begun, by acknowledgements or by a timeout.
     pub recovering: bool,
-    /// As many segments arrived above a hole as count as proof.
+    /// As many segments arrived above a gap as count as proof.
     pub evident: bool,
     pub min_rtt: Duration,
     pub srtt: Duration,
@@ -69,8 +69,8 @@ impl Rack {
         self.latest = self.latest.max(sent.order);
     }
 
-    /// The reordering window (step 4): none as long as nothing was reordered and a loss is evident, else quarters of
-    /// the least round trip, at most the smoothed one.
+    /// The reordering window (step 4): none while nothing was reordered and a loss is evident, else quarters of the
+    /// least round trip, at most the smoothed one.
     pub fn window(&self, order: Order) -> Duration {
         if !order.seen && (order.recovering || order.evident) {
             return Duration::ZERO;
@@ -78,12 +78,12 @@ impl Rack {
         (order.min_rtt / 4 * self.steps).min(order.srtt)
     }
 
-    /// How long `sent` has still to wait until it counts as lost; zero if it does.
+    /// Time until `sent` counts as lost; zero if it does.
     pub fn patience(&self, now: Instant, sent: &Sent, window: Duration) -> Duration {
         (self.rtt + window).saturating_sub(now.saturating_since(sent.at))
     }
 
-    /// Marks what is lost (step 5); how many segments, and how long the last doubtful one has still to wait.
+    /// Marks lost segments (step 5); returns their number, and the wait of the last doubtful one.
     pub fn detect(&mut self, now: Instant, flight: &mut Flight, window: Duration) -> (u64, Option<Duration>) {
         self.advanced = false;
         flight.tidy();
@@ -108,8 +108,8 @@ impl Rack {
         (lost, wait)
     }
 
-    /// Widens the window by a step for a round trip with needless repetitions, and forgets it after 16 recoveries
-    /// without; `sent_at` is what had been delivered when the latest arrival left.
+    /// Widens the window by a step for a round trip with needless retransmissions, and resets it after 16 recoveries
+    /// without; `sent_at` is the number of deliveries when the latest arrival left.
     pub fn adapt(&mut self, sent_at: u64, delivered: u64) {
         if sent_at < self.adapted_at {
             self.duplicate_seen = false;
@@ -123,7 +123,7 @@ impl Rack {
             self.steps = 1;
         }
     }
-    /// A recovery ended: it was needed, or it was undone because every repetition proved needless.
+    /// A recovery ended: it was needed, or it was undone because every retransmission proved needless.
     pub fn on_recovery_end(&mut self, needed: bool) {
         self.persist = if needed { self.persist.saturating_sub(1) } else { (self.persist + 1).min(PERSIST) };
     }

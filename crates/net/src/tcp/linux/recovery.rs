@@ -1,4 +1,4 @@
-//! Loss recovery: when it begins, how it ends, and how it is taken back when nothing had been lost.
+//! Loss recovery: its beginning, its end, and its undoing when nothing had been lost.
 //!
 //! RFC 6675's frame with RFC 8985 for detection, RFC 5682 after a timeout, and RFC 3522's timestamps or RFC 2883's
 //! reports to tell needless repetitions. It never sends: it says whether what is lost is to be repeated.
@@ -9,7 +9,7 @@ use super::{Linux, Phase, Prr, REORDERING, Timer, Undo};
 use airbraid_units::{Duration, Instant};
 
 impl Linux {
-    /// An acknowledgement that is not plain progress; what is to be sent once the window has followed.
+    /// Handles an acknowledgement that is not plain progress; returns what to send once the window has followed.
     pub(super) fn alert(&mut self, now: Instant, news: &mut News) -> Follow {
         if self.phase == Phase::Open {
             self.undo.since = None;
@@ -90,7 +90,7 @@ impl Linux {
         Follow::Repeat
     }
 
-    /// Asks RACK; the timer for doubtful segments takes the place of the others.
+    /// Runs RACK; the timer for doubtful segments replaces the others.
     fn look_for_losses(&mut self, now: Instant, news: &mut News) {
         if !self.rack.advanced || self.flight.is_empty() {
             return;
@@ -125,7 +125,7 @@ impl Linux {
         }
     }
 
-    /// The window falls as the congestion control has it; `remember`: it may come back. BBR's does not.
+    /// Reduces the window as the congestion control has it; `remember`: it may come back. BBR's does not change.
     pub(super) fn reduce(&mut self, remember: bool) {
         match &mut self.bbr {
             Some(bbr) => bbr.save_window(self.window.cwnd),
@@ -143,7 +143,7 @@ impl Linux {
         self.phase = Phase::Recovery;
     }
 
-    /// The timer expired while segments are out: all that is not fresh is lost.
+    /// The timer expired while segments are out: all but the fresh ones are lost.
     pub(super) fn enter_loss(&mut self, now: Instant) {
         let fresh = self.phase < Phase::Recovery;
         for place in 0..self.flight.len() as usize {
@@ -177,7 +177,7 @@ impl Linux {
         let open = self.flight.again() + probes;
         self.undo = Undo { marker: Some(self.tcp.una), open: (open > 0).then_some(open), since: self.undo.since };
     }
-    /// The acknowledgement echoes a time before the first repetition, or nothing was repeated.
+    /// The acknowledgement echoes a time before the first retransmission, or there was none.
     fn is_delayed(&self, echo: Option<Instant>) -> bool {
         self.undo.since.is_none_or(|since| echo.is_some_and(|echo| echo < since))
     }
@@ -196,7 +196,7 @@ impl Linux {
         self.rack.advanced = true;
         self.tcp.stats.undone += 1;
     }
-    /// Every repetition was reported as needless.
+    /// Every retransmission was reported as needless.
     fn undo_by_reports(&mut self) -> bool {
         let all = self.undo.marker.is_some() && self.undo.open == Some(0);
         if all {
@@ -249,12 +249,12 @@ impl Linux {
     }
 }
 
-/// What is to be sent after an acknowledgement, once the window has followed it.
+/// The segments to send after an acknowledgement, once the window has followed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Follow {
-    /// Nothing but what the window lets through anyway.
+    /// Only those that the window allows anyway.
     Nothing,
-    /// What is lost is repeated.
+    /// Retransmissions of lost segments.
     Repeat,
     /// New data, to see whether a timeout was spurious.
     SendNew,

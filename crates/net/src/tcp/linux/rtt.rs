@@ -6,7 +6,7 @@
 use super::super::config::Config;
 use airbraid_units::{Duration, Instant};
 
-/// The least round trip is forgotten after so long (`tcp_min_rtt_wlen`: 300 s).
+/// Time for which the least round trip counts (`tcp_min_rtt_wlen`: 300 s).
 const LEAST_LASTS: Duration = Duration::from_secs(300);
 
 /// The estimator.
@@ -19,7 +19,7 @@ pub(super) struct Rtt {
     /// The largest of those in this round trip, and the variation that the timeout uses \[ns\].
     mdev_max: u64,
     rttvar: u64,
-    /// The round trip ends when this is acknowledged.
+    /// The round trip ends when this offset is acknowledged.
     round_end: u64,
     least: Option<(Duration, Instant)>,
     base: Duration,
@@ -95,7 +95,7 @@ impl Rtt {
     pub fn srtt(&self) -> Option<Duration> {
         (self.srtt8 > 0).then(|| Duration::from_nanos(self.srtt8 / 8))
     }
-    /// The least variation: what a probe adds for a delayed acknowledgement.
+    /// The least variation, which a probe adds for a delayed acknowledgement.
     pub fn floor(&self) -> Duration {
         Duration::from_nanos(self.floor)
     }

@@ -1,4 +1,4 @@
-//! What a sender sends, and when it may: new data, repetitions, probes, and the timer that it needs.
+//! Transmission: new data, retransmissions, probes, and the timer that they need.
 //!
 //! RFC 6298 section 5, RFC 8985 sections 6.3 and 7. It never changes
 //! the window but for the silence before it sends.
@@ -32,7 +32,7 @@ impl Linux {
         }
     }
 
-    /// Whether the pace lets a segment leave; one that it does not waits for its turn.
+    /// Whether the pace lets a segment leave now; otherwise it waits.
     fn may_leave(&mut self, now: Instant) -> bool {
         self.bbr.as_ref().is_none_or(|bbr| self.pacer.lets(now, bbr.burst()))
     }
@@ -41,7 +41,7 @@ impl Linux {
             self.pacer.on_sent(now, bytes + bbr::HEADERS, bbr.pacing_rate());
         }
     }
-    /// What had to wait for its turn.
+    /// Sends the segments that the pace held back.
     pub(super) fn send_paced(&mut self, now: Instant) {
         if self.phase >= Phase::Recovery {
             self.repeat_lost(now);
@@ -49,7 +49,7 @@ impl Linux {
         self.transmit(now);
     }
 
-    /// Sends new data as far as the windows go, and sees that the right timer runs.
+    /// Sends new data as far as the windows go, and starts the right timer.
     pub(super) fn transmit(&mut self, now: Instant) {
         if self.tcp.state != State::Established {
             return;
@@ -78,7 +78,7 @@ impl Linux {
         self.settle_timer(now);
     }
 
-    /// Repeats what is lost, as far as the window goes, the lowest first.
+    /// Retransmits lost segments as far as the window goes, the lowest first.
     pub(super) fn repeat_lost(&mut self, now: Instant) {
         while self.flight.pipe() < self.window.cwnd && self.may_leave(now) {
             let Some(place) = self.flight.next_lost() else { return };
@@ -92,7 +92,8 @@ impl Linux {
         }
     }
 
-    /// New data in place of repetitions (RFC 5682, step 2.b); where there is none, the timeout counts as real.
+    /// Sends new data in place of retransmissions (RFC 5682, step 2.b); where there are none, the timeout counts as
+    /// real.
     pub(super) fn send_instead(&mut self, now: Instant) {
         self.transmit(now);
         if self.tcp.nxt <= self.high {
@@ -101,7 +102,7 @@ impl Linux {
         }
     }
 
-    /// Sends the segment at `place` again; `counted`: because it is lost.
+    /// Retransmits the segment at `place`; `counted`: because it is lost.
     fn repeat(&mut self, now: Instant, place: usize, counted: bool) {
         let (start, end) = (self.flight.get(place).start, self.flight.get(place).end);
         self.pace(now, end - start);
@@ -144,7 +145,7 @@ impl Linux {
         first.saturating_add(self.rtt.timeout()).saturating_since(now)
     }
 
-    /// RFC 8985, section 7.2; `progress`: an acknowledgement moved the timeout. Whether a probe is scheduled.
+    /// RFC 8985, section 7.2; `progress`: an acknowledgement moved the timeout. Returns whether a probe is scheduled.
     fn schedule_probe(&mut self, now: Instant, progress: bool) -> bool {
         if self.flight.is_empty() || self.phase != Phase::Open {
             return false;
@@ -226,8 +227,8 @@ impl Linux {
         self.start_timer(now, Timer::Retransmit, self.until_timeout(now));
     }
 
-    /// The window stays closed: asks with an empty segment from before it, which the peer must answer (RFC 9293, section
-    /// 3.10.7.4).
+    /// The offered window stays closed: sends an empty segment from before it, which the peer must answer (RFC 9293,
+    /// section 3.10.7.4).
     pub(super) fn on_persist(&mut self, now: Instant) {
         self.tcp.stats.window_probes += 1;
         self.probes += 1;

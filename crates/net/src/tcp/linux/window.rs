@@ -7,7 +7,7 @@ use super::super::config::{Config, Variant};
 use super::cubic::Cubic;
 use airbraid_units::{Duration, Instant};
 
-/// A threshold that is none.
+/// No threshold.
 const NONE: u64 = u64::MAX;
 
 /// The window and its threshold.
@@ -18,7 +18,7 @@ pub(super) struct Window {
     ssthresh: u64,
     /// Acknowledged segments that are not yet turned into growth.
     count: u64,
-    /// Window and threshold before the last reduction; no threshold: nothing to go back to.
+    /// Window and threshold before the last reduction; no threshold: nothing to undo.
     prior_cwnd: u64,
     prior_ssthresh: Option<u64>,
     cubic: Option<Cubic>,
@@ -32,7 +32,7 @@ struct Usage {
     limited: bool,
     most_out: u64,
     until: u64,
-    /// The most in flight since the window was last the limit, and when that was.
+    /// The most in flight since the window was last the limit, and the time of that.
     used: u64,
     stamp: Instant,
 }
@@ -62,7 +62,7 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
-    /// The connection is established; SYNs that were lost leave one segment.
+    /// The connection is established; after lost SYNs the window is one segment.
     pub fn begin(&mut self, now: Instant, nxt: u64, syn_lost: bool) {
         if syn_lost {
             self.cwnd = 1;
@@ -110,7 +110,7 @@ impl Window {
         self.count %= needed;
     }
 
-    /// A loss: the threshold falls, and what was before is remembered. The window follows as the recovery goes on.
+    /// A loss: the threshold falls, and the values before are saved. The window follows as the recovery goes on.
     pub fn reduce(&mut self, remember: bool) {
         self.prior_ssthresh = remember.then(|| self.current_ssthresh());
         self.prior_cwnd = self.cwnd;
@@ -142,7 +142,7 @@ impl Window {
         }
     }
 
-    /// The threshold, as if the window had been left for something smaller now: three quarters of it at least.
+    /// The threshold, as if the window were reduced now: three quarters of the window at least.
     fn current_ssthresh(&self) -> u64 {
         self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4)
     }
@@ -152,8 +152,8 @@ impl Window {
         self.usage.limited || self.is_slow() && self.cwnd < 2 * self.usage.most_out
     }
 
-    /// After sending: `out` segments are not acknowledged, up to `una` everything is, `nxt` comes next; `limited`: the
-    /// window ended it. `idle`: nothing but want of data did, and no recovery goes on; `rto`: the timeout.
+    /// After sending: `out` segments are not acknowledged, everything up to `una` is, `nxt` comes next; `limited`: the
+    /// window ended it. `idle`: only lack of data did, and no recovery goes on; `rto`: the timeout.
     pub fn validate(
         &mut self,
         now: Instant,

@@ -1,11 +1,11 @@
-//! The receive window grows with what the application reads in a round trip: Linux's dynamic right-sizing.
+//! The receive window grows with the bytes that the application reads in a round trip: Linux's dynamic right-sizing.
 //!
 //! Fisk and Feng 2001; the kernel's `tcp_rcv_space_adjust` and `tcp_grow_window`, without the memory that packets take
 //! besides their payload. It only says how large the window may be; it never shrinks it.
 
 use airbraid_units::{Duration, Instant};
 
-/// The first window \[byte\]: half of `tcp_rmem`'s default of 128 KiB, and what a SYN can say.
+/// The first window \[byte\]: half of `tcp_rmem`'s default of 128 KiB, limited to a SYN's 16 bits.
 const FIRST: u64 = 65_535;
 
 /// Segments that the application is taken to have read in the round trip before the first (`TCP_INIT_CWND`).
@@ -21,17 +21,17 @@ pub(super) struct Autotune {
     most: u64,
     window: u64,
     clamp: u64,
-    /// What was read in the last round trip that read more than those before.
+    /// Bytes read in the last round trip that read more than those before.
     space: u64,
-    /// When the present round trip began, and the next offset then.
+    /// Beginning of the present round trip, and the next offset then.
     since: Instant,
     from: u64,
-    /// Eight times the round trip \[ns\], seen from here; zero before the first.
+    /// Eight times the round trip \[ns\], as the receiver sees it; zero before the first.
     rtt8: u64,
 }
 
 impl Autotune {
-    /// Up to `most` byte.
+    /// A window of up to `most` byte.
     pub fn new(mss: u64, most: u64) -> Self {
         let window = FIRST.min(most);
         Self { mss, most, window, clamp: window, space: FIRST_READ * mss, since: Instant::ZERO, from: 1, rtt8: 0 }
@@ -40,13 +40,13 @@ impl Autotune {
     pub const fn window(&self) -> u64 {
         self.window
     }
-    /// The round trip seen from here; `None` without timestamps.
+    /// The round trip as the receiver sees it; `None` without timestamps.
     pub fn rtt(&self) -> Option<Duration> {
         (self.rtt8 > 0).then(|| Duration::from_nanos(self.rtt8 / 8))
     }
 
-    /// A segment of `len` byte came that answers what was sent at `echo`; everything below `next` is in order. Whether
-    /// the window grew.
+    /// A segment of `len` byte came that answers what was sent at `echo`; everything below `next` is in order. Returns
+    /// whether the window grew.
     pub fn on_data(&mut self, now: Instant, len: u64, echo: Option<Instant>, next: u64) -> bool {
         match echo {
             None => self.clamp = self.most,

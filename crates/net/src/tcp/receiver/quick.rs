@@ -1,8 +1,9 @@
-//! When Linux acknowledges: at once at the start of a connection, after trouble and while the window grows, then every second full segment or
-//! after a delay that follows the arrivals; reports of what is out of order are thinned out.
+//! Linux's times of acknowledgement: at once at the start of a connection, after trouble and while the window grows;
+//! then every second full segment, or after a delay that follows the arrivals. Reports of disorder are thinned out.
 //!
-//! RFC 5681 section 4.2 leaves the choice; this is the kernel's (`quickack`, `ato`, `tcp_comp_sack_*`). The receiver never
-//! sends data, so it is never in the interactive mode that would end quick acknowledgements. It sends nothing itself.
+//! RFC 5681 section 4.2 leaves the choice; this is the kernel's (`quickack`, `ato`, `tcp_comp_sack_*`). The receiver
+//! never sends data, so it is never in the interactive mode that would end quick acknowledgements. It sends nothing
+//! itself.
 
 use airbraid_units::{Duration, Instant};
 
@@ -15,7 +16,7 @@ const DELAY_MIN: Duration = Duration::from_millis(40);
 /// Reports of disorder that go at once until the gap moves (`TCP_FASTRETRANS_THRESH`).
 const REPORTS_AT_ONCE: u32 = 3;
 
-/// Reports that one may stand for (`tcp_comp_sack_nr`).
+/// Largest number of reports that one stands for (`tcp_comp_sack_nr`).
 const REPORTS_JOINED: u32 = 44;
 
 /// A report is never held back longer (`tcp_comp_sack_delay_ns`), nor than a twentieth of the round trip.
@@ -35,7 +36,7 @@ pub(super) struct Quick {
 }
 
 impl Quick {
-    /// Data came; `window` and `mss` bound the quick acknowledgements, `rto` is what the sender would wait.
+    /// Data came; `window` and `mss` bound the quick acknowledgements, `rto` is the sender's timeout.
     pub fn on_data(&mut self, now: Instant, window: u64, mss: u64, rto: Duration) {
         let gap = now.saturating_since(self.last);
         self.last = now;
@@ -54,27 +55,28 @@ impl Quick {
     fn refill(&mut self, window: u64, mss: u64) {
         self.credit = self.credit.max((window / (2 * mss)).clamp(2, QUICK_MAX));
     }
-    /// The window grew, and the sender is told at once (`tcp_grow_window`): as long as it grows with each segment, each is
+    /// The window grew, and the sender is told at once (`tcp_grow_window`): while it grows with each segment, each is
     /// acknowledged.
     pub fn on_growth(&mut self) {
         self.credit |= 1;
     }
-    /// Something came that the receiver had: its acknowledgement must have been lost or late.
+    /// A segment came that the receiver had: its acknowledgement must have been lost or late.
     pub fn on_trouble(&mut self, window: u64, mss: u64) {
         self.refill(window, mss);
         self.delay = DELAY_MIN;
     }
 
-    /// Whether `unacknowledged` byte in order are acknowledged at once: more than `every` - 1 segments, or in quick mode.
+    /// Whether `unacknowledged` byte in order are acknowledged at once: more than `every` - 1 segments, or in quick
+    /// mode.
     pub fn is_due(&self, unacknowledged: u64, mss: u64, every: u32) -> bool {
         self.credit > 0 || unacknowledged > u64::from(every - 1) * mss
     }
-    /// How long an acknowledgement waits, at most `most`.
+    /// Delay of an acknowledgement, at most `most`.
     pub fn delay(&self, most: Duration, rtt: Option<Duration>) -> Duration {
         let bound = rtt.map_or(most, |rtt| most.min(rtt.max(DELAY_MIN)));
         self.delay.max(Duration::from_nanos(1)).min(bound)
     }
-    /// How long a report of disorder waits; not at all among the first three, or if it would stand for too many.
+    /// Delay of a report of disorder: zero for the first three, or if it would stand for too many.
     pub fn report_delay(&mut self, rtt: Option<Duration>) -> Duration {
         if self.reports < REPORTS_AT_ONCE {
             self.reports += 1;
@@ -98,7 +100,7 @@ impl Quick {
         }
         self.credit = self.credit.saturating_sub(1);
     }
-    /// It went because the delay was over: the next may wait longer.
+    /// An acknowledgement went because the delay was over: the next may wait longer.
     pub fn on_expired(&mut self, rto: Duration) {
         self.delay = (self.delay * 2).min(rto);
     }

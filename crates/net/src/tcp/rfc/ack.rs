@@ -1,4 +1,4 @@
-//! What an acknowledgement tells a sender: progress, loss, or the end of a recovery.
+//! The meaning of an acknowledgement for a sender: progress, loss, or the end of a recovery.
 //!
 //! RFC 5681 section 3.2 (Reno), RFC 6582 section 3.2 (NewReno, impatient), RFC 6675 section 5 (SACK). It never
 //! computes a window itself: that is the congestion control's.
@@ -72,7 +72,7 @@ impl Rfc {
         }
     }
 
-    /// Progress in fast recovery; whether the timer starts anew.
+    /// Progress in fast recovery; returns whether the timer restarts.
     fn on_progress_in_recovery(&mut self, now: Instant, acked: u64) -> bool {
         let complete = self.tcp.una >= self.recover;
         match self.tcp.config.variant {
@@ -100,7 +100,7 @@ impl Rfc {
         self.recovery = Recovery::Open;
     }
 
-    /// An acknowledgement says that a segment arrived which was not the next.
+    /// An acknowledgement reports the arrival of a segment that was not the next.
     fn on_duplicate(&mut self, now: Instant) {
         self.tcp.stats.dup_acks += 1;
         let has_sack = self.tcp.config.variant.has_sack();

@@ -1,4 +1,4 @@
-//! What a sender sends, and when it may: the congestion window, the order of new and repeated data, the timer they need.
+//! Transmission: the congestion window, the order of new and retransmitted data, the timer they need.
 //!
 //! RFC 5681 (windows, idle restart), RFC 3042 (limited transmit), RFC 6675 section 5 (SACK recovery), RFC 9293 section
 //! 3.8.6.2 (silly window avoidance). It never changes the congestion window but for the idle restart.
@@ -21,13 +21,13 @@ impl Rfc {
         self.tcp.send(now, start, end);
     }
 
-    /// Sent, not acknowledged and not known to have arrived.
+    /// Bytes sent, not acknowledged and not known to have arrived.
     pub(super) fn outstanding(&self) -> u64 {
         let flight = self.tcp.nxt - self.tcp.una;
         if self.board.is_empty() { flight } else { flight - self.board.sacked_below(self.tcp.nxt) }
     }
 
-    /// Sends what the windows let through, and sees that the right timer runs.
+    /// Sends as much as the windows allow, and starts the right timer.
     pub(super) fn transmit(&mut self, now: Instant) {
         if self.tcp.state != State::Established {
             return;
@@ -40,7 +40,7 @@ impl Rfc {
         self.settle_timer(now);
     }
 
-    /// New data, or after a timeout everything from the first hole on.
+    /// Sends new data, or after a timeout everything from the first gap on.
     fn transmit_in_order(&mut self, now: Instant) {
         if self.tcp.nxt == self.tcp.una && now.saturating_since(self.tcp.last_sent) > self.rto.timeout() {
             // RFC 5681, section 4.1: what the path held a timeout ago says nothing.
@@ -73,15 +73,15 @@ impl Rfc {
         }
     }
 
-    /// What the first two duplicate acknowledgements add to the window (RFC 3042). With SACK they need nothing: what
-    /// they report has left the pipe.
+    /// Bytes that the first two duplicate acknowledgements add to the window (RFC 3042). With SACK they need nothing:
+    /// the reported segments have left the pipe.
     fn limited_transmit(&self) -> u64 {
         let wanted = self.tcp.config.limited_transmit && !self.tcp.config.variant.has_sack();
         let applies = self.recovery == Recovery::Open && wanted;
         if applies { u64::from(self.dup_acks.min(DUP_THRESH - 1)) * self.tcp.mss } else { 0 }
     }
 
-    /// RFC 6675, section 5, step C: holes and new data while the pipe has room.
+    /// RFC 6675, section 5, step C: gaps and new data while the pipe has space.
     fn transmit_by_scoreboard(&mut self, now: Instant) {
         let mut pipe = self.board.pipe(self.tcp.una, self.tcp.nxt, self.tcp.mss);
         while pipe + self.tcp.mss <= self.window.cwnd() {
@@ -111,7 +111,7 @@ impl Rfc {
         }
     }
 
-    /// `NextSeg`, rule 4, once a recovery: the tail, whose loss no duplicate acknowledgement would tell. Not a tail
+    /// `NextSeg`, rule 4, once a recovery: the tail, whose loss no duplicate acknowledgement would reveal. Not a tail
     /// that this recovery sent itself: it has had no time to be acknowledged.
     fn rescue(&mut self) -> Option<(u64, u64)> {
         if self.rescued || self.tcp.nxt > self.recover {
