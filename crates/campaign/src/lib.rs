@@ -5,7 +5,6 @@
 
 pub mod efficiency;
 pub mod execute;
-pub mod facts;
 pub mod map;
 pub mod output;
 pub mod page;

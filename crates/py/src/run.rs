@@ -2,9 +2,9 @@
 
 use crate::error::{Kind, json};
 use airbraid_campaign::execute::{once, simulate};
-use airbraid_campaign::facts::Facts;
 use airbraid_campaign::{Job, Recorded};
 use airbraid_sim::RunOutput;
+use airbraid_sim::facts::Facts;
 use airbraid_sim::scenario::spec::Spec;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};

@@ -1,8 +1,8 @@
 //! The run store, which the command has too.
 
 use crate::error::{Kind, json};
-use airbraid_campaign::facts::Facts;
 use airbraid_campaign::store::{self, Build, Found, Key, StoreError};
+use airbraid_sim::facts::Facts;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -4,6 +4,7 @@
 //! numbers by name. The radio channel is [`phy`]; everything that happens is in `world`. [`models`] are formulas beside it,
 //! without a run.
 
+pub mod facts;
 pub mod killer;
 pub mod metric;
 pub mod models;

@@ -3,8 +3,8 @@
 //! Replication k of one run goes with replication k of another: they have one seed. Relations are judged on the means.
 
 use super::formula::{Chain, Comparison, Expression, Formula, Function, Operator};
-use crate::facts::Facts;
 use crate::statistics::{Quantiles, Summary};
+use airbraid_sim::facts::Facts;
 use std::sync::Arc;
 
 /// Where the facts of runs are found.
@@ -392,7 +392,7 @@ fn line(y: &[f64], x: &[f64]) -> Result<(f64, f64), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::Series;
+    use airbraid_sim::facts::Series;
     use std::collections::BTreeMap;
 
     struct Runs(BTreeMap<String, Vec<Arc<Facts>>>);

@@ -9,6 +9,7 @@
 //!
 //! It reads and never computes; what a formula is of, it tells, so that only that is kept of each run.
 
+use airbraid_units::named_enum;
 use std::collections::BTreeSet;
 
 /// A formula: something that has a value, or something that holds or not.
@@ -90,48 +91,50 @@ pub enum Operator {
     Over,
 }
 
-/// The functions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Function {
-    /// Arithmetic mean of a list.
-    Mean,
-    /// Largest element.
-    Max,
-    /// Smallest element.
-    Min,
-    /// Sum.
-    Sum,
-    /// Sample standard deviation.
-    Std,
-    /// Standard deviation over mean.
-    Variation,
-    /// `bins(list, k)`: the means of k equal parts.
-    Bins,
-    /// The largest step up from the least value so far; 0 for what never rises.
-    Rise,
-    /// `lasts(list, x)`: how many elements there are up to the last that is above x.
-    Lasts,
-    /// `slope(y, x)`: of the line of least squares.
-    Slope,
-    /// `correlation(y, x)`: Pearson's.
-    Correlation,
-    /// `farthest(list, x)`: the element that is farthest from x.
-    Farthest,
-    /// First element.
-    First,
-    /// Last element.
-    Last,
-    /// `share(list, x)`: the share of the elements that are above x.
-    Share,
-    /// `crossing(y, x)`: the x from which on y stays below 0, by the straight line between two of them; the largest x
-    /// where it does not.
-    Crossing,
-    /// The middle element by size; of an even number the mean of the two in the middle.
-    Median,
-    /// Of a number or list: the mean over the replications.
-    Average,
-    /// Of a number or list: the sample standard deviation over the replications.
-    Spread,
+named_enum! {
+    /// The functions of formulas.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Function {
+        /// Arithmetic mean of a list.
+        Mean = "mean",
+        /// Largest element.
+        Max = "max",
+        /// Smallest element.
+        Min = "min",
+        /// Sum.
+        Sum = "sum",
+        /// Sample standard deviation.
+        Std = "std",
+        /// Standard deviation over mean.
+        Variation = "variation",
+        /// `bins(list, k)`: the means of k equal parts.
+        Bins = "bins",
+        /// The largest step up from the least value so far; 0 for what never rises.
+        Rise = "rise",
+        /// `lasts(list, x)`: how many elements there are up to the last that is above x.
+        Lasts = "lasts",
+        /// `slope(y, x)`: of the line of least squares.
+        Slope = "slope",
+        /// `correlation(y, x)`: Pearson's.
+        Correlation = "correlation",
+        /// `farthest(list, x)`: the element that is farthest from x.
+        Farthest = "farthest",
+        /// First element.
+        First = "first",
+        /// Last element.
+        Last = "last",
+        /// `share(list, x)`: the share of the elements that are above x.
+        Share = "share",
+        /// `crossing(y, x)`: the x from which on y stays below 0, by the straight line between two of them; the largest x
+        /// where it does not.
+        Crossing = "crossing",
+        /// The middle element by size; of an even number the mean of the two in the middle.
+        Median = "median",
+        /// Of a number or list: the mean over the replications.
+        Average = "average",
+        /// Of a number or list: the sample standard deviation over the replications.
+        Spread = "spread",
+    }
 }
 
 impl Function {
@@ -139,30 +142,21 @@ impl Function {
     pub const fn is_pooled(self) -> bool {
         matches!(self, Self::Average | Self::Spread)
     }
-}
 
-/// Names of the functions, and how many arguments each takes.
-const FUNCTIONS: [(&str, Function, usize); 19] = [
-    ("mean", Function::Mean, 1),
-    ("max", Function::Max, 1),
-    ("min", Function::Min, 1),
-    ("sum", Function::Sum, 1),
-    ("std", Function::Std, 1),
-    ("variation", Function::Variation, 1),
-    ("bins", Function::Bins, 2),
-    ("rise", Function::Rise, 1),
-    ("lasts", Function::Lasts, 2),
-    ("slope", Function::Slope, 2),
-    ("correlation", Function::Correlation, 2),
-    ("farthest", Function::Farthest, 2),
-    ("first", Function::First, 1),
-    ("last", Function::Last, 1),
-    ("share", Function::Share, 2),
-    ("crossing", Function::Crossing, 2),
-    ("median", Function::Median, 1),
-    ("average", Function::Average, 1),
-    ("spread", Function::Spread, 1),
-];
+    /// Returns how many arguments it takes.
+    const fn arity(self) -> usize {
+        match self {
+            Self::Bins
+            | Self::Lasts
+            | Self::Slope
+            | Self::Correlation
+            | Self::Farthest
+            | Self::Share
+            | Self::Crossing => 2,
+            _ => 1,
+        }
+    }
+}
 
 /// Nested deeper, a formula is refused.
 const DEPTH_MAX: usize = 64;
@@ -448,10 +442,10 @@ impl Reader<'_> {
         Ok(items)
     }
     fn call(&mut self, name: &str) -> Result<Expression, String> {
-        let known = FUNCTIONS.iter().find(|(known, ..)| *known == name);
+        let known = Function::ALL.into_iter().find(|known| known.name() == name);
         if known.is_none() && name != "course" && name != "abs" {
-            let names: Vec<&str> = FUNCTIONS.iter().map(|(name, ..)| *name).collect();
-            return Err(format!("`{name}` is no function; there are course, abs, {}", names.join(", ")));
+            let names = Function::ALL.map(Function::name).join(", ");
+            return Err(format!("`{name}` is no function; there are course, abs, {names}"));
         }
         self.at += 1;
         self.need('(')?;
@@ -461,8 +455,8 @@ impl Reader<'_> {
                 (Some(inner), true) => Ok(Expression::Absolute(Box::new(inner))),
                 _ => Err("`abs` takes 1".to_owned()),
             },
-            Some((_, function, count)) if arguments.len() == *count => Ok(Expression::Call(*function, arguments)),
-            Some((_, _, count)) => Err(format!("`{name}` takes {count}, not {}", arguments.len())),
+            Some(function) if arguments.len() == function.arity() => Ok(Expression::Call(function, arguments)),
+            Some(function) => Err(format!("`{name}` takes {}, not {}", function.arity(), arguments.len())),
             None => course(arguments),
         }
     }

@@ -3,7 +3,8 @@
 //! The acceptance is the row's own. Nothing here widens it, and nothing else judges.
 
 use super::evaluate::{Outcome, Relation};
-use serde::Deserialize;
+use airbraid_units::named_enum;
+use serde::{Deserialize, Serialize, Serializer};
 use std::fmt::Write as _;
 
 /// A row as `reference.toml` has it; `[[result]]`.
@@ -75,37 +76,28 @@ pub enum Acceptance {
     Ordering,
 }
 
-/// How a row stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Standing {
-    /// The value is accepted.
-    Within,
-    /// It is not.
-    Off,
-    /// The ordering holds.
-    Holds,
-    /// It does not.
-    Broken,
-    /// Shown, not scored.
-    Context,
-    /// Not computed.
-    Missing,
+named_enum! {
+    /// The verdict on a row, in the order of a summary.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Standing {
+        /// The value is accepted.
+        Within = "within",
+        /// It is not.
+        Off = "off",
+        /// The ordering holds.
+        Holds = "holds",
+        /// It does not.
+        Broken = "broken",
+        /// Shown, not scored.
+        Context = "context",
+        /// Not computed.
+        Missing = "missing",
+    }
 }
 
-impl Standing {
-    /// Every verdict, in the order of a summary.
-    pub const ALL: [Self; 6] = [Self::Within, Self::Off, Self::Holds, Self::Broken, Self::Context, Self::Missing];
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Within => "within",
-            Self::Off => "off",
-            Self::Holds => "holds",
-            Self::Broken => "broken",
-            Self::Context => "context",
-            Self::Missing => "missing",
-        }
+impl Serialize for Standing {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }
 

@@ -6,10 +6,12 @@
 //! used: each row has a checksum of itself and of the key that it stands under.
 
 mod key;
+#[cfg(test)]
+mod sources;
 
 pub use key::{Build, Key};
 
-use crate::facts::Facts;
+use airbraid_sim::facts::Facts;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 use std::io::Read;
 use std::path::{Path, PathBuf};

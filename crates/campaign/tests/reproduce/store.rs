@@ -1,8 +1,8 @@
 //! The store itself: damage of every kind is found, said and never used; a kill loses nothing that was finished.
 
 use super::Empty;
-use airbraid_campaign::facts::{Facts, Series};
 use airbraid_campaign::store::{Build, Found, Key, Store, StoreError};
+use airbraid_sim::facts::{Facts, Series};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};

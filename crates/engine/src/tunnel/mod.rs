@@ -55,7 +55,7 @@ pub use validation::AMPLIFICATION;
 
 use crate::machine::{Machine, Wake};
 use crate::trunk::Member;
-use airbraid_units::{Bytes, Instant, SeqNum};
+use airbraid_units::{Bytes, Instant, SeqNum, named_enum};
 use member::MemberEnd;
 use order::Ordered;
 use receiver::Receiver;
@@ -211,41 +211,27 @@ pub enum Output<P: Coded> {
     NotValidated(Member),
 }
 
-/// Why a tunnel dropped a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum DropReason {
-    /// The queue was full.
-    QueueFull,
-    /// Its flow is told to slow down.
-    Managed,
-    /// It was too old to be sent, or to be sent again.
-    Expired,
-    /// It had come before.
-    Duplicate,
-    /// It came after its place was given up, and the order must hold.
-    Late,
-    /// It lies so far ahead or behind that it belongs to another life of the sender.
-    Stale,
-    /// It is longer than any member's path carries.
-    TooLong,
-    /// All that is kept would occupy too much.
-    Memory,
-}
-
-impl DropReason {
-    /// How many there are.
-    pub const COUNT: usize = 8;
-    /// All of them, with the names that results use.
-    pub const ALL: [(Self, &'static str); Self::COUNT] = [
-        (Self::QueueFull, "queue_full"),
-        (Self::Managed, "managed"),
-        (Self::Expired, "expired"),
-        (Self::Duplicate, "duplicate"),
-        (Self::Late, "late"),
-        (Self::Stale, "stale"),
-        (Self::TooLong, "too_long"),
-        (Self::Memory, "memory"),
-    ];
+named_enum! {
+    /// Why a tunnel dropped a packet.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum DropReason {
+        /// The queue was full.
+        QueueFull = "queue_full",
+        /// Its flow is told to slow down.
+        Managed = "managed",
+        /// It was too old to be sent, or to be sent again.
+        Expired = "expired",
+        /// It had come before.
+        Duplicate = "duplicate",
+        /// It came after its place was given up, and the order must hold.
+        Late = "late",
+        /// It lies so far ahead or behind that it belongs to another life of the sender.
+        Stale = "stale",
+        /// It is longer than any member's path carries.
+        TooLong = "too_long",
+        /// All that is kept would occupy too much.
+        Memory = "memory",
+    }
 }
 
 /// One end of a tunnel.

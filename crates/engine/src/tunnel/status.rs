@@ -1,20 +1,22 @@
 //! What a tunnel tells of itself: a plain snapshot, for `airbraid status`, metrics and tests.
 
 use crate::trunk::Member;
-use airbraid_units::{BitRate, Bytes, Duration};
+use airbraid_units::{BitRate, Bytes, Duration, named_enum};
 
-/// What a member is doing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MemberState {
-    /// It has not answered yet.
-    #[default]
-    Probing,
-    /// It carries packets, or could.
-    Active,
-    /// It has fallen silent with frames on the way: it gets probes only.
-    Suspected,
-    /// It has carried its quota.
-    Exhausted,
+named_enum! {
+    /// The state of a member.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum MemberState {
+        /// It has not answered yet.
+        #[default]
+        Probing = "probing",
+        /// It carries packets, or could.
+        Active = "active",
+        /// It has fallen silent with frames on the way: it gets probes only.
+        Suspected = "suspected",
+        /// It has carried its quota.
+        Exhausted = "exhausted",
+    }
 }
 
 /// One member.

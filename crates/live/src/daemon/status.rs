@@ -10,7 +10,7 @@ use super::routing::Report;
 use super::uplink::UplinkState;
 use crate::netlink::wireless::Wireless;
 use airbraid_engine::converge::session::{Caller, Refusal, Stats, Whose};
-use airbraid_engine::tunnel::{DropReason, MemberState, MemberStatus};
+use airbraid_engine::tunnel::{DropReason, MemberStatus};
 use airbraid_units::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -321,7 +321,7 @@ impl Daemon {
     fn peer(&self, now: Instant, peer: &PeerState) -> PeerReport {
         let tunnel = peer.tunnel.status();
         let drops = DropReason::ALL.into_iter().zip(tunnel.counts.dropped).filter(|(_, count)| *count > 0);
-        let mut drops: BTreeMap<String, u64> = drops.map(|((_, name), count)| (name.to_owned(), count)).collect();
+        let mut drops: BTreeMap<String, u64> = drops.map(|(reason, count)| (reason.name().to_owned(), count)).collect();
         if peer.counts.unmarked > 0 {
             drops.insert("unmarkable".to_owned(), peer.counts.unmarked);
         }
@@ -415,13 +415,7 @@ impl Daemon {
             member: status.member.0,
             uplink: own.to_owned(),
             remote: path.remote.to_string(),
-            state: match status.state {
-                MemberState::Probing => "probing",
-                MemberState::Active => "active",
-                MemberState::Suspected => "suspected",
-                MemberState::Exhausted => "exhausted",
-            }
-            .to_owned(),
+            state: status.state.name().to_owned(),
             silent_s: path.heard.map(|heard| now.saturating_since(heard).as_secs_f64()),
             rate_bps: status.rate.as_bps(),
             rtt_min_s: status.rtt_min.as_secs_f64(),
@@ -487,5 +481,5 @@ fn told(cause: Option<Cause>) -> (Option<String>, Option<String>) {
 fn refusals(stats: &Stats) -> BTreeMap<String, u64> {
     let counts = Refusal::ALL.into_iter().map(|refusal| (refusal, stats.refused(refusal)));
     let counts = counts.filter(|(_, count)| *count > 0);
-    counts.map(|(refusal, count)| (format!("{refusal:?}").to_lowercase(), count)).collect()
+    counts.map(|(refusal, count)| (refusal.name().to_owned(), count)).collect()
 }

@@ -8,44 +8,38 @@ use super::tcp::{Route, Tcp};
 use airbraid_engine::slots::{
     Arrangement, Budget, Layout, Objective, Path, Proven, branch_and_bound, min_max, no_policy,
 };
-use serde::Serialize;
+use airbraid_units::named_enum;
+use serde::{Serialize, Serializer};
 
-/// Who decides whose slot comes when.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Policy {
-    /// One block each.
-    NoPolicy,
-    /// By lot.
-    Random,
-    /// MinMax of the paper.
-    MinMax,
-    /// Alg. 1 of the paper, equation 6: best without delays, by branch and bound.
-    Blind,
-    /// Equation 5: best with delays, each round trip as long as it can be.
-    WorstCase,
-    /// Best with delays by the model of round-trip times.
-    Measured,
+named_enum! {
+    /// The planner that decides whose slot comes when, in the order of a table.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Policy {
+        /// One block each.
+        NoPolicy = "no-policy",
+        /// By lot.
+        Random = "random",
+        /// MinMax of the paper.
+        MinMax = "min-max",
+        /// Alg. 1 of the paper, equation 6: best without delays, by branch and bound.
+        Blind = "blind",
+        /// Equation 5: best with delays, each round trip as long as it can be.
+        WorstCase = "worst-case",
+        /// Best with delays by the model of round-trip times.
+        Measured = "measured",
+    }
 }
 
 impl Policy {
-    /// All, in the order of a table.
-    pub const ALL: [Self; 6] =
-        [Self::NoPolicy, Self::Random, Self::MinMax, Self::Blind, Self::WorstCase, Self::Measured];
     /// Whether it plans with delays.
     pub fn needs_delays(self) -> bool {
         matches!(self, Self::WorstCase | Self::Measured)
     }
-    /// Its name, as it is typed.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::NoPolicy => "no-policy",
-            Self::Random => "random",
-            Self::MinMax => "min-max",
-            Self::Blind => "blind",
-            Self::WorstCase => "worst-case",
-            Self::Measured => "measured",
-        }
+}
+
+impl Serialize for Policy {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }
 

@@ -12,98 +12,64 @@ use airbraid_engine::{Packet, Share, TrafficClass, link, trunk, tunnel};
 use airbraid_net::aodv::Message;
 use airbraid_net::arp;
 use airbraid_net::tcp::Segment;
-use airbraid_units::{Bytes, Instant, SeqNum};
+use airbraid_units::{Bytes, Instant, SeqNum, named_enum};
 use std::collections::BTreeMap;
 
-/// Why a packet went no further.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum DropReason {
-    /// The queue of an interface was full.
-    InterfaceQueueFull,
-    /// The trunk's own queue was full.
-    TrunkQueueFull,
-    /// Too many packets waited for an interface that would do.
-    SelectionQueueFull,
-    /// A link's queue was full.
-    LinkQueueFull,
-    /// The MAC reached its retry limit.
-    RetryLimit,
-    /// The radio lost it after its MAC had acknowledged it.
-    DeliveryLoss,
-    /// Nobody heard the broadcast.
-    Unheard,
-    /// A link lost it.
-    LinkLoss,
-    /// The link or radio was switched off.
-    Down,
-    /// It came to the resequencer after its place was given up, in strict mode.
-    TrunkLate,
-    /// It came to the resequencer twice, or from an earlier life of the sender.
-    TrunkStale,
-    /// The FIFO of its member at the receiving end of the trunk was full.
-    TrunkFifoFull,
-    /// The queue of a link layer was full.
-    LinkLayerQueueFull,
-    /// It waited longer than its class may, below the network layer.
-    Expired,
-    /// A link layer sent it as often as its class may be.
-    RetransmissionLimit,
-    /// It is longer than a link's MTU, than any member of a tunnel carries, or than a link layer's numbers reach.
-    TooLong,
-    /// A frame without local error control came damaged.
-    Damaged,
-    /// No route leads to its destination.
-    NoRoute,
-    /// It was forwarded too often: its routes form a loop.
-    HopLimit,
-    /// It came back to the node that sent it.
-    Circled,
-    /// It waited for a neighbour when the link to it was held to be broken.
-    LinkBroken,
-    /// Too many packets of its node waited for routes.
-    RouteBufferFull,
-    /// It waited for a route for too long.
-    RouteTimeout,
-    /// It waited for a neighbour's hardware address, and another took its place.
-    AddressUnknown,
-    /// Its flow was told to slow down by a tunnel's queue.
-    Managed,
-}
-
-/// All reasons, with the names that results use.
-pub const DROP_REASONS: [(DropReason, &str); 25] = [
-    (DropReason::InterfaceQueueFull, "interface_queue_full"),
-    (DropReason::TrunkQueueFull, "trunk_queue_full"),
-    (DropReason::SelectionQueueFull, "selection_queue_full"),
-    (DropReason::LinkQueueFull, "link_queue_full"),
-    (DropReason::RetryLimit, "retry_limit"),
-    (DropReason::DeliveryLoss, "delivery_loss"),
-    (DropReason::Unheard, "unheard"),
-    (DropReason::LinkLoss, "link_loss"),
-    (DropReason::Down, "down"),
-    (DropReason::TrunkLate, "trunk_late"),
-    (DropReason::TrunkStale, "trunk_stale"),
-    (DropReason::TrunkFifoFull, "trunk_fifo_full"),
-    (DropReason::LinkLayerQueueFull, "link_layer_queue_full"),
-    (DropReason::Expired, "expired"),
-    (DropReason::RetransmissionLimit, "retransmission_limit"),
-    (DropReason::TooLong, "too_long"),
-    (DropReason::Damaged, "damaged"),
-    (DropReason::NoRoute, "no_route"),
-    (DropReason::HopLimit, "hop_limit"),
-    (DropReason::Circled, "circled"),
-    (DropReason::LinkBroken, "link_broken"),
-    (DropReason::RouteBufferFull, "route_buffer_full"),
-    (DropReason::RouteTimeout, "route_timeout"),
-    (DropReason::AddressUnknown, "address_unknown"),
-    (DropReason::Managed, "managed"),
-];
-
-impl DropReason {
-    /// The name that results use.
-    pub fn name(self) -> &'static str {
-        DROP_REASONS[self as usize].1
+named_enum! {
+    /// Why a packet went no further, with the name that results use.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    #[repr(u8)]
+    pub enum DropReason {
+        /// The queue of an interface was full.
+        InterfaceQueueFull = "interface_queue_full",
+        /// The trunk's own queue was full.
+        TrunkQueueFull = "trunk_queue_full",
+        /// Too many packets waited for an interface that would do.
+        SelectionQueueFull = "selection_queue_full",
+        /// A link's queue was full.
+        LinkQueueFull = "link_queue_full",
+        /// The MAC reached its retry limit.
+        RetryLimit = "retry_limit",
+        /// The radio lost it after its MAC had acknowledged it.
+        DeliveryLoss = "delivery_loss",
+        /// Nobody heard the broadcast.
+        Unheard = "unheard",
+        /// A link lost it.
+        LinkLoss = "link_loss",
+        /// The link or radio was switched off.
+        Down = "down",
+        /// It came to the resequencer after its place was given up, in strict mode.
+        TrunkLate = "trunk_late",
+        /// It came to the resequencer twice, or from an earlier life of the sender.
+        TrunkStale = "trunk_stale",
+        /// The FIFO of its member at the receiving end of the trunk was full.
+        TrunkFifoFull = "trunk_fifo_full",
+        /// The queue of a link layer was full.
+        LinkLayerQueueFull = "link_layer_queue_full",
+        /// It waited longer than its class may, below the network layer.
+        Expired = "expired",
+        /// A link layer sent it as often as its class may be.
+        RetransmissionLimit = "retransmission_limit",
+        /// It is longer than a link's MTU, than any member of a tunnel carries, or than a link layer's numbers reach.
+        TooLong = "too_long",
+        /// A frame without local error control came damaged.
+        Damaged = "damaged",
+        /// No route leads to its destination.
+        NoRoute = "no_route",
+        /// It was forwarded too often: its routes form a loop.
+        HopLimit = "hop_limit",
+        /// It came back to the node that sent it.
+        Circled = "circled",
+        /// It waited for a neighbour when the link to it was held to be broken.
+        LinkBroken = "link_broken",
+        /// Too many packets of its node waited for routes.
+        RouteBufferFull = "route_buffer_full",
+        /// It waited for a route for too long.
+        RouteTimeout = "route_timeout",
+        /// It waited for a neighbour's hardware address, and another took its place.
+        AddressUnknown = "address_unknown",
+        /// Its flow was told to slow down by a tunnel's queue.
+        Managed = "managed",
     }
 }
 
@@ -417,7 +383,7 @@ pub struct Packets {
     released: Vec<u32>,
     offered: u64,
     delivered: u64,
-    dropped: [u64; DROP_REASONS.len()],
+    dropped: [u64; DropReason::COUNT],
 }
 
 impl Packets {
@@ -613,11 +579,7 @@ impl Packets {
 
     /// Dropped packets by reason; reasons that did not occur are left out.
     pub fn drops(&self) -> BTreeMap<&'static str, u64> {
-        DROP_REASONS
-            .iter()
-            .map(|(reason, name)| (*name, self.dropped[*reason as usize]))
-            .filter(|(_, n)| *n > 0)
-            .collect()
+        DropReason::ALL.map(DropReason::name).into_iter().zip(self.dropped).filter(|(_, count)| *count > 0).collect()
     }
 
     /// The account of all packets.

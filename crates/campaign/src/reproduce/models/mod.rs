@@ -7,7 +7,7 @@
 mod slots;
 
 use super::library::suggestion;
-use crate::facts::Facts;
+use airbraid_sim::facts::Facts;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 

@@ -15,9 +15,9 @@
 //! `.connected`, `.rtt_s`, `.throughput_bps`, `.sample_mean_s`, `.sample_std_s`, `.sample_min_s`, `.sample_max_s`.
 
 use super::{Compute, Told};
-use crate::facts::Facts;
 use crate::reproduce::library::suggestion;
 use crate::slots::{Policy, RANDOM_PERIODS, SAMPLES};
+use airbraid_sim::facts::Facts;
 use airbraid_sim::models::Stream;
 use airbraid_sim::models::measured::measured;
 use airbraid_sim::models::rtt::Connection;

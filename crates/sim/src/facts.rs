@@ -1,8 +1,8 @@
 //! What one run gave, as the store keeps it and as reproductions compute with it: every number by its name in a
 //! summary, every series by the name of its metric. Nothing of how long the run took.
 
-use airbraid_sim::metric;
-use airbraid_sim::result::RunResult;
+use crate::metric;
+use crate::result::RunResult;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
