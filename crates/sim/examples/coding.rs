@@ -1,5 +1,5 @@
-//! What erasure coding brings one TCP over one link that loses: repetition alone, the code, and the same link without losses and its rate less
-//! by 10 % (15 % where losses come in bursts), which is what a code without a fault would make of it.
+//! Erasure coding for one TCP over one lossy link: retransmission alone, the code, and the same link without losses and
+//! its rate less by 10 % (15 % where losses come in bursts), which is the bound for a perfect code.
 //!
 //! `cargo run --release -p airbraid-sim --example coding -- 15 4` runs each for 15 s with four seeds.
 
@@ -11,7 +11,8 @@ use airbraid_engine::tunnel::Coding;
 use airbraid_sim::{RunOptions, run};
 use link_sets::{Link, scenario};
 
-/// Mbit/s, median and 99 % of the one-way delay \[ms\], the share of repair symbols in what was sent, and TCP's repetitions; means over the seeds.
+/// Mbit/s, median and 99 % of the one-way delay \[ms\], the share of repair symbols in the sent frames, and TCP's
+/// retransmissions; means over the seeds.
 fn measure(link: Link, coding: Coding, seconds: u32, seeds: u64) -> [f64; 5] {
     let plan = scenario(&[link], seconds).plan().expect("a scenario");
     let mut spec = plan.cells[0].spec.clone();

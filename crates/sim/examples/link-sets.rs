@@ -1,15 +1,15 @@
-//! Tries random sets of links: what one TCP gets over a trunk of them, beside the best link alone and the sum.
+//! Random sets of links: one TCP over a trunk of them, beside the best link alone and the sum.
 //!
-//! `cargo run --release -p airbraid-sim --example link-sets -- 50 20` tries sets 1 to 50 for 20 s each, the worst first; a third
-//! number is the first set, a fourth how many seeds each number is the mean of. `... -- list 8` prints what sets 1 to 8 are, as
-//! `benches/link-sets.csv` has them.
+//! `cargo run --release -p airbraid-sim --example link-sets -- 50 20` tries sets 1 to 50 for 20 s each, the worst
+//! first; a third number is the first set, a fourth how many seeds each number is the mean of. `... -- list 8` prints
+//! what sets 1 to 8 are, as `benches/link-sets.csv` has them.
 
 #[path = "../tests/link_sets/mod.rs"]
 mod link_sets;
 
 use link_sets::try_set;
 
-/// Prints the sets 1 to `last`, a link a line.
+/// Prints the sets 1 to `last`, one link a line.
 fn list(last: u64) {
     println!("set,link,rate [kbit/s],delay [us],loss [1/10000],burst [packets]");
     for set in 1..=last {

@@ -6,7 +6,7 @@
 
 use airbraid_units::Instant;
 
-/// What comes first among simultaneous events.
+/// The order of simultaneous events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Phase {
@@ -63,7 +63,7 @@ impl<E: Copy> EventQueue<E> {
         self.rise(self.heap.len() - 1, entry);
     }
 
-    /// Puts `entry` into the hole at `index`, or above.
+    /// Puts `entry` into the free place at `index`, or above.
     fn rise(&mut self, mut index: usize, entry: Entry<E>) {
         while index > 0 {
             let parent = (index - 1) / CHILDREN;
@@ -76,7 +76,7 @@ impl<E: Copy> EventQueue<E> {
         self.heap[index] = entry;
     }
 
-    /// When the next event is.
+    /// The time of the next event.
     pub fn next_at(&self) -> Option<Instant> {
         self.heap.first().map(Entry::at)
     }

@@ -6,7 +6,7 @@
 
 use airbraid_units::Instant;
 
-/// How many places meet in a node of the tree: shallower than with two, and the least of four is found without a branch.
+/// Number of places in a node of the tree: shallower than with two, and the least of four is found without a branch.
 const GROUP: usize = 4;
 
 /// Wake-up times by machine; [`Instant::MAX`] where there is none.
@@ -22,7 +22,7 @@ pub struct Timers {
 }
 
 impl Timers {
-    /// Places for `count` machines, none of which wants to be woken.
+    /// Places for `count` machines, none with a wake-up.
     pub fn new(count: usize) -> Self {
         let (mut lowest, mut width) = (0, 1);
         while width * GROUP < count {
@@ -32,7 +32,7 @@ impl Timers {
         Self { groups: vec![[Instant::MAX; GROUP]; lowest + width], lowest, first: Instant::MAX }
     }
 
-    /// When the first machine wakes; [`Instant::MAX`] if none wants to.
+    /// The first wake-up; [`Instant::MAX`] if there is none.
     pub fn next_at(&self) -> Instant {
         self.first
     }
@@ -49,7 +49,7 @@ impl Timers {
         }
     }
 
-    /// When a machine is to be woken.
+    /// The wake-up of a machine.
     #[inline]
     pub fn at(&self, machine: u32) -> Instant {
         self.groups[self.lowest + machine as usize / GROUP][machine as usize % GROUP]

@@ -1,9 +1,9 @@
-//! Traces made up to have the rates of recorded ones (Eckhardt and Steenkiste 1998, table 1), and of four more places.
+//! Generated traces with the rates of recorded ones (Eckhardt and Steenkiste 1998, table 1), and of four more places.
 //!
 //! The recordings are not available; what is known of them are rates, and in words how they vary. So the number of each
 //! event is exact, its places are drawn: within the bad times of a channel with two states, which last about as long
-//! as the paper says. Wrong bytes of a corrupted packet are one burst in one block, of geometric length; that 3.2 bits of
-//! a wrong byte are wrong, for all places, is fitted (`docs/models/killer.md`).
+//! as the paper says. Wrong bytes of a corrupted packet are one burst in one block, of geometric length; that 3.2 bits
+//! of a wrong byte are wrong, for all places, is fitted (`docs/models/killer.md`).
 
 use super::Event;
 use super::trace::Summary;
@@ -14,39 +14,39 @@ use std::sync::Arc;
 /// Length of a packet of the traces, header included \[byte\]: 6e7 bit in 5729 packets.
 pub const PACKET_BYTES: u64 = 1_309;
 
-/// Wrong bits in a wrong byte, on average. Calibrated: with the wrong bits a packet of table 1 it gives the length of a
-/// burst, and with it how often the codes of table 2 succeed, in `table` and in `walls` alike.
+/// Mean number of wrong bits in a wrong byte. Calibrated: with the wrong bits a packet of table 1 it gives the length
+/// of a burst, and with it the success rates of the codes of table 2, in `table` and in `walls` alike.
 const BITS_PER_WRONG_BYTE: f64 = 3.2;
 
-/// A state of the channel lasts between 0.7 and 1.3 times its mean: people move and switch, clocks do not.
+/// Spread of a channel state's duration around its mean, 0.7 to 1.3: people move and switch, clocks do not.
 const SOJOURN_SPREAD: f64 = 0.3;
 
-/// A place, by what its packets suffer.
+/// A place, by the damage to its packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Environment {
-    /// What scenarios call it.
+    /// Name in scenarios.
     pub name: &'static str,
     /// Packets in a trace.
     pub packets: u32,
     /// Share of the packets that are lost.
     pub loss: f64,
-    /// Share of those not lost that break off.
+    /// Share of the arrived packets that are truncated.
     pub truncation: f64,
-    /// Share of those not truncated that have wrong bits.
+    /// Share of the packets not truncated that have wrong bits.
     pub corruption: f64,
-    /// Wrong bits in each of these, on average.
+    /// Mean number of wrong bits in each of these.
     pub wrong_bits: f64,
-    /// Wrong bits in a truncated packet, on average.
+    /// Mean number of wrong bits in a truncated packet.
     pub truncated_bits: f64,
-    /// A truncated packet ends anywhere from 64 byte to this.
+    /// Longest truncated packet \[byte\]; the shortest has 64.
     pub truncated_max: u16,
-    /// Share of the packets that fall into bad times; 1: times do not differ.
+    /// Share of the packets that fall into bad times; 1: there is only one state.
     pub bad_share: f64,
-    /// How long a bad time lasts, on average \[packets\].
+    /// Mean duration of a bad time \[packets\].
     pub bad_length: f64,
 }
 
-/// A place whose times do not differ.
+/// A place with only one state.
 const STEADY: Environment = Environment {
     name: "",
     packets: 0,
@@ -68,8 +68,8 @@ const STEADY: Environment = Environment {
 pub const ENVIRONMENTS: [Environment; 9] = [
     // Nothing interferes. Two packets of 5729 are corrupted, the error rate is printed as 0: few bits.
     Environment { name: "office", packets: 5_729, corruption: 3.4e-4, wrong_bits: 5.0, ..STEADY },
-    // A cordless phone is carried through the room. How long it disturbs is not printed; that FLEX does not gain on BOLD
-    // says that it is shorter than policies can follow.
+    // A cordless phone is carried through the room. How long it disturbs is not printed; that FLEX does not gain on
+    // BOLD says that it is shorter than policies can follow.
     Environment {
         name: "walking",
         packets: 5_729,
@@ -164,7 +164,7 @@ pub const ENVIRONMENTS: [Environment; 9] = [
     },
 ];
 
-/// Table 1 as printed: what was recorded at the first five places.
+/// Table 1 as printed: the recordings of the first five places.
 const TABLE_1: [(&str, Summary); 5] = {
     const fn row(packets: u64, loss: f64, truncation: f64, corruption: f64, ber: f64) -> Summary {
         // Of wrong bits a packet the table says nothing.
@@ -179,23 +179,23 @@ const TABLE_1: [(&str, Summary); 5] = {
     ]
 };
 
-/// How far a generated rate may be from a printed one: two digits are printed.
+/// Largest relative difference of a generated rate from a printed one: two digits are printed.
 const TOLERANCE: f64 = 0.1;
-/// What a printed share of packets of 0 can have been rounded from.
+/// Largest share of packets that is printed as 0.
 const NO_PACKETS: f64 = 3e-4;
-/// The same of bits.
+/// Largest share of bits that is printed as 0.
 const NO_BITS: f64 = 2e-5;
 
 /// One rate of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Rate {
-    /// What is counted, and of what.
+    /// The counted events, and their base.
     pub name: &'static str,
-    /// As table 1 has it.
+    /// The value of table 1.
     pub printed: Option<f64>,
-    /// In the trace.
+    /// The value of the trace.
     pub found: f64,
-    /// Whether they agree, within a tenth; nothing where nothing is printed.
+    /// Whether they agree, within a tenth; `None` where nothing is printed.
     pub holds: Option<bool>,
 }
 
@@ -227,12 +227,12 @@ pub fn rates(printed: Option<&Summary>, found: &Summary) -> [Rate; 7] {
 }
 
 impl Environment {
-    /// What table 1 says of it.
+    /// Returns the row of table 1 for this place.
     pub fn printed(&self) -> Option<&'static Summary> {
         TABLE_1.iter().find(|(name, _)| *name == self.name).map(|(_, rates)| rates)
     }
 
-    /// The place that scenarios call so.
+    /// Returns the place with this name in scenarios.
     pub fn named(name: &str) -> Option<&'static Self> {
         ENVIRONMENTS.iter().find(|place| place.name == name)
     }
@@ -307,7 +307,7 @@ fn geometric(u: f64, mean: f64) -> u16 {
     1 + steps.min(254.0) as u16
 }
 
-/// What a trace draws.
+/// The random draws of a trace.
 struct Random(Stream);
 
 impl Random {
@@ -354,7 +354,8 @@ mod tests {
         }
     }
 
-    /// A check that cannot fail is none: another place's trace, or one that loses twice as much, has other rates.
+    /// A check that cannot fail is worthless: the trace of another place, or one with twice the losses, has other
+    /// rates.
     #[test]
     fn a_trace_of_something_else_does_not() {
         let [walls, table] = ["walls", "table"].map(|name| Environment::named(name).unwrap());

@@ -9,31 +9,31 @@ pub mod trace;
 
 use std::sync::Arc;
 
-/// What happens to one frame.
+/// The event for one frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Event {
-    /// Nothing.
+    /// The frame is unharmed.
     #[default]
     Fine,
-    /// It does not arrive.
+    /// The frame is lost.
     Lost,
-    /// It breaks off; what is not longer is unharmed.
+    /// The frame is truncated; a shorter one is unharmed.
     Truncated {
-        /// After so many bytes of its payload.
+        /// Bytes of its payload that remain.
         at: u16,
-        /// Wrong bits in what came; for the statistics of a trace alone.
+        /// Wrong bits in the rest; for the statistics of a trace alone.
         bits: u16,
     },
     /// Some of its bits are wrong, whatever its length.
     Corrupted {
-        /// Wrong bytes in its worst block of 255: a code that repairs so many repairs it.
+        /// Wrong bytes in its worst block of 255: a code that repairs this many repairs it.
         symbols: u16,
         /// Wrong bits; for the statistics of a trace alone.
         bits: u16,
     },
 }
 
-/// Which events of a list act.
+/// The events of a list that act.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Acts {
     /// Losses.
@@ -51,7 +51,7 @@ impl Acts {
         self.loss || self.damage
     }
 
-    /// What is left of `event`.
+    /// Returns the part of `event` that acts.
     const fn filter(self, event: Event) -> Event {
         let acts = match event {
             Event::Fine => true,
@@ -62,7 +62,7 @@ impl Acts {
     }
 }
 
-/// A place in a list of events, and which of them act.
+/// A position in a list of events, and which of them act.
 #[derive(Clone, Debug)]
 pub struct Cursor {
     events: Arc<[Event]>,
@@ -77,12 +77,12 @@ impl Cursor {
         Self { events, next, acts }
     }
 
-    /// What the next frame will meet.
+    /// Returns the event for the next frame.
     pub fn peek(&self) -> Event {
         self.events.get(self.next).map_or(Event::Fine, |event| self.acts.filter(*event))
     }
 
-    /// What this frame meets; the next one meets the next event.
+    /// Takes the event for this frame; the next frame meets the next event.
     pub fn take(&mut self) -> Event {
         let event = self.peek();
         if self.acts.any() && !self.events.is_empty() {

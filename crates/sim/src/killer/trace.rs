@@ -16,18 +16,18 @@ use std::fmt::Write;
 
 /// The first line of a file.
 const HEAD: &str = "airbraid-trace 1";
-/// More events are refused: an hour at 300 frames a second.
+/// Largest number of events: an hour at 300 frames a second.
 pub const EVENTS_MAX: usize = 1_000_000;
-/// The longest frame and the most wrong bits that an event can speak of.
+/// The longest frame and the most wrong bits of an event.
 const NUMBER_MAX: u32 = u16::MAX as u32;
 
-/// What is wrong with a text.
+/// An error in a text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct Wrong {
-    /// Which line, from 1; of a pattern which event.
+    /// The line, from 1; of a pattern the event.
     pub line: usize,
-    /// What is wrong with it, and what could stand there.
+    /// The error, and the allowed forms.
     pub what: String,
 }
 
@@ -71,7 +71,7 @@ fn collect<'a>(items: impl Iterator<Item = (usize, &'a str)>) -> Result<Vec<Even
     Ok(events)
 }
 
-/// One event, and how often it happens in a row.
+/// Reads one event with its count.
 fn one(text: &str) -> Result<(Event, usize), String> {
     let mut words: Vec<&str> = text.split_whitespace().collect();
     let mut count = 1;
@@ -137,7 +137,7 @@ pub fn write(events: &[Event]) -> String {
     out
 }
 
-/// What a trace comes to, as Table 1 of the paper has it.
+/// The statistics of a trace, as in Table 1 of the paper.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Summary {
     /// Packets sent.
@@ -146,18 +146,18 @@ pub struct Summary {
     pub bits: u64,
     /// Share of the packets that were lost.
     pub loss: f64,
-    /// Share of those not lost that were truncated.
+    /// Share of the arrived packets that were truncated.
     pub truncation: f64,
-    /// Share of those not truncated that were corrupted.
+    /// Share of the packets not truncated that were corrupted.
     pub corruption: f64,
     /// Share of the bits received that were wrong.
     pub ber: f64,
-    /// Wrong bits in a corrupted packet, on average.
+    /// Mean number of wrong bits in a corrupted packet.
     pub wrong_bits: f64,
 }
 
 impl Summary {
-    /// The summary of `events` on packets of so many bytes.
+    /// The summary of `events` on packets of `packet_bytes`.
     pub fn of(events: &[Event], packet_bytes: u64) -> Self {
         let (mut lost, mut truncated, mut corrupted) = (0u64, 0u64, 0u64);
         let (mut bits, mut wrong, mut wrong_corrupted) = (0u64, 0u64, 0u64);

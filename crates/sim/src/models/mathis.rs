@@ -5,11 +5,11 @@ use airbraid_units::Bytes;
 /// `C` of a receiver that acknowledges every second segment, sqrt(3/4): the paper's stations have delayed
 /// acknowledgements on. With one acknowledgement a segment it is sqrt(3/2) = 1.22. Ratios do not depend on it.
 pub const DELAYED_ACK: f64 = 0.866;
-/// The formula is of congestion avoidance: beyond this loss timeouts rule.
+/// Largest loss at which the formula holds: it is of congestion avoidance, and beyond this loss timeouts rule.
 pub const LOSS_MAX: f64 = 0.02;
 
-/// `C MSS / (RTT sqrt p)` \[bit/s\]; infinite where the round-trip time or the loss is 0, and 0 where the round-trip time
-/// is infinite.
+/// `C MSS / (RTT sqrt p)` \[bit/s\]; infinite where the round-trip time or the loss is 0, and 0 where the round-trip
+/// time is infinite.
 pub fn throughput_bps(mss: Bytes, rtt_s: f64, loss: f64, constant: f64) -> f64 {
     constant * mss.as_u64() as f64 * 8.0 / (rtt_s * libm::sqrt(loss))
 }

@@ -1,4 +1,4 @@
-//! A planner that knows the delays: the arrangement that the model of TCP says is best.
+//! A planner that knows the delays: it returns the arrangement that is best by the model of TCP.
 //!
 //! Where all arrangements can be tried it is the paper's upper bound. Beyond that it takes the best of what others
 //! plan and exchanges slots as long as that helps. MinMax is always among what it chooses from, so by the model it is
@@ -8,26 +8,25 @@
 use super::tcp::{Route, Tcp, aggregate_bps};
 use airbraid_engine::slots::{Arrangement, Layout, Timetable, each_class, min_max, no_policy};
 
-/// So many arrangements are tried one by one.
+/// Largest number of arrangements that are tried one by one.
 const TRY_ALL: u128 = 5_000;
-/// Slots looked at in exchanges.
+/// Largest number of arrangements tried in exchanges.
 const EXCHANGES: usize = 100_000;
 
 /// The best arrangement by the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
-    /// It.
     pub arrangement: Arrangement,
-    /// What all access points get together \[bit/s\].
+    /// Sum of the throughputs of all access points \[bit/s\].
     pub aggregate_bps: f64,
-    /// How many arrangements were looked at.
+    /// Number of arrangements tried.
     pub runs: u64,
-    /// Whether these were all that there are.
+    /// Whether all arrangements were tried.
     pub all: bool,
 }
 
-/// Plans for routes that are those of the stations of `layout`. `known` are arrangements that others planned: where not all
-/// can be tried, they are begun with.
+/// Plans for the stations of `layout` with their routes. `known` are arrangements of other planners: where not all
+/// arrangements can be tried, the search begins with these.
 pub fn measured(layout: &Layout, routes: &[Route], tcp: &Tcp, known: &[Arrangement]) -> Measured {
     let worth = |arrangement: &Arrangement| aggregate_bps(&Timetable::new(layout, arrangement), routes, tcp);
     let start = min_max(layout);

@@ -1,4 +1,5 @@
-//! Closed models that need no run: what round-trip time a timetable of slots gives TCP, and what throughput follows.
+//! Closed models that need no run: the round-trip time that a timetable of slots gives TCP, and the throughput that
+//! follows.
 //!
 //! Giustiniano et al. 2013, sections 4.2 and 5; Mathis et al. 1997. Nothing here is a packet: what the models leave out
 //! is in `docs/models/slots.md`.
@@ -9,7 +10,7 @@ pub mod planner;
 pub mod rtt;
 pub mod tcp;
 
-/// What the handshakes of the contending MACs cost, by arithmetic (Kuang and Williamson 2004, appendix A).
+/// Handshake costs of the contending MACs, by arithmetic (Kuang and Williamson 2004, appendix A).
 pub mod efficiency {
     pub use airbraid_mac::dcf::DcfConfig;
     pub use airbraid_mac::efficiency::{Protocol, Transfer};
@@ -19,5 +20,5 @@ pub mod efficiency {
 
 /// The random streams that samples are drawn from.
 pub use airbraid_engine::Stream;
-/// The slot planner, for those above who do not know the engine.
+/// The slot planner, for crates above that do not name the engine.
 pub use airbraid_engine::slots;

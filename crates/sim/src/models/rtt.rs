@@ -1,8 +1,8 @@
 //! The round-trip time that TCP sees through an access point that is not always connected (section 4.2 of the paper).
 //!
-//! A segment leaves at t while its station is connected; its acknowledgement is back at the air interface after the wired
-//! round trip d. If the station is connected then (case 1), the round trip is d. If not (case 2), it waits for the
-//! station's next slot, which begins at s: the round trip is s - t. Segments that come up while the station is away
+//! A segment leaves at t while its station is connected; its acknowledgement is back at the air interface after the
+//! wired round trip d. If the station is connected then (case 1), the round trip is d. If not (case 2), it waits for
+//! the station's next slot, which begins at s: the round trip is s - t. Segments that come up while the station is away
 //! (case 3) do not occur in steady state, where every segment is sent upon an acknowledgement.
 //!
 //! Most acknowledgements wait when a connected block begins, so t is drawn close to it: block b with a probability in
@@ -18,7 +18,7 @@ use airbraid_units::Duration;
 /// model has the order of round-trip times that the paper reports at 125 ms. Calibrated.
 pub const THETA: f64 = 1.0;
 
-/// When a station is connected, period after period.
+/// The times at which a station is connected, period after period.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Connection {
     period_ns: u64,
@@ -67,7 +67,7 @@ impl Connection {
         self.upto_ns.last().copied().unwrap_or(0)
     }
 
-    /// Whether it is connected at `at`, and until when that stays so \[ns\].
+    /// Returns whether it is connected at `at`, and the time until which that stays so \[ns\].
     fn at(&self, at: u64) -> (bool, u64) {
         let (Some(first), Some(last)) = (self.blocks.first(), self.blocks.last()) else { return (false, u64::MAX) };
         if first.1 == self.period_ns {
@@ -190,8 +190,8 @@ mod tests {
         Connection::new(&Timetable::new(&layout, &no_policy(&layout)), 0, Duration::ZERO)
     }
 
-    /// Means of `W ceil((t + d) / W) - t` over 200,000 quantiles of t, computed apart from this code: within 0.002 ms. The
-    /// project's table has means of 10,000 samples, up to 0.26 ms from these.
+    /// Means of `W ceil((t + d) / W) - t` over 200,000 quantiles of t, computed apart from this code: within 0.002 ms.
+    /// The project's table has means of 10,000 samples, up to 0.26 ms from these.
     #[test]
     fn the_mean_is_that_of_the_papers_formula() {
         let near = |period: f64, expected: &[(f64, f64)]| {
@@ -232,9 +232,9 @@ mod tests {
     }
 
     proptest! {
-        /// The mean of a sample lies within five standard errors of the closed form, and what waits that no draw has seen: an
-        /// event that n draws all miss has a probability below 12 / n, but for one case in e^12. Every time lies within d and
-        /// d plus the longest disconnection.
+        /// The mean of a sample lies within five standard errors of the closed form, plus the waits that no draw has
+        /// seen: an event that n draws all miss has a probability below 12 / n, but for one case in e^12. Every time
+        /// lies within d and d plus the longest disconnection.
         #[test]
         fn samples_are_what_the_closed_form_says(
             parts in proptest::collection::vec(1u64..20, 1..5), more in 0u64..10, delay_ms in 0u64..300,

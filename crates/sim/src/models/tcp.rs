@@ -1,4 +1,4 @@
-//! What TCP makes of a timetable: round-trip time and throughput of each access point, and their sum.
+//! TCP over a timetable: round-trip time and throughput of each access point, and their sum.
 
 use super::mathis;
 use super::rtt::{Connection, THETA};
@@ -8,7 +8,7 @@ use airbraid_units::{BitRate, Bytes, Duration};
 /// The parameters of the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tcp {
-    /// Maximum segment size: 1448 byte is what a path of 1500 leaves beside timestamps.
+    /// Maximum segment size: a path of 1500 byte leaves 1448 beside timestamps.
     pub mss: Bytes,
     /// `C` of the Mathis formula.
     pub constant: f64,
@@ -29,11 +29,11 @@ impl Default for Tcp {
 pub struct Route {
     /// Delay, loss and flows.
     pub path: Path,
-    /// What it cannot exceed, if that is known: its backhaul, or its part of the air.
+    /// Known limit of its throughput: its backhaul, or its part of the air.
     pub limit: Option<BitRate>,
 }
 
-/// What the flows over one access point get.
+/// The result for the flows over one access point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Got {
     /// Mean round-trip time \[s\]; infinite without connection.
@@ -42,7 +42,7 @@ pub struct Got {
     pub throughput_bps: f64,
 }
 
-/// What each access point's flows get.
+/// Returns the result for each access point.
 pub fn got(timetable: &Timetable, routes: &[Route], tcp: &Tcp) -> Vec<Got> {
     let one = |(station, route): (usize, &Route)| {
         let rtt_s = Connection::new(timetable, station, tcp.switch).mean_s(route.path.delay, tcp.theta);

@@ -13,17 +13,17 @@ const POINTS: usize = 12;
 const PANEL: f64 = 2.0;
 /// Panels: the tables end near b = 15, where the integrand has its maximum at 7.5 and is gone at 20.
 const PANELS: u8 = 10;
-/// How far from its maximum the integrand is followed: exp(-7^2) = 5e-22 of it.
+/// Distance from its maximum to which the integrand is followed: exp(-7^2) = 5e-22 of it.
 const REACH: f64 = 7.0;
 
 /// The rule, with everything that does not depend on the SINR worked out.
 pub struct SymbolErrors {
-    /// Where the integrand is taken, ascending, and the weight with which it counts.
+    /// Abscissae of the integrand, ascending, with their weights.
     points: Vec<(f64, f64)>,
 }
 
 impl SymbolErrors {
-    /// Makes ready; a hundred or so error functions.
+    /// Precomputes the rule; about a hundred error functions.
     pub fn new() -> Self {
         let rule = gauss_legendre();
         let density = 1.0 / libm::sqrt(2.0 * PI);

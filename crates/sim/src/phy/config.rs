@@ -1,26 +1,26 @@
-//! What a radio can be told: power, thresholds, and the models of path loss, error and capture.
+//! Configuration of a radio: power, thresholds, and the models of path loss, error and capture.
 
 use super::curve::Curve;
 use super::shadowing::Shadowing;
 use airbraid_units::{Db, Dbm, Metres, Probability};
 
-/// How much power is left after a distance.
+/// The power that remains after a distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PathLoss {
     /// Free space (Friis).
     Friis,
     /// Free space up to the crossover distance, two-ray ground reflection beyond.
     TwoRay,
-    /// A reference loss and so many decades of distance: `L = loss + 10 n lg(d / reference)`.
+    /// A reference loss and a slope for each decade of distance: `L = loss + 10 n lg(d / reference)`.
     LogDistance {
-        /// n.
+        /// n of the formula.
         exponent: f64,
         /// The distance at which `loss` was measured.
         reference: Metres,
         /// Loss at the reference distance.
         loss: Db,
     },
-    /// As it was measured at some distances \[dB\]: linear between them, nothing more lost beyond the last. It rises.
+    /// Measured at some distances \[dB\]: linear between them, constant beyond the last. It rises.
     Measured(Curve),
 }
 
@@ -33,10 +33,10 @@ pub enum Threshold {
     Range(Metres),
 }
 
-/// Which frames that arrive alone are received with errors.
+/// The errors in frames that arrive alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ErrorModel {
-    /// None: what is above the reception threshold is received.
+    /// None: every frame above the reception threshold is received.
     None,
     /// Each bit of the MPDU is wrong with this probability, independently.
     Ber(Probability),
@@ -55,9 +55,9 @@ pub struct RadioConfig {
     pub height: Metres,
     /// Carrier frequency \[Hz\].
     pub frequency_hz: f64,
-    /// Path loss of what this radio transmits.
+    /// Path loss of this radio's transmissions.
     pub path_loss: PathLoss,
-    /// How it varies; `None`: it does not.
+    /// Variation of the path loss; `None`: none.
     pub shadowing: Option<Shadowing>,
     /// Below this power a frame cannot be received.
     pub reception: Threshold,

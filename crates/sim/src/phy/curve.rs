@@ -14,7 +14,7 @@ impl Curve {
     /// No more points than this.
     pub const MAX: usize = 8;
 
-    /// Through these points; none if there is none, too many, or distances do not ascend.
+    /// A curve through these points; `None` if there is none, too many, or distances do not ascend.
     pub fn new(given: &[[f64; 2]]) -> Option<Self> {
         let last = *given.last()?;
         let ascends = given.windows(2).all(|pair| pair[0][0] < pair[1][0]);
@@ -31,24 +31,23 @@ impl Curve {
         Self { points: [[0.0, value]; Self::MAX], count: 1 }
     }
 
-    /// The points.
     pub fn points(&self) -> &[[f64; 2]] {
         &self.points[..self.count]
     }
 
-    /// The value at a distance; before the first point and behind the last one, theirs.
+    /// The value at a distance; before the first point and behind the last one, the value of that point.
     pub fn at(&self, distance: Metres) -> f64 {
         let (here, there, way) = self.around(distance);
         here + (there - here) * way
     }
 
-    /// The value at a distance if its logarithm is what is straight between points; where one of two is zero, the value is.
+    /// The value at a distance if its logarithm is linear between points; where one of two is zero, the value is.
     pub fn at_by_logarithm(&self, distance: Metres) -> f64 {
         let (here, there, way) = self.around(distance);
         if here > 0.0 && there > 0.0 { here * libm::pow(there / here, way) } else { here + (there - here) * way }
     }
 
-    /// The values of the points on both sides of a distance, and which part of the way between them it is.
+    /// The values of the points on both sides of a distance, and the fraction of the way between them.
     fn around(&self, distance: Metres) -> (f64, f64, f64) {
         let d = distance.0;
         let points = self.points();
@@ -63,7 +62,7 @@ impl Curve {
         self.points().iter().map(|point| point[1]).fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// Where a curve that rises passes `value` for the first time; infinite if it never does.
+    /// The distance at which a rising curve passes `value` for the first time; infinite if it never does.
     pub fn first_at(&self, value: f64) -> Metres {
         let points = self.points();
         let Some(place) = points.iter().position(|point| point[1] > value) else { return Metres(f64::INFINITY) };

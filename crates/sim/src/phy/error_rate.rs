@@ -1,4 +1,4 @@
-//! Which bits survive: the probability that a chunk of a frame is received without error at its SINR.
+//! Bit survival: the probability that a chunk of a frame is received without error at its SINR.
 //!
 //! A chunk is a part of a frame over which the SINR is constant; a frame survives if every chunk does, so the medium
 //! multiplies. DSSS and CCK in closed form or by the exact integral, OFDM by the NIST model (equations and sources:
@@ -79,8 +79,8 @@ impl ErrorRates {
     }
 }
 
-/// The PHY header of a frame at `modulation` as a chunk of its own: how it is modulated, and its bits. It precedes the
-/// PSDU; the preamble before it is taken as always found (a frame above the reception threshold is detected).
+/// The PHY header of a frame at `modulation` as a chunk of its own: its modulation and its bits. It precedes the PSDU;
+/// the preamble before it is always found (a frame above the reception threshold is detected).
 ///
 /// 802.11b: 48 bits at 1 Mbit/s, or at 2 Mbit/s behind a short preamble (16.2.2). OFDM: the SIGNAL symbol, 24 bits
 /// as BPSK 1/2 (17.3.4). FHSS: 32 bits at 1 Mbit/s.

@@ -1,4 +1,5 @@
-//! Who is near: distances in the plane, and a grid that finds the nodes around a position without asking all of them.
+//! Neighbourhood: distances in the plane, and a grid that finds the nodes around a position without testing all of
+//! them.
 //!
 //! The answer never depends on the order in which nodes were put in: indices come ascending, so that whoever walks them
 //! makes the same events in the same order on every run.
@@ -6,11 +7,11 @@
 use crate::scenario::spec::Position;
 use airbraid_units::Metres;
 
-/// The smallest cell \[m\]: a range of zero (radios that hear nobody) must not divide by zero.
+/// The smallest cell \[m\]: a range of zero (radios that hear no other) must not divide by zero.
 const SMALLEST_CELL: f64 = 1e-3;
 
-/// By how much a cell is wider than the range \[relative\]: two nodes exactly one range apart must be in neighbouring
-/// cells also when the division that finds their cells rounds (1e-16, times the number of cells from the origin).
+/// Relative margin of a cell over the range: two nodes exactly one range apart must be in neighbouring cells also when
+/// the division that finds their cells rounds (1e-16, times the number of cells from the origin).
 const CELL_MARGIN: f64 = 1e-9;
 
 /// The straight line between two positions.
@@ -27,7 +28,7 @@ struct Entry {
     index: u32,
 }
 
-/// Positions sorted into square cells as wide as the longest range, so that who is in range is in one of nine.
+/// Positions sorted into square cells as wide as the longest range, so that all nodes in range are in nine cells.
 ///
 /// A sorted list instead of a table of cells: memory goes by nodes, not by area, and each row of three cells is one
 /// run of the list.
@@ -48,7 +49,7 @@ impl Grid {
         grid
     }
 
-    /// Takes new positions, of any number of nodes; the memory is used again.
+    /// Takes new positions, of any number of nodes; the memory is reused.
     pub fn rebuild(&mut self, positions: &[Position]) {
         let cell = self.cell;
         self.positions.clear();
@@ -61,7 +62,8 @@ impl Grid {
         self.entries.sort_unstable();
     }
 
-    /// Puts the indices of all nodes within `range` of `centre` into `found`, ascending; what was in it is cleared.
+    /// Puts the indices of all nodes within `range` of `centre` into `found`, ascending; its former contents are
+    /// cleared.
     ///
     /// `range` above that of the grid is cut to it. A node exactly at the range is inside.
     pub fn within(&self, centre: Position, range: Metres, found: &mut Vec<u32>) {

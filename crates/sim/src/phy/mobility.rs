@@ -1,4 +1,4 @@
-//! Where a node is at a time: a pure function of its start, its way of moving and the time.
+//! The position of a node at a time: a pure function of its start, its way of moving and the time.
 //!
 //! Nothing is stepped: two questions in any order get the same two answers, and nobody pays for a node that nobody
 //! asks about. The plane has no borders.

@@ -1,4 +1,4 @@
-//! The radio channel as pure functions: how much power arrives, whether the bits survive, who is near, where nodes are.
+//! The radio channel as pure functions: received power, survival of bits, neighbours, positions.
 //!
 //! Nothing here keeps state between calls or knows of events, frames or nodes by name: the medium asks, and keeps what
 //! it wants to keep. Equations, sources and what is left out: `docs/models/radio.md`.

@@ -1,9 +1,9 @@
 //! Path loss: the power with which a transmission arrives, and the distance at which it arrives with a power.
 //!
-//! Deterministic large-scale models only: never fading or obstacles, and shadowing apart ([`super::shadowing`]). Friis 1946 for free space; two-ray
-//! ground reflection beyond its crossover distance, and the log-distance model, as in Rappaport, *Wireless
-//! Communications*, 2nd ed., sections 4.6 and 4.9. The path never amplifies: where a formula leaves the far field that
-//! it is made for (distance zero), its gain is cut at 1.
+//! Deterministic large-scale models only: never fading or obstacles, and shadowing apart ([`super::shadowing`]). Friis
+//! 1946 for free space; two-ray ground reflection beyond its crossover distance, and the log-distance model, as in
+//! Rappaport, *Wireless Communications*, 2nd ed., sections 4.6 and 4.9. The path never amplifies: where a formula
+//! leaves the far field that it is made for (distance zero), its gain is cut at 1.
 
 use super::{Curve, PathLoss, RadioConfig, Threshold};
 use airbraid_units::{Db, Duration, Metres, Milliwatt};
@@ -12,15 +12,15 @@ use core::f64::consts::PI;
 /// Speed of light in vacuum \[m/s\], exact by definition of the metre.
 pub const SPEED_OF_LIGHT: f64 = 299_792_458.0;
 
-/// By how much a threshold that is given as a range lies below the power at that range, so that a node which stands
-/// exactly there is inside whatever the rounding of its position \[relative\]. A double carries 1e-16; 1e-9 of the
-/// power is 25 nm of 100 m at worst.
+/// Relative margin by which a threshold given as a range lies below the power at that range, so that a node which
+/// stands exactly there is inside whatever the rounding of its position. A double carries 1e-16; 1e-9 of the power is
+/// 25 nm of 100 m at worst.
 pub const RANGE_TOLERANCE: f64 = 1e-9;
 
-/// By how much [`Transmitter::range`] rounds up, so that whoever is in range is among the candidates \[relative\].
+/// Relative margin by which [`Transmitter::range`] rounds up, so that every node in range is among the candidates.
 const RANGE_MARGIN: f64 = 1e-6;
 
-/// What of a receiver's antenna counts for the power that it takes in.
+/// The properties of a receiver's antenna that decide the received power.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Antenna {
     /// Gain as a factor, not in decibels.
@@ -133,8 +133,8 @@ impl Transmitter {
     }
 }
 
-/// A threshold of `radio` as a power: a range becomes what arrives over that distance between two radios as this one,
-/// less [`RANGE_TOLERANCE`]. What arrives with at least this power is above the threshold.
+/// A threshold of `radio` as a power: a range becomes the power received over that distance between two radios as this
+/// one, less [`RANGE_TOLERANCE`]. A frame with at least this power is above the threshold.
 pub fn threshold_power(radio: &RadioConfig, threshold: Threshold) -> Milliwatt {
     match threshold {
         Threshold::Power(level) => level.to_milliwatt(),
@@ -145,7 +145,7 @@ pub fn threshold_power(radio: &RadioConfig, threshold: Threshold) -> Milliwatt {
     }
 }
 
-/// How long the radio wave is on its way, to the nanosecond.
+/// Travel time of the radio wave, to the nanosecond.
 pub fn propagation_delay(distance: Metres) -> Duration {
     Duration::from_secs_f64(distance.0 / SPEED_OF_LIGHT)
 }

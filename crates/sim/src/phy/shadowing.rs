@@ -8,7 +8,7 @@ use super::curve::Curve;
 use airbraid_engine::Stream;
 use airbraid_units::{Duration, Metres};
 
-/// How the loss between radios varies.
+/// Variation of the loss between radios.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shadowing {
     /// Standard deviation by distance \[dB\].
@@ -17,7 +17,7 @@ pub struct Shadowing {
     pub time: Duration,
 }
 
-/// Values beyond so many deviations are cut: the medium looks for hearers only so far.
+/// Largest deviation, in standard deviations: the medium searches for hearers only up to there.
 pub const CUT: f64 = 4.0;
 
 /// The process between two radios.
@@ -26,7 +26,7 @@ pub struct Shadow {
     random: Stream,
     correlation: f64,
     step: u64,
-    /// With deviation 1.
+    /// The value, with deviation 1.
     value: f64,
     spare: Option<f64>,
 }

@@ -9,7 +9,7 @@
 /// Nodes an octave, as a power of two: 256 keep the relative error of the packet error rate under 4e-5 (tested against
 /// 1e-4); 128 would give 1.1e-4 at 6 Mbit/s.
 const STEP_BITS: u32 = 8;
-/// What of a double lies right of a node's number: the rest of its fraction.
+/// Width of the bits of a double to the right of a node's number: the rest of its fraction.
 const SHIFT: u32 = 52 - STEP_BITS;
 /// 2^-SHIFT: the width of a cell, as a factor.
 const CELL: f64 = 1.0 / (1u64 << SHIFT) as f64;
@@ -24,7 +24,7 @@ const HOPELESS: f64 = 40.0;
 const SMALL: f64 = 1e-5;
 /// The largest hazard stored: a bound on the error probability that exceeds 1 gives infinity, which has no slope.
 const LARGEST: f64 = 64.0;
-/// How far from 1 the search for the ends of the table goes \[octaves\]: 120 dB.
+/// Distance from 1 over which the ends of the table are searched \[octaves\]: 120 dB.
 const OCTAVES: u64 = 40;
 
 /// The hazard of one modulation over the SINR.

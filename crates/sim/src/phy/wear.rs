@@ -1,16 +1,16 @@
-//! Packets that a receiver loses although its MAC has acknowledged them, more of them the farther away the sender is.
+//! Losses behind a MAC that has acknowledged the packet; they grow with the distance of the sender.
 //!
-//! Gilbert's chain, packet by packet: bursts of a mean length, and a share lost, each by distance. It stands for what drivers and
-//! buffers do to a card that is at its limit; nothing here knows of a signal.
+//! Gilbert's chain, packet by packet: bursts of a mean length, and a share lost, each by distance. It stands for what
+//! drivers and buffers do to a card that is at its limit; nothing here knows of a signal.
 
 use super::curve::Curve;
 use airbraid_engine::Stream;
 use airbraid_units::Metres;
 
-/// What is lost, by distance.
+/// Parameters of the losses, by distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wear {
-    /// The share of the packets; between points its logarithm is straight.
+    /// The share of the packets; its logarithm is linear between points.
     pub share: Curve,
     /// The mean length of a burst \[packets\], 1 at least.
     pub burst: Curve,
@@ -30,7 +30,7 @@ impl WearProcess {
         Self { wear, is_bad: false, random }
     }
 
-    /// Whether the next packet is lost, from a sender so far away.
+    /// Whether the next packet, from a sender at `distance`, is lost.
     pub fn is_lost(&mut self, distance: Metres) -> bool {
         let share = self.wear.share.at_by_logarithm(distance).clamp(0.0, 1.0);
         // A chain that stays for `burst` packets must not be entered more often than always.

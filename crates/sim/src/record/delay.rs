@@ -25,7 +25,7 @@ pub struct DelayStats {
     squares: u128,
     min: Duration,
     max: Duration,
-    /// `None` until the first value, so that a flow that never delivers costs nothing.
+    /// `None` until the first value, so that a flow that never delivers costs no memory.
     histogram: Option<Box<Histogram<u32>>>,
 }
 
@@ -36,7 +36,6 @@ impl Default for DelayStats {
 }
 
 impl DelayStats {
-    /// Nothing recorded.
     pub const fn new() -> Self {
         Self { count: 0, sum: 0, squares: 0, min: Duration::MAX, max: Duration::ZERO, histogram: None }
     }
@@ -58,18 +57,18 @@ impl DelayStats {
         }
     }
 
-    /// How many delays were recorded.
+    /// Number of recorded delays.
     pub const fn count(&self) -> u64 {
         self.count
     }
 
-    /// Mean \[s\]; zero where nothing was recorded.
+    /// Mean \[s\]; zero without a value.
     pub fn mean_s(&self) -> f64 {
         if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 * 1e-9 }
     }
 
     /// The distribution in seconds, with the standard deviation of a sample (divided by n - 1; zero for one value);
-    /// `None` where nothing was recorded.
+    /// `None` without a value.
     pub fn result(&self) -> Option<DelayResult> {
         let histogram = self.histogram.as_ref()?;
         let seconds = |d: Duration| d.as_secs_f64();

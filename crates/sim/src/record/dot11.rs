@@ -1,5 +1,5 @@
-//! IEEE 802.11 frames as bytes, for captures: RTS, CTS, ACK and data, with a real FCS; data in an independent BSS, or to or
-//! from an access point.
+//! IEEE 802.11 frames as bytes, for captures: RTS, CTS, ACK and data, with a real FCS; data in an independent BSS, or
+//! to or from an access point.
 //!
 //! Formats of 802.11-2020: 9.3.1.2 to 9.3.1.4 (control), 9.3.2.1 (data), 9.2.4.8 (FCS); LLC and SNAP of 802.2 and RFC
 //! 1042. Never the simulator's own view of a frame: whoever captures describes the frame in [`CapturedFrame`].
@@ -27,11 +27,9 @@ impl Station {
 /// A frame on the air, as one radio sent or received it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CapturedFrame<'a> {
-    /// When its preamble began.
+    /// Beginning of its preamble.
     pub time: Instant,
-    /// The channel on which it was.
     pub channel: u32,
-    /// Its rate.
     pub rate: Rate,
     /// The power with which it arrived \[dBm\]; `None` at the sender.
     pub signal_dbm: Option<f64>,
@@ -43,7 +41,7 @@ pub struct CapturedFrame<'a> {
     pub dst: Option<Station>,
     /// The Duration field \[us\]; cut at 32,767.
     pub duration_us: u16,
-    /// What it is.
+    /// Kind and contents.
     pub kind: CapturedKind<'a>,
 }
 
@@ -56,22 +54,20 @@ pub enum CapturedKind<'a> {
     Cts,
     /// Acknowledgement; its sender is not in the frame.
     Ack,
-    /// Data.
     Data {
-        /// Whose BSS it is in.
+        /// The basic service set.
         bss: Bss,
         /// The Power Management subfield.
         power_management: bool,
         /// Sequence number of the MSDU; the frame carries its lower 12 bits.
         seq: u16,
-        /// Whether it was sent before.
         retry: bool,
         /// The packet; `None`: a null data frame, without a body.
         packet: Option<CapturedPacket<'a>>,
     },
 }
 
-/// The basic service set of a data frame: what To DS and From DS say, and the third address.
+/// The basic service set of a data frame: To DS, From DS, and the third address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bss {
     /// The one independent BSS that all stations are in.
@@ -100,7 +96,7 @@ const BSSID: [u8; 6] = [0x02, 0xab, 0x1d, 0, 0, 0];
 const SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0, 0, 0];
 /// Ethernet type of IPv4.
 const IPV4: [u8; 2] = [0x08, 0x00];
-/// Ethernet type for local experiments (IEEE 802, 9.2.4): what a trunk's header makes of a packet.
+/// Ethernet type for local experiments (IEEE 802, 9.2.4), for packets behind a trunk's header.
 const LOCAL_EXPERIMENT: [u8; 2] = [0x88, 0xb5];
 /// A Duration field above this means something else (9.2.4.2).
 const LONGEST_DURATION: u16 = 32_767;

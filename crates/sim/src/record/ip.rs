@@ -21,9 +21,7 @@ pub struct CapturedPacket<'a> {
     pub ident: u16,
     /// Time to live.
     pub ttl: u8,
-    /// Source port.
     pub source_port: u16,
-    /// Destination port.
     pub destination_port: u16,
     /// TCP or UDP.
     pub transport: CapturedTransport<'a>,
@@ -34,7 +32,6 @@ pub struct CapturedPacket<'a> {
 /// The transport's header.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CapturedTransport<'a> {
-    /// TCP.
     Tcp {
         /// Sequence number.
         seq: u32,
@@ -47,15 +44,14 @@ pub enum CapturedTransport<'a> {
         /// Options; filled up with end-of-options to a multiple of four, cut at 40 byte.
         options: &'a [u8],
     },
-    /// UDP.
     Udp,
-    /// Whatever a real host made: the IP packet with all its headers; nothing else here describes it.
+    /// A packet of a real host: the IP packet with all its headers; nothing else here describes it.
     Whole(&'a [u8]),
 }
 
 /// Length of an IPv4 header without options \[byte\].
 const IP_HEADER: usize = 20;
-/// Length of a TCP header without options, and the most that its options may take \[byte\].
+/// Length of a TCP header without options, and the longest options \[byte\].
 const TCP_HEADER: usize = 20;
 const TCP_OPTIONS: usize = 40;
 /// Length of a UDP header \[byte\].
@@ -125,7 +121,7 @@ pub fn append(out: &mut Vec<u8>, packet: &CapturedPacket<'_>) {
     out.resize(at + segment, 0);
 }
 
-/// Length of TCP options on the wire.
+/// Length of TCP options on the wire, padded to words.
 fn padded(options: &[u8]) -> usize {
     options.len().min(TCP_OPTIONS).next_multiple_of(4)
 }

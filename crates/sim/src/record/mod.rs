@@ -1,4 +1,4 @@
-//! Recorders: what happened, as numbers by interval, a distribution, a text for people or a capture for Wireshark.
+//! Recorders: events as numbers by interval, a distribution, a text for people or a capture for Wireshark.
 //!
 //! A recorder takes facts and never asks the simulation anything, draws no random number and opens no file, so that a
 //! run with every recorder on goes through the same events as one with none. Accumulators ([`delay`], [`series`]) are

@@ -24,13 +24,12 @@ const FCS: usize = 4;
 /// A radio whose frames are captured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interface {
-    /// What Wireshark calls it: `sender/ch1`.
+    /// Name in Wireshark: `sender/ch1`.
     pub name: String,
-    /// Which radio it is.
+    /// The radio.
     pub station: Station,
     /// Its PHY.
     pub standard: Standard,
-    /// Its preamble.
     pub preamble: Preamble,
 }
 
@@ -39,7 +38,7 @@ pub struct Capture<W: Write> {
     writer: PcapNgWriter<W>,
     interfaces: Vec<Interface>,
     snap_length: usize,
-    /// Used again for every frame.
+    /// Buffer, reused for every frame.
     frame: Vec<u8>,
     stored: Vec<u8>,
 }
@@ -115,7 +114,7 @@ impl<W: Write> Capture<W> {
         Ok(())
     }
 
-    /// Ends the capture and gives back what it was written to, not flushed.
+    /// Ends the capture and returns its writer, not flushed.
     pub fn into_inner(self) -> W {
         self.writer.into_inner()
     }

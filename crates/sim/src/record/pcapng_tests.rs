@@ -29,8 +29,8 @@ fn tcp(payload: u32) -> CapturedPacket<'static> {
     }
 }
 
-/// RTS, CTS, data with TCP, ACK, a broken and repeated data frame, UDP, a packet with a trunk header, a broadcast, null
-/// frames among equals, to an access point (its sender is about to doze) and from one.
+/// RTS, CTS, data with TCP, ACK, a broken retransmitted data frame, UDP, a packet with a trunk header, a broadcast,
+/// null frames among equals, to an access point (its sender is about to doze) and from one.
 fn frames() -> Vec<CapturedFrame<'static>> {
     let data = |seq, retry, packet| CapturedKind::Data {
         bss: Bss::Independent,
@@ -126,7 +126,7 @@ fn a_cut_keeps_the_original_length() {
     }
 }
 
-/// What tshark prints for a capture; `None` where it is not installed.
+/// The output of tshark for a capture; `None` where it is not installed.
 fn tshark(name: &str, bytes: &[u8], arguments: &[&str]) -> Option<String> {
     let path = std::env::temp_dir().join(format!("airbraid-{}-{name}.pcapng", std::process::id()));
     std::fs::write(&path, bytes).unwrap();

@@ -1,4 +1,4 @@
-//! The radiotap header: what the radio knew of a frame, in front of the frame (radiotap.org, "Defined Fields").
+//! The radiotap header: the radio's information about a frame, in front of the frame (radiotap.org, "Defined Fields").
 
 use airbraid_mac::phy::{Modulation, Preamble, Rate, Standard};
 use airbraid_units::Instant;
@@ -20,15 +20,12 @@ const BAND_2GHZ: u16 = 0x0080;
 const BAND_5GHZ: u16 = 0x0100;
 const GFSK: u16 = 0x0800;
 
-/// What the header says.
+/// The fields of the header.
 pub struct Radiotap {
-    /// When the frame began.
+    /// Beginning of the frame.
     pub time: Instant,
-    /// The PHY.
     pub standard: Standard,
-    /// Its preamble.
     pub preamble: Preamble,
-    /// The rate of the frame.
     pub rate: Rate,
     /// The channel's number.
     pub channel: u32,

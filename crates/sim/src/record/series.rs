@@ -9,7 +9,7 @@ use airbraid_units::{Duration, Instant};
 #[derive(Clone, Debug)]
 pub struct Series {
     interval: Duration,
-    /// End of the interval that is being filled; what happens exactly then belongs to the next.
+    /// End of the interval that is being filled; an event exactly then belongs to the next.
     until: Instant,
     /// The sum of this interval.
     current: u64,
@@ -43,8 +43,8 @@ impl Series {
         }
     }
 
-    /// The sum of each interval until `end`, zeros where nothing happened; one more value for a part of an interval at
-    /// the end. What happened exactly at the end counts in the last interval.
+    /// The sum of each interval until `end`, zeros for empty intervals; one more value for a part of an interval at the
+    /// end. An event exactly at the end counts in the last interval.
     pub fn totals(&self, end: Instant) -> Vec<f64> {
         let wanted = interval_count(self.interval, end);
         let mut totals: Vec<f64> = self.done.iter().map(|sum| *sum as f64).collect();
@@ -72,7 +72,7 @@ impl Series {
     }
 }
 
-/// A level that changes now and then, read at the end of each interval: a timer's value, a queue's length.
+/// A level that changes at times, read at the end of each interval: a timer's value, a queue's length.
 #[derive(Clone, Debug)]
 pub struct Gauge {
     interval: Duration,
@@ -106,7 +106,7 @@ impl Gauge {
     }
 }
 
-/// How many intervals there are until `end`, a part at the end counted as one.
+/// Number of intervals until `end`, a part at the end counted as one.
 fn interval_count(interval: Duration, end: Instant) -> usize {
     end.as_nanos().div_ceil(interval.as_nanos()) as usize
 }

@@ -1,4 +1,4 @@
-//! The frame timeline: one line for each thing that happens to a frame or a packet, for people to read.
+//! The frame timeline: one line for each event of a frame or a packet, for people to read.
 //!
 //! Columns are stable (time, who, what, frame, peer, size, rate, then the rest), so that `grep`, `cut` and `diff` work;
 //! two runs of one seed give the same bytes. Formats only: whoever asks for a timeline calls it, nobody else pays.
@@ -6,7 +6,7 @@
 use airbraid_units::{BitRate, Bytes, Duration, Instant};
 use std::fmt::{self, Write};
 
-/// What happened.
+/// The event of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event<'a> {
     /// A frame begins to be transmitted.
@@ -27,36 +27,34 @@ pub enum Event<'a> {
     ReceiveError {
         /// The frame; its peer is the sender.
         frame: FrameLine,
-        /// What destroyed it.
+        /// The cause.
         cause: Cause,
     },
     /// A packet is given up.
     Drop {
-        /// The packet.
         packet: PacketLine<'a>,
-        /// Why: a reason as in the result's `drops`.
+        /// The reason, as in the result's `drops`.
         reason: &'a str,
     },
     /// A packet reaches its destination.
     Deliver {
-        /// The packet.
         packet: PacketLine<'a>,
-        /// Since it was sent.
+        /// Time since it was sent.
         delay: Duration,
     },
     /// A timer fires.
     Timer {
-        /// Which: "ACK timeout", "reordering".
+        /// Name: "ACK timeout", "reordering".
         name: &'a str,
     },
 }
 
-/// What destroys a frame.
+/// The cause of a frame's loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// Another frame at the same time.
     Collision,
-    /// Noise, or the bit errors that the scenario asks for.
+    /// Noise, or the scenario's bit errors.
     Channel,
 }
 
@@ -65,11 +63,10 @@ pub enum Cause {
 pub struct FrameLine {
     /// `DATA`, `NULL`, `RTS`, `CTS`, `ACK`.
     pub kind: &'static str,
-    /// Index of the other radio among the timeline's names; `None`: all who hear it.
+    /// Index of the other radio among the timeline's names; `None`: all that hear it.
     pub peer: Option<usize>,
     /// Length with header and FCS.
     pub size: Bytes,
-    /// Rate.
     pub rate: BitRate,
     /// Sequence number, of a data frame.
     pub seq: Option<u16>,
@@ -84,7 +81,6 @@ pub struct FrameLine {
 /// A packet in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketLine<'a> {
-    /// Its flow.
     pub flow: &'a str,
     /// Its number in the flow.
     pub number: u64,
@@ -101,21 +97,21 @@ impl fmt::Display for PacketLine<'_> {
 /// A writer of lines.
 #[derive(Clone, Debug)]
 pub struct Timeline {
-    /// Names of those to whom things happen.
+    /// Names of the radios and nodes in the lines.
     names: Vec<String>,
     /// Length of the longest name: the width of the columns.
     width: usize,
 }
 
 impl Timeline {
-    /// A timeline about `names`: radios as `node/radio`, and nodes for what happens above the radios.
+    /// A timeline about `names`: radios as `node/radio`, and nodes for events above the radios.
     pub fn new(names: Vec<String>) -> Self {
         // At least as wide as "everybody".
         let longest = names.iter().map(|name| name.chars().count()).max();
         Self { width: longest.unwrap_or(0).max(EVERYBODY.len()), names }
     }
 
-    /// Appends the line of `event`, which happened to number `who` of the names at `now`.
+    /// Appends the line of `event`, at number `who` of the names at `now`.
     pub fn line(&self, out: &mut String, now: Instant, who: usize, event: &Event<'_>) {
         // Writing to a string never fails.
         let _ = self.write(out, now, who, event);
@@ -153,7 +149,7 @@ impl Timeline {
         out.write_char('\n')
     }
 
-    /// The columns from what happened to the sequence number.
+    /// Writes the columns from the event to the sequence number.
     fn frame(&self, out: &mut String, what: &str, arrow: &str, frame: &FrameLine) -> fmt::Result {
         let (peer, width) = (frame.peer.map_or(EVERYBODY, |peer| self.name(peer)), self.width);
         let (size, rate) = (frame.size.as_u64(), Megabits(frame.rate));

@@ -1,5 +1,5 @@
-//! TOML files beside scenarios, read as scenarios are: each value knows its place, unknown keys are refused, every error of
-//! a file is found in one reading and says line, column and remedy.
+//! TOML files beside scenarios, read as scenarios are: each value knows its place, unknown keys are refused, every
+//! error of a file is found in one reading and gives line, column and remedy.
 //!
 //! It knows no keys but those of the `policy` table, which a scenario and the daemon's file share.
 
@@ -13,7 +13,7 @@ pub use super::error::Complaint;
 pub use super::reader::{Context, Found, View, integer, list, name, quantity, text};
 pub use super::tree::{Data, Entry, Place, Table, Value, Via};
 
-/// A file as it was read.
+/// A file that was read.
 #[derive(Clone, Debug)]
 pub struct Document {
     sources: [Source; 1],
@@ -21,7 +21,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// Reads a file; `what` is what messages call it ("site").
+    /// Reads a file; `what` is its kind in messages ("site").
     ///
     /// # Errors
     /// There is no such file, it is too large, not UTF-8, or not TOML.
@@ -30,7 +30,7 @@ impl Document {
         Self::parse(&path.display().to_string(), &text)
     }
 
-    /// Reads a text; `name` is what messages call it.
+    /// Reads a text; `name` is its name in messages.
     ///
     /// # Errors
     /// It is not TOML.
@@ -47,7 +47,7 @@ impl Document {
         View::new(cx, "", Place { source: 0, start: 0, end: 0 }, Some(&self.root))
     }
 
-    /// All that the reading found wrong.
+    /// Returns all errors that the reading found.
     ///
     /// # Errors
     /// Anything was.

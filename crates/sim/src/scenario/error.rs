@@ -1,4 +1,4 @@
-//! What is wrong with a scenario: where, what stands there, and what to write instead.
+//! Errors of a scenario: the place, the value, and the remedy.
 //!
 //! An error never says only that something is wrong: it names the place, quotes the value, and offers a remedy.
 
@@ -6,23 +6,23 @@ use super::tree::{Place, Source};
 use std::fmt;
 use std::sync::Arc;
 
-/// At most so many errors are reported at once.
+/// Largest number of errors reported at once.
 pub const ERRORS_MAX: usize = 10;
 
-/// One thing wrong with a scenario.
+/// One error of a scenario.
 #[derive(Clone, Debug)]
 pub struct Error {
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// The file, or the option, in which it is written.
+    /// The file or option that contains it.
     pub file: String,
-    /// The line, from 1; `None` where the file as a whole is meant.
+    /// The line, from 1; `None` for the file as a whole.
     pub line: Option<usize>,
     /// The column in characters, from 1.
     pub column: Option<usize>,
-    /// What is written there.
+    /// The offending value.
     pub value: Option<String>,
-    /// What to do about it.
+    /// The remedy.
     pub remedy: Option<String>,
     /// The bytes of the text that it is about.
     span: std::ops::Range<usize>,
@@ -30,20 +30,20 @@ pub struct Error {
     text: Option<miette::NamedSource<Arc<str>>>,
 }
 
-/// All that is wrong with a scenario, up to ten.
+/// All errors of a scenario, up to ten.
 #[derive(Clone, Debug)]
 pub struct Errors(pub Vec<Error>);
 
-/// What is wrong and what to do, before it is known where.
+/// An error and its remedy, before its place is known.
 #[derive(Clone, Debug)]
 pub struct Complaint {
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub help: Option<String>,
 }
 
-/// A complaint about a place.
+/// A complaint with its place.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     pub place: Place,
@@ -51,11 +51,11 @@ pub(crate) struct Problem {
 }
 
 impl Complaint {
-    /// With a remedy.
+    /// A complaint with a remedy.
     pub fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { message: message.into(), help: Some(help.into()) }
     }
-    /// Without one.
+    /// A complaint without one.
     pub fn bare(message: impl Into<String>) -> Self {
         Self { message: message.into(), help: None }
     }
@@ -87,7 +87,7 @@ impl Problem {
 }
 
 impl Error {
-    /// An error about a file as a whole: there is none, it is a directory, it is too large.
+    /// An error about a file as a whole: it does not exist, it is a directory, it is too large.
     pub(crate) fn of_file(file: &str, message: impl Into<String>, remedy: impl Into<String>) -> Self {
         let remedy = Some(remedy.into()).filter(|r| !r.is_empty());
         Self {
@@ -119,7 +119,7 @@ pub(crate) fn line_and_column(text: &str, byte: usize) -> (usize, usize) {
 /// The lines of a text, for many places in it.
 pub(crate) struct Lines<'t> {
     text: &'t str,
-    /// Where each line begins.
+    /// Beginnings of the lines.
     starts: Vec<usize>,
 }
 
@@ -130,7 +130,7 @@ impl<'t> Lines<'t> {
         Self { text, starts }
     }
 
-    /// What [`line_and_column`] gives.
+    /// The result of [`line_and_column`].
     pub(crate) fn line_and_column(&self, byte: usize) -> (usize, usize) {
         let line = self.starts.partition_point(|&start| start <= byte.min(self.text.len()));
         let start = self.starts[line - 1];
@@ -184,7 +184,7 @@ impl From<Error> for Errors {
     }
 }
 
-/// What the terminal is to show: the message as title, the place with its line, the remedy below.
+/// The form for the terminal: the message as title, the place with its line, the remedy below.
 #[derive(Debug)]
 pub struct Report(Error);
 

@@ -1,12 +1,12 @@
-//! A plan as text: every resolved value and where it came from, what is swept, what is expected, what is dubious.
+//! A plan as text: every resolved value with its origin, swept keys, expectations, warnings.
 
 use super::plan::{Plan, Resolved};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 impl Plan {
-    /// The text of `airbraid explain`. A radio is shown by what it has different from `[radio]`, or from the first
-    /// radio where there is no `[radio]`.
+    /// The text of `airbraid explain`. A radio is shown by its differences from `[radio]`, or from the first radio
+    /// where there is no `[radio]`.
     pub fn explain(&self) -> String {
         let mut out = format!("{}\n{}\n\n", self.title, self.asks);
         let shown = folded(&self.resolved);
@@ -54,7 +54,7 @@ fn radio_of(key: &str) -> Option<(&str, &str)> {
     is_radio.then_some((table, last))
 }
 
-/// The lines without those of radios that repeat the reference; a line in their place says so.
+/// The lines without those of radios that repeat the reference; one line stands in their place.
 fn folded(resolved: &[Resolved]) -> Vec<Resolved> {
     let of_table = resolved.iter().filter_map(|r| Some((r.key.strip_prefix("radio.")?, r.value.as_str())));
     let of_table: BTreeMap<&str, &str> = of_table.collect();

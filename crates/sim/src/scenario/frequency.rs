@@ -1,4 +1,4 @@
-//! A carrier frequency: the one quantity that only scenarios speak of.
+//! A carrier frequency: the one quantity that occurs in scenarios alone.
 
 use airbraid_units::{ParseError, Quantity};
 use std::fmt;

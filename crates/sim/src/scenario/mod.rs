@@ -1,4 +1,4 @@
-//! Scenario files: from TOML text to resolved runs, or to errors that say where, what and what instead.
+//! Scenario files: from TOML text to resolved runs, or to errors with place, value and remedy.
 //!
 //! Text becomes a tree in which each value knows its place ([`Scenario`]); each cell of `[sweep]` and each `--set` is
 //! applied to a copy; the schema reads the copy into a [`spec::Spec`]. Nothing here runs or writes anything, and no
@@ -35,10 +35,10 @@ use std::io::Read;
 use std::path::Path;
 use tree::{Source, Table, Via};
 
-/// A scenario file is not larger: 60 lines are 3 kB.
+/// Largest scenario file \[byte\]: 60 lines are 3 kB.
 pub const FILE_BYTES_MAX: u64 = 1_000_000;
 
-/// A scenario as it was read: text, tree and what is said over it.
+/// A scenario that was read: text, tree and overrides.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     sources: Vec<Source>,
@@ -56,7 +56,7 @@ impl Scenario {
         read_text(path, "scenario", one).and_then(|text| Self::parse(&path.display().to_string(), &text))
     }
 
-    /// Reads a text; `name` is what messages call it.
+    /// Reads a text; `name` is its name in messages.
     ///
     /// # Errors
     /// It is empty or not TOML.
@@ -72,7 +72,7 @@ impl Scenario {
         }
     }
 
-    /// What messages call it: the file, as it was named.
+    /// The name in messages: the file, as it was given.
     pub fn name(&self) -> &str {
         self.sources.first().map_or("", |source| &source.name)
     }
@@ -82,7 +82,8 @@ impl Scenario {
         self.sources.first().map_or("", |source| &source.text)
     }
 
-    /// Says `key=value` over the file and its sweep; `option` is what messages call it (`--set`). The last word counts.
+    /// Overrides the file and its sweep with `key=value`; `option` is its name in messages (`--set`). The last override
+    /// counts.
     ///
     /// # Errors
     /// There is no `=`, or the value is neither TOML nor a bare word. Whether the key exists is found out by
@@ -104,7 +105,7 @@ impl Scenario {
     }
 }
 
-/// Reads the text of a file; `what` is what it should hold, `one` what to name instead of a directory.
+/// Reads the text of a file; `what` is its kind, `one` what to name instead of a directory.
 fn read_text(path: &Path, what: &str, one: &str) -> Result<String, Errors> {
     let name = path.display().to_string();
     let refuse = |message: &str, help: &str| Errors::from(Error::of_file(&name, message, help));
@@ -125,7 +126,7 @@ fn read_text(path: &Path, what: &str, one: &str) -> Result<String, Errors> {
     String::from_utf8(bytes).map_err(|error| Errors::from(not_utf8(&name, &error)))
 }
 
-/// The words of the operating system without its error number.
+/// The message of the operating system without its error number.
 fn plain(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_lowercase()

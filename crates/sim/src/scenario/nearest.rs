@@ -1,4 +1,4 @@
-//! The name that somebody probably meant.
+//! The nearest name to a misspelt one.
 
 /// The name nearest to `given` by edit distance, if it is near at all; ties go to the first.
 pub(crate) fn nearest<'a>(given: &str, allowed: &[&'a str]) -> Option<&'a str> {

@@ -1,4 +1,4 @@
-//! What is said over the file: `--set key=value` and the cells of a sweep, by dotted path.
+//! Overrides of the file: `--set key=value` and the cells of a sweep, by dotted path.
 //!
 //! A path names tables by their keys and the elements of lists by their `name`: `trunk.air.policy.distributor`,
 //! `node.sender.radios.ch1.power`. A path to something that is not in the file creates the tables on its way, but never
@@ -20,7 +20,7 @@ pub(crate) struct Override {
     pub value: Value,
 }
 
-/// Reads `key=value`, which becomes source number `source`, said by `option`.
+/// Reads `key=value` of `option`, which becomes source number `source`.
 pub(crate) fn read(option: &str, argument: &str, source: usize) -> (Source, Result<Override, Problem>) {
     let text: Arc<str> = Arc::from(argument);
     let made = Source { name: option.to_owned(), text: Arc::clone(&text) };

@@ -1,4 +1,4 @@
-//! A scenario with every cell resolved: what `run`, `check` and `explain` work on.
+//! A scenario with every cell resolved, for `run`, `check` and `explain`.
 
 use super::error::{Complaint, Error, Errors, Problem};
 use super::expect::{self, Expectation};
@@ -11,30 +11,29 @@ use super::tree::{Place, Source, Table, Value, Via};
 use super::warnings;
 use super::{Scenario, error};
 
-/// The trees of all cells together are not larger than this many bytes of text.
+/// Largest size of the trees of all cells together, as text \[byte\].
 const CELL_TEXT_MAX: usize = 64_000_000;
 
-/// Cells times replications: the results of all are kept until the end.
+/// Largest product of cells and replications: the results of all are kept until the end.
 const RUNS_MAX: u64 = 100_000;
 
 /// A scenario, ready to run: one cell where nothing is swept.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The file, as it was named.
+    /// The file, as it was given.
     pub file: String,
-    /// What the scenario is called.
     pub title: String,
     /// The question that it answers.
     pub asks: String,
-    /// What is swept, in the order of the file.
+    /// The swept keys, in the order of the file.
     pub axes: Vec<Axis>,
     /// Every combination of the axes' values, the last axis fastest.
     pub cells: Vec<Cell>,
-    /// What is expected of the results.
+    /// The expectations of the results.
     pub expectations: Vec<Expectation>,
-    /// Every resolved value of the first cell and where it came from.
+    /// Every resolved value of the first cell, with its origin.
     pub resolved: Vec<Resolved>,
-    /// What is allowed but may not be what was meant.
+    /// Notes on allowed settings that are probably not meant.
     pub warnings: Vec<String>,
 }
 
@@ -43,7 +42,6 @@ pub struct Plan {
 pub struct Axis {
     /// Its dotted path.
     pub key: String,
-    /// Its values.
     pub values: Vec<serde_json::Value>,
 }
 
@@ -54,7 +52,7 @@ pub struct Cell {
     pub set: Vec<(String, serde_json::Value)>,
     /// The same as text for a person: `radio.rate = 11 Mbit/s`; empty where nothing is swept.
     pub label: String,
-    /// What is run.
+    /// The run.
     pub spec: Spec,
     values: Vec<(String, Value)>,
 }
@@ -64,9 +62,8 @@ pub struct Cell {
 pub struct Resolved {
     /// Its dotted path, as `--set` takes it.
     pub key: String,
-    /// What it is.
     pub value: String,
-    /// Where it came from: `trunk.toml:12:12`, `--set`, `default: ns-2`.
+    /// The origin: `trunk.toml:12:12`, `--set`, `default: ns-2`.
     pub from: String,
 }
 
@@ -126,7 +123,7 @@ pub(crate) fn make(scenario: &Scenario) -> Result<Plan, Errors> {
     })
 }
 
-/// The place of what the file as a whole lacks.
+/// The place of an error about the file as a whole.
 const TOP: Place = Place { source: 0, start: 0, end: 0 };
 
 fn cell(

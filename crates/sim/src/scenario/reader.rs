@@ -1,4 +1,4 @@
-//! Reads values out of the tree by key, with a default and its reason, and remembers every key that was asked for.
+//! Reads values out of the tree by key, with a default and its reason, and remembers every key that was read.
 //!
 //! What nobody asked for is an unknown key; what was asked for is what `explain` prints. A wrong value is noted and the
 //! default used in its place, so that one reading finds every error of a file.
@@ -10,7 +10,7 @@ use airbraid_units::{ParseError, Probability, Quantity};
 use std::cell::RefCell;
 use std::fmt::Display;
 
-/// A resolved value: its path, what it is, and where it came from.
+/// A resolved value: its path, its text, and its origin.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Noted {
     pub path: String,
@@ -18,7 +18,7 @@ pub(crate) struct Noted {
     pub from: From,
 }
 
-/// Where a resolved value came from.
+/// The origin of a resolved value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum From {
     /// Written at a place; the label names the table if it is not the value's own (`[radio]`).
@@ -27,7 +27,7 @@ pub(crate) enum From {
     Default(String),
 }
 
-/// What one reading of a scenario collects.
+/// The state of one reading of a scenario.
 pub struct Context {
     problems: RefCell<Vec<Problem>>,
     noted: RefCell<Vec<Noted>>,
@@ -36,15 +36,15 @@ pub struct Context {
 }
 
 impl Context {
-    /// One that has collected nothing; whether resolved values are kept for `explain`.
+    /// An empty state; `recording`: whether resolved values are kept for `explain`.
     pub fn new(recording: bool) -> Self {
         Self { problems: RefCell::default(), noted: RefCell::default(), recording }
     }
-    /// Notes that something at `place` is wrong.
+    /// Notes an error at `place`.
     pub fn complain(&self, place: Place, complaint: Complaint) {
         self.problems.borrow_mut().push(Problem::at(place, complaint));
     }
-    /// Whether anything is wrong so far.
+    /// Whether there is an error so far.
     pub fn has_problems(&self) -> bool {
         !self.problems.borrow().is_empty()
     }
@@ -53,18 +53,18 @@ impl Context {
             self.noted.borrow_mut().push(Noted { path, value: value.to_string(), from });
         }
     }
-    /// All that is wrong.
+    /// All errors.
     pub(crate) fn into_problems(self) -> Vec<Problem> {
         self.problems.into_inner()
     }
-    /// What was resolved, or the errors, in the order of the file.
+    /// The resolved values, or the errors, in the order of the file.
     pub(crate) fn finish(self, sources: &[Source]) -> Result<Vec<Noted>, Errors> {
         let problems = self.problems.into_inner();
         if problems.is_empty() { Ok(self.noted.into_inner()) } else { Err(errors(problems, sources)) }
     }
 }
 
-/// The first [`ERRORS_MAX`] problems by place, as errors; no place is mentioned twice with the same words.
+/// The first [`ERRORS_MAX`] problems by place, as errors; no place has the same message twice.
 pub(crate) fn errors(mut problems: Vec<Problem>, sources: &[Source]) -> Errors {
     problems.sort_by(|a, b| {
         let key = |p: &Problem| (p.place.source, p.place.start);
@@ -77,14 +77,13 @@ pub(crate) fn errors(mut problems: Vec<Problem>, sources: &[Source]) -> Errors {
 
 /// A table as it is read: its own keys first, then those of the tables that give its defaults.
 pub struct View<'a> {
-    /// What this reading collects.
     pub cx: &'a Context,
     /// Dotted path, as `--set` writes it.
     pub path: String,
-    /// Where the table begins.
+    /// Beginning of the table.
     pub place: Place,
     layers: Vec<Layer<'a>>,
-    /// Keys that only the first so many layers may give.
+    /// Keys that only the first layers may give, and the number of these.
     bound: Option<(&'static [&'static str], usize)>,
     asked: RefCell<Vec<&'static str>>,
 }
@@ -98,9 +97,8 @@ struct Layer<'a> {
 /// A value that was found.
 #[derive(Clone, Copy)]
 pub struct Found<'a> {
-    /// The value.
     pub value: &'a Value,
-    /// Which of the tables gave it, 0 for its own.
+    /// The table that gave it, 0 for its own.
     pub layer: usize,
     label: Option<&'static str>,
 }
@@ -120,7 +118,7 @@ impl<'a> View<'a> {
         self.layers.extend(defaults.map(|table| Layer { table, label: Some(label) }));
         self
     }
-    /// From now on `keys` are taken from the first `layers` layers only.
+    /// From now on, takes `keys` from the first `layers` layers only.
     pub fn bind(&mut self, keys: &'static [&'static str], layers: usize) {
         self.bound = Some((keys, layers));
     }
@@ -128,7 +126,7 @@ impl<'a> View<'a> {
     pub fn own_table(&self) -> Option<&'a Table> {
         self.layers.first().map(|l| l.table)
     }
-    /// What the tables behind layer `layer` say of `key`.
+    /// The value of `key` in the tables behind layer `layer`.
     pub fn behind(&self, layer: usize, key: &str) -> Option<&'a Value> {
         self.layers.iter().skip(layer + 1).find_map(|l| l.table.get(key))
     }
@@ -175,7 +173,7 @@ impl<'a> View<'a> {
             self.complain(key, Complaint::new(message(), help));
         }
     }
-    /// Notes what `key` was resolved to.
+    /// Notes the resolved value of `key`.
     pub fn note(&self, key: &str, value: impl Display, found: Option<Found<'_>>, why: &str) {
         if !self.cx.recording {
             return;
@@ -330,7 +328,7 @@ impl<'a> View<'a> {
     pub fn name(&self) -> String {
         self.required("name", "\"a-name\"", name).unwrap_or_default()
     }
-    /// Notes each key that nobody asked for.
+    /// Notes each key that was not read.
     pub fn finish(self) {
         self.check_keys();
     }
@@ -349,7 +347,7 @@ impl<'a> View<'a> {
 
 static EMPTY: Table = Table { entries: Vec::new() };
 
-/// The text with a number of more than six decimals at its front rounded to six: what conversions leave behind.
+/// The text with a number of more than six decimals at its front rounded to six, against residues of conversions.
 fn tidy(text: &str) -> String {
     let number = text.split(' ').next().unwrap_or(text);
     let long = number.split_once('.').is_some_and(|(_, d)| d.len() > 6 && d.bytes().all(|b| b.is_ascii_digit()));
@@ -382,7 +380,7 @@ pub fn text(value: &Value) -> Result<String, Complaint> {
     }
 }
 
-/// A name: what paths, file names and tables can carry.
+/// A name that paths, file names and tables can carry.
 pub fn name(value: &Value) -> Result<String, Complaint> {
     let name = text(value)?;
     let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
@@ -459,7 +457,6 @@ pub(crate) fn number(value: &Value) -> Result<f64, Complaint> {
     }
 }
 
-/// One of `words`.
 pub(crate) fn choose<T: Copy>(value: &Value, words: &[(&'static str, T)]) -> Result<T, Complaint> {
     let names: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
     let Data::Text(given) = &value.data else {

@@ -1,4 +1,4 @@
-//! A scenario, fully resolved: every default filled in, every name an index. What a run is made from.
+//! A scenario, fully resolved: every default filled in, every name an index. A run is made from it.
 
 use crate::killer;
 use crate::phy::{RadioConfig, Wear};
@@ -21,23 +21,22 @@ use std::sync::Arc;
 /// A scenario, ready to run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spec {
-    /// What it is called.
     pub title: String,
     /// The question that it answers.
     pub asks: String,
     /// Simulated time.
     pub duration: Duration,
-    /// Nothing is counted before.
+    /// End of the warm-up: counting begins here.
     pub warm_up: Duration,
     /// Seed of the first replication.
     pub seed: u64,
-    /// How many replications, on consecutive seeds.
+    /// Number of replications, on consecutive seeds.
     pub replications: u32,
     /// Hosts and routers.
     pub nodes: Vec<Node>,
-    /// Nodes that each run puts somewhere in a rectangle by its seed.
+    /// Nodes that each run places in a rectangle by its seed.
     pub scattered: Option<Scattered>,
-    /// How packets find their way where no route is written.
+    /// The choice of paths where no route is written.
     pub routing: Routing,
     /// Trunks, each over one hop.
     pub trunks: Vec<Trunk>,
@@ -51,15 +50,15 @@ pub struct Spec {
     pub killers: Vec<Killer>,
     /// Transfers.
     pub flows: Vec<Flow>,
-    /// What changes during the run, by time.
+    /// Changes during the run, by time.
     pub changes: Vec<Change>,
-    /// What is recorded.
+    /// Recordings.
     pub record: Record,
-    /// What a lab runs.
+    /// Commands of a lab.
     pub execs: Vec<Exec>,
 }
 
-/// How packets find their way where no route is written.
+/// The choice of paths where no route is written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Routing {
     /// Paths of fewest hops, found before the run.
@@ -69,10 +68,10 @@ pub enum Routing {
     Aodv(AodvRouting),
 }
 
-/// AODV, and what it does with the queues below.
+/// AODV, and its effect on the queues below.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AodvRouting {
-    /// What each node's machine is told.
+    /// Configuration of each node's machine.
     pub config: AodvConfig,
     /// Whether its messages overtake the packets that wait in an interface queue.
     pub overtakes: bool,
@@ -91,7 +90,7 @@ pub struct Position {
     pub y: Metres,
 }
 
-/// How a node moves from its position.
+/// The movement of a node from its position.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Mobility {
     /// It stays.
@@ -108,48 +107,46 @@ pub enum Mobility {
     Waypoints(Vec<(Instant, Position)>),
 }
 
-/// Nodes that a run puts somewhere by its seed.
+/// Nodes that a run places by its seed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scattered {
-    /// The first so many.
+    /// Number of nodes, the first of all.
     pub count: usize,
-    /// How far the rectangle reaches from the origin.
+    /// The far corner of the rectangle from the origin.
     pub area: Position,
-    /// Whether they move about in it, and how.
+    /// Their movement in it; `None`: they stay.
     pub wander: Option<Wander>,
 }
 
-/// Random waypoints: straight to a place drawn anywhere in the area, a rest, and on to the next. The speed is the same for all
-/// and for ever, so that the network is from the start as mobile as it stays.
+/// Random waypoints: straight to a random place in the area, a rest, and on to the next. The speed is the same for all
+/// and for ever, so that the network is as mobile at the start as later.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wander {
     /// Of every node.
     pub speed: Speed,
-    /// How long each rests at each place.
+    /// Duration of the rest at each place.
     pub pause: Duration,
 }
 
 /// A host or router.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Its name.
     pub name: String,
-    /// Where it is at the start.
+    /// Position at the start.
     pub position: Position,
-    /// How it moves.
+    /// Movement.
     pub mobility: Mobility,
-    /// Its radios.
     pub radios: Vec<Radio>,
     /// Explicit routes; a destination without one takes the path of fewest hops.
     pub routes: Vec<Route>,
-    /// What it is in a lab; a run simulates every node.
+    /// Role in a lab; a run simulates every node.
     pub host: Host,
 }
 
-/// What stands behind a node's network layer in a lab.
+/// The host behind a node's network layer in a lab.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Host {
-    /// Nothing real.
+    /// No real host.
     #[default]
     Simulated,
     /// A network namespace with one interface: all radios, trunks and links of the node are behind it.
@@ -165,9 +162,9 @@ pub struct Exec {
     pub node: usize,
     /// The command, as a shell reads it.
     pub command: String,
-    /// When it is started, after the lab has begun.
+    /// Start, after the lab has begun.
     pub start: Duration,
-    /// The port on which it listens when it is ready for those that name its node.
+    /// The port on which it listens when it is ready for the commands that name its node.
     pub ready: Option<u16>,
 }
 
@@ -200,7 +197,7 @@ pub enum Interface {
 pub struct Radio {
     /// Its name within the node: `"ch1"`.
     pub name: String,
-    /// Channel number; different numbers do not hear each other.
+    /// Channel number; radios on different numbers do not hear each other.
     pub channel: u32,
     /// Power, thresholds, error model.
     pub radio: RadioConfig,
@@ -208,23 +205,23 @@ pub struct Radio {
     pub mac: Mac,
     /// Local error control above it; `None`: there is none.
     pub link_layer: Option<link::Config>,
-    /// What is lost of that which the MAC has received and acknowledged.
+    /// Losses of packets that the MAC has received and acknowledged.
     pub delivery_loss: DeliveryLoss,
 }
 
-/// What is lost between a MAC that has acknowledged it and what is above.
+/// Losses between a MAC that has acknowledged a packet and the layer above.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum DeliveryLoss {
     /// Nothing.
     #[default]
     None,
-    /// As on a link.
+    /// As on a plain link.
     Link(Loss),
     /// In bursts, by the distance of the sender.
     Wear(Box<Wear>),
 }
 
-/// Which medium access a radio has.
+/// The medium access of a radio.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mac {
     /// 802.11 DCF.
@@ -239,42 +236,41 @@ pub enum Mac {
     Slotted(SlottedRadio),
 }
 
-/// What a radio with virtual stations has beside its slots.
+/// The settings of a radio with virtual stations beside its slots.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlottedRadio {
     /// The DCF of each virtual station.
     pub dcf: DcfConfig,
-    /// How long the radio is deaf when it changes its channel.
+    /// Time for which the radio is deaf when it changes its channel.
     pub retuning: Duration,
-    /// How often a null frame is sent before it is given up.
+    /// Largest number of transmissions of a null frame.
     pub null_attempts: u32,
 }
 
 /// A radio that goes from one access point to the next, period after period.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slots {
-    /// Its name.
     pub name: String,
     /// The radio (node, radio).
     pub radio: (usize, usize),
     /// Its access points (node, radio): a virtual station at each.
     pub access_points: Vec<(usize, usize)>,
-    /// What each of them has of a period \[ns\]: the shares of the flows too.
+    /// Each access point's part of a period \[ns\]: the shares of the flows too.
     pub shares_ns: Vec<u64>,
-    /// When it serves which.
+    /// The slots.
     pub plan: SlotSource,
 }
 
-/// Where slots come from.
+/// The origin of slots.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SlotSource {
     /// A period, repeated.
     Fixed(Vec<PlannedSlot>),
-    /// Each slot by lot, by the seed of a run.
+    /// Random slots, by the seed of a run.
     Lots(Layout),
 }
 
-/// The slots of a timetable, and nobody's between and behind them.
+/// The slots of a timetable, with idle ones between and behind them.
 pub fn slots_of(timetable: &Timetable) -> Vec<PlannedSlot> {
     let mut slots = Vec::with_capacity(timetable.slots().len() + 1);
     let mut now = 0;
@@ -293,7 +289,7 @@ pub fn slots_of(timetable: &Timetable) -> Vec<PlannedSlot> {
 }
 
 impl Mac {
-    /// How many MSDUs may wait in it.
+    /// Largest number of MSDUs that wait in it.
     pub const fn queue_limit(&self) -> u32 {
         match self {
             Self::Dcf(config) => config.queue_limit,
@@ -303,7 +299,7 @@ impl Mac {
             Self::Slotted(config) => config.dcf.queue_limit,
         }
     }
-    /// The configuration of 802.11 DCF, or what a multi-channel MAC shares with it.
+    /// The configuration of 802.11 DCF, or a multi-channel MAC's part of it.
     pub const fn dcf(&self) -> Option<&DcfConfig> {
         match self {
             Self::Dcf(config) => Some(config),
@@ -318,62 +314,58 @@ impl Mac {
 /// A packet killer between two radios. Everything in pairs is by direction, from the first to the second and back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Killer {
-    /// Its name.
     pub name: String,
     /// The radios (node, radio).
     pub ends: [(usize, usize); 2],
-    /// The list, repeated.
+    /// The list of events, repeated.
     pub events: Arc<[killer::Event]>,
-    /// What acts on frames as they leave.
+    /// Events that act on frames as they leave.
     pub output: [killer::Acts; 2],
-    /// What acts on frames as they come.
+    /// Events that act on frames as they arrive.
     pub input: [killer::Acts; 2],
     /// Whether only frames with data take an event.
     pub data_only: bool,
-    /// Whether each place begins somewhere in the list, by the seed; otherwise with the first event.
+    /// Whether each radio begins at a random event, by the seed; otherwise with the first.
     pub random_phase: bool,
-    /// Nothing happens before.
+    /// The time from which it acts.
     pub start: Instant,
 }
 
 /// A trunk between two neighbours.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trunk {
-    /// Its name.
     pub name: String,
     /// Indices of the nodes at its ends.
     pub between: [usize; 2],
     /// For each member the index of the radio at either end (same channel).
     pub members: Vec<[usize; 2]>,
-    /// What its header adds to each packet on the air.
+    /// Length of the header that it adds to each packet on the air.
     pub header: Bytes,
     /// Distributor, resequencer, queues.
     pub policy: Policy,
-    /// What chooses among the members; `None`: the trunk has them all.
+    /// Interface selection among the members; `None`: the trunk uses them all.
     pub select: Option<Select>,
 }
 
-/// What chooses among the members of a trunk.
+/// Interface selection among the members of a trunk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Select {
-    /// How.
+    /// The policy.
     pub policy: select::Policy,
-    /// From which SNR on each member but the last is good, for bulk and real-time traffic.
+    /// SNR above which each member but the last is good, for bulk and real-time traffic.
     pub thresholds: [select::MilliDb; 2],
     /// Whether a packet that a member could not deliver goes to another.
     pub is_failing_over: bool,
-    /// What is added to each packet and beacon on the air: the security of the link.
+    /// Length of the security that is added to each packet and beacon on the air.
     pub overhead: Bytes,
 }
 
 /// A trunk over links: the daemon's tunnel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tunnel {
-    /// Its name.
     pub name: String,
     /// Indices of the nodes at its ends.
     pub between: [usize; 2],
-    /// Its members.
     pub members: Vec<TunnelMember>,
     /// The policy of both ends.
     pub policy: Policy,
@@ -384,27 +376,25 @@ pub struct Tunnel {
 pub struct TunnelMember {
     /// Index of its link.
     pub link: usize,
-    /// What both ends are told of it.
+    /// Its configuration at both ends.
     pub config: MemberConfig,
 }
 
 /// A plain link between two nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
-    /// Its name.
     pub name: String,
     /// Indices of the nodes at its ends.
     pub between: [usize; 2],
     /// From the first end to the second, and back.
     pub directions: [LinkConfig; 2],
-    /// Local error control over it, at both ends; `None`: what is lost is lost.
+    /// Local error control over it, at both ends; `None`: losses stay.
     pub link_layer: Option<(link::Config, link::WindowConfig)>,
 }
 
 /// A transfer from one node to another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
-    /// Its name.
     pub name: String,
     /// Index of the sending node.
     pub from: usize,
@@ -412,25 +402,25 @@ pub struct Flow {
     pub to: usize,
     /// Whether each run draws both ends by its seed.
     pub random_ends: bool,
-    /// The access point by which a host with several gets or sends it; `None`: its load balancer chooses.
+    /// The access point by which a host with several sends or receives it; `None`: its load balancer chooses.
     pub via: Option<(usize, usize)>,
     /// TCP or UDP.
     pub transport: Transport,
-    /// What the application has to send.
+    /// The data that the application sends.
     pub source: Source,
-    /// What its packets, and TCP's acknowledgements, want of the links.
+    /// The class of its packets, and of TCP's acknowledgements.
     pub class: TrafficClass,
-    /// A packet that takes longer is late.
+    /// Delay above which a packet is late.
     pub deadline: Option<Duration>,
-    /// When it begins.
+    /// Beginning.
     pub start: Instant,
     /// Each run adds a time between zero and this by its seed.
     pub start_jitter: Duration,
-    /// When the application stops; `None`: never.
+    /// End of the application's sending; `None`: never.
     pub stop: Option<Instant>,
 }
 
-/// How a transfer is carried.
+/// The transport of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Transport {
     /// One TCP connection.
@@ -444,16 +434,15 @@ pub enum Transport {
     },
 }
 
-/// Something that changes at a time.
+/// A change at a time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// When.
+    /// Time.
     pub at: Instant,
-    /// What.
     pub what: ChangeKind,
 }
 
-/// What can change.
+/// The kinds of changes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ChangeKind {
     /// A radio (node, radio) is switched on or off.
@@ -497,7 +486,7 @@ pub enum ChangeKind {
     },
 }
 
-/// What is recorded beside the summary.
+/// Recordings beside the summary.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     /// Interval of the series (default 1 s).

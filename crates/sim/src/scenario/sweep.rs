@@ -4,7 +4,7 @@ use super::error::{Complaint, Problem};
 use super::overrides::Override;
 use super::tree::{Data, Entry, Place, Table, Value, Via};
 
-/// More cells are refused.
+/// Largest number of cells.
 pub(crate) const CELLS_MAX: usize = 4_096;
 
 /// One swept key and its values.
@@ -87,7 +87,7 @@ fn axis(path: String, entry: &Entry) -> Result<SweepAxis, Problem> {
     Ok(SweepAxis { path, path_place: entry.key_place, values })
 }
 
-/// An axis whose key is said by an option keeps that value only.
+/// Reduces an axis whose key an option overrides to that value.
 pub(crate) fn pin(axes: &mut [SweepAxis], overrides: &[Override]) {
     for said in overrides {
         for axis in axes.iter_mut().filter(|axis| axis.path == said.path) {

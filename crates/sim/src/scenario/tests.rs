@@ -1,4 +1,4 @@
-//! Scenarios that resolve to what they say, and wrong ones that are told where and what.
+//! Scenarios that resolve to their meaning, and wrong ones that are refused with place and reason.
 
 mod ad_hoc;
 mod design;

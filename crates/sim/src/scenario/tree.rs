@@ -1,4 +1,5 @@
-//! A TOML document as a small tree in which each value knows where it was written: in the file, in a `--set`, in a sweep.
+//! A TOML document as a small tree in which each value knows where it was written: in the file, in a `--set`, in a
+//! sweep.
 //!
 //! It keeps the order of the file, which decides the order of sweep axes and of `explain`. It knows nothing of keys
 //! and their meaning: that is the business of `schema`.
@@ -10,7 +11,7 @@ use toml::de::{DeTable, DeValue};
 /// A text that values come from: the scenario file, or one `--set`.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
-    /// What to call it in a message: the path, `--set`.
+    /// Name in a message: the path, `--set`.
     pub name: String,
     /// The text itself.
     pub text: Arc<str>,
@@ -27,18 +28,18 @@ pub struct Place {
     pub end: usize,
 }
 
-/// How a value came to hold.
+/// The origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Via {
     /// It is written at its place in the file.
     File,
-    /// An option of the command line says so.
+    /// An option of the command line gives it.
     Option,
-    /// A cell of `[sweep]` says so.
+    /// A cell of `[sweep]` gives it.
     Sweep,
 }
 
-/// What a value is.
+/// The contents of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Data {
     /// In quotes.
@@ -49,7 +50,6 @@ pub enum Data {
     Float(f64),
     /// True or false.
     Flag(bool),
-    /// A date.
     Date(String),
     /// In brackets.
     List(Vec<Value>),
@@ -57,18 +57,17 @@ pub enum Data {
     Table(Table),
 }
 
-/// A value and where it was written.
+/// A value and its place.
 #[derive(Clone, Debug)]
 pub struct Value {
-    /// What it is.
+    /// Contents.
     pub data: Data,
-    /// Where it is written.
     pub place: Place,
-    /// How it came to hold.
+    /// Origin.
     pub via: Via,
 }
 
-/// Two values are the same wherever they were written.
+/// Two values are equal wherever they were written.
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
         match (&self.data, &other.data) {
@@ -81,18 +80,16 @@ impl PartialEq for Value {
 /// A key, where it was written, and its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// The key.
     pub key: String,
     /// Where the key is written.
     pub key_place: Place,
-    /// Its value.
     pub value: Value,
 }
 
 /// A table, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// What is in it.
+    /// Entries.
     pub entries: Vec<Entry>,
 }
 
@@ -111,7 +108,7 @@ impl Table {
 }
 
 impl Value {
-    /// What kind of value it is, for a message.
+    /// The kind of the value, for a message.
     pub fn kind(&self) -> &'static str {
         match self.data {
             Data::Text(_) => "a text",
@@ -156,7 +153,7 @@ impl Value {
             }
         }
     }
-    /// Marks this value and all within it as come by `via`.
+    /// Marks this value and all within it as given by `via`.
     pub fn mark(&mut self, via: Via) {
         self.via = via;
         match &mut self.data {

@@ -1,4 +1,4 @@
-//! What a scenario may say although its author may not have meant it: `explain` tells, nothing is refused.
+//! Warnings about settings that the author may not have meant: `explain` shows them, nothing is refused.
 
 use super::schema::standard_name;
 use super::spec::{Mac, Mobility, Node, Radio, Spec};
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 const OVERLAP_CHANNELS: u32 = 5;
 /// The last channel of 802.11b (in Japan) and, as this simulator counts, of 802.11g.
 const LAST_CHANNEL: u32 = 14;
-/// Beyond this many nodes the pairs are not looked through.
+/// Largest number of nodes whose pairs are checked.
 const NODES_MAX: usize = 512;
 
 /// The warnings of one cell.
@@ -103,7 +103,7 @@ fn neighbours(spec: &Spec, a: usize, b: usize) -> bool {
         || spec.nodes[a].radios.iter().any(|x| spec.nodes[b].radios.iter().any(|y| hears(spec, (a, x), (b, y))))
 }
 
-/// Whether `b` can receive what `a` sends, as far as ranges tell; thresholds given as powers are taken to be met.
+/// Whether `b` can receive `a`, as far as ranges tell; thresholds given as powers count as met.
 fn hears(spec: &Spec, (a, x): (usize, &Radio), (b, y): (usize, &Radio)) -> bool {
     let speak = match (&x.mac, &y.mac) {
         (Mac::Dcf(x), Mac::Dcf(y)) => standard_name(x.phy.standard) == standard_name(y.phy.standard),

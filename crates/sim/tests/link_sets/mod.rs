@@ -1,15 +1,14 @@
-//! Random sets of two to four links, and what one TCP gets over a trunk of them: never less than over the best alone.
+//! Random sets of two to four links, and one TCP over a trunk of them: never less than over the best alone.
 //!
 //! Rates from 1 to 100 Mbit/s and delays from 1 to 150 ms, both uniform in their logarithms; half of the links lose
-//! nothing, the others up to 10 %, at random or in bursts; queues of 100 ms of full packets, at least 20. The test draws
-//! a few, the example `link-sets` as many as it is told.
+//! nothing, the others up to 10 %, at random or in bursts; queues of 100 ms of full packets, at least 20. The test
+//! draws a few, the example `link-sets` as many as it is told.
 
 use airbraid_engine::Stream;
 use airbraid_sim::scenario::Scenario;
 use airbraid_sim::{RunOptions, run};
 use std::fmt::Write;
 
-/// One link.
 #[derive(Clone, Copy, Debug)]
 pub struct Link {
     pub rate_kbps: u64,
@@ -20,7 +19,7 @@ pub struct Link {
     pub burst: u32,
 }
 
-/// What a set gave.
+/// The result of a set.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     pub links: Vec<Link>,
@@ -60,7 +59,7 @@ pub fn draw(number: u64) -> Vec<Link> {
     (0..count).map(one).collect()
 }
 
-/// TCP begins so long after the trunk \[s\]: as over a tunnel that is up, which is what users have, and as the lab does.
+/// Time from the start of the trunk to that of TCP \[s\]: users have a tunnel that is up, and the lab waits too.
 const HEAD_START: u32 = 3;
 
 /// The scenario of one TCP for `seconds` over a trunk of `links`.
@@ -88,7 +87,7 @@ pub fn scenario(links: &[Link], seconds: u32) -> Scenario {
     Scenario::parse("set", &text).expect("the set is a scenario")
 }
 
-/// What one TCP for `seconds` gets over a trunk of `links`: its goodput \[bit/s\], the mean of seeds from 1 on.
+/// Goodput \[bit/s\] of one TCP for `seconds` over a trunk of `links`, the mean of seeds from 1 on.
 pub fn goodput_bps(links: &[Link], seconds: u32, seeds: u64) -> f64 {
     let plan = scenario(links, seconds).plan().expect("the set is a scenario");
     let spec = &plan.cells[0].spec;
@@ -96,7 +95,6 @@ pub fn goodput_bps(links: &[Link], seconds: u32, seeds: u64) -> f64 {
     (1..=seeds).map(of_seed).sum::<f64>() / seeds as f64
 }
 
-/// Tries a set.
 pub fn try_set(number: u64, seconds: u32, seeds: u64) -> Outcome {
     let links = draw(number);
     let trunk_bps = goodput_bps(&links, seconds, seeds);

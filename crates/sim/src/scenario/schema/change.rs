@@ -1,4 +1,4 @@
-//! `[[at]]`: what changes while the run goes on.
+//! `[[at]]`: changes during a run.
 
 use super::{link, node::find_radio, position};
 use crate::scenario::error::Complaint;

@@ -1,4 +1,4 @@
-//! `[[exec]]`: what a lab runs in the namespaces of its nodes.
+//! `[[exec]]`: the commands that a lab runs in the namespaces of its nodes.
 
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, View};

@@ -1,4 +1,4 @@
-//! `[[flow]]`: who sends what to whom, over TCP or UDP.
+//! `[[flow]]`: transfers with their ends, over TCP or UDP.
 
 use super::node::find_radio;
 use super::{FLOWS_MAX, Names, position};
@@ -239,7 +239,7 @@ fn tcp(view: &View<'_>) -> Config {
     config
 }
 
-/// `initial_window`, which a profile may have an own idea of.
+/// `initial_window`, for which a profile may have its own default.
 fn initial_window(view: &View<'_>, default: Option<u32>, why: &str) -> Option<u32> {
     match default {
         Some(segments) => Some(view.count("initial_window", segments, why)),
@@ -263,7 +263,7 @@ fn receive_buffer(view: &View<'_>, default: &Config, mss: Bytes, window: Option<
     Bytes::new(u64::from(window).saturating_mul(mss.as_u64()))
 }
 
-/// What the connection itself refuses, at the key that says it.
+/// Reports the connection's refusals at their keys.
 fn check(view: &View<'_>, config: &Config) {
     if let Err(refusal) = config.check() {
         let key = if refusal.parameter == "receive_buffer" && view.find("window").is_some() {

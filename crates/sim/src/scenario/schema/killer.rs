@@ -1,4 +1,4 @@
-//! `[[killer]]`: what a packet killer does to the frames between two radios.
+//! `[[killer]]`: the effect of a packet killer on the frames between two radios.
 
 use super::node::find_radio;
 use crate::killer::environment::{ENVIRONMENTS, Environment};
@@ -11,13 +11,13 @@ use crate::scenario::tree::{Data, Value};
 use airbraid_units::{Duration, Instant};
 use std::sync::Arc;
 
-/// A trace file is not larger.
+/// Largest trace file \[byte\].
 const FILE_BYTES_MAX: u64 = 16_000_000;
-/// Events of a list that only loses: a thousandth is off by one part in twelve at most.
+/// Number of events of a list that only loses: a thousandth is off by one part in twelve at most.
 const LOSSY_EVENTS: u32 = 60_000;
 const ECKHARDT: &str = "Eckhardt 1998";
 
-/// Where losses act.
+/// The point at which losses act.
 #[derive(Clone, Copy, PartialEq)]
 enum On {
     Input,
@@ -134,7 +134,7 @@ fn place(given: &str) -> Result<&'static Environment, Complaint> {
     })
 }
 
-/// A file, by its path from where the command runs.
+/// Reads a file, by its path from the working directory.
 fn from_file(path: &str) -> Result<Vec<Event>, Complaint> {
     const HELP: &str = "docs/reference/traces.md says what a trace file looks like";
     let refuse = |message: String| Complaint::new(message, HELP);

@@ -8,7 +8,7 @@ use crate::scenario::tree::{Data, Table, Value};
 use airbraid_net::link::{LinkConfig, Loss};
 use airbraid_units::{BitRate, Bytes, Duration, Probability};
 
-/// What every link of IPv4 carries (RFC 791, section 3.2).
+/// The MTU of every IPv4 link (RFC 791, section 3.2).
 const MTU_LEAST: Bytes = Bytes::new(68);
 
 pub(super) fn read(views: &[View<'_>], nodes: &[String]) -> Vec<Link> {
@@ -67,7 +67,7 @@ pub(super) fn mtu(value: &Value) -> Result<Bytes, Complaint> {
     Ok(mtu)
 }
 
-/// What `key` says of losses: `"1 %"`, `0.01`, two states, or a trace.
+/// Reads the losses of `key`: `"1 %"`, `0.01`, two states, or a trace.
 pub(super) fn loss(view: &View<'_>, key: &str, value: &Value) -> Result<Loss, Complaint> {
     let Data::Table(table) = &value.data else {
         if matches!(&value.data, Data::Text(word) if word == "none") {

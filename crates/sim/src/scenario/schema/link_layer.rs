@@ -11,7 +11,7 @@ use airbraid_net::link::LinkConfig;
 use airbraid_units::{Bytes, Duration};
 
 const ECKHARDT: &str = "Eckhardt 1998";
-/// The largest window: what an acknowledgement can tell apart.
+/// Largest window: an acknowledgement distinguishes no more.
 const WINDOW_MAX: u32 = 64;
 const POLICIES: [(&str, Adaptation); 10] = [
     ("whole", Adaptation::WHOLE),
@@ -35,7 +35,7 @@ pub(super) fn of_radio(radio: &View<'_>, access: &PolledConfig) -> Option<Config
     Some(config)
 }
 
-/// Over a plain link, by selective repeat; `None`: it is not there, and what is lost is lost.
+/// Over a plain link, by selective repeat; `None`: it is not there, and losses stay.
 pub(super) fn of_link(link: &View<'_>, directions: &[LinkConfig; 2]) -> Option<(Config, WindowConfig)> {
     let view = given(link, "none: what is lost is lost", "selective_repeat")?;
     let config = read(&view, cost(&directions[0]), ("whole", Adaptation::WHOLE));
@@ -47,7 +47,7 @@ pub(super) fn of_link(link: &View<'_>, directions: &[LinkConfig; 2]) -> Option<(
     Some((config, window))
 }
 
-/// Nothing, if it is not there or `"none"`; the word `on` stands for a table that says nothing.
+/// `None`, if it is not there or `"none"`; the word `on` stands for an empty table.
 fn given<'a>(outer: &View<'a>, why: &str, on: &'static str) -> Option<View<'a>> {
     let Some(found) = outer.find("link_layer") else {
         outer.note("link_layer", "-", None, why);
@@ -71,7 +71,7 @@ fn given<'a>(outer: &View<'a>, why: &str, on: &'static str) -> Option<View<'a>> 
     }
 }
 
-/// What a frame takes of a link: the header, and its bytes. Without a rate no frame costs more than another.
+/// Cost of a frame on a link: the header, and its bytes. Without a rate no frame costs more than another.
 fn cost(link: &LinkConfig) -> Cost {
     let time = |bytes| link.rate.map_or(Duration::from_nanos(1), |rate| rate.time_for(Bytes::new(bytes)));
     Cost { overhead: time(WINDOW_HEADER_LEN as u64), per_byte: time(1) }
@@ -92,7 +92,7 @@ fn window(view: &View<'_>, directions: &[LinkConfig; 2]) -> WindowConfig {
     WindowConfig { window, timeout, reordering, ack_delay }
 }
 
-/// Twice what a window of packets of 1500 byte, and what acknowledges it, are on their way.
+/// Timeout: twice the travel time of a window of 1500-byte packets and its acknowledgement.
 fn patience(directions: &[LinkConfig; 2], window: u32, ack_delay: Duration) -> Duration {
     let bytes = Bytes::new(1_500 * u64::from(window));
     let way =

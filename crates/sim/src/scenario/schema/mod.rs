@@ -1,4 +1,4 @@
-//! What the keys of a scenario mean: one file for each table, each reading into its part of the resolved scenario.
+//! The keys of a scenario: one file for each table, each reading into its part of the resolved scenario.
 //!
 //! Errors are noted in the context and reading goes on, so that all of them are found; the result is used only if
 //! there were none.
@@ -34,11 +34,11 @@ use super::spec::Spec;
 use super::tree::{Data, Place, Table};
 use std::collections::BTreeSet;
 
-/// More nodes than this are refused: a run keeps who hears whom for each pair.
+/// Largest number of nodes: a run keeps for each pair whether they hear each other.
 pub(crate) const NODES_MAX: usize = 4_096;
-/// More radios in one node are refused.
+/// Largest number of radios in one node.
 pub(crate) const RADIOS_MAX: usize = 64;
-/// More flows are refused.
+/// Largest number of flows.
 pub(crate) const FLOWS_MAX: usize = 16_384;
 
 /// Reads the whole scenario but `[sweep]` and `[expect]`.
@@ -127,7 +127,7 @@ fn radio_defaults<'a>(top: &View<'a>) -> Option<&'a Table> {
 }
 
 impl View<'_> {
-    /// A number that is one of `allowed`.
+    /// A number out of `allowed`.
     fn choice_of_numbers(&self, key: &'static str, allowed: &[u32]) {
         self.optional(key, "", |value| {
             let n = reader::count(value)?;
@@ -138,7 +138,7 @@ impl View<'_> {
     }
 }
 
-/// Names that must differ, of things that are no tables of their own.
+/// Names that must differ, of things that are no tables.
 struct Names {
     what: &'static str,
     seen: BTreeSet<String>,
@@ -165,7 +165,7 @@ fn unique(cx: &Context, what: &'static str, views: &[View<'_>], names: &[String]
     }
 }
 
-/// The index in `names` of what `key` names, which must be there.
+/// The index in `names` of the value of `key`, which must be there.
 fn index_of(view: &View<'_>, key: &'static str, what: &str, names: &[String]) -> Option<usize> {
     let example = names.first().map_or_else(|| "\"a-name\"".to_owned(), |n| format!("\"{n}\""));
     view.required(key, &example, |value| position(&reader::text(value)?, what, names))

@@ -1,4 +1,4 @@
-//! A multi-channel radio: MCMAC or Bi-MCMAC over what a DCF station has.
+//! A multi-channel radio: MCMAC or Bi-MCMAC over a DCF station.
 
 use crate::scenario::reader::View;
 use airbraid_mac::dcf::DcfConfig;
@@ -13,10 +13,10 @@ const CHOICES: [(&str, ChannelChoice); 4] = [
 ];
 const SCHEDULING: [(&str, Scheduling); 2] = [("fifo", Scheduling::Fifo), ("skip_busy", Scheduling::SkipBusy)];
 const KUANG: &str = "Kuang and Williamson 2004";
-/// A frame counts those that follow in one byte.
+/// Largest batch: a frame counts those that follow in one byte.
 const BATCH_MAX: u32 = 64;
 
-/// Reads what a multi-channel station has beside `dcf`.
+/// Reads the settings of a multi-channel station beside `dcf`.
 pub(super) fn read(view: &View<'_>, mut dcf: DcfConfig, is_bidirectional: bool) -> MultichannelConfig {
     // Every unicast frame is announced.
     dcf.rts_threshold = Bytes::ZERO;

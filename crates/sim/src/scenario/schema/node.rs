@@ -1,4 +1,4 @@
-//! `[[node]]`: where hosts and routers are, how they move, which radios they have, which routes they take.
+//! `[[node]]`: hosts and routers with their positions, movement, radios and routes.
 
 use super::{NODES_MAX, Names, RADIOS_MAX, radio};
 use crate::scenario::error::Complaint;
@@ -7,7 +7,7 @@ use crate::scenario::spec::{Host, Interface, Link, Mobility, Node, Position, Rad
 use crate::scenario::tree::{Data, Table, Value};
 use airbraid_units::{Duration, Instant, Metres, Quantity, Speed};
 
-/// Reads all nodes but their routes, which name what is read later.
+/// Reads all nodes but their routes, which name things that are read later.
 pub(super) fn read(views: &[View<'_>], defaults: Option<&Table>) -> Vec<Node> {
     if let Some(view) = views.get(NODES_MAX) {
         let message = format!("{} nodes are more than a run may have", views.len());
@@ -29,7 +29,7 @@ fn one(view: &View<'_>, defaults: Option<&Table>) -> Node {
     Node { name, position, mobility, radios, routes: Vec::new(), host: host(view) }
 }
 
-/// What the node is in a lab.
+/// The role of the node in a lab.
 fn host(view: &View<'_>) -> Host {
     let words = [("simulated", false), ("namespace", true)];
     let is_real = view.optional("host", "simulated", |value| reader::choose(value, &words)).unwrap_or(false);

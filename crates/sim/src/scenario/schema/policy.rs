@@ -9,7 +9,8 @@ use airbraid_units::{Bytes, Duration};
 
 /// The resequencer holds no more packets.
 const BUFFER_MAX: u32 = 2_048;
-/// What a trunk numbers before it is acknowledged must be told apart: far below half the numbers, and a bound on memory.
+/// What a trunk numbers before it is acknowledged must be told apart: far below half the numbers, and a bound on
+/// memory.
 const WINDOW_MAX: u32 = 65_536;
 /// A quantum below the longest packet would pass members over.
 const QUANTUM_MIN: u32 = 1_500;

@@ -1,4 +1,4 @@
-//! A polled radio: master or slave, and what a transaction costs.
+//! A polled radio: master or slave, and the cost of a transaction.
 
 use super::small;
 use crate::scenario::reader::View;

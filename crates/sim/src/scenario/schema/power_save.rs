@@ -5,20 +5,20 @@ use crate::scenario::spec::SlottedRadio;
 use airbraid_mac::dcf::DcfConfig;
 use airbraid_mac::power_save::{AccessPointConfig, RETUNING_TIME};
 
-/// What a station needs of its access points' channels: a radio tells so many apart.
+/// Largest number of channels of a station with access points: a radio distinguishes no more.
 pub(super) const CHANNELS_MAX: usize = 250;
-/// Packets that wait for a dozing station: two full windows of TCP at 25 Mbit/s and 50 ms.
+/// Buffer for a dozing station \[packets\]: two full windows of TCP at 25 Mbit/s and 50 ms.
 const BUFFER: u32 = 200;
-/// A null frame is sent as often as any other short frame: the default short retry limit of 802.11.
+/// Transmissions of a null frame, as of any other short frame: the default short retry limit of 802.11.
 const NULL_ATTEMPTS: u32 = 7;
 
-/// Reads what an access point has beside `dcf`.
+/// Reads the settings of an access point beside `dcf`.
 pub(super) fn access_point(view: &View<'_>, dcf: DcfConfig) -> AccessPointConfig {
     let buffer_limit = view.count("buffer", BUFFER, "packets for each station that dozes");
     AccessPointConfig { dcf, buffer_limit }
 }
 
-/// Reads what a station with slots has beside `dcf`.
+/// Reads the settings of a station with slots beside `dcf`.
 pub(super) fn slotted(view: &View<'_>, dcf: DcfConfig) -> SlottedRadio {
     let retuning = view.quantity("retuning", RETUNING_TIME, "Giustiniano 2013, section 3.1");
     let null_attempts = view.count("null_attempts", NULL_ATTEMPTS, "as other short frames");

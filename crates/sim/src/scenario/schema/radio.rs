@@ -1,8 +1,8 @@
 //! `[radio]` and each radio's own table: the PHY, the medium access, power, thresholds, and the models of the channel.
 //!
-//! Defaults: 802.11-2020 for the MAC (`DcfConfig::new`), ns-2's for the radio (two-ray ground, 24.5 dBm, 250 m reception,
-//! 550 m carrier sense, capture 10 dB), because that is what most published wireless simulations ran with. A radio whose
-//! `standard` differs from that of `[radio]` inherits from there only what does not belong to a PHY.
+//! Defaults: 802.11-2020 for the MAC (`DcfConfig::new`), ns-2's for the radio (two-ray ground, 24.5 dBm, 250 m
+//! reception, 550 m carrier sense, capture 10 dB), because that is what most published wireless simulations ran with. A
+//! radio whose `standard` differs from that of `[radio]` inherits from there only what does not belong to a PHY.
 
 use super::{link as plain_link, link_layer, multichannel, polled, power_save, survey};
 use crate::phy::{ErrorModel, PathLoss, RadioConfig, Threshold};
@@ -25,7 +25,7 @@ const STANDARDS: [(&str, Standard); 4] = [
     ("802.11g", Standard::Dot11g),
     ("fhss", Standard::Fhss),
 ];
-/// Which medium access a radio has.
+/// The medium access of a radio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::enum_variant_names, reason = "an access point is called so")]
 enum Access {
@@ -106,7 +106,7 @@ pub(super) fn is_slotted(view: &View<'_>) -> bool {
     matches!(view.find("mac").map(|found| &found.value.data), Some(Data::Text(word)) if word == "slotted")
 }
 
-/// What is lost between the MAC and what is above.
+/// Losses between the MAC and the layer above.
 pub(super) fn delivery_loss(view: &View<'_>) -> DeliveryLoss {
     let read = view.optional("delivery_loss", "none", |value| match &value.data {
         Data::Table(table) if table.get("by_distance").is_some() => {
@@ -206,7 +206,7 @@ fn rates(view: &View<'_>, standard: Standard, dcf: &mut DcfConfig) {
     view.note("control_rate", dcf.control_rate.bit_rate, None, "the highest basic rate not above `rate`");
 }
 
-/// The word alone has the numbers of its source.
+/// Reads a rate control; the word alone has the numbers of its source.
 fn rate_control(view: &View<'_>) -> RateControl {
     let words = [("none", RateControl::Fixed), ("arf", RateControl::ARF), ("periodic", RateControl::PERIODIC)];
     let mut control = RateControl::Fixed;

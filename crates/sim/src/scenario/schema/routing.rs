@@ -1,4 +1,4 @@
-//! `routing`: how packets find their way where no route is written.
+//! `routing`: the choice of paths where no route is written.
 
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{View, choose};
@@ -28,7 +28,7 @@ pub(super) fn read(top: &View<'_>) -> Routing {
     read.unwrap_or_default()
 }
 
-/// What a flavour implies: ns-2's messages overtake in the queue, and a broken link empties it.
+/// The defaults of a flavour: ns-2's messages overtake in the queue, and a broken link empties it.
 const fn defaults(flavour: Flavour) -> AodvRouting {
     match flavour {
         Flavour::Rfc3561 => {

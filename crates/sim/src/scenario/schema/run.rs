@@ -1,4 +1,4 @@
-//! `[run]` and `[record]`: how long, how often, and what is kept.
+//! `[run]` and `[record]`: duration, replications, and recordings.
 
 use super::node::find_radio;
 use crate::scenario::error::Complaint;
@@ -7,11 +7,11 @@ use crate::scenario::spec::{Node, Record};
 use crate::scenario::tree::{Data, Value};
 use airbraid_units::Duration;
 
-/// A run lasts no longer: series and timers are sized by it.
+/// Longest run: series and timers are sized by it.
 const DURATION_MAX: Duration = Duration::from_secs(30 * 86_400);
-/// More replications are refused.
+/// Largest number of replications.
 const REPLICATIONS_MAX: u32 = 10_000;
-/// A series has no more values.
+/// Largest number of values in a series.
 const INTERVALS_MAX: u64 = 1_000_000;
 
 pub(super) struct Run {

@@ -1,4 +1,4 @@
-//! The `select` table of a trunk: interface selection, which leaves in those members that are worth using.
+//! The `select` table of a trunk: interface selection, which chooses the members that are worth using.
 
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, View, quantity};
@@ -71,7 +71,7 @@ fn policy(view: &View<'_>) -> Policy {
     }
 }
 
-/// `"choose"`, or `{ within = 2.5 }`: all that cost at most so many times what the best costs.
+/// `"choose"`, or `{ within = 2.5 }`: all whose cost is at most this multiple of the best one's.
 fn spread(view: &View<'_>) -> Spread {
     let mut spread = Spread::Choose;
     view.read("spread", "choose".to_owned(), PAPER, |value| {

@@ -1,4 +1,4 @@
-//! `[[slots]]`: a radio that goes from one access point to the next, and when.
+//! `[[slots]]`: a radio that goes from one access point to the next, and its times.
 //!
 //! The period is planned from duty cycles (`docs/models/slots.md`) or written slot by slot. What a radio cannot keep is
 //! refused here: a run never finds out.
@@ -25,14 +25,14 @@ const POLICIES: [(&str, Policy); 6] = [
     ("worst_case", Policy::WorstCase),
     ("measured", Policy::Measured),
 ];
-/// The shortest slot where nothing is said: the upper end of what section 6.1 of the paper calls safe.
+/// The default shortest slot: the upper end of the range that section 6.1 of the paper calls safe.
 const SLOT: Duration = Duration::from_millis(15);
-/// No slot is longer: the times of a period add up in nanoseconds.
+/// Longest slot: the times of a period add up in nanoseconds.
 const SLOT_MAX: Duration = Duration::from_secs(60);
-/// So many slots are shown.
+/// Largest number of slots that are shown.
 const SHOWN: usize = 64;
 
-/// Where slots come from, and what each access point has of a period.
+/// The origin of the slots, and each access point's part of a period.
 type Planned = (SlotSource, Vec<u64>);
 
 pub(super) fn read(views: &[View<'_>], nodes: &[Node]) -> Vec<Slots> {
@@ -61,7 +61,7 @@ pub(super) fn read(views: &[View<'_>], nodes: &[Node]) -> Vec<Slots> {
     all
 }
 
-/// Every radio that is to follow slots has some.
+/// Checks that every radio that needs slots has some.
 pub(super) fn check(top: &View<'_>, nodes: &[Node], slots: &[Slots]) {
     for (n, node) in nodes.iter().enumerate() {
         for (r, radio) in node.radios.iter().enumerate() {
@@ -113,7 +113,7 @@ fn same_standard(view: &View<'_>, station: (usize, usize), access_points: &[(usi
     }
 }
 
-/// The slots: those that are written, or those that are planned from duty cycles.
+/// The slots: written ones, or those planned from duty cycles.
 fn plan(view: &View<'_>, access_points: &[(usize, usize)], nodes: &[Node], radio: SlottedRadio) -> Option<Planned> {
     let count = access_points.len();
     let written = view.find("plan").is_some();
@@ -220,7 +220,7 @@ fn from_duties(view: &View<'_>, count: usize) -> Option<Planned> {
     Some((SlotSource::Fixed(spec::slots_of(&timetable)), shares))
 }
 
-/// What the planner is told of the ways through the access points.
+/// The planner's data about the routes through the access points.
 fn routes(
     view: &View<'_>,
     count: usize,
@@ -273,7 +273,7 @@ fn pick<T: Copy>(values: &[T], i: usize) -> Option<T> {
     values.get(if values.len() == 1 { 0 } else { i }).copied()
 }
 
-/// Notes the plan for `explain`: period, and whose slots follow each other, counted from 1, `-` for nobody.
+/// Notes the plan for `explain`: period, and the order of the slots, counted from 1, `-` for nobody.
 fn show(view: &View<'_>, (plan, _): &Planned) {
     match plan {
         SlotSource::Fixed(slots) => {

@@ -1,4 +1,4 @@
-//! What of the channel was measured: path loss by distance, how it varies, and what is lost behind the MAC.
+//! Measurements of the channel: path loss by distance, its variation, and losses behind the MAC.
 
 use crate::phy::curve::Curve;
 use crate::phy::{PathLoss, Shadowing, Wear};
@@ -7,7 +7,7 @@ use crate::scenario::reader::{self, View, quantity};
 use crate::scenario::tree::{Data, Value};
 use airbraid_units::{Db, Duration, Metres};
 
-/// The points of a measured path loss: it must rise, so that a range can be told of it.
+/// The points of a measured path loss: it must rise, so that a range can be computed from it.
 pub(super) fn measured(view: &View<'_>) -> PathLoss {
     let rises = |curve: &Curve| curve.points().windows(2).all(|pair| pair[0][1] < pair[1][1]);
     let points = view.required("points", "[[\"5 m\", \"80 dB\"], [\"20 m\", \"90 dB\"]]", |value| {

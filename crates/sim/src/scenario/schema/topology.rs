@@ -1,4 +1,4 @@
-//! `[topology]`: nodes that a rule puts in their places, `n1`, `n2`, ... by rows; those of `[[node]]` follow.
+//! `[topology]`: nodes placed by a rule, `n1`, `n2`, ... by rows; those of `[[node]]` follow.
 
 use super::{NODES_MAX, node};
 use crate::scenario::error::Complaint;
@@ -7,7 +7,7 @@ use crate::scenario::spec::{Host, Mobility, Node, Position, Scattered, Wander};
 use crate::scenario::tree::{Data, Table, Value};
 use airbraid_units::{Duration, Metres, Speed};
 
-/// How nodes are placed.
+/// The arrangement of the nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
     Chain,
@@ -17,7 +17,7 @@ enum Shape {
 
 const SHAPES: [(&str, Shape); 3] = [("chain", Shape::Chain), ("grid", Shape::Grid), ("random", Shape::Random)];
 
-/// The nodes, and how far they are scattered by each run's seed if they are.
+/// The nodes, and the area over which each run scatters them by its seed, if it does.
 pub(super) fn read(view: View<'_>, defaults: Option<&Table>) -> (Vec<Node>, Option<Scattered>) {
     if !view.is_present() {
         return (Vec::new(), None);

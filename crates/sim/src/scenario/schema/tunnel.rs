@@ -10,8 +10,8 @@ use airbraid_engine::tunnel::{MEMBERS_MAX, MemberConfig};
 use airbraid_engine::wire::TUNNEL_HEADER_LEN;
 use airbraid_units::Bytes;
 
-/// Packets that wait before the members where nothing else is said: half a second of 100 Mbit/s; a slower trunk holds less by
-/// itself.
+/// Packets that wait before the members where nothing else is said: half a second of 100 Mbit/s; a slower trunk holds
+/// less by itself.
 pub(crate) const QUEUE: (u32, &str) = (4_096, "packets; docs/models/tunnel.md");
 
 /// The longest packet that flows send where nothing else is said: Ethernet's \[byte\].

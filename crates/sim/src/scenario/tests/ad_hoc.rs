@@ -1,4 +1,4 @@
-//! Networks that a rule makes: topologies, drawn ends, AODV and multi-channel radios, and what of it is refused.
+//! Networks made by a rule: topologies, drawn ends, AODV and multi-channel radios, and their refusals.
 
 use super::super::Scenario;
 use super::super::spec::{Mac, Routing, Spec};

@@ -1,4 +1,4 @@
-//! Local error control over plain links: what a scenario may say, and what is refused.
+//! Local error control over plain links: allowed settings and refusals.
 
 use super::*;
 use airbraid_engine::link::{Adaptation, Config, WindowConfig};

@@ -1,4 +1,4 @@
-//! Polled radios, local error control and packet killers: what a scenario may say, and what is refused.
+//! Polled radios, local error control and packet killers: allowed settings and refusals.
 
 use super::*;
 use crate::killer::{Acts, Event};

@@ -1,4 +1,4 @@
-//! Interface selection, rate control and a measured channel: what is read, and what is refused with its reason.
+//! Interface selection, rate control and a measured channel: readings, and refusals with their reasons.
 
 use super::{errors, spec};
 use crate::phy::PathLoss;

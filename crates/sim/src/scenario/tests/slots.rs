@@ -1,4 +1,4 @@
-//! Radios with virtual stations: what `[[slots]]` may say, and what is refused.
+//! Radios with virtual stations: allowed `[[slots]]`, and refusals.
 
 use super::*;
 use crate::scenario::spec::{Mac, SlotSource};
@@ -43,7 +43,7 @@ fn refused(from: &str, to: &str) -> String {
     errors(&HOME.replacen(from, to, 1))
 }
 
-/// Whose slots follow each other, `None` for nobody, and how long they are \[us\].
+/// The order of the slots, `None` for idle ones, and their lengths \[us\].
 fn plan_of(text: &str) -> Vec<(Option<usize>, u64)> {
     match &spec(text).slots[0].plan {
         SlotSource::Fixed(slots) => slots.iter().map(|slot| (slot.station, slot.length.as_micros())).collect(),
