@@ -4,9 +4,9 @@
 //! one wake-up: when serialisation begins and ends is computed, not waited for. Equations: `docs/models/link.md`.
 
 use crate::Refusal;
-use crate::loss::LossProcess;
+use crate::loss::{Loss, LossProcess};
 use airbraid_engine::{Machine, Packet, Stream, Wake};
-use airbraid_units::{BitRate, Bytes, Duration, Instant, Probability};
+use airbraid_units::{BitRate, Bytes, Duration, Instant};
 use std::collections::VecDeque;
 
 /// One direction of a plain link.
@@ -26,28 +26,6 @@ pub struct LinkConfig {
     pub mtu: Option<Bytes>,
     /// Losses on the way.
     pub loss: Loss,
-}
-
-/// The packets that are lost.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum Loss {
-    #[default]
-    None,
-    /// Each with this probability, independently.
-    Bernoulli(Probability),
-    /// Two states with their own loss, changing from packet to packet (Gilbert 1960, Elliott 1963).
-    GilbertElliott {
-        /// Probability of a change from good to bad, for each packet.
-        good_to_bad: Probability,
-        /// Probability of a change from bad to good, for each packet.
-        bad_to_good: Probability,
-        /// Probability of a loss in the good state.
-        loss_good: Probability,
-        /// Probability of a loss in the bad state.
-        loss_bad: Probability,
-    },
-    /// This pattern of packets, over and over: `true` is lost.
-    Trace(Vec<bool>),
 }
 
 impl LinkConfig {

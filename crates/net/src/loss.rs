@@ -3,9 +3,30 @@
 //! One draw or two a packet from a stream of its own, so that a loss pattern depends on the seed and on the number of
 //! the packet alone. It never looks at time or size. Gilbert 1960, Elliott 1963.
 
-use crate::link::Loss;
 use airbraid_engine::Stream;
 use airbraid_units::Probability;
+
+/// The packets that are lost.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Loss {
+    #[default]
+    None,
+    /// Each with this probability, independently.
+    Bernoulli(Probability),
+    /// Two states with their own loss, changing from packet to packet (Gilbert 1960, Elliott 1963).
+    GilbertElliott {
+        /// Probability of a change from good to bad, for each packet.
+        good_to_bad: Probability,
+        /// Probability of a change from bad to good, for each packet.
+        bad_to_good: Probability,
+        /// Probability of a loss in the good state.
+        loss_good: Probability,
+        /// Probability of a loss in the bad state.
+        loss_bad: Probability,
+    },
+    /// This pattern of packets, over and over: `true` is lost.
+    Trace(Vec<bool>),
+}
 
 /// A probability as a threshold on 53 random bits: exact for every `f64`, and without floating point a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

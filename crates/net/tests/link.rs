@@ -1,7 +1,8 @@
 //! A link to the nanosecond: rate, delay, queue, jitter, loss, and that every packet is accounted for.
 
 use airbraid_engine::{Machine, Packet, step};
-use airbraid_net::link::{DropReason, Link, LinkConfig, LinkInput, LinkOutput, Loss};
+use airbraid_net::link::{DropReason, Link, LinkConfig, LinkInput, LinkOutput};
+use airbraid_net::loss::Loss;
 use airbraid_units::{BitRate, Bytes, Duration, Instant, Probability};
 use proptest::prelude::*;
 

@@ -1,6 +1,6 @@
 //! Searches: rings of growing radius around the node, then the whole network (RFC 3561, sections 6.3, 6.4).
 
-use super::message::Rreq;
+use super::message::{Rreq, RreqId};
 use super::{Aodv, DropReason, Flavour, Message, Node};
 use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;
@@ -202,7 +202,7 @@ impl<P> Aodv<P> {
             gratuitous: self.config.gratuitous,
             destination_only: false,
         };
-        self.next_rreq_id = self.next_rreq_id.wrapping_add(1);
+        self.next_rreq_id = RreqId(self.next_rreq_id.0.wrapping_add(1));
         self.send_control(now, None, ttl, Message::Rreq(rreq));
     }
 }

@@ -17,13 +17,17 @@ pub const UNREACHABLE_LEN: usize = 8;
 /// Largest number of destinations of one RERR: its count has 8 bits.
 pub const UNREACHABLE_MAX: usize = 255;
 
+/// The RREQ ID: numbers the requests of one originator (section 5.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RreqId(pub u32);
+
 /// A route request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rreq {
     /// Hops that it has travelled, the one under way not counted.
     pub hop_count: u8,
     /// Number among the requests of its originator.
-    pub id: u32,
+    pub id: RreqId,
     /// The node looked for.
     pub destination: Node,
     /// The last known number of the destination; `None`: unknown (flag U).

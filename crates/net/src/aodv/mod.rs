@@ -43,6 +43,7 @@ pub mod wire;
 
 pub use config::{AodvConfig, Doubt, Flavour, Hello, Repair, RepairWait, RepairWhen};
 pub use message::Message;
+use message::RreqId;
 pub use table::Route;
 
 use crate::Refusal;
@@ -172,14 +173,14 @@ pub struct Aodv<P> {
     me: Node,
     /// The node's own number.
     sequence: SeqNum,
-    next_rreq_id: u32,
+    next_rreq_id: RreqId,
     table: Table,
     buffer: SendBuffer<P>,
     searches: BTreeMap<Node, Discovery>,
     answer_times: BTreeMap<Node, AnswerTimes>,
     /// RREQs seen, with the instant at which they are forgotten; oldest first beside it.
-    seen: BTreeMap<(Node, u32), Instant>,
-    seen_order: VecDeque<(Instant, (Node, u32))>,
+    seen: BTreeMap<(Node, RreqId), Instant>,
+    seen_order: VecDeque<(Instant, (Node, RreqId))>,
     /// Messages that wait for their jitter to pass, by instant and number.
     delayed: BTreeMap<(Instant, u64), (u8, Message)>,
     delayed_count: u64,
@@ -213,7 +214,7 @@ impl<P> Aodv<P> {
         Ok(Self {
             me,
             sequence: SeqNum(0),
-            next_rreq_id: 0,
+            next_rreq_id: RreqId(0),
             table: Table::new(config.flavour),
             buffer: SendBuffer::new(config.buffer_limit, config.buffer_timeout),
             searches: BTreeMap::new(),

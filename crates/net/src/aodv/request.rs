@@ -1,6 +1,6 @@
 //! Route requests that arrive: the route back, the answer, or the next nodes to ask (RFC 3561, sections 6.5, 6.6).
 
-use super::message::{Rrep, Rreq};
+use super::message::{Rrep, Rreq, RreqId};
 use super::table::Offer;
 use super::{Aodv, Message, Node};
 use airbraid_units::{Instant, SeqNum};
@@ -23,7 +23,7 @@ impl<P> Aodv<P> {
     }
 
     /// Whether this RREQ was not seen during the last PATH_DISCOVERY_TIME.
-    fn is_first_sight(&mut self, now: Instant, rreq: (Node, u32)) -> bool {
+    fn is_first_sight(&mut self, now: Instant, rreq: (Node, RreqId)) -> bool {
         while let Some((expires, old)) = self.seen_order.pop_front_if(|(expires, _)| *expires <= now) {
             if self.seen.get(&old) == Some(&expires) {
                 self.seen.remove(&old);

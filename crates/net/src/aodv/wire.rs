@@ -12,7 +12,8 @@
 
 use super::Node;
 use super::message::{
-    Message, RERR_HEADER_LEN, RREP_LEN, RREQ_LEN, Rerr, Rrep, Rreq, UNREACHABLE_LEN, UNREACHABLE_MAX, Unreachable,
+    Message, RERR_HEADER_LEN, RREP_LEN, RREQ_LEN, Rerr, Rrep, Rreq, RreqId, UNREACHABLE_LEN, UNREACHABLE_MAX,
+    Unreachable,
 };
 use airbraid_units::{Duration, SeqNum};
 
@@ -55,7 +56,7 @@ fn emit_rreq(rreq: &Rreq) -> Vec<u8> {
         | flag(rreq.destination_sequence.is_none(), UNKNOWN_SEQUENCE);
     let mut bytes = Vec::with_capacity(RREQ_LEN);
     bytes.extend_from_slice(&[1, flags, 0, rreq.hop_count]);
-    put(&mut bytes, rreq.id);
+    put(&mut bytes, rreq.id.0);
     put(&mut bytes, rreq.destination.0);
     put(&mut bytes, rreq.destination_sequence.map_or(0, |number| number.0));
     put(&mut bytes, rreq.originator.0);
@@ -124,7 +125,7 @@ fn parse_rreq(flags: u8, hop_count: u8, body: &[u8]) -> Result<Message, WireErro
     }
     Ok(Message::Rreq(Rreq {
         hop_count,
-        id,
+        id: RreqId(id),
         destination: Node(destination),
         destination_sequence: (!is_unknown).then_some(SeqNum(number)),
         originator: Node(originator),
@@ -181,7 +182,7 @@ mod tests {
             |((hop_count, id, gratuitous, destination_only), destination, sequence, originator, own)| {
                 Message::Rreq(Rreq {
                     hop_count,
-                    id,
+                    id: RreqId(id),
                     destination,
                     destination_sequence: sequence,
                     originator,
@@ -228,7 +229,7 @@ mod tests {
     fn a_request_looks_as_in_the_rfc() {
         let rreq = Rreq {
             hop_count: 3,
-            id: 0x0102_0304,
+            id: RreqId(0x0102_0304),
             destination: Node(0x0a00_0002),
             destination_sequence: None,
             originator: Node(0x0a00_0001),

@@ -4,7 +4,7 @@
 
 use super::config::{Config, MAX_UNSCALED_WINDOW};
 use super::segment::{Flags, Segment};
-use super::sender::{SenderInput, SenderOutput, SenderStats};
+use super::service::{SenderInput, SenderOutput, SenderStats};
 use airbraid_units::{Bytes, Instant};
 use std::collections::VecDeque;
 

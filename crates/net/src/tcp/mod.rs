@@ -16,9 +16,11 @@ mod rto;
 mod scoreboard;
 mod segment;
 mod sender;
+mod service;
 
 pub use config::{Config, Profile, Variant};
 pub use receiver::{Receiver, ReceiverInput, ReceiverOutput, ReceiverStats};
 pub use rto::Rto;
 pub use segment::{Flags, SackBlocks, Segment};
-pub use sender::{Sender, SenderInput, SenderOutput, SenderStats};
+pub use sender::Sender;
+pub use service::{SenderInput, SenderOutput, SenderStats};

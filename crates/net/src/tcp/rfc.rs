@@ -14,7 +14,7 @@ use super::connection::{Connection, Sending, State};
 use super::rto::Rto;
 use super::scoreboard::Scoreboard;
 use super::segment::Segment;
-use super::sender::{SenderInput, SenderOutput, SenderStats};
+use super::service::{SenderInput, SenderOutput, SenderStats};
 use airbraid_engine::{Machine, Wake};
 use airbraid_units::{Bytes, Duration, Instant};
 

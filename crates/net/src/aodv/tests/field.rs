@@ -61,7 +61,7 @@ fn words(message: &Message) -> String {
         Message::Rreq(r) => {
             let (who, by) = (name(r.destination), name(r.originator));
             let asked = number(r.destination_sequence);
-            format!("RREQ {} for {who}/{asked} by {by}/{}, {} hops", r.id, r.originator_sequence, r.hop_count)
+            format!("RREQ {} for {who}/{asked} by {by}/{}, {} hops", r.id.0, r.originator_sequence, r.hop_count)
         }
         Message::Rrep(r) if r.originator == r.destination => {
             format!("HELLO {}/{}", name(r.destination), r.destination_sequence)

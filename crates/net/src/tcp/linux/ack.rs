@@ -1,59 +1,18 @@
 //! The information in an acknowledgement: which segments arrived, their round trips, and needless retransmissions.
 //!
 //! RFC 2018 and 2883 (blocks), RFC 8985 section 6.2 steps 1 to 3, RFC 6298 with Karn's rule. It decides nothing about
-//! loss or the window: it makes a [`News`] of the acknowledgement and hands that on.
+//! loss or the window: it makes a [`AckNews`] of the acknowledgement and hands that on.
 
 use super::super::segment::Segment;
 use super::bbr::Ack;
-use super::flight::Sent;
+use super::news::{AckNews, FollowUp};
 use super::probe::Answer;
-use super::recovery::Follow;
+use super::sent::Sent;
 use super::{Linux, Phase, State};
 use airbraid_units::{Duration, Instant};
 
 /// Reordering is not believed to reach further \[segments\] (`tcp_max_reordering`).
 const REORDERING_MAX: u64 = 300;
-
-/// The changes that one acknowledgement brought.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct News {
-    /// The cumulative acknowledgement before it.
-    pub una: u64,
-    /// Delivered segments before it.
-    pub delivered: u64,
-    /// The cumulative acknowledgement moved.
-    pub advanced: bool,
-    /// Segments were selectively acknowledged.
-    pub sacked: bool,
-    /// A needless retransmission was reported, and whether of a probe.
-    pub duplicate: bool,
-    pub duplicate_probe: bool,
-    /// A segment from before this recovery arrived that was never retransmitted.
-    pub original: bool,
-    /// A retransmission was cumulatively acknowledged.
-    repetition: bool,
-    /// A retransmission was found lost.
-    pub repetition_lost: bool,
-    /// Segments were found lost.
-    pub lost: bool,
-    /// The timer restarts.
-    pub restart: bool,
-    /// Number of segments found lost.
-    pub losses: u64,
-    /// The round trip of the latest segment that it acknowledges.
-    rtt: Option<Duration>,
-    /// Segments in the network before it.
-    prior_pipe: u64,
-    /// The sender's time that the peer's clock echoes.
-    pub echo: Option<Instant>,
-    /// Sending times of the earliest and the latest segment cumulatively acknowledged, and selectively acknowledged.
-    acked: Option<(Instant, Instant)>,
-    held: Option<(Instant, Instant)>,
-    /// The lowest segment that arrived after a higher one, without having been retransmitted.
-    reordered: Option<u64>,
-    /// Delivered segments when the latest of the arrived ones left.
-    sent_at: Option<u64>,
-}
 
 fn widen(span: &mut Option<(Instant, Instant)>, at: Instant) {
     *span = Some(span.map_or((at, at), |(first, last)| (first.min(at), last.max(at))));
@@ -65,12 +24,12 @@ impl Linux {
         if segment.ack > self.tcp.nxt {
             return;
         }
-        let mut news = News {
+        let mut news = AckNews {
             una: self.tcp.una,
             delivered: self.delivery.delivered,
             prior_pipe: self.flight.pipe(),
             echo: segment.timestamp.map(|(_, echo)| echo),
-            ..News::default()
+            ..AckNews::default()
         };
         let had_flight = !self.flight.is_empty();
         let highest = self.flight.highest_sacked(self.tcp.una);
@@ -98,7 +57,7 @@ impl Linux {
     }
 
     /// Reads the blocks: new arrivals, needless retransmissions (RFC 2883), reordering.
-    fn read_blocks(&mut self, now: Instant, segment: &Segment, news: &mut News) {
+    fn read_blocks(&mut self, now: Instant, segment: &Segment, news: &mut AckNews) {
         let needless = segment.sack.duplicate(segment.ack);
         if let Some(block) = needless {
             self.on_needless(self.with_fin(block), news);
@@ -139,7 +98,7 @@ impl Linux {
     }
 
     /// The peer got `start..end` twice.
-    fn on_needless(&mut self, (start, end): (u64, u64), news: &mut News) {
+    fn on_needless(&mut self, (start, end): (u64, u64), news: &mut AckNews) {
         let count = (end - start).div_ceil(self.tcp.mss).max(1);
         let probe = self.probe.is_some_and(|probe| probe.end == end);
         news.duplicate_probe = probe;
@@ -161,14 +120,14 @@ impl Linux {
     }
 
     /// A segment is known to have arrived.
-    fn on_arrival(&mut self, now: Instant, sent: &Sent, news: &mut News) {
+    fn on_arrival(&mut self, now: Instant, sent: &Sent, news: &mut AckNews) {
         self.delivery.on_arrival(sent, true);
         news.sent_at = news.sent_at.max(Some(sent.stamp.delivered));
         self.rack.on_arrival(now, sent, self.rtt.least());
     }
 
     /// The cumulative acknowledgement comes to `ack`.
-    fn take_acknowledged(&mut self, now: Instant, ack: u64, highest: u64, news: &mut News) {
+    fn take_acknowledged(&mut self, now: Instant, ack: u64, highest: u64, news: &mut AckNews) {
         let mut low = None;
         let mut any = false;
         while let Some(sent) = self.flight.pop(ack) {
@@ -199,7 +158,7 @@ impl Linux {
     }
 
     /// Measures round trips: of segments never retransmitted, else by the echo.
-    fn measure(&mut self, now: Instant, any: bool, news: &mut News) {
+    fn measure(&mut self, now: Instant, any: bool, news: &mut AckNews) {
         let acked = news.acked.filter(|_| !news.repetition);
         let since = |at: Instant| now.saturating_since(at);
         let (sample, latest) = match (acked, news.held, news.echo) {
@@ -235,13 +194,13 @@ impl Linux {
     }
 
     /// Draws the consequences: loss, recovery, growth.
-    fn judge(&mut self, now: Instant, ack: u64, opened: bool, news: &mut News) {
+    fn judge(&mut self, now: Instant, ack: u64, opened: bool, news: &mut AckNews) {
         if let Some(sent_at) = news.sent_at {
             self.rack.adapt(sent_at, self.delivery.delivered);
         }
         self.answer_probe(ack, opened, news);
         let dubious = !(news.advanced || opened) || news.sacked || news.duplicate || self.phase != Phase::Open;
-        let follow = if dubious { self.alert(now, news) } else { Follow::Nothing };
+        let follow = if dubious { self.alert(now, news) } else { FollowUp::Nothing };
         if news.restart && self.tcp.state == State::Established {
             self.restart_timer(now);
         }
@@ -259,14 +218,14 @@ impl Linux {
             self.window.on_ack(now, delivered);
         }
         match follow {
-            Follow::Nothing => {}
-            Follow::Repeat => self.repeat_lost(now),
-            Follow::SendNew => self.send_instead(now),
+            FollowUp::Nothing => {}
+            FollowUp::Repeat => self.repeat_lost(now),
+            FollowUp::SendNew => self.send_instead(now),
         }
     }
 
     /// Sets the window that BBR gives.
-    fn follow_model(&mut self, now: Instant, acked: u64, news: &News) {
+    fn follow_model(&mut self, now: Instant, acked: u64, news: &AckNews) {
         let Some(bbr) = &mut self.bbr else { return };
         let pipe = self.flight.pipe();
         let ack = Ack {
@@ -287,7 +246,7 @@ impl Linux {
         }
     }
 
-    fn answer_probe(&mut self, ack: u64, opened: bool, news: &News) {
+    fn answer_probe(&mut self, ack: u64, opened: bool, news: &AckNews) {
         let Some(probe) = self.probe else { return };
         let bare = !(news.advanced || opened || news.sacked);
         match probe.answer(ack, news.duplicate_probe, bare) {

@@ -3,20 +3,8 @@
 //!
 //! A sample that an application held back is marked: it bounds the rate from below only. It draws no conclusion.
 
-use super::flight::Sent;
+use super::sent::{Sent, Stamp};
 use airbraid_units::{Duration, Instant};
-
-/// The state of the delivery when a segment left.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Stamp {
-    /// Segments known to be delivered, and the time of the last delivery.
-    pub delivered: u64,
-    delivered_at: Instant,
-    /// Sending time of the segment whose arrival was known last.
-    first_at: Instant,
-    /// The application had nothing more to send.
-    pub is_limited: bool,
-}
 
 /// The sample of one acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,33 +4,10 @@
 //! It never decides that something is lost; it is told. A segment that a selective acknowledgement covers only in part
 //! counts as not covered. Nothing is ever taken back (a receiver does not renege here).
 
-use super::delivery::Stamp;
+use super::sent::{Sent, Stamp};
 use airbraid_units::Instant;
 use std::collections::VecDeque;
 use std::ops::Range;
-
-/// A segment that was sent and is not cumulatively acknowledged.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sent {
-    /// Its first offset.
-    pub start: u64,
-    /// The offset after its last, FIN included.
-    pub end: u64,
-    /// The time of its last transmission.
-    pub at: Instant,
-    /// The number of that transmission among all of the connection.
-    pub order: u64,
-    /// The state of the delivery at its last transmission.
-    pub stamp: Stamp,
-    /// Selectively acknowledged.
-    pub sacked: bool,
-    /// Believed to be lost.
-    pub lost: bool,
-    /// Believed to be lost, and retransmitted.
-    pub again: bool,
-    /// Sent more than once.
-    pub repeated: bool,
-}
 
 /// The queue and its counters, in segments.
 #[derive(Clone, Debug, Default)]

@@ -3,7 +3,8 @@
 //! It judges by time alone and never counts duplicates, but for the one rule that makes it quick where nothing was ever
 //! reordered. It sends nothing and keeps no timer: it says how long the last doubtful segment has still to wait.
 
-use super::flight::{Flight, Sent};
+use super::flight::Flight;
+use super::sent::Sent;
 use airbraid_units::{Duration, Instant};
 
 /// Recoveries for which a widened reordering window is kept (RFC 8985, section 6.2, step 4: 16).
@@ -131,7 +132,7 @@ impl Rack {
 
 #[cfg(test)]
 mod tests {
-    use super::super::delivery::Stamp;
+    use super::super::sent::Stamp;
     use super::*;
 
     fn ms(n: u64) -> Duration {

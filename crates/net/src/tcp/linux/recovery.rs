@@ -3,14 +3,14 @@
 //! RFC 6675's frame with RFC 8985 for detection, RFC 5682 after a timeout, and RFC 3522's timestamps or RFC 2883's
 //! reports to tell needless repetitions. It never sends: it says whether what is lost is to be repeated.
 
-use super::ack::News;
+use super::news::{AckNews, FollowUp};
 use super::rack::Order;
 use super::{Linux, Phase, Prr, REORDERING, Timer, Undo};
 use airbraid_units::{Duration, Instant};
 
 impl Linux {
     /// Handles an acknowledgement that is not plain progress; returns what to send once the window has followed.
-    pub(super) fn alert(&mut self, now: Instant, news: &mut News) -> Follow {
+    pub(super) fn alert(&mut self, now: Instant, news: &mut AckNews) -> FollowUp {
         if self.phase == Phase::Open {
             self.undo.since = None;
         } else if self.tcp.una >= self.high && self.phase == Phase::Recovery {
@@ -24,18 +24,18 @@ impl Linux {
                 self.undo_by_reports();
                 self.look_for_losses(now, news);
                 self.recover_if_lost();
-                Follow::Repeat
+                FollowUp::Repeat
             }
         }
     }
 
-    fn in_recovery(&mut self, now: Instant, news: &mut News) -> Follow {
+    fn in_recovery(&mut self, now: Instant, news: &mut AckNews) -> FollowUp {
         if news.advanced && self.undo.marker.is_some() && self.is_delayed(news.echo) {
             // The hole was filled by what was late, not by its repetition.
             self.note_reordering(news.una, self.flight.highest_sacked(self.tcp.una));
             if self.flight.again() > 0 {
                 // No more repetitions until those that are out have been answered.
-                return Follow::Nothing;
+                return FollowUp::Nothing;
             }
             self.take_back(true);
             self.keep_open();
@@ -47,29 +47,29 @@ impl Linux {
         if self.phase != Phase::Recovery {
             self.recover_if_lost();
         }
-        Follow::Repeat
+        FollowUp::Repeat
     }
 
-    fn in_loss(&mut self, now: Instant, news: &mut News) -> Follow {
+    fn in_loss(&mut self, now: Instant, news: &mut AckNews) -> FollowUp {
         let follow = self.after_timeout(news);
         self.look_for_losses(now, news);
         if self.phase == Phase::Open || news.repetition_lost {
             // The reduction was taken back, or the repetition of the timeout is lost as well.
             self.recover_if_lost();
-            return Follow::Repeat;
+            return FollowUp::Repeat;
         }
         follow
     }
 
     /// RFC 5682, section 3.1, with SACK: were the segments late rather than lost?
-    fn after_timeout(&mut self, news: &News) -> Follow {
+    fn after_timeout(&mut self, news: &AckNews) -> FollowUp {
         let recovered = self.tcp.una >= self.high;
         if news.advanced && self.undo_loss(news.echo, false) {
-            return Follow::Nothing;
+            return FollowUp::Nothing;
         }
         if self.frto {
             if news.original && self.undo_loss(news.echo, true) {
-                return Follow::Nothing;
+                return FollowUp::Nothing;
             }
             if self.tcp.nxt > self.high {
                 // Step 3.a: what was sent after it arrived, the rest did not.
@@ -78,20 +78,20 @@ impl Linux {
                 // Step 2.b: send new data and see.
                 self.high = self.tcp.nxt;
                 if self.tcp.sendable(u64::MAX).is_some() {
-                    return Follow::SendNew;
+                    return FollowUp::SendNew;
                 }
                 self.frto = false;
             }
         }
         if recovered {
             self.undo_or_end(news.echo);
-            return Follow::Nothing;
+            return FollowUp::Nothing;
         }
-        Follow::Repeat
+        FollowUp::Repeat
     }
 
     /// Runs RACK; the timer for doubtful segments replaces the others.
-    fn look_for_losses(&mut self, now: Instant, news: &mut News) {
+    fn look_for_losses(&mut self, now: Instant, news: &mut AckNews) {
         if !self.rack.advanced || self.flight.is_empty() {
             return;
         }
@@ -247,15 +247,4 @@ impl Linux {
     fn any_repeated(&self) -> bool {
         self.flight.again() > 0 || self.flight.first().is_some_and(|first| first.repeated)
     }
-}
-
-/// The segments to send after an acknowledgement, once the window has followed it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Follow {
-    /// Only those that the window allows anyway.
-    Nothing,
-    /// Retransmissions of lost segments.
-    Repeat,
-    /// New data, to see whether a timeout was spurious.
-    SendNew,
 }

@@ -5,7 +5,8 @@ use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, View, probability, quantity};
 use crate::scenario::spec::Link;
 use crate::scenario::tree::{Data, Table, Value};
-use airbraid_net::link::{LinkConfig, Loss};
+use airbraid_net::link::LinkConfig;
+use airbraid_net::loss::Loss;
 use airbraid_units::{BitRate, Bytes, Duration, Probability};
 
 /// The MTU of every IPv4 link (RFC 791, section 3.2).

@@ -15,7 +15,7 @@ use airbraid_engine::link;
 use airbraid_mac::dcf::DcfConfig;
 use airbraid_mac::phy::{Preamble, Rate, Standard};
 use airbraid_mac::rate_control::RateControl;
-use airbraid_net::link::Loss;
+use airbraid_net::loss::Loss;
 use airbraid_units::{BitRate, Bytes, Db, Dbm, Duration, Metres, Milliwatt, Probability};
 use std::fmt::Display;
 

@@ -6,7 +6,7 @@ use crate::phy::{ErrorModel, PathLoss, Threshold};
 use airbraid_engine::trunk::{Distributor, LateMode, Srr};
 use airbraid_mac::dcf::DcfConfig;
 use airbraid_mac::phy::{Preamble, Standard};
-use airbraid_net::link::Loss;
+use airbraid_net::loss::Loss;
 use airbraid_net::source::Source;
 use airbraid_net::tcp::{Config, Profile, Variant};
 use airbraid_units::{BitRate, Bytes, Db, Dbm, Duration, Instant, Metres, Probability};

@@ -1,0 +1,57 @@
+//! A sender's inputs, outputs and counters: the same for the RFCs' and Linux's.
+
+use super::segment::Segment;
+use airbraid_units::{Bytes, Duration};
+
+/// Everything that the host tells a sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SenderInput {
+    /// The application connects.
+    Open,
+    /// The application writes this many bytes; those that exceed the send buffer wait in the application.
+    Write(Bytes),
+    /// The application writes whenever the buffer has space, until it closes.
+    WriteForever,
+    /// The application has no more data: FIN follows the last byte. A `WriteForever` ends with the bytes sent so far.
+    Close,
+    /// A segment came from the receiver.
+    Segment(Segment),
+}
+
+/// Everything that a sender tells its host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SenderOutput {
+    /// Send this segment.
+    Segment(Segment),
+    /// The handshake is complete.
+    Connected,
+    /// Every byte and the FIN were acknowledged.
+    Finished,
+}
+
+/// The counters of a sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderStats {
+    /// Segments that took sequence numbers (data, SYN, FIN), retransmissions included.
+    pub sent_segments: u64,
+    /// Retransmissions among them; zero-window probes do not count.
+    pub retransmits: u64,
+    /// Expirations of the retransmission timer.
+    pub timeouts: u64,
+    /// Entries into fast recovery.
+    pub fast_retransmits: u64,
+    /// Duplicate acknowledgements, as each variant defines them.
+    pub dup_acks: u64,
+    /// New segments sent on the first two duplicate acknowledgements (RFC 3042).
+    pub limited_transmits: u64,
+    /// Probes of a closed window.
+    pub window_probes: u64,
+    /// Round trips that went into the timeout.
+    pub rtt_samples: u64,
+    /// Sum of these round trips.
+    pub rtt_sum: Duration,
+    /// Tail loss probes (RFC 8985, section 7.3); profile `linux`.
+    pub tail_probes: u64,
+    /// Reductions of the window that proved needless and were taken back; profile `linux`.
+    pub undone: u64,
+}
