@@ -1,7 +1,7 @@
-//! The planners by name: each decides the order of the slots.
+//! The planners by name: who decides whose slot comes when.
 //!
-//! `airbraid plan`, the model of reproductions and scenarios with a slotted station choose here, so that a name means
-//! one thing. It weighs nothing but what a planner weighs itself.
+//! `airbraid plan`, the model of reproductions and scenarios with a slotted station choose here, so that a name means one
+//! thing. It weighs nothing but what a planner weighs itself.
 
 use super::measured::measured;
 use super::tcp::{Route, Tcp};
@@ -43,18 +43,18 @@ impl Serialize for Policy {
     }
 }
 
-/// The proven properties of a plan.
+/// What is proven of a plan.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Proof {
     /// No plan is better by its measure.
     pub best: bool,
-    /// Largest possible advantage of another plan, as a share; `None` where it is not known.
+    /// By how much another can be better at most, as a share; null where that is not known.
     pub gap: Option<f64>,
-    /// Steps of the search, or plans tried.
+    /// Steps of the search, or plans that were looked at.
     pub steps: u64,
 }
 
-/// Returns the arrangement of a policy with its proof; `None` for random slots, which are no arrangement.
+/// The arrangement of a policy, and what it has proven of it; `None` for slots by lot, which are no arrangement.
 ///
 /// `routes` are those of the stations of `layout`; policies that need no delays do not look at them. `known` are
 /// arrangements of other policies, which `Measured` begins with where it cannot try all.
