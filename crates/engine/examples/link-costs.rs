@@ -1,5 +1,5 @@
-//! What the parts of local error control cost: the Reed-Solomon code by t and damage, one decision of each policy.
-//! `make bench` prints it. Medians of five; timing on shared machines is noise.
+//! Costs of the parts of local error control: the Reed-Solomon code by t and damage, one decision of each policy. `make
+//! bench` prints them. Medians of five; timing on shared machines is noise.
 
 use airbraid_engine::Stream;
 use airbraid_engine::link::config::Cost;
@@ -11,7 +11,7 @@ use airbraid_units::SeqNum;
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Nanoseconds that one call takes: the median of five times `calls`.
+/// Time of one call \[ns\]: the median of five times `calls`.
 #[allow(clippy::disallowed_methods, reason = "it measures what the machine takes, outside every run")]
 fn measure(calls: u32, mut call: impl FnMut()) -> f64 {
     let mut times: Vec<f64> = (0..5)

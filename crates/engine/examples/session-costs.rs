@@ -1,5 +1,5 @@
-//! What link security costs: sealing and opening a frame beside the raw AEAD, the account of the simulator, a handshake.
-//! `make bench` prints it. Medians; timing on shared machines is noise.
+//! Costs of link security: sealing and opening a frame beside the raw AEAD, the account of the simulator, a handshake.
+//! `make bench` prints them. Medians; timing on shared machines is noise.
 
 use airbraid_engine::converge::session::{
     Account, Address, Aead, Codec, Config, Descriptor, FRAME_HEADER_LEN, FRAME_OVERHEAD, Gate, Input, KeyId, Keypair,
@@ -12,10 +12,10 @@ use ring::aead::{AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, Unboun
 use std::cell::RefCell;
 use std::hint::black_box;
 
-/// What is sealed \[byte\]: an IP packet of 1400 bytes.
+/// Length of the sealed data: an IP packet \[byte\].
 const PLAIN: usize = 1_400;
 
-/// Nanoseconds that one call takes: the median of five times `calls`.
+/// Time of one call \[ns\]: the median of five times `calls`.
 #[allow(clippy::disallowed_methods, reason = "it measures what the machine takes, outside every run")]
 fn measure(calls: u32, mut call: impl FnMut()) -> f64 {
     let mut times: Vec<f64> = (0..5)
@@ -53,8 +53,8 @@ fn rings<C: Codec + Copy>(codec: C, suite: Suite) -> [Keyring<C>; 2] {
 /// Frames that are sealed, then opened, while they are in the cache.
 const BATCH: usize = 64;
 
-/// Nanoseconds a frame for each of these, in turn: medians of so many batches that what else the machine does is the same
-/// for all of them.
+/// Time of each for one frame \[ns\], in turn: medians of many batches, so that other load on the machine affects all
+/// of them alike.
 #[allow(clippy::disallowed_methods, reason = "it measures what the machine takes, outside every run")]
 fn in_turn(work: &mut [&mut dyn FnMut(usize)]) -> Vec<f64> {
     let mut times = vec![vec![]; work.len()];
@@ -144,7 +144,7 @@ fn end(number: u8, other: u8) -> Sessions<Simulated> {
     Sessions::new(config, Simulated(stream("entropy")), stream("jitter"))
 }
 
-/// A first message that is made, one that is answered, an answer that is read.
+/// A first message made, a first message answered, an answer read.
 fn handshake() {
     let (mut first, mut second) = (end(1, 2), end(2, 1));
     let drive = |end: &mut Sessions<Simulated>, now, input| {
@@ -168,8 +168,8 @@ fn handshake() {
     println!("{:<26} {:>12.0}", "handshake, both ends, us", all / 1e3);
 }
 
-/// What a datagram of a stranger costs: at the gate, where all but a true first message ends, and in the machine of an end with so
-/// many peers.
+/// Cost of a stranger's datagram: at the gate, where all but a true first message ends, and in the machine of an end
+/// with `peers` peers.
 fn strangers(peers: usize) {
     let peer = |number: usize| {
         let mut public = public_key(&Secret::new([3; 32]));

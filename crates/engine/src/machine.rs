@@ -1,4 +1,4 @@
-//! The contract between a protocol and whatever drives it, and the only driver loop there is.
+//! The contract between a protocol and its host, and the only driver loop there is.
 //!
 //! A host calls [`step`] with one input (or none, when a timer is due), carries out every output, and calls again at
 //! the wake-up that it was told. It never calls a machine from inside an output. A parent machine drains its children
@@ -7,7 +7,7 @@
 use airbraid_units::Instant;
 use std::fmt;
 
-/// When a machine wants to be called again, and which of its timers asks.
+/// The time at which a machine wants to be called again, and the timer that wants it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wake {
     /// The absolute time of the earliest timer.
@@ -18,9 +18,9 @@ pub struct Wake {
 
 /// A deterministic state machine without I/O: equal seed and equal calls give equal outputs.
 pub trait Machine {
-    /// Everything the world can tell it.
+    /// Everything that the host can tell it.
     type Input;
-    /// Everything it can ask of the world.
+    /// Everything that it can tell its host.
     type Output;
 
     /// Absorbs one input in bounded work; `now` never decreases from call to call.
@@ -36,7 +36,7 @@ pub trait Machine {
 /// A machine that, drained, asks to be woken at a time that is not later than now: it would spin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spin {
-    /// What it asks for.
+    /// The requested wake-up.
     pub wake: Wake,
     /// The time of the step.
     pub now: Instant,
@@ -66,7 +66,7 @@ pub fn step<M: Machine>(
     }
 }
 
-/// As [`step`], for a host that drives many machines and is not to end because of one.
+/// Does the same as [`step`], for a host that drives many machines and must not end because of one.
 ///
 /// # Errors
 /// [`Spin`] if the machine, drained, asks to be woken at once. All its outputs were given to `carry_out`.
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
     use airbraid_units::Duration;
 
-    /// Wants to be woken so long after a beginning, whatever the time is.
+    /// Wants to be woken at a fixed time after the beginning, whatever the time is.
     struct Stubborn(Duration);
 
     impl Machine for Stubborn {

@@ -1,17 +1,18 @@
-//! What a protocol may know of a packet: how long it is, whom it serves, and of how many segments it is a run.
+//! The properties of a packet that a protocol may use: length, class, flow, and the number of segments that it is a run
+//! of.
 //!
 //! Machines are generic over [`Packet`] and never look at bytes. The simulator passes small descriptors, the daemon
 //! pooled buffers; the daemon's large reads stay whole as a run of equal segments until they must be split.
 
 use airbraid_units::Bytes;
 
-/// What a flow wants of the link, from its DSCP.
+/// The class that a flow requests from the link, by its DSCP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TrafficClass {
-    /// Wants every byte, whenever (the default).
+    /// Every byte counts, at any delay (the default).
     #[default]
     Bulk,
-    /// Wants it soon or not at all.
+    /// Late packets are useless.
     RealTime,
 }
 
@@ -19,13 +20,13 @@ pub enum TrafficClass {
 pub trait Packet {
     /// The length of the whole \[byte\].
     fn len(&self) -> Bytes;
-    /// What its flow wants of the link.
+    /// The class of its flow.
     fn class(&self) -> TrafficClass {
         TrafficClass::Bulk
     }
     /// A small number that all packets of one flow share; flows may share one.
     fn flow_bucket(&self) -> u16;
-    /// How many segments this is a run of; each takes a sequence number of its own. At least 1.
+    /// Number of segments in this run; each takes a sequence number of its own. At least 1.
     fn segments(&self) -> u32 {
         1
     }
@@ -33,15 +34,15 @@ pub trait Packet {
     fn segment_len(&self) -> Bytes {
         self.len()
     }
-    /// What it occupies where it lies, or its part of that where others lie there, too \[byte\]. It is always the same.
+    /// Memory that it occupies, or its part of that where it shares a buffer \[byte\]. It never changes.
     fn footprint(&self) -> u64 {
         self.len().as_u64()
     }
-    /// Whether it can be told by a mark that it met congestion (ECN), and need not be dropped for that.
+    /// Whether a mark can report congestion (ECN) in place of a drop.
     fn can_be_marked(&self) -> bool {
         false
     }
-    /// Whether it only acknowledges what another flow brings: it paces that one, and nobody waits for it alone.
+    /// Whether it only acknowledges the data of another flow: it paces that one, and delays no application by itself.
     fn is_acknowledgement(&self) -> bool {
         false
     }
@@ -51,7 +52,7 @@ pub trait Packet {
     }
 }
 
-/// A packet of which a second handle can be had: what resends keeps one while the other is on its way.
+/// A packet that can have a second handle: a machine that retransmits keeps one while the other is under way.
 ///
 /// The daemon's buffers are reference-counted. The simulator passes descriptors and counts the places itself, told by
 /// what goes out: a machine that keeps a handle says so with the output, and gives the handle back when it is done.

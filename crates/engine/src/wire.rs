@@ -1,4 +1,4 @@
-//! Byte formats: what the daemon sends, what captures show, what the fuzzers attack. Parsing and emitting, no state.
+//! Byte formats, for the daemon, captures and fuzzers. Parsing and emitting, no state.
 //!
 //! Network byte order. Trunk header, 24 bytes:
 //!
@@ -47,16 +47,16 @@ pub const TRUNK_VERSION: u8 = 1;
 /// Length of the trunk header \[byte\].
 pub const TRUNK_HEADER_LEN: usize = 24;
 
-/// Why bytes are not the header, or the control frame, that they were taken for.
+/// The reason why bytes are not the expected header or control frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireError {
     /// There are fewer bytes than a header has.
     Truncated,
-    /// It is of a version that this code does not speak.
+    /// A version that this code does not speak.
     Version(u8),
-    /// It is of a kind that there is not, or of another.
+    /// An unknown kind, or another than expected.
     Kind(u8),
-    /// It is longer than its kind can be, or says something where it must be silent.
+    /// It is longer than its kind allows, or a reserved field is not zero.
     Malformed,
     /// Its check does not hold.
     Check,
@@ -77,7 +77,7 @@ pub fn emit_trunk_header(header: &Header) -> [u8; TRUNK_HEADER_LEN] {
     bytes
 }
 
-/// Reads a trunk header; gives it and what follows.
+/// Reads a trunk header; returns it and the rest.
 ///
 /// # Errors
 /// [`WireError`] if there are too few bytes or the version is another.

@@ -1,4 +1,4 @@
-//! What local error control can be told, and what it refuses.
+//! Configuration of local error control, and its refusals.
 
 use super::policy::Adaptation;
 use airbraid_units::Duration;
@@ -7,75 +7,77 @@ use std::fmt;
 /// One end of a link with local error control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// How segment size and code follow the channel; at the slave of a polled link it is the master's that counts.
+    /// Adaptation of segment size and code to the channel; at the slave of a polled link the master's counts.
     pub adaptation: Adaptation,
-    /// What a frame costs, for policies that reckon with it.
+    /// Cost of a frame, for policies that use it.
     pub cost: Cost,
-    /// For packets that want every byte.
+    /// For packets that need every byte.
     pub bulk: ClassConfig,
-    /// For packets that want to be there soon or not at all.
+    /// For packets that are useless when late.
     pub real_time: ClassConfig,
 }
 
-/// The queue of one traffic class and how long its packets are tried.
+/// The queue of one traffic class, and the persistence of its packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassConfig {
-    /// Packets that wait; what finds the queue full is dropped. The one on its way is not among them.
+    /// Largest number of waiting packets; the one under way is not among them. A packet that finds the queue full is
+    /// dropped.
     pub queue_limit: u32,
-    /// When a packet is given up.
+    /// Limits on the attempts for a packet.
     pub persistence: Persistence,
 }
 
-/// When a packet is given up; by default never.
+/// Limits on the attempts for a packet; by default none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Persistence {
-    /// A segment is sent again so often at most: of independent losses p the share p^(n + 1) stays. None: perpetually.
+    /// Largest number of retransmissions of a segment: of independent losses p the share p^(n + 1) stays. `None`: no
+    /// limit.
     pub retransmissions: Option<u32>,
-    /// So long after it was queued a packet is worth nothing, wherever it is. None: it does not age.
+    /// Lifetime of a packet after it was queued, wherever it is. `None`: no limit.
     pub lifetime: Option<Duration>,
 }
 
 /// The time that one frame takes: `overhead + per_byte * coded bytes`, whatever becomes of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// What does not depend on its length.
+    /// The part that does not depend on its length.
     pub overhead: Duration,
-    /// For each coded byte of its segment.
+    /// The part of each coded byte of its segment.
     pub per_byte: Duration,
 }
 
-/// What selective repeat needs to know beside this.
+/// Additional configuration of selective repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowConfig {
-    /// Frames with a segment that may be on their way at once, 1 to 64: what an acknowledgement can tell apart.
+    /// Largest number of frames with a segment under way, 1 to 64: an acknowledgement distinguishes no more.
     pub window: u32,
-    /// A frame of which nothing was heard for so long counts as lost; more than the round trip, queues included.
+    /// Time without a report after which a frame counts as lost; more than the round trip, queues included.
     pub timeout: Duration,
-    /// A frame counts as lost when one that was sent so many later has come; 1 on a link that keeps order.
+    /// Number of later frames whose arrival makes a frame lost; 1 on a link that keeps order.
     pub reordering: u32,
-    /// What came is acknowledged at the latest after so long; sooner if a segment goes out, or two have come.
+    /// Longest delay of an acknowledgement; it goes sooner with a segment, or after two arrivals.
     pub ack_delay: Duration,
 }
 
-/// Why a configuration is refused.
+/// The reason why a configuration is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// Parity comes in pairs: two bytes repair one.
     OddParity(u8),
     /// Parity and check leave no byte for data.
     NoRoom {
-        /// Of the segment on the air.
+        /// Length of the segment on the air \[byte\].
         bytes: u16,
-        /// Of each block.
+        /// Parity of each block \[byte\].
         parity: u8,
     },
-    /// A queue that holds nothing, or a packet that is worth nothing from the beginning.
+    /// A queue of length zero, or a lifetime of zero.
     Zero(&'static str),
     /// The window is not 1 to 64 frames.
     Window(u32),
-    /// The smallest is larger than the largest.
+    /// The lower bound is above the upper one.
     Bounds(&'static str),
-    /// What is remembered is not 2^1 to 2^16 segments.
+    /// The memory is not 2^1 to 2^16 segments.
     Fade(u32),
 }
 
@@ -115,8 +117,8 @@ impl Default for ClassConfig {
 }
 
 impl Default for Cost {
-    /// The paper's testbed, from its throughputs with and without coding: 3.1 ms and 8.6 us a byte (2-Mbit/s WaveLAN on a
-    /// 486 of 25 MHz; `docs/models/local-error-control.md`).
+    /// The paper's testbed, from its throughputs with and without coding: 3.1 ms and 8.6 us a byte (2-Mbit/s WaveLAN on
+    /// a 486 of 25 MHz; `docs/models/local-error-control.md`).
     fn default() -> Self {
         Self { overhead: Duration::from_micros(3_100), per_byte: Duration::from_nanos(8_600) }
     }
@@ -142,7 +144,7 @@ impl ClassConfig {
 }
 
 impl Config {
-    /// Whether an end can be made of it.
+    /// Checks that an end can be made of it.
     ///
     /// # Errors
     /// [`Refusal`] says why not.
@@ -154,7 +156,7 @@ impl Config {
 }
 
 impl WindowConfig {
-    /// Whether a window can be made of it.
+    /// Checks that a window can be made of it.
     ///
     /// # Errors
     /// [`Refusal`] says why not.

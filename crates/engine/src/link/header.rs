@@ -1,29 +1,29 @@
-//! What travels with each frame. The bytes are in [`crate::wire`].
+//! The header of each frame. The bytes are in [`crate::wire`].
 
 use super::policy::Fate;
 use super::shape::{Shape, blocks, coded_len};
 use crate::packet::TrafficClass;
 use airbraid_units::SeqNum;
 
-/// A run of bytes of one packet, and how it is coded.
+/// A run of bytes of one packet, and its code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Each class counts and keeps the order of its own packets.
     pub class: TrafficClass,
     /// Number of the packet in its class, from 1.
     pub seq: SeqNum,
-    /// Where in the packet it begins \[byte\].
+    /// Offset of its first byte in the packet \[byte\].
     pub offset: u16,
-    /// How many bytes of the packet it holds.
+    /// Number of bytes of the packet that it holds.
     pub count: u16,
-    /// Whether the packet ends with it.
+    /// Whether it is the end of the packet.
     pub is_last: bool,
     /// Parity of each block \[byte\].
     pub parity: u8,
 }
 
 impl Segment {
-    /// Where in the packet it ends \[byte\].
+    /// Offset of its end in the packet \[byte\].
     pub const fn end(&self) -> u32 {
         self.offset as u32 + self.count as u32
     }
@@ -37,12 +37,12 @@ impl Segment {
     }
 }
 
-/// How far a class has been received: the packet that is being put together and its cumulative good length.
+/// The receive state of a class: the packet that is being reassembled and its cumulative good length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ack {
     /// Number of the packet that is expected; all before it are settled.
     pub next: SeqNum,
-    /// So many of its first bytes have come.
+    /// Number of its first bytes that have arrived.
     pub good: u16,
 }
 
@@ -52,20 +52,20 @@ impl Default for Ack {
     }
 }
 
-/// What became of a segment, as its receiver tells.
+/// The fate of a segment, as its receiver reports it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Report {
-    /// There was none.
+    /// There was no segment.
     #[default]
     None,
-    /// It came, after at most `worst` bytes of a block were repaired.
+    /// It arrived, after at most `worst` bytes of a block were repaired.
     Intact {
         /// Wrong bytes of the worst block.
         worst: u8,
     },
-    /// Only its first coded bytes came.
+    /// Only its first coded bytes arrived.
     Truncated {
-        /// So many.
+        /// Number of these bytes.
         at: u16,
     },
     /// A block could not be decoded, or the check failed.
@@ -73,7 +73,7 @@ pub enum Report {
 }
 
 impl Report {
-    /// What it says of the segment's fate; nothing if there was none.
+    /// The reported fate of the segment; `None` if there was none.
     pub(super) fn fate(self) -> Option<Fate> {
         match self {
             Self::None => None,
@@ -89,20 +89,20 @@ impl Report {
 pub struct Header {
     /// The data that it carries.
     pub segment: Option<Segment>,
-    /// What has been received of bulk and of real-time packets (by [`TrafficClass`] as index).
+    /// The receive state of bulk and of real-time packets (by [`TrafficClass`] as index).
     pub acks: [Ack; 2],
-    /// In an answer: what became of the poll's segment.
+    /// In an answer: the fate of the poll's segment.
     pub report: Report,
     /// In a poll: the slave may send a segment of at most this size, with this code.
     pub invite: Option<Shape>,
 }
 
-/// Which frames have come, for [`super::SelectiveRepeat`]; to begin with number 0, which no frame has.
+/// The received frames, for [`super::SelectiveRepeat`]; initially number 0, which no frame has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Received {
-    /// The newest that came.
+    /// The newest that arrived.
     pub newest: SeqNum,
-    /// Bit i: the one i + 1 before it came, too.
+    /// Bit i: the frame i + 1 before it arrived, too.
     pub before: u64,
 }
 
@@ -115,12 +115,12 @@ pub struct WindowHeader {
     pub segment: Option<Segment>,
     /// Whether an answer is wanted; a segment always has one.
     pub asks: bool,
-    /// By class: packets before this one are settled or given up; nobody waits for them.
+    /// By class: packets before this one are settled or given up; the receiver need not wait for them.
     pub floors: [SeqNum; 2],
     /// By class: the packet that is expected.
     pub nexts: [SeqNum; 2],
-    /// The frames that have come.
+    /// The frames that have arrived.
     pub received: Received,
-    /// What became of the newest frame that came damaged or was repaired, and its number.
+    /// The fate of the newest frame that arrived damaged or was repaired, and its number.
     pub report: (SeqNum, Report),
 }

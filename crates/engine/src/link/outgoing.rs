@@ -1,4 +1,4 @@
-//! What waits to be sent: a queue for each class, the packet at its head, and when they are given up.
+//! The send queues: a queue for each class, the packet at its head, and its expiry.
 
 use super::config::{ClassConfig, Config};
 use super::header::{Ack, Segment};
@@ -12,14 +12,14 @@ use std::collections::VecDeque;
 /// The classes in the order in which they are served.
 pub const BY_URGENCY: [TrafficClass; 2] = [TrafficClass::RealTime, TrafficClass::Bulk];
 
-/// A packet and when it expires.
+/// A packet with its time of expiry.
 #[derive(Debug)]
 pub struct Waiting<P> {
     pub packet: P,
     pub expires: Option<Instant>,
 }
 
-/// A limited queue; what is in it may expire.
+/// A limited queue whose packets may expire.
 #[derive(Debug)]
 pub struct ClassQueue<P> {
     class: TrafficClass,
@@ -63,7 +63,7 @@ impl<P: Share> ClassQueue<P> {
         stats.queue_max[class] = stats.queue_max[class].max(self.waiting.len());
     }
 
-    /// Length of the packet that is next \[byte\]; longer ones are not taken.
+    /// Length of the next packet \[byte\]; longer ones are not taken.
     pub fn next_len(&self) -> Option<u16> {
         self.waiting.front().map(|next| next.packet.len().as_u64() as u16)
     }
@@ -91,22 +91,22 @@ struct Current<P> {
     packet: P,
     len: u16,
     seq: SeqNum,
-    /// So many of its first bytes have come.
+    /// Number of its first bytes that have arrived.
     acked: u16,
-    /// So many have been sent at least once.
+    /// Number of its first bytes that have been sent at least once.
     sent: u16,
-    /// How often the segment at `acked` has been sent.
+    /// Number of transmissions of the segment at `acked`.
     attempts: u32,
     expires: Option<Instant>,
 }
 
-/// One class of what stop-and-wait has to send.
+/// The send state of one class under stop-and-wait.
 #[derive(Debug)]
 pub struct Outgoing<P> {
     queue: ClassQueue<P>,
     current: Option<Current<P>>,
     next: SeqNum,
-    /// Its segment is on its way, and nothing is known of it.
+    /// Whether its segment is under way, its fate unknown.
     is_on_air: bool,
 }
 
@@ -118,23 +118,23 @@ impl<P: Share> Outgoing<P> {
     pub fn push<H>(&mut self, now: Instant, packet: P, stats: &mut Stats, outputs: &mut VecDeque<Output<H, P>>) {
         self.queue.push(now, packet, stats, outputs);
     }
-    /// Packets that wait, the one on its way not among them.
+    /// Packets that wait, the one under way not among them.
     pub fn queue_len(&self) -> usize {
         self.queue.len()
     }
 
-    /// What is left of the packet that is next, or on its way \[byte\].
+    /// Rest of the packet that is next, or under way \[byte\].
     pub fn left(&self) -> Option<u16> {
         let current = self.current.as_ref().map(|current| current.len - current.acked);
         current.or_else(|| self.queue.next_len())
     }
 
-    /// Something came back, or did not: what was on the air is there no longer.
+    /// Notes that nothing is on the air any more, whether something came back or not.
     pub fn settle(&mut self) {
         self.is_on_air = false;
     }
 
-    /// What the other side says that it has; what cannot be is ignored.
+    /// Takes in the other side's acknowledgement; impossible ones are ignored.
     pub fn acknowledge<H>(&mut self, ack: Ack, stats: &mut Stats, outputs: &mut VecDeque<Output<H, P>>) {
         let class = self.queue.class as usize;
         let Some(current) = &mut self.current else { return };
@@ -146,7 +146,7 @@ impl<P: Share> Outgoing<P> {
         }
     }
 
-    /// Gives up what is too old or was sent too often, but nothing that is on the air.
+    /// Gives up packets that are too old or were sent too often, but none that is on the air.
     pub fn give_up<H>(&mut self, now: Instant, stats: &mut Stats, outputs: &mut VecDeque<Output<H, P>>) {
         let class = self.queue.class as usize;
         let limit = self.queue.retransmissions();
@@ -187,7 +187,7 @@ impl<P: Share> Outgoing<P> {
         Some((segment, current.packet.share()))
     }
 
-    /// When something expires that is not on the air.
+    /// The time at which something expires that is not on the air.
     pub fn wake(&self) -> Option<Instant> {
         let current = self.current.as_ref().filter(|_| !self.is_on_air).and_then(|current| current.expires);
         match (current, self.queue.wake()) {

@@ -5,7 +5,7 @@ use super::service::Output;
 use super::stats::Stats;
 use std::collections::VecDeque;
 
-/// How far one class has come.
+/// The receive progress of one class.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reassembly {
     ack: Ack,
@@ -17,7 +17,7 @@ impl Reassembly {
         self.ack
     }
 
-    /// Takes a segment that came undamaged.
+    /// Takes a segment that arrived undamaged.
     pub fn receive<H, P>(
         &mut self,
         segment: Segment,
@@ -63,7 +63,7 @@ mod tests {
         Segment { class: TrafficClass::Bulk, seq: SeqNum(seq), offset, count, is_last, parity: 0 }
     }
 
-    /// The segments of two packets, one given up between them, and what comes of each.
+    /// The segments of two packets, one given up between them, and their results.
     #[test]
     fn transcript() {
         let mut text = String::new();

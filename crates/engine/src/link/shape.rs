@@ -1,15 +1,15 @@
-//! How long a segment is on the air and how it is coded: whole blocks of 255 byte, the last one shortened.
+//! The length of a segment on the air and its code: whole blocks of 255 byte, the last one shortened.
 
 use super::config::Refusal;
 
 /// Length of a Reed-Solomon block over GF(256), parity included \[byte\].
 pub const BLOCK_LEN: u16 = 255;
-/// Length of the CRC-32 inside the coded data, which catches what the code repaired to something else \[byte\].
+/// Length of the CRC-32 inside the coded data, which detects a wrong repair \[byte\].
 pub const CHECK_LEN: u16 = 4;
-/// The most parity a block can have: even, and at least one byte of data \[byte\].
+/// Largest parity of a block: even, with at least one byte of data \[byte\].
 pub const PARITY_MAX: u8 = 254;
 
-/// The most that a segment may take on the air, and its code: what a policy decides.
+/// The largest length of a segment on the air, and its code: the decision of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     bytes: u16,
@@ -40,7 +40,7 @@ impl Shape {
         }
     }
 
-    /// The most that the coded segment takes on the air \[byte\].
+    /// Largest length of the coded segment on the air \[byte\].
     pub const fn bytes(self) -> u16 {
         self.bytes
     }
@@ -48,30 +48,30 @@ impl Shape {
     pub const fn parity(self) -> u8 {
         self.parity
     }
-    /// How many wrong bytes of a block the code repairs.
+    /// Number of wrong bytes of a block that the code repairs.
     pub const fn strength(self) -> u8 {
         self.parity / 2
     }
 
-    /// What fits beside the parity, the check included \[byte\]. A rest that is not longer than its parity stays unused.
+    /// Space beside the parity, the check included \[byte\]. A rest that is not longer than its parity stays unused.
     const fn room(self) -> u16 {
         let parity = self.parity as u16;
         let rest = self.bytes % BLOCK_LEN;
         self.bytes / BLOCK_LEN * (BLOCK_LEN - parity) + rest.saturating_sub(parity)
     }
 
-    /// How much of a packet fits into one such segment \[byte\]; at least 1.
+    /// Bytes of a packet that fit into one such segment; at least 1.
     pub const fn capacity(self) -> u16 {
         self.room() - CHECK_LEN
     }
 }
 
-/// Blocks that `count` bytes of a packet and their check make with so much parity in each.
+/// Number of blocks of `count` bytes of a packet and their check, with this parity in each.
 pub(crate) const fn blocks(count: u16, parity: u8) -> u32 {
     (count as u32 + CHECK_LEN as u32).div_ceil(BLOCK_LEN as u32 - parity as u32)
 }
 
-/// How long these are on the air \[byte\].
+/// Their length on the air \[byte\].
 pub(crate) const fn coded_len(count: u16, parity: u8) -> u32 {
     count as u32 + CHECK_LEN as u32 + blocks(count, parity) * parity as u32
 }

@@ -1,8 +1,8 @@
-//! What an end of the link counts.
+//! The counters of an end of the link.
 
 use super::header::Report;
 
-/// What an end counts, both ways.
+/// The counters of an end, both ways.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Packets accepted, by class (bulk, real-time), as in all pairs here.
@@ -15,7 +15,7 @@ pub struct Stats {
     pub expired: [u64; 2],
     /// Packets given up after the last retransmission.
     pub given_up: [u64; 2],
-    /// Segments sent, repetitions among them.
+    /// Segments sent, retransmissions included.
     pub segments: u64,
     /// Segments sent whose first byte had been sent before.
     pub repetitions: u64,
@@ -25,22 +25,22 @@ pub struct Stats {
     pub coded_bytes: u64,
     /// Packets delivered.
     pub delivered: [u64; 2],
-    /// Segments that had come before, or came after their packet was given up.
+    /// Segments that had arrived before, or arrived after their packet was given up.
     pub duplicates: u64,
-    /// Segments that came truncated.
+    /// Segments that arrived truncated.
     pub truncated: u64,
     /// Segments that could not be decoded.
     pub undecodable: u64,
-    /// Segments that came with repaired bytes.
+    /// Segments that arrived with repaired bytes.
     pub repaired: u64,
     /// Polls without an answer (master), or frames taken for lost (selective repeat).
     pub lost: u64,
-    /// The longest that each queue has been \[packets\].
+    /// Longest queue of each class \[packets\].
     pub queue_max: [usize; 2],
 }
 
 impl Stats {
-    /// Counts what came of a segment from the other side.
+    /// Counts the fate of a segment from the other side.
     pub(super) fn count(&mut self, report: Report) {
         match report {
             Report::None | Report::Intact { worst: 0 } => {}

@@ -1,4 +1,5 @@
-//! Stop-and-wait with the acknowledgement piggybacked on the other direction's data (sections 3.2 and 6.2 of the paper).
+//! Stop-and-wait with the acknowledgement piggybacked on the other direction's data (sections 3.2 and 6.2 of the
+//! paper).
 //!
 //! One segment at a time is on its way in each direction. The master, and it alone, repeats: it polls, and the slave
 //! answers what came. It decides size and code for both directions, from what it sees of the answers and what these
@@ -29,25 +30,26 @@ pub struct StopAndWait<P> {
     outputs: VecDeque<Output<Header, P>>,
 }
 
-/// What a master knows beside.
+/// Additional state of a master.
 #[derive(Debug)]
 struct Master {
-    /// For what it sends; for both directions if `up` is none.
+    /// The policy for its own segments; for both directions if `up` is `None`.
     down: AnyPolicy,
-    /// For what the slave sends.
+    /// The policy for the slave's segments.
     up: Option<AnyPolicy>,
-    /// The poll that has no answer yet.
+    /// The poll without an answer so far.
     poll: Option<Poll>,
     /// Whether the slave's last answer had data.
     has_data_up: bool,
-    /// What it will have to send, as far as its answers tell.
+    /// Its estimate of the slave's next data, from the answers.
     ahead: Ahead,
 }
 
-/// What a slave has to send is not told; the next packet is taken to be as long as the longest of late.
+/// An estimate of the slave's next data, which are not announced; the next packet is taken to be as long as the longest
+/// recent one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ahead {
-    /// An eighth shorter with each packet, or as long as that \[byte\].
+    /// Length of the longest recent packet \[byte\]: an eighth shorter with each packet, or as long as that.
     longest: u16,
     /// The last segment was not the end of its packet.
     is_cut: bool,
@@ -60,7 +62,7 @@ impl Ahead {
             self.longest = (self.longest - self.longest / 8).max(segment.end() as u16);
         }
     }
-    /// None: more than fits.
+    /// `None`: more than fits.
     fn left(self) -> Option<u16> {
         (!self.is_cut).then_some(self.longest)
     }
@@ -103,7 +105,6 @@ impl<P: Share> StopAndWait<P> {
         })
     }
 
-    /// What it has counted.
     pub fn stats(&self) -> &Stats {
         &self.stats
     }
@@ -111,12 +112,12 @@ impl<P: Share> StopAndWait<P> {
     pub fn queue_len(&self, class: TrafficClass) -> usize {
         self.outgoing[class as usize].queue_len()
     }
-    /// What the master's policy has decided for the next segment to the slave.
+    /// The master's decision for the next segment to the slave.
     pub fn shape(&self) -> Option<Shape> {
         self.master.as_ref().map(|master| master.down.shape())
     }
 
-    /// The most urgent that there is to send.
+    /// The most urgent segment, if there is one to send.
     fn next_segment(&mut self, shape: Shape) -> Option<(Segment, P)> {
         let next = BY_URGENCY.iter().find_map(|&class| {
             let outgoing = &mut self.outgoing[class as usize];
@@ -149,7 +150,7 @@ impl<P: Share> StopAndWait<P> {
         }
     }
 
-    /// Nothing that was sent is on the air any more: it has come, or will not.
+    /// Nothing sent is on the air any more: it has arrived, or will not.
     fn settle(&mut self) {
         self.outgoing.iter_mut().for_each(Outgoing::settle);
     }
@@ -194,8 +195,8 @@ impl<P: Share> StopAndWait<P> {
 }
 
 impl Master {
-    /// What the slave may send: its answer is in vain where the poll is not acknowledged, and the poll where that does
-    /// not come.
+    /// The shape for the slave: its answer is lost if the poll is not acknowledged, and the poll is if the answer does
+    /// not arrive.
     fn invite(&self, down: Shape, left: Option<u16>) -> Shape {
         let Some(up) = &self.up else { return down };
         let rides = left.map_or(0, |left| left.min(down.capacity()));
@@ -251,7 +252,7 @@ impl Master {
     }
 }
 
-/// Which of two fates in one transaction says more: what was cut, the shorter the more, before what could not be decoded.
+/// The order of two fates in one transaction: truncation, the shorter the worse, before a failed decoding.
 fn severity(fate: Fate) -> u32 {
     match fate {
         Fate::Lost => 0,

@@ -1,4 +1,4 @@
-//! Whose slot comes when, and how long each station is disconnected (section 6.1 of the paper, disconnection cost).
+//! The order of the slots, and the disconnections of each station (section 6.1 of the paper, disconnection cost).
 //!
 //! The cost between two slots of a station that follow each other, cyclically, is the time strictly between them: the
 //! slots of others and, where the period ends between them, its idle time. Planners count with the stations' rounded

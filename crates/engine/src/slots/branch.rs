@@ -1,21 +1,22 @@
-//! Branch and bound: the best arrangement and, where the search ends early, a proof of how far from the best it can be.
+//! Branch and bound: the best arrangement and, where the search ends early, a proven bound on its distance from the
+//! best.
 //!
-//! An arrangement is built slot by slot. At each step every station has a disconnection that it cannot go below: what it
-//! had so far, how long it waits already, and the mean of what is still to come. Where even these are worth no more than
-//! the best arrangement known, nothing below is looked at. Without idle time rotations are one plan, so the station with
-//! the fewest slots begins; stations that are alike come first in their order. A search that is over is exact. One that
-//! ran out of steps still has its bound, made tighter by [`relax`](super::relax).
-//! Steps are counted, not timed: the same input gives the same plan.
+//! An arrangement is built slot by slot. At each step every station has a disconnection that it cannot go below: what
+//! it had so far, how long it waits already, and the mean of what is still to come. Where even these are worth no more
+//! than the best arrangement known, nothing below is looked at. Without idle time rotations are one plan, so the
+//! station with the fewest slots begins; stations that are alike come first in their order. A search that is over is
+//! exact. One that ran out of steps still has its bound, made tighter by [`relax`](super::relax). Steps are counted,
+//! not timed: the same input gives the same plan.
 
 use super::relax;
 use super::{Arrangement, Layout, Objective, min_max, no_policy};
 
-/// How much work may be done.
+/// Limits on the work of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Steps of the search; each costs about as much as there are stations.
     pub nodes: u64,
-    /// Slots looked at while exchanging pairs of slots for a better start.
+    /// Slots tried while exchanging pairs of slots for a better start.
     pub exchanges: u64,
 }
 
@@ -26,7 +27,7 @@ impl Default for Budget {
     }
 }
 
-/// An arrangement with the proof of its worth.
+/// An arrangement with a proven bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proven {
     /// The best that was found: never worse than MinMax or NoPolicy.
@@ -44,7 +45,7 @@ impl Proven {
     pub fn exact(&self) -> bool {
         self.score == self.bound
     }
-    /// By how much the best may be better at most, in millionths of this one's worth, rounded up.
+    /// Largest possible advantage of the best, in millionths of this one's worth, rounded up.
     pub fn gap_ppm(&self) -> u64 {
         // Six digits of scores are enough here; the shift keeps the product within 128 bits.
         let shift = (128 - self.bound.leading_zeros()).saturating_sub(100);
@@ -54,7 +55,7 @@ impl Proven {
     }
 }
 
-/// Plans for `objective`, which is of the stations of `layout`.
+/// Plans for `objective`, over the stations of `layout`.
 pub fn branch_and_bound(layout: &Layout, objective: &Objective, budget: Budget) -> Proven {
     let worth = |arrangement: &Arrangement| objective.score(&arrangement.worst_ns(layout));
     let starts =
@@ -72,7 +73,7 @@ pub fn branch_and_bound(layout: &Layout, objective: &Objective, budget: Budget) 
     found
 }
 
-/// Exchanges pairs of slots as long as one of them makes it better, looking at no more than `budget` slots.
+/// Exchanges pairs of slots while one of them makes it better, trying no more than `budget` slots.
 fn exchange(layout: &Layout, objective: &Objective, mut best: Arrangement, budget: u64) -> Arrangement {
     let slots = best.owners.len();
     let mut left = budget / slots as u64;
@@ -97,7 +98,7 @@ fn exchange(layout: &Layout, objective: &Objective, mut best: Arrangement, budge
     }
 }
 
-/// Never placed.
+/// No slot placed yet.
 const NEVER: u64 = u64::MAX;
 
 /// A search in progress.
@@ -109,7 +110,7 @@ pub(super) struct Search<'a> {
     idle: u64,
     /// The size of the shortest slot of the others.
     shortest: Vec<u64>,
-    /// An earlier station that is like this one.
+    /// An earlier station that is equal to this one.
     twin: Vec<Option<usize>>,
     owners: Vec<u8>,
     now: u64,
@@ -118,28 +119,28 @@ pub(super) struct Search<'a> {
     memo: Vec<(u64, u128)>,
 }
 
-/// What the slots so far say of a station.
+/// The slots of a station so far.
 #[derive(Clone, Copy)]
 struct State {
     left: u64,
-    /// Beginning of its first slot \[ns\] and how many slots are before it.
+    /// Beginning of its first slot \[ns\] and the number of slots before it.
     first: (u64, u64),
     /// End of its last slot, likewise.
     end: (u64, u64),
     worst: u64,
 }
 
-/// A node whose children are being looked at.
+/// A node whose children are being tried.
 struct Frame {
     choices: Vec<u8>,
     at: usize,
     bound: u128,
-    /// What the step to it changed.
+    /// The state that the step to it changed.
     before: Option<State>,
 }
 
 impl<'a> Search<'a> {
-    /// A search over the arrangements of `layout`, with disconnections that no arrangement goes below.
+    /// A search over the arrangements of `layout`, with lower bounds of the disconnections.
     pub(super) fn new(layout: &'a Layout, objective: &'a Objective, floors: &'a [u64]) -> Self {
         let stations = layout.stations();
         let others = |i: usize| stations.iter().enumerate().filter(move |(j, _)| *j != i);
@@ -212,17 +213,17 @@ impl<'a> Search<'a> {
         Proven { arrangement: best, score, bound: open.max(score), nodes: steps }
     }
 
-    /// No disconnection below what is known to be the least.
+    /// The disconnections, each raised to its lower bound.
     fn limited(&self, worst: Vec<u64>) -> Vec<u64> {
         worst.iter().zip(self.floors).map(|(worst, floor)| *worst.max(floor)).collect()
     }
 
-    /// Who may have the first slot.
+    /// The stations that may have the first slot.
     fn beginning(&self) -> Vec<u8> {
         let fewest = (0..self.state.len()).min_by_key(|i| self.state[*i].left);
         if self.idle == 0 { fewest.map(|i| i as u8).into_iter().collect() } else { self.choices() }
     }
-    /// Who may have the next slot, the most urgent first.
+    /// The stations that may have the next slot, the most urgent first.
     fn choices(&self) -> Vec<u8> {
         let mut choices: Vec<(u64, u8)> = Vec::with_capacity(self.state.len());
         for (i, state) in self.state.iter().enumerate().filter(|(_, state)| state.left > 0) {
@@ -261,7 +262,7 @@ impl<'a> Search<'a> {
         self.state.iter().map(|state| state.worst.max(self.period - state.end.0 + state.first.0)).collect()
     }
 
-    /// What nothing below this node is worth more than.
+    /// An upper bound on the worth of all arrangements below this node.
     fn bound(&mut self) -> u128 {
         let mut sum = 0;
         for i in 0..self.state.len() {
@@ -273,7 +274,7 @@ impl<'a> Search<'a> {
         }
         sum
     }
-    /// A disconnection of station `i` that nothing below this node goes below.
+    /// A lower bound on the disconnection of station `i` below this node.
     fn least(&self, i: usize) -> u64 {
         let state = &self.state[i];
         if state.first.0 == NEVER {

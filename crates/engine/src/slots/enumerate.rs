@@ -13,14 +13,14 @@ pub struct Enumerated {
     pub arrangement: Arrangement,
     /// Its worth.
     pub score: u128,
-    /// How many arrangements were tried.
+    /// Number of arrangements tried.
     pub runs: u128,
 }
 
 /// More arrangements than may be tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooMany {
-    /// How many there are; `None` beyond 128 bits.
+    /// Their number; `None` beyond 128 bits.
     pub arrangements: Option<u128>,
 }
 
@@ -43,8 +43,8 @@ pub fn enumerate(layout: &Layout, objective: &Objective, limit: u128) -> Result<
     Ok(best)
 }
 
-/// Gives every arrangement to `visit`, of those that differ by a rotation one alone: without idle time they are the same
-/// plan, begun at another slot.
+/// Gives every arrangement to `visit`, one of each class that differs by a rotation alone: without idle time these are
+/// the same plan, begun at another slot.
 ///
 /// # Errors
 /// There are more arrangements than `limit`.

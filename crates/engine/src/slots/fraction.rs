@@ -1,4 +1,4 @@
-//! Duty cycles as fractions of two integers: what a person writes as `0.125`, `1/8` or `12.5 %` is exactly that.
+//! Duty cycles as fractions of two integers: `0.125`, `1/8` and `12.5 %` are exact.
 //!
 //! It never rounds: what does not fit into 64 bits is refused.
 
@@ -12,7 +12,7 @@ pub struct Fraction {
     denominator: u64,
 }
 
-/// Why a text is no fraction.
+/// The reason why a text is no fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FractionError {
     /// It is not written as a decimal, a quotient or a percentage.
@@ -48,14 +48,14 @@ impl Fraction {
     pub const fn is_zero(self) -> bool {
         self.numerator == 0
     }
-    /// The part of `whole`, rounded down, and what was cut off, in units of one over the denominator.
+    /// The part of `whole`, rounded down, and the remainder, in units of one over the denominator.
     pub fn part_of(self, whole: u64) -> (u64, u64) {
         let product = u128::from(self.numerator) * u128::from(whole);
         let denominator = u128::from(self.denominator);
         // Parts of what is no larger than 1 fit; of anything else the caller gets the largest number there is.
         (u64::try_from(product / denominator).unwrap_or(u64::MAX), (product % denominator) as u64)
     }
-    /// How often `other`, which must not be 0, goes into it.
+    /// Number of times that `other`, which must not be 0, goes into it.
     pub fn times(self, other: Self) -> u64 {
         let upper = u128::from(self.numerator) * u128::from(other.denominator);
         let lower = u128::from(self.denominator) * u128::from(other.numerator);

@@ -9,25 +9,24 @@ use super::fraction::gcd;
 use airbraid_units::Duration;
 use std::fmt;
 
-/// More virtual stations than any radio has; a limit, so that input cannot ask for more memory than there is.
+/// Largest number of virtual stations: more than any radio has. It limits the memory that an input can request.
 pub const STATIONS_MAX: usize = 64;
-/// More slots in a period than anybody can switch.
+/// Largest number of slots in a period: more than any radio can switch.
 pub const SLOTS_MAX: u64 = 65_536;
-/// No period is longer than an hour.
+/// Longest period: an hour.
 const PERIOD_MAX_NS: u64 = 3_600_000_000_000;
 
-/// What fixes the length of the period.
+/// The given length that fixes the period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
     /// The shortest slot: the period follows.
     Slot(Duration),
     /// The period: the slots follow.
     Period(Duration),
-    /// The period, and how long its slots must be at least.
+    /// The period, and the shortest length of its slots.
     Both {
         /// The shortest slot that is allowed.
         slot: Duration,
-        /// The period.
         period: Duration,
     },
 }
@@ -35,9 +34,9 @@ pub enum Length {
 /// A virtual station's part of the period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Station {
-    /// Its duty cycle as it was asked for.
+    /// Its requested duty cycle.
     pub duty: Fraction,
-    /// How many slots it has: `N_i`.
+    /// Number of its slots: `N_i`.
     pub count: u32,
     /// Its time in a period \[ns\]: `f_i W`, rounded to a neighbouring nanosecond so that all add up.
     pub share_ns: u64,
@@ -45,7 +44,7 @@ pub struct Station {
     pub size_ns: u64,
 }
 
-/// How long the period is, and what slots there are in it.
+/// The length of the period, and its slots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     period_ns: u64,
@@ -53,7 +52,7 @@ pub struct Layout {
     stations: Vec<Station>,
 }
 
-/// Why there is no layout. Stations are counted from 0 here and from 1 in messages.
+/// The reason why there is no layout. Stations are counted from 0 here and from 1 in messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// There is no station.
@@ -70,11 +69,10 @@ pub enum Refused {
     NoTime,
     /// The slots of this station are shorter than the shortest allowed \[both ns\].
     SlotTooLong {
-        /// The station.
         station: usize,
-        /// The shortest slot that was asked for.
+        /// The requested shortest slot.
         slot_ns: u64,
-        /// What the period leaves.
+        /// The size that the period leaves.
         size_ns: u64,
     },
     /// More than [`SLOTS_MAX`] slots.
@@ -171,13 +169,14 @@ impl Layout {
         Ok(Self { period_ns, idle_ns: period_ns - busy_ns, stations })
     }
 
-    /// The last station's time as idle time.
+    /// The same layout, with the last station's time as idle time.
     #[cfg(test)]
     pub(super) fn with_last_idle(mut self) -> Self {
         self.idle_ns = self.stations.pop().map_or(0, |station| station.share_ns);
         self
     }
-    /// These stations, and one more behind them that has the slots of all others, each as short as the shortest of them.
+    /// These stations, and one more behind them that has the slots of all others, each as short as the shortest of
+    /// them.
     pub(super) fn relaxed(&self, keep: &[usize]) -> Self {
         let others = || self.stations.iter().enumerate().filter(|(i, _)| !keep.contains(i)).map(|(_, station)| station);
         let count = others().map(|station| station.count).sum::<u32>();
@@ -192,19 +191,18 @@ impl Layout {
     pub fn period(&self) -> Duration {
         Duration::from_nanos(self.period_ns)
     }
-    /// What no station has, at the end of the period.
+    /// The time that no station has, at the end of the period.
     pub fn idle(&self) -> Duration {
         Duration::from_nanos(self.idle_ns)
     }
-    /// The stations.
     pub fn stations(&self) -> &[Station] {
         &self.stations
     }
-    /// How many slots there are: `N`.
+    /// Number of slots: `N`.
     pub fn slots(&self) -> usize {
         self.stations.iter().map(|station| station.count as usize).sum()
     }
-    /// How many different arrangements there are: `N! / (N_1! ... N_n!)`; `None` beyond 128 bits.
+    /// Number of different arrangements: `N! / (N_1! ... N_n!)`; `None` beyond 128 bits.
     pub fn arrangements(&self) -> Option<u128> {
         let (mut placed, mut product) = (0_u64, 1_u128);
         for station in &self.stations {
@@ -218,7 +216,7 @@ impl Layout {
     }
 }
 
-/// Refuses duty cycles that one radio cannot keep; gives the smallest.
+/// Refuses duty cycles that one radio cannot keep; returns the smallest.
 fn check(duties: &[Fraction]) -> Result<Fraction, Refused> {
     let least = duties.iter().min().ok_or(Refused::NoStation)?;
     if duties.len() > STATIONS_MAX {

@@ -1,11 +1,12 @@
 //! MinMax: stations in order of their slots, the most first, each placed so that its longest disconnection is least
 //! (section 6.2 of the paper).
 //!
-//! The first station's slots are spread evenly, position `floor(k N / N_1)`. Each next one takes, of the free positions,
-//! those that make its longest disconnection least, the first such set by its positions; slots that nobody has yet count
-//! with the mean size of what the stations after it will put there. The last takes what is left. Instead of trying every
-//! set of positions (that is what the paper counts as runs: [`Runs`](super::Runs)) the least disconnection is found by
-//! halving an interval, with a walk over the positions for each value: 10,000 slots are no matter.
+//! The first station's slots are spread evenly, position `floor(k N / N_1)`. Each next one takes, of the free
+//! positions, those that make its longest disconnection least, the first such set by its positions; slots that nobody
+//! has yet count with the mean size of what the stations after it will put there. The last takes what is left. Instead
+//! of trying every set of positions (that is what the paper counts as runs: [`Runs`](super::Runs)) the least
+//! disconnection is found by halving an interval, with a walk over the positions for each value: 10,000 slots are no
+//! matter.
 
 use super::{Arrangement, Layout};
 
@@ -140,8 +141,8 @@ mod tests {
     use crate::slots::tests::{case, layout};
     use proptest::prelude::*;
 
-    /// As the paper says it: every set of free positions is tried. Gives the arrangement and how many were tried after
-    /// the first station, the last counted once.
+    /// As the paper defines it: every set of free positions is tried. Returns the arrangement and the number of sets
+    /// tried after the first station, the last counted once.
     fn naive(layout: &Layout) -> (Vec<u8>, u128) {
         let order = order(layout);
         let slots = layout.slots();

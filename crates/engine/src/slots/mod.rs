@@ -1,5 +1,5 @@
-//! Slot planning for one radio that serves several access points in turn: who has the radio when, so that TCP, which
-//! waits out every disconnection, waits little.
+//! Slot planning for one radio that serves several access points in turn: an order in which TCP, which waits out every
+//! disconnection, waits little.
 //!
 //! A [`Layout`] says how long the period is and how many slots of which size each virtual station has; an
 //! [`Arrangement`] says whose slot comes when; planners choose arrangements; a [`Timetable`] is an arrangement in whole

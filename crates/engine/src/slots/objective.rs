@@ -1,8 +1,9 @@
-//! What an arrangement is worth: equations 5 and 6 of the paper, in integers.
+//! The worth of an arrangement: equations 5 and 6 of the paper, in integers.
 //!
-//! By equation 4 a TCP flow gets `C MSS / ((d + D) sqrt p)`: d is the path's round-trip time, D the longest disconnection.
-//! Equation 5 adds that up over the stations; equation 6, for a planner that knows no delays, adds up `1 / D`. The paper's
-//! text speaks of minimising the inverse, which would choose the worst arrangement; both are maximised here.
+//! By equation 4 a TCP flow gets `C MSS / ((d + D) sqrt p)`: d is the path's round-trip time, D the longest
+//! disconnection. Equation 5 adds that up over the stations; equation 6, for a planner that knows no delays, adds up `1
+//! / D`. The paper's text speaks of minimising the inverse, which would choose the worst arrangement; both are
+//! maximised here.
 
 use super::Fraction;
 use airbraid_units::Duration;
@@ -13,7 +14,7 @@ const SCALE_BITS: u32 = 64;
 /// Square roots of the loss are counted in units of 2^-20.
 const ROOT_BITS: u32 = 40;
 
-/// What is known of the path through an access point.
+/// The known properties of the path through an access point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
     /// Round-trip time without any disconnection.
@@ -24,7 +25,7 @@ pub struct Path {
     pub flows: u32,
 }
 
-/// The sum of what each station gets, to be maximised.
+/// The sum of all stations' terms, to be maximised.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Objective {
     /// Weight and delay \[ns\] of each station.
@@ -46,11 +47,11 @@ impl Objective {
         };
         Self { terms: paths.iter().map(term).collect() }
     }
-    /// How many stations it is of.
+    /// Number of its stations.
     pub fn stations(&self) -> usize {
         self.terms.len()
     }
-    /// What a station adds whose longest disconnection is `worst_ns`. It grows as that shrinks.
+    /// The term of a station whose longest disconnection is `worst_ns`. It grows as that shrinks.
     pub fn term(&self, station: usize, worst_ns: u64) -> u128 {
         let (weight, delay_ns) = self.terms[station];
         // A station that is never disconnected, over a path without delay, has no limit: 1 ns stands for it.
@@ -64,7 +65,7 @@ impl Objective {
     pub(super) fn same(&self, a: usize, b: usize) -> bool {
         self.terms[a] == self.terms[b]
     }
-    /// The objective of some of its stations, and of one more that counts nothing.
+    /// The objective of some of its stations, and of one more with weight zero.
     pub(super) fn part(&self, stations: &[usize]) -> Self {
         let terms = stations.iter().map(|i| self.terms[*i]).chain(std::iter::once((0, 0)));
         Self { terms: terms.collect() }

@@ -1,17 +1,18 @@
-//! What no arrangement can beat, without searching all of them: bounds for [`branch_and_bound`](super::branch_and_bound).
+//! Upper bounds that no arrangement exceeds, without a search over all of them, for
+//! [`branch_and_bound`](super::branch_and_bound).
 //!
-//! A station alone: the time of the others, cut into as many gaps as it has slots, leaves one that is at least the mean,
-//! and at least one that holds the mean number of slots, rounded up. Several stations together: let every slot of the
-//! others be as short as the shortest of them and belong to nobody; any arrangement of all stations is one of these too,
-//! with disconnections no longer, so the best of these is a bound for them.
+//! A station alone: the time of the others, cut into as many gaps as it has slots, leaves one that is at least the
+//! mean, and at least one that holds the mean number of slots, rounded up. Several stations together: let every slot of
+//! the others be as short as the shortest of them and belong to nobody; any arrangement of all stations is one of these
+//! too, with disconnections no longer, so the best of these is a bound for them.
 
 use super::branch::Search;
 use super::{Arrangement, Layout, Objective};
 
-/// Stations in one group: larger ones are too much to search.
+/// Number of stations in one group: larger ones are too much to search.
 const GROUP: usize = 3;
 
-/// For each station a disconnection \[ns\] that no arrangement goes below.
+/// For each station a lower bound on its disconnection \[ns\].
 pub(super) fn floors_ns(layout: &Layout) -> Vec<u64> {
     let stations = layout.stations();
     let slots = layout.slots();
@@ -32,8 +33,8 @@ pub(super) fn floors_ns(layout: &Layout) -> Vec<u64> {
     stations.iter().enumerate().map(floor).collect()
 }
 
-/// A bound on the worth of every arrangement: stations in groups, those that count most together, each group's best by a
-/// search of at most `nodes` steps. `known` is an arrangement to begin with. Gives the bound and the steps.
+/// A bound on the worth of every arrangement: stations in groups, those that count most together, each group's best by
+/// a search of at most `nodes` steps. `known` is an arrangement to begin with. Returns the bound and the steps.
 pub(super) fn grouped(layout: &Layout, objective: &Objective, known: &Arrangement, nodes: u64) -> (u128, u64) {
     let floors = floors_ns(layout);
     let mut order: Vec<usize> = (0..floors.len()).collect();

@@ -1,9 +1,9 @@
-//! How many runs MinMax is said to need, counted as the paper may have counted them.
+//! The number of runs that MinMax needs, counted as the paper may have counted them.
 //!
 //! The paper says 6 for four, one and three slots and 7 for six, two and one. Two rules give both. By the search: even
-//! placements of the first station that no rotation or mirror image makes the same, then every set of free positions for
-//! each station between, then one for the last. By the line: slots minus stations plus one, which grows linearly with
-//! the access points, as the conclusion of the paper has it. Both are given; neither is what
+//! placements of the first station that no rotation or mirror image makes the same, then every set of free positions
+//! for each station between, then one for the last. By the line: slots minus stations plus one, which grows linearly
+//! with the access points, as the conclusion of the paper has it. Both are given; neither is what
 //! [`min_max`](super::min_max) does, which tries no set at all.
 
 use super::fraction::gcd;
@@ -21,7 +21,7 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// Counts them for a layout.
+    /// Counts the runs for a layout.
     pub fn new(layout: &Layout) -> Self {
         let counts: Vec<u64> = minmax::order(layout).iter().map(|i| u64::from(layout.stations()[*i].count)).collect();
         let slots: u64 = counts.iter().sum();
@@ -46,9 +46,9 @@ fn binomial(n: u64, k: u64) -> Option<u128> {
     (1..=k).try_fold(1_u128, |product, i| Some(product.checked_mul(u128::from(n - k + i))? / u128::from(i)))
 }
 
-/// How many ways there are to place `own` slots among `others` on a circle so that the longest gap, in slots, is least,
-/// up to rotation and mirror image. A placement is its circle of `own` gaps, each of 0 to `ceil(others / own)` slots,
-/// which Burnside's lemma counts over the rotations and mirror images of that circle.
+/// Number of ways to place `own` slots among `others` on a circle so that the longest gap, in slots, is least, up to
+/// rotation and mirror image. A placement is its circle of `own` gaps, each of 0 to `ceil(others / own)` slots, which
+/// Burnside's lemma counts over the rotations and mirror images of that circle.
 fn even_placements(own: u64, others: u64) -> Option<u128> {
     let widest = others.div_ceil(own);
     let ways = |gaps: u64, slots: u64| ways(gaps, slots, widest);
@@ -78,8 +78,8 @@ fn even_placements(own: u64, others: u64) -> Option<u128> {
     Some(fixed.checked_add(mirrors)? / u128::from(2 * own))
 }
 
-/// How many sequences of `gaps` numbers from 0 to `widest` add up to `slots`; `None` where a number on the way is beyond
-/// 128 bits.
+/// Number of sequences of `gaps` numbers from 0 to `widest` that add up to `slots`; `None` where an intermediate number
+/// is beyond 128 bits.
 fn ways(gaps: u64, slots: u64, widest: u64) -> Option<u128> {
     let mut row = vec![0_u128; slots as usize + 1];
     row[0] = 1;
@@ -98,7 +98,7 @@ fn ways(gaps: u64, slots: u64, widest: u64) -> Option<u128> {
     row.last().copied()
 }
 
-/// How many of `1..=n` have no divisor in common with `n`.
+/// Number of integers in `1..=n` without a common divisor with `n`.
 fn totient(n: u64) -> u64 {
     (1..=n).filter(|k| gcd(*k, n) == 1).count() as u64
 }
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(runs.map(|r| r.line), [4, 6, 7]);
     }
 
-    /// Every placement is looked at, and the least of its rotations and mirror images taken.
+    /// Every placement is tried, and the least of its rotations and mirror images taken.
     #[test]
     fn even_placements_are_those_that_looking_finds() {
         for slots in 1..=12_u64 {

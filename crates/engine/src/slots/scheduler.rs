@@ -1,19 +1,19 @@
 //! Duty cycles from the rates of access points: the schedulers of FatVAP and THEMIS, for one station.
 //!
-//! Both give access point i a part `f_i` of the time, never more than brings its backhaul: `f_i w_i <= e_i`, where w is the
-//! wireless rate and e the backhaul's. Each access point that is used costs one switch a period. FatVAP (Kandula et al.
-//! 2008) maximises `sum f_i w_i`; THEMIS (Giustiniano et al. 2010) maximises `sum K_i log(f_i w_i)`. In THEMIS stations
-//! agree about backhauls that they share; that is left out: a backhaul's rate here is this station's part of it.
-//! Times are whole nanoseconds of the period.
+//! Both give access point i a part `f_i` of the time, never more than brings its backhaul: `f_i w_i <= e_i`, where w is
+//! the wireless rate and e the backhaul's. Each access point that is used costs one switch a period. FatVAP (Kandula et
+//! al. 2008) maximises `sum f_i w_i`; THEMIS (Giustiniano et al. 2010) maximises `sum K_i log(f_i w_i)`. In THEMIS
+//! stations agree about backhauls that they share; that is left out: a backhaul's rate here is this station's part of
+//! it. Times are whole nanoseconds of the period.
 
 use super::Fraction;
 use airbraid_units::{BitRate, Duration};
 use std::fmt;
 
-/// More access points than [`fat_vap`] can choose among: it tries every set.
+/// Largest number of access points of [`fat_vap`]: it tries every set.
 const ACCESS_MAX: usize = 16;
 
-/// What is known of an access point.
+/// The known properties of an access point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// The rate of its backhaul: e.
@@ -24,12 +24,12 @@ pub struct Access {
     pub weight: u32,
 }
 
-/// Why there are no duty cycles.
+/// The reason why there are no duty cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchedulerError {
     /// There is no access point.
     None,
-    /// There are more than can be chosen among.
+    /// There are too many to choose among.
     TooMany(usize),
     /// A rate is 0; access points count from 0 here and from 1 in messages.
     NoRate(usize),
@@ -67,7 +67,7 @@ pub fn fat_vap(access: &[Access], period: Duration, switch: Duration) -> Result<
     if best.0 == 0 { Err(SchedulerError::NoTime) } else { Ok(parts(&best.1, period)) }
 }
 
-/// THEMIS: time in proportion to the weights, and what an access point cannot use to the others.
+/// THEMIS: time in proportion to the weights; the unused part of an access point goes to the others.
 ///
 /// # Errors
 /// Says why there is none.
@@ -93,7 +93,7 @@ pub fn themis(access: &[Access], period: Duration, switch: Duration) -> Result<V
     if times.contains(&0) { Err(SchedulerError::NoTime) } else { Ok(parts(&times, period)) }
 }
 
-/// For each access point the time that brings its backhaul: no more than the period.
+/// For each access point the time that uses up its backhaul: no more than the period.
 fn needs(access: &[Access], period: Duration) -> Result<Vec<u64>, SchedulerError> {
     if access.is_empty() {
         return Err(SchedulerError::None);
@@ -108,7 +108,7 @@ fn needs(access: &[Access], period: Duration) -> Result<Vec<u64>, SchedulerError
     Ok(access.iter().map(need).collect())
 }
 
-/// What `switches` leave of the period; one access point alone is never left.
+/// The part of the period that `switches` leave; one access point alone needs none.
 fn time_left(period: Duration, switch: Duration, switches: u32) -> Option<u64> {
     let switches = if switches == 1 { 0 } else { u64::from(switches) };
     period.as_nanos().checked_sub(switch.as_nanos().checked_mul(switches)?)

@@ -1,4 +1,4 @@
-//! Arrangements that nobody plans: one block a station, and slots by lot (section 6.2 of the paper).
+//! Arrangements without a plan: one block a station, and random slots (section 6.2 of the paper).
 
 use super::{Arrangement, Layout};
 use crate::Stream;

@@ -1,4 +1,4 @@
-//! An arrangement in whole nanoseconds: what a station follows, period after period.
+//! An arrangement in whole nanoseconds, which a station follows period after period.
 //!
 //! Slots and idle time add up to the period exactly; every station has exactly its share.
 
@@ -8,15 +8,15 @@ use airbraid_units::Duration;
 /// One slot of a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// Whose it is.
+    /// Its station.
     pub station: usize,
-    /// When it begins, from the beginning of the period \[ns\].
+    /// Beginning, from the beginning of the period \[ns\].
     pub start_ns: u64,
-    /// How long it lasts \[ns\].
+    /// Length \[ns\].
     pub length_ns: u64,
 }
 
-/// The slots of a period, in order, and what is idle behind them.
+/// The slots of a period, in order, and the idle time behind them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timetable {
     slots: Vec<Slot>,
@@ -41,7 +41,7 @@ impl Timetable {
         }
         Self { slots, period_ns: layout.period().as_nanos(), stations: seen.len() }
     }
-    /// Slots one after the other, each as long as its owner's slots are, whatever number each station comes to have, and
+    /// Slots one after the other, each with the length of its owner's slots, whatever number each station gets, and
     /// after each `N` of them the idle time: a period of its own.
     pub fn of_owners(layout: &Layout, owners: &[u8]) -> Self {
         let mut now = 0;
@@ -56,20 +56,18 @@ impl Timetable {
         Self { slots, period_ns: now, stations: layout.stations().len() }
     }
 
-    /// The slots.
     pub fn slots(&self) -> &[Slot] {
         &self.slots
     }
-    /// The period.
     pub fn period(&self) -> Duration {
         Duration::from_nanos(self.period_ns)
     }
-    /// How many stations there are.
+    /// Number of stations.
     pub fn stations(&self) -> usize {
         self.stations
     }
-    /// When a station is connected: beginning and length \[ns\], neighbouring slots joined, also around the period's
-    /// end, where the last block reaches into the next period. Empty for a station without a slot.
+    /// The connected times of a station: beginning and length \[ns\], neighbouring slots joined, also around the
+    /// period's end, where the last block reaches into the next period. Empty for a station without a slot.
     pub fn blocks_ns(&self, station: usize) -> Vec<(u64, u64)> {
         let mut blocks: Vec<(u64, u64)> = Vec::new();
         for slot in self.slots.iter().filter(|slot| slot.station == station) {
@@ -103,7 +101,7 @@ impl Timetable {
     pub fn worst_ns(&self, station: usize) -> u64 {
         self.gaps_ns(station).into_iter().max().unwrap_or(self.period_ns)
     }
-    /// How often the radio changes its access point in a period.
+    /// Number of changes of the access point in a period.
     pub fn switches(&self) -> usize {
         let pairs = self.slots.windows(2).filter(|pair| pair[0].station != pair[1].station).count();
         let around = match (self.slots.first(), self.slots.last()) {

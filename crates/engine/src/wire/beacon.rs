@@ -1,4 +1,4 @@
-//! Byte format of the beacons of interface selection, 28 bytes; what carries them says whose they are:
+//! Byte format of the beacons of interface selection, 28 bytes; the frame that carries them names the sender:
 //!
 //! ```text
 //!  0         1   2       4        8        12      16        20        24     28

@@ -1,5 +1,5 @@
-//! Headers of local error control. Network byte order, and the last four bytes are a CRC-32 of those before them:
-//! a header that is not as it was sent is none.
+//! Headers of local error control. Network byte order; the last four bytes are a CRC-32 of those before them: a changed
+//! header is refused.
 //!
 //! Stop-and-wait, 40 bytes:
 //!
@@ -20,7 +20,8 @@
 //! ```
 //!
 //! Flags: 1 stop-and-wait or 2 selective repeat; 4 a segment; 8 of real-time class; 16 the last of its packet; 32 an
-//! invitation, or with selective repeat that an answer is wanted. Report: 0 none, 1 intact (value: wrong bytes), 2 truncated (value: bytes that came), 3 undecodable.
+//! invitation, or with selective repeat that an answer is wanted. Report: 0 none, 1 intact (value: wrong bytes), 2
+//! truncated (value: bytes that came), 3 undecodable.
 
 use super::WireError;
 use crate::link::{Ack, Header, Received, Report, Segment, Shape, WindowHeader, fec::crc32};
@@ -63,7 +64,7 @@ fn put_check(bytes: &mut [u8]) {
     check.copy_from_slice(&crc32(said).to_be_bytes());
 }
 
-/// The first `len` bytes, if their check holds and they are of this version, and what follows.
+/// Returns the first `len` bytes, if their check holds and their version is right, and the rest.
 fn checked(bytes: &[u8], len: usize) -> Result<(&[u8], &[u8]), WireError> {
     let (head, rest) = bytes.split_at_checked(len).ok_or(WireError::Truncated)?;
     let (said, check) = head.split_at(len - CHECK);
@@ -76,7 +77,7 @@ fn checked(bytes: &[u8], len: usize) -> Result<(&[u8], &[u8]), WireError> {
     Ok((said, rest))
 }
 
-/// Writes a segment, but for its flags, which are given back: sequence number, offset and count from `at` on.
+/// Writes a segment, but for its flags, which it returns: sequence number, offset and count from `at` on.
 fn put_segment(bytes: &mut [u8], at: usize, segment: Option<Segment>) -> u8 {
     let Some(segment) = segment else { return 0 };
     bytes[2] = segment.parity;
@@ -141,7 +142,7 @@ pub fn emit_link_header(header: &Header) -> [u8; LINK_HEADER_LEN] {
     bytes
 }
 
-/// Reads a header of stop-and-wait; gives it and what follows.
+/// Reads a header of stop-and-wait; returns it and the rest.
 ///
 /// # Errors
 /// [`WireError`] if there are too few bytes, the check does not hold, or it says what cannot be.
@@ -186,7 +187,7 @@ pub fn emit_window_header(header: &WindowHeader) -> [u8; WINDOW_HEADER_LEN] {
     bytes
 }
 
-/// Reads a header of selective repeat; gives it and what follows.
+/// Reads a header of selective repeat; returns it and the rest.
 ///
 /// # Errors
 /// [`WireError`] if there are too few bytes, the check does not hold, or it says what cannot be.

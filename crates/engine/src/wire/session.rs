@@ -13,8 +13,8 @@
 //!  | version 6 | zeros                     | receiver | Noise message 2       | MAC   |
 //! ```
 //!
-//! The last, the stamp reply, is a second message whose sealed part is longer, and so none of kind 2: the lengths of both are
-//! sealed with them.
+//! The last, the stamp reply, is a second message whose sealed part is longer, and so none of kind 2: the lengths of
+//! both are sealed with them.
 //!
 //! A frame, of data (4) or of the session's own (5); the tag of 16 bytes is its end:
 //!
@@ -51,7 +51,7 @@ const fn first(kind: u8) -> u8 {
     SESSION_VERSION << 4 | kind
 }
 
-/// What a datagram is.
+/// The kinds of datagrams.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionMessage {
     /// The first message of a handshake.
@@ -148,7 +148,7 @@ fn silent(bytes: &[u8]) -> Result<(), WireError> {
     if bytes[1..4] == [0; 3] { Ok(()) } else { Err(WireError::Malformed) }
 }
 
-/// The kind that the first byte says.
+/// The kind in the first byte.
 fn kind(bytes: &[u8]) -> Result<u8, WireError> {
     let &first = bytes.first().ok_or(WireError::Truncated)?;
     if first >> 4 == SESSION_VERSION { Ok(first & 15) } else { Err(WireError::Version(first >> 4)) }
@@ -172,7 +172,7 @@ pub fn parse_frame_header(bytes: &[u8]) -> Result<FrameHeader, WireError> {
     Ok(FrameHeader { kind, member: Member(bytes[1]), key: key(bytes, 2), counter })
 }
 
-/// Reads a datagram: a message of a handshake, or a frame, of which it gives the header.
+/// Reads a datagram: a message of a handshake, or a frame, of which it returns the header.
 ///
 /// # Errors
 /// [`WireError`] if it is neither.

@@ -1,4 +1,4 @@
-//! Byte formats of the tunnel: what is sealed between the daemon's ends. Parsing and emitting, no state.
+//! Byte formats of the tunnel, sealed between the daemon's ends. Parsing and emitting, no state.
 //!
 //! The first byte is the format's version (high half) and the kind. A packet (1), 9 bytes before its own:
 //!
@@ -24,8 +24,9 @@
 //!  | version 5 | token, 8 |
 //! ```
 //!
-//! A repair symbol (4) over the `count` packets whose numbers lie before `number - index`, of which the low half is said. What is summed of a
-//! packet is the word of its place and its bytes, zeros behind; so the frame is as long as that of the longest packet:
+//! A repair symbol (4) over the `count` packets whose numbers lie before `number - index`, of which the low half is
+//! said. What is summed of a packet is the word of its place and its bytes, zeros behind; so the frame is as long as
+//! that of the longest packet:
 //!
 //! ```text
 //!  0           1        3       4       5
@@ -41,13 +42,13 @@ use arrayvec::ArrayVec;
 
 /// The version of these formats that this code speaks.
 pub const TUNNEL_VERSION: u8 = 2;
-/// Length of what stands before a packet \[byte\].
+/// Length of the header before a packet \[byte\].
 pub const TUNNEL_HEADER_LEN: usize = 9;
 /// Length of a probe without its padding \[byte\].
 pub const TUNNEL_PROBE_LEN: usize = 9;
 /// Length of a path challenge, and of the answer to it \[byte\].
 pub const TUNNEL_PATH_LEN: usize = 9;
-/// Length of what stands before a repair symbol \[byte\].
+/// Length of the header before a repair symbol \[byte\].
 pub const TUNNEL_REPAIR_LEN: usize = 5;
 
 const DATA: u8 = 1;
@@ -62,31 +63,30 @@ const PACKET_MAX: usize = 65_535;
 const FEEDBACK_LEN: usize = 9;
 /// Length of a report without its runs \[byte\].
 const REPORT_LEN: usize = 9;
-/// The longest age that a report can say \[us\].
+/// The longest age that a report can express \[us\].
 const AGE_MAX: u32 = (1 << 24) - 1;
 
 const fn first(kind: u8) -> u8 {
     TUNNEL_VERSION << 4 | kind
 }
 
-/// What the bytes of a frame are; those of a packet are what follows its header.
+/// The kinds of frames; a packet is the bytes after its header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TunnelFrame<'a> {
     /// A packet.
     Data(Header, &'a [u8]),
-    /// A question.
+    /// A probe that wants an answer.
     Probe(Probe),
     /// A repair symbol.
     Repair(RepairHeader, &'a [u8]),
     /// Acknowledgements.
     Feedback(Box<Feedback>),
-    /// A path challenge.
     PathChallenge(PathToken),
-    /// The answer to one.
+    /// The answer to a path challenge.
     PathResponse(PathToken),
 }
 
-/// Writes what stands before a packet.
+/// Writes the header before a packet.
 pub fn emit_tunnel_header(header: &Header) -> [u8; TUNNEL_HEADER_LEN] {
     let mut bytes = [first(DATA); TUNNEL_HEADER_LEN];
     bytes[1..5].copy_from_slice(&header.number.0.to_be_bytes());
@@ -94,7 +94,7 @@ pub fn emit_tunnel_header(header: &Header) -> [u8; TUNNEL_HEADER_LEN] {
     bytes
 }
 
-/// Writes what stands before a repair symbol.
+/// Writes the header before a repair symbol.
 pub fn emit_tunnel_repair(header: &RepairHeader) -> [u8; TUNNEL_REPAIR_LEN] {
     let [_, _, high, low] = header.number.0.to_be_bytes();
     [first(REPAIR), high, low, header.sources, header.index]

@@ -128,8 +128,8 @@ proptest! {
     }
 }
 
-/// Beyond t = 6 a full block is taken for another code word about once in 6! = 720 times (McEliece and Swanson 1986: the
-/// share of all words that lie within 6 of a code word is 1.28 in a thousand here); the check catches each.
+/// Beyond t = 6 a full block is taken for another code word about once in 6! = 720 times (McEliece and Swanson 1986:
+/// the share of all words that lie within 6 of a code word is 1.28 in a thousand here); the check catches each.
 #[test]
 fn miscorrections_are_as_many_as_expected_and_all_are_caught() {
     const BLOCKS: u32 = 200_000;

@@ -1,8 +1,8 @@
 //! The policies in the five environments of the paper, and in two that nobody has tuned to.
 //!
-//! Each transmission takes the next event of a list, whatever its size, as the paper's packet killer does: a segment that is
-//! not longer than the length of truncation is unharmed. The environments have about the rates of the paper's Table 1, by
-//! one or two states of the channel each; floating point is for the test alone.
+//! Each transmission takes the next event of a list, whatever its size, as the paper's packet killer does: a segment
+//! that is not longer than the length of truncation is unharmed. The environments have about the rates of the paper's
+//! Table 1, by one or two states of the channel each; floating point is for the test alone.
 
 use airbraid_engine::Stream;
 use airbraid_engine::link::config::Cost;
@@ -158,8 +158,8 @@ fn ours_is_nearer_to_the_oracle_than_flex() {
     assert!(misses.is_empty(), "{misses:?}\n{text}");
 }
 
-/// A channel that changes with time, 250 ms of each state, whatever is sent: short segments do not make the poor one shorter,
-/// so that asking with them gains less.
+/// A channel that changes with time, 250 ms of each state, whatever is sent: short segments do not make the poor one
+/// shorter, so that asking with them gains less.
 #[test]
 fn ours_is_nearer_also_where_damage_goes_by_time() {
     let by_time = |adaptation| {

@@ -100,8 +100,8 @@ where
     (frames, back)
 }
 
-/// A good length beyond what was sent or behind what has come, and packets never sent: the next poll repeats what it would
-/// have repeated, and no handle comes back.
+/// A good length beyond what was sent or behind what has come, and packets never sent: the next poll repeats what it
+/// would have repeated, and no handle comes back.
 #[test]
 fn stop_and_wait_believes_no_acknowledgement_that_cannot_be() {
     let config = Config { adaptation: Adaptation::BOLD, ..Config::default() };

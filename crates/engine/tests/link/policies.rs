@@ -109,7 +109,8 @@ fn the_size_of_flex() {
     assert!(transcript(Adaptation::FLEX, &[(2, Fate::Truncated { at: 64 })]).ends_with(": 255 byte, parity 0"));
 }
 
-/// 255, 216, 183, 155, 131 of 255 byte for the user, not below 128; 10, 20, 40, 40 back. Odd parity is the even below it.
+/// 255, 216, 183, 155, 131 of 255 byte for the user, not below 128; 10, 20, 40, 40 back. Odd parity is the even below
+/// it.
 #[test]
 fn the_code_of_flex() {
     let bad = Fate::Undecodable;

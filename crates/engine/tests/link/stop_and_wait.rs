@@ -420,8 +420,8 @@ fn heal(link: &mut Link) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Nothing is delivered twice, out of order or damaged (the account sees to that), and what is retransmitted perpetually
-    /// is all delivered once the channel heals.
+    /// Nothing is delivered twice, out of order or damaged (the account sees to that), and what is retransmitted
+    /// perpetually is all delivered once the channel heals.
     #[test]
     fn all_is_delivered_once_the_channel_heals(
         adaptation in adaptation(), transitions in prop::collection::vec(transition(), 1..120)

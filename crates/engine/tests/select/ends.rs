@@ -21,7 +21,8 @@ struct Ends {
     /// What the first end's ports hold; none if it is gone. A port that is deaf delivers nothing and does not know it.
     held: [Option<VecDeque<Numbered>>; 2],
     is_deaf: [bool; 2],
-    /// Of the first port's frames so many are lost behind the other end's MAC \[thousandths\]; and how many each has delivered.
+    /// Of the first port's frames so many are lost behind the other end's MAC \[thousandths\]; and how many each has
+    /// delivered.
     behind: u32,
     numbers: [u32; 2],
     delivered: Vec<(Instant, u32)>,
@@ -184,8 +185,9 @@ fn beacons_keep_the_unused_port_measured() {
     assert!((398..=402).contains(&(ends.ends[0].stats().beacons - 40)), "{}", ends.ends[0].stats().beacons);
 }
 
-/// Of the fast port's frames, all of them acknowledged, some are lost at the other end, whose beacons tell: within two seconds the
-/// slow port has all packets, and keeps them as long as the signal is the same; at a better one the fast port is tried again.
+/// Of the fast port's frames, all of them acknowledged, some are lost at the other end, whose beacons tell: within two
+/// seconds the slow port has all packets, and keeps them as long as the signal is the same; at a better one the fast
+/// port is tried again.
 #[test]
 fn what_is_lost_behind_the_mac_is_told_by_beacons() {
     let mut ends = Ends::new(1, Policy { measure: Measure::Goodput, ..Policy::default() });

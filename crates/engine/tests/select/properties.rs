@@ -1,4 +1,5 @@
-//! Ports that come, go and fail under traffic, against a naive account: nothing is lost that could have gone another way.
+//! Ports that come, go and fail under traffic, against a naive account: nothing is lost that could have gone another
+//! way.
 
 use crate::world::{Numbered, fast, packet, slow};
 use airbraid_engine::converge::select::{

@@ -220,8 +220,9 @@ fn expected_time_needs_no_threshold() {
     );
 }
 
-/// The signal is good and every frame is acknowledged; that a tenth does not come only the other end knows. Real-time traffic, which
-/// waits for nothing, stays. At a better signal the way is tried again, at the same one it is remembered.
+/// The signal is good and every frame is acknowledged; that a tenth does not come only the other end knows. Real-time
+/// traffic, which waits for nothing, stays. At a better signal the way is tried again, at the same one it is
+/// remembered.
 #[test]
 fn goodput_sees_what_is_lost_behind_the_mac() {
     let mut scene = Scene::new(Policy { weight: 1_000, measure: Measure::Goodput, ..Policy::default() });

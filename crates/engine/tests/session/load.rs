@@ -1,5 +1,5 @@
-//! Strangers who know a public key and send as many first messages as they can: whoever is a peer connects all the same, and
-//! sessions get their new keys. And what becomes of keys when a host has slept, or is a copy.
+//! Strangers who know a public key and send as many first messages as they can: whoever is a peer connects all the
+//! same, and sessions get their new keys. And what becomes of keys when a host has slept, or is a copy.
 
 use crate::world::{Channel, World, address, config, secret};
 use airbraid_engine::converge::session::{
@@ -226,8 +226,8 @@ fn a_copy_seals_with_no_key_that_was_there_before() {
     assert!(world.ends[0].keys.len() > count && after.send != before.send && after.ours != before.ours);
 }
 
-/// However many peers there are: who is next is known without a look at each, and those that are due at one time go by their
-/// number.
+/// However many peers there are: who is next is known without a look at each, and those that are due at one time go by
+/// their number.
 #[test]
 fn timers_of_many_peers_go_in_order() {
     let peer = |number: u8| PeerConfig {

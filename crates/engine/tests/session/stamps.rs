@@ -1,4 +1,5 @@
-//! Clocks that were set back: whatever they say, ends that know each other come together, and what is repeated wins nothing.
+//! Clocks that were set back: whatever they say, ends that know each other come together, and what is repeated wins
+//! nothing.
 
 use crate::world::{Channel, World, config, secret};
 use airbraid_engine::converge::session::{Config, Gate, Input, KeyId, PeerId, Refusal, public_key};
@@ -72,7 +73,8 @@ fn any_clock_will_do() {
     }
 }
 
-/// The answer that was overheard, given again to its receiver and to other attempts; and turned into a response, and back.
+/// The answer that was overheard, given again to its receiver and to other attempts; and turned into a response, and
+/// back.
 #[test]
 fn an_answer_is_good_once_and_for_what_it_answers() {
     let mut world = restarted(0);
@@ -200,8 +202,8 @@ fn deed() -> impl Strategy<Value = Deed> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// Lives with any clocks, on a channel that loses, while all that was ever on it is repeated: no repetition makes a key come into
-    /// use, no answer is longer than its question, and in the end both are up.
+    /// Lives with any clocks, on a channel that loses, while all that was ever on it is repeated: no repetition makes a
+    /// key come into use, no answer is longer than its question, and in the end both are up.
     #[test]
     fn sessions_come_up_and_no_repetition_wins(seed: u64, loss in 0u32..300, deeds in prop::collection::vec(deed(), 1..12)) {
         let channel = Channel { delay: 20, loss, ..Channel::default() };

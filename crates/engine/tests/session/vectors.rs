@@ -1,6 +1,6 @@
 //! Test vectors: fixed keys and fixed randomness give these bytes. They were computed from the specification of Noise
-//! (revision 34), RFC 7748, RFC 8439 and SP 800-38D with other implementations of the primitives (Python's `cryptography`
-//! and `hashlib`), not with `snow` or `ring`.
+//! (revision 34), RFC 7748, RFC 8439 and SP 800-38D with other implementations of the primitives (Python's
+//! `cryptography` and `hashlib`), not with `snow` or `ring`.
 
 use crate::world::{address, config, frame};
 use airbraid_engine::converge::session::{

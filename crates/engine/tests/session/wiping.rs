@@ -22,7 +22,8 @@ fn found(masked: &[Vec<u8>]) -> Vec<usize> {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     let memory = File::open("/proc/self/mem").unwrap();
     let mut counts = vec![0; masked.len()];
-    // Page by page, and the beginning of the next, into one place: what is found is not copied to where it would be found again.
+    // Page by page, and the beginning of the next, into one place: what is found is not copied to where it would be
+    // found again.
     let mut page = [0; PAGE as usize + LEN - 1];
     let own = page.as_ptr() as u64;
     let own = own - PAGE - LEN as u64..own + PAGE + LEN as u64;

@@ -1,5 +1,5 @@
-//! What the tests share: ends that are connected by a channel which loses, repeats and reorders, and a record of all that
-//! was on it.
+//! What the tests share: ends that are connected by a channel which loses, repeats and reorders, and a record of all
+//! that was on it.
 
 use airbraid_engine::converge::session::{
     Address, Aead, Config, Control, FRAME_HEADER_LEN, FRAME_OVERHEAD, Input, Keypair, Keyring, Opened, Output,

@@ -1,4 +1,5 @@
-//! The naive reference of both ends of a trunk: numbers that never wrap, a map for what is held, a set for what has come.
+//! The naive reference of both ends of a trunk: numbers that never wrap, a map for what is held, a set for what has
+//! come.
 //!
 //! Written from the description of the protocol alone, with no thought of speed.
 

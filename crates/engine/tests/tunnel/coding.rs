@@ -1,4 +1,5 @@
-//! Repair symbols: what they restore is not sent again, what they cannot is, and where they cost more than losses there are none.
+//! Repair symbols: what they restore is not sent again, what they cannot is, and where they cost more than losses there
+//! are none.
 
 use crate::world::{Way, World, usual};
 use airbraid_engine::TrafficClass;

@@ -1,4 +1,5 @@
-//! The tunnel's data plane against a naive model: two ends, links that lose, delay, fill up and die, and a host that counts.
+//! The tunnel's data plane against a naive model: two ends, links that lose, delay, fill up and die, and a host that
+//! counts.
 
 mod coding;
 mod hostile;

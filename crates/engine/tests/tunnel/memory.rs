@@ -178,7 +178,8 @@ proptest! {
     }
 }
 
-/// Fills everything that a peer can fill: holes in all flows, symbols of groups that cannot be restored, and no acknowledgement.
+/// Fills everything that a peer can fill: holes in all flows, symbols of groups that cannot be restored, and no
+/// acknowledgement.
 fn fill(greedy: &mut Greedy) -> u64 {
     let mut most = 0;
     for number in 3..1_500u32 {
@@ -231,7 +232,8 @@ fn packets_for_a_peer_that_acknowledges_nothing_are_refused_and_counted() {
 
 #[test]
 fn a_far_place_costs_no_more_than_a_near_one() {
-    // Packets of real-time class that each name a place as far ahead as may be: only the newest numbers that were missed are remembered.
+    // Packets of real-time class that each name a place as far ahead as may be: only the newest numbers that were
+    // missed are remembered.
     let mut greedy = Greedy::new(None);
     for number in 1..200u32 {
         greedy.come(Member(0), data(number + 1, Place { bucket: 600, number: (number * 2_000) % (1 << 22) }, 40));

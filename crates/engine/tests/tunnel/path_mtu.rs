@@ -1,4 +1,5 @@
-//! Paths that swallow what is too long for them: nothing longer than was confirmed goes on a member, and every packet ends somewhere.
+//! Paths that swallow what is too long for them: nothing longer than was confirmed goes on a member, and every packet
+//! ends somewhere.
 
 use crate::world::{End, Way, World, patient, usual};
 use airbraid_engine::TrafficClass::Bulk;

@@ -159,8 +159,8 @@ fn near_and_far() -> World {
     world
 }
 
-/// A flow paced to `kbps` for `ms`: a quarter more, a quarter less, and then as it is, as BBR has it. Gives how many packets went by the far
-/// link and the longest time without one \[ms\].
+/// A flow paced to `kbps` for `ms`: a quarter more, a quarter less, and then as it is, as BBR has it. Gives how many
+/// packets went by the far link and the longest time without one \[ms\].
 fn pace(world: &mut World, kbps: u64, ms: u64) -> (u64, u64) {
     let (begin, before) = (world.now, carried(world, 1));
     let (mut last, mut longest) = (begin, Duration::ZERO);
@@ -178,8 +178,8 @@ fn pace(world: &mut World, kbps: u64, ms: u64) -> (u64, u64) {
     ((carried(world, 1) - before) / 1_400, longest.as_micros() / 1_000)
 }
 
-/// It is as wide as the near link, and next to nothing waits. One packet in two round trips goes the long way, and what comes behind comes at
-/// once. A flow that leaves room is not touched.
+/// It is as wide as the near link, and next to nothing waits. One packet in two round trips goes the long way, and what
+/// comes behind comes at once. A flow that leaves room is not touched.
 #[test]
 fn a_flow_that_fills_the_near_link_is_bunched() {
     let mut world = near_and_far();
@@ -192,7 +192,8 @@ fn a_flow_that_fills_the_near_link_is_bunched() {
     assert_eq!(pace(&mut world, 16_000, 2_000).0, 0);
 }
 
-/// How long packets take \[ms\] that come one by one after a flow of `kbps`, first of 19 Mbit/s, has been silent for `silence` ms.
+/// How long packets take \[ms\] that come one by one after a flow of `kbps`, first of 19 Mbit/s, has been silent for
+/// `silence` ms.
 fn delays_after(kbps: u64, silence: u64) -> Vec<u64> {
     let mut world = near_and_far();
     pace(&mut world, 19_000, 1_500);
@@ -236,15 +237,16 @@ fn narrow_and_wide(gives_acknowledgements: bool) -> u64 {
     (world.now - begin).as_micros() / 1_000
 }
 
-/// A sender whose acknowledgements come by the narrow link until there are too many for it takes that for a queue, and leaves slow start.
+/// A sender whose acknowledgements come by the narrow link until there are too many for it takes that for a queue, and
+/// leaves slow start.
 #[test]
 fn what_acknowledges_does_not_overtake_the_widest_link_on_a_narrow_one() {
     assert!((4..=6).contains(&narrow_and_wide(false)), "{} ms", narrow_and_wide(false));
     assert!((56..=58).contains(&narrow_and_wide(true)), "{} ms", narrow_and_wide(true));
 }
 
-/// Bytes of copies on a far link that nothing has measured yet, beside a near one that loses 5 %, in a second of short packets that now and then
-/// wait for a moment.
+/// Bytes of copies on a far link that nothing has measured yet, beside a near one that loses 5 %, in a second of short
+/// packets that now and then wait for a moment.
 fn copies_to_find_out(gives_acknowledgements: bool) -> u64 {
     let mut world = World::new(usual(), &[Way::new(20, MS * 6, 50), Way::new(10, MS * 140, 0)], 1);
     world.run(MS * 1_500);

@@ -44,7 +44,8 @@ fn play(policy: Policy, steps: &[Step], seed: u64) -> World {
     world
 }
 
-/// The same over far links that lose, after so much that what they carry is coded; and with long rows, so that there are groups.
+/// The same over far links that lose, after so much that what they carry is coded; and with long rows, so that there
+/// are groups.
 fn play_coded(policy: Policy, steps: &[Step], seed: u64) -> World {
     let ms = Duration::from_millis;
     let ways = [Way::new(10, ms(80), 50), Way::new(20, ms(60), 80), Way::new(4, ms(150), 100)];

@@ -171,8 +171,8 @@ fn what_comes_from_elsewhere_earns_nothing() {
     assert_eq!(insider.sent[0], before, "nothing came from there");
 }
 
-/// Bytes of packets that come in each tenth of a second of a second, and the members' states at its end. The place of the only member of the
-/// second end is another after the third tenth.
+/// Bytes of packets that come in each tenth of a second of a second, and the members' states at its end. The place of
+/// the only member of the second end is another after the third tenth.
 fn moved(is_rebinding: bool, has_validation: bool) -> (Vec<usize>, MemberState) {
     let ms = Duration::from_millis;
     let mut world = World::new(usual(), &[Way::new(20, ms(10), 0)], 3);

@@ -1,26 +1,27 @@
-//! What has come of the other end's numbered frames on one way: how many, and what was missing between them.
+//! The receive record of one way: how many of the other end's numbered frames arrived, and how many are missing between
+//! them.
 //!
-//! A MAC that has an acknowledgement has a frame's reception, not its delivery: what drivers and buffers lose behind it only
-//! the receiver sees. It never looks at a frame, and never asks for one again.
+//! A MAC that has an acknowledgement has a frame's reception, not its delivery: what drivers and buffers lose behind it
+//! only the receiver sees. It never looks at a frame, and never asks for one again.
 
 use airbraid_units::SeqNum;
 
-/// Farther ahead or behind than this a number is not of a gap: the sender has begun anew.
+/// Distance from the newest number at which a number is not part of a gap: the sender has restarted.
 const FAR: i32 = 1 << 15;
 
-/// Counted since the way came up. Each wraps around.
+/// Counts since the way came up. Each wraps around.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Frames that have come.
+    /// Frames received.
     pub arrived: u32,
-    /// Frames that have not, though later ones have.
+    /// Frames missing, though later ones were received.
     pub missing: u32,
-    /// Runs of such frames: what a transport takes for one loss.
+    /// Runs of missing frames, each of which a transport takes for one loss.
     pub gaps: u32,
 }
 
 impl Tally {
-    /// What was counted after `before`; none if the other end has begun anew since.
+    /// The counts since `before`; `None` if the other end has restarted since.
     pub(super) fn since(self, before: Self) -> Option<Self> {
         let ahead = |now: u32, then: u32| now.wrapping_sub(then) as i32;
         let arrived = u32::try_from(ahead(self.arrived, before.arrived)).ok()?;
@@ -31,7 +32,7 @@ impl Tally {
     }
 }
 
-/// The account of one way.
+/// The receive record of one way.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Arrivals {
     newest: Option<SeqNum>,
@@ -43,7 +44,7 @@ impl Arrivals {
         self.tally
     }
 
-    /// A frame with this number has come.
+    /// A frame with this number was received.
     pub(super) fn on_arrived(&mut self, number: SeqNum) {
         let Tally { arrived, missing, gaps } = &mut self.tally;
         *arrived = arrived.wrapping_add(1);
@@ -84,7 +85,7 @@ mod tests {
     }
 
     proptest! {
-        /// Of any frames sent in order of which some are lost, the account is that of a naive count.
+        /// Of any frames sent in order of which some are lost, the record is that of a naive count.
         #[test]
         fn it_is_a_naive_count(first in any::<u32>(), come in prop::collection::vec(any::<bool>(), 0..200)) {
             let at = |place: usize| first.wrapping_add(place as u32);

@@ -1,47 +1,47 @@
-//! What a host tells a [`super::Selector`]: how it chooses, and what its ports are like.
+//! Configuration of a [`super::Selector`]: the rule of choice, and the properties of its ports.
 
 use super::metric::Measure;
 use crate::packet::TrafficClass;
 use airbraid_units::{BitRate, Duration};
 
-/// A ratio of powers, in thousandths of a decibel: the engine reckons in integers.
+/// A ratio of powers, in thousandths of a decibel: the engine computes in integers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MilliDb(pub i32);
 
-/// Over how many ports the packets for a neighbour go.
+/// The number of ports that the packets for a neighbour use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spread {
     /// Over the best one (the paper).
     Choose,
-    /// Over all that cost at most so much more than the best.
+    /// Over all ports whose cost is close to the best one's.
     Stripe {
-        /// What another may cost, in thousandths of the best one's cost; `u32::MAX` for whatever can be used.
+        /// Largest cost of another port, in thousandths of the best one's cost; `u32::MAX` for every usable port.
         within: u32,
     },
 }
 
-/// How a selector chooses. The default is the paper's, as read in `docs/models/convergence.md`.
+/// The rule of choice. The default is the paper's, as read in `docs/models/convergence.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// What a packet costs on a way.
+    /// The cost of a packet on a way.
     pub measure: Measure,
     /// One port or several.
     pub spread: Spread,
     /// Weight of a new SNR in the smoothed one \[thousandths\]; 1000 does not smooth.
     pub weight: u32,
-    /// Half of it above the threshold a way becomes good, half of it below it is no longer.
+    /// Hysteresis around the threshold: half of it above, a way becomes good; half of it below, it is no longer.
     pub hysteresis: MilliDb,
-    /// How much cheaper another way must be than the present one \[thousandths\]; not for thresholds.
+    /// Advantage that another way needs over the present one \[thousandths\]; not for thresholds.
     pub margin: u32,
-    /// How long a transport is silent that has lost what it cannot repair at once; for [`Measure::Goodput`].
+    /// Retransmission timeout of a transport after a loss that it cannot repair at once; for [`Measure::Goodput`].
     pub rto: Duration,
-    /// A way is gone when nothing was heard on it for so long.
+    /// Silence after which a way is gone.
     pub silence: Duration,
-    /// Between two beacons on one way.
+    /// Interval of beacons on one way.
     pub beacon: Duration,
-    /// A way is gone, until it is heard again, when so many frames in a row were not delivered.
+    /// Undelivered frames in a row after which a way is gone, until it is heard again.
     pub failures: u32,
-    /// Packets for one neighbour that wait for a way, at most.
+    /// Largest number of packets for one neighbour that wait for a way.
     pub queue: usize,
 }
 
@@ -50,8 +50,8 @@ impl Default for Policy {
         Self {
             measure: Measure::SnrThreshold,
             spread: Spread::Choose,
-            // Without smoothing an SNR with the paper's deviation of 1.46 dB, 1.75 dB above the threshold, is below it for
-            // 12 % of the time.
+            // Without smoothing an SNR with the paper's deviation of 1.46 dB, 1.75 dB above the threshold, is below it
+            // for 12 % of the time.
             weight: 100,
             // The paper describes none.
             hysteresis: MilliDb(0),
@@ -67,25 +67,24 @@ impl Default for Policy {
     }
 }
 
-/// From this SNR on a port reaches this rate.
+/// The rate that a port reaches from an SNR on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateStep {
     /// The least SNR.
     pub from: MilliDb,
-    /// The rate.
     pub rate: BitRate,
 }
 
-/// What a port is like.
+/// The properties of a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortConfig {
     /// The port with the lowest is preferred among those that are good.
     pub rank: u8,
-    /// It is good from this SNR on, for bulk and real-time traffic; without one whenever something is heard.
+    /// SNR above which it is good, for bulk and real-time traffic; `None`: whenever something is heard.
     pub thresholds: Option<[MilliDb; 2]>,
-    /// The rates that it has, with what they need, the slowest first. What is heard weaker than that has the slowest.
+    /// Its rates with the SNR that each needs, the slowest first. Below the lowest SNR it has the slowest.
     pub rates: Vec<RateStep>,
-    /// What each transmission costs beside its bits: contention, preamble, acknowledgement.
+    /// Cost of each transmission beside its bits: contention, preamble, acknowledgement.
     pub overhead: Duration,
 }
 

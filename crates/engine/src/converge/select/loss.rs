@@ -1,19 +1,20 @@
-//! What was lost behind the MAC of a port, by SNR: what the other end's beacons tell of the frames that were numbered.
+//! Losses behind the MAC of a port, by SNR: the other end's beacons report them for numbered frames.
 //!
-//! A way that carries nothing shows no losses. What it lost is therefore kept under the SNR at which it did, and believed when
-//! that SNR comes again, until it is forgotten: then the way is tried once more.
+//! A way that carries nothing shows no losses. What it lost is therefore kept under the SNR at which it did, and
+//! believed when that SNR comes again, until it is forgotten: then the way is tried once more.
 
 use super::arrivals::Tally;
 use super::config::MilliDb;
 use std::collections::BTreeMap;
 
-/// SNR is told apart by decibels.
+/// Width of a class of SNR \[thousandths of a dB\].
 const STEP: i32 = 1_000;
-/// Fewer frames do not make a share. A TCP that waits for its timers sends few, and shows by one gap among so many that it does.
+/// Fewest frames that make a share. A TCP that waits for its timers sends few, and one gap among these shows it.
 const ENOUGH: u64 = 32;
-/// More frames are halved, so that a change at the same SNR is soon seen: at 1 % these have ten gaps.
+/// Frames above which the counts are halved, so that a change at the same SNR is soon seen: at 1 % these have ten gaps.
 const MEMORY: u64 = 1_024;
-/// All counts are halved after so many tallies, 30 s of beacons by default: conditions change, what was bad is tried again.
+/// Reports after which all counts are halved, 30 s of beacons by default: conditions change, and bad ways are tried
+/// again.
 const HALF_LIFE: u32 = 300;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,13 +34,13 @@ impl Counts {
 /// Shares of the frames that were sent \[millionths\].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LossShare {
-    /// Frames that did not come.
+    /// Frames lost.
     pub missing: u64,
-    /// Runs of them.
+    /// Runs of lost frames.
     pub gaps: u64,
 }
 
-/// What was lost on one way.
+/// The losses on one way.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LossBySnr {
     by_step: BTreeMap<i32, Counts>,
@@ -52,7 +53,7 @@ fn step_of(snr: Option<MilliDb>) -> i32 {
 }
 
 impl LossBySnr {
-    /// The other end has counted so far; what is new was sent at this SNR.
+    /// Takes in the other end's counts; the frames since the last counts were sent at this SNR.
     pub(super) fn on_tally(&mut self, tally: Tally, snr: Option<MilliDb>) {
         let new = self.told.replace(tally).and_then(|before| tally.since(before)).unwrap_or_default();
         self.tallies += 1;
@@ -71,7 +72,8 @@ impl LossBySnr {
         }
     }
 
-    /// What is to be expected at this SNR: what was lost there, and at a better one as far as too little was sent there.
+    /// The losses to expect at this SNR: those seen there, and those at a better one where too few frames were sent
+    /// here.
     pub(super) fn at(&self, snr: Option<MilliDb>) -> LossShare {
         let mut sum = Counts::default();
         for counts in self.by_step.range(step_of(snr)..).map(|(_, counts)| counts) {

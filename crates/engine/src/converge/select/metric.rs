@@ -1,4 +1,4 @@
-//! What a packet costs on a way: five answers behind one trait.
+//! The cost of a packet on a way: five metrics behind one trait.
 
 use super::config::{Policy, PortConfig};
 use super::loss::LossShare;
@@ -6,24 +6,23 @@ use super::table::Way;
 use crate::packet::TrafficClass;
 use airbraid_units::{BitRate, Bytes, Instant};
 
-/// All that a metric may look at.
+/// The inputs of a metric.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost<'a> {
-    /// Now.
     pub now: Instant,
-    /// What the port is like.
+    /// The port's properties.
     pub port: &'a PortConfig,
-    /// What is known of the neighbour there.
+    /// The state of the neighbour there.
     pub way: &'a Way,
-    /// What waits in the port's own queue.
+    /// Bytes in the port's own queue.
     pub backlog: Bytes,
-    /// How it is chosen.
+    /// The policy.
     pub policy: &'a Policy,
 }
 
-/// What a packet costs on a way that can be used.
+/// The cost of a packet on a usable way.
 pub trait Metric {
-    /// The cost, the less the better; none if the way should not be used as long as there is another.
+    /// The cost, the less the better; `None` if the way should be used only where there is no other.
     fn cost(&self, of: &Cost<'_>, class: TrafficClass, len: Bytes) -> Option<u64>;
     /// Whether the present choice should stay unless another is better by the policy's margin.
     fn has_margin(&self) -> bool {
@@ -39,8 +38,8 @@ pub struct SnrThreshold;
 #[derive(Clone, Copy, Debug)]
 pub struct ExpectedTransmissions;
 
-/// Time on the air until a frame is acknowledged (ETT; Draves, Padhye and Zill 2004) \[ns\]. It knows rates and needs no
-/// threshold.
+/// Time on the air until a frame is acknowledged (ETT; Draves, Padhye and Zill 2004) \[ns\]. It knows rates and needs
+/// no threshold.
 #[derive(Clone, Copy, Debug)]
 pub struct ExpectedTime;
 
@@ -48,18 +47,20 @@ pub struct ExpectedTime;
 #[derive(Clone, Copy, Debug)]
 pub struct Load;
 
-/// Time in which a TCP gets a packet through \[ns\]: that on the air, again for what is lost behind the MAC, and the packet's share of
-/// the timeouts that gaps lead to, after the throughput equation of TCP (RFC 5348, section 3.1). The term of that equation which has the
-/// round trip is left out: on a short way the window is large enough, and how long the whole way is nobody here knows.
+/// Time in which a TCP delivers a packet \[ns\]: that on the air, again for losses behind the MAC, and the packet's
+/// share of the timeouts that gaps cause, after the throughput equation of TCP (RFC 5348, section 3.1). The term of
+/// that equation with the round trip is left out: on a short way the window is large enough, and the length of the
+/// whole path is not known here.
 #[derive(Clone, Copy, Debug)]
 pub struct Goodput;
 
 /// One, in the unit of shares.
 const MILLION: u64 = 1_000_000;
 
-/// Timeouts for each packet \[millionths\]: min(1, (2 + B) / w) e (1 + 32 p^2), w = sqrt(8 / 3 e) (Padhye, Firoiu, Towsley and Kurose 1998,
-/// equations 13, 25 and 30, an acknowledgement a packet) at a share p of losses, in gaps of B on average, e of them a packet. Theirs is
-/// B = 1: a window w of which less than three are left to tell of the gap ends with a timeout.
+/// Timeouts for each packet \[millionths\]: min(1, (2 + B) / w) e (1 + 32 p^2), w = sqrt(8 / 3 e) (Padhye, Firoiu,
+/// Towsley and Kurose 1998, equations 13, 25 and 30, an acknowledgement a packet) at a share p of losses, in gaps of B
+/// on average, e of them a packet. Theirs is B = 1: a window w of which less than three are left to tell of the gap
+/// ends with a timeout.
 fn timeouts(LossShare { missing, gaps }: LossShare) -> u64 {
     if gaps == 0 {
         return 0;
@@ -71,14 +72,14 @@ fn timeouts(LossShare { missing, gaps }: LossShare) -> u64 {
 }
 
 impl Cost<'_> {
-    /// What the port has told, or what the SNR allows.
+    /// The rate that the port reports, or else the one that the SNR allows.
     fn rate(&self) -> Option<BitRate> {
         let by_snr = || self.way.snr().and_then(|snr| self.port.rate_at(snr));
         let slowest = || self.port.rates.first().map(|step| step.rate);
         self.way.rate(self.now, self.policy).or_else(by_snr).or_else(slowest)
     }
 
-    /// Time on the air of `len`, repetitions included \[ns\].
+    /// Time on the air of `len`, retransmissions included \[ns\].
     fn time(&self, len: Bytes) -> Option<u64> {
         let transmissions = self.way.expected_transmissions(self.now, self.policy)?;
         let once = self.port.overhead + self.rate()?.time_for(len);
@@ -137,14 +138,11 @@ pub enum Measure {
     ExpectedTransmissions,
     /// [`ExpectedTime`]
     ExpectedTime,
-    /// [`Load`]
     Load,
-    /// [`Goodput`]
     Goodput,
 }
 
 impl Measure {
-    /// The metric.
     pub const fn metric(self) -> &'static dyn Metric {
         match self {
             Self::SnrThreshold => &SnrThreshold,
@@ -154,7 +152,7 @@ impl Measure {
             Self::Goodput => &Goodput,
         }
     }
-    /// Whether it asks what was lost behind the MAC, so that frames must be numbered.
+    /// Whether it uses losses behind the MAC, so that frames must be numbered.
     pub const fn needs_numbers(self) -> bool {
         matches!(self, Self::Goodput)
     }
@@ -173,8 +171,8 @@ mod tests {
             let ours = timeouts(LossShare { missing: p, gaps: p });
             assert!(ours.abs_diff(theirs) <= theirs / 1_000 + 3, "{p}: {ours}, {theirs}");
         }
-        // As many losses in pairs: half as many gaps, each of which is rather a timeout; worse than single ones as rare, better than
-        // single losses as many.
+        // As many losses in pairs: half as many gaps, each of which is rather a timeout; worse than single ones as
+        // rare, better than single losses as many.
         let pairs = timeouts(LossShare { missing: 40_000, gaps: 20_000 });
         let [rare, many] = [20_000, 40_000].map(|p| timeouts(LossShare { missing: p, gaps: p }));
         assert!(rare < pairs && pairs < many, "{rare} {pairs} {many}");

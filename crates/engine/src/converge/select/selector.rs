@@ -1,4 +1,4 @@
-//! The machine that chooses: ports and neighbours come and go, each packet finds the way that is best now.
+//! The machine that selects: ports and neighbours come and go, each packet takes the way that is best now.
 
 use super::config::{Policy, PortConfig, Spread};
 use super::metric::{Cost, Measure};
@@ -11,15 +11,15 @@ use airbraid_units::{Bytes, Duration, Instant};
 use std::collections::{BTreeMap, VecDeque};
 
 const CLASSES: [TrafficClass; 2] = [TrafficClass::Bulk, TrafficClass::RealTime];
-/// The length of the packet that [`Output::Ways`] is reckoned for; one that is given is reckoned for its own.
+/// Length of the packet for which [`Output::Ways`] is computed; an actual packet counts with its own length.
 const TYPICAL: Bytes = Bytes::new(1_500);
 
-/// What asks to be woken.
+/// The timers.
 #[derive(Clone, Copy, Debug)]
 enum Timer {
     /// Beacons are due on a port.
     Beacon,
-    /// Nothing has been heard on a way for so long that it is gone.
+    /// A way has been silent for too long and is gone.
     Silence,
 }
 
@@ -42,7 +42,7 @@ struct PortState {
 #[derive(Debug)]
 struct NeighbourState<P> {
     ways: BTreeMap<Port, Way>,
-    /// By class: what was told last.
+    /// By class: the ports reported last.
     told: [PortSet; 2],
     /// Packets that wait for a way.
     queue: VecDeque<P>,
@@ -54,28 +54,27 @@ pub struct Selector<P> {
     policy: Policy,
     ports: BTreeMap<Port, PortState>,
     neighbours: BTreeMap<Neighbour, NeighbourState<P>>,
-    /// When beacons begin on a port: ends that start together should not send together.
+    /// The random start of beacons on a port: ends that start together should not send together.
     phase: Stream,
     stats: Stats,
     outputs: VecDeque<Output<P>>,
 }
 
 impl<P: Packet> Selector<P> {
-    /// One without ports and neighbours; `phase` spreads the beacons.
+    /// A selector without ports and neighbours; `phase` spreads the beacons.
     pub fn new(policy: Policy, phase: Stream) -> Self {
         let (ports, neighbours) = (BTreeMap::new(), BTreeMap::new());
         Self { policy, ports, neighbours, phase, stats: Stats::default(), outputs: VecDeque::new() }
     }
 
-    /// What it has counted.
     pub fn stats(&self) -> &Stats {
         &self.stats
     }
-    /// What is known of a port towards a neighbour.
+    /// Returns the state of a port towards a neighbour.
     pub fn way(&self, neighbour: Neighbour, port: Port) -> Option<&Way> {
         self.neighbours.get(&neighbour)?.ways.get(&port)
     }
-    /// The ports that packets of a class take now, as told last.
+    /// The ports that packets of a class take now, as reported last.
     pub fn ways(&self, neighbour: Neighbour, class: TrafficClass) -> PortSet {
         self.neighbours.get(&neighbour).map_or(PortSet::default(), |state| state.told[class as usize])
     }
@@ -84,7 +83,7 @@ impl<P: Packet> Selector<P> {
         self.neighbours.get(&neighbour).map_or(0, |state| state.queue.len())
     }
 
-    /// The ways that can be used, with what a packet costs there; those whose cost is none come after all others.
+    /// The usable ways, with the cost of a packet there; those without a cost come after all others.
     fn costs(&self, now: Instant, of: Neighbour, class: TrafficClass, len: Bytes) -> Vec<((bool, u64, u8), Port)> {
         let Some(state) = self.neighbours.get(&of) else { return vec![] };
         let metric = self.policy.measure.metric();
@@ -140,7 +139,7 @@ impl<P: Packet> Selector<P> {
         (set, Some(chosen))
     }
 
-    /// Tells of ways that have changed, and sends what has waited for one.
+    /// Reports ways that have changed, and sends packets that waited for one.
     fn settle(&mut self, now: Instant, neighbour: Neighbour) {
         let classes = if self.policy.spread == Spread::Choose { &CLASSES[..] } else { &CLASSES[..1] };
         for &class in classes {
@@ -273,7 +272,7 @@ impl<P: Packet> Selector<P> {
         }
     }
 
-    /// When the first of the ways in use will be gone, unless something is heard.
+    /// The time at which the first of the ways in use will be gone, unless something is heard.
     fn silence(&self) -> Option<Instant> {
         let states = self.neighbours.values();
         let in_use = states.flat_map(|state| {

@@ -18,7 +18,7 @@ pub struct Neighbour(pub u16);
 pub struct PortSet(u32);
 
 impl PortSet {
-    /// How many ports there can be.
+    /// Largest number of ports.
     pub const PORTS: u8 = 32;
 
     /// Puts a port in.
@@ -29,7 +29,7 @@ impl PortSet {
     pub fn contains(self, port: Port) -> bool {
         self.0 & 1u32.checked_shl(u32::from(port.0)).unwrap_or(0) != 0
     }
-    /// Those that are in, the lowest first.
+    /// Ports in the set, the lowest first.
     pub fn iter(self) -> impl Iterator<Item = Port> {
         (0..Self::PORTS).map(Port).filter(move |port| self.contains(*port))
     }
@@ -39,26 +39,26 @@ impl PortSet {
     }
 }
 
-/// What one end tells the other on a way each interval: which of these it has heard, and what of the numbered frames. Its bytes
-/// are in [`crate::wire`].
+/// The report of one end on a way, each interval: which of the other's beacons it has heard, and the counts of numbered
+/// frames. Its bytes are in [`crate::wire`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beacon {
     /// Its number on this way, from 1.
     pub number: SeqNum,
-    /// The newest of the other end's that has come; 0 if none has.
+    /// The newest of the other end's that has arrived; 0 if none has.
     pub newest: SeqNum,
-    /// Which of the 32 up to the newest have come; the newest is the lowest bit.
+    /// The last 32 beacons up to the newest, a bit each, set if received; the newest is the lowest bit.
     pub heard: u32,
-    /// What has come of the other end's frames.
+    /// The counts of the other end's frames.
     pub tally: Tally,
 }
 
-/// Everything the world tells a selector.
+/// Everything that the host tells a selector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input<P> {
     /// An interface can be used.
     PortAdded(Port, PortConfig),
-    /// An interface is gone. What was given to it and is not delivered comes back as [`Self::Returned`].
+    /// An interface is gone. Packets that it has not delivered come back as [`Self::Returned`].
     PortRemoved(Port),
     /// There is a neighbour; it may be heard on any port.
     NeighbourAdded(Neighbour),
@@ -66,32 +66,32 @@ pub enum Input<P> {
     NeighbourRemoved(Neighbour),
     /// A frame of a neighbour was heard.
     Heard {
-        /// Whose.
+        /// The neighbour.
         neighbour: Neighbour,
-        /// On what.
+        /// The port.
         port: Port,
-        /// How strong, if the port can tell.
+        /// Signal-to-noise ratio, if the port knows it.
         snr: Option<MilliDb>,
     },
-    /// A neighbour's beacon; it was heard, too.
+    /// A neighbour's beacon, which was also heard.
     Beacon(Neighbour, Port, Beacon),
-    /// A frame of a neighbour has come whose number on this way is one more than that of the one before; a sealed frame's counter
-    /// is such a number.
+    /// A numbered frame of a neighbour has arrived; numbers on this way grow by one. A sealed frame's counter is such a
+    /// number.
     Arrived(Neighbour, Port, SeqNum),
-    /// What the port's own rate control uses towards a neighbour; it is believed more than the SNR, for as long as a way
+    /// The rate of the port's own rate control towards a neighbour. It is preferred to the SNR, for as long as a way
     /// may be silent.
     Rate(Neighbour, Port, BitRate),
-    /// How much waits in a port's own queue.
+    /// Bytes in a port's own queue.
     Backlog(Port, Bytes),
     /// A packet for a neighbour.
     Packet(Neighbour, P),
     /// A port has finished with a frame.
     Finished {
-        /// For whom it was.
+        /// The neighbour.
         neighbour: Neighbour,
-        /// Whose frame.
+        /// The port.
         port: Port,
-        /// Transmissions of it.
+        /// Number of transmissions.
         attempts: u32,
         /// Whether it was acknowledged.
         is_delivered: bool,
@@ -100,28 +100,28 @@ pub enum Input<P> {
     Returned(Neighbour, Port, P),
 }
 
-/// Everything it asks of the world.
+/// Everything that a selector tells its host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output<P> {
-    /// Send this on this port.
+    /// Send this packet on this port.
     Transmit(Neighbour, Port, P),
-    /// Give this to the trunk, whose members are those of [`Self::Ways`].
+    /// Give this packet to the trunk, whose members are those of [`Self::Ways`].
     Stripe(Neighbour, P),
     /// The ports that packets of this class take from now on; only bulk where the policy stripes.
     Ways(Neighbour, TrafficClass, PortSet),
-    /// Send this beacon, to all that hear the port if it is not known where the neighbour is.
+    /// Send this beacon, to all that hear the port if the neighbour's place is not known.
     Beacon(Neighbour, Port, Beacon),
     /// A packet that goes no further.
     Drop(P, DropReason),
 }
 
-/// Why a packet was dropped.
+/// The reason why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropReason {
     /// There is no such neighbour.
     NoNeighbour,
     /// Its port could not deliver it, and there was no other.
     Undelivered,
-    /// There is no way to it, and as many packets as may wait are waiting.
+    /// There is no way to it, and the queue is full.
     QueueFull,
 }

@@ -1,4 +1,4 @@
-//! The neighbour table: what is known of one way, a port towards a neighbour.
+//! The neighbour table: the state of one way, a port towards a neighbour.
 
 use super::arrivals::Arrivals;
 use super::config::{MilliDb, Policy};
@@ -7,15 +7,15 @@ use super::service::Beacon;
 use crate::packet::TrafficClass;
 use airbraid_units::{BitRate, Instant, SeqNum};
 
-/// Beacons that count for the share that arrives: 3.2 s of them.
+/// Number of beacons over which the share of arrivals is taken: 3.2 s of them.
 const WINDOW: u32 = 32;
 
-/// What was counted.
+/// The counters of a selector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Packets that were given to a port or to the trunk.
+    /// Packets given to a port or to the trunk.
     pub sent: u64,
-    /// Of these, packets that another port had not delivered.
+    /// Packets among these that another port had not delivered.
     pub resent: u64,
     /// Changes of the ports that packets take.
     pub switches: u64,
@@ -23,36 +23,36 @@ pub struct Stats {
     pub beacons: u64,
     /// Packets that were dropped.
     pub dropped: u64,
-    /// The longest that a queue has been \[packets\].
+    /// Longest queue \[packets\].
     pub queue_max: usize,
 }
 
-/// What is known of a port towards a neighbour.
+/// The state of a port towards a neighbour.
 #[derive(Clone, Debug, Default)]
 pub struct Way {
-    /// Smoothed \[10^-6 dB\]: rounding must not keep it from arriving.
+    /// Smoothed \[10^-6 dB\]: fine enough for smoothing to reach its target in integers.
     snr: Option<i64>,
     last_heard: Option<Instant>,
     /// By class: above the threshold.
     is_good: [bool; 2],
-    /// As told by the port, and when.
+    /// As reported by the port, and when.
     rate: Option<(Instant, BitRate)>,
-    /// Transmissions for a frame, smoothed \[thousandths\], and when the last one was finished.
+    /// Transmissions for a frame, smoothed \[thousandths\], and the time at which the last one was finished.
     attempts: Option<(Instant, u64)>,
     failures: u32,
     /// Beacons sent.
     pub(super) sent: SeqNum,
-    /// The other end's: the newest, and which of those up to it have come.
+    /// The other end's beacons: the newest, and which of those up to it have arrived.
     newest: SeqNum,
     heard: u32,
-    /// What the other end has told of ours: the newest, and which.
+    /// The other end's report of our beacons: the newest, and which.
     told: (SeqNum, u32),
-    /// The other end's numbered frames, and what it has told of ours.
+    /// The other end's numbered frames, and its report of ours.
     arrivals: Arrivals,
     loss: LossBySnr,
 }
 
-/// How many of the last beacons have come, and of how many.
+/// Number of the last beacons that arrived, and of how many.
 fn share(newest: SeqNum, heard: u32) -> Option<(u32, u32)> {
     let expected = newest.0.min(WINDOW);
     let mask = u32::MAX.checked_shr(WINDOW - expected).unwrap_or(0);
@@ -64,7 +64,7 @@ impl Way {
     pub fn snr(&self) -> Option<MilliDb> {
         self.snr.map(|snr| MilliDb((snr / 1_000) as i32))
     }
-    /// When anything was last heard.
+    /// The time at which anything was last heard.
     pub fn last_heard(&self) -> Option<Instant> {
         self.last_heard
     }
@@ -72,19 +72,20 @@ impl Way {
     pub fn is_good(&self, class: TrafficClass) -> bool {
         self.is_good[class as usize]
     }
-    /// The rate that the port has told within the last `silence`: older news is of a way that was better or worse.
+    /// The rate that the port has reported within the last `silence`: older reports are of a way that was better or
+    /// worse.
     pub fn rate(&self, now: Instant, policy: &Policy) -> Option<BitRate> {
         self.rate.filter(|(at, _)| now.saturating_since(*at) < policy.silence).map(|(_, rate)| rate)
     }
 
-    /// What is lost behind the MAC at the present SNR, as far as the other end has told.
+    /// The losses behind the MAC at the present SNR, as far as the other end has reported them.
     pub fn loss(&self) -> LossShare {
         self.loss.at(self.snr())
     }
 
-    /// Transmissions that a frame and its acknowledgement need \[thousandths\]: those of the frames that were sent within the
-    /// last `silence`, otherwise what beacons tell of both directions (De Couto et al. 2003). 1000 if nothing is known yet,
-    /// none if nothing arrives.
+    /// Transmissions that a frame and its acknowledgement need \[thousandths\]: those of the frames sent within the
+    /// last `silence`, otherwise those that beacons show for both directions (De Couto et al. 2003). 1000 if nothing is
+    /// known yet, `None` if nothing arrives.
     pub fn expected_transmissions(&self, now: Instant, policy: &Policy) -> Option<u64> {
         if let Some((at, attempts)) = self.attempts
             && now.saturating_since(at) < policy.silence
@@ -105,7 +106,7 @@ impl Way {
         is_heard && self.failures < policy.failures
     }
 
-    /// When it will be gone if nothing is heard.
+    /// The time at which it will be gone if nothing is heard.
     pub(super) fn dies(&self, policy: &Policy) -> Option<Instant> {
         let is_counted = self.failures < policy.failures;
         self.last_heard.map(|at| at + policy.silence).filter(|_| is_counted)
@@ -165,7 +166,7 @@ impl Way {
         self.rate = Some((now, rate));
     }
 
-    /// A frame is finished; whether that leaves the way unusable.
+    /// A frame is finished; returns whether that leaves the way unusable.
     pub(super) fn on_finished(&mut self, now: Instant, attempts: u32, is_delivered: bool, policy: &Policy) {
         self.failures = if is_delivered { 0 } else { self.failures.saturating_add(1) };
         // One that was not delivered would have taken at least as many again.

@@ -1,9 +1,9 @@
-//! Whose first message is looked into when there are more than there is time for.
+//! Admission of first messages when there are more than there is time for.
 //!
-//! A cookie shows that a source is where it says; behind it each source has a bucket of its own, and the emptier the budget of
-//! all is, the fuller the bucket of a source must be. So one that floods gets what nobody else wants, a thousand of them leave
-//! room for one that comes for the first time, and while there is little to do nobody is limited. Those with whom there is a
-//! session have a budget beside, so that they get new keys whatever strangers do.
+//! A cookie shows that a source is where it says; behind it each source has a bucket of its own, and the emptier the
+//! budget of all is, the fuller the bucket of a source must be. So one that floods gets what nobody else wants, a
+//! thousand of them leave room for one that comes for the first time, and while there is little to do nobody is
+//! limited. Those with whom there is a session have a budget beside, so that they get new keys whatever strangers do.
 //!
 //! What is kept is bounded: a table of fixed size, hashed under a secret that nobody can aim at.
 
@@ -12,21 +12,22 @@ use super::service::Address;
 use airbraid_units::{Duration, Instant};
 use ring::hmac;
 
-/// Sets of the table. A thousand sources are one a set: nine in one, of which one is forgotten, are one set in a million.
+/// Sets of the table. A thousand sources are one a set: nine in one, of which one is forgotten, are one set in a
+/// million.
 const SETS: usize = 1 << 10;
 /// Sources in a set: 8,192 in all, 24 bytes each.
 const WAYS: usize = 8;
-/// First messages that a source has to its credit at most: three attempts, and one more.
+/// Largest credit of a source \[first messages\]: three attempts, and one more.
 const CREDIT: u64 = 4;
-/// It is given one more after this: a thousand sources that flood take 250 a second of the 500 that there are.
+/// Time for one more message of credit: a thousand sources that flood take 250 a second of the 500 that there are.
 const EVERY: Duration = Duration::from_secs(4);
-/// What must be left of a budget, in eighths, for a source with so many to its credit.
+/// Rest of a budget, in eighths, that a source with each credit needs.
 const LEFT: [u64; CREDIT as usize + 1] = [7, 6, 4, 2, 0];
-/// The same of the budget for those with whom there is a session: there they compete with their neighbours behind one
-/// translator alone.
+/// The same for sources with a session: these compete only with their neighbours behind one translator.
 const LEFT_HOME: [u64; CREDIT as usize + 1] = [4, 2, 0, 0, 0];
 
-/// A network that counts as one sender: an IPv4 address, or the first 64 bits of an IPv6 address, of which one subscriber has all.
+/// A network that counts as one sender: an IPv4 address, or the first 64 bits of an IPv6 address, of which one
+/// subscriber has all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Source([u8; 16]);
 
@@ -40,18 +41,18 @@ impl Source {
     }
 }
 
-/// A bucket that fills with time: so many in a second.
+/// A token bucket that fills with time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bucket {
     rate: u32,
-    /// What it can hold, and what is in it \[ns of filling\].
+    /// Capacity and level \[ns of filling\].
     full: Duration,
     level: Duration,
     at: Instant,
 }
 
 impl Bucket {
-    /// Holds what comes in one second.
+    /// A bucket that holds the tokens of one second.
     pub fn new(rate: u32) -> Self {
         Self::holding(rate, Duration::from_secs(1))
     }
@@ -60,12 +61,12 @@ impl Bucket {
         Self { rate, full, level: full, at: Instant::ZERO }
     }
 
-    /// Takes one out, if there is one.
+    /// Takes one token, if there is one.
     pub fn take(&mut self, now: Instant) -> bool {
         self.take_above(now, 0)
     }
 
-    /// Takes one out, if so many eighths of what it can hold are in it still.
+    /// Takes one token, if the bucket is filled by at least this many eighths.
     fn take_above(&mut self, now: Instant, eighths: u64) -> bool {
         self.level = self.full.min(self.level + now.saturating_since(self.at).min(self.full));
         self.at = now;
@@ -78,12 +79,12 @@ impl Bucket {
     }
 }
 
-/// What is known of a source: nothing more than what it has had lately.
+/// The entry of a source: its recent first messages only.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     /// Its hash.
     tag: u64,
-    /// Its credit, in the time that it takes to be given it.
+    /// Its credit, as the time that it takes to accrue.
     level: Duration,
     at: Instant,
 }
@@ -102,21 +103,21 @@ impl Seen {
 pub(super) struct Admission {
     strangers: Bucket,
     homes: Bucket,
-    /// What sources are hashed with: drawn when the first shows a cookie.
+    /// The key that hashes sources: drawn when the first shows a cookie.
     key: Option<hmac::Key>,
     seen: Vec<Seen>,
 }
 
 impl Admission {
-    /// For so many a second from anybody, and as many more from those with whom there is a session.
+    /// Admits this many a second from anyone, and as many more from sources with a session.
     pub fn new(strangers: u32, homes: u32) -> Self {
         // What comes in two seconds: a thousand sources that come at once are all looked into.
         let holding = |rate| Bucket::holding(rate, Duration::from_secs(2));
         Self { strangers: holding(strangers), homes: holding(homes), key: None, seen: vec![Seen::NOBODY; SETS * WAYS] }
     }
 
-    /// Whether there is time for a first message from a source that has shown a cookie; `is_home` says that a peer with whom
-    /// there is a session was met there last.
+    /// Returns whether there is time for a first message from a source that has shown a cookie; `is_home`: a peer with
+    /// a session was met there last.
     pub fn take(&mut self, now: Instant, source: Source, is_home: bool, entropy: &mut impl Entropy) -> bool {
         let Self { strangers, homes, key, seen } = self;
         let key = key.get_or_insert_with(|| hmac::Key::new(hmac::HMAC_SHA256, Secret::draw(entropy).bytes()));
@@ -133,7 +134,7 @@ impl Admission {
     }
 }
 
-/// The entry of a source in its set, up to date. One that is not there takes the place of the one with most credit, of which the
+/// Returns the entry of a source in its set, up to date. A new one replaces the one with most credit, of which the
 /// least is forgotten.
 fn entry(set: &mut [Seen], now: Instant, tag: u64) -> &mut Seen {
     let known = set.iter().position(|seen| seen.tag == tag);

@@ -1,4 +1,4 @@
-//! Who has called and was not let in: for whoever asks why a session does not come to be. It decides nothing.
+//! Callers that were refused, to explain why a session does not come up. It decides nothing.
 
 use super::material::PublicKey;
 use super::service::Address;
@@ -6,26 +6,25 @@ use super::stats::Refusal;
 use airbraid_units::Instant;
 use std::collections::VecDeque;
 
-/// Callers that are remembered of those whose key is known, and as many of those whose is not: a flood of these drives out none of
-/// the former.
+/// Number of remembered callers with a known key, and of those without: a flood of these drives out none of the former.
 const KEPT: usize = 8;
 
-/// Somebody whose first message was refused.
+/// A caller whose first message was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller {
-    /// Where it came from.
+    /// Its address.
     pub from: Address,
-    /// Why it was refused: [`Refusal::Stranger`], [`Refusal::UnknownPeer`].
+    /// The reason: [`Refusal::Stranger`], [`Refusal::UnknownPeer`].
     pub refusal: Refusal,
-    /// Its static key, which it has shown to have; none where it called somebody else.
+    /// Its static key, which it has proven to have; `None` where it called another key than ours.
     pub key: Option<PublicKey>,
-    /// How often it has called.
+    /// Number of calls.
     pub times: u64,
-    /// When it did so last.
+    /// Time of the last call.
     pub last: Instant,
 }
 
-/// The last of them.
+/// The last callers that were refused.
 #[derive(Debug, Default)]
 pub struct Callers {
     known: VecDeque<Caller>,
@@ -33,7 +32,7 @@ pub struct Callers {
 }
 
 impl Callers {
-    /// One more was refused. A key is one caller wherever it is, and so is a place without one.
+    /// Notes a refusal. A key is one caller wherever it is, and so is an address without one.
     pub fn note(&mut self, now: Instant, from: Address, refusal: Refusal, key: Option<PublicKey>) {
         let list = if key.is_some() { &mut self.known } else { &mut self.nameless };
         let is_same = |caller: &&mut Caller| if key.is_some() { caller.key == key } else { caller.from == from };

@@ -1,4 +1,4 @@
-//! The port through which frames are sealed: on real bytes by [`Aead`], on descriptors by [`Account`].
+//! The codec port through which frames are sealed: on real bytes by [`Aead`], on descriptors by [`Account`].
 
 use super::material::Secret;
 use super::message::{FRAME_HEADER_LEN, FRAME_OVERHEAD, FrameHeader, Suite, TAG_LEN};
@@ -8,38 +8,38 @@ use ring::aead::{AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, No
 use std::fmt;
 use std::hint::black_box;
 
-/// The frame was not sealed by this key, or not as it is.
+/// The frame was not sealed by this key, or was changed since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotAuthentic;
 
 /// Seals frames and opens them.
 pub trait Codec {
-    /// A key made ready.
+    /// An expanded key.
     type Key: fmt::Debug;
-    /// What stands for a frame, with room for header and tag.
+    /// A frame, with space for header and tag.
     type Frame: ?Sized;
 
-    /// Makes a key ready.
+    /// Expands a key.
     fn key(&self, suite: Suite, secret: &Secret) -> Self::Key;
-    /// Writes the header and seals what follows it, in place.
+    /// Writes the header and seals the bytes after it, in place.
     fn seal(&self, key: &Self::Key, header: &FrameHeader, frame: &mut Self::Frame);
-    /// What the header says.
+    /// Reads the header.
     ///
     /// # Errors
     /// [`WireError`] if there is none, or no room for a tag.
     fn header(&self, frame: &Self::Frame) -> Result<FrameHeader, WireError>;
-    /// Opens in place. What is not authentic must not be used: its bytes are garbage then.
+    /// Opens in place. A frame that is not authentic must not be used: its bytes are then garbage.
     ///
     /// # Errors
     /// [`NotAuthentic`] if anything is not as it was sealed.
     fn open(&self, key: &Self::Key, header: &FrameHeader, frame: &mut Self::Frame) -> Result<(), NotAuthentic>;
-    /// The first byte of what was sealed, if there is one: all of a control frame.
+    /// The first sealed byte, if there is one: a control frame has no other.
     fn first_byte(&self, frame: &Self::Frame) -> Option<u8>;
-    /// Header, what is sealed, and tag.
+    /// Length of header, sealed bytes and tag.
     fn length(&self, frame: &Self::Frame) -> Bytes;
 }
 
-/// A key made ready, wiped when it is dropped: `ring` wipes none.
+/// An expanded key, wiped when it is dropped: `ring` wipes none.
 #[derive(Debug)]
 pub struct AeadKey(LessSafeKey);
 
@@ -61,7 +61,7 @@ impl Drop for AeadKey {
     }
 }
 
-/// Real sealing of real bytes: 12 bytes of header, what is sealed, 16 bytes of tag.
+/// Real sealing of real bytes: 12 bytes of header, the sealed bytes, 16 bytes of tag.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Aead;
 
@@ -118,7 +118,7 @@ impl Codec for Aead {
     }
 }
 
-/// What a tag proves: that this key has sealed a frame of this length with this header.
+/// The proof in a tag: this key has sealed a frame of this length with this header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
     secret: Secret,
@@ -129,25 +129,25 @@ pub struct Proof {
 /// A frame without bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Descriptor {
-    /// Header, what is sealed, and tag \[byte\].
+    /// Length of header, sealed bytes and tag \[byte\].
     pub len: Bytes,
-    /// What the header says; none where the bytes would not be one.
+    /// The header; `None` where the bytes would not be one.
     pub header: Option<FrameHeader>,
-    /// Whether a byte behind the header is not as it was sealed.
+    /// Whether a byte behind the header was changed since sealing.
     pub is_damaged: bool,
-    /// The first byte of what is sealed.
+    /// The first sealed byte.
     pub first: Option<u8>,
     proof: Option<Box<Proof>>,
 }
 
 impl Descriptor {
-    /// A frame to be sealed, of `len` bytes with header and tag; `first` is the first byte of what is sealed.
+    /// A frame to be sealed, of `len` bytes with header and tag; `first` is its first sealed byte.
     pub fn new(len: Bytes, first: Option<u8>) -> Self {
         Self { len, header: None, is_damaged: false, first, proof: None }
     }
 }
 
-/// The exact account: opened is what was sealed, by the same key, and is as it was.
+/// The exact account: it opens a frame if the same key has sealed it and nothing has changed since.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Account;
 

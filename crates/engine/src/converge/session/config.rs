@@ -1,4 +1,4 @@
-//! What a host tells [`super::Sessions`] when it begins.
+//! Configuration of [`super::Sessions`].
 
 use super::material::{PublicKey, Secret};
 use super::message::Suite;
@@ -10,52 +10,51 @@ use airbraid_units::Duration;
 pub struct Config {
     /// Its static key.
     pub identity: Secret,
-    /// Whom it knows; [`super::PeerId`] is the place in this list.
+    /// The known peers; [`super::PeerId`] is the index in this list.
     pub peers: Vec<PeerConfig>,
-    /// The suites that it can use, the best first. Where the responder's and the initiator's differ, the responder decides.
+    /// The usable suites, the best first. Where the responder's and the initiator's order differ, the responder
+    /// decides.
     pub suites: Vec<Suite>,
-    /// The time of the world at the machine's [`airbraid_units::Instant::ZERO`] \[ns since 1970\]. Time stamps that grow from life to
-    /// life spare a round trip: a peer that has seen newer ones says so.
+    /// Wall-clock time at the machine's [`airbraid_units::Instant::ZERO`] \[ns since 1970\]. Time stamps that grow from
+    /// life to life save a round trip: a peer that has seen newer ones reports it.
     pub epoch_ns: u64,
-    /// When things are done.
     pub timing: Timing,
 }
 
-/// One peer.
 #[derive(Clone, Debug)]
 pub struct PeerConfig {
     /// Its static key.
     pub public: PublicKey,
-    /// A secret that both know beside; zeros if there is none. It protects what is sent today from whoever breaks
-    /// X25519 tomorrow.
+    /// A pre-shared secret; zeros if there is none. It protects today's traffic from an attacker who breaks X25519
+    /// later.
     pub psk: Secret,
-    /// Where it may be: initiations go to all, shortly after each other. None if it must come to us.
+    /// Its possible addresses: initiations go to all, shortly after each other. Empty if only the peer can begin.
     pub addresses: Vec<Address>,
 }
 
-/// When things are done. The default is WireGuard's where it has the same thing (Donenfeld 2017, section 6).
+/// Intervals and limits. The default is WireGuard's where it has the same timer (Donenfeld 2017, section 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// The initiation is repeated after this, then after twice as long, and so on; up to a third more, at random.
+    /// Time to the first retransmission of an initiation; it doubles each time, with up to a third more, at random.
     pub retry: Duration,
-    /// The longest before a repetition.
+    /// Longest time to a retransmission.
     pub retry_most: Duration,
-    /// An attempt is given up after this.
+    /// Duration of an attempt before it is given up.
     pub give_up: Duration,
-    /// The initiator makes a new key when the old is so old; the responder, if that has not happened, half as long
+    /// Age of a key at which the initiator makes a new one; the responder, if that has not happened, half as long
     /// again.
     pub rekey: Duration,
-    /// A key is forgotten when it is so old.
+    /// Age at which a key is forgotten.
     pub expire: Duration,
-    /// A cookie is good for so long, and for as long again.
+    /// Lifetime of a cookie's secret; the cookie of the secret before it is good, too.
     pub cookie: Duration,
-    /// First messages that are looked into without a cookie, in one second.
+    /// First messages admitted without a cookie, a second.
     pub load: u32,
-    /// First messages that are looked into with one, in one second.
+    /// First messages admitted with a cookie, a second.
     pub load_most: u32,
-    /// As many more from where a peer is with whom there is a session.
+    /// As many more from addresses of peers with a session, a second.
     pub load_home: u32,
-    /// First messages of one peer are answered so far apart.
+    /// Shortest interval between two answers to first messages of one peer.
     pub apart: Duration,
 }
 

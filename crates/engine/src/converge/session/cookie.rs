@@ -1,5 +1,5 @@
-//! What a datagram must show before anything costly is done for it: that its sender knows whom it speaks to, and, when
-//! there is much to do, that it is where it says (after WireGuard, Donenfeld 2017, sections 5.3 and 5.4.7).
+//! The proofs that a datagram must carry before anything costly is done for it: its sender knows our public key, and,
+//! under load, it is at its claimed address (after WireGuard, Donenfeld 2017, sections 5.3 and 5.4.7).
 //!
 //! Nothing is kept for a sender: its cookie is a MAC of its address under a secret that changes.
 
@@ -29,21 +29,21 @@ fn is_equal(a: &Mac, b: &Mac) -> bool {
     a.iter().zip(b).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
 }
 
-/// A key that everybody can compute who knows the public key.
+/// A key that follows from the public key alone.
 fn derived(purpose: &[u8], public: &PublicKey) -> [u8; 32] {
     let mut key = [0; 32];
     key.copy_from_slice(digest::digest(&digest::SHA256, &[purpose, &public.0].concat()).as_ref());
     key
 }
 
-/// What a check leaves out: itself, and what follows it.
+/// Offset of the check, which covers the bytes before it.
 const INITIATION_MAC_AT: usize = 112;
 const RESPONSE_MAC_AT: usize = 64;
 
-/// The keys that follow from the public key of one who receives.
+/// The keys that follow from a receiver's public key.
 #[derive(Clone, Debug)]
 pub(super) struct Door {
-    /// Made once: that takes longer than using it.
+    /// Expanded once: expansion takes longer than use.
     mac: hmac::Key,
     cookie: [u8; 32],
 }
@@ -53,22 +53,22 @@ impl Door {
         let mac = hmac::Key::new(hmac::HMAC_SHA256, &derived(b"airbraid mac", public));
         Self { mac, cookie: derived(b"airbraid cookie", public) }
     }
-    /// The check over what a message says.
+    /// The check over the bytes of a message.
     pub fn mac(&self, said: &[u8]) -> Mac {
         short(&hmac::sign(&self.mac, said))
     }
     fn knows(&self, said: &[u8], shown: &Mac) -> Result<(), Refusal> {
         if is_equal(&self.mac(said), shown) { Ok(()) } else { Err(Refusal::Stranger) }
     }
-    /// Whether who sent a first message, which is all of `bytes`, knows whom it is for.
+    /// Checks that the sender of a first message, which is all of `bytes`, knows our public key.
     pub fn check_initiation(&self, bytes: &[u8], message: &Initiation) -> Result<(), Refusal> {
         self.knows(&bytes[..INITIATION_MAC_AT], &message.mac)
     }
-    /// The same of a second message.
+    /// The same for a second message.
     pub fn check_response(&self, bytes: &[u8], message: &Response) -> Result<(), Refusal> {
         self.knows(&bytes[..RESPONSE_MAC_AT], &message.mac)
     }
-    /// The same of an answer to a first message whose stamp is old.
+    /// The same for an answer to a first message with an old stamp.
     pub fn check_stamp_reply(&self, bytes: &[u8], message: &StampReply) -> Result<(), Refusal> {
         self.knows(&bytes[..bytes.len() - 16], &message.mac)
     }
@@ -76,7 +76,7 @@ impl Door {
         let Ok(key) = UnboundKey::new(&CHACHA20_POLY1305, &self.cookie) else { panic!("keys have 32 bytes") };
         LessSafeKey::new(key)
     }
-    /// Seals a cookie for whom the message with this check came from.
+    /// Seals a cookie for the sender of the message with this check.
     pub fn seal(&self, receiver: KeyId, nonce: [u8; 12], cookie: &Mac, shown: &Mac) -> CookieReply {
         let mut sealed = [0; 32];
         let (plain, tag) = sealed.split_at_mut(16);
@@ -97,12 +97,12 @@ impl Door {
     }
 }
 
-/// The check that shows a cookie.
+/// The check that proves a cookie.
 pub(super) fn cookie_mac(cookie: &Mac, said: &[u8]) -> Mac {
     mac(cookie, said)
 }
 
-/// Makes cookies and knows them again: those of the present secret and of the one before.
+/// Makes cookies and verifies them, with the present secret and the one before.
 #[derive(Debug)]
 pub(super) struct Baker {
     life: Duration,
@@ -125,13 +125,13 @@ impl Baker {
         self.since = Some(now);
     }
 
-    /// The cookie of an address.
+    /// Returns the cookie of an address.
     pub fn bake(&mut self, now: Instant, from: &Address, entropy: &mut impl Entropy) -> Mac {
         self.renew(now, entropy);
         self.secrets[0].as_ref().map_or([0; 16], |secret| mac(secret.bytes(), &from.0))
     }
 
-    /// Whether this is what somebody at this address would show who has a cookie.
+    /// Returns whether this is the check of a sender at this address that has its cookie.
     pub fn is_good(
         &mut self,
         now: Instant,

@@ -1,5 +1,5 @@
-//! What a host asks of a datagram before anything is stepped, or handed to another thread, for its sake: constant work, whatever
-//! the number of peers, and no state that a stranger can make grow.
+//! The gate: a host's check of a datagram before anything is stepped, or handed to another thread, for its sake. It
+//! takes constant work, whatever the number of peers, and keeps no state that a stranger can make grow.
 
 use super::cookie::Door;
 use super::keyring::refusal;
@@ -10,26 +10,28 @@ use crate::wire::{SessionMessage, parse_session};
 use airbraid_units::{Duration, Instant};
 use std::collections::BTreeSet;
 
-/// What this end has asked is waited for so long at least: the three attempts that are open at a time are sent within 20 s.
+/// Time for which an answer to our message is accepted at least: the three attempts that are open at a time are sent
+/// within 20 s.
 const AWAITED: Duration = Duration::from_secs(30);
 
-/// Refuses what [`super::Sessions`] would refuse without looking at a peer.
+/// Refuses datagrams that [`super::Sessions`] would refuse without looking at a peer.
 #[derive(Debug)]
 pub struct Gate {
     door: Door,
-    /// What first messages of ours are called: those since a time, and those before. Bounded by what this end sends.
+    /// Key names of our first messages: those since a time, and those before. Bounded by the messages that this end
+    /// sends.
     awaited: [BTreeSet<KeyId>; 2],
     since: Instant,
     stats: Stats,
 }
 
 impl Gate {
-    /// For the end with this public key.
+    /// A gate for the end with this public key.
     pub fn new(public: &PublicKey) -> Self {
         Self { door: Door::new(public), awaited: Default::default(), since: Instant::ZERO, stats: Stats::default() }
     }
 
-    /// This end sends a handshake message: an answer to it may come.
+    /// This end sends a handshake message: its answer is accepted.
     pub fn sent(&mut self, now: Instant, bytes: &[u8]) {
         let Ok(SessionMessage::Initiation(message)) = parse_session(bytes) else { return };
         if now.saturating_since(self.since) >= AWAITED {
@@ -69,7 +71,7 @@ impl Gate {
         }
     }
 
-    /// What was refused.
+    /// Returns the counts of refusals.
     pub fn stats(&self) -> &Stats {
         &self.stats
     }

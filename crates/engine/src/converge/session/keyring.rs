@@ -15,24 +15,25 @@ use airbraid_units::{Bytes, Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// A frame counts as one unit for every 2 KiB of it that are begun: what is told of the AEAD grows with the blocks that a key has
-/// sealed, not with the frames (RFC 9001, appendix B.1.1: `2 (q l)^2 / 2^128` for `q` packets of `l` blocks).
+/// Shift to the unit of 2 KiB: a frame counts as one for every 2 KiB begun. The limits of the AEAD grow with the blocks
+/// that a key has sealed, not with the frames (RFC 9001, appendix B.1.1: `2 (q l)^2 / 2^128` for `q` packets of `l`
+/// blocks).
 const UNIT_BITS: u32 = 11;
 
-/// How much one key seals.
+/// Limits on the use of one key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// After so many units of 2 KiB it asks to be replaced.
+    /// Units of 2 KiB after which a new key is requested.
     pub spent: u64,
-    /// After so many it seals no more.
+    /// Units of 2 KiB after which it seals no more.
     pub exhausted: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        // AES-GCM may seal 2^28 packets of at most 2 KiB, or 2^23 of 64 KiB, if nobody is to tell it from chance with an advantage
-        // of more than 2^-57 (RFC 9001, appendix B.1.1). A quarter of that, and as much again for the handshake: 75 s of
-        // 10 Gbit/s in frames of 1.4 kB.
+        // AES-GCM may seal 2^28 packets of at most 2 KiB, or 2^23 of 64 KiB, if nobody is to tell it from chance with
+        // an advantage of more than 2^-57 (RFC 9001, appendix B.1.1). A quarter of that, and as much again for the
+        // handshake: 75 s of 10 Gbit/s in frames of 1.4 kB.
         Self { spent: 1 << 26, exhausted: 1 << 27 }
     }
 }
@@ -42,44 +43,42 @@ impl Default for Limits {
 pub struct Sealed {
     /// Its header, as written.
     pub header: FrameHeader,
-    /// The key has sealed as much as it should: tell the machine. Once for each key.
+    /// The key has reached [`Limits::spent`]: tell the machine. Set once for each key.
     pub is_spent: bool,
 }
 
-/// A number that is for one frame, and the key that seals it: with its header, once, wherever that is done.
+/// The number of one frame, and the key that seals it: with its header, once, wherever that is done.
 #[derive(Debug)]
 pub struct Reserved<K> {
-    /// The frame's header.
     pub header: FrameHeader,
-    /// The key.
     pub key: Arc<K>,
     /// As [`Sealed::is_spent`].
     pub is_spent: bool,
 }
 
-/// Why a frame was not sealed.
+/// The reason why a frame was not sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SealRefusal {
-    /// There is no key for this peer, or not the one that was named.
+    /// There is no key for this peer, or not the named one.
     NoKey,
-    /// Its time is over.
+    /// The key has expired.
     Expired,
-    /// It has sealed as much as it may.
+    /// The key has reached [`Limits::exhausted`].
     Exhausted,
 }
 
 /// A frame was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opened {
-    /// Who has sent it.
+    /// The sender.
     pub peer: PeerId,
-    /// What its header says.
+    /// The header.
     pub header: FrameHeader,
     /// It is the first with this key: tell the machine.
     pub is_first: bool,
-    /// None newer has come on this member: where it came from is where the peer is.
+    /// It is the newest on this member: its source address is the peer's.
     pub is_newest: bool,
-    /// What it says, if it is the session's own: tell the machine.
+    /// The control message, if the frame is the session's own: tell the machine.
     pub control: Option<Control>,
 }
 
@@ -92,40 +91,39 @@ struct Entry<K> {
     receive: K,
     expires: Instant,
     has_opened: bool,
-    /// By member.
+    /// Next numbers, by member.
     counters: Box<[u64; 256]>,
-    /// Units that it has sealed.
+    /// Units sealed.
     total: u64,
-    /// By member; there is one for each that an authentic frame has named.
+    /// By member; created by the first authentic frame on it.
     windows: BTreeMap<Member, Box<ReplayWindow>>,
 }
 
-/// All keys of one end, and what was done with them.
+/// All keys of one end, and the counts of their use.
 #[derive(Debug)]
 pub struct Keyring<C: Codec> {
     codec: C,
     limits: Limits,
-    /// By our names.
+    /// By our names for keys.
     entries: BTreeMap<KeyId, Entry<C::Key>>,
-    /// The one to seal with, by peer.
+    /// The key to seal with, by peer.
     current: BTreeMap<PeerId, KeyId>,
-    /// Names that others have chosen.
+    /// Names chosen by others.
     theirs: BTreeSet<KeyId>,
     stats: Stats,
 }
 
 impl<C: Codec> Keyring<C> {
-    /// An empty one.
     pub fn new(codec: C) -> Self {
         Self::with_limits(codec, Limits::default())
     }
-    /// An empty one whose keys seal so much.
+    /// An empty ring whose keys have these limits.
     pub fn with_limits(codec: C, limits: Limits) -> Self {
         let (entries, current, theirs) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
         Self { codec, limits, entries, current, theirs, stats: Stats::default() }
     }
 
-    /// What was sealed, opened and refused.
+    /// Returns the counts of sealed, opened and refused frames.
     pub fn stats(&self) -> &Stats {
         &self.stats
     }
@@ -134,7 +132,7 @@ impl<C: Codec> Keyring<C> {
         self.current.contains_key(&peer)
     }
 
-    /// Adds a key, which opens from now on.
+    /// Adds a key; it opens frames from now on.
     pub fn install(&mut self, keys: &Keypair) {
         self.theirs.insert(keys.theirs);
         let entry = Entry {
@@ -161,15 +159,15 @@ impl<C: Codec> Keyring<C> {
         }
     }
 
-    /// Seals with a key from now on that has opened its first frame, and with none of whose frames was sealed before: that the
-    /// other end has it is shown, and the machine will say so.
+    /// Seals from now on with a key that has opened its first frame and not sealed one before: this proves that the
+    /// other end has it, and the machine will confirm it.
     pub fn use_shown(&mut self, peer: PeerId, key: KeyId) {
         if self.entries.get(&key).is_some_and(|entry| entry.role == Role::Responder && entry.total == 0) {
             self.use_key(peer, key);
         }
     }
 
-    /// So much time has passed that the host's clock has not counted.
+    /// Ages all keys by time that the host's clock has not counted.
     pub fn age(&mut self, span: Duration) {
         self.entries.values_mut().for_each(|entry| entry.expires = entry.expires.saturating_sub(span));
     }
@@ -181,7 +179,6 @@ impl<C: Codec> Keyring<C> {
         self.theirs.clear();
     }
 
-    /// Forgets a key.
     pub fn forget(&mut self, key: KeyId) {
         if let Some(entry) = self.entries.remove(&key) {
             self.theirs.remove(&entry.theirs);
@@ -206,8 +203,8 @@ impl<C: Codec> Keyring<C> {
         self.seal_with(now, key, FrameKind::Data, member, frame)
     }
 
-    /// The number of a frame of data for a peer, `length` with header and tag, which the host seals later with [`Codec::seal`]; it
-    /// is used up.
+    /// Reserves the number of a frame of data for a peer, `length` with header and tag, which the host seals later with
+    /// [`Codec::seal`]; the number is used up.
     ///
     /// # Errors
     /// [`SealRefusal`] if there is no key that may.
@@ -223,7 +220,7 @@ impl<C: Codec> Keyring<C> {
         Ok(Reserved { header, key: Arc::clone(key), is_spent })
     }
 
-    /// Seals a control frame, of which `frame` holds the byte, with a key that need not be in use.
+    /// Seals a control frame, whose byte `frame` holds, with a key that need not be in use.
     ///
     /// # Errors
     /// [`SealRefusal`] if that is not possible.
@@ -251,7 +248,7 @@ impl<C: Codec> Keyring<C> {
         Ok(sealed)
     }
 
-    /// The next number of a member, with what seals.
+    /// The next number of a member, with its key.
     fn count(
         &mut self,
         now: Instant,
@@ -321,7 +318,7 @@ impl<C: Codec> Keyring<C> {
     }
 }
 
-/// Bytes that are no message.
+/// The refusal for bytes that are no message.
 pub(super) fn refusal(error: WireError) -> Refusal {
     match error {
         WireError::Truncated => Refusal::Truncated,

@@ -1,4 +1,4 @@
-//! Keys, and where their randomness comes from.
+//! Keys, and the source of their randomness.
 
 use crate::random::Stream;
 use std::fmt;
@@ -6,11 +6,12 @@ use zeroize::Zeroize;
 
 /// A host's source of randomness for keys: the operating system's in the daemon, a stream in the simulator.
 pub trait Entropy {
-    /// Fills `bytes` with numbers that nobody else can guess.
+    /// Fills `bytes` with numbers that no other can guess.
     fn fill(&mut self, bytes: &mut [u8]);
 }
 
-/// A source for simulations, which must repeat. **Not for keys that are to be secret**: the stream can be computed.
+/// A source for simulations, which must be repeatable. **Not for keys that are to be secret**: the stream can be
+/// computed.
 #[derive(Clone, Debug)]
 pub struct Simulated(pub Stream);
 
@@ -22,8 +23,8 @@ impl Entropy for Simulated {
     }
 }
 
-/// 32 bytes that are nobody else's business: never printed, wiped when dropped. They stay at one place in memory, so that whoever
-/// hands them on leaves no copies behind.
+/// 32 secret bytes: never printed, wiped when dropped. They stay at one place in memory, so that moving the value
+/// leaves no copies behind.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Box<[u8; 32]>);
 
@@ -35,13 +36,12 @@ impl Secret {
         bytes.zeroize();
         secret
     }
-    /// A new one.
+    /// Draws a new secret.
     pub fn draw(entropy: &mut impl Entropy) -> Self {
         let mut secret = Self(Box::new([0; 32]));
         entropy.fill(&mut secret.0[..]);
         secret
     }
-    /// Its bytes.
     pub fn bytes(&self) -> &[u8; 32] {
         &self.0
     }

@@ -1,19 +1,19 @@
-//! Link security: who is at the other end, and that nobody else reads, changes or repeats what is sent.
+//! Link security: it authenticates the other end, and protects traffic from being read, changed or replayed by others.
 //!
-//! After Noise (revision 34) with the pattern IKpsk2 and the message flow of WireGuard (Donenfeld 2017, section 5); what
-//! differs, and why, is in `docs/decisions/0006-link-security.md`. The paper's own proposal (section 4.2: a master key
-//! and three messages) is superseded.
+//! After Noise (revision 34) with the pattern IKpsk2 and the message flow of WireGuard (Donenfeld 2017, section 5);
+//! what differs, and why, is in `docs/decisions/0006-link-security.md`. The paper's own proposal (section 4.2: a master
+//! key and three messages) is superseded.
 //!
 //! How a host uses it:
 //!
-//! 1. One [`Sessions`] holds the identity of this end and its [`PeerConfig`]s. Datagrams whose first byte says that they
-//!    are of a handshake go in as [`Input::Datagram`], what comes out is sent. A host that has other work on the same thread
-//!    asks a [`Gate`] first, which refuses at a constant price what is not worth a step.
-//! 2. One [`Keyring`] has the keys. The host carries [`Output::Install`], [`Output::Use`] and [`Output::Forget`] to it, and
-//!    seals and opens frames with it, without a step of the machine.
+//! 1. One [`Sessions`] holds the identity of this end and its [`PeerConfig`]s. Datagrams whose first byte says that
+//!    they are of a handshake go in as [`Input::Datagram`], what comes out is sent. A host that has other work on the
+//!    same thread asks a [`Gate`] first, which refuses at a constant price what is not worth a step.
+//! 2. One [`Keyring`] has the keys. The host carries [`Output::Install`], [`Output::Use`] and [`Output::Forget`] to it,
+//!    and seals and opens frames with it, without a step of the machine.
 //! 3. What the ring sees goes back: [`Opened::is_first`] as [`Input::Confirmed`], control frames as [`Input::Control`],
-//!    [`Sealed::is_spent`] as [`Input::Spent`]. A peer that moved is told by [`Opened::is_newest`]: authenticated, and not
-//!    an old frame that came by another way.
+//!    [`Sealed::is_spent`] as [`Input::Spent`]. A peer that moved is told by [`Opened::is_newest`]: authenticated, and
+//!    not an old frame that came by another way.
 //! 4. [`Input::Farewell`] tells a peer that this end goes, [`Output::Left`] that the peer has gone.
 //!
 //! What must touch bytes goes through the port [`Codec`]: [`Aead`] seals buffers, [`Account`] descriptors; a test holds

@@ -1,8 +1,8 @@
 //! The two messages of the handshake, by `snow`: nothing here is about datagrams, timers or peers.
 //!
-//! `snow` is given the randomness of one ephemeral key and no source to draw more from. Its DH does not refuse points of
-//! low order; with IKpsk2 they win nothing, as the key depends on `ss` between two configured static keys. Its secrets are wiped as
-//! [`super::wiped`] says.
+//! `snow` is given the randomness of one ephemeral key and no source to draw more from. Its DH does not refuse points
+//! of low order; with IKpsk2 they win nothing, as the key depends on `ss` between two configured static keys. Its
+//! secrets are wiped as [`super::wiped`] says.
 
 use super::material::{PublicKey, Secret};
 use super::wiped::{State, Wiping, X25519, burn};
@@ -12,14 +12,14 @@ use zeroize::Zeroize;
 
 /// The Noise protocol of the handshake.
 pub const PATTERN: &str = "Noise_IKpsk2_25519_ChaChaPoly_BLAKE2s";
-/// Where the pattern mixes the pre-shared key in: at the end of the second message.
+/// The message after which the pattern mixes the pre-shared key in: the second.
 const PSK_PLACE: usize = 2;
 
-/// What the initiator tells: its time stamp \[ns\].
+/// The initiator's payload: its time stamp \[ns\].
 pub(super) type Stamp = [u8; 8];
-/// What the responder tells: version, suite, two zeros, its name of the key.
+/// The responder's payload: version, suite, two zeros, its name for the key.
 pub(super) type Chosen = [u8; 8];
-/// What the responder tells instead: four zeros, the newest stamp. No version is zero, and the length is another.
+/// The responder's other payload: four zeros, the newest stamp. No version is zero, and the length differs.
 type Newest = [u8; 12];
 
 /// The public half of a key.
@@ -76,7 +76,7 @@ pub(super) fn initiate(
 }
 
 impl Sent {
-    /// Reads the second message. One that is not the answer changes nothing: the right one may still come.
+    /// Reads the second message. A message that is not the answer changes nothing: the right one may still arrive.
     pub fn finish(&mut self, message: &[u8; 56]) -> Result<(Chosen, Split), Error> {
         let mut chosen = [0; 56];
         let len = self.0.read_message(message, &mut chosen)?;
@@ -86,7 +86,8 @@ impl Sent {
         Ok((chosen, split))
     }
 
-    /// Reads a second message that says the newest stamp. One that is not the answer changes nothing, as with [`Self::finish`].
+    /// Reads a second message with the newest stamp. A message that is not the answer changes nothing, as with
+    /// [`Self::finish`].
     pub fn told(&mut self, message: &[u8; 60]) -> Result<Stamp, Error> {
         let mut newest = [0; 60];
         let len = self.0.read_message(message, &mut newest)?;
@@ -98,7 +99,7 @@ impl Sent {
     }
 }
 
-/// A first message that was read: its sender has shown that it has this static key.
+/// A first message that was read: its sender has proven that it has this static key.
 pub(super) struct Heard {
     state: State,
     pub peer: PublicKey,
@@ -127,7 +128,7 @@ impl Heard {
         Ok((message, split))
     }
 
-    /// Makes a second message that says the newest stamp. No key comes of it.
+    /// Makes a second message with the newest stamp. It gives no key.
     pub fn refuse(mut self, psk: &Secret, newest: Stamp) -> Result<[u8; 60], Error> {
         let mut said: Newest = [0; 12];
         said[4..].copy_from_slice(&newest);

@@ -1,4 +1,4 @@
-//! What is known of one peer: its keys, first messages that have no answer yet, and when something is to be done.
+//! The state of one peer: its keys, first messages without an answer, and its timers.
 
 use super::config::PeerConfig;
 use super::cookie::{Door, Mac};
@@ -11,29 +11,29 @@ use crate::machine::Wake;
 use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// First messages that may still be answered: a path may be longer than the first repetition, and all that leave within a second
-/// and a half for different places are open at once.
+/// Largest number of first messages that may still be answered: a path may be longer than the first retransmission, and
+/// all that leave within a second and a half for different addresses are open at once.
 pub(super) const ATTEMPTS: usize = 16;
-/// Keys of which the initiator has shown nothing yet; it may have any of the answers that are on their way.
+/// Largest number of keys that the initiator has not confirmed; it may have any of the answers under way.
 pub(super) const UNCONFIRMED: usize = ATTEMPTS;
-/// Keys that are, or were, in use: what was sealed with the old one is still on its way.
+/// Number of keys that are, or were, in use: frames sealed with the old one are still under way.
 pub(super) const USED: usize = 2;
-/// Places where a peer may be: eight uplinks, and four addresses over each.
+/// Largest number of a peer's addresses: eight uplinks, and four addresses over each.
 const ADDRESSES: usize = 32;
-/// One place is asked so long after another at the least (RFC 8305, section 5: 100 ms is the least, 250 ms would make of eight dead
-/// uplinks two seconds).
+/// Shortest interval between attempts at two addresses (RFC 8305, section 5: 100 ms is the least, 250 ms would make of
+/// eight dead uplinks two seconds).
 const STAGGER: Duration = Duration::from_millis(100);
 
-/// What asks to be woken.
+/// The timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
     /// A first message has no answer.
     Retry,
-    /// The responder has not shown that it has the key.
+    /// The responder has not confirmed the key.
     Confirm,
-    /// The key is old.
+    /// The key in use is old.
     Rekey,
-    /// A key's time is over.
+    /// A key expires.
     Expire,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Attempt {
     pub stamp: u64,
 }
 
-/// Something that is repeated, less and less often.
+/// A message that is retransmitted at growing intervals.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Repeating {
     pub since: Instant,
@@ -68,7 +68,7 @@ pub(super) struct Repeating {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key {
     pub ours: KeyId,
-    /// How many there were before it, of all peers.
+    /// Its number, counted over all peers.
     pub number: u64,
     pub role: Role,
     pub expires: Instant,
@@ -76,7 +76,7 @@ pub(super) struct Key {
     pub is_used: bool,
     /// Whether the other end has shown that it has it.
     pub is_confirmed: bool,
-    /// Where the first message came from. Anybody can repeat an old one: the peer is there when the key is confirmed.
+    /// Source of the first message. Anyone can replay an old one: the peer is there when the key is confirmed.
     pub place: Option<Address>,
 }
 
@@ -86,19 +86,19 @@ pub(super) struct Peer {
     pub psk: Secret,
     pub door: Door,
     pub addresses: VecDeque<Address>,
-    /// What it and we have shown each other of our clocks.
+    /// The time stamps that both have shown each other.
     pub stamps: Stamps,
-    /// When its last first message was answered.
+    /// The time at which its last first message was answered.
     pub answered: Option<Instant>,
-    /// Where a key that it has shown to have was made with it last.
+    /// The address where its last confirmed key was made.
     pub met: Option<Address>,
-    /// The cookie that it has given us, for what we send to this address.
+    /// The cookie that it has given us, for messages to this address.
     pub cookie: Option<(Address, Instant, Mac)>,
     pub attempts: VecDeque<Attempt>,
     pub attempting: Option<Repeating>,
-    /// Places that were asked in this round.
+    /// Number of addresses tried in this round.
     asked: usize,
-    /// Those in use behind the others, the newest last.
+    /// Keys in use behind the others, the newest last.
     pub keys: Vec<Key>,
     pub confirming: Option<(KeyId, Repeating)>,
     pub rekey: Option<Instant>,
@@ -124,7 +124,7 @@ impl Peer {
         }
     }
 
-    /// It has been here: the first place to look for it.
+    /// Notes an address where it was met: the first to try for it.
     pub fn met_at(&mut self, place: Address) {
         self.met = Some(place);
         self.addresses.retain(|known| *known != place);
@@ -132,7 +132,7 @@ impl Peer {
         self.addresses.truncate(ADDRESSES);
     }
 
-    /// It has answered here: the first place to ask the next time.
+    /// Notes an address where it answered: the first to try the next time.
     pub fn has_answered(&mut self, place: Address) {
         self.met = Some(place);
         if self.addresses.contains(&place) {
@@ -140,7 +140,7 @@ impl Peer {
         }
     }
 
-    /// It may be at these places, the likeliest first. The round goes on if they are the ones that are known.
+    /// Sets its possible addresses, the likeliest first. The round goes on if they have not changed.
     pub fn may_be_at(&mut self, places: Vec<Address>) {
         if places.len() == self.addresses.len() && places.iter().all(|place| self.addresses.contains(place)) {
             return;
@@ -152,8 +152,8 @@ impl Peer {
         }
     }
 
-    /// A place was asked: how long until the next one is. Each is asked as often as it would be alone, and less often from round
-    /// to round.
+    /// Returns the time until the next address is tried. Each is tried as often as it would be alone, and less often
+    /// from round to round.
     pub fn pause(&mut self, attempting: &mut Repeating, longest: Duration) -> Duration {
         let places = self.addresses.len().max(1);
         let interval = attempting.interval;
@@ -165,7 +165,7 @@ impl Peer {
         (interval / places as u64).max(STAGGER.min(interval))
     }
 
-    /// The next place to look for it.
+    /// Returns the next address to try.
     pub fn next_address(&mut self) -> Option<Address> {
         self.addresses.rotate_left(usize::from(!self.addresses.is_empty()));
         self.addresses.back().copied()
@@ -175,7 +175,7 @@ impl Peer {
         self.keys.iter().any(|key| key.is_used)
     }
 
-    /// Where it was met last, if there is a session.
+    /// Returns the address where it was met last, if there is a session.
     pub fn home(&self) -> Option<&Address> {
         self.met.as_ref().filter(|_| self.is_up())
     }
@@ -184,7 +184,7 @@ impl Peer {
         self.keys.iter_mut().find(|key| key.ours == name)
     }
 
-    /// From now on this is the one in use; gives the one that is too old to be kept.
+    /// Takes a key into use; returns the one that is too old to keep.
     pub fn take_into_use(&mut self, name: KeyId) -> Option<KeyId> {
         let at = self.keys.iter().position(|key| key.ours == name)?;
         let mut key = self.keys.remove(at);
@@ -193,13 +193,13 @@ impl Peer {
         self.surplus(true, USED)
     }
 
-    /// Adds one that is not in use; gives the one that is too old to be kept.
+    /// Adds a key that is not in use; returns the one that is too old to keep.
     pub fn keep(&mut self, key: Key) -> Option<KeyId> {
         self.keys.push(key);
         self.surplus(false, UNCONFIRMED)
     }
 
-    /// The newest key that is in use, and all that are newer: with one of these the peer seals now.
+    /// The newest key in use, and all newer ones: the peer seals with one of these now.
     pub fn newest(&self) -> impl Iterator<Item = &Key> {
         let used = self.keys.iter().filter(|key| key.is_used).map(|key| key.number).max();
         self.keys.iter().filter(move |key| used.is_none_or(|used| key.number >= used))

@@ -1,9 +1,9 @@
-//! Which counters of one member link have come (RFC 6479: a ring of words, of which whole ones are cleared as it moves).
+//! The received counters of one member link (RFC 6479: a ring of words, of which whole ones are cleared as it moves).
 
 /// Words of 64 counters in the ring.
 const WORDS: u64 = 64;
-/// How far behind the newest a frame may come \[frames\]: 45 ms of a gigabit in full frames. The ring less the word that is
-/// being filled.
+/// Largest distance of a frame behind the newest \[frames\]: 45 ms of a gigabit in full frames. The ring less the word
+/// that is being filled.
 pub const WINDOW: u64 = (WORDS - 1) * 64;
 
 /// The counters of one member link under one key.
@@ -20,10 +20,10 @@ impl Default for ReplayWindow {
     }
 }
 
-/// Why a counter is not new.
+/// The reason why a counter is not new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotNew {
-    /// It has come.
+    /// It was received before.
     Repeated,
     /// It is [`WINDOW`] or more behind the newest.
     TooOld,
@@ -34,8 +34,8 @@ impl ReplayWindow {
         ((counter / 64 % WORDS) as usize, 1 << (counter % 64))
     }
 
-    /// Whether a frame with this counter may be opened; gives whether it is the newest. Changes nothing: only what is
-    /// authentic counts.
+    /// Checks whether a frame with this counter may be opened; returns whether it is the newest. Changes nothing: only
+    /// authentic frames count.
     ///
     /// # Errors
     /// [`NotNew`] if it has come, or is too old to tell.
@@ -50,7 +50,7 @@ impl ReplayWindow {
         if self.seen[word] & bit == 0 { Ok(false) } else { Err(NotNew::Repeated) }
     }
 
-    /// Takes note of a counter that [`Self::check`] has let through.
+    /// Notes a counter that [`Self::check`] has accepted.
     pub fn commit(&mut self, counter: u64) {
         if counter >= self.next {
             // Words that the newest leaves behind, at most all of them; before the first one all are empty.
@@ -73,7 +73,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// Against a set of all that have come.
+        /// Against a set of all received counters.
         #[test]
         fn as_a_set_of_all(steps in prop::collection::vec((prop_oneof![0u64..80, 0u64..5_000, 0u64..20_000], any::<bool>()), 1..400)) {
             let (mut window, mut all, mut newest) = (ReplayWindow::default(), BTreeSet::new(), None::<u64>);

@@ -1,5 +1,5 @@
-//! All peers, and beside them, in order, what is asked for often: whose timer is next, and where those are with whom there is a
-//! session. So no call has to look at every peer.
+//! All peers, and two sorted indices: by the next timer, and by the address of a session. So no call has to visit every
+//! peer.
 //!
 //! Whoever changes a peer gets it from here, and what follows from the change is noted at the next [`Roster::settle`].
 
@@ -11,7 +11,7 @@ use airbraid_units::Instant;
 use std::collections::BTreeSet;
 use std::ops::{Index, IndexMut};
 
-/// What is noted of a peer.
+/// The indexed values of a peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Noted {
     wake: Option<Instant>,
@@ -25,7 +25,7 @@ pub(super) struct Roster {
     noted: Vec<Noted>,
     wakes: BTreeSet<(Instant, PeerId)>,
     homes: BTreeSet<(Source, PeerId)>,
-    /// Those that may have changed since all was noted.
+    /// Peers that may have changed since the last settling.
     touched: Vec<PeerId>,
 }
 
@@ -68,7 +68,7 @@ impl Roster {
         }
     }
 
-    /// Notes what has changed.
+    /// Indexes the changed peers.
     pub fn settle(&mut self) {
         let Self { peers, noted, wakes, homes, touched } = self;
         for id in touched.drain(..) {
@@ -80,7 +80,7 @@ impl Roster {
         }
     }
 
-    /// Those with a timer that is due, by [`PeerId`].
+    /// Returns the peers with a timer that is due, by [`PeerId`].
     pub fn due(&mut self, now: Instant) -> Vec<PeerId> {
         self.settle();
         let due = self.wakes.iter().take_while(|(at, _)| *at <= now).map(|(_, id)| *id);
@@ -95,14 +95,14 @@ impl Roster {
         self.peers[id.index()].wake()
     }
 
-    /// Whether a peer with whom there is a session was met here last, as of the last [`Self::settle`].
+    /// Whether a peer with a session was met here last, as of the last [`Self::settle`].
     pub fn is_home(&self, source: Source) -> bool {
         let mut here = self.homes.range((source, PeerId(0))..);
         here.next().is_some_and(|(home, _)| *home == source)
     }
 }
 
-/// Moves a peer from where it was in `sorted` to where it is now.
+/// Moves a peer from its old position in `sorted` to its new one.
 fn renew<T: Copy + Ord>(sorted: &mut BTreeSet<(T, PeerId)>, id: PeerId, before: Option<T>, now: Option<T>) {
     if before == now {
         return;

@@ -5,9 +5,10 @@ use super::material::Secret;
 use super::message::{Control, KeyId, Suite};
 use airbraid_units::{Duration, Instant};
 
-/// A place that datagrams come from and go to: the address of the other end, an IPv6 address or a mapped IPv4 one, and more that the
-/// host writes: its port, an interface, and the address of this end that the other one knows, say. An answer goes to the whole of the
-/// place that the question came from, so it leaves from the address that was asked. A cookie is good for one of them.
+/// The source and destination of datagrams: the address of the other end, an IPv6 address or a mapped IPv4 one, and
+/// more that the host writes, such as its port, an interface, and the address of this end that the other one knows. An
+/// answer goes to exactly the source of the request, so it leaves from the address that was asked. A cookie is good for
+/// one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Address(pub [u8; Self::LEN]);
 
@@ -22,36 +23,33 @@ impl Default for Address {
     }
 }
 
-/// The index of a peer in the configuration, or in the order of [`Input::PeerAdded`]. It is never used again: 2^32 peers may come and
-/// go in one life.
+/// The index of a peer in the configuration, or in the order of [`Input::PeerAdded`]. It is never reused: 2^32 peers
+/// may come and go in one life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PeerId(pub u32);
 
 impl PeerId {
-    /// The peer at this place.
-    ///
     /// # Panics
     /// If there are 2^32 peers or more.
     pub fn at(index: usize) -> Self {
         let Ok(index) = u32::try_from(index) else { panic!("fewer than 2^32 peers") };
         Self(index)
     }
-    /// The peer's place.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Who began the handshake that made a key.
+/// The side of the handshake that made a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// This end.
     Initiator,
-    /// The other.
+    /// The other end.
     Responder,
 }
 
-/// Whose clock was set back.
+/// The owner of a clock that was set back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
     /// This end's.
@@ -63,44 +61,44 @@ pub enum Whose {
 /// The keys that a handshake has made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keypair {
-    /// Whom it is shared with.
+    /// The peer that shares it.
     pub peer: PeerId,
-    /// What this end calls it: what frames that come have in their header.
+    /// This end's name for it, which received frames have in their header.
     pub ours: KeyId,
-    /// What the other end calls it: what goes into the header of frames that are sent.
+    /// The other end's name for it, which sent frames have in their header.
     pub theirs: KeyId,
-    /// Seals what is sent.
+    /// Seals sent frames.
     pub send: Secret,
-    /// Opens what comes.
+    /// Opens received frames.
     pub receive: Secret,
-    /// With what.
+    /// The cipher suite.
     pub suite: Suite,
     /// The version of the protocol that both speak.
     pub version: u8,
-    /// This end's part.
+    /// This end's role.
     pub role: Role,
-    /// When it stops being good for anything.
+    /// The time at which it expires.
     pub expires: Instant,
 }
 
-/// Everything the world tells it.
+/// Everything that the host tells the sessions.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// There is something to send, or to come: a session with this peer is wanted.
+    /// There is something to send, or to receive: a session with this peer is wanted.
     Connect(PeerId),
-    /// Where a peer may be now.
+    /// The possible addresses of a peer now.
     Addresses(PeerId, Vec<Address>),
-    /// There is one more peer; its [`PeerId`] is how many there were before.
+    /// There is one more peer; its [`PeerId`] is the number of peers before.
     PeerAdded(PeerConfig),
-    /// This end goes: the peer is told, by all keys that it may open with. It can be told more than once, as what tells it may be lost.
+    /// This end leaves: the peer is told, by all keys that it may open with. The host may repeat this, as the message
+    /// may be lost.
     Farewell(PeerId),
-    /// A peer is one no more: its keys are forgotten, and it is not answered. Its place stays taken.
+    /// A peer is removed: its keys are forgotten, and it is not answered. Its index stays taken.
     PeerRemoved(PeerId),
     /// A datagram that is no frame.
     Datagram {
-        /// Where it came from.
+        /// Source.
         from: Address,
-        /// All of it.
         bytes: Vec<u8>,
     },
     /// A frame was opened with this key for the first time.
@@ -109,51 +107,52 @@ pub enum Input {
     Control(PeerId, KeyId, Control),
     /// The key in use has sealed many frames: make a new one.
     Spent(PeerId),
-    /// So much time has passed that the host's clock has not counted: keys are older than they seem, and are replaced now.
+    /// Time has passed that the host's clock has not counted: keys are older than they seem, and are replaced now.
     StoodStill(Duration),
-    /// This end may be a copy, or what it was before: every key is forgotten, for another may seal with it, and new ones are made.
+    /// This end may be a copy, or an earlier state of itself: every key is forgotten, for another host may seal with
+    /// it, and new ones are made.
     Renew,
 }
 
-/// Everything it asks of the world.
+/// Everything that the sessions tell their host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
     /// Send this datagram.
     Transmit {
-        /// Where to.
+        /// Destination.
         to: Address,
-        /// All of it.
         bytes: Vec<u8>,
     },
     /// Frames that name this key can be opened from now on.
     Install(Box<Keypair>),
-    /// Seal with this key from now on (by our name).
+    /// Seal with this key from now on (by our name for it).
     Use(PeerId, KeyId),
     /// Seal this control frame with this key and send it.
     Control(PeerId, KeyId, Control),
     /// This key opens nothing any more.
     Forget(PeerId, KeyId),
-    /// The peer has answered what was sent to this place.
+    /// The peer has answered a message to this address.
     Answered(PeerId, Address),
-    /// What answers in the place of the peer cannot be opened: it has another secret beside (`psk`), or somebody else says something.
+    /// An answer in the place of the peer's cannot be opened: its sender has another pre-shared secret (`psk`), or is
+    /// somebody else.
     Unopened(PeerId),
-    /// There is a session now, and was none.
+    /// A session has come up.
     Up(PeerId),
-    /// There is none any more.
+    /// The session has gone down.
     Down(PeerId),
-    /// There is none any more, because the peer has said that it goes.
+    /// The session has gone down because the peer has left.
     Left(PeerId),
-    /// A clock is so far behind one that the peer was shown earlier, and the handshake goes on all the same: our own, or the peer's.
+    /// A clock is behind one that the peer was shown earlier, and the handshake goes on all the same: our own, or the
+    /// peer's.
     SetBack {
-        /// The peer.
         peer: PeerId,
-        /// Whose clock it is.
+        /// The owner of the clock.
         whose: Whose,
-        /// How far: this much older than the newest stamp was the one that was refused.
+        /// Difference of the refused stamp from the newest.
         by: Duration,
     },
-    /// In this life the peer has been shown newer stamps than ours, by our key: another host has it.
+    /// In this life the peer has been shown newer stamps than ours, by our key: another host has the key.
     Shared(PeerId),
-    /// The peer has not answered for as long as an attempt lasts.
+    /// The peer has not answered for the duration of an attempt.
     Failed(PeerId),
 }

@@ -1,7 +1,7 @@
-//! The machine of the handshakes: who is asked when, who is answered, which key is in use and until when.
+//! The machine of the handshakes: attempts, answers, and the keys in use with their lifetimes.
 //!
-//! A call costs a few look-ups, however many peers there are, and those whose timers are due; the operations of a handshake are
-//! done only behind the checks of [`super::cookie`] and [`super::admission`].
+//! A call costs a few look-ups, however many peers there are, and those whose timers are due; the operations of a
+//! handshake are done only behind the checks of [`super::cookie`] and [`super::admission`].
 
 mod renewal;
 
@@ -31,10 +31,10 @@ pub(super) use stamps::Stamps;
 
 /// The oldest and the newest version of the protocol that this code speaks.
 const VERSIONS: (u8, u8) = (1, 1);
-/// For how many times the first interval the initiator asks whether the responder has the key, before it makes another: five
-/// questions, each twice as long after the one before.
+/// Time for which the initiator asks whether the responder has the key before it makes another, in units of the first
+/// interval: five questions, each twice as long after the one before.
 const ASKING: u64 = 31;
-/// What a check leaves out: itself, and what follows it.
+/// Offset of the check, which covers the bytes before it.
 const MAC_AT: usize = 112;
 const COOKIE_MAC_AT: usize = 128;
 
@@ -43,16 +43,16 @@ const COOKIE_MAC_AT: usize = 128;
 pub struct Sessions<E> {
     identity: Secret,
     public: PublicKey,
-    /// Ours.
+    /// The keys of our own public key.
     door: Door,
     suites: Vec<Suite>,
     timing: Timing,
     epoch_ns: u64,
     peers: Roster,
     by_public: BTreeMap<PublicKey, PeerId>,
-    /// Our names of keys that are, or may come to be.
+    /// Our names of keys that exist, or may come to be.
     names: BTreeMap<KeyId, PeerId>,
-    /// Keys that there were.
+    /// Number of keys made so far.
     keys: u64,
     entropy: E,
     jitter: Stream,
@@ -64,13 +64,13 @@ pub struct Sessions<E> {
     outputs: VecDeque<Output>,
 }
 
-/// Binds what is said in the clear to the handshake: who changes the offer breaks it.
+/// Binds the bytes in the clear to the handshake: a changed offer breaks it.
 fn prologue(message: &[u8]) -> Vec<u8> {
     [b"airbraid session", &message[..8]].concat()
 }
 
 impl<E: Entropy> Sessions<E> {
-    /// One end; `jitter` spreads repetitions, `entropy` makes keys.
+    /// One end; `jitter` spreads retransmissions, `entropy` makes keys.
     pub fn new(config: Config, entropy: E, jitter: Stream) -> Self {
         let public = noise::public_key(&config.identity);
         let peers = Roster::new(config.peers.into_iter().map(Peer::new));
@@ -105,7 +105,7 @@ impl<E: Entropy> Sessions<E> {
     pub fn stats(&self) -> &Stats {
         &self.stats
     }
-    /// Who was not let in of late, and why: at most sixteen. Who calls another key than ours is refused before.
+    /// The last refused callers, with the reason: at most sixteen. Calls to another key than ours are refused before.
     pub fn callers(&self) -> impl Iterator<Item = &Caller> {
         self.callers.iter()
     }
@@ -140,13 +140,13 @@ impl<E: Entropy> Sessions<E> {
         Repeating { since: now, at: now, interval: self.timing.retry }
     }
 
-    /// The next time, and the one after that twice as far, both with up to a third more.
+    /// Sets the next time, and the one after that twice as far, both with up to a third more.
     fn later(&mut self, now: Instant, repeating: &mut Repeating) {
         repeating.at = now + self.with_jitter(repeating.interval);
         repeating.interval = self.timing.retry_most.min(repeating.interval * 2);
     }
 
-    /// With up to a third more.
+    /// `pause` with up to a third more.
     fn with_jitter(&mut self, pause: Duration) -> Duration {
         let third = u32::try_from(pause.as_nanos() / 3).unwrap_or(u32::MAX);
         pause + Duration::from_nanos(u64::from(self.jitter.up_to(third)))
@@ -154,7 +154,7 @@ impl<E: Entropy> Sessions<E> {
 
     // The initiator.
 
-    /// Begins to attempt, or attempts for longer: at the pace that it has, however often it is asked.
+    /// Begins to attempt, or attempts for longer: at its own pace, however often it is called.
     fn connect(&mut self, now: Instant, id: PeerId) {
         let repeating = self.repeating(now);
         let Some(peer) = self.peer(id) else { return };
@@ -216,7 +216,7 @@ impl<E: Entropy> Sessions<E> {
         self.transmit(to, &bytes);
     }
 
-    /// Forgets the first messages that have no answer; `but` has become a key.
+    /// Forgets the first messages without an answer; `but` has become a key.
     fn stop_attempting(&mut self, id: PeerId, but: Option<KeyId>) {
         let Some(peer) = self.peer(id) else { return };
         peer.attempting = None;
@@ -283,7 +283,7 @@ impl<E: Entropy> Sessions<E> {
         Ok(())
     }
 
-    /// No answer to the question whether the responder has the key.
+    /// The question whether the responder has the key got no answer.
     fn ask_again(&mut self, now: Instant, id: PeerId) {
         let Some((key, mut asking)) = self.peer(id).and_then(|peer| peer.confirming.take()) else { return };
         self.later(now, &mut asking);
@@ -359,7 +359,7 @@ impl<E: Entropy> Sessions<E> {
         Ok(())
     }
 
-    /// Whether there is time for it, and if there is not, for the sake of whom.
+    /// Returns whether there is time for it; if not, the error names the reason.
     fn admit(&mut self, now: Instant, from: Address, message: &Initiation, bytes: &[u8]) -> Result<(), Refusal> {
         let is_shown = message.cookie_mac != [0; 16];
         let said = &bytes[..COOKIE_MAC_AT];

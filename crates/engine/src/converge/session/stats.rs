@@ -1,4 +1,4 @@
-//! Why something was refused, and how often.
+//! Refusals and their counts.
 
 use airbraid_units::named_enum;
 
@@ -27,8 +27,8 @@ named_enum! {
         Reflected = "reflected",
         /// It was not sealed by the key that it names: changed on its way, by the wrong key, made up.
         Forged = "forged",
-        /// It has come before. A first message whose stamp is older than the newest may be its peer's all the same, after a clock was set
-        /// back: it is answered with the newest stamp.
+        /// It has come before. A first message whose stamp is older than the newest may be its peer's all the same,
+        /// after a clock was set back: it is answered with the newest stamp.
         Replayed = "replayed",
         /// It is so old that nobody can tell whether it has come before.
         Stale = "stale",
@@ -37,30 +37,30 @@ named_enum! {
     }
 }
 
-/// What has been accepted and refused.
+/// Counts of accepted and refused messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Handshake messages, or frames, that were accepted.
+    /// Handshake messages, or frames, accepted.
     pub accepted: u64,
-    /// Handshake messages, or frames, that were sent.
+    /// Handshake messages, or frames, sent.
     pub sent: u64,
-    /// First messages of peers that were answered with the newest stamp.
+    /// First messages of peers answered with the newest stamp.
     pub stamp_replies: u64,
-    /// Such answers that were believed: our clock was behind.
+    /// Such answers that were accepted: our clock was behind.
     pub set_back: u64,
     refused: [u64; Refusal::COUNT],
 }
 
 impl Stats {
-    /// How many were refused for this reason.
+    /// Number of refusals for this reason.
     pub fn refused(&self, refusal: Refusal) -> u64 {
         self.refused[refusal as usize]
     }
-    /// How many were refused.
+    /// Number of all refusals.
     pub fn refused_total(&self) -> u64 {
         self.refused.iter().sum()
     }
-    /// What two have counted.
+    /// Returns the sum of both.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         let mut refused = self.refused;
@@ -73,7 +73,7 @@ impl Stats {
             refused,
         }
     }
-    /// Counts one that is not accepted.
+    /// Counts a refusal.
     pub fn refuse(&mut self, refusal: Refusal) {
         self.refused[refusal as usize] += 1;
     }

@@ -1,8 +1,9 @@
-//! The handshake library's secrets, wiped when they are done with.
+//! The handshake library's secrets, wiped after use.
 //!
-//! `snow` wipes nothing by itself: a state holds the static and the ephemeral key, the pre-shared key and the chaining key from which the
-//! session's keys follow. Here it works with [`Wiping`] algorithms, whose keys are wiped when they are dropped; [`State`]
-//! overwrites what is the library's own; [`burn`] overwrites what its calls, and those of the primitives below it, have left on the stack.
+//! `snow` wipes nothing by itself: a state holds the static and the ephemeral key, the pre-shared key and the chaining
+//! key from which the session's keys follow. Here it works with [`Wiping`] algorithms, whose keys are wiped when they
+//! are dropped; [`State`] overwrites what is the library's own; [`burn`] overwrites what its calls, and those of the
+//! primitives below it, have left on the stack.
 
 use super::material::Secret;
 use curve25519_dalek::montgomery::MontgomeryPoint;
@@ -15,12 +16,12 @@ use std::hint::black_box;
 use std::ops::{Deref, DerefMut};
 use zeroize::{Zeroize, Zeroizing};
 
-/// How much of the stack is overwritten \[words of 8 byte\]: 16 KiB, twice what a handshake's calls were seen to use.
+/// Length of the stack that is overwritten \[words of 8 byte\]: 16 KiB, twice the measured use of a handshake's calls.
 const STACK: usize = 2_048;
 /// Length of a BLAKE2s block \[byte\].
 const BLOCK: usize = 64;
 
-/// Overwrites what the calls before have left on the stack below the caller (as libgcrypt's `_gcry_burn_stack`).
+/// Overwrites the remains of earlier calls on the stack below the caller (as libgcrypt's `_gcry_burn_stack`).
 #[inline(never)]
 pub(super) fn burn() {
     let mut stack = [0u64; STACK];
@@ -124,7 +125,7 @@ impl Drop for WipedCipher {
     }
 }
 
-/// Forgets what it has hashed when it is dropped: keys go through it block by block.
+/// Forgets its hashed input when it is dropped: keys go through it block by block.
 struct WipedHash(Box<dyn Hash>);
 
 impl Hash for WipedHash {
@@ -197,7 +198,7 @@ impl Drop for State {
     }
 }
 
-/// A state that knows nothing.
+/// A state without any key.
 fn blank() -> Result<HandshakeState, Error> {
     Builder::with_resolver(super::PATTERN.parse()?, Box::new(Blank)).local_private_key(&[])?.build_responder()
 }

@@ -1,8 +1,8 @@
 //! The Reed-Solomon code of one block: up to 255 byte, the last of them parity; `parity` / 2 wrong ones are repaired.
 //!
-//! Systematic, generator (x - 1)(x - alpha)...(x - alpha^(parity - 1)); a block shorter than 255 byte is one whose first
-//! bytes are zero and not sent. Decoding by Berlekamp and Massey, Chien and Forney (Blahut 2003, chapter 7). Nothing is
-//! allocated for a block.
+//! Systematic, generator (x - 1)(x - alpha)...(x - alpha^(parity - 1)); a block shorter than 255 byte is one whose
+//! first bytes are zero and not sent. Decoding by Berlekamp and Massey, Chien and Forney (Blahut 2003, chapter 7).
+//! Nothing is allocated for a block.
 
 use super::field::{EXP, LOG, ORDER, div, mul, mul_power, power};
 use crate::link::config::Refusal;
@@ -10,7 +10,7 @@ use crate::link::shape::PARITY_MAX;
 
 /// The longest block \[byte\].
 const LEN: usize = ORDER;
-/// Rows of the table are whole lanes of so many bytes, which are taken at once.
+/// Length of a lane \[byte\]: rows of the table are whole lanes, each processed at once.
 const LANE: usize = 16;
 
 /// More bytes of the block are wrong than the code repairs.
@@ -56,7 +56,7 @@ impl ReedSolomon {
         self.parity as u8
     }
 
-    /// Divides a block, highest power first, by the generator, and gives what remains.
+    /// Divides a block, highest power first, by the generator, and returns the remainder.
     fn remainder(&self, block: &[u8]) -> [u8; LEN] {
         if self.lanes == 1 { self.divide_in_register(block) } else { self.divide_in_memory(block) }
     }
@@ -105,11 +105,11 @@ impl ReedSolomon {
         block[data..].copy_from_slice(&remainder[..self.parity]);
     }
 
-    /// Repairs a block; gives how many bytes were wrong.
+    /// Repairs a block; returns the number of wrong bytes.
     ///
     /// # Errors
-    /// [`Uncorrectable`] if no code word is near enough; the block is as it came. With more than `parity` / 2 wrong bytes
-    /// it may also be repaired to another code word, for a fraction of about 1 / (parity / 2)! of full blocks.
+    /// [`Uncorrectable`] if no code word is near enough; the block is as it came. With more than `parity` / 2 wrong
+    /// bytes it may also be repaired to another code word, for a fraction of about 1 / (parity / 2)! of full blocks.
     ///
     /// # Panics
     /// If the block is longer than 255 byte or shorter than its parity.
@@ -147,7 +147,7 @@ fn generator(parity: usize) -> [u8; LEN + 1] {
     generator
 }
 
-/// The remainder at each root of the generator, which is what the block is there.
+/// The remainder at each root of the generator, which is the value of the block there.
 fn syndromes(remainder: &[u8]) -> [u8; LEN] {
     let mut syndromes = [0; LEN];
     let roots = &mut syndromes[..remainder.len()];
@@ -224,7 +224,7 @@ fn evaluator(syndromes: &[u8; LEN], locator: &[u8; LEN + 1], degree: usize) -> [
     evaluator
 }
 
-/// By how much the byte at a place is wrong (Forney 1965).
+/// The error value of the byte at a place (Forney 1965).
 fn magnitude(evaluator: &[u8], locator: &[u8], place: u8) -> u8 {
     let inverse = (ORDER - usize::from(place)) % ORDER;
     let above = value(evaluator, inverse);

@@ -3,7 +3,7 @@
 /// The polynomial, reflected.
 const POLYNOMIAL: u32 = 0xedb8_8320;
 
-/// `TABLES[i][b]`: what byte b does to the sum, followed by i zero bytes.
+/// `TABLES[i][b]`: the effect of byte b on the sum, followed by i zero bytes.
 static TABLES: [[u32; 256]; 8] = tables();
 
 const fn tables() -> [[u32; 256]; 8] {

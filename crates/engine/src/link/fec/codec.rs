@@ -8,7 +8,7 @@ use crate::link::shape::{BLOCK_LEN, CHECK_LEN};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// Codes and decodes segments; keeps a table for each number of parity bytes that it has met.
+/// Codes and decodes segments; keeps a table for each number of parity bytes that it has used.
 #[derive(Clone, Debug, Default)]
 pub struct BlockCodec {
     codes: BTreeMap<u8, ReedSolomon>,
@@ -22,7 +22,8 @@ impl BlockCodec {
         }
     }
 
-    /// Puts the coded segment in `coded`: `segment.coded_len()` bytes. `data` are its `segment.count` bytes of the packet.
+    /// Puts the coded segment in `coded`: `segment.coded_len()` bytes. `data` are its `segment.count` bytes of the
+    /// packet.
     ///
     /// # Panics
     /// If `data` has another length, or the parity is one that [`crate::link::Shape`] refuses.

@@ -1,18 +1,19 @@
-//! A systematic code against erasures (RFC 6363's words: source, repair): of `k` source symbols and any number of repair symbols
-//! any `k` restore the sources.
+//! A systematic code against erasures (RFC 6363's words: source, repair): of `k` source symbols and any number of
+//! repair symbols any `k` restore the sources.
 //!
-//! Repair `i` is the sum of `c(i, j)` times source `j` over GF(256), with `c(i, j) = 1 / (x_i + y_j)`, `x_i = 255 - i` and `y_j = j`: a Cauchy
-//! matrix, of which each square part has an inverse that can be written down (Blömer, Kalfane, Karp, Karpinski, Luby and
-//! Zuckerman 1995). A source symbol that is shorter than another is one that ends in zeros. Nothing here knows what a symbol stands for.
+//! Repair `i` is the sum of `c(i, j)` times source `j` over GF(256), with `c(i, j) = 1 / (x_i + y_j)`, `x_i = 255 - i`
+//! and `y_j = j`: a Cauchy matrix, of which each square part has an inverse that can be written down (Blömer, Kalfane,
+//! Karp, Karpinski, Luby and Zuckerman 1995). A source symbol that is shorter than another is one that ends in zeros.
+//! Nothing here knows what a symbol stands for.
 
 use super::field::{div, mul};
 
-/// Sources and repairs of a group together, at most: as many as `x` and `y` that differ.
+/// Largest number of sources and repairs of a group together: as many as `x` and `y` that differ.
 pub const SYMBOLS_MAX: usize = 255;
-/// Bytes that are taken at once: two registers of SSE2, which every x86-64 has.
+/// Number of bytes processed at once: two registers of SSE2, which every x86-64 has.
 const LANE: usize = 32;
 
-/// What a source has in a repair; `repair + source` is below 255.
+/// The coefficient of a source in a repair; `repair + source` is below 255.
 pub fn coefficient(repair: u8, source: u8) -> u8 {
     div(1, (255 - repair) ^ source)
 }
@@ -25,8 +26,8 @@ const fn double(byte: u8) -> u8 {
 
 /// Adds `factor` times `bytes` to the beginning of `sum`, which is as long at least.
 ///
-/// By doubling, all bytes of a lane at once: a compiler makes vectors of it, which a table of products does not become without
-/// instructions that not every processor has.
+/// By doubling, all bytes of a lane at once: a compiler makes vectors of it, which a table of products does not become
+/// without instructions that not every processor has.
 pub fn accumulate(sum: &mut [u8], factor: u8, bytes: &[u8]) {
     let (lanes, rest) = bytes.as_chunks::<LANE>();
     let (sums, sums_rest) = sum[..bytes.len()].as_chunks_mut::<LANE>();
@@ -45,8 +46,9 @@ pub fn accumulate(sum: &mut [u8], factor: u8, bytes: &[u8]) {
     }
 }
 
-/// The inverse of the coefficients of these sources in these repairs, as many of the one as of the other and none twice: source `a` is the
-/// sum over `b` of element `a * n + b` times repair `b`, from which all other sources have been taken away.
+/// The inverse of the coefficients of these sources in these repairs, as many of the one as of the other and none
+/// twice: source `a` is the sum over `b` of element `a * n + b` times repair `b`, from which all other sources have
+/// been taken away.
 pub fn inverse(repairs: &[u8], sources: &[u8]) -> Vec<u8> {
     let x = |repair: u8| 255 - repair;
     let product = |terms: &mut dyn Iterator<Item = u8>| terms.fold(1, mul);
@@ -84,7 +86,7 @@ mod tests {
         }
     }
 
-    /// Solves for what is lost by Gauss and Jordan's elimination, a byte at a time.
+    /// Solves for the lost symbols by Gauss and Jordan's elimination, a byte at a time.
     fn eliminate(mut rows: Vec<Vec<u8>>) -> Vec<u8> {
         let n = rows.len();
         for pivot in 0..n {

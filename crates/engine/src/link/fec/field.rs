@@ -26,7 +26,7 @@ const fn tables() -> ([u8; 2 * ORDER], [u8; 256]) {
 const TABLES: ([u8; 2 * ORDER], [u8; 256]) = tables();
 /// alpha^i, twice over, so that the sum of two logarithms is an index.
 pub static EXP: [u8; 2 * ORDER] = TABLES.0;
-/// The logarithm of what is not zero.
+/// The logarithm of a number that is not zero.
 pub static LOG: [u8; 256] = TABLES.1;
 
 /// The product.

@@ -1,9 +1,10 @@
 //! Forward error correction of a segment: Reed-Solomon blocks over GF(256) with a CRC-32 inside, and the port through
 //! which a host provides it.
 //!
-//! A segment of `count` bytes is followed by its check and cut into blocks of 255 - parity bytes, the last one shorter; each
-//! is followed by its parity. A host that carries bytes uses [`BlockCodec`], one that carries descriptors [`Account`], which
-//! decides by the number of wrong bytes in each block; a test holds them together. [`erasure`] is for packets that are lost whole.
+//! A segment of `count` bytes is followed by its check and cut into blocks of 255 - parity bytes, the last one shorter;
+//! each is followed by its parity. A host that carries bytes uses [`BlockCodec`], one that carries descriptors
+//! [`Account`], which decides by the number of wrong bytes in each block; a test holds them together. [`erasure`] is
+//! for packets that are lost whole.
 
 mod block;
 mod check;
@@ -17,28 +18,28 @@ pub use codec::BlockCodec;
 
 use super::header::Segment;
 
-/// What became of the blocks of a segment.
+/// The result of decoding a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decoded {
-    /// All are as they were sent, the check says so.
+    /// All blocks are as they were sent, as the check confirms.
     Intact {
         /// Bytes that were repaired in the worst block.
         worst: u8,
     },
-    /// One had too many wrong bytes: the decoder failed, or repaired it to something else and the check failed.
+    /// One block had too many wrong bytes: the decoder failed, or repaired it to something else and the check failed.
     Undecodable,
 }
 
-/// Decodes what came of a segment.
+/// Decodes the received part of a segment.
 pub trait Codec {
-    /// What stands for the coded segment.
+    /// The coded segment.
     type Coded: ?Sized;
     /// Decodes it in place.
     fn decode(&mut self, segment: &Segment, coded: &mut Self::Coded) -> Decoded;
 }
 
-/// The exact account: a block with at most parity / 2 wrong bytes is repaired. One with more never passes: the code finds
-/// no code word near, or the check finds that it is the wrong one (up to 2^-32).
+/// The exact account: a block with at most parity / 2 wrong bytes is repaired. One with more never passes: the code
+/// finds no code word near, or the check finds that it is the wrong one (up to 2^-32).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Account;
 

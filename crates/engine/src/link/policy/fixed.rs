@@ -1,4 +1,4 @@
-//! The fixed policies BOLD, LIGHT and ROBUST, and those that know two of them (section 6.3 of the paper).
+//! The fixed policies BOLD, LIGHT and ROBUST, and those that switch between two of them (section 6.3 of the paper).
 
 use super::{Fate, Observation, Policy};
 use crate::link::config::Refusal;
@@ -24,16 +24,16 @@ impl Policy for Fixed {
     }
 }
 
-/// Two shapes, and when to change between them.
+/// Two shapes, and the rule for changes between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TwoMode {
     /// For a good channel; it begins with this one.
     pub good: Shape,
     /// For a poor one.
     pub poor: Shape,
-    /// So many damaged segments in a row, and the channel is poor.
+    /// Damaged segments in a row that make the channel poor.
     pub down: u32,
-    /// So many undamaged ones in a row, and it is good again.
+    /// Undamaged segments in a row that make it good again.
     pub up: u32,
 }
 
@@ -59,7 +59,7 @@ impl TwoMode {
 pub struct TwoModes {
     config: TwoMode,
     is_poor: bool,
-    /// Segments in a row that speak for the other mode.
+    /// Segments in a row that support the other mode.
     streak: u32,
 }
 
@@ -70,7 +70,8 @@ impl TwoModes {
 }
 
 impl Policy for TwoModes {
-    /// A segment that the code repaired is undamaged; a lost one tells nothing (`docs/models/local-error-control.md`).
+    /// A segment that the code repaired counts as undamaged; a lost one does not count
+    /// (`docs/models/local-error-control.md`).
     fn observe(&mut self, observation: Observation) {
         let is_damaged = match observation.fate {
             Fate::Lost => return,

@@ -11,7 +11,7 @@ pub struct Flex {
     pub bytes_min: u16,
     /// The largest one.
     pub bytes_max: u16,
-    /// The least that is left to the user of each block of 255 \[byte\].
+    /// Fewest bytes of each block of 255 for the user.
     pub share_min: u8,
 }
 
@@ -27,20 +27,20 @@ impl Flex {
     }
 }
 
-/// Transactions that are looked back upon (paper).
+/// Number of past transactions that count (paper).
 const WINDOW: u32 = 10;
-/// So many damaged ones among them, and the estimate falls (paper).
+/// Damaged ones among them that lower the estimate (paper).
 const TRIGGER: u32 = 2;
-/// So many undamaged ones in a row, and it grows (paper).
+/// Undamaged ones in a row that raise it (paper).
 const STREAK: u32 = 3;
-/// It falls to so many hundredths (paper).
+/// Factor of a fall, in hundredths (paper).
 const FALL: u32 = 85;
 /// The steps by which the size grows, the last one repeated \[byte\] (paper).
 const SIZE_STEPS: [u16; 3] = [200, 400, 800];
 /// The steps by which the user's share grows \[byte\] (paper).
 const SHARE_STEPS: [u16; 3] = [10, 20, 40];
 
-/// When to fall and when to grow, by one kind of damage.
+/// The rule for rises and falls, by one kind of damage.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rule {
     /// Bit i: the transaction i before the last was damaged.
@@ -81,9 +81,9 @@ pub struct State {
     config: Flex,
     size: Rule,
     share: Rule,
-    /// The safe size as estimated \[byte\].
+    /// The estimated safe size \[byte\].
     bytes: u16,
-    /// What the user has of each block \[byte\].
+    /// The user's part of each block \[byte\].
     user: u16,
 }
 
@@ -103,7 +103,7 @@ fn step(steps: [u16; 3], taken: usize) -> u16 {
 }
 
 impl Policy for State {
-    /// A lost segment tells nothing.
+    /// A lost segment does not count.
     fn observe(&mut self, observation: Observation) {
         let cut = match observation.fate {
             Fate::Lost => return,

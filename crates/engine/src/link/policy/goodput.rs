@@ -1,10 +1,10 @@
-//! Our own policy: the size and code with the greatest expected goodput, by what was seen to follow what.
+//! Our own policy: the size and code with the greatest expected goodput, by the observed sequences of fates.
 //!
-//! It keeps three distributions: how often a segment is lost, at which length it breaks off, how many bytes of its worst
-//! block are wrong. Each is kept once for all segments and once for each situation, which is whether the last three were
-//! damaged; a situation that has been seen seldom leans on the whole, and that on an optimistic beginning. So it learns by
-//! itself whether damage comes in bursts, and what to do in one. Everything fades, so that what was long ago
-//! does not count.
+//! It keeps three distributions: how often a segment is lost, at which length it breaks off, how many bytes of its
+//! worst block are wrong. Each is kept once for all segments and once for each situation, which is whether the last
+//! three were damaged; a situation that has been seen seldom leans on the whole, and that on an optimistic beginning.
+//! So it learns by itself whether damage comes in bursts, and what to do in one. Everything fades, so that what was
+//! long ago does not count.
 //!
 //! What it does not see it infers: a segment that came whole says nothing of lengths beyond its own (the estimator of
 //! Kaplan and Meier 1958), one that could not be decoded says only that more was wrong than the code repairs, and is
@@ -25,7 +25,7 @@ pub struct Goodput {
     pub bytes_min: u16,
     /// The longest one.
     pub bytes_max: u16,
-    /// A situation remembers about its last 2^`fade` segments, 1 to 16; the whole eight times as many.
+    /// Memory of a situation: about its last 2^`fade` segments, 1 to 16; that of the whole is eight times as long.
     pub fade: u32,
 }
 
@@ -47,24 +47,24 @@ impl Goodput {
 
 /// Sizes to choose from, within the bounds and these beside them \[byte\]: quarters of a block, then halves.
 const SIZES: [u16; 10] = [128, 191, 255, 382, 510, 637, 765, 892, 1_020, 1_147];
-/// How many sizes there are at most.
+/// Largest number of sizes.
 const SIZES_MAX: usize = SIZES.len() + 2;
 /// Parity to choose from \[byte of each block\]: the finer the less, up to one half.
 const PARITIES: [u8; 19] = [0, 2, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48, 56, 64, 72, 84, 96, 112, 128];
-/// Segments of which it is looked at whether they were damaged.
+/// Number of past segments whose damage makes the situation.
 const SITUATION: u32 = 3;
-/// The whole remembers 2^3 times as many segments as a situation.
+/// Factor of the whole's memory over a situation's, as an exponent of 2.
 const WHOLE_FADE: u32 = 3;
 /// One segment, in a count.
 const ONE: u32 = 1 << 12;
-/// What is known of the whole weighs in a situation as much as so many segments, and so does the beginning in the whole.
+/// Weight of the whole in a situation, and of the initial belief in the whole \[segments\].
 const LEAN: u32 = 8;
-/// To begin with one segment in so many is believed to need parity: too few to give any for them.
+/// Initial belief: one segment in this many needs parity, too few to give any for them.
 const FEW: u32 = 16;
-/// One in so many is believed to be lost, and to break off in each range of lengths.
+/// Initial belief: one segment in this many is lost, and one breaks off in each range of lengths.
 const RARE: u32 = 256;
 
-/// How often something happened of how often it could have.
+/// Occurrences of an event and its opportunities.
 #[derive(Clone, Copy, Debug, Default)]
 struct Share {
     of: u32,
@@ -87,16 +87,16 @@ impl Share {
     }
 }
 
-/// What was seen.
+/// The observations.
 #[derive(Clone, Debug)]
 struct Seen {
     fade: u32,
     lost: Share,
-    /// By size: broken off between the size before and this one, of those that had come so far.
+    /// By size: segments broken off between the size before and this one, of those that had come so far.
     cut: [Share; SIZES_MAX],
     /// By parity: segments that need this much and no less.
     needs: [u32; PARITIES.len()],
-    /// Of so many, those among them that no parity repairs.
+    /// Base of the counts above, and those among them that no parity repairs.
     coded: u32,
 }
 
@@ -109,7 +109,7 @@ struct Estimate {
 }
 
 impl Estimate {
-    /// Before anything was seen: few segments need parity, and those any.
+    /// Before any observation: few segments need parity, and those need a lot.
     const BEGINNING: Self = {
         let few = CERTAIN / FEW;
         let mut needs = [few / PARITIES.len() as u32; PARITIES.len()];
@@ -154,7 +154,7 @@ impl Seen {
         }
     }
 
-    /// All lengths fade, so that those that are not tried are hoped for again.
+    /// All lengths fade, so that those that are not tried become hopeful again.
     fn observe_cut(&mut self, came: u16, is_cut: bool, sizes: &[u16]) {
         for (share, &size) in self.cut.iter_mut().zip(sizes) {
             share.fade(self.fade);
@@ -193,7 +193,7 @@ pub struct State {
     sizes: Vec<u16>,
     whole: Seen,
     situations: Vec<Seen>,
-    /// Bit i: the segment i before the last was lost, or came damaged, repaired ones too.
+    /// Bit i: the segment i before the last was lost, or arrived damaged, repaired ones too.
     situation: usize,
 }
 
@@ -217,7 +217,7 @@ impl State {
         self.situations[self.situation].estimate(&whole)
     }
 
-    /// How probable it is that a segment of each size is neither lost nor cut.
+    /// Probability that a segment of each size is neither lost nor cut.
     fn comes(estimate: &Estimate) -> [u32; SIZES_MAX] {
         let mut comes = CERTAIN - estimate.lost;
         estimate.cut.map(|cut| {
@@ -226,7 +226,7 @@ impl State {
         })
     }
 
-    /// What each size and parity is expected to bring; how many there are.
+    /// The expected result of each size and parity; returns their number, too.
     fn candidates(&self, task: Task) -> ([Candidate; SIZES_MAX * PARITIES.len()], usize) {
         let estimate = self.estimate();
         let comes = Self::comes(&estimate);
@@ -271,14 +271,14 @@ impl State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Piece {
     shape: Shape,
-    /// What it carries \[2^-16 byte\].
+    /// Its payload \[2^-16 byte\].
     carries: i64,
-    /// How long it is on the air \[byte\].
+    /// Its length on the air \[byte\].
     bytes: u16,
 }
 
 impl Piece {
-    /// The largest equal ones that fit.
+    /// The largest equal pieces that fit.
     fn of(shape: Shape, task: Task) -> Self {
         let capacity = shape.capacity();
         let whole = Self { shape, carries: i64::from(capacity) * i64::from(CERTAIN), bytes: shape.bytes() };
@@ -294,7 +294,7 @@ impl Piece {
         }
     }
 
-    /// Where it comes with this probability.
+    /// The candidate if it arrives with this probability.
     fn candidate(self, task: Task, comes: u32, rate: &Rate) -> Candidate {
         let all = self.carries + i64::from(task.rides) * i64::from(CERTAIN);
         let bytes = u32::from(self.bytes) + u32::from(task.beside);
@@ -306,9 +306,9 @@ impl Piece {
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     shape: Shape,
-    /// What it is expected to bring \[2^-16 byte\].
+    /// Its expected payload \[2^-16 byte\].
     brings: i64,
-    /// What the transaction takes \[ns\].
+    /// Time of the transaction \[ns\].
     time: u64,
 }
 
@@ -316,7 +316,7 @@ impl Candidate {
     const NONE: Self = Self { shape: super::fixed::ROBUST, brings: 0, time: 1 };
 }
 
-/// Without a division.
+/// Compares without a division.
 fn brings_more_by_time(a: &Candidate, b: &Candidate) -> bool {
     i128::from(a.brings) * i128::from(b.time) > i128::from(b.brings) * i128::from(a.time)
 }

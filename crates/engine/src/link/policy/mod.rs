@@ -1,7 +1,7 @@
-//! Policies: from what became of the frames before, how long the next segment is and how much parity it has.
+//! Policies: from the fates of earlier frames, the length of the next segment and its parity.
 //!
-//! Seven are the paper's (section 6.3): three fixed, three with two modes, and FLEX. [`Goodput`] is ours, [`Oracle`] the
-//! limit: it is told what will happen. All in whole numbers.
+//! Seven are the paper's (section 6.3): three fixed, three with two modes, and FLEX. [`Goodput`] is ours, [`Oracle`]
+//! the limit: it is told what will happen. All in whole numbers.
 
 mod fixed;
 mod flex;
@@ -19,74 +19,73 @@ use super::header::Segment;
 use super::shape::Shape;
 use fixed::{Fixed, TwoModes};
 
-/// What the channel does to a segment, or has done.
+/// The channel's effect on a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It comes; the code has at most `worst` wrong bytes of a block to repair, and does.
+    /// It arrives; the code repairs at most `worst` wrong bytes of a block.
     Delivered {
         /// Wrong bytes of the worst block.
         worst: u8,
     },
-    /// Nothing comes.
+    /// Nothing arrives.
     Lost,
-    /// It breaks off.
+    /// It is truncated.
     Truncated {
-        /// Coded bytes that come.
+        /// Coded bytes that arrive.
         at: u16,
     },
     /// More bytes of a block are wrong than the code repairs.
     Undecodable,
 }
 
-/// A segment that was sent, and what became of it.
+/// A segment that was sent, and its fate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Observation {
     /// Its length on the air \[byte\].
     pub coded_len: u16,
     /// Parity of its blocks \[byte\].
     pub parity: u8,
-    /// What became of it.
+    /// Its fate.
     pub fate: Fate,
 }
 
 impl Observation {
-    /// Of a segment.
     pub(super) fn of(segment: &Segment, fate: Fate) -> Self {
         let coded_len = u16::try_from(segment.coded_len()).unwrap_or(u16::MAX);
         Self { coded_len, parity: segment.parity, fate }
     }
-    /// Of one that had at most this shape.
+    /// An observation of a segment that had at most this shape.
     pub(super) fn within(shape: Shape, fate: Fate) -> Self {
         Self { coded_len: shape.bytes(), parity: shape.parity(), fate }
     }
 }
 
-/// What the next segment is for.
+/// The purpose of the next segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Task {
-    /// What is left of the packet \[byte\]; none: more than fits.
+    /// Rest of the packet \[byte\]; `None`: more than fits.
     pub left: Option<u16>,
-    /// What is in vain, too, if this segment does not come: the bytes of the poll that it would acknowledge.
+    /// Bytes that are lost, too, if this segment does not arrive: those of the poll that it would acknowledge.
     pub rides: u16,
-    /// How long they are on the air \[byte\].
+    /// Their length on the air \[byte\].
     pub beside: u16,
 }
 
 /// Follows the channel.
 pub trait Policy {
-    /// Learns what became of a segment.
+    /// Learns the fate of a segment.
     fn observe(&mut self, observation: Observation);
     /// Decides the next one, of endless data.
     fn shape(&self) -> Shape;
-    /// Decides the next one; only [`Goodput`] asks what it is for.
+    /// Decides the next one for a task; only [`Goodput`] uses it.
     fn shape_for(&self, _task: Task) -> Shape {
         self.shape()
     }
-    /// Is told what will happen to the next segment; only the oracle listens.
+    /// Announces the fate of the next segment; only the oracle uses it.
     fn foretell(&mut self, _fate: Fate) {}
 }
 
-/// Which policy, and its parameters.
+/// A policy with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Adaptation {
     /// Always the same.
@@ -95,9 +94,9 @@ pub enum Adaptation {
     TwoMode(TwoMode),
     /// FLEX: size and code each by its own rule.
     Flex(Flex),
-    /// Ours: the pair with the greatest expected goodput, by what was seen to follow what.
+    /// Ours: the pair with the greatest expected goodput, by the observed sequences of fates.
     Goodput(Goodput),
-    /// The limit: knows what will happen.
+    /// The limit: it knows the future.
     Oracle(Oracle),
 }
 
@@ -130,7 +129,7 @@ impl Adaptation {
         !matches!(self, Self::Goodput(_) | Self::Oracle(_))
     }
 
-    /// Whether a policy can be made of it.
+    /// Checks that a policy can be made of it.
     ///
     /// # Errors
     /// [`Refusal`] says why not.
@@ -144,7 +143,6 @@ impl Adaptation {
         }
     }
 
-    /// The policy.
     pub fn build(&self, cost: Cost) -> AnyPolicy {
         AnyPolicy(match *self {
             Self::Fixed(shape) => Kind::Fixed(Fixed(shape)),

@@ -1,17 +1,17 @@
-//! The limit: a policy that is told what will happen to the next segment.
+//! The limit: a policy that is told the fate of the next segment.
 
 use super::rate::{CERTAIN, Rate, brings};
 use super::{Fate, Observation, Policy};
 use crate::link::config::{Cost, Refusal};
 use crate::link::shape::{PARITY_MAX, Shape};
 
-/// It forgets nothing.
+/// No fading.
 const NEVER: u32 = 63;
 
 /// The bounds of the oracle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Oracle {
-    /// The shortest segment, sent where nothing can come \[byte on the air\].
+    /// The shortest segment, sent where nothing can arrive \[byte on the air\].
     pub bytes_min: u16,
     /// The longest one.
     pub bytes_max: u16,
@@ -42,7 +42,7 @@ impl State {
         Self { config, rate: Rate::new(cost, NEVER), next: Fate::Delivered { worst: 0 } }
     }
 
-    /// The largest shape within a length that has as much parity, or less if it has no room for that.
+    /// The largest shape within a length that has this parity, or less if it does not fit.
     fn largest(&self, bytes: u16, worst: u8) -> Option<Shape> {
         Shape::new(bytes.min(self.config.bytes_max), worst.checked_mul(2).filter(|&parity| parity <= PARITY_MAX)?).ok()
     }
@@ -57,7 +57,8 @@ impl Policy for State {
         self.rate.observe(observation);
     }
 
-    /// The most that comes, unless the time that it takes is worth more: what can only fail is sent as short as possible.
+    /// The most that arrives, unless the time that it takes is worth more: a segment that can only fail is sent as
+    /// short as possible.
     fn shape(&self) -> Shape {
         let best = match self.next {
             Fate::Delivered { worst } => self.largest(self.config.bytes_max, worst),

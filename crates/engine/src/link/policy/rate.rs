@@ -1,4 +1,4 @@
-//! What a link achieves, and what a segment is worth beside it.
+//! The achieved rate of a link, and the worth of a segment beside it.
 
 use super::{Fate, Observation};
 use crate::link::config::Cost;
@@ -7,7 +7,7 @@ use crate::link::shape::Shape;
 /// A probability in parts of 2^16.
 pub const CERTAIN: u32 = 1 << 16;
 
-/// What the link achieves: bytes of packets by time, in whole numbers.
+/// The achieved rate of a link: bytes of packets by time, in whole numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct Rate {
     cost: Cost,
@@ -15,22 +15,22 @@ pub struct Rate {
     bytes: u64,
     /// Time taken, fading \[ns\].
     time: u64,
-    /// Each observation takes 2^-fade of the past with it; 63: none.
+    /// Each observation removes 2^-fade of the past; 63: none.
     fade: u32,
 }
 
 impl Rate {
-    /// Of the last 2^`fade` observations, about; of all if that is 63.
+    /// Of about the last 2^`fade` observations; of all if that is 63.
     pub fn new(cost: Cost, fade: u32) -> Self {
         Self { cost, bytes: 0, time: 0, fade }
     }
 
-    /// What so many bytes on the air take \[ns\].
+    /// Time of this many bytes on the air \[ns\].
     pub fn time(&self, bytes: u32) -> u64 {
         self.cost.overhead.as_nanos() + self.cost.per_byte.as_nanos() * u64::from(bytes)
     }
 
-    /// Counts what a segment has brought, and its time.
+    /// Counts the payload of a segment, and its time.
     pub fn observe(&mut self, observation: Observation) {
         self.bytes -= self.bytes >> self.fade;
         self.time -= self.time >> self.fade;
@@ -42,13 +42,13 @@ impl Rate {
         self.time += self.time(observation.coded_len.into());
     }
 
-    /// What time is worth \[2^-16 byte in 2^20 ns\], if the best that can be done at present brings so much
-    /// \[2^-16 byte\] in so much \[ns\].
+    /// The worth of time \[2^-16 byte in 2^20 ns\], if the best present choice brings `brings` \[2^-16 byte\] in `time`
+    /// \[ns\].
     ///
-    /// If a bad time lasts for so many segments whatever they are, the best in the long run is to value time by what the
-    /// link brings on the whole (Dinkelbach 1967: a quotient is greatest where the difference is zero), and so to leave
-    /// it behind by short ones. If it lasts for so much time, the best is what brings most by time at present. It is
-    /// not known which: a third of the way from the second to the first does well in both (measured,
+    /// If a bad time lasts for so many segments whatever they are, the best in the long run is to value time by what
+    /// the link brings on the whole (Dinkelbach 1967: a quotient is greatest where the difference is zero), and so to
+    /// leave it behind by short ones. If it lasts for so much time, the best is what brings most by time at present. It
+    /// is not known which: a third of the way from the second to the first does well in both (measured,
     /// `docs/models/local-error-control.md`).
     pub fn value(&self, brings: i64, time: u64) -> i64 {
         let here = (brings << 20) / i64::try_from(time.max(1)).unwrap_or(i64::MAX);
@@ -57,21 +57,21 @@ impl Rate {
         here + (whole.max(here) - here) / 3
     }
 
-    /// What the link brings on the whole in the time that a segment takes \[2^-16 byte\].
+    /// The link's mean payload in the time that a segment takes \[2^-16 byte\].
     pub fn worth_on_the_whole(&self, shape: Shape) -> i64 {
         let worth = u128::from(self.bytes) * u128::from(self.time(shape.bytes().into())) / u128::from(self.time.max(1));
         i64::try_from(worth).unwrap_or(i64::MAX)
     }
 }
 
-/// What so much time is worth \[2^-16 byte\], by the value of time. To be taken from what it brings; the greatest difference
-/// is the best choice.
+/// The worth of this much time \[2^-16 byte\], by the value of time. The greatest difference of payload and worth is
+/// the best choice.
 pub fn worth(time: u64, value: i64) -> i64 {
     let worth = (i128::from(value) * i128::from(time)) >> 20;
     i64::try_from(worth).unwrap_or(i64::MAX)
 }
 
-/// What a segment is expected to bring \[2^-16 byte\].
+/// The expected payload of a segment \[2^-16 byte\].
 pub fn brings(shape: Shape, success: u32) -> i64 {
     i64::from(success) * i64::from(shape.capacity())
 }

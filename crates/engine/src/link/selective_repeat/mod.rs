@@ -1,4 +1,4 @@
-//! Selective repeat with a window, for links on which an answer takes its time.
+//! Selective repeat with a window, for links with a long round trip.
 //!
 //! Each transmission has a number of its own, and what the other side tells is which numbers have come: so a repetition
 //! may be cut anew, to another size, and it is never in doubt which of two transmissions was acknowledged (as in QUIC,
@@ -21,10 +21,10 @@ use receiver::ClassReceiver;
 use sender::{ClassSender, Run};
 use std::collections::VecDeque;
 
-/// Frames with a segment that may come before one is acknowledged at once, without waiting for data to go with it.
+/// Received frames with a segment after which an acknowledgement goes at once, without waiting for data to go with it.
 const ACK_EVERY: u32 = 2;
 
-/// A frame with a segment of which nothing is known yet.
+/// A frame with a segment whose fate is unknown.
 #[derive(Clone, Copy, Debug)]
 struct OnAir {
     number: SeqNum,
@@ -38,9 +38,9 @@ struct OnAir {
 enum Timer {
     /// The oldest frame on the air counts as lost.
     Timeout,
-    /// The other side still waits for what was given up: it is told again.
+    /// The other side still waits for packets that were given up: it is told again.
     Floor,
-    /// What came is acknowledged.
+    /// Received frames are acknowledged.
     Ack,
     /// A packet expires.
     Expiry,
@@ -58,11 +58,11 @@ pub struct SelectiveRepeat<P> {
     on_air: VecDeque<OnAir>,
     /// Number of the last frame with a segment.
     number: SeqNum,
-    /// When the other side was last told the floors by a frame without a segment.
+    /// The time at which the other side was last told the floors by a frame without a segment.
     told: Option<Instant>,
     received: Received,
     report: (SeqNum, Report),
-    /// Frames that came and are not acknowledged, and when they must be.
+    /// Frames that arrived and are not acknowledged, and the time by which they must be.
     unacknowledged: u32,
     ack_due: Option<Instant>,
     stats: Stats,
@@ -70,8 +70,6 @@ pub struct SelectiveRepeat<P> {
 }
 
 impl<P: Share> SelectiveRepeat<P> {
-    /// An end.
-    ///
     /// # Errors
     /// [`Refusal`] if the configuration cannot be.
     pub fn new(config: &Config, window: WindowConfig) -> Result<Self, Refusal> {
@@ -95,7 +93,6 @@ impl<P: Share> SelectiveRepeat<P> {
         })
     }
 
-    /// What it has counted.
     pub fn stats(&self) -> &Stats {
         &self.stats
     }
@@ -107,7 +104,7 @@ impl<P: Share> SelectiveRepeat<P> {
     pub fn held_len(&self, class: TrafficClass) -> usize {
         self.receivers[class as usize].held_len()
     }
-    /// What the policy has decided for the next segment.
+    /// The policy's decision for the next segment.
     pub fn shape(&self) -> Shape {
         self.policy.shape()
     }
@@ -147,7 +144,7 @@ impl<P: Share> SelectiveRepeat<P> {
         }
     }
 
-    /// What the other side says of the frames on the air.
+    /// Takes in the other side's report on the frames on the air.
     fn on_news(&mut self, header: &WindowHeader) {
         for (sender, &next) in self.senders.iter_mut().zip(&header.nexts) {
             sender.on_next(next, &mut self.stats, &mut self.outputs);
@@ -218,7 +215,7 @@ impl<P: Share> SelectiveRepeat<P> {
         }
     }
 
-    /// Damage is told at once: the other side learns from it, and repeats.
+    /// Damage is reported at once: the other side learns from it, and retransmits.
     fn owe_ack(&mut self, now: Instant, number: SeqNum, report: Report) {
         self.unacknowledged += 1;
         let is_urgent = !matches!(report, Report::None | Report::Intact { worst: 0 });
@@ -230,7 +227,7 @@ impl<P: Share> SelectiveRepeat<P> {
         self.ack_due = Some(self.ack_due.map_or(due, |before| before.min(due)));
     }
 
-    /// Whether the other side waits for what was given up, and nothing on the air will tell it.
+    /// Whether the other side waits for packets that were given up, and nothing on the air will tell it.
     fn must_tell(&self) -> bool {
         self.on_air.is_empty() && self.senders.iter().any(ClassSender::is_behind)
     }

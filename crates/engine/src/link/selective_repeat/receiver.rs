@@ -7,17 +7,17 @@ use crate::packet::TrafficClass;
 use airbraid_units::SeqNum;
 use std::collections::VecDeque;
 
-/// A packet so far ahead of the one that is expected is not taken, nor sent: what a class holds is limited.
+/// Packets of a class that the receiver holds at most: one farther ahead of the expected one is neither sent nor taken.
 pub const SPAN: u32 = 256;
 
-/// A packet that is being put together, or waits for those before it.
+/// A packet that is being reassembled, or waits for those before it.
 #[derive(Debug)]
 struct Slot<P> {
-    /// The runs of bytes that have come, in order, not touching each other.
+    /// The runs of bytes that have arrived, in order, not touching each other.
     runs: Vec<(u16, u16)>,
     /// Its length, once its last segment has come.
     len: Option<u16>,
-    /// If it is complete: the segment that made it so, and where that begins.
+    /// If it is complete: the segment that completed it, and its offset.
     whole: Option<(u16, P)>,
 }
 
@@ -26,7 +26,7 @@ impl<P> Slot<P> {
         Self { runs: Vec::new(), len: None, whole: None }
     }
 
-    /// Adds a run; gives whether anything of it is new.
+    /// Adds a run; returns whether anything of it is new.
     fn add(&mut self, from: u16, to: u16, is_last: bool) -> bool {
         let is_longer = self.runs.last().is_some_and(|&(_, end)| is_last && end > to);
         if is_longer || self.len.is_some_and(|len| to > len || is_last && to != len) {
@@ -57,7 +57,6 @@ impl<P> Slot<P> {
     }
 }
 
-/// One class.
 #[derive(Debug)]
 pub struct ClassReceiver<P> {
     class: TrafficClass,
@@ -80,7 +79,7 @@ impl<P> ClassReceiver<P> {
         self.slots.iter().filter(|slot| slot.whole.is_some()).count()
     }
 
-    /// Takes a segment that came undamaged.
+    /// Takes a segment that arrived undamaged.
     pub fn receive<H>(&mut self, segment: Segment, packet: P, stats: &mut Stats, outputs: &mut VecDeque<Output<H, P>>) {
         let Segment { class, seq, offset, is_last, .. } = segment;
         let ahead = seq.distance_from(self.next);
@@ -101,7 +100,7 @@ impl<P> ClassReceiver<P> {
         self.deliver(stats, outputs);
     }
 
-    /// Nobody waits for packets before `floor`.
+    /// The sender has given up the packets before `floor`.
     pub fn skip<H>(&mut self, floor: SeqNum, stats: &mut Stats, outputs: &mut VecDeque<Output<H, P>>) {
         if !floor.is_after(self.next) {
             return;
@@ -137,7 +136,7 @@ impl<P> ClassReceiver<P> {
 }
 
 impl Received {
-    /// Notes that a frame has come.
+    /// Notes that a frame has arrived.
     pub(super) fn note(&mut self, number: SeqNum) {
         let ahead = number.distance_from(self.newest);
         match ahead {
@@ -151,7 +150,7 @@ impl Received {
         }
     }
 
-    /// Whether it says that a frame has come.
+    /// Whether it reports the arrival of a frame.
     pub(super) fn has(&self, number: SeqNum) -> bool {
         match self.newest.distance_from(number) {
             0 => true,

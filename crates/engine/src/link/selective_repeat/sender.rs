@@ -1,4 +1,5 @@
-//! The sending side of selective repeat: packets of one class that are on their way, by what of them is still to be sent.
+//! The sending side of selective repeat: packets of one class under way, with the parts of them that are still to be
+//! sent.
 
 use super::super::config::Config;
 use super::super::header::Segment;
@@ -11,7 +12,7 @@ use crate::packet::{Share, TrafficClass};
 use airbraid_units::{Instant, SeqNum};
 use std::collections::VecDeque;
 
-/// A run of bytes of a packet, and how often it has been sent.
+/// A run of bytes of a packet, with the number of its transmissions.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
     from: u16,
@@ -19,29 +20,28 @@ pub struct Run {
     attempts: u32,
 }
 
-/// A packet that is on its way.
+/// A packet that is under way.
 #[derive(Debug)]
 struct Open<P> {
     packet: P,
     len: u16,
     seq: SeqNum,
     expires: Option<Instant>,
-    /// To be sent, in order; what is neither here nor on the air has come.
+    /// Runs to be sent, in order; a run that is neither here nor on the air has arrived.
     todo: VecDeque<Run>,
-    /// Frames on the air with a part of it.
+    /// Number of frames on the air with a part of it.
     on_air: u32,
 }
 
-/// One class.
 #[derive(Debug)]
 pub struct ClassSender<P> {
     class: TrafficClass,
     queue: ClassQueue<P>,
-    /// In order; those that are settled are gone.
+    /// In order, without settled ones.
     open: VecDeque<Open<P>>,
     /// Number of the next packet.
     next: SeqNum,
-    /// The packet that the other side expects, as it last said.
+    /// The packet that the other side expects, by its last report.
     expected: SeqNum,
     retransmissions: Option<u32>,
 }
@@ -64,7 +64,7 @@ impl<P: Share> ClassSender<P> {
         self.open.front().map_or(self.next, |oldest| oldest.seq)
     }
 
-    /// Whether the other side waits for what was given up.
+    /// Whether the other side waits for packets that were given up.
     pub fn is_behind(&self) -> bool {
         self.expected.is_before(self.floor())
     }
@@ -73,7 +73,7 @@ impl<P: Share> ClassSender<P> {
         self.open.iter().position(|open| open.seq == seq)
     }
 
-    /// The next segment: what was lost of the oldest first, then a new packet.
+    /// The next segment: lost runs of the oldest first, then a new packet.
     pub fn transmit(&mut self, shape: Shape, stats: &mut Stats) -> Option<(Segment, Run, P)> {
         if !self.open.iter().any(|open| !open.todo.is_empty()) {
             // The other side takes no more.
@@ -107,7 +107,7 @@ impl<P: Share> ClassSender<P> {
         Some((segment, sent, open.packet.share()))
     }
 
-    /// A frame with this run has come.
+    /// A frame with this run has arrived.
     pub fn on_come<H>(&mut self, seq: SeqNum, stats: &mut Stats, outputs: &mut VecDeque<Output<H, P>>) {
         let Some(index) = self.find(seq) else { return };
         self.open[index].on_air -= 1;
@@ -125,7 +125,7 @@ impl<P: Share> ClassSender<P> {
         open.todo.insert(at, run);
     }
 
-    /// The other side expects this packet: all before it have come.
+    /// The other side expects this packet: all before it have arrived.
     pub fn on_next<H>(&mut self, next: SeqNum, stats: &mut Stats, outputs: &mut VecDeque<Output<H, P>>) {
         // It cannot expect more than was sent.
         if next.is_after(self.next) || !next.is_after(self.expected) {
@@ -142,7 +142,8 @@ impl<P: Share> ClassSender<P> {
         outputs.extend(self.open.remove(index).map(|open| Output::Release(open.packet)));
     }
 
-    /// Gives up what would have to be sent, but is too old or was sent too often. What is on the air may still come.
+    /// Gives up packets that would have to be sent, but are too old or were sent too often. Frames on the air may still
+    /// arrive.
     pub fn give_up<H>(&mut self, now: Instant, stats: &mut Stats, outputs: &mut VecDeque<Output<H, P>>) {
         let class = self.class as usize;
         self.queue.expire(now, stats, outputs);
@@ -162,7 +163,7 @@ impl<P: Share> ClassSender<P> {
         }
     }
 
-    /// When something expires that is not on the air.
+    /// The time at which something expires that is not on the air.
     pub fn wake(&self) -> Option<Instant> {
         let open = self.open.iter().filter(|open| !open.todo.is_empty()).filter_map(|open| open.expires);
         open.chain(self.queue.wake()).min()

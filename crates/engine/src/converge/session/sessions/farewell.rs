@@ -1,7 +1,8 @@
-//! The end of a session that one of the ends wants: it is said, sealed by the session's keys, and counts at once.
+//! The end of a session at the wish of one end: the message is sealed by the session's keys, and counts at once.
 //!
-//! A farewell ends the key that has sealed it and those before it, and no newer one: one that comes late, or is repeated, ends nothing that
-//! was begun after it. One that is lost is missed: the host finds out that nothing comes any more.
+//! A farewell ends the key that has sealed it and those before it, and no newer one: one that comes late, or is
+//! repeated, ends nothing that was begun after it. One that is lost is missed: the host finds out that nothing comes
+//! any more.
 
 use super::Sessions;
 use crate::converge::session::material::Entropy;
@@ -9,7 +10,8 @@ use crate::converge::session::message::{Control, KeyId};
 use crate::converge::session::service::{Output, PeerId};
 
 impl<E: Entropy> Sessions<E> {
-    /// Tells a peer that this end goes, by each key with which it may be listening, and begins nothing more by itself.
+    /// Tells a peer that this end leaves, by each key with which it may be listening, and begins nothing more by
+    /// itself.
     pub(super) fn say_farewell(&mut self, id: PeerId) {
         let Some(peer) = self.peer(id) else { return };
         (peer.rekey, peer.confirming) = (None, None);
@@ -18,7 +20,7 @@ impl<E: Entropy> Sessions<E> {
         self.outputs.extend(keys.into_iter().map(|key| Output::Control(id, key, Control::Farewell)));
     }
 
-    /// The peer has gone.
+    /// The peer has left.
     pub(super) fn on_farewell(&mut self, id: PeerId, name: KeyId) {
         let Some(peer) = self.peer(id) else { return };
         let Some(last) = peer.key(name).map(|key| key.number) else { return };

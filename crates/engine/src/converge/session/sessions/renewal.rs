@@ -1,7 +1,8 @@
-//! What becomes of keys when the host has slept, or may be a copy of another.
+//! Keys after the host has slept, or when it may be a copy of another.
 //!
-//! A key counts what it has sealed, in memory. Where memory is copied or put back, as virtual machines are, the count is, too, and
-//! a number would be used twice: then no key may be used that was there before. What sleeps keeps its count, but its keys age.
+//! A key counts what it has sealed, in memory. Where memory is copied or put back, as virtual machines are, the count
+//! is, too, and a number would be used twice: then no key may be used that was there before. What sleeps keeps its
+//! count, but its keys age.
 
 use super::Sessions;
 use crate::converge::session::cookie::Baker;
@@ -11,7 +12,7 @@ use crate::converge::session::service::{Output, PeerId};
 use airbraid_units::{Duration, Instant};
 
 impl<E: Entropy> Sessions<E> {
-    /// Keys are older by `span`; those that are left are replaced now.
+    /// Keys are older by `span`; the remaining ones are replaced now.
     pub(super) fn on_stood_still(&mut self, now: Instant, span: Duration) {
         self.epoch_ns = self.epoch_ns.saturating_add(span.as_nanos());
         for place in 0..self.peers.len() {
@@ -24,7 +25,7 @@ impl<E: Entropy> Sessions<E> {
         }
     }
 
-    /// Keys, and secrets of handshakes that have begun, are forgotten; whoever had a session is asked for another.
+    /// Forgets keys and the secrets of handshakes under way; each peer that had a session is asked for another.
     pub(super) fn on_renew(&mut self, now: Instant) {
         self.baker = Baker::new(self.timing.cookie);
         for id in (0..self.peers.len()).map(PeerId::at) {

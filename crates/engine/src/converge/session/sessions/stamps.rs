@@ -1,10 +1,10 @@
-//! Time stamps: each first message shows one that is greater than all before, so that none that was overheard makes a key.
+//! Time stamps: each first message carries one that is greater than all before, so that an overheard one makes no key.
 //!
-//! A clock may have been set back between two lives of an end: a router without a clock chip begins in 1970. Its first message is then no
-//! newer than what the peer has seen, and the peer, which cannot tell it from a repetition, answers with the newest stamp: sealed
-//! by the keys of that very handshake, so that only who has made the message can read it, and nobody can have made the answer but the peer.
-//! No key comes of either. The initiator goes on from there, for that peer alone: a peer can push what it is told itself, and
-//! no more (`docs/decisions/0011-stamps-and-farewells.md`).
+//! A clock may have been set back between two lives of an end: a router without a clock chip begins in 1970. Its first
+//! message is then no newer than what the peer has seen, and the peer, which cannot tell it from a repetition, answers
+//! with the newest stamp: sealed by the keys of that very handshake, so that only who has made the message can read it,
+//! and nobody can have made the answer but the peer. No key comes of either. The initiator goes on from there, for that
+//! peer alone: a peer can push what it is told itself, and no more (`docs/decisions/0011-stamps-and-farewells.md`).
 
 use super::Sessions;
 use crate::converge::session::material::Entropy;
@@ -15,44 +15,46 @@ use crate::converge::session::stats::Refusal;
 use crate::wire::emit_stamp_reply;
 use airbraid_units::{Duration, Instant};
 
-/// What a clock says at most \[ns since 1970\]: the year 2262, as far as Linux's go. There is as much room beyond it for stamps that are
-/// counted up.
+/// Largest value of a clock \[ns since 1970\]: the year 2262, as far as Linux's go. There is as much space beyond it
+/// for stamps that are counted up.
 const CLOCK_MOST: u64 = 1 << 63;
-/// Nobody's clock, and nobody's count, comes so far: what says so would leave no room.
+/// Largest stamp: no clock and no count comes so far, and a larger one would leave no space.
 const STAMP_MOST: u64 = 3 << 62;
-/// A stamp is counted up from an answer, and not read from a clock, if it is so near \[ns\]: one more for each attempt.
+/// Distance within which a stamp was counted up from an answer, not read from a clock \[ns\]: one more for each
+/// attempt.
 const NEAR: u64 = 1_000;
-/// An answer counts for so long: an attempt comes every five seconds at least.
+/// Time for which an answer counts: an attempt comes every five seconds at least.
 const ANSWER: Duration = Duration::from_secs(30);
 
-/// What the two ends have shown each other.
+/// The stamps that the two ends have shown each other.
 #[derive(Debug, Default)]
 pub(in crate::converge::session) struct Stamps {
-    /// The newest that we have shown it, or that it has told us.
+    /// The newest that we have shown it, or that it has reported to us.
     sent: u64,
     /// It has accepted one of this life's.
     pub is_answered: bool,
-    /// When we went on from what it told at once, the last time.
+    /// The last time at which we continued from its report at once.
     pushed: Option<Instant>,
-    /// The newest that it has shown us, and what it called the key of that message.
+    /// The newest that it has shown us, and its name for the key of that message.
     newest: Option<(u64, KeyId)>,
-    /// The one that was answered with the newest last, and when.
+    /// The stamp that was answered with the newest last, and the time.
     refused: Option<(u64, Instant)>,
 }
 
 impl Stamps {
-    /// The stamp of a first message that is made now.
+    /// Returns the stamp of a first message that is made now.
     pub fn next(&mut self, clock_ns: u64) -> u64 {
         self.sent = clock_ns.min(CLOCK_MOST).max(self.sent + 1);
         self.sent
     }
 
-    /// The newest, if this one is not newer.
+    /// Returns the newest, if this one is not newer.
     pub fn newest_before(&self, stamp: u64) -> Option<u64> {
         self.newest.map(|(newest, _)| newest).filter(|newest| stamp <= *newest)
     }
 
-    /// A newer one has come; gives by how much the clock was set back, if it was counted up from our answer.
+    /// Accepts a newer one; returns the difference by which the clock was set back, if the stamp was counted up from
+    /// our answer.
     pub fn accept(&mut self, now: Instant, stamp: u64, sender: KeyId) -> Option<Duration> {
         let (before, _) = self.newest.replace((stamp, sender))?;
         let (refused, at) = self.refused.take()?;
@@ -60,13 +62,13 @@ impl Stamps {
         is_counted.then(|| Duration::from_nanos(before.saturating_sub(refused)))
     }
 
-    /// The peer has seen this one, by an attempt that showed `stamp`. Gives whether the stamp is news.
+    /// The peer has seen stamp `newest`, as its answer to an attempt with `stamp` says. Fails if that is not news.
     fn learn(&mut self, newest: u64, stamp: u64) -> Result<(), Refusal> {
         if newest > STAMP_MOST {
             return Err(Refusal::Malformed);
         }
-        // Another attempt of this life has shown as much, by a shorter way, or an answer has told it. An equal stamp was shown by a
-        // life before, whose clock stood where this one's does.
+        // Another attempt of this life has shown as much, by a shorter way, or an answer has told it. An equal stamp
+        // was shown by a life before, whose clock stood where this one's does.
         if newest < self.sent.max(stamp) || (newest == self.sent && newest != stamp) {
             return Err(Refusal::Replayed);
         }
@@ -76,7 +78,8 @@ impl Stamps {
 }
 
 impl<E: Entropy> Sessions<E> {
-    /// Answers a first message whose stamp is old. The one that has shown the newest itself was accepted: again, it gets nothing.
+    /// Answers a first message with an old stamp. A message with exactly the newest stamp was accepted before: its copy
+    /// gets no answer.
     pub(super) fn tell_stamp(
         &mut self,
         now: Instant,
@@ -100,7 +103,8 @@ impl<E: Entropy> Sessions<E> {
         self.transmit(to, &emit_stamp_reply(&reply));
     }
 
-    /// The peer has seen newer stamps than ours: goes on from there, at once, but no more often than attempts are repeated.
+    /// The peer has seen newer stamps than ours: continues from there, at once, but no more often than attempts are
+    /// retransmitted.
     pub(super) fn on_stamp_reply(&mut self, now: Instant, reply: &StampReply, bytes: &[u8]) -> Result<(), Refusal> {
         self.door.check_stamp_reply(bytes, reply)?;
         let &id = self.names.get(&reply.receiver).ok_or(Refusal::UnknownKey)?;
