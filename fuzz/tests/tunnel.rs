@@ -2,8 +2,8 @@
 //! nothing that is no packet, and keeps no more than it may.
 
 use airbraid_engine::step;
-use airbraid_engine::trunk::{Member, Policy};
-use airbraid_engine::tunnel::{Came, Config, Frame, Input, MemberConfig, Output, Tunnel};
+use airbraid_engine::trunk::Member;
+use airbraid_engine::tunnel::{BondPolicy, Came, Config, Frame, Input, MemberConfig, Output, Tunnel};
 use airbraid_engine::wire::{TUNNEL_VERSION, TunnelFrame, parse_tunnel};
 use airbraid_fuzz::feedback;
 use airbraid_live::daemon::offload::{IpPacket, Pool, summary};
@@ -38,7 +38,10 @@ fn frame(pool: &Pool, plain: &[u8]) -> Option<Frame<IpPacket>> {
 fn any_frames() {
     bolero::check!().with_type::<(bool, [Option<Sent>; 12])>().for_each(|(is_near, sent)| {
         let pool = Pool::default();
-        let mut tunnel = Tunnel::<IpPacket>::new(Config { policy: Policy::default(), epoch: 7 });
+        let mut tunnel = Tunnel::<IpPacket>::new(Config {
+            policy: BondPolicy { queue_limit: 50, ..BondPolicy::default() },
+            epoch: 7,
+        });
         tunnel.set_memory(Bytes::new(MEMORY));
         let mut now = Instant::ZERO + Duration::from_secs(1);
         let mut drive = |now, input| {

@@ -16,7 +16,7 @@ use link_sets::{Link, scenario};
 fn measure(link: Link, coding: Coding, seconds: u32, seeds: u64) -> [f64; 5] {
     let plan = scenario(&[link], seconds).plan().expect("a scenario");
     let mut spec = plan.cells[0].spec.clone();
-    spec.tunnels[0].policy.tunnel.coding = coding;
+    spec.tunnels[0].policy.coding = coding;
     let mut sums = [0.0; 5];
     for seed in 1..=seeds {
         let result = run(&spec, seed, RunOptions::default()).expect("it runs").result;

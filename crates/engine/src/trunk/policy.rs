@@ -1,6 +1,5 @@
-//! What a trunk can be told: the `policy` table of a scenario and of the daemon's file, as one type.
+//! The `policy` table of a trunk over radios.
 
-use crate::tunnel::Settings;
 use airbraid_units::Duration;
 
 /// How a trunk distributes and resequences.
@@ -14,8 +13,6 @@ pub struct Policy {
     pub queue_limit: u32,
     /// Packets that a member holds at once, the one on the air included (Wang 2005: 1).
     pub member_limit: u32,
-    /// What only a trunk over links that lose and delay has ([`crate::tunnel`]).
-    pub tunnel: Settings,
 }
 
 /// Chooses the member that takes the next packet.
@@ -146,7 +143,6 @@ impl Default for Policy {
             resequencer: Resequencer::default(),
             queue_limit: 50,
             member_limit: 1,
-            tunnel: Settings::default(),
         }
     }
 }

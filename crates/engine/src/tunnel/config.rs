@@ -1,22 +1,25 @@
 //! What a host tells a tunnel: how it treats packets, and what its members are like.
 
-use crate::trunk::Policy;
+use crate::trunk::LateMode;
 use airbraid_units::{BitRate, Bytes, Duration};
 
 /// One end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// The `policy` table. Of it a tunnel uses the queue's limit, the resequencer's longest hold, its buffer and what it
-    /// does with late packets, and [`Settings`].
-    pub policy: Policy,
+    /// How both ends treat packets.
+    pub policy: BondPolicy,
     /// Another in each life of this end, drawn by chance: two lives may begin within one second.
     pub epoch: u32,
 }
 
-/// What a tunnel's `policy` table says beside what all trunks have: `[trunk.policy.tunnel]`.
+/// The `policy` table of a trunk over links, in a scenario and in the daemon's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// For how long a packet of bulk class is sent again, from when it came on.
+pub struct BondPolicy {
+    /// Packets that wait before the members.
+    pub queue_limit: u32,
+    /// How the receiver restores the order of each flow.
+    pub resequencer: BondResequencer,
+    /// Time for which a packet of bulk class is retransmitted, from its arrival on.
     pub persistence: Duration,
     /// The same for real-time class: what comes later is of no use.
     pub persistence_real_time: Duration,
@@ -25,8 +28,21 @@ pub struct Settings {
     /// How long a bulk packet may wait in the queue before its flow is told to slow down, beside what uneven members and
     /// their round trips need.
     pub target: Duration,
-    /// Whether repair symbols are sent on members where they cost less than losses.
+    /// When repair symbols are sent.
     pub coding: Coding,
+}
+
+/// The limits of the receiver's wait for missing packets; within them the wait is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BondResequencer {
+    /// Treatment of late packets.
+    pub mode: LateMode,
+    /// A missing packet is waited for at least this long.
+    pub minimum: Duration,
+    /// A missing packet is waited for at most this long.
+    pub maximum: Duration,
+    /// Packets of one flow that may wait, 1 to 2048.
+    pub buffer_limit: u32,
 }
 
 /// When repair symbols are sent.
@@ -39,9 +55,16 @@ pub enum Coding {
     Adaptive,
 }
 
-impl Default for Settings {
+impl BondPolicy {
+    /// Half a second of 100 Mbit/s in full packets; a slower bond holds less by its target.
+    pub const QUEUE_LIMIT: u32 = 4_096;
+}
+
+impl Default for BondPolicy {
     fn default() -> Self {
         Self {
+            queue_limit: Self::QUEUE_LIMIT,
+            resequencer: BondResequencer::default(),
             // Far beyond what a TCP waits; what comes after that was sent again from end to end long ago.
             persistence: Duration::from_secs(5),
             // ITU-T G.114: conversations suffer from 150 ms of one-way delay on.
@@ -51,6 +74,17 @@ impl Default for Settings {
             // Measured, docs/models/tunnel.md: shorter loses TCP throughput on short paths, longer only adds delay.
             target: Duration::from_millis(30),
             coding: Coding::Adaptive,
+        }
+    }
+}
+
+impl Default for BondResequencer {
+    fn default() -> Self {
+        Self {
+            mode: LateMode::Tcp,
+            minimum: Duration::from_millis(1),
+            maximum: Duration::from_secs(1),
+            buffer_limit: 2_048,
         }
     }
 }

@@ -323,7 +323,7 @@ impl<P: Coded> Sender<P> {
             self.set_aside(packet, place, since, mark);
             return;
         }
-        let is_doubled = class == TrafficClass::RealTime && packet.len() <= self.config.policy.tunnel.duplicate;
+        let is_doubled = class == TrafficClass::RealTime && packet.len() <= self.config.policy.duplicate;
         let id = self.store.add(packet, place, since, mark);
         self.transmit(now, index, id, true);
         self.expose(index, id);
@@ -367,7 +367,7 @@ impl<P: Coded> Sender<P> {
             faster += rate;
         }
         self.round_trip = Duration::from_micros(rtt_us);
-        self.target = self.config.policy.tunnel.target + Duration::from_micros(skew_us + rtt_us / 2);
+        self.target = self.config.policy.target + Duration::from_micros(skew_us + rtt_us / 2);
         let longest = self.target * QUEUE_TARGETS;
         // What is spared carries what is there when the others have gone; while nothing works, what waits is kept for its return.
         let rate = self.members.iter().filter(|end| end.is_active()).map(|end| end.path.rate()).sum();

@@ -44,7 +44,7 @@ mod tally;
 mod validation;
 
 pub use coded::{Coded, Source};
-pub use config::{Coding, Config, MemberConfig, Settings};
+pub use config::{BondPolicy, BondResequencer, Coding, Config, MemberConfig};
 pub use frame::{
     BUCKETS, Feedback, Frame, Header, MEMBERS_MAX, PLACE_BITS, PathToken, Place, Probe, RUNS_MAX, RepairHeader, Report,
     Run,

@@ -6,13 +6,14 @@
 //! delivered at once.
 
 use super::DropReason;
+use super::config::BondResequencer;
 use super::filter::Least;
 use super::frame::{BUCKETS, Place};
 use super::memory::ENTRY;
 use super::status::Counts;
 use crate::machine::Wake;
 use crate::packet::{Packet, TrafficClass};
-use crate::trunk::{LateMode, Resequencer};
+use crate::trunk::LateMode;
 use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;
 
@@ -78,7 +79,7 @@ pub enum Ordered<P> {
 /// The receiving side of all flows.
 #[derive(Debug)]
 pub struct Order<P> {
-    config: Resequencer,
+    config: BondResequencer,
     flows: Vec<Option<Box<Flow<P>>>>,
     /// Those of which packets wait, in the order in which the oldest came.
     waiting: VecDeque<u16>,
@@ -95,7 +96,7 @@ pub struct Order<P> {
 
 impl<P: Packet> Order<P> {
     /// Nothing has come.
-    pub fn new(config: Resequencer) -> Self {
+    pub fn new(config: BondResequencer) -> Self {
         let flows = (0..2 * BUCKETS).map(|_| None).collect();
         Self {
             config,
@@ -365,7 +366,7 @@ mod tests {
 
     /// What is delivered of a flow of which packets with these numbers come, one a millisecond.
     fn delivered(numbers: impl IntoIterator<Item = u32>) -> Vec<u32> {
-        let mut order = Order::new(Resequencer::default());
+        let mut order = Order::new(BondResequencer::default());
         let (mut counts, mut delivered, mut now) = (Counts::default(), Vec::new(), Instant::ZERO);
         for number in numbers {
             now += Duration::from_millis(1);

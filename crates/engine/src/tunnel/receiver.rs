@@ -1,13 +1,14 @@
 //! The receiving side: what has come on each member, when to say so, and the order of what is delivered.
 
 use super::coded::Coded;
+use super::config::BondResequencer;
 use super::frame::{Feedback, Header, MEMBERS_MAX, RepairHeader};
 use super::memory::Work;
 use super::order::Order;
 use super::restore::{Outcome, Restorer};
 use super::tally::Tally;
 use crate::machine::Wake;
-use crate::trunk::{Member, Resequencer};
+use crate::trunk::Member;
 use airbraid_units::{Duration, Instant, SeqNum};
 use arrayvec::ArrayVec;
 
@@ -64,7 +65,7 @@ pub struct Receiver<P: Coded> {
 
 impl<P: Coded> Receiver<P> {
     /// Nothing has come.
-    pub fn new(config: Resequencer) -> Self {
+    pub fn new(config: BondResequencer) -> Self {
         Self {
             far: None,
             tallies: std::array::from_fn(|_| Tally::default()),

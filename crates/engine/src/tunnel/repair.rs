@@ -13,7 +13,7 @@ use airbraid_units::{Bytes, Instant, SeqNum};
 impl<P: Coded> Sender<P> {
     /// Considers anew how each member is coded.
     pub(super) fn set_plans(&mut self) {
-        let may_be = self.config.policy.tunnel.coding == Coding::Adaptive;
+        let may_be = self.config.policy.coding == Coding::Adaptive;
         self.members.iter_mut().for_each(|end| end.set_plan(may_be));
     }
 

@@ -84,7 +84,7 @@ impl<P: Coded> Sender<P> {
             has_limits: false,
             exposed: VecDeque::new(),
             offset_us: None,
-            target: config.policy.tunnel.target,
+            target: config.policy.target,
             round_trip: Duration::ZERO,
             bunch_at: Instant::ZERO,
             pace_at: None,
@@ -210,8 +210,8 @@ impl<P: Coded> Sender<P> {
     /// How long a packet of a class is worth sending.
     pub(super) fn persistence(&self, class: TrafficClass) -> Duration {
         match class {
-            TrafficClass::Bulk => self.config.policy.tunnel.persistence,
-            TrafficClass::RealTime => self.config.policy.tunnel.persistence_real_time,
+            TrafficClass::Bulk => self.config.policy.persistence,
+            TrafficClass::RealTime => self.config.policy.persistence_real_time,
         }
     }
 

@@ -73,7 +73,6 @@ fn policy() -> impl Strategy<Value = Policy> {
             },
             queue_limit: limits.0,
             member_limit: limits.1,
-            ..Policy::default()
         }
     })
 }

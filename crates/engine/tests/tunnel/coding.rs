@@ -3,8 +3,8 @@
 
 use crate::world::{Way, World, usual};
 use airbraid_engine::TrafficClass;
-use airbraid_engine::trunk::{Member, Policy};
-use airbraid_engine::tunnel::{Coding, Input};
+use airbraid_engine::trunk::Member;
+use airbraid_engine::tunnel::{BondPolicy, Coding, Input};
 use airbraid_units::Duration;
 
 const fn ms(ms: u64) -> Duration {
@@ -19,13 +19,13 @@ fn fill(world: &mut World, span_ms: u64) {
     }
 }
 
-fn one_link(policy: Policy, delay: Duration, loss: u32) -> World {
+fn one_link(policy: BondPolicy, delay: Duration, loss: u32) -> World {
     World::new(policy, &[Way::new(10, delay, loss)], 1)
 }
 
-fn off() -> Policy {
+fn off() -> BondPolicy {
     let mut policy = usual();
-    policy.tunnel.coding = Coding::Off;
+    policy.coding = Coding::Off;
     policy
 }
 

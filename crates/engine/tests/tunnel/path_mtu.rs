@@ -3,8 +3,8 @@
 
 use crate::world::{End, Way, World, patient, usual};
 use airbraid_engine::TrafficClass::Bulk;
-use airbraid_engine::trunk::{Member, Policy};
-use airbraid_engine::tunnel::{DropReason, Input, MemberConfig};
+use airbraid_engine::trunk::Member;
+use airbraid_engine::tunnel::{BondPolicy, DropReason, Input, MemberConfig};
 use airbraid_units::{Bytes, Duration};
 use proptest::prelude::*;
 
@@ -24,7 +24,7 @@ fn narrow(mtus: &[u64], loss: u32, is_patient: bool, seed: u64) -> World {
     };
     let ways: Vec<Way> = mtus.iter().map(way).collect();
     // Nothing expires, but a hole that a packet leaves that is too long is given up.
-    let lasting = Policy { resequencer: usual().resequencer, ..patient() };
+    let lasting = BondPolicy { resequencer: usual().resequencer, ..patient() };
     let mut world = World::new(if is_patient { lasting } else { usual() }, &ways, seed);
     let config = MemberConfig { mtu: Some(Bytes::new(1_500)), ..MemberConfig::default() };
     for member in 0..mtus.len() {

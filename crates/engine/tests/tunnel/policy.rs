@@ -2,8 +2,8 @@
 
 use crate::world::{Way, World, usual};
 use airbraid_engine::TrafficClass;
-use airbraid_engine::trunk::{Member, Policy};
-use airbraid_engine::tunnel::{DropReason, Input, MemberConfig, MemberState, Settings};
+use airbraid_engine::trunk::Member;
+use airbraid_engine::tunnel::{BondPolicy, DropReason, Input, MemberConfig, MemberState};
 use airbraid_units::{Bytes, Duration};
 
 const MS: Duration = Duration::from_millis(1);
@@ -121,7 +121,7 @@ fn a_cap_holds() {
 
 #[test]
 fn a_flow_that_can_be_marked_is_marked_and_loses_nothing() {
-    let policy = Policy { tunnel: Settings { target: MS * 5, ..Settings::default() }, ..usual() };
+    let policy = BondPolicy { target: MS * 5, ..usual() };
     let outcome = |is_markable: bool| {
         let mut world = World::new(policy, &[Way::new(8, MS * 5, 0)], 1);
         world.is_markable = is_markable;

@@ -2,8 +2,8 @@
 
 use crate::world::{End, Way, World, patient, usual};
 use airbraid_engine::TrafficClass;
-use airbraid_engine::trunk::{Member, Policy};
-use airbraid_engine::tunnel::{DropReason, Input};
+use airbraid_engine::trunk::Member;
+use airbraid_engine::tunnel::{BondPolicy, DropReason, Input};
 use airbraid_units::Duration;
 use proptest::prelude::*;
 
@@ -36,7 +36,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..60)
 }
 
-fn play(policy: Policy, steps: &[Step], seed: u64) -> World {
+fn play(policy: BondPolicy, steps: &[Step], seed: u64) -> World {
     let ms = Duration::from_millis;
     let ways = [Way::new(5, ms(2), 0), Way::new(20, ms(15), 20), Way::new(2, ms(60), 100)];
     let mut world = World::new(policy, &ways, seed);
@@ -44,9 +44,8 @@ fn play(policy: Policy, steps: &[Step], seed: u64) -> World {
     world
 }
 
-/// The same over far links that lose, after so much that what they carry is coded; and with long rows, so that there
-/// are groups.
-fn play_coded(policy: Policy, steps: &[Step], seed: u64) -> World {
+/// The same over far links that lose, after so much that what they carry is coded; and with long rows, so that there are groups.
+fn play_coded(policy: BondPolicy, steps: &[Step], seed: u64) -> World {
     let ms = Duration::from_millis;
     let ways = [Way::new(10, ms(80), 50), Way::new(20, ms(60), 80), Way::new(4, ms(150), 100)];
     let mut world = World::new(policy, &ways, seed);

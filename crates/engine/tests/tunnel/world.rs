@@ -1,8 +1,9 @@
 //! Two ends and the links between them, in virtual time; and the host's account of every packet.
 
-use airbraid_engine::trunk::{Distributor, LateMode, Member, Policy, Resequencer};
+use airbraid_engine::trunk::{LateMode, Member};
 use airbraid_engine::tunnel::{
-    Came, Coded, Config, DropReason, Frame, Input, MemberConfig, Output, Place, Settings, Source, Tunnel,
+    BondPolicy, BondResequencer, Came, Coded, Config, DropReason, Frame, Input, MemberConfig, Output, Place, Source,
+    Tunnel,
 };
 use airbraid_engine::{Packet, Share, Stream, TrafficClass, step};
 use airbraid_units::{Bytes, Duration, Instant};
@@ -153,24 +154,25 @@ pub struct World {
 }
 
 /// A policy under which nothing is given up: not after any time, and no hole.
-pub fn patient() -> Policy {
+pub fn patient() -> BondPolicy {
     let long = Duration::from_secs(1_000_000);
-    Policy {
-        distributor: Distributor::EarliestDelivery,
+    BondPolicy {
         queue_limit: 10_000,
-        resequencer: Resequencer { minimum: long, maximum: long, mode: LateMode::Strict, ..Resequencer::default() },
-        tunnel: Settings { persistence: long, persistence_real_time: long, target: long, ..Settings::default() },
-        ..Policy::default()
+        resequencer: BondResequencer { minimum: long, maximum: long, mode: LateMode::Strict, ..Default::default() },
+        persistence: long,
+        persistence_real_time: long,
+        target: long,
+        ..BondPolicy::default()
     }
 }
 
 /// What the daemon has.
-pub fn usual() -> Policy {
-    Policy { distributor: Distributor::EarliestDelivery, queue_limit: 1_000, ..Policy::default() }
+pub fn usual() -> BondPolicy {
+    BondPolicy { queue_limit: 1_000, ..BondPolicy::default() }
 }
 
 impl World {
-    pub fn new(policy: Policy, ways: &[Way], seed: u64) -> Self {
+    pub fn new(policy: BondPolicy, ways: &[Way], seed: u64) -> Self {
         let end = |epoch| Tunnel::new(Config { policy, epoch });
         let mut world = Self {
             now: Instant::ZERO,

@@ -229,7 +229,7 @@ impl PeerState {
 mod tests {
     use super::*;
     use airbraid_engine::converge::session::Secret;
-    use airbraid_engine::trunk::{Distributor, Policy};
+    use airbraid_engine::tunnel::BondPolicy;
 
     #[test]
     fn a_tunnel_that_begins_anew_is_another_life_without_members() {
@@ -242,8 +242,7 @@ mod tests {
             endpoints: Vec::new(),
             allowed: Vec::new(),
         };
-        let policy = Policy { distributor: Distributor::EarliestDelivery, ..Policy::default() };
-        let tunnel = Config { policy, epoch: 7 };
+        let tunnel = Config { policy: BondPolicy::default(), epoch: 7 };
         let mut peer = PeerState::new(config, PeerId(0), &PublicKey([2; 32]), tunnel);
         let remote = "10.0.0.1:1".parse().unwrap();
         let notice = Some((Instant::ZERO, 0));

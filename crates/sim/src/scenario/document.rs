@@ -6,7 +6,7 @@
 use super::error::Errors;
 use super::schema;
 use super::tree::{self, Source};
-use airbraid_engine::trunk::{Distributor, Policy};
+use airbraid_engine::tunnel::BondPolicy;
 use std::path::Path;
 
 pub use super::error::Complaint;
@@ -56,15 +56,7 @@ impl Document {
     }
 }
 
-/// Reads the `policy` table of a tunnel, which distributes by earliest delivery whether it says so or not.
-pub fn policy(view: View<'_>) -> Policy {
-    let said = view.find("distributor").map(|found| found.value.place);
-    let cx = view.cx;
-    let mut policy = schema::policy::read(view, schema::tunnel::QUEUE);
-    if let Some(place) = said.filter(|_| policy.distributor != Distributor::EarliestDelivery) {
-        let help = "write \"earliest_delivery\", or leave it out";
-        cx.complain(place, Complaint::new("here each packet goes where it arrives first", help));
-    }
-    policy.distributor = Distributor::EarliestDelivery;
-    policy
+/// Reads the `policy` table of a trunk over links.
+pub fn policy(view: View<'_>) -> BondPolicy {
+    schema::policy::bond::read(view)
 }

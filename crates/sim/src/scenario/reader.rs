@@ -7,7 +7,7 @@ use super::error::{Complaint, ERRORS_MAX, Error, Errors, Problem};
 use super::nearest::suggestion;
 use super::tree::{Data, Place, Source, Table, Value, Via, show_float};
 use airbraid_units::{ParseError, Probability, Quantity};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt::Display;
 
 /// A resolved value: its path, its text, and its origin.
@@ -86,6 +86,17 @@ pub struct View<'a> {
     /// Keys that only the first layers may give, and the number of these.
     bound: Option<(&'static [&'static str], usize)>,
     asked: RefCell<Vec<&'static str>>,
+    foreign: Cell<Option<&'static Foreign>>,
+}
+
+/// Keys that a table of another kind has.
+pub(crate) struct Foreign {
+    /// The keys.
+    pub keys: &'static [&'static str],
+    /// The table that has them, in words.
+    pub owner: &'static str,
+    /// The table that is read, in words.
+    pub own: &'static str,
 }
 
 #[derive(Clone, Copy)]
@@ -107,7 +118,7 @@ impl<'a> View<'a> {
     /// A view of a table that may not be there, under its path.
     pub fn new(cx: &'a Context, path: impl Into<String>, place: Place, table: Option<&'a Table>) -> Self {
         let layers = table.map(|table| Layer { table, label: None }).into_iter().collect();
-        Self { cx, path: path.into(), place, layers, bound: None, asked: RefCell::default() }
+        Self { cx, path: path.into(), place, layers, bound: None, asked: RefCell::default(), foreign: Cell::new(None) }
     }
     /// The same view with one more table to take defaults from.
     pub fn over(mut self, defaults: Option<&'a Table>, label: &'static str) -> Self {
@@ -121,6 +132,10 @@ impl<'a> View<'a> {
     /// From now on, takes `keys` from the first `layers` layers only.
     pub fn bind(&mut self, keys: &'static [&'static str], layers: usize) {
         self.bound = Some((keys, layers));
+    }
+    /// From now on keys of a table of another kind are told as that table's.
+    pub(crate) fn beside(&self, other: &'static Foreign) {
+        self.foreign.set(Some(other));
     }
     /// The table itself, without those behind it.
     pub fn own_table(&self) -> Option<&'a Table> {
@@ -338,9 +353,18 @@ impl<'a> View<'a> {
         let mut asked = self.asked.borrow().clone();
         asked.sort_unstable();
         for entry in own.table.entries.iter().filter(|e| !asked.contains(&e.key.as_str())) {
-            let inside = if self.path.is_empty() { String::new() } else { format!(" in `{}`", self.path) };
-            let message = format!("unknown key `{}`{inside}", entry.key);
-            self.cx.complain(entry.key_place, Complaint::new(message, suggestion(&entry.key, &asked)));
+            let complaint = match self.foreign.get().filter(|other| other.keys.contains(&entry.key.as_str())) {
+                Some(other) => {
+                    let message = format!("`{}` belongs to {}", entry.key, other.owner);
+                    Complaint::new(message, format!("{} has {}", other.own, asked.join(", ")))
+                }
+                None => {
+                    let inside = if self.path.is_empty() { String::new() } else { format!(" in `{}`", self.path) };
+                    let message = format!("unknown key `{}`{inside}", entry.key);
+                    Complaint::new(message, suggestion(&entry.key, &asked))
+                }
+            };
+            self.cx.complain(entry.key_place, complaint);
         }
     }
 }

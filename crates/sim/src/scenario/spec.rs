@@ -5,7 +5,7 @@ use crate::phy::{RadioConfig, Wear};
 use airbraid_engine::converge::select;
 use airbraid_engine::slots::{Layout, Timetable};
 use airbraid_engine::trunk::Policy;
-use airbraid_engine::tunnel::MemberConfig;
+use airbraid_engine::tunnel::{BondPolicy, MemberConfig};
 use airbraid_engine::{TrafficClass, link};
 use airbraid_mac::dcf::DcfConfig;
 use airbraid_mac::multichannel::MultichannelConfig;
@@ -369,7 +369,7 @@ pub struct Tunnel {
     pub between: [usize; 2],
     pub members: Vec<TunnelMember>,
     /// The policy of both ends.
-    pub policy: Policy,
+    pub policy: BondPolicy,
 }
 
 /// A member of a trunk over links.

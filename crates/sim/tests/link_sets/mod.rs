@@ -68,7 +68,6 @@ pub fn scenario(links: &[Link], seconds: u32) -> Scenario {
         "schema = 1\ntitle = \"a set of links\"\nasks = \"what does one TCP get?\"\n[run]\nduration = \"{} s\"\n\
          [[node]]\nname = \"server\"\n[[node]]\nname = \"client\"\n\
          [[trunk]]\nname = \"bond\"\nover = \"links\"\nbetween = [\"server\", \"client\"]\n\
-         policy = {{ distributor = \"earliest_delivery\" }}\n\
          [[flow]]\nname = \"download\"\nfrom = \"server\"\nto = \"client\"\n\
          transport = {{ tcp = \"cubic\", profile = \"linux\", mss = \"1383 byte\" }}\n\
          start = \"{HEAD_START} s\"\n",

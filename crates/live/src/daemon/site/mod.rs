@@ -5,8 +5,7 @@
 mod read;
 
 use airbraid_engine::converge::session::{PublicKey, Secret};
-use airbraid_engine::trunk::Policy;
-use airbraid_engine::tunnel::MEMBERS_MAX;
+use airbraid_engine::tunnel::{BondPolicy, MEMBERS_MAX};
 use airbraid_units::{BitRate, Bytes, Duration};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -31,8 +30,8 @@ pub struct Site {
     pub keys: Vec<PathBuf>,
     /// The interface that it makes.
     pub interface: Interface,
-    /// Of every trunk.
-    pub policy: Policy,
+    /// How packets of all peers are treated.
+    pub policy: BondPolicy,
     /// The interfaces that it uses.
     pub uplinks: Vec<Uplink>,
     /// Whom it speaks to.

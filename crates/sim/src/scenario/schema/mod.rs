@@ -22,7 +22,7 @@ mod slots;
 mod survey;
 mod topology;
 mod trunk;
-pub(crate) mod tunnel;
+mod tunnel;
 
 use radio::small;
 pub(crate) use radio::standard_name;

@@ -1,4 +1,4 @@
-//! `[[trunk]]`: which radios of two neighbours form one, and by what policy; the `policy` table is the daemon's.
+//! `[[trunk]]`: which radios of two neighbours form one, and by what policy.
 
 use super::{between, policy, position, select, standard_name, tunnel};
 use crate::scenario::error::Complaint;
@@ -6,9 +6,6 @@ use crate::scenario::reader::{self, View};
 use crate::scenario::spec::{Link, Mac, Node, Radio, Trunk, Tunnel};
 use crate::scenario::tree::Value;
 use airbraid_engine::trunk::{Distributor, Policy};
-
-/// Packets that wait before the members where nothing else is said.
-const QUEUE: (u32, &str) = (50, "packets; Wang 2005");
 
 /// What a trunk's members are.
 #[derive(Clone, Copy, PartialEq)]
@@ -33,8 +30,8 @@ pub(super) fn read(views: &[View<'_>], nodes: &[Node], links: &[Link]) -> (Vec<T
         }
         let ends = between(view, &names);
         let members = ends.map(|ends| members(view, ends, nodes)).unwrap_or_default();
-        let policy = policy::read(view.sub("policy"), QUEUE);
-        let (header, why) = policy::header(&policy);
+        let policy = policy::paper::read(view.sub("policy"));
+        let (header, why) = policy::paper::header(&policy);
         let header = view.quantity("header", header, why);
         let small = header.as_u64() <= 1_024;
         view.require(small, "header", || format!("a header of {header} is too long"), "at most 1024 byte");

@@ -2,27 +2,24 @@
 
 use super::{between, policy, position};
 use crate::scenario::error::Complaint;
-use crate::scenario::reader::{self, View, quantity};
+use crate::scenario::reader::{self, Foreign, View, quantity};
 use crate::scenario::spec::{Link, Tunnel, TunnelMember};
 use crate::scenario::tree::{Data, Value};
-use airbraid_engine::trunk::Distributor;
 use airbraid_engine::tunnel::{MEMBERS_MAX, MemberConfig};
 use airbraid_engine::wire::TUNNEL_HEADER_LEN;
 use airbraid_units::Bytes;
 
-/// Packets that wait before the members where nothing else is said: half a second of 100 Mbit/s; a slower trunk holds
-/// less by itself.
-pub(crate) const QUEUE: (u32, &str) = (4_096, "packets; docs/models/tunnel.md");
-
 /// The longest packet that flows send where nothing else is said: Ethernet's \[byte\].
 const FULL: u64 = 1_500;
 
+/// Keys that only a trunk over radios has.
+static FOREIGN: Foreign =
+    Foreign { keys: &["header", "select"], owner: "a trunk over radios", own: "a trunk over links" };
+
 pub(super) fn read(view: &View<'_>, name: String, nodes: &[String], links: &[Link], others: &[Tunnel]) -> Tunnel {
     let ends = between(view, nodes);
-    let policy = policy::read(view.sub("policy"), QUEUE);
-    let by_time = policy.distributor == Distributor::EarliestDelivery;
-    let help = "write distributor = \"earliest_delivery\"";
-    view.require(by_time, "policy", || "over links each packet goes where it arrives first".to_owned(), help);
+    view.beside(&FOREIGN);
+    let policy = policy::bond::read(view.sub("policy"));
     let members = ends.map(|ends| members(view, ends, links)).unwrap_or_default();
     let tunnel = Tunnel { name, between: ends.unwrap_or_default(), members, policy };
     for other in others {

@@ -1,6 +1,9 @@
 //! Wrong input: file, line, column, value and remedy of each.
 
 use super::*;
+use airbraid_engine::trunk::LateMode;
+use airbraid_engine::tunnel::{BondPolicy, BondResequencer, Coding};
+use airbraid_units::{Bytes, Duration};
 use std::path::Path;
 
 /// The base with `from` replaced by `to`, which must be there.
@@ -144,7 +147,7 @@ fn a_sweep_over_a_key_that_does_not_exist_is_told_at_the_sweep() {
     tells(
         &text,
         "t.toml:28:1: unknown key `distributer` in `trunk.air.policy` at `\"trunk.air.policy.distributer\"`: did you mean \
-         `distributor`? allowed: distributor, jkm, member_queue, queue, resequencer, srr, tunnel",
+         `distributor`? allowed: distributor, jkm, member_queue, queue, resequencer, srr",
     );
     tells(
         &format!("{BASE}[sweep]\n\"trunk.iar.header\" = [\"4 byte\"]\n"),
@@ -173,7 +176,6 @@ fn of_a_trunk_over_links_each_end_and_each_member_can_be_expected() {
              [[link]]\nname = \"dsl\"\nbetween = [\"hub\", \"car\"]\nrate = \"2 Mbit/s\"\n\
              [[link]]\nname = \"lte\"\nbetween = [\"hub\", \"car\"]\nrate = \"1 Mbit/s\"\n\
              [[trunk]]\nname = \"bond\"\nover = \"links\"\nbetween = [\"hub\", \"car\"]\n\
-             policy = {{ distributor = \"earliest_delivery\" }}\n\
              [[flow]]\nname = \"f\"\nfrom = \"hub\"\nto = \"car\"\ntransport = {{ udp = \"100 byte\" }}\n\
              source = {{ rate = \"80 kbit/s\" }}\n[expect]\n{line} = {{ min = 0 }}\n"
         )
@@ -192,6 +194,80 @@ fn of_a_trunk_over_links_each_end_and_each_member_can_be_expected() {
         let errors = errors(&text(&format!("\"{wrong}\"")));
         assert!(errors.contains(said), "{errors}");
     }
+}
+
+#[test]
+fn a_key_of_the_other_kind_of_trunk_is_refused_with_those_of_this_one() {
+    let links = |policy: &str| {
+        errors(&format!(
+            "schema = 1\ntitle = \"t\"\nasks = \"a\"\n[run]\nduration = \"1 s\"\n\
+             [[node]]\nname = \"hub\"\n[[node]]\nname = \"car\"\n[[link]]\nname = \"dsl\"\nbetween = [\"hub\", \"car\"]\n\
+             [[trunk]]\nname = \"bond\"\nover = \"links\"\nbetween = [\"hub\", \"car\"]\n{policy}\n\
+             [[flow]]\nname = \"f\"\nfrom = \"hub\"\nto = \"car\"\nsource = \"greedy\"\n"
+        ))
+    };
+    let bond = "a trunk over links has distributor, queue, resequencer, tunnel";
+    let waits = "that of a trunk over links, which measures how long to wait, has buffer, maximum, minimum, mode";
+    for (policy, said) in [
+        ("policy = { srr = { quantum = 3000 } }", format!("17:12: `srr` belongs to a trunk over radios at `srr`: {bond}")),
+        ("policy.member_queue = 8", format!("17:8: `member_queue` belongs to a trunk over radios at `member_queue`: {bond}")),
+        ("policy.jkm.window = 8", format!("17:8: `jkm` belongs to a trunk over radios at `jkm`: {bond}")),
+        (
+            "policy.resequencer = { mode = \"strict\", method = \"fifo\" }",
+            format!("17:41: `method` belongs to the resequencer of a trunk over radios at `method`: {waits}"),
+        ),
+        (
+            "policy.resequencer.initial = \"1 ms\"",
+            format!("17:20: `initial` belongs to the resequencer of a trunk over radios at `initial`: {waits}"),
+        ),
+        (
+            "policy.distributor = \"round_robin\"",
+            "17:22: over links each packet goes where it arrives first at `\"round_robin\"`: write \"earliest_delivery\", or leave \
+             it out"
+                .to_owned(),
+        ),
+        (
+            "header = \"4 byte\"",
+            "17:1: `header` belongs to a trunk over radios at `header`: a trunk over links has between, members, name, over, policy"
+                .to_owned(),
+        ),
+        (
+            "policy.resequencer = { minimum = \"2 s\" }",
+            "17:34: 2 s <= 1 s does not hold at `\"2 s\"`: the longest wait is not below the shortest".to_owned(),
+        ),
+    ] {
+        assert_eq!(links(policy), format!("t.toml:{said}"), "{policy}");
+    }
+    tells(
+        &with("between = [\"a\", \"b\"]", "between = [\"a\", \"b\"]\npolicy = { tunnel = { coding = \"off\" } }"),
+        "t.toml:19:12: `tunnel` belongs to a trunk over links (`over = \"links\"`) at `tunnel`: a trunk over radios has \
+         distributor, jkm, member_queue, queue, resequencer, srr",
+    );
+}
+
+#[test]
+fn what_a_trunk_over_links_is_told_is_read() {
+    let spec = spec(
+        "schema = 1\ntitle = \"t\"\nasks = \"a\"\n[run]\nduration = \"1 s\"\n\
+         [[node]]\nname = \"hub\"\n[[node]]\nname = \"car\"\n[[link]]\nname = \"dsl\"\nbetween = [\"hub\", \"car\"]\n\
+         [[trunk]]\nname = \"bond\"\nover = \"links\"\nbetween = [\"hub\", \"car\"]\n\
+         policy.queue = 7\npolicy.resequencer = { mode = \"strict\", minimum = \"2 ms\", maximum = \"3 ms\", buffer = 9 }\n\
+         policy.tunnel = { persistence = \"1 s\", persistence_real_time = \"2 s\", duplicate = \"4 byte\", target = \"5 s\", \
+         coding = \"off\" }\n\
+         [[flow]]\nname = \"f\"\nfrom = \"hub\"\nto = \"car\"\nsource = \"greedy\"\n",
+    );
+    let (ms, secs) = (Duration::from_millis, Duration::from_secs);
+    let resequencer = BondResequencer { mode: LateMode::Strict, minimum: ms(2), maximum: ms(3), buffer_limit: 9 };
+    let expected = BondPolicy {
+        queue_limit: 7,
+        resequencer,
+        persistence: secs(1),
+        persistence_real_time: secs(2),
+        duplicate: Bytes::new(4),
+        target: secs(5),
+        coding: Coding::Off,
+    };
+    assert_eq!(spec.tunnels[0].policy, expected);
 }
 
 #[test]

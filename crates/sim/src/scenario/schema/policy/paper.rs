@@ -1,24 +1,24 @@
-//! The `policy` table of a trunk: the same keys, and the same type, as in the daemon's file.
+//! The `policy` table of a trunk over radios.
 //!
 //! The tables of all distributors are read whichever is chosen, so that a sweep over distributors needs one file.
 
-use crate::scenario::reader::View;
-use airbraid_engine::trunk::{Distributor, Fifo, Jkm, LateMode, Marking, Method, Policy, Resequencer, Srr};
-use airbraid_engine::tunnel::{Coding, Settings};
+use super::{BOND_KEYS, MODES, above_zero, buffer};
+use crate::scenario::reader::{Foreign, View};
+use airbraid_engine::trunk::{Distributor, Fifo, Jkm, Marking, Method, Policy, Resequencer, Srr};
 use airbraid_units::{Bytes, Duration};
 
-/// The resequencer holds no more packets.
-const BUFFER_MAX: u32 = 2_048;
-/// What a trunk numbers before it is acknowledged must be told apart: far below half the numbers, and a bound on
-/// memory.
+/// The largest window of numbers that are told apart: far below half of them, and a bound on memory.
 const WINDOW_MAX: u32 = 65_536;
 /// A quantum below the longest packet would pass members over.
 const QUANTUM_MIN: u32 = 1_500;
 const WANG: &str = "Wang 2005";
 const OURS: &str = "docs/models/trunk.md";
-const TUNNEL: &str = "docs/models/tunnel.md";
 
-/// What a distributor is called.
+/// Keys that only a trunk over links has.
+static FOREIGN: Foreign =
+    Foreign { keys: BOND_KEYS, owner: "a trunk over links (`over = \"links\"`)", own: "a trunk over radios" };
+
+/// The names of distributors.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     RoundRobin,
@@ -34,8 +34,8 @@ const KINDS: [(&str, Kind); 4] = [
     ("jkm", Kind::Jkm),
 ];
 
-/// The table; `queue` is the length of the queue where nothing else is said, and why.
-pub(crate) fn read(view: View<'_>, queue: (u32, &str)) -> Policy {
+/// Reads the table.
+pub(in crate::scenario::schema) fn read(view: View<'_>) -> Policy {
     let kind = view.choice("distributor", &KINDS, Kind::RoundRobin, WANG);
     let (srr, jkm) = (srr(view.sub("srr")), jkm(view.sub("jkm")));
     let distributor = match kind {
@@ -47,10 +47,9 @@ pub(crate) fn read(view: View<'_>, queue: (u32, &str)) -> Policy {
     let why = if distributor.member_limit() == 1 { "packets; Wang 2005" } else { "packets; docs/models/trunk.md" };
     let policy = Policy {
         distributor,
-        queue_limit: view.count("queue", queue.0, queue.1),
+        queue_limit: view.count("queue", Policy::default().queue_limit, "packets; Wang 2005"),
         member_limit: view.count("member_queue", distributor.member_limit(), why),
         resequencer: resequencer(view.sub("resequencer")),
-        tunnel: tunnel(view.sub("tunnel")),
     };
     let some = policy.member_limit > 0;
     view.require(some, "member_queue", || "a member holds at least one packet".to_owned(), "write 1 or more");
@@ -58,12 +57,13 @@ pub(crate) fn read(view: View<'_>, queue: (u32, &str)) -> Policy {
     let fits = !own_order || policy.resequencer.method == Method::Adaptive;
     let message = || "`srr` and `jkm` restore the order in their own way, without the resequencer".to_owned();
     view.require(fits, "resequencer", message, "leave `method` out, or take `round_robin` or `earliest_delivery`");
+    view.beside(&FOREIGN);
     view.finish();
     policy
 }
 
 /// What the trunk puts before each packet where nothing else is said, and why.
-pub(super) fn header(policy: &Policy) -> (Bytes, &'static str) {
+pub(in crate::scenario::schema) fn header(policy: &Policy) -> (Bytes, &'static str) {
     match (policy.distributor, policy.resequencer.method) {
         (Distributor::Srr(_), _) => (Bytes::ZERO, "surplus round robin does not number packets"),
         (Distributor::Jkm(_), _) | (_, Method::Adaptive) => (Bytes::new(4), "a 32-bit number before each packet"),
@@ -103,29 +103,6 @@ fn jkm(view: View<'_>) -> Jkm {
     jkm
 }
 
-/// When repair symbols are sent.
-const CODINGS: [(&str, Coding); 2] = [("adaptive", Coding::Adaptive), ("off", Coding::Off)];
-
-fn tunnel(view: View<'_>) -> Settings {
-    let default = Settings::default();
-    let tunnel = Settings {
-        persistence: view.quantity("persistence", default.persistence, TUNNEL),
-        persistence_real_time: view.quantity("persistence_real_time", default.persistence_real_time, TUNNEL),
-        duplicate: view.quantity("duplicate", default.duplicate, TUNNEL),
-        target: view.quantity("target", default.target, TUNNEL),
-        coding: view.choice("coding", &CODINGS, default.coding, TUNNEL),
-    };
-    above_zero(&view, &[("target", tunnel.target)]);
-    view.finish();
-    tunnel
-}
-
-fn above_zero(view: &View<'_>, spans: &[(&'static str, Duration)]) {
-    for (key, span) in spans {
-        view.require(!span.is_zero(), key, || format!("`{key}` must be above zero"), "leave it out for the default");
-    }
-}
-
 fn resequencer(view: View<'_>) -> Resequencer {
     let own = Fifo::default();
     let methods = [("adaptive", false), ("fifo", true)];
@@ -140,7 +117,7 @@ fn resequencer(view: View<'_>) -> Resequencer {
     };
     let read = Resequencer {
         method: if is_fifo { Method::Fifo(fifo) } else { Method::Adaptive },
-        mode: view.choice("mode", &[("tcp", LateMode::Tcp), ("strict", LateMode::Strict)], default.mode, WANG),
+        mode: view.choice("mode", &MODES, default.mode, WANG),
         initial: span("initial", default.initial, OURS),
         minimum: span("minimum", default.minimum, OURS),
         maximum: span("maximum", default.maximum, OURS),
@@ -155,9 +132,7 @@ fn resequencer(view: View<'_>) -> Resequencer {
     let spans = [("minimum", read.minimum), ("decay", read.decay), ("maximum", read.maximum)];
     above_zero(&view, &spans);
     above_zero(&view, &[("silence", fifo.silence), ("probe", fifo.probe)]);
-    let held = (1..=BUFFER_MAX).contains(&read.buffer_limit);
-    let message = || format!("a buffer of {} packets cannot be had", read.buffer_limit);
-    view.require(held, "buffer", message, "1 to 2048: half of what the duplicate filter remembers");
+    buffer(&view, read.buffer_limit);
     view.finish();
     read
 }

@@ -1,0 +1,34 @@
+//! The `policy` table of a trunk, which has other keys over radios ([`paper`]) than over links ([`bond`]).
+
+pub(crate) mod bond;
+pub(super) mod paper;
+
+use crate::scenario::reader::View;
+use airbraid_engine::trunk::LateMode;
+use airbraid_units::Duration;
+
+/// Keys that only a trunk over radios has.
+const PAPER_KEYS: &[&str] = &["member_queue", "srr", "jkm"];
+/// Keys that only the resequencer of a trunk over radios has.
+const PAPER_RESEQUENCER_KEYS: &[&str] =
+    &["method", "timer", "initial", "increment", "decay", "repeat_halving", "silence", "dead_after", "probe"];
+/// Keys that only a trunk over links has.
+const BOND_KEYS: &[&str] = &["tunnel"];
+
+/// The treatments of late packets.
+const MODES: [(&str, LateMode); 2] = [("tcp", LateMode::Tcp), ("strict", LateMode::Strict)];
+/// Packets that a resequencer holds at most.
+const BUFFER_MAX: u32 = 2_048;
+
+/// A resequencer holds at most half of the numbers that the duplicate filter remembers.
+fn buffer(view: &View<'_>, limit: u32) {
+    let held = (1..=BUFFER_MAX).contains(&limit);
+    let message = || format!("a buffer of {limit} packets cannot be had");
+    view.require(held, "buffer", message, "1 to 2048: half of what the duplicate filter remembers");
+}
+
+fn above_zero(view: &View<'_>, spans: &[(&'static str, Duration)]) {
+    for (key, span) in spans {
+        view.require(!span.is_zero(), key, || format!("`{key}` must be above zero"), "leave it out for the default");
+    }
+}
