@@ -3,7 +3,7 @@
 
 use airbraid_engine::step;
 use airbraid_engine::trunk::Member;
-use airbraid_engine::tunnel::{BondPolicy, Came, Config, Frame, Input, MemberConfig, Output, Tunnel};
+use airbraid_engine::trunk::bonding::{BondPolicy, Came, Config, Frame, Input, MemberConfig, Output, Tunnel};
 use airbraid_engine::wire::{TUNNEL_VERSION, TunnelFrame, parse_tunnel};
 use airbraid_fuzz::feedback;
 use airbraid_live::daemon::offload::{IpPacket, Pool, summary};

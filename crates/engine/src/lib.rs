@@ -10,7 +10,6 @@ pub mod packet;
 pub mod random;
 pub mod slots;
 pub mod trunk;
-pub mod tunnel;
 pub mod wire;
 
 pub use machine::{Machine, Spin, Wake, step, try_step};

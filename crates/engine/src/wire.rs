@@ -39,7 +39,8 @@ pub use tunnel::{
     tunnel_feedback_len,
 };
 
-use crate::trunk::{Control, Header, Member, Missing};
+use crate::trunk::Member;
+use crate::trunk::paper::{Control, Header, Missing};
 use airbraid_units::SeqNum;
 
 /// The version that this code speaks.

@@ -13,7 +13,7 @@ use airbraid_engine::converge::session::{
     TAG_LEN, Timing,
 };
 use airbraid_engine::trunk::Member;
-use airbraid_engine::tunnel::{Header, Place, Probe, RepairHeader};
+use airbraid_engine::trunk::bonding::{Header, Place, Probe, RepairHeader};
 use airbraid_engine::wire::{emit_tunnel_header, emit_tunnel_probe, emit_tunnel_repair};
 use airbraid_engine::{Stream, step};
 use airbraid_live::daemon::keys::{self, Random};

@@ -7,7 +7,7 @@
 #[allow(dead_code, reason = "the sets are drawn elsewhere")]
 mod link_sets;
 
-use airbraid_engine::tunnel::Coding;
+use airbraid_engine::trunk::bonding::Coding;
 use airbraid_sim::{RunOptions, run};
 use link_sets::{Link, scenario};
 

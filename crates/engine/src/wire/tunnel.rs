@@ -36,7 +36,7 @@
 use super::WireError;
 use crate::link::fec::erasure::SYMBOLS_MAX;
 use crate::trunk::Member;
-use crate::tunnel::{Feedback, Header, MEMBERS_MAX, PathToken, Place, Probe, RepairHeader, Report, Run};
+use crate::trunk::bonding::{Feedback, Header, MEMBERS_MAX, PathToken, Place, Probe, RepairHeader, Report, Run};
 use airbraid_units::SeqNum;
 use arrayvec::ArrayVec;
 

@@ -7,7 +7,7 @@ use super::knock::{Knocks, Verdict};
 use super::peer::{Path, PeerState};
 use airbraid_engine::converge::session::{Address, Caller, PublicKey, Refusal};
 use airbraid_engine::trunk::Member;
-use airbraid_engine::tunnel::MemberState;
+use airbraid_engine::trunk::bonding::MemberState;
 use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;
 use std::net::IpAddr;

@@ -7,7 +7,7 @@ use super::inner;
 use super::packet::{IpPacket, Pool};
 use airbraid_engine::Share;
 use airbraid_engine::link::fec::erasure::{accumulate, coefficient, inverse};
-use airbraid_engine::tunnel::{Coded, Place, Source};
+use airbraid_engine::trunk::bonding::{Coded, Place, Source};
 use airbraid_units::Bytes;
 
 /// The word of a packet's place, before its bytes \[byte\].

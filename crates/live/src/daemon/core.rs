@@ -27,7 +27,7 @@ use airbraid_engine::converge::session::{
     self, Aead, FRAME_HEADER_LEN, FRAME_OVERHEAD, Keyring, Opened, Role, TAG_LEN,
 };
 use airbraid_engine::trunk::Member;
-use airbraid_engine::tunnel::{Came, DropReason, Frame, Input, MemberConfig, Output};
+use airbraid_engine::trunk::bonding::{Came, DropReason, Frame, Input, MemberConfig, Output};
 use airbraid_engine::wire::{
     SessionMessage, TunnelFrame, emit_tunnel_feedback, emit_tunnel_header, emit_tunnel_path, emit_tunnel_probe,
     emit_tunnel_repair, parse_session, parse_tunnel,
@@ -99,7 +99,7 @@ pub struct Daemon {
     /// When sockets were looked at last.
     pub(super) seen: Instant,
     /// How tunnels are made.
-    pub(super) tunnel: airbraid_engine::tunnel::Config,
+    pub(super) tunnel: airbraid_engine::trunk::bonding::Config,
     pub(super) counts: Counts,
     pub(super) names: Names,
     pub(super) care: Care,

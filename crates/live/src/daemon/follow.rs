@@ -1,5 +1,5 @@
 //! Where the peers' members are: an authentic frame that is newer than all before it says so, but is believed only as far as the engine's
-//! path validation allows ([`airbraid_engine::tunnel::Input::MemberMoved`]).
+//! path validation allows ([`airbraid_engine::trunk::bonding::Input::MemberMoved`]).
 //!
 //! A place is an uplink of this end and an address of the other. The file's endpoints, and the places that have answered a path challenge,
 //! are known to be the peer's.
@@ -9,7 +9,7 @@ use super::keys::Random;
 use super::peer::Path;
 use airbraid_engine::converge::session::Entropy;
 use airbraid_engine::trunk::Member;
-use airbraid_engine::tunnel::{Input, Moved, PathToken};
+use airbraid_engine::trunk::bonding::{Input, Moved, PathToken};
 use airbraid_units::{Bytes, Duration, Instant};
 use std::net::{IpAddr, SocketAddr};
 

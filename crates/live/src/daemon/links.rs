@@ -12,7 +12,7 @@ use super::uplink::Tag;
 use crate::netlink::Found;
 use airbraid_engine::converge::session;
 use airbraid_engine::trunk::Member;
-use airbraid_engine::tunnel::{Input, MemberConfig};
+use airbraid_engine::trunk::bonding::{Input, MemberConfig};
 use airbraid_units::{Bytes, Duration, Instant};
 use std::net::{IpAddr, SocketAddr};
 

@@ -1,6 +1,6 @@
 //! The daemon: one interface out of several uplinks, encrypted, for each of its peers.
 //!
-//! It drives [`airbraid_engine::tunnel::Tunnel`], one for each peer, and [`airbraid_engine::converge::session`]; what
+//! It drives [`airbraid_engine::trunk::bonding::Tunnel`], one for each peer, and [`airbraid_engine::converge::session`]; what
 //! these decide it carries out. [`up`] makes the interface and works until it is told to end; [`ask`] talks to one that
 //! works. `docs/guide/daemon.md` is for those who run it.
 
@@ -90,7 +90,7 @@ use airbraid_engine::Stream;
 use airbraid_engine::converge::session::{
     Aead, Config, Entropy, Keyring, PeerConfig, PeerId, Sessions, Suite, Timing, public_key,
 };
-use airbraid_engine::tunnel;
+use airbraid_engine::trunk::bonding as tunnel;
 use airbraid_units::Instant;
 use core::Daemon;
 use handshakes::Handshakes;

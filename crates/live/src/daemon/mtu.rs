@@ -12,7 +12,7 @@ use super::peer::{Path, PeerState};
 use super::segment::Cut;
 use super::socket::{path_mtu, source_of};
 use airbraid_engine::trunk::Member;
-use airbraid_engine::tunnel::{BASE_PLPMTU, Input, MemberConfig};
+use airbraid_engine::trunk::bonding::{BASE_PLPMTU, Input, MemberConfig};
 use airbraid_engine::wire::TUNNEL_HEADER_LEN;
 use airbraid_units::Bytes;
 use std::net::IpAddr;

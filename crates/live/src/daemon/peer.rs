@@ -12,7 +12,7 @@ use super::presence::Presence;
 use super::site::Peer;
 use airbraid_engine::converge::session::{PeerId, PublicKey};
 use airbraid_engine::trunk::Member;
-use airbraid_engine::tunnel::{Came, Config, MEMBERS_MAX, MemberConfig, MemberState, Tunnel};
+use airbraid_engine::trunk::bonding::{Came, Config, MEMBERS_MAX, MemberConfig, MemberState, Tunnel};
 use airbraid_units::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -229,7 +229,7 @@ impl PeerState {
 mod tests {
     use super::*;
     use airbraid_engine::converge::session::Secret;
-    use airbraid_engine::tunnel::BondPolicy;
+    use airbraid_engine::trunk::bonding::BondPolicy;
 
     #[test]
     fn a_tunnel_that_begins_anew_is_another_life_without_members() {

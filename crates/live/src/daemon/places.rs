@@ -7,7 +7,7 @@ use super::follow::Trust;
 use super::nat64::WELL_KNOWN;
 use super::peer::Path;
 use airbraid_engine::converge::session;
-use airbraid_engine::tunnel::{Input, MemberState, Moved};
+use airbraid_engine::trunk::bonding::{Input, MemberState, Moved};
 use airbraid_units::Instant;
 use std::net::{IpAddr, SocketAddr};
 

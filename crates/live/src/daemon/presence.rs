@@ -9,7 +9,7 @@ use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;
 
 /// A session in which nothing has come for so long is not called up any more. An idle member is asked every 10 s
-/// (`engine::tunnel`), so three questions were not answered; the keys are kept, and what comes makes it up again.
+/// (`engine::trunk::bonding`), so three questions were not answered; the keys are kept, and what comes makes it up again.
 const SILENT: Duration = Duration::from_secs(30);
 /// That this end goes is said so often, by all ways.
 pub(super) const FAREWELLS: usize = 3;

@@ -10,7 +10,7 @@ use super::routing::Report;
 use super::uplink::UplinkState;
 use crate::netlink::wireless::Wireless;
 use airbraid_engine::converge::session::{Caller, Refusal, Stats, Whose};
-use airbraid_engine::tunnel::{DropReason, MemberStatus};
+use airbraid_engine::trunk::bonding::{DropReason, MemberStatus};
 use airbraid_units::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

@@ -6,7 +6,7 @@
 use super::error::Errors;
 use super::schema;
 use super::tree::{self, Source};
-use airbraid_engine::tunnel::BondPolicy;
+use airbraid_engine::trunk::bonding::BondPolicy;
 use std::path::Path;
 
 pub use super::error::Complaint;

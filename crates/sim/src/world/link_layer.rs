@@ -12,7 +12,8 @@ use crate::killer::Event;
 use airbraid_engine::link::{
     DropReason as LinkDrop, Fate, Frame, Header, Input, Output, Payload, Reception, StopAndWait,
 };
-use airbraid_engine::{TrafficClass, step, trunk};
+use airbraid_engine::trunk::paper as trunk;
+use airbraid_engine::{TrafficClass, step};
 use airbraid_mac::{Address, Damage, MacInput, Outcome, service};
 
 /// One end of a link with local error control.

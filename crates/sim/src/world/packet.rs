@@ -6,9 +6,10 @@
 
 use crate::result::PacketAccount;
 use airbraid_engine::converge::select::{Beacon, Port};
+use airbraid_engine::trunk::{bonding as tunnel, paper as trunk};
 use airbraid_engine::wire::BEACON_LEN;
 use airbraid_engine::wire::WINDOW_HEADER_LEN;
-use airbraid_engine::{Packet, Share, TrafficClass, link, trunk, tunnel};
+use airbraid_engine::{Packet, Share, TrafficClass, link};
 use airbraid_net::aodv::Message;
 use airbraid_net::arp;
 use airbraid_net::tcp::Segment;

@@ -8,7 +8,7 @@ use super::packet::{ControlFrame, DropReason, Msdu, Packets, Part};
 use super::routing::NextHop;
 use super::{Event, LossBehind, Work, World};
 use crate::queue::{EventQueue, Phase};
-use airbraid_engine::trunk;
+use airbraid_engine::trunk::paper as trunk;
 use airbraid_mac::{Address, Damage, Frame, MacInput, MacOutput, Outcome, service};
 use airbraid_net::aodv;
 use airbraid_units::{Duration, Instant, Milliwatt};

@@ -12,7 +12,7 @@ use crate::result::{
 };
 use crate::scenario::spec;
 use airbraid_engine::link::Stats;
-use airbraid_engine::tunnel;
+use airbraid_engine::trunk::bonding as tunnel;
 use airbraid_units::{Duration, Instant};
 
 impl World<'_> {

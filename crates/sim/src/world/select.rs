@@ -15,7 +15,8 @@ use airbraid_engine::converge::select::{
     DropReason as SelectDrop, Input, Measure, MilliDb, Neighbour, Output, Port, PortConfig, PortSet, RateStep,
     Selector, Spread,
 };
-use airbraid_engine::{Stream, step, trunk};
+use airbraid_engine::trunk::paper as trunk;
+use airbraid_engine::{Stream, step};
 use airbraid_mac::dcf::DcfConfig;
 use airbraid_mac::{Address, MacInput, Outcome, service};
 use airbraid_units::{Bytes, Duration, Instant, SeqNum};

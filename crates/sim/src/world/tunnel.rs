@@ -9,7 +9,7 @@ use super::routing::NextHop;
 use super::{Work, World};
 use airbraid_engine::step;
 use airbraid_engine::trunk::Member;
-use airbraid_engine::tunnel::{self, Config, Frame, Input, Output, Tunnel};
+use airbraid_engine::trunk::bonding::{self as tunnel, Config, Frame, Input, Output, Tunnel};
 use airbraid_net::link::LinkInput;
 use airbraid_units::Bytes;
 

@@ -5,7 +5,7 @@
 mod read;
 
 use airbraid_engine::converge::session::{PublicKey, Secret};
-use airbraid_engine::tunnel::{BondPolicy, MEMBERS_MAX};
+use airbraid_engine::trunk::bonding::{BondPolicy, MEMBERS_MAX};
 use airbraid_units::{BitRate, Bytes, Duration};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;

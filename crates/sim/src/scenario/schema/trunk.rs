@@ -5,7 +5,7 @@ use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, View};
 use crate::scenario::spec::{Link, Mac, Node, Radio, Trunk, Tunnel};
 use crate::scenario::tree::Value;
-use airbraid_engine::trunk::{Distributor, Policy};
+use airbraid_engine::trunk::paper::{Distributor, Policy};
 
 /// What a trunk's members are.
 #[derive(Clone, Copy, PartialEq)]

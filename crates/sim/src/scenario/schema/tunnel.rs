@@ -5,7 +5,7 @@ use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, Foreign, View, quantity};
 use crate::scenario::spec::{Link, Tunnel, TunnelMember};
 use crate::scenario::tree::{Data, Value};
-use airbraid_engine::tunnel::{MEMBERS_MAX, MemberConfig};
+use airbraid_engine::trunk::bonding::{MEMBERS_MAX, MemberConfig};
 use airbraid_engine::wire::TUNNEL_HEADER_LEN;
 use airbraid_units::Bytes;
 

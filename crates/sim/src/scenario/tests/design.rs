@@ -3,7 +3,8 @@
 use super::super::spec::{ChangeKind, Interface, Mobility, Transport, Trunk};
 use super::*;
 use crate::phy::{ErrorModel, PathLoss, Threshold};
-use airbraid_engine::trunk::{Distributor, LateMode, Srr};
+use airbraid_engine::trunk::LateMode;
+use airbraid_engine::trunk::paper::{Distributor, Srr};
 use airbraid_mac::dcf::DcfConfig;
 use airbraid_mac::phy::{Preamble, Standard};
 use airbraid_net::loss::Loss;

@@ -2,7 +2,7 @@
 
 use super::*;
 use airbraid_engine::trunk::LateMode;
-use airbraid_engine::tunnel::{BondPolicy, BondResequencer, Coding};
+use airbraid_engine::trunk::bonding::{BondPolicy, BondResequencer, Coding};
 use airbraid_units::{Bytes, Duration};
 use std::path::Path;
 

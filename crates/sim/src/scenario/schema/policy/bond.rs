@@ -3,7 +3,7 @@
 use super::{MODES, PAPER_KEYS, PAPER_RESEQUENCER_KEYS, above_zero, buffer};
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{Foreign, View, text};
-use airbraid_engine::tunnel::{BondPolicy, BondResequencer, Coding};
+use airbraid_engine::trunk::bonding::{BondPolicy, BondResequencer, Coding};
 
 /// The source of defaults.
 const TUNNEL: &str = "docs/models/tunnel.md";

@@ -4,7 +4,7 @@
 
 use super::{BOND_KEYS, MODES, above_zero, buffer};
 use crate::scenario::reader::{Foreign, View};
-use airbraid_engine::trunk::{Distributor, Fifo, Jkm, Marking, Method, Policy, Resequencer, Srr};
+use airbraid_engine::trunk::paper::{Distributor, Fifo, Jkm, Marking, Method, Policy, Resequencer, Srr};
 use airbraid_units::{Bytes, Duration};
 
 /// The largest window of numbers that are told apart: far below half of them, and a bound on memory.

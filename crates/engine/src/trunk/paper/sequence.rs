@@ -8,11 +8,12 @@
 //! remembered.
 
 use super::header::Header;
-use super::policy::{LateMode, Resequencer};
+use super::policy::Resequencer;
 use super::stats::ReceiverStats;
 use super::window::{ReceivedWindow, WINDOW};
 use super::{DropReason, Output};
 use crate::packet::Packet;
+use crate::trunk::LateMode;
 use airbraid_units::{Duration, Instant, SeqNum};
 use std::collections::VecDeque;
 

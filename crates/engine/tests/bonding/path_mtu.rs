@@ -4,7 +4,7 @@
 use crate::world::{End, Way, World, patient, usual};
 use airbraid_engine::TrafficClass::Bulk;
 use airbraid_engine::trunk::Member;
-use airbraid_engine::tunnel::{BondPolicy, DropReason, Input, MemberConfig};
+use airbraid_engine::trunk::bonding::{BondPolicy, DropReason, Input, MemberConfig};
 use airbraid_units::{Bytes, Duration};
 use proptest::prelude::*;
 

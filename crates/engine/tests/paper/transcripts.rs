@@ -1,7 +1,8 @@
 //! Transcripts of a trunk: what comes, what it does, what it waits for.
 
 use crate::model::Packet;
-use airbraid_engine::trunk::{Header, Input, LateMode, Member, Outcome, Output, Policy, Resequencer, Trunk};
+use airbraid_engine::trunk::paper::{Header, Input, Outcome, Output, Policy, Resequencer, Trunk};
+use airbraid_engine::trunk::{LateMode, Member};
 use airbraid_engine::{Machine, step};
 use airbraid_units::{Duration, Instant, SeqNum};
 use std::fmt::Write;

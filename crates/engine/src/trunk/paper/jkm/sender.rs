@@ -4,12 +4,12 @@
 
 use crate::machine::Wake;
 use crate::packet::Share;
-use crate::trunk::control::Missing;
-use crate::trunk::header::Header;
-use crate::trunk::policy::{Jkm, Policy};
-use crate::trunk::sequence::FIRST;
-use crate::trunk::stats::SenderStats;
-use crate::trunk::{DropReason, Member, Output};
+use crate::trunk::paper::control::Missing;
+use crate::trunk::paper::header::Header;
+use crate::trunk::paper::policy::{Jkm, Policy};
+use crate::trunk::paper::sequence::FIRST;
+use crate::trunk::paper::stats::SenderStats;
+use crate::trunk::paper::{DropReason, Member, Output};
 use airbraid_units::{Instant, SeqNum};
 use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
 //! JKM: whatever is lost comes again; nothing leaves order, nothing is lost, nothing comes twice.
 
 use crate::network::{Network, transition};
-use airbraid_engine::trunk::{Distributor, DropReason, Jkm, Policy};
+use airbraid_engine::trunk::paper::{Distributor, DropReason, Jkm, Policy};
 use airbraid_units::Duration;
 use proptest::prelude::*;
 

@@ -3,7 +3,7 @@
 use crate::world::{End, Way, World, patient, usual};
 use airbraid_engine::TrafficClass;
 use airbraid_engine::trunk::Member;
-use airbraid_engine::tunnel::{BondPolicy, DropReason, Input};
+use airbraid_engine::trunk::bonding::{BondPolicy, DropReason, Input};
 use airbraid_units::Duration;
 use proptest::prelude::*;
 
@@ -253,8 +253,8 @@ fn a_peer_that_begins_a_new_life_is_understood() {
         world.give(1, 1_000, 0, TrafficClass::Bulk);
         world.run(ms(5));
     }
-    let config = airbraid_engine::tunnel::Config { policy: usual(), epoch: 10 };
-    world.ends[1] = airbraid_engine::tunnel::Tunnel::new(config);
+    let config = airbraid_engine::trunk::bonding::Config { policy: usual(), epoch: 10 };
+    world.ends[1] = airbraid_engine::trunk::bonding::Tunnel::new(config);
     (0..2).for_each(|member| world.add(member));
     let before = [world.delivered[0].len(), world.delivered[1].len()];
     for _ in 0..300 {

@@ -1,10 +1,10 @@
 //! Two ends and the links between them, in virtual time; and the host's account of every packet.
 
-use airbraid_engine::trunk::{LateMode, Member};
-use airbraid_engine::tunnel::{
+use airbraid_engine::trunk::bonding::{
     BondPolicy, BondResequencer, Came, Coded, Config, DropReason, Frame, Input, MemberConfig, Output, Place, Source,
     Tunnel,
 };
+use airbraid_engine::trunk::{LateMode, Member};
 use airbraid_engine::{Packet, Share, Stream, TrafficClass, step};
 use airbraid_units::{Bytes, Duration, Instant};
 use std::cmp::Reverse;
@@ -312,7 +312,7 @@ impl World {
             Frame::PathResponse(token) => format!("path response {token:?}"),
             Frame::Probe(probe) => format!("probe as {} of life {}", probe.number, probe.epoch),
             Frame::Feedback(feedback) => {
-                let report = |report: &airbraid_engine::tunnel::Report| {
+                let report = |report: &airbraid_engine::trunk::bonding::Report| {
                     let runs: Vec<String> = report.runs.iter().map(|run| format!("{}:{}", run.gap, run.len)).collect();
                     format!("m{} to {} {}", report.member.0, report.newest, runs.join(" "))
                 };

@@ -3,7 +3,8 @@
 //!
 //! Written from the description of the protocol alone, with no thought of speed.
 
-use airbraid_engine::trunk::{DropReason, LateMode, Policy};
+use airbraid_engine::trunk::LateMode;
+use airbraid_engine::trunk::paper::{DropReason, Policy};
 use airbraid_units::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -1,5 +1,6 @@
 //! The `policy` table of a trunk over radios.
 
+use crate::trunk::LateMode;
 use airbraid_units::Duration;
 
 /// How a trunk distributes and resequences.
@@ -98,16 +99,6 @@ pub struct Fifo {
     pub dead_after: u32,
     /// How often a dead member is probed with a marker.
     pub probe: Duration,
-}
-
-/// What becomes of a packet that comes after its place was given up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LateMode {
-    /// Deliver it at once, out of order: TCP would send it again otherwise.
-    #[default]
-    Tcp,
-    /// Discard it: order holds, always.
-    Strict,
 }
 
 /// The receiver's resequencer and its adaptive reordering timer (Wang 2005, section 3.3; the values that the paper

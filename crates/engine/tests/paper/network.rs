@@ -4,7 +4,8 @@
 //! oldest arrive or be lost; the timers of both ends are served when they are due.
 
 use crate::model::Packet;
-use airbraid_engine::trunk::{Control, DropReason, Header, Input, Member, Outcome, Output, Policy, Trunk};
+use airbraid_engine::trunk::Member;
+use airbraid_engine::trunk::paper::{Control, DropReason, Header, Input, Outcome, Output, Policy, Trunk};
 use airbraid_engine::{Machine, step};
 use airbraid_units::{Duration, Instant};
 use proptest::prelude::*;

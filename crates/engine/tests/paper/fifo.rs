@@ -1,7 +1,8 @@
 //! The method `fifo`: neither waits for what is known to be lost nor gives up what may still come.
 
 use crate::network::{Load, Network, Transition, transition};
-use airbraid_engine::trunk::{Fifo, Member, Method, Policy, Resequencer};
+use airbraid_engine::trunk::Member;
+use airbraid_engine::trunk::paper::{Fifo, Method, Policy, Resequencer};
 use airbraid_units::Duration;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,9 +46,13 @@ impl Reference {
                 let Member(member) = header.member;
                 (member, header.member_previous.0, header.number.0, header.unsettled, Some(packet.id))
             }
-            Load::Control(airbraid_engine::trunk::Control::Marker { member, previous, number, unsettled, .. }) => {
-                (member.0, previous.0, number.0, *unsettled, None)
-            }
+            Load::Control(airbraid_engine::trunk::paper::Control::Marker {
+                member,
+                previous,
+                number,
+                unsettled,
+                ..
+            }) => (member.0, previous.0, number.0, *unsettled, None),
             Load::Control(other) => panic!("{other:?}"),
         };
         if unsettled != u16::MAX {

@@ -1,7 +1,8 @@
 //! Surplus round robin: without loss it is FIFO, with loss it blocks and leaves order until a marker comes.
 
 use crate::network::{Load, Network, Transition, transition};
-use airbraid_engine::trunk::{Distributor, DropReason, Member, Policy, Srr};
+use airbraid_engine::trunk::Member;
+use airbraid_engine::trunk::paper::{Distributor, DropReason, Policy, Srr};
 use airbraid_units::Duration;
 use proptest::prelude::*;
 

@@ -3,7 +3,7 @@
 use crate::world::{Way, World, usual};
 use airbraid_engine::TrafficClass;
 use airbraid_engine::trunk::Member;
-use airbraid_engine::tunnel::{BondPolicy, DropReason, Input, MemberConfig, MemberState};
+use airbraid_engine::trunk::bonding::{BondPolicy, DropReason, Input, MemberConfig, MemberState};
 use airbraid_units::{Bytes, Duration};
 
 const MS: Duration = Duration::from_millis(1);

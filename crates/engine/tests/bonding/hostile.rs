@@ -3,7 +3,7 @@
 use crate::world::{Token, Way, World, usual};
 use airbraid_engine::TrafficClass;
 use airbraid_engine::trunk::Member;
-use airbraid_engine::tunnel::{Feedback, Frame, Header, Input, Place, Probe, RepairHeader, Report, Run};
+use airbraid_engine::trunk::bonding::{Feedback, Frame, Header, Input, Place, Probe, RepairHeader, Report, Run};
 use airbraid_units::{Bytes, Duration, SeqNum};
 use proptest::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use crate::world::{Token, Way, World, usual};
 use airbraid_engine::trunk::Member;
-use airbraid_engine::tunnel::{
+use airbraid_engine::trunk::bonding::{
     AMPLIFICATION, Came, Config, Feedback, Frame, Input, MemberConfig, MemberState, Moved, Output, Probe, Report, Run,
     Tunnel,
 };

@@ -4,7 +4,7 @@
 use crate::world::{Way, World, usual};
 use airbraid_engine::TrafficClass;
 use airbraid_engine::trunk::Member;
-use airbraid_engine::tunnel::{BondPolicy, Coding, Input};
+use airbraid_engine::trunk::bonding::{BondPolicy, Coding, Input};
 use airbraid_units::Duration;
 
 const fn ms(ms: u64) -> Duration {

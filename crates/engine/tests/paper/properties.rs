@@ -4,10 +4,10 @@
 //! restarts, timers are served late; numbers wrap. After each event both must have asked for the same.
 
 use crate::model::{self, Event, Frame, Packet};
-use airbraid_engine::trunk::{
-    Distributor, DropReason, Header, Input, LateMode, Member, Method, Outcome, Output, Policy, Resequencer, Trunk,
-    UNSETTLED,
+use airbraid_engine::trunk::paper::{
+    Distributor, DropReason, Header, Input, Method, Outcome, Output, Policy, Resequencer, Trunk, UNSETTLED,
 };
+use airbraid_engine::trunk::{LateMode, Member};
 use airbraid_engine::{Machine, step};
 use airbraid_units::{Duration, Instant, SeqNum};
 use proptest::prelude::*;

@@ -3,12 +3,12 @@
 
 use crate::machine::Wake;
 use crate::packet::Packet;
-use crate::trunk::control::{Control, Missing};
-use crate::trunk::header::Header;
-use crate::trunk::policy::Jkm;
-use crate::trunk::sequence::FIRST;
-use crate::trunk::stats::ReceiverStats;
-use crate::trunk::{DropReason, Member, Output};
+use crate::trunk::paper::control::{Control, Missing};
+use crate::trunk::paper::header::Header;
+use crate::trunk::paper::policy::Jkm;
+use crate::trunk::paper::sequence::FIRST;
+use crate::trunk::paper::stats::ReceiverStats;
+use crate::trunk::paper::{DropReason, Member, Output};
 use airbraid_units::{Duration, Instant, SeqNum};
 use std::collections::VecDeque;
 

@@ -2,7 +2,8 @@
 
 use crate::model::Packet;
 use airbraid_engine::step;
-use airbraid_engine::trunk::{Choice, Distributor, Forecast, Input, Member, Outcome, Output, Policy, Trunk};
+use airbraid_engine::trunk::Member;
+use airbraid_engine::trunk::paper::{Choice, Distributor, Forecast, Input, Outcome, Output, Policy, Trunk};
 use airbraid_units::{Duration, Instant};
 use proptest::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use crate::world::{Symbol, Token, Way, World, usual};
 use airbraid_engine::trunk::Member;
-use airbraid_engine::tunnel::{
+use airbraid_engine::trunk::bonding::{
     Config, DropReason, Feedback, Frame, Header, Input, MemberConfig, Output, Place, Probe, RepairHeader, Report, Run,
     Tunnel,
 };
