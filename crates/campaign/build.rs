@@ -1,5 +1,5 @@
-//! What the crate knows of its own making: the files of `papers/` and `scenarios/` as text in the binary, and the digest
-//! of the sources that results come from. Without git it builds all the same.
+//! The crate's build information: the files of `papers/` and `scenarios/` as text in the binary, and the digest of the
+//! sources that results come from. Without git it builds all the same.
 
 #[path = "src/store/sources.rs"]
 mod sources;

@@ -1,11 +1,11 @@
-//! Fuzz targets: what comes from outside (scenario files, headers) is answered without a panic, whatever it is.
+//! Fuzz targets: input from outside (scenario files, headers) is answered without a panic, whatever it is.
 //!
-//! `cargo test -p airbraid-fuzz` tries inputs for a second each; `make fuzz` millions of them, counts them, and goes on where it was
-//! stopped (`scripts/fuzz.py`); `cargo bolero test -p airbraid-fuzz NAME` goes on, led by
-//! coverage, as long as you let it. The targets are in `tests/`.
+//! `cargo test -p airbraid-fuzz` tries inputs for a second each; `make fuzz` millions of them, counts them, and goes on
+//! where it was stopped (`scripts/fuzz.py`); `cargo bolero test -p airbraid-fuzz NAME` goes on, led by coverage, as
+//! long as you let it. The targets are in `tests/`.
 
-/// Feedback of a tunnel, behind its first byte, as a peer may make it of any bytes: reports whose lengths are right, of numbers near
-/// those in use, which chance would hardly ever make.
+/// Feedback of a tunnel, behind its first byte, as a peer may make it of any bytes: reports whose lengths are right, of
+/// numbers near those in use, which chance would hardly ever make.
 pub fn feedback(epoch: u32, bytes: &[u8]) -> Vec<u8> {
     let mut made = [epoch.to_be_bytes(), [0, 0, 0x40, 0]].concat();
     let mut bytes = bytes.iter().copied();

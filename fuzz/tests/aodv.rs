@@ -1,4 +1,4 @@
-//! AODV's messages: any bytes are answered, and what is accepted is what would be emitted.
+//! AODV's messages: any bytes are answered, and accepted ones equal those that would be emitted.
 
 use airbraid_net::aodv::wire::{emit, parse};
 

@@ -1,5 +1,5 @@
-//! Codes that correct: any block is answered, what was damaged little is repaired, and what is restored for a peer is bytes that it has
-//! sent.
+//! Codes that correct: any block is answered, small damage is repaired, and symbols restored for a peer are bytes that
+//! it has sent.
 
 use airbraid_engine::link::fec::ReedSolomon;
 use std::sync::LazyLock;

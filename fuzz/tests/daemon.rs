@@ -1,4 +1,4 @@
-//! What is said to the daemon beside datagrams: questions, requests for metrics, its file, keys, and what ends tell each other of
+//! The daemon's input beside datagrams: questions, requests for metrics, its file, keys, and the ends' messages about
 //! members.
 
 use airbraid_live::daemon::readers::{Asked, Introduction, Notice, Prefix, control, http, site};
@@ -80,7 +80,7 @@ fn any_key_and_prefix() {
     });
 }
 
-/// What is wrong with a file has a place and a remedy.
+/// An error of a file has a place and a remedy.
 fn read(text: &str) {
     if let Err(errors) = site(Path::new("fuzz.toml"), text) {
         assert!(!errors.0.is_empty());

@@ -1,4 +1,4 @@
-//! Duty cycles as text: any text is answered, and what is accepted prints as what is read back.
+//! Duty cycles as text: any text is answered, and an accepted one prints as a text that reads back equal.
 
 use airbraid_engine::slots::Fraction;
 

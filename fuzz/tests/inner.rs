@@ -1,4 +1,5 @@
-//! Packets that programs and peers give the daemon: any bytes are answered, and nothing but what is to be changed is.
+//! Packets that programs and peers give the daemon: any bytes are answered, and nothing but the intended bytes is
+//! changed.
 
 use airbraid_live::daemon::offload::summary;
 use airbraid_live::daemon::readers::{carry_mark, clamp_mss, is_acknowledgement, is_opening, too_big, without_padding};

@@ -1,5 +1,5 @@
-//! What the kernel writes about radios, interfaces, addresses, routes, rules and devices: no bytes make the readers panic, and nothing is
-//! made up. And what a name server answers, which anybody can write.
+//! The kernel's messages about radios, interfaces, addresses, routes, rules and devices: no bytes make the readers
+//! panic, and nothing is made up. And a name server's answers, which anyone can forge.
 
 use airbraid_live::daemon::name_answer;
 use airbraid_live::netlink;

@@ -1,5 +1,4 @@
-//! What the kernel gives at once and takes at once: any header before any bytes is answered, and what is joined and cut again is what
-//! went in.
+//! The kernel's runs of segments: any header before any bytes is answered, and joining and cutting restore the input.
 
 use airbraid_live::daemon::offload::{Coalescer, Parcel, Pool, finish, summary};
 use airbraid_live::vnet::{Gso, VNET_LEN, VnetHeader};
@@ -7,7 +6,7 @@ use airbraid_live::vnet::{Gso, VNET_LEN, VnetHeader};
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// All that a run as it was read is cut into; none if it is refused.
+/// All segments of a run; `None` if it is refused.
 fn cut(header: &VnetHeader, mut run: Vec<u8>) -> Option<Vec<Vec<u8>>> {
     let Some(cut) = finish(header, &mut run).ok()? else { return Some(vec![run]) };
     let segment = |index| {
@@ -19,7 +18,7 @@ fn cut(header: &VnetHeader, mut run: Vec<u8>) -> Option<Vec<Vec<u8>>> {
     Some((0..cut.count()).map(segment).collect())
 }
 
-/// Joins packets as if one look at the uplinks had brought them, and cuts what the interface gets.
+/// Joins packets as if one turn had brought them, and cuts the interface's packets.
 fn join_and_cut(packets: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let (pool, mut coalescer, mut got) = (Pool::default(), Coalescer::default(), Vec::new());
     let mut take = |parcel: Parcel<'_>| {
@@ -105,7 +104,8 @@ fn what_is_joined_and_cut_is_what_went_in() {
         let run = run(*is_v4, *id, *number, *flags, *options, &data);
         let mut segments = cut(&header, run).expect("it is a run");
         assert_eq!(join_and_cut(&segments), segments);
-        // The same with some that are not what they were: they may be of other flows then, and those may pass each other.
+        // The same with some that are not what they were: they may be of other flows then, and those may pass each
+        // other.
         for (which, at, bits) in damage {
             let which = usize::from(*which) % segments.len();
             let segment = &mut segments[which];

@@ -1,4 +1,4 @@
-//! Quantities with units, in scenario and site files: any text is answered, and a number is never made of what is none.
+//! Quantities with units, in scenario and site files: any text is answered, and a number comes only of a number.
 
 use airbraid_units::{BitRate, Bytes, Db, Dbm, Duration, Metres, Probability, Quantity, Speed};
 

@@ -8,7 +8,7 @@ const SEEDS: [&str; 3] = [
     include_str!("../../scenarios/validation/eastbound.toml"),
 ];
 
-/// Reads a text to the end; what is wrong must come with a place and a remedy.
+/// Reads a text to the end; errors must have a place and a remedy.
 fn read(text: &str) {
     let plan = Scenario::parse("fuzz.toml", text).and_then(|scenario| scenario.plan());
     if let Err(errors) = plan {

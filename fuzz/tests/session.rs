@@ -1,7 +1,7 @@
-//! Link security: any datagram is answered, and none that was not sealed by the other end is accepted.
+//! Link security: any datagram is answered, and none that the other end has not sealed is accepted.
 //!
-//! `BOLERO_RANDOM_ITERATIONS=10000000 cargo test --release -p airbraid-fuzz --test session` tries ten million inputs each (half a
-//! minute of two cores); without it a thousand are tried.
+//! `BOLERO_RANDOM_ITERATIONS=10000000 cargo test --release -p airbraid-fuzz --test session` tries ten million inputs
+//! each (half a minute of two cores); without it a thousand are tried.
 
 use airbraid_engine::converge::session::{
     Address, Aead, Config, FRAME_HEADER_LEN, FRAME_OVERHEAD, Input, KeyId, Keypair, Keyring, Output, PeerConfig,

@@ -1,4 +1,4 @@
-//! Trace files and patterns of a packet killer: no text makes the reader panic, and what it reads it writes.
+//! Trace files and patterns of a packet killer: no text makes the reader panic, and it writes what it reads.
 
 use airbraid_sim::killer::trace::{read, read_pattern, write};
 

@@ -1,5 +1,5 @@
-//! A tunnel whose peer sends whatever it likes: with real packets and the real erasure code, as in the daemon. It panics never, delivers
-//! nothing that is no packet, and keeps no more than it may.
+//! A tunnel with an arbitrary peer: with real packets and the real erasure code, as in the daemon. It never panics,
+//! delivers only packets, and stays within its memory.
 
 use airbraid_engine::step;
 use airbraid_engine::trunk::Member;
@@ -9,9 +9,9 @@ use airbraid_fuzz::feedback;
 use airbraid_live::daemon::offload::{IpPacket, Pool, summary};
 use airbraid_units::{Bytes, Duration, Instant};
 
-/// What the tunnel may occupy \[byte\]: some packets in buffers of 2 KiB.
+/// Memory limit of the tunnel \[byte\]: some packets in buffers of 2 KiB.
 const MEMORY: u64 = 1 << 15;
-/// A frame as a peer may make it: kind, member, numbers, what follows, and how long after the one before it comes \[us\].
+/// A frame as a peer may make it: kind, member, numbers, contents, and the time since the frame before \[us\].
 type Sent = (u8, u8, [u8; 12], Vec<u8>, u16);
 
 fn packet(pool: &Pool, rest: &[u8]) -> Option<IpPacket> {
@@ -19,7 +19,7 @@ fn packet(pool: &Pool, rest: &[u8]) -> Option<IpPacket> {
     pool.packet(&[&head[..], rest].concat(), |bytes| summary(bytes))
 }
 
-/// What the daemon makes of the bytes of a frame.
+/// The daemon's reading of a frame's bytes.
 fn frame(pool: &Pool, plain: &[u8]) -> Option<Frame<IpPacket>> {
     Some(match parse_tunnel(plain).ok()? {
         TunnelFrame::Data(header, rest) => Frame::Data { header, packet: packet(pool, rest)? },

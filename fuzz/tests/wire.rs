@@ -1,4 +1,5 @@
-//! The headers of trunk and link, beacons, and the frames of a tunnel: any bytes are answered, and what is accepted is what would be emitted.
+//! The headers of trunk and link, beacons, and the frames of a tunnel: any bytes are answered, and accepted ones equal
+//! those that would be emitted.
 
 use airbraid_engine::link::fec::crc32;
 use airbraid_engine::wire::{

@@ -1,9 +1,9 @@
-//! Bianchi's model of a saturated DCF (IEEE JSAC 18(3), 2000): the fixed point and the throughput, computed anew.
+//! Bianchi's model of a saturated DCF (IEEE JSAC 18(3), 2000): the fixed point and the throughput, computed
+//! independently.
 
 /// One saturated cell.
 #[derive(Clone, Copy, Debug)]
 pub struct Cell {
-    /// Stations.
     pub stations: u32,
     /// Smallest window W (CWmin + 1).
     pub window: u32,

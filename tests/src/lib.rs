@@ -1,4 +1,4 @@
-//! What the tests across crates share: scenario text in, results out; the command.
+//! Helpers of the tests across crates: from scenario text to results; the command.
 
 pub mod bianchi;
 
@@ -57,7 +57,7 @@ pub fn spec(text: &str) -> Spec {
     }
 }
 
-/// The first cell of a scenario file under `scenarios/`, with `key=value` said over it.
+/// The first cell of a scenario file under `scenarios/`, overridden by `key=value`.
 ///
 /// # Panics
 /// If it is not a scenario; the message says why.
@@ -75,7 +75,7 @@ pub fn spec_of_file(path: &str, set: &[&str]) -> Spec {
     }
 }
 
-/// Runs a scenario with its own seed, recording what it asks for.
+/// Runs a scenario with its own seed and its own recordings.
 ///
 /// # Panics
 /// If the run fails.
@@ -97,7 +97,7 @@ pub fn goodput(result: &RunResult, flow: &str) -> f64 {
     }
 }
 
-/// One line of a table of measured against expected values; gives the deviation as a share.
+/// One line of a table of measured against expected values; returns the deviation as a share.
 pub fn row(what: &str, expected: f64, measured: f64, tolerance: f64) -> f64 {
     let deviation = measured / expected - 1.0;
     let verdict = if deviation.abs() <= tolerance { "within" } else { "OFF" };

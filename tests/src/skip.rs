@@ -1,11 +1,11 @@
-//! Tests that need what is not everywhere: root, a TUN device, a program. Where it is missing they are counted and said, by `make test` at
-//! its end, too; where they must not be skipped (`AIRBRAID_REQUIRE_ROOT_TESTS=1`, as in CI) they fail.
+//! Tests with special requirements: root, a TUN device, a program. Where one is missing they are counted and listed, by
+//! `make test` at its end, too; where they must not be skipped (`AIRBRAID_REQUIRE_ROOT_TESTS=1`, as in CI) they fail.
 //!
 //! Test binaries of several crates include this file.
 
 use std::io::Write;
 
-/// Says that a test cannot run here, and why.
+/// Reports that a test cannot run here, with the reason.
 ///
 /// # Panics
 /// Where no test may be skipped.

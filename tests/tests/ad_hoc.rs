@@ -49,7 +49,7 @@ stop    = "20 s"
 
 const MACS: [&str; 3] = ["dcf", "mcmac", "bi_mcmac"];
 
-/// What was sent, one entry a frame.
+/// The transmissions, one entry a frame.
 #[derive(Debug, Default)]
 struct Sent(Vec<(u32, Frame<Msdu>, Instant)>);
 
@@ -70,7 +70,7 @@ fn airtime(frame: &Frame<Msdu>) -> Duration {
     Duration::from_micros(192) + frame.rate.bit_rate.time_for(frame.size)
 }
 
-/// Whether the receiver of a data frame has granted the time: by its CTS, or by its CRN for what answers.
+/// Whether the receiver of a data frame has granted the time: by its CTS, or by its CRN for the answer.
 fn is_granted(sent: &[(u32, Frame<Msdu>, Instant)], place: usize) -> bool {
     let (_, data, at) = &sent[place];
     // The longest grant is two data frames with what belongs to them.
@@ -206,9 +206,10 @@ fn two_nodes_get_what_the_paper_printed() {
     }
 }
 
-/// The same with ns-2.35's overhead and payload beside what it gave: with limits of 20 and at 4 nodes 3 %, with the literal
-/// limits of 7 and 4 at 8 and 12 nodes its own scatter (20 seeds: 73.9 ± 11.0, 56.9 ± 8.0 kbit/s). At 4 nodes these limits give 205.5 ± 2.5 in ns-2 by 20 seeds; five
-/// other seeds gave 203.6 ± 2.3, which is 3.4 % less than here.
+/// The same with ns-2.35's overhead and payload beside its results: with limits of 20 and at 4 nodes within 3 %, with
+/// the literal limits of 7 and 4 at 8 and 12 nodes within its own scatter (20 seeds: 73.9 ± 11.0, 56.9 ± 8.0 kbit/s).
+/// At 4 nodes these limits give 205.5 ± 2.5 in ns-2 by 20 seeds; five other seeds gave 203.6 ± 2.3, which is 3.4 % less
+/// than here.
 #[test]
 fn a_chain_gets_what_ns_2_gives() {
     let cases = [

@@ -1,4 +1,4 @@
-//! The `airbraid` command as a user meets it: what it prints, where, and with which exit code.
+//! The `airbraid` command from a user's view: its output on both streams, and its exit codes.
 
 use airbraid_tests::{airbraid, root};
 

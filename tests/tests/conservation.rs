@@ -1,11 +1,11 @@
-//! Nothing vanishes and nothing multiplies: whatever the scenario, offered = delivered + dropped + in flight, and once the
-//! sources have stopped and the queues have drained nothing is in flight any more.
+//! Nothing vanishes and nothing multiplies: whatever the scenario, offered = delivered + dropped + in flight, and once
+//! the sources have stopped and the queues have drained nothing is in flight any more.
 
 use airbraid_tests::{run, spec};
 use proptest::prelude::*;
 use std::fmt::Write;
 
-/// One flow in a random scenario: from, to (steps further on), transport and what it sends.
+/// One flow in a random scenario: from, to (steps further on), transport and source.
 type FlowChoice = (usize, usize, usize, usize);
 
 fn scenario(

@@ -11,12 +11,12 @@ use std::fmt::Write;
 /// The lines of the timeline that the golden file shows.
 const SHOWN: usize = 120;
 
-/// FNV-1a, so that the whole timeline has its witness beside the lines that are shown.
+/// FNV-1a, so that the golden file covers the whole timeline beside the lines that it shows.
 fn digest(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// What a run leaves: the first frames, a digest of all, the facts.
+/// The result of a run: the first frames, a digest of all, the facts.
 fn transcript(file: &str, set: &[&str]) -> String {
     let mut all = vec!["run.duration=2 s", "run.warm_up=0 s"];
     all.extend(set);

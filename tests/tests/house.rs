@@ -1,5 +1,5 @@
-//! The invariants of ARCHITECTURE.md that a compiler does not hold: who may depend on whom, what the pure engine may
-//! not name, how long a file may grow.
+//! The invariants of ARCHITECTURE.md that a compiler does not hold: allowed dependencies, names banned from the pure
+//! engine, and the length of files.
 
 use airbraid_tests::root;
 use serde_json::Value;

@@ -1,7 +1,7 @@
-//! `airbraid plan` as a user meets it: the paper's cases, odd input, the pictures.
+//! `airbraid plan` from a user's view: the paper's cases, odd input, the pictures.
 //!
-//! After a change of the pictures that is meant: `UPDATE_GOLDEN=1 cargo test -p airbraid-tests --test plan`, and look at
-//! them.
+//! After a change of the pictures that is meant: `UPDATE_GOLDEN=1 cargo test -p airbraid-tests --test plan`, and look
+//! at them.
 
 use airbraid_tests::{airbraid, root};
 use serde_json::Value;
@@ -143,7 +143,7 @@ fn a_drawing_that_cannot_be_written_is_not_begun() {
     assert!(output.stdout.is_empty());
 }
 
-/// The pictures of case 2: small enough to be read as they are.
+/// The pictures of case 2: small enough to be read in full.
 #[test]
 fn the_pictures_are_those_that_were_looked_at() {
     let file = std::env::temp_dir().join(format!("airbraid-plan-{}.svg", std::process::id()));

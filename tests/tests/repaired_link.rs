@@ -1,12 +1,12 @@
-//! Selective repeat over a plain link, as scenarios have it: whatever the link loses and delays, packets come once and in the
-//! order in which they were sent; all of them, with perpetual persistence, once the link carries again.
+//! Selective repeat over a plain link, as scenarios have it: whatever the link loses and delays, packets come once and
+//! in the order in which they were sent; all of them, with perpetual persistence, once the link carries again.
 
 use airbraid_sim::{Delivery, External, World};
 use airbraid_tests::{run, spec};
 use airbraid_units::{Duration, Instant};
 use proptest::prelude::*;
 
-/// A link that loses so much of what goes forth and back for two seconds, and nothing from then on.
+/// A link that loses these shares of packets, forth and back, for two seconds, and none from then on.
 fn scenario(losses: [f64; 2], delay: u32, reorder: bool, keys: &str) -> String {
     let [forward, backward] = losses;
     format!(
@@ -45,7 +45,8 @@ loss = "none"
     )
 }
 
-/// Sends packets of these lengths from a to b, one in 10 ms: which come, in the order in which they do, and which are gone.
+/// Sends packets of these lengths from a to b, one in 10 ms: returns those that arrive, in their order, and the number
+/// of lost ones.
 fn carry(text: &str, lengths: &[u32], seed: u64) -> (Vec<u32>, usize) {
     let spec = spec(text);
     let mut world = World::external(&spec, seed, None).unwrap();

@@ -1,5 +1,5 @@
-//! One radio at several access points, in whole runs: addresses, load balancing, books that balance, and what the plan
-//! promises.
+//! One radio at several access points, in whole runs: addresses, load balancing, balanced accounts, and the promises of
+//! the plan.
 
 use airbraid_sim::result::RunResult;
 use airbraid_sim::scenario::spec::Spec;
@@ -73,7 +73,8 @@ fn a_flow_that_has_ended_leaves_its_place_to_the_next() {
 
 #[test]
 fn the_station_is_where_the_plan_says() {
-    // Datagrams of 100 kbit/s over the second of two access points, which has a quarter of 40 ms: each waits for its slot.
+    // Datagrams of 100 kbit/s over the second of two access points, which has a quarter of 40 ms: each waits for its
+    // slot.
     let flow = "[[flow]]\nname = \"f\"\nfrom = \"server\"\nto = \"laptop\"\nvia = \"ap2/air\"\n\
                 transport = { udp = \"500 byte\" }\nsource = { rate = \"100 kbit/s\" }\n";
     let result = run(&spec(&home(&["3/4", "1/4"], &format!("slot = \"10 ms\"\n{flow}"), 3)));

@@ -147,7 +147,8 @@ fn one_sender_carries_the_closed_form() {
     assert_eq!(off, 0, "set-ups beyond their tolerance");
 }
 
-/// UDP goodput of one OFDM sender \[Mbit/s\]: DIFS 34 us + 7.5 slots of 9 us + data + SIFS 16 us + ACK, 1472 byte a cycle.
+/// UDP goodput of one OFDM sender \[Mbit/s\]: DIFS 34 us + 7.5 slots of 9 us + data + SIFS 16 us + ACK, 1472 byte a
+/// cycle.
 fn ofdm_udp(rate: u32, ack_rate: u32) -> f64 {
     let frame = |bytes: u32, rate: u32| f64::from(20 + 4 * (16 + 8 * bytes + 6).div_ceil(4 * rate));
     let cycle = 34.0 + 7.5 * 9.0 + frame(1472 + 28 + 36, rate) + 16.0 + frame(14, ack_rate);

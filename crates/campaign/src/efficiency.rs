@@ -1,5 +1,5 @@
-//! What TCP gets between two nodes under each contending MAC, by arithmetic: Kuang and Williamson 2004, appendix A, for any
-//! radio, sizes and batch. Nothing is simulated.
+//! TCP's throughput between two nodes under each contending MAC, by arithmetic: Kuang and Williamson 2004, appendix A,
+//! for any radio, sizes and batch. Nothing is simulated.
 
 use crate::slots::asked::quantity;
 use airbraid_sim::models::efficiency::{DcfConfig, MultichannelConfig, Preamble, Protocol, Standard, Transfer};
@@ -7,9 +7,9 @@ use airbraid_units::{BitRate, Bytes, Duration};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
-/// The longest packet that is asked about: the largest of IPv4.
+/// Longest packet: the largest of IPv4.
 const PACKET_MAX: Bytes = Bytes::new(65_535);
-/// The longest time to wait, so that sums of times stay within their type.
+/// Longest backoff or switching time, so that sums of times stay within their type.
 const TIME_MAX: Duration = Duration::from_secs(1);
 
 /// What is asked.
@@ -27,15 +27,15 @@ pub struct Request {
     pub packet: Bytes,
     /// An IP packet with a TCP acknowledgement.
     pub acknowledgement: Bytes,
-    /// Before each packet.
+    /// LLC header before each packet.
     pub llc_header: Bytes,
     /// 2 with delayed acknowledgements.
     pub packets_per_acknowledgement: u32,
     /// Data frames a handshake, where the MAC can do that.
     pub batch: u8,
-    /// To change the channel.
+    /// Time to change the channel.
     pub switching_time: Duration,
-    /// Before each handshake.
+    /// Mean backoff before each handshake.
     pub backoff: Duration,
 }
 
@@ -79,7 +79,7 @@ impl Default for Asked {
 }
 
 impl Asked {
-    /// What is asked.
+    /// Parses the request.
     ///
     /// # Errors
     /// What is wrong, in words with the option that says it.
@@ -113,7 +113,7 @@ impl Asked {
     }
 }
 
-/// What it comes to.
+/// The estimate for all MACs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// Nominal rate of data frames \[bit/s\].
@@ -122,7 +122,7 @@ pub struct Report {
     pub macs: Vec<Row>,
 }
 
-/// What it comes to under one MAC.
+/// The estimate for one MAC.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// Its name in scenarios.
@@ -143,7 +143,7 @@ pub struct Row {
     pub chain_bound_bps: f64,
 }
 
-/// Computes what is asked.
+/// Computes the estimate.
 ///
 /// # Errors
 /// What cannot be, in words with the option that says it.

@@ -9,29 +9,29 @@ use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// What is recorded in a run.
+/// The recordings of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recorded {
     /// The frames of every radio as pcapng.
     pub pcap: bool,
     /// Frames as readable lines.
     pub timeline: bool,
-    /// What the scenario's `[record]` names.
+    /// The recordings of the scenario's `[record]`.
     pub scenario: bool,
 }
 
 /// One run to do: a cell with a seed.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'a> {
-    /// What is run.
+    /// The run.
     pub spec: &'a Spec,
     /// The seed of this replication.
     pub seed: u64,
-    /// What is recorded.
+    /// Its recordings.
     pub recorded: Recorded,
 }
 
-/// Does one run. It tells its progress now and then as a share between 0 and 1, and hears whether to go on.
+/// Does one run. It reports its progress at times as a share between 0 and 1, and is told whether to go on.
 pub type Runner<'a> = dyn Fn(&Job<'_>, &mut dyn FnMut(f64) -> bool) -> Result<RunOutput, String> + Sync + 'a;
 
 /// The runner that simulates.
@@ -46,18 +46,18 @@ pub fn simulate(job: &Job<'_>, go_on: &mut dyn FnMut(f64) -> bool) -> Result<Run
     airbraid_sim::run(&spec, job.seed, options).map_err(|e| e.to_string())
 }
 
-/// How a campaign is run.
+/// The settings of a campaign.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'a> {
     /// Threads; 0: as many as cores.
     pub jobs: usize,
-    /// What is recorded, in the first replication of each cell only: captures of all would fill the memory.
+    /// The recordings, in the first replication of each cell only: captures of all would fill the memory.
     pub recorded: Recorded,
-    /// Set it to stop at the next report of progress.
+    /// Set to stop at the next report of progress.
     pub stop: &'a AtomicBool,
 }
 
-/// Why a campaign gave no result.
+/// The reason why a campaign gave no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
     /// A run failed.
@@ -67,13 +67,13 @@ pub enum Failure {
         cell: String,
         /// The seed, to run it again alone.
         seed: u64,
-        /// What it said.
+        /// Its message.
         message: String,
     },
-    /// Somebody asked to stop.
+    /// A signal or the user asked to stop.
     #[error("stopped")]
     Stopped,
-    /// There are no threads to be had.
+    /// No threads could be started.
     #[error("no threads: {0}")]
     Threads(String),
 }
@@ -114,8 +114,8 @@ pub fn execute(
     if stopped { Err(Failure::Stopped) } else { Ok(cells) }
 }
 
-/// Does `jobs` in their order, as many at a time as `settings` says, and gives what `keep` makes of each outcome, in
-/// the order of the jobs; `None` for one that was not begun before somebody asked to stop.
+/// Does `jobs` in their order, as many at a time as `settings` allow, and returns the value of `keep` for each outcome,
+/// in the order of the jobs; `None` for one that was not begun before a stop.
 ///
 /// `keep` is called from any thread, with the index of the job.
 ///
@@ -177,12 +177,12 @@ fn unrecorded(spec: &Spec) -> Spec {
     spec
 }
 
-/// How many runs a plan has.
+/// Number of runs of a plan.
 pub fn run_count(plan: &Plan) -> usize {
     plan.cells.iter().map(|cell| cell.spec.replications as usize).sum()
 }
 
-/// Does one run on this thread, catches a panic of it, and fills in how long it took.
+/// Does one run on this thread, catches a panic of it, and fills in its duration.
 ///
 /// # Errors
 /// What the run says, or the assertion that broke.

@@ -1,12 +1,12 @@
-//! Where the nodes of a scenario are at the start and what joins them: what a picture of it is drawn from.
+//! The nodes of a scenario at the start, with their connections: the data of a picture.
 
 use airbraid_sim::scenario::spec::{Mobility, Spec};
 use serde::Serialize;
 
-/// A scenario's nodes and what is between them, by their names.
+/// A scenario's nodes and their connections, by name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Map {
-    /// In the scenario's order. Nodes that a run puts somewhere by its seed have no position.
+    /// In the scenario's order. Nodes that a run places by its seed have no position.
     pub nodes: Vec<MapNode>,
     /// Trunks over radios.
     pub trunks: Vec<Between>,
@@ -18,10 +18,8 @@ pub struct Map {
     pub flows: Vec<Between>,
 }
 
-/// A node.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MapNode {
-    /// Its name.
     pub name: String,
     /// East of the origin \[m\].
     pub x_m: Option<f64>,
@@ -33,10 +31,9 @@ pub struct MapNode {
     pub channels: Vec<u32>,
 }
 
-/// Something between two nodes.
+/// A connection between two nodes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Between {
-    /// Its name.
     pub name: String,
     /// One end, or the sender.
     pub from: String,

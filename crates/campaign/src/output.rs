@@ -1,5 +1,5 @@
 //! The files of `--out DIR`: of a run `summary.json`, series as CSV, `plot.svg`, timelines and captures; of a
-//! reproduction what its page is made of.
+//! reproduction the files of its page.
 //!
 //! All are written into a directory beside DIR, which then takes its place in one step: DIR is the old result or the
 //! new one, never a half of it.
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 const SUMMARY: &str = "summary.json";
 /// The result of a reproduction likewise.
 pub const ROWS: &str = "rows.json";
-/// The files by which an older result is known.
+/// The files that identify an older result.
 const KNOWN: [&str; 2] = [SUMMARY, ROWS];
 
 /// Refuses a DIR that could not be replaced: it exists and is neither empty nor an older result.
@@ -137,7 +137,8 @@ fn recordings(place: &Path, run: &RunOutput) -> Result<()> {
     Ok(())
 }
 
-// --- CSV: one value a line, swept keys as columns, units in the names -------------------------------------------------
+// --- CSV: one value a line, swept keys as columns, units in the names
+// -------------------------------------------------
 
 fn flows_csv(results: &Results) -> String {
     let mut out = header(results, "flow,time_s,goodput_bps");

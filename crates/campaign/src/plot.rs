@@ -8,11 +8,11 @@ use crate::statistics::{Quantiles, Summary};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-/// More lines in one panel cannot be told apart.
+/// Largest number of lines in one panel: more cannot be told apart.
 const LINES_MAX: usize = 8;
-/// More panels cannot be read.
+/// Largest number of panels: more cannot be read.
 const PANELS_MAX: usize = 12;
-/// A line has no more points: neighbours are averaged beyond.
+/// Largest number of points of a line: beyond, neighbours are averaged.
 const POINTS_MAX: usize = 1_000;
 /// The palette of Okabe and Ito, which the colour-blind can tell apart too; yellow, too pale for a line, left out.
 const PALETTE: [RGBColor; LINES_MAX] = [
@@ -148,7 +148,7 @@ fn band(line: &Line, factor: f64) -> Option<Vec<(f64, f64)>> {
 
 // --- what is drawn -------------------------------------------------------------------------------------------------
 
-/// The panels, and how many cells or flows there was no room for.
+/// The panels, and the number of cells or flows that did not fit.
 fn panels(results: &Results) -> (Vec<Panel>, usize) {
     let mut quantiles = Quantiles::default();
     let flows = results.cells.iter().map(flow_count).max().unwrap_or(0);

@@ -12,9 +12,8 @@ use std::path::{Path, PathBuf};
 /// All results: what `--json` prints.
 #[derive(Clone, Debug, Serialize)]
 pub struct Results {
-    /// What the scenario is called.
     pub title: String,
-    /// Its file, as it was named.
+    /// Its file, as it was given.
     pub scenario: String,
     /// One for each cell of the sweep; one where nothing is swept.
     pub cells: Vec<CellResult>,
@@ -57,7 +56,7 @@ impl Results {
     }
 }
 
-/// What `explain --json` prints of a plan.
+/// The object of `explain --json` for a plan.
 pub fn explanation(plan: &Plan) -> serde_json::Value {
     let axes = plan.axes.iter().map(|axis| serde_json::json!({ "key": axis.key, "values": axis.values }));
     serde_json::json!({
@@ -107,7 +106,7 @@ impl CellResult {
     }
 }
 
-/// Directories within directories are followed no deeper.
+/// Largest depth of directories that are followed.
 const DEPTH_MAX: usize = 16;
 
 /// The scenarios that `paths` name: files as they are, directories for the `.toml` files in and below them, by name.

@@ -5,13 +5,13 @@ use serde::Serialize;
 /// A number over the replications of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// Arithmetic mean; null where no replication gave a number.
+    /// Arithmetic mean; null without a number.
     pub mean: Option<f64>,
     /// Sample standard deviation (n - 1); null for fewer than two.
     pub std: Option<f64>,
     /// 99 % confidence interval of the mean by Student's t; null for fewer than two.
     pub ci99: Option<[f64; 2]>,
-    /// How many replications gave a number.
+    /// Number of replications that gave a number.
     pub n: usize,
 }
 

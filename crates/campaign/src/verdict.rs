@@ -12,15 +12,15 @@ pub struct Verdict {
     pub metric: String,
     /// The cell as text, empty where nothing is swept.
     pub cell: String,
-    /// What was expected, as text.
+    /// The expectation, as text.
     pub expected: String,
-    /// What came out, as text.
+    /// The result, as text.
     pub found: String,
     /// The number over the replications.
     pub summary: Option<Summary>,
     /// Whether the mean is as expected.
     pub holds: bool,
-    /// The line of the scenario that says so.
+    /// The line of the scenario.
     pub line: usize,
 }
 

@@ -80,7 +80,7 @@ fn outcomes(plan: &Plan, jobs: usize) -> Vec<Vec<RunOutput>> {
     execute(plan, &settings(jobs, &stop), &runner, &|_, _| {}).unwrap()
 }
 
-/// The results without what was measured.
+/// The results without measured times.
 fn comparable(plan: &Plan, jobs: usize) -> String {
     let mut results = Results::new(plan, &outcomes(plan, jobs));
     for run in results.cells.iter_mut().flat_map(|c| &mut c.runs) {

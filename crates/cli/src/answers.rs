@@ -1,4 +1,4 @@
-//! What `airbraid up` says at last: which peers have answered, over which links, how soon, and why others have not.
+//! The final report of `airbraid up`: peers that have answered, their links and times, and the reasons of the others.
 
 use crate::daemon::ended;
 use crate::print::{Ended, out};
@@ -6,15 +6,15 @@ use airbraid_live::daemon::{self, PeerReport, Question, Status};
 use airbraid_sim::metric::Unit;
 use std::time::Duration;
 
-/// How often it looks.
+/// Interval of the checks.
 const PAUSE: Duration = Duration::from_millis(20);
-/// A link is waited for so long after its peer has answered over another: two round trips of a slow one.
+/// Time for which a link is waited for after its peer has answered over another: two round trips of a slow one.
 const GRACE: Duration = Duration::from_millis(500);
-/// Peers of which something is said; a hub has thousands.
+/// Largest number of peers in the report; a hub has thousands.
 const SAID: usize = 8;
 
-/// Waits for an answer of each peer that has an endpoint, over each uplink that is open, and says what came of it. That nobody answers is
-/// no error: the daemon goes on trying.
+/// Waits for an answer of each peer that has an endpoint, over each open uplink, and reports the result. Silence is no
+/// error: the daemon goes on trying.
 ///
 /// # Errors
 /// The daemon has ended.

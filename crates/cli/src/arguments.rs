@@ -1,4 +1,4 @@
-//! What can be typed.
+//! The command line.
 
 use airbraid_campaign::slots::asked;
 use airbraid_sim::killer::environment::ENVIRONMENTS;
@@ -10,12 +10,12 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "airbraid", version, propagate_version = true, arg_required_else_help = true)]
 pub struct Arguments {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to do.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run a scenario: every cell of its sweep, every replication
@@ -30,10 +30,10 @@ pub enum Command {
     /// Reproduce a paper: its figures and tables, ours beside the paper's
     #[command(after_help = REPRODUCE_EXAMPLES)]
     Reproduce(Reproduce),
-    /// Plan when one radio serves which of several access points, so that TCP waits little
+    /// Plan the slots in which one radio serves several access points, so that TCP waits little
     #[command(after_help = PLAN_EXAMPLES, subcommand_negates_reqs = true, args_conflicts_with_subcommands = true)]
     Plan(Box<Plan>),
-    /// Generate what a packet killer does to frames at some place, and compare its rates with the printed ones
+    /// Generate the effect of a packet killer on frames at some place, and compare its rates with the printed ones
     #[command(after_help = TRACE_EXAMPLES)]
     Trace(Trace),
     /// Run a scenario in real time, with network namespaces as hosts and real programs in them (Linux, root)
@@ -55,7 +55,7 @@ pub enum Command {
     Genkey,
     /// Read a private key from standard input and print its public key
     Pubkey,
-    /// Print what completes this command's words in a shell
+    /// Print a script that completes this command's words in a shell
     #[command(after_help = "Example:\n  airbraid completions bash > /etc/bash_completion.d/airbraid")]
     Completions {
         /// Which shell
@@ -212,7 +212,7 @@ Examples:
   airbraid status site --watch         anew every second, until Ctrl-C
   airbraid status site --json | jq '.peers[].members[] | {uplink, rate_bps, rtt_s, loss}'";
 
-/// What is said over a scenario.
+/// Overrides of a scenario.
 #[derive(Args, Debug, Default)]
 pub struct Over {
     /// Sets a key of the scenario; may be repeated, the last one counts
@@ -221,7 +221,7 @@ pub struct Over {
     /// Seed of the first replication; replication k runs on seed + k
     #[arg(long, value_name = "N")]
     pub seed: Option<String>,
-    /// How many replications of each cell
+    /// Replications of each cell
     #[arg(long, value_name = "N")]
     pub replications: Option<String>,
     /// Simulated time, with its unit
@@ -296,7 +296,8 @@ pub struct Reproduce {
     /// Prints one JSON object and nothing else; writes a report only with --out
     #[arg(long)]
     pub json: bool,
-    /// Writes report.html, rows.json and rows.csv into this directory, which is made or replaced [default: PAPER-report]
+    /// Writes report.html, rows.json and rows.csv into this directory, which is made or replaced [default:
+    /// PAPER-report]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Where finished runs are kept [default: airbraid in the user's cache directory]
@@ -332,7 +333,7 @@ pub struct Lab {
     /// Ends the lab after this time, with its unit [default: the duration of the scenario]
     #[arg(long, value_name = "TIME")]
     pub duration: Option<String>,
-    /// What the lab is called: its namespaces are airbraid-NAME-NODE [default: the name of the file]
+    /// Name of the lab: its namespaces are airbraid-NAME-NODE [default: the name of the file]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
     /// The result is not trusted when more than one event of a thousand is later than this
@@ -347,7 +348,7 @@ pub struct Lab {
     /// Prints one JSON object and nothing else
     #[arg(long)]
     pub json: bool,
-    /// Removes what labs have left that were killed
+    /// Removes the remains of labs that were killed
     #[arg(long, exclusive = true)]
     pub clean: bool,
 }
@@ -355,13 +356,12 @@ pub struct Lab {
 /// Arguments of `trace`.
 #[derive(Args, Debug)]
 pub struct Trace {
-    /// The place
     #[arg(required_unless_present = "read", value_parser = PossibleValuesParser::new(ENVIRONMENTS.map(|place| place.name)))]
     pub place: Option<String>,
     /// Reads this trace file instead of generating one
     #[arg(long, value_name = "FILE", conflicts_with_all = ["place", "seed", "out"])]
     pub read: Option<PathBuf>,
-    /// Seed of what is drawn by lot
+    /// Seed of random draws
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Writes the trace into this file
@@ -380,7 +380,8 @@ pub struct Up {
     /// Says what is wrong with the file, and does nothing else
     #[arg(long)]
     pub check: bool,
-    /// Waits so long for an answer of each peer that has an endpoint, and says what came of it; the daemon works either way
+    /// Waits up to this many seconds for an answer of each peer that has an endpoint, and reports the result; the
+    /// daemon works either way
     #[arg(long, value_name = "SECONDS", default_value_t = 5.0, value_parser = seconds, conflicts_with_all = ["check", "foreground"])]
     pub wait: f64,
     /// Returns as soon as the interface is there
@@ -425,7 +426,7 @@ pub struct Status {
 pub struct Link {
     /// The uplink, by its name in the file
     pub uplink: String,
-    /// What it is to be
+    /// The new state
     #[arg(value_parser = ["on", "off"])]
     pub state: String,
     /// The daemon, called as its file is [default: the only one]
@@ -436,7 +437,7 @@ pub struct Link {
 /// Arguments of `plan`. Lists have commas between; one value stands for every access point where that makes sense.
 #[derive(Args, Debug)]
 pub struct Plan {
-    /// What else can be planned.
+    /// Another plan.
     #[command(subcommand)]
     pub other: Option<OtherPlan>,
     /// Duty cycles, such as 0.5,1/8,37.5%; they add up to 1 at most
@@ -448,7 +449,7 @@ pub struct Plan {
     /// Rates over the air of a station that has an access point all the time
     #[arg(long, value_name = "LIST", requires = "backhaul")]
     pub wireless: Option<String>,
-    /// How duty cycles are derived from rates
+    /// The scheduler that derives duty cycles from rates
     #[arg(long, value_name = "NAME", default_value = asked::SCHEDULER, value_parser = ["fatvap", "themis"])]
     pub scheduler: String,
     /// Weights of the access points in THEMIS, whole numbers, one or one each
@@ -484,7 +485,7 @@ pub struct Plan {
     /// The policy whose map is drawn [default: measured with --delay, otherwise min-max]
     #[arg(long, value_name = "NAME", value_parser = ["no-policy", "random", "min-max", "blind", "worst-case", "measured"])]
     pub policy: Option<String>,
-    /// Seed of what is drawn by lot
+    /// Seed of random draws
     #[arg(long, value_name = "N", default_value_t = asked::SEED)]
     pub seed: u64,
     /// Draws map and round-trip times into this file
@@ -495,10 +496,10 @@ pub struct Plan {
     pub json: bool,
 }
 
-/// What can be planned besides slots.
+/// Plans besides slots.
 #[derive(Debug, Subcommand)]
 pub enum OtherPlan {
-    /// What TCP gets between two nodes under 802.11, MCMAC and Bi-MCMAC, by arithmetic
+    /// TCP's throughput between two nodes under 802.11, MCMAC and Bi-MCMAC, by arithmetic
     #[command(after_help = EFFICIENCY_EXAMPLES)]
     Efficiency(Efficiency),
 }

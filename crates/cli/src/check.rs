@@ -10,17 +10,17 @@ use airbraid_sim::scenario::Errors;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-/// What became of one file.
+/// The result of one file.
 enum Checked {
     /// It ran.
     Judged(Vec<Verdict>),
     /// A run of it failed.
     Failed(String),
-    /// It is wrong.
+    /// Its text is wrong.
     Wrong(Errors),
 }
 
-/// Runs scenarios and prints whether they are as they expect.
+/// Runs scenarios and prints whether their expectations hold.
 pub fn check(arguments: &Check) -> Result<(), Ended> {
     let files = report::scenario_files(&arguments.paths).map_err(Ended::Argument)?;
     let mut status = 0;

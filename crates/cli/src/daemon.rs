@@ -12,12 +12,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// How long `up` waits until the daemon answers, and `down` until it has gone.
+/// Longest time that `up` waits until the daemon answers, and `down` until it has gone.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How often they look.
+/// Interval of their checks.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A daemon's error as the command ends with it.
+/// A daemon's error as an end of the command.
 pub fn ended(error: LabError) -> Ended {
     match error {
         LabError::Input(message) => Ended::Argument(message),
@@ -93,7 +93,7 @@ fn in_background(file: &Path, name: &str) -> Result<(), Ended> {
     Err(Ended::Failed(format!("{name} does not answer; {shown} may say why")))
 }
 
-/// The daemon that is meant.
+/// The daemon's name, or the only one.
 pub fn named(name: Option<&str>) -> Result<String, Ended> {
     if let Some(name) = name {
         return Ok(name.to_owned());

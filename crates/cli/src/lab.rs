@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 /// Rows of the table by interval.
 const ROWS_MAX: usize = 30;
 
-/// Runs a scenario in real time and prints what came out.
+/// Runs a scenario in real time and prints the result.
 pub fn lab(arguments: &Lab) -> Result<(), Ended> {
     let Some(file) = &arguments.file else { return clean() };
     let over = Over {
@@ -101,7 +101,7 @@ fn ended(error: LabError) -> Ended {
     }
 }
 
-/// What is printed for a person.
+/// The report for a person.
 fn report(result: &LabResult) -> String {
     let mut text = format!("\n{}, seed {}, {:.1} s\n", result.title, result.seed, result.duration_s);
     if !result.commands.is_empty() {
@@ -181,7 +181,7 @@ fn interfaces(result: &LabResult) -> Vec<Vec<String>> {
     rows
 }
 
-/// What each interface received, and with which delay, by interval.
+/// Received rate and delay of each interface, by interval.
 fn by_interval(result: &LabResult) -> Vec<Vec<String>> {
     let series = &result.series;
     let mut top = vec!["until".to_owned()];

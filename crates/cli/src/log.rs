@@ -1,4 +1,5 @@
-//! The daemon's log: lines on standard error, or in a file that does not grow without end; and not more of a kind than are read.
+//! The daemon's log: lines on standard error, or in a file of limited length; repeated lines of a kind are limited,
+//! too.
 
 use crate::print::Ended;
 use std::collections::BTreeMap;
@@ -13,9 +14,9 @@ use tracing_subscriber::fmt::format::{Format, Writer};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
-/// The file is put aside when it is so long, in place of what was put aside before: both are in memory (`/run`) \[byte\].
+/// Length at which the file is put aside, in place of the one before: both are in memory (`/run`) \[byte\].
 const FILE_MAX: u64 = 1 << 20;
-/// So many lines of one kind are written in a [`SPAN`]: what a person reads of an hour when links flap.
+/// Largest number of lines of one kind in a [`SPAN`]: a person reads no more of them when links flap.
 const LINES_MAX: u32 = 60;
 /// The time over which lines are counted \[s\].
 const SPAN: i64 = 60;
@@ -39,7 +40,7 @@ pub fn fresh(path: &Path) -> io::Result<File> {
     File::options().create_new(true).append(true).mode(0o600).open(path)
 }
 
-/// Begins the log: in a file, or on standard error; as much of it as `AIRBRAID_LOG` asks for.
+/// Begins the log: in a file, or on standard error, at the level in `AIRBRAID_LOG`.
 pub fn begin(file: Option<PathBuf>) -> Result<(), Ended> {
     let filter = tracing_subscriber::EnvFilter::try_from_env("AIRBRAID_LOG");
     let filter = filter.unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
@@ -107,7 +108,7 @@ struct Kind {
 }
 
 impl Kind {
-    /// Whether one more is written at this time \[s\]; and how many were left out before it.
+    /// Whether one more is written at this time \[s\]; and the number of lines left out before it.
     fn admits(&mut self, now: i64) -> Option<u64> {
         let mut left_out = 0;
         if now - self.since >= SPAN {
@@ -123,7 +124,7 @@ impl Kind {
     }
 }
 
-/// Writes not more than so many lines of one kind, and how many it has left out. What is asked for by hand, `debug`, is not spared.
+/// Limits the lines of one kind, and counts those left out. The level `debug`, which a person requests, is not limited.
 struct Sparing {
     format: Format,
     kinds: Mutex<BTreeMap<(&'static str, u32), Kind>>,

@@ -1,4 +1,4 @@
-//! The `airbraid` command: arguments and printing. What it prints is computed elsewhere.
+//! The `airbraid` command: arguments and printing. It computes nothing itself.
 //!
 //! Exit 0: fine; 1: a run failed or an expectation does not hold; 2: the input is wrong; 130: interrupted.
 

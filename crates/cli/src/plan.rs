@@ -50,7 +50,7 @@ fn asked(arguments: &Plan) -> slots::Asked {
     }
 }
 
-/// What TCP gets between two nodes, by arithmetic.
+/// TCP's throughput between two nodes, by arithmetic.
 fn plan_efficiency(arguments: &Efficiency) -> Result<(), Ended> {
     let asked = efficiency::Asked {
         standard: arguments.standard.clone(),

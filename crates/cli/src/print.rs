@@ -1,4 +1,4 @@
-//! Standard output, standard error, and how a command ends.
+//! Standard output, standard error, and the ends of a command.
 
 use airbraid_sim::scenario::{Errors, Report, Scenario};
 use std::io::{IsTerminal, Write};
@@ -8,18 +8,18 @@ use std::process::ExitCode;
 use crate::arguments::{Arguments, Over};
 use clap::CommandFactory;
 
-/// Why a command did not end well.
+/// The reason why a command did not end well.
 #[derive(Debug)]
 pub enum Ended {
     /// A scenario is wrong.
     Wrong(Errors),
-    /// Some other argument is.
+    /// Another argument is wrong.
     Argument(String),
     /// A run failed.
     Failed(String),
-    /// Somebody asked to stop.
+    /// A signal asked to stop.
     Interrupted,
-    /// Everything is said already.
+    /// The reason was printed already.
     Silent(u8),
 }
 
@@ -30,7 +30,7 @@ impl From<Errors> for Ended {
 }
 
 impl Ended {
-    /// Says why on standard error and gives the exit status.
+    /// Prints the reason on standard error and returns the exit status.
     pub fn report(self) -> ExitCode {
         match self {
             Self::Wrong(errors) => {
@@ -66,12 +66,12 @@ pub fn wrong(errors: &Errors) {
     }
 }
 
-/// A line on standard error; that nobody reads it is no error.
+/// Prints a line on standard error; a closed pipe is no error.
 pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// Text on standard output. A reader who has gone away has seen what it wanted.
+/// Prints text on standard output. A closed pipe is no error: its reader has seen enough.
 pub fn out(text: &str) -> Result<(), Ended> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -86,7 +86,7 @@ pub fn json(value: &impl serde::Serialize) -> Result<(), Ended> {
     out(&(text + "\n"))
 }
 
-/// Reads a scenario and says over it what the options say.
+/// Reads a scenario and applies the options' overrides.
 pub fn scenario(file: &Path, over: &Over) -> Result<Scenario, Errors> {
     let mut scenario = Scenario::read(file)?;
     for said in &over.set {
@@ -101,7 +101,7 @@ pub fn scenario(file: &Path, over: &Over) -> Result<Scenario, Errors> {
     Ok(scenario)
 }
 
-/// What completes this command's words in a shell.
+/// Prints the completion script of a shell.
 pub fn completions(shell: clap_complete::Shell) -> Result<(), Ended> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "airbraid", &mut text);

@@ -3,7 +3,7 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Parts of a run that the bar can tell apart.
+/// Parts of a run that the bar distinguishes.
 const PARTS: f64 = 1_000.0;
 
 /// The progress of a campaign.

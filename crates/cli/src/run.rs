@@ -10,7 +10,7 @@ use airbraid_campaign::{Failure, Recorded, Results, Settings, execute, judge, ou
 use airbraid_sim::RunOutput;
 use airbraid_sim::scenario::Plan;
 
-/// Runs a scenario and prints what came out.
+/// Runs a scenario and prints the result.
 pub fn run(arguments: &Run) -> Result<(), Ended> {
     let plan = print::scenario(&arguments.file, &arguments.over)?.plan()?;
     if let Some(dir) = &arguments.out {

@@ -10,12 +10,12 @@ use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
-/// Between two looks of `--watch`.
+/// Interval of `--watch`.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Clears a terminal and goes to its upper left corner.
 const CLEAR: &str = "\x1b[H\x1b[2J";
 
-/// Prints what a daemon does now.
+/// Prints the state of a daemon.
 pub fn status(arguments: &arguments::Status) -> Result<(), Ended> {
     let name = named(arguments.name.as_deref())?;
     let ask = || daemon::ask(&name, &Question::Status).map_err(ended);
@@ -80,18 +80,18 @@ fn report(now: &Status, before: Option<&Status>) -> String {
     text
 }
 
-/// Why something does not work, where it is known.
+/// The reason why something does not work, where it is known.
 fn because(what: &str, cause: Option<&String>, remedy: Option<&String>) -> String {
     cause.zip(remedy).map_or_else(String::new, |(cause, remedy)| format!("  {what}{cause}: {remedy}\n"))
 }
 
-/// What the kernel does for many packets at once, where there is something that it does not.
+/// The kernel's offloads, where some are missing.
 fn offloads(now: &Status) -> String {
     let lacks: Vec<&str> = now.offloads.iter().filter(|(_, works)| !**works).map(|(what, _)| what.as_str()).collect();
     if lacks.is_empty() { String::new() } else { format!("  without offloads: {}\n\n", lacks.join(", ")) }
 }
 
-/// How late the host was, where it was.
+/// Lateness of the host, if there was any.
 fn lateness(now: &Status) -> String {
     let worst = Unit::Second.show(now.late_worst_s);
     let of = if now.late_sends == 1 { "time" } else { "times" };
@@ -106,12 +106,12 @@ fn count((name, count): (&String, &u64)) -> String {
     format!("{name} {count}")
 }
 
-/// What rates are reckoned over: since the look before.
+/// The time over which rates are computed: since the last call.
 fn elapsed(now: &Status, before: Option<&Status>) -> f64 {
     (now.uptime_s - before.map_or(0.0, |before| before.uptime_s)).max(1e-3)
 }
 
-/// The rate since the look before; at a first look the bytes since the beginning, whose mean would say nothing of now.
+/// The rate since the last call; at a first call the bytes since the beginning, whose mean would say nothing of now.
 fn rate(now: u64, before: Option<u64>, elapsed: f64) -> String {
     match before {
         Some(before) => Unit::BitPerSecond.show(now.saturating_sub(before) as f64 * 8.0 / elapsed),
@@ -193,7 +193,7 @@ fn peer(peer: &PeerReport, before: Option<&PeerReport>, elapsed: f64) -> String 
     text
 }
 
-/// What was seen of clocks and keys that are not as they should be.
+/// Irregularities of clocks and keys.
 fn identity(peer: &PeerReport) -> String {
     let mut text = String::new();
     if let Some(clock) = &peer.clock_set_back {

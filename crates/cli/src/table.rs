@@ -8,7 +8,7 @@ use airbraid_sim::metric::Unit;
 use airbraid_sim::scenario::Plan;
 use std::fmt::Write as _;
 
-/// What `run` prints: for each cell a line a flow, then drops and expectations.
+/// The output of `run`: for each cell a line a flow, then drops and expectations.
 pub fn results(plan: &Plan, results: &Results, verdicts: &[Verdict]) -> String {
     let mut out = format!("{}\n{}\n", plan.title, plan.asks);
     for cell in &results.cells {
@@ -35,7 +35,7 @@ pub fn results(plan: &Plan, results: &Results, verdicts: &[Verdict]) -> String {
     out
 }
 
-/// What `reproduce` prints: the rows, then what asks for an explanation, then how many stand how.
+/// The output of `reproduce`: the rows, then those that need an explanation, then the numbers of verdicts.
 pub fn reproduction(reproduction: &Reproduction, rows: &Rows) -> String {
     let about = &reproduction.paper.about;
     let mut out = format!("{}\n{}, {}\n\n", about.title, about.authors, about.source);
@@ -75,7 +75,7 @@ fn shorten(text: &str, most: usize) -> String {
     text.chars().take(most.saturating_sub(3)).chain("...".chars()).collect()
 }
 
-/// What `check` prints for one file.
+/// The output of `check` for one file.
 pub fn verdicts(file: &str, verdicts: &[Verdict]) -> String {
     if verdicts.is_empty() {
         return format!("{file}: ran; it expects nothing\n");

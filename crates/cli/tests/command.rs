@@ -1,4 +1,4 @@
-//! The command as it is typed: exit status, what goes to which output, and that nothing is half-written.
+//! The command as a user types it: exit status, both outputs, and no half-written file.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -202,7 +202,7 @@ fn reproduce_refuses_what_it_does_not_know() {
     std::fs::remove_dir_all(&dir).unwrap();
 }
 
-/// A campaign that is killed in the middle goes on with what it had, and comes to what one that was left alone comes to.
+/// A campaign that is killed in the middle continues, with the result of one that was left alone.
 #[test]
 fn a_killed_reproduction_goes_on_where_it_was() {
     let dir = empty_dir("reproduce-kill");

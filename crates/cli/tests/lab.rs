@@ -1,4 +1,4 @@
-//! The lab as it is typed, as root: traffic gets through as the scenario says, and nothing is left behind.
+//! The lab as a user types it, as root: traffic passes as the scenario says, and nothing is left behind.
 //!
 //! Where there is no root or no TUN the tests are counted as skipped, or fail if they must run (`root/mod.rs`).
 
@@ -28,7 +28,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Runs a lab called `name` and gives its result.
+/// Runs a lab called `name` and returns its result.
 fn lab(name: &str, file: &str, arguments: &[&str]) -> Value {
     let name = format!("{name}-{}", std::process::id());
     let done = airbraid(&[&["lab", file, "--json", "--name", &name], arguments].concat());
@@ -40,7 +40,7 @@ fn lab(name: &str, file: &str, arguments: &[&str]) -> Value {
     result
 }
 
-/// What a lab has left.
+/// The remains of a lab.
 fn left_of(name: &str) -> Vec<PathBuf> {
     let mut left = Vec::new();
     for folder in ["/run/netns", "/etc/netns", "/run/airbraid"] {
@@ -70,7 +70,7 @@ fn a_ping_takes_the_delay_of_the_link() {
     assert!((40.0..41.0).contains(&least), "{said}");
 }
 
-/// Sends two hundred datagrams at once, and counts what arrives.
+/// Sends two hundred datagrams at once, and counts the arrivals.
 const BURST: [&str; 2] = [
     "import socket, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.setsockopt(socket.SOL_SOCKET, \
      socket.SO_SNDBUF, 1 << 22); [s.sendto(bytes(972), (\"receiver\", 7000)) for i in range(200)]; time.sleep(6)",
@@ -100,7 +100,8 @@ fn the_same_seed_loses_the_same_packets() {
     }
     let lost = |name: &str| {
         let set = ["--set", "link.wan.loss=20 %", "--seed", "3"];
-        // It waits for the last answer no longer than two round trips: those after the hundredth are time for the others.
+        // It waits for the last answer no longer than two round trips: those after the hundredth are time for the
+        // others.
         let arguments = [&["--exec", "sender=ping -c 400 -i 0.005 receiver"], &set[..]].concat();
         let result = lab(name, LINK, &arguments);
         let numbers = output(&result, "sender").lines().filter_map(|line| {
@@ -242,7 +243,7 @@ fn a_client_waits_for_a_server_that_is_slow_to_listen() {
     assert_eq!(output(&result, "sender"), file);
 }
 
-/// Writes a program for the shell; gives its path and where it may write.
+/// Writes a program for the shell; returns its path and its output file.
 fn program(name: &str, text: &str) -> [PathBuf; 2] {
     use std::os::unix::fs::PermissionsExt;
     let place = |kind| std::env::temp_dir().join(format!("airbraid-{name}-{}.{kind}", std::process::id()));

@@ -1,9 +1,9 @@
-//! What this machine gives a tunnel at best: a TUN device with its header, AES-256-GCM, UDP cut by the kernel, and back. No
-//! session, no order, no feedback, no second link: `benches/datapath.py` measures the daemon beside it, and the difference is
-//! the daemon's.
+//! The best that this machine gives a tunnel: a TUN device with its header, AES-256-GCM, UDP cut by the kernel, and
+//! back. No session, no order, no feedback, no second link: `benches/datapath.py` measures the daemon beside it, and
+//! the difference is the daemon's.
 //!
-//! `datapath-probe NAME OWN:PORT OTHER:PORT` makes the interface NAME and works until it is killed. Its key is known to everybody:
-//! it carries nothing that matters.
+//! `datapath-probe NAME OWN:PORT OTHER:PORT` makes the interface NAME and works until it is killed. Its key is known to
+//! everybody: it carries nothing that matters.
 
 use airbraid_live::daemon::offload::{Cut, finish};
 use airbraid_live::tun::Tun;
@@ -20,17 +20,17 @@ use std::os::fd::{AsFd, AsRawFd};
 
 /// A frame's number \[byte\].
 const HEAD: usize = 8;
-/// Datagrams of a call, and the room of each, a cache line beside a power of two \[byte\].
+/// Datagrams of a call, and the length of each buffer, a cache line beside a power of two \[byte\].
 const BATCH: usize = 32;
 const ROOM: usize = 2_048 + 64;
-/// The longest read \[byte\], and datagrams that the kernel cuts one into.
+/// The longest read \[byte\], and the largest number of datagrams that the kernel cuts it into.
 const READ_MAX: usize = 65_536;
 const RUN_SEGMENTS: usize = 64;
 const RUN_BYTES: usize = 65_535 - 48;
 /// IPv4 and TCP without options \[byte\].
 const IP: usize = 20;
 const TCP: usize = 20;
-/// What the kernel keeps for us \[byte\].
+/// Socket buffers in the kernel \[byte\].
 const BUFFER: usize = 4 << 20;
 
 /// The sum that a kernel completes: addresses, protocol and length of an IPv4 packet's TCP.
@@ -91,7 +91,7 @@ impl Probe {
         })
     }
 
-    /// Reads what programs send, a run at most, seals it and sends it; gives whether there was anything.
+    /// Reads packets of programs, a run at most, seals and sends them; returns whether there was anything.
     fn send(&mut self) -> io::Result<bool> {
         let Some((header, length)) = self.tun.receive_run(&mut self.read)? else { return Ok(false) };
         let Ok(cut) = finish(&header, &mut self.read[..length]) else { return Ok(true) };
@@ -132,7 +132,8 @@ impl Probe {
         Ok(true)
     }
 
-    /// Takes a call's worth of datagrams, opens them and writes them, segments of one flow joined; gives whether there may be more.
+    /// Takes a call's worth of datagrams, opens them and writes them, segments of one flow joined; returns whether
+    /// there may be more.
     fn receive(&mut self) -> io::Result<bool> {
         let mut slices: Vec<_> =
             self.room.chunks_exact_mut(ROOM).map(|room| [IoSliceMut::new(&mut room[..])]).collect();
@@ -159,7 +160,7 @@ impl Probe {
     }
 }
 
-/// How many of the first are one behind the other in one flow.
+/// Number of packets at the front that follow each other in one flow.
 fn joined(packets: &[&[u8]]) -> usize {
     let first = packets[0];
     let Some((number, headers)) = segment(first) else { return 1 };
@@ -179,7 +180,7 @@ fn joined(packets: &[&[u8]]) -> usize {
     count
 }
 
-/// Gives the interface packets as one; what it does not take is lost.
+/// Gives the interface packets as one; refused ones are lost.
 fn write(tun: &mut Tun, packets: &[&[u8]]) {
     let first = packets[0];
     let Some((_, headers)) = segment(first).filter(|_| packets.len() > 1) else {

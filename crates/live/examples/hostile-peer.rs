@@ -1,10 +1,11 @@
-//! A peer that holds a key and means harm: it fills whatever a daemon keeps for it. Beside it, `VmHWM` in `/proc/PID/status` of the daemon
-//! says what that costs.
+//! A peer that holds a key and means harm: it fills every queue that a daemon keeps for it. `VmHWM` in
+//! `/proc/PID/status` of the daemon shows the cost.
 //!
 //! ```text
 //! hostile-peer PRIVATE_KEY DAEMONS_PUBLIC_KEY 10.9.0.2:5182 OWN_ADDRESS_INSIDE LENGTH SECONDS
 //! ```
-//! It must be in the daemon's file, without an endpoint, with its address inside as `allowed`. `LENGTH` is that of its packets \[byte\].
+//! It must be in the daemon's file, without an endpoint, with its address inside as `allowed`. `LENGTH` is that of its
+//! packets \[byte\].
 
 #![allow(clippy::disallowed_methods, reason = "it plays a host, outside every run")]
 

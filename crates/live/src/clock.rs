@@ -27,8 +27,8 @@ fn monotonic_ns() -> u64 {
         .map_or(0, |time| time.tv_sec().unsigned_abs() * 1_000_000_000 + time.tv_nsec().unsigned_abs())
 }
 
-/// Asks the system to wake this thread on time: no slack on its timers, and before threads that do not ask for it. What
-/// is refused is missing later, as lateness, and is measured there. What the thread starts does not inherit it.
+/// Asks the system to wake this thread on time: no slack on its timers, and priority over other threads. A refusal
+/// shows later as lateness, and is measured there. Child processes do not inherit it.
 pub fn keep_time() {
     let _ = nix::sys::prctl::set_timerslack(1);
     let priority = libc::sched_param { sched_priority: 1 };

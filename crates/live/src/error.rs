@@ -1,11 +1,11 @@
-//! What keeps a lab from working: what, where, and how to mend it.
+//! The errors of a lab: the place, the cause, and the remedy.
 
 use std::fmt::Display;
 
-/// Why a lab did not work; nothing of it is left behind.
+/// The reason why a lab did not work; nothing of it is left behind.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
-    /// What was asked for cannot be had: status 2.
+    /// The request is wrong: status 2.
     #[error("{0}")]
     Input(String),
     /// The system refused something: status 1.

@@ -1,5 +1,5 @@
-//! Machines under real time, on Linux: the daemon, which makes one encrypted link out of several interfaces, and the lab,
-//! whose hosts are network namespaces.
+//! Machines under real time, on Linux: the daemon, which makes one encrypted link out of several interfaces, and the
+//! lab, whose hosts are network namespaces.
 //!
 //! The only crate with sockets, threads and unsafe code. It never decides what a protocol does: it reads clocks and
 //! devices, and drives the same machines that the simulator drives.

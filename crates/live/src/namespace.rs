@@ -1,4 +1,4 @@
-//! Network namespaces with names: made, entered, removed. What `ip netns` does, so that it sees them too.
+//! Network namespaces with names: made, entered, removed, as `ip netns` does, so that it sees them too.
 //!
 //! A namespace belongs to a thread; nothing here changes that of the thread that calls.
 
@@ -10,14 +10,14 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Where namespaces have their names.
+/// Directory of the namespaces' names.
 const NAMES: &str = "/run/netns";
-/// Where what is different in a namespace is kept.
+/// Directory of the files that differ in a namespace.
 const FILES: &str = "/etc/netns";
 /// For nix, where an argument is left out.
 const NONE: Option<&str> = None;
 
-/// The file that a namespace's name is.
+/// The file of a namespace's name.
 pub fn path(name: &str) -> PathBuf {
     Path::new(NAMES).join(name)
 }
@@ -57,7 +57,7 @@ pub fn create(name: &str) -> Result<(), LabError> {
     made.map_err(LabError::failed(format!("network namespace {name}")))
 }
 
-/// The name of a namespace is taken.
+/// The error of a name that is taken.
 pub fn taken(name: &str) -> LabError {
     LabError::Input(format!(
         "the network namespace {name}, or its folder in /etc/netns, exists already: `airbraid lab --clean` removes what an earlier lab left, \
@@ -65,7 +65,7 @@ pub fn taken(name: &str) -> LabError {
     ))
 }
 
-/// Removes a namespace's name; the namespace goes with its last process. That there is none is no error.
+/// Removes a namespace's name; the namespace goes with its last process. A missing name is no error.
 ///
 /// # Errors
 /// The system refuses.
@@ -79,7 +79,7 @@ pub fn remove(name: &str) -> io::Result<()> {
     }
 }
 
-/// Does `work` in a namespace.
+/// Runs `work` in a namespace.
 ///
 /// # Errors
 /// There is no such namespace.
@@ -107,13 +107,14 @@ pub fn enter_with_files(name: &str) -> Result<(), LabError> {
     enter(name)?;
     unshare(CloneFlags::CLONE_NEWNS).map_err(failed("a mount namespace"))?;
     mount(NONE, "/", NONE, MsFlags::MS_SLAVE | MsFlags::MS_REC, NONE).map_err(failed("/"))?;
-    // Where sysfs may not be mounted (some containers) the old one stays: nothing but tools that list interfaces sees it.
+    // Where sysfs may not be mounted (some containers) the old one stays: nothing but tools that list interfaces sees
+    // it.
     let _ = mount(Some("sysfs"), "/sys", Some("sysfs"), MsFlags::empty(), NONE);
     let hosts = files(name).join("hosts");
     mount(Some(&hosts), "/etc/hosts", NONE, MsFlags::MS_BIND, NONE).map_err(failed("/etc/hosts"))
 }
 
-/// The processes whose network namespace is this.
+/// The processes in this network namespace.
 pub fn processes(name: &str) -> Vec<i32> {
     let Ok(own) = fs::metadata(path(name)) else { return Vec::new() };
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
@@ -125,7 +126,7 @@ pub fn processes(name: &str) -> Vec<i32> {
     pids.filter(is_inside).collect()
 }
 
-/// Does `work` on a thread of its own: what it does to its namespaces ends with it.
+/// Runs `work` on a thread of its own: changes of its namespaces end with it.
 fn on_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| match scope.spawn(work).join() {
         Ok(value) => value,

@@ -1,4 +1,4 @@
-//! What a lab has made, written down before it is made: whoever comes after a crash can remove it.
+//! A lab's property, written down before it is made: after a crash, any later process can remove it.
 //!
 //! The lab holds a lock on its file while it lives; a file without a lock is what a crash left.
 
@@ -11,7 +11,7 @@ use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Where the files are.
+/// The directory of the files.
 const STATE: &str = "/run/airbraid";
 
 /// A lab's file: the names of its namespaces, a line each. Dropped, it removes them and itself.
@@ -59,7 +59,7 @@ impl Drop for State {
     }
 }
 
-/// Removes namespaces with everything in them, and says what would not go.
+/// Removes namespaces with everything in them, and returns errors.
 fn remove_all(namespaces: &[String]) -> Vec<String> {
     end_processes(namespaces);
     let mut stay = Vec::new();
@@ -91,7 +91,7 @@ fn end_processes(namespaces: &[String]) {
     }
 }
 
-/// Removes what labs that live no more have left; says what was removed and which labs live.
+/// Removes the remains of labs that no longer live; returns the removed and the living labs.
 ///
 /// # Errors
 /// Something would not go.

@@ -1,5 +1,5 @@
-//! A TUN device: IP packets that a namespace's kernel sends and receives, never blocking. One packet a call, or, where the
-//! kernel can, a run of segments with a header that says how it is to be cut.
+//! A TUN device: IP packets that a namespace's kernel sends and receives, never blocking. One packet a call or, where
+//! the kernel can, a run of segments with a header that says how to cut it.
 
 use crate::vnet::{VNET_LEN, VnetHeader};
 use nix::errno::Errno;
@@ -28,14 +28,15 @@ mod call {
 const FLAGS: i16 = 0x0001 | 0x1000;
 /// `IFF_VNET_HDR`: but a header of [`crate::vnet`].
 const VNET_HEADER: i16 = 0x4000;
-/// `TUN_F_CSUM`, `TUN_F_TSO4`, `TUN_F_TSO6`, `TUN_F_TSO_ECN`: checksums may be left to be completed, segments of TCP to be cut.
+/// `TUN_F_CSUM`, `TUN_F_TSO4`, `TUN_F_TSO6`, `TUN_F_TSO_ECN`: checksums may be left to be completed, segments of TCP to
+/// be cut.
 const TCP_RUNS: libc::c_ulong = 0x01 | 0x02 | 0x04 | 0x08;
 /// `TUN_F_USO4`, `TUN_F_USO6`: UDP datagrams, too (Linux 6.2).
 const UDP_RUNS: libc::c_ulong = 0x20 | 0x40;
 /// Length of an interface's name with its final zero \[byte\].
 const NAME: usize = 16;
 
-/// Where the kernel gives out TUN devices.
+/// The device file of TUN.
 pub const DEVICE: &str = "/dev/net/tun";
 
 /// `struct ifreq`, as far as TUN reads it.
@@ -46,14 +47,14 @@ struct Request {
     rest: [u8; 22],
 }
 
-/// What a device does beside carrying packets one by one.
+/// The offloads of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offloads {
-    /// Packets come and go with a header.
+    /// Whether packets come and go with a header.
     pub has_header: bool,
-    /// Segments of TCP come as runs.
+    /// Whether segments of TCP come as runs.
     pub tcp_runs: bool,
-    /// UDP datagrams come as runs.
+    /// Whether UDP datagrams come as runs.
     pub udp_runs: bool,
 }
 
@@ -101,7 +102,7 @@ impl Tun {
         Ok(Self { file, offloads: Offloads::default() })
     }
 
-    /// Tells the kernel what it may leave to us; gives whether it knows all of it.
+    /// Offers the kernel some offloads; returns whether it knows all of them.
     fn offer(&self, what: libc::c_ulong) -> bool {
         #[expect(unsafe_code, reason = "there is no safe call for TUNSETOFFLOAD")]
         // SAFETY: the descriptor is open, and the argument is a number.
@@ -109,12 +110,12 @@ impl Tun {
         done.is_ok()
     }
 
-    /// What it does.
+    /// Returns its offloads.
     pub const fn offloads(&self) -> Offloads {
         self.offloads
     }
 
-    /// The next packet that the kernel sends; `None` if there is none now. For a device without a header.
+    /// The next packet of the kernel; `None` if there is none now. For a device without a header.
     ///
     /// # Errors
     /// What the kernel says: the device is gone.
@@ -126,7 +127,7 @@ impl Tun {
         }
     }
 
-    /// The next packet or run, with what is to be done with it; `None` if there is none now.
+    /// The next packet or run with its header; `None` if there is none now.
     ///
     /// # Errors
     /// What the kernel says: the device is gone.
@@ -155,8 +156,8 @@ impl Tun {
         self.file.write(packet).map(|_| ())
     }
 
-    /// Gives the kernel a packet or run that is in pieces, of which the first begins with its [`VnetHeader`]: that is left
-    /// out where the device has none.
+    /// Gives the kernel a packet or run in pieces, of which the first begins with its [`VnetHeader`]: that is left out
+    /// where the device has none.
     ///
     /// # Errors
     /// What the kernel says: no memory, the interface is down.

@@ -1,6 +1,6 @@
-//! The header that stands before each packet of a TUN device with `IFF_VNET_HDR`: `struct virtio_net_hdr`, ten bytes in
-//! the machine's byte order (virtio 1.2, section 5.1.6; `linux/virtio_net.h`). It says what is left to be done: a checksum to
-//! be completed, and into what segments the packet is to be cut.
+//! The header before each packet of a TUN device with `IFF_VNET_HDR`: `struct virtio_net_hdr`, ten bytes in the
+//! machine's byte order (virtio 1.2, section 5.1.6; `linux/virtio_net.h`). It lists the work that is left: a checksum
+//! to complete, and the segments to cut.
 
 /// Its length \[byte\].
 pub const VNET_LEN: usize = 10;
@@ -13,10 +13,10 @@ const UDP: u8 = 5;
 /// Beside TCP: the first segment alone has CWR.
 const ECN: u8 = 0x80;
 
-/// What a packet is cut into.
+/// The kind of the segments to cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Gso {
-    /// Nothing: it is one.
+    /// None: one packet.
     #[default]
     None,
     /// Segments of TCP over IPv4.
@@ -27,22 +27,21 @@ pub enum Gso {
     Udp,
 }
 
-/// The header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VnetHeader {
     /// The checksum holds the sum of the pseudo header only.
     pub needs_checksum: bool,
-    /// What it is cut into.
+    /// The kind of its segments.
     pub gso: Gso,
     /// A TCP with CWR.
     pub has_ecn: bool,
     /// Length of all headers, as a hint \[byte\].
     pub header_len: u16,
-    /// What each segment but the last carries behind its headers \[byte\].
+    /// Payload of each segment but the last, behind its headers \[byte\].
     pub segment_len: u16,
-    /// Where the checksum begins to count.
+    /// Offset where the checksum begins to count.
     pub checksum_start: u16,
-    /// Where behind that it stands.
+    /// Offset of the checksum behind that.
     pub checksum_offset: u16,
 }
 
@@ -65,7 +64,7 @@ impl VnetHeader {
         bytes
     }
 
-    /// From the beginning of `bytes`; none if they are too short, or ask for what was not offered.
+    /// Parses the beginning of `bytes`; `None` if they are too short, or request an offload that was not offered.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let &[flags, gso, a, b, c, d, e, f, g, h] = bytes.first_chunk::<VNET_LEN>()?;
         let kind = match gso & !ECN {

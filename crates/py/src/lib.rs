@@ -22,7 +22,7 @@ fn student_t(level: f64, degrees: usize) -> PyResult<f64> {
     airbraid_campaign::statistics::student_t(level, degrees).map_err(pyo3::exceptions::PyValueError::new_err)
 }
 
-/// What `airbraid` is built on.
+/// The Rust core of `airbraid`.
 #[pymodule]
 #[pyo3(name = "_core")]
 fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {

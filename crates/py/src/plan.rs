@@ -1,4 +1,4 @@
-//! Plans of slots and what MACs leave of the rate, as `airbraid plan` has them.
+//! Plans of slots and the efficiency of MACs, as `airbraid plan` has them.
 
 use crate::error::{Kind, json};
 use airbraid_campaign::slots;
@@ -18,7 +18,7 @@ fn wrong(message: impl AsRef<str>) -> PyErr {
     Kind::Argument.with(message.as_ref())
 }
 
-/// What `options`, a JSON object by the names of the command's options, ask for.
+/// Parses `options`, a JSON object by the names of the command's options.
 fn asked<'a, T: serde::Deserialize<'a>>(options: &'a str) -> PyResult<T> {
     serde_json::from_str(options).map_err(|e| wrong(format!("the options: {e}")))
 }

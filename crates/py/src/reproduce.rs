@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// How often the interpreter is asked for signals and told of progress while other threads work.
+/// Interval at which the interpreter checks for signals and is told of progress while other threads work.
 const LOOK_UP: Duration = Duration::from_millis(100);
 
 /// The papers that can be reproduced.
@@ -19,7 +19,7 @@ pub fn papers() -> Vec<String> {
     Library::embedded().papers()
 }
 
-/// Reproduces a paper. Gives the object of `airbraid reproduce --json`, and what a person must be told.
+/// Reproduces a paper. Gives the object of `airbraid reproduce --json`, and a message for the user.
 ///
 /// `progress` is called with runs done and runs to do; `jobs`: threads, 0 as many as cores.
 #[pyfunction]

@@ -9,7 +9,7 @@ use airbraid_sim::scenario::spec::Spec;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-/// What one run gave.
+/// The result of one run.
 #[pyclass(frozen, module = "airbraid._core")]
 #[derive(Debug)]
 pub struct Run {
@@ -17,8 +17,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// Runs `spec` on this thread without the interpreter's lock. Where Python's signals are heard (on its main thread), one
-    /// of them stops the run.
+    /// Runs `spec` on this thread without the interpreter's lock. Where Python's signals are heard (on its main
+    /// thread), one of them stops the run.
     ///
     /// # Errors
     /// What the run says, or the signal's exception: `KeyboardInterrupt`.
@@ -53,7 +53,7 @@ impl Run {
         json(&self.output.result)
     }
 
-    /// Every number by its name in a summary, and every series: what the run store keeps.
+    /// Every number by its name in a summary, and every series, as the run store keeps them.
     fn facts_json(&self) -> PyResult<String> {
         json(&Facts::of(&self.output.result))
     }

@@ -10,7 +10,7 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// A scenario whose every cell is resolved: what is wrong with it was said when it was made.
+/// A scenario whose every cell is resolved; its errors were reported when it was made.
 #[pyclass(frozen, module = "airbraid._core")]
 #[derive(Debug)]
 pub struct Scenario {
@@ -46,14 +46,14 @@ type CellParts = (String, String, Vec<u8>, u64, u32);
 
 #[pymethods]
 impl Scenario {
-    /// Reads a file and says `said`, a list of `key=value`, over it.
+    /// Reads a file and overrides it by `said`, a list of `key=value`.
     #[staticmethod]
     #[pyo3(signature = (path, said=vec![]))]
     fn load(py: Python<'_>, path: PathBuf, said: Vec<String>) -> PyResult<Self> {
         py.detach(|| Self::new(scenario::Scenario::read(&path), said))
     }
 
-    /// Reads a text; `name` is what messages call it.
+    /// Reads a text; `name` is its name in messages.
     #[staticmethod]
     #[pyo3(signature = (text, name, said=vec![]))]
     fn loads(py: Python<'_>, text: &str, name: &str, said: Vec<String>) -> PyResult<Self> {
@@ -105,7 +105,7 @@ impl Scenario {
         json(&report::explanation(&self.plan))
     }
 
-    /// Where the nodes of a cell are and what joins them.
+    /// The nodes of a cell with their connections.
     fn map_json(&self, cell: usize) -> PyResult<String> {
         json(&map::Map::of(&self.cell(cell)?.spec))
     }

@@ -31,7 +31,7 @@ fn key(scenario: [u8; 32], seed: u64) -> Key {
 
 #[pymethods]
 impl Store {
-    /// Opens or makes the store in `dir`; the second value is what a person must be told.
+    /// Opens or makes the store in `dir`; the second value is a message for the user.
     #[staticmethod]
     fn open(py: Python<'_>, dir: PathBuf) -> PyResult<(Self, Option<String>)> {
         let opened = py.detach(|| store::Store::open(&dir, Build::this()));

@@ -1,4 +1,4 @@
-//! Plots as SVG within a page: lines with 99 % confidence bands, points with error bars, and what the paper has.
+//! Plots as SVG within a page: lines with 99 % confidence bands, points with error bars, and the paper's values.
 //!
 //! Colours are the page's, so that one drawing serves light, dark and print.
 
@@ -11,16 +11,16 @@ use std::fmt::Write as _;
 
 const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 330.0;
-/// Room for labels: left, right, top (without the legend), bottom.
+/// Margins for labels: left, right, top (without the legend), bottom.
 const MARGIN: [f64; 4] = [62.0, 18.0, 12.0, 46.0];
 /// Height of a row of the legend.
 const LEGEND: f64 = 20.0;
 /// Colours of the page: `--c1` to `--c8`.
 const COLOURS: usize = 8;
-/// A line has no more points: neighbours are averaged beyond.
+/// Largest number of points of a line: beyond, neighbours are averaged.
 const POINTS_MAX: usize = 500;
 
-/// A point: where, mean, lower and upper end.
+/// A point: position, mean, lower and upper end.
 type Point = (f64, f64, f64, f64);
 
 struct Drawn<'a> {
@@ -29,7 +29,7 @@ struct Drawn<'a> {
     joined: bool,
 }
 
-/// The plot of a figure; `None` where it has no lines. What could not be drawn is said in the second value.
+/// The plot of a figure, `None` without lines, and messages about lines that could not be drawn.
 pub fn figure(figure: &Figure, source: &dyn Source) -> Option<(String, Vec<String>)> {
     let plot = &figure.plot;
     if plot.lines.is_empty() {
@@ -50,7 +50,7 @@ pub fn figure(figure: &Figure, source: &dyn Source) -> Option<(String, Vec<Strin
     Some((canvas.draw(plot, &drawn, &figure.title), wrong))
 }
 
-/// Where the points of a line stand, in the unit of the plot.
+/// The points of a line, in the unit of the plot.
 fn points(plot: &Plot, line: &Line, source: &dyn Source) -> Result<Vec<Point>, String> {
     let factor = factor(&plot.unit);
     let summaries = match evaluate::value(&line.of, factor, source)? {
@@ -85,7 +85,7 @@ fn points(plot: &Plot, line: &Line, source: &dyn Source) -> Result<Vec<Point>, S
     Ok(all.chunks(group).map(mean).collect())
 }
 
-/// Where things stand on the page.
+/// The coordinates on the page.
 struct Canvas {
     x: [f64; 2],
     y: [f64; 2],
@@ -228,7 +228,7 @@ impl Canvas {
         let _ = writeln!(svg, "<polygon class=\"band\" fill=\"{}\" points=\"{}\"/>", colour(index), outline.trim_end());
     }
 
-    /// What the paper has: a dashed line through diamonds; for a course the level alone.
+    /// The paper's values: a dashed line through diamonds; for a course the level alone.
     fn theirs(&self, one: &Drawn<'_>, index: usize, plot: &Plot, count: usize, svg: &mut String) {
         let at: Vec<(f64, f64)> = one
             .line
@@ -316,7 +316,7 @@ fn colour(index: usize) -> String {
     format!("var(--c{})", index % COLOURS + 1)
 }
 
-/// Where each entry of the legend stands, the paper's last.
+/// Position of each entry of the legend, the paper's last.
 fn legend_places(plot: &Plot, drawn: &[Drawn<'_>]) -> Vec<(f64, usize)> {
     let theirs = plot.lines.iter().any(|l| !l.paper.is_empty()).then_some("paper");
     let labels = drawn.iter().map(|d| d.line.label.as_str()).chain(theirs);
@@ -362,7 +362,7 @@ fn label(x: f64) -> String {
     if short.is_empty() || short == "-0" { "0".to_owned() } else { short.to_owned() }
 }
 
-/// A unit of the table as it is written.
+/// A unit of the table in print.
 pub fn unit(name: &str) -> &str {
     match name {
         "Mbps" => "Mbit/s",

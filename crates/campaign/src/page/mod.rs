@@ -1,5 +1,5 @@
-//! The page of a reproduction: one HTML file that needs nothing else, with plots, tables, what is off and why, and what
-//! was run; and its rows as JSON and CSV. It shows what was computed and computes nothing.
+//! The page of a reproduction: one HTML file that needs nothing else, with plots, tables, misses with their reasons,
+//! and runs; and its rows as JSON and CSV. It shows results and computes nothing.
 
 mod draw;
 mod parts;
@@ -97,7 +97,7 @@ fn two(x: f64) -> String {
     format!("{x:.decimals$}")
 }
 
-/// How far our mean is from the paper's value: in per cent of it, or in the unit where that is zero.
+/// Deviation of our mean from the paper's value: in per cent of it, or in the unit where that is zero.
 pub fn deviation(row: &Row) -> String {
     let (Ours::Number(summary), Some(paper)) = (&row.ours, row.paper.as_f64()) else { return String::new() };
     let Some(mean) = summary.mean else { return String::new() };
@@ -118,7 +118,7 @@ pub fn summary(rows: &Rows) -> String {
 }
 
 impl Ours {
-    /// How many replications it has.
+    /// Number of replications.
     pub fn n(&self) -> usize {
         match self {
             Self::None { n } => *n,
@@ -128,7 +128,7 @@ impl Ours {
     }
 }
 
-/// Whether a row asks for an explanation.
+/// Whether a row needs an explanation.
 fn is_miss(row: &Row) -> bool {
     matches!(row.verdict, Standing::Off | Standing::Broken | Standing::Missing)
 }

@@ -5,7 +5,7 @@ use crate::reproduce::{Reproduction, Row, Rows, Standing};
 use crate::store::Build;
 use std::fmt::Write as _;
 
-/// Title, what was run, verdicts, contents.
+/// Title, runs, verdicts, contents.
 pub fn head(reproduction: &Reproduction, rows: &Rows, build: &Build, page: &mut String) {
     let paper = &reproduction.paper;
     let about = &paper.about;
@@ -56,7 +56,7 @@ pub fn head(reproduction: &Reproduction, rows: &Rows, build: &Build, page: &mut 
     page.push_str("<a href=\"#off\">What is off, and why</a>\n<a href=\"#runs\">What was run</a>\n</nav>\n</header>\n");
 }
 
-/// What to type for this page.
+/// The command that makes this page.
 fn command(reproduction: &Reproduction) -> String {
     let mut text = format!("airbraid reproduce {}", reproduction.paper.name);
     if reproduction.quick {
@@ -140,7 +140,7 @@ fn table(reproduction: &Reproduction, rows: &[&Row], page: &mut String) {
     page.push_str("</tbody>\n</table></div>\n");
 }
 
-/// What a row was compared by, with the unit behind the value: `15.0 Mbit/s +- 10 %`.
+/// The acceptance of a row, with the unit behind the value: `15.0 Mbit/s +- 10 %`.
 fn accept(row: &Row, value: &str, unit: &str) -> String {
     match row.accept.strip_prefix(value) {
         Some(rest) if !row.paper.is_null() => format!("{value}{unit}{}", rest.replace("+-", "\u{b1}")),
@@ -148,7 +148,7 @@ fn accept(row: &Row, value: &str, unit: &str) -> String {
     }
 }
 
-/// What is off, broken, missing or context, with the reasons.
+/// Rows that are off, broken, missing or context, with the reasons.
 pub fn misses(reproduction: &Reproduction, rows: &Rows, page: &mut String) {
     page.push_str("<section id=\"off\">\n<h2>What is off, and why</h2>\n");
     for text in &reproduction.paper.about.off {
@@ -226,7 +226,7 @@ pub fn runs(reproduction: &Reproduction, build: &Build, page: &mut String) {
     page.push_str("</section>\n");
 }
 
-/// Every model with what it was told.
+/// Every model with its parameters.
 fn models(reproduction: &Reproduction, page: &mut String) {
     let models = &reproduction.paper.models;
     if models.is_empty() {
@@ -251,7 +251,7 @@ fn models(reproduction: &Reproduction, page: &mut String) {
     page.push_str("</tbody>\n</table></div>\n");
 }
 
-/// As a shell takes it.
+/// Quotes a text for a shell.
 fn quote(text: &str) -> String {
     if text.contains(['"', ' ', '[', '{']) { format!("'{text}'") } else { text.to_owned() }
 }

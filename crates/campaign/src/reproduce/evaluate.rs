@@ -7,7 +7,7 @@ use crate::statistics::{Quantiles, Summary};
 use airbraid_sim::facts::Facts;
 use std::sync::Arc;
 
-/// Where the facts of runs are found.
+/// A source of the facts of runs.
 pub trait Source {
     /// The facts of each replication of a run, in the order of the seeds.
     ///
@@ -19,8 +19,8 @@ pub trait Source {
     /// # Errors
     /// There is no such group.
     fn cells(&self, group: &str) -> Result<Vec<String>, String>;
-    /// Whether a run is the same in every replication: a model without lots. It has one replication and goes with runs of
-    /// any number.
+    /// Whether a run is the same in every replication: a model without random draws. It has one replication and goes
+    /// with runs of any number.
     fn is_constant(&self, _run: &str) -> bool {
         false
     }
@@ -29,7 +29,6 @@ pub trait Source {
 /// A value: a number, or a list of numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// A number.
     Number(f64),
     /// Several.
     List(Vec<f64>),
@@ -38,27 +37,26 @@ pub enum Value {
 /// A value over the replications.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// Of a number.
     Number(Summary),
     /// Of each element of a list.
     List(Vec<Summary>),
 }
 
-/// What became of a relation.
+/// The result of a relation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relation {
     /// Whether every comparison holds for the means.
     pub holds: bool,
     /// The means of the sides, chain by chain.
     pub sides: Vec<Vec<Side>>,
-    /// How many replications there were.
+    /// Number of replications.
     pub n: usize,
 }
 
 /// A side of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Side {
-    /// How it is compared with the one before it.
+    /// Its comparison with the side before it.
     pub comparison: Option<Comparison>,
     /// Over the replications.
     pub summary: Summary,
@@ -117,7 +115,7 @@ pub fn relation(chains: &[Chain], factor: f64, source: &dyn Source) -> Result<Re
 }
 
 impl Comparison {
-    /// Whether `a` stands to `b` so.
+    /// Whether the comparison holds for `a` and `b`.
     pub fn holds(self, a: f64, b: f64) -> bool {
         match self {
             Self::Less => a < b,
@@ -126,7 +124,6 @@ impl Comparison {
             Self::AtLeast => a >= b,
         }
     }
-    /// Its sign.
     pub fn sign(self) -> &'static str {
         match self {
             Self::Less => "<",
@@ -137,7 +134,7 @@ impl Comparison {
     }
 }
 
-/// How many replications a formula has: as many as each of its runs has that is not constant, otherwise one.
+/// Number of replications of a formula: that of each of its runs that is not constant, otherwise one.
 fn count(expression: &Expression, source: &dyn Source) -> Result<usize, String> {
     let needs = Formula::Value(expression.clone()).needs();
     let mut counts = Vec::new();

@@ -1,4 +1,4 @@
-//! How a row's value is computed from runs: a small language of formulas, read into a tree.
+//! Formulas: a small language, read into a tree, in which a row's value is computed from runs.
 //!
 //! ```text
 //! tcp3:flow.download.goodput_bps / tcp1:flow.download.goodput_bps     a number: RUN:METRIC, arithmetic
@@ -12,7 +12,7 @@
 use airbraid_units::named_enum;
 use std::collections::BTreeSet;
 
-/// A formula: something that has a value, or something that holds or not.
+/// A formula: either a value or a relation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Formula {
     /// A number, or a list of numbers.
@@ -26,40 +26,34 @@ pub enum Formula {
 pub struct Chain {
     /// The leftmost side.
     pub first: Expression,
-    /// The others, each with how it is compared with the one before.
+    /// The others, each with its comparison with the one before.
     pub rest: Vec<(Comparison, Expression)>,
 }
 
-/// How two sides are compared.
+/// A comparison of two sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// `<`
     Less,
-    /// `<=`
     AtMost,
-    /// `>`
     Greater,
-    /// `>=`
     AtLeast,
 }
 
-/// What has a value.
+/// An expression with a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expression {
     /// A literal.
     Number(f64),
     /// A metric of a run; of each cell of a group where the run ends with `.*`.
     Metric {
-        /// The run.
         run: String,
         /// The metric, as a summary names it.
         name: String,
     },
     /// The values of a series from one second to another; without them all.
     Course {
-        /// The run.
         run: String,
-        /// The metric whose course it is.
+        /// The metric of the course.
         name: String,
         /// Intervals that begin before are left out \[s\].
         from: Option<f64>,
@@ -68,7 +62,6 @@ pub enum Expression {
     },
     /// `[a, b]`.
     List(Vec<Expression>),
-    /// `-a`.
     Minus(Box<Expression>),
     /// `abs(a)`, elementwise.
     Absolute(Box<Expression>),
@@ -78,16 +71,12 @@ pub enum Expression {
     Call(Function, Vec<Expression>),
 }
 
-/// What joins two values.
+/// An operator of two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
-    /// `+`
     Plus,
-    /// `-`
     Minus,
-    /// `*`
     Times,
-    /// `/`
     Over,
 }
 
@@ -101,7 +90,6 @@ named_enum! {
         Max = "max",
         /// Smallest element.
         Min = "min",
-        /// Sum.
         Sum = "sum",
         /// Sample standard deviation.
         Std = "std",
@@ -125,8 +113,8 @@ named_enum! {
         Last = "last",
         /// `share(list, x)`: the share of the elements that are above x.
         Share = "share",
-        /// `crossing(y, x)`: the x from which on y stays below 0, by the straight line between two of them; the largest x
-        /// where it does not.
+        /// `crossing(y, x)`: the x from which on y stays below 0, by the straight line between two of them; the largest
+        /// x where it does not.
         Crossing = "crossing",
         /// The middle element by size; of an even number the mean of the two in the middle.
         Median = "median",
@@ -158,7 +146,7 @@ impl Function {
     }
 }
 
-/// Nested deeper, a formula is refused.
+/// Largest depth of a formula.
 const DEPTH_MAX: usize = 64;
 
 impl Formula {
@@ -192,12 +180,11 @@ impl Formula {
     }
 }
 
-/// What a formula is computed from: pairs of a run and a metric.
+/// The inputs of a formula: pairs of a run and a metric.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// Numbers.
     pub metrics: BTreeSet<(String, String)>,
-    /// Series.
     pub series: BTreeSet<(String, String)>,
 }
 
@@ -207,7 +194,6 @@ impl Needs {
         self.metrics.extend(other.metrics);
         self.series.extend(other.series);
     }
-    /// The runs.
     pub fn runs(&self) -> impl Iterator<Item = &str> {
         self.metrics.iter().chain(&self.series).map(|(run, _)| run.as_str())
     }
@@ -225,7 +211,7 @@ impl Expression {
         }
     }
 
-    /// Adds what it is computed from to `needs`.
+    /// Adds its inputs to `needs`.
     pub fn needs(&self, needs: &mut Needs) {
         match self {
             Self::Number(_) => {}
@@ -430,7 +416,7 @@ impl Reader<'_> {
             _ => Err("a number, RUN:METRIC, a function or a bracket is needed here".to_owned()),
         }
     }
-    /// What stands between an opened bracket and `close`, with commas between.
+    /// The expressions between an opened bracket and `close`, separated by commas.
     fn list(&mut self, close: char) -> Result<Vec<Expression>, String> {
         let mut items = Vec::new();
         while !self.take(close) {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Path and text of every file that was there when the command was built.
 const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/library.rs"));
 
-/// Where the files of papers are found.
+/// The source of the files of papers.
 #[derive(Clone, Debug, Default)]
 pub struct Library {
     over: Option<PathBuf>,
@@ -41,7 +41,7 @@ impl Library {
         names.into_iter().collect()
     }
 
-    /// The text of the file `path` of `paper`, and the name that messages call it.
+    /// The text of the file `path` of `paper`, and its name in messages.
     ///
     /// # Errors
     /// There is none, or it cannot be read.

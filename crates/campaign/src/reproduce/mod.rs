@@ -1,5 +1,5 @@
-//! Reproductions of papers: which runs and models, how each row of the reference table is computed from them, how it stands, and
-//! the page that shows it.
+//! Reproductions of papers: runs and models, the computation of each row of the reference table from them, its verdict,
+//! and the page that shows it.
 //!
 //! A paper is a folder of data; nothing here knows any paper. The steps are those of [`Reproduction`]: prepare, recall
 //! what the store has, work, conclude. Nothing is printed here.
@@ -21,14 +21,13 @@ pub use runs::{Came, Recalled, Runs, Said};
 
 use formula::Needs;
 
-/// A paper with what is selected of it, and its runs.
+/// A paper with the selected rows and their runs.
 #[derive(Debug)]
 pub struct Reproduction {
-    /// The paper.
     pub paper: Paper,
     /// Its runs: recall them from a store, then let them work.
     pub runs: Runs,
-    /// What was selected; empty: everything.
+    /// The selection; empty: everything.
     pub only: Vec<String>,
     /// Whether it is the short version.
     pub quick: bool,

@@ -1,5 +1,5 @@
-//! A paper to reproduce, as its folder has it: the reference rows, the runs, the figures, and how each row's value is
-//! computed. All of it is data; what is wrong in it is said with its place.
+//! A paper to reproduce, as its folder has it: the reference rows, the runs, the figures, and the formula of each row.
+//! All of it is data; errors are reported with their place.
 
 use super::formula::{Expression, Formula, Needs};
 use super::library::{Library, suggestion};
@@ -13,13 +13,13 @@ use std::collections::BTreeMap;
 pub struct Paper {
     /// The name of its folder.
     pub name: String,
-    /// What the page says of it.
+    /// The page's texts about it.
     pub about: About,
-    /// What is set in every run, unless it is `--quick`: how many replications.
+    /// Settings of every run without `--quick`: the number of replications.
     pub full: Vec<String>,
-    /// What `--quick` sets in every run that is not whole.
+    /// Settings of every run with `--quick`, unless the run is whole.
     pub quick: Vec<String>,
-    /// What `--quick` sets in every run that is.
+    /// Settings of every whole run with `--quick`.
     pub quick_whole: Vec<String>,
     /// Its runs, by the order of the file.
     pub runs: Vec<Run>,
@@ -31,22 +31,21 @@ pub struct Paper {
     pub rows: Vec<Output>,
 }
 
-/// What the page says of a paper.
+/// The page's texts about a paper.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct About {
     /// The code of its rows.
     pub code: String,
-    /// Its title.
     pub title: String,
-    /// Who wrote it.
+    /// Authors.
     pub authors: String,
-    /// Where and when.
+    /// Publication.
     pub source: String,
-    /// What it is about and how it is set up here, paragraphs.
+    /// Its subject and its set-up here, paragraphs.
     #[serde(default)]
     pub text: Vec<String>,
-    /// What is off for one reason, and why, paragraphs.
+    /// Rows that are off for one reason, with the reason, paragraphs.
     #[serde(default)]
     pub off: Vec<String>,
 }
@@ -58,22 +57,22 @@ pub struct Run {
     pub name: String,
     /// The scenario's path.
     pub scenario: String,
-    /// What is said over it, as `--set` takes it.
+    /// Its overrides of the scenario, as for `--set`.
     pub set: Vec<String>,
     /// Whether `--quick` keeps its duration.
     pub whole: bool,
 }
 
-/// An output row, and how it is computed.
+/// An output row, with its formula.
 #[derive(Clone, Debug)]
 pub struct Output {
     /// The reference.
     pub row: Row,
-    /// The formula; `None`: nothing computes it.
+    /// The formula; `None`: it is not computed.
     pub formula: Option<Formula>,
     /// Whether a parameter was fitted to it.
     pub calibrated: bool,
-    /// What is said of it.
+    /// Its note.
     pub note: String,
     /// Index of its figure, if it has one.
     pub figure: Option<usize>,
@@ -84,32 +83,31 @@ pub struct Output {
 pub struct Figure {
     /// Its name, as `--only` takes it.
     pub id: String,
-    /// Which figures of the paper.
+    /// The figures of the paper.
     pub place: String,
-    /// What it shows.
+    /// Its title.
     pub title: String,
-    /// What is to be seen.
+    /// Its description.
     pub text: String,
-    /// What is drawn.
+    /// Its plot.
     pub plot: Plot,
 }
 
-/// What is drawn.
+/// A plot.
 #[derive(Clone, Debug, Default)]
 pub struct Plot {
-    /// What the horizontal axis is of.
+    /// Label of the horizontal axis.
     pub x: String,
-    /// What the vertical axis is of.
+    /// Label of the vertical axis.
     pub y: String,
     /// The unit of the vertical axis, as rows have units.
     pub unit: String,
     /// Whether the vertical axis is logarithmic.
     pub log: bool,
-    /// For courses: what stands at second 0 and what a second adds, if the axis is not of time.
+    /// For courses: the value at second 0 and the growth a second, if the axis is not of time.
     pub per_second: Option<[f64; 2]>,
     /// Names at the horizontal axis instead of numbers, at 0, 1, ...
     pub names: Vec<String>,
-    /// Its lines.
     pub lines: Vec<Line>,
 }
 
@@ -120,9 +118,9 @@ pub struct Line {
     pub label: String,
     /// A course, drawn over its intervals; or a list, over `x`.
     pub of: Expression,
-    /// Where the elements of the list stand.
+    /// Positions of the list's elements.
     pub x: Vec<f64>,
-    /// What the paper has, points.
+    /// The paper's points.
     pub paper: Vec<[f64; 2]>,
     /// Not joined: separate marks.
     pub marks: bool,
@@ -172,7 +170,7 @@ struct RunEntry {
     set: Vec<String>,
     #[serde(default)]
     whole: bool,
-    /// Each: the cell's name, then what it sets.
+    /// Each: the cell's name, then its settings.
     #[serde(default)]
     cells: Vec<Vec<String>>,
     /// A cell for each of these values, which are set in the scenario.
@@ -222,7 +220,7 @@ struct LineEntry {
 #[serde(deny_unknown_fields)]
 struct RowEntry {
     id: String,
-    /// Absent: nothing computes it yet, and the note says why.
+    /// Absent: not computed yet, and the note gives the reason.
     of: Option<String>,
     #[serde(default)]
     calibrated: bool,
@@ -373,7 +371,7 @@ impl Paper {
 }
 
 impl Plot {
-    /// What it is drawn from.
+    /// Its inputs.
     pub fn needs(&self) -> Needs {
         let mut needs = Needs::default();
         self.lines.iter().for_each(|line| line.of.needs(&mut needs));

@@ -11,23 +11,23 @@ use std::fmt::Write as _;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
-    /// Unique: the paper's code, then what it is of.
+    /// Unique: the paper's code, then its subject.
     pub id: String,
     /// The code of the paper.
     pub paper: String,
     /// Table, figure or section.
     #[serde(rename = "where")]
     pub place: String,
-    /// What is run.
+    /// The scenario.
     pub scenario: String,
     /// Parameters of the set-up.
     #[serde(default)]
     pub params: toml::Table,
-    /// What is measured.
+    /// The metric.
     pub metric: String,
     /// The unit of the value.
     pub unit: String,
-    /// What the paper has; absent for orderings.
+    /// The paper's value; absent for orderings.
     pub value: Option<toml::Value>,
     /// `exact`, `approx`, `ordering` or `ratio`.
     pub kind: String,
@@ -35,13 +35,13 @@ pub struct Row {
     pub tol_rel: Option<f64>,
     /// Tolerance in the unit.
     pub tol_abs: Option<f64>,
-    /// What is said of the tolerance.
+    /// A remark on the tolerance.
     pub tol_note: Option<String>,
     /// value/factor to value*factor.
     pub factor: Option<f64>,
     /// Lower bound.
     pub min: Option<f64>,
-    /// What an ordering says.
+    /// The relation of an ordering.
     pub relation: Option<String>,
     /// `paper` or `derived`.
     pub source: String,
@@ -54,12 +54,11 @@ pub struct Row {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reference {
-    /// Its rows.
     #[serde(default, rename = "result")]
     pub rows: Vec<Row>,
 }
 
-/// What a row is judged by.
+/// The acceptance of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Acceptance {
     /// `|ours - value| <= share * |value|`.
@@ -82,11 +81,11 @@ named_enum! {
     pub enum Standing {
         /// The value is accepted.
         Within = "within",
-        /// It is not.
+        /// The value is not accepted.
         Off = "off",
         /// The ordering holds.
         Holds = "holds",
-        /// It does not.
+        /// The ordering does not hold.
         Broken = "broken",
         /// Shown, not scored.
         Context = "context",
@@ -102,7 +101,7 @@ impl Serialize for Standing {
 }
 
 impl Row {
-    /// Whether it is a result, not something that a simulator is told.
+    /// Whether it is a result, not an input of a simulator.
     pub fn is_output(&self) -> bool {
         !matches!(self.role.as_deref(), Some("input" | "calibration"))
     }
@@ -122,7 +121,7 @@ impl Row {
     pub fn is_list(&self) -> bool {
         matches!(self.value, Some(toml::Value::Array(_)))
     }
-    /// What it is judged by.
+    /// Its acceptance.
     pub fn acceptance(&self) -> Acceptance {
         let bound = (self.tol_rel.map(Acceptance::Relative))
             .or(self.tol_abs.map(Acceptance::Absolute))
@@ -138,7 +137,7 @@ impl Row {
             (_, None) => Acceptance::Ordering,
         }
     }
-    /// What it is judged by, in words: `15.0 +- 10 %`.
+    /// Its acceptance, in words: `15.0 +- 10 %`.
     pub fn accept(&self) -> String {
         let value = self.shown();
         let list: Vec<f64> = self.values();
@@ -204,7 +203,7 @@ fn fits(acceptance: Acceptance, paper: f64, ours: f64, digits: usize) -> bool {
     }
 }
 
-/// How many decimals a number is printed with.
+/// Number of decimals of a printed number.
 fn decimals(x: f64) -> usize {
     x.to_string().split_once('.').map_or(0, |(_, digits)| digits.len())
 }
@@ -275,7 +274,7 @@ mod tests {
         }
     }
 
-    /// Each kind of acceptance at its bounds: what is just inside, what is just outside.
+    /// Each kind of acceptance at its bounds: just inside, just outside.
     #[test]
     fn the_acceptance_is_exactly_the_tables() {
         let cases: [(&str, &str, &[f64], &[f64]); 9] = [

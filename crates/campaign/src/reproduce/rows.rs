@@ -11,34 +11,31 @@ use serde::ser::Serializer;
 /// A reproduction: what `--json` prints.
 #[derive(Clone, Debug, Serialize)]
 pub struct Rows {
-    /// The paper.
     pub paper: String,
     /// Its rows, in the order of the reference table.
     pub rows: Vec<Row>,
 }
 
-/// One row.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// Its name in the table.
     pub id: String,
-    /// Its unit.
     pub unit: String,
-    /// What the paper has; null for orderings.
+    /// The paper's value; null for orderings.
     pub paper: serde_json::Value,
-    /// What it was compared by.
+    /// Its acceptance.
     pub accept: String,
-    /// What we have.
+    /// Our value.
     pub ours: Ours,
     /// `exact`, `approx`, `ordering` or `ratio`.
     pub kind: String,
     /// `calibrated` or `predicted`.
     pub origin: &'static str,
-    /// How it stands.
+    /// Its verdict.
     pub verdict: Standing,
     /// The scenarios and models that it was computed from.
     pub scenario: String,
-    /// What was found, and what explains it.
+    /// Findings and their explanation.
     pub note: String,
     /// Index of its figure.
     #[serde(skip)]
@@ -53,12 +50,10 @@ pub struct Row {
 pub enum Ours {
     /// There is no number: an ordering, or nothing was computed.
     None {
-        /// How many replications there were.
+        /// Number of replications.
         n: usize,
     },
-    /// A number.
     Number(Summary),
-    /// A list.
     List(Vec<Summary>),
 }
 
@@ -87,13 +82,13 @@ impl Serialize for Ours {
 }
 
 impl Rows {
-    /// The rows of `paper` that `only` selects, from what `source` has.
+    /// The rows of `paper` that `only` selects, from `source`.
     pub fn of(paper: &Paper, only: &[String], source: &dyn Source) -> Self {
         let selected = (0..paper.rows.len()).filter(|i| paper.selects(only, *i));
         let rows = selected.map(|i| row(paper, i, source)).collect();
         Self { paper: paper.name.clone(), rows }
     }
-    /// How many rows have each verdict, those that none has left out.
+    /// Number of rows with each verdict, without empty ones.
     pub fn counts(&self) -> Vec<(Standing, usize)> {
         let count = |verdict| (verdict, self.rows.iter().filter(|row| row.verdict == verdict).count());
         Standing::ALL.into_iter().map(count).filter(|(_, n)| *n > 0).collect()
@@ -121,7 +116,7 @@ fn row(paper: &Paper, index: usize, source: &dyn Source) -> Row {
     }
 }
 
-/// Our value, the verdict, and what was found in words.
+/// Our value, the verdict, and the findings in words.
 fn judge(output: &Output, source: &dyn Source) -> (Ours, Standing, String) {
     let factor = factor(&output.row.unit);
     let missing = |why: String| (Ours::None { n: 0 }, Standing::Missing, why);

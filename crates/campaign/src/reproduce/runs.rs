@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 
-/// The runs that are needed, and what is known of them.
+/// The needed runs, with their state.
 #[derive(Debug)]
 pub struct Runs {
     /// One for each run of the paper, in its order.
@@ -41,9 +41,9 @@ struct Modelled {
 pub struct Member {
     /// As the paper's folder has it.
     pub run: Run,
-    /// What was said over the scenario in all.
+    /// All its overrides of the scenario.
     pub said: Vec<String>,
-    /// Where its jobs are, one for each replication; or why it cannot be run. `None`: it is not needed.
+    /// Its jobs, one for each replication; or the reason why it cannot be run. `None`: it is not needed.
     state: Option<Result<Vec<usize>, String>>,
     /// Its facts, when all jobs are done.
     facts: Vec<Arc<Facts>>,
@@ -66,7 +66,7 @@ enum State {
     Failed(String),
 }
 
-/// What the store gave.
+/// The result of a lookup in the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recalled {
     /// Runs that were done before.
@@ -75,25 +75,25 @@ pub struct Recalled {
     pub damaged: usize,
 }
 
-/// What a campaign of runs came to.
+/// The result of a campaign of runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Came {
     /// Runs that are done now.
     pub done: usize,
     /// Runs that failed.
     pub failed: usize,
-    /// Runs that were not begun or not ended, because somebody asked to stop.
+    /// Runs that were not begun or not ended, because of a stop.
     pub left: usize,
-    /// What the store refused to keep, if it did.
+    /// The store's error, if it refused to keep a result.
     pub unkept: Option<String>,
 }
 
 impl Runs {
-    /// Resolves what `needs` names.
+    /// Resolves the runs in `needs`.
     ///
     /// # Errors
-    /// A scenario is wrong in a way that no setting of the figure explains: its file is missing or is no TOML. Or a model
-    /// is told what it does not understand.
+    /// A scenario is wrong in a way that no setting of the figure explains: its file is missing or is no TOML. Or a
+    /// model is told what it does not understand.
     pub fn resolve(paper: &Paper, library: &Library, needs: &Needs, quick: bool) -> Result<Self, String> {
         let mut runs = Vec::with_capacity(paper.runs.len());
         for run in &paper.runs {
@@ -127,7 +127,7 @@ impl Runs {
         Ok(all)
     }
 
-    /// The jobs of a spec's replications, made where nobody needed them before.
+    /// The jobs of a spec's replications, made where none needed them before.
     fn plan(
         &mut self,
         spec: &Arc<Spec>,
@@ -150,7 +150,7 @@ impl Runs {
         jobs
     }
 
-    /// Takes from the store what was done before.
+    /// Takes earlier results from the store.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -169,18 +169,18 @@ impl Runs {
         Ok(recalled)
     }
 
-    /// How many runs are needed in all.
+    /// Number of needed runs.
     pub fn total(&self) -> usize {
         self.jobs.len()
     }
 
-    /// How many of them are still to be done.
+    /// Number of runs still to be done.
     pub fn waiting(&self) -> usize {
         self.jobs.iter().filter(|job| matches!(job.state, State::Waiting)).count()
     }
 
-    /// Does what waits, the longest first, and keeps each in the store when it is done. `progress` hears the number
-    /// of a waiting run and its share done.
+    /// Does the waiting runs, the longest first, and keeps each in the store when it is done. `progress` gets the
+    /// number of a waiting run and its share done.
     ///
     /// # Errors
     /// There are no threads to be had. That a run failed is no error here.
@@ -272,7 +272,7 @@ impl Runs {
         }
     }
 
-    /// What is to be said of each run that was needed.
+    /// The page's information about each needed run.
     pub fn said(&self) -> Vec<Said> {
         let said = |member: &Member| {
             let jobs = match member.state.as_ref()? {
@@ -300,26 +300,23 @@ impl Runs {
     }
 }
 
-/// What is to be said of a run.
+/// The page's information about a run.
 #[derive(Clone, Debug)]
 pub struct Said {
-    /// Its name.
     pub name: String,
-    /// Its scenario.
     pub scenario: String,
-    /// What was set.
+    /// Its settings.
     pub set: Vec<String>,
     /// The first digits of the resolved scenario's hash.
     pub hash: String,
     /// Simulated time.
     pub duration_s: f64,
-    /// The seeds.
     pub seeds: Vec<u64>,
-    /// How many of them came from the store.
+    /// Number of them that came from the store.
     pub recalled: usize,
     /// Processor time of the others.
     pub cpu_s: f64,
-    /// Why it gave nothing.
+    /// The reason why it gave nothing.
     pub wrong: Option<String>,
 }
 
@@ -347,7 +344,7 @@ impl Source for Runs {
     }
 }
 
-/// The models that are needed, each with the metrics that are asked of it.
+/// The needed models, each with its requested metrics.
 fn models(paper: &Paper, needs: &Needs) -> Result<Vec<Modelled>, String> {
     let mut all = Vec::new();
     for entry in &paper.models {
@@ -364,7 +361,7 @@ fn models(paper: &Paper, needs: &Needs) -> Result<Vec<Modelled>, String> {
     Ok(all)
 }
 
-/// Resolves a scenario with what is said over it, to one cell.
+/// Resolves a scenario with its overrides, to one cell.
 fn one_cell(file: &str, text: &str, said: &[String]) -> Result<Spec, String> {
     let first = |e: airbraid_sim::scenario::Errors| e.0.first().map_or_else(String::new, ToString::to_string);
     let mut scenario = Scenario::parse(file, text).map_err(first)?;
@@ -378,7 +375,7 @@ fn one_cell(file: &str, text: &str, said: &[String]) -> Result<Spec, String> {
     }
 }
 
-/// Writes what comes until nobody sends any more; what waits goes into one transaction. Gives up at the first error.
+/// Writes results until all senders are gone; waiting ones go into one transaction. Gives up at the first error.
 fn write(store: &mut Store, receiver: &mpsc::Receiver<(Key, Facts)>) -> Option<String> {
     while let Ok(first) = receiver.recv() {
         let batch: Vec<(Key, Facts)> = std::iter::once(first).chain(receiver.try_iter()).collect();

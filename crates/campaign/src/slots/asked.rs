@@ -1,4 +1,4 @@
-//! What is asked of the planner, as a person types it: texts with units and lists with commas between, by the names of the
+//! A request to the planner, as a person types it: texts with units and lists with commas between, by the names of the
 //! command's options. Messages name the option.
 
 use super::{PeriodRow, Policy, Request, Scheduler, schedule, sweep};
@@ -7,27 +7,27 @@ use airbraid_sim::models::tcp::{Route, Tcp};
 use airbraid_units::{BitRate, Bytes, Duration, Quantity};
 use serde::Deserialize;
 
-/// The shortest slot where neither slot nor period is given: the upper end of what the paper's section 6.1 calls safe.
+/// The default shortest slot: the upper end of the range that the paper's section 6.1 calls safe.
 const SLOT: Duration = Duration::from_millis(15);
-/// The period that schedulers count switches in where none is given: FatVAP's.
+/// The default period in which schedulers count switches: FatVAP's.
 const PERIOD: Duration = Duration::from_millis(100);
-/// The wired round trip where none is given.
+/// The default wired round trip.
 const DELAY: Duration = Duration::from_millis(50);
 
 /// No air time is lost at a switch.
 pub const SWITCH: &str = "0 s";
-/// Loss of packets on the paths: what the paper measured.
+/// Loss of packets on the paths: the paper's measurement.
 pub const LOSS: &str = "0.32 %";
 /// TCP flows over each access point.
 pub const FLOWS: &str = "1";
-/// What a path of 1500 byte leaves beside timestamps.
+/// The default MSS: a path of 1500 byte leaves this beside timestamps.
 pub const MSS: &str = "1448 byte";
-/// Who derives duty cycles from rates.
+/// The default scheduler, which derives duty cycles from rates.
 pub const SCHEDULER: &str = "fatvap";
-/// Seed of what is drawn by lot.
+/// Seed of random draws.
 pub const SEED: u64 = 1;
 
-/// What is asked. Lists have commas between; one value stands for every access point where that makes sense.
+/// A request. Lists have commas between; one value stands for every access point where that makes sense.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Asked {
@@ -43,9 +43,8 @@ pub struct Asked {
     pub weight: Option<String>,
     /// The shortest slot.
     pub slot: Option<String>,
-    /// The period.
     pub period: Option<String>,
-    /// Air time that is lost at each change of access point.
+    /// Air time lost at each change of access point.
     pub switch: String,
     /// Wired round-trip times behind the access points.
     pub delay: Option<String>,
@@ -59,7 +58,7 @@ pub struct Asked {
     pub names: Option<String>,
     /// The policy to follow.
     pub policy: Option<String>,
-    /// Seed of what is drawn by lot.
+    /// Seed of random draws.
     pub seed: u64,
 }
 
@@ -87,7 +86,7 @@ impl Default for Asked {
 }
 
 impl Asked {
-    /// The request, and the names of the access points that a scheduler gives nothing.
+    /// The request, and the names of the access points that a scheduler gives no time.
     ///
     /// # Errors
     /// What is wrong, in words with the option that says it.
@@ -125,7 +124,7 @@ fn fits_together(asked: &Asked) -> Result<(), String> {
     Ok(())
 }
 
-/// What is asked, from what was typed.
+/// Parses a request.
 fn request(asked: &Asked) -> Result<(Request, Vec<String>), String> {
     let switch = quantity::<Duration>("switch", &asked.switch)?;
     let time = |name, text: &Option<String>| text.as_ref().map(|text| quantity::<Duration>(name, text)).transpose();
@@ -162,7 +161,7 @@ fn request(asked: &Asked) -> Result<(Request, Vec<String>), String> {
     Ok((request, unused))
 }
 
-/// The duty cycles, and what each access point's flows cannot exceed where rates are given.
+/// The duty cycles and, where rates are given, the limit of each access point's flows.
 fn duties(asked: &Asked, period: Duration, switch: Duration) -> Result<(Vec<Fraction>, Vec<Option<BitRate>>), String> {
     let (Some(backhaul), Some(wireless)) = (&asked.backhaul, &asked.wireless) else {
         let text = asked.duty.as_deref().unwrap_or_default();
@@ -184,7 +183,7 @@ fn duties(asked: &Asked, period: Duration, switch: Duration) -> Result<(Vec<Frac
     Ok((duties, limits.into_iter().map(Some).collect()))
 }
 
-/// What THEMIS weighs the access points with: 1 where nothing is said.
+/// The weights of the access points in THEMIS: 1 by default.
 fn weights(asked: &Asked, scheduler: Scheduler, count: usize) -> Result<Vec<u32>, String> {
     let Some(text) = &asked.weight else { return Ok(vec![1; count]) };
     if scheduler == Scheduler::FatVap {
@@ -239,7 +238,7 @@ fn items(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim)
 }
 
-/// Reads each item; what is wrong is said with the option and the item.
+/// Reads each item; an error names the option and the item.
 fn list<T>(name: &str, text: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, String> {
     items(text).map(|item| read(item).map_err(|why| format!("--{name} {text}: `{item}`: {why}"))).collect()
 }

@@ -26,12 +26,12 @@ use airbraid_sim::models::tcp::{Route, Tcp, got};
 use airbraid_units::Duration;
 use serde::Serialize;
 
-/// So many periods of slots by lot are looked at.
+/// Number of periods of random slots that are evaluated.
 pub const RANDOM_PERIODS: usize = 64;
-/// Round-trip times drawn for each access point: what the paper draws.
+/// Round-trip times drawn for each access point: the paper's number.
 pub const SAMPLES: usize = 10_000;
 
-/// What is asked.
+/// A request.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The names of the access points.
@@ -40,38 +40,35 @@ pub struct Request {
     pub duties: Vec<Fraction>,
     /// Slot time or period.
     pub length: Length,
-    /// The ways through them.
+    /// The routes through them.
     pub routes: Vec<Route>,
-    /// Whether the delays of the routes are known; otherwise no policy is told them.
+    /// Whether the delays of the routes are known; otherwise no policy uses them.
     pub delays_known: bool,
     /// The model's parameters.
     pub tcp: Tcp,
     /// The policy to follow; `None`: `measured` where delays are known, otherwise `min-max`.
     pub policy: Option<Policy>,
-    /// Seed of samples and lots.
+    /// Seed of samples and random slots.
     pub seed: u64,
 }
 
 /// A plan, beside those of the other policies.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// The period \[ns\].
     pub period_ns: u64,
-    /// What nobody has of it, at its end \[ns\].
+    /// Idle time of the period, at its end \[ns\].
     pub idle_ns: u64,
     /// Slots in a period.
     pub slots: usize,
-    /// How many arrangements there are, exactly up to 2^53; null beyond 2^128.
+    /// Number of arrangements, exactly up to 2^53; null beyond 2^128.
     pub arrangements: Option<f64>,
-    /// The access points.
     pub access_points: Vec<AccessPoint>,
     /// Whether the delays were given; otherwise they are assumed.
     pub delays_known: bool,
     /// Air time lost at each switch \[s\].
     pub switch_s: f64,
-    /// The policy that is followed.
+    /// The followed policy.
     pub policy: Policy,
-    /// Its slots.
     pub map: Vec<MapSlot>,
     /// Every policy.
     pub plans: Vec<Plan>,
@@ -80,7 +77,6 @@ pub struct Report {
 /// An access point and its part.
 #[derive(Clone, Debug, Serialize)]
 pub struct AccessPoint {
-    /// Its name.
     pub name: String,
     /// Its duty cycle, exactly.
     pub duty: String,
@@ -92,39 +88,36 @@ pub struct AccessPoint {
     pub share_ns: u64,
     /// Wired round trip \[s\].
     pub delay_s: f64,
-    /// Flows.
     pub flows: u32,
-    /// What its flows cannot exceed \[bit/s\], if that is known.
+    /// Known limit of its flows \[bit/s\].
     pub limit_bps: Option<u64>,
 }
 
 /// A slot of the map.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct MapSlot {
-    /// Whose it is, counted from 1.
+    /// Its access point, counted from 1.
     pub access_point: usize,
-    /// When it begins \[ns\].
+    /// Beginning \[ns\].
     pub start_ns: u64,
-    /// How long it lasts \[ns\].
+    /// Length \[ns\].
     pub length_ns: u64,
 }
 
-/// What a policy makes of it.
+/// The plan of one policy.
 #[derive(Clone, Debug, Serialize)]
 pub struct Plan {
-    /// The policy.
     pub policy: Policy,
     /// Changes of access point in a period.
     pub switches: f64,
-    /// Runs that the paper would count, if it counts any.
+    /// Runs by the paper's count, if it counts any.
     pub runs: Option<PlanRuns>,
-    /// What is proven of it.
+    /// Its proof.
     pub proof: Option<Proof>,
-    /// Sum of the throughputs \[bit/s\]; null where nothing limits it.
+    /// Sum of the throughputs \[bit/s\]; null without a limit.
     pub aggregate_bps: f64,
     /// The same by access point.
     pub access_points: Vec<Seen>,
-    /// The timetable.
     #[serde(skip)]
     pub timetable: Timetable,
     /// The round-trip times by access point.
@@ -141,16 +134,16 @@ pub struct PlanRuns {
     pub line: u64,
 }
 
-/// What an access point sees of a plan.
+/// An access point's share of a plan.
 #[derive(Clone, Debug, Serialize)]
 pub struct Seen {
-    /// Its slots, counted from 1; empty for slots by lot.
+    /// Its slots, counted from 1; empty for random slots.
     pub positions: Vec<usize>,
     /// Its longest disconnection \[ns\].
     pub disconnection_ns: u64,
     /// Round-trip times; null for one that is never connected.
     pub rtt_s: Option<Rtt>,
-    /// Throughput of its flows \[bit/s\]; null where nothing limits it.
+    /// Throughput of its flows \[bit/s\]; null without a limit.
     pub throughput_bps: f64,
 }
 
@@ -165,15 +158,15 @@ pub struct Rtt {
     pub min: f64,
     /// Median.
     pub p50: f64,
-    /// Nine of ten are below.
+    /// 90th percentile.
     pub p90: f64,
-    /// 99 of 100 are below.
+    /// 99th percentile.
     pub p99: f64,
     /// Largest.
     pub max: f64,
 }
 
-/// Why there is no plan.
+/// The reason why there is no plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoPlan {
     /// The duty cycles and the slot time have no layout.
@@ -184,11 +177,10 @@ pub enum NoPlan {
         "a switch of {switch} leaves nothing of the slots of access point {access_point}, which last {slot}: lengthen slots or period"
     )]
     Switch {
-        /// The switch.
         switch: Duration,
-        /// Whose slots, counted from 1.
+        /// The access point of the slots, counted from 1.
         access_point: usize,
-        /// How long they are.
+        /// Their length.
         slot: Duration,
     },
 }
@@ -259,7 +251,7 @@ fn one(layout: &Layout, policy: Policy, request: &Request, known: &mut Vec<Arran
     plan
 }
 
-/// What the models say of a timetable.
+/// The models' results for a timetable.
 fn weigh(timetable: Timetable, arrangement: Option<&Arrangement>, policy: Policy, request: &Request) -> Plan {
     let got = got(&timetable, &request.routes, &request.tcp);
     let mut samples = Vec::with_capacity(got.len());

@@ -9,7 +9,7 @@ use airbraid_sim::models::tcp::aggregate_bps;
 use airbraid_units::{BitRate, Duration};
 use serde::Serialize;
 
-/// Who derives duty cycles from rates.
+/// The scheduler that derives duty cycles from rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheduler {
     /// The largest sum of rates.
@@ -18,8 +18,8 @@ pub enum Scheduler {
     Themis,
 }
 
-/// Duty cycles, and what each access point gives at most: its backhaul, or its part of its rate over the air. A duty
-/// cycle of 0 is that of an access point that is not used.
+/// Duty cycles, and the limit of each access point: its backhaul, or its part of its rate over the air. A duty cycle of
+/// 0 means that an access point is not used.
 ///
 /// # Errors
 /// A rate is 0, or switching takes the whole period.
@@ -40,10 +40,9 @@ pub fn schedule(
     Ok((duties, limits))
 }
 
-/// What a period gives.
+/// The result of a period.
 #[derive(Clone, Debug, Serialize)]
 pub struct PeriodRow {
-    /// The period \[ns\].
     pub period_ns: u64,
     /// Slots in it, and the shortest \[ns\]; null where it has no layout.
     pub slots: Option<usize>,
@@ -53,7 +52,7 @@ pub struct PeriodRow {
     pub no_policy_bps: f64,
     /// The same by MinMax.
     pub min_max_bps: f64,
-    /// Why it has no layout.
+    /// The reason why it has no layout.
     pub refused: Option<String>,
 }
 

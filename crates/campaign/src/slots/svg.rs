@@ -1,5 +1,5 @@
-//! A plan of slots as an SVG that stands alone: lanes of the period, with what there would be without a policy under
-//! them, and the distribution of round-trip times.
+//! A plan of slots as an SVG that stands alone: lanes of the period, with those of no policy under them, and the
+//! distribution of round-trip times.
 
 use super::text::shares;
 use super::{Plan, Policy, Report, ms, rate, short};
@@ -7,19 +7,19 @@ use crate::page::ticks;
 use std::fmt::Write as _;
 
 const WIDTH: f64 = 960.0;
-/// Where lanes begin and end.
+/// Left and right ends of lanes.
 const LEFT: f64 = 110.0;
 const RIGHT: f64 = 770.0;
 const TOP: f64 = 92.0;
-/// Height of a lane, of the thin one under it, and from lane to lane.
+/// Height of a lane, of the thin one under it, and the distance of lanes.
 const LANE: f64 = 22.0;
 const THIN: f64 = 6.0;
 const STEP: f64 = 44.0;
 /// Height of the distribution.
 const CURVES: f64 = 210.0;
-/// More blocks in a lane are drawn as shares of columns.
+/// Blocks in a lane above which shares of columns are drawn.
 const BLOCKS_MAX: usize = 600;
-/// So many slots have edges.
+/// Largest number of slots with edges.
 const EDGED_MAX: usize = 80;
 /// Points of a curve.
 const POINTS: usize = 200;

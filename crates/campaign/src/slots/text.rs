@@ -1,4 +1,5 @@
-//! A plan of slots in the terminal: the map, a lane for each access point; what each sees; the policies side by side.
+//! A plan of slots in the terminal: the map, a lane for each access point; the results of each; the policies side by
+//! side.
 
 use super::{Plan, Report, Seen, ms, rate, short};
 use std::fmt::Write as _;
@@ -7,7 +8,7 @@ use std::fmt::Write as _;
 const COLUMNS: usize = 64;
 /// Width of a distribution.
 const BINS: usize = 24;
-/// More access points are not told one by one in a line.
+/// Largest number of access points that are listed one by one.
 const LISTED: usize = 6;
 
 /// The picture and its tables.
@@ -91,7 +92,7 @@ fn shade(share: f64) -> char {
     }
 }
 
-/// How round-trip times are distributed, on one scale.
+/// The distributions of round-trip times, on one scale.
 fn distributions(report: &Report, plan: &Plan, out: &mut String) {
     let most = plan.access_points.iter().filter_map(|seen| seen.rtt_s).map(|rtt| rtt.max).fold(0.0, f64::max);
     if most <= 0.0 {

@@ -1,9 +1,9 @@
-//! What a result is found by: scenario, seed, build.
+//! The key of a result: scenario, seed, build.
 
 use airbraid_sim::scenario::spec::Spec;
 use sha2::{Digest, Sha256};
 
-/// The layout of facts and of canonical scenarios: another number finds nothing older.
+/// The layout of facts and of canonical scenarios: another number matches no older result.
 const SCHEMA: u32 = 1;
 
 /// The sources that results are computed from.
@@ -41,12 +41,11 @@ impl Build {
 pub struct Key {
     /// SHA-256 of the scenario's canonical text.
     pub scenario: [u8; 32],
-    /// The seed.
     pub seed: u64,
 }
 
 impl Key {
-    /// The key of `spec` with `seed`: of what is simulated, not of title, question, number of replications or recordings.
+    /// The key of `spec` with `seed`: of the simulation, not of title, question, number of replications or recordings.
     pub fn new(spec: &Spec, seed: u64) -> Self {
         let mut spec = spec.clone();
         (spec.title, spec.asks) = (String::new(), String::new());

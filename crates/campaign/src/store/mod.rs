@@ -1,5 +1,4 @@
-//! The run store: what every finished run gave, in one SQLite file, so that a campaign which was interrupted goes on
-//! where it was.
+//! The run store: the result of every finished run, in one SQLite file, so that an interrupted campaign continues.
 //!
 //! A result is found by the scenario as resolved, the seed, and the sources that it was computed from. One thread
 //! writes; a result that is written survives the death of the process. What is damaged is reported, set aside and never
@@ -23,7 +22,7 @@ const FILE: &str = "runs.sqlite";
 const APPLICATION: i32 = 0x4169_7242;
 /// The layout of the file.
 const VERSION: i32 = 1;
-/// How long to wait for another process that writes.
+/// Longest wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const LAYOUT: &str = "
@@ -45,7 +44,7 @@ pub struct Store {
     build: Build,
 }
 
-/// Why a store cannot be used.
+/// The reason why a store cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The file is not ours.
@@ -53,7 +52,7 @@ pub enum StoreError {
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What it is instead.
+        /// Its actual kind.
         what: String,
     },
     /// The file is damaged, and could not be set aside or is in use.
@@ -61,32 +60,32 @@ pub enum StoreError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What was found.
+        /// The damage.
         what: String,
     },
-    /// The system or the database says no.
+    /// The system or the database reports an error.
     #[error("the run store {}: {message}", .path.display())]
     Failed {
         /// The file.
         path: PathBuf,
-        /// What it says.
+        /// Its message.
         message: String,
     },
 }
 
-/// What became of a look into the store.
+/// The result of a lookup in the store.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Found {
     /// The run was done before.
     Facts(Facts),
-    /// It was not.
+    /// The run was not done before.
     Nothing,
     /// There is a row, but it is not what was written; it was removed.
     Damaged,
 }
 
 impl Store {
-    /// Opens or makes the store in `dir`. The second value is what a person must be told: a damaged file was set aside.
+    /// Opens or makes the store in `dir`. The second value is a message for the user: a damaged file was set aside.
     ///
     /// # Errors
     /// The file belongs to something else or to a newer airbraid, or the system refuses.
@@ -117,7 +116,7 @@ impl Store {
         &self.path
     }
 
-    /// What the store has under `key`.
+    /// Looks up `key` in the store.
     ///
     /// # Errors
     /// The database says no.
@@ -170,7 +169,7 @@ impl Store {
         written().map_err(|e| self.failed(&e))
     }
 
-    /// How many results it has, of whatever scenario and build.
+    /// Number of results, of any scenario and build.
     ///
     /// # Errors
     /// The database says no.
@@ -225,7 +224,7 @@ fn check_head(path: &Path) -> Result<(), StoreError> {
     if application == APPLICATION || fresh { Ok(()) } else { foreign("the database of another program") }
 }
 
-/// Why a connection was not had.
+/// The reason why a connection failed.
 enum Opening {
     Damaged(String),
     Newer(i32),
@@ -305,7 +304,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Where the store is if nobody says: in the user's cache, by the XDG rules.
+/// The default place of the store: in the user's cache, by the XDG rules.
 pub fn default_dir() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache"))).map(|dir| dir.join("airbraid"))

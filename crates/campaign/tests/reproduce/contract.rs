@@ -1,4 +1,4 @@
-//! Runs, store and interruption together: what is done is not done again, what is not done is.
+//! Runs, store and interruption together: each run is done exactly once.
 
 use super::{Empty, folder, invented};
 use airbraid_campaign::reproduce::{Came, Library, Reproduction, Runs};
@@ -11,7 +11,7 @@ fn prepare(dir: &Empty) -> Reproduction {
     Reproduction::prepare(&library, "queues1900", &[], false).unwrap()
 }
 
-/// Works with the store of `build` and stops after `most` runs; gives what came and how many were done.
+/// Works with the store of `build` and stops after `most` runs; returns the result and the number of runs.
 fn work(dir: &Empty, build: &str, most: usize) -> (Came, usize, String) {
     let mut reproduction = prepare(dir);
     let (mut store, said) = Store::open(&dir.path().join("store"), Build::named(build)).unwrap();

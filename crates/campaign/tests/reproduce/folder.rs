@@ -1,4 +1,4 @@
-//! A paper is a folder: what is in it, what is wrong with it, and the rows that come of it.
+//! A paper is a folder: its contents, its errors, and its rows.
 
 use super::{Empty, FIGURES, folder, invented};
 use airbraid_campaign::reproduce::{Library, Paper, Reproduction, Rows, Standing};
@@ -151,7 +151,7 @@ fn unknown_names_get_the_nearest() {
     assert!(wrong.contains("did you mean `fig12`?"), "{wrong}");
 }
 
-/// Every output row of every paper that the command brings along is computed by a formula whose runs resolve.
+/// Every output row of every paper in the binary is computed by a formula whose runs resolve.
 #[test]
 fn every_row_of_the_papers_is_covered() {
     let library = Library::embedded();

@@ -1,4 +1,4 @@
-//! The store itself: damage of every kind is found, said and never used; a kill loses nothing that was finished.
+//! The store itself: damage of every kind is found, reported and never used; a kill loses no finished result.
 
 use super::Empty;
 use airbraid_campaign::store::{Build, Found, Key, Store, StoreError};
@@ -72,7 +72,7 @@ fn a_row_that_does_not_fit_its_checksum_is_removed() {
     assert_eq!(store.get(&Key { scenario: [9; 32], seed: 2 }).unwrap(), Found::Damaged, "a row under another key");
 }
 
-/// Bytes of pages overwritten, the file cut short, a head that lies about its length.
+/// Bytes of pages overwritten, the file truncated, a header with a wrong length.
 #[test]
 fn a_damaged_file_is_set_aside_and_said() {
     type Damage = fn(&mut Vec<u8>);
@@ -95,7 +95,7 @@ fn a_damaged_file_is_set_aside_and_said() {
     }
 }
 
-/// A byte here or there, or a page: either it is found, or what is read is what was written.
+/// A byte here or there, or a page: either it is found, or the result is the one that was written.
 #[test]
 fn no_damage_gives_a_wrong_result() {
     let dir = Empty::new("flips");
@@ -162,10 +162,10 @@ fn an_empty_file_and_two_at_a_time_are_fine() {
     assert_eq!(two.len().unwrap(), 2);
 }
 
-/// Where the child of [`a_kill_loses_nothing_that_was_kept`] writes.
+/// Directory in which the child of [`a_kill_loses_nothing_that_was_kept`] writes.
 const CHILD_STORE: &str = "AIRBRAID_TEST_STORE";
 
-/// Puts one result after another and says each when it is kept, until it is killed.
+/// Puts one result after another and reports each when it is kept, until it is killed.
 fn write_until_killed(dir: &std::path::Path) {
     let (mut store, _) = Store::open(dir, Build::named("one")).unwrap();
     for seed in 0.. {

@@ -1,5 +1,5 @@
-//! Endpoints with several addresses, uplinks that lead nowhere, networks that translate IPv4 for hosts that have IPv6 alone, and ports that
-//! are taken for a while.
+//! Endpoints with several addresses, uplinks that lead nowhere, networks that translate IPv4 for hosts that have IPv6
+//! alone, and ports that are taken for a while.
 
 use crate::names::Etc;
 use crate::net::{Keys, Net, can_run};
@@ -8,7 +8,8 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Near and far with so many links, `addresses` on each (`{link}` and `{end}` in them are replaced); near's endpoint is given.
+/// Near and far with a number of links, `addresses` on each (`{link}` and `{end}` in them are replaced); near's
+/// endpoint is given.
 fn pair(test: &str, links: usize, addresses: &[&str], endpoint: &str) -> Net {
     let net = Net::new(test, &["near", "far"]);
     let (a, b) = (Keys::new(), Keys::new());
@@ -73,7 +74,8 @@ fn a_dead_address_hides_no_live_one() {
     }
 }
 
-/// The address that worked dies, and nobody else knows: the member goes on to the other that the name has, and back.
+/// The address that worked dies, and no other peer knows: the member goes on to the other address of the name, and
+/// back.
 #[test]
 fn a_member_goes_where_its_peer_still_is() {
     if !can_run("a_member_goes_where_its_peer_still_is") {
@@ -104,7 +106,7 @@ fn a_member_goes_where_its_peer_still_is() {
     assert_eq!(net.ping("near", "10.77.0.2", 3, &[]), 3);
 }
 
-/// Eight uplinks of which the last works: the others have carriers, and addresses, and nobody behind them.
+/// Eight uplinks of which the last works: the others have carriers and addresses, but lead nowhere.
 #[test]
 fn seven_dead_uplinks_of_eight_do_not_hold_up_the_first_session() {
     if !can_run("seven_dead_uplinks_of_eight_do_not_hold_up_the_first_session") {
@@ -127,7 +129,7 @@ fn seven_dead_uplinks_of_eight_do_not_hold_up_the_first_session() {
 /// A name and its addresses.
 type Known = (String, Vec<Ipv6Addr>, Vec<Ipv4Addr>);
 
-/// A resolver of a network: what it answers for each name.
+/// A resolver of a network, with its answers.
 struct Resolver(Arc<Mutex<Vec<Known>>>);
 
 impl Resolver {
@@ -191,8 +193,8 @@ fn answer(question: &[u8], table: &[Known]) -> Option<Vec<u8>> {
     Some(answer)
 }
 
-/// Near has IPv6 alone. Far is known by an IPv4 address, or a name that has only such; its translated address is what far itself
-/// has here.
+/// Near has IPv6 alone. Far is known by an IPv4 address, or a name with only such; its translated address is far's own
+/// one here.
 #[test]
 fn ipv4_endpoints_are_reached_over_ipv6_alone_where_the_network_translates() {
     if !can_run("ipv4_endpoints_are_reached_over_ipv6_alone_where_the_network_translates") {

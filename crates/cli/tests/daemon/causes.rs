@@ -1,11 +1,11 @@
-//! Why it does not connect: at the end that can know it, in its log, its status, as a word and with a remedy.
+//! Causes of a failed connection: at the end that can know it, in its log, its status, as a word and with a remedy.
 
 use crate::addresses::socket_in;
 use crate::names::Etc;
 use crate::net::{Keys, Net, airbraid, can_run, text};
 use serde_json::Value;
 
-/// What is wrong in a file, and what was there.
+/// A replacement in a file: the wrong text, and the right one.
 type Wrong<'a> = (&'a str, &'a str);
 
 /// Two hosts with two links; near goes to far. Words of either file are replaced.
@@ -38,7 +38,7 @@ fn pair(test: &str, near: &[Wrong<'_>], far: &[Wrong<'_>]) -> (Net, [Keys; 2]) {
     (net, [a, b])
 }
 
-/// Waits until a host's daemon names this cause for its peer; gives its status.
+/// Waits until a host's daemon names this cause for its peer; returns its status.
 fn wait_cause(net: &Net, host: &str, cause: &str) -> Value {
     net.wait(host, cause, |status| status["peers"][0]["cause"] == cause)
 }
@@ -83,7 +83,8 @@ fn there_is_no_route() {
     is_told(&net, "near", "no-route", "there is no route to 192.0.2.9");
 }
 
-/// One uplink works, and the other, a stick without a default route, does not: it says why, and not only that it probes.
+/// One uplink works, and the other, a stick without a default route, does not: it gives the reason, and not only that
+/// it probes.
 #[test]
 fn a_link_without_a_route_says_so() {
     if !can_run("a_link_without_a_route_says_so") {
@@ -130,7 +131,7 @@ fn a_router_refuses() {
     is_told(&net, "near", "unreachable", ".77:5182 cannot be reached");
 }
 
-/// Near has another key for far than far's: far cannot tell who it is, only that somebody is mistaken.
+/// Near has a wrong key for far: far cannot tell who it is, only that there is a mistake.
 #[test]
 fn the_wrong_key_at_this_end() {
     if !can_run("the_wrong_key_at_this_end") {
@@ -199,7 +200,8 @@ fn another_preshared_key() {
     is_told(&net, "far", "not-confirmed", "`preshared_key` differs at the two ends");
 }
 
-/// An interface that is not there, one that is down, one without an address; a peer that comes to us, and one whose name nobody knows.
+/// An interface that is not there, one that is down, one without an address; a peer that comes to us, and one whose
+/// name is unknown.
 #[test]
 fn what_is_missing_here_is_told() {
     if !can_run("what_is_missing_here_is_told") {
@@ -233,7 +235,8 @@ fn what_is_missing_here_is_told() {
     wait_cause(&net, "far", "waits-to-be-called");
 }
 
-/// `up` returns when somebody has answered, and says over which links and how soon; or why nobody has, and that it goes on.
+/// `up` returns when a peer has answered, with links and times; or it gives the reason why none has, and that it goes
+/// on.
 #[test]
 fn up_says_what_came_of_it() {
     if !can_run("up_says_what_came_of_it") {

@@ -1,4 +1,4 @@
-//! The daemon's file: what is wrong with it is told with line, column and remedy, before anything is made. No root is needed.
+//! The daemon's file: errors are reported with line, column and remedy, before anything is made. No root is needed.
 
 use crate::net::{airbraid, text};
 use std::os::unix::fs::PermissionsExt;
@@ -16,7 +16,7 @@ fn fine() -> String {
     )
 }
 
-/// What `up --check` says of a file: its status, and what it wrote.
+/// The result of `up --check` for a file: its status, and its output.
 fn check(folder: &std::path::Path, text_of_file: &str) -> (Option<i32>, String) {
     let file = folder.join("site.toml");
     std::fs::write(&file, text_of_file).unwrap();
@@ -113,7 +113,7 @@ fn every_refusal_says_where_what_and_what_instead() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// Who introduces whom: a second peer, with one line more, and of the first peer what is replaced.
+/// Introductions: a second peer with one line more, and replacements in the first peer.
 fn introductions(folder: &std::path::Path) {
     let other = PUBLIC.replacen('h', "i", 1);
     let file = |more: &str| {

@@ -1,12 +1,13 @@
-//! Who is at the other end, from where, and for how long: clocks that were set back, hosts with several addresses, farewells, keys that
-//! two hosts have.
+//! Identity of the other end, its address, and its lifetime: clocks that were set back, hosts with several addresses,
+//! farewells, keys that two hosts have.
 
 use crate::net::{Keys, Net, can_run, text};
 use crate::{airbraid, pair, pair_up};
 use serde_json::Value;
 use std::time::Duration;
 
-/// A library for `LD_PRELOAD` that sets a process's time of day back by an hour; namespaces have no such clock of their own.
+/// A library for `LD_PRELOAD` that sets a process's time of day back by an hour; namespaces have no such clock of their
+/// own.
 fn an_hour_ago(net: &Net) -> String {
     let (source, library) = (net.folder.join("ago.c"), net.folder.join("ago.so"));
     let text = "#define _GNU_SOURCE\n#include <time.h>\n#include <unistd.h>\n#include <sys/syscall.h>\n\
@@ -45,8 +46,8 @@ fn a_clock_that_was_set_back_keeps_nobody_out() {
     assert!(shown.contains("the clock of this host was set back by"), "{shown}");
 }
 
-/// A client behind a translator that lets in only answers from where was asked, and a hub with one more address on its interface, and one
-/// on its loopback, in both families.
+/// A client behind a translator that admits only answers from the requested address, and a hub with one more address on
+/// its interface, and one on its loopback, in both families.
 #[test]
 fn a_hub_answers_from_the_address_that_was_asked() {
     if !can_run("a_hub_answers_from_the_address_that_was_asked") {
@@ -148,7 +149,7 @@ fn a_hub_that_has_left_is_tried_for_again() {
     assert_eq!(net.ping("near", "10.77.0.2", 2, &[]), 2);
 }
 
-/// Two lives that begin within one second are two: what the second numbers anew is not taken for what the first has sent.
+/// Two lives that begin within one second are distinct: the second's numbers are not taken for the first's.
 #[test]
 fn two_starts_in_one_second_are_two_lives() {
     if !can_run("two_starts_in_one_second_are_two_lives") {
@@ -168,7 +169,7 @@ fn two_starts_in_one_second_are_two_lives() {
     assert!(answered.status.success(), "{}\n{}", text(&answered.stdout), net.logs());
 }
 
-/// A peer that the file knows no more is told so, by the ways that are forgotten with it.
+/// A peer that is removed from the file is told, over the ways that are forgotten with it.
 #[test]
 fn a_peer_that_is_removed_is_told() {
     if !can_run("a_peer_that_is_removed_is_told") {
@@ -226,7 +227,7 @@ fn counted(net: &Net, host: &str) -> u64 {
     packets.and_then(|count| count.parse().ok()).unwrap_or_else(|| panic!("{said}"))
 }
 
-/// A session is renewed over eight links: what is asked on all ways is answered once a question.
+/// A session is renewed over eight links: a request on all ways gets one answer.
 #[test]
 fn a_question_for_a_key_is_answered_by_one_way() {
     if !can_run("a_question_for_a_key_is_answered_by_one_way") {

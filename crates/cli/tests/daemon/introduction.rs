@@ -1,4 +1,4 @@
-//! Two ends behind address translators that neither can go through to the other: what a hub that both reach does for them.
+//! Two ends behind address translators that cannot reach each other directly: the help of a hub that both reach.
 
 use crate::net::{Keys, Net, can_run, text};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use std::time::Duration;
 /// A translator that takes the client's own port where it is free, and one that takes another for each destination.
 const KEEPS: &str = "masquerade";
 const CHANGES: &str = "masquerade random,fully-random";
-/// One of the first kind that lets nobody in who was not asked, as most do; the others say that nobody listens there.
+/// One of the first kind that silently drops uninvited packets, as most do; the others report a closed port.
 const GUARDS: &str = "masquerade; }; chain i { type filter hook input priority 0; iifname \"out*\" ct state new drop";
 
 /// Runs `nft` with a file in a host.
@@ -39,8 +39,8 @@ fn client(net: &mut Net, number: u8, translates: &str, own: &Keys, hub: &Keys, (
     net.site(&host, own, &site);
 }
 
-/// Two clients and a hub, up; the hub's file has `more` of its first peer, and each client's has `peers`, in which `{key}` and `{number}`
-/// are the other's.
+/// Two clients and a hub, up; the hub's file has `more` of its first peer, and each client's has `peers`, in which
+/// `{key}` and `{number}` are the other's.
 fn network(test: &str, translates: &str, allowed: &str, peers: &str, more: &str) -> Net {
     let mut net = Net::new(test, &["hub", "r1", "r2", "c1", "c2"]);
     let (hub, one, two) = (Keys::new(), Keys::new(), Keys::new());
@@ -70,7 +70,7 @@ fn network(test: &str, translates: &str, allowed: &str, peers: &str, more: &str)
 const INTRODUCED: &str =
     "[[peer]]\nname = \"c{number}\"\npublic_key = \"{public}\"\nallowed = [\"10.77.0.{number}/32\"]\nvia = \"hub\"\n";
 
-/// Whether a client has met the other, and sends to it what is for it.
+/// Whether a client has met the other, and sends to it directly.
 fn has_met(status: &Value) -> bool {
     let other = &status["peers"][1];
     other["up"] == true
@@ -109,7 +109,7 @@ fn two_ends_behind_translators_are_introduced_and_need_the_hub_no_more() {
     assert_eq!(net.ping("c2", "10.77.0.1", 5, &[]), 5, "{}", net.logs());
 }
 
-/// Who asks more often is not answered more often.
+/// A client that requests more often is not answered more often.
 #[test]
 fn a_pair_is_introduced_once_in_five_seconds() {
     if !can_run("a_pair_is_introduced_once_in_five_seconds") {
@@ -131,7 +131,7 @@ fn a_pair_is_introduced_once_in_five_seconds() {
     assert!((1..=most).contains(&told), "{told} of {most}\n{}", net.logs());
 }
 
-/// The way between them is cut, and there again.
+/// The way between them is cut, and restored.
 #[test]
 fn what_two_ends_send_each_other_goes_through_the_hub_while_they_do_not_meet() {
     if !can_run("what_two_ends_send_each_other_goes_through_the_hub_while_they_do_not_meet") {
@@ -197,7 +197,7 @@ fn a_hub_whose_file_does_not_name_a_pair_tells_neither() {
     assert!(!net.logs().contains("introduced"), "{}", net.logs());
 }
 
-/// Without a word of introductions in any file, behind translators that change every port.
+/// Without introductions in any file, behind translators that change every port.
 #[test]
 fn two_ends_behind_translators_reach_each_other_through_a_hub() {
     if !can_run("two_ends_behind_translators_reach_each_other_through_a_hub") {

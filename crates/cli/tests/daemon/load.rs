@@ -1,8 +1,8 @@
-//! Strangers who know nothing but a public key, and send as much as they can: who is a peer connects all the same, and what is
-//! garbage costs next to nothing, however many peers there are.
+//! Strangers with a public key alone, who send as much as they can: a peer connects all the same, and garbage costs
+//! next to nothing, for any number of peers.
 //!
-//! `AIRBRAID_BINARY=... cargo test -p airbraid-cli --test daemon load::measured -- --ignored --test-threads 1 --nocapture` measures another
-//! version of the command at the hub.
+//! `AIRBRAID_BINARY=... cargo test -p airbraid-cli --test daemon load::measured -- --ignored --test-threads 1
+//! --nocapture` measures another version of the command at the hub.
 
 use crate::net::{Keys, Net, airbraid, can_run};
 use airbraid_engine::converge::session::{
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Where the hub is for strangers.
+/// The hub's address for strangers.
 const HUB: &str = "10.9.1.2:5182";
 
 #[expect(clippy::disallowed_methods, reason = "a measurement of a test, outside any run")]
@@ -56,7 +56,7 @@ fn hub(test: &str, more_peers: usize) -> (Net, Keys) {
     (net, far)
 }
 
-/// Starts the hub: with the command that is to be measured, if another is.
+/// Starts the hub: with the command to be measured, if that is another.
 fn start_hub(net: &mut Net) {
     match std::env::var("AIRBRAID_BINARY") {
         Ok(binary) => {
@@ -80,7 +80,7 @@ fn public_of(keys: &Keys) -> PublicKey {
     PublicKey(key)
 }
 
-/// What one stranger makes of what it is told.
+/// The answer of one stranger to an input.
 fn told(stranger: &mut Sessions<Simulated>, input: Input) -> Option<Vec<u8>> {
     let mut sent = None;
     step(stranger, airbraid_units::Instant::ZERO, Some(input), |output| {
@@ -91,7 +91,7 @@ fn told(stranger: &mut Sessions<Simulated>, input: Input) -> Option<Vec<u8>> {
     sent
 }
 
-/// A source, and the first message that it sends: true to the public key, by a key that is nobody's.
+/// A source, and its first message: true to the public key, by an unknown key.
 struct Source {
     socket: UdpSocket,
     stranger: Sessions<Simulated>,
@@ -120,7 +120,7 @@ fn sources(net: &Net, hub: &Keys, count: u32) -> Vec<Source> {
     namespace::inside(&net.namespace("out"), || (0..count).map(source).collect()).unwrap()
 }
 
-/// What strangers send.
+/// The messages of strangers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     WithoutCookies,
@@ -129,7 +129,7 @@ enum Kind {
     Both,
 }
 
-/// The first messages of so many sources.
+/// The first messages of `count` sources.
 fn messages(net: &Net, hub: &Keys, count: u32, kind: Kind) -> Vec<(UdpSocket, Vec<u8>)> {
     let mut sources = sources(net, hub, count);
     let without: Vec<Vec<u8>> = sources.iter().map(|source| source.message.clone()).collect();
@@ -169,9 +169,9 @@ fn get_cookies(sources: &mut [Source]) {
     }
 }
 
-/// A flood comes evenly, so that nobody gets in between two bursts.
+/// A flood is even, so that no other gets in between two bursts.
 const EVENLY: Duration = Duration::ZERO;
-/// Or some dozens at a time: what each costs is then more than what waking up for it costs.
+/// Or some dozens at a time: the cost of each is then above that of waking up.
 const IN_BURSTS: Duration = Duration::from_millis(3);
 
 /// Sends at a rate until it is dropped.
@@ -229,7 +229,7 @@ fn status(net: &Net, host: &str) -> Value {
     ask(&net.daemon(host), &Question::Status).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
-/// How long a client that has just started takes to have a session; none if it takes longer than so long.
+/// Time that a client needs from its start to a session; `None` above `longest`.
 fn connects(net: &mut Net, longest: Duration) -> Option<Duration> {
     net.up("near");
     ask(&net.daemon("near"), &Question::Link("l0".to_owned(), true)).unwrap();
@@ -280,7 +280,7 @@ fn a_client_connects_while_strangers_flood() {
     assert!(status["refused_handshakes"]["nocookie"].as_u64() > Some(0), "{status}");
 }
 
-/// What a datagram of garbage costs the hub \[ns\].
+/// Cost of a datagram of garbage at the hub \[ns\].
 fn garbage_costs(test: &str, peers: usize, garbage: &[u8]) -> f64 {
     let (mut net, far) = hub(test, peers);
     start_hub(&mut net);

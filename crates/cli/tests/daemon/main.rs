@@ -1,4 +1,5 @@
-//! The daemon as it is typed, as root, in network namespaces: what gets through, what does not, and that nothing is left.
+//! The daemon as a user types it, as root, in network namespaces: allowed traffic passes, other traffic does not, and
+//! nothing is left behind.
 //!
 //! Where there is no root or no TUN the tests are counted as skipped, or fail if they must run (`root/mod.rs`).
 
@@ -23,7 +24,7 @@ mod strangers;
 
 use net::{Keys, Net, active, airbraid, can_run, text};
 
-/// Two hosts with so many links between them, and their daemons' files. More of either file is given.
+/// Two hosts with `links` links between them, and their daemons' files. More of either file is given.
 fn pair(test: &str, links: usize, near: &str, far: &str) -> Net {
     let net = Net::new(test, &["near", "far"]);
     let (a, b) = (Keys::new(), Keys::new());
@@ -56,8 +57,8 @@ fn pair_up(test: &str, links: usize) -> Net {
     net
 }
 
-/// TCP brings so many megabytes from near to far, however long a busy machine takes; a link that is held to carry next to nothing would
-/// take longer.
+/// TCP carries this many megabytes from near to far, however long a busy machine takes; over a link believed to be
+/// almost dead it would take longer.
 fn carries(net: &Net, megabytes: u32) {
     let words = ["timeout", "60", "iperf3", "-c", "10.77.0.2", "-n", &format!("{megabytes}M"), "-J"];
     let done = net.exec("near", &words);

@@ -1,4 +1,4 @@
-//! What packets may occupy: the file says it, the status shows it, and what does not fit is refused and counted.
+//! The memory of packets: the file limits it, the status shows it, and packets that do not fit are refused and counted.
 
 use crate::net::{Keys, Net, airbraid, can_run, text};
 
@@ -49,7 +49,8 @@ fn packets_for_a_peer_that_is_silent_are_kept_within_its_memory() {
         status["peers"][0]["drops"]["memory"].as_u64().is_some_and(|count| count > 0)
     });
     assert!(memory(&status) > 1 << 18, "{status}");
-    // When the far end is heard again, what waits goes out and the memory is free, but for entries of what was sent last.
+    // When the far end is heard again, what waits goes out and the memory is free, but for entries of what was sent
+    // last.
     assert!(net.exec("near", &["nft", "flush", "ruleset"]).status.success());
     net.wait_members("near", 1);
     net.wait("near", "the memory is free", |status| memory(status) < 1 << 18);

@@ -1,4 +1,4 @@
-//! Paths that are narrower than the interface at their beginning, with routers that say nothing of it, or forgers that say it.
+//! Paths that are narrower than the interface at their beginning, with silent routers, or with forged messages.
 
 use super::net::{Keys, Net, active, can_run, text};
 use super::{carries, serve};
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-/// What a router says to nobody when a packet is too long for its next link.
+/// A router that never reports a packet too long for its next link.
 const SILENT: &str = "table ip silent { chain out { \
     type filter hook output priority 0; policy accept; icmp type destination-unreachable drop; }; }";
 
@@ -22,7 +22,8 @@ fn peer(name: &str, public: &str, address: &str, endpoint: &str) -> String {
     format!("[[peer]]\nname = \"{name}\"\npublic_key = \"{public}\"\nallowed = [{address}]\n{endpoint}")
 }
 
-/// Two hosts with a router between them, whose far link takes `mtu` byte; with `is_silent` it never says so. The addresses inside are given.
+/// Two hosts with a router between them, whose far link takes `mtu` byte; with `is_silent` it never reports it. The
+/// addresses inside are given.
 fn routed(test: &str, mtu: u32, is_silent: bool, inside: [&str; 2]) -> Net {
     let mut net = Net::new(test, &["near", "mid", "far"]);
     net.link("l0", ["near", "mid"], ["10.9.0.1/24", "10.9.0.2/24"]);
@@ -46,7 +47,7 @@ fn routed(test: &str, mtu: u32, is_silent: bool, inside: [&str; 2]) -> Net {
     net
 }
 
-/// The path between router and far host takes so much from now on, both ways.
+/// The path between router and far host takes `mtu` byte from now on, both ways.
 fn narrow(net: &Net, mtu: u32) {
     net.ip("mid", &format!("link set l1 mtu {mtu}"));
     net.ip("mid", &format!("link set l0 mtu {mtu}"));
@@ -149,7 +150,7 @@ fn a_forged_message_that_packets_are_too_long_changes_nothing() {
     assert_eq!(status["peers"][0]["members"][0]["lost_frames"], 0, "{status}");
 }
 
-/// Somebody who knows both ports tells the near host that what it sends is too long.
+/// A forger who knows both ports reports to the near host that its packets are too long.
 fn forge(net: &Net, mtu: u16) {
     let mut message = vec![3, 4, 0, 0, 0, 0];
     message.extend(mtu.to_be_bytes());

@@ -1,4 +1,5 @@
-//! Endpoints by name: what is not found at the start is found later, and a peer that is gone is looked for elsewhere.
+//! Endpoints by name: a name that is not found at the start is found later, and a peer that is gone is looked for
+//! elsewhere.
 
 use crate::net::{Keys, Net, airbraid, can_run, text};
 use std::path::PathBuf;

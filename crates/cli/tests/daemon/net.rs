@@ -1,4 +1,4 @@
-//! Namespaces with links between them and daemons in them, for one test; all gone when it ends, however it does.
+//! Namespaces with links between them and daemons in them, for one test; all are gone when it ends, however it does.
 
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -66,7 +66,7 @@ impl Net {
         run(&[&["ip", "-n", &namespace], &words[..]].concat())
     }
 
-    /// A link between two hosts, called the same at both, with addresses.
+    /// A link between two hosts, with the same name at both, and addresses.
     pub fn link(&self, name: &str, ends: [&str; 2], addresses: [&str; 2]) {
         let [a, b] = ends.map(|end| self.namespace(end));
         run(&["ip", "link", "add", name, "netns", &a, "type", "veth", "peer", "name", name, "netns", &b]);
@@ -94,7 +94,7 @@ impl Net {
         self.children.push((words.join(" "), child));
     }
 
-    /// What the daemon of a host is called.
+    /// The name of a host's daemon.
     pub fn daemon(&self, host: &str) -> String {
         format!("{}-{host}", self.name)
     }
@@ -117,7 +117,7 @@ impl Net {
         self.up_in(host, host);
     }
 
-    /// Starts a daemon called otherwise than its host.
+    /// Starts a daemon with another name than its host's.
     pub fn up_in(&mut self, place: &str, host: &str) {
         let log = std::fs::File::create(self.folder.join(format!("{host}.log"))).unwrap();
         let file = self.file(host).display().to_string();
@@ -137,7 +137,7 @@ impl Net {
         run(&["kill", signal, &self.pid(host).to_string()]);
     }
 
-    /// Waits for the end of a host's daemon; gives its status.
+    /// Waits for the end of a host's daemon; returns its status.
     pub fn ended(&mut self, host: &str) -> std::process::ExitStatus {
         let name = self.daemon(host);
         let place = self.children.iter().rposition(|(other, _)| *other == name).unwrap();
@@ -149,7 +149,7 @@ impl Net {
         done.status.success().then(|| serde_json::from_slice(&done.stdout).unwrap())
     }
 
-    /// Waits until the status of a host's daemon is such.
+    /// Waits until the status of a host's daemon fulfils `is_so`.
     pub fn wait(&self, host: &str, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
         let mut last = None;
         for _ in 0..400 {
@@ -162,7 +162,7 @@ impl Net {
         panic!("{host}: waited in vain until {what}: {last:?}\n{}", self.logs());
     }
 
-    /// Waits until so many members of a host's daemon, all peers together, work.
+    /// Waits until `count` members of a host's daemon, all peers together, work.
     pub fn wait_members(&self, host: &str, count: usize) -> Value {
         self.wait(host, &format!("{count} members are active"), |status| active(status) == count)
     }
@@ -177,7 +177,7 @@ impl Net {
         all
     }
 
-    /// How many of `count` pings, which leave at once, are answered within 3 s.
+    /// Number of `count` pings, sent at once, that are answered within 3 s.
     pub fn ping(&self, host: &str, to: &str, count: u32, more: &[&str]) -> u32 {
         let count = count.to_string();
         // Where one was answered it waits no longer for the others than an interval, whatever `-W` says.

@@ -1,4 +1,4 @@
-//! Runs of segments through the daemon: what arrives is right, with offloads, without, and with them at one end.
+//! Runs of segments through the daemon: they arrive unchanged, with offloads, without, and with them at one end.
 
 use super::{carries, pair, serve};
 use crate::net::{Net, can_run, text};

@@ -1,5 +1,5 @@
-//! Where the daemon sends to: an address that an authentic frame has only named gets next to nothing before it has answered, and a client
-//! whose address translator chooses another port does not notice.
+//! Path validation: an address that an authentic frame has only named gets next to nothing before it has answered, and
+//! a client whose address translator chooses another port does not notice.
 
 use crate::net::{Keys, Net, can_run, text};
 use std::io::Write;
@@ -21,7 +21,7 @@ fn counted(net: &Net, host: &str, counter: &str) -> u64 {
     bytes.and_then(|bytes| bytes.parse().ok()).unwrap_or_else(|| panic!("{said}"))
 }
 
-/// A hub behind a router, a client with two uplinks there, and somebody else.
+/// A hub behind a router, a client with two uplinks there, and a third host.
 fn world(test: &str) -> Net {
     let mut net = Net::new(test, &["hub", "router", "client", "victim"]);
     net.link("lh", ["hub", "router"], ["10.3.0.1/24", "10.3.0.254/24"]);
@@ -82,8 +82,9 @@ fn an_address_that_is_only_named_gets_three_times_what_came() {
     let download = ["iperf3", "-u", "-b", "8M", "-l", "1200", "-t", "6", "-J", "-c", "10.77.0.2"];
     let download = net.command("hub", &download).stdout(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(1_000));
-    // An authentic client that writes the victim's address into what it sends on one of its uplinks, and acknowledges packets that the victim
-    // gets: it has copies of them. Of what is shorter it has none, as it would not where it only guesses numbers.
+    // An authentic client that writes the victim's address into what it sends on one of its uplinks, and acknowledges
+    // packets that the victim gets: it has copies of them. Of what is shorter it has none, as it would not where it
+    // only guesses numbers.
     filter(
         &net,
         "router",
@@ -111,7 +112,7 @@ fn an_address_that_is_only_named_gets_three_times_what_came() {
     assert!((1..=12).contains(&lines), "one line a second at most: {lines}");
 }
 
-/// The client's translator: what leaves on `la` comes from this port, and only what comes for it is let in.
+/// The client's translator: packets that leave on `la` come from this port, and only packets to it are admitted.
 fn translate(net: &Net, port: u16) {
     filter(
         net,

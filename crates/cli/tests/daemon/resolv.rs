@@ -1,5 +1,5 @@
-//! `/etc/resolv.conf` without systemd's resolver: whatever happens to the daemon, the machine or the file, the text from before is
-//! put back, or is kept where somebody finds it.
+//! `/etc/resolv.conf` without systemd's resolver: whatever happens to the daemon, the machine or the file, the earlier
+//! text is restored, or kept where a person finds it.
 
 use crate::names::Etc;
 use crate::net::{Keys, Net, can_run, text};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 const BEFORE: &str = "# by hand\nsearch example\nnameserver 192.0.2.1\n";
 
-/// A host whose daemon sets a name server; nobody answers it.
+/// A host whose daemon sets a name server, which never answers.
 fn host(test: &str) -> (Net, Etc) {
     let net = Net::new(test, &["near"]);
     let etc = Etc::of(&net, "near");
@@ -26,7 +26,7 @@ fn site(net: &Net, daemon: &str, interface: &str, number: u8) {
     net.site(daemon, &own, &file);
 }
 
-/// In place: the file is what is mounted over the host's.
+/// In place: the file is mounted over the host's.
 fn write(etc: &Etc, content: &str) {
     std::fs::write(etc.folder.join("resolv.conf"), content).unwrap();
 }
@@ -44,7 +44,7 @@ fn kill(net: &mut Net) {
     net.ended("near");
 }
 
-/// What a loss of power takes of a daemon's: all that was in memory.
+/// The effect of a power loss on a daemon's files: those in memory are gone.
 fn lose_power(net: &mut Net) {
     kill(net);
     let name = net.daemon("near");

@@ -1,4 +1,4 @@
-//! The host's routing: what is its own stays, what the uplinks need is made, and all is as before when the daemon has gone,
+//! The host's routing: its own routes stay, the uplinks' routes are made, and all is restored when the daemon has gone,
 //! however it went.
 
 use crate::net::{Keys, Net, active, airbraid, can_run, text};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::net::UdpSocket;
 use std::time::Duration;
 
-/// Everything of a host's routing and settings that could be left otherwise.
+/// Everything of a host's routing and settings that a daemon may change.
 fn state(net: &Net, host: &str) -> String {
     let look = [
         "ip -d route show table all",
@@ -28,7 +28,7 @@ fn state(net: &Net, host: &str) -> String {
     said.join("\n\n")
 }
 
-/// That a host's routing is as it was.
+/// Asserts that a host's routing is unchanged.
 fn same(net: &Net, host: &str, before: &str, when: &str) {
     let now = state(net, host);
     let other = |these: &str, those: &str| -> Vec<String> {
@@ -44,8 +44,8 @@ fn set(net: &Net, host: &str, settings: &[&str]) {
     }
 }
 
-/// Hosts near and hub, with a router between them that near's links lead to; the hub has one address, 198.51.100.7, and behind it
-/// what stands for the internet.
+/// Hosts near and hub, with a router between them that near's links lead to; the hub has one address, 198.51.100.7, and
+/// a network behind it stands for the internet.
 fn routed(test: &str, links: usize) -> Net {
     let net = Net::new(test, &["near", "router", "hub"]);
     for link in 0..links {
@@ -108,13 +108,14 @@ fn check(net: &Net, host: &str) -> String {
     text(&done.stderr)
 }
 
-/// Starts near's daemon once more, when a second has begun: the other end knows one life from the next by the second of its start.
+/// Starts near's daemon once more, when a second has begun: the other end distinguishes lives by the second of their
+/// start.
 fn up_again(net: &mut Net) {
     std::thread::sleep(Duration::from_millis(1_100));
     net.up("near");
 }
 
-/// After a killed daemon, `down` makes all as it was; and so does the next `up`, and its end.
+/// After a killed daemon, `down` restores everything; and so does the next `up`, and its end.
 fn leaves_nothing(net: &mut Net, before: &str) {
     net.signal("near", "-KILL");
     net.ended("near");
@@ -130,7 +131,7 @@ fn leaves_nothing(net: &mut Net, before: &str) {
     same(net, "near", before, "after a crash, `up` and `down`");
 }
 
-/// Waits until two uplinks work, both ways: that a member is active says only that what goes out by it arrives.
+/// Waits until two uplinks work, both ways: an active member proves only the direction out.
 fn both_work(net: &Net) -> Value {
     net.wait("near", "both uplinks send and receive", |status| {
         let uplinks = status["uplinks"].as_array().unwrap();
@@ -267,7 +268,8 @@ fn the_name_of_the_hub_is_looked_up_beside_the_tunnel() {
     let own = std::path::Path::new("/etc/netns").join(net.namespace("near"));
     std::fs::create_dir_all(&own).unwrap();
     std::fs::write(own.join("resolv.conf"), "nameserver 198.51.100.53\n").unwrap();
-    // Everything goes through the tunnel, and its own name server is behind it; neither is there before the hub is found.
+    // Everything goes through the tunnel, and its own name server is behind it; neither is there before the hub is
+    // found.
     files(&net, "dns = [\"10.77.0.53\"]\n", "", "hub.example:5182", "\"0.0.0.0/0\"");
     net.up("near");
     net.up("hub");

@@ -1,4 +1,4 @@
-//! The daemon on its host: who asks it, what it has given up, what it writes.
+//! The daemon on its host: its clients, its dropped privileges, its files.
 
 use crate::net::{Keys, Net, airbraid, can_run, skip, text};
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};

@@ -1,4 +1,4 @@
-//! Strangers: who has the wrong key gets no answer, and what is repeated, changed or made up changes nothing.
+//! Strangers: a wrong key gets no answer, and replayed, changed or invented datagrams change nothing.
 
 use crate::net::{Keys, Net, can_run};
 use airbraid_live::namespace;
@@ -62,7 +62,7 @@ fn a_wrong_key_is_refused_and_not_answered() {
     assert_eq!(status["uplinks"][0]["sent_datagrams"], 0, "{status}");
 }
 
-/// Stands between the two, and keeps all that goes to the far end.
+/// Stands between the two, and keeps all datagrams to the far end.
 struct Relay {
     heard: Arc<Mutex<Vec<Vec<u8>>>>,
     stop: Arc<AtomicBool>,
@@ -126,8 +126,8 @@ fn what_is_repeated_or_changed_changes_nothing() {
             attacker.send_to(&changed, "10.9.0.2:5182").unwrap();
         }
     }
-    // A first message with a wrong cookie gets a right one (52 byte, kind 3), one that is older than the newest a stamp that only its
-    // maker can read (84 byte, kind 6): shorter than what asked for it, and no more.
+    // A first message with a wrong cookie gets a right one (52 byte, kind 3), one that is older than the newest a stamp
+    // that only its maker can read (84 byte, kind 6): shorter than what asked for it, and no more.
     let mut room = [0; 2_048];
     while let Ok((length, _)) = attacker.recv_from(&mut room) {
         assert!([(52, 0x13), (84, 0x16)].contains(&(length, room[0])), "an attacker was answered");

@@ -1,4 +1,4 @@
-//! Whether what a test needs that works with namespaces and a TUN device is there.
+//! Whether the requirements of a test with namespaces and a TUN device are met.
 
 #[path = "../../../../tests/src/skip.rs"]
 mod skip;
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-/// What is missing here, if anything is.
+/// The missing requirement, if there is one.
 fn missing() -> Option<&'static str> {
     static MISSING: OnceLock<Option<&'static str>> = OnceLock::new();
     *MISSING.get_or_init(|| {

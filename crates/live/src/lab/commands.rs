@@ -15,32 +15,32 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::Sender;
 use std::thread::Scope;
 
-/// What is kept of an output \[byte\].
+/// Longest output that is kept \[byte\].
 const OUTPUT_MAX: usize = 1_000_000;
-/// How long those who need a command wait for it to listen on some port, and on the port that it names.
+/// Longest time for which a command's dependants wait for it to listen on some port, and on the port that it names.
 const SETTLES_IN: Duration = Duration::from_secs(3);
 const READY_IN: Duration = Duration::from_secs(10);
-/// How long servers may go on when nobody needs them, and after they were asked to end.
+/// Time for which servers may go on when no command needs them, and after they were asked to end.
 const LINGERS: Duration = Duration::from_millis(1_000);
 const ENDS_IN: Duration = Duration::from_millis(1_000);
 
 /// Hears a line of a command: the node's name, the line.
 pub type Echo<'a> = &'a (dyn Fn(&str, &str) + Sync);
 
-/// A command to be run.
+/// A command to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// Index of the node.
     pub node: usize,
-    /// What its shell is given.
+    /// The command for its shell.
     pub command: String,
-    /// Not before.
+    /// Earliest start.
     pub start: Duration,
     /// The port that it listens on when it is ready.
     pub ready: Option<u16>,
 }
 
-/// What is heard of commands.
+/// An event of a command or of the lab.
 #[derive(Debug)]
 pub(super) enum News {
     /// It runs, as this process.
@@ -67,7 +67,7 @@ enum State {
 pub(super) struct Commands<'a> {
     wanted: &'a [Wanted],
     states: Vec<State>,
-    /// For each command those that it waits for.
+    /// For each command, the indices of those that it waits for.
     needs: Vec<Vec<usize>>,
     pub results: Vec<CommandResult>,
     stopping: Option<Instant>,
@@ -94,7 +94,7 @@ impl<'a> Commands<'a> {
         }
     }
 
-    /// The commands whose turn it is.
+    /// Returns the commands that may start now.
     pub fn due(&mut self, now: Instant) -> Vec<usize> {
         if self.stopping.is_some() {
             return Vec::new();
@@ -111,7 +111,7 @@ impl<'a> Commands<'a> {
         due
     }
 
-    /// Whether those who need a command may start.
+    /// Whether the dependants of a command may start.
     fn is_settled(&self, index: usize, now: Instant) -> bool {
         match self.states[index] {
             State::Waiting | State::Starting(_) => false,
@@ -123,7 +123,7 @@ impl<'a> Commands<'a> {
         }
     }
 
-    /// Something has happened.
+    /// Handles an event.
     pub fn on_news(&mut self, now: Instant, news: News) {
         let seconds = now.as_secs_f64();
         match news {
@@ -151,7 +151,7 @@ impl<'a> Commands<'a> {
         }
     }
 
-    /// Whether every command has ended; servers are asked to when nobody else is left.
+    /// Whether every command has ended; servers are asked to end when only they are left.
     pub fn is_over(&mut self, now: Instant) -> bool {
         let has_ended = |index: usize| self.states[index] == State::Ended;
         if (0..self.states.len()).all(has_ended) {
@@ -239,7 +239,7 @@ fn listens(pid: i32, port: Option<u16>) -> bool {
     })
 }
 
-/// Says what is wrong with a command before anything is made: its first word is no program.
+/// Reports an error of a command before anything is made: its first word is no program.
 pub(super) fn check(wanted: &Wanted, node: &str) -> Result<(), LabError> {
     let is_setting = |word: &&str| word.split_once('=').is_some_and(|(name, _)| !name.contains('/'));
     let Some(word) = wanted.command.split_whitespace().find(|word| !is_setting(word)) else { return Ok(()) };

@@ -23,33 +23,33 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const BATCH: usize = 16;
 /// Packets that a radio or a trunk keeps ready beside the one that it sends: the rest waits in the device.
 const AHEAD: u32 = 2;
-/// The last of the way to an event is waited for awake: what waking up takes as a rule.
+/// Time before an event in which the thread stays awake: the usual time of a wake-up.
 const AWAKE: Duration = Duration::from_micros(20);
-/// It is never asleep for longer.
+/// Longest sleep.
 const SLEEP_MAX: Duration = Duration::from_millis(200);
-/// Packets are not longer.
+/// Longest packet \[byte\].
 const PACKET_MAX: usize = 65_536;
-/// Lateness beyond this counts as this \[ns\].
+/// Largest lateness that is told apart \[ns\].
 const LATENESS_MAX_NS: u64 = 60_000_000_000;
 
-/// An interface at work.
+/// A running interface.
 #[derive(Debug)]
 struct Port {
     tun: Tun,
     /// Whether packets may be there to be read.
     ready: bool,
-    /// A packet that was read and for which there is no room yet.
+    /// A packet that was read and does not fit yet.
     held: Option<External>,
     sample: PortSample,
     total: PortSample,
 }
 
-/// What a driver has counted.
+/// The counts of a driver.
 #[derive(Debug)]
 pub struct Driven {
-    /// How late events were \[ns\].
+    /// Lateness of events \[ns\].
     pub lateness: Histogram<u64>,
-    /// Of each interface.
+    /// The counts of each interface.
     pub ports: Vec<PortSample>,
     /// By interval.
     pub samples: Vec<Sample>,
@@ -62,10 +62,10 @@ pub struct Driver<'a, 'b> {
     layout: &'b Layout,
     clock: Clock,
     ports: Vec<Port>,
-    /// Bytes of packets by handle, and when each came.
+    /// Bytes of packets by handle, with the arrival time of each.
     payloads: &'b Payloads,
     came: Vec<Instant>,
-    /// The interface at which each comes out.
+    /// The interface at which each packet leaves.
     bound_for: Vec<usize>,
     free: Vec<u32>,
     lateness: Histogram<u64>,
@@ -135,7 +135,7 @@ impl<'a, 'b> Driver<'a, 'b> {
         Ok(Driven { lateness: self.lateness, ports, samples: self.samples })
     }
 
-    /// Carries out what is due, and hands over what has arrived.
+    /// Carries out due events, and hands over packets that have arrived.
     fn advance(&mut self, now: Instant) {
         let Self { world, clock, lateness, .. } = self;
         world.run_until(now, &mut |at| {
@@ -163,7 +163,7 @@ impl<'a, 'b> Driver<'a, 'b> {
         self.world.take_released(&mut self.free);
     }
 
-    /// Reads packets of an interface as long as there is room for them.
+    /// Reads packets of an interface while the queues have space.
     fn read(&mut self, port: usize) -> io::Result<()> {
         for _ in 0..BATCH {
             let packet = match self.ports[port].held.take() {
@@ -197,7 +197,7 @@ impl<'a, 'b> Driver<'a, 'b> {
         Ok(())
     }
 
-    /// Keeps a packet that was read if it is IPv4 and for one of us, or for whoever is at a link's other end.
+    /// Keeps a packet that was read if it is IPv4 and for a host of the lab, or for the host at a link's other end.
     fn accept(&mut self, port: usize, length: usize) -> Option<External> {
         let bytes = &self.buffer[..length];
         let summary = summary(bytes)?;

@@ -35,13 +35,13 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 
-/// How often commands are looked after.
+/// Interval at which commands are checked.
 const ROUND: std::time::Duration = std::time::Duration::from_millis(10);
 
-/// What a lab is asked to do.
+/// The options of a lab.
 #[derive(Default)]
 pub struct LabOptions<'a> {
-    /// What it is called; its namespaces are `airbraid-NAME-NODE`.
+    /// Its name; its namespaces are `airbraid-NAME-NODE`.
     pub name: String,
     /// The scenario's file, for the result.
     pub file: String,
@@ -51,13 +51,13 @@ pub struct LabOptions<'a> {
     pub shell: Option<usize>,
     /// Whether the frames of all radios are captured.
     pub pcap: bool,
-    /// Beyond this 99.9th percentile of lateness the result is not trusted.
+    /// Limit of the 99.9th percentile of lateness; above it the result is not trusted.
     pub max_lateness: Duration,
-    /// Hears every line that commands write.
+    /// Receives every line that commands write.
     pub echo: Option<Echo<'a>>,
 }
 
-/// What a lab gives.
+/// The output of a lab.
 #[derive(Debug)]
 pub struct LabOutput {
     /// The facts.
@@ -66,7 +66,7 @@ pub struct LabOutput {
     pub pcaps: Vec<(String, Vec<u8>)>,
 }
 
-/// Removes what labs that live no more have left, and says what.
+/// Removes the remains of labs that no longer live, and returns their names.
 ///
 /// # Errors
 /// Not root, or something would not go.
@@ -94,7 +94,7 @@ pub fn lab(spec: &Spec, options: &LabOptions<'_>) -> Result<LabOutput, LabError>
     output
 }
 
-/// What is wrong is said before anything is made.
+/// Reports errors before anything is made.
 fn check(spec: &Spec, layout: &Layout, wanted: &[Wanted], options: &LabOptions<'_>) -> Result<(), LabError> {
     check_root()?;
     if !std::path::Path::new(tun::DEVICE).exists() {
@@ -123,7 +123,8 @@ fn check_root() -> Result<(), LabError> {
     Err(LabError::Input("a lab makes network namespaces, and that takes root: run it by sudo".to_owned()))
 }
 
-/// Flows that begin or end at a real host are left to its programs; those between simulated nodes stay.
+/// Removes flows that begin or end at a real host, which are its programs' business; those between simulated nodes
+/// stay.
 fn without_flows_of_hosts(spec: &Spec) -> Spec {
     let mut spec = spec.clone();
     let Spec { flows, nodes, .. } = &mut spec;
@@ -262,7 +263,7 @@ fn look_after(orders: &mut Commands<'_>, hear: &Receiver<News>, has_shell: bool,
     }
 }
 
-/// What a driver and its world give.
+/// The results of a driver and its world.
 type Drive = (Driven, airbraid_sim::result::RunResult, Vec<(String, Vec<u8>)>);
 
 fn drive(
@@ -288,7 +289,7 @@ fn drive(
     Ok((driven, result, recording.into_inner().into_captures(spec)))
 }
 
-/// What each interface's own queue has dropped.
+/// The drops of each interface's own queue.
 fn device_drops(layout: &Layout) -> Vec<u64> {
     let of_port = |port: &Port| {
         let name = layout.namespaces[port.node].as_deref()?;

@@ -1,4 +1,4 @@
-//! Who has which interface with which address: worked out before anything is made.
+//! The interfaces of a lab and their addresses: worked out before anything is made.
 //!
 //! Addresses are those of the simulator's captures, 10.0.0.1 for the first node and so on. Where a node has an
 //! interface for each radio and link, that of network g (channels by number, then links) has 10.g. in front.
@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Length of an interface's name, of a namespace's (it is a file), and how many networks the addresses can tell apart.
+/// Longest name of an interface, of a namespace (it is a file), and the largest number of networks that the addresses
+/// distinguish.
 const INTERFACE_NAME_MAX: usize = 15;
 const NAMESPACE_NAME_MAX: usize = 200;
 const NETWORKS_MAX: usize = 254;
@@ -24,11 +25,10 @@ pub const MTU: u32 = 1500;
 pub struct Port {
     /// Index of the node.
     pub node: usize,
-    /// Where its packets leave; `None`: where the route says.
+    /// The interface by which its packets leave; `None`: by the route.
     pub via: Option<Interface>,
     /// Its name in the namespace.
     pub name: String,
-    /// Its address.
     pub address: [u8; 4],
     /// Length of its network's prefix.
     pub prefix: u8,
@@ -39,7 +39,7 @@ pub struct Port {
 /// A lab, worked out.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// For each node the name of its namespace, if it has one.
     pub namespaces: Vec<Option<String>>,
@@ -51,7 +51,8 @@ pub struct Layout {
     pub hosts: String,
 }
 
-/// The name of a scenario's lab: its file without folder and ending, and without what a file name cannot have.
+/// The name of a scenario's lab: its file without folder and extension, and without characters that a file name cannot
+/// have.
 pub fn lab_name(file: &str) -> String {
     let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
@@ -92,8 +93,9 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Where a packet for `address` goes that leaves by the interface `from`: to whom the lab has given the address; what leaves
-    /// by a link otherwise goes to the link's other end, whose host may have chosen another address.
+    /// The interface for a packet to `address` that leaves by the interface `from`: that of the address's owner in the
+    /// lab. A packet that leaves by a link otherwise goes to the link's other end, whose host may have chosen another
+    /// address.
     pub fn bound_for(&self, from: usize, address: [u8; 4]) -> Option<usize> {
         let other_end = || {
             let via = self.ports[from].via.filter(|via| matches!(via, Interface::Link(_)))?;
@@ -150,7 +152,7 @@ impl Layout {
     }
 }
 
-/// What interfaces share.
+/// A network that interfaces share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Network {
     Channel(u32),
@@ -170,7 +172,7 @@ fn networks(spec: &Spec) -> Result<Vec<Network>, LabError> {
     Ok(all)
 }
 
-/// An address as it is written.
+/// An address in dotted form.
 pub fn dotted(address: [u8; 4]) -> String {
     let [a, b, c, d] = address;
     format!("{a}.{b}.{c}.{d}")

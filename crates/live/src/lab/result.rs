@@ -1,5 +1,5 @@
-//! What a lab gives: what came of the commands, what the interfaces and the models counted, and whether the clock
-//! was kept.
+//! The result of a lab: the results of the commands, the counts of interfaces and models, and the lateness against the
+//! clock.
 
 use airbraid_sim::result::{LinkResult, MacResult, PacketAccount, TrunkResult};
 use airbraid_units::{Duration, Instant};
@@ -16,23 +16,23 @@ pub struct LabResult {
     pub scenario: String,
     /// The seed of losses, errors and backoffs.
     pub seed: u64,
-    /// How long it lasted.
+    /// Its duration.
     pub duration_s: f64,
     /// Whether events were late by no more than the limit, 99.9 times of 100.
     pub trusted: bool,
-    /// How late events were.
+    /// Lateness of events.
     pub lateness_s: Lateness,
     /// Events that the kernel processed.
     pub events: u64,
-    /// What the commands did.
+    /// Results of the commands.
     pub commands: Vec<CommandResult>,
-    /// What went through the interfaces.
+    /// Counts of the interfaces.
     pub interfaces: Vec<InterfaceResult>,
-    /// What the trunks did, each direction that carried something.
+    /// Results of the trunks, each direction that carried something.
     pub trunks: Vec<TrunkResult>,
-    /// What the radios did.
+    /// Results of the radios.
     pub macs: Vec<MacResult>,
-    /// What the links did, each direction.
+    /// Results of the links, each direction.
     pub links: Vec<LinkResult>,
     /// Packets dropped, by reason.
     pub drops: BTreeMap<&'static str, u64>,
@@ -42,7 +42,7 @@ pub struct LabResult {
     pub series: LabSeries,
 }
 
-/// How late events were against the clock \[s\].
+/// Lateness of events against the clock \[s\].
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Lateness {
     /// Median.
@@ -53,7 +53,7 @@ pub struct Lateness {
     pub p999: f64,
     /// Largest.
     pub max: f64,
-    /// Beyond it a lab is not trusted.
+    /// Limit above which a lab is not trusted.
     pub limit: f64,
 }
 
@@ -68,43 +68,39 @@ impl Lateness {
 /// What a command did.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct CommandResult {
-    /// Its node.
     pub node: String,
-    /// What it was.
+    /// The command.
     pub command: String,
-    /// When it was started; null: never.
+    /// Start; null: it was not started.
     pub start_s: Option<f64>,
-    /// When it ended; null: it was never started.
+    /// End; null: it was never started.
     pub end_s: Option<f64>,
-    /// With which status.
+    /// Exit status.
     pub exit: Option<i32>,
-    /// By which signal.
+    /// Signal that ended it.
     pub signal: Option<i32>,
     /// Whether the lab stopped it at its end.
     pub stopped: bool,
-    /// What it wrote, the first megabyte.
+    /// Its output, the first megabyte.
     pub stdout: String,
-    /// And on its standard error.
+    /// Its standard error, the first megabyte.
     pub stderr: String,
 }
 
 impl CommandResult {
-    /// Whether it did what it should: it ended by itself and well, or the lab stopped it.
+    /// Whether it succeeded: it ended by itself and well, or the lab stopped it.
     pub fn is_fine(&self) -> bool {
         self.stopped || self.exit == Some(0)
     }
 }
 
-/// What went through an interface.
+/// Counts of an interface.
 #[derive(Clone, Debug, Serialize)]
 pub struct InterfaceResult {
-    /// Its node.
     pub node: String,
-    /// The namespace.
     pub namespace: String,
     /// Its name there.
     pub name: String,
-    /// Its address.
     pub address: String,
     /// Packets that the host sent.
     pub sent_packets: u64,
@@ -120,7 +116,7 @@ pub struct InterfaceResult {
     pub ignored: u64,
     /// Packets that the host's kernel did not take.
     pub refused: u64,
-    /// Mean one-way delay of what it got, from leaving the sender's device to arriving here; null where nothing came.
+    /// Mean one-way delay of received packets, from leaving the sender's device to arriving here; null without any.
     pub delay_mean_s: Option<f64>,
     /// Largest.
     pub delay_max_s: Option<f64>,
@@ -129,7 +125,7 @@ pub struct InterfaceResult {
 /// Values by interval: one list an interface, one a radio.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct LabSeries {
-    /// Where each interval ends.
+    /// End of each interval.
     pub end_s: Vec<f64>,
     /// Of each interface, in their order.
     pub interfaces: Vec<InterfaceSeries>,
@@ -144,7 +140,7 @@ pub struct InterfaceSeries {
     pub sent_bps: Vec<f64>,
     /// IP bits that the host got, a second.
     pub received_bps: Vec<f64>,
-    /// Mean one-way delay; null where nothing came.
+    /// Mean one-way delay; null without packets.
     pub delay_mean_s: Vec<Option<f64>>,
 }
 
@@ -153,7 +149,7 @@ pub struct InterfaceSeries {
 pub struct MacSeries {
     /// Data frames sent, retries included.
     pub data_frames: Vec<u64>,
-    /// Data frames sent again.
+    /// Data frames retransmitted.
     pub retries: Vec<u64>,
     /// Frames for it lost by overlap.
     pub collisions: Vec<u64>,
@@ -161,7 +157,7 @@ pub struct MacSeries {
     pub channel_errors: Vec<u64>,
 }
 
-/// What an interface counted in an interval.
+/// Counts of an interface in an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortSample {
     /// Packets from the host.
@@ -206,13 +202,12 @@ impl PortSample {
         self.delay_ns += other.delay_ns;
         self.delay_max_ns = self.delay_max_ns.max(other.delay_max_ns);
     }
-    /// Mean delay.
     pub fn delay_mean_s(&self) -> Option<f64> {
         (self.received_packets > 0).then(|| self.delay_ns as f64 / self.received_packets as f64 / 1e9)
     }
 }
 
-/// What was counted in an interval, and what the radios have counted until its end.
+/// Counts of an interval, and the radios' counts until its end.
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// Its end.
@@ -224,7 +219,7 @@ pub struct Sample {
 }
 
 impl LabSeries {
-    /// From samples in the order of time.
+    /// Builds the series from samples in the order of time.
     pub fn new(samples: &[Sample]) -> Self {
         let Some(first) = samples.first() else { return Self::default() };
         let mut series = Self {

@@ -19,9 +19,10 @@ const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
 /// The kernel fills up to this much at once \[byte\].
 const ROOM: usize = 65_536;
-/// The kernel has answered when `send` returns (Linux `af_netlink.c`): what is not there then was lost \[ms\].
+/// Time for a late answer \[ms\]: the kernel has answered when `send` returns (Linux `af_netlink.c`), so an answer that
+/// is not there then was lost.
 const PATIENCE: i64 = 200;
-/// An answer that was lost is asked for so often in all.
+/// Largest number of requests for an answer that was lost.
 const ATTEMPTS: usize = 3;
 
 /// A conversation with the kernel's routing.
@@ -57,7 +58,7 @@ impl Netlink {
         Ok(Self { socket, sequence: 0 })
     }
 
-    /// Has the kernel do something, and waits until it says that it has.
+    /// Makes a request of the kernel, and waits for its acknowledgement.
     pub(super) fn request(&mut self, kind: u16, flags: u16, body: &[u8]) -> nix::Result<()> {
         for attempt in 1..=ATTEMPTS {
             let done = self.send(kind, NLM_F_ACK | flags, body).and_then(|()| self.acknowledgement());
@@ -73,7 +74,7 @@ impl Netlink {
         Err(Errno::ETIMEDOUT)
     }
 
-    /// Asks for one thing, and gives the body of the answer.
+    /// Asks for one thing, and returns the body of the answer.
     pub(super) fn question(&mut self, kind: u16, body: &[u8]) -> nix::Result<Vec<u8>> {
         for _ in 0..ATTEMPTS {
             let mut answer = Vec::new();
@@ -93,8 +94,8 @@ impl Netlink {
         Err(Errno::ETIMEDOUT)
     }
 
-    /// Asks for all that there is of something, and reads the body of each message of the type `answer`. A list that changed
-    /// while it was written is asked for again; the last attempt is taken as it is, as news of the change comes anyway.
+    /// Asks for all entries of a kind, and reads the body of each message of the type `answer`. A list that changed
+    /// while it was written is requested again; the last attempt is taken as it is, as news of the change comes anyway.
     pub(super) fn dump<T>(
         &mut self,
         request: u16,
@@ -144,7 +145,7 @@ impl Netlink {
         self.listen(|(kind, _, body)| (kind == NLMSG_ERROR).then(|| error_in(kind, body)))
     }
 
-    /// Gives `hear` the messages that answer the last question, until it has heard enough.
+    /// Gives `hear` the messages that answer the last question, until it needs no more.
     fn listen(&mut self, mut hear: impl FnMut(Message<'_>) -> Option<nix::Result<()>>) -> nix::Result<()> {
         let mut room = vec![0; ROOM];
         loop {
@@ -166,7 +167,7 @@ impl Netlink {
     }
 }
 
-/// Whether this says that an answer did not come, that there was no room for it, or that the rest of one that was given up is
+/// Whether this error means that an answer did not come, that it did not fit, or that the rest of an abandoned one is
 /// still being written.
 fn is_lost(error: Errno) -> bool {
     matches!(error, Errno::EAGAIN | Errno::ENOBUFS | Errno::EBUSY)

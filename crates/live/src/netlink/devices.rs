@@ -1,8 +1,8 @@
-//! What there is of network devices beside what an uplink needs to know: their networks, whether they check where packets come from,
-//! and how they answer ARP. Formats: `include/uapi/linux/{if_link,ip,netconf}.h`.
+//! Properties of network devices beyond those of an uplink: their networks, their source checks, and their answers to
+//! ARP. Formats: `include/uapi/linux/{if_link,ip,netconf}.h`.
 //!
-//! The settings are those of `/proc/sys/net/ipv4/conf`. Written this way they need `CAP_NET_ADMIN` and no file, so that a service
-//! for which that folder is read-only can do it.
+//! The settings are those of `/proc/sys/net/ipv4/conf`. Written this way they need `CAP_NET_ADMIN` and no file, so that
+//! a service for which that folder is read-only can do it.
 
 use super::list::{ANY_FAMILY, IFF_RUNNING, IFLA_IFNAME, RTM_GETADDR, RTM_GETLINK, attributes, messages, word};
 use super::{AF_INET, IFA_ADDRESS, IFA_LOCAL, IFF_UP, Netlink, RTM_NEWADDR, RTM_NEWLINK, attribute, ip_in, nested};
@@ -22,16 +22,17 @@ const IFF_NOARP: u32 = 0x80;
 /// A setting of a device, by its number (`IPV4_DEVCONF_...`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Setting {
-    /// Whether a packet must come in by the device that one back would go out by: 1, or by any, 2 (RFC 3704, 2.2 and 2.4).
+    /// Whether a packet must arrive on the device that one back would leave by: 1, or on any, 2 (RFC 3704, 2.2 and
+    /// 2.4).
     RpFilter,
-    /// Which of our addresses is told in a question: 2, one of this device.
+    /// The address that an ARP request announces: 2, one of this device.
     ArpAnnounce,
-    /// For which of our addresses questions are answered: 1, those of this device.
+    /// The addresses for which ARP requests are answered: 1, those of this device.
     ArpIgnore,
 }
 
 impl Setting {
-    /// Those that the daemon writes.
+    /// The settings that the daemon writes.
     pub const WRITTEN: [Self; 2] = [Self::ArpAnnounce, Self::ArpIgnore];
 
     /// Its name under `/proc/sys/net/ipv4/conf/DEVICE`.
@@ -55,9 +56,8 @@ impl Setting {
 /// An address of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// The address.
     pub own: IpAddr,
-    /// One of the network that it brings along: of a point-to-point link, the other end's.
+    /// The network of the address: of a point-to-point link, the other end's.
     pub network: IpAddr,
     /// The length of that network's prefix.
     pub prefix: u8,
@@ -66,13 +66,11 @@ pub struct Address {
 /// A network device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
-    /// Its index.
     pub index: u32,
-    /// Its name.
     pub name: String,
     /// Whether it is up and has a carrier.
     pub is_up: bool,
-    /// Whether there is nobody to ask by ARP: everything that is sent arrives at the one other end.
+    /// Whether ARP is not used: every packet sent arrives at the one other end.
     pub is_point_to_point: bool,
     /// Its addresses, but IPv6's of the link alone.
     pub addresses: Vec<Address>,
@@ -87,7 +85,7 @@ impl Device {
         Self { index, name: name.to_owned(), is_up: true, is_point_to_point: false, addresses, settings }
     }
 
-    /// How something is set here; `all` may say more.
+    /// The device's own value of a setting; `all` may override it.
     pub const fn setting(&self, setting: Setting) -> u32 {
         self.settings[setting as usize]
     }
@@ -107,7 +105,7 @@ impl Netlink {
         Ok(found)
     }
 
-    /// How all devices check where packets come from, at least: the larger of this and the device's own counts.
+    /// The minimum of the source check for all devices: the larger of this and the device's own counts.
     ///
     /// # Errors
     /// What the kernel says.
@@ -186,7 +184,7 @@ fn address_in(body: &[u8]) -> Option<(u32, Address)> {
     (prefix <= most).then_some((index, Address { own, network, prefix }))
 }
 
-/// Everything that is read of a datagram of the kernel's, for tests.
+/// Everything that is read of a kernel's datagram, for tests.
 pub fn read_all(datagram: &[u8]) -> (Vec<Device>, Vec<(u32, Address)>) {
     let bodies = || messages(datagram).map(|(_, _, _, body)| body);
     (bodies().filter_map(device_in).collect(), bodies().filter_map(address_in).collect())

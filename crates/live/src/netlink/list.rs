@@ -1,7 +1,7 @@
-//! What interfaces there are, with their addresses, and news that something about them has changed.
+//! The interfaces with their addresses, and news that they have changed.
 //!
-//! News says only that there is some: whoever hears it asks for the list again. So nothing is lost when the kernel's buffer
-//! for news overflows, and there is no state that could disagree with the kernel's.
+//! News says only that there is some: whoever hears it asks for the list again. So nothing is lost when the kernel's
+//! buffer for news overflows, and there is no state that could disagree with the kernel's.
 
 use super::{HEADER, IFA_ADDRESS, IFA_LOCAL, IFF_UP, IFLA_MTU, Netlink, RTM_NEWADDR, RTM_NEWLINK, ip_in};
 use nix::errno::Errno;
@@ -27,12 +27,11 @@ const RTMGRP_IPV6_ROUTE: u32 = 0x400;
 /// `RTNLGRP_IPV6_RULE`, the 19th.
 const RTMGRP_IPV6_RULE: u32 = 1 << 18;
 
-/// An interface.
+/// An interface that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// Its index: another one when it has come back.
     pub index: u32,
-    /// Its name.
     pub name: String,
     /// Whether it is up and has a carrier.
     pub is_up: bool,
@@ -57,14 +56,14 @@ impl Netlink {
     }
 }
 
-/// All interfaces, and all addresses with the indices of theirs, in an answer of the kernel's, whatever its messages say they are. For
-/// those who try it with any bytes.
+/// All interfaces, and all addresses with the indices of theirs, in a kernel's answer, whatever its messages' types.
+/// For tests with arbitrary bytes.
 pub fn read_all(datagram: &[u8]) -> (Vec<Found>, Vec<(u32, IpAddr)>) {
     let bodies = || messages(datagram).map(|(_, _, _, body)| body);
     (bodies().filter_map(interface).collect(), bodies().filter_map(address).collect())
 }
 
-/// The messages in what the kernel has written: type, flags, sequence number, body.
+/// The messages in the kernel's datagram: type, flags, sequence number, body.
 pub(super) fn messages(mut bytes: &[u8]) -> impl Iterator<Item = (u16, u16, u32, &[u8])> {
     std::iter::from_fn(move || {
         let length = word(bytes, 0)? as usize;
@@ -129,16 +128,16 @@ fn address(body: &[u8]) -> Option<(u32, IpAddr)> {
     found.filter(is_usable).map(|address| (index, address))
 }
 
-/// What a [`Watch`] hears of.
+/// The subject of a [`Watch`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
     /// Interfaces and their addresses.
     Interfaces,
-    /// These, and routes and rules.
+    /// Interfaces, addresses, routes and rules.
     Routing,
 }
 
-/// Hears that interfaces or their addresses, or routes, have changed.
+/// Receives news that interfaces or their addresses, or routes, have changed.
 #[derive(Debug)]
 pub struct Watch {
     socket: OwnedFd,

@@ -1,9 +1,9 @@
-//! The few words of rtnetlink that set up an interface: up, MTU, length of its queue, addresses; in [`list`] what interfaces
-//! there are, and that something about them has changed; in [`routes`] routes and rules; in [`devices`] how a device answers
-//! ARP and checks where packets come from; in [`wireless`] what radios hear. Formats: Linux `rtnetlink(7)`, `netlink(7)`.
+//! The parts of rtnetlink that set up an interface: up, MTU, length of its queue, addresses. [`list`] reads the
+//! interfaces and news of their changes, [`routes`] routes and rules, [`devices`] a device's ARP settings and source
+//! checks, [`wireless`] the signals of radios. Formats: Linux `rtnetlink(7)`, `netlink(7)`.
 //!
-//! All of it happens in the network namespace of the thread that calls. The kernel answers at once; an answer that is lost
-//! (`ENOBUFS`: there was no room for it) is asked for again, and no call waits for ever.
+//! All of it happens in the network namespace of the thread that calls. The kernel answers at once; an answer that is
+//! lost (`ENOBUFS`: there was no room for it) is asked for again, and no call waits for ever.
 
 mod ask;
 pub mod devices;
@@ -31,7 +31,7 @@ const IFA_LOCAL: u16 = 2;
 const IFA_RT_PRIORITY: u16 = 9;
 const AF_INET: u8 = 2;
 const AF_INET6: u8 = 10;
-/// Neither duplicates are looked for nor is it waited: on a point-to-point interface nobody else answers.
+/// Neither duplicates are looked for nor is it waited: on a point-to-point interface no other host answers.
 const IFA_F_NODAD: u8 = 2;
 /// Length of a message's header \[byte\].
 const HEADER: usize = 16;
@@ -62,7 +62,8 @@ impl Netlink {
         self.request(RTM_NEWADDR, NLM_F_CREATE, &self::address(index, address.into(), prefix))
     }
 
-    /// Gives an interface an address, and with it a route of this metric to its network; that it has it is no error.
+    /// Gives an interface an address, and with it a route of this metric to its network; an address that is there
+    /// already is no error.
     ///
     /// # Errors
     /// What the kernel says.

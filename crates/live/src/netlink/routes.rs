@@ -1,4 +1,4 @@
-//! Routes and rules: what there is of them, and where a packet would go. Formats: Linux `rtnetlink(7)`,
+//! Routes and rules: their lists, and the route of a packet. Formats: Linux `rtnetlink(7)`,
 //! `include/uapi/linux/{rtnetlink,fib_rules}.h`.
 //!
 //! Nothing here replaces anything: what is there already is an error.
@@ -8,12 +8,12 @@ use super::{AF_INET, AF_INET6, NLM_F_CREATE, NLM_F_EXCL, Netlink, attribute, att
 use nix::errno::Errno;
 use std::net::IpAddr;
 
-/// The table that routes are in where nobody says another.
+/// The default table of routes.
 pub const TABLE_MAIN: u32 = 254;
 /// The kernel's own, of this host's addresses.
 pub const TABLE_LOCAL: u32 = 255;
-/// By this number what the daemon has made is known, whoever asks. The registry (`include/uapi/linux/rtnetlink.h`, and
-/// `rt_protos` of iproute2) gives it to nobody.
+/// The protocol number of the daemon's routes and rules. The registry (`include/uapi/linux/rtnetlink.h`, and
+/// `rt_protos` of iproute2) has it unassigned.
 pub const PROTOCOL: u8 = 182;
 
 const RTM_NEWROUTE: u16 = 24;
@@ -57,7 +57,7 @@ const SCOPE_LINK: u8 = 253;
 const TABLE_COMPAT: u8 = 252;
 /// An entry of the cache of IPv6.
 const RTM_F_CLONED: u32 = 0x200;
-/// The answer is the route that was found, with its table, and not what would be done where there is none.
+/// The answer is the route that was found, with its table, and not the kernel's reaction where there is none.
 const RTM_F_LOOKUP: u32 = 0x1000 | 0x2000;
 /// The gateway is on the link, whatever the addresses there say.
 const RTNH_F_ONLINK: u32 = 4;
@@ -77,22 +77,22 @@ pub struct Route {
     pub table: u32,
     /// Of equal prefixes the smallest counts.
     pub metric: u32,
-    /// Where it goes next, if not to its destination at once.
+    /// The gateway, if the destination is not on the link.
     pub gateway: Option<IpAddr>,
     /// By which interface; 0 for a route that refuses.
     pub device: u32,
-    /// Who has made it.
+    /// The protocol number of its maker.
     pub protocol: u8,
 }
 
-/// A rule that says which table is looked into. Selectors that the daemon makes no use of are not read, but that there are some is.
+/// A rule that selects a table. Selectors that the daemon does not use are not read, but their presence is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rule {
     /// For IPv4, and not IPv6.
     pub is_v4: bool,
     /// The smallest is asked first.
     pub priority: u32,
-    /// Where it leads.
+    /// The table.
     pub table: u32,
     /// Packets with this mark, by mask.
     pub mark: Option<(u32, u32)>,
@@ -102,9 +102,9 @@ pub struct Rule {
     pub from: Option<(IpAddr, u8)>,
     /// A default route of that table is passed over.
     pub is_specific: bool,
-    /// Who has made it.
+    /// The protocol number of its maker.
     pub protocol: u8,
-    /// Whether it asks for something else beside.
+    /// Whether it has other selectors.
     pub is_narrower: bool,
 }
 
@@ -144,8 +144,8 @@ impl Netlink {
         Ok(found)
     }
 
-    /// Where a packet to an address would go, by an interface, from an address and with a mark if these are given. Several for
-    /// a route with several next hops; none where there is no route.
+    /// The route of a packet to an address, by an interface, from an address and with a mark if these are given.
+    /// Several for a route with several next hops; none where there is no route.
     ///
     /// # Errors
     /// What the kernel says.
@@ -216,8 +216,8 @@ impl Route {
         self.prefix == 0
     }
 
-    /// `struct rtmsg`: family, lengths of the prefixes of destination and source, TOS, table, protocol, scope, type, flags; and
-    /// its attributes.
+    /// `struct rtmsg`: family, lengths of the prefixes of destination and source, TOS, table, protocol, scope, type,
+    /// flags; and its attributes.
     fn emit(&self) -> Vec<u8> {
         let is_v4 = self.network.is_ipv4();
         let scope = if is_v4 && self.gateway.is_none() { SCOPE_LINK } else { SCOPE_UNIVERSE };
@@ -234,8 +234,8 @@ impl Route {
 }
 
 impl Rule {
-    /// `struct fib_rule_hdr`: family, lengths of the prefixes of destination and source, TOS, table, two reserved, action,
-    /// flags; and its attributes.
+    /// `struct fib_rule_hdr`: family, lengths of the prefixes of destination and source, TOS, table, two reserved,
+    /// action, flags; and its attributes.
     fn emit(&self) -> Vec<u8> {
         let family = if self.is_v4 { AF_INET } else { AF_INET6 };
         let from = self.from.map_or(0, |(_, length)| length);
@@ -359,7 +359,7 @@ fn rule_in(body: &[u8]) -> Option<Rule> {
     Some(rule)
 }
 
-/// Everything that is read of a datagram of the kernel's, for tests.
+/// Everything that is read of a kernel's datagram, for tests.
 pub fn read_all(datagram: &[u8]) -> (Vec<Route>, Vec<Rule>) {
     let bodies = || messages(datagram).map(|(_, _, _, body)| body);
     (bodies().flat_map(routes_in).collect(), bodies().filter_map(rule_in).collect())

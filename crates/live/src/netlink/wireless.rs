@@ -1,5 +1,5 @@
-//! How well a radio hears its access point: nl80211, a family of generic netlink. Formats: Linux `genetlink` and
-//! `include/uapi/linux/nl80211.h`.
+//! The signal between a radio and its access point: nl80211, a family of generic netlink. Formats: Linux `genetlink`
+//! and `include/uapi/linux/nl80211.h`.
 //!
 //! It is for people to look at. What a link carries is measured where it counts, by what comes back on it.
 
@@ -38,8 +38,8 @@ impl Wireless {
         Ok(families.first().copied().map(|family| Self { netlink, family }))
     }
 
-    /// The signal of the station that an interface hears, on average where the driver has one \[dBm\]: of the access point, if
-    /// it is a client's. None if it is no radio, or hears nobody; the strongest of several.
+    /// The signal of the station that an interface hears, on average where the driver has one \[dBm\]: of the access
+    /// point, if it is a client's. `None` if it is no radio, or hears no station; the strongest of several.
     ///
     /// # Errors
     /// What the kernel says, of an interface that is no radio, too.
@@ -71,7 +71,8 @@ fn signal_in(body: &[u8]) -> Option<i8> {
     value.first().map(|byte| byte.cast_signed())
 }
 
-/// Everything that is read of a datagram of the kernel's, for tests: which families it calls `nl80211`, and signals \[dBm\].
+/// Everything that is read of a kernel's datagram, for tests: family numbers under the name `nl80211`, and signals
+/// \[dBm\].
 pub fn read_all(datagram: &[u8]) -> (Vec<u16>, Vec<i8>) {
     let bodies = || messages(datagram).map(|(_, _, _, body)| body);
     (bodies().filter_map(|body| family_called(body, "nl80211")).collect(), bodies().filter_map(signal_in).collect())

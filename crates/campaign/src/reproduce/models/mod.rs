@@ -11,10 +11,10 @@ use airbraid_sim::facts::Facts;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
-/// What a model is told by the name of each parameter.
+/// The parameters of a model, by name.
 pub type Told = toml::Table;
 
-/// A model: reads what it is told, and computes what is asked of it by name.
+/// A model: reads its parameters, and computes metrics by name.
 trait Compute: Send + Sync + std::fmt::Debug {
     /// The metrics of `needed`, in replication `k`. It may give more.
     fn facts(&self, needed: &BTreeSet<String>, k: u64) -> Result<Facts, String>;
@@ -26,7 +26,7 @@ type Read = fn(&Told) -> Result<Box<dyn Compute>, String>;
 /// The models by name.
 const MODELS: [(&str, Read); 1] = [("slots", slots::read)];
 
-/// More cells are a slip of the pen.
+/// Largest number of cells: more are a mistake.
 const CELLS_MAX: usize = 5_000;
 
 /// One set of values that a model computes.
@@ -34,7 +34,7 @@ const CELLS_MAX: usize = 5_000;
 pub struct Model {
     /// Its name; `group.cell` for a cell of a group.
     pub name: String,
-    /// How many replications it has; one that draws nothing by lot has 1 and goes with runs of any number.
+    /// Number of replications; a model without random draws has 1 and goes with runs of any number.
     pub replications: u64,
     compute: Box<dyn Compute>,
 }
@@ -45,14 +45,14 @@ pub struct Model {
 pub struct Entry {
     /// Its name in formulas.
     pub name: String,
-    /// Which model.
+    /// The model.
     pub model: String,
-    /// What it is told.
+    /// Its parameters.
     #[serde(default)]
     pub with: Told,
     /// A cell for each of these.
     pub each: Option<Each>,
-    /// How many replications.
+    /// Number of replications.
     #[serde(default = "once")]
     pub replications: u64,
 }
@@ -61,8 +61,8 @@ fn once() -> u64 {
     1
 }
 
-/// Cells: a parameter, or a key of a scenario, and its values, either as a list, cells called 1, 2, ...; or from, to and step, cells called by
-/// the number.
+/// Cells: a parameter, or a key of a scenario, and its values, either as a list, cells called 1, 2, ...; or from, to
+/// and step, cells called by the number.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Each {
@@ -113,7 +113,7 @@ impl Each {
         };
         Ok(self.cells()?.into_iter().map(cell).collect())
     }
-    /// What it says, in words.
+    /// Its settings, in words.
     pub fn said(&self) -> String {
         match (self.from, self.to, self.step) {
             (Some(from), Some(to), Some(step)) => {

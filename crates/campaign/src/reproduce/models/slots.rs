@@ -1,4 +1,4 @@
-//! The model `slots`: period, slots and arrangements of one radio with several access points, and what TCP makes of
+//! The model `slots`: period, slots and arrangements of one radio with several access points, and TCP's throughput over
 //! them.
 //!
 //! | parameter | is |
@@ -11,8 +11,9 @@
 //!
 //! Metrics: `period_s`, `idle_s`, `slots`, `arrangements`, `runs.search`, `runs.line`; `ap1.duty`, `.slots`, `.slot_s`;
 //! `equal.period_s`, `equal.ap1.slots`; for each policy (`no_policy`, `random`, `min_max`, `blind`, `worst_case`,
-//! `measured`) `min_max.aggregate_bps`, `blind.runs`, and for each access point `min_max.ap1.disconnection_s`, `.block_s`,
-//! `.connected`, `.rtt_s`, `.throughput_bps`, `.sample_mean_s`, `.sample_std_s`, `.sample_min_s`, `.sample_max_s`.
+//! `measured`) `min_max.aggregate_bps`, `blind.runs`, and for each access point `min_max.ap1.disconnection_s`,
+//! `.block_s`, `.connected`, `.rtt_s`, `.throughput_bps`, `.sample_mean_s`, `.sample_std_s`, `.sample_min_s`,
+//! `.sample_max_s`.
 
 use super::{Compute, Told};
 use crate::reproduce::library::suggestion;
@@ -29,7 +30,7 @@ use airbraid_units::{Duration, Quantity};
 use std::collections::{BTreeMap, BTreeSet};
 
 const PARAMETERS: [&str; 9] = ["duty", "slot", "period", "delay", "offset", "loss", "flows", "switch", "theta"];
-/// As many arrangements are enumerated; the papers' cases have fewer than 2000.
+/// Largest number of arrangements that are enumerated; the papers' cases have fewer than 2000.
 const ENUMERATE: u128 = 200_000;
 
 #[derive(Debug)]
@@ -98,7 +99,7 @@ fn duration(told: &Told, key: &str) -> Result<Option<Duration>, String> {
     Ok(list(told, key, |text| Duration::parse(text).map_err(|e| e.to_string()))?.first().copied())
 }
 
-/// The texts of a parameter, read; empty where it is not told.
+/// The texts of a parameter, read; empty without it.
 fn list<T>(told: &Told, key: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, String> {
     let items: Vec<&toml::Value> = match told.get(key) {
         None => Vec::new(),
@@ -166,7 +167,7 @@ impl Slots {
         Ok(())
     }
 
-    /// The timetable of a policy, and how many arrangements it looked at.
+    /// The timetable of a policy, and the number of arrangements tried.
     fn timetable(&self, policy: Policy, k: u64) -> Result<(Timetable, Option<u128>), String> {
         let paths: Vec<Path> = self.routes.iter().map(|route| route.path).collect();
         let all = |objective: Objective| {
