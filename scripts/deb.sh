@@ -25,7 +25,8 @@ for shell in bash zsh fish; do
 done
 install -d -m 700 "$tree/etc/airbraid"
 doc=$tree/usr/share/doc/airbraid
-install -D -m 644 -t "$doc" "$root/docs/guide/daemon.md" "$root/README.md" "$root/LICENSE-MIT" "$root/LICENSE-APACHE"
+install -D -m 644 -t "$doc" "$root/docs/guide/daemon.md" "$root/docs/security.md" "$root/README.md" "$root/LICENSE-MIT" "$root/LICENSE-APACHE"
+install -D -m 644 "$root/docs/reference/daemon.md" "$doc/daemon-reference.md"
 install -D -m 644 -t "$doc/examples" "$root"/docs/guide/sites/*.toml
 cat >"$doc/copyright" <<'EOF'
 Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/

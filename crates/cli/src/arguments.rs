@@ -202,7 +202,7 @@ Examples:
   airbraid up /etc/airbraid/site.toml --foreground
       the same until Ctrl-C, the log on standard error; AIRBRAID_LOG=debug says more
 
-The daemon is called as its file: site. docs/guide/daemon.md has all keys, docs/guide/sites two machines.
+The daemon is called as its file: site. docs/reference/daemon.md has all keys, docs/guide/sites two machines.
 
 Exit status: 0 fine, 1 the system refused, 2 the input is wrong.";
 
