@@ -10,7 +10,8 @@ OUT     := out
 SKIPPED := $(abspath $(OUT))/skipped
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build wheel notebooks test test-python check lint fuzz bench bench-peers bench-lab bench-tunnel bench-datapath bench-python \
+.PHONY: help demo build wheel notebooks test test-python check lint fuzz bench bench-peers bench-lab bench-tunnel bench-datapath \
+        bench-strangers bench-python \
         python-lock deb picture tools test-tools python-tools clean
 
 help: ## Say what can be made
@@ -84,6 +85,9 @@ bench-tunnel: build test-tools ## The daemon over the six emulated set-ups of th
 bench-datapath: build test-tools ## What the daemon carries over veth beside other tunnels (root; BENCH_DATAPATH adds options)
 	@$(CARGO) build --release --locked --quiet --package airbraid-live --example datapath-probe
 	@benches/datapath.py --airbraid $(RELEASE) $(BENCH_DATAPATH)
+
+bench-strangers: test-tools ## A hub that strangers flood: seconds until a client connects, cost of garbage (root)
+	@$(CARGO) bench --locked --quiet --package airbraid-cli --bench strangers
 
 bench-python: build python-tools ## 1,000 runs on Dask with a worker killed, what executors cost, memory over 10,000 runs
 	@AIRBRAID=$(abspath $(RELEASE)) scripts/python.sh bench

@@ -140,6 +140,17 @@ fn introductions(folder: &std::path::Path) {
     let endpoint = "endpoint = { dsl = \"127.0.0.1:5182\", lte = \"[::1]:5182\" }";
     let (_, said) = check(folder, &file("via = \"hub\"").replacen(endpoint, "via = \"two\"", 1));
     assert!(said.contains(":29:7: `two` has to be introduced itself"), "{said}");
+    // Of a file with one peer nothing else is said: there is no name to choose, and nobody is reached because of it.
+    for (via, message) in [("hob", "there is no peer `hob`"), ("hub", "`hub` is this peer itself")] {
+        let wrong = fine().replacen("listen = 5182\n", "", 1).replacen(endpoint, &format!("via = \"{via}\""), 1);
+        let (_, said) = check(folder, &wrong);
+        assert!(said.contains(&format!(":28:7: {message}")), "{said}");
+        assert!(said.contains("write a [[peer]] table for it, too") && !said.contains("nobody can come"), "{said}");
+    }
+    // An introducer who is not reached is no introducer's mistake.
+    let nobody = file("via = \"hub\"").replacen("listen = 5182\n", "", 1).replacen(&format!("{endpoint}\n"), "", 1);
+    let (_, said) = check(folder, &nobody);
+    assert!(said.contains("nobody can come to this end"), "{said}");
 }
 
 #[test]

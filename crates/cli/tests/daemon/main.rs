@@ -6,6 +6,8 @@
 mod addresses;
 mod causes;
 mod file;
+#[expect(dead_code, reason = "the benchmark uses more of it")]
+mod flood;
 mod identity;
 mod introduction;
 mod load;

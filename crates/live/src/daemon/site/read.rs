@@ -6,6 +6,7 @@ use airbraid_engine::converge::session::{PublicKey, Secret};
 use airbraid_sim::scenario::Errors;
 use airbraid_sim::scenario::document::{self, Complaint, Context, Data, Document, Value, View, list, quantity, text};
 use airbraid_units::{BitRate, Bytes, Duration};
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -179,11 +180,12 @@ fn peers(top: &View<'_>, folder: &Path, uplinks: &[Uplink], interface: &Interfac
         }
         peers.push(peer);
     }
-    check_introductions(&views, &peers);
-    let is_reached = interface.listen != 0 || peers.iter().any(|peer| !peer.endpoints.is_empty());
+    let are_introduced = check_introductions(&views, &peers);
+    let is_reached = interface.listen != 0 || views.iter().any(|view| view.find("endpoint").is_some());
     let help = format!("give [interface] listen = {PORT}, or a peer its endpoint");
     let message = || "nobody can come to this end, and it goes to nobody".to_owned();
-    top.require(is_reached || peers.is_empty(), "peer", message, &help);
+    // A wrong introduction has its own complaint: set right, it may lead to a peer.
+    top.require(is_reached || !are_introduced || peers.is_empty(), "peer", message, &help);
     let few = (1..=PEERS_MAX).contains(&peers.len());
     top.require(few, "peer", || format!("{} peers", peers.len()), "write a [[peer]] table for each, at most 4096");
     peers
@@ -208,38 +210,44 @@ fn peer(view: &View<'_>, folder: &Path, uplinks: &[Uplink]) -> Peer {
     peer
 }
 
-/// Who introduces a peer, and who is introduced to it, is a peer of this file that is reached without.
-fn check_introductions(views: &[View<'_>], peers: &[Peer]) {
-    let others = |own: &Peer| {
-        let names = peers.iter().map(|peer| peer.name.as_str()).filter(|name| *name != own.name);
-        format!("allowed: {}", names.collect::<Vec<_>>().join(", "))
-    };
+/// Refuses a peer that introduces, or is introduced by, anybody but another peer of this file that is reached without an
+/// introduction. Returns whether all is well.
+fn check_introductions(views: &[View<'_>], peers: &[Peer]) -> bool {
+    let is_well = Cell::new(true);
     let find = |name: &String| peers.iter().find(|other| other.name == *name);
     for (view, peer) in views.iter().zip(peers) {
+        let require = |holds: bool, key: &str, message: &dyn Fn() -> String, help: &str| {
+            is_well.set(is_well.get() && holds);
+            view.require(holds, key, message, help);
+        };
+        let others = others(peer, peers);
         let of_via = peer.via.iter().map(|name| ("via", name));
         let named = of_via.clone().chain(peer.introduces.iter().map(|name| ("introduces", name)));
         for (key, name) in named {
-            let message = || format!("there is no peer `{name}`");
-            view.require(find(name).is_some(), key, message, &others(peer));
-            let message = || format!("`{name}` is this peer itself");
-            view.require(*name != peer.name, key, message, &others(peer));
+            require(find(name).is_some(), key, &|| format!("there is no peer `{name}`"), &others);
+            require(*name != peer.name, key, &|| format!("`{name}` is this peer itself"), &others);
         }
         for (key, name) in of_via {
             let is_reached = find(name).is_none_or(|other| other.via.is_none() || other.name == peer.name);
             let message = || format!("`{name}` has to be introduced itself");
-            view.require(is_reached, key, message, "name a peer that both ends reach by themselves");
+            require(is_reached, key, &message, "name a peer that both ends reach by themselves");
             let message = || "a peer has `endpoint` or `via`, not both".to_owned();
-            view.require(view.find("endpoint").is_none(), key, message, "leave one of the two out");
+            require(view.find("endpoint").is_none(), key, &message, "leave one of the two out");
         }
         let message = || "this end cannot introduce a peer that it does not reach by itself".to_owned();
-        let is_reached = peer.introduces.is_empty() || peer.via.is_none();
-        view.require(
-            is_reached,
-            "introduces",
-            message,
-            "`introduces` is for the end that both reach, `via` for these two",
-        );
+        let help = "`introduces` is for the end that both reach, `via` for these two";
+        require(peer.introduces.is_empty() || peer.via.is_none(), "introduces", &message, help);
     }
+    is_well.get()
+}
+
+/// The names that a peer's introductions may have, as a remedy.
+fn others(own: &Peer, peers: &[Peer]) -> String {
+    let names: Vec<&str> = peers.iter().map(|peer| peer.name.as_str()).filter(|name| *name != own.name).collect();
+    if names.is_empty() {
+        return "write a [[peer]] table for it, too: this file has no other peer".to_owned();
+    }
+    format!("allowed: {}", names.join(", "))
 }
 
 fn names(value: &Value) -> Result<Vec<String>, Complaint> {
