@@ -1,6 +1,6 @@
-//! Places as link security knows them: where the peer is, an IPv6 address or a mapped IPv4 one and its port; the uplink; and which of
-//! our addresses the peer has asked. What is answered leaves from that one: a host may have several, and a translator or a firewall
-//! before the peer lets in only what comes from where it went to.
+//! Places as link security knows them: where the peer is, an IPv6 address or a mapped IPv4 one and its port; the
+//! uplink; and which of our addresses the peer has asked. What is answered leaves from that one: a host may have
+//! several, and a translator or a firewall before the peer lets in only what comes from where it went to.
 
 use airbraid_engine::converge::session::Address;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -23,7 +23,8 @@ fn ip(bytes: &[u8], at: usize) -> IpAddr {
     Ipv6Addr::from(octets).to_canonical()
 }
 
-/// The place that datagrams from `at` over an uplink come from, to our address `source`; none where the kernel is to choose.
+/// The place that datagrams from `at` over an uplink come from, to our address `source`; none where the kernel is to
+/// choose.
 pub fn place(uplink: usize, at: SocketAddr, source: Option<IpAddr>) -> Address {
     let mut bytes = [0; Address::LEN];
     bytes[..PORT].copy_from_slice(&octets(at.ip()));

@@ -1,5 +1,5 @@
-//! What is looked after once a second, beside the data path: sockets that could not be opened, members whose address does not answer,
-//! and the causes of what does not work, each of which is logged once.
+//! What is looked after once a second, beside the data path: sockets that could not be opened, members whose address
+//! does not answer, and the causes of what does not work, each of which is logged once.
 
 use super::cause::Cause;
 use super::core::Daemon;
@@ -163,7 +163,8 @@ impl Daemon {
             return failed.or_else(|| (is_known || is_alone).then(Cause::no_uplink));
         }
         let known = places.iter().filter_map(|place| Some((*place, self.care.knocks.verdict(*place)?)));
-        // What somebody says explains more than that nobody does; that one uplink has no route says little of the others.
+        // What somebody says explains more than that nobody does; that one uplink has no route says little of the
+        // others.
         let (place, verdict) = known.min_by_key(|(_, verdict)| match verdict {
             Verdict::PortClosed => 0,
             Verdict::Silent => 1,

@@ -1,4 +1,5 @@
-//! Why something does not work, as far as this end can know it: a word that stays the same from version to version, and what to do.
+//! Why something does not work, as far as this end can know it: a word that stays the same from version to version, and
+//! what to do.
 //!
 //! What the network says (an ICMP message) is a hint that anybody can forge: it is told, and changes nothing.
 

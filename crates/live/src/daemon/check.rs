@@ -1,5 +1,5 @@
-//! What of a file that is right would not work here and now: said by `airbraid up --check`. It may work later, so nothing of it is an
-//! error.
+//! What of a file that is right would not work here and now: said by `airbraid up --check`. It may work later, so
+//! nothing of it is an error.
 
 use super::names::look_up;
 use super::site::Site;

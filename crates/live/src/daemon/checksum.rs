@@ -1,10 +1,11 @@
-//! The Internet checksum: one's complement sums of 16-bit words (RFC 1071), and what a change of a word does to one (RFC 1624).
+//! The Internet checksum: one's complement sums of 16-bit words (RFC 1071), and what a change of a word does to one
+//! (RFC 1624).
 
 /// Bytes that are summed at once, in sums that do not wait for each other.
 const STEP: usize = 32;
 
-/// The sum of the big-endian words of `bytes` and of `start`, not yet complemented; an odd last byte is the high half of a
-/// word.
+/// The sum of the big-endian words of `bytes` and of `start`, not yet complemented; an odd last byte is the high half
+/// of a word.
 pub fn sum(bytes: &[u8], start: u32) -> u32 {
     let (steps, rest) = bytes.as_chunks::<STEP>();
     let mut lanes = [0u128; STEP / 8];
@@ -14,7 +15,8 @@ pub fn sum(bytes: &[u8], start: u32) -> u32 {
             *lane += u128::from(u64::from_ne_bytes(*word));
         }
     }
-    // The sum of words in the machine's order is the sum in the other order with its bytes exchanged (RFC 1071, section 2).
+    // The sum of words in the machine's order is the sum in the other order with its bytes exchanged (RFC 1071, section
+    // 2).
     let wide: u128 = lanes.iter().sum();
     let mut wide = (wide as u64 & 0xffff_ffff) + (wide as u64 >> 32) + (wide >> 64) as u64;
     while wide >> 16 != 0 {

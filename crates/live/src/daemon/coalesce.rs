@@ -1,9 +1,9 @@
-//! Joins the TCP segments of a flow that have come one behind the other, so that the kernel takes them at once (what Linux
-//! calls GRO, by the rules of its `tcp_gro_receive`).
+//! Joins the TCP segments of a flow that have come one behind the other, so that the kernel takes them at once (what
+//! Linux calls GRO, by the rules of its `tcp_gro_receive`).
 //!
-//! Segments are joined only if cutting the run up again gives them back: headers alike but for number and length, checksums
-//! right, equally long but the last. Nothing is held for more to come: what a turn of the loop has brought is written when it
-//! ends, and a flow's packets never pass each other.
+//! Segments are joined only if cutting the run up again gives them back: headers alike but for number and length,
+//! checksums right, equally long but the last. Nothing is held for more to come: what a turn of the loop has brought is
+//! written when it ends, and a flow's packets never pass each other.
 
 use super::checksum::{fold, pseudo, sum};
 use super::inner::{TCP, V4_HEADER, V6_HEADER};

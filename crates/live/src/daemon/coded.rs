@@ -1,7 +1,7 @@
 //! Repair symbols over the daemon's packets: sums of their places and bytes, and what is lost of them from these.
 //!
-//! What is summed is what goes over the link: a segment of a run with the headers that it is sent with, a packet that has come without the mark
-//! of congestion that was carried over into it.
+//! What is summed is what goes over the link: a segment of a run with the headers that it is sent with, a packet that
+//! has come without the mark of congestion that was carried over into it.
 
 use super::inner;
 use super::packet::{IpPacket, Pool};
@@ -140,7 +140,8 @@ mod tests {
             let mut lost: Vec<usize> = picks.iter().map(|pick| pick.index(packets.len())).collect();
             lost.sort_unstable();
             lost.dedup();
-            // The middle of what was sent is taken, not always the first symbols; some packets were marked on their way.
+            // The middle of what was sent is taken, not always the first symbols; some packets were marked on their
+            // way.
             let symbol = |index: usize| (3 * index as u8, IpPacket::repair(&sources, 3 * index as u8));
             let mut symbols: Vec<(u8, IpPacket)> = (0..lost.len()).map(symbol).collect();
             let came: Vec<Option<Kept>> = packets.iter().zip(&lengths).enumerate().map(|(number, (packet, &(_, _, is_marked)))| {

@@ -1,9 +1,10 @@
 //! What the daemon gives up, so that whoever takes it over gets little: capabilities, files, system calls
 //! (`docs/decisions/0015-privileges.md`).
 //!
-//! It happens in two steps, both before there is a second thread, for all that is given up is a thread's own and inherited.
-//! [`drop_privileges`] comes first of all: one capability is enough to begin with. [`confine`] comes when everything is open that is
-//! opened once. What the kernel is too old for is left out and said; nothing here ends a daemon.
+//! It happens in two steps, both before there is a second thread, for all that is given up is a thread's own and
+//! inherited. [`drop_privileges`] comes first of all: one capability is enough to begin with. [`confine`] comes when
+//! everything is open that is opened once. What the kernel is too old for is left out and said; nothing here ends a
+//! daemon.
 
 use super::site::Site;
 use crate::error::LabError;
@@ -22,8 +23,8 @@ use std::path::{Path, PathBuf};
 
 /// Ports below are for those who may (`/proc/sys/net/ipv4/ip_unprivileged_port_start` where it says nothing else).
 const PRIVILEGED: u16 = 1_024;
-/// Read by the resolver and the libraries that it loads (NSS), and by the standard library: the number of processors, the time zone.
-/// The folders of the site file and of its keys come to these.
+/// Read by the resolver and the libraries that it loads (NSS), and by the standard library: the number of processors,
+/// the time zone. The folders of the site file and of its keys come to these.
 const READ: [&str; 15] = [
     "/etc",
     "/usr",
@@ -45,11 +46,12 @@ const READ: [&str; 15] = [
 const OWN: [&str; 2] = ["/run/airbraid", "/var/lib/airbraid"];
 /// The system's list of name servers.
 const RESOLV: &str = "/etc/resolv.conf";
-/// The kernel's rights over files that this code knows of (Linux 6.10); newer kernels may have more, older ones have fewer.
+/// The kernel's rights over files that this code knows of (Linux 6.10); newer kernels may have more, older ones have
+/// fewer.
 const KNOWN: ABI = ABI::V5;
-/// Calls that a daemon at work never makes: other programs, other processes, mounts, namespaces, modules, clocks, keys of the
-/// kernel's, and interfaces that faults in the kernel were often found in. A list of what is forbidden, as a list of what is allowed
-/// would end the daemon when the C library learns a new call.
+/// Calls that a daemon at work never makes: other programs, other processes, mounts, namespaces, modules, clocks, keys
+/// of the kernel's, and interfaces that faults in the kernel were often found in. A list of what is forbidden, as a
+/// list of what is allowed would end the daemon when the C library learns a new call.
 const FORBIDDEN: [libc::c_long; 46] = [
     libc::SYS_execve,
     libc::SYS_execveat,
@@ -109,8 +111,8 @@ pub fn needs_low_port(site: &Site) -> bool {
     [site.interface.listen, metrics].into_iter().any(|port| port != 0 && port < start)
 }
 
-/// Keeps the one capability that interfaces, routes and marks need, and a second where a port below 1024 is listened on; no program
-/// that is started gets more, memory is not dumped, and nobody but root looks into it.
+/// Keeps the one capability that interfaces, routes and marks need, and a second where a port below 1024 is listened
+/// on; no program that is started gets more, memory is not dumped, and nobody but root looks into it.
 ///
 /// # Errors
 /// A port needs a capability that is not there.

@@ -14,8 +14,8 @@ const CONTROL: Member = Member(u8::MAX);
 const CONTROL_LEN: u64 = 1;
 
 impl Daemon {
-    /// The session's own frames are few and must arrive: they go by all ways that there are. But an answer goes by the way that the
-    /// question came, which came by all.
+    /// The session's own frames are few and must arrive: they go by all ways that there are. But an answer goes by the
+    /// way that the question came, which came by all.
     pub(super) fn send_control(&mut self, now: Instant, id: PeerId, key: session::KeyId, control: session::Control) {
         let Some(state) = self.peers.get_mut(id.index()) else { return };
         let is_answer = control == session::Control::Confirmed;

@@ -46,10 +46,11 @@ const READ_BYTES: usize = 1 << 19;
 const FLUSH: usize = 1 << 17;
 /// What a thread has refused is asked for after this, if nothing else happens.
 const TOLD: Duration = Duration::from_millis(1);
-/// A session that could not be had, or that the peer has ended, is tried for again after this, or when there is something to send.
+/// A session that could not be had, or that the peer has ended, is tried for again after this, or when there is
+/// something to send.
 pub(super) const AGAIN: Duration = Duration::from_secs(5);
-/// A peer that has answered nothing for so long may have begun anew and lost its keys: a handshake finds out. Longer than a
-/// member takes to be found dead, and its packets to go elsewhere.
+/// A peer that has answered nothing for so long may have begun anew and lost its keys: a handshake finds out. Longer
+/// than a member takes to be found dead, and its packets to go elsewhere.
 pub(super) const SILENCE: Duration = Duration::from_secs(2);
 
 /// What is counted beside peers and uplinks.
@@ -211,7 +212,8 @@ impl Daemon {
         self.do_what_waits();
     }
 
-    /// A peer's tunnel has a timer that is wrong, and would take all the time there is: it begins a new life, and the others go on.
+    /// A peer's tunnel has a timer that is wrong, and would take all the time there is: it begins a new life, and the
+    /// others go on.
     fn begin_anew(&mut self, now: Instant, peer: usize, spin: Spin) {
         debug_assert!(false, "{spin}");
         let state = &mut self.peers[peer];
@@ -345,8 +347,8 @@ impl Daemon {
         is_more
     }
 
-    /// Gives the tunnels the frames that have come: all that had when the clock was looked at, and what came since. Gives whether
-    /// programs got anything.
+    /// Gives the tunnels the frames that have come: all that had when the clock was looked at, and what came since.
+    /// Gives whether programs got anything.
     pub(super) fn hand_in(&mut self) -> bool {
         let before = self.handed_out;
         let with_frames = self.peers.with_frames();

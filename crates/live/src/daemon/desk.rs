@@ -1,7 +1,7 @@
 //! A listener and its connections, of which there are never more than a few, none for long.
 //!
-//! Nothing here blocks, and nothing here keeps the loop awake: a listener that cannot be served is not polled, and a connection is
-//! closed when it has been silent, or slow, for too long.
+//! Nothing here blocks, and nothing here keeps the loop awake: a listener that cannot be served is not polled, and a
+//! connection is closed when it has been silent, or slow, for too long.
 
 use super::serve::{Question, control, http};
 use airbraid_units::{Duration, Instant};
@@ -17,13 +17,15 @@ const PLACES: usize = 16;
 const QUESTION_MAX: usize = 4_096;
 /// A question that is not complete by then is not waited for. It is sent in one piece with the connection.
 const QUESTION_PATIENCE: Duration = Duration::from_secs(2);
-/// An answer that is not taken by then is dropped: the page of a hub with thousands of peers takes a slow line some seconds.
+/// An answer that is not taken by then is dropped: the page of a hub with thousands of peers takes a slow line some
+/// seconds.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
-/// So many connections are accepted in a [`SPAN`]; then the listener rests until it is over. A connection costs some 20 us: these are
-/// some thousandths of a processor, whoever opens how many.
+/// So many connections are accepted in a [`SPAN`]; then the listener rests until it is over. A connection costs some 20
+/// us: these are some thousandths of a processor, whoever opens how many.
 const ACCEPTED_MAX: usize = 32;
 const SPAN: Duration = Duration::from_millis(200);
-/// After a refusal by the system (no descriptor is left) the listener rests for so long: it would be ready all the time.
+/// After a refusal by the system (no descriptor is left) the listener rests for so long: it would be ready all the
+/// time.
 const REFUSED: Duration = Duration::from_secs(1);
 
 /// What has been asked for by the bytes that have come.

@@ -1,7 +1,7 @@
 //! Name servers: set while the daemon runs, and as before when it has gone.
 //!
-//! With systemd's resolver they are the interface's and vanish with it. Without it the file `/etc/resolv.conf` is kept aside, where
-//! a loss of power does not reach it, and written anew; whoever comes after a crash puts it back.
+//! With systemd's resolver they are the interface's and vanish with it. Without it the file `/etc/resolv.conf` is kept
+//! aside, where a loss of power does not reach it, and written anew; whoever comes after a crash puts it back.
 
 use super::journal;
 use super::replace::replace;
@@ -77,7 +77,8 @@ pub fn set(interface: &str, servers: &[IpAddr], name: &str) -> Result<(), LabErr
     replace(Path::new(RESOLV), text.as_bytes()).map_err(LabError::io(RESOLV))
 }
 
-/// The file is one of ours: a daemon that runs keeps it, and the copy of one that is gone becomes this one's. Gives where it is.
+/// The file is one of ours: a daemon that runs keeps it, and the copy of one that is gone becomes this one's. Gives
+/// where it is.
 fn adopt(name: &str, elsewhere: &Path) -> Result<Option<PathBuf>, LabError> {
     let other = elsewhere.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     if other != name && journal::lives(&other) {
@@ -96,7 +97,8 @@ fn adopt(name: &str, elsewhere: &Path) -> Result<Option<PathBuf>, LabError> {
     Ok(Some(kept))
 }
 
-/// Keeps a file aside, on the disk when this returns. A copy that was never put back is left beside it. Gives where it is.
+/// Keeps a file aside, on the disk when this returns. A copy that was never put back is left beside it. Gives where it
+/// is.
 fn keep(name: &str, before: &[u8]) -> Result<PathBuf, LabError> {
     let [lasting, passing] = journal::kept(name);
     for path in [&lasting, &passing].into_iter().filter(|path| fs::read(path).is_ok_and(|copy| copy != before)) {
@@ -127,8 +129,8 @@ fn lost() {
     );
 }
 
-/// Puts back what was kept aside for the daemon called `name`, unless somebody else has written the file since. A copy that was not
-/// put back stays, unless the file is plainly another's and newer.
+/// Puts back what was kept aside for the daemon called `name`, unless somebody else has written the file since. A copy
+/// that was not put back stays, unless the file is plainly another's and newer.
 ///
 /// # Errors
 /// The system refuses.

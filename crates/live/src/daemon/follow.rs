@@ -1,8 +1,8 @@
-//! Where the peers' members are: an authentic frame that is newer than all before it says so, but is believed only as far as the engine's
-//! path validation allows ([`airbraid_engine::trunk::bonding::Input::MemberMoved`]).
+//! Where the peers' members are: an authentic frame that is newer than all before it says so, but is believed only as
+//! far as the engine's path validation allows ([`airbraid_engine::trunk::bonding::Input::MemberMoved`]).
 //!
-//! A place is an uplink of this end and an address of the other. The file's endpoints, and the places that have answered a path challenge,
-//! are known to be the peer's.
+//! A place is an uplink of this end and an address of the other. The file's endpoints, and the places that have
+//! answered a path challenge, are known to be the peer's.
 
 use super::core::Daemon;
 use super::keys::Random;
@@ -13,10 +13,11 @@ use airbraid_engine::trunk::bonding::{Input, Moved, PathToken};
 use airbraid_units::{Bytes, Duration, Instant};
 use std::net::{IpAddr, SocketAddr};
 
-/// The place before the present one is believed for so long after it was left: address translators forget a mapping after two minutes or
-/// less (RFC 4787, REQ-5), and give it to somebody else.
+/// The place before the present one is believed for so long after it was left: address translators forget a mapping
+/// after two minutes or less (RFC 4787, REQ-5), and give it to somebody else.
 const BELIEVED: Duration = Duration::from_secs(60);
-/// That a member has moved is logged once in this time for each peer: anyone on its path can make it move with each frame.
+/// That a member has moved is logged once in this time for each peer: anyone on its path can make it move with each
+/// frame.
 const LOGGED: Duration = Duration::from_secs(1);
 
 /// An uplink, and an address that is reached over it.
@@ -29,7 +30,8 @@ pub struct Trust {
     home: Option<Place>,
     /// The one before it, and when it was left.
     before: Option<(Place, Instant)>,
-    /// The place that is being validated, and what is to come back from it. It keeps its token while the member moves to and fro.
+    /// The place that is being validated, and what is to come back from it. It keeps its token while the member moves
+    /// to and fro.
     trial: Option<(Place, PathToken)>,
 }
 
@@ -74,8 +76,8 @@ impl Trust {
 }
 
 impl Daemon {
-    /// A frame of a member has come this way: the peer is where it came from, if none newer says otherwise. Gives whether it came from
-    /// elsewhere than where the member is now; none if there is no such member.
+    /// A frame of a member has come this way: the peer is where it came from, if none newer says otherwise. Gives
+    /// whether it came from elsewhere than where the member is now; none if there is no such member.
     pub(super) fn follow(
         &mut self,
         now: Instant,
@@ -137,7 +139,8 @@ impl Daemon {
         }
     }
 
-    /// A notice of this length has come, which the tunnel does not see: it counts for the member if it came from where that is.
+    /// A notice of this length has come, which the tunnel does not see: it counts for the member if it came from where
+    /// that is.
     pub(super) fn credit(&mut self, peer: usize, member: Member, from: Place, length: Bytes) {
         let state = &mut self.peers[peer];
         if state.paths.get(&member).is_some_and(|path| (path.uplink, path.remote) == from) {

@@ -1,7 +1,9 @@
-//! Cuts a packet that is too long for its peer into fragments, where its sender lets that be done: IPv4 without DF (RFC 791, section 3.2).
+//! Cuts a packet that is too long for its peer into fragments, where its sender lets that be done: IPv4 without DF (RFC
+//! 791, section 3.2).
 //!
-//! And IPv6 up to its least MTU of 1280 byte, which every link must carry (RFC 8200, section 5): over a path that takes less inside, a
-//! packet goes as the fragments that its sender would have made of it (section 4.5), and its receiver puts them together.
+//! And IPv6 up to its least MTU of 1280 byte, which every link must carry (RFC 8200, section 5): over a path that takes
+//! less inside, a packet goes as the fragments that its sender would have made of it (section 4.5), and its receiver
+//! puts them together.
 
 use super::checksum::{fold, sum};
 use super::inner::{V4_HEADER, V6_HEADER};
@@ -16,7 +18,8 @@ const BEFORE: [u8; 3] = [0, 43, 60];
 /// Fragments begin at multiples of this \[byte\].
 const UNIT: usize = 8;
 
-/// The fragments of a packet, each of at most `mtu` byte; none if it must not be cut, or need not. Those of IPv6 get this number.
+/// The fragments of a packet, each of at most `mtu` byte; none if it must not be cut, or need not. Those of IPv6 get
+/// this number.
 pub fn fragments(packet: &[u8], mtu: usize, number: u32) -> Option<Vec<Vec<u8>>> {
     if packet.len() <= mtu {
         return None;

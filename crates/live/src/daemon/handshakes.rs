@@ -1,9 +1,9 @@
-//! Link security's machine on a thread of its own: a handshake takes as long as sealing hundreds of packets, and packets do not
-//! wait for it.
+//! Link security's machine on a thread of its own: a handshake takes as long as sealing hundreds of packets, and
+//! packets do not wait for it.
 //!
-//! What this end itself wants to tell the machine is never lost and goes first. Of what strangers send, the [`Gate`] refuses what
-//! is not worth a step, and so much may wait; the rest is dropped and counted. What the machine asks for is carried out by the
-//! daemon's own thread, which has the keys; a bell in its poll says that there is something.
+//! What this end itself wants to tell the machine is never lost and goes first. Of what strangers send, the [`Gate`]
+//! refuses what is not worth a step, and so much may wait; the rest is dropped and counted. What the machine asks for
+//! is carried out by the daemon's own thread, which has the keys; a bell in its poll says that there is something.
 
 use super::core::Daemon;
 use super::keys::Random;
@@ -287,8 +287,8 @@ impl Daemon {
         Ok(())
     }
 
-    /// Waits until link security has thought about all that it was told, and carries out what it asks for: where what follows
-    /// must not happen before.
+    /// Waits until link security has thought about all that it was told, and carries out what it asks for: where what
+    /// follows must not happen before.
     pub(super) fn settle_sessions(&mut self) {
         self.sessions.settle();
         if let Err(error) = self.on_handshakes() {

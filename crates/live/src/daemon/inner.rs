@@ -156,8 +156,8 @@ pub const fn outer_tos(tos: u8) -> u8 {
     tos
 }
 
-/// Carries a mark of congestion over from the header outside into the packet (RFC 6040, section 4.2). False if the packet
-/// must be dropped: it cannot be marked.
+/// Carries a mark of congestion over from the header outside into the packet (RFC 6040, section 4.2). False if the
+/// packet must be dropped: it cannot be marked.
 pub fn carry_mark(packet: &mut [u8], outer: u8) -> bool {
     let Some(&first) = packet.first() else { return true };
     let (word_at, shift) = if first >> 4 == 4 { (0, 0) } else { (0, 4) };
@@ -180,8 +180,8 @@ pub fn carry_mark(packet: &mut [u8], outer: u8) -> bool {
     true
 }
 
-/// The ICMP error that tells the sender of a packet that only `mtu` byte fit, from `from`; none if such a packet is not to
-/// be answered: it may be cut up on its way, or is an ICMP error itself.
+/// The ICMP error that tells the sender of a packet that only `mtu` byte fit, from `from`; none if such a packet is not
+/// to be answered: it may be cut up on its way, or is an ICMP error itself.
 pub fn too_big(packet: &[u8], mtu: u32, from: IpAddr) -> Option<Vec<u8>> {
     let (header, protocol) = header(packet)?;
     match (packet[0] >> 4, from) {

@@ -1,12 +1,14 @@
-//! How two ends behind address translators are told of each other by a peer that both reach. Sealed as the frames of a tunnel are.
+//! How two ends behind address translators are told of each other by a peer that both reach. Sealed as the frames of a
+//! tunnel are.
 //!
 //! ```text
 //!  0      1       2                    34
 //!  | 0x1e | count | public key, 32 byte | count times: address, 16 byte | port, 2 byte |
 //! ```
 //!
-//! Without a place it is the question where the peer with this key is; with places it is the answer, which both ends get. IPv4 addresses are
-//! mapped (RFC 4291, section 2.5.5.2). The first byte is a version and a kind that the tunnel does not use.
+//! Without a place it is the question where the peer with this key is; with places it is the answer, which both ends
+//! get. IPv4 addresses are mapped (RFC 4291, section 2.5.5.2). The first byte is a version and a kind that the tunnel
+//! does not use.
 
 use airbraid_engine::converge::session::PublicKey;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};

@@ -1,7 +1,8 @@
-//! Two ends that cannot go to each other: a peer that both reach tells each where the other is, and carries what they send each other until
-//! they have met (`docs/decisions/0017-introductions.md`).
+//! Two ends that cannot go to each other: a peer that both reach tells each where the other is, and carries what they
+//! send each other until they have met (`docs/decisions/0017-introductions.md`).
 //!
-//! The places of an introduction are the peer's endpoints for as long as they serve: all that is done with a file's is done with them.
+//! The places of an introduction are the peer's endpoints for as long as they serve: all that is done with a file's is
+//! done with them.
 
 use super::care::is_active;
 use super::core::Daemon;
@@ -15,13 +16,13 @@ use std::net::{IpAddr, SocketAddr};
 
 /// Between the first two questions where a peer is; then twice as long each time, up to [`LONGEST`].
 const FIRST: Duration = Duration::from_secs(1);
-/// Between two questions, and from an answer that has led to nothing to the next question. Longer than translators keep a mapping of an
-/// unanswered datagram (Linux 30 s): one that stood in the way is gone by then.
+/// Between two questions, and from an answer that has led to nothing to the next question. Longer than translators keep
+/// a mapping of an unanswered datagram (Linux 30 s): one that stood in the way is gone by then.
 const LONGEST: Duration = Duration::from_secs(60);
 /// An answer is tried for so long: five first messages to each place.
 const TRIED: Duration = Duration::from_secs(5);
-/// First messages leave so long after an introduction: the other end may get it so much later, and its translator lets in only what it
-/// has asked for. A round trip over a slow mobile uplink.
+/// First messages leave so long after an introduction: the other end may get it so much later, and its translator lets
+/// in only what it has asked for. A round trip over a slow mobile uplink.
 const AFTER: Duration = Duration::from_millis(200);
 /// A pair is introduced once in this time, however often one of the two asks.
 const APART: Duration = Duration::from_secs(5);
@@ -139,7 +140,8 @@ impl Daemon {
         self.send_introduction(now, other, &Introduction::Seen(first, ours));
     }
 
-    /// Where a peer is, as far as this end has validated it: what was heard last first. So a peer can point nobody at a third party.
+    /// Where a peer is, as far as this end has validated it: what was heard last first. So a peer can point nobody at a
+    /// third party.
     fn seen_at(&self, peer: usize) -> Vec<SocketAddr> {
         let state = &self.peers[peer];
         let paths = state.paths.values().filter(|path| state.is_up && path.trust.is_home((path.uplink, path.remote)));

@@ -1,7 +1,8 @@
-//! What a daemon leaves in `/run/airbraid`: that it runs, where it is spoken to; and in `/var/lib/airbraid` what it has changed
-//! outside its own interface. Whoever comes after a crash, or a loss of power, puts that right.
+//! What a daemon leaves in `/run/airbraid`: that it runs, where it is spoken to; and in `/var/lib/airbraid` what it has
+//! changed outside its own interface. Whoever comes after a crash, or a loss of power, puts that right.
 //!
-//! The interface, its addresses and the routes through it need no note: they are gone with the process that holds them open.
+//! The interface, its addresses and the routes through it need no note: they are gone with the process that holds them
+//! open.
 
 use super::{dns, routing};
 use crate::error::LabError;
@@ -25,8 +26,8 @@ pub fn socket(name: &str) -> PathBuf {
     file(name, "sock")
 }
 
-/// Where the system's name servers are kept while the daemon runs: where they survive a loss of power, and, if nothing can be
-/// written there, where they do not.
+/// Where the system's name servers are kept while the daemon runs: where they survive a loss of power, and, if nothing
+/// can be written there, where they do not.
 pub fn kept(name: &str) -> [PathBuf; 2] {
     [Path::new(LASTING).join(format!("{name}.resolv")), file(name, "resolv")]
 }

@@ -1,8 +1,9 @@
 //! Times that this host has missed: it has slept, or was stopped, copied or put back as a virtual machine.
 //!
-//! Three clocks are compared. One that counts sleep (`CLOCK_BOOTTIME`) runs ahead of one that does not (`CLOCK_MONOTONIC`) by how
-//! long the host has slept. The time of day is set right after a machine was put back to what it was an hour ago: it jumps
-//! against both. A kernel with the driver `vmgenid` says at once that its machine is a copy (`NEW_VMGENID=1`, Linux 6.10).
+//! Three clocks are compared. One that counts sleep (`CLOCK_BOOTTIME`) runs ahead of one that does not
+//! (`CLOCK_MONOTONIC`) by how long the host has slept. The time of day is set right after a machine was put back to
+//! what it was an hour ago: it jumps against both. A kernel with the driver `vmgenid` says at once that its machine is
+//! a copy (`NEW_VMGENID=1`, Linux 6.10).
 //!
 //! A copy that runs at the same time, under a hypervisor that tells its guests nothing, cannot be noticed from in here.
 
@@ -16,7 +17,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// Shorter sleep changes nothing: clocks are not read at one instant \[ns\].
 const SLEEP: u64 = 1_000_000_000;
-/// The time of day that jumps by more was not put right by a leap second, nor by a daemon that steps what it could slew \[ns\].
+/// The time of day that jumps by more was not put right by a leap second, nor by a daemon that steps what it could slew
+/// \[ns\].
 const JUMP: u64 = 2_000_000_000;
 /// The group of the kernel's own messages (`udev(7)` sends to another).
 const KERNEL: u32 = 1;

@@ -1,5 +1,5 @@
-//! Keys of the daemon: made from the system's randomness, kept in files that only their owner may read, written in base64
-//! as WireGuard's tools do.
+//! Keys of the daemon: made from the system's randomness, kept in files that only their owner may read, written in
+//! base64 as WireGuard's tools do.
 //!
 //! A private key never leaves this module but as a [`Secret`]; every copy on the way is wiped.
 

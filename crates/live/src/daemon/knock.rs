@@ -1,5 +1,5 @@
-//! Asking the network why a place does not answer: an empty datagram, which no daemon looks at, from a socket of its own, to which
-//! the kernel then tells what came of it. Nothing of this touches the sockets that carry frames.
+//! Asking the network why a place does not answer: an empty datagram, which no daemon looks at, from a socket of its
+//! own, to which the kernel then tells what came of it. Nothing of this touches the sockets that carry frames.
 
 use super::socket;
 use crate::netlink::Netlink;
@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 
-/// Nothing comes any more after this: the kernel looks three seconds for a neighbour (`mcast_solicit`, `retrans_time_ms`).
+/// Nothing comes any more after this: the kernel looks three seconds for a neighbour (`mcast_solicit`,
+/// `retrans_time_ms`).
 const PATIENCE: Duration = Duration::from_secs(4);
 /// Before a place is asked again; then twice as long, up to [`LONGEST`].
 const FIRST: Duration = Duration::from_secs(1);
@@ -52,7 +53,8 @@ struct Knock {
 pub struct Knocks(BTreeMap<Place, Knock>);
 
 impl Knocks {
-    /// Asks about a place, if it is time: as a socket with this interface and this mark does; the interface's index is given.
+    /// Asks about a place, if it is time: as a socket with this interface and this mark does; the interface's index is
+    /// given.
     pub fn want(
         &mut self,
         now: Instant,

@@ -1,8 +1,9 @@
-//! What waits for a socket, and who seals and sends it: the daemon's own thread, or one beside it, so that a host with processors to
-//! spare has the tunnel on one and each uplink's sealing and sending on another.
+//! What waits for a socket, and who seals and sends it: the daemon's own thread, or one beside it, so that a host with
+//! processors to spare has the tunnel on one and each uplink's sealing and sending on another.
 //!
-//! A frame's number is counted where it is put here, and its key goes with it: a number is used once, whoever seals. Loads leave a
-//! socket in the order in which they were given; so a load goes by the daemon's own thread only while the other has none.
+//! A frame's number is counted where it is put here, and its key goes with it: a number is used once, whoever seals.
+//! Loads leave a socket in the order in which they were given; so a load goes by the daemon's own thread only while the
+//! other has none.
 
 use super::socket::{Batch, Outgoing, Outlet, Refused, Socket};
 use super::uplink::{Refusal, Tag};
@@ -15,7 +16,8 @@ use std::thread::JoinHandle;
 
 /// What seals a frame.
 pub type Key = <Aead as Codec>::Key;
-/// Loads that wait for the other thread, at most: then the daemon waits for it, as if it sealed itself. A megabyte, 3 ms of 3 Gbit/s.
+/// Loads that wait for the other thread, at most: then the daemon waits for it, as if it sealed itself. A megabyte, 3
+/// ms of 3 Gbit/s.
 const WAITING: usize = 8;
 /// What leaves so much later than it was to says nothing of its link: half of the shortest measurement of a rate.
 const LATE: Duration = Duration::from_millis(5);
@@ -74,7 +76,8 @@ impl Load {
         Self { is_deferred: true, ..Self::default() }
     }
 
-    /// Appends a datagram that is to leave now and that `write` writes; gives whether it did. `made` makes of its range what it is.
+    /// Appends a datagram that is to leave now and that `write` writes; gives whether it did. `made` makes of its range
+    /// what it is.
     pub fn add(
         &mut self,
         now: Instant,
@@ -169,7 +172,8 @@ impl Lane {
         }
     }
 
-    /// Gives it a load, if that is worth it or must be to keep the order; `load` is empty then. Gives whether it has taken it.
+    /// Gives it a load, if that is worth it or must be to keep the order; `load` is empty then. Gives whether it has
+    /// taken it.
     pub fn take(&mut self, load: &mut Load) -> bool {
         let Some(given) = self.given.as_ref().filter(|_| self.is_busy() || load.len().1 >= SHORT) else { return false };
         let full = std::mem::replace(load, self.spare.pop().unwrap_or_else(Load::deferred));

@@ -257,7 +257,8 @@ impl Daemon {
         state.absence = absence;
     }
 
-    /// Opens what an uplink lacks if its addresses are others, or something could not be opened; and offers it to the peers.
+    /// Opens what an uplink lacks if its addresses are others, or something could not be opened; and offers it to the
+    /// peers.
     pub(super) fn refresh(&mut self, uplink: usize, is_wanted: bool) {
         if !is_wanted {
             return;

@@ -1,4 +1,5 @@
-//! Tells a service manager how the daemon is (`sd_notify(3)`, `sd_watchdog_enabled(3)`), if there is one that wants to know.
+//! Tells a service manager how the daemon is (`sd_notify(3)`, `sd_watchdog_enabled(3)`), if there is one that wants to
+//! know.
 
 use airbraid_units::{Duration, Instant};
 use std::ffi::OsStr;

@@ -1,8 +1,9 @@
 //! What packets occupy: for each peer by the buffers that are kept for it, and for all together.
 //!
-//! The engine keeps what it has below what it is told ([`airbraid_engine::trunk::bonding::Tunnel::set_memory`]); here is reckoned how much that is.
-//! A peer may occupy what the file gives to each, and no more than is left for all (Choudhury and Hahne 1998, "Dynamic queue length
-//! thresholds"): one that takes all that it can leaves half, two leave a third, and whoever needs little always has room.
+//! The engine keeps what it has below what it is told ([`airbraid_engine::trunk::bonding::Tunnel::set_memory`]); here
+//! is reckoned how much that is. A peer may occupy what the file gives to each, and no more than is left for all
+//! (Choudhury and Hahne 1998, "Dynamic queue length thresholds"): one that takes all that it can leaves half, two leave
+//! a third, and whoever needs little always has room.
 
 use super::core::Daemon;
 use crate::netlink::Found;
@@ -32,7 +33,8 @@ impl Account {
     }
 }
 
-/// The longest packet that an interface of this host carries, the loopback aside: nothing longer comes in one piece \[byte\].
+/// The longest packet that an interface of this host carries, the loopback aside: nothing longer comes in one piece
+/// \[byte\].
 pub fn longest(interfaces: &[Found]) -> usize {
     let of_network = interfaces.iter().filter(|interface| interface.name != "lo");
     of_network.map(|interface| interface.mtu as usize).max().unwrap_or(0).max(LONGEST_LEAST)

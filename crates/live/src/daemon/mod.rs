@@ -1,8 +1,8 @@
 //! The daemon: one interface out of several uplinks, encrypted, for each of its peers.
 //!
-//! It drives [`airbraid_engine::trunk::bonding::Tunnel`], one for each peer, and [`airbraid_engine::converge::session`]; what
-//! these decide it carries out. [`up`] makes the interface and works until it is told to end; [`ask`] talks to one that
-//! works. `docs/guide/daemon.md` is for those who run it.
+//! It drives [`airbraid_engine::trunk::bonding::Tunnel`], one for each peer, and
+//! [`airbraid_engine::converge::session`]; what these decide it carries out. [`up`] makes the interface and works until
+//! it is told to end; [`ask`] talks to one that works. `docs/guide/daemon.md` is for those who run it.
 
 mod address;
 mod calls;
@@ -114,8 +114,8 @@ use table::Table;
 use turn::Ears;
 use uplink::UplinkState;
 
-/// Packets that the kernel keeps for the interface while we are not awake: we read at once, what waits for a link waits in
-/// the tunnel.
+/// Packets that the kernel keeps for the interface while we are not awake: we read at once, what waits for a link waits
+/// in the tunnel.
 const QUEUE: u32 = 500;
 /// The MTU before a path is known \[byte\]: what IPv6 needs.
 const FIRST_MTU: u32 = 1_280;

@@ -1,8 +1,8 @@
-//! The longest packet: what the tunnels find of each member's path, the MTU by peer that follows from it, and the answers to packets that
-//! are longer.
+//! The longest packet: what the tunnels find of each member's path, the MTU by peer that follows from it, and the
+//! answers to packets that are longer.
 //!
-//! Paths are probed by the engine (`docs/decisions/0010-path-mtu.md`). What ICMP has told the kernel is asked for where a length has been
-//! lost, and only chooses the length that is probed next.
+//! Paths are probed by the engine (`docs/decisions/0010-path-mtu.md`). What ICMP has told the kernel is asked for where
+//! a length has been lost, and only chooses the length that is probed next.
 
 use super::core::Daemon;
 use super::fragment::{V6_LEAST, fragments};
@@ -87,8 +87,8 @@ impl Daemon {
         self.set_peer_mtu(peer);
     }
 
-    /// Finds anew what a peer's longest packet is: the narrowest path's, so that all of them carry a connection; but one that takes less than
-    /// any path should is left to short packets.
+    /// Finds anew what a peer's longest packet is: the narrowest path's, so that all of them carry a connection; but
+    /// one that takes less than any path should is left to short packets.
     pub(super) fn set_peer_mtu(&mut self, peer: usize) {
         let state = &mut self.peers[peer];
         let found = || state.paths.values().filter_map(|path| Some((path.mtu?, path.remote.is_ipv4())));
@@ -113,7 +113,8 @@ impl Daemon {
         peer.mtu.map_or(self.mtu, |mtu| mtu.min(self.mtu))
     }
 
-    /// Makes the interface's MTU as large as the widest peer allows, and not larger: what is too long for another is answered by itself.
+    /// Makes the interface's MTU as large as the widest peer allows, and not larger: what is too long for another is
+    /// answered by itself.
     pub(super) fn adjust_mtu(&mut self) {
         if self.site.interface.mtu.is_some() {
             return;
@@ -143,7 +144,8 @@ impl Daemon {
         }
     }
 
-    /// A packet, or a run, is too long for its peer: it goes as fragments, or its sender is told. Gives whether that is all.
+    /// A packet, or a run, is too long for its peer: it goes as fragments, or its sender is told. Gives whether that is
+    /// all.
     pub(super) fn on_too_long(&mut self, peer: usize, packet: &[u8], cut: Option<&Cut>, summary: &Summary) -> bool {
         let Some(cut) = cut else { return self.shorten(peer, packet, summary) };
         let mut segment = Vec::new();

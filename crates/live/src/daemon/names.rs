@@ -1,7 +1,8 @@
-//! Names of peers' endpoints, looked up while the daemon works: when it begins, reloads or finds another network, and less and
-//! less often while a name has no address or its peer does not answer.
+//! Names of peers' endpoints, looked up while the daemon works: when it begins, reloads or finds another network, and
+//! less and less often while a name has no address or its peer does not answer.
 //!
-//! A resolver that cannot be reached says so after half a minute: it is asked on a thread of its own, and packets do not wait.
+//! A resolver that cannot be reached says so after half a minute: it is asked on a thread of its own, and packets do
+//! not wait.
 
 use super::core::{Daemon, SILENCE};
 use super::nat64::{Prefix64, WELL_KNOWN, prefixes};
@@ -260,8 +261,8 @@ impl Daemon {
         }
     }
 
-    /// Members on which nothing comes any more, and whose address is none of the peer's now, go to where it is. One that works stays: the peer is where its frames
-    /// come from, whatever names say. Gives whether one has gone.
+    /// Members on which nothing comes any more, and whose address is none of the peer's now, go to where it is. One
+    /// that works stays: the peer is where its frames come from, whatever names say. Gives whether one has gone.
     fn move_silent(&mut self, now: Instant, peer: usize) -> bool {
         let mut has_moved = false;
         for uplink in 0..self.uplinks.len() {

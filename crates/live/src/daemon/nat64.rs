@@ -1,9 +1,10 @@
-//! IPv4 addresses as a network that has IPv6 alone reaches them: inside addresses with a prefix of its own (RFC 6052), which is found
-//! by the name of a well-known IPv4 host (RFC 7050).
+//! IPv4 addresses as a network that has IPv6 alone reaches them: inside addresses with a prefix of its own (RFC 6052),
+//! which is found by the name of a well-known IPv4 host (RFC 7050).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What is looked up: it has IPv4 addresses only, so that an IPv6 address of it was made by the network. The port means nothing.
+/// What is looked up: it has IPv4 addresses only, so that an IPv6 address of it was made by the network. The port means
+/// nothing.
 pub const WELL_KNOWN: &str = "ipv4only.arpa:9";
 /// Its addresses (RFC 7050, section 2.2).
 const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(192, 0, 0, 170), Ipv4Addr::new(192, 0, 0, 171)];
@@ -48,8 +49,8 @@ impl Prefix64 {
     }
 }
 
-/// The prefixes that these addresses of [`WELL_KNOWN`] show. One that both IPv4 addresses show is certain; where none is, what one
-/// of them shows counts, if it can be read in one way only (RFC 7050, section 3).
+/// The prefixes that these addresses of [`WELL_KNOWN`] show. One that both IPv4 addresses show is certain; where none
+/// is, what one of them shows counts, if it can be read in one way only (RFC 7050, section 3).
 pub fn prefixes(addresses: impl Iterator<Item = IpAddr>) -> Vec<Prefix64> {
     let six = addresses.filter_map(|address| match address {
         IpAddr::V6(address) => Some(address),

@@ -1,5 +1,5 @@
-//! What the daemons tell each other of a member link, beside the tunnel's frames: how it is to be used and what it is called, or that it
-//! is gone. Sealed as these are.
+//! What the daemons tell each other of a member link, beside the tunnel's frames: how it is to be used and what it is
+//! called, or that it is gone. Sealed as these are.
 //!
 //! ```text
 //!  0      1        2       3      4                              8
@@ -7,7 +7,8 @@
 //! ```
 //!
 //! The end that goes to the other says it, whose interfaces the members are: soon after a member begins, and again and
-//! again, which keeps address translators awake. The first byte is the tunnel's version and a kind that it does not use.
+//! again, which keeps address translators awake. The first byte is the tunnel's version and a kind that it does not
+//! use.
 
 use airbraid_engine::trunk::Member;
 use airbraid_units::BitRate;
@@ -20,7 +21,8 @@ const FIRST: u8 = 0x1f;
 const GONE: u8 = 1;
 const BACKUP: u8 = 2;
 
-/// What an end calls an uplink of its own: letters, digits, `_` and `-`, as in the site file, so that it can be printed anywhere.
+/// What an end calls an uplink of its own: letters, digits, `_` and `-`, as in the site file, so that it can be printed
+/// anywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkName {
     bytes: [u8; NAME_MAX],

@@ -1,5 +1,5 @@
-//! Runs of segments against a naive model: what is cut is what would have been sent one by one, what is joined is cut up into
-//! what had come, and no flow's packets pass each other.
+//! Runs of segments against a naive model: what is cut is what would have been sent one by one, what is joined is cut
+//! up into what had come, and no flow's packets pass each other.
 
 use super::checksum::fold;
 use super::coalesce::{Coalescer, Parcel};

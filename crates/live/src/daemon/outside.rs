@@ -1,9 +1,10 @@
-//! Names of peers' endpoints, looked up beside the tunnel: where everything goes through it, or the host's name server is behind it,
-//! the system's resolver finds nobody before the tunnel is up, and the tunnel has nobody to go to before a name is found.
+//! Names of peers' endpoints, looked up beside the tunnel: where everything goes through it, or the host's name server
+//! is behind it, the system's resolver finds nobody before the tunnel is up, and the tunnel has nobody to go to before
+//! a name is found.
 //!
-//! The servers are those that the host has without the daemon; they are asked by a socket with the mark that the host's rules
-//! let pass (RFC 1035, over UDP). The host's own file of names comes first. Where none of it finds the name, the system's resolver
-//! is asked as ever.
+//! The servers are those that the host has without the daemon; they are asked by a socket with the mark that the host's
+//! rules let pass (RFC 1035, over UDP). The host's own file of names comes first. Where none of it finds the name, the
+//! system's resolver is asked as ever.
 
 use super::keys::Random;
 use airbraid_engine::converge::session::Entropy as _;
@@ -23,7 +24,8 @@ const RESOLV: &str = "/etc/resolv.conf";
 const RESOLVED: &str = "/run/systemd/resolve/resolv.conf";
 /// Names that need no server.
 const HOSTS: &str = "/etc/hosts";
-/// A server is waited for so long, and asked once more then: what resolvers do by default is 5 s, but a router answers at once.
+/// A server is waited for so long, and asked once more then: what resolvers do by default is 5 s, but a router answers
+/// at once.
 const PATIENCE: Duration = Duration::from_secs(2);
 const ATTEMPTS: usize = 2;
 /// More servers are not asked: resolvers know three.
@@ -146,7 +148,8 @@ fn question(number: u16, host: &str, kind: TYPE) -> Option<Vec<u8>> {
     packet.build_bytes_vec().ok()
 }
 
-/// The addresses in the answer to a question, of whatever name the host is another one of; none if it is no answer to it.
+/// The addresses in the answer to a question, of whatever name the host is another one of; none if it is no answer to
+/// it.
 pub fn addresses(answer: &[u8], number: u16, host: &str) -> Option<Vec<IpAddr>> {
     let packet = Packet::parse(answer).ok()?;
     let is_it = packet.id() == number && packet.has_flags(PacketFlag::RESPONSE);

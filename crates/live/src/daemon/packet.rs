@@ -1,8 +1,9 @@
-//! The packets that the daemon carries: bytes in pooled buffers, which machines pass around by handle and never look into.
+//! The packets that the daemon carries: bytes in pooled buffers, which machines pass around by handle and never look
+//! into.
 //!
-//! What is read from the interface at once is one buffer; its segments are handles to it, and their headers are made where
-//! they are sealed. A buffer goes back to its pool with its last handle: nothing is allocated for a packet once the pool is
-//! warm.
+//! What is read from the interface at once is one buffer; its segments are handles to it, and their headers are made
+//! where they are sealed. A buffer goes back to its pool with its last handle: nothing is allocated for a packet once
+//! the pool is warm.
 
 use super::inner::Summary;
 use super::memory::Account;
@@ -13,11 +14,11 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Lengths of buffers, so that a short packet does not occupy a long one: an Ethernet's frame, a few segments, the longest
-/// read \[byte\].
+/// Lengths of buffers, so that a short packet does not occupy a long one: an Ethernet's frame, a few segments, the
+/// longest read \[byte\].
 const SIZES: [usize; 3] = [2_048, 16_384, READ_MAX];
-/// Buffers of each length that are kept for later, at most: 8 MB, 2 MB, 16 MB. A gigabit a second in its queue and on the way for
-/// 40 ms is 80 runs; a new buffer of that length costs as much as sealing 10 kB.
+/// Buffers of each length that are kept for later, at most: 8 MB, 2 MB, 16 MB. A gigabit a second in its queue and on
+/// the way for 40 ms is 80 runs; a new buffer of that length costs as much as sealing 10 kB.
 const KEPT: [usize; 3] = [4_096, 128, 256];
 /// The longest packet: IP's lengths have 16 bits \[byte\].
 pub const READ_MAX: usize = 65_536;
@@ -54,8 +55,8 @@ impl Pool {
         Some(self.run(run, 0..bytes.len(), &summary, None))
     }
 
-    /// The packet that lies in a buffer that nobody else has, of which `look` says what it is, and may change it; in the buffer's
-    /// place there is another then. None if it says nothing.
+    /// The packet that lies in a buffer that nobody else has, of which `look` says what it is, and may change it; in
+    /// the buffer's place there is another then. None if it says nothing.
     pub fn exchange(
         &self,
         run: &mut Rc<Run>,
@@ -69,7 +70,8 @@ impl Pool {
         Some(self.run(run, range, &summary, None))
     }
 
-    /// A buffer of `length` byte, zero before `fill` sees it: a repair symbol. A longer one than any packet could not be sent: it is cut.
+    /// A buffer of `length` byte, zero before `fill` sees it: a repair symbol. A longer one than any packet could not
+    /// be sent: it is cut.
     pub fn filled(&self, length: usize, fill: impl FnOnce(&mut [u8])) -> IpPacket {
         let (mut run, length) = (self.take(length), length.min(READ_MAX));
         if let Some(run) = Rc::get_mut(&mut run) {
@@ -81,8 +83,8 @@ impl Pool {
         IpPacket { run: Some(run), first: 0, count: 1 }
     }
 
-    /// The packet or run in a buffer of its own: if it is so short that the buffer is too good for it, it gets another, and the buffer is
-    /// given back at the end.
+    /// The packet or run in a buffer of its own: if it is so short that the buffer is too good for it, it gets another,
+    /// and the buffer is given back at the end.
     pub fn fit(&self, run: Rc<Run>, length: usize, summary: &Summary, cut: Option<Cut>) -> IpPacket {
         if fitting(length) == run.size {
             return self.run(run, 0..length, summary, cut);

@@ -174,7 +174,8 @@ impl PeerState {
         }
     }
 
-    /// A new tunnel, of a life that the far end knows to be another, without members: they are offered again, or come again.
+    /// A new tunnel, of a life that the far end knows to be another, without members: they are offered again, or come
+    /// again.
     pub fn begin_anew(&mut self, tunnel: Config) {
         self.lives += 1;
         self.tunnel = Tunnel::new(Config { epoch: tunnel.epoch.wrapping_add(self.lives), ..tunnel });
@@ -212,8 +213,8 @@ impl PeerState {
         (self.first[1]..self.first[1] + OF_EACH).contains(&member.0)
     }
 
-    /// Both go to each other, this end has its way, and what it has begun works: the other's own are not wanted, and what
-    /// is late of them changes nothing.
+    /// Both go to each other, this end has its way, and what it has begun works: the other's own are not wanted, and
+    /// what is late of them changes nothing.
     pub fn has_its_way(&self, now: Instant) -> bool {
         let works = |path: &Path| path.heard.is_some_and(|heard| now.saturating_since(heard) < WORKS);
         self.first[0] == 0 && self.paths.iter().any(|(member, path)| self.is_ours(*member) && works(path))

@@ -1,5 +1,6 @@
-//! Where a peer may be on an uplink: all addresses of its name, of both families, and what an IPv4 address is behind a translator
-//! (NAT64). A handshake asks one after the other (RFC 8305); a member that gets no answer goes from one to the next.
+//! Where a peer may be on an uplink: all addresses of its name, of both families, and what an IPv4 address is behind a
+//! translator (NAT64). A handshake asks one after the other (RFC 8305); a member that gets no answer goes from one to
+//! the next.
 
 use super::address::place;
 use super::core::{Daemon, SILENCE};
@@ -11,8 +12,8 @@ use airbraid_engine::trunk::bonding::{Input, MemberState, Moved};
 use airbraid_units::Instant;
 use std::net::{IpAddr, SocketAddr};
 
-/// A member without an answer stays at one address for [`SILENCE`], and for twice as long after each round, so often: a link that
-/// comes back while a dead address has its turn waits 8 s at most.
+/// A member without an answer stays at one address for [`SILENCE`], and for twice as long after each round, so often: a
+/// link that comes back while a dead address has its turn waits 8 s at most.
 const DOUBLINGS: u32 = 2;
 
 /// What is known of a peer's addresses on one uplink.
@@ -26,14 +27,15 @@ pub struct Reached {
 }
 
 impl Reached {
-    /// Whether address after address gives no answer: the link is dead rather than an address, and each is no news any more.
+    /// Whether address after address gives no answer: the link is dead rather than an address, and each is no news any
+    /// more.
     pub const fn is_lost(&self) -> bool {
         self.tries > 4
     }
 }
 
-/// Addresses in the order of RFC 8305, section 4: the families in turn, IPv6 first. Within one they are sorted: some resolvers turn
-/// theirs round at each answer.
+/// Addresses in the order of RFC 8305, section 4: the families in turn, IPv6 first. Within one they are sorted: some
+/// resolvers turn theirs round at each answer.
 pub fn in_turn(mut addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
     addresses.sort_unstable();
     addresses.dedup();
@@ -129,7 +131,8 @@ impl Daemon {
         self.send_notices(now, peer);
     }
 
-    /// Members of ours that get no answer where they are, while the peer may be elsewhere too, go on to the next address.
+    /// Members of ours that get no answer where they are, while the peer may be elsewhere too, go on to the next
+    /// address.
     pub(super) fn try_elsewhere(&mut self, now: Instant, peer: usize) {
         let state = &self.peers[peer];
         if !state.is_up || state.is_gone || state.config.endpoints.is_empty() {

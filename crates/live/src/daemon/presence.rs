@@ -1,5 +1,5 @@
-//! Whether a peer is there, and alone: what it said when it went, how long nothing has come from it, what became of its clock, and
-//! whether another host uses its key.
+//! Whether a peer is there, and alone: what it said when it went, how long nothing has come from it, what became of its
+//! clock, and whether another host uses its key.
 
 use super::core::{AGAIN, Daemon};
 use super::peer::PeerState;
@@ -9,7 +9,8 @@ use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;
 
 /// A session in which nothing has come for so long is not called up any more. An idle member is asked every 10 s
-/// (`engine::trunk::bonding`), so three questions were not answered; the keys are kept, and what comes makes it up again.
+/// (`engine::trunk::bonding`), so three questions were not answered; the keys are kept, and what comes makes it up
+/// again.
 const SILENT: Duration = Duration::from_secs(30);
 /// That this end goes is said so often, by all ways.
 pub(super) const FAREWELLS: usize = 3;
@@ -77,8 +78,8 @@ impl Presence {
         }
     }
 
-    /// The peer has named its life by this key. Gives whether another host has the peer's key: a life goes on that was over when another
-    /// had begun. A key is made by one life, so that nothing that comes late is taken for it.
+    /// The peer has named its life by this key. Gives whether another host has the peer's key: a life goes on that was
+    /// over when another had begun. A key is made by one life, so that nothing that comes late is taken for it.
     pub fn on_life(&mut self, key: KeyId, life: u32) -> bool {
         let Some(place) = self.lives.iter().position(|(known, _)| *known == key) else { return false };
         if self.lives[place].1.replace(life).is_some() {

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::{Path, PathBuf};
 
-/// Writes a file: a new one is renamed over the old where that can be, and is on the disk when this returns. A file that is a
-/// mount of its own (containers, namespaces), or in a folder that cannot be written, is written in place; a symbolic link stays,
-/// and what it leads to is written.
+/// Writes a file: a new one is renamed over the old where that can be, and is on the disk when this returns. A file
+/// that is a mount of its own (containers, namespaces), or in a folder that cannot be written, is written in place; a
+/// symbolic link stays, and what it leads to is written.
 ///
 /// # Errors
 /// The system refuses both.

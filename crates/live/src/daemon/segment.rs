@@ -1,5 +1,5 @@
-//! Cuts what the kernel gives at once into the packets that it stands for: segments of TCP, or UDP datagrams, each with the
-//! headers that it would have had (RFC 9293, RFC 768, RFC 791; what Linux calls GSO).
+//! Cuts what the kernel gives at once into the packets that it stands for: segments of TCP, or UDP datagrams, each with
+//! the headers that it would have had (RFC 9293, RFC 768, RFC 791; what Linux calls GSO).
 //!
 //! A run stays whole until one of its segments is written where it is sealed: nothing is copied twice.
 

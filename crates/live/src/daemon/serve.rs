@@ -1,7 +1,7 @@
 //! Questions to the daemon: by a line on its socket in `/run/airbraid`, and for its metrics by HTTP.
 //!
-//! One question a connection, answered and closed. The socket and the metrics port have places of their own ([`super::desk`]), so
-//! that strangers who reach the port take none from the owner of the daemon.
+//! One question a connection, answered and closed. The socket and the metrics port have places of their own
+//! ([`super::desk`]), so that strangers who reach the port take none from the owner of the daemon.
 
 use super::desk::{Asked, Desk};
 use super::journal;
@@ -141,7 +141,8 @@ pub fn control(bytes: &[u8]) -> Asked {
     Question::parse(line.trim_end_matches('\r')).map_or(Asked::Nothing, Asked::For)
 }
 
-/// Reads what has come on the metrics port: the head of an HTTP request (RFC 9112, section 2.1), of which the first line counts.
+/// Reads what has come on the metrics port: the head of an HTTP request (RFC 9112, section 2.1), of which the first
+/// line counts.
 pub fn http(bytes: &[u8]) -> Asked {
     if !bytes.windows(4).any(|four| four == b"\r\n\r\n") {
         return Asked::NotYet;
@@ -153,7 +154,8 @@ pub fn http(bytes: &[u8]) -> Asked {
     }
 }
 
-/// Makes a file that only its owner can use, from its first moment on. Other threads would make theirs so, too: there is none yet.
+/// Makes a file that only its owner can use, from its first moment on. Other threads would make theirs so, too: there
+/// is none yet.
 fn private<T>(make: impl FnOnce() -> T) -> T {
     let before = umask(Mode::from_bits_truncate(0o177));
     let made = make();

@@ -1,10 +1,11 @@
-//! The UDP sockets of an uplink: bound to its interface, many datagrams a system call, with the TOS, the local address and the
-//! age of each. Where the kernel can, datagrams of one length go out as one, which it cuts up last of all (`UDP_SEGMENT`),
-//! and come in as one (`UDP_GRO`).
+//! The UDP sockets of an uplink: bound to its interface, many datagrams a system call, with the TOS, the local address
+//! and the age of each. Where the kernel can, datagrams of one length go out as one, which it cuts up last of all
+//! (`UDP_SEGMENT`), and come in as one (`UDP_GRO`).
 //!
 //! A socket is of one family: what the kernel tells beside a datagram then always has one length, which `recvmmsg`'s
-//! reused headers need; where it has not, they are made anew. Fragmentation is off, and only what is too long for the interface is refused: what
-//! ICMP says of a path, which anybody may have sent, is no order (`IP_PMTUDISC_PROBE`), and can be asked for.
+//! reused headers need; where it has not, they are made anew. Fragmentation is off, and only what is too long for the
+//! interface is refused: what ICMP says of a path, which anybody may have sent, is no order (`IP_PMTUDISC_PROBE`), and
+//! can be asked for.
 
 mod knock;
 mod room;
@@ -28,14 +29,15 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The same of a socket that is quiet: room for many is much to be made ready for one datagram, and costs a ping 10 us where nothing
-/// is in the processor's cache.
+/// The same of a socket that is quiet: room for many is much to be made ready for one datagram, and costs a ping 10 us
+/// where nothing is in the processor's cache.
 const QUIET: usize = 2;
 /// What the kernel may keep for us, and for the interface \[byte\]: 30 ms of a gigabit. The queue that matters is the
 /// daemon's; this one is for the time that it is not awake.
 const BUFFER: usize = 4 << 20;
 
-/// `IP_MTU_DISCOVER`: with `IP_PMTUDISC_PROBE` nothing is cut up on its way, and the kernel's idea of the path is not looked at.
+/// `IP_MTU_DISCOVER`: with `IP_PMTUDISC_PROBE` nothing is cut up on its way, and the kernel's idea of the path is not
+/// looked at.
 #[derive(Clone, Copy)]
 struct MtuDiscover;
 nix::setsockopt_impl!(
@@ -73,8 +75,8 @@ pub struct Outgoing<T> {
     pub tos: u8,
     /// Its bytes in the batch's.
     pub range: (usize, usize),
-    /// It asks whether the path takes its length: with a shorter one behind it the kernel would make one of both, and a virtual link that does
-    /// not cut it up would lose both.
+    /// It asks whether the path takes its length: with a shorter one behind it the kernel would make one of both, and a
+    /// virtual link that does not cut it up would lose both.
     pub is_probe: bool,
     /// Whose it is: told if it is refused.
     pub tag: T,
@@ -119,8 +121,8 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// A socket of one family on `port` (0 for any), bound to an interface, with a mark (0 for none); with offloads as far as the kernel has them, if
-    /// they are wanted.
+    /// A socket of one family on `port` (0 for any), bound to an interface, with a mark (0 for none); with offloads as
+    /// far as the kernel has them, if they are wanted.
     ///
     /// # Errors
     /// What the kernel says: there is no such interface, the port is taken.
@@ -228,7 +230,8 @@ impl AsFd for Socket {
     }
 }
 
-/// A socket that cuts nothing up, bound to an interface and to no address, with a mark by which the host's rules know it.
+/// A socket that cuts nothing up, bound to an interface and to no address, with a mark by which the host's rules know
+/// it.
 fn prepare((device, mark): (Option<&str>, u32), is_v4: bool) -> nix::Result<OwnedFd> {
     let family = if is_v4 { AddressFamily::Inet } else { AddressFamily::Inet6 };
     let fd = socket(family, SockType::Datagram, SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK, None)?;

@@ -20,7 +20,8 @@ use std::os::unix::net::UnixStream;
 
 /// It is never asleep for longer.
 const SLEEP_MAX: Duration = Duration::from_secs(5);
-/// A page of metrics serves for so many times as long as it took to make: at a hub with thousands of peers that is some 50 ms.
+/// A page of metrics serves for so many times as long as it took to make: at a hub with thousands of peers that is some
+/// 50 ms.
 const PAGE_SHARE: u64 = 50;
 /// Calls that take datagrams from each socket before the interface has its turn.
 const ROUNDS: usize = 4;
@@ -142,7 +143,8 @@ impl Daemon {
         ends
     }
 
-    /// The metrics. A page is given again for a while, so that who asks all the time takes no more than one part in [`PAGE_SHARE`] of the thread.
+    /// The metrics. A page is given again for a while, so that who asks all the time takes no more than one part in
+    /// [`PAGE_SHARE`] of the thread.
     fn metrics(&self, ears: &mut Ears) -> String {
         let now = self.clock.now();
         let page = ears.page.take().filter(|(until, _)| now < *until);

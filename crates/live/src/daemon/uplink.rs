@@ -100,7 +100,8 @@ impl UplinkState {
         }
     }
 
-    /// Whether it is to have a socket of a family: it has an address of it. One without an interface has whatever the system has.
+    /// Whether it is to have a socket of a family: it has an address of it. One without an interface has whatever the
+    /// system has.
     fn wants(&self, is_v4: bool) -> bool {
         let addresses = self.found.as_ref().map(|found| &found.addresses);
         addresses.is_none_or(|all| all.iter().any(|address| address.is_ipv4() == is_v4))
@@ -127,8 +128,9 @@ impl UplinkState {
         self.ports.clear();
     }
 
-    /// Opens what is missing of the sockets that it is to have, on `port`, and closes what it is not to have any more. With `threads` each
-    /// gets one that seals and sends. Gives whether any was opened; what could not be is [`Self::failed`].
+    /// Opens what is missing of the sockets that it is to have, on `port`, and closes what it is not to have any more.
+    /// With `threads` each gets one that seals and sends. Gives whether any was opened; what could not be is
+    /// [`Self::failed`].
     pub fn open(&mut self, now: Instant, port: u16, offload: bool, threads: Option<Clock>) -> bool {
         let (mut is_any, mut failed) = (false, None);
         for is_v4 in [true, false] {
@@ -181,8 +183,8 @@ impl UplinkState {
         self.found.as_ref().map(|found| found.mtu)
     }
 
-    /// Puts a datagram that is to leave now, and which `write` appends to what it is given, with those that wait. Gives false if there is no socket for
-    /// it, or `write` fails.
+    /// Puts a datagram that is to leave now, and which `write` appends to what it is given, with those that wait. Gives
+    /// false if there is no socket for it, or `write` fails.
     pub fn push(
         &mut self,
         now: Instant,

@@ -1,9 +1,9 @@
-//! The host's routing, as far as the daemon has a part in it: routes through its interface, and what its uplinks' sockets need to
-//! leave by their own devices (`docs/decisions/0013-routes.md`).
+//! The host's routing, as far as the daemon has a part in it: routes through its interface, and what its uplinks'
+//! sockets need to leave by their own devices (`docs/decisions/0013-routes.md`).
 //!
-//! Nothing of the host's is ever replaced or removed: ours are added beside, behind the host's, known by our number, and go with us.
-//! It is looked at anew on a thread of its own whenever the kernel says that routes, rules, devices or addresses have changed: what the
-//! kernel takes its time for never stops packets.
+//! Nothing of the host's is ever replaced or removed: ours are added beside, behind the host's, known by our number,
+//! and go with us. It is looked at anew on a thread of its own whenever the kernel says that routes, rules, devices or
+//! addresses have changed: what the kernel takes its time for never stops packets.
 
 mod conflict;
 mod host;
@@ -224,8 +224,8 @@ impl Work {
         Ok((report, failure))
     }
 
-    /// Adds routes and rules that are missing, and removes those of ours that are not wanted. A rule is never there before what it
-    /// leads to.
+    /// Adds routes and rules that are missing, and removes those of ours that are not wanted. A rule is never there
+    /// before what it leads to.
     fn make(&mut self, wanted: &Wanted, host: &Host, plan: &Plan) -> Result<(), LabError> {
         let (first, tables) = (priority(wanted.table), wanted.table..wanted.table + RANGE);
         let rules: Vec<_> = {

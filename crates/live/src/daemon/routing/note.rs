@@ -1,7 +1,8 @@
-//! What the daemon has changed of the host's routing, written down in `/run/airbraid` before it is changed, and how it is put
-//! back: by the daemon at its end, or by whoever comes after a crash.
+//! What the daemon has changed of the host's routing, written down in `/run/airbraid` before it is changed, and how it
+//! is put back: by the daemon at its end, or by whoever comes after a crash.
 //!
-//! What was made is known by its maker's number ([`PROTOCOL`]) and by the daemon's table; of what was set the value from before is kept.
+//! What was made is known by its maker's number ([`PROTOCOL`]) and by the daemon's table; of what was set the value
+//! from before is kept.
 
 use super::plan::{STEPS, priority};
 use super::wanted::RANGE;
@@ -104,7 +105,8 @@ fn put_back(netlink: &mut Netlink, settings: &[Set]) {
     }
 }
 
-/// Removes what a daemon that lives no more has made, and puts back what it has set, as a note says; without one there is nothing.
+/// Removes what a daemon that lives no more has made, and puts back what it has set, as a note says; without one there
+/// is nothing.
 ///
 /// # Errors
 /// Something would not go.

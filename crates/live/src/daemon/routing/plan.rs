@@ -1,5 +1,5 @@
-//! What is to be made on a host for what is wanted: routes, rules, settings; and what is missing for it. It asks nobody and
-//! changes nothing.
+//! What is to be made on a host for what is wanted: routes, rules, settings; and what is missing for it. It asks nobody
+//! and changes nothing.
 //!
 //! The rules, in the order in which the kernel asks them:
 //!
@@ -18,10 +18,11 @@ use crate::netlink::devices::{Device, Setting};
 use crate::netlink::routes::{PROTOCOL, Route, Rule, TABLE_MAIN};
 use std::net::IpAddr;
 
-/// Of our routes: above what others give theirs (NetworkManager 50 to 20,700, dhcpcd 200 to 4,000, the kernel's IPv6 256 and
-/// 1,024), so that of equal prefixes the host's counts, and one that comes later, too.
+/// Of our routes: above what others give theirs (NetworkManager 50 to 20,700, dhcpcd 200 to 4,000, the kernel's IPv6
+/// 256 and 1,024), so that of equal prefixes the host's counts, and one that comes later, too.
 pub const METRIC: u32 = 100_000;
-/// Our rules are before those that others add without a priority (32,765 downwards), and behind those that somebody has put first.
+/// Our rules are before those that others add without a priority (32,765 downwards), and behind those that somebody has
+/// put first.
 const PRIORITIES: u32 = 20_000;
 /// How many rules of different priority a daemon has.
 pub const STEPS: u32 = 4;
@@ -128,8 +129,8 @@ impl Plan {
         }
     }
 
-    /// Two uplinks in one network: each answers ARP for its own addresses only, so that what comes for one does not come in by the
-    /// other, whose sockets would not get it.
+    /// Two uplinks in one network: each answers ARP for its own addresses only, so that what comes for one does not
+    /// come in by the other, whose sockets would not get it.
     fn separate(&mut self, wanted: &Wanted, host: &Host) {
         let devices: Vec<&Device> = wanted.uplinks.iter().filter_map(|line| host.device_of(line)).collect();
         for device in &devices {

@@ -164,8 +164,8 @@ fn what_meets_the_hosts_own_is_told_and_what_does_not_is_not() {
 }
 
 proptest! {
-    /// Whatever there is on the host: what is made is ours by number, behind the host's, in main by our interface only, and each
-    /// once.
+    /// Whatever there is on the host: what is made is ours by number, behind the host's, in main by our interface only,
+    /// and each once.
     #[test]
     fn nothing_is_made_that_could_be_taken_for_the_hosts(
         strict in 0u32..3,

@@ -10,8 +10,8 @@ pub const ANYWHERE: [IpAddr; 2] =
 const PLACES_MAX: usize = 8;
 /// Tables and marks of a daemon: one of its own, and one for each uplink. Marks are told apart by this.
 pub const RANGE: u32 = 16;
-/// Where tables and marks are chosen from, in steps of [`RANGE`]: numbers that nobody takes by chance, wg-quick's (51820 and a few
-/// more) least of all. A multiple of [`RANGE`].
+/// Where tables and marks are chosen from, in steps of [`RANGE`]: numbers that nobody takes by chance, wg-quick's
+/// (51820 and a few more) least of all. A multiple of [`RANGE`].
 const NUMBERS: u32 = 51_820_000;
 /// How many daemons there can be before two of them must have the same.
 const CHOICES: u32 = 4_096;
@@ -88,9 +88,9 @@ impl Wanted {
         prefixes
     }
 
-    /// Whether the daemon's own datagrams would go into its own interface by a route to this prefix: then it is in a table that
-    /// they pass over. A socket that is bound to a device leaves by that device, but for the default route: all else of the host's
-    /// is nearer than that.
+    /// Whether the daemon's own datagrams would go into its own interface by a route to this prefix: then it is in a
+    /// table that they pass over. A socket that is bound to a device leaves by that device, but for the default route:
+    /// all else of the host's is nearer than that.
     pub fn is_around_us(&self, prefix: &Prefix) -> bool {
         let unbound = self.uplinks.iter().filter(|line| line.device.is_none());
         prefix.length == 0 || unbound.flat_map(|line| &line.places).any(|place| prefix.contains(*place))
@@ -102,7 +102,8 @@ impl Wanted {
         self.prefixes().iter().filter(of_family).any(|prefix| self.is_around_us(prefix))
     }
 
-    /// Whether the system's resolver may ask through the tunnel: because everything goes there, or because its servers are there.
+    /// Whether the system's resolver may ask through the tunnel: because everything goes there, or because its servers
+    /// are there.
     pub fn hides_name_servers(&self, servers: &[IpAddr]) -> bool {
         !servers.is_empty() || [true, false].into_iter().any(|is_v4| self.has_own_table(is_v4))
     }

@@ -20,7 +20,9 @@ const KEEPALIVE: Duration = Duration::from_secs(20);
 
 /// What packets of all peers together may occupy: a small router has it to spare.
 const MEMORY: Bytes = Bytes::new(256 << 20);
-/// And those of one: 1 Gbit/s for a round trip of 100 ms, in buffers of 2 KiB, both ways, with what repair symbols need.
+/// Addresses in link security's form: the peer's IPv6 or mapped IPv4 address and its port; the uplink; and the one of
+/// our addresses that the peer has used. An answer leaves from that one: a host may have several, and a translator or a
+/// firewall before the peer admits only packets from the address that it has contacted.
 const PEER_MEMORY: Bytes = Bytes::new(64 << 20);
 /// Less does not hold a flow's packets at 100 Mbit/s and 40 ms.
 const MEMORY_MIN: Bytes = Bytes::new(1 << 20);
@@ -391,8 +393,7 @@ fn endpoint(value: &Value) -> Result<Endpoint, Complaint> {
     Ok(Endpoint { text, addresses: Vec::new() })
 }
 
-/// Whether this can be the name of a host (RFC 1123, section 2.1; `_`, which some have, is let through). It is looked up later: the
-/// network may not be there yet.
+/// Offset of each part of a place \[byte\].
 fn is_host(host: &str) -> bool {
     let labels = host.strip_suffix('.').unwrap_or(host).split('.');
     let is_label = |label: &str| {

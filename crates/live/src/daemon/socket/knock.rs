@@ -11,8 +11,9 @@ const HOPS: libc::c_int = 2;
 const FLAGS: MsgFlags = MsgFlags::MSG_DONTWAIT.union(MsgFlags::MSG_NOSIGNAL);
 
 impl Socket {
-    /// Lets this end's translator know a place, and nobody there: it sends an empty datagram that is dropped on its way. A translator at the other end to
-    /// which one came before it knows us would answer it, and then keep the port that we go to for itself.
+    /// Lets this end's translator know a place, and nobody there: it sends an empty datagram that is dropped on its
+    /// way. A translator at the other end to which one came before it knows us would answer it, and then keep the port
+    /// that we go to for itself.
     pub fn open_translator(&self, to: SocketAddr) {
         let hops = if to.is_ipv4() { ControlMessage::Ipv4Ttl(&HOPS) } else { ControlMessage::Ipv6HopLimit(&HOPS) };
         let to = SockaddrStorage::from(to);

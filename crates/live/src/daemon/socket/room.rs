@@ -1,5 +1,6 @@
-//! Where datagrams are received into. Each begins in a buffer of the packets' pool, so that a packet stays where the kernel has
-//! put it; what is longer than such a buffer, several datagrams in one, goes on in a place of its own and is put together there.
+//! Where datagrams are received into. Each begins in a buffer of the packets' pool, so that a packet stays where the
+//! kernel has put it; what is longer than such a buffer, several datagrams in one, goes on in a place of its own and is
+//! put together there.
 
 use crate::daemon::inner::Summary;
 use crate::daemon::packet::{IpPacket, Pool, Run};
@@ -10,8 +11,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Datagrams, or runs of them, of one system call. Uplinks are received from in turn: what one brings at most, 2 MB, is no more
-/// than the packets that wait for those of another (2048).
+/// Datagrams, or runs of them, of one system call. Uplinks are received from in turn: what one brings at most, 2 MB, is
+/// no more than the packets that wait for those of another (2048).
 pub(super) const BATCH: usize = 32;
 /// A clock that was set between a datagram and a look at it makes no more of its age than this.
 const AGE_MAX: Duration = Duration::from_secs(1);
@@ -19,8 +20,8 @@ const AGE_MAX: Duration = Duration::from_secs(1);
 const DATAGRAM_MAX: usize = 65_536;
 /// So much of it is received into a packet's buffer: all of an Ethernet's frame \[byte\].
 const NEAR: usize = 2_048;
-/// From one datagram's further room to the next \[byte\]: a frame further than a power of two, or they would all lie in the same few
-/// sets of the processor's cache.
+/// From one datagram's further room to the next \[byte\]: a frame further than a power of two, or they would all lie in
+/// the same few sets of the processor's cache.
 const STRIDE: usize = DATAGRAM_MAX + 2_112;
 
 /// Where datagrams are received into: one room for all sockets. The default has none.
@@ -154,8 +155,8 @@ impl Body<'_> {
         }
     }
 
-    /// The packet that some of them are, of which `look` says what it is, and may change it; none if it says nothing. It stays
-    /// where it is if it can.
+    /// The packet that some of them are, of which `look` says what it is, and may change it; none if it says nothing.
+    /// It stays where it is if it can.
     pub fn into_packet(self, range: Range<usize>, look: impl FnOnce(&mut [u8]) -> Option<Summary>) -> Option<IpPacket> {
         match self {
             Self::Own { run, pool, .. } => pool.exchange(run, range, look),
