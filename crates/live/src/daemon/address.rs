@@ -1,11 +1,11 @@
-//! Places as link security knows them: where the peer is, an IPv6 address or a mapped IPv4 one and its port; the
-//! uplink; and which of our addresses the peer has asked. What is answered leaves from that one: a host may have
-//! several, and a translator or a firewall before the peer lets in only what comes from where it went to.
+//! Addresses in link security's form: the peer's IPv6 or mapped IPv4 address and its port; the uplink; and the one of
+//! our addresses that the peer has used. An answer leaves from that one: a host may have several, and a translator or a
+//! firewall before the peer admits only packets from the address that it has contacted.
 
 use airbraid_engine::converge::session::Address;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-/// Where the parts of a place begin \[byte\].
+/// Offset of each part of a place \[byte\].
 const PORT: usize = 16;
 const UPLINK: usize = 18;
 const SOURCE: usize = 20;
@@ -23,8 +23,7 @@ fn ip(bytes: &[u8], at: usize) -> IpAddr {
     Ipv6Addr::from(octets).to_canonical()
 }
 
-/// The place that datagrams from `at` over an uplink come from, to our address `source`; none where the kernel is to
-/// choose.
+/// The place of datagrams from `at` over an uplink, to our address `source`; `None` where the kernel is to choose.
 pub fn place(uplink: usize, at: SocketAddr, source: Option<IpAddr>) -> Address {
     let mut bytes = [0; Address::LEN];
     bytes[..PORT].copy_from_slice(&octets(at.ip()));

@@ -1,4 +1,4 @@
-//! What has become of the attempts to reach a peer, for those who ask why there is no session.
+//! The history of the attempts to reach a peer, to explain why there is no session.
 
 use airbraid_engine::trunk::Member;
 use airbraid_units::{Duration, Instant};
@@ -7,27 +7,27 @@ use std::collections::BTreeMap;
 /// The attempts to reach a peer.
 #[derive(Debug, Default)]
 pub struct Calls {
-    /// Since when it has not answered.
+    /// The time since which it has not answered.
     pub since: Option<Instant>,
-    /// Over which uplink it answered last, and how long that took.
+    /// The uplink of its last answer, and the time that the answer took.
     pub answer: Option<(usize, Duration)>,
     /// An answer could not be opened.
     pub is_unopened: bool,
-    /// It has called, was answered, and has not come back since this.
+    /// Time of the first call that it made and, though answered, did not continue.
     pub not_confirmed: Option<Instant>,
-    /// The word of the cause that was told last.
+    /// The word of the cause that was reported last.
     pub told: Option<&'static str>,
-    /// Our members on which nothing comes, since when, and the word that was told of each.
+    /// Our silent members, the beginning of their silence, and the word reported of each.
     pub quiet: BTreeMap<Member, (Instant, Option<&'static str>)>,
 }
 
 impl Calls {
-    /// It is called.
+    /// The peer is called.
     pub fn called(&mut self, now: Instant) {
         self.since.get_or_insert(now);
     }
 
-    /// It has answered over an uplink.
+    /// The peer has answered over an uplink.
     pub fn answered(&mut self, now: Instant, uplink: usize) {
         self.is_unopened = false;
         if let Some(since) = self.since.take() {

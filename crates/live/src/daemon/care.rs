@@ -1,5 +1,5 @@
-//! What is looked after once a second, beside the data path: sockets that could not be opened, members whose address
-//! does not answer, and the causes of what does not work, each of which is logged once.
+//! Checks once a second, beside the data path: sockets that could not be opened, members whose address does not answer,
+//! and the causes of failures, each of which is logged once.
 
 use super::cause::Cause;
 use super::core::Daemon;
@@ -12,41 +12,41 @@ use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
-/// Between two looks.
+/// Interval of the checks.
 const PAUSE: Duration = Duration::from_secs(1);
-/// What is silent for so long is asked about: longer than two round trips over a slow mobile uplink.
+/// Silence after which the network is asked: longer than two round trips over a slow mobile uplink.
 const QUIET: Duration = Duration::from_secs(1);
-/// A caller that was refused is logged once in this time.
+/// Interval at which a refused caller is logged.
 const AGAIN: Duration = Duration::from_secs(600);
-/// Callers of whom that is remembered.
+/// Number of callers for which that is remembered.
 const CALLERS: usize = 64;
-/// Lines about callers in a minute: who can send from many addresses fills no log.
+/// Largest number of lines about callers in a minute: a caller with many addresses fills no log.
 const LINES: u32 = 10;
 const MINUTE: Duration = Duration::from_secs(60);
-/// Places of one peer that are asked about.
+/// Largest number of a peer's places about which the network is asked.
 const PLACES: usize = 16;
 
-/// What is remembered from one look to the next.
+/// The state between two checks.
 #[derive(Debug, Default)]
 pub struct Care {
     next: Instant,
-    /// What the network says of places that do not answer.
+    /// The network's answers about places that do not answer.
     knocks: Knocks,
-    /// Callers that were logged, and when.
+    /// Callers that were logged, with the times.
     callers: VecDeque<((IpAddr, Option<PublicKey>), Instant)>,
-    /// Since when lines about them are counted, and how many there were.
+    /// Beginning of the count of lines about them, and the count.
     lines: (Instant, u32),
 }
 
 impl Care {
-    /// When the next look is.
+    /// The time of the next check.
     pub const fn wake(&self) -> Instant {
         self.next
     }
 }
 
 impl Daemon {
-    /// Looks after everything, if it is time.
+    /// Checks everything, if it is time.
     pub(super) fn care(&mut self, now: Instant) {
         if now < self.care.next {
             return;
@@ -66,7 +66,7 @@ impl Daemon {
         self.tell_callers(now);
     }
 
-    /// Uplinks that could not be opened are tried again.
+    /// Opens uplinks again that could not be opened.
     fn reopen(&mut self, now: Instant) {
         for uplink in 0..self.uplinks.len() {
             let state = &self.uplinks[uplink];
@@ -77,7 +77,7 @@ impl Daemon {
         }
     }
 
-    /// Which members of ours are silent, and since when.
+    /// Notes our silent members, and since when they are silent.
     fn note_quiet(&mut self, now: Instant, peer: usize) {
         if self.peers[peer].config.endpoints.is_empty() {
             return;
@@ -125,7 +125,7 @@ impl Daemon {
         }
     }
 
-    /// Why there is no session with a peer, as far as it is known.
+    /// The reason why there is no session with a peer, as far as it is known.
     pub(super) fn cause_of_peer(&self, state: &PeerState) -> Option<Cause> {
         if state.is_up {
             return None;
@@ -174,7 +174,7 @@ impl Daemon {
         Some(self.silence(place, verdict))
     }
 
-    /// Why nothing comes on a member of ours, as far as it is known.
+    /// The reason why a member of ours is silent, as far as it is known.
     pub(super) fn cause_of_member(&self, state: &PeerState, member: Member) -> Option<Cause> {
         state.calls.quiet.get(&member)?;
         let path = state.paths.get(&member)?;
@@ -187,7 +187,7 @@ impl Daemon {
         Cause::silent(verdict, at, &uplink.name, uplink.device.as_deref(), &self.sessions.public())
     }
 
-    /// Logs causes that are others than before. Names that are not found are logged where they are looked up.
+    /// Logs causes that have changed. Names that are not found are logged where they are looked up.
     fn tell_causes(&mut self, now: Instant) {
         for peer in 0..self.peers.len() {
             let state = &self.peers[peer];
@@ -225,7 +225,7 @@ impl Daemon {
         }
     }
 
-    /// Logs who has called and was not let in.
+    /// Logs callers that were refused.
     fn tell_callers(&mut self, now: Instant) {
         let own = self.sessions.public();
         let Self { care, sessions, .. } = self;
@@ -253,7 +253,7 @@ pub(super) fn is_active(state: &PeerState, member: Member) -> bool {
     state.state_of(member) == Some(MemberState::Active)
 }
 
-/// Why somebody was not let in.
+/// The cause for which a caller was refused.
 pub(super) fn cause_of_caller(caller: &Caller, own: &PublicKey) -> Option<Cause> {
     let from = ip(&caller.from);
     match (caller.refusal, &caller.key) {

@@ -1,5 +1,5 @@
-//! Why something does not work, as far as this end can know it: a word that stays the same from version to version, and
-//! what to do.
+//! Causes of failures, as far as this end can know them: a word that stays the same from version to version, and a
+//! remedy.
 //!
 //! What the network says (an ICMP message) is a hint that anybody can forge: it is told, and changes nothing.
 
@@ -9,12 +9,12 @@ use airbraid_engine::converge::session::PublicKey;
 use nix::errno::Errno;
 use std::net::{IpAddr, SocketAddr};
 
-/// Why something does not work.
+/// The cause of a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
     /// For programs: `docs/guide/daemon.md` lists them.
     pub word: &'static str,
-    /// For people: what it means and what to do.
+    /// For people: the meaning and the remedy.
     pub remedy: String,
 }
 
@@ -54,7 +54,7 @@ impl Cause {
         }
     }
 
-    /// The host's routing lets an uplink not work; why is said there.
+    /// The host's routing makes an uplink useless; `why` is its explanation.
     pub const fn routing(why: String) -> Self {
         Self::new("no-route", why)
     }
@@ -80,13 +80,13 @@ impl Cause {
         Self::new("not-met", what)
     }
 
-    /// A peer calls, is answered, and does not take the answer.
+    /// A peer calls, is answered, and does not accept the answer.
     pub fn not_confirmed() -> Self {
         let why = "`preshared_key` differs at the two ends, or the answers do not reach it";
         Self::new("not-confirmed", format!("it calls, and does not come back when it is answered: {why}"))
     }
 
-    /// A peer answers, and cannot be understood.
+    /// A peer answers with a message that cannot be opened.
     pub fn preshared_key() -> Self {
         let how = "`preshared_key` must be the same at both ends, or at neither";
         Self::new("preshared-key", format!("the other end answers, but with another secret: {how}"))
@@ -103,7 +103,7 @@ impl Cause {
         Self::new("no-uplink", format!("there is no uplink from which it can be reached: {why}"))
     }
 
-    /// What was found out about a place that does not answer.
+    /// The verdict on a place that does not answer.
     pub fn silent(verdict: Verdict, to: SocketAddr, uplink: &str, device: Option<&str>, own: &PublicKey) -> Self {
         let ip = to.ip();
         match verdict {
@@ -132,14 +132,14 @@ impl Cause {
         }
     }
 
-    /// Somebody calls with a key that is no peer's.
+    /// A caller's key is no peer's.
     pub fn unknown_key(key: &PublicKey, from: IpAddr) -> Self {
         let key = keys::encode(key);
         let how = "a [[peer]] with this `public_key` lets it in";
         Self::new("unknown-key", format!("a stranger with key {key} at {from} is no peer here: {how}"))
     }
 
-    /// Somebody calls who takes us for another.
+    /// A caller addresses another key than ours.
     pub fn other_key(own: &PublicKey, from: IpAddr) -> Self {
         let own = keys::encode(own);
         let how = format!("its [[peer]] for us needs `public_key = \"{own}\"`");

@@ -1,11 +1,11 @@
-//! What of a file that is right would not work here and now: said by `airbraid up --check`. It may work later, so
-//! nothing of it is an error.
+//! Problems of a valid file on this host at this time, for `airbraid up --check`. They may pass, so none of them is an
+//! error.
 
 use super::names::look_up;
 use super::site::Site;
 use nix::net::if_::{if_nameindex, if_nametoindex};
 
-/// All of it, a sentence each.
+/// All of them, a sentence each.
 pub fn notes(site: &Site) -> Vec<String> {
     let mut notes = devices(site);
     for (name, peer) in site.names() {

@@ -1,7 +1,7 @@
-//! The Internet checksum: one's complement sums of 16-bit words (RFC 1071), and what a change of a word does to one
+//! The Internet checksum: one's complement sums of 16-bit words (RFC 1071), and its update after a change of a word
 //! (RFC 1624).
 
-/// Bytes that are summed at once, in sums that do not wait for each other.
+/// Number of bytes summed at once, in independent sums.
 const STEP: usize = 32;
 
 /// The sum of the big-endian words of `bytes` and of `start`, not yet complemented; an odd last byte is the high half
@@ -37,12 +37,12 @@ pub const fn fold(mut total: u32) -> u16 {
     total as u16
 }
 
-/// The sum of what TCP and UDP sum beside their own bytes: addresses, as they stand in the header, protocol and length.
+/// The sum of the TCP and UDP pseudo header: addresses, as they stand in the header, protocol and length.
 pub fn pseudo(addresses: &[u8], protocol: u8, length: usize) -> u32 {
     sum(addresses, u32::from(protocol) + (length as u32 & 0xffff) + (length as u32 >> 16))
 }
 
-/// Makes the checksum at `at` right again after a word that it covers was changed (RFC 1624, equation 3).
+/// Corrects the checksum at `at` after a change of a word that it covers (RFC 1624, equation 3).
 pub fn adjust(packet: &mut [u8], at: usize, old: u16, new: u16) {
     let Some(field) = packet.get_mut(at..at + 2) else { return };
     let checksum = u16::from_be_bytes([field[0], field[1]]);

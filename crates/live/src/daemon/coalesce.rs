@@ -1,5 +1,5 @@
-//! Joins the TCP segments of a flow that have come one behind the other, so that the kernel takes them at once (what
-//! Linux calls GRO, by the rules of its `tcp_gro_receive`).
+//! Joins consecutive TCP segments of a flow, so that the kernel takes them at once (Linux's GRO, by the rules of its
+//! `tcp_gro_receive`).
 //!
 //! Segments are joined only if cutting the run up again gives them back: headers alike but for number and length,
 //! checksums right, equally long but the last. Nothing is held for more to come: what a turn of the loop has brought is
@@ -11,9 +11,9 @@ use super::packet::IpPacket;
 use crate::vnet::{Gso, VNET_LEN, VnetHeader};
 use std::io::IoSlice;
 
-/// Flows that are joined at once; of more the oldest is written.
+/// Largest number of flows joined at once; of more, the oldest is written.
 const FLOWS: usize = 16;
-/// A run is not longer: IP's lengths have 16 bits \[byte\].
+/// Longest run: IP's lengths have 16 bits \[byte\].
 const RUN_MAX: usize = 65_535;
 /// The longest headers: IPv6 and TCP with all its options \[byte\].
 const HEADERS_MAX: usize = V6_HEADER + 60;
@@ -22,30 +22,30 @@ const TCP_HEADER: usize = 20;
 const ACK: u8 = 0x10;
 const PUSH: u8 = 0x08;
 
-/// What is written at once.
+/// The data of one write.
 #[derive(Debug)]
 pub struct Parcel<'a> {
-    /// Header for the interface, headers and what they carry.
+    /// Header for the interface, headers and payloads.
     pub slices: &'a [IoSlice<'a>],
-    /// Packets of which it is made.
+    /// Number of packets in it.
     pub packets: u64,
 }
 
 /// A segment that may be joined with others.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
-    /// Where TCP begins.
+    /// Offset of TCP.
     transport: usize,
-    /// All headers.
+    /// Length of all headers.
     headers: usize,
     number: u32,
     is_pushed: bool,
-    /// The sum of what it carries.
+    /// The sum of its payload.
     sum: u16,
 }
 
 impl Segment {
-    /// Reads a packet; none if it is to be passed on as it is.
+    /// Reads a packet; `None` if it is to be passed on unchanged.
     fn read(packet: &[u8]) -> Option<Self> {
         let (transport, protocol, length) = match packet.first()? {
             0x45 if packet.len() > V4_HEADER && packet[6] & 0x3f == 0 && packet[7] == 0 => {
@@ -91,14 +91,14 @@ fn is_same_flow(a: &[u8], b: &[u8]) -> bool {
 #[derive(Debug)]
 struct Open {
     packets: Vec<IpPacket>,
-    /// Of the first.
+    /// The first segment.
     segment: Segment,
-    /// What each carries but perhaps the last \[byte\].
+    /// Payload of each but perhaps the last \[byte\].
     payload: usize,
-    /// The number that goes on.
+    /// The next sequence number.
     next: u32,
     length: usize,
-    /// The sum of what all carry.
+    /// The sum of all payloads.
     sum: u32,
     is_pushed: bool,
 }
@@ -112,7 +112,7 @@ impl Open {
         Self { packets, segment, payload, next, length, sum, is_pushed: segment.is_pushed }
     }
 
-    /// Whether a packet of this flow goes on where this ends.
+    /// Whether a packet of this flow continues the run.
     fn fits(&self, packet: &[u8], segment: &Segment) -> bool {
         let first = self.packets[0].bytes();
         let (tcp, headers, carried) = (segment.transport, segment.headers, packet.len() - segment.headers);
@@ -199,24 +199,24 @@ impl Open {
     }
 }
 
-/// A packet as it is.
+/// Writes a packet unchanged.
 fn pass(packet: &[u8], write: &mut impl FnMut(Parcel<'_>)) {
     let header = VnetHeader::default().emit();
     let slices = [IoSlice::new(&header), IoSlice::new(packet)];
     write(Parcel { slices: &slices, packets: 1 });
 }
 
-/// What has come and is not written yet.
+/// Segments that have arrived and are not yet written.
 #[derive(Debug, Default)]
 pub struct Coalescer {
     /// The oldest first.
     open: Vec<Open>,
-    /// Lists for more.
+    /// Empty lists for reuse.
     spare: Vec<Vec<IpPacket>>,
 }
 
 impl Coalescer {
-    /// A packet for the interface; what cannot wait for others is written.
+    /// Takes a packet for the interface; writes those that cannot wait for others.
     pub fn add(&mut self, packet: IpPacket, mut write: impl FnMut(Parcel<'_>)) {
         let bytes = packet.bytes();
         let segment = Segment::read(bytes);

@@ -1,4 +1,5 @@
-//! Repair symbols over the daemon's packets: sums of their places and bytes, and what is lost of them from these.
+//! Repair symbols over the daemon's packets: sums of their places and bytes, and the recovery of lost packets from
+//! them.
 //!
 //! What is summed is what goes over the link: a segment of a run with the headers that it is sent with, a packet that
 //! has come without the mark of congestion that was carried over into it.
@@ -13,14 +14,14 @@ use airbraid_units::Bytes;
 /// The word of a packet's place, before its bytes \[byte\].
 pub const WORD: usize = 4;
 
-/// A packet that has come, and its place.
+/// A received packet with its place.
 #[derive(Debug)]
 pub struct Kept {
     place: Place,
     packet: IpPacket,
 }
 
-/// Adds a packet to a symbol; what lies beyond the end of that is not.
+/// Adds a packet to a symbol; bytes beyond the end of the symbol are left out.
 fn add(symbol: &mut [u8], factor: u8, place: Place, bytes: &[u8]) {
     let Some((word, rest)) = symbol.split_at_mut_checked(WORD) else { return };
     accumulate(word, factor, &place.word().to_be_bytes());
@@ -86,7 +87,7 @@ impl Coded for IpPacket {
     }
 }
 
-/// The packets that are lost, from symbols of which those that are there have been taken away.
+/// Solves for the lost packets, from symbols without the parts of the received packets.
 fn solve(sources: &[Option<&Kept>], symbols: &[(u8, IpPacket)]) -> Vec<(Place, IpPacket)> {
     let lost: Vec<u8> = (0..sources.len() as u8).filter(|number| sources[usize::from(*number)].is_none()).collect();
     let indices: Vec<u8> = symbols.iter().map(|(index, _)| *index).collect();

@@ -1,5 +1,5 @@
-//! What the daemon gives up, so that whoever takes it over gets little: capabilities, files, system calls
-//! (`docs/decisions/0015-privileges.md`).
+//! The privileges that the daemon drops, so that an attacker who takes it over gets little: capabilities, files, system
+//! calls (`docs/decisions/0015-privileges.md`).
 //!
 //! It happens in two steps, both before there is a second thread, for all that is given up is a thread's own and
 //! inherited. [`drop_privileges`] comes first of all: one capability is enough to begin with. [`confine`] comes when
@@ -21,7 +21,7 @@ use seccompiler::{
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Ports below are for those who may (`/proc/sys/net/ipv4/ip_unprivileged_port_start` where it says nothing else).
+/// Ports below are privileged (unless `/proc/sys/net/ipv4/ip_unprivileged_port_start` has another number).
 const PRIVILEGED: u16 = 1_024;
 /// Read by the resolver and the libraries that it loads (NSS), and by the standard library: the number of processors,
 /// the time zone. The folders of the site file and of its keys come to these.
@@ -42,16 +42,16 @@ const READ: [&str; 15] = [
     "/var/lib/sss",
     "/var/lib/extrausers",
 ];
-/// Where the daemon keeps its own.
+/// Directories of the daemon's own files.
 const OWN: [&str; 2] = ["/run/airbraid", "/var/lib/airbraid"];
 /// The system's list of name servers.
 const RESOLV: &str = "/etc/resolv.conf";
 /// The kernel's rights over files that this code knows of (Linux 6.10); newer kernels may have more, older ones have
 /// fewer.
 const KNOWN: ABI = ABI::V5;
-/// Calls that a daemon at work never makes: other programs, other processes, mounts, namespaces, modules, clocks, keys
-/// of the kernel's, and interfaces that faults in the kernel were often found in. A list of what is forbidden, as a
-/// list of what is allowed would end the daemon when the C library learns a new call.
+/// System calls that a running daemon never makes: other programs, other processes, mounts, namespaces, modules,
+/// clocks, keys of the kernel's, and interfaces in which kernel bugs were often found. It is a list of forbidden calls,
+/// as a list of allowed ones would end the daemon when the C library begins to use a new call.
 const FORBIDDEN: [libc::c_long; 46] = [
     libc::SYS_execve,
     libc::SYS_execveat,
@@ -103,7 +103,7 @@ const FORBIDDEN: [libc::c_long; 46] = [
 /// Families of sockets that the daemon and the resolver use; all others are forbidden.
 const FAMILIES: [libc::c_int; 4] = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
 
-/// Whether the site needs a port that not everybody may have.
+/// Whether the site needs a privileged port.
 pub fn needs_low_port(site: &Site) -> bool {
     let start = std::fs::read_to_string("/proc/sys/net/ipv4/ip_unprivileged_port_start");
     let start = start.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(PRIVILEGED);
@@ -111,8 +111,8 @@ pub fn needs_low_port(site: &Site) -> bool {
     [site.interface.listen, metrics].into_iter().any(|port| port != 0 && port < start)
 }
 
-/// Keeps the one capability that interfaces, routes and marks need, and a second where a port below 1024 is listened
-/// on; no program that is started gets more, memory is not dumped, and nobody but root looks into it.
+/// Keeps the one capability that interfaces, routes and marks need, and a second for a port below 1024. No child
+/// program gets more, memory is not dumped, and only root can inspect it.
 ///
 /// # Errors
 /// A port needs a capability that is not there.
@@ -157,7 +157,7 @@ fn drop_capabilities(kept: &CapsHashSet, permitted: &CapsHashSet) -> Result<(), 
     Ok(())
 }
 
-/// Gives up all files but those that the daemon works with, and the calls that it does not make.
+/// Drops access to all files but those that the daemon needs, and all calls that it does not make.
 pub fn confine(site: &Site) {
     for folder in OWN {
         // A rule is for what is there: what is written later is written below it. It may be forbidden, and stays so.

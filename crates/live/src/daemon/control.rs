@@ -8,14 +8,14 @@ use airbraid_engine::trunk::Member;
 use airbraid_units::{Bytes, Instant};
 use std::net::{IpAddr, SocketAddr};
 
-/// The session's own frames go under this member's numbers, which no member link has.
+/// The member number of the session's own frames, which no member link has.
 const CONTROL: Member = Member(u8::MAX);
 /// Their length before they are sealed \[byte\].
 const CONTROL_LEN: u64 = 1;
 
 impl Daemon {
-    /// The session's own frames are few and must arrive: they go by all ways that there are. But an answer goes by the
-    /// way that the question came, which came by all.
+    /// Sends the session's own frames, which are few and must arrive, by all ways. But an answer goes by the way of the
+    /// question, which came by all.
     pub(super) fn send_control(&mut self, now: Instant, id: PeerId, key: session::KeyId, control: session::Control) {
         let Some(state) = self.peers.get_mut(id.index()) else { return };
         let is_answer = control == session::Control::Confirmed;

@@ -1,5 +1,5 @@
 //! The data path: packets from the interface into tunnels, frames from tunnels through link security onto uplinks, and
-//! back. It decides nothing that the machines decide; it carries bytes where they say.
+//! back. The machines decide; it carries bytes.
 
 use super::address::{place, unplace};
 use super::care::Care;
@@ -38,68 +38,68 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
-/// Packets, or runs, that are read from the interface before anything else has its turn.
+/// Packets, or runs, that are read from the interface in one turn.
 const READS: usize = 64;
-/// The same \[byte\]: a millisecond or two, so that the time is never far from the clock's.
+/// Bytes read in one turn: a millisecond or two, so that the time is never far from the clock's.
 const READ_BYTES: usize = 1 << 19;
-/// What has been sealed is sent when it is so much, while it is in the processor's cache \[byte\].
+/// Length of sealed data at which it is sent, while it is in the processor's cache \[byte\].
 const FLUSH: usize = 1 << 17;
-/// What a thread has refused is asked for after this, if nothing else happens.
+/// Time after which a thread's refusals are collected, if nothing else happens.
 const TOLD: Duration = Duration::from_millis(1);
-/// A session that could not be had, or that the peer has ended, is tried for again after this, or when there is
-/// something to send.
+/// Time after which a session that failed, or that the peer has ended, is tried again, unless there is something to
+/// send.
 pub(super) const AGAIN: Duration = Duration::from_secs(5);
-/// A peer that has answered nothing for so long may have begun anew and lost its keys: a handshake finds out. Longer
-/// than a member takes to be found dead, and its packets to go elsewhere.
+/// Silence after which a peer may have restarted and lost its keys: a handshake finds out. Longer than the time in
+/// which a dead member is found, and its packets go elsewhere.
 pub(super) const SILENCE: Duration = Duration::from_secs(2);
 
-/// What is counted beside peers and uplinks.
+/// The counts beside those of peers and uplinks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Packets from programs that are none, or that nobody is behind.
+    /// Packets of programs that are no IP packets, or for which there is no peer.
     pub unroutable: u64,
-    /// Packets that the interface did not take.
+    /// Packets that the interface refused.
     pub undelivered: u64,
-    /// Senders that were told that their packet is too long.
+    /// Packets whose sender was told that they are too long.
     pub too_big: u64,
-    /// Packets that went as fragments, because they are too long and may be cut.
+    /// Packets that were fragmented, as they were too long and may be cut.
     pub fragmented: u64,
     /// Runs from programs that could not be cut.
     pub malformed: u64,
-    /// How often the host was not awake to send what it was to, and how late that left at worst.
+    /// Number of times that the host was not awake in time to send, and the worst delay.
     pub late: (u64, Duration),
 }
 
-/// The daemon at work.
+/// The running daemon.
 #[derive(Debug)]
 pub struct Daemon {
-    /// First, so that it rests before the interface goes: it would take that for something to be mended.
+    /// First, so that it stops before the interface goes: it would try to mend that.
     pub(super) routing: Routing,
     pub(super) site: Site,
     pub(super) clock: Clock,
-    /// The time at which machines are driven: the clock's, as it was looked at last.
+    /// The time at which machines are driven: the clock's, at the last reading.
     pub(super) time: Instant,
     pub(super) tun: Tun,
     pub(super) tun_index: u32,
     pub(super) mtu: u32,
     pub(super) netlink: Netlink,
-    /// The interfaces of this host, as they were found last.
+    /// The interfaces of this host, as of the last reading.
     pub(super) interfaces: Vec<Found>,
     pub(super) sessions: Handshakes,
     pub(super) ring: Keyring<Aead>,
     pub(super) jumps: Jumps,
-    /// When interfaces are to be looked at although there is no news of them.
+    /// The time at which interfaces are read again without news of them.
     pub(super) interfaces_at: Option<Instant>,
     pub(super) uplinks: Vec<UplinkState>,
     pub(super) peers: Peers,
-    /// Peers to whom something was sent of which it is not known yet whether it left late.
+    /// Peers with datagrams whose lateness is not known yet.
     pub(super) sent_to: Vec<usize>,
     pub(super) table: Table,
-    /// Pairs of peers that were told of each other, and when.
+    /// Pairs of peers that were introduced to each other, with the times.
     pub(super) introduced: BTreeMap<(usize, usize), Instant>,
-    /// When sockets were looked at last.
+    /// The time at which sockets were last polled.
     pub(super) seen: Instant,
-    /// How tunnels are made.
+    /// Configuration of tunnels.
     pub(super) tunnel: airbraid_engine::trunk::bonding::Config,
     pub(super) counts: Counts,
     pub(super) names: Names,
@@ -108,29 +108,29 @@ pub struct Daemon {
     pub(super) room: Room,
     pub(super) refused: Vec<Refusal>,
     pub(super) outputs: Vec<Output<IpPacket>>,
-    /// What a tunnel's outputs ask for and is done behind them.
+    /// Requests of a tunnel that are carried out behind its other outputs.
     pub(super) later: Vec<Later>,
     /// The number of the last IPv6 packet that was cut.
     pub(super) fragment_number: u32,
-    /// What is read into next.
+    /// The buffer for the next read.
     pub(super) reading: Option<Rc<Run>>,
-    /// What all peers together occupied when their tunnels were driven last \[byte\].
+    /// Memory of all peers together when their tunnels were driven last \[byte\].
     pub(super) occupied: u64,
     /// The longest packet that any interface of this host carries \[byte\].
     pub(super) longest: usize,
-    /// Packets for programs, and how many there were.
+    /// Packets for programs, and their number.
     pub(super) coalescer: Coalescer,
     pub(super) handed_out: u64,
 }
 
 impl Daemon {
-    /// Looks at the clock.
+    /// Reads the clock.
     pub(super) fn look(&mut self) -> Instant {
         self.time = self.clock.now();
         self.time
     }
 
-    /// Reads what programs have sent; gives whether there may be more.
+    /// Reads packets of programs; returns whether there may be more.
     pub(super) fn read_interface(&mut self) -> std::io::Result<bool> {
         let mut read = 0;
         for _ in 0..READS {
@@ -182,7 +182,7 @@ impl Daemon {
         self.drive(peer, Some(Input::Packet(packet)));
     }
 
-    /// Drives a peer's tunnel by one step, and carries out what it asks.
+    /// Drives a peer's tunnel by one step, and carries out its outputs.
     pub(super) fn drive(&mut self, peer: usize, input: Option<Input<IpPacket>>) {
         let now = self.time;
         let mut outputs = std::mem::take(&mut self.outputs);
@@ -212,8 +212,7 @@ impl Daemon {
         self.do_what_waits();
     }
 
-    /// A peer's tunnel has a timer that is wrong, and would take all the time there is: it begins a new life, and the
-    /// others go on.
+    /// A peer's tunnel has a wrong timer, and would spin: it begins a new life, and the others go on.
     fn begin_anew(&mut self, now: Instant, peer: usize, spin: Spin) {
         debug_assert!(false, "{spin}");
         let state = &mut self.peers[peer];
@@ -259,7 +258,7 @@ impl Daemon {
         });
     }
 
-    /// Puts what `write` appends for a member with what waits for its uplink, to be sealed there.
+    /// Appends, by `write`, a datagram for a member to the batch of its uplink, where it is sealed.
     pub(super) fn send(
         &mut self,
         now: Instant,
@@ -292,7 +291,7 @@ impl Daemon {
         }
     }
 
-    /// Gives programs a packet from a peer, if it comes from behind it.
+    /// Gives programs a packet from a peer, if its source is behind that peer.
     fn deliver(&mut self, peer: usize, packet: IpPacket) {
         let is_own = packet.summary().is_some_and(|summary| self.may_bring(peer, summary.source));
         let counts = &mut self.peers[peer].counts;
@@ -316,7 +315,7 @@ impl Daemon {
         }
     }
 
-    /// Puts a packet with those that are joined for the interface.
+    /// Adds a packet to those that are joined for the interface.
     pub(super) fn hand_out(&mut self, packet: IpPacket) {
         self.handed_out = self.handed_out.wrapping_add(1);
         let Self { coalescer, tun, counts, .. } = self;
@@ -327,13 +326,13 @@ impl Daemon {
         }
     }
 
-    /// Gives the interface what waits to be joined with more.
+    /// Gives the interface all packets that wait to be joined with more.
     pub(super) fn hand_out_all(&mut self) {
         let Self { coalescer, tun, counts, .. } = self;
         coalescer.flush(|parcel| put(tun, counts, &parcel));
     }
 
-    /// Takes what has come on a port of an uplink; gives whether there may be more.
+    /// Receives on a port of an uplink; returns whether there may be more.
     pub(super) fn receive(&mut self, uplink: usize, port: usize) -> bool {
         let Some(port) = self.uplinks[uplink].ports.get_mut(port) else { return false };
         let mut room = std::mem::take(&mut self.room);
@@ -347,8 +346,8 @@ impl Daemon {
         is_more
     }
 
-    /// Gives the tunnels the frames that have come: all that had when the clock was looked at, and what came since.
-    /// Gives whether programs got anything.
+    /// Gives the tunnels the frames that have arrived: all up to the reading of the clock, and later ones. Returns
+    /// whether programs got anything.
     pub(super) fn hand_in(&mut self) -> bool {
         let before = self.handed_out;
         let with_frames = self.peers.with_frames();
@@ -456,7 +455,7 @@ impl Daemon {
         state.frames.push(Came { member, frame, length, at: self.seen.saturating_sub(age), is_elsewhere });
     }
 
-    /// Carries out what link security asks for.
+    /// Carries out an output of link security.
     pub(super) fn carry_out(&mut self, now: Instant, output: session::Output) {
         use session::Output as Asked;
         match output {
@@ -504,7 +503,7 @@ impl Daemon {
         }
     }
 
-    /// Sends what waits on all uplinks. What was refused is told to the tunnels, whose answer goes with the next flush.
+    /// Sends all that waits on all uplinks. Refusals are reported to the tunnels, whose answers go with the next flush.
     pub(super) fn flush(&mut self) {
         self.hand_out_all();
         let (mut refused, mut late) = (std::mem::take(&mut self.refused), Late::default());
@@ -535,7 +534,7 @@ impl Daemon {
         self.refused = refused;
     }
 
-    /// What is due at `now`.
+    /// Does the work that is due at `now`.
     pub(super) fn on_time(&mut self, now: Instant) {
         self.care(now);
         if self.interfaces_at.is_some_and(|at| at <= now) {
@@ -559,7 +558,7 @@ impl Daemon {
         }
     }
 
-    /// When something is due next.
+    /// The time of the next due work.
     pub(super) fn next_wake(&mut self) -> Option<Instant> {
         let told = self.uplinks.iter().any(UplinkState::is_busy).then(|| self.time + TOLD);
         let care = Some(self.care.wake());

@@ -11,31 +11,29 @@ use std::net::{TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 
-/// Connections that a desk has at once: scripts and a person, and some scrapers that come at the same time.
+/// Largest number of connections of a desk: scripts and a person, and some scrapers at the same time.
 const PLACES: usize = 16;
-/// A question is not longer \[byte\]: a browser's request has some hundred.
+/// Longest question \[byte\]: a browser's request has some hundred.
 const QUESTION_MAX: usize = 4_096;
-/// A question that is not complete by then is not waited for. It is sent in one piece with the connection.
+/// Longest wait for a complete question. It is sent in one piece with the connection.
 const QUESTION_PATIENCE: Duration = Duration::from_secs(2);
-/// An answer that is not taken by then is dropped: the page of a hub with thousands of peers takes a slow line some
-/// seconds.
+/// Longest wait until an answer is taken: the page of a hub with thousands of peers takes a slow line some seconds.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
-/// So many connections are accepted in a [`SPAN`]; then the listener rests until it is over. A connection costs some 20
-/// us: these are some thousandths of a processor, whoever opens how many.
+/// Largest number of connections accepted in a [`SPAN`]; then the listener rests until it is over. A connection costs
+/// some 20 us: these are some thousandths of a processor, whatever the number of callers.
 const ACCEPTED_MAX: usize = 32;
 const SPAN: Duration = Duration::from_millis(200);
-/// After a refusal by the system (no descriptor is left) the listener rests for so long: it would be ready all the
-/// time.
+/// Rest of the listener after a refusal by the system (no descriptor is left): it would be ready all the time.
 const REFUSED: Duration = Duration::from_secs(1);
 
-/// What has been asked for by the bytes that have come.
+/// The question in the bytes so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// They are no whole question yet.
+    /// Not a complete question yet.
     NotYet,
-    /// Something that there is not.
+    /// An unknown question.
     Nothing,
-    /// This.
+    /// A complete question.
     For(Question),
 }
 
@@ -96,12 +94,12 @@ impl Listener {
 #[derive(Debug)]
 struct Connection {
     stream: Stream,
-    /// It is closed then.
+    /// The time at which it is closed.
     until: Instant,
     asked: Vec<u8>,
-    /// What it has asked and nobody has heard yet.
+    /// A complete question that was not yet taken.
     question: Option<Question>,
-    /// What is left of the answer, once there is one.
+    /// The rest of the answer, once there is one.
     answer: Option<Vec<u8>>,
     is_over: bool,
 }
@@ -111,21 +109,21 @@ struct Connection {
 pub struct Desk {
     listener: Listener,
     connections: Vec<Connection>,
-    /// Who is silent makes room for who comes.
+    /// Whether a silent connection makes way for a new one.
     gives_way: bool,
-    /// When the span of [`ACCEPTED_MAX`] began, and how many there were.
+    /// Beginning of the span of [`ACCEPTED_MAX`], and its count.
     accepted: (Instant, usize),
-    /// The listener is not looked at before.
+    /// The listener rests until then.
     rests_until: Instant,
 }
 
 impl Desk {
-    /// For the owner of the daemon. Who waits for a place is not asked to leave: he alone can have taken them.
+    /// A desk for the daemon's owner. No connection makes way: only the owner can have taken all places.
     pub fn control(listener: UnixListener) -> Self {
         Self::new(Listener::Control(listener), false)
     }
 
-    /// For whoever reaches the port: the one that has been silent for longest makes room.
+    /// A desk for anyone who reaches the port: the connection that has been silent for longest makes way.
     pub fn metrics(listener: TcpListener) -> Self {
         Self::new(Listener::Http(listener), true)
     }
@@ -135,7 +133,7 @@ impl Desk {
         Self { listener, connections: Vec::new(), gives_way, accepted, rests_until: Instant::ZERO }
     }
 
-    /// What to poll: what can be served now, and nothing else.
+    /// The descriptors to poll: only those that can be served now.
     pub fn polled(&self, now: Instant) -> Vec<PollFd<'_>> {
         let mut polled = Vec::with_capacity(1 + self.connections.len());
         if self.has_room() && self.rests_until <= now {
@@ -148,7 +146,7 @@ impl Desk {
         polled
     }
 
-    /// When it is to be served though nothing has come.
+    /// The time at which it must be served though nothing has arrived.
     pub fn wake(&self) -> Option<Instant> {
         let rest = (self.rests_until > Instant::ZERO).then_some(self.rests_until);
         self.connections.iter().map(|connection| connection.until).chain(rest).min()
@@ -158,13 +156,13 @@ impl Desk {
         self.connections.len() < PLACES || self.silent().is_some()
     }
 
-    /// The connection that has said nothing whole for longest, where such a one makes room.
+    /// The connection that has been without a complete question for longest, if such a one makes way.
     fn silent(&self) -> Option<usize> {
         // They are in the order in which they came.
         self.connections.iter().position(Connection::is_silent).filter(|_| self.gives_way)
     }
 
-    /// Takes what has come and sends what can be sent; gives the questions that are complete, by place.
+    /// Reads and sends as far as possible; returns the complete questions, by place.
     pub fn serve(&mut self, now: Instant) -> Vec<(usize, Question)> {
         if self.rests_until <= now {
             self.rests_until = Instant::ZERO;
@@ -237,7 +235,7 @@ impl Connection {
         Self { stream, until, asked: Vec::new(), question: None, answer: None, is_over: false }
     }
 
-    /// Whether it has asked for nothing yet.
+    /// Whether it has sent no complete question yet.
     fn is_silent(&self) -> bool {
         self.question.is_none() && self.answer.is_none()
     }
@@ -324,7 +322,7 @@ mod tests {
         nix::poll::poll(&mut desk.polled(now), 0u8).unwrap() > 0
     }
 
-    /// Serves until nothing is ready any more; gives how often that was, and who has asked.
+    /// Serves until nothing is ready any more; returns the number of rounds, and of questions.
     fn drain(desk: &mut Desk, now: Instant) -> (usize, usize) {
         let (mut turns, mut answered) = (0, 0);
         while turns < 1_000 && is_ready(desk, now) {

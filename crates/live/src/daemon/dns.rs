@@ -13,23 +13,23 @@ use std::process::{Command, Stdio};
 
 /// The system's list of name servers.
 const RESOLV: &str = "/etc/resolv.conf";
-/// Where systemd's program is: whoever sets `PATH` has no say in what root runs.
+/// Paths of systemd's program: the variable `PATH` must not decide what root runs.
 const RESOLVECTL: [&str; 2] = ["/usr/bin/resolvectl", "/bin/resolvectl"];
-/// How our own file begins; the path of the copy follows.
+/// Beginning of our own file; the path of the copy follows.
 const MARK: &str = "# written by airbraid; the file from before is in ";
-/// As much of it tells that a file is ours, whatever has become of the rest.
+/// The part that identifies our file, whatever has become of the rest.
 const SIGN: &str = "# written by airbraid";
 
-/// Whose the file is now.
+/// The owner of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Owner {
     /// Ours, whole, with the copy that it names.
     Ours(PathBuf),
-    /// Ours, or what is left of it: empty, or cut off in its first line.
+    /// Ours, or its remains: empty, or cut off in its first line.
     Broken,
-    /// Another's that names servers.
+    /// Another's, with name servers.
     Other,
-    /// Another's that names none, or none at all.
+    /// Another's without name servers, or no file at all.
     Unclear,
 }
 
@@ -77,8 +77,8 @@ pub fn set(interface: &str, servers: &[IpAddr], name: &str) -> Result<(), LabErr
     replace(Path::new(RESOLV), text.as_bytes()).map_err(LabError::io(RESOLV))
 }
 
-/// The file is one of ours: a daemon that runs keeps it, and the copy of one that is gone becomes this one's. Gives
-/// where it is.
+/// The file is one of ours: a running daemon keeps it, and the copy of one that is gone becomes this one's. Returns its
+/// path.
 fn adopt(name: &str, elsewhere: &Path) -> Result<Option<PathBuf>, LabError> {
     let other = elsewhere.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     if other != name && journal::lives(&other) {
@@ -97,8 +97,8 @@ fn adopt(name: &str, elsewhere: &Path) -> Result<Option<PathBuf>, LabError> {
     Ok(Some(kept))
 }
 
-/// Keeps a file aside, on the disk when this returns. A copy that was never put back is left beside it. Gives where it
-/// is.
+/// Keeps a copy of the file, on the disk when this returns. A copy that was never put back is left beside it. Returns
+/// its path.
 fn keep(name: &str, before: &[u8]) -> Result<PathBuf, LabError> {
     let [lasting, passing] = journal::kept(name);
     for path in [&lasting, &passing].into_iter().filter(|path| fs::read(path).is_ok_and(|copy| copy != before)) {
@@ -129,8 +129,8 @@ fn lost() {
     );
 }
 
-/// Puts back what was kept aside for the daemon called `name`, unless somebody else has written the file since. A copy
-/// that was not put back stays, unless the file is plainly another's and newer.
+/// Puts back the copy of the daemon called `name`, unless another program has written the file since. A copy that was
+/// not put back stays, unless the file is plainly another's and newer.
 ///
 /// # Errors
 /// The system refuses.

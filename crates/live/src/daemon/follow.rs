@@ -1,5 +1,6 @@
-//! Where the peers' members are: an authentic frame that is newer than all before it says so, but is believed only as
-//! far as the engine's path validation allows ([`airbraid_engine::trunk::bonding::Input::MemberMoved`]).
+//! The places of the peers' members. An authentic frame that is newer than all before it names a place, which is
+//! trusted only as far as the engine's path validation allows
+//! ([`airbraid_engine::trunk::bonding::Input::MemberMoved`]).
 //!
 //! A place is an uplink of this end and an address of the other. The file's endpoints, and the places that have
 //! answered a path challenge, are known to be the peer's.
@@ -13,38 +14,36 @@ use airbraid_engine::trunk::bonding::{Input, Moved, PathToken};
 use airbraid_units::{Bytes, Duration, Instant};
 use std::net::{IpAddr, SocketAddr};
 
-/// The place before the present one is believed for so long after it was left: address translators forget a mapping
-/// after two minutes or less (RFC 4787, REQ-5), and give it to somebody else.
+/// Time for which the place before the present one stays trusted: address translators forget a mapping after two
+/// minutes or less (RFC 4787, REQ-5), and give it to another host.
 const BELIEVED: Duration = Duration::from_secs(60);
-/// That a member has moved is logged once in this time for each peer: anyone on its path can make it move with each
-/// frame.
+/// Interval at which a member's move is logged for each peer: anyone on its path can make it move with each frame.
 const LOGGED: Duration = Duration::from_secs(1);
 
 /// An uplink, and an address that is reached over it.
 pub(super) type Place = (usize, SocketAddr);
 
-/// Which places of a member are known to be the peer's.
+/// The places of a member that are known to be the peer's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Trust {
     /// The place that was validated last.
     home: Option<Place>,
-    /// The one before it, and when it was left.
+    /// The one before it, and the time at which it was left.
     before: Option<(Place, Instant)>,
-    /// The place that is being validated, and what is to come back from it. It keeps its token while the member moves
-    /// to and fro.
+    /// The place under validation, and the expected token. It keeps its token while the member moves to and fro.
     trial: Option<(Place, PathToken)>,
 }
 
 impl Trust {
-    /// Nothing is known.
+    /// No known place.
     pub const NONE: Self = Self { home: None, before: None, trial: None };
 
-    /// The file says that the peer is there.
+    /// A place that the file names.
     pub const fn of(uplink: usize, remote: SocketAddr) -> Self {
         Self { home: Some((uplink, remote)), before: None, trial: None }
     }
 
-    /// Whether the peer was last found to be here.
+    /// Whether this place was validated last.
     pub fn is_home(&self, place: Place) -> bool {
         self.home == Some(place)
     }
@@ -76,8 +75,8 @@ impl Trust {
 }
 
 impl Daemon {
-    /// A frame of a member has come this way: the peer is where it came from, if none newer says otherwise. Gives
-    /// whether it came from elsewhere than where the member is now; none if there is no such member.
+    /// Handles the place of a member's frame: the newest frame's source is the peer's place. Returns whether that is
+    /// another place than the member's present one; `None` if there is no such member.
     pub(super) fn follow(
         &mut self,
         now: Instant,
@@ -139,8 +138,8 @@ impl Daemon {
         }
     }
 
-    /// A notice of this length has come, which the tunnel does not see: it counts for the member if it came from where
-    /// that is.
+    /// Counts a notice of this length, which the tunnel does not see, for its member if it came from the member's
+    /// place.
     pub(super) fn credit(&mut self, peer: usize, member: Member, from: Place, length: Bytes) {
         let state = &mut self.peers[peer];
         if state.paths.get(&member).is_some_and(|path| (path.uplink, path.remote) == from) {
@@ -148,7 +147,7 @@ impl Daemon {
         }
     }
 
-    /// A member of the peer's has begun at a place that nobody has confirmed.
+    /// A member of the peer's has begun at an unconfirmed place.
     pub(super) fn doubt(&mut self, now: Instant, peer: usize, member: Member) {
         let Some(path) = self.peers[peer].paths.get_mut(&member) else { return };
         let place = (path.uplink, path.remote);
@@ -167,7 +166,8 @@ impl Daemon {
         }
     }
 
-    /// The place of a member has not answered: it is taken to be where it was validated last, if that is known.
+    /// The place of a member has not answered: the member goes back to the place that was validated last, if that is
+    /// known.
     pub(super) fn go_back(&mut self, peer: usize, member: Member) {
         let state = &mut self.peers[peer];
         let Some(path) = state.paths.get_mut(&member) else { return };

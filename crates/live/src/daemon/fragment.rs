@@ -1,5 +1,5 @@
-//! Cuts a packet that is too long for its peer into fragments, where its sender lets that be done: IPv4 without DF (RFC
-//! 791, section 3.2).
+//! Cuts a packet that is too long for its peer into fragments, where its sender permits that: IPv4 without DF (RFC 791,
+//! section 3.2).
 //!
 //! And IPv6 up to its least MTU of 1280 byte, which every link must carry (RFC 8200, section 5): over a path that takes
 //! less inside, a packet goes as the fragments that its sender would have made of it (section 4.5), and its receiver
@@ -10,15 +10,15 @@ use super::inner::{V4_HEADER, V6_HEADER};
 
 /// IPv6's least MTU (RFC 8200, section 5) \[byte\].
 pub const V6_LEAST: usize = 1_280;
-/// Of an IPv6 fragment header \[byte\], and its number (RFC 8200, section 4.5).
+/// Length of an IPv6 fragment header \[byte\], and its number (RFC 8200, section 4.5).
 const FRAGMENT_HEADER: usize = 8;
 const FRAGMENT: u8 = 44;
-/// Headers that come before it: hop-by-hop options, routing, and what may stand between them.
+/// Headers that come before it: hop-by-hop options, routing, and those that may stand between them.
 const BEFORE: [u8; 3] = [0, 43, 60];
 /// Fragments begin at multiples of this \[byte\].
 const UNIT: usize = 8;
 
-/// The fragments of a packet, each of at most `mtu` byte; none if it must not be cut, or need not. Those of IPv6 get
+/// The fragments of a packet, each of at most `mtu` byte; `None` if it must not be cut, or need not. Those of IPv6 get
 /// this number.
 pub fn fragments(packet: &[u8], mtu: usize, number: u32) -> Option<Vec<Vec<u8>>> {
     if packet.len() <= mtu {
@@ -31,7 +31,7 @@ pub fn fragments(packet: &[u8], mtu: usize, number: u32) -> Option<Vec<Vec<u8>>>
     }
 }
 
-/// The parts of a payload: where each begins, its bytes, whether more follow.
+/// The parts of a payload: offset, bytes, and whether more follow.
 fn parts(payload: &[u8], room: usize) -> Option<impl Iterator<Item = (usize, &[u8], bool)>> {
     let most = room / UNIT * UNIT;
     let count = if most == 0 { return None } else { payload.len().div_ceil(most) };
@@ -66,7 +66,7 @@ fn of_v4(packet: &[u8], mtu: usize) -> Option<Vec<Vec<u8>>> {
     Some(cut.collect())
 }
 
-/// Options that only the first fragment has (RFC 791, section 3.1) become nothing.
+/// Blanks the options that only the first fragment has (RFC 791, section 3.1).
 fn leave_out_options(options: &mut [u8]) {
     let mut at = 0;
     while at < options.len() {
@@ -138,7 +138,7 @@ mod tests {
         packet
     }
 
-    /// The payload that fragments are put together to, and the numbers that they have.
+    /// The reassembled payload of fragments, and their numbers.
     fn together(fragments: &[Vec<u8>]) -> (Vec<u8>, Vec<u32>) {
         let (mut payload, mut numbers) = (vec![], vec![]);
         for (index, fragment) in fragments.iter().enumerate() {

@@ -21,27 +21,27 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-/// Datagrams of strangers that wait, at most: what 50,000 a second are in 80 ms, 600 kB.
+/// Largest number of strangers' datagrams that wait: those of 80 ms at 50,000 a second, 600 kB.
 const WAITING: usize = 4_096;
-/// Those that are looked into before this end's own wishes are asked for again: 16 handshakes, some milliseconds.
+/// Number of them that are processed before this end's own requests are taken again: 16 handshakes, some milliseconds.
 const AT_A_TIME: usize = 16;
-/// Strangers wait while so much is to be carried out.
+/// Number of waiting outputs above which strangers wait.
 const OUTPUTS: usize = 1_024;
-/// Nobody waits for longer until the machine has done what it was told.
+/// Longest wait for the machine to process its inputs.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The machine's timers are not asked for more often if one of them is wrong.
+/// Interval of timer calls if one of the machine's timers is wrong.
 const AFTER_FAULT: Duration = Duration::from_secs(1);
 
-/// What lies between the two threads.
+/// The state that the two threads share.
 #[derive(Debug, Default)]
 struct Desk {
     own: VecDeque<Input>,
     strangers: VecDeque<(Address, Vec<u8>)>,
     outputs: Vec<Output>,
     stats: Stats,
-    /// Whom the machine has not let in.
+    /// Callers that the machine has refused.
     callers: Vec<Caller>,
-    /// Own wishes that were told, that the machine is at, and that it is done with.
+    /// Own requests: given, being processed, and done.
     told: u64,
     taken: u64,
     finished: u64,
@@ -70,13 +70,13 @@ pub struct Handshakes {
     gate: Gate,
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
-    /// Its other end rings when there is something to carry out.
+    /// The other end rings when there is an output.
     bell: UnixStream,
-    /// What has passed the gate since the last call of [`Self::hand_over`].
+    /// Datagrams that have passed the gate since the last call of [`Self::hand_over`].
     passed: Vec<(Address, Vec<u8>)>,
-    /// What was dropped because too much waited.
+    /// Datagrams dropped because too many waited.
     dropped: Stats,
-    /// Who has called another key than ours: the gate lets nobody in who does.
+    /// Callers with another key than ours, whom the gate refuses.
     mistaken: Callers,
 }
 
@@ -109,7 +109,7 @@ impl Handshakes {
         self.shared.desk().stats.and(self.gate.stats()).and(&self.dropped)
     }
 
-    /// Tells the machine what this end wants or knows.
+    /// Gives the machine an input of this end.
     pub fn tell(&mut self, input: Input) {
         let mut desk = self.shared.desk();
         // A peer can send as many of these as it likes, and repeats what has no answer.
@@ -123,13 +123,13 @@ impl Handshakes {
         self.shared.given.notify_one();
     }
 
-    /// Who was not let in of late, and why.
+    /// The last callers that were refused, with reasons.
     pub fn callers(&self) -> Vec<Caller> {
         let known = self.shared.desk().callers.clone();
         known.into_iter().chain(self.mistaken.iter().copied()).collect()
     }
 
-    /// Takes a datagram that is no frame, if it is worth the machine's time.
+    /// Takes a datagram that is no frame, if the gate lets it pass.
     pub fn take(&mut self, now: Instant, from: Address, bytes: &[u8]) {
         match self.gate.check(bytes) {
             Ok(()) => self.passed.push((from, bytes.to_vec())),
@@ -138,7 +138,7 @@ impl Handshakes {
         }
     }
 
-    /// Gives the machine what was taken.
+    /// Gives the machine the datagrams that were taken.
     pub fn hand_over(&mut self) {
         if self.passed.is_empty() {
             return;
@@ -156,7 +156,7 @@ impl Handshakes {
         self.gate.sent(now, bytes);
     }
 
-    /// What the machine asks for.
+    /// Takes the machine's outputs.
     ///
     /// # Errors
     /// The thread has ended.
@@ -180,7 +180,7 @@ impl Handshakes {
         Ok(outputs)
     }
 
-    /// Waits until the machine has done all that this end has told it.
+    /// Waits until the machine has processed all inputs of this end.
     fn settle(&mut self) {
         let patience = std::time::Duration::from_nanos(PATIENCE.as_nanos());
         let desk = self.shared.desk();
@@ -243,7 +243,7 @@ fn work(mut sessions: Sessions<Random>, clock: Clock, shared: &Shared, mut ringe
     }
 }
 
-/// Sleeps until there is something to do: takes it, or nothing if it is time. Gives false when it is to end.
+/// Sleeps until there is work: takes it, or nothing if a timer is due. Returns false when the thread is to end.
 fn wait(shared: &Shared, clock: Clock, wake: Option<Instant>, inputs: &mut VecDeque<Input>) -> bool {
     let mut desk = shared.desk();
     loop {
@@ -268,14 +268,14 @@ fn wait(shared: &Shared, clock: Clock, wake: Option<Instant>, inputs: &mut VecDe
 }
 
 impl Daemon {
-    /// Tells link security something. What it asks for in return is carried out when it has been thought about.
+    /// Gives link security an input. Its outputs are carried out when it has processed it.
     pub(super) fn drive_sessions(&mut self, input: Option<Input>) {
         if let Some(input) = input {
             self.sessions.tell(input);
         }
     }
 
-    /// Carries out what link security asks for.
+    /// Carries out the outputs of link security.
     ///
     /// # Errors
     /// Its thread has ended.
@@ -287,8 +287,8 @@ impl Daemon {
         Ok(())
     }
 
-    /// Waits until link security has thought about all that it was told, and carries out what it asks for: where what
-    /// follows must not happen before.
+    /// Waits until link security has processed all its inputs, and carries out its outputs: for a step that must not
+    /// come before them.
     pub(super) fn settle_sessions(&mut self) {
         self.sessions.settle();
         if let Err(error) = self.on_handshakes() {
@@ -325,7 +325,7 @@ mod tests {
         Handshakes::start(sessions, Clock::start()).unwrap()
     }
 
-    /// What it asks for next.
+    /// Returns its next outputs.
     fn asked(end: &mut Handshakes) -> Vec<Output> {
         let mut fds = [nix::poll::PollFd::new(end.as_fd(), nix::poll::PollFlags::POLLIN)];
         nix::poll::poll(&mut fds, nix::poll::PollTimeout::NONE).unwrap();

@@ -1,4 +1,4 @@
-//! What the daemon reads and writes in the packets that it carries: addresses, the flow, its class, DSCP and ECN, the
+//! The packets inside, as far as the daemon reads and writes them: addresses, the flow, its class, DSCP and ECN, the
 //! MSS of TCP's first segments, and answers to packets that are too long.
 //!
 //! Packets come from programs and from peers: nothing here trusts a length, and what is no packet is told by `None`.
@@ -10,39 +10,39 @@ use std::net::IpAddr;
 
 /// Numbers of protocols (IANA).
 pub const TCP: u8 = 6;
-/// The same.
+/// Number of UDP (IANA).
 pub const UDP: u8 = 17;
 const ICMP: u8 = 1;
 const ICMP6: u8 = 58;
 /// Length of an IPv4 header without options \[byte\].
 pub const V4_HEADER: usize = 20;
-/// Of an IPv6 header \[byte\].
+/// Length of an IPv6 header \[byte\].
 pub const V6_HEADER: usize = 40;
-/// Of a TCP header without options \[byte\].
+/// Length of a TCP header without options \[byte\].
 const TCP_HEADER: usize = 20;
-/// What an ICMP error may quote so that no path is too narrow for it: 576 byte in all (RFC 1812, section 4.3.2.3), and
-/// the 1280 byte of IPv6 (RFC 4443, section 2.4).
+/// Longest quotation in an ICMP error, so that no path is too narrow for it: 576 byte in all (RFC 1812, section
+/// 4.3.2.3), and the 1280 byte of IPv6 (RFC 4443, section 2.4).
 const V4_ERROR: usize = 576;
 const V6_ERROR: usize = 1_280;
 
-/// What is known of a packet.
+/// The fields of a packet that the daemon uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Summary {
-    /// Where it comes from.
+    /// Source address.
     pub source: IpAddr,
-    /// Where it goes.
+    /// Destination address.
     pub destination: IpAddr,
     /// The DSCP and ECN byte: TOS, traffic class.
     pub tos: u8,
     /// A small number that the packets of a flow share.
     pub bucket: u16,
-    /// What the flow wants of the link.
+    /// The class of the flow.
     pub class: TrafficClass,
     /// Whether it is a TCP segment that only acknowledges.
     pub is_acknowledgement: bool,
 }
 
-/// Reads a packet.
+/// Reads a packet; `None` if it is no valid IP packet.
 pub fn summary(packet: &[u8]) -> Option<Summary> {
     let (header, protocol) = header(packet)?;
     let (source, destination, tos) = match packet[0] >> 4 {
@@ -58,7 +58,7 @@ pub fn summary(packet: &[u8]) -> Option<Summary> {
     Some(Summary { source, destination, tos, bucket, class: class(tos), is_acknowledgement })
 }
 
-/// The packet that the beginning of these bytes is: as long as its header says, and zeros behind.
+/// The packet at the beginning of these bytes, by its header's length, if only zeros follow.
 pub fn without_padding(bytes: &[u8]) -> Option<&[u8]> {
     header(bytes)?;
     let word = |at: usize| usize::from(u16::from_be_bytes([bytes[at], bytes[at + 1]]));
@@ -75,7 +75,7 @@ fn v6(packet: &[u8], at: usize) -> Option<[u8; 16]> {
     packet.get(at..at + 16)?.try_into().ok()
 }
 
-/// The length of the header and the protocol behind it; IPv6's further headers are not walked through.
+/// The length of the header and the protocol behind it; IPv6's further headers are not read.
 fn header(packet: &[u8]) -> Option<(usize, u8)> {
     match packet.first()? >> 4 {
         4 => {
@@ -92,7 +92,7 @@ fn is_later_fragment(packet: &[u8]) -> bool {
     packet[0] >> 4 == 4 && (packet[6] & 0x1f != 0 || packet[7] != 0)
 }
 
-/// What a DSCP asks for: EF and VOICE-ADMIT, CS4 to CS7, AF4x (telephony, conferencing, network control) want it soon.
+/// The class of a DSCP: EF and VOICE-ADMIT, CS4 to CS7, AF4x (telephony, conferencing, network control) are real-time.
 fn class(tos: u8) -> TrafficClass {
     match tos >> 2 {
         32 | 34 | 36 | 38 | 40 | 44 | 46 | 48 | 56 => TrafficClass::RealTime,
@@ -100,13 +100,13 @@ fn class(tos: u8) -> TrafficClass {
     }
 }
 
-/// Whether it opens a TCP connection: what says an MSS.
+/// Whether it opens a TCP connection, and so may have an MSS option.
 pub fn is_opening(packet: &[u8]) -> bool {
     let flags = |at: usize| packet.get(at + 13).is_some_and(|flags| flags & 2 != 0);
     matches!(header(packet), Some((at, TCP)) if !is_later_fragment(packet) && flags(at))
 }
 
-/// Whether it is a TCP segment without data that opens, ends and urges nothing.
+/// Whether it is a TCP segment without data, SYN, FIN, RST and URG.
 pub fn is_acknowledgement(packet: &[u8]) -> bool {
     let Some((header, TCP)) = header(packet).filter(|_| !is_later_fragment(packet)) else { return false };
     // The flags but those of ECN (RFC 9293, section 3.1): ACK alone.
@@ -114,8 +114,7 @@ pub fn is_acknowledgement(packet: &[u8]) -> bool {
         if flags & 0x3f == 0x10 && packet.len() == header + usize::from(offset >> 4) * 4)
 }
 
-/// Lowers the MSS that a TCP opens with, so that its segments fit into `mtu` byte with their headers. Gives whether it
-/// had to.
+/// Lowers the MSS in a TCP SYN, so that segments fit into `mtu` byte with their headers. Returns whether it had to.
 pub fn clamp_mss(packet: &mut [u8], mtu: u32) -> bool {
     let Some((header, _)) = header(packet).filter(|_| is_opening(packet)) else { return false };
     let Some(tcp) = packet.get(header..).filter(|tcp| tcp.len() >= TCP_HEADER) else { return false };
@@ -150,14 +149,14 @@ pub fn clamp_mss(packet: &mut [u8], mtu: u32) -> bool {
     false
 }
 
-/// What the header outside carries for a packet of this TOS: all of it (RFC 6040, section 4.1, normal mode; RFC 2983,
-/// the uniform model).
+/// The TOS of the outer header for a packet of this TOS: the same (RFC 6040, section 4.1, normal mode; RFC 2983, the
+/// uniform model).
 pub const fn outer_tos(tos: u8) -> u8 {
     tos
 }
 
-/// Carries a mark of congestion over from the header outside into the packet (RFC 6040, section 4.2). False if the
-/// packet must be dropped: it cannot be marked.
+/// Copies a congestion mark from the outer header into the packet (RFC 6040, section 4.2). Returns false if the packet
+/// must be dropped: it cannot be marked.
 pub fn carry_mark(packet: &mut [u8], outer: u8) -> bool {
     let Some(&first) = packet.first() else { return true };
     let (word_at, shift) = if first >> 4 == 4 { (0, 0) } else { (0, 4) };
@@ -180,8 +179,8 @@ pub fn carry_mark(packet: &mut [u8], outer: u8) -> bool {
     true
 }
 
-/// The ICMP error that tells the sender of a packet that only `mtu` byte fit, from `from`; none if such a packet is not
-/// to be answered: it may be cut up on its way, or is an ICMP error itself.
+/// The ICMP error that tells the sender of a packet that only `mtu` byte fit, from `from`; `None` if such a packet gets
+/// no answer: it may be fragmented on its way, or is an ICMP error itself.
 pub fn too_big(packet: &[u8], mtu: u32, from: IpAddr) -> Option<Vec<u8>> {
     let (header, protocol) = header(packet)?;
     match (packet[0] >> 4, from) {

@@ -1,5 +1,5 @@
-//! How two ends behind address translators are told of each other by a peer that both reach. Sealed as the frames of a
-//! tunnel are.
+//! The messages by which a peer that both reach introduces two ends behind address translators to each other. They are
+//! sealed as the frames of a tunnel.
 //!
 //! ```text
 //!  0      1       2                    34
@@ -13,7 +13,7 @@
 use airbraid_engine::converge::session::PublicKey;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-/// Places in an answer: an end has eight uplinks.
+/// Largest number of places in an answer: an end has eight uplinks.
 pub const PLACES_MAX: usize = 8;
 const FIRST: u8 = 0x1e;
 const KEY_LEN: usize = 32;
@@ -29,7 +29,7 @@ pub enum Introduction {
     Seen(PublicKey, Vec<SocketAddr>),
 }
 
-/// Whether a peer can be at a place: none that is this host itself, many hosts at once, or nobody.
+/// Whether a peer can be at a place: not this host itself, not many hosts at once, and no unusable address.
 pub fn is_possible(place: &SocketAddr) -> bool {
     let ip = place.ip();
     let is_one = match ip {
@@ -41,7 +41,7 @@ pub fn is_possible(place: &SocketAddr) -> bool {
 }
 
 impl Introduction {
-    /// As bytes. Places beyond the eighth are left out.
+    /// Writes it as bytes. Places beyond the eighth are left out.
     pub fn emit(&self) -> Vec<u8> {
         let (key, places) = match self {
             Self::Wanted(key) => (key, &[][..]),
@@ -61,7 +61,7 @@ impl Introduction {
         bytes
     }
 
-    /// From all of `bytes`; none if they are something else, or name a place where no peer can be.
+    /// Reads it from all of `bytes`; `None` if they are something else, or name a place where no peer can be.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let &[FIRST, count, ref rest @ ..] = bytes else { return None };
         let (key, rest) = rest.split_first_chunk::<KEY_LEN>()?;

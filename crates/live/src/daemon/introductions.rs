@@ -1,5 +1,5 @@
-//! Two ends that cannot go to each other: a peer that both reach tells each where the other is, and carries what they
-//! send each other until they have met (`docs/decisions/0017-introductions.md`).
+//! Two ends that cannot reach each other: a peer that both reach tells each the other's places, and carries their
+//! packets until they have met (`docs/decisions/0017-introductions.md`).
 //!
 //! The places of an introduction are the peer's endpoints for as long as they serve: all that is done with a file's is
 //! done with them.
@@ -14,40 +14,40 @@ use airbraid_engine::trunk::Member;
 use airbraid_units::{Duration, Instant};
 use std::net::{IpAddr, SocketAddr};
 
-/// Between the first two questions where a peer is; then twice as long each time, up to [`LONGEST`].
+/// Interval of the first two questions for a peer's places; then it doubles, up to [`LONGEST`].
 const FIRST: Duration = Duration::from_secs(1);
-/// Between two questions, and from an answer that has led to nothing to the next question. Longer than translators keep
-/// a mapping of an unanswered datagram (Linux 30 s): one that stood in the way is gone by then.
+/// Longest interval of questions, and from an answer without success to the next question. Longer than translators keep
+/// a mapping of an unanswered datagram (Linux 30 s): an obstructing one is gone by then.
 const LONGEST: Duration = Duration::from_secs(60);
-/// An answer is tried for so long: five first messages to each place.
+/// Time for which an answer is tried: five first messages to each place.
 const TRIED: Duration = Duration::from_secs(5);
-/// First messages leave so long after an introduction: the other end may get it so much later, and its translator lets
-/// in only what it has asked for. A round trip over a slow mobile uplink.
+/// Delay of first messages after an introduction: the other end may get it this much later, and its translator admits
+/// only answers. A round trip over a slow mobile uplink.
 const AFTER: Duration = Duration::from_millis(200);
-/// A pair is introduced once in this time, however often one of the two asks.
+/// Interval at which a pair is introduced at most, however often one of the two asks.
 const APART: Duration = Duration::from_secs(5);
 
-/// What is known of a peer that has to be introduced.
+/// The state of a peer that needs an introduction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Introduced {
-    /// Who introduces it, by its place among the peers.
+    /// Index of the peer that introduces it.
     pub via: Option<usize>,
-    /// Whether packets for it go to itself.
+    /// Whether packets for it go to it directly.
     pub is_direct: bool,
-    /// When it is asked for next, and how long after that again.
+    /// The time of the next question, and the interval to the one after that.
     ask: Option<(Instant, Duration)>,
-    /// Until when the places of the last answer are tried.
+    /// End of the time in which the places of the last answer are tried.
     until: Option<Instant>,
 }
 
 impl Daemon {
-    /// Whom packets for a peer are sent to: itself, or who introduces it.
+    /// The peer to which packets for a peer are sent: itself, or its introducer.
     pub(super) fn way(&self, peer: usize) -> usize {
         let introduced = &self.peers[peer].introduced;
         introduced.via.filter(|_| !introduced.is_direct).unwrap_or(peer)
     }
 
-    /// Whether a peer may bring packets from an address: it is behind it, or behind one that it introduces.
+    /// Whether a peer may bring packets from an address: it is behind that peer, or behind one that it introduces.
     pub(super) fn may_bring(&self, peer: usize, address: IpAddr) -> bool {
         let owner = self.table.find(address);
         owner.is_some_and(|owner| owner == peer || self.peers[owner].introduced.via == Some(peer))
@@ -57,7 +57,7 @@ impl Daemon {
         self.peers.iter().position(|peer| !peer.is_gone && peer.config.public == *key)
     }
 
-    /// Finds who introduces whom: at the beginning, and in a new file.
+    /// Finds each peer's introducer: at the beginning, and in a new file.
     pub(super) fn find_introducers(&mut self) {
         for peer in 0..self.peers.len() {
             let state = &self.peers[peer];
@@ -70,7 +70,7 @@ impl Daemon {
         }
     }
 
-    /// Once a second: by which way a peer's packets go, and whether it has to be asked for.
+    /// Decides, once a second, the way of a peer's packets, and whether to ask for its places.
     pub(super) fn look_for(&mut self, now: Instant, peer: usize) {
         let Some(via) = self.peers[peer].introduced.via else { return };
         if self.choose_way(peer, via) {
@@ -95,7 +95,7 @@ impl Daemon {
         }
     }
 
-    /// Chooses by which way packets for a peer go; gives whether any of its own links works.
+    /// Chooses the way of packets for a peer; returns whether any of its own links works.
     fn choose_way(&mut self, peer: usize, via: usize) -> bool {
         let state = &self.peers[peer];
         let is_met = state.is_up && state.paths.keys().any(|member| is_active(state, *member));
@@ -112,7 +112,7 @@ impl Daemon {
         is_met
     }
 
-    /// A peer asks for another, or says where one is.
+    /// A peer asks for another, or answers with its places.
     pub(super) fn on_introduction(&mut self, now: Instant, from: usize, said: &Introduction) {
         match said {
             Introduction::Wanted(key) => self.introduce(now, from, key),
@@ -120,7 +120,7 @@ impl Daemon {
         }
     }
 
-    /// Tells two peers of each other, if the file says so, both are there, and it was not done only just.
+    /// Introduces two peers to each other, if the file allows it, both are there, and it was not done only just.
     fn introduce(&mut self, now: Instant, from: usize, key: &PublicKey) {
         let Some(other) = self.peer_of(key).filter(|other| *other != from) else { return };
         let names = |of: usize, who: usize| self.peers[of].config.introduces.contains(&self.peers[who].config.name);
@@ -140,8 +140,7 @@ impl Daemon {
         self.send_introduction(now, other, &Introduction::Seen(first, ours));
     }
 
-    /// Where a peer is, as far as this end has validated it: what was heard last first. So a peer can point nobody at a
-    /// third party.
+    /// The validated places of a peer, the most recent first. So a peer can direct no other at a third party.
     fn seen_at(&self, peer: usize) -> Vec<SocketAddr> {
         let state = &self.peers[peer];
         let paths = state.paths.values().filter(|path| state.is_up && path.trust.is_home((path.uplink, path.remote)));
@@ -157,7 +156,7 @@ impl Daemon {
         places
     }
 
-    /// Somebody says where a peer is: it is believed of who introduces that peer, and only while it is not met.
+    /// Handles an answer with a peer's places: only its introducer is believed, and only while the peer is not met.
     fn on_introduced(&mut self, now: Instant, from: usize, key: &PublicKey, places: &[SocketAddr]) {
         let Some(peer) = self.peer_of(key) else { return };
         let introduced = self.peers[peer].introduced;
@@ -179,7 +178,7 @@ impl Daemon {
         self.peers[peer].again = Some(now + AFTER);
     }
 
-    /// A peer may be at these places, over any uplink.
+    /// Sets the possible places of a peer, over any uplink.
     fn put_places(&mut self, peer: usize, places: &[SocketAddr]) {
         let endpoints = self.over_all_uplinks(places);
         let state = &mut self.peers[peer];
@@ -197,7 +196,7 @@ impl Daemon {
         (0..self.uplinks.len()).map(|uplink| (uplink, endpoint.clone())).collect()
     }
 
-    /// By all ways: nobody says that it has come.
+    /// Sends an introduction by all ways, as it gets no acknowledgement.
     fn send_introduction(&mut self, now: Instant, to: usize, said: &Introduction) {
         let bytes = said.emit();
         let members: Vec<Member> = self.peers[to].paths.keys().copied().collect();

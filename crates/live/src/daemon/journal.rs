@@ -1,5 +1,5 @@
-//! What a daemon leaves in `/run/airbraid`: that it runs, where it is spoken to; and in `/var/lib/airbraid` what it has
-//! changed outside its own interface. Whoever comes after a crash, or a loss of power, puts that right.
+//! The daemon's notes: `/run/airbraid` says that it runs, and has its socket; `/var/lib/airbraid` has its changes
+//! outside its own interface. After a crash or a loss of power, any later process can restore them.
 //!
 //! The interface, its addresses and the routes through it need no note: they are gone with the process that holds them
 //! open.
@@ -11,9 +11,9 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Where daemons are noted.
+/// Directory of the daemons' notes.
 const FOLDER: &str = "/run/airbraid";
-/// Where is kept what must survive a loss of power.
+/// Directory of files that must survive a loss of power.
 const LASTING: &str = "/var/lib/airbraid";
 
 /// The file of a daemon.
@@ -21,13 +21,13 @@ fn file(name: &str, what: &str) -> PathBuf {
     Path::new(FOLDER).join(format!("{name}.{what}"))
 }
 
-/// Where a daemon is spoken to.
+/// The control socket of a daemon.
 pub fn socket(name: &str) -> PathBuf {
     file(name, "sock")
 }
 
-/// Where the system's name servers are kept while the daemon runs: where they survive a loss of power, and, if nothing
-/// can be written there, where they do not.
+/// The places of the copy of the system's name servers while the daemon runs: one that survives a loss of power, and,
+/// if that cannot be written, one that does not.
 pub fn kept(name: &str) -> [PathBuf; 2] {
     [Path::new(LASTING).join(format!("{name}.resolv")), file(name, "resolv")]
 }
@@ -37,12 +37,12 @@ pub fn lives(name: &str) -> bool {
     File::open(file(name, "up")).is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
-/// Where it is noted what a daemon has changed of the host's routing.
+/// The file that notes a daemon's changes of the host's routing.
 pub fn routing(name: &str) -> PathBuf {
     file(name, "routing")
 }
 
-/// A daemon's note, locked while it lives. Dropped, it undoes what is noted and goes.
+/// A daemon's note, locked while it lives. Dropped, it undoes the noted changes and is removed.
 #[derive(Debug)]
 pub struct Journal {
     name: String,
@@ -50,7 +50,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Begins a daemon's; what an earlier one has left is cleaned.
+    /// Begins a daemon's note; the remains of an earlier one are cleaned.
     ///
     /// # Errors
     /// One of this name runs, or the system refuses.
@@ -83,7 +83,7 @@ impl Drop for Journal {
     }
 }
 
-/// Tries for a lock, and once more a moment later: a process that was killed keeps its own until it is quite gone.
+/// Tries for a lock, and once more a moment later: a process that was killed keeps its own until it is fully gone.
 fn patiently(lock: impl Fn() -> Result<(), TryLockError>) -> Result<(), TryLockError> {
     lock().or_else(|_| {
         std::thread::sleep(std::time::Duration::from_millis(200));
@@ -91,14 +91,14 @@ fn patiently(lock: impl Fn() -> Result<(), TryLockError>) -> Result<(), TryLockE
     })
 }
 
-/// Puts right what a daemon that lives no more has left.
+/// Undoes the changes of a daemon that no longer lives.
 fn undo(name: &str) -> Result<(), LabError> {
     let _ = fs::remove_file(socket(name));
     dns::restore(name)?;
     routing::undo(&routing(name))
 }
 
-/// Whether a daemon has left something and lives no more; cleans it then.
+/// Whether a daemon that no longer lives has left something; cleans it then.
 ///
 /// # Errors
 /// Something would not go.

@@ -1,4 +1,4 @@
-//! Times that this host has missed: it has slept, or was stopped, copied or put back as a virtual machine.
+//! Jumps of this host's time: it has slept, or was stopped, copied or restored as a virtual machine.
 //!
 //! Three clocks are compared. One that counts sleep (`CLOCK_BOOTTIME`) runs ahead of one that does not
 //! (`CLOCK_MONOTONIC`) by how long the host has slept. The time of day is set right after a machine was put back to
@@ -15,20 +15,18 @@ use nix::sys::socket::{AddressFamily, NetlinkAddr, SockFlag, SockProtocol, SockT
 use nix::time::{ClockId, clock_gettime};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// Shorter sleep changes nothing: clocks are not read at one instant \[ns\].
+/// Shortest sleep that counts: clocks are not read at one instant \[ns\].
 const SLEEP: u64 = 1_000_000_000;
-/// The time of day that jumps by more was not put right by a leap second, nor by a daemon that steps what it could slew
-/// \[ns\].
+/// Largest difference of the time of day that is no jump: leap seconds and steps of time daemons stay below \[ns\].
 const JUMP: u64 = 2_000_000_000;
 /// The group of the kernel's own messages (`udev(7)` sends to another).
 const KERNEL: u32 = 1;
 /// The longest message: the kernel's buffer for them is 2 KiB.
 const MESSAGE: usize = 4_096;
 
-/// What three clocks said \[ns\].
+/// The readings of three clocks \[ns\].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clocks {
-    /// `CLOCK_MONOTONIC`.
     pub monotonic: u64,
     /// `CLOCK_BOOTTIME`.
     pub boot: u64,
@@ -37,7 +35,7 @@ pub struct Clocks {
 }
 
 impl Clocks {
-    /// What they say now.
+    /// Reads them now.
     pub fn now() -> Self {
         let read = |clock| {
             clock_gettime(clock)
@@ -51,26 +49,26 @@ impl Clocks {
     }
 }
 
-/// What has happened to the host.
+/// A jump of the host's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Jump {
-    /// It has slept for so long.
+    /// It has slept for this time.
     Slept(Duration),
-    /// The time of day is another: it may have been put back, or copied.
+    /// The time of day is another: the machine may have been restored, or copied.
     Displaced,
 }
 
-/// Notices that clocks have gone differently.
+/// Compares the progress of clocks.
 #[derive(Debug)]
 pub struct Jumps(Clocks);
 
 impl Jumps {
-    /// From now on.
+    /// Begins with these readings.
     pub fn since(clocks: Clocks) -> Self {
         Self(clocks)
     }
 
-    /// What has happened since the last look. Slow drift is none: the looks are at most some seconds apart.
+    /// Returns the jump since the last call. Slow drift is none: the calls are at most some seconds apart.
     pub fn look(&mut self, now: Clocks) -> Option<Jump> {
         let before = std::mem::replace(&mut self.0, now);
         let awake = now.monotonic.saturating_sub(before.monotonic);
@@ -83,12 +81,12 @@ impl Jumps {
     }
 }
 
-/// Hears the kernel say that its machine is a copy.
+/// Receives the kernel's report that its machine is a copy.
 #[derive(Debug)]
 pub struct Copies(Option<OwnedFd>);
 
 impl Copies {
-    /// Where the kernel tells nobody, nothing is heard.
+    /// Opens it; where the kernel sends no reports, nothing is received.
     pub fn open() -> Self {
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
         let kind = (SockType::Datagram, SockProtocol::NetlinkKObjectUEvent);
@@ -100,12 +98,12 @@ impl Copies {
         Self(heard.ok())
     }
 
-    /// What is to be polled.
+    /// The descriptor to poll.
     pub fn as_fd(&self) -> Option<BorrowedFd<'_>> {
         self.0.as_ref().map(AsFd::as_fd)
     }
 
-    /// Whether it has been said.
+    /// Whether a copy was reported.
     pub fn were_made(&mut self) -> bool {
         let mut is_said = false;
         let were_lost = self.hear(|message| is_said |= says_copy(message));
@@ -113,7 +111,7 @@ impl Copies {
         is_said || were_lost
     }
 
-    /// Gives the kernel's messages to `each`, and whether some were lost.
+    /// Gives the kernel's messages to `each`; returns whether some were lost.
     fn hear(&mut self, mut each: impl FnMut(&[u8])) -> bool {
         let Some(fd) = &self.0 else { return false };
         let (mut room, mut were_lost) = ([0; MESSAGE], false);
@@ -129,13 +127,13 @@ impl Copies {
     }
 }
 
-/// Whether a message of the kernel's is that of its driver for generations of virtual machines.
+/// Whether a message is that of the kernel's driver for generations of virtual machines.
 fn says_copy(message: &[u8]) -> bool {
     message.split(|byte| *byte == 0).any(|word| word == b"NEW_VMGENID=1")
 }
 
 impl Daemon {
-    /// Looks at the clocks.
+    /// Reads the clocks.
     pub(super) fn look_for_jumps(&mut self) {
         match self.jumps.look(Clocks::now()) {
             Some(Jump::Slept(span)) => {
@@ -148,7 +146,7 @@ impl Daemon {
         }
     }
 
-    /// Forgets every key, and has new ones made: another may seal with the same.
+    /// Forgets every key, and has new ones made: another host may seal with the same.
     pub(super) fn renew_keys(&mut self, why: &str) {
         tracing::warn!("{why}: this host may be a copy, all sessions get new keys");
         self.ring.forget_all();

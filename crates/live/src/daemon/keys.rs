@@ -15,7 +15,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 /// Length of a key in base64 \[byte\].
 const TEXT_LEN: usize = 44;
-/// A key file is not longer: the key, a line's end, some blanks \[byte\].
+/// Longest key file: the key, a line's end, some blanks \[byte\].
 const FILE_BYTES_MAX: u64 = 256;
 
 /// The randomness of the operating system.

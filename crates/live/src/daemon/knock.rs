@@ -1,5 +1,5 @@
-//! Asking the network why a place does not answer: an empty datagram, which no daemon looks at, from a socket of its
-//! own, to which the kernel then tells what came of it. Nothing of this touches the sockets that carry frames.
+//! Asks the network why a place does not answer: by an empty datagram, which no daemon reads, from a socket of its own,
+//! to which the kernel then reports an error. The sockets that carry frames are not affected.
 
 use super::socket;
 use crate::netlink::Netlink;
@@ -10,27 +10,26 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 
-/// Nothing comes any more after this: the kernel looks three seconds for a neighbour (`mcast_solicit`,
-/// `retrans_time_ms`).
+/// Longest wait for a report: the kernel looks three seconds for a neighbour (`mcast_solicit`, `retrans_time_ms`).
 const PATIENCE: Duration = Duration::from_secs(4);
-/// Before a place is asked again; then twice as long, up to [`LONGEST`].
+/// Time before a place is asked again; then it doubles, up to [`LONGEST`].
 const FIRST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(30);
-/// A place that nobody asks about any more is forgotten.
+/// Time after which a place without further questions is forgotten.
 const KEPT: Duration = Duration::from_secs(60);
-/// Places that are known at once: what is asked for its cause beyond them has to wait.
+/// Largest number of places at once: more have to wait.
 const PLACES: usize = 64;
 
-/// What is known of a place that does not answer.
+/// The network's report about a place that does not answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// This host has no route to it.
     NoRoute,
-    /// It says that nobody listens there.
+    /// It reports a closed port.
     PortClosed,
-    /// This host, or one on the way, says that it cannot be reached.
+    /// This host, or a router, reports that it cannot be reached.
     Unreachable,
-    /// Nobody says anything.
+    /// There is no report.
     Silent,
 }
 
@@ -39,7 +38,7 @@ type Place = (usize, SocketAddr);
 
 #[derive(Debug)]
 struct Knock {
-    /// While an answer may come.
+    /// Open while an answer may come.
     socket: Option<OwnedFd>,
     since: Instant,
     again: Instant,
@@ -92,7 +91,7 @@ impl Knocks {
         }
     }
 
-    /// Looks at what has come back.
+    /// Collects the reports.
     pub fn look(&mut self, now: Instant) {
         self.0.retain(|_, knock| now.saturating_since(knock.wanted) < KEPT);
         for knock in self.0.values_mut() {
@@ -109,7 +108,7 @@ impl Knocks {
         }
     }
 
-    /// What is known of a place.
+    /// Returns the report about a place.
     pub fn verdict(&self, place: Place) -> Option<Verdict> {
         self.0.get(&place)?.verdict
     }

@@ -1,5 +1,5 @@
-//! What waits for a socket, and who seals and sends it: the daemon's own thread, or one beside it, so that a host with
-//! processors to spare has the tunnel on one and each uplink's sealing and sending on another.
+//! The batch of a socket, with its sealing and sending: on the daemon's own thread, or on one beside it, so that a host
+//! with processors to spare has the tunnel on one and each uplink's sealing and sending on another.
 //!
 //! A frame's number is counted where it is put here, and its key goes with it: a number is used once, whoever seals.
 //! Loads leave a socket in the order in which they were given; so a load goes by the daemon's own thread only while the
@@ -14,33 +14,33 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 
-/// What seals a frame.
+/// The key that seals a frame.
 pub type Key = <Aead as Codec>::Key;
-/// Loads that wait for the other thread, at most: then the daemon waits for it, as if it sealed itself. A megabyte, 3
-/// ms of 3 Gbit/s.
+/// Largest number of loads that wait for the other thread: then the daemon waits for it, as if it sealed itself. A
+/// megabyte, 3 ms of 3 Gbit/s.
 const WAITING: usize = 8;
-/// What leaves so much later than it was to says nothing of its link: half of the shortest measurement of a rate.
+/// Lateness above which a datagram says nothing of its link: half of the shortest measurement of a rate.
 const LATE: Duration = Duration::from_millis(5);
-/// What is shorter does not wait until another thread is awake, which takes as long as sealing 50 kB \[byte\].
+/// Shortest load for another thread, whose wake-up takes as long as sealing 50 kB \[byte\].
 const SHORT: usize = 1 << 14;
 
-/// What was written of a datagram.
+/// The written state of a datagram.
 #[derive(Debug)]
 pub enum Written {
-    /// Nothing: it cannot be.
+    /// Nothing was written: it cannot be sent.
     Nothing,
-    /// All of it.
+    /// It is complete.
     Whole,
     /// A frame that is to be sealed.
     Unsealed(Reserved<Key>),
 }
 
-/// A frame that is to be sealed.
+/// A frame that is still to be sealed.
 #[derive(Debug)]
 struct Unsealed {
     header: FrameHeader,
     range: (usize, usize),
-    /// The place of its key.
+    /// Index of its key.
     key: usize,
 }
 
@@ -52,16 +52,17 @@ pub struct Load {
     batch: Batch<Tag>,
     unsealed: Vec<Unsealed>,
     keys: Vec<Arc<Key>>,
-    /// When the first of it was to leave.
+    /// The time at which the first of it was to leave.
     asked: Instant,
 }
 
-/// When a host was not awake to send what it was to: from the first that left too late until the last of it had left.
+/// The time in which a host was not awake to send: from the first datagram that left too late until the last of them
+/// had left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Late(pub Option<(Instant, Instant)>);
 
 impl Late {
-    /// What was to leave at `asked` has left at `left`.
+    /// A datagram that was to leave at `asked` left at `left`.
     pub fn add(&mut self, asked: Instant, left: Instant) {
         if left.saturating_since(asked) > LATE {
             let (since, until) = self.0.unwrap_or((asked, left));
@@ -76,8 +77,8 @@ impl Load {
         Self { is_deferred: true, ..Self::default() }
     }
 
-    /// Appends a datagram that is to leave now and that `write` writes; gives whether it did. `made` makes of its range
-    /// what it is.
+    /// Appends a datagram that is to leave now and that `write` writes; returns whether it did. `made` builds its entry
+    /// from its range.
     pub fn add(
         &mut self,
         now: Instant,
@@ -132,14 +133,14 @@ struct Done {
     left: Instant,
 }
 
-/// A thread that seals and sends what it is given.
+/// A thread that seals and sends loads.
 #[derive(Debug)]
 pub struct Lane {
-    /// None when it is to end.
+    /// The queue to it; `None` when it is to end.
     given: Option<SyncSender<Load>>,
     done: Receiver<Done>,
     thread: Option<JoinHandle<()>>,
-    /// Loads that have not come back.
+    /// Number of loads that have not come back.
     out: usize,
     spare: Vec<Load>,
 }
@@ -157,12 +158,12 @@ impl Lane {
         Ok(Self { given: Some(given), done, thread, out: 0, spare: Vec::new() })
     }
 
-    /// Whether it has anything to do, or to tell.
+    /// Whether it has work, or something to report.
     pub fn is_busy(&self) -> bool {
         self.out > 0
     }
 
-    /// What it has refused, and what it has sent too late.
+    /// Collects its refusals, and the times of late sending.
     pub fn collect(&mut self, refused: &mut Vec<Refusal>, late: &mut Late) {
         while let Ok(done) = self.done.try_recv() {
             self.out -= 1;
@@ -172,7 +173,7 @@ impl Lane {
         }
     }
 
-    /// Gives it a load, if that is worth it or must be to keep the order; `load` is empty then. Gives whether it has
+    /// Gives it a load, if that is worth it or must be to keep the order; `load` is empty then. Returns whether it has
     /// taken it.
     pub fn take(&mut self, load: &mut Load) -> bool {
         let Some(given) = self.given.as_ref().filter(|_| self.is_busy() || load.len().1 >= SHORT) else { return false };
@@ -192,7 +193,7 @@ impl Lane {
 }
 
 impl Drop for Lane {
-    /// The socket is closed when this is done: another may take its port.
+    /// Waits until the socket is closed: another may take its port.
     fn drop(&mut self) {
         self.given = None;
         if let Some(thread) = self.thread.take() {

@@ -16,13 +16,13 @@ use airbraid_engine::trunk::bonding::{Input, MemberConfig};
 use airbraid_units::{Bytes, Duration, Instant};
 use std::net::{IpAddr, SocketAddr};
 
-/// A list of interfaces that could not be had is asked for again after this.
+/// Time after which a list of interfaces that failed is requested again.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
-/// That a member is gone is said so often: nobody answers.
+/// Number of times that a member's farewell is sent: it gets no acknowledgement.
 const FAREWELLS: usize = 3;
 
 impl Daemon {
-    /// Wants a session with a peer, if we go to it and can.
+    /// Requests a session with a peer, if we go to it and can.
     pub(super) fn connect(&mut self, peer: usize) {
         if !self.peers[peer].is_up {
             self.reconnect(peer);
@@ -58,7 +58,7 @@ impl Daemon {
         self.offer_members(now, peer);
     }
 
-    /// There is none any more. The tunnel keeps what it has: members come back, and so may the session.
+    /// The session has ended. The tunnel keeps its state: members come back, and so may the session.
     pub(super) fn on_down(&mut self, now: Instant, peer: usize) {
         let state = &mut self.peers[peer];
         state.is_up = false;
@@ -84,7 +84,7 @@ impl Daemon {
         self.send_notices(now, peer);
     }
 
-    /// A member begins, or is used otherwise from now on.
+    /// A member begins, or its use changes.
     pub(super) fn add_member(&mut self, peer: usize, member: Member, mut path: Path, said: Option<&Notice>) {
         let Some(uplink) = self.uplinks.get(path.uplink) else { return };
         path.device_mtu = self.device_mtu(&path);
@@ -129,7 +129,7 @@ impl Daemon {
         }
     }
 
-    /// A frame that is not the tunnel's, if it is none: gives whether. It counts for its member all the same.
+    /// Handles a frame that is not the tunnel's; returns whether it is one. It counts for its member all the same.
     pub(super) fn on_said(
         &mut self,
         now: Instant,
@@ -149,7 +149,7 @@ impl Daemon {
         true
     }
 
-    /// Sends a peer what is not the tunnel's.
+    /// Sends a peer a frame that is not the tunnel's.
     pub(super) fn send_said(&mut self, now: Instant, peer: usize, over: Member, said: &[u8]) {
         if self.peers[peer].tunnel.charge(over, Bytes::new(said.len() as u64)) {
             let tag = Tag { peer, frame: None, is_probe: false };
@@ -157,7 +157,7 @@ impl Daemon {
         }
     }
 
-    /// A peer says how one of its members is to be used.
+    /// A peer announces the use of one of its members.
     pub(super) fn on_notice(
         &mut self,
         now: Instant,
@@ -188,7 +188,7 @@ impl Daemon {
         }
     }
 
-    /// Tells a peer of members, if it is time.
+    /// Announces members to a peer, if it is time.
     pub(super) fn send_notices(&mut self, now: Instant, peer: usize) {
         let is_due = |path: &&Path| path.notice.is_some_and(|(at, _)| at <= now);
         if !self.peers[peer].paths.values().any(|path| is_due(&path)) {
@@ -247,7 +247,7 @@ impl Daemon {
         self.renew_device_mtus();
     }
 
-    /// Why an uplink is not there; logged when it is another reason than before.
+    /// Notes the reason why an uplink is absent; logs it when it has changed.
     fn note_absence(&mut self, uplink: usize, absence: Option<Cause>) {
         let state = &mut self.uplinks[uplink];
         let is_other = absence.as_ref().map(|cause| cause.word) != state.absence.as_ref().map(|cause| cause.word);
@@ -257,8 +257,8 @@ impl Daemon {
         state.absence = absence;
     }
 
-    /// Opens what an uplink lacks if its addresses are others, or something could not be opened; and offers it to the
-    /// peers.
+    /// Opens the missing sockets of an uplink if its addresses have changed, or something could not be opened; and
+    /// offers it to the peers.
     pub(super) fn refresh(&mut self, uplink: usize, is_wanted: bool) {
         if !is_wanted {
             return;
@@ -295,7 +295,7 @@ impl Daemon {
         self.adjust_mtu();
     }
 
-    /// Closes an uplink: its members are gone, and what was on its way there goes elsewhere.
+    /// Closes an uplink: its members are gone, and their queued packets go elsewhere.
     pub(super) fn close(&mut self, uplink: usize) {
         let name = self.uplinks[uplink].config.name.clone();
         tracing::info!(uplink = name, "uplink closed");
@@ -319,7 +319,7 @@ impl Daemon {
         self.adjust_mtu();
     }
 
-    /// Tells a peer that a member of ours is gone, over all that there are.
+    /// Tells a peer that a member of ours is gone, over all members.
     fn say_farewell(&mut self, now: Instant, peer: usize, member: Member) {
         if !self.peers[peer].is_ours(member) {
             return;
@@ -352,7 +352,7 @@ impl Daemon {
     }
 }
 
-/// Why an interface is of no use, if it is of none.
+/// The reason why an interface is of no use, if there is one.
 fn absence(device: &str, found: Option<&Found>) -> Option<Cause> {
     match found {
         None => Some(Cause::no_device(device)),

@@ -1,5 +1,4 @@
-//! Tells a service manager how the daemon is (`sd_notify(3)`, `sd_watchdog_enabled(3)`), if there is one that wants to
-//! know.
+//! Reports the daemon's state to a service manager (`sd_notify(3)`, `sd_watchdog_enabled(3)`), if there is one.
 
 use airbraid_units::{Duration, Instant};
 use std::ffi::OsStr;
@@ -11,9 +10,9 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 /// A service manager.
 #[derive(Debug, Default)]
 pub struct Manager {
-    /// To it, if there is one.
+    /// The socket to it, if there is one.
     socket: Option<(UnixDatagram, SocketAddr)>,
-    /// It wants to hear so often that the loop turns.
+    /// The watchdog's interval.
     every: Option<Duration>,
     next: Instant,
 }
@@ -30,13 +29,13 @@ impl Manager {
         Self { socket, every: every.map(|us| Duration::from_micros(us / 2)), next: Instant::ZERO }
     }
 
-    /// Says something.
+    /// Sends a state.
     pub fn tell(&self, state: &str) {
         // That nobody listens is no reason to stop.
         let _ = self.socket.as_ref().map(|(socket, to)| socket.send_to_addr(state.as_bytes(), to));
     }
 
-    /// The loop has come round: says so, if it is time. Gives when it must come round again.
+    /// The loop has turned: reports it, if it is time. Returns the time by which it must turn again.
     pub fn beat(&mut self, now: Instant) -> Option<Instant> {
         let every = self.every?;
         if self.next <= now {

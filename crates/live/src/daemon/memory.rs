@@ -1,4 +1,4 @@
-//! What packets occupy: for each peer by the buffers that are kept for it, and for all together.
+//! Memory of packets: for each peer by the buffers that are kept for it, and for all together.
 //!
 //! The engine keeps what it has below what it is told ([`airbraid_engine::trunk::bonding::Tunnel::set_memory`]); here
 //! is reckoned how much that is. A peer may occupy what the file gives to each, and no more than is left for all
@@ -19,15 +19,15 @@ pub const LONGEST_LEAST: usize = 1_500;
 pub struct Account(Rc<Cell<u64>>);
 
 impl Account {
-    /// A buffer of so many bytes is kept.
+    /// Counts a buffer of `bytes`.
     pub fn take(&self, bytes: usize) {
         self.0.set(self.0.get() + bytes as u64);
     }
-    /// It is not any more.
+    /// Stops counting it.
     pub fn give_back(&self, bytes: usize) {
         self.0.set(self.0.get().saturating_sub(bytes as u64));
     }
-    /// What they occupy \[byte\].
+    /// Their memory \[byte\].
     pub fn bytes(&self) -> u64 {
         self.0.get()
     }
@@ -40,7 +40,7 @@ pub fn longest(interfaces: &[Found]) -> usize {
     of_network.map(|interface| interface.mtu as usize).max().unwrap_or(0).max(LONGEST_LEAST)
 }
 
-/// What a peer may occupy, that occupies so much of what all do \[byte\].
+/// The limit of a peer's memory, by its own use and that of all \[byte\].
 const fn allowed(own: u64, all: u64, of_one: u64, of_all: u64) -> u64 {
     let others = all.saturating_sub(own);
     // Its own part is at most what it leaves.
@@ -49,7 +49,7 @@ const fn allowed(own: u64, all: u64, of_one: u64, of_all: u64) -> u64 {
 }
 
 impl Daemon {
-    /// Tells a peer's tunnel what it may occupy.
+    /// Sets the memory limit of a peer's tunnel.
     pub(super) fn set_memory(&mut self, peer: usize) {
         let interface = &self.site.interface;
         let state = &mut self.peers[peer];
@@ -60,7 +60,7 @@ impl Daemon {
         state.tunnel.set_memory(Bytes::new(allowed.saturating_sub(beside)));
     }
 
-    /// A peer's tunnel has done what it was asked.
+    /// Notes the memory of a peer's tunnel after a step.
     pub(super) fn note_memory(&mut self, peer: usize) {
         let state = &mut self.peers[peer];
         let before =

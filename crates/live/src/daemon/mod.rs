@@ -64,7 +64,7 @@ pub use routing::check as check_routes;
 pub use serve::{Question, ask};
 pub use status::{CallerReport, MemberReport, PeerReport, Status, UplinkReport};
 
-/// Runs of segments as the kernel gives and takes them, for those who try it with any bytes.
+/// Runs of segments as the kernel gives and takes them, for tests with arbitrary bytes.
 pub mod offload {
     pub use super::coalesce::{Coalescer, Parcel};
     pub use super::inner::{Summary, summary};
@@ -72,7 +72,7 @@ pub mod offload {
     pub use super::segment::{Cut, Malformed, finish};
 }
 
-/// What reads bytes from outside, for those who try it with any bytes.
+/// The readers of bytes from outside, for tests with arbitrary bytes.
 pub mod readers {
     pub use super::desk::Asked;
     pub use super::inner::{carry_mark, clamp_mss, is_acknowledgement, is_opening, too_big, without_padding};
@@ -114,14 +114,13 @@ use table::Table;
 use turn::Ears;
 use uplink::UplinkState;
 
-/// Packets that the kernel keeps for the interface while we are not awake: we read at once, what waits for a link waits
-/// in the tunnel.
+/// Packets that the kernel keeps for the interface while the daemon is not awake: the queue of a link is in the tunnel.
 const QUEUE: u32 = 500;
-/// The MTU before a path is known \[byte\]: what IPv6 needs.
+/// The MTU before a path is known \[byte\]: the least of IPv6.
 const FIRST_MTU: u32 = 1_280;
 
-/// Makes the interface and works until SIGTERM, SIGINT or `down`; then all is as it was before. `ready` is called when
-/// the interface is there.
+/// Makes the interface and works until SIGTERM, SIGINT or `down`; then restores everything. `ready` is called when the
+/// interface is there.
 ///
 /// # Errors
 /// The daemon is up already, or the system refuses; nothing is left behind.

@@ -1,5 +1,5 @@
-//! The longest packet: what the tunnels find of each member's path, the MTU by peer that follows from it, and the
-//! answers to packets that are longer.
+//! The longest packet: the path MTU that the tunnels find for each member, the MTU by peer that follows from it, and
+//! the answers to longer packets.
 //!
 //! Paths are probed by the engine (`docs/decisions/0010-path-mtu.md`). What ICMP has told the kernel is asked for where
 //! a length has been lost, and only chooses the length that is probed next.
@@ -17,15 +17,15 @@ use airbraid_engine::wire::TUNNEL_HEADER_LEN;
 use airbraid_units::Bytes;
 use std::net::IpAddr;
 
-/// Ethernet's, where no interface says another \[byte\].
+/// Ethernet's MTU, where no interface has another \[byte\].
 const MTU: u32 = 1_500;
-/// IPv6 needs this much (RFC 8200, section 5), and IPv4 this much for reassembly to be certain (RFC 791) \[byte\].
+/// Least MTU of IPv6 (RFC 8200, section 5), and the length that any IPv4 host can reassemble (RFC 791) \[byte\].
 const MTU_LEAST: [u32; 2] = [V6_LEAST as u32, 576];
 
-/// What is done when all that a tunnel has asked for in one step is.
+/// Work that is done after all other outputs of a tunnel's step.
 #[derive(Debug)]
 pub(super) enum Later {
-    /// A peer's tunnel wants to know what the network says of a member's path.
+    /// A peer's tunnel wants the network's report about a member's path.
     Hint(usize, Member),
     /// The place of a member is not validated.
     GoBack(usize, Member),
@@ -34,7 +34,7 @@ pub(super) enum Later {
 }
 
 impl Daemon {
-    /// Does what drives a tunnel again: the frames of that leave after those of the step that asked for it.
+    /// Does the work that drives a tunnel again: its frames then leave after those of the step that requested it.
     pub(super) fn do_what_waits(&mut self) {
         for later in std::mem::take(&mut self.later) {
             match later {
@@ -45,7 +45,7 @@ impl Daemon {
         }
     }
 
-    /// The longest IP packet that our own end of a path takes: its interface's.
+    /// The longest IP packet of our own interface on a path.
     pub(super) fn device_mtu(&self, path: &Path) -> u32 {
         let uplink = &self.uplinks[path.uplink];
         if let Some(mtu) = uplink.mtu() {
@@ -57,7 +57,7 @@ impl Daemon {
         source.and_then(has).map_or(MTU, |found| found.mtu)
     }
 
-    /// Interfaces may take longer or shorter packets than before.
+    /// The MTUs of interfaces may have changed.
     pub(super) fn renew_device_mtus(&mut self) {
         for peer in 0..self.peers.len() {
             let paths: Vec<(Member, Path)> =
@@ -71,12 +71,12 @@ impl Daemon {
         }
     }
 
-    /// A member's path is another from now on.
+    /// A member's path has changed.
     pub(super) fn on_moved(&mut self, peer: usize, member: Member) {
         self.drive(peer, Some(Input::PathChanged { member }));
     }
 
-    /// A tunnel has found what a member's path carries.
+    /// A tunnel has found the MTU of a member's path.
     pub(super) fn on_path_mtu(&mut self, peer: usize, member: Member, mtu: Bytes) {
         let state = &mut self.peers[peer];
         let Some(path) = state.paths.get_mut(&member) else { return };
@@ -87,8 +87,8 @@ impl Daemon {
         self.set_peer_mtu(peer);
     }
 
-    /// Finds anew what a peer's longest packet is: the narrowest path's, so that all of them carry a connection; but
-    /// one that takes less than any path should is left to short packets.
+    /// Computes a peer's longest packet: the narrowest path's, so that all of them carry a connection; but a path below
+    /// the least useful MTU is left to short packets.
     pub(super) fn set_peer_mtu(&mut self, peer: usize) {
         let state = &mut self.peers[peer];
         let found = || state.paths.values().filter_map(|path| Some((path.mtu?, path.remote.is_ipv4())));
@@ -108,13 +108,13 @@ impl Daemon {
         self.longest_for(&self.peers[peer])
     }
 
-    /// The same of a peer that is at hand.
+    /// The longest packet for this peer.
     pub(super) fn longest_for(&self, peer: &PeerState) -> u32 {
         peer.mtu.map_or(self.mtu, |mtu| mtu.min(self.mtu))
     }
 
-    /// Makes the interface's MTU as large as the widest peer allows, and not larger: what is too long for another is
-    /// answered by itself.
+    /// Makes the interface's MTU as large as the widest peer allows, and not larger: packets too long for another peer
+    /// are answered one by one.
     pub(super) fn adjust_mtu(&mut self) {
         if self.site.interface.mtu.is_some() {
             return;
@@ -136,7 +136,7 @@ impl Daemon {
         }
     }
 
-    /// A tunnel looks for a length: what the kernel has heard by ICMP may be it.
+    /// A tunnel searches for a length: the kernel's path MTU from ICMP may be it.
     fn tell_hint(&mut self, peer: usize, member: Member) {
         let Some(path) = self.peers[peer].paths.get(&member) else { return };
         if let Ok(mtu) = path_mtu(self.uplinks[path.uplink].binding(), path.remote) {
@@ -144,8 +144,8 @@ impl Daemon {
         }
     }
 
-    /// A packet, or a run, is too long for its peer: it goes as fragments, or its sender is told. Gives whether that is
-    /// all.
+    /// A packet, or a run, is too long for its peer: it goes as fragments, or its sender is told. Returns whether it is
+    /// done with.
     pub(super) fn on_too_long(&mut self, peer: usize, packet: &[u8], cut: Option<&Cut>, summary: &Summary) -> bool {
         let Some(cut) = cut else { return self.shorten(peer, packet, summary) };
         let mut segment = Vec::new();
@@ -164,7 +164,7 @@ impl Daemon {
         true
     }
 
-    /// A tunnel gives a packet up that is longer than any path carries.
+    /// A tunnel drops a packet that is longer than any path carries.
     fn on_dropped_too_long(&mut self, peer: usize, packet: &IpPacket) {
         let Some(summary) = packet.summary().copied() else { return };
         let mut bytes = Vec::new();
@@ -174,7 +174,7 @@ impl Daemon {
         }
     }
 
-    /// Sends a packet as fragments, or tells its sender; gives whether either was done.
+    /// Sends a packet as fragments, or tells its sender; returns whether either was done.
     fn shorten(&mut self, peer: usize, packet: &[u8], summary: &Summary) -> bool {
         self.fragment_number = self.fragment_number.wrapping_add(1);
         let Some(cut) = fragments(packet, self.mtu_of(peer) as usize, self.fragment_number) else {
@@ -193,7 +193,7 @@ impl Daemon {
         }
     }
 
-    /// Tells the sender of a packet that it is too long, if such packets are answered.
+    /// Tells the sender of a packet that it is too long, if such packets get an answer.
     fn refuse(&mut self, peer: usize, packet: &[u8], summary: &Summary) -> bool {
         let own = || self.site.interface.addresses.iter().map(|prefix| prefix.address);
         // No host takes a message from outside that comes from itself: its own programs hear it from whom they sent to.
@@ -211,7 +211,7 @@ impl Daemon {
     }
 }
 
-/// What is left of a path's longest packet for one inside.
+/// The longest inner packet on a path with this MTU.
 const fn inner_mtu(mtu: u32, is_v4: bool) -> u32 {
     let around = if is_v4 { MemberConfig::OVERHEAD_IPV4 } else { MemberConfig::OVERHEAD_IPV6 };
     mtu.saturating_sub(around.as_u64() as u32 + TUNNEL_HEADER_LEN as u32)

@@ -18,23 +18,23 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// Between the first two questions for a name; then twice as long each time, up to [`LONGEST`].
+/// Interval of the first two questions for a name; then it doubles, up to [`LONGEST`].
 const FIRST: Duration = Duration::from_secs(1);
-/// As long as most resolvers keep an answer that says no (RFC 2308, section 5, lets them keep it much longer).
+/// Time for which most resolvers keep a negative answer (RFC 2308, section 5, lets them keep it much longer).
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// What a name means now, or why that is not known.
+/// The addresses of a name, or the reason why there are none.
 type Meaning = Result<Vec<SocketAddr>, String>;
 type Answer = (String, Meaning);
 
-/// The names that were asked for.
+/// The names that were looked up.
 #[derive(Debug)]
 pub struct Names {
     known: BTreeMap<String, Name>,
-    /// To the thread that asks, once there is something to ask.
+    /// To the resolver thread, once there is a question.
     questions: Option<Sender<String>>,
     answers: (Sender<Answer>, Receiver<Answer>),
-    /// Its other end rings when there is an answer.
+    /// The other end rings when there is an answer.
     bell: UnixStream,
     ringer: UnixStream,
     outside: Arc<Outside>,
@@ -43,16 +43,16 @@ pub struct Names {
 #[derive(Debug, Default)]
 struct Name {
     addresses: Vec<SocketAddr>,
-    /// Not asked for before this.
+    /// Earliest time of the next question.
     not_before: Instant,
     pause: Duration,
     is_being_asked: bool,
-    /// Why it is not known, if it was not found the last time.
+    /// The last failure, if the name was not found.
     failure: Option<String>,
 }
 
 impl Names {
-    /// Nothing was asked for.
+    /// An empty list.
     ///
     /// # Errors
     /// The system refuses a socket.
@@ -75,7 +75,7 @@ impl Names {
         self.outside.need(is_needed);
     }
 
-    /// A name is wanted: it is asked for now, or not yet if it was only just.
+    /// Looks up a name: now, or later if that was done only just.
     pub fn want(&mut self, now: Instant, text: &str) {
         let name = self.known.entry(text.to_owned()).or_default();
         if name.is_being_asked || now < name.not_before {
@@ -91,7 +91,7 @@ impl Names {
         }
     }
 
-    /// Starts the thread that asks, with a first question.
+    /// Starts the resolver thread, with a first question.
     fn begin(&mut self, text: &str) {
         let (questions, asked) = channel();
         let (answers, outside) = (self.answers.0.clone(), Arc::clone(&self.outside));
@@ -108,7 +108,7 @@ impl Names {
         self.questions = Some(questions);
     }
 
-    /// Names without an address whose time has come are asked for again.
+    /// Looks up names without an address again when their time has come.
     fn retry(&mut self, now: Instant) {
         let due = |name: &Name| name.failure.is_some() && name.addresses.is_empty() && name.not_before <= now;
         let due: Vec<String> = self.known.iter().filter(|(_, name)| due(name)).map(|(text, _)| text.clone()).collect();
@@ -117,20 +117,20 @@ impl Names {
         }
     }
 
-    /// When the next of them is.
+    /// The time of the next question.
     pub fn wake(&self) -> Option<Instant> {
         let waits = |name: &&Name| name.failure.is_some() && name.addresses.is_empty() && !name.is_being_asked;
         self.known.values().filter(waits).map(|name| name.not_before).min()
     }
 
-    /// The network is another one, or the file: nothing is too early now.
+    /// The network or the file has changed: all names may be looked up at once.
     fn hurry(&mut self) {
         for name in self.known.values_mut() {
             (name.not_before, name.pause) = (Instant::ZERO, Duration::ZERO);
         }
     }
 
-    /// What has been found since the last call. Failures are said once for each name, until it is found.
+    /// Returns the answers since the last call. Failures are logged once for each name, until it is found.
     fn found(&mut self) -> Vec<(String, Vec<SocketAddr>)> {
         let mut room = [0; 64];
         while self.bell.read(&mut room).is_ok_and(|length| length == room.len()) {}
@@ -165,12 +165,12 @@ impl Names {
         known.map_or_else(Vec::new, |name| prefixes(name.addresses.iter().map(SocketAddr::ip)))
     }
 
-    /// Why a name is not known, if it was not found the last time.
+    /// The reason why a name was not found, if so.
     pub fn failure(&self, text: &str) -> Option<&str> {
         self.known.get(text)?.failure.as_deref()
     }
 
-    /// What is known of the names in a new file.
+    /// Fills in the known addresses of the names in a new file.
     pub fn fill(&self, peers: &mut [Peer]) {
         for (_, endpoint) in peers.iter_mut().flat_map(|peer| &mut peer.endpoints) {
             if let Some(name) = self.known.get(&endpoint.text) {
@@ -186,7 +186,7 @@ impl AsFd for Names {
     }
 }
 
-/// The life of the thread: one name after the other, until nobody asks any more.
+/// The life of the thread: one name after the other, until all senders are gone.
 fn ask(questions: &Receiver<String>, answers: &Sender<Answer>, mut ringer: UnixStream, outside: &Outside) {
     while let Ok(text) = questions.recv() {
         let meaning = outside.look_up(&text).map_or_else(|| look_up(&text), in_order);
@@ -221,7 +221,7 @@ impl Daemon {
         self.want_translator(peer);
     }
 
-    /// Looks up everybody's names at once: another network, or another file, may know others.
+    /// Looks up the names of all peers at once: another network, or another file, may have other addresses.
     pub(super) fn renew_names(&mut self) {
         self.names.hurry();
         for peer in 0..self.peers.len() {
@@ -229,7 +229,7 @@ impl Daemon {
         }
     }
 
-    /// Names that are due are asked for, and what was found is used.
+    /// Asks for names that are due, and uses the answers.
     pub(super) fn on_names(&mut self, now: Instant) {
         self.names.retry(now);
         let found = self.names.found();
@@ -261,8 +261,8 @@ impl Daemon {
         }
     }
 
-    /// Members on which nothing comes any more, and whose address is none of the peer's now, go to where it is. One
-    /// that works stays: the peer is where its frames come from, whatever names say. Gives whether one has gone.
+    /// Moves silent members whose address is no longer the peer's to its present address. A working member stays: the
+    /// source of its frames counts, whatever names resolve to. Returns whether one was moved.
     fn move_silent(&mut self, now: Instant, peer: usize) -> bool {
         let mut has_moved = false;
         for uplink in 0..self.uplinks.len() {

@@ -1,19 +1,19 @@
-//! IPv4 addresses as a network that has IPv6 alone reaches them: inside addresses with a prefix of its own (RFC 6052),
-//! which is found by the name of a well-known IPv4 host (RFC 7050).
+//! IPv4 addresses behind a network with IPv6 alone: inside addresses with a prefix of its own (RFC 6052), which is
+//! found by the name of a well-known IPv4 host (RFC 7050).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What is looked up: it has IPv4 addresses only, so that an IPv6 address of it was made by the network. The port means
-/// nothing.
+/// The name that is looked up: it has IPv4 addresses only, so that an IPv6 address of it was made by the network. The
+/// port has no meaning.
 pub const WELL_KNOWN: &str = "ipv4only.arpa:9";
 /// Its addresses (RFC 7050, section 2.2).
 const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(192, 0, 0, 170), Ipv4Addr::new(192, 0, 0, 171)];
-/// Lengths that a prefix can have (RFC 6052, section 2.2), the most usual first.
+/// Possible lengths of a prefix (RFC 6052, section 2.2), the most usual first.
 const LENGTHS: [u8; 6] = [96, 64, 56, 48, 40, 32];
 /// Bits 64 to 71 are zero (RFC 6052, section 2.2): an address never goes over them.
 const ZERO: usize = 8;
 
-/// A prefix that IPv4 addresses are put behind.
+/// A prefix in front of IPv4 addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prefix64 {
     bytes: [u8; 16],
@@ -21,7 +21,7 @@ pub struct Prefix64 {
 }
 
 impl Prefix64 {
-    /// Where the four bytes of an IPv4 address go.
+    /// Indices of the four bytes of an IPv4 address.
     fn places(length: u8) -> [usize; 4] {
         let first = usize::from(length / 8);
         [0, 1, 2, 3].map(|at| {
@@ -39,7 +39,7 @@ impl Prefix64 {
         Ipv6Addr::from(bytes)
     }
 
-    /// The prefix of so many bits in whose form an address has an IPv4 host in it.
+    /// The prefix of this length with which an address contains an IPv4 host.
     fn of(address: Ipv6Addr, length: u8, host: Ipv4Addr) -> Option<Self> {
         let mut bytes = [0; 16];
         let prefix = usize::from(length / 8);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the prefix, what a network answers for the well-known name gives it back.
+        /// Whatever the prefix, it is found from a network's answer for the well-known name.
         #[test]
         fn a_prefix_is_found(bytes: [u8; 8], length in prop::sample::select(LENGTHS.to_vec()), both: bool, host: [u8; 4]) {
             let mut prefix = [0; 16];

@@ -1,5 +1,5 @@
-//! What the daemons tell each other of a member link, beside the tunnel's frames: how it is to be used and what it is
-//! called, or that it is gone. Sealed as these are.
+//! The daemons' messages about a member link, beside the tunnel's frames: its use and its name, or that it is gone.
+//! They are sealed as frames.
 //!
 //! ```text
 //!  0      1        2       3      4                              8
@@ -15,13 +15,13 @@ use airbraid_units::BitRate;
 
 /// Length of a notice without a name \[byte\].
 pub const NOTICE_LEN: usize = 8;
-/// Names of uplinks are not longer \[byte\]: what the site file takes.
+/// Longest name of an uplink \[byte\]: the limit of the site file.
 const NAME_MAX: usize = 64;
 const FIRST: u8 = 0x1f;
 const GONE: u8 = 1;
 const BACKUP: u8 = 2;
 
-/// What an end calls an uplink of its own: letters, digits, `_` and `-`, as in the site file, so that it can be printed
+/// An end's name for its own uplink: letters, digits, `_` and `-`, as in the site file, so that it can be printed
 /// anywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkName {
@@ -36,12 +36,12 @@ impl Default for LinkName {
 }
 
 impl LinkName {
-    /// A name; none, which is empty, if it cannot be one.
+    /// A name; empty if it is not valid.
     pub fn new(name: &str) -> Self {
         Self::parse(name.as_bytes()).unwrap_or_default()
     }
 
-    /// From all of `name`; none if it cannot be a name.
+    /// Reads a name from all of `name`; `None` if it is not valid.
     fn parse(name: &[u8]) -> Option<Self> {
         let is_fine = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         if name.len() > NAME_MAX || !name.iter().all(is_fine) {
@@ -56,26 +56,26 @@ impl LinkName {
         &self.bytes[..usize::from(self.length)]
     }
 
-    /// As text; none if it is not known.
+    /// As text; `None` if it is not known.
     pub fn text(&self) -> Option<&str> {
         std::str::from_utf8(self.bytes()).ok().filter(|name| !name.is_empty())
     }
 }
 
-/// How a member is to be used.
+/// The use of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// Which.
+    /// The member.
     pub member: Member,
-    /// It is not there any more.
+    /// Whether it is gone.
     pub is_gone: bool,
-    /// Only where no other works.
+    /// Whether it is used only where no other works.
     pub is_backup: bool,
-    /// Those of higher tiers get what lower ones leave.
+    /// Higher tiers carry the rest of lower ones.
     pub tier: u8,
-    /// No more than this.
+    /// Its rate limit.
     pub rate: Option<BitRate>,
-    /// What the end whose uplink it is calls it.
+    /// The name of its uplink at its own end.
     pub name: LinkName,
 }
 
@@ -91,7 +91,7 @@ impl Notice {
         bytes
     }
 
-    /// From all of `bytes`; none if they are something else.
+    /// Reads it from all of `bytes`; `None` if they are something else.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let &[FIRST, member, flags, tier, a, b, c, d, ref name @ ..] = bytes else { return None };
         let kbps = u32::from_be_bytes([a, b, c, d]);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     proptest! {
-        /// What would not be emitted is not parsed: names that are too long, or could not be printed.
+        /// Bytes that would not be emitted are not parsed: names that are too long, or not printable.
         #[test]
         fn what_is_parsed_is_what_would_be_emitted(mut bytes in prop::collection::vec(any::<u8>(), 0..96), fill in 0u8..128, flags in 0u8..5) {
             for (at, byte) in bytes.iter_mut().enumerate() {

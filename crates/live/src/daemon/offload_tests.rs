@@ -1,5 +1,5 @@
-//! Runs of segments against a naive model: what is cut is what would have been sent one by one, what is joined is cut
-//! up into what had come, and no flow's packets pass each other.
+//! Runs of segments against a naive model: a cut run equals the packets that would have been sent one by one, a joined
+//! run cuts into its packets, and no flow's packets overtake each other.
 
 use super::checksum::fold;
 use super::coalesce::{Coalescer, Parcel};
@@ -48,7 +48,7 @@ fn packet(is_v4: bool, host: u8, id: u16, protocol: u8, mut inside: Vec<u8>) -> 
     head
 }
 
-/// What a TCP segment says.
+/// The fields of a TCP segment.
 #[derive(Clone, Debug)]
 struct Tcp {
     port: u8,
@@ -75,7 +75,7 @@ fn udp(port: u8, carried: &[u8]) -> Vec<u8> {
     [&[0x30, port, 0, 53, length[0], length[1], 0, 0][..], carried].concat()
 }
 
-/// All that a run as it was read is cut into.
+/// All segments of a run.
 fn cut(header: &VnetHeader, mut run: Vec<u8>) -> Vec<Vec<u8>> {
     let Some(cut) = finish(header, &mut run).unwrap() else { return vec![run] };
     let segment = |index| {
@@ -87,7 +87,7 @@ fn cut(header: &VnetHeader, mut run: Vec<u8>) -> Vec<Vec<u8>> {
     (0..cut.count()).map(segment).collect()
 }
 
-/// What the interface got, cut up again; the checksum of a run must be right as it is.
+/// The interface's parcels, cut up again; the checksum of a run must be right as it is.
 fn taken(parcel: &Parcel<'_>) -> Vec<Vec<u8>> {
     let bytes = parcel.slices.iter().flat_map(|slice| slice.to_vec()).collect::<Vec<u8>>();
     let header = VnetHeader::parse(&bytes).unwrap();

@@ -1,6 +1,6 @@
 //! Names of peers' endpoints, looked up beside the tunnel: where everything goes through it, or the host's name server
-//! is behind it, the system's resolver finds nobody before the tunnel is up, and the tunnel has nobody to go to before
-//! a name is found.
+//! is behind it, the system's resolver reaches no server before the tunnel is up, and the tunnel has no peer before a
+//! name is found.
 //!
 //! The servers are those that the host has without the daemon; they are asked by a socket with the mark that the host's
 //! rules let pass (RFC 1035, over UDP). The host's own file of names comes first. Where none of it finds the name, the
@@ -20,29 +20,28 @@ use std::time::Duration;
 
 /// The system's list of name servers.
 const RESOLV: &str = "/etc/resolv.conf";
-/// The list of those that systemd's resolver asks, which stands in the other one itself.
+/// The list of servers that systemd's resolver asks; the other list has only the resolver itself.
 const RESOLVED: &str = "/run/systemd/resolve/resolv.conf";
-/// Names that need no server.
+/// The file of names that need no server.
 const HOSTS: &str = "/etc/hosts";
-/// A server is waited for so long, and asked once more then: what resolvers do by default is 5 s, but a router answers
-/// at once.
+/// Wait for a server, before one more attempt: resolvers wait 5 s by default, but a router answers at once.
 const PATIENCE: Duration = Duration::from_secs(2);
 const ATTEMPTS: usize = 2;
-/// More servers are not asked: resolvers know three.
+/// Largest number of servers that are asked: resolvers know three.
 const SERVERS_MAX: usize = 3;
 /// The port of name servers.
 const PORT: u16 = 53;
-/// An answer over UDP is not longer (RFC 1035, section 4.2.1) \[byte\].
+/// Longest answer over UDP (RFC 1035, section 4.2.1) \[byte\].
 const ANSWER_MAX: usize = 512;
 const TYPES: [TYPE; 2] = [TYPE::A, TYPE::AAAA];
 
-/// Asks beside the tunnel.
+/// A resolver beside the tunnel.
 #[derive(Debug)]
 pub struct Outside {
     is_needed: AtomicBool,
-    /// Name servers that the daemon sets: they are behind the tunnel.
+    /// Name servers set by the daemon: they are behind the tunnel.
     inside: Vec<IpAddr>,
-    /// The servers from before these were set.
+    /// The servers before these were set.
     before: Vec<IpAddr>,
     mark: u32,
 }
@@ -59,7 +58,7 @@ impl Outside {
         self.is_needed.store(is_needed, Ordering::Relaxed);
     }
 
-    /// What is behind `host:port`; none where it is not needed, or nothing was found.
+    /// The addresses of `host:port`; `None` where the tunnel is not in the way, or nothing was found.
     pub fn look_up(&self, text: &str) -> Option<Vec<SocketAddr>> {
         if !self.is_needed.load(Ordering::Relaxed) {
             return None;
@@ -70,7 +69,7 @@ impl Outside {
         Some(found.into_iter().map(|address| SocketAddr::new(address, port)).collect())
     }
 
-    /// Those of now, which a lease may have brought, and those from before.
+    /// The present servers, which a lease may have brought, and those before the daemon's.
     fn servers(&self) -> Vec<IpAddr> {
         let now = servers().into_iter().filter(|server| !self.inside.contains(server));
         let mut all: Vec<IpAddr> = Vec::new();
@@ -82,7 +81,7 @@ impl Outside {
         all
     }
 
-    /// All addresses that a server knows of a host; none if it knows none, or does not answer.
+    /// All addresses of a host at a server; `None` if it has none, or does not answer.
     fn ask(&self, server: IpAddr, host: &str) -> Option<Vec<IpAddr>> {
         let any: IpAddr = if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
         let socket = UdpSocket::bind((any, 0)).ok()?;
@@ -118,13 +117,13 @@ fn servers() -> Vec<IpAddr> {
     servers_in(&fs::read_to_string(path).unwrap_or_default())
 }
 
-/// Those of a list that can be asked by any device.
+/// The servers of a list that any device can ask.
 fn servers_in(text: &str) -> Vec<IpAddr> {
     let lines = text.lines().filter_map(|line| line.split_whitespace().collect::<Vec<_>>().try_into().ok());
     lines.filter_map(|[key, value]: [&str; 2]| (key == "nameserver").then(|| value.parse().ok())?).collect()
 }
 
-/// What the host's own file says of a name.
+/// The addresses of a name in the host's own file.
 fn hosts(host: &str) -> Option<Vec<IpAddr>> {
     hosts_in(&fs::read_to_string(Path::new(HOSTS)).ok()?, host)
 }
@@ -148,8 +147,7 @@ fn question(number: u16, host: &str, kind: TYPE) -> Option<Vec<u8>> {
     packet.build_bytes_vec().ok()
 }
 
-/// The addresses in the answer to a question, of whatever name the host is another one of; none if it is no answer to
-/// it.
+/// The addresses in the answer to a question, of the host or its alias; `None` if it is no answer to it.
 pub fn addresses(answer: &[u8], number: u16, host: &str) -> Option<Vec<IpAddr>> {
     let packet = Packet::parse(answer).ok()?;
     let is_it = packet.id() == number && packet.has_flags(PacketFlag::RESPONSE);

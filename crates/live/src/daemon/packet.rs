@@ -1,5 +1,4 @@
-//! The packets that the daemon carries: bytes in pooled buffers, which machines pass around by handle and never look
-//! into.
+//! The daemon's packets: bytes in pooled buffers, which machines pass around by handle and never read.
 //!
 //! What is read from the interface at once is one buffer; its segments are handles to it, and their headers are made
 //! where they are sealed. A buffer goes back to its pool with its last handle: nothing is allocated for a packet once
@@ -14,28 +13,28 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Lengths of buffers, so that a short packet does not occupy a long one: an Ethernet's frame, a few segments, the
+/// Lengths of buffers, so that a short packet does not take a long one: an Ethernet's frame, a few segments, the
 /// longest read \[byte\].
 const SIZES: [usize; 3] = [2_048, 16_384, READ_MAX];
-/// Buffers of each length that are kept for later, at most: 8 MB, 2 MB, 16 MB. A gigabit a second in its queue and on
-/// the way for 40 ms is 80 runs; a new buffer of that length costs as much as sealing 10 kB.
+/// Largest number of buffers of each length that are kept for reuse: 8 MB, 2 MB, 16 MB. A gigabit a second in its queue
+/// and under way for 40 ms is 80 runs; a new buffer of that length costs as much as sealing 10 kB.
 const KEPT: [usize; 3] = [4_096, 128, 256];
 /// The longest packet: IP's lengths have 16 bits \[byte\].
 pub const READ_MAX: usize = 65_536;
 
-/// The place in [`SIZES`] of the shortest buffer that holds so much.
+/// Index in [`SIZES`] of the shortest buffer for this length.
 fn fitting(length: usize) -> usize {
     SIZES.iter().position(|size| length <= *size).unwrap_or(SIZES.len() - 1)
 }
 
-/// Where buffers come from and go back to.
+/// The pool of buffers.
 #[derive(Clone, Debug, Default)]
 pub struct Pool {
     free: Rc<RefCell<[Vec<Rc<Run>>; SIZES.len()]>>,
 }
 
 impl Pool {
-    /// A buffer of at least `length` byte that nobody else has.
+    /// A buffer of at least `length` byte with a single handle.
     pub fn take(&self, length: usize) -> Rc<Run> {
         let size = fitting(length);
         let mut run = self.free.borrow_mut()[size].pop().unwrap_or_else(|| Rc::new(Run::new(size)));
@@ -45,8 +44,7 @@ impl Pool {
         run
     }
 
-    /// A packet with a copy of these bytes, of which `look` says what they are, and may change them; none if it says
-    /// nothing.
+    /// A packet with a copy of these bytes, which `look` summarises, and may change; `None` if it returns `None`.
     pub fn packet(&self, bytes: &[u8], look: impl FnOnce(&mut [u8]) -> Option<Summary>) -> Option<IpPacket> {
         let mut run = self.take(bytes.len());
         let copy = &mut Rc::get_mut(&mut run)?.bytes[..bytes.len()];
@@ -55,8 +53,8 @@ impl Pool {
         Some(self.run(run, 0..bytes.len(), &summary, None))
     }
 
-    /// The packet that lies in a buffer that nobody else has, of which `look` says what it is, and may change it; in
-    /// the buffer's place there is another then. None if it says nothing.
+    /// The packet in a buffer with a single handle, which `look` summarises, and may change; another buffer then takes
+    /// its place. `None` if it returns `None`.
     pub fn exchange(
         &self,
         run: &mut Rc<Run>,
@@ -70,8 +68,8 @@ impl Pool {
         Some(self.run(run, range, &summary, None))
     }
 
-    /// A buffer of `length` byte, zero before `fill` sees it: a repair symbol. A longer one than any packet could not
-    /// be sent: it is cut.
+    /// A buffer of `length` byte, zero before `fill` writes it: a repair symbol. One longer than any packet could not
+    /// be sent: it is truncated.
     pub fn filled(&self, length: usize, fill: impl FnOnce(&mut [u8])) -> IpPacket {
         let (mut run, length) = (self.take(length), length.min(READ_MAX));
         if let Some(run) = Rc::get_mut(&mut run) {
@@ -83,8 +81,8 @@ impl Pool {
         IpPacket { run: Some(run), first: 0, count: 1 }
     }
 
-    /// The packet or run in a buffer of its own: if it is so short that the buffer is too good for it, it gets another,
-    /// and the buffer is given back at the end.
+    /// The packet or run in a buffer of its own: a short one moves to a shorter buffer, and the first buffer is
+    /// returned at the end.
     pub fn fit(&self, run: Rc<Run>, length: usize, summary: &Summary, cut: Option<Cut>) -> IpPacket {
         if fitting(length) == run.size {
             return self.run(run, 0..length, summary, cut);
@@ -97,7 +95,7 @@ impl Pool {
         self.run(shorter, 0..length, summary, cut)
     }
 
-    /// The packet that bytes of a buffer of its own are, or the run of segments.
+    /// The packet in bytes of a buffer of its own, or the run of segments.
     fn run(&self, mut run: Rc<Run>, range: Range<usize>, summary: &Summary, cut: Option<Cut>) -> IpPacket {
         if let Some(run) = Rc::get_mut(&mut run) {
             (run.start, run.length) = (range.start, range.len());
@@ -110,7 +108,7 @@ impl Pool {
     }
 }
 
-/// What a mark of congestion changes: the TOS or traffic class, and IPv4's checksum.
+/// The bytes that a congestion mark changes: the TOS or traffic class, and IPv4's checksum.
 pub type Beginning = [u8; BEGINNING];
 /// Its length \[byte\].
 pub const BEGINNING: usize = 12;
@@ -119,19 +117,19 @@ pub const BEGINNING: usize = 12;
 #[derive(Debug)]
 pub struct Run {
     bytes: Vec<u8>,
-    /// Where it begins, and how long it is.
+    /// Offset and length of the packet.
     start: usize,
     length: usize,
-    /// None before it is filled.
+    /// `None` before it is filled.
     summary: Option<Summary>,
     cut: Option<Cut>,
-    /// How it began when it was sent, if a mark of congestion was carried over into it.
+    /// Its beginning as it was sent, if a congestion mark was copied into it.
     sent: Option<Beginning>,
-    /// Which of [`SIZES`] it has.
+    /// Index in [`SIZES`].
     size: usize,
-    /// None while it lies there.
+    /// `None` while it lies in the pool.
     pool: Option<Pool>,
-    /// The peer for which it is kept, if it is.
+    /// The peer's account that it is charged to.
     account: Option<Account>,
 }
 
@@ -150,13 +148,13 @@ impl Run {
         }
     }
 
-    /// All of the buffer.
+    /// All bytes of the buffer.
     pub fn room(&mut self) -> &mut [u8] {
         &mut self.bytes
     }
 }
 
-/// Gives a buffer back if this was its last handle.
+/// Returns a buffer to the pool if this was its last handle.
 fn give_back(mut run: Rc<Run>) {
     let Some(own) = Rc::get_mut(&mut run) else { return };
     let size = own.size;
@@ -174,7 +172,7 @@ fn give_back(mut run: Rc<Run>) {
 /// An IP packet, or a run of segments: a handle to its bytes.
 #[derive(Debug)]
 pub struct IpPacket {
-    /// There is one until it is dropped.
+    /// `Some` until it is dropped.
     run: Option<Rc<Run>>,
     first: u32,
     count: u32,
@@ -188,18 +186,18 @@ impl IpPacket {
         }
     }
 
-    /// The bytes of what was read at once, or has come as one packet.
+    /// The bytes of one read, or of one received packet.
     pub fn bytes(&self) -> &[u8] {
         let run = self.own();
         &run.bytes[run.start..run.start + run.length]
     }
 
-    /// What is known of it.
+    /// Returns its summary.
     pub fn summary(&self) -> Option<&Summary> {
         self.own().summary.as_ref()
     }
 
-    /// The same, to be changed, where there is no other handle.
+    /// The bytes, to be changed, where there is no other handle.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         match self.run.as_mut().and_then(Rc::get_mut) {
             Some(run) => &mut run.bytes[run.start..run.start + run.length],
@@ -207,12 +205,12 @@ impl IpPacket {
         }
     }
 
-    /// Where its buffer came from.
+    /// Returns the pool of its buffer.
     pub fn pool(&self) -> Pool {
         self.own().pool.clone().unwrap_or_default()
     }
 
-    /// From now on its buffer is kept for a peer, until the last handle to it is gone.
+    /// Charges its buffer to a peer's account, until the last handle is gone.
     pub fn charge(&mut self, account: &Account) {
         let Some(run) = self.run.as_mut().and_then(Rc::get_mut) else { return };
         if run.account.is_none() {
@@ -220,18 +218,18 @@ impl IpPacket {
             run.account = Some(account.clone());
         }
     }
-    /// The peer for which its buffer is kept.
+    /// Returns the account that its buffer is charged to.
     pub fn account(&self) -> Option<&Account> {
         self.own().account.as_ref()
     }
 
-    /// Remembers how it began when it was sent, if it does not any more.
+    /// Remembers its beginning as it was sent, if that has changed.
     pub fn remember(&mut self, sent: Beginning) {
         if let Some(run) = self.run.as_mut().and_then(Rc::get_mut) {
             run.sent = (!run.bytes[run.start..].starts_with(&sent)).then_some(sent);
         }
     }
-    /// How it began when it was sent, if that is not how it begins.
+    /// Returns its beginning as it was sent, if that has changed.
     pub fn sent(&self) -> Option<&Beginning> {
         self.own().sent.as_ref()
     }

@@ -1,4 +1,4 @@
-//! One peer at work: its tunnel, and by which way each member link reaches it.
+//! One peer: its tunnel, and the path of each member link.
 
 use super::calls::Calls;
 use super::core::SILENCE;
@@ -17,47 +17,47 @@ use airbraid_units::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-/// Members of each end: those below are of the end with the smaller key.
+/// Number of members of each end: the lower ones belong to the end with the smaller key.
 const OF_EACH: u8 = (MEMBERS_MAX / 2) as u8;
-/// A member that begins is told of so long after the last time: something of the first may be lost.
+/// Intervals at which a new member is announced again: the first notice may be lost.
 const SOON: [Duration; 3] = [Duration::from_millis(100), Duration::from_millis(400), Duration::from_secs(2)];
 
-/// A member works that something has come on for so long: idle ones are asked more often.
+/// Time since the last arrival for which a member counts as working: idle ones are asked more often.
 const WORKS: Duration = Duration::from_secs(30);
 
-/// The way of a member link.
+/// The path of a member link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
     /// Our uplink.
     pub uplink: usize,
-    /// Where the peer is on it.
+    /// The peer's address on it.
     pub remote: SocketAddr,
-    /// Which of our addresses it knows; none where the kernel chooses.
+    /// The one of our addresses that it knows; `None` where the kernel chooses.
     pub source: Option<IpAddr>,
-    /// When something authentic came on it last.
+    /// Time of the last authentic arrival.
     pub heard: Option<Instant>,
-    /// When the peer is to be told of it, and how often it was.
+    /// The time of the next notice, and the number of notices so far.
     pub notice: Option<(Instant, usize)>,
     /// The longest IP packet that our own interface takes there.
     pub device_mtu: u32,
-    /// The longest that the path does, as probes have found; none before they have.
+    /// The path MTU found by probes; `None` before that.
     pub mtu: Option<u32>,
-    /// Which places are known to be the peer's.
+    /// The places that are known to be the peer's.
     pub trust: Trust,
 }
 
 impl Path {
-    /// One of which nothing is known.
+    /// A path in its initial state.
     pub const fn new(uplink: usize, remote: SocketAddr, source: Option<IpAddr>) -> Self {
         Self { uplink, remote, source, heard: None, notice: None, device_mtu: 0, mtu: None, trust: Trust::NONE }
     }
 
-    /// What is around a sealed frame on it.
+    /// Length of all headers around a packet in a sealed frame on it.
     pub fn overhead(&self) -> airbraid_units::Bytes {
         if self.remote.is_ipv4() { MemberConfig::OVERHEAD_IPV4 } else { MemberConfig::OVERHEAD_IPV6 }
     }
 
-    /// The peer is told of it now; and again.
+    /// Notes that the peer was told of it, and schedules the next notice.
     pub fn noticed(&mut self, now: Instant, keepalive: Duration) {
         if let Some((_, times)) = self.notice {
             let pause = SOON.get(times).copied().unwrap_or(keepalive);
@@ -66,7 +66,7 @@ impl Path {
     }
 }
 
-/// What was done with packets for and from a peer, beside what its tunnel counts.
+/// Counts of packets for and from a peer, beside its tunnel's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PeerCounts {
     /// Packets and bytes that programs sent to it.
@@ -75,68 +75,66 @@ pub struct PeerCounts {
     pub received: [u64; 2],
     /// Packets from it whose source is not behind it.
     pub foreign: u64,
-    /// Frames that could not be sealed: there was no key.
+    /// Frames without a key to seal them.
     pub unsealed: u64,
-    /// Packets from it, and repair symbols, that are longer than any that it was told it may send.
+    /// Packets from it, and repair symbols, that are longer than it may send.
     pub too_long: u64,
-    /// Frames that could not be understood.
+    /// Frames that could not be parsed.
     pub malformed: u64,
-    /// Packets that had to be dropped because they could not be marked (RFC 6040).
+    /// Packets dropped because they could not be marked (RFC 6040).
     pub unmarked: u64,
-    /// Times that a member has moved.
+    /// Number of moves of its members.
     pub moved: u64,
-    /// Times that one has not answered where it seemed to be.
+    /// Number of unanswered path challenges.
     pub not_validated: u64,
 }
 
-/// A peer.
 #[derive(Debug)]
 pub struct PeerState {
-    /// What the file says.
+    /// Its entry in the file.
     pub config: Peer,
-    /// What link security calls it.
+    /// Its name in link security.
     pub id: PeerId,
     /// Its data plane.
     pub tunnel: Tunnel<IpPacket>,
-    /// Whether it is in the file no more; its place stays.
+    /// Whether it was removed from the file; its index stays.
     pub is_gone: bool,
     /// Whether there is a session.
     pub is_up: bool,
     /// The member links.
     pub paths: BTreeMap<Member, Path>,
-    /// The longest packet for it; none before any path was found to carry anything.
+    /// The longest packet for it; `None` before any path was found to carry anything.
     pub mtu: Option<u32>,
-    /// What it said last of its members.
+    /// Its last notices of its members.
     pub said: BTreeMap<Member, Notice>,
-    /// Where it was heard last: uplink, its address, ours.
+    /// Place of its last arrival: uplink, its address, ours.
     pub heard: Option<(usize, SocketAddr, Option<IpAddr>)>,
-    /// Which of its addresses answer, by our uplink.
+    /// Its answering addresses, by our uplink.
     pub reached: BTreeMap<usize, Reached>,
-    /// What has become of the attempts to reach it.
+    /// The history of the attempts to reach it.
     pub calls: Calls,
-    /// Whether it is there.
+    /// Its presence.
     pub presence: Presence,
-    /// Who introduces it, and what has become of that.
+    /// The state of its introduction.
     pub introduced: Introduced,
-    /// Since when frames that want an answer have got none.
+    /// The time since which frames that want an answer have got none.
     pub unanswered: Option<Instant>,
-    /// When a session is tried for again.
+    /// The time of the next attempt at a session.
     pub again: Option<Instant>,
-    /// What has come from it and is not given to its tunnel yet.
+    /// Arrived frames for its tunnel.
     pub frames: Vec<Came<IpPacket>>,
-    /// Whether something was sent to it of which it is not known yet whether it left late.
+    /// Whether something was sent to it whose lateness is not known yet.
     pub has_sent: bool,
-    /// When its tunnel is to be woken.
+    /// The next wake-up of its tunnel.
     pub wake: Option<Instant>,
     /// The buffers that are kept for it.
     pub account: Account,
-    /// What it occupied when its tunnel was driven last \[byte\].
+    /// Its memory when its tunnel was driven last \[byte\].
     pub occupied: u64,
-    /// What was counted.
     pub counts: PeerCounts,
-    /// How often its tunnel had to begin anew.
+    /// Number of lives of its tunnel.
     lives: u32,
-    /// When it was logged last that a member has moved.
+    /// The time at which a member's move was logged last.
     pub logged: Option<Instant>,
     /// The first member of ours, and of the peer's.
     first: [u8; 2],
@@ -174,8 +172,8 @@ impl PeerState {
         }
     }
 
-    /// A new tunnel, of a life that the far end knows to be another, without members: they are offered again, or come
-    /// again.
+    /// Replaces its tunnel by a new one, of another life for the far end, without members: they are offered again, or
+    /// come again.
     pub fn begin_anew(&mut self, tunnel: Config) {
         self.lives += 1;
         self.tunnel = Tunnel::new(Config { epoch: tunnel.epoch.wrapping_add(self.lives), ..tunnel });
@@ -186,19 +184,19 @@ impl PeerState {
         self.frames.clear();
     }
 
-    /// When something is to be done for it next.
+    /// The time of its next due work.
     pub fn due(&self) -> Option<Instant> {
         let notices = self.paths.values().filter_map(|path| path.notice.map(|(at, _)| at));
         let silent = self.unanswered.map(|since| since + SILENCE);
         notices.chain(self.wake).chain(self.again).chain(silent).chain(self.presence.due(self.is_up)).min()
     }
 
-    /// The member that an uplink of ours is.
+    /// The member number of an uplink of ours.
     pub fn member_of(&self, uplink: usize) -> Member {
         Member(self.first[0] + uplink as u8)
     }
 
-    /// What its tunnel makes of a member.
+    /// The state of a member in its tunnel.
     pub fn state_of(&self, member: Member) -> Option<MemberState> {
         self.tunnel.status().members.iter().find(|status| status.member == member).map(|status| status.state)
     }
@@ -213,14 +211,14 @@ impl PeerState {
         (self.first[1]..self.first[1] + OF_EACH).contains(&member.0)
     }
 
-    /// Both go to each other, this end has its way, and what it has begun works: the other's own are not wanted, and
-    /// what is late of them changes nothing.
+    /// Whether both go to each other, this end prevails, and its members work: the other's own are then not wanted, and
+    /// late frames of them change nothing.
     pub fn has_its_way(&self, now: Instant) -> bool {
         let works = |path: &Path| path.heard.is_some_and(|heard| now.saturating_since(heard) < WORKS);
         self.first[0] == 0 && self.paths.iter().any(|(member, path)| self.is_ours(*member) && works(path))
     }
 
-    /// Both go to each other: the end with the smaller key has its way, and the other follows.
+    /// Whether both go to each other and the other end prevails: that with the smaller key does.
     pub fn gives_way(&self) -> bool {
         self.first[0] > 0 && self.paths.keys().any(|member| self.is_theirs(*member))
     }

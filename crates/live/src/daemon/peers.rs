@@ -1,4 +1,4 @@
-//! All peers, and whose turn is next: a turn of the loop costs what is due, however many peers there are.
+//! All peers, and the next to be served: a turn of the loop costs as much as is due, for any number of peers.
 //!
 //! Whoever changes a peer gets it from here; when it is due is noted at the next look at the agenda.
 
@@ -7,33 +7,33 @@ use airbraid_units::Instant;
 use std::collections::BTreeSet;
 use std::ops::{Deref, Index, IndexMut};
 
-/// The peers, each in the place that it keeps.
+/// The peers, each with a fixed index.
 #[derive(Debug, Default)]
 pub struct Peers {
     all: Vec<PeerState>,
-    /// When each is due, as in `agenda`; and whether it is among `touched`.
+    /// The due time of each, as in `agenda`; and whether it is among `touched`.
     noted: Vec<(Option<Instant>, bool)>,
     agenda: BTreeSet<(Instant, usize)>,
-    /// Those that may have changed since the last look.
+    /// Peers that may have changed since the last call.
     touched: Vec<usize>,
 }
 
 impl Peers {
-    /// Those of the file.
+    /// The peers of the file.
     pub fn new(peers: impl IntoIterator<Item = PeerState>) -> Self {
         let mut all = Self::default();
         peers.into_iter().for_each(|peer| all.push(peer));
         all
     }
 
-    /// One more, in the next place.
+    /// Adds a peer, with the next index.
     pub fn push(&mut self, peer: PeerState) {
         self.all.push(peer);
         self.noted.push((None, false));
         self.touch(self.all.len() - 1);
     }
 
-    /// One, if there is such a place.
+    /// The peer of an index, if there is one.
     pub fn get_mut(&mut self, place: usize) -> Option<&mut PeerState> {
         if place < self.all.len() {
             self.touch(place);
@@ -47,7 +47,7 @@ impl Peers {
         }
     }
 
-    /// Those that frames have come from that their tunnels have not got yet, in order.
+    /// Peers with frames that their tunnels have not got yet, in order.
     pub fn with_frames(&self) -> Vec<usize> {
         let mut those: Vec<usize> =
             self.touched.iter().copied().filter(|at| !self.all[*at].frames.is_empty()).collect();
@@ -70,7 +70,7 @@ impl Peers {
         });
     }
 
-    /// Those that are due, in order.
+    /// Peers that are due, in order.
     pub fn due(&mut self, now: Instant) -> Vec<usize> {
         self.settle();
         let mut due: Vec<usize> = self.agenda.iter().take_while(|(at, _)| *at <= now).map(|(_, at)| *at).collect();
@@ -78,14 +78,14 @@ impl Peers {
         due
     }
 
-    /// When the next of them is.
+    /// The time at which the next of them is due.
     pub fn next(&mut self) -> Option<Instant> {
         self.settle();
         self.agenda.first().map(|(at, _)| *at)
     }
 }
 
-/// To look at.
+/// Read access.
 impl Deref for Peers {
     type Target = [PeerState];
     fn deref(&self) -> &[PeerState] {

@@ -1,6 +1,6 @@
-//! Where a peer may be on an uplink: all addresses of its name, of both families, and what an IPv4 address is behind a
-//! translator (NAT64). A handshake asks one after the other (RFC 8305); a member that gets no answer goes from one to
-//! the next.
+//! The possible places of a peer on an uplink: all addresses of its name, of both families, and the translated form of
+//! an IPv4 address (NAT64). A handshake tries one after the other (RFC 8305); a member without an answer goes from one
+//! to the next.
 
 use super::address::place;
 use super::core::{Daemon, SILENCE};
@@ -12,30 +12,30 @@ use airbraid_engine::trunk::bonding::{Input, MemberState, Moved};
 use airbraid_units::Instant;
 use std::net::{IpAddr, SocketAddr};
 
-/// A member without an answer stays at one address for [`SILENCE`], and for twice as long after each round, so often: a
-/// link that comes back while a dead address has its turn waits 8 s at most.
+/// Number of doublings of the time that a member without an answer stays at one address, from [`SILENCE`] on: a link
+/// that comes back while a dead address has its turn waits 8 s at most.
 const DOUBLINGS: u32 = 2;
 
-/// What is known of a peer's addresses on one uplink.
+/// The state of a peer's addresses on one uplink.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reached {
-    /// The one that has answered last.
+    /// The address that answered last.
     worked: Option<SocketAddr>,
-    /// The one that is tried, since when, and how many were before it without an answer.
+    /// The address under trial, since when, and the number of addresses before it without an answer.
     trial: Option<(SocketAddr, Instant)>,
     tries: u32,
 }
 
 impl Reached {
-    /// Whether address after address gives no answer: the link is dead rather than an address, and each is no news any
-    /// more.
+    /// Whether address after address gives no answer: the link is dead rather than an address, and further ones are not
+    /// logged.
     pub const fn is_lost(&self) -> bool {
         self.tries > 4
     }
 }
 
-/// Addresses in the order of RFC 8305, section 4: the families in turn, IPv6 first. Within one they are sorted: some
-/// resolvers turn theirs round at each answer.
+/// Addresses in the order of RFC 8305, section 4: the families in turn, IPv6 first. Within a family they are sorted, as
+/// some resolvers rotate theirs at each answer.
 pub fn in_turn(mut addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
     addresses.sort_unstable();
     addresses.dedup();
@@ -45,7 +45,7 @@ pub fn in_turn(mut addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
 }
 
 impl Daemon {
-    /// Where a peer may be on an uplink, as far as it can be reached from there: in an order that does not change.
+    /// The reachable addresses of a peer on an uplink, in an order that does not change.
     fn addresses(&self, peer: usize, uplink: usize) -> Vec<SocketAddr> {
         let mut endpoints = self.peers[peer].config.endpoints.iter();
         let Some((_, endpoint)) = endpoints.find(|(of, _)| *of == uplink) else { return Vec::new() };
@@ -72,7 +72,7 @@ impl Daemon {
         known
     }
 
-    /// The same, that which has answered last first.
+    /// The same, with the one that answered last in front.
     pub(super) fn places(&self, peer: usize, uplink: usize) -> Vec<SocketAddr> {
         let mut found = self.addresses(peer, uplink);
         let worked = self.peers[peer].reached.get(&uplink).and_then(|reached| reached.worked);
@@ -87,7 +87,7 @@ impl Daemon {
         self.places(peer, uplink).first().copied()
     }
 
-    /// Everywhere that a peer may be: the first address over each uplink, then the second.
+    /// All places of a peer: the first address over each uplink, then the second.
     pub(super) fn everywhere(&self, peer: usize) -> Vec<(usize, SocketAddr)> {
         let by_uplink: Vec<Vec<SocketAddr>> = (0..self.uplinks.len()).map(|uplink| self.places(peer, uplink)).collect();
         let most = by_uplink.iter().map(Vec::len).max().unwrap_or(0);
@@ -96,7 +96,7 @@ impl Daemon {
         (0..most).flat_map(nth).collect()
     }
 
-    /// Whether IPv4 addresses of a peer's are to be reached over an uplink that has IPv6 alone.
+    /// Whether IPv4 addresses of a peer are to be reached over an uplink with IPv6 alone.
     pub(super) fn needs_translator(&self, peer: usize) -> bool {
         let is_four = |(uplink, endpoint): &(usize, super::site::Endpoint)| {
             let lacks = self.uplinks.get(*uplink).is_some_and(|uplink| uplink.is_open() && uplink.lacks_v4);
@@ -105,7 +105,7 @@ impl Daemon {
         self.peers[peer].config.endpoints.iter().any(is_four)
     }
 
-    /// A peer has answered a handshake that was sent there. A member that gets no answer elsewhere goes there, too.
+    /// A peer has answered a handshake at an address. A member without an answer elsewhere goes there, too.
     pub(super) fn on_answered(&mut self, now: Instant, peer: usize, uplink: usize, at: SocketAddr) {
         let Some(state) = self.peers.get_mut(peer) else { return };
         state.calls.answered(now, uplink);
@@ -118,7 +118,7 @@ impl Daemon {
         }
     }
 
-    /// A member of ours goes to another address of the peer's.
+    /// Moves a member of ours to another address of the peer.
     pub(super) fn send_member_to(&mut self, now: Instant, peer: usize, uplink: usize, remote: SocketAddr) {
         let member = self.peers[peer].member_of(uplink);
         let Some(before) = self.peers[peer].paths.get(&member).copied() else { return };
@@ -131,8 +131,7 @@ impl Daemon {
         self.send_notices(now, peer);
     }
 
-    /// Members of ours that get no answer where they are, while the peer may be elsewhere too, go on to the next
-    /// address.
+    /// Moves members of ours without an answer to the next address, if the peer has another.
     pub(super) fn try_elsewhere(&mut self, now: Instant, peer: usize) {
         let state = &self.peers[peer];
         if !state.is_up || state.is_gone || state.config.endpoints.is_empty() {
@@ -177,7 +176,7 @@ impl Daemon {
         self.send_member_to(now, peer, path.uplink, places[at]);
     }
 
-    /// Tells link security where a peer may be; gives whether it may be anywhere.
+    /// Tells link security the places of a peer; returns whether there are any.
     pub(super) fn tell_places(&mut self, peer: usize) -> bool {
         let places = self.everywhere(peer).into_iter().map(|(uplink, at)| place(uplink, at, None)).collect::<Vec<_>>();
         if places.is_empty() {
@@ -188,7 +187,7 @@ impl Daemon {
         true
     }
 
-    /// Asks for the prefix of a translator, if a peer is reached through one.
+    /// Looks up the prefix of a translator, if a peer is reached through one.
     pub(super) fn want_translator(&mut self, peer: usize) {
         if self.needs_translator(peer) {
             self.names.want(self.time, WELL_KNOWN);

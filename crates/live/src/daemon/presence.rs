@@ -1,5 +1,4 @@
-//! Whether a peer is there, and alone: what it said when it went, how long nothing has come from it, what became of its
-//! clock, and whether another host uses its key.
+//! The presence of a peer: its farewell, its silence, its clock, and whether another host uses its key.
 
 use super::core::{AGAIN, Daemon};
 use super::peer::PeerState;
@@ -8,49 +7,49 @@ use airbraid_engine::trunk::Member;
 use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// A session in which nothing has come for so long is not called up any more. An idle member is asked every 10 s
-/// (`engine::trunk::bonding`), so three questions were not answered; the keys are kept, and what comes makes it up
+/// Silence after which a session is not called up any more. An idle member is asked every 10 s
+/// (`engine::trunk::bonding`), so three questions were not answered; the keys are kept, and an arrival brings it up
 /// again.
 const SILENT: Duration = Duration::from_secs(30);
-/// That this end goes is said so often, by all ways.
+/// Number of times that this end's farewell is sent, by all ways.
 pub(super) const FAREWELLS: usize = 3;
-/// And so long after the last time: a burst of losses is seldom longer.
+/// Interval of these: a burst of losses is seldom longer.
 pub(super) const FAREWELL_PAUSE: Duration = Duration::from_millis(20);
-/// Keys of which is known which life of the peer has them.
+/// Number of keys whose life is remembered.
 const KEYS: usize = 8;
-/// A life that was over goes on: a key that was on its way may do so once, two hosts do it again and again.
+/// Returns of an old life that prove two hosts: a key under way may cause one, two hosts cause more.
 const RETURNS: u32 = 2;
-/// What was seen of another host, or of a clock, is shown for so long.
+/// Time for which a sighting of another host, or of a clock, is shown.
 const SHOWN: Duration = Duration::from_secs(600);
-/// And logged so often at most.
+/// Shortest interval of its log lines.
 const LOGGED: Duration = Duration::from_secs(60);
 
-/// What is known of a peer's presence.
+/// The presence of a peer.
 #[derive(Debug, Default)]
 pub struct Presence {
-    /// When something authentic came from it last, or the session began.
+    /// Time of its last authentic arrival, or of the session's beginning.
     pub heard: Option<Instant>,
-    /// When it has said that it goes.
+    /// Time of its farewell.
     pub left: Option<Instant>,
-    /// That it is silent was said, of the time at which it was heard last.
+    /// The last arrival before a silence that was logged.
     told: Option<Instant>,
-    /// Whose clock was set back, how far, and when that was seen.
+    /// The clock that was set back, by how much, and when that was seen.
     set_back: Option<(Whose, Duration, Instant)>,
-    /// When another host with its key was seen last, or with ours.
+    /// The time at which another host with its key was seen last, or with ours.
     theirs: Option<Instant>,
     ours: Option<Instant>,
-    /// The newest keys, in the order in which they came into use, and the life that has told its name by each.
+    /// The newest keys, in the order in which they came into use, and the life named by each.
     lives: VecDeque<(KeyId, Option<u32>)>,
     returns: u32,
 }
 
 impl Presence {
-    /// For how long nothing has come, if that is long.
+    /// The duration of its silence, if that is long.
     pub fn silent(&self, now: Instant) -> Option<Duration> {
         self.heard.map(|heard| now.saturating_since(heard)).filter(|silent| *silent >= SILENT)
     }
 
-    /// When [`Daemon::watch_silence`] has something to say of a peer with a session, or without one.
+    /// The time at which [`Daemon::watch_silence`] has something to log, of a peer with a session, or without one.
     pub fn due(&self, is_up: bool) -> Option<Instant> {
         match self.told {
             None => self.heard.filter(|_| is_up).map(|heard| heard + SILENT),
@@ -58,12 +57,12 @@ impl Presence {
         }
     }
 
-    /// How far a clock was set back, and whose, if that was seen of late.
+    /// The clock that was set back recently, and by how much.
     pub fn set_back(&self, now: Instant) -> Option<(Whose, Duration)> {
         self.set_back.filter(|(_, _, at)| now.saturating_since(*at) < SHOWN).map(|(whose, by, _)| (whose, by))
     }
 
-    /// Whose key another host uses, too, if that was seen of late.
+    /// The key that another host used recently, too.
     pub fn shared(&self, now: Instant) -> Option<Whose> {
         let is_new = |at: &Instant| now.saturating_since(*at) < SHOWN;
         let ours = self.ours.filter(is_new).map(|_| Whose::Ours);
@@ -78,8 +77,8 @@ impl Presence {
         }
     }
 
-    /// The peer has named its life by this key. Gives whether another host has the peer's key: a life goes on that was
-    /// over when another had begun. A key is made by one life, so that nothing that comes late is taken for it.
+    /// The peer has named its life by this key. Returns whether another host has the peer's key: an old life goes on
+    /// though another had begun. A key is made by one life, so that late frames are not mistaken for it.
     pub fn on_life(&mut self, key: KeyId, life: u32) -> bool {
         let Some(place) = self.lives.iter().position(|(known, _)| *known == key) else { return false };
         if self.lives[place].1.replace(life).is_some() {
@@ -92,7 +91,7 @@ impl Presence {
     }
 }
 
-/// Notes that something is so; gives whether that is to be logged.
+/// Notes a sighting; returns whether it is to be logged.
 fn note(place: &mut Option<Instant>, now: Instant) -> bool {
     let before = place.replace(now);
     before.is_none_or(|before| now.saturating_since(before) >= LOGGED)
@@ -113,7 +112,7 @@ impl PeerState {
 }
 
 impl Daemon {
-    /// A peer has said that it goes. Nothing is sent to it any more; if we go to it, it is tried for again.
+    /// A peer has said farewell. Nothing is sent to it any more; if we go to it, it is tried again.
     pub(super) fn on_left(&mut self, now: Instant, peer: usize) {
         let state = &mut self.peers[peer];
         tracing::info!(peer = state.config.name, "the peer has left");
@@ -128,7 +127,7 @@ impl Daemon {
         }
     }
 
-    /// Says once that nothing comes from a peer any more, or that something does again.
+    /// Logs once that a peer is silent, or that it is heard again.
     pub(super) fn watch_silence(&mut self, now: Instant, peer: usize) {
         let state = &mut self.peers[peer];
         let is_silent = state.is_up && state.presence.silent(now).is_some();
@@ -173,7 +172,7 @@ impl Daemon {
         }
     }
 
-    /// Tells all peers that this end goes, by all ways, so that they need not find out.
+    /// Says farewell to all peers, by all ways, so that they need not find out.
     pub(super) fn say_farewells(&mut self) {
         for round in 0..FAREWELLS {
             if round > 0 {

@@ -1,4 +1,4 @@
-//! The file is read again, and only what is different in it is changed: what stays as it was does not notice.
+//! Reads the file again, and changes only the differences: the rest does not notice.
 
 use super::core::Daemon;
 use super::peer::PeerState;
@@ -10,7 +10,7 @@ use super::uplink::UplinkState;
 use airbraid_engine::converge::session::{self, PeerConfig, PeerId};
 
 impl Daemon {
-    /// Reads the file again; gives what has changed.
+    /// Reads the file again; returns the changes.
     ///
     /// # Errors
     /// The file is wrong, or changes what cannot be changed: everything is as before.
@@ -37,7 +37,7 @@ impl Daemon {
         Ok(if said.is_empty() { "nothing has changed".to_owned() } else { said.join(", ") })
     }
 
-    /// What cannot be changed while the daemon runs.
+    /// Refuses changes that are impossible while the daemon runs.
     fn check(&self, new: &Site) -> Result<(), String> {
         let (before, now) = (&self.site.interface, &new.interface);
         let fixed = [
@@ -89,14 +89,14 @@ impl Daemon {
         Ok(())
     }
 
-    /// What the host's routing is to be now.
+    /// The wanted routing of the host.
     pub(super) fn wanted(&self) -> Wanted {
         let uplinks = self.uplinks.iter().map(|uplink| (&uplink.config, uplink.is_on));
         let peers = self.peers.iter().filter(|peer| !peer.is_gone).map(|peer| &peer.config);
         Wanted::new(&self.site.interface, self.tun_index, uplinks, peers)
     }
 
-    /// Makes the routes that are wanted now; gives what has changed.
+    /// Makes the routes that are wanted now; returns the changes.
     fn change_routes(&mut self, before: &[site::Prefix]) -> Vec<String> {
         let wanted = self.wanted();
         self.names.need_outside(wanted.hides_name_servers(&self.site.interface.dns));
@@ -108,7 +108,7 @@ impl Daemon {
         changed.into_iter().chain(failed).collect()
     }
 
-    /// An uplink keeps its place, and so its member number, for as long as the daemon runs.
+    /// An uplink keeps its index, and so its member number, for as long as the daemon runs.
     fn change_uplinks(&mut self, new: &Site, said: &mut Vec<String>) {
         for place in 0..self.uplinks.len() {
             let name = self.uplinks[place].config.name.clone();
@@ -147,7 +147,7 @@ impl Daemon {
         }
     }
 
-    /// The members of an uplink are used otherwise from now on.
+    /// The use of an uplink's members has changed.
     fn renew_members(&mut self, uplink: usize) {
         let now = self.time;
         for peer in 0..self.peers.len() {
@@ -230,7 +230,7 @@ impl Daemon {
     }
 }
 
-/// A peer's place and the prefixes behind it.
+/// A peer's index and the prefixes behind it.
 pub(super) fn behind((index, peer): (usize, &PeerState)) -> (usize, &[site::Prefix]) {
     (index, &peer.config.allowed)
 }

@@ -1,13 +1,13 @@
-//! Files of the system's that are written so that a loss of power leaves either the old text or the new.
+//! System files, written so that a loss of power leaves either the old text or the new.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::{Path, PathBuf};
 
-/// Writes a file: a new one is renamed over the old where that can be, and is on the disk when this returns. A file
-/// that is a mount of its own (containers, namespaces), or in a folder that cannot be written, is written in place; a
-/// symbolic link stays, and what it leads to is written.
+/// Writes a file: a new one is renamed over the old where that is possible, and is on the disk when this returns. A
+/// file that is a mount of its own (containers, namespaces), or in a folder that cannot be written, is written in
+/// place; a symbolic link stays, and its target is written.
 ///
 /// # Errors
 /// The system refuses both.
@@ -16,7 +16,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     renamed(&path, bytes).or_else(|_| in_place(&path, bytes))
 }
 
-/// What a path leads to; a link to what is not there leads there all the same.
+/// The target of a path; a dangling link has one all the same.
 fn target(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| {
         let beside = path.parent().unwrap_or(Path::new("/"));
@@ -50,7 +50,7 @@ fn write_beside(fresh: &Path, old: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Never shorter than it was before the new text is there: what a loss of power leaves begins as the new text does.
+/// Never shorter than before until the new text is there: after a loss of power the file begins as the new text does.
 fn in_place(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
     file.write_all(bytes)?;

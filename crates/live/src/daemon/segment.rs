@@ -1,5 +1,5 @@
-//! Cuts what the kernel gives at once into the packets that it stands for: segments of TCP, or UDP datagrams, each with
-//! the headers that it would have had (RFC 9293, RFC 768, RFC 791; what Linux calls GSO).
+//! Cuts the kernel's runs into their packets: segments of TCP, or UDP datagrams, each with the headers that it would
+//! have had (RFC 9293, RFC 768, RFC 791; Linux's GSO).
 //!
 //! A run stays whole until one of its segments is written where it is sealed: nothing is copied twice.
 
@@ -13,28 +13,28 @@ const FIRST: u8 = 0x80;
 /// Length of a TCP header without options, and of a UDP header \[byte\].
 const TCP_HEADER: usize = 20;
 const UDP_HEADER: usize = 8;
-/// No run is longer: IP's lengths have 16 bits \[byte\].
+/// Longest run: IP's lengths have 16 bits \[byte\].
 const RUN_MAX: usize = 65_535;
 
-/// What was read makes no sense: its headers are shorter than they say, or not what they should be.
+/// The read packet is malformed: its headers are shorter than they claim, or wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
-/// How a run is cut.
+/// The cuts of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// Where TCP or UDP begins \[byte\].
+    /// Offset of TCP or UDP \[byte\].
     transport: usize,
-    /// All headers \[byte\].
+    /// Length of all headers \[byte\].
     headers: usize,
-    /// What a segment carries \[byte\].
+    /// Payload of a segment \[byte\].
     payload: usize,
-    /// All of the run \[byte\].
+    /// Length of the run \[byte\].
     length: usize,
     is_tcp: bool,
 }
 
-/// Makes a packet as it was read ready: completes its checksum, or says how it is to be cut.
+/// Makes a packet ready as it was read: completes its checksum, or returns its cuts.
 ///
 /// # Errors
 /// [`Malformed`]: it cannot be carried.
@@ -52,7 +52,7 @@ pub fn finish(header: &VnetHeader, packet: &mut [u8]) -> Result<Option<Cut>, Mal
     Ok(None)
 }
 
-/// Zero means that there is none (RFC 768); it has two forms, and the other one means zero.
+/// Replaces a zero checksum, which means that there is none (RFC 768), by its other form.
 const fn never_zero(checksum: u16) -> u16 {
     if checksum == 0 { 0xffff } else { checksum }
 }
@@ -88,7 +88,7 @@ impl Cut {
         })
     }
 
-    /// Segments of the run: at least one.
+    /// Number of segments of the run: at least one.
     pub fn count(&self) -> usize {
         (self.length - self.headers).div_ceil(self.payload).max(1)
     }

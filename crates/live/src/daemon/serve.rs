@@ -1,4 +1,4 @@
-//! Questions to the daemon: by a line on its socket in `/run/airbraid`, and for its metrics by HTTP.
+//! Questions to the daemon: a line on its socket in `/run/airbraid`, and HTTP for its metrics.
 //!
 //! One question a connection, answered and closed. The socket and the metrics port have places of their own
 //! ([`super::desk`]), so that strangers who reach the port take none from the owner of the daemon.
@@ -13,13 +13,13 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::net::{UnixListener, UnixStream};
 
-/// How long [`ask`] waits for an answer.
+/// Longest time that [`ask`] waits for an answer.
 const ANSWER: std::time::Duration = std::time::Duration::from_secs(15);
 
-/// What can be asked of a daemon.
+/// A question to a daemon.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// What it does now.
+    /// Its present state.
     Status,
     /// Switch an uplink on or off.
     Link(String, bool),
@@ -27,12 +27,11 @@ pub enum Question {
     Reload,
     /// End.
     Down,
-    /// The metrics.
     Metrics,
 }
 
 impl Question {
-    /// As a line.
+    /// Writes it as a line.
     pub fn line(&self) -> String {
         match self {
             Self::Status => "status".to_owned(),
@@ -43,7 +42,7 @@ impl Question {
         }
     }
 
-    /// From a line.
+    /// Reads it from a line.
     pub fn parse(line: &str) -> Option<Self> {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         match (word, rest.split_once(' ')) {
@@ -58,7 +57,7 @@ impl Question {
     }
 }
 
-/// Asks the daemon called `name`; gives its answer.
+/// Asks the daemon called `name`; returns its answer.
 ///
 /// # Errors
 /// There is none, it does not answer, or says no.
@@ -81,17 +80,17 @@ pub fn ask(name: &str, question: &Question) -> Result<String, LabError> {
     }
 }
 
-/// Where questions come in.
+/// The listeners for questions.
 #[derive(Debug)]
 pub struct Server {
     desks: Vec<Desk>,
 }
 
-/// Which connection has asked: its desk, and its place there. It holds until [`Server::serve`] is called again.
+/// The connection of a question: its desk, and its place there. It is valid until [`Server::serve`] is called again.
 pub type Asker = (usize, usize);
 
 impl Server {
-    /// Listens for the daemon called `name`, and for those who want its metrics.
+    /// Listens for questions to the daemon called `name`, and for its metrics.
     ///
     /// # Errors
     /// The system refuses.
@@ -107,17 +106,17 @@ impl Server {
         Ok(Self { desks })
     }
 
-    /// What to poll: what can be served now. A listener whose places are taken is left out.
+    /// The descriptors to poll: only those that can be served now. A listener whose places are taken is left out.
     pub fn polled(&self, now: Instant) -> Vec<PollFd<'_>> {
         self.desks.iter().flat_map(|desk| desk.polled(now)).collect()
     }
 
-    /// When somebody has been silent for too long, or a listener that rests is listened to again.
+    /// The time at which a connection times out, or a resting listener begins again.
     pub fn wake(&self) -> Option<Instant> {
         self.desks.iter().filter_map(Desk::wake).min()
     }
 
-    /// Takes what has come and sends what can be sent; gives the questions that are complete.
+    /// Reads and sends as far as possible; returns the complete questions.
     pub fn serve(&mut self, now: Instant) -> Vec<(Asker, Question)> {
         let mut questions = Vec::new();
         for (at, desk) in self.desks.iter_mut().enumerate() {
@@ -134,15 +133,15 @@ impl Server {
     }
 }
 
-/// Reads what has come on the control socket.
+/// Parses the bytes of the control socket.
 pub fn control(bytes: &[u8]) -> Asked {
     let Some(end) = bytes.iter().position(|&byte| byte == b'\n') else { return Asked::NotYet };
     let line = String::from_utf8_lossy(&bytes[..end]);
     Question::parse(line.trim_end_matches('\r')).map_or(Asked::Nothing, Asked::For)
 }
 
-/// Reads what has come on the metrics port: the head of an HTTP request (RFC 9112, section 2.1), of which the first
-/// line counts.
+/// Parses the bytes of the metrics port: the head of an HTTP request (RFC 9112, section 2.1), of which the first line
+/// counts.
 pub fn http(bytes: &[u8]) -> Asked {
     if !bytes.windows(4).any(|four| four == b"\r\n\r\n") {
         return Asked::NotYet;
@@ -154,7 +153,7 @@ pub fn http(bytes: &[u8]) -> Asked {
     }
 }
 
-/// Makes a file that only its owner can use, from its first moment on. Other threads would make theirs so, too: there
+/// Makes a file that only its owner can use, from its first moment on. Files of other threads would be the same: there
 /// is none yet.
 fn private<T>(make: impl FnOnce() -> T) -> T {
     let before = umask(Mode::from_bits_truncate(0o177));

@@ -29,15 +29,15 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The same of a socket that is quiet: room for many is much to be made ready for one datagram, and costs a ping 10 us
-/// where nothing is in the processor's cache.
+/// Number of datagrams received at once by a quiet socket: preparing for many costs a ping 10 us where nothing is in
+/// the processor's cache.
 const QUIET: usize = 2;
-/// What the kernel may keep for us, and for the interface \[byte\]: 30 ms of a gigabit. The queue that matters is the
-/// daemon's; this one is for the time that it is not awake.
+/// Socket buffers in the kernel, each way \[byte\]: 30 ms of a gigabit. The queue that matters is the daemon's; this
+/// one is for the time that it is not awake.
 const BUFFER: usize = 4 << 20;
 
-/// `IP_MTU_DISCOVER`: with `IP_PMTUDISC_PROBE` nothing is cut up on its way, and the kernel's idea of the path is not
-/// looked at.
+/// `IP_MTU_DISCOVER`: with `IP_PMTUDISC_PROBE` nothing is fragmented on its way, and the kernel's path MTU does not
+/// count.
 #[derive(Clone, Copy)]
 struct MtuDiscover;
 nix::setsockopt_impl!(
@@ -67,18 +67,18 @@ nix::getsockopt_impl!(Mtu6, libc::IPPROTO_IPV6, libc::IPV6_MTU, libc::c_int, soc
 /// A datagram to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outgoing<T> {
-    /// Where to.
+    /// Destination.
     pub to: SocketAddr,
-    /// From which of our addresses; none for the one that the kernel would choose.
+    /// Source, one of our addresses; `None` for the kernel's choice.
     pub source: Option<IpAddr>,
     /// Its TOS, or traffic class.
     pub tos: u8,
     /// Its bytes in the batch's.
     pub range: (usize, usize),
-    /// It asks whether the path takes its length: with a shorter one behind it the kernel would make one of both, and a
-    /// virtual link that does not cut it up would lose both.
+    /// Whether it probes whether the path takes its length: with a shorter one behind it the kernel would join both,
+    /// and a virtual link that does not cut them up would lose both.
     pub is_probe: bool,
-    /// Whose it is: told if it is refused.
+    /// The owner's tag: returned if it is refused.
     pub tag: T,
 }
 
@@ -87,7 +87,7 @@ pub struct Outgoing<T> {
 pub struct Batch<T> {
     /// The bytes of all, one behind the other.
     pub bytes: Vec<u8>,
-    /// What each is.
+    /// Its datagrams.
     pub datagrams: Vec<Outgoing<T>>,
 }
 
@@ -97,12 +97,12 @@ impl<T> Default for Batch<T> {
     }
 }
 
-/// Why a datagram was not sent.
+/// The reason why a datagram was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// The kernel has no room for it now.
+    /// The kernel's queue is full.
     Busy,
-    /// It is longer than the interface takes.
+    /// It is longer than the interface's MTU.
     TooLong,
     /// It cannot be sent at all: no route, no interface.
     Unreachable,
@@ -113,9 +113,9 @@ pub enum Refused {
 pub struct Socket {
     end: End,
     outlet: Outlet,
-    /// Datagrams of one length may come in as one.
+    /// Whether datagrams of one length may come in as one.
     receives_runs: bool,
-    /// For few datagrams and for many, and whether the last call brought more than few.
+    /// Structures for few datagrams and for many, and whether the last call brought more than few.
     incoming: [MultiHeaders<SockaddrStorage>; 2],
     is_busy: bool,
 }
@@ -166,24 +166,23 @@ impl Socket {
         self.end.is_v4
     }
 
-    /// What another thread needs to send on it.
+    /// The part that another thread needs to send on it.
     pub fn end(&self) -> End {
         self.end.clone()
     }
 
-    /// How this thread sends.
+    /// The outlet of this thread.
     pub fn outlet(&mut self) -> &mut Outlet {
         &mut self.outlet
     }
 
-    /// Its port.
     #[cfg(test)]
     pub fn port(&self) -> Option<u16> {
         let bound = getsockname::<SockaddrStorage>(self.end.fd.as_raw_fd()).ok()?;
         std_address(&bound).map(|at| at.port())
     }
 
-    /// Takes what has come, at most one system call's worth; gives whether there may be more.
+    /// Receives at most one system call's worth; returns whether there may be more.
     ///
     /// # Errors
     /// What the kernel says, if it is more than that nothing has come.
@@ -230,8 +229,7 @@ impl AsFd for Socket {
     }
 }
 
-/// A socket that cuts nothing up, bound to an interface and to no address, with a mark by which the host's rules know
-/// it.
+/// A socket without fragmentation, bound to an interface and to no address, with a mark for the host's rules.
 fn prepare((device, mark): (Option<&str>, u32), is_v4: bool) -> nix::Result<OwnedFd> {
     let family = if is_v4 { AddressFamily::Inet } else { AddressFamily::Inet6 };
     let fd = socket(family, SockType::Datagram, SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK, None)?;
@@ -250,7 +248,7 @@ fn prepare((device, mark): (Option<&str>, u32), is_v4: bool) -> nix::Result<Owne
     Ok(fd)
 }
 
-/// Which of our addresses a packet to an address leaves from, where the kernel chooses.
+/// Our address from which a packet to an address leaves, where the kernel chooses.
 ///
 /// # Errors
 /// What the kernel says: there is no route.
@@ -261,7 +259,7 @@ pub fn source_of(binding: (Option<&str>, u32), to: SocketAddr) -> nix::Result<Ip
     std_address(&own).map(|own| own.ip()).ok_or(Errno::EADDRNOTAVAIL)
 }
 
-/// What the kernel has heard of the longest packet on the path to an address \[byte, with IP header\].
+/// The kernel's path MTU to an address \[byte, with IP header\].
 ///
 /// # Errors
 /// What the kernel says: there is no route.
@@ -277,7 +275,7 @@ fn std_address(address: &SockaddrStorage) -> Option<SocketAddr> {
     v4.or_else(|| address.as_sockaddr_in6().map(|at| SocketAddr::new(at.ip().into(), at.port())))
 }
 
-/// Reads what the kernel tells beside a datagram.
+/// Reads the control messages of a datagram.
 fn beside(said: impl Iterator<Item = ControlMessageOwned>) -> Beside {
     let mut beside = Beside::default();
     for message in said {
@@ -298,7 +296,7 @@ fn beside(said: impl Iterator<Item = ControlMessageOwned>) -> Beside {
     beside
 }
 
-/// Room for what the kernel tells beside so many datagrams.
+/// Space for the control messages of `count` datagrams.
 fn incoming(is_v4: bool, count: usize) -> MultiHeaders<SockaddrStorage> {
     let space = if is_v4 {
         nix::cmsg_space!(u8, libc::in_pktinfo, TimeSpec, libc::c_int)

@@ -1,5 +1,5 @@
-//! Whose packets are whose: prefixes and the peers behind them. What goes out takes the longest prefix; what a peer
-//! brings must come from one of its own.
+//! The routing table of prefixes and their peers. Outgoing packets take the longest prefix; a packet from a peer must
+//! come from one of its own.
 
 use super::site::Prefix;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! The daemon's loop: one thread that sleeps until something comes or is due, and does it.
+//! The daemon's loop: one thread that sleeps until something arrives or is due, and handles it.
 //!
 //! There are some ten descriptors, so `ppoll` serves as well as `epoll`, and its time-out counts nanoseconds
 //! (`docs/decisions/0008-daemon-loop.md`).
@@ -18,37 +18,37 @@ use std::io::Read;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 
-/// It is never asleep for longer.
+/// Longest sleep.
 const SLEEP_MAX: Duration = Duration::from_secs(5);
-/// A page of metrics serves for so many times as long as it took to make: at a hub with thousands of peers that is some
-/// 50 ms.
+/// Time for which a page of metrics is reused, as a multiple of the time that it took: at a hub with thousands of peers
+/// that is some 50 ms.
 const PAGE_SHARE: u64 = 50;
-/// Calls that take datagrams from each socket before the interface has its turn.
+/// Receive calls on each socket before the interface has its turn.
 const ROUNDS: usize = 4;
 
-/// The place of the kernel's messages among what is polled, if they can be heard.
+/// Index of the kernel's messages among the polled descriptors, if they are open.
 const COPIES: usize = 6;
 
-/// What the loop listens to beside the interface and the uplinks.
+/// The inputs of the loop beside the interface and the uplinks.
 #[derive(Debug)]
 pub struct Ears {
     /// Questions.
     pub server: Server,
-    /// The metrics as they were given last, and until when they serve.
+    /// The last page of metrics, and the end of its reuse.
     pub page: Option<(Instant, String)>,
-    /// Who has started us, and wants to hear that the loop turns.
+    /// The service manager that watches the loop.
     pub manager: Manager,
     /// News of interfaces.
     pub watch: Watch,
     /// News that this machine is a copy.
     pub copies: Copies,
-    /// Written to when the daemon is to end.
+    /// Readable when the daemon is to end.
     pub end: UnixStream,
-    /// Written to when the file is to be read again.
+    /// Readable when the file is to be read again.
     pub reload: UnixStream,
 }
 
-/// What a poll has found ready.
+/// The ready descriptors of a poll.
 #[derive(Debug, Default)]
 struct Ready {
     interface: bool,
@@ -120,7 +120,7 @@ impl Daemon {
         }
     }
 
-    /// Answers questions; gives whether the daemon is to end.
+    /// Answers questions; returns whether the daemon is to end.
     fn serve(&mut self, ears: &mut Ears, is_asked: bool) -> bool {
         let now = self.time;
         if !is_asked && ears.server.wake().is_none_or(|at| now < at) {
@@ -143,8 +143,8 @@ impl Daemon {
         ends
     }
 
-    /// The metrics. A page is given again for a while, so that who asks all the time takes no more than one part in
-    /// [`PAGE_SHARE`] of the thread.
+    /// The metrics. A page is reused for a while, so that a client that asks all the time takes no more than one part
+    /// in [`PAGE_SHARE`] of the thread.
     fn metrics(&self, ears: &mut Ears) -> String {
         let now = self.clock.now();
         let page = ears.page.take().filter(|(until, _)| now < *until);
@@ -200,7 +200,7 @@ impl Daemon {
         })
     }
 
-    /// Tells the peers that we go, and closes everything.
+    /// Says farewell to the peers, and closes everything.
     fn depart(&mut self) {
         self.say_farewells();
         for uplink in 0..self.uplinks.len() {

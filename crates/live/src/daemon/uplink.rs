@@ -1,4 +1,4 @@
-//! One uplink at work: its sockets while its interface is there, and what waits to be sent on them.
+//! One uplink: its sockets while its interface is there, and their batches.
 
 use super::cause::Cause;
 use super::lane::{self, Lane, Late, Load, Written};
@@ -11,75 +11,71 @@ use airbraid_units::{Duration, Instant, SeqNum};
 use nix::errno::Errno;
 use std::net::{IpAddr, SocketAddr};
 
-/// What could not be opened is tried again after this; then after twice as long, up to [`RETRY_MOST`].
+/// Time after which a socket that could not be opened is tried again; then it doubles, up to [`RETRY_MOST`].
 const RETRY: Duration = Duration::from_secs(1);
 const RETRY_MOST: Duration = Duration::from_secs(30);
 
-/// Whose datagram it is.
+/// The owner of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag {
-    /// The peer.
     pub peer: usize,
     /// The member and the number of the frame, if it is a tunnel's.
     pub frame: Option<(Member, SeqNum)>,
-    /// Whether it is a probe of a length.
+    /// Whether it probes a length.
     pub is_probe: bool,
 }
 
-/// What an uplink has refused, and why.
+/// A datagram that an uplink has refused, with the reason.
 pub type Refusal = (Outgoing<Tag>, Refused);
 
-/// What was seen of an uplink since the daemon began.
+/// Counts of an uplink since the daemon began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Datagrams and bytes sent, without IP and UDP headers.
     pub sent: [u64; 2],
     /// Datagrams and bytes received.
     pub received: [u64; 2],
-    /// Datagrams that the kernel would not take.
+    /// Datagrams that the kernel refused.
     pub refused: u64,
 }
 
 /// A socket that could not be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failed {
-    /// What the kernel says.
+    /// The kernel's error.
     pub error: Errno,
-    /// When it is tried again.
+    /// The time of the next attempt.
     pub again: Instant,
     pause: Duration,
 }
 
-/// A socket and what waits to be sent on it.
+/// A socket with its batch.
 #[derive(Debug)]
 pub struct Port {
-    /// The socket.
     pub socket: Socket,
     load: Load,
-    /// What seals and sends beside the daemon's own thread.
+    /// The thread that seals and sends, if there is one.
     lane: Option<Lane>,
 }
 
-/// An uplink.
 #[derive(Debug)]
 pub struct UplinkState {
-    /// What the file says.
+    /// Its entry in the file.
     pub config: Uplink,
     /// Whether it is to be used.
     pub is_on: bool,
-    /// What its sockets' packets are marked with: rules know them by it.
+    /// The mark of its sockets' packets, for the host's rules.
     mark: u32,
-    /// Its interface, as it was found last; none for an uplink without one, and for one that is not there.
+    /// Its interface, as of the last reading; `None` for an uplink without one, and for one that is not there.
     pub found: Option<Found>,
-    /// Why it is not there, if it is not.
+    /// The reason why it is not there.
     pub absence: Option<Cause>,
-    /// Whether no IPv4 host can be reached from it: it has addresses, and none of that family.
+    /// Whether it reaches no IPv4 host: it has addresses, and none of that family.
     pub lacks_v4: bool,
-    /// What could not be opened.
+    /// A socket that could not be opened.
     pub failed: Option<Failed>,
     /// One for each family that it has an address of.
     pub ports: Vec<Port>,
-    /// What was seen of it.
     pub traffic: Traffic,
 }
 
@@ -100,8 +96,7 @@ impl UplinkState {
         }
     }
 
-    /// Whether it is to have a socket of a family: it has an address of it. One without an interface has whatever the
-    /// system has.
+    /// Whether it needs a socket of a family: it has an address of it. One without an interface follows the system.
     fn wants(&self, is_v4: bool) -> bool {
         let addresses = self.found.as_ref().map(|found| &found.addresses);
         addresses.is_none_or(|all| all.iter().any(|address| address.is_ipv4() == is_v4))
@@ -111,7 +106,7 @@ impl UplinkState {
         self.ports.iter().any(|port| port.socket.is_v4() == is_v4)
     }
 
-    /// Whether it has the sockets that it is to have.
+    /// Whether it has all the sockets that it needs.
     pub fn is_complete(&self) -> bool {
         self.failed.is_none()
             && self.is_open()
@@ -123,14 +118,13 @@ impl UplinkState {
         !self.ports.is_empty()
     }
 
-    /// Closes it; what waits there is lost.
+    /// Closes it; queued datagrams are lost.
     pub fn close(&mut self) {
         self.ports.clear();
     }
 
-    /// Opens what is missing of the sockets that it is to have, on `port`, and closes what it is not to have any more.
-    /// With `threads` each gets one that seals and sends. Gives whether any was opened; what could not be is
-    /// [`Self::failed`].
+    /// Opens the missing sockets that it needs, on `port`, and closes those that it no longer needs. With `threads`
+    /// each gets one that seals and sends. Returns whether any was opened; a failure is in [`Self::failed`].
     pub fn open(&mut self, now: Instant, port: u16, offload: bool, threads: Option<Clock>) -> bool {
         let (mut is_any, mut failed) = (false, None);
         for is_v4 in [true, false] {
@@ -165,7 +159,7 @@ impl UplinkState {
         self.ports.iter().any(|port| port.socket.is_v4() == to.is_ipv4())
     }
 
-    /// Lets the translator behind it know a place, before anything is to come from there.
+    /// Opens the translator behind it for a place, before an answer is to come from there.
     pub fn open_translator(&self, to: SocketAddr) {
         let port = self.ports.iter().find(|port| port.socket.is_v4() == to.is_ipv4());
         if let Some(port) = port {
@@ -173,7 +167,7 @@ impl UplinkState {
         }
     }
 
-    /// What its sockets are bound to, and their mark.
+    /// The device that its sockets are bound to, and their mark.
     pub fn binding(&self) -> (Option<&str>, u32) {
         (self.config.device.as_deref(), self.mark)
     }
@@ -183,8 +177,8 @@ impl UplinkState {
         self.found.as_ref().map(|found| found.mtu)
     }
 
-    /// Puts a datagram that is to leave now, and which `write` appends to what it is given, with those that wait. Gives
-    /// false if there is no socket for it, or `write` fails.
+    /// Appends a datagram that is to leave now, which `write` writes. Returns false if there is no socket for it, or
+    /// `write` fails.
     pub fn push(
         &mut self,
         now: Instant,
@@ -198,12 +192,12 @@ impl UplinkState {
         port.load.add(now, write, |range| Outgoing { to, source, tos, range, is_probe: tag.is_probe, tag })
     }
 
-    /// Bytes that wait.
+    /// Bytes of its batches.
     pub fn waiting(&self) -> usize {
         self.ports.iter().map(|port| port.load.len().1).sum()
     }
 
-    /// Sends what waits, or has it sent; what was refused, or has left late, is told, by a thread later.
+    /// Sends its batches, or has them sent; refusals and lateness are reported, by a thread later.
     pub fn flush(&mut self, clock: Clock, refused: &mut Vec<Refusal>, late: &mut Late) {
         let Self { ports, traffic, .. } = self;
         let before = refused.len();
@@ -224,7 +218,7 @@ impl UplinkState {
         traffic.refused += (refused.len() - before) as u64;
     }
 
-    /// Whether a thread has not told yet what it has refused.
+    /// Whether a thread has not reported its refusals yet.
     pub fn is_busy(&self) -> bool {
         self.ports.iter().filter_map(|port| port.lane.as_ref()).any(Lane::is_busy)
     }

@@ -1,4 +1,4 @@
-//! Where what is wanted meets what the host has: its routes and addresses stay, and this is said.
+//! Conflicts of the wanted routing with the host's: the host's routes and addresses stay, and the conflict is reported.
 
 use super::host::Host;
 use super::plan::priority;
@@ -7,12 +7,12 @@ use crate::daemon::site::Prefix;
 use crate::netlink::routes::{PROTOCOL, Route, Rule};
 use std::collections::BTreeSet;
 
-/// More are not listed one by one.
+/// Largest number of conflicts that are listed one by one.
 const LISTED: usize = 8;
-/// Prefixes that are shorter are meant for everything that has no route of its own: that there is more is no conflict.
+/// Prefixes shorter than this are meant for everything without a route of its own: other routes are no conflict.
 const EVERYTHING: u8 = 1;
 
-/// What there is to be said, a line each.
+/// The conflicts, a line each.
 pub fn conflicts(wanted: &Wanted, host: &Host) -> Vec<String> {
     let mut said = BTreeSet::new();
     said.extend(addresses(wanted, host));
@@ -42,7 +42,7 @@ fn addresses(wanted: &Wanted, host: &Host) -> Vec<String> {
     .collect()
 }
 
-/// The host's routes that are the same as one of ours, in part of it, or around it.
+/// The host's routes that equal one of ours, lie in it, or contain it.
 fn meets(wanted: &Wanted, host: &Host, prefix: &Prefix, whose: &str) -> Vec<String> {
     let mut said = Vec::new();
     for route in host.routes_of_others(wanted).filter(|route| route.protocol != PROTOCOL) {
@@ -98,7 +98,7 @@ fn tables(wanted: &Wanted, host: &Host) -> Option<String> {
     ))
 }
 
-/// Rules of others that take what our sockets send.
+/// Rules of others that catch our sockets' packets.
 fn marks(wanted: &Wanted, host: &Host) -> Option<String> {
     let own = priority(wanted.table);
     let takes = |(mark, mask): (u32, u32)| mark != 0 && (0..RANGE).any(|own| (wanted.mark | own) & mask == mark);

@@ -1,4 +1,4 @@
-//! What there is on the host: devices, routes, rules, and where packets of the uplinks' sockets would go by these.
+//! The state of the host: devices, routes, rules, and the paths of the uplinks' packets by these.
 
 use super::wanted::{Line, Wanted};
 use crate::netlink::Netlink;
@@ -6,32 +6,28 @@ use crate::netlink::devices::{Device, Setting};
 use crate::netlink::routes::{PROTOCOL, Route, Rule, TABLE_MAIN};
 use std::net::IpAddr;
 
-/// The host.
 #[derive(Clone, Debug, Default)]
 pub struct Host {
-    /// Its devices.
     pub devices: Vec<Device>,
-    /// Its routes.
     pub routes: Vec<Route>,
-    /// Its rules.
     pub rules: Vec<Rule>,
-    /// How all devices check where packets come from.
+    /// The minimum source check of all devices.
     pub rp_filter: u32,
-    /// How uplinks reach their peers: place of the uplink, whether by IPv4, and how.
+    /// The uplinks' paths to their peers: index of the uplink, whether by IPv4, and the path.
     pub reaches: Vec<(usize, bool, Reach)>,
 }
 
-/// How an uplink reaches its peers, without what the daemon has made for it.
+/// An uplink's path to its peers, without the daemon's own routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reach {
-    /// One that it does not reach.
+    /// A peer that it does not reach.
     pub unreached: Option<IpAddr>,
-    /// Whether the host would send what answers a peer by this device: else `rp_filter` drops what comes.
+    /// Whether the host would send an answer to a peer by this device: else `rp_filter` drops its packets.
     pub is_symmetric: bool,
 }
 
 impl Host {
-    /// Looks at it.
+    /// Reads it.
     ///
     /// # Errors
     /// What the kernel says.
@@ -90,18 +86,18 @@ impl Host {
         self.devices.iter().find(|device| device.index == index).map_or("another device", |device| &device.name)
     }
 
-    /// Whether a device drops packets that come another way than answers would go (RFC 3704, section 2.2).
+    /// Whether a device drops packets that arrive on another way than answers would leave (RFC 3704, section 2.2).
     pub fn is_strict(&self, device: &Device) -> bool {
         self.rp_filter.max(device.setting(Setting::RpFilter)) == 1
     }
 
-    /// The host's own routes that packets are sent by where no rule says otherwise.
+    /// The host's own routes that apply where no rule decides otherwise.
     pub fn routes_of_others<'a>(&'a self, wanted: &'a Wanted) -> impl Iterator<Item = &'a Route> {
         let is_ours = |route: &Route| wanted.index != 0 && route.device == wanted.index;
         self.routes.iter().filter(move |route| route.table == TABLE_MAIN && !is_ours(route))
     }
 
-    /// The router on an uplink's device: none where none is known, and [`Router::Nobody`] where none is needed.
+    /// The router on an uplink's device: `None` where none is known, and [`Router::Nobody`] where none is needed.
     pub fn router(&self, line: &Line, device: &Device, is_v4: bool) -> Option<Router> {
         let of_family = |address: &&IpAddr| address.is_ipv4() == is_v4;
         if let Some(gateway) = line.gateways.iter().find(of_family) {
@@ -141,17 +137,16 @@ impl Host {
     }
 }
 
-/// Where packets to elsewhere go first.
+/// The first hop of packets to elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Router {
-    /// To this address.
+    /// A router with this address.
     At(IpAddr),
-    /// To their destination at once: there is one other end.
+    /// None: the link has one other end.
     Nobody,
 }
 
 impl Router {
-    /// Its address.
     pub const fn address(self) -> Option<IpAddr> {
         match self {
             Self::At(address) => Some(address),

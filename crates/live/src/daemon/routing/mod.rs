@@ -1,4 +1,4 @@
-//! The host's routing, as far as the daemon has a part in it: routes through its interface, and what its uplinks'
+//! The host's routing, as far as the daemon changes it: routes through its interface, and those that its uplinks'
 //! sockets need to leave by their own devices (`docs/decisions/0013-routes.md`).
 //!
 //! Nothing of the host's is ever replaced or removed: ours are added beside, behind the host's, known by our number,
@@ -36,27 +36,27 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use wanted::{ANYWHERE, RANGE};
 
-/// Changes come several at once: they are waited for \[ms\].
+/// Wait for further changes after the first, as they come several at once \[ms\].
 const SETTLE: u16 = 50;
-/// Between two looks, so that a host whose routes never rest costs a thread little \[ms\].
+/// Shortest interval of two checks, so that a host whose routes never rest costs a thread little \[ms\].
 const PAUSE: u16 = 1_000;
-/// Without news it is looked after this: settings change without any \[ms\].
+/// Longest interval of two checks: settings change without news \[ms\].
 const LOOK: u16 = 30_000;
 
-/// What is to be said of the host's routing.
+/// The reports about the host's routing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Where what is wanted meets what the host has.
+    /// Conflicts of the wanted routing with the host's.
     pub conflicts: Vec<String>,
-    /// Uplinks that cannot work, by place, and why.
+    /// Uplinks that cannot work, by index, with the reason.
     pub causes: Vec<(usize, String)>,
 }
 
-/// The daemon's part of the host's routing. Dropped, it rests; the journal puts back what it has changed.
+/// The daemon's part of the host's routing. Dropped, it stops; the journal undoes its changes.
 #[derive(Debug)]
 pub struct Routing {
     shared: Arc<Shared>,
-    /// Rings at the thread.
+    /// Wakes the thread.
     bell: UnixStream,
     thread: Option<JoinHandle<()>>,
 }
@@ -76,7 +76,7 @@ struct Work {
 }
 
 impl Routing {
-    /// Makes what is wanted, and goes on making it as the host changes. `path` is where the note of it is kept.
+    /// Makes the wanted routing, and keeps it as the host changes. `path` is the file of its note.
     ///
     /// # Errors
     /// The kernel refuses routes or rules, or the system a thread.
@@ -104,7 +104,7 @@ impl Routing {
         Ok(Self { shared, bell, thread })
     }
 
-    /// Something else is wanted from now on; it is made soon.
+    /// Sets another wanted routing; it is made soon.
     pub fn want(&self, wanted: Wanted) {
         let mut before = held(&self.shared.wanted);
         if *before != wanted {
@@ -115,7 +115,7 @@ impl Routing {
         }
     }
 
-    /// Something else is wanted, and is made now.
+    /// Sets another wanted routing, and makes it now.
     ///
     /// # Errors
     /// The kernel refuses something.
@@ -124,7 +124,7 @@ impl Routing {
         self.shared.renew()
     }
 
-    /// What is to be said of it.
+    /// Returns the reports.
     pub fn report(&self) -> Report {
         held(&self.shared.report).clone()
     }
@@ -140,7 +140,7 @@ impl Drop for Routing {
     }
 }
 
-/// What would be said of a file on this host, where it is not up.
+/// The reports about a file on this host, where it is not up.
 ///
 /// # Errors
 /// What the kernel says.
@@ -156,12 +156,12 @@ pub fn check(site: &Site) -> Result<Vec<String>, LabError> {
     Ok(conflict::conflicts(&wanted, &host).into_iter().chain(causes).collect())
 }
 
-/// A thread that died while it held it has left something whole: each is written at once.
+/// Locks a mutex. A thread that died while it held it has left a whole value: each is written at once.
 fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The network that an address brings along.
+/// The network of an address.
 fn network_of(address: &Address) -> Prefix {
     Prefix { address: address.network, length: address.prefix }.network()
 }
@@ -195,7 +195,7 @@ fn keep(shared: &Shared, watch: &Watch, mut bell: UnixStream) {
 }
 
 impl Shared {
-    /// Looks at the host, makes what is missing, removes what is not wanted any more, and tells what is new.
+    /// Reads the host, makes missing routes, removes those no longer wanted, and logs news.
     fn renew(&self) -> Result<(), LabError> {
         let mut work = held(&self.work);
         let wanted = held(&self.wanted).clone();
@@ -224,8 +224,8 @@ impl Work {
         Ok((report, failure))
     }
 
-    /// Adds routes and rules that are missing, and removes those of ours that are not wanted. A rule is never there
-    /// before what it leads to.
+    /// Adds missing routes and rules, and removes those of ours that are not wanted. A rule is never there before its
+    /// table.
     fn make(&mut self, wanted: &Wanted, host: &Host, plan: &Plan) -> Result<(), LabError> {
         let (first, tables) = (priority(wanted.table), wanted.table..wanted.table + RANGE);
         let rules: Vec<_> = {
@@ -268,7 +268,7 @@ impl Work {
         Ok(())
     }
 
-    /// Sets what is to be set on devices, with a note of what was; what somebody has set already stays.
+    /// Makes the settings of devices, with a note of the old values; a value that is right already stays.
     fn set(&mut self, host: &Host, plan: &Plan) -> Result<(), String> {
         let kept: Vec<u32> = plan.settings.iter().map(|(index, _, _)| *index).collect();
         self.note.put_back_but(&mut self.netlink, &kept);
@@ -293,7 +293,7 @@ impl Work {
         Ok(())
     }
 
-    /// Whether what has no nearer route goes through the interface, where it is to.
+    /// Whether packets without a nearer route go through the interface, where they should.
     fn is_first(&mut self, wanted: &Wanted) -> nix::Result<Vec<String>> {
         let mut said = Vec::new();
         for anywhere in ANYWHERE {
@@ -319,7 +319,7 @@ impl Work {
     }
 }
 
-/// What is new is said once, and that it is over.
+/// Logs a new report once, and its end.
 fn tell(wanted: &Wanted, before: &Report, now: &Report) {
     for conflict in now.conflicts.iter().filter(|conflict| !before.conflicts.contains(conflict)) {
         tracing::warn!("routes: {conflict}");

@@ -1,5 +1,5 @@
-//! What the daemon has changed of the host's routing, written down in `/run/airbraid` before it is changed, and how it
-//! is put back: by the daemon at its end, or by whoever comes after a crash.
+//! The daemon's changes of the host's routing, written down in `/run/airbraid` before they are made, and their undoing:
+//! by the daemon at its end, or by any later process after a crash.
 //!
 //! What was made is known by its maker's number ([`PROTOCOL`]) and by the daemon's table; of what was set the value
 //! from before is kept.
@@ -16,7 +16,6 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The note.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
     /// The network namespace that it is about.
@@ -39,7 +38,7 @@ struct Set {
 }
 
 impl Note {
-    /// Begins one, of a daemon whose first table this is.
+    /// Begins a note, of a daemon whose first table this is.
     ///
     /// # Errors
     /// It cannot be written.
@@ -49,7 +48,7 @@ impl Note {
         Ok(note)
     }
 
-    /// Adds that a setting is about to be changed.
+    /// Adds a setting that is about to be changed.
     ///
     /// # Errors
     /// It cannot be written: then nothing is to be changed.
@@ -62,7 +61,7 @@ impl Note {
         self.write()
     }
 
-    /// Puts back what is set on devices but those of these indices.
+    /// Restores the settings of devices but those of these indices.
     pub fn put_back_but(&mut self, netlink: &mut Netlink, kept: &[u32]) {
         let (stay, go): (Vec<Set>, Vec<Set>) = self.settings.drain(..).partition(|set| kept.contains(&set.index));
         self.settings = stay;
@@ -74,7 +73,7 @@ impl Note {
         }
     }
 
-    /// Written beside and renamed: whoever reads it finds a whole one.
+    /// Written beside and renamed: a reader finds a whole one.
     fn write(&self) -> Result<(), LabError> {
         let failed = || LabError::io(self.path.display());
         let text = serde_json::to_string(self).map_err(|error| LabError::Failed(error.to_string()))?;
@@ -84,7 +83,7 @@ impl Note {
     }
 }
 
-/// Which network namespace this thread is in.
+/// The network namespace of this thread.
 fn namespace() -> u64 {
     fs::metadata("/proc/thread-self/ns/net").map_or(0, |namespace| namespace.ino())
 }
@@ -105,8 +104,7 @@ fn put_back(netlink: &mut Netlink, settings: &[Set]) {
     }
 }
 
-/// Removes what a daemon that lives no more has made, and puts back what it has set, as a note says; without one there
-/// is nothing.
+/// Undoes the changes of a daemon that no longer lives, by its note; without one there is nothing.
 ///
 /// # Errors
 /// Something would not go.
@@ -124,7 +122,7 @@ pub fn undo(path: &Path) -> Result<(), LabError> {
     fs::remove_file(path).map_err(LabError::io(path.display()))
 }
 
-/// Where a note is written before it takes the place of the one before.
+/// The path of a new note before it replaces the old one.
 fn beside(path: &Path) -> PathBuf {
     path.with_extension("routing-new")
 }
@@ -145,7 +143,7 @@ pub fn remove_all(netlink: &mut Netlink, table: u32) -> nix::Result<()> {
     Ok(())
 }
 
-/// That it is gone already is no error: routes go with their device and their address.
+/// Accepts the error of a route that is gone already: routes go with their device and their address.
 pub fn gone(removed: nix::Result<()>) -> nix::Result<()> {
     match removed {
         Err(Errno::ENOENT | Errno::ESRCH | Errno::ENODEV) => Ok(()),

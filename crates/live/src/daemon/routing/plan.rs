@@ -1,5 +1,5 @@
-//! What is to be made on a host for what is wanted: routes, rules, settings; and what is missing for it. It asks nobody
-//! and changes nothing.
+//! The changes that make the wanted routing on a host: routes, rules, settings; and the missing conditions. It reads
+//! and changes nothing outside.
 //!
 //! The rules, in the order in which the kernel asks them:
 //!
@@ -18,27 +18,25 @@ use crate::netlink::devices::{Device, Setting};
 use crate::netlink::routes::{PROTOCOL, Route, Rule, TABLE_MAIN};
 use std::net::IpAddr;
 
-/// Of our routes: above what others give theirs (NetworkManager 50 to 20,700, dhcpcd 200 to 4,000, the kernel's IPv6
-/// 256 and 1,024), so that of equal prefixes the host's counts, and one that comes later, too.
+/// Metric of our routes: above those of others (NetworkManager 50 to 20,700, dhcpcd 200 to 4,000, the kernel's IPv6 256
+/// and 1,024), so that of equal prefixes the host's counts, and a later one, too.
 pub const METRIC: u32 = 100_000;
-/// Our rules are before those that others add without a priority (32,765 downwards), and behind those that somebody has
-/// put first.
+/// Priority of our rules: before those that others add without a priority (32,765 downwards), and behind those that the
+/// user has put first.
 const PRIORITIES: u32 = 20_000;
-/// How many rules of different priority a daemon has.
+/// Number of a daemon's rules with different priority.
 pub const STEPS: u32 = 4;
-/// What tells our sockets' packets from others'.
+/// The mask that identifies our sockets' packets.
 const MASK: u32 = !(RANGE - 1);
 
-/// What is to be made.
+/// The changes to make.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// Routes.
     pub routes: Vec<Route>,
-    /// Rules.
     pub rules: Vec<Rule>,
     /// Settings of devices, by index.
     pub settings: Vec<(u32, Setting, u32)>,
-    /// Uplinks that cannot work, by place, and why.
+    /// Uplinks that cannot work, by index, with the reason.
     pub causes: Vec<(usize, String)>,
 }
 
@@ -48,7 +46,7 @@ pub const fn priority(table: u32) -> u32 {
 }
 
 impl Plan {
-    /// What is to be made on this host.
+    /// The changes to make on this host.
     pub fn new(wanted: &Wanted, host: &Host) -> Self {
         let mut plan = Self::default();
         for prefix in wanted.prefixes() {
@@ -71,7 +69,7 @@ impl Plan {
         plan
     }
 
-    /// Everything that has no nearer route goes by our own table, but what our sockets send.
+    /// Sends everything without a nearer route by our own table, but our sockets' packets.
     fn send_all_but_ours(&mut self, wanted: &Wanted, host: &Host, is_v4: bool) {
         let rule = |step| rule(wanted, is_v4, step);
         self.rules.push(Rule { table: TABLE_MAIN, is_specific: true, ..rule(1) });
@@ -86,7 +84,7 @@ impl Plan {
         }
     }
 
-    /// Makes what an uplink lacks to reach its peers.
+    /// Makes the routes that an uplink lacks to reach its peers.
     fn serve(&mut self, wanted: &Wanted, host: &Host, place: usize, is_v4: bool, reach: &Reach) {
         let line = &wanted.uplinks[place];
         let Some(device) = host.device_of(line) else { return };
@@ -129,8 +127,8 @@ impl Plan {
         }
     }
 
-    /// Two uplinks in one network: each answers ARP for its own addresses only, so that what comes for one does not
-    /// come in by the other, whose sockets would not get it.
+    /// Two uplinks in one network: each answers ARP for its own addresses only, so that packets for one do not arrive
+    /// on the other, whose sockets would not get them.
     fn separate(&mut self, wanted: &Wanted, host: &Host) {
         let devices: Vec<&Device> = wanted.uplinks.iter().filter_map(|line| host.device_of(line)).collect();
         for device in &devices {

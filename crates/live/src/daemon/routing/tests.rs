@@ -1,4 +1,4 @@
-//! Plans for hosts that are made up: what is made for whom, and what never is.
+//! Plans for invented hosts: the routes and rules made, and those never made.
 
 use super::conflict::conflicts;
 use super::host::{Host, Reach};
@@ -164,8 +164,8 @@ fn what_meets_the_hosts_own_is_told_and_what_does_not_is_not() {
 }
 
 proptest! {
-    /// Whatever there is on the host: what is made is ours by number, behind the host's, in main by our interface only,
-    /// and each once.
+    /// Whatever is on the host: our routes and rules have our number, are behind the host's, in main by our interface
+    /// only, and each is there once.
     #[test]
     fn nothing_is_made_that_could_be_taken_for_the_hosts(
         strict in 0u32..3,

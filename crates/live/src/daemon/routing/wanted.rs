@@ -1,37 +1,37 @@
-//! What the daemon's file asks of the host's routing.
+//! The routing that the daemon's file wants of the host.
 
 use crate::daemon::site::{Interface, Peer, Prefix, Uplink};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// An address that stands for any where there is no route but the default one (RFC 5737, RFC 3849).
+/// An address that stands for any destination without a route but the default one (RFC 5737, RFC 3849).
 pub const ANYWHERE: [IpAddr; 2] =
     [IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1)), IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1))];
-/// More addresses of peers are not looked at for an uplink: they hardly ever have routes of their own.
+/// Largest number of peers' addresses that are checked for an uplink: they hardly ever have routes of their own.
 const PLACES_MAX: usize = 8;
-/// Tables and marks of a daemon: one of its own, and one for each uplink. Marks are told apart by this.
+/// Number of a daemon's tables and marks: one of its own, and one for each uplink. Marks are distinguished by this
+/// mask.
 pub const RANGE: u32 = 16;
-/// Where tables and marks are chosen from, in steps of [`RANGE`]: numbers that nobody takes by chance, wg-quick's
-/// (51820 and a few more) least of all. A multiple of [`RANGE`].
+/// First number of tables and marks, chosen in steps of [`RANGE`]: unlikely to be taken by chance, and not wg-quick's
+/// (51820 and a few more). A multiple of [`RANGE`].
 const NUMBERS: u32 = 51_820_000;
-/// How many daemons there can be before two of them must have the same.
+/// Number of daemons before two of them must have the same numbers.
 const CHOICES: u32 = 4_096;
 
-/// What is wanted.
+/// The wanted routing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// The interface's name.
     pub interface: String,
     /// Its index; 0 while there is none.
     pub index: u32,
-    /// Its addresses.
     pub addresses: Vec<Prefix>,
-    /// Prefixes that are routed through it, with the names of the peers that are behind.
+    /// Prefixes that are routed through it, with the names of the peers behind.
     pub behind: Vec<(Prefix, String)>,
-    /// The uplinks, by place.
+    /// The uplinks, by index.
     pub uplinks: Vec<Line>,
-    /// Its tables, from this on.
+    /// The first of its tables.
     pub table: u32,
-    /// Its sockets' marks, from this on.
+    /// The first of its sockets' marks.
     pub mark: u32,
 }
 
@@ -40,18 +40,18 @@ pub struct Wanted {
 pub struct Line {
     /// What it is called.
     pub name: String,
-    /// What its sockets are bound to.
+    /// The device that its sockets are bound to.
     pub device: Option<String>,
     /// Whether it is used.
     pub is_on: bool,
-    /// Its routers, if the file says.
+    /// Its routers, if the file names them.
     pub gateways: Vec<IpAddr>,
-    /// Where its peers are.
+    /// The addresses of its peers.
     pub places: Vec<IpAddr>,
 }
 
 impl Wanted {
-    /// What a file asks for. Uplinks come with whether they are used; peers' endpoints name uplinks by place.
+    /// The wanted routing of a file. Uplinks come with whether they are used; peers' endpoints name uplinks by index.
     pub fn new<'a>(
         interface: &Interface,
         index: u32,
@@ -78,7 +78,7 @@ impl Wanted {
         }
     }
 
-    /// The prefixes that are routed through the interface: each once, and none that comes with an address.
+    /// The prefixes that are routed through the interface: each once, and none that an address implies.
     pub fn prefixes(&self) -> Vec<Prefix> {
         let mut prefixes: Vec<Prefix> = self.behind.iter().map(|(prefix, _)| *prefix).collect();
         prefixes.sort_unstable();
@@ -89,14 +89,14 @@ impl Wanted {
     }
 
     /// Whether the daemon's own datagrams would go into its own interface by a route to this prefix: then it is in a
-    /// table that they pass over. A socket that is bound to a device leaves by that device, but for the default route:
-    /// all else of the host's is nearer than that.
+    /// table that they skip. A socket that is bound to a device leaves by that device, but for the default route: every
+    /// other route of the host is nearer.
     pub fn is_around_us(&self, prefix: &Prefix) -> bool {
         let unbound = self.uplinks.iter().filter(|line| line.device.is_none());
         prefix.length == 0 || unbound.flat_map(|line| &line.places).any(|place| prefix.contains(*place))
     }
 
-    /// Whether there are routes of a family in the table of its own.
+    /// Whether the own table has routes of a family.
     pub fn has_own_table(&self, is_v4: bool) -> bool {
         let of_family = |prefix: &&Prefix| prefix.address.is_ipv4() == is_v4;
         self.prefixes().iter().filter(of_family).any(|prefix| self.is_around_us(prefix))
@@ -133,7 +133,7 @@ pub const fn mark_of(first: u32, place: usize) -> u32 {
     first | (1 + place as u32)
 }
 
-/// Where the peers are that an uplink goes to; where it goes to none and waits, anywhere.
+/// The addresses of the peers that an uplink goes to; for one that only waits, any address.
 fn places<'a>(uplink: usize, waits: bool, peers: impl Iterator<Item = &'a Peer> + Clone) -> Vec<IpAddr> {
     let endpoints = || peers.clone().flat_map(|peer| &peer.endpoints).filter(|(of, _)| *of == uplink);
     if endpoints().next().is_none() {

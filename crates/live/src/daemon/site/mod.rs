@@ -1,4 +1,4 @@
-//! The daemon's file: what this end is called and how it is reached, over which interfaces it speaks, and to whom.
+//! The daemon's file: this end's name and address, the interfaces that it uses, and its peers.
 //!
 //! It is resolved here and never changed; a reload reads a new one. Keys are in files of their own, named by path.
 
@@ -12,40 +12,38 @@ use std::path::PathBuf;
 
 pub use read::{parse, read};
 
-/// More uplinks are refused: half of the members that a tunnel can have are for the other end's.
+/// Largest number of uplinks: half of a tunnel's members are for the other end's.
 pub const UPLINKS_MAX: usize = MEMBERS_MAX / 2;
-/// More peers are refused.
+/// Largest number of peers.
 pub const PEERS_MAX: usize = 4_096;
-/// The port that is listened on by default where anybody is to come to us.
+/// The default port of an end that others go to.
 pub const PORT: u16 = 5182;
 
 /// The daemon's file, resolved.
 #[derive(Clone, Debug)]
 pub struct Site {
-    /// What the daemon is called: the file's stem.
+    /// The daemon's name: the file's stem.
     pub name: String,
-    /// Where the file is.
+    /// Path of the file.
     pub file: PathBuf,
-    /// Where its keys are.
+    /// Paths of its keys.
     pub keys: Vec<PathBuf>,
     /// The interface that it makes.
     pub interface: Interface,
-    /// How packets of all peers are treated.
+    /// The policy of all peers' tunnels.
     pub policy: BondPolicy,
     /// The interfaces that it uses.
     pub uplinks: Vec<Uplink>,
-    /// Whom it speaks to.
+    /// Its peers.
     pub peers: Vec<Peer>,
 }
 
-/// `[interface]`.
 #[derive(Clone, Debug)]
 pub struct Interface {
-    /// Its name.
     pub name: String,
     /// Its addresses with the lengths of their networks' prefixes.
     pub addresses: Vec<Prefix>,
-    /// Its MTU; none where it follows from the uplinks'.
+    /// Its MTU; `None` where it follows from the uplinks'.
     pub mtu: Option<u32>,
     /// The key of this end.
     pub identity: Secret,
@@ -53,9 +51,9 @@ pub struct Interface {
     pub listen: u16,
     /// Whether the peers' prefixes become routes.
     pub routes: bool,
-    /// The first of its routing tables; none where it follows from its name.
+    /// The first of its routing tables; `None` where it follows from its name.
     pub table: Option<u32>,
-    /// The first of its sockets' marks; none where it follows from its name.
+    /// The first of its sockets' marks; `None` where it follows from its name.
     pub mark: Option<u32>,
     /// Name servers.
     pub dns: Vec<IpAddr>,
@@ -63,64 +61,61 @@ pub struct Interface {
     pub offload: bool,
     /// Whether each uplink seals and sends on a thread of its own.
     pub threads: bool,
-    /// What packets of all peers together may occupy.
+    /// Memory of all peers' packets together.
     pub memory: Bytes,
-    /// What those of one peer may.
+    /// Memory of one peer's packets.
     pub peer_memory: Bytes,
-    /// Where metrics can be read.
+    /// Address of the metrics.
     pub metrics: Option<SocketAddr>,
-    /// Whether they say what peers are called.
+    /// Whether the metrics contain the peers' names.
     pub metrics_names: bool,
 }
 
-/// `[[uplink]]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uplink {
     /// What it is called.
     pub name: String,
-    /// The interface that its sockets are bound to; none for a socket that is bound to no interface.
+    /// The interface that its sockets are bound to; `None` for unbound sockets.
     pub device: Option<String>,
     /// Whether it is used from the beginning.
     pub is_on: bool,
     /// Its routers, where the host does not know them.
     pub gateways: Vec<IpAddr>,
-    /// Those of a higher tier are used when the lower ones do not suffice.
+    /// Higher tiers are used when the lower ones do not suffice.
     pub tier: u8,
-    /// Used only when no other works.
+    /// Whether it is used only when no other works.
     pub is_backup: bool,
-    /// What may be sent in a calendar month.
+    /// Bytes that may be sent in a calendar month.
     pub quota: Option<Bytes>,
-    /// What may be sent at most.
+    /// Largest rate at which it sends.
     pub rate: Option<BitRate>,
-    /// An idle path says so often that it is there.
+    /// Interval of keepalives on an idle path.
     pub keepalive: Duration,
 }
 
-/// `[[peer]]`.
 #[derive(Clone, Debug)]
 pub struct Peer {
     /// What it is called.
     pub name: String,
-    /// Its key.
     pub public: PublicKey,
-    /// A secret that both know beside; zeros if there is none.
+    /// A pre-shared secret; zeros if there is none.
     pub psk: Secret,
-    /// The peer that introduces it; none where it is reached without.
+    /// The peer that introduces it; `None` where it is reached without.
     pub via: Option<String>,
     /// The peers that this end introduces to it, and it to them.
     pub introduces: Vec<String>,
-    /// Where it is, by index of the uplink; none where it must come to us, or is introduced.
+    /// Its endpoints, by index of the uplink; empty where it must come to us, or is introduced.
     pub endpoints: Vec<(usize, Endpoint)>,
     /// The addresses behind it.
     pub allowed: Vec<Prefix>,
 }
 
-/// Where a peer is: an address, or a name that is looked up while the daemon works.
+/// The endpoint of a peer: an address, or a name that is looked up while the daemon works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
-    /// As it is written: `host:port`.
+    /// The text of the file: `host:port`.
     pub text: String,
-    /// What it means, as far as that is known.
+    /// Its addresses, as far as they are known.
     pub addresses: Vec<SocketAddr>,
 }
 
@@ -131,17 +126,17 @@ impl Endpoint {
     }
 }
 
-/// An address and how many of its bits name the network.
+/// An address and the number of bits that name the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Prefix {
     /// The address, host bits and all.
     pub address: IpAddr,
-    /// How many bits.
+    /// Number of bits.
     pub length: u8,
 }
 
 impl Site {
-    /// Endpoints that have to be looked up, with the peers that are there.
+    /// Endpoints that have to be looked up, with their peers.
     pub fn names(&self) -> Vec<(&str, &str)> {
         let mut names = Vec::new();
         for peer in &self.peers {

@@ -1,4 +1,4 @@
-//! The keys of the daemon's file and what they mean.
+//! The keys of the daemon's file.
 
 use super::{Endpoint, Interface, PEERS_MAX, PORT, Peer, Prefix, Site, UPLINKS_MAX, Uplink};
 use crate::daemon::keys;
@@ -11,20 +11,20 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-/// Names of interfaces are shorter \[byte\].
+/// Length that names of interfaces stay below \[byte\].
 const DEVICE_NAME: usize = 16;
-/// IPv6 asks for at least this (RFC 8200, section 5), and what is larger than a TUN's packet cannot be.
+/// Allowed MTUs: the least that any IPv4 host takes, and a TUN's longest packet.
 const MTU: std::ops::RangeInclusive<u64> = 576..=65_535;
-/// Below most NATs' patience with UDP (RFC 4787, REQ-5: two minutes at the least, and many keep half a minute).
+/// Below the time for which most NATs keep a UDP mapping (RFC 4787, REQ-5: two minutes at the least, and many keep half
+/// a minute).
 const KEEPALIVE: Duration = Duration::from_secs(20);
 
-/// What packets of all peers together may occupy: a small router has it to spare.
+/// Default memory of all peers' packets: a small router has it to spare.
 const MEMORY: Bytes = Bytes::new(256 << 20);
-/// Addresses in link security's form: the peer's IPv6 or mapped IPv4 address and its port; the uplink; and the one of
-/// our addresses that the peer has used. An answer leaves from that one: a host may have several, and a translator or a
-/// firewall before the peer admits only packets from the address that it has contacted.
+/// Default memory of one peer's packets: 1 Gbit/s for a round trip of 100 ms, in buffers of 2 KiB, both ways, with space
+/// for repair symbols.
 const PEER_MEMORY: Bytes = Bytes::new(64 << 20);
-/// Less does not hold a flow's packets at 100 Mbit/s and 40 ms.
+/// Least memory: a flow's packets at 100 Mbit/s and 40 ms.
 const MEMORY_MIN: Bytes = Bytes::new(1 << 20);
 
 /// Reads the daemon's file, and key files; names of peers are not looked up.
@@ -52,7 +52,7 @@ fn read_document(document: &Document, path: &Path) -> Result<Site, Errors> {
     Ok(site)
 }
 
-/// The key files that a file names in which nothing is wrong.
+/// The key files that a valid file names.
 fn key_files(top: &View<'_>, path: &Path) -> Vec<PathBuf> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let (interface, peers) = (top.sub("interface"), top.tables("peer"));
@@ -267,7 +267,7 @@ fn wrong_key(why: String) -> Complaint {
     Complaint::new(why, "`airbraid genkey` makes a private key, `airbraid pubkey` says its public one")
 }
 
-/// A path, from the folder of the file on, of a key.
+/// Reads the key file of a path, relative to the folder of the file.
 fn key_file(value: &Value, folder: &Path) -> Result<Secret, Complaint> {
     let path: PathBuf = folder.join(text(value)?);
     keys::read(&path).map_err(|why| Complaint::new(why, "umask 077; airbraid genkey > FILE makes one"))
@@ -298,14 +298,14 @@ fn port(value: &Value) -> Result<u16, Complaint> {
     document::integer(value, u128::from(u16::MAX)).map(|port| port as u16)
 }
 
-/// Below are the kernel's and the system's, above there is no room for an uplink's.
+/// Below are the kernel's and the system's tables; above there is no space for an uplink's.
 fn table(value: &Value) -> Result<u32, Complaint> {
     let number = document::integer(value, u128::from(u32::MAX))? as u32;
     let refused = || Complaint::new(format!("the tables from {number} on are not free"), "256 to 4294967279");
     (256..=u32::MAX - 16).contains(&number).then_some(number).ok_or_else(refused)
 }
 
-/// Its four lowest bits say which uplink it is.
+/// Its four lowest bits identify the uplink.
 fn mark(value: &Value) -> Result<u32, Complaint> {
     let number = document::integer(value, u128::from(u32::MAX))? as u32;
     let refused = || Complaint::new(format!("{number} is no first mark"), "a multiple of 16, but not 0");
@@ -393,7 +393,8 @@ fn endpoint(value: &Value) -> Result<Endpoint, Complaint> {
     Ok(Endpoint { text, addresses: Vec::new() })
 }
 
-/// Offset of each part of a place \[byte\].
+/// Whether this can be the name of a host (RFC 1123, section 2.1; `_`, which some have, is allowed). It is looked up
+/// later: the network may not be there yet.
 fn is_host(host: &str) -> bool {
     let labels = host.strip_suffix('.').unwrap_or(host).split('.');
     let is_label = |label: &str| {

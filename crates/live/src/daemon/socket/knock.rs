@@ -1,4 +1,4 @@
-//! Empty datagrams: one for what the network says of it, and one for what a translator makes of it.
+//! Empty datagrams: one to get the network's report, and one to open a translator.
 
 use super::{Socket, prepare};
 use nix::sys::socket::{ControlMessage, MsgFlags, SockaddrStorage, connect, send, sendmsg, setsockopt, sockopt};
@@ -6,14 +6,14 @@ use std::io::IoSlice;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// Routers that such a datagram reaches: the first is the translator as a rule, and sends it on; the second drops it.
+/// Number of hops of such a datagram: the first router is usually the translator, and sends it on; the second drops it.
 const HOPS: libc::c_int = 2;
 const FLAGS: MsgFlags = MsgFlags::MSG_DONTWAIT.union(MsgFlags::MSG_NOSIGNAL);
 
 impl Socket {
-    /// Lets this end's translator know a place, and nobody there: it sends an empty datagram that is dropped on its
-    /// way. A translator at the other end to which one came before it knows us would answer it, and then keep the port
-    /// that we go to for itself.
+    /// Opens this end's translator for a place, without reaching it: sends an empty datagram that is dropped on its
+    /// way. A translator at the other end that got one before it knows us would answer it, and then keep the port that
+    /// we go to for itself.
     pub fn open_translator(&self, to: SocketAddr) {
         let hops = if to.is_ipv4() { ControlMessage::Ipv4Ttl(&HOPS) } else { ControlMessage::Ipv6HopLimit(&HOPS) };
         let to = SockaddrStorage::from(to);
@@ -22,7 +22,7 @@ impl Socket {
     }
 }
 
-/// Sends an empty datagram from a socket of its own; what the network says of it is that socket's error (`SO_ERROR`).
+/// Sends an empty datagram from a socket of its own; the network's report is that socket's error (`SO_ERROR`).
 ///
 /// # Errors
 /// What the kernel says: there is no route.

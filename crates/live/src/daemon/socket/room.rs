@@ -1,6 +1,5 @@
-//! Where datagrams are received into. Each begins in a buffer of the packets' pool, so that a packet stays where the
-//! kernel has put it; what is longer than such a buffer, several datagrams in one, goes on in a place of its own and is
-//! put together there.
+//! The receive buffers. Each datagram begins in a buffer of the packets' pool, so that a packet stays where the kernel
+//! has put it; a longer one, several datagrams in one, continues in a place of its own and is put together there.
 
 use crate::daemon::inner::Summary;
 use crate::daemon::packet::{IpPacket, Pool, Run};
@@ -11,29 +10,29 @@ use std::net::{IpAddr, SocketAddr};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Datagrams, or runs of them, of one system call. Uplinks are received from in turn: what one brings at most, 2 MB, is
-/// no more than the packets that wait for those of another (2048).
+/// Datagrams, or runs of them, of one system call. Uplinks take turns: the most that one brings, 2 MB, is no more than
+/// the packets that wait for those of another (2048).
 pub(super) const BATCH: usize = 32;
-/// A clock that was set between a datagram and a look at it makes no more of its age than this.
+/// Largest age of a datagram: a clock that was set in between adds no more than this.
 const AGE_MAX: Duration = Duration::from_secs(1);
-/// No datagram is longer \[byte\].
+/// Longest datagram \[byte\].
 const DATAGRAM_MAX: usize = 65_536;
-/// So much of it is received into a packet's buffer: all of an Ethernet's frame \[byte\].
+/// Part of it that is received into a packet's buffer: all of an Ethernet's frame \[byte\].
 const NEAR: usize = 2_048;
-/// From one datagram's further room to the next \[byte\]: a frame further than a power of two, or they would all lie in
-/// the same few sets of the processor's cache.
+/// Distance of two datagrams' further buffers \[byte\]: a frame beyond a power of two, or they would all lie in the
+/// same few sets of the processor's cache.
 const STRIDE: usize = DATAGRAM_MAX + 2_112;
 
-/// Where datagrams are received into: one room for all sockets. The default has none.
+/// The receive buffers of all sockets. The default has none.
 #[derive(Debug, Default)]
 pub struct Room {
     pool: Pool,
-    /// Where each begins: buffers that nobody else has.
+    /// The first part of each: buffers with a single handle.
     near: Vec<Rc<Run>>,
-    /// Where it goes on, behind room for its beginning.
+    /// The further parts, behind space for the first.
     far: Vec<u8>,
     pub(super) heads: Vec<Head>,
-    /// When the last call came back, by the time of day.
+    /// The time of day at which the last call came back.
     pub(super) seen_at: Option<TimeSpec>,
 }
 
@@ -44,14 +43,14 @@ pub(super) struct Head {
     pub beside: Beside,
 }
 
-/// What the kernel tells beside a datagram.
+/// The control messages of a datagram.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Beside {
     pub to: Option<IpAddr>,
     pub tos: u8,
-    /// When it came, by the time of day.
+    /// Time of day of its arrival.
     pub stamp: Option<TimeSpec>,
-    /// It is several, of so many bytes each but perhaps the last.
+    /// Length of the datagrams in it, but perhaps the last, if it is several.
     pub segment: Option<usize>,
 }
 
@@ -67,14 +66,14 @@ impl Room {
         }
     }
 
-    /// Where the next `count` datagrams are to be put.
+    /// The slices for the next `count` datagrams.
     pub(super) fn slices(&mut self, count: usize) -> Vec<[IoSliceMut<'_>; 2]> {
         let near = self.near.iter_mut().map(near);
         let both = near.zip(self.far.chunks_exact_mut(STRIDE)).take(count);
         both.map(|(near, far)| [near, &mut far[NEAR..DATAGRAM_MAX]].map(IoSliceMut::new)).collect()
     }
 
-    /// What the last call has brought.
+    /// The datagrams of the last call.
     pub fn datagrams(&mut self) -> impl Iterator<Item = Received<'_>> {
         let Self { pool, near: runs, far, heads, seen_at } = self;
         let pool = &*pool;
@@ -101,50 +100,48 @@ impl Room {
     }
 }
 
-/// The beginning of a datagram's room.
+/// The first part of a datagram's buffer.
 fn near(run: &mut Rc<Run>) -> &mut [u8] {
     // Nobody else has it; if it were otherwise nothing would be received there.
     Rc::get_mut(run).map_or(&mut [], |run| &mut run.room()[..NEAR])
 }
 
-/// A datagram that came.
+/// A received datagram.
 #[derive(Debug)]
 pub struct Received<'a> {
-    /// Who sent it.
+    /// Source.
     pub from: SocketAddr,
-    /// Which of our addresses it was sent to.
+    /// Destination, one of our addresses.
     pub to: Option<IpAddr>,
     /// Its TOS, or traffic class.
     pub tos: u8,
-    /// How long ago the kernel got it.
+    /// Time since the kernel received it.
     pub age: Duration,
-    /// All of it.
     pub body: Body<'a>,
 }
 
 /// A datagram's bytes.
 #[derive(Debug)]
 pub enum Body<'a> {
-    /// Alone in a packet's buffer.
+    /// A whole buffer of the pool.
     Own {
         /// The buffer.
         run: &'a mut Rc<Run>,
-        /// How many of its bytes \[byte\].
+        /// Length of the datagram \[byte\].
         length: usize,
-        /// Where another comes from.
+        /// The pool of its replacement.
         pool: &'a Pool,
     },
-    /// Beside others.
+    /// A part of a buffer.
     Part {
-        /// All of it.
         bytes: &'a mut [u8],
-        /// Where a buffer for it comes from.
+        /// The pool of a buffer for it.
         pool: &'a Pool,
     },
 }
 
 impl Body<'_> {
-    /// All of them.
+    /// Returns all bytes.
     pub fn bytes(&mut self) -> &mut [u8] {
         match self {
             Self::Own { run, length, .. } => {
@@ -155,8 +152,8 @@ impl Body<'_> {
         }
     }
 
-    /// The packet that some of them are, of which `look` says what it is, and may change it; none if it says nothing.
-    /// It stays where it is if it can.
+    /// The packet in `range`, which `look` summarises, and may change; `None` if it returns `None`. It stays in its
+    /// buffer if it can.
     pub fn into_packet(self, range: Range<usize>, look: impl FnOnce(&mut [u8]) -> Option<Summary>) -> Option<IpPacket> {
         match self {
             Self::Own { run, pool, .. } => pool.exchange(run, range, look),

@@ -9,9 +9,9 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Datagrams that the kernel cuts one into (`UDP_MAX_SEGMENTS` before Linux 6.9).
+/// Largest number of datagrams that the kernel cuts one into (`UDP_MAX_SEGMENTS` before Linux 6.9).
 const RUN_SEGMENTS: usize = 64;
-/// Their bytes: IP's length has 16 bits, and counts headers.
+/// Their longest sum: IP's length has 16 bits, and counts headers.
 const RUN_BYTES: usize = 65_535 - 48;
 const FLAGS: MsgFlags = MsgFlags::MSG_DONTWAIT.union(MsgFlags::MSG_NOSIGNAL);
 
@@ -20,13 +20,14 @@ impl<T> Outgoing<T> {
         self.range.1 - self.range.0
     }
 
-    /// Whether what is told beside them is the same.
+    /// Whether their control messages are the same.
     fn is_like(&self, other: &Self) -> bool {
         (self.tos, self.source) == (other.tos, other.source)
     }
 }
 
-/// How many of the first can go out as one: all to one place and of one length, but that the last may be shorter.
+/// Number of datagrams at the front that can go out as one: all to one place and of one length, but that the last may
+/// be shorter.
 fn alike<T>(datagrams: &[Outgoing<T>]) -> usize {
     let Some(first) = datagrams.first() else { return 0 };
     let most = (RUN_BYTES / first.len().max(1)).clamp(1, RUN_SEGMENTS);
@@ -53,7 +54,7 @@ fn reason(error: Errno) -> Refused {
     }
 }
 
-/// What of a socket whoever sends on it needs: all of them see alike whether datagrams of one length go out as one.
+/// The part of a socket that its senders share: all of them see alike whether datagrams of one length go out as one.
 #[derive(Clone, Debug)]
 pub struct End {
     pub(super) fd: Arc<OwnedFd>,
@@ -61,11 +62,11 @@ pub struct End {
     pub(super) sends_runs: Arc<AtomicBool>,
 }
 
-/// A socket as it is sent on by one thread.
+/// A socket as one thread sends on it.
 #[derive(Debug)]
 pub struct Outlet {
     end: End,
-    /// None while they are in use.
+    /// `None` while they are in use.
     outgoing: Option<MultiHeaders<SockaddrStorage>>,
 }
 
@@ -80,7 +81,7 @@ impl Outlet {
         self.end.sends_runs.load(Ordering::Relaxed)
     }
 
-    /// Sends a batch, and empties it; `refused` hears of each datagram that was not sent.
+    /// Sends a batch, and empties it; `refused` gets each datagram that was not sent.
     pub fn send<T: Copy>(&mut self, batch: &mut Batch<T>, mut refused: impl FnMut(Outgoing<T>, Refused)) {
         let mut rest = &batch.datagrams[..];
         while let Some(first) = rest.first() {
@@ -103,7 +104,7 @@ impl Outlet {
         batch.bytes.clear();
     }
 
-    /// Sends datagrams of one length as one. Gives false if they must go one by one.
+    /// Sends datagrams of one length as one. Returns false if they must go one by one.
     fn send_alike<T: Copy>(
         &mut self,
         bytes: &[u8],
@@ -138,7 +139,7 @@ impl Outlet {
         }
     }
 
-    /// Sends datagrams that are told the same beside.
+    /// Sends datagrams with the same control messages.
     fn send_each<T: Copy>(
         &mut self,
         bytes: &[u8],
@@ -159,7 +160,7 @@ impl Outlet {
         }
     }
 
-    /// Sends up to [`BATCH`] datagrams by one call; gives how many.
+    /// Sends up to [`BATCH`] datagrams by one call; returns their number.
     fn send_some<T>(&mut self, bytes: &[u8], run: &[Outgoing<T>]) -> nix::Result<usize> {
         let run = &run[..run.len().min(BATCH)];
         let Some(first) = run.first() else { return Ok(0) };
@@ -175,7 +176,7 @@ impl Outlet {
         sent
     }
 
-    /// Tells the kernel the TOS and the local address of a datagram.
+    /// Adds the control messages of a datagram: the TOS and the local address.
     fn beside<T, R>(&self, first: &Outgoing<T>, send: impl FnOnce(&OwnedFd, [ControlMessage<'_>; 2]) -> R) -> R {
         if self.end.is_v4 {
             let source = match first.source {
@@ -200,7 +201,7 @@ impl Outlet {
     }
 }
 
-/// Room for what the kernel is told beside datagrams: exactly so much.
+/// Space for the control messages of sent datagrams: exactly these.
 fn outgoing(is_v4: bool) -> MultiHeaders<SockaddrStorage> {
     let space =
         if is_v4 { nix::cmsg_space!(u8, libc::in_pktinfo) } else { nix::cmsg_space!(libc::c_int, libc::in6_pktinfo) };
