@@ -64,8 +64,8 @@ impl Map {
         };
         Self {
             nodes: spec.nodes.iter().enumerate().map(node).collect(),
-            trunks: spec.trunks.iter().map(|trunk| between(&trunk.name, trunk.between)).collect(),
-            tunnels: spec.tunnels.iter().map(|tunnel| between(&tunnel.name, tunnel.between)).collect(),
+            trunks: spec.radio_trunks().map(|trunk| between(&trunk.name, trunk.between)).collect(),
+            tunnels: spec.link_trunks().map(|tunnel| between(&tunnel.name, tunnel.between)).collect(),
             links: spec.links.iter().map(|link| between(&link.name, link.between)).collect(),
             flows: spec.flows.iter().map(|flow| between(&flow.name, [flow.from, flow.to])).collect(),
         }

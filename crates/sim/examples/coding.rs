@@ -8,6 +8,7 @@
 mod link_sets;
 
 use airbraid_engine::trunk::bonding::Coding;
+use airbraid_sim::scenario::spec::Trunk;
 use airbraid_sim::{RunOptions, run};
 use link_sets::{Link, scenario};
 
@@ -16,7 +17,11 @@ use link_sets::{Link, scenario};
 fn measure(link: Link, coding: Coding, seconds: u32, seeds: u64) -> [f64; 5] {
     let plan = scenario(&[link], seconds).plan().expect("a scenario");
     let mut spec = plan.cells[0].spec.clone();
-    spec.tunnels[0].policy.coding = coding;
+    for trunk in &mut spec.trunks {
+        if let Trunk::Links(trunk) = trunk {
+            trunk.policy.coding = coding;
+        }
+    }
     let mut sums = [0.0; 5];
     for seed in 1..=seeds {
         let result = run(&spec, seed, RunOptions::default()).expect("it runs").result;

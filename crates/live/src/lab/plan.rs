@@ -110,7 +110,7 @@ impl Layout {
             .radios
             .iter()
             .map(|radio| radio.link_layer.map_or(radio.mac.queue_limit(), |link| link.bulk.queue_limit));
-        let trunks = spec.trunks.iter().filter(|trunk| trunk.between.contains(&node));
+        let trunks = spec.radio_trunks().filter(|trunk| trunk.between.contains(&node));
         let queues = radios.chain(trunks.map(|trunk| trunk.policy.queue_limit));
         let queue = queues.max().unwrap_or(QUEUE_BEFORE_LINKS).max(1);
         let address = ip_address(node as u32);
@@ -121,7 +121,7 @@ impl Layout {
 
     fn add_each(&mut self, spec: &Spec, node: usize, networks: &[Network]) -> Result<(), LabError> {
         let state = &spec.nodes[node];
-        if let Some(trunk) = spec.trunks.iter().find(|trunk| trunk.between.contains(&node)) {
+        if let Some(trunk) = spec.radio_trunks().find(|trunk| trunk.between.contains(&node)) {
             return Err(LabError::Input(format!(
                 "node `{}` is attached by its radios, and trunk `{}` ends there: leave the trunk out, or say attach = \
                  \"trunk\"",

@@ -16,12 +16,12 @@ use airbraid_units::{BitRate, Bytes, Db, Duration};
 pub(crate) fn resolve(path: &str, spec: &Spec) -> Result<(String, Unit), Complaint> {
     let segments: Vec<&str> = path.split('.').collect();
     let flows = || spec.flows.iter().map(|f| f.name.as_str());
-    let trunks = || spec.trunks.iter().map(|t| t.name.as_str());
+    let trunks = || spec.radio_trunks().map(|t| t.name.as_str());
     let links = || spec.links.iter().map(|l| l.name.as_str());
     let node = |i: usize| spec.nodes.get(i).map_or("", |n| n.name.as_str());
-    let tunnels = || spec.tunnels.iter().map(|t| t.name.as_str());
+    let tunnels = || spec.link_trunks().map(|t| t.name.as_str());
     let ends = |name: &str| {
-        let nodes = spec.tunnels.iter().find(|t| t.name == name).map_or([usize::MAX; 2], |t| t.between);
+        let nodes = spec.link_trunks().find(|t| t.name == name).map_or([usize::MAX; 2], |t| t.between);
         nodes.into_iter().map(node)
     };
     match segments[..] {
@@ -35,7 +35,7 @@ pub(crate) fn resolve(path: &str, spec: &Spec) -> Result<(String, Unit), Complai
         }
         ["trunk", name, from, metric] => {
             named("trunk", name, trunks())?;
-            let ends = spec.trunks.iter().filter(|t| t.name == name).flat_map(|t| t.between);
+            let ends = spec.radio_trunks().filter(|t| t.name == name).flat_map(|t| t.between);
             named("end", from, ends.map(node))?;
             find(path, metric, [names(&TRUNK), names(&TRUNK_DIRECTION)])
         }
@@ -51,12 +51,12 @@ pub(crate) fn resolve(path: &str, spec: &Spec) -> Result<(String, Unit), Complai
         ["tunnel", name, from, link, metric] => {
             named("trunk over links", name, tunnels())?;
             named("end", from, ends(name))?;
-            let members = spec.tunnels.iter().filter(|t| t.name == name).flat_map(|t| &t.members);
+            let members = spec.link_trunks().filter(|t| t.name == name).flat_map(|t| &t.members);
             named("member", link, members.map(|m| spec.links.get(m.link).map_or("", |l| l.name.as_str())))?;
             find(path, metric, [names(&TUNNEL_MEMBER)])
         }
         ["select", name, from, metric] => {
-            let chosen = || spec.trunks.iter().filter(|t| t.select.is_some());
+            let chosen = || spec.radio_trunks().filter(|t| t.select.is_some());
             named("trunk with `select`", name, chosen().map(|t| t.name.as_str()))?;
             let ends = chosen().filter(|t| t.name == name).flat_map(|t| t.between);
             named("end", from, ends.map(node))?;

@@ -39,10 +39,8 @@ pub struct Spec {
     pub scattered: Option<Scattered>,
     /// The choice of paths where no route is written.
     pub routing: Routing,
-    /// Trunks, each over one hop.
+    /// Trunks of either kind, each over one hop.
     pub trunks: Vec<Trunk>,
-    /// Trunks over links.
-    pub tunnels: Vec<Tunnel>,
     /// Plain links.
     pub links: Vec<Link>,
     /// Radios that go from one access point to the next.
@@ -57,6 +55,17 @@ pub struct Spec {
     pub record: Record,
     /// Commands of a lab.
     pub execs: Vec<Exec>,
+}
+
+impl Spec {
+    /// Trunks over radios, in the order of the file.
+    pub fn radio_trunks(&self) -> impl Iterator<Item = &RadioTrunk> {
+        self.trunks.iter().filter_map(Trunk::radios)
+    }
+    /// Trunks over links, in the order of the file.
+    pub fn link_trunks(&self) -> impl Iterator<Item = &LinkTrunk> {
+        self.trunks.iter().filter_map(Trunk::links)
+    }
 }
 
 /// The choice of paths where no route is written.
@@ -187,8 +196,6 @@ pub enum Interface {
     Radio(usize),
     /// Index of a trunk.
     Trunk(usize),
-    /// Index of a trunk over links.
-    Tunnel(usize),
     /// Index of a link.
     Link(usize),
 }
@@ -332,9 +339,49 @@ pub struct Killer {
     pub start: Instant,
 }
 
-/// A trunk between two neighbours.
+/// A trunk between two neighbours, by what its members are.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Trunk {
+pub enum Trunk {
+    /// `over = "radios"`.
+    Radios(RadioTrunk),
+    /// `over = "links"`.
+    Links(LinkTrunk),
+}
+
+impl Trunk {
+    /// The name of the trunk.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Radios(trunk) => &trunk.name,
+            Self::Links(trunk) => &trunk.name,
+        }
+    }
+    /// Indices of the nodes at its ends.
+    pub fn between(&self) -> [usize; 2] {
+        match self {
+            Self::Radios(trunk) => trunk.between,
+            Self::Links(trunk) => trunk.between,
+        }
+    }
+    /// The trunk, if its members are radios.
+    pub fn radios(&self) -> Option<&RadioTrunk> {
+        match self {
+            Self::Radios(trunk) => Some(trunk),
+            Self::Links(_) => None,
+        }
+    }
+    /// The trunk, if its members are links.
+    pub fn links(&self) -> Option<&LinkTrunk> {
+        match self {
+            Self::Links(trunk) => Some(trunk),
+            Self::Radios(_) => None,
+        }
+    }
+}
+
+/// A trunk over radios: the papers' strategies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RadioTrunk {
     pub name: String,
     /// Indices of the nodes at its ends.
     pub between: [usize; 2],
@@ -361,20 +408,20 @@ pub struct Select {
     pub overhead: Bytes,
 }
 
-/// A trunk over links: the daemon's tunnel.
+/// A trunk over links: the daemon's bond.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tunnel {
+pub struct LinkTrunk {
     pub name: String,
     /// Indices of the nodes at its ends.
     pub between: [usize; 2],
-    pub members: Vec<TunnelMember>,
+    pub members: Vec<LinkMember>,
     /// The policy of both ends.
     pub policy: BondPolicy,
 }
 
 /// A member of a trunk over links.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TunnelMember {
+pub struct LinkMember {
     /// Index of its link.
     pub link: usize,
     /// Its configuration at both ends.

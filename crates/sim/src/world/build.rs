@@ -10,7 +10,7 @@ use super::multihomed::Multihomed;
 use super::observe::Observer;
 use super::on_demand::OnDemand;
 use super::packet::Packets;
-use super::routing::{Edge, NextHop, Routes};
+use super::routing::{Edge, NextHop, Routes, trunk_hop};
 use super::select::{Selection, SnrSamples};
 use super::slotted::address;
 use super::window::WindowEnd;
@@ -92,8 +92,8 @@ impl<'a> World<'a> {
             stations: radio_count,
             link_layers: world.link_layers.len(),
             window_ends: world.window_ends.len(),
-            trunk_ends: 2 * spec.trunks.len(),
-            tunnel_ends: 2 * spec.tunnels.len(),
+            trunk_ends: 2 * spec.radio_trunks().count(),
+            tunnel_ends: 2 * spec.link_trunks().count(),
             links: 2 * spec.links.len(),
             routers: if world.on_demand.is_some() { spec.nodes.len() } else { 0 },
             flows: spec.flows.len(),
@@ -117,7 +117,7 @@ impl<'a> World<'a> {
     }
 
     fn add_trunks(&mut self, first: &[u32]) {
-        for spec in &self.spec.trunks {
+        for spec in self.spec.radio_trunks() {
             for side in [0, 1] {
                 let end = self.trunks.len() as u32;
                 let (node, peer) = (spec.between[side], spec.between[1 - side]);
@@ -129,6 +129,7 @@ impl<'a> World<'a> {
                     self.stations[radio as usize].members.push((neighbour, end, index as u8));
                 }
                 self.trunks.push(TrunkEnd {
+                    spec,
                     trunk: trunk::Trunk::new(spec.policy, members.len() as u8, 1),
                     node: node as u32,
                     members,
@@ -197,13 +198,7 @@ impl<'a> World<'a> {
     fn edges(&mut self, first: &[u32]) -> Vec<Vec<Edge>> {
         let radios: Vec<&spec::Radio> = self.spec.nodes.iter().flat_map(|node| &node.radios).collect();
         let mut edges = vec![Vec::new(); self.spec.nodes.len()];
-        for (index, spec) in self.spec.trunks.iter().enumerate() {
-            for side in [0, 1] {
-                let hop = NextHop::Trunk((2 * index + side) as u32);
-                let to = spec.between[1 - side] as u32;
-                edges[spec.between[side]].push(Edge { to, interface: Interface::Trunk(index), hop });
-            }
-        }
+        self.add_trunk_edges(&mut edges, |trunk| trunk.radios().is_some());
         for from in 0..self.stations.len() {
             for to in 0..self.stations.len() {
                 let (here, there) = (&self.stations[from], &self.stations[to]);
@@ -217,13 +212,7 @@ impl<'a> World<'a> {
                 }
             }
         }
-        for (index, spec) in self.spec.tunnels.iter().enumerate() {
-            for side in [0, 1] {
-                let hop = NextHop::Tunnel((2 * index + side) as u32);
-                let to = spec.between[1 - side] as u32;
-                edges[spec.between[side]].push(Edge { to, interface: Interface::Tunnel(index), hop });
-            }
-        }
+        self.add_trunk_edges(&mut edges, |trunk| trunk.links().is_some());
         for (index, spec) in self.spec.links.iter().enumerate() {
             if self.links[2 * index].tunnel.is_some() {
                 continue;
@@ -235,6 +224,16 @@ impl<'a> World<'a> {
             }
         }
         edges
+    }
+
+    fn add_trunk_edges(&self, edges: &mut [Vec<Edge>], is_of_kind: impl Fn(&spec::Trunk) -> bool) {
+        for (index, spec) in self.spec.trunks.iter().enumerate().filter(|(_, trunk)| is_of_kind(trunk)) {
+            for side in [0, 1] {
+                let hop = trunk_hop(self.spec, index, side);
+                let to = spec.between()[1 - side] as u32;
+                edges[spec.between()[side]].push(Edge { to, interface: Interface::Trunk(index), hop });
+            }
+        }
     }
 
     fn flow(&self, spec: &spec::Flow) -> Result<Flow, Refusal> {

@@ -5,7 +5,7 @@
 //! driver keeps them under a handle, and hears when the packet has arrived and when its last copy is gone.
 
 use super::packet::{Body, Msdu, NewPacket, PacketRef, Part};
-use super::routing::NextHop;
+use super::routing::{NextHop, trunk_hop};
 use super::{Observer, World};
 use crate::recorder::{Payloads, Recorder, Recording};
 use crate::result::MacResult;
@@ -192,13 +192,9 @@ impl<'a> World<'a> {
                 let is_direct = self.spec.links[link].between[1 - side] == to as usize;
                 (is_direct || routed == Some(hop)).then_some(hop)
             }
-            Some(Interface::Tunnel(tunnel)) => {
-                let side = self.spec.tunnels[tunnel].between.iter().position(|end| *end == from as usize)?;
-                Some(NextHop::Tunnel((2 * tunnel + side) as u32))
-            }
             Some(Interface::Trunk(trunk)) => {
-                let side = self.spec.trunks[trunk].between.iter().position(|end| *end == from as usize)?;
-                Some(NextHop::Trunk((2 * trunk + side) as u32))
+                let side = self.spec.trunks[trunk].between().iter().position(|end| *end == from as usize)?;
+                Some(trunk_hop(self.spec, trunk, side))
             }
         }
     }

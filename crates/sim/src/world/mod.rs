@@ -38,7 +38,7 @@ pub use packet::{Body, DropReason, Msdu, PacketRef, Packets, Record};
 
 use crate::phy::wear::WearProcess;
 use crate::queue::{EventQueue, Phase};
-use crate::scenario::spec::Spec;
+use crate::scenario::spec::{RadioTrunk, Spec};
 use access::Access;
 use airbraid_engine::trunk::{bonding as engine_tunnel, paper as trunk};
 use airbraid_engine::{converge, link};
@@ -166,7 +166,8 @@ impl Station {
 
 /// One end of a trunk.
 #[derive(Debug)]
-struct TrunkEnd {
+struct TrunkEnd<'a> {
+    spec: &'a RadioTrunk,
     trunk: trunk::Trunk<PacketRef>,
     node: u32,
     /// For each member the radio and its peer.
@@ -205,8 +206,8 @@ pub struct World<'a> {
     link_layers: Vec<LinkLayer>,
     window_ends: Vec<WindowEnd>,
     killers: Option<Box<Killers>>,
-    trunks: Vec<TrunkEnd>,
-    tunnels: Vec<tunnel::TunnelEnd>,
+    trunks: Vec<TrunkEnd<'a>>,
+    tunnels: Vec<tunnel::TunnelEnd<'a>>,
     links: Vec<LinkEnd>,
     routes: Routes,
     on_demand: Option<Box<OnDemand>>,

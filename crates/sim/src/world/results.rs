@@ -100,7 +100,7 @@ impl World<'_> {
     fn selection_results(&self) -> Vec<SelectionResult> {
         let result = |(index, end): (usize, &TrunkEnd)| {
             let select = end.select.as_ref()?;
-            let (spec, stats) = (&self.spec.trunks[index / 2], select.selector.stats());
+            let (spec, stats) = (end.spec, select.selector.stats());
             let all: u64 = select.sent.iter().sum();
             Some(SelectionResult {
                 name: spec.name.clone(),
@@ -123,7 +123,7 @@ impl World<'_> {
     }
 
     fn trunk_result(&self, end: usize) -> Option<TrunkResult> {
-        let spec = &self.spec.trunks[end / 2];
+        let spec = self.trunks[end].spec;
         let [here, there] = [end % 2, 1 - end % 2];
         let peer: &TrunkEnd = &self.trunks[end - here + there];
         let sent = self.trunks[end].trunk.sender_stats();
@@ -159,7 +159,7 @@ impl World<'_> {
     }
 
     fn tunnel_result(&self, end: usize) -> TunnelResult {
-        let spec = &self.spec.tunnels[end / 2];
+        let spec = self.tunnels[end].spec;
         let status = self.tunnels[end].tunnel.status();
         let counts = &status.counts;
         let all_bytes: u64 = status.members.iter().map(|member| member.sent_bytes.as_u64()).sum();

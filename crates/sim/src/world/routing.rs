@@ -2,7 +2,7 @@
 //!
 //! Ties go to the neighbour with the lower index, and at a hop to the trunk before the radio before the link.
 
-use crate::scenario::spec::{Interface, Routing, Spec};
+use crate::scenario::spec::{Interface, Routing, Spec, Trunk};
 use airbraid_mac::Address;
 use std::collections::VecDeque;
 
@@ -31,6 +31,15 @@ impl NextHop {
             (Self::Radio { radio, .. }, Self::Radio { radio: other, .. }) => radio == other,
             _ => self == other,
         }
+    }
+}
+
+/// The way into an end of the trunk with this index in the scenario; ends are counted for each kind of trunk apart.
+pub fn trunk_hop(spec: &Spec, index: usize, side: usize) -> NextHop {
+    let before = spec.trunks.iter().take(index);
+    match &spec.trunks[index] {
+        Trunk::Radios(_) => NextHop::Trunk((2 * before.filter_map(Trunk::radios).count() + side) as u32),
+        Trunk::Links(_) => NextHop::Tunnel((2 * before.filter_map(Trunk::links).count() + side) as u32),
     }
 }
 

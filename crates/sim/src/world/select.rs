@@ -154,7 +154,7 @@ impl World<'_> {
 
     /// What the radio of a member is like.
     fn port_config(&self, end: u32, port: u8) -> PortConfig {
-        let spec = &self.spec.trunks[end as usize / 2];
+        let spec = self.trunks[end as usize].spec;
         let side = end as usize % 2;
         let radio = &self.spec.nodes[spec.between[side]].radios[spec.members[usize::from(port)][side]];
         let is_last = usize::from(port) + 1 == spec.members.len();

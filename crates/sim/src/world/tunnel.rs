@@ -7,6 +7,7 @@ use super::alarms::Sleeper;
 use super::packet::{Carried, DropReason, PacketRef, TunnelFrame};
 use super::routing::NextHop;
 use super::{Work, World};
+use crate::scenario::spec::LinkTrunk;
 use airbraid_engine::step;
 use airbraid_engine::trunk::Member;
 use airbraid_engine::trunk::bonding::{self as tunnel, Config, Frame, Input, Output, Tunnel};
@@ -15,7 +16,8 @@ use airbraid_units::Bytes;
 
 /// One end of a tunnel.
 #[derive(Debug)]
-pub(super) struct TunnelEnd {
+pub(super) struct TunnelEnd<'a> {
+    pub spec: &'a LinkTrunk,
     pub tunnel: Tunnel<PacketRef>,
     pub node: u32,
     /// For each member the direction of its link that leads to the other end, and what is around each frame there.
@@ -26,7 +28,7 @@ pub(super) struct TunnelEnd {
 impl World<'_> {
     /// Both ends of each tunnel; their links bring nothing but frames.
     pub(super) fn add_tunnels(&mut self) {
-        for (index, spec) in self.spec.tunnels.iter().enumerate() {
+        for (index, spec) in self.spec.link_trunks().enumerate() {
             for side in [0, 1] {
                 let end = (2 * index + side) as u32;
                 let direction = |link: usize, way: usize| {
@@ -42,6 +44,7 @@ impl World<'_> {
                 }
                 let config = Config { policy: spec.policy, epoch: 1 };
                 self.tunnels.push(TunnelEnd {
+                    spec,
                     tunnel: Tunnel::new(config),
                     node: spec.between[side] as u32,
                     members,
@@ -49,7 +52,7 @@ impl World<'_> {
                 });
             }
         }
-        for (index, spec) in self.spec.tunnels.iter().enumerate() {
+        for (index, spec) in self.spec.link_trunks().enumerate() {
             for side in [0, 1] {
                 for (member, config) in spec.members.iter().enumerate() {
                     let input = Input::MemberAdded { member: Member(member as u8), config: config.config };

@@ -22,7 +22,6 @@ mod slots;
 mod survey;
 mod topology;
 mod trunk;
-mod tunnel;
 
 use radio::small;
 pub(crate) use radio::standard_name;
@@ -72,9 +71,9 @@ pub(crate) fn read(cx: &Context, root: &Table, whole: Place) -> Spec {
     let links = link::read(&link_views, &node_names);
     unique(cx, "link", &link_views, &links.iter().map(|l| l.name.clone()).collect::<Vec<_>>(), 0);
     let trunk_views = top.tables("trunk");
-    let (trunks, tunnels, trunk_names) = trunk::read(&trunk_views, &nodes, &links);
-    unique(cx, "trunk", &trunk_views, &trunk_names, 0);
-    node::read_routes(&node_views, &mut nodes, placed, &(&trunks, &tunnels), &links);
+    let trunks = trunk::read(&trunk_views, &nodes, &links);
+    unique(cx, "trunk", &trunk_views, &trunks.iter().map(|t| t.name().to_owned()).collect::<Vec<_>>(), 0);
+    node::read_routes(&node_views, &mut nodes, placed, &trunks, &links);
     let routing = routing::read(&top);
     routing::check(&top, &routing, &nodes, trunk_views.len(), links.len());
     let slot_views = top.tables("slots");
@@ -108,7 +107,6 @@ pub(crate) fn read(cx: &Context, root: &Table, whole: Place) -> Spec {
         scattered,
         routing,
         trunks,
-        tunnels,
         links,
         slots,
         killers,

@@ -3,7 +3,7 @@
 use super::{NODES_MAX, Names, RADIOS_MAX, radio};
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, Context, View, quantity};
-use crate::scenario::spec::{Host, Interface, Link, Mobility, Node, Position, Radio, Route, Trunk, Tunnel};
+use crate::scenario::spec::{Host, Interface, Link, Mobility, Node, Position, Radio, Route, Trunk};
 use crate::scenario::tree::{Data, Table, Value};
 use airbraid_units::{Duration, Instant, Metres, Quantity, Speed};
 
@@ -177,13 +177,7 @@ fn one_radio(
 }
 
 /// Reads the routes of each node but the first `placed`, when everything that they can name is known.
-pub(super) fn read_routes(
-    views: &[View<'_>],
-    nodes: &mut [Node],
-    placed: usize,
-    trunks: &(&[Trunk], &[Tunnel]),
-    links: &[Link],
-) {
+pub(super) fn read_routes(views: &[View<'_>], nodes: &mut [Node], placed: usize, trunks: &[Trunk], links: &[Link]) {
     let names: Vec<String> = nodes.iter().map(|n| n.name.clone()).collect();
     for (own, view) in (placed..nodes.len()).zip(views) {
         let Some(items) = view.optional("routes", "the path of fewest hops", reader::list) else { continue };
@@ -211,20 +205,12 @@ pub(super) fn read_routes(
 }
 
 /// `interface = "ch1"`, or the name of a trunk or link that ends at this node.
-fn interface(
-    view: &View<'_>,
-    own: usize,
-    node: &Node,
-    trunks: &(&[Trunk], &[Tunnel]),
-    links: &[Link],
-) -> Option<Interface> {
+fn interface(view: &View<'_>, own: usize, node: &Node, trunks: &[Trunk], links: &[Link]) -> Option<Interface> {
     let mut all: Vec<(&str, Interface)> = Vec::new();
     all.extend(node.radios.iter().enumerate().map(|(i, r)| (r.name.as_str(), Interface::Radio(i))));
     let ends = |between: &[usize; 2]| between.contains(&own);
-    let over_radios = trunks.0.iter().enumerate().filter(|(_, t)| ends(&t.between));
-    all.extend(over_radios.map(|(i, t)| (t.name.as_str(), Interface::Trunk(i))));
-    let over_links = trunks.1.iter().enumerate().filter(|(_, t)| ends(&t.between));
-    all.extend(over_links.map(|(i, t)| (t.name.as_str(), Interface::Tunnel(i))));
+    let trunks = trunks.iter().enumerate().filter(|(_, t)| ends(&t.between()));
+    all.extend(trunks.map(|(i, t)| (t.name(), Interface::Trunk(i))));
     let links = links.iter().enumerate().filter(|(_, l)| ends(&l.between));
     all.extend(links.map(|(i, l)| (l.name.as_str(), Interface::Link(i))));
     view.optional("interface", "the first that reaches the neighbour: trunk, radio, link", |value| {

@@ -1,6 +1,6 @@
 //! The example of the design document, and every table's values where they end up.
 
-use super::super::spec::{ChangeKind, Interface, Mobility, Transport, Trunk};
+use super::super::spec::{ChangeKind, Interface, Mobility, RadioTrunk, Transport};
 use super::*;
 use crate::phy::{ErrorModel, PathLoss, Threshold};
 use airbraid_engine::trunk::LateMode;
@@ -40,9 +40,9 @@ fn the_design_example_resolves_to_what_it_says() {
     assert_eq!(dcf.data_rate.bit_rate, BitRate::from_kbps(11_000));
     assert_eq!(dcf.control_rate.bit_rate, BitRate::from_kbps(1_000));
     assert_eq!(dcf.phy.preamble, Preamble::Long);
-    assert_eq!(spec.trunks[0].members, [[0, 0], [1, 1], [2, 2]]);
-    assert_eq!(spec.trunks[0].policy.distributor, Distributor::RoundRobin);
-    assert_eq!(spec.trunks[0].policy.resequencer.increment, Duration::from_millis(1));
+    assert_eq!(spec.trunks[0].radios().unwrap().members, [[0, 0], [1, 1], [2, 2]]);
+    assert_eq!(spec.trunks[0].radios().unwrap().policy.distributor, Distributor::RoundRobin);
+    assert_eq!(spec.trunks[0].radios().unwrap().policy.resequencer.increment, Duration::from_millis(1));
     assert!(matches!(spec.flows[0].transport, Transport::Tcp(c) if c.variant == Variant::NewReno));
     assert_eq!(spec.flows[0].source, Source::Greedy);
     let expectation = &plan.expectations[0];
@@ -56,11 +56,12 @@ fn the_design_example_resolves_to_what_it_says() {
 #[test]
 fn the_design_example_sweeps_over_distributors() {
     let plan = plan(DESIGN);
-    let distributors: Vec<Distributor> = plan.cells.iter().map(|c| c.spec.trunks[0].policy.distributor).collect();
+    let distributors: Vec<Distributor> =
+        plan.cells.iter().map(|c| c.spec.trunks[0].radios().unwrap().policy.distributor).collect();
     assert_eq!(distributors, [Distributor::RoundRobin, Distributor::Srr(Srr::default())]);
     let [member_queues, headers] = [0, 1].map(|k| {
-        let value = |t: &Trunk| if k == 0 { u64::from(t.policy.member_limit) } else { t.header.as_u64() };
-        plan.cells.iter().map(|c| value(&c.spec.trunks[0])).collect::<Vec<_>>()
+        let value = |t: &RadioTrunk| if k == 0 { u64::from(t.policy.member_limit) } else { t.header.as_u64() };
+        plan.cells.iter().map(|c| value(c.spec.trunks[0].radios().unwrap())).collect::<Vec<_>>()
     });
     assert_eq!((member_queues, headers), (vec![1, 32], vec![4, 0]));
 }
@@ -151,8 +152,8 @@ fn every_table_ends_up_in_the_spec() {
     assert_eq!(west.routes[0].interface, Some(Interface::Link(0)));
     assert!(matches!(&spec.nodes[1].mobility, Mobility::Waypoints(points) if points.len() == 2));
     assert!(matches!(spec.nodes[2].mobility, Mobility::Velocity { x, .. } if x.0 == 0.7));
-    assert_eq!(spec.trunks[0].members, [[1, 0]]);
-    assert_eq!(spec.trunks[0].policy.resequencer.mode, LateMode::Strict);
+    assert_eq!(spec.trunks[0].radios().unwrap().members, [[1, 0]]);
+    assert_eq!(spec.trunks[0].radios().unwrap().policy.resequencer.mode, LateMode::Strict);
     let [forward, backward] = &spec.links[0].directions;
     assert_eq!(forward.rate, Some(BitRate::from_kbps(20_000)));
     assert_eq!(backward.rate, Some(BitRate::from_kbps(1_000)));

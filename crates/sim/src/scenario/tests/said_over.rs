@@ -33,7 +33,7 @@ fn set_takes_toml_bare_words_and_bare_quantities() {
     let spec = &plan.cells[0].spec;
     let dcf = spec.nodes[0].radios[1].mac.dcf().unwrap();
     assert_eq!((dcf.queue_limit, dcf.data_rate.bit_rate), (3, BitRate::from_kbps(2_000)));
-    assert_eq!((spec.seed, spec.trunks[0].members.len()), (9, 1));
+    assert_eq!((spec.seed, spec.trunks[0].radios().unwrap().members.len()), (9, 1));
     assert_eq!(spec.nodes[0].radios[0].name, "ch1");
     let from = |key: &str| plan.resolved.iter().find(|r| r.key == key).map(|r| r.from.clone());
     assert_eq!(from("run.seed").as_deref(), Some("--set run.seed = 9"));
@@ -97,7 +97,7 @@ fn a_sweep_is_the_product_in_the_order_of_the_file_last_axis_fastest() {
             "trunk.air.header = 0 byte, radio.queue = 3"
         ]
     );
-    assert_eq!(plan.cells[2].spec.trunks[0].header, Bytes::ZERO);
+    assert_eq!(plan.cells[2].spec.trunks[0].radios().unwrap().header, Bytes::ZERO);
     assert_eq!(plan.cells[0].set[1], ("radio.queue".to_owned(), serde_json::json!(5)));
     let cells: Vec<&[usize]> = plan.expectations.iter().map(|e| &e.cells[..]).collect();
     assert_eq!(cells, [&[0, 1, 2, 3][..], &[1, 3], &[0, 1, 2, 3]]);

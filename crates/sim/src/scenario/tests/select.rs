@@ -18,20 +18,20 @@ fn text(radio: &str, select: &str) -> String {
 
 #[test]
 fn selection_has_the_papers_defaults_and_takes_what_is_said() {
-    assert_eq!(spec(&text("", "")).trunks[0].select, None);
-    let select = spec(&text("", "select = { measure = \"snr\" }")).trunks[0].select.unwrap();
+    assert_eq!(spec(&text("", "")).trunks[0].radios().unwrap().select, None);
+    let select = spec(&text("", "select = { measure = \"snr\" }")).trunks[0].radios().unwrap().select.unwrap();
     assert_eq!(select.thresholds, [MilliDb(25_000); 2]);
     assert_eq!((select.policy.measure, select.policy.spread), (Measure::SnrThreshold, Spread::Choose));
     assert_eq!((select.policy.weight, select.is_failing_over, select.overhead), (100, true, Bytes::ZERO));
     let said = "select = { measure = \"ett\", spread = { within = 2.5 }, threshold = \"-3.5 dB\", seal = true }";
-    let select = spec(&text("", said)).trunks[0].select.unwrap();
+    let select = spec(&text("", said)).trunks[0].radios().unwrap().select.unwrap();
     assert_eq!(
         (select.policy.measure, select.policy.spread),
         (Measure::ExpectedTime, Spread::Stripe { within: 2_500 })
     );
     assert_eq!((select.thresholds[1], select.overhead), (MilliDb(-3_500), Bytes::new(28)));
     // An empty table is a selection, too.
-    assert!(spec(&text("", "select = {}")).trunks[0].select.is_some());
+    assert!(spec(&text("", "select = {}")).trunks[0].radios().unwrap().select.is_some());
 }
 
 #[test]

@@ -267,7 +267,7 @@ fn what_a_trunk_over_links_is_told_is_read() {
         target: secs(5),
         coding: Coding::Off,
     };
-    assert_eq!(spec.tunnels[0].policy, expected);
+    assert_eq!(spec.trunks[0].links().unwrap().policy, expected);
 }
 
 #[test]

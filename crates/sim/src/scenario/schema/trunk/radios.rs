@@ -1,50 +1,35 @@
-//! `[[trunk]]`: which radios of two neighbours form one, and by what policy.
+//! A `[[trunk]]` over radios: the radios of two neighbours that form it, and its policy.
 
-use super::{between, policy, position, select, standard_name, tunnel};
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, View};
-use crate::scenario::spec::{Link, Mac, Node, Radio, Trunk, Tunnel};
+use crate::scenario::schema::{between, policy, position, select, standard_name};
+use crate::scenario::spec::{Mac, Node, Radio, RadioTrunk};
 use crate::scenario::tree::Value;
 use airbraid_engine::trunk::paper::{Distributor, Policy};
 
-/// What a trunk's members are.
-#[derive(Clone, Copy, PartialEq)]
-enum Over {
-    Radios,
-    Links,
+/// Reads one trunk, of which `others` of its kind stand before it in the file.
+pub(super) fn read<'o>(
+    view: &View<'_>,
+    name: String,
+    nodes: &[Node],
+    names: &[String],
+    others: impl Iterator<Item = &'o RadioTrunk>,
+) -> RadioTrunk {
+    let ends = between(view, names);
+    let members = ends.map(|ends| members(view, ends, nodes)).unwrap_or_default();
+    let policy = policy::paper::read(view.sub("policy"));
+    let (header, why) = policy::paper::header(&policy);
+    let header = view.quantity("header", header, why);
+    let small = header.as_u64() <= 1_024;
+    view.require(small, "header", || format!("a header of {header} is too long"), "at most 1024 byte");
+    held(view, &members, ends.unwrap_or_default(), nodes, &policy);
+    let select = select::read(view, &members, ends.unwrap_or_default(), nodes);
+    let trunk = RadioTrunk { name, between: ends.unwrap_or_default(), members, header, policy, select };
+    shared(view, &trunk, others);
+    trunk
 }
 
-/// All trunks: those over radios, those over links, and their names in the order of the file.
-pub(super) fn read(views: &[View<'_>], nodes: &[Node], links: &[Link]) -> (Vec<Trunk>, Vec<Tunnel>, Vec<String>) {
-    let names: Vec<String> = nodes.iter().map(|n| n.name.clone()).collect();
-    let mut trunks: Vec<Trunk> = Vec::with_capacity(views.len());
-    let (mut tunnels, mut own_names) = (Vec::new(), Vec::new());
-    for view in views {
-        let name = view.name();
-        own_names.push(name.clone());
-        let kinds = [("radios", Over::Radios), ("links", Over::Links)];
-        if view.choice("over", &kinds, Over::Radios, "each member is a channel") == Over::Links {
-            let read = tunnel::read(view, name, &names, links, &tunnels);
-            tunnels.push(read);
-            continue;
-        }
-        let ends = between(view, &names);
-        let members = ends.map(|ends| members(view, ends, nodes)).unwrap_or_default();
-        let policy = policy::paper::read(view.sub("policy"));
-        let (header, why) = policy::paper::header(&policy);
-        let header = view.quantity("header", header, why);
-        let small = header.as_u64() <= 1_024;
-        view.require(small, "header", || format!("a header of {header} is too long"), "at most 1024 byte");
-        held(view, &members, ends.unwrap_or_default(), nodes, &policy);
-        let select = select::read(view, &members, ends.unwrap_or_default(), nodes);
-        let trunk = Trunk { name, between: ends.unwrap_or_default(), members, header, policy, select };
-        shared(view, &trunk, &trunks);
-        trunks.push(trunk);
-    }
-    (trunks, tunnels, own_names)
-}
-
-/// What a trunk gives to a radio at once must find room there: one frame in service, the others in its queue.
+/// A radio must have space for all that the trunk gives it at once: one frame in service, the others in its queue.
 fn held(view: &View<'_>, members: &[[usize; 2]], ends: [usize; 2], nodes: &[Node], policy: &Policy) {
     let radios = members.iter().flat_map(|pair| [(ends[0], pair[0]), (ends[1], pair[1])]);
     let queues = radios.map(|(node, radio)| {
@@ -64,7 +49,7 @@ fn held(view: &View<'_>, members: &[[usize; 2]], ends: [usize; 2], nodes: &[Node
 }
 
 /// Two trunks between the same nodes cannot share a radio: its queue serves one neighbour's trunk.
-fn shared(view: &View<'_>, trunk: &Trunk, others: &[Trunk]) {
+fn shared<'o>(view: &View<'_>, trunk: &RadioTrunk, others: impl Iterator<Item = &'o RadioTrunk>) {
     for other in others {
         let same = other.between == trunk.between;
         let crossed = other.between[0] == trunk.between[1] && other.between[1] == trunk.between[0];

@@ -1,9 +1,9 @@
-//! A `[[trunk]]` with `over = "links"`: which links between two nodes form one, and what is said of each.
+//! A `[[trunk]]` over links: the links between two nodes that form it, and the options of each.
 
-use super::{between, policy, position};
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, Foreign, View, quantity};
-use crate::scenario::spec::{Link, Tunnel, TunnelMember};
+use crate::scenario::schema::{between, policy, position};
+use crate::scenario::spec::{Link, LinkMember, LinkTrunk};
 use crate::scenario::tree::{Data, Value};
 use airbraid_engine::trunk::bonding::{MEMBERS_MAX, MemberConfig};
 use airbraid_engine::wire::TUNNEL_HEADER_LEN;
@@ -16,32 +16,39 @@ const FULL: u64 = 1_500;
 static FOREIGN: Foreign =
     Foreign { keys: &["header", "select"], owner: "a trunk over radios", own: "a trunk over links" };
 
-pub(super) fn read(view: &View<'_>, name: String, nodes: &[String], links: &[Link], others: &[Tunnel]) -> Tunnel {
+/// Reads one trunk, of which `others` of its kind stand before it in the file.
+pub(super) fn read<'o>(
+    view: &View<'_>,
+    name: String,
+    nodes: &[String],
+    links: &[Link],
+    others: impl Iterator<Item = &'o LinkTrunk>,
+) -> LinkTrunk {
     let ends = between(view, nodes);
     view.beside(&FOREIGN);
     let policy = policy::bond::read(view.sub("policy"));
     let members = ends.map(|ends| members(view, ends, links)).unwrap_or_default();
-    let tunnel = Tunnel { name, between: ends.unwrap_or_default(), members, policy };
+    let trunk = LinkTrunk { name, between: ends.unwrap_or_default(), members, policy };
     for other in others {
-        let shared = tunnel.members.iter().any(|one| other.members.iter().any(|two| one.link == two.link));
-        let message = || format!("trunks `{}` and `{}` use the same link", other.name, tunnel.name);
+        let shared = trunk.members.iter().any(|one| other.members.iter().any(|two| one.link == two.link));
+        let message = || format!("trunks `{}` and `{}` use the same link", other.name, trunk.name);
         view.require(!shared, "members", message, "a link is a member of one trunk");
     }
-    tunnel
+    trunk
 }
 
-fn members(view: &View<'_>, ends: [usize; 2], links: &[Link]) -> Vec<TunnelMember> {
+fn members(view: &View<'_>, ends: [usize; 2], links: &[Link]) -> Vec<LinkMember> {
     let joins = |link: &Link| link.between == ends || link.between == [ends[1], ends[0]];
-    let of = |link| TunnelMember { link, config: MemberConfig::default() };
+    let of = |link| LinkMember { link, config: MemberConfig::default() };
     // What a member's path takes is found by probes where the link has a limit: its ends could send a full packet.
-    let limited = |mut member: TunnelMember| {
+    let limited = |mut member: LinkMember| {
         let longest = links[member.link].directions.iter().filter_map(|direction| direction.mtu).max();
         let full = Bytes::new(FULL + TUNNEL_HEADER_LEN as u64) + member.config.overhead;
         member.config.mtu = longest.map(|mtu| mtu.max(full));
         member
     };
     let all = || links.iter().enumerate().filter(|(_, link)| joins(link)).map(|(index, _)| of(index)).collect();
-    let mut members: Vec<TunnelMember> = Vec::new();
+    let mut members: Vec<LinkMember> = Vec::new();
     match view.optional("members", "every link between the ends", reader::list) {
         None => members = all(),
         Some(given) => {
@@ -56,7 +63,7 @@ fn members(view: &View<'_>, ends: [usize; 2], links: &[Link]) -> Vec<TunnelMembe
             }
         }
     }
-    let members: Vec<TunnelMember> = members.into_iter().map(limited).collect();
+    let members: Vec<LinkMember> = members.into_iter().map(limited).collect();
     let some = (1..=MEMBERS_MAX).contains(&members.len());
     let message = || format!("a trunk over links has 1 to {MEMBERS_MAX} members, this has {}", members.len());
     view.require(some, "members", message, "add [[link]] tables between its ends");
@@ -64,7 +71,7 @@ fn members(view: &View<'_>, ends: [usize; 2], links: &[Link]) -> Vec<TunnelMembe
 }
 
 /// `"lte"`, or `{ link = "lte", backup = true }`.
-fn member(view: &View<'_>, item: &Value, links: &[Link], ends: [usize; 2]) -> Result<TunnelMember, Complaint> {
+fn member(view: &View<'_>, item: &Value, links: &[Link], ends: [usize; 2]) -> Result<LinkMember, Complaint> {
     let find = |given: &str| {
         let names: Vec<String> = links.iter().map(|link| link.name.clone()).collect();
         let index = position(given, "link", &names)?;
@@ -75,7 +82,7 @@ fn member(view: &View<'_>, item: &Value, links: &[Link], ends: [usize; 2]) -> Re
         Err(Complaint::new(format!("link `{given}` does not join the ends of this trunk"), "name one that does"))
     };
     let Data::Table(table) = &item.data else {
-        return Ok(TunnelMember { link: find(&reader::text(item)?)?, config: MemberConfig::default() });
+        return Ok(LinkMember { link: find(&reader::text(item)?)?, config: MemberConfig::default() });
     };
     let name = match table.get("link").map(|value| &value.data) {
         Some(Data::Text(name)) => name.clone(),
@@ -93,5 +100,5 @@ fn member(view: &View<'_>, item: &Value, links: &[Link], ends: [usize; 2]) -> Re
         mtu: None,
     };
     inner.finish();
-    Ok(TunnelMember { link, config })
+    Ok(LinkMember { link, config })
 }
