@@ -10,9 +10,13 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::format::{Format, Writer};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+use tracing_subscriber::registry;
 use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// Length at which the file is put aside, in place of the one before: both are in memory (`/run`) \[byte\].
 const FILE_MAX: u64 = 1 << 20;
@@ -40,19 +44,25 @@ pub fn fresh(path: &Path) -> io::Result<File> {
     File::options().create_new(true).append(true).mode(0o600).open(path)
 }
 
-/// Begins the log: in a file, or on standard error, at the level in `AIRBRAID_LOG`.
+/// Begins the log, in a file or on standard error. `AIRBRAID_LOG` says how much of it: a level, or levels by module such as
+/// `info,airbraid_live=debug`.
 pub fn begin(file: Option<PathBuf>) -> Result<(), Ended> {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("AIRBRAID_LOG");
-    let filter = filter.unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+    let wanted = std::env::var("AIRBRAID_LOG").unwrap_or_default();
+    let levels = wanted.parse::<Targets>().ok().filter(|_| !wanted.is_empty());
+    let is_unreadable = levels.is_none() && !wanted.is_empty();
+    let levels = levels.unwrap_or_else(|| Targets::new().with_default(Level::INFO));
     let format = Format::default().with_ansi(false);
-    let log = tracing_subscriber::fmt().with_ansi(false).with_env_filter(filter).event_format(Sparing::new(format));
+    let lines = tracing_subscriber::fmt::layer().with_ansi(false).event_format(Sparing::new(format));
     match file {
-        None => log.with_writer(io::stderr).init(),
+        None => registry().with(lines.with_writer(io::stderr).with_filter(levels)).init(),
         Some(path) => {
             let opened = Rotating::open(path.clone());
             let opened = opened.map_err(|error| Ended::Failed(format!("{}: {error}", path.display())))?;
-            log.with_writer(Mutex::new(opened)).init();
+            registry().with(lines.with_writer(Mutex::new(opened)).with_filter(levels)).init();
         }
+    }
+    if is_unreadable {
+        tracing::warn!("AIRBRAID_LOG={wanted:?} is no level: error, warn, info, debug, trace, or levels by module; taken as info");
     }
     Ok(())
 }
