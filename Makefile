@@ -41,12 +41,15 @@ notebooks: python-tools ## Run the notebooks of docs/guide/notebooks; they are i
 python-lock: python-tools ## Take new versions of what Python needs into the lock
 	@scripts/python.sh lock
 
-demo: build ## One TCP connection over one 802.11b channel and over a trunk of three
-	@scripts/demo.sh $(RELEASE) $(OUT)/demo
+# The simulator's commands alone, without link-time optimisation: half of what `make build` builds, in a third of its time.
+demo: tools ## One TCP connection over one 802.11b channel and over a trunk of three
+	$(CARGO) build --profile checked --locked --package airbraid-cli --no-default-features
+	@scripts/demo.sh $(CHECKED) $(OUT)/demo
 
 lint: test-tools ## Formatting, lints, documentation
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- --deny warnings
+	$(CARGO) clippy --package airbraid-cli --no-default-features --locked -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings --allow rustdoc::private-intra-doc-links" $(CARGO) doc --workspace --no-deps --locked --quiet
 
 check: build ## Run every committed scenario against what it expects

@@ -36,25 +36,9 @@ pub enum Command {
     /// Generate the effect of a packet killer on frames at some place, and compare its rates with the printed ones
     #[command(after_help = TRACE_EXAMPLES)]
     Trace(Trace),
-    /// Run a scenario in real time, with network namespaces as hosts and real programs in them (Linux, root)
-    #[command(after_help = LAB_EXAMPLES)]
-    Lab(Lab),
-    /// Make one encrypted interface out of several uplinks, as a file says (Linux, root)
-    #[command(after_help = UP_EXAMPLES)]
-    Up(Up),
-    /// End a daemon, and put right what a killed one has left
-    Down(Named),
-    /// Show what a daemon does now, link by link
-    #[command(after_help = STATUS_EXAMPLES)]
-    Status(Status),
-    /// Switch an uplink of a daemon on or off
-    Link(Link),
-    /// Let a daemon read its file again, as SIGHUP does
-    Reload(Named),
-    /// Print a new private key
-    Genkey,
-    /// Read a private key from standard input and print its public key
-    Pubkey,
+    #[cfg(feature = "live")]
+    #[command(flatten)]
+    Live(crate::live::arguments::Command),
     /// Print a script that completes this command's words in a shell
     #[command(after_help = "Example:\n  airbraid completions bash > /etc/bash_completion.d/airbraid")]
     Completions {
@@ -168,50 +152,6 @@ Examples:
 
 Exit status: 0 fine, 1 a rate is more than a tenth from the printed one, 2 the input is wrong.";
 
-const LAB_EXAMPLES: &str = "\
-Examples:
-  airbraid lab scenarios/lab/trunk.toml
-      the commands of its [[exec]] tables, what they wrote, and a table of what went through
-
-  airbraid lab trunk.toml --exec sender='iperf3 -c receiver -t 20' --exec receiver='iperf3 -s -1'
-      a command that names another node waits until the commands of that node listen; of the file only the nodes count
-
-  airbraid lab trunk.toml --shell sender
-      a shell on a host; the lab ends with it
-
-  airbraid lab trunk.toml --exec sender='ping -c 5 receiver' --out look --pcap --json
-      captures of all radios for Wireshark, and everything as one JSON object
-
-  airbraid lab --clean
-      removes what a lab has left that was killed
-
-Exit status: 0 fine, 1 a command failed, 2 the input is wrong.";
-
-const UP_EXAMPLES: &str = "\
-Examples:
-  umask 077; airbraid genkey > /etc/airbraid/site.key
-  airbraid pubkey < /etc/airbraid/site.key
-      a private key, and the public one that the other end's file names
-
-  airbraid up --check /etc/airbraid/site.toml
-      what is wrong with a file, with line and column
-
-  airbraid up /etc/airbraid/site.toml
-      the interface is there when the command returns; the log is /run/airbraid/site.log
-
-  airbraid up /etc/airbraid/site.toml --foreground
-      the same until Ctrl-C, the log on standard error; AIRBRAID_LOG=debug says more
-
-The daemon is called as its file: site. docs/reference/daemon.md has all keys, docs/guide/sites two machines.
-
-Exit status: 0 fine, 1 the system refused, 2 the input is wrong.";
-
-const STATUS_EXAMPLES: &str = "\
-Examples:
-  airbraid status                      the daemon that runs, if there is one only
-  airbraid status site --watch         anew every second, until Ctrl-C
-  airbraid status site --json | jq '.peers[].members[] | {uplink, rate_bps, rtt_s, loss}'";
-
 /// Overrides of a scenario.
 #[derive(Args, Debug, Default)]
 pub struct Over {
@@ -311,48 +251,6 @@ pub struct Reproduce {
     pub papers: Option<PathBuf>,
 }
 
-/// Arguments of `lab`.
-#[derive(Args, Debug)]
-pub struct Lab {
-    /// The scenario, a TOML file with nodes that say host = "namespace"
-    #[arg(required_unless_present = "clean")]
-    pub file: Option<PathBuf>,
-    /// Runs a command in a node's namespace, instead of those of the file; may be repeated. With a port, commands that
-    /// name this node wait for up to 10 s until something listens there, instead of 3 s for any port
-    #[arg(long, value_name = "NODE[:PORT]=COMMAND")]
-    pub exec: Vec<String>,
-    /// Runs a shell in a node's namespace
-    #[arg(long, value_name = "NODE")]
-    pub shell: Option<String>,
-    /// Sets a key of the scenario; may be repeated, the last one counts
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub set: Vec<String>,
-    /// Seed of losses, errors and backoffs
-    #[arg(long, value_name = "N")]
-    pub seed: Option<String>,
-    /// Ends the lab after this time, with its unit [default: the duration of the scenario]
-    #[arg(long, value_name = "TIME")]
-    pub duration: Option<String>,
-    /// Name of the lab: its namespaces are airbraid-NAME-NODE [default: the name of the file]
-    #[arg(long, value_name = "NAME")]
-    pub name: Option<String>,
-    /// The result is not trusted when more than one event of a thousand is later than this
-    #[arg(long, value_name = "TIME", default_value = "1 ms")]
-    pub max_lateness: String,
-    /// Writes summary.json, and captures if asked for, into this directory, which is made or replaced
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// Captures the frames of every radio as pcapng
-    #[arg(long, requires = "out")]
-    pub pcap: bool,
-    /// Prints one JSON object and nothing else
-    #[arg(long)]
-    pub json: bool,
-    /// Removes the remains of labs that were killed
-    #[arg(long, exclusive = true)]
-    pub clean: bool,
-}
-
 /// Arguments of `trace`.
 #[derive(Args, Debug)]
 pub struct Trace {
@@ -370,68 +268,6 @@ pub struct Trace {
     /// Prints one JSON object and nothing else
     #[arg(long)]
     pub json: bool,
-}
-
-/// Arguments of `up`.
-#[derive(Args, Debug)]
-pub struct Up {
-    /// The daemon's file, a TOML file
-    pub file: PathBuf,
-    /// Says what is wrong with the file, and does nothing else
-    #[arg(long)]
-    pub check: bool,
-    /// Waits up to this many seconds for an answer of each peer that has an endpoint, and reports the result; the
-    /// daemon works either way
-    #[arg(long, value_name = "SECONDS", default_value_t = 5.0, value_parser = seconds, conflicts_with_all = ["check", "foreground"])]
-    pub wait: f64,
-    /// Returns as soon as the interface is there
-    #[arg(long, conflicts_with_all = ["check", "foreground", "wait"])]
-    pub no_wait: bool,
-    /// Works until Ctrl-C or SIGTERM, instead of in the background; the log says what `--wait` does
-    #[arg(long, conflicts_with = "check")]
-    pub foreground: bool,
-    /// Leaves the terminal: what `up` does in the background
-    #[arg(long, hide = true, requires = "foreground")]
-    pub detached: bool,
-}
-
-/// A time that a person would wait.
-fn seconds(text: &str) -> Result<f64, String> {
-    let read = text.parse().ok().filter(|seconds| (0.0..=3_600.0).contains(seconds));
-    read.ok_or_else(|| "write a number of seconds from 0 to 3600".to_owned())
-}
-
-/// A daemon by its name.
-#[derive(Args, Debug)]
-pub struct Named {
-    /// The daemon, called as its file is [default: the only one]
-    pub name: Option<String>,
-}
-
-/// Arguments of `status`.
-#[derive(Args, Debug)]
-pub struct Status {
-    /// The daemon, called as its file is [default: the only one]
-    pub name: Option<String>,
-    /// Prints one JSON object and nothing else
-    #[arg(long)]
-    pub json: bool,
-    /// Prints it again every second, with the rates of that second
-    #[arg(long, conflicts_with = "json")]
-    pub watch: bool,
-}
-
-/// Arguments of `link`.
-#[derive(Args, Debug)]
-pub struct Link {
-    /// The uplink, by its name in the file
-    pub uplink: String,
-    /// The new state
-    #[arg(value_parser = ["on", "off"])]
-    pub state: String,
-    /// The daemon, called as its file is [default: the only one]
-    #[arg(long, value_name = "NAME")]
-    pub daemon: Option<String>,
 }
 
 /// Arguments of `plan`. Lists have commas between; one value stands for every access point where that makes sense.

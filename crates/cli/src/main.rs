@@ -2,20 +2,17 @@
 //!
 //! Exit 0: fine; 1: a run failed or an expectation does not hold; 2: the input is wrong; 130: interrupted.
 
-mod answers;
 mod arguments;
 mod check;
-mod daemon;
 mod explain;
 mod interrupt;
-mod lab;
-mod log;
+#[cfg(feature = "live")]
+mod live;
 mod plan;
 mod print;
 mod progress;
 mod reproduce;
 mod run;
-mod status;
 mod table;
 mod trace;
 
@@ -31,14 +28,8 @@ fn main() -> ExitCode {
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
         Command::Plan(arguments) => plan::plan(&arguments),
         Command::Trace(arguments) => trace::trace(&arguments),
-        Command::Lab(arguments) => lab::lab(&arguments),
-        Command::Up(arguments) => daemon::up(&arguments),
-        Command::Down(arguments) => daemon::down(&arguments),
-        Command::Status(arguments) => status::status(&arguments),
-        Command::Link(arguments) => daemon::link(&arguments),
-        Command::Reload(arguments) => daemon::reload(&arguments),
-        Command::Genkey => daemon::genkey(),
-        Command::Pubkey => daemon::pubkey(),
+        #[cfg(feature = "live")]
+        Command::Live(command) => live::run(&command),
         Command::Completions { shell } => print::completions(shell),
     };
     match done {

@@ -1,8 +1,8 @@
 //! `airbraid up`, `down`, `link`, `reload`, `genkey` and `pubkey`.
 
-use crate::answers;
-use crate::arguments::{Link, Named, Up};
-use crate::log;
+use super::answers;
+use super::arguments::{Link, Named, Up};
+use super::log;
 use crate::print::{Ended, note, out};
 use airbraid_live::LabError;
 use airbraid_live::daemon::{self, Question, keys, site};

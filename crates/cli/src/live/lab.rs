@@ -1,6 +1,7 @@
 //! `airbraid lab`.
 
-use crate::arguments::{Lab, Over};
+use super::arguments::Lab;
+use crate::arguments::Over;
 use crate::print::{self, Ended, json, note, out};
 use crate::table::columns;
 use airbraid_campaign::output;

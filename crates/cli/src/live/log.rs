@@ -62,7 +62,9 @@ pub fn begin(file: Option<PathBuf>) -> Result<(), Ended> {
         }
     }
     if is_unreadable {
-        tracing::warn!("AIRBRAID_LOG={wanted:?} is no level: error, warn, info, debug, trace, or levels by module; taken as info");
+        tracing::warn!(
+            "AIRBRAID_LOG={wanted:?} is no level: error, warn, info, debug, trace, or levels by module; taken as info"
+        );
     }
     Ok(())
 }

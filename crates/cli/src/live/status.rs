@@ -1,7 +1,7 @@
 //! `airbraid status`.
 
-use crate::arguments;
-use crate::daemon::{ended, named};
+use super::arguments;
+use super::daemon::{ended, named};
 use crate::print::{Ended, out};
 use crate::table::columns;
 use airbraid_live::daemon::{self, MemberReport, PeerReport, Question, Status, UplinkReport};
