@@ -12,7 +12,7 @@ const PACKET_MAX: Bytes = Bytes::new(65_535);
 /// Longest backoff or switching time, so that sums of times stay within their type.
 const TIME_MAX: Duration = Duration::from_secs(1);
 
-/// What is asked.
+/// A request.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// `802.11a`, `802.11b` or `802.11g`.
@@ -82,7 +82,7 @@ impl Asked {
     /// Parses the request.
     ///
     /// # Errors
-    /// What is wrong, in words with the option that says it.
+    /// A message that names the wrong option.
     pub fn request(&self) -> Result<Request, String> {
         let has_short_preamble = match self.preamble.as_str() {
             "long" => false,
@@ -146,7 +146,7 @@ pub struct Row {
 /// Computes the estimate.
 ///
 /// # Errors
-/// What cannot be, in words with the option that says it.
+/// A message that names the impossible option.
 pub fn estimate(request: &Request) -> Result<Report, String> {
     let dcf = station(request)?;
     let times = [("switching", request.switching_time), ("backoff", request.backoff)];

@@ -37,7 +37,7 @@ pub type Runner<'a> = dyn Fn(&Job<'_>, &mut dyn FnMut(f64) -> bool) -> Result<Ru
 /// The runner that simulates.
 ///
 /// # Errors
-/// What the run says.
+/// The run's message.
 pub fn simulate(job: &Job<'_>, go_on: &mut dyn FnMut(f64) -> bool) -> Result<RunOutput, String> {
     let Recorded { pcap, timeline, scenario } = job.recorded;
     let options = RunOptions { pcap, timeline, on_progress: Some(go_on) };
@@ -185,7 +185,7 @@ pub fn run_count(plan: &Plan) -> usize {
 /// Does one run on this thread, catches a panic of it, and fills in its duration.
 ///
 /// # Errors
-/// What the run says, or the assertion that broke.
+/// The run's message, or the broken assertion.
 #[expect(clippy::disallowed_methods, reason = "the time that a run took is measured around it, never used within")]
 pub fn once(job: &Job<'_>, runner: &Runner<'_>, go_on: &mut dyn FnMut(f64) -> bool) -> Result<RunOutput, String> {
     let (wall, cpu) = (std::time::Instant::now(), thread_cpu_s());

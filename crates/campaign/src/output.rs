@@ -42,7 +42,7 @@ pub fn check_target(dir: &Path) -> Result<()> {
 /// Writes everything to `dir`; `outcomes` has the runs by cell.
 ///
 /// # Errors
-/// What the file system says, or [`check_target`]; `dir` is then as it was.
+/// The file system's error, or [`check_target`]; `dir` is then as it was.
 pub fn write(dir: &Path, results: &Results, outcomes: &[Vec<RunOutput>]) -> Result<()> {
     replace(dir, &|partial| fill(partial, results, outcomes))
 }
@@ -58,7 +58,7 @@ pub fn write_files(dir: &Path, files: &[(String, String)]) -> Result<()> {
 /// Writes one file: it is the old one or the new one, never a half.
 ///
 /// # Errors
-/// What the file system says; `file` is then as it was.
+/// The file system's error; `file` is then as it was.
 pub fn write_file(file: &Path, text: &str) -> Result<()> {
     if file.file_name().is_none() || file.is_dir() {
         return Err(Error::new(ErrorKind::InvalidInput, "name a file to write, such as plan.svg"));

@@ -47,7 +47,7 @@ struct Panel {
 /// The goodput of every flow of `results`.
 ///
 /// # Errors
-/// What the drawing library says.
+/// The drawing library's message.
 pub fn goodput(results: &Results) -> Result<String, String> {
     let (panels, left_out) = panels(results);
     let columns = if panels.len() > 1 { 2 } else { 1 };

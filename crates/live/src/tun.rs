@@ -69,7 +69,7 @@ impl Tun {
     /// Makes a device of this name in the network namespace of the thread that calls: packets one by one.
     ///
     /// # Errors
-    /// What the kernel says: no such device file, no permission, the name is taken.
+    /// The kernel's error: no such device file, no permission, the name is taken.
     pub fn create(name: &str) -> io::Result<Self> {
         Self::with_flags(name, FLAGS)
     }
@@ -77,7 +77,7 @@ impl Tun {
     /// The same with as many offloads as the kernel has.
     ///
     /// # Errors
-    /// What the kernel says, as above; not that it has no offloads.
+    /// The kernel's error, as above; not that it has no offloads.
     pub fn create_offloaded(name: &str) -> io::Result<Self> {
         let mut tun = match Self::with_flags(name, FLAGS | VNET_HEADER) {
             // It knows no such flag.
@@ -118,7 +118,7 @@ impl Tun {
     /// The next packet of the kernel; `None` if there is none now. For a device without a header.
     ///
     /// # Errors
-    /// What the kernel says: the device is gone.
+    /// The kernel's error: the device is gone.
     pub fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         match self.file.read(buffer) {
             Ok(length) => Ok(Some(length)),
@@ -130,7 +130,7 @@ impl Tun {
     /// The next packet or run with its header; `None` if there is none now.
     ///
     /// # Errors
-    /// What the kernel says: the device is gone.
+    /// The kernel's error: the device is gone.
     pub fn receive_run(&mut self, buffer: &mut [u8]) -> io::Result<Option<(VnetHeader, usize)>> {
         if !self.offloads.has_header {
             return Ok(self.receive(buffer)?.map(|length| (VnetHeader::default(), length)));
@@ -151,7 +151,7 @@ impl Tun {
     /// Gives the kernel a packet. For a device without a header.
     ///
     /// # Errors
-    /// What the kernel says: no memory, the interface is down.
+    /// The kernel's error: no memory, the interface is down.
     pub fn send(&mut self, packet: &[u8]) -> io::Result<()> {
         self.file.write(packet).map(|_| ())
     }
@@ -160,7 +160,7 @@ impl Tun {
     /// where the device has none.
     ///
     /// # Errors
-    /// What the kernel says: no memory, the interface is down.
+    /// The kernel's error: no memory, the interface is down.
     pub fn send_run(&mut self, slices: &[IoSlice<'_>]) -> io::Result<()> {
         if self.offloads.has_header {
             return Ok(writev(&self.file, slices).map(|_| ())?);

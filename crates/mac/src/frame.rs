@@ -86,7 +86,7 @@ impl ChannelSet {
     pub const fn is_empty(self) -> bool {
         self.bits() == 0
     }
-    /// How many there are.
+    /// Number of channels.
     pub const fn len(self) -> u32 {
         self.bits().count_ones()
     }

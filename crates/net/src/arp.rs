@@ -18,7 +18,7 @@ const REQUESTS_MAX: u8 = 3;
 /// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Who has the target's address?
+    /// Requests the target's address.
     Request,
     /// The sender has it.
     Reply,
@@ -28,7 +28,7 @@ pub enum Operation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
     pub operation: Operation,
-    /// Who says it.
+    /// The transmitter.
     pub sender: Node,
     /// The node that it asks, or answers.
     pub target: Node,

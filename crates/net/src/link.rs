@@ -120,7 +120,7 @@ impl<P: Packet> Link<P> {
     /// A link that is up and idle; `id` separates its random streams from those of other links with the same `seed`.
     ///
     /// # Errors
-    /// What [`LinkConfig::check`] refuses.
+    /// If [`LinkConfig::check`] refuses the configuration.
     pub fn new(config: LinkConfig, seed: u64, id: u64) -> Result<Self, Refusal> {
         config.check()?;
         Ok(Self {

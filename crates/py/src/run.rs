@@ -21,7 +21,7 @@ impl Run {
     /// thread), one of them stops the run.
     ///
     /// # Errors
-    /// What the run says, or the signal's exception: `KeyboardInterrupt`.
+    /// The run's message, or the signal's exception: `KeyboardInterrupt`.
     pub fn new(py: Python<'_>, spec: &Spec, seed: u64, recorded: Recorded) -> PyResult<Self> {
         let output = py.detach(|| play(spec, seed, recorded))?;
         Ok(Self { output })

@@ -1,8 +1,8 @@
 //! The discrete-event wireless simulator: from a scenario to a result.
 //!
 //! [`scenario`] reads the file, [`run()`] plays it once with one seed, [`result`] is what comes out, [`metric`] its
-//! numbers by name. The radio channel is [`phy`]; everything that happens is in `world`. [`models`] are formulas beside it,
-//! without a run.
+//! numbers by name. The radio channel is [`phy`]; everything that happens is in `world`. [`models`] are formulas beside
+//! it, without a run.
 
 pub mod facts;
 pub mod killer;

@@ -28,7 +28,7 @@ const INITIAL_TTL: u8 = 64;
 /// The bytes of packets from outside, by handle.
 pub type Payloads = RefCell<Vec<Vec<u8>>>;
 
-/// What a run has recorded.
+/// The recordings of a run.
 #[derive(Default)]
 pub struct Recording {
     /// The timeline.

@@ -7,7 +7,7 @@ use crate::world::{Interrupted, Observer, World, drawn};
 use airbraid_net::Refusal;
 use std::cell::RefCell;
 
-/// What to record beside the facts.
+/// Recordings besides the facts.
 #[derive(Default)]
 pub struct RunOptions<'a> {
     /// Frames of every radio as pcapng; otherwise of those that the scenario names.
@@ -18,7 +18,7 @@ pub struct RunOptions<'a> {
     pub on_progress: Option<&'a mut dyn FnMut(f64) -> bool>,
 }
 
-/// What a run gives.
+/// The result of a run.
 #[derive(Debug)]
 pub struct RunOutput {
     /// The facts.

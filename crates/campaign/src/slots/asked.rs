@@ -89,7 +89,7 @@ impl Asked {
     /// The request, and the names of the access points that a scheduler gives no time.
     ///
     /// # Errors
-    /// What is wrong, in words with the option that says it.
+    /// A message that names the wrong option.
     pub fn request(&self) -> Result<(Request, Vec<String>), String> {
         fits_together(self)?;
         request(self)

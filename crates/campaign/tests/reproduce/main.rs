@@ -137,7 +137,7 @@ source = "paper"
 use = "context"
 "#;
 
-/// How its rows are computed.
+/// The formulas of its rows.
 pub const FIGURES: &str = r#"
 schema = 1
 [paper]

@@ -1,4 +1,5 @@
-//! A peer connects while strangers send as much as they can, and garbage costs next to nothing, for any number of peers.
+//! A peer connects while strangers send as much as they can, and garbage costs next to nothing, for any number of
+//! peers.
 
 use crate::flood::{EVENLY, Kind, connects, flood, garbage_costs, hub, messages, start_hub};
 use crate::net::can_run;

@@ -6,7 +6,7 @@
 //! transmission to the next; what is **corrupted** is repaired by a Reed-Solomon code ([`fec`]). How long a segment is
 //! and how much parity it gets is decided anew for each frame by a [`policy`], from what became of those before.
 //!
-//! How a host uses it:
+//! Use by a host:
 //!
 //! 1. It makes one end for each neighbour, at both sides, when an association begins: both count from 1.
 //! 2. [`StopAndWait`] is pulled. The master's host, when its MAC has a transaction, gives [`Input::Poll`], gets exactly
@@ -15,8 +15,8 @@
 //!    [`SelectiveRepeat`] pushes: it transmits when its window has room, and has timers.
 //! 3. A frame is its header and, if [`Header::segment`] says so, bytes `offset..offset + count` of a packet, coded into
 //!    [`Segment::coded_len`] bytes by the host's codec ([`fec::Codec`]). A descriptor of the whole packet does as well.
-//! 4. What comes up is [`Output::Piece`] (a segment; bytes go into a buffer for this class and number, a descriptor is
-//!    released) and [`Output::Deliver`] (the segment that makes its packet complete).
+//! 4. Received data come up as [`Output::Piece`] (a segment; bytes go into a buffer for this class and number, a
+//!    descriptor is released) and [`Output::Deliver`] (the segment that makes its packet complete).
 //! 5. Handles: the machine keeps one of each packet until it is settled and shares another with each `Transmit`; its
 //!    own comes back as [`Output::Release`] or [`Output::Drop`]. The shared one travels with the frame and is the
 //!    host's to release if the frame does not arrive; handed in with `Received` it comes back by exactly one output.

@@ -1,4 +1,4 @@
-//! What a peer that holds a key can make this end keep, and what that costs to work on.
+//! The memory that a peer with a key can make this end use, and the work that it costs.
 
 use crate::world::{Symbol, Token, Way, World, usual};
 use airbraid_engine::trunk::Member;
@@ -10,7 +10,7 @@ use airbraid_engine::{TrafficClass, step};
 use airbraid_units::{Bytes, Duration, Instant, SeqNum};
 use proptest::prelude::*;
 
-/// What it may occupy \[byte\].
+/// Memory of the tunnel \[byte\].
 const MEMORY: u64 = 4 << 20;
 
 /// An end, and the account of what it was given and has not given back \[byte\].

@@ -8,7 +8,7 @@ use airbraid_engine::trunk::bonding::{BondPolicy, DropReason, Input, MemberConfi
 use airbraid_units::{Bytes, Duration};
 use proptest::prelude::*;
 
-/// What is around a packet on the wire.
+/// Length of all headers around a packet on the wire \[byte\].
 const AROUND: u64 = 65;
 
 fn second(count: u64) -> Duration {

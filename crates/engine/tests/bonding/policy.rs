@@ -1,4 +1,4 @@
-//! What a host says of its members is kept: tiers, backups, quotas, refusals; and what is marked is not dropped.
+//! A host's settings of its members hold: tiers, backups, quotas, refusals; and marked packets are not dropped.
 
 use crate::world::{Way, World, usual};
 use airbraid_engine::TrafficClass;
@@ -192,7 +192,7 @@ fn a_flow_that_fills_the_near_link_is_bunched() {
     assert_eq!(pace(&mut world, 16_000, 2_000).0, 0);
 }
 
-/// How long packets take \[ms\] that come one by one after a flow of `kbps`, first of 19 Mbit/s, has been silent for
+/// Delays \[ms\] of packets that come one by one after a flow of `kbps`, first of 19 Mbit/s, has been silent for
 /// `silence` ms.
 fn delays_after(kbps: u64, silence: u64) -> Vec<u64> {
     let mut world = near_and_far();
@@ -224,7 +224,7 @@ fn a_flow_that_was_bunched_and_falls_silent_has_the_far_links_delay_from_then_on
     assert!(long.iter().all(|delay| (10..=12).contains(delay)), "{long:?}: it has ended");
 }
 
-/// How long a packet of 100 byte takes \[ms\] over a narrow near link of 5 Mbit/s beside a far one of 90.
+/// Delay of a packet of 100 byte \[ms\] over a narrow near link of 5 Mbit/s beside a far one of 90.
 fn narrow_and_wide(gives_acknowledgements: bool) -> u64 {
     let mut world = World::new(usual(), &[Way::new(5, MS * 4, 0), Way::new(90, MS * 56, 0)], 1);
     world.run(MS * 1_500);

@@ -7,7 +7,7 @@ use airbraid_engine::trunk::bonding::{BondPolicy, DropReason, Input};
 use airbraid_units::Duration;
 use proptest::prelude::*;
 
-/// What can happen.
+/// A step of a random test.
 #[derive(Clone, Debug)]
 enum Step {
     Packets { end: usize, count: u8, len: u16, bucket: u8, is_voice: bool },
@@ -44,7 +44,8 @@ fn play(policy: BondPolicy, steps: &[Step], seed: u64) -> World {
     world
 }
 
-/// The same over far links that lose, after so much that what they carry is coded; and with long rows, so that there are groups.
+/// The same over far links that lose, after so much that what they carry is coded; and with long rows, so that there
+/// are groups.
 fn play_coded(policy: BondPolicy, steps: &[Step], seed: u64) -> World {
     let ms = Duration::from_millis;
     let ways = [Way::new(10, ms(80), 50), Way::new(20, ms(60), 80), Way::new(4, ms(150), 100)];
@@ -183,7 +184,7 @@ proptest! {
     }
 }
 
-/// What the property above is about does happen: not with every seed, a run is short.
+/// The property above is not empty: far links are coded, though not with every seed, as a run is short.
 #[test]
 fn far_links_that_lose_are_coded() {
     let coded = (0..10).filter(|&seed| play_coded(patient(), &[], seed).symbols.iter().sum::<u64>() > 0).count();

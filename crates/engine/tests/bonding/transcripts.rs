@@ -1,4 +1,4 @@
-//! What goes over the links, as a person can read it.
+//! The frames on the links, for a person to read.
 
 use crate::world::{Way, World, usual};
 use airbraid_engine::TrafficClass;

@@ -47,7 +47,7 @@ impl Share for Token {
     }
 }
 
-/// What a symbol stands for: the packets that it is the sum of.
+/// A symbol: the packets that it is the sum of.
 pub type Symbol = Vec<(Place, Token)>;
 
 impl Coded for Token {
@@ -108,7 +108,7 @@ enum Event {
     Awake(usize, Instant),
 }
 
-/// What became of a packet at the end that it was given to.
+/// The fate of a packet at its first end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     Released,
@@ -144,7 +144,7 @@ pub struct World {
     /// Whether packets that are given only acknowledge.
     pub gives_acknowledgements: bool,
     pub marked: u64,
-    /// What the first end was told of its paths.
+    /// The path MTUs reported to the first end.
     pub path_mtus: Vec<(Member, u64)>,
     /// By end: frames with packets or symbols, and probes, that were longer than their way takes.
     pub swallowed: [[u64; 2]; 2],
@@ -166,7 +166,7 @@ pub fn patient() -> BondPolicy {
     }
 }
 
-/// What the daemon has.
+/// The daemon's policy.
 pub fn usual() -> BondPolicy {
     BondPolicy { queue_limit: 1_000, ..BondPolicy::default() }
 }

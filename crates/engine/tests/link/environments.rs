@@ -11,7 +11,7 @@ use airbraid_engine::link::{Adaptation, Fate, Policy};
 use airbraid_units::Duration;
 use std::fmt::Write;
 
-/// What can happen in one state of the channel.
+/// The rates of events in one state of the channel.
 #[derive(Clone, Copy)]
 struct Rates {
     lost: f64,

@@ -86,7 +86,7 @@ fn comes_back<H>(output: &Output<H, Buffer>) -> u64 {
     }
 }
 
-/// What an end says next, and which of its handles come back.
+/// The next frames of an end, and the handles that it gives back.
 fn outputs<M, H>(end: &mut M, now: u64, input: M::Input) -> (Vec<(H, Option<Buffer>)>, Vec<u32>)
 where
     M: Machine<Output = Output<H, Buffer>>,

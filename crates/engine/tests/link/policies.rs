@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 const OK: Fate = Fate::Delivered { worst: 0 };
 
-/// What a policy decides behind each run of equal fates.
+/// The decisions of a policy behind each run of equal fates.
 fn transcript(adaptation: Adaptation, fates: &[(u32, Fate)]) -> String {
     let mut policy = adaptation.build(Cost::default());
     let mut text = show(&policy);

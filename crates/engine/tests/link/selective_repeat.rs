@@ -298,7 +298,7 @@ proptest! {
     }
 }
 
-/// What was given up is not waited for, even if nothing follows that would say so.
+/// Packets that were given up are not waited for, even if no later frame would say so.
 #[test]
 fn the_other_side_is_told_what_was_given_up() {
     let persistence = Persistence { retransmissions: Some(0), lifetime: None };

@@ -1,5 +1,5 @@
-//! What the tests share: packets of real bytes, a channel that damages them, a host that puts them together, and the
-//! naive account of what may happen to a packet.
+//! Shared parts of the tests: packets of real bytes, a channel that damages them, a host that reassembles them, and the
+//! naive account of the fates of a packet.
 
 use airbraid_engine::link::fec::{BlockCodec, Codec, Decoded};
 use airbraid_engine::link::{Payload, Segment};
@@ -46,7 +46,7 @@ pub fn buffer(id: u32, class: TrafficClass, len: u16) -> Buffer {
     Buffer { id, class, bytes: bytes.collect() }
 }
 
-/// What the channel does to a frame.
+/// The channel's effect on a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     None,
@@ -68,7 +68,7 @@ pub fn fault() -> impl Strategy<Value = Fault> {
 }
 
 impl Fault {
-    /// What comes of a frame.
+    /// Applies it to a frame.
     pub fn apply(self, mut bytes: Vec<u8>) -> Option<Vec<u8>> {
         match self {
             Self::None => {}
@@ -98,7 +98,7 @@ pub fn on_air(codec: &mut BlockCodec, header: &[u8], segment: Option<Segment>, p
     bytes
 }
 
-/// What a host makes of what followed the header.
+/// A host's reading of the bytes behind the header.
 pub fn payload(codec: &mut BlockCodec, segment: Option<Segment>, rest: &[u8]) -> Payload<Buffer> {
     let Some(segment) = segment else { return Payload::None };
     if rest.len() < segment.coded_len() as usize {
@@ -137,7 +137,7 @@ impl Assembly {
 #[derive(Debug, Default)]
 pub struct Account {
     pub offered: Vec<Buffer>,
-    /// How often the sender has given its handle back, by packet.
+    /// Number of times that the sender has given its handle back, by packet.
     pub returned: BTreeMap<u32, u32>,
     pub refused: Vec<u32>,
     pub given_up: Vec<u32>,

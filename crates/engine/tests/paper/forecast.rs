@@ -12,7 +12,7 @@ fn speed() -> impl Strategy<Value = (u64, u64)> {
     (0u64..2_000_000, 100u64..8_000)
 }
 
-/// What a member really does: serves one after the other.
+/// A real member: it serves one packet after the other.
 #[derive(Clone, Debug)]
 struct Server {
     speed: (u64, u64),

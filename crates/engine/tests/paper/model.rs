@@ -8,7 +8,7 @@ use airbraid_engine::trunk::paper::{DropReason, Policy};
 use airbraid_units::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// What both ends take: an identity, how many segments it is a run of, and a flow bucket.
+/// A packet of both ends: an identity, the number of segments in its run, and a flow bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
     pub id: u64,
@@ -30,7 +30,7 @@ pub struct Frame {
     pub packet: Packet,
 }
 
-/// What an end asks for.
+/// An output of an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     Transmit(Frame),
@@ -111,7 +111,7 @@ impl Sender {
     }
 }
 
-/// How far back duplicates are told from late packets.
+/// Distance over which duplicates are distinguished from late packets.
 const MEMORY: u64 = 4096;
 
 /// The receiving side.
@@ -208,7 +208,7 @@ impl Receiver {
         events
     }
 
-    /// What is due at `now`.
+    /// Returns the events due at `now`.
     pub fn fire(&mut self, now: Instant) -> Vec<Event> {
         let mut events = vec![];
         let config = self.policy.resequencer;

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
 
-/// What a member carries.
+/// The load of a member.
 #[derive(Clone, Copy, Debug)]
 pub enum Load {
     Data(Header, Packet),

@@ -262,7 +262,7 @@ impl World {
     }
 }
 
-/// What the wire carries of the numbers that never wrap.
+/// The wire's part of the numbers that never wrap.
 fn on_the_wire(frame: &Frame) -> Header {
     Header {
         epoch: frame.epoch as u16,

@@ -18,7 +18,8 @@ struct Ends {
     /// Loss of beacons by port \[thousandths\], and SNR.
     loss: [u32; 2],
     snr: [i32; 2],
-    /// What the first end's ports hold; none if it is gone. A port that is deaf delivers nothing and does not know it.
+    /// The packets in the first end's ports; `None` if it is gone. A port that is deaf delivers nothing and does not
+    /// know it.
     held: [Option<VecDeque<Numbered>>; 2],
     is_deaf: [bool; 2],
     /// Of the first port's frames so many are lost behind the other end's MAC \[thousandths\]; and how many each has

@@ -54,11 +54,11 @@ fn policy() -> impl Strategy<Value = Policy> {
     )
 }
 
-/// What a host sees, written down naively.
+/// A host's view, recorded naively.
 struct Host {
     selector: Selector<Numbered>,
     now: Instant,
-    /// What each port holds, when it was last heard and how often in a row it has failed.
+    /// The packets in each port, its last arrival, and its failures in a row.
     ports: BTreeMap<u8, (VecDeque<Numbered>, Option<Instant>, u32)>,
     waiting: usize,
     delivered: Vec<u32>,

@@ -1,4 +1,4 @@
-//! What the tests share: packets and the two ports of the paper.
+//! Shared parts of the tests: packets and the two ports of the paper.
 
 use airbraid_engine::Packet;
 use airbraid_engine::converge::select::{MilliDb, PortConfig, RateStep};

@@ -39,7 +39,7 @@ fn rings<C: Codec + Copy>(codec: C, suite: Suite) -> [Keyring<C>; 2] {
     })
 }
 
-/// What happens to a sealed frame.
+/// An event of a sealed frame.
 #[derive(Clone, Copy, Debug)]
 enum Deed {
     Seal {
@@ -207,7 +207,7 @@ fn each_member_has_a_window_of_its_own() {
     assert_eq!(receiver.open(Instant::ZERO, &mut slow), Err(Refusal::Replayed));
 }
 
-/// What never came is not taken for what came: a forged counter far ahead moves no window.
+/// A frame that never arrived is not counted as received: a forged counter far ahead moves no window.
 #[test]
 fn only_authentic_frames_move_the_window() {
     let [mut sender, mut receiver] = rings(Aead, Suite::Aes256Gcm);

@@ -14,7 +14,7 @@ const HUB: usize = 1;
 const FLOOD: usize = 50;
 /// When the flood begins: two seconds before the first session needs another key \[ms\].
 const BEGIN: u64 = 118_000;
-/// How long it lasts \[ms\]: a minute where the code is optimised.
+/// Duration \[ms\]: a minute where the code is optimised.
 const LASTS: u64 = if cfg!(debug_assertions) { 5_000 } else { 60_000 };
 /// After this another client comes for the first time \[ms\].
 const CLIENT_EVERY: u64 = LASTS / 5;
@@ -40,7 +40,7 @@ fn transmitted(end: &mut Sessions<Simulated>, now: Instant, input: Input) -> Opt
     sent
 }
 
-/// What strangers send again and again: with a cookie that each has asked for, or without.
+/// The messages that strangers send again and again: with a requested cookie, or without.
 fn ammunition(world: &mut World, sources: u32, has_cookie: bool) -> Vec<Input> {
     let now = world.now;
     let hub = &mut world.ends[HUB].sessions;
@@ -76,7 +76,7 @@ fn world() -> World {
     world
 }
 
-/// How long each client took to connect \[ms\], while so many flood.
+/// Connection time of each client \[ms\], while `sources` flood.
 fn flooded(sources: u32, has_cookie: bool) -> Vec<u64> {
     let mut world = world();
     let shots = ammunition(&mut world, sources, has_cookie);
@@ -200,7 +200,7 @@ fn keys_age_while_a_clock_stands_still_and_are_replaced() {
     assert!(!world.ends[0].sessions.is_up(PeerId(0)) && !world.ends[0].ring.has_key(PeerId(0)));
 }
 
-/// What a copy of a host has is what the host has: neither seals with it any more, and each gets a key of its own.
+/// A copy of a host has the host's keys: neither seals with them any more, and each gets a key of its own.
 #[test]
 fn a_copy_seals_with_no_key_that_was_there_before() {
     let mut world = World::pair(1, Channel { delay: 10, ..Channel::default() });

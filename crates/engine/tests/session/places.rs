@@ -33,7 +33,7 @@ fn seven_dead_ways_of_eight_cost_a_second() {
     assert!(slowest <= 1_050, "the slowest of 50 took {slowest} ms");
 }
 
-/// What is asked a tenth of a second later is answered later: the first answer is taken, and its key is still known.
+/// A question sent a tenth of a second later is answered later: the first answer is taken, and its key is still known.
 #[test]
 fn many_ways_that_are_slow_are_no_hindrance() {
     for (seed, delay) in [(1, 100), (2, 300), (3, 500), (4, 700)] {
@@ -102,7 +102,7 @@ fn another_secret_beside_is_told() {
     assert!(world.ends[0].sessions.stats().refused(Refusal::Forged) > 0);
 }
 
-/// Who is not let in is remembered with its key.
+/// A refused caller is remembered with its key.
 #[test]
 fn callers_that_are_refused_are_remembered() {
     let stranger = (config(2, &[0]), vec![0]);

@@ -175,7 +175,7 @@ fn another_host_with_the_same_key_is_seen() {
     assert!(world.text.contains("A sees another with its key"), "{}", world.text);
 }
 
-/// What an end, or one who overhears everything, does.
+/// A step of an end, or of an eavesdropper.
 #[derive(Clone, Copy, Debug)]
 enum Deed {
     /// The first end begins anew, with this clock.

@@ -1,4 +1,4 @@
-//! What was secret is nowhere in memory when it has been dropped: Linux shows a process its own.
+//! Dropped secrets are nowhere in memory: Linux shows a process its own.
 
 use crate::world::{Channel, World, config};
 use airbraid_engine::Stream;
@@ -6,7 +6,7 @@ use airbraid_engine::converge::session::{Input, PeerId, Secret, Simulated, publi
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-/// What is looked for is kept under this mask, so that it is in memory only where it is used.
+/// The mask of the patterns that are searched, so that they are in memory only while they are used.
 const MASK: u8 = 0xa5;
 /// So much of a secret says that it is it [byte].
 const LEN: usize = 16;
@@ -17,7 +17,7 @@ fn masked(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().map(|byte| byte ^ MASK).collect()
 }
 
-/// How often each of these, which are masked, is in memory.
+/// Number of occurrences of each masked pattern in memory.
 fn found(masked: &[Vec<u8>]) -> Vec<usize> {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     let memory = File::open("/proc/self/mem").unwrap();

@@ -1,5 +1,5 @@
-//! What the tests share: ends that are connected by a channel which loses, repeats and reorders, and a record of all
-//! that was on it.
+//! Shared parts of the tests: ends that are connected by a channel which loses, duplicates and reorders, and a record
+//! of everything on it.
 
 use airbraid_engine::converge::session::{
     Address, Aead, Config, Control, FRAME_HEADER_LEN, FRAME_OVERHEAD, Input, Keypair, Keyring, Opened, Output,
@@ -44,7 +44,7 @@ pub struct End {
     pub sessions: Sessions<Simulated>,
     pub ring: Keyring<Aead>,
     pub keys: Vec<Keypair>,
-    /// What frames of data have brought.
+    /// The contents of received frames of data.
     pub received: Vec<Vec<u8>>,
     /// Where its peers are.
     pub places: Vec<usize>,
@@ -58,7 +58,7 @@ impl End {
     }
 }
 
-/// What the channel does to each datagram \[thousandths, ms\].
+/// The channel's effect on each datagram \[thousandths, ms\].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Channel {
     pub loss: u32,
@@ -212,7 +212,7 @@ impl World {
         sealed.is_ok()
     }
 
-    /// What an end makes of a datagram.
+    /// Gives an end a datagram.
     pub fn arrive(&mut self, from: usize, to: usize, bytes: &[u8]) {
         if matches!(parse_session(bytes), Ok(SessionMessage::Frame(_))) {
             let _ = self.open(to, bytes);
@@ -234,7 +234,7 @@ impl World {
         Ok(opened)
     }
 
-    /// What is on its way is lost.
+    /// Loses everything under way.
     pub fn flush(&mut self) {
         self.flying.clear();
     }
@@ -269,7 +269,7 @@ impl World {
         self.ends[end] = End::new(seed, end, config, places);
     }
 
-    /// What was sent of this kind of message (1 to 6).
+    /// The sent messages of this kind (1 to 6).
     pub fn sent_of(&self, kind: u8) -> Vec<Vec<u8>> {
         self.sent.iter().filter(|datagram| datagram.bytes[0] & 15 == kind).map(|sent| sent.bytes.clone()).collect()
     }

@@ -1,7 +1,7 @@
 //! Causes of failures, as far as this end can know them: a word that stays the same from version to version, and a
 //! remedy.
 //!
-//! What the network says (an ICMP message) is a hint that anybody can forge: it is told, and changes nothing.
+//! The network's report (an ICMP message) is a hint that anyone can forge: it is shown, and changes nothing.
 
 use super::keys;
 use super::knock::Verdict;

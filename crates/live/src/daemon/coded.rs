@@ -1,7 +1,7 @@
 //! Repair symbols over the daemon's packets: sums of their places and bytes, and the recovery of lost packets from
 //! them.
 //!
-//! What is summed is what goes over the link: a segment of a run with the headers that it is sent with, a packet that
+//! The sum is over the bytes on the link: a segment of a run with the headers that it is sent with, a packet that
 //! has come without the mark of congestion that was carried over into it.
 
 use super::inner;

@@ -1,7 +1,7 @@
 //! Link security's machine on a thread of its own: a handshake takes as long as sealing hundreds of packets, and
 //! packets do not wait for it.
 //!
-//! What this end itself wants to tell the machine is never lost and goes first. Of what strangers send, the [`Gate`]
+//! This end's own inputs are never lost and go first. Of strangers' datagrams, the [`Gate`]
 //! refuses what is not worth a step, and so much may wait; the rest is dropped and counted. What the machine asks for
 //! is carried out by the daemon's own thread, which has the keys; a bell in its poll says that there is something.
 

@@ -1,6 +1,6 @@
 //! The daemon's packets: bytes in pooled buffers, which machines pass around by handle and never read.
 //!
-//! What is read from the interface at once is one buffer; its segments are handles to it, and their headers are made
+//! The data of one read from the interface are one buffer; its segments are handles to it, and their headers are made
 //! where they are sealed. A buffer goes back to its pool with its last handle: nothing is allocated for a packet once
 //! the pool is warm.
 

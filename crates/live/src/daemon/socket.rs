@@ -125,7 +125,7 @@ impl Socket {
     /// far as the kernel has them, if they are wanted.
     ///
     /// # Errors
-    /// What the kernel says: there is no such interface, the port is taken.
+    /// The kernel's error: there is no such interface, the port is taken.
     pub fn open(binding: (Option<&str>, u32), is_v4: bool, port: u16, offload: bool) -> nix::Result<Self> {
         let fd = prepare(binding, is_v4)?;
         if is_v4 {
@@ -185,7 +185,7 @@ impl Socket {
     /// Receives at most one system call's worth; returns whether there may be more.
     ///
     /// # Errors
-    /// What the kernel says, if it is more than that nothing has come.
+    /// The kernel's error, if it is more than that nothing has come.
     pub fn receive(&mut self, room: &mut Room) -> nix::Result<bool> {
         let mut heads = std::mem::take(&mut room.heads);
         heads.clear();
@@ -251,7 +251,7 @@ fn prepare((device, mark): (Option<&str>, u32), is_v4: bool) -> nix::Result<Owne
 /// Our address from which a packet to an address leaves, where the kernel chooses.
 ///
 /// # Errors
-/// What the kernel says: there is no route.
+/// The kernel's error: there is no route.
 pub fn source_of(binding: (Option<&str>, u32), to: SocketAddr) -> nix::Result<IpAddr> {
     let fd = prepare(binding, to.is_ipv4())?;
     connect(fd.as_raw_fd(), &SockaddrStorage::from(to))?;
@@ -262,7 +262,7 @@ pub fn source_of(binding: (Option<&str>, u32), to: SocketAddr) -> nix::Result<Ip
 /// The kernel's path MTU to an address \[byte, with IP header\].
 ///
 /// # Errors
-/// What the kernel says: there is no route.
+/// The kernel's error: there is no route.
 pub fn path_mtu(binding: (Option<&str>, u32), to: SocketAddr) -> nix::Result<u32> {
     let fd = prepare(binding, to.is_ipv4())?;
     connect(fd.as_raw_fd(), &SockaddrStorage::from(to))?;

@@ -78,7 +78,7 @@ pub fn clean() -> Result<Vec<String>, LabError> {
 /// Runs a scenario in real time until its duration is over, or all commands, or the shell, or a signal ends it.
 ///
 /// # Errors
-/// What keeps it from working; nothing is left behind.
+/// The reason why it failed; nothing is left behind.
 pub fn lab(spec: &Spec, options: &LabOptions<'_>) -> Result<LabOutput, LabError> {
     let spec = without_flows_of_hosts(spec);
     let layout = Layout::new(&options.name, &spec)?;

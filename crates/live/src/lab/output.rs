@@ -8,7 +8,7 @@ use std::path::Path;
 /// Writes `summary.json` and the captures into `dir`, which is made or replaced.
 ///
 /// # Errors
-/// What the file system says; `dir` is then as it was.
+/// The file system's error; `dir` is then as it was.
 pub fn write(dir: &Path, output: &LabOutput) -> Result<()> {
     let beside = |role: &str| {
         let name = dir.file_name().unwrap_or_default().to_string_lossy();

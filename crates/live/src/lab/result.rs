@@ -65,7 +65,7 @@ impl Lateness {
     }
 }
 
-/// What a command did.
+/// The result of a command.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct CommandResult {
     pub node: String,

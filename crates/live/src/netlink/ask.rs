@@ -39,7 +39,7 @@ impl Netlink {
     /// Opens one in this thread's network namespace.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn open() -> nix::Result<Self> {
         Self::of(SockProtocol::NetlinkRoute)
     }

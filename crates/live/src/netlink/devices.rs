@@ -95,7 +95,7 @@ impl Netlink {
     /// All devices of this thread's network namespace.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn devices(&mut self) -> nix::Result<Vec<Device>> {
         let mut found = self.dump(RTM_GETLINK, RTM_NEWLINK, &ANY_FAMILY, device_in)?;
         for (index, address) in self.dump(RTM_GETADDR, RTM_NEWADDR, &ANY_FAMILY, address_in)? {
@@ -108,7 +108,7 @@ impl Netlink {
     /// The minimum of the source check for all devices: the larger of this and the device's own counts.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn rp_filter(&mut self) -> nix::Result<u32> {
         let mut body = vec![AF_INET, 0, 0, 0];
         attribute(&mut body, NETCONFA_IFINDEX, NETCONFA_IFINDEX_ALL.to_ne_bytes());
@@ -120,7 +120,7 @@ impl Netlink {
     /// Sets something of a device.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn set(&mut self, index: u32, setting: Setting, value: u32) -> nix::Result<()> {
         let mut body = vec![0; 4];
         body.extend(index.to_ne_bytes());

@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// `struct rtgenmsg`, padded.
 pub(super) const ANY_FAMILY: [u8; 4] = [0; 4];
-/// What marks attributes that have attributes in them, or are in network order (`NLA_TYPE_MASK`).
+/// The mask of an attribute's type: the other bits mark nested attributes and network order (`NLA_TYPE_MASK`).
 const TYPE_MASK: u16 = 0x3fff;
 pub(super) const RTM_GETLINK: u16 = 18;
 pub(super) const RTM_GETADDR: u16 = 22;
@@ -45,7 +45,7 @@ impl Netlink {
     /// All interfaces of this thread's network namespace.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn interfaces(&mut self) -> nix::Result<Vec<Found>> {
         let mut found = self.dump(RTM_GETLINK, RTM_NEWLINK, &ANY_FAMILY, interface)?;
         for (index, address) in self.dump(RTM_GETADDR, RTM_NEWADDR, &ANY_FAMILY, address)? {
@@ -147,7 +147,7 @@ impl Watch {
     /// Listens from now on.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn open(news: News) -> nix::Result<Self> {
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
         let socket = socket(AddressFamily::Netlink, SockType::Raw, flags, SockProtocol::NetlinkRoute)?;

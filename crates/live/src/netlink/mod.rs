@@ -40,7 +40,7 @@ impl Netlink {
     /// Switches an interface on.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn set_up(&mut self, index: u32) -> nix::Result<()> {
         self.request(RTM_NEWLINK, 0, &link(index, &[]))
     }
@@ -48,7 +48,7 @@ impl Netlink {
     /// Switches an interface on, with its MTU \[byte\] and the length of its queue \[packet\].
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn configure(&mut self, index: u32, mtu: u32, queue: u32) -> nix::Result<()> {
         let attributes = [(IFLA_MTU, mtu.to_ne_bytes()), (IFLA_TXQLEN, queue.to_ne_bytes())];
         self.request(RTM_NEWLINK, 0, &link(index, &attributes))
@@ -57,7 +57,7 @@ impl Netlink {
     /// Gives an interface an IPv4 address, and with it the route to its network.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn add_address(&mut self, index: u32, address: [u8; 4], prefix: u8) -> nix::Result<()> {
         self.request(RTM_NEWADDR, NLM_F_CREATE, &self::address(index, address.into(), prefix))
     }
@@ -66,7 +66,7 @@ impl Netlink {
     /// already is no error.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn put_address(&mut self, index: u32, address: IpAddr, prefix: u8, metric: u32) -> nix::Result<()> {
         let mut body = self::address(index, address, prefix);
         attribute(&mut body, IFA_RT_PRIORITY, metric.to_ne_bytes());
@@ -76,7 +76,7 @@ impl Netlink {
     /// Takes an address from an interface.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn remove_address(&mut self, index: u32, address: IpAddr, prefix: u8) -> nix::Result<()> {
         self.request(RTM_DELADDR, 0, &self::address(index, address, prefix))
     }

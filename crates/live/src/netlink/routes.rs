@@ -112,7 +112,7 @@ impl Netlink {
     /// All routes of this thread's network namespace but the kernel's own for its addresses.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn routes(&mut self) -> nix::Result<Vec<Route>> {
         let mut found = Vec::new();
         for family in [AF_INET, AF_INET6] {
@@ -128,7 +128,7 @@ impl Netlink {
     /// All rules.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn rules(&mut self) -> nix::Result<Vec<Rule>> {
         let mut found = Vec::new();
         for family in [AF_INET, AF_INET6] {
@@ -148,7 +148,7 @@ impl Netlink {
     /// Several for a route with several next hops; none where there is no route.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn look_up(
         &mut self,
         to: IpAddr,
@@ -180,7 +180,7 @@ impl Netlink {
     /// Adds a route.
     ///
     /// # Errors
-    /// What the kernel says: `EEXIST` where there is one to that network, of that metric.
+    /// The kernel's error: `EEXIST` where there is one to that network, of that metric.
     pub fn add_route(&mut self, route: &Route) -> nix::Result<()> {
         self.request(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, &route.emit())
     }
@@ -188,7 +188,7 @@ impl Netlink {
     /// Removes a route of this interface and maker.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn remove_route(&mut self, route: &Route) -> nix::Result<()> {
         self.request(RTM_DELROUTE, 0, &route.emit())
     }
@@ -196,7 +196,7 @@ impl Netlink {
     /// Adds a rule.
     ///
     /// # Errors
-    /// What the kernel says: `EEXIST` where there is this one already.
+    /// The kernel's error: `EEXIST` where there is this one already.
     pub fn add_rule(&mut self, rule: &Rule) -> nix::Result<()> {
         self.request(RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL, &rule.emit())
     }
@@ -204,7 +204,7 @@ impl Netlink {
     /// Removes a rule.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn remove_rule(&mut self, rule: &Rule) -> nix::Result<()> {
         self.request(RTM_DELRULE, 0, &rule.emit())
     }

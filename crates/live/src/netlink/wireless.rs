@@ -30,7 +30,7 @@ impl Wireless {
     /// Opens one in this thread's network namespace; none where the kernel knows no radios.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn open() -> nix::Result<Option<Self>> {
         let mut netlink = Netlink::of(SockProtocol::NetlinkGeneric)?;
         let ask = [CTRL_CMD_GETFAMILY, 1, 0, 0];
@@ -42,7 +42,7 @@ impl Wireless {
     /// point, if it is a client's. `None` if it is no radio, or hears no station; the strongest of several.
     ///
     /// # Errors
-    /// What the kernel says, of an interface that is no radio, too.
+    /// The kernel's error, of an interface that is no radio, too.
     pub fn signal_dbm(&mut self, index: u32) -> nix::Result<Option<i8>> {
         let mut body = vec![NL80211_CMD_GET_STATION, 0, 0, 0];
         attribute(&mut body, NL80211_ATTR_IFINDEX, index.to_ne_bytes());

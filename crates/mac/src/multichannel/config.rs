@@ -32,8 +32,8 @@ pub enum Scheduling {
 /// Parameters of a station under MCMAC or Bi-MCMAC.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MultichannelConfig {
-    /// What it shares with a station of one channel. The RTS threshold does not apply: every unicast frame is
-    /// announced.
+    /// The configuration that it shares with a station of one channel. The RTS threshold does not apply: every unicast
+    /// frame is announced.
     pub dcf: DcfConfig,
     /// Number of data channels beside the control channel, from 1 to 15.
     pub data_channels: u8,

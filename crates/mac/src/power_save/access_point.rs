@@ -4,14 +4,14 @@
 //!
 //! - A station changes its state when the frame that says so has come, not when its acknowledgement has: the access
 //!   point cannot know whether that one was heard.
-//! - What the interface queue holds for a station that dozes goes back to its buffer, and so does the frame in service,
+//! - MSDUs in the interface queue for a station that dozes go back to its buffer, and so does the frame in service,
 //!   even if it was on the air and was not acknowledged: it keeps its sequence number and its Retry bit and gets a full
 //!   set of attempts when the station is back. The standard has an MSDU for a dozing station buffered and says of one
 //!   whose attempts had begun neither that it may be given up nor that it may not.
 //! - A station that is silent is not one that dozes: without a word from it a frame is given up at the retry limit, as
 //!   ever.
 //! - A station dozes from its association until it says otherwise.
-//! - What is for all is sent at once: without beacons there is no DTIM to wait for.
+//! - Broadcasts are sent at once: without beacons there is no DTIM to wait for.
 
 use crate::dcf::{Dcf, DcfConfig, Held};
 use crate::frame::{Address, Frame, FrameKind};

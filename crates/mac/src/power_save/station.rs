@@ -21,7 +21,7 @@
 //!   stay says so again.
 //! - The station senses the new channel for DIFS and does not wait for a NAVSyncDelay, for which the paper's 1.2 ms
 //!   have no room.
-//! - What was left of a backoff on the channel that it left is void: it has been away for longer.
+//! - The rest of a backoff on the channel that it left is void: it has been away for longer.
 //! - Another virtual station on the same channel needs no retuning time.
 //! - A virtual station hears its access point alone, also where several share an address and a channel.
 

@@ -203,7 +203,7 @@ impl<P> Aodv<P> {
     /// A node without routes; `jitter` gives its delays.
     ///
     /// # Errors
-    /// What [`AodvConfig::check`] refuses.
+    /// If [`AodvConfig::check`] refuses the configuration.
     pub fn new(config: AodvConfig, me: Node, mut jitter: Stream) -> Result<Self, Refusal> {
         config.check()?;
         // Nodes that start together do not greet together: the first greeting is anywhere in the first interval.

@@ -108,7 +108,7 @@ impl Receiver {
     /// The receiving end of a connection that waits for a SYN.
     ///
     /// # Errors
-    /// What [`Config::check`] refuses.
+    /// If [`Config::check`] refuses the configuration.
     pub fn new(config: Config) -> Result<Self, Refusal> {
         config.check()?;
         let policy = match config.profile {

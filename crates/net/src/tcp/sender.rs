@@ -36,7 +36,7 @@ impl Sender {
     /// The sending end of a connection that is not open yet.
     ///
     /// # Errors
-    /// What [`Config::check`] refuses.
+    /// If [`Config::check`] refuses the configuration.
     pub fn new(config: Config) -> Result<Self, Refusal> {
         config.check()?;
         Ok(Self(match config.profile {

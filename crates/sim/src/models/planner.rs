@@ -1,7 +1,7 @@
 //! The planners by name: who decides whose slot comes when.
 //!
-//! `airbraid plan`, the model of reproductions and scenarios with a slotted station choose here, so that a name means one
-//! thing. It weighs nothing but what a planner weighs itself.
+//! `airbraid plan`, the model of reproductions and scenarios with a slotted station choose here, so that a name means
+//! one thing. It weighs nothing but what a planner weighs itself.
 
 use super::measured::measured;
 use super::tcp::{Route, Tcp};
@@ -43,7 +43,7 @@ impl Serialize for Policy {
     }
 }
 
-/// What is proven of a plan.
+/// The proven properties of a plan.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Proof {
     /// No plan is better by its measure.

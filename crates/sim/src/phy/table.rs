@@ -1,6 +1,6 @@
 //! A decreasing function of the SINR, tabulated so that asking it costs one exponential function.
 //!
-//! What is tabulated is the hazard h: minus the natural logarithm of the probability that one bit survives, so that a
+//! The table holds the hazard h: minus the natural logarithm of the probability that one bit survives, so that a
 //! chunk of n bits survives with exp(-n h). Nodes lie on the bits of the floating-point number itself, 256 to
 //! the octave (0.008 to 0.017 dB apart), so finding one is a shift; between two nodes ln h is linear in the SINR,
 //! which is how all these functions fall, so the interpolation is monotone where the nodes are.

@@ -1,6 +1,6 @@
 //! Reads values out of the tree by key, with a default and its reason, and remembers every key that was read.
 //!
-//! What nobody asked for is an unknown key; what was asked for is what `explain` prints. A wrong value is noted and the
+//! A key that was not read is unknown; `explain` prints those that were. A wrong value is noted and the
 //! default used in its place, so that one reading finds every error of a file.
 
 use super::error::{Complaint, ERRORS_MAX, Error, Errors, Problem};

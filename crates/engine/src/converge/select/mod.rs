@@ -5,13 +5,13 @@
 //! packet costs on a way; the [`Policy`] makes of that one port for each class of traffic, or the set over which a
 //! trunk stripes.
 //!
-//! How a host uses it:
+//! Use by a host:
 //!
 //! 1. It adds and removes ports and neighbours whenever they come and go, and tells of everything that is heard, with
 //!    its SNR ([`Input::Heard`]).
 //! 2. It gives each packet in ([`Input::Packet`]) and gets it back with the port on which to send it, or, where the
 //!    policy stripes, for the trunk, whose members are the ports of [`Output::Ways`].
-//! 3. What became of a frame comes back: [`Input::Finished`], and [`Input::Returned`] with the packet if the port could
+//! 3. The fate of a frame comes back: [`Input::Finished`], and [`Input::Returned`] with the packet if the port could
 //!    not deliver it, or is gone. Another port gets it then, if there is one; otherwise it waits for one.
 //! 4. Beacons keep the ways measured that carry nothing. The other end's go in as [`Input::Beacon`]. Where the metric
 //!    asks what is lost behind the MAC ([`Measure::Goodput`]) frames are numbered on each port, and go in as

@@ -5,7 +5,7 @@
 //! thousand of them leave room for one that comes for the first time, and while there is little to do nobody is
 //! limited. Those with whom there is a session have a budget beside, so that they get new keys whatever strangers do.
 //!
-//! What is kept is bounded: a table of fixed size, hashed under a secret that nobody can aim at.
+//! The memory is bounded: a table of fixed size, hashed under a secret key.
 
 use super::material::{Entropy, Secret};
 use super::service::Address;

@@ -4,19 +4,19 @@
 //! what differs, and why, is in `docs/decisions/0006-link-security.md`. The paper's own proposal (section 4.2: a master
 //! key and three messages) is superseded.
 //!
-//! How a host uses it:
+//! Use by a host:
 //!
 //! 1. One [`Sessions`] holds the identity of this end and its [`PeerConfig`]s. Datagrams whose first byte says that
 //!    they are of a handshake go in as [`Input::Datagram`], what comes out is sent. A host that has other work on the
 //!    same thread asks a [`Gate`] first, which refuses at a constant price what is not worth a step.
 //! 2. One [`Keyring`] has the keys. The host carries [`Output::Install`], [`Output::Use`] and [`Output::Forget`] to it,
 //!    and seals and opens frames with it, without a step of the machine.
-//! 3. What the ring sees goes back: [`Opened::is_first`] as [`Input::Confirmed`], control frames as [`Input::Control`],
+//! 3. The ring's findings go back: [`Opened::is_first`] as [`Input::Confirmed`], control frames as [`Input::Control`],
 //!    [`Sealed::is_spent`] as [`Input::Spent`]. A peer that moved is told by [`Opened::is_newest`]: authenticated, and
 //!    not an old frame that came by another way.
 //! 4. [`Input::Farewell`] tells a peer that this end goes, [`Output::Left`] that the peer has gone.
 //!
-//! What must touch bytes goes through the port [`Codec`]: [`Aead`] seals buffers, [`Account`] descriptors; a test holds
+//! Work on bytes goes through the port [`Codec`]: [`Aead`] seals buffers, [`Account`] descriptors; a test holds
 //! them together. Randomness for keys comes from the host's [`Entropy`]; it never draws any of its own, has no clock,
 //! and never answers a datagram with more bytes than it brought.
 

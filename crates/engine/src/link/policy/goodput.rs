@@ -6,7 +6,7 @@
 //! So it learns by itself whether damage comes in bursts, and what to do in one. Everything fades, so that what was
 //! long ago does not count.
 //!
-//! What it does not see it infers: a segment that came whole says nothing of lengths beyond its own (the estimator of
+//! It infers the rest: a segment that came whole says nothing of lengths beyond its own (the estimator of
 //! Kaplan and Meier 1958), one that could not be decoded says only that more was wrong than the code repairs, and is
 //! shared out over the stronger codes in proportion to what is known of them (Efron 1967).
 //!

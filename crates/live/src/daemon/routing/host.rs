@@ -30,7 +30,7 @@ impl Host {
     /// Reads it.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn look(netlink: &mut Netlink, wanted: &Wanted) -> nix::Result<Self> {
         let mut host = Self {
             devices: netlink.devices()?,

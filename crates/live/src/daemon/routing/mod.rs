@@ -143,7 +143,7 @@ impl Drop for Routing {
 /// The reports about a file on this host, where it is not up.
 ///
 /// # Errors
-/// What the kernel says.
+/// The kernel's error.
 pub fn check(site: &Site) -> Result<Vec<String>, LabError> {
     let failed = || LabError::failed("rtnetlink");
     let mut netlink = Netlink::open().map_err(failed())?;

@@ -1,7 +1,7 @@
 //! The daemon's changes of the host's routing, written down in `/run/airbraid` before they are made, and their undoing:
 //! by the daemon at its end, or by any later process after a crash.
 //!
-//! What was made is known by its maker's number ([`PROTOCOL`]) and by the daemon's table; of what was set the value
+//! Routes and rules are known by the maker's number ([`PROTOCOL`]) and by the daemon's table; of settings the value
 //! from before is kept.
 
 use super::plan::{STEPS, priority};

@@ -38,7 +38,6 @@ pub struct Wanted {
 /// An uplink.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// What it is called.
     pub name: String,
     /// The device that its sockets are bound to.
     pub device: Option<String>,

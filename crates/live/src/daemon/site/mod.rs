@@ -73,7 +73,6 @@ pub struct Interface {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uplink {
-    /// What it is called.
     pub name: String,
     /// The interface that its sockets are bound to; `None` for unbound sockets.
     pub device: Option<String>,
@@ -95,7 +94,6 @@ pub struct Uplink {
 
 #[derive(Clone, Debug)]
 pub struct Peer {
-    /// What it is called.
     pub name: String,
     pub public: PublicKey,
     /// A pre-shared secret; zeros if there is none.

@@ -21,8 +21,8 @@ const KEEPALIVE: Duration = Duration::from_secs(20);
 
 /// Default memory of all peers' packets: a small router has it to spare.
 const MEMORY: Bytes = Bytes::new(256 << 20);
-/// Default memory of one peer's packets: 1 Gbit/s for a round trip of 100 ms, in buffers of 2 KiB, both ways, with space
-/// for repair symbols.
+/// Default memory of one peer's packets: 1 Gbit/s for a round trip of 100 ms, in buffers of 2 KiB, both ways, with
+/// space for repair symbols.
 const PEER_MEMORY: Bytes = Bytes::new(64 << 20);
 /// Least memory: a flow's packets at 100 Mbit/s and 40 ms.
 const MEMORY_MIN: Bytes = Bytes::new(1 << 20);
@@ -212,8 +212,8 @@ fn peer(view: &View<'_>, folder: &Path, uplinks: &[Uplink]) -> Peer {
     peer
 }
 
-/// Refuses a peer that introduces, or is introduced by, anybody but another peer of this file that is reached without an
-/// introduction. Returns whether all is well.
+/// Refuses a peer that introduces, or is introduced by, anybody but another peer of this file that is reached without
+/// an introduction. Returns whether all is well.
 fn check_introductions(views: &[View<'_>], peers: &[Peer]) -> bool {
     let is_well = Cell::new(true);
     let find = |name: &String| peers.iter().find(|other| other.name == *name);

@@ -25,7 +25,7 @@ impl Socket {
 /// Sends an empty datagram from a socket of its own; the network's report is that socket's error (`SO_ERROR`).
 ///
 /// # Errors
-/// What the kernel says: there is no route.
+/// The kernel's error: there is no route.
 pub fn knock(binding: (Option<&str>, u32), to: SocketAddr) -> nix::Result<OwnedFd> {
     let fd = prepare(binding, to.is_ipv4())?;
     // All that comes, not only what ends a connection: that a network cannot be reached, say.

@@ -62,7 +62,7 @@ pub(in crate::scenario::schema) fn read(view: View<'_>) -> Policy {
     policy
 }
 
-/// What the trunk puts before each packet where nothing else is said, and why.
+/// The default header of a trunk before each packet, with its reason.
 pub(in crate::scenario::schema) fn header(policy: &Policy) -> (Bytes, &'static str) {
     match (policy.distributor, policy.resequencer.method) {
         (Distributor::Srr(_), _) => (Bytes::ZERO, "surplus round robin does not number packets"),
