@@ -98,7 +98,7 @@ bench-python: build python-tools ## 1,000 runs on Dask with a worker killed, wha
 deb: build ## A Debian package in out/
 	@scripts/deb.sh $(RELEASE) $(OUT)
 
-picture: build ## Draw the picture of the README anew
+picture: build ## Draw the pictures of the README and of the examples
 	@scripts/picture.sh $(RELEASE)
 
 clean: ## Remove what was built

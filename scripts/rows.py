@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write the table of all rows of a paper, docs/measurements/rows/PAPER.md, from what `airbraid reproduce` has found.
+"""Write the table of all rows of a paper, a file in docs/measurements/rows, from what `airbraid reproduce` has found.
 
     airbraid reproduce PAPER --json | scripts/rows.py docs/measurements/rows
 
