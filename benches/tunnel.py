@@ -50,7 +50,7 @@ def scenario(name):
     """The text of a scenario for the lab: `s1` to `s6` are files, `set3` is a line of the random sets."""
     if not name.startswith("set"):
         return open(os.path.join(SCENARIOS, f"lab-{name}.toml")).read()
-    text = f'schema = 1\ntitle = "Random links {name}"\nasks = "What does one TCP connection get?"\n[run]\nduration = "60 s"\n'
+    text = f'schema = 1\ntitle = "Random links {name}"\nquestion = "What does one TCP connection get?"\n[run]\nduration = "60 s"\n'
     text += "".join(f'[[node]]\nname = "{end}"\nhost = "namespace"\nattach = "radios"\n' for end in ("near", "far"))
     for line in open(os.path.join(ROOT, "benches", "link-sets.csv")):
         if not line.startswith(name[3:] + ","):

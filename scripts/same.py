@@ -23,7 +23,7 @@ from pathlib import Path
 # Measures of the machine, not of the model.
 OF_THE_MACHINE = {"cpu_s", "wall_s", "elapsed_s", "version", "recalled", "computed"}
 # Keys of the JSON: old name -> new name.
-RENAMED_KEYS: dict[str, str] = {}
+RENAMED_KEYS: dict[str, str] = {"asks": "question"}
 # Paths of metrics, as regular expressions on keys and texts: old form -> new form.
 RENAMED_PATHS: list[tuple[str, str]] = []
 

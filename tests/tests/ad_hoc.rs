@@ -18,7 +18,7 @@ fn network(mac: &str, constants: &str, nodes: usize, flows: usize, settings: &st
         r#"
 schema  = 1
 title   = "Random"
-asks    = "Do the books balance?"
+question = "Do the books balance?"
 routing = {{ protocol = "aodv", constants = "{constants}", arp = {arp} }}
 run     = {{ duration = "120 s", seed = {seed} }}
 radio   = {{ standard = "802.11b", mac = "{mac}", rate = "1 Mbit/s", carrier_sense_range = "250 m", rts_threshold = "0 byte", {settings} }}

@@ -23,7 +23,7 @@ fn scenario(
         r#"
 schema = 1
 title  = "Random"
-asks   = "Do the books balance?"
+question = "Do the books balance?"
 [run]
 duration = "120 s"
 seed     = {seed}
@@ -93,7 +93,7 @@ fn a_radio_loses_the_share_that_it_is_told_to() {
     let text = r#"
 schema = 1
 title  = "Losses behind the MAC"
-asks   = "Is one datagram of fifty lost, and does the MAC not know?"
+question = "Is one datagram of fifty lost, and does the MAC not know?"
 run    = { duration = "100 s" }
 radio  = { standard = "802.11b" }
 node   = [

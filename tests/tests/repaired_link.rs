@@ -13,7 +13,7 @@ fn scenario(losses: [f64; 2], delay: u32, reorder: bool, keys: &str) -> String {
         r#"
 schema = 1
 title  = "Random"
-asks   = "Does each packet come once, and in order?"
+question = "Does each packet come once, and in order?"
 [run]
 duration = "300 s"
 [[node]]

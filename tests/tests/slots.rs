@@ -14,7 +14,7 @@ fn run(spec: &Spec) -> RunResult {
 /// A station and access points on channels 36, 40, ... behind which there is a server; the tables of `more` follow.
 fn home(duties: &[&str], more: &str, seed: u64) -> String {
     let mut text = format!(
-        "schema = 1\ntitle = \"t\"\nasks = \"a?\"\n[run]\nduration = \"20 s\"\nseed = {seed}\n\
+        "schema = 1\ntitle = \"t\"\nquestion = \"a?\"\n[run]\nduration = \"20 s\"\nseed = {seed}\n\
          [radio]\nstandard = \"802.11a\"\nbasic_rates = [\"6 Mbit/s\"]\n\
          [[node]]\nname = \"server\"\n[[node]]\nname = \"laptop\"\nposition = [\"0 m\", \"0 m\"]\n\
          radios = [{{ name = \"air\", mac = \"slotted\" }}]\n"

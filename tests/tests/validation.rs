@@ -13,7 +13,7 @@ fn saturated(cell: Cell, eifs: bool) -> String {
         r#"
 schema = 1
 title  = "Bianchi"
-asks   = "Is this DCF the one of the model?"
+question = "Is this DCF the one of the model?"
 [run]
 duration = "300 s"
 warm_up  = "2 s"
@@ -93,7 +93,7 @@ fn pair(radio: &str, transport: &str, seconds: u32) -> String {
         r#"
 schema = 1
 title  = "Two nodes"
-asks   = "What does one channel carry?"
+question = "What does one channel carry?"
 [run]
 duration = "{seconds} s"
 [radio]

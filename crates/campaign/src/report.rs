@@ -62,7 +62,7 @@ pub fn explanation(plan: &Plan) -> serde_json::Value {
     serde_json::json!({
         "scenario": plan.file,
         "title": plan.title,
-        "asks": plan.asks,
+        "question": plan.question,
         "cells": plan.cells.len(),
         "sweep": axes.collect::<Vec<_>>(),
         "values": plan.resolved,

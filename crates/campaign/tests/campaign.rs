@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 const TEXT: &str = r#"
 schema = 1
 title = "invented"
-asks = "are results gathered?"
+question = "are results gathered?"
 run = { duration = "3 s", seed = 10, replications = 4 }
 node = [{ name = "a", position = ["0 m", "0 m"], radios = [1] }, { name = "b", position = ["9 m", "0 m"], radios = [1] }]
 flow = [{ name = "f", from = "a", to = "b" }]

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 /// The output of `run`: for each cell a line a flow, then drops and expectations.
 pub fn results(plan: &Plan, results: &Results, verdicts: &[Verdict]) -> String {
-    let mut out = format!("{}\n{}\n", plan.title, plan.asks);
+    let mut out = format!("{}\n{}\n", plan.title, plan.question);
     for cell in &results.cells {
         out.push('\n');
         if !cell.label.is_empty() {

@@ -81,8 +81,8 @@ impl Scenario {
     }
 
     #[getter]
-    fn asks(&self) -> &str {
-        &self.plan.asks
+    fn question(&self) -> &str {
+        &self.plan.question
     }
 
     /// Every cell.

@@ -65,7 +65,7 @@ def test_errors_have_the_words_of_the_command(root: Path, airbraid: Command, key
 
 def test_every_error_of_a_file_is_told_at_once(tmp_path: Path) -> None:
     file = tmp_path / "wrong.toml"
-    file.write_text('schema = 1\ntitle = "t"\nasks = "a?"\n[run]\nduration = "1 parsec"\nsede = 1\n')
+    file.write_text('schema = 1\ntitle = "t"\nquestion = "a?"\n[run]\nduration = "1 parsec"\nsede = 1\n')
     with pytest.raises(ab.ScenarioError) as caught:
         ab.Scenario.load(file)
     places = {(error.line, error.column) for error in caught.value.errors}
@@ -89,4 +89,4 @@ def test_explain_is_that_of_the_command(root: Path, airbraid: Command, monkeypat
     assert scenario.explain() == airbraid("explain", file).stdout
     values = scenario.values()
     assert values.schema == {"key": pl.String, "value": pl.String, "from": pl.String}
-    assert scenario.explanation()["asks"] == scenario.asks
+    assert scenario.explanation()["question"] == scenario.question

@@ -48,7 +48,7 @@ impl Key {
     /// The key of `spec` with `seed`: of the simulation, not of title, question, number of replications or recordings.
     pub fn new(spec: &Spec, seed: u64) -> Self {
         let mut spec = spec.clone();
-        (spec.title, spec.asks) = (String::new(), String::new());
+        (spec.title, spec.question) = (String::new(), String::new());
         (spec.seed, spec.replications) = (0, 0);
         (spec.record.pcap, spec.record.timeline) = (Vec::new(), false);
         // Every field of a resolved scenario prints itself, numbers to their last digit.

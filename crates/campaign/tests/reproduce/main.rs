@@ -56,7 +56,7 @@ pub fn invented(job: &Job<'_>) -> RunOutput {
 pub const SCENARIO: &str = r#"
 schema = 1
 title = "invented"
-asks = "what?"
+question = "what?"
 run = { duration = "3 s", seed = 7 }
 node = [{ name = "a", position = ["0 m", "0 m"], radios = [1] }, { name = "b", position = ["9 m", "0 m"], radios = [1] }]
 flow = [{ name = "f", from = "a", to = "b" }]

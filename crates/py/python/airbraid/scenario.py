@@ -125,9 +125,9 @@ class Scenario:
         return self._core.title
 
     @property
-    def asks(self) -> str:
+    def question(self) -> str:
         """The question that it answers."""
-        return self._core.asks
+        return self._core.question
 
     @property
     def cells(self) -> list[Cell]:
@@ -152,7 +152,7 @@ class Scenario:
         return self._core.explain()
 
     def explanation(self) -> dict[str, Any]:
-        """The object of `airbraid explain --json`: scenario, title, asks, cells, sweep, values, warnings."""
+        """The object of `airbraid explain --json`: scenario, title, question, cells, sweep, values, warnings."""
         explained: dict[str, Any] = json.loads(self._core.explain_json())
         return explained
 

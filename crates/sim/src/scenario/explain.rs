@@ -8,7 +8,7 @@ impl Plan {
     /// The text of `airbraid explain`. A radio is shown by its differences from `[radio]`, or from the first radio
     /// where there is no `[radio]`.
     pub fn explain(&self) -> String {
-        let mut out = format!("{}\n{}\n\n", self.title, self.asks);
+        let mut out = format!("{}\n{}\n\n", self.title, self.question);
         let shown = folded(&self.resolved);
         let key_width = shown.iter().map(|r| r.key.len()).max().unwrap_or(0).min(60);
         let value_width = shown.iter().map(|r| r.value.chars().count()).max().unwrap_or(0).min(40);

@@ -61,7 +61,7 @@ impl Scenario {
     /// # Errors
     /// It is empty or not TOML.
     pub fn parse(name: &str, text: &str) -> Result<Self, Errors> {
-        let help = "begin with schema = 1, title and asks; docs/reference/scenario.md has all keys";
+        let help = "begin with schema = 1, title and question; docs/reference/scenario.md has all keys";
         if text.trim_start_matches('\u{feff}').trim().is_empty() {
             return Err(Errors::from(Error::of_file(name, "the file is empty", help).placed(1, 1, String::new())));
         }

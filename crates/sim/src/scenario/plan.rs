@@ -24,7 +24,7 @@ pub struct Plan {
     pub file: String,
     pub title: String,
     /// The question that it answers.
-    pub asks: String,
+    pub question: String,
     /// The swept keys, in the order of the file.
     pub axes: Vec<Axis>,
     /// Every combination of the axes' values, the last axis fastest.
@@ -110,15 +110,19 @@ pub(crate) fn make(scenario: &Scenario) -> Result<Plan, Errors> {
     let axes = axes
         .iter()
         .map(|axis| Axis { key: axis.path.clone(), values: axis.values.iter().map(Value::to_json).collect() });
+    let mut warnings = warnings::of(&first.spec);
+    if root.get(schema::QUESTION_BEFORE).is_some() {
+        warnings.insert(0, format!("`{}` is now called `question`", schema::QUESTION_BEFORE));
+    }
     let lines: Vec<_> = sources.iter().map(|source| error::Lines::of(&source.text)).collect();
     Ok(Plan {
         file: sources.first().map(|s| s.name.clone()).unwrap_or_default(),
         title: first.spec.title.clone(),
-        asks: first.spec.asks.clone(),
+        question: first.spec.question.clone(),
         axes: axes.collect(),
         expectations,
         resolved: noted.into_iter().map(|note| resolved(note, sources, &lines)).collect(),
-        warnings: warnings::of(&first.spec),
+        warnings,
         cells,
     })
 }

@@ -24,7 +24,7 @@ use std::sync::Arc;
 pub struct Spec {
     pub title: String,
     /// The question that it answers.
-    pub asks: String,
+    pub question: String,
     /// Simulated time.
     pub duration: Duration,
     /// End of the warm-up: counting begins here.

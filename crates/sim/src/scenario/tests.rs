@@ -16,7 +16,7 @@ use super::{Plan, Scenario};
 /// A small valid scenario: two nodes with channels 1 and 5, a trunk, a link and a flow.
 const BASE: &str = r#"schema = 1
 title = "base"
-asks = "does it run?"
+question = "does it run?"
 [run]
 duration = "10 s"
 [radio]

@@ -65,7 +65,7 @@ const HEAD_START: u32 = 3;
 /// The scenario of one TCP for `seconds` over a trunk of `links`.
 pub fn scenario(links: &[Link], seconds: u32) -> Scenario {
     let mut text = format!(
-        "schema = 1\ntitle = \"a set of links\"\nasks = \"what does one TCP get?\"\n[run]\nduration = \"{} s\"\n\
+        "schema = 1\ntitle = \"a set of links\"\nquestion = \"what does one TCP get?\"\n[run]\nduration = \"{} s\"\n\
          [[node]]\nname = \"server\"\n[[node]]\nname = \"client\"\n\
          [[trunk]]\nname = \"bond\"\nover = \"links\"\nbetween = [\"server\", \"client\"]\n\
          [[flow]]\nname = \"download\"\nfrom = \"server\"\nto = \"client\"\n\

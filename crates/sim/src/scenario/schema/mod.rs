@@ -49,7 +49,7 @@ pub(crate) fn read(cx: &Context, root: &Table, whole: Place) -> Spec {
     }
     top.choice_of_numbers("schema", &[1]);
     let title = top.required("title", "\"what it is called\"", reader::text).unwrap_or_default();
-    let asks = top.required("asks", "\"the question that it answers?\"", reader::text).unwrap_or_default();
+    let question = question(&top);
     let run = run::read(top.sub("run"));
     let defaults = radio_defaults(&top);
     node::check_defaults(top.sub("radio"), None);
@@ -98,7 +98,7 @@ pub(crate) fn read(cx: &Context, root: &Table, whole: Place) -> Spec {
     let run::Run { duration, warm_up, seed, replications } = run;
     Spec {
         title,
-        asks,
+        question,
         duration,
         warm_up,
         seed,
@@ -115,6 +115,17 @@ pub(crate) fn read(cx: &Context, root: &Table, whole: Place) -> Spec {
         record,
         execs,
     }
+}
+
+/// The first name of `question`: still read, with a warning.
+pub(crate) const QUESTION_BEFORE: &str = "asks";
+
+/// The question that the scenario answers.
+fn question(top: &View<'_>) -> String {
+    let is_there = |key| top.own_table().is_some_and(|table| table.get(key).is_some());
+    let is_old = is_there(QUESTION_BEFORE) && !is_there("question");
+    let key = if is_old { QUESTION_BEFORE } else { "question" };
+    top.required(key, "\"the question that it answers?\"", reader::text).unwrap_or_default()
 }
 
 fn radio_defaults<'a>(top: &View<'a>) -> Option<&'a Table> {

@@ -5,7 +5,7 @@ use super::super::spec::{Mac, Routing, Spec};
 
 fn read(head: &str, radio: &str, rest: &str) -> Result<Spec, String> {
     let text = format!(
-        "schema = 1\ntitle = \"t\"\nasks = \"?\"\n{head}\n[run]\nduration = \"1 s\"\n[radio]\nstandard = \"802.11b\"\n{radio}\n{rest}"
+        "schema = 1\ntitle = \"t\"\nquestion = \"?\"\n{head}\n[run]\nduration = \"1 s\"\n[radio]\nstandard = \"802.11b\"\n{radio}\n{rest}"
     );
     let plan = Scenario::parse("t.toml", &text).and_then(|scenario| scenario.plan());
     plan.map(|plan| plan.cells[0].spec.clone()).map_err(|errors| errors.to_string())

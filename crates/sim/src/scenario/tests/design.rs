@@ -181,7 +181,7 @@ fn every_table_ends_up_in_the_spec() {
 const PLAIN: &str = r#"
 schema = 1
 title = "t"
-asks = "?"
+question = "?"
 run.duration = "1 s"
 node = [{ name = "a" }, { name = "b" }]
 link = [{ name = "wan", between = ["a", "b"] }]

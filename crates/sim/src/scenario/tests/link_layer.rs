@@ -9,7 +9,7 @@ fn text(link_layer: &str) -> String {
         r#"
 schema = 1
 title = "t"
-asks = "a?"
+question = "a?"
 run.duration = "10 s"
 node = [{{ name = "a" }}, {{ name = "b" }}]
 flow = [{{ name = "f", from = "a", to = "b" }}]

@@ -11,7 +11,7 @@ use airbraid_units::Duration;
 const CELL: &str = r#"
 schema = 1
 title = "t"
-asks = "a?"
+question = "a?"
 [run]
 duration = "10 s"
 [radio]

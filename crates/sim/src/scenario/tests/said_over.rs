@@ -167,3 +167,13 @@ fn explain_warns_of_flows_without_a_path() {
         alone.warnings
     );
 }
+
+#[test]
+fn the_first_name_of_question_is_read_and_told_as_old() {
+    let old = plan(&BASE.replace("question =", "asks ="));
+    assert_eq!(old.question, plan(BASE).question);
+    assert_eq!(old.warnings.first().unwrap(), "`asks` is now called `question`");
+    assert!(plan(BASE).warnings.iter().all(|warning| !warning.contains("asks")));
+    // Beside the new name the old one is an unknown key.
+    assert!(errors(&BASE.replace("question =", "asks = \"?\"\nquestion =")).contains("unknown key `asks`"));
+}

@@ -9,7 +9,7 @@ use airbraid_units::{Bytes, Duration, Metres};
 
 fn text(radio: &str, select: &str) -> String {
     format!(
-        "schema = 1\ntitle = \"t\"\nasks = \"?\"\n[run]\nduration = \"1 s\"\n[radio]\nstandard = \"802.11a\"\n{radio}\n\
+        "schema = 1\ntitle = \"t\"\nquestion = \"?\"\n[run]\nduration = \"1 s\"\n[radio]\nstandard = \"802.11a\"\n{radio}\n\
          [[node]]\nname = \"a\"\nposition = [\"0 m\", \"0 m\"]\nradios = [36, {{ channel = 1, standard = \"802.11b\" }}]\n\
          [[node]]\nname = \"b\"\nposition = [\"9 m\", \"0 m\"]\nradios = [36, {{ channel = 1, standard = \"802.11b\" }}]\n\
          [[trunk]]\nname = \"ucl\"\nbetween = [\"a\", \"b\"]\n{select}\n"

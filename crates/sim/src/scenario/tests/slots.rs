@@ -7,7 +7,7 @@ use airbraid_units::Duration;
 const HOME: &str = r#"
 schema = 1
 title = "t"
-asks = "a?"
+question = "a?"
 [run]
 duration = "10 s"
 [radio]

@@ -136,7 +136,7 @@ fn a_number_beyond_its_type_is_told_its_range() {
 
 #[test]
 fn what_is_not_toml_is_told_where() {
-    let (place, _) = first("schema = 1\ntitle = \"open\nasks = 3\n");
+    let (place, _) = first("schema = 1\ntitle = \"open\nquestion = 3\n");
     assert_eq!(place.split(':').next(), Some("2"));
     assert!(errors("<html>").starts_with("t.toml:1:"), "{}", errors("<html>"));
 }
@@ -171,7 +171,7 @@ fn a_sweep_over_a_key_that_does_not_exist_is_told_at_the_sweep() {
 fn of_a_trunk_over_links_each_end_and_each_member_can_be_expected() {
     let text = |line: &str| {
         format!(
-            "schema = 1\ntitle = \"t\"\nasks = \"a\"\n[run]\nduration = \"1 s\"\n\
+            "schema = 1\ntitle = \"t\"\nquestion = \"a\"\n[run]\nduration = \"1 s\"\n\
              [[node]]\nname = \"hub\"\n[[node]]\nname = \"car\"\n\
              [[link]]\nname = \"dsl\"\nbetween = [\"hub\", \"car\"]\nrate = \"2 Mbit/s\"\n\
              [[link]]\nname = \"lte\"\nbetween = [\"hub\", \"car\"]\nrate = \"1 Mbit/s\"\n\
@@ -200,7 +200,7 @@ fn of_a_trunk_over_links_each_end_and_each_member_can_be_expected() {
 fn a_key_of_the_other_kind_of_trunk_is_refused_with_those_of_this_one() {
     let links = |policy: &str| {
         errors(&format!(
-            "schema = 1\ntitle = \"t\"\nasks = \"a\"\n[run]\nduration = \"1 s\"\n\
+            "schema = 1\ntitle = \"t\"\nquestion = \"a\"\n[run]\nduration = \"1 s\"\n\
              [[node]]\nname = \"hub\"\n[[node]]\nname = \"car\"\n[[link]]\nname = \"dsl\"\nbetween = [\"hub\", \"car\"]\n\
              [[trunk]]\nname = \"bond\"\nover = \"links\"\nbetween = [\"hub\", \"car\"]\n{policy}\n\
              [[flow]]\nname = \"f\"\nfrom = \"hub\"\nto = \"car\"\nsource = \"greedy\"\n"
@@ -248,7 +248,7 @@ fn a_key_of_the_other_kind_of_trunk_is_refused_with_those_of_this_one() {
 #[test]
 fn what_a_trunk_over_links_is_told_is_read() {
     let spec = spec(
-        "schema = 1\ntitle = \"t\"\nasks = \"a\"\n[run]\nduration = \"1 s\"\n\
+        "schema = 1\ntitle = \"t\"\nquestion = \"a\"\n[run]\nduration = \"1 s\"\n\
          [[node]]\nname = \"hub\"\n[[node]]\nname = \"car\"\n[[link]]\nname = \"dsl\"\nbetween = [\"hub\", \"car\"]\n\
          [[trunk]]\nname = \"bond\"\nover = \"links\"\nbetween = [\"hub\", \"car\"]\n\
          policy.queue = 7\npolicy.resequencer = { mode = \"strict\", minimum = \"2 ms\", maximum = \"3 ms\", buffer = 9 }\n\
@@ -383,7 +383,7 @@ fn files_that_are_no_scenarios_are_told_apart() {
     };
     assert_eq!(
         told("empty.toml", b" \n"),
-        "DIR/empty.toml:1:1: the file is empty: begin with schema = 1, title and asks; docs/reference/scenario.md has all keys"
+        "DIR/empty.toml:1:1: the file is empty: begin with schema = 1, title and question; docs/reference/scenario.md has all keys"
     );
     assert_eq!(
         told("bytes.toml", b"schema = 1\nti\xfftle"),
