@@ -36,7 +36,6 @@ pub use session::{
 pub use tunnel::{
     TUNNEL_HEADER_LEN, TUNNEL_PATH_LEN, TUNNEL_PROBE_LEN, TUNNEL_REPAIR_LEN, TUNNEL_VERSION, TunnelFrame,
     emit_tunnel_feedback, emit_tunnel_header, emit_tunnel_path, emit_tunnel_probe, emit_tunnel_repair, parse_tunnel,
-    tunnel_feedback_len,
 };
 
 use crate::trunk::Member;

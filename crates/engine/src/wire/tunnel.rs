@@ -36,21 +36,16 @@
 use super::WireError;
 use crate::link::fec::erasure::SYMBOLS_MAX;
 use crate::trunk::Member;
+pub use crate::trunk::bonding::frame::{
+    HEADER_LEN as TUNNEL_HEADER_LEN, PATH_LEN as TUNNEL_PATH_LEN, PROBE_LEN as TUNNEL_PROBE_LEN,
+    REPAIR_LEN as TUNNEL_REPAIR_LEN, REPORT_LEN as TUNNEL_REPORT_LEN,
+};
 use crate::trunk::bonding::{Feedback, Header, MEMBERS_MAX, PathToken, Place, Probe, RepairHeader, Report, Run};
 use airbraid_units::SeqNum;
 use arrayvec::ArrayVec;
 
 /// The version of these formats that this code speaks.
 pub const TUNNEL_VERSION: u8 = 2;
-/// Length of the header before a packet \[byte\].
-pub const TUNNEL_HEADER_LEN: usize = 9;
-/// Length of a probe without its padding \[byte\].
-pub const TUNNEL_PROBE_LEN: usize = 9;
-/// Length of a path challenge, and of the answer to it \[byte\].
-pub const TUNNEL_PATH_LEN: usize = 9;
-/// Length of the header before a repair symbol \[byte\].
-pub const TUNNEL_REPAIR_LEN: usize = 5;
-
 const DATA: u8 = 1;
 const PROBE: u8 = 2;
 const FEEDBACK: u8 = 3;
@@ -59,10 +54,6 @@ const PATH_CHALLENGE: u8 = 5;
 const PATH_RESPONSE: u8 = 6;
 /// The longest packet: IP's lengths have 16 bits \[byte\].
 const PACKET_MAX: usize = 65_535;
-/// Length of feedback without reports \[byte\].
-const FEEDBACK_LEN: usize = 9;
-/// Length of a report without its runs \[byte\].
-const REPORT_LEN: usize = 9;
 /// The longest age that a report can express \[us\].
 const AGE_MAX: u32 = (1 << 24) - 1;
 
@@ -132,15 +123,6 @@ pub fn emit_tunnel_feedback(feedback: &Feedback, out: &mut Vec<u8>) {
     }
 }
 
-/// Length of feedback \[byte\].
-pub fn tunnel_feedback_len(feedback: &Feedback) -> usize {
-    let runs = |report: &Report| -> usize {
-        let gaps = report.runs.iter().skip(1).map(|run| number_len(run.gap));
-        gaps.chain(report.runs.iter().map(|run| number_len(run.len))).sum()
-    };
-    FEEDBACK_LEN + feedback.reports.iter().map(|report| REPORT_LEN + runs(report)).sum::<usize>()
-}
-
 /// Reads a frame, which is all of `bytes`.
 ///
 /// # Errors
@@ -186,7 +168,7 @@ fn parse_reports(mut bytes: &[u8]) -> Result<ArrayVec<Report, MEMBERS_MAX>, Wire
 
 fn parse_report(bytes: &mut &[u8]) -> Result<Report, WireError> {
     let (&[member, count, a, b, c, d, high, middle, low], rest) =
-        bytes.split_first_chunk::<REPORT_LEN>().ok_or(WireError::Truncated)?;
+        bytes.split_first_chunk::<TUNNEL_REPORT_LEN>().ok_or(WireError::Truncated)?;
     *bytes = rest;
     let mut runs = ArrayVec::new();
     for index in 0..count {
@@ -203,13 +185,6 @@ fn parse_report(bytes: &mut &[u8]) -> Result<Report, WireError> {
         age_us: u32::from_be_bytes([0, high, middle, low]),
         runs,
     })
-}
-
-const fn number_len(number: u32) -> usize {
-    match number.checked_ilog2() {
-        Some(bits) => bits as usize / 7 + 1,
-        None => 1,
-    }
 }
 
 fn put_number(mut number: u32, out: &mut Vec<u8>) {
@@ -308,7 +283,7 @@ mod tests {
         fn feedback_that_is_emitted_is_parsed_and_as_long_as_it_says(feedback in feedback()) {
             let mut bytes = vec![];
             emit_tunnel_feedback(&feedback, &mut bytes);
-            prop_assert_eq!(bytes.len(), tunnel_feedback_len(&feedback));
+            prop_assert_eq!(bytes.len(), feedback.len());
             prop_assert_eq!(parse_tunnel(&bytes), Ok(TunnelFrame::Feedback(Box::new(feedback))));
         }
 

@@ -1,13 +1,12 @@
 //! How much of a member's rate repair symbols take, if any: what they cost beside what a loss costs without them.
 //!
 //! Both are time. A group's symbols are `r / (k + r)` of what the member carries, and each percent is worth 4 ms, as everywhere in the tunnel
-//! ([`super::distribute`]); a loss holds a flow up for the rest of its group and the symbols, or for a repetition where more is lost than
+//! ([`PRICE_MS`]); a loss holds a flow up for the rest of its group and the symbols, or for a repetition where more is lost than
 //! they restore. The number of frames lost of `n` has mean `n p`, and, where losses come in bursts of `b` on the average, a variance of about
 //! `n p (1 - p) (2 b - 1)`; it is taken for normal. What is cheapest is done.
 
-use super::distribute::PRICE_MS;
-use super::hole::{ONE, hold_up, power};
-use super::path::FULL;
+use super::cost::{Losses, ONE, PRICE_MS, hold_up, power};
+use super::frame::FULL;
 use airbraid_units::Duration;
 
 /// Packets of a group. In fewer the symbols are too large a part; more, and the sums take longer than what they save.
@@ -20,21 +19,6 @@ const TAIL: [u64; 17] = [
     500_000, 401_294, 308_538, 226_627, 158_655, 105_650, 66_807, 40_059, 22_750, 12_224, 6_210, 2_980, 1_350, 577,
     233, 88, 32,
 ];
-
-/// What is known of a member.
-#[derive(Clone, Copy, Debug)]
-pub struct Losses {
-    /// Share of frames lost \[millionths\].
-    pub lost_ppm: u32,
-    /// Share of frames in which losses begin \[millionths\].
-    pub begun_ppm: u32,
-    /// What it carries \[bit/s\].
-    pub rate: u64,
-    /// Its shortest round trip.
-    pub rtt: Duration,
-    /// How long a repetition takes.
-    pub repair: Duration,
-}
 
 /// How a member's frames are coded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! The daemon sums bytes ([`crate::link::fec::erasure`]); whoever passes descriptors passes handles to the packets of the group, which any
 //! symbol of as many as are lost brings back. Which frames make a group, and when one is restored, the engine decides for both.
 
-use super::frame::Place;
+use super::flow_seq::Place;
 use crate::packet::Share;
 use airbraid_units::Bytes;
 use std::fmt::Debug;

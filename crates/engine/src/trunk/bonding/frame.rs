@@ -4,61 +4,31 @@
 //! told for each member apart. The packet's place in its flow is a second number, which it keeps.
 
 use super::coded::Coded;
-use crate::packet::TrafficClass;
+use super::flow_seq::Place;
 use crate::trunk::Member;
 use airbraid_units::{Bytes, SeqNum};
 use arrayvec::ArrayVec;
 
+/// Length of the header before a packet \[byte\].
+pub const HEADER_LEN: usize = 9;
+/// Length of a probe without its padding \[byte\].
+pub const PROBE_LEN: usize = 9;
+/// Length of a path challenge, and of the answer to it \[byte\].
+pub const PATH_LEN: usize = 9;
+/// Length of the header before a repair symbol \[byte\].
+pub const REPAIR_LEN: usize = 5;
+/// Length of feedback without reports \[byte\].
+const FEEDBACK_LEN: usize = 9;
+/// Length of a report without its runs \[byte\].
+pub const REPORT_LEN: usize = 9;
+/// Length of a full frame, for estimates \[byte\].
+pub const FULL: u64 = 1_500;
 /// Members that a tunnel can have: as many as one feedback frame reports of.
 pub const MEMBERS_MAX: usize = 16;
 /// Runs of received numbers that a report on one member holds. At 10 % random loss that is 160 frames.
 pub const RUNS_MAX: usize = 16;
 /// No run and no report's head takes more in a feedback frame \[byte\].
 const LONGEST_PART: usize = 10;
-/// Flow buckets of each class.
-pub const BUCKETS: u16 = 512;
-/// A place in a flow has so many bits.
-pub const PLACE_BITS: u32 = 22;
-
-/// The place of a packet among those of its flow bucket.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
-    /// The class and the bucket within it: below [`BUCKETS`] bulk, from there on real-time.
-    pub bucket: u16,
-    /// Its number, modulo 2^22.
-    pub number: u32,
-}
-
-impl Place {
-    /// The bucket of a packet.
-    pub const fn bucket_of(class: TrafficClass, flow_bucket: u16) -> u16 {
-        match class {
-            TrafficClass::Bulk => flow_bucket % BUCKETS,
-            TrafficClass::RealTime => BUCKETS + flow_bucket % BUCKETS,
-        }
-    }
-    /// What the packets of its bucket want.
-    pub const fn class(self) -> TrafficClass {
-        if self.bucket < BUCKETS { TrafficClass::Bulk } else { TrafficClass::RealTime }
-    }
-    /// The number `n` after `number`.
-    pub const fn plus(number: u32, n: u32) -> u32 {
-        number.wrapping_add(n) & ((1 << PLACE_BITS) - 1)
-    }
-    /// Both in 32 bits, as they are sent and coded.
-    pub const fn word(self) -> u32 {
-        (self.bucket as u32) << PLACE_BITS | Self::plus(self.number, 0)
-    }
-    /// The place of such a word.
-    pub const fn of_word(word: u32) -> Self {
-        Self { bucket: (word >> PLACE_BITS) as u16, number: Self::plus(word, 0) }
-    }
-    /// How far `number` lies after `other`; negative if before.
-    pub const fn distance(number: u32, other: u32) -> i32 {
-        (number.wrapping_sub(other) << (32 - PLACE_BITS)) as i32 >> (32 - PLACE_BITS)
-    }
-}
-
 /// The header of a packet on its way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
@@ -124,12 +94,32 @@ pub struct Feedback {
     pub reports: ArrayVec<Report, MEMBERS_MAX>,
 }
 
+/// Length of a number that is written with seven bits a byte.
+const fn number_len(number: u32) -> usize {
+    match number.checked_ilog2() {
+        Some(bits) => bits as usize / 7 + 1,
+        None => 1,
+    }
+}
+
 impl Feedback {
+    /// Its length \[byte\].
+    pub fn len(&self) -> usize {
+        let runs = |report: &Report| -> usize {
+            let gaps = report.runs.iter().skip(1).map(|run| number_len(run.gap));
+            gaps.chain(report.runs.iter().map(|run| number_len(run.len))).sum()
+        };
+        FEEDBACK_LEN + self.reports.iter().map(|report| REPORT_LEN + runs(report)).sum::<usize>()
+    }
+    /// Never: it has a head.
+    pub const fn is_empty(&self) -> bool {
+        false
+    }
     /// Leaves out what came longest ago, where it would be longer than `most` byte with all of it.
     pub fn shorten(&mut self, most: usize) {
         // Most are far shorter: the runs that there could be at their longest need not be counted.
         while self.reports.iter().map(|report| 1 + report.runs.len()).sum::<usize>() * LONGEST_PART > most
-            && crate::wire::tunnel_feedback_len(self) > most
+            && self.len() > most
         {
             let longest = self.reports.iter_mut().max_by_key(|report| report.runs.len());
             if longest.and_then(|report| report.runs.pop()).is_none() {
@@ -173,11 +163,11 @@ impl<P: Coded> Frame<P> {
     /// Its length before it is sealed \[byte\].
     pub fn len(&self) -> Bytes {
         let len = match self {
-            Self::Data { packet, .. } => crate::wire::TUNNEL_HEADER_LEN as u64 + packet.len().as_u64(),
-            Self::Repair { symbol, .. } => crate::wire::TUNNEL_REPAIR_LEN as u64 + P::symbol_len(symbol).as_u64(),
-            Self::Feedback(feedback) => crate::wire::tunnel_feedback_len(feedback) as u64,
-            Self::Probe(probe) => crate::wire::TUNNEL_PROBE_LEN as u64 + u64::from(probe.padding),
-            Self::PathChallenge(_) | Self::PathResponse(_) => crate::wire::TUNNEL_PATH_LEN as u64,
+            Self::Data { packet, .. } => HEADER_LEN as u64 + packet.len().as_u64(),
+            Self::Repair { symbol, .. } => REPAIR_LEN as u64 + P::symbol_len(symbol).as_u64(),
+            Self::Feedback(feedback) => feedback.len() as u64,
+            Self::Probe(probe) => PROBE_LEN as u64 + u64::from(probe.padding),
+            Self::PathChallenge(_) | Self::PathResponse(_) => PATH_LEN as u64,
         };
         Bytes::new(len)
     }

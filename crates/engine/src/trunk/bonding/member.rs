@@ -13,17 +13,18 @@
 use super::code::{self, Plan};
 use super::config::MemberConfig;
 use super::filter::Least;
+use super::frame::{FULL, HEADER_LEN, PATH_LEN};
 use super::group::Groups;
-use super::ledger::{Content, Ledger};
-use super::path::{FULL, Path};
+use super::path::Path;
 use super::plpmtu::Plpmtu;
-use super::sender::TRAIN_BYTES;
+use super::sent_frames::{Content, Ledger};
 use super::status::{MemberState, MemberStatus};
 use super::validation::Validation;
 use crate::trunk::Member;
-use crate::wire::TUNNEL_HEADER_LEN;
 use airbraid_units::{BitRate, Bytes, Duration, Instant, SeqNum};
 
+/// Length on the wire of each frame of a train \[byte\]: what every path carries (RFC 9000, section 14).
+pub const TRAIN_BYTES: u64 = 1_200;
 /// A frame is not missed before it is so late: what timers of hosts and the media below them do.
 const LATE: Duration = Duration::from_millis(10);
 /// The same before the rate is known, beside a quarter of a round trip.
@@ -384,7 +385,16 @@ impl MemberEnd {
         self.without_headers(self.plpmtu.possible())
     }
     fn without_headers(&self, size: u64) -> u64 {
-        size.saturating_sub(self.config.overhead.as_u64() + TUNNEL_HEADER_LEN as u64)
+        size.saturating_sub(self.config.overhead.as_u64() + HEADER_LEN as u64)
+    }
+
+    /// Length of a challenge on the wire.
+    pub fn challenge_len(&self) -> u64 {
+        self.on_wire(Bytes::new(PATH_LEN as u64))
+    }
+    /// When its validation wants to go on.
+    pub fn validation_at(&self) -> Option<Instant> {
+        self.validation.wake(self.challenge_len())
     }
 
     /// Length on the wire of a frame of `len` bytes.

@@ -5,11 +5,11 @@
 //! take to be filled is measured, and one that takes much longer is given up. A packet of real-time class is
 //! delivered at once.
 
-use super::DropReason;
 use super::config::BondResequencer;
 use super::filter::Least;
-use super::frame::{BUCKETS, Place};
+use super::flow_seq::{BUCKETS, Place};
 use super::memory::ENTRY;
+use super::service::DropReason;
 use super::status::Counts;
 use crate::machine::Wake;
 use crate::packet::{Packet, TrafficClass};

@@ -8,14 +8,12 @@
 //!
 //! It never decides what is sent. Equations: `docs/models/tunnel.md`.
 
-use super::code::Losses;
-use super::excess::Excess;
+use super::cost::{Losses, hold_up};
 use super::filter::Least;
-use super::hole::hold_up;
+use super::frame::FULL;
+use super::policing::Excess;
 use airbraid_units::{Duration, Instant, SeqNum};
 
-/// What a full frame is reckoned as \[byte\].
-pub const FULL: u64 = 1_500;
 /// A rate is measured over so many frames at least: a microsecond's rounding and a frame more or less are then small.
 const SAMPLE_FRAMES: u32 = 8;
 /// And over so long, so that a burst of the medium below is not taken for its rate.

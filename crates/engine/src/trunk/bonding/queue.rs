@@ -8,8 +8,8 @@
 //!   that has a place: what the delay of the flow's first packet decides, its next packet suffers.
 //! - What a flow's packets may wait includes what uneven members need, which the caller says.
 
-use super::bunch::{Bunching, Lead};
-use super::frame::{BUCKETS, Place};
+use super::aggregation::{Bunching, Lead};
+use super::flow_seq::{BUCKETS, Place};
 use super::memory::ENTRY;
 use crate::packet::Packet;
 use airbraid_units::{Duration, Instant};

@@ -4,7 +4,8 @@
 //! [`REACH`]; a symbol of a group of which more is missing than can be restored waits for what comes.
 
 use super::coded::Coded;
-use super::frame::{Header, Place, RepairHeader};
+use super::flow_seq::Place;
+use super::frame::{Header, RepairHeader};
 use super::memory::Work;
 use airbraid_units::{Duration, Instant, SeqNum};
 

@@ -1,5 +1,6 @@
 //! What a tunnel tells of itself: a plain snapshot, for `airbraid status`, metrics and tests.
 
+use super::service::DropReason;
 use crate::trunk::Member;
 use airbraid_units::{BitRate, Bytes, Duration, named_enum};
 
@@ -92,7 +93,7 @@ pub struct Counts {
     /// Frames that made no sense: of a member that there is not, or beyond any number in use.
     pub strange: u64,
     /// Dropped packets by [`super::DropReason`].
-    pub dropped: [u64; super::DropReason::COUNT],
+    pub dropped: [u64; DropReason::COUNT],
 }
 
 /// A tunnel.

@@ -3,9 +3,9 @@
 //! An entry is named by those who may still hear of it: the frames in the members' ledgers, and the queue of packets to
 //! be sent again. It is free when none of them is left.
 
-use super::DropReason;
-use super::frame::Place;
+use super::flow_seq::Place;
 use super::memory::ENTRY;
+use super::service::DropReason;
 use crate::packet::Packet;
 use airbraid_units::Instant;
 

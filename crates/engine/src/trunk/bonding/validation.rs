@@ -6,13 +6,9 @@
 //! frames together, as have come from there. The limit ends when the token has come back on the member, from that place. What other members
 //! acknowledge changes nothing. Nothing is ever sent for a place from which nothing came.
 
-use super::coded::Coded;
-use super::frame::{Frame, PathToken};
+use super::frame::PathToken;
 use super::path::Path;
-use super::sender::Sender;
-use super::{Moved, Output};
-use crate::trunk::Member;
-use airbraid_units::{BitRate, Bytes, Duration, Instant};
+use airbraid_units::{Duration, Instant};
 
 /// So many bytes are sent for each that came (RFC 9000, section 8.1).
 pub const AMPLIFICATION: u64 = 3;
@@ -25,8 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A path that is not validated.
 #[derive(Debug)]
-struct Trial {
-    token: PathToken,
+pub struct Trial {
+    pub token: PathToken,
     /// Bytes that have come from there, and that were sent there, with what is around them.
     came: u64,
     sent: u64,
@@ -35,13 +31,13 @@ struct Trial {
     /// None once it has failed.
     until: Option<Instant>,
     /// What was known of the path before, if that was measured anew.
-    before: Option<Box<Path>>,
+    pub before: Option<Box<Path>>,
 }
 
 /// Whether a member's path is validated, and what may be sent if it is not.
 #[derive(Debug, Default)]
 pub struct Validation {
-    trial: Option<Trial>,
+    pub trial: Option<Trial>,
 }
 
 impl Validation {
@@ -71,14 +67,14 @@ impl Validation {
     }
 
     /// The path is another, of which nothing is known. What was held for the one before it is held for this.
-    fn begin(&mut self, now: Instant, token: PathToken, sent: u64) {
+    pub fn begin(&mut self, now: Instant, token: PathToken, sent: u64) {
         let before = self.trial.take().and_then(|trial| trial.before);
         let until = Some(now.saturating_add(PATIENCE));
         self.trial = Some(Trial { token, came: 0, sent, challenge_at: now, gap: GAP_FIRST, until, before });
     }
 
     /// The next challenge, of this length, if it is due and may be sent.
-    fn challenge(&mut self, now: Instant, length: u64) -> Option<PathToken> {
+    pub fn challenge(&mut self, now: Instant, length: u64) -> Option<PathToken> {
         let may_be = self.allows(length);
         let trial = self.trial.as_mut().filter(|trial| may_be && trial.challenge_at <= now)?;
         trial.challenge_at = now.saturating_add(trial.gap);
@@ -87,102 +83,15 @@ impl Validation {
     }
 
     /// Whether it fails now.
-    fn fail(&mut self, now: Instant) -> bool {
+    pub fn fail(&mut self, now: Instant) -> bool {
         let due = self.trial.as_mut().filter(|trial| trial.until.is_some_and(|until| until <= now));
         due.is_some_and(|trial| trial.until.take().is_some())
     }
 
     /// When something of it is due, with challenges of this length.
-    fn wake(&self, length: u64) -> Option<Instant> {
+    pub fn wake(&self, length: u64) -> Option<Instant> {
         let trial = self.trial.as_ref()?;
         let challenge = self.allows(length).then_some(trial.challenge_at);
         challenge.into_iter().chain(trial.until).min()
-    }
-}
-
-impl<P: Coded> Sender<P> {
-    /// A member's newest frame came from another place.
-    pub(super) fn on_moved(&mut self, now: Instant, member: Member, moved: Moved) {
-        let Some(index) = self.index_of(member) else { return };
-        match moved {
-            Moved::Unknown { token, is_rebinding } => {
-                let end = &mut self.members[index];
-                let is_first = !end.validation.is_on_trial();
-                // What has left before anything came went there, too.
-                let is_new = end.counted.received_bytes == Bytes::ZERO;
-                let sent = if is_new { end.counted.sent_bytes.as_u64() } else { 0 };
-                end.validation.begin(now, token, sent);
-                if is_rebinding {
-                    return;
-                }
-                // Another address is another path: what it carries is found out anew (RFC 9000, section 9.4).
-                let fresh = Path::new(end.config.rate_cap.map(BitRate::as_bps));
-                let known = std::mem::replace(&mut end.path, fresh);
-                end.path.begin_with(end.ledger.next());
-                end.begin(now);
-                if let Some(trial) = end.validation.trial.as_mut().filter(|_| is_first) {
-                    trial.before = Some(Box::new(known));
-                }
-            }
-            Moved::Known => self.on_known(now, index),
-        }
-    }
-
-    /// A member is where it was before, or where it was of late: that is validated.
-    fn on_known(&mut self, now: Instant, index: usize) {
-        let end = &mut self.members[index];
-        let has_failed = end.validation.has_failed();
-        let Some(trial) = end.validation.trial.take() else { return };
-        if has_failed || trial.before.is_some() {
-            end.begin(now);
-        }
-        if let Some(before) = trial.before {
-            end.path = *before;
-            end.path.resume(now);
-        }
-    }
-
-    /// A challenge was answered on a member.
-    pub(super) fn on_path_response(&mut self, now: Instant, index: usize, token: PathToken) {
-        let end = &mut self.members[index];
-        if end.validation.trial.as_ref().is_none_or(|trial| trial.token != token) {
-            self.counts.strange += 1;
-            return;
-        }
-        if end.validation.has_failed() {
-            end.begin(now);
-        }
-        end.validation.trial = None;
-        self.outputs.push_back(Output::Validated(end.id));
-    }
-
-    /// Sends the challenges that are due, and gives up the paths that have not answered.
-    pub(super) fn validate_due(&mut self, now: Instant) {
-        for index in 0..self.members.len() {
-            let end = &mut self.members[index];
-            if !end.validation.is_on_trial() {
-                continue;
-            }
-            let length = end.challenge_len();
-            if let Some(token) = end.validation.challenge(now, length) {
-                self.send_control(index, Frame::PathChallenge(token));
-            }
-            let end = &mut self.members[index];
-            if end.validation.fail(now) {
-                self.outputs.push_back(Output::NotValidated(end.id));
-                self.suspect(now, index);
-            }
-        }
-    }
-}
-
-impl super::member::MemberEnd {
-    /// Length of a challenge on the wire.
-    fn challenge_len(&self) -> u64 {
-        self.on_wire(Bytes::new(crate::wire::TUNNEL_PATH_LEN as u64))
-    }
-    /// When its validation wants to go on.
-    pub fn validation_at(&self) -> Option<Instant> {
-        self.validation.wake(self.challenge_len())
     }
 }

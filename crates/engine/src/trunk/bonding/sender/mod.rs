@@ -1,31 +1,37 @@
 //! The sending side: the queue, the members, and the packets that are on their way.
 //!
-//! What feedback says is in [`super::feedback`], which member a packet takes in [`super::distribute`].
+//! What feedback says is in [`feedback`], which member a packet takes in [`distribute`].
 
-use super::coded::Coded;
-use super::config::{Config, MemberConfig};
-use super::distribute::is_spared;
-use super::fit::Longest;
-use super::frame::{Frame, Header, Probe};
-use super::group::News;
-use super::ledger::{Content, Fate};
-use super::member::{MemberEnd, mtu_of};
-use super::queue::{Queue, Refused};
-use super::status::{Counts, MemberState};
-use super::store::{Outstanding, PacketId, Store};
-use super::{DropReason, MEMBERS_MAX, Output};
+mod aggregate;
+mod distribute;
+mod feedback;
+mod fit;
+mod memory;
+mod repair;
+mod validate;
+
 use crate::machine::Wake;
 use crate::packet::{Share, TrafficClass};
 use crate::trunk::Member;
+use crate::trunk::bonding::coded::Coded;
+use crate::trunk::bonding::config::{Config, MemberConfig};
+use crate::trunk::bonding::frame::{Frame, HEADER_LEN, Header, MEMBERS_MAX, Probe};
+use crate::trunk::bonding::group::News;
+use crate::trunk::bonding::member::{MemberEnd, TRAIN_BYTES, mtu_of};
+use crate::trunk::bonding::queue::{Queue, Refused};
+use crate::trunk::bonding::sent_frames::{Content, Fate};
+use crate::trunk::bonding::service::{DropReason, Output};
+use crate::trunk::bonding::status::{Counts, MemberState};
+use crate::trunk::bonding::store::{Outstanding, PacketId, Store};
 use airbraid_units::{Bytes, Duration, Instant, SeqNum};
+use distribute::is_spared;
+use fit::Longest;
 use std::collections::VecDeque;
 
 /// The first number on each member.
 const FIRST: SeqNum = SeqNum(1);
 /// A train that sounds a rate: so many frames, which the shortest queues hold.
 const TRAIN_FRAMES: usize = 16;
-/// Each so long on the wire \[byte\]: what every path carries (RFC 9000, section 14).
-pub(super) const TRAIN_BYTES: u64 = 1_200;
 /// A packet of which a copy is on the way is sent again only where that brings it so much sooner: what timers of hosts do.
 const SOONER: Duration = Duration::from_millis(10);
 /// A host that is woken for each frame at a high rate does nothing else: what is due within this waits for it.
@@ -34,33 +40,33 @@ const COALESCE: Duration = Duration::from_micros(200);
 /// The sending side.
 #[derive(Debug)]
 pub struct Sender<P: Coded> {
-    pub(super) config: Config,
+    config: Config,
     pub(super) members: Vec<MemberEnd>,
     /// The next number of members that are gone: numbers are used once.
     numbers: [SeqNum; MEMBERS_MAX],
     pub(super) queue: Queue<P>,
     pub(super) store: Store<P>,
     /// Packets to be sent again.
-    pub(super) resend: VecDeque<PacketId>,
+    resend: VecDeque<PacketId>,
     /// Packets that are longer than any member may be given now, while it is looked whether one may.
-    pub(super) parked: VecDeque<PacketId>,
+    parked: VecDeque<PacketId>,
     /// The longest packet that members may be given, and whether any has ever had a limit.
-    pub(super) longest: Longest,
-    pub(super) has_limits: bool,
+    longest: Longest,
+    has_limits: bool,
     /// Packets of which a copy would do good, the oldest first.
-    pub(super) exposed: VecDeque<PacketId>,
+    exposed: VecDeque<PacketId>,
     /// The far end's clock less ours, and an unknown constant delay \[us\].
-    pub(super) offset_us: Option<u32>,
+    offset_us: Option<u32>,
     /// How long a packet may wait before its flow is told.
-    pub(super) target: Duration,
+    target: Duration,
     /// The round trip of a flow that uses all members that are worth it.
-    pub(super) round_trip: Duration,
+    round_trip: Duration,
     /// When it is next looked whether a flow's arrivals are to be bunched.
-    pub(super) bunch_at: Instant,
+    bunch_at: Instant,
     /// When a member that has to wait may send.
-    pub(super) pace_at: Option<Instant>,
+    pace_at: Option<Instant>,
     /// How much later than that it is called.
-    pub(super) late: Duration,
+    late: Duration,
     /// What it may occupy \[byte\].
     pub(super) memory: u64,
     /// The longest frame with a packet.
@@ -172,7 +178,7 @@ impl<P: Coded> Sender<P> {
 
     /// A path that is not validated gets no packet before the longest may be sent there: what is taken from the queue must leave.
     fn note_length(&mut self, length: Bytes) {
-        let frame = Bytes::new(crate::wire::TUNNEL_HEADER_LEN as u64) + length;
+        let frame = Bytes::new(HEADER_LEN as u64) + length;
         if frame > self.longest_frame {
             self.longest_frame = frame;
             self.members.iter_mut().for_each(|end| end.longest_frame = frame);

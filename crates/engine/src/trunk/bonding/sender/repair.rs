@@ -1,13 +1,13 @@
 //! Repair symbols in the sender: packets join groups, symbols follow them, and what the far end has restored is settled.
 
-use super::coded::{Coded, Source};
-use super::config::Coding;
-use super::frame::{Frame, RepairHeader};
-use super::group::{News, Verdict};
-use super::ledger::{Content, Sent};
-use super::sender::Sender;
-use super::store::PacketId;
-use super::{DropReason, Output};
+use super::Sender;
+use crate::trunk::bonding::coded::{Coded, Source};
+use crate::trunk::bonding::config::Coding;
+use crate::trunk::bonding::frame::{Frame, RepairHeader};
+use crate::trunk::bonding::group::{News, Verdict};
+use crate::trunk::bonding::sent_frames::{Content, Sent};
+use crate::trunk::bonding::service::{DropReason, Output};
+use crate::trunk::bonding::store::PacketId;
 use airbraid_units::{Bytes, Instant, SeqNum};
 
 impl<P: Coded> Sender<P> {

@@ -4,13 +4,13 @@
 //! soon as it shows. The end of a row has no younger one, but the feedback says when it left: a frame that should have been
 //! there by then, and was not, is lost, too. So a member that dies is known from the feedback that the others bring.
 
-use super::coded::Coded;
-use super::frame::{Feedback, Report};
-use super::group::News;
-use super::ledger::{Content, Fate, Sent};
-use super::member::MISSING_MIN;
-use super::path::Arrival;
-use super::sender::Sender;
+use super::Sender;
+use crate::trunk::bonding::coded::Coded;
+use crate::trunk::bonding::frame::{Feedback, Report};
+use crate::trunk::bonding::group::News;
+use crate::trunk::bonding::member::MISSING_MIN;
+use crate::trunk::bonding::path::Arrival;
+use crate::trunk::bonding::sent_frames::{Content, Fate, Sent};
 use airbraid_units::{Duration, Instant, SeqNum};
 
 /// An age that is too long to say.

@@ -3,13 +3,13 @@
 //! A packet that is too long for one goes on another. One that is too long for all waits while it is being looked what they carry, and is
 //! dropped when that is known, so that its sender can be told.
 
-use super::coded::Coded;
-use super::frame::Place;
-use super::ledger::Content;
-use super::sender::Sender;
-use super::store::PacketId;
-use super::{DropReason, Output};
+use super::Sender;
 use crate::trunk::Member;
+use crate::trunk::bonding::coded::Coded;
+use crate::trunk::bonding::flow_seq::Place;
+use crate::trunk::bonding::sent_frames::Content;
+use crate::trunk::bonding::service::{DropReason, Output};
+use crate::trunk::bonding::store::PacketId;
 use airbraid_units::{Bytes, Instant, SeqNum};
 
 /// Packets that wait for the end of a search: more wait in the queue, whose delay control acts on them.

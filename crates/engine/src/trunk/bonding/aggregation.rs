@@ -14,9 +14,6 @@
 //! A sender that fills its window until something is lost has its share waiting soon, and is left alone. So is a flow that does not fill
 //! the faster members: what its packets are waited for is not the tunnel's to waste. Measured, `docs/models/tunnel.md`.
 
-use super::coded::Coded;
-use super::distribute::{Candidates, ahead};
-use super::sender::Sender;
 use airbraid_units::{Duration, Instant};
 
 /// What a flow carries is counted over so long: some tens of packets at a megabit a second, and longer than slow start takes.
@@ -27,14 +24,9 @@ const FULL_EIGHTHS: u64 = 7;
 const LASTS: Duration = Duration::from_secs(2);
 /// Round trips from one bunch to the next. BBR remembers the greatest of five to ten; with one and a half to four it gains about the same.
 const EVERY: u64 = 2;
-/// What flows do is looked at so often in a round trip.
-const LOOKS: u64 = 8;
 /// A flow of which nothing comes for this part of a round trip is silent. One that waits for a bunch is for less: it has more to send than what
 /// is bunched.
 const SILENT: u64 = 2;
-/// A slower member that adds less than this part to what the faster ones carry is not worth what bunching costs, which may be about so much.
-const ADDS: u64 = 3;
-
 /// What is known of one flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bunching {
@@ -133,31 +125,6 @@ impl Bunching {
 
 fn is_lately(now: Instant, at: Option<Instant>) -> bool {
     at.is_some_and(|at| now.saturating_since(at) < LASTS)
-}
-
-impl<P: Coded> Sender<P> {
-    /// Gives a slower member what it is not given otherwise, if a flow's arrivals are to be bunched or levelled. Says whether it did.
-    pub(super) fn send_to_bunch(&mut self, now: Instant, candidates: &Candidates) -> bool {
-        if (now < self.bunch_at && !self.queue.has_level()) || self.round_trip.is_zero() || self.queue.is_empty() {
-            return false;
-        }
-        self.bunch_at = now + self.round_trip / LOOKS;
-        for place in 1..candidates.len() {
-            let (faster, one) = (&candidates[..place], candidates[place]);
-            let rate = faster.iter().map(|other| other.rate).sum();
-            let end = &self.members[one.index];
-            let adds_much = one.rate * ADDS >= rate || !end.path.is_measured();
-            if !adds_much || end.free_at() > now {
-                continue;
-            }
-            let lead = Lead { bytes: ahead(&one, faster), rate, adds: one.rate, round_trip: self.round_trip };
-            if let Some(waiting) = self.queue.take_to_bunch(now, lead, self.target) {
-                self.send_waiting(now, one.index, waiting, candidates);
-                return true;
-            }
-        }
-        false
-    }
 }
 
 #[cfg(test)]

@@ -5,11 +5,28 @@
 //! `1 - (1 - q)^n`, `q` being the losses that begin in a frame (a burst is one). A member that nearly always has a hole open
 //! is slower by the whole repair, however few its losses are, and one that is slow enough to have none is not.
 
-use super::path::FULL;
+use super::frame::FULL;
 use airbraid_units::Duration;
 
+/// A slower member is worth so much more delay as it adds to the rate: 4 ms for each percent \[ms\].
+pub const PRICE_MS: u64 = 400;
 /// One, in the numbers of this file \[millionths\].
 pub const ONE: u64 = 1_000_000;
+
+/// What is known of a member.
+#[derive(Clone, Copy, Debug)]
+pub struct Losses {
+    /// Share of frames lost \[millionths\].
+    pub lost_ppm: u32,
+    /// Share of frames in which losses begin \[millionths\].
+    pub begun_ppm: u32,
+    /// What it carries \[bit/s\].
+    pub rate: u64,
+    /// Its shortest round trip.
+    pub rtt: Duration,
+    /// How long a repetition takes.
+    pub repair: Duration,
+}
 
 /// How much later a flow goes on because of a member's losses, on the average: `begun_ppm` losses begin in a frame, the member carries `rate`
 /// \[bit/s\], and a loss is repaired after `repair`.

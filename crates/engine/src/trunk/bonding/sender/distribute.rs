@@ -5,24 +5,24 @@
 //! is the slower member's, and is taken from the middle of the queue, so that it arrives when its turn has come. A
 //! link that is of no use has no such packet, and stays idle.
 
-use super::coded::Coded;
-use super::member::MemberEnd;
-use super::queue::Waiting;
-use super::sender::Sender;
-use super::store::PacketId;
-use super::{DropReason, MEMBERS_MAX};
+use super::Sender;
 use crate::packet::{Packet, TrafficClass};
 use crate::trunk::Member;
+use crate::trunk::bonding::coded::Coded;
+use crate::trunk::bonding::cost::PRICE_MS;
+use crate::trunk::bonding::frame::{FULL, MEMBERS_MAX};
+use crate::trunk::bonding::member::MemberEnd;
+use crate::trunk::bonding::queue::Waiting;
+use crate::trunk::bonding::service::DropReason;
+use crate::trunk::bonding::store::PacketId;
 use airbraid_units::{Duration, Instant};
 use arrayvec::ArrayVec;
 use std::cmp::Reverse;
 
 /// What a packet is reckoned as where none is at hand \[byte\].
-const TYPICAL: u64 = super::path::FULL;
+const TYPICAL: u64 = FULL;
 /// What feedback is reckoned as \[byte\].
 const SHORT: u64 = 128;
-/// A slower member is worth so much more delay as it adds to the rate: 4 ms for each percent \[ms\].
-pub const PRICE_MS: u64 = 400;
 /// The queue holds what is sent in so many times the target: it is full long after the delay control has begun.
 const QUEUE_TARGETS: u64 = 6;
 /// But always so much \[byte\].
@@ -137,7 +137,7 @@ impl<P: Coded> Sender<P> {
     }
 
     /// The members that work, the one first by which a short frame is there first.
-    pub(super) fn fastest(&self, now: Instant) -> ArrayVec<Member, MEMBERS_MAX> {
+    pub fn fastest(&self, now: Instant) -> ArrayVec<Member, MEMBERS_MAX> {
         self.candidates(now, SHORT, 0).iter().map(|candidate| self.members[candidate.index].id).collect()
     }
 
@@ -335,7 +335,7 @@ impl<P: Coded> Sender<P> {
     }
 
     /// How long a loss takes on the longest path in use until it is repaired.
-    pub(super) fn longest_repair(&self) -> Duration {
+    pub fn longest_repair(&self) -> Duration {
         let widest = self.widest();
         let used = self.members.iter().filter(|end| end.is_active() && !is_spared(end, widest));
         used.filter(|end| end.path.rtt().is_some()).map(|end| end.path.repair()).max().unwrap_or(Duration::ZERO)
