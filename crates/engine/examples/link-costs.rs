@@ -2,7 +2,7 @@
 //! bench` prints them. Medians of five; timing on shared machines is noise.
 
 use airbraid_engine::Stream;
-use airbraid_engine::link::config::Cost;
+use airbraid_engine::link::Cost;
 use airbraid_engine::link::fec::{BlockCodec, Codec, ReedSolomon, crc32};
 use airbraid_engine::link::policy::Observation;
 use airbraid_engine::link::{Adaptation, Fate, Policy, Segment};

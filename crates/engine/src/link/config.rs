@@ -1,8 +1,9 @@
-//! Configuration of local error control, and its refusals.
+//! Configuration of local error control.
 
+use super::cost::Cost;
 use super::policy::Adaptation;
+use super::refusal::Refusal;
 use airbraid_units::Duration;
-use std::fmt;
 
 /// One end of a link with local error control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,15 +38,6 @@ pub struct Persistence {
     pub lifetime: Option<Duration>,
 }
 
-/// The time that one frame takes: `overhead + per_byte * coded bytes`, whatever becomes of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cost {
-    /// The part that does not depend on its length.
-    pub overhead: Duration,
-    /// The part of each coded byte of its segment.
-    pub per_byte: Duration,
-}
-
 /// Additional configuration of selective repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowConfig {
@@ -58,45 +50,6 @@ pub struct WindowConfig {
     /// Longest delay of an acknowledgement; it goes sooner with a segment, or after two arrivals.
     pub ack_delay: Duration,
 }
-
-/// The reason why a configuration is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// Parity comes in pairs: two bytes repair one.
-    OddParity(u8),
-    /// Parity and check leave no byte for data.
-    NoRoom {
-        /// Length of the segment on the air \[byte\].
-        bytes: u16,
-        /// Parity of each block \[byte\].
-        parity: u8,
-    },
-    /// A queue of length zero, or a lifetime of zero.
-    Zero(&'static str),
-    /// The window is not 1 to 64 frames.
-    Window(u32),
-    /// The lower bound is above the upper one.
-    Bounds(&'static str),
-    /// The memory is not 2^1 to 2^16 segments.
-    Fade(u32),
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::OddParity(parity) => write!(f, "{parity} byte of parity: it must be an even number"),
-            Self::NoRoom { bytes, parity } => {
-                write!(f, "a segment of {bytes} byte with {parity} of parity in each block has no room for data")
-            }
-            Self::Zero(what) => write!(f, "{what} must be more than zero"),
-            Self::Window(window) => write!(f, "a window of {window} frames: 1 to 64 are possible"),
-            Self::Bounds(what) => write!(f, "{what}: the smallest is larger than the largest"),
-            Self::Fade(fade) => write!(f, "a memory of 2^{fade} segments: 2^1 to 2^16 are possible"),
-        }
-    }
-}
-
-impl std::error::Error for Refusal {}
 
 impl Default for Config {
     /// The paper's outer queue of 50 packets (as far as it says), perpetual retransmission of both classes.
@@ -113,14 +66,6 @@ impl Default for Config {
 impl Default for ClassConfig {
     fn default() -> Self {
         Self { queue_limit: 50, persistence: Persistence::default() }
-    }
-}
-
-impl Default for Cost {
-    /// The paper's testbed, from its throughputs with and without coding: 3.1 ms and 8.6 us a byte (2-Mbit/s WaveLAN on
-    /// a 486 of 25 MHz; `docs/models/local-error-control.md`).
-    fn default() -> Self {
-        Self { overhead: Duration::from_micros(3_100), per_byte: Duration::from_nanos(8_600) }
     }
 }
 

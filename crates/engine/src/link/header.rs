@@ -1,6 +1,6 @@
 //! The header of each frame. The bytes are in [`crate::wire`].
 
-use super::policy::Fate;
+use super::fate::Fate;
 use super::shape::{Shape, blocks, coded_len};
 use crate::packet::TrafficClass;
 use airbraid_units::SeqNum;

@@ -24,21 +24,27 @@
 //! Real-time packets have a queue and numbers of their own, go before bulk, and may expire; order is kept within each
 //! class. It never looks at bytes, never delivers twice, out of order within a class, or what a check refused.
 
-pub mod config;
+mod config;
+mod cost;
+mod fate;
 pub mod fec;
 pub mod header;
 mod outgoing;
 pub mod policy;
 mod reassembly;
+mod refusal;
 mod selective_repeat;
 mod service;
 mod shape;
 mod stats;
 mod stop_and_wait;
 
-pub use config::{ClassConfig, Config, Persistence, Refusal, WindowConfig};
+pub use config::{ClassConfig, Config, Persistence, WindowConfig};
+pub use cost::Cost;
+pub use fate::Fate;
 pub use header::{Ack, Header, Received, Report, Segment, WindowHeader};
-pub use policy::{Adaptation, Fate, Policy};
+pub use policy::{Adaptation, Policy};
+pub use refusal::Refusal;
 pub use selective_repeat::SelectiveRepeat;
 pub use service::{DropReason, Frame, Input, Output, Payload, Reception, WindowInput};
 pub use shape::{BLOCK_LEN, CHECK_LEN, Shape};

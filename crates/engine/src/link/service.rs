@@ -1,7 +1,7 @@
 //! The interface between an end of the link and its host.
 
+use super::fate::Fate;
 use super::header::{Header, Report, WindowHeader};
-use super::policy::Fate;
 use crate::packet::TrafficClass;
 use airbraid_units::SeqNum;
 

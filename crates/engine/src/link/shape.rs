@@ -1,6 +1,6 @@
 //! The length of a segment on the air and its code: whole blocks of 255 byte, the last one shortened.
 
-use super::config::Refusal;
+use super::refusal::Refusal;
 
 /// Length of a Reed-Solomon block over GF(256), parity included \[byte\].
 pub const BLOCK_LEN: u16 = 255;

@@ -5,11 +5,13 @@
 //! answers what came. It decides size and code for both directions, from what it sees of the answers and what these
 //! report of its polls.
 
-use super::config::{Config, Refusal};
+use super::config::Config;
+use super::fate::Fate;
 use super::header::{Header, Report, Segment};
 use super::outgoing::{BY_URGENCY, Outgoing};
-use super::policy::{AnyPolicy, Fate, Observation, Policy, Task};
+use super::policy::{AnyPolicy, Observation, Policy, Task};
 use super::reassembly::Reassembly;
+use super::refusal::Refusal;
 use super::service::{Frame, Input, Output, Payload, Reception};
 use super::shape::{Shape, coded_len};
 use super::stats::Stats;

@@ -6,7 +6,7 @@
 //! the others be as short as the shortest of them and belong to nobody; any arrangement of all stations is one of these
 //! too, with disconnections no longer, so the best of these is a bound for them.
 
-use super::branch::Search;
+use super::search::Search;
 use super::{Arrangement, Layout, Objective};
 
 /// Number of stations in one group: larger ones are too much to search.

@@ -5,7 +5,7 @@
 //! Table 1, by one or two states of the channel each; floating point is for the test alone.
 
 use airbraid_engine::Stream;
-use airbraid_engine::link::config::Cost;
+use airbraid_engine::link::Cost;
 use airbraid_engine::link::policy::Observation;
 use airbraid_engine::link::{Adaptation, Fate, Policy};
 use airbraid_units::Duration;

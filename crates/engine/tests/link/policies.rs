@@ -1,6 +1,6 @@
 //! The rules of the policies, as transcripts: what is observed, and the shape that follows.
 
-use airbraid_engine::link::config::Cost;
+use airbraid_engine::link::Cost;
 use airbraid_engine::link::policy::{AnyPolicy, Flex, Goodput, Observation, Oracle, TwoMode};
 use airbraid_engine::link::{Adaptation, Config, Fate, Policy, Refusal, Shape};
 use std::fmt::Write;

@@ -1,12 +1,12 @@
 //! Selective repeat: a transcript, and random faults and delays in both directions on real bytes.
 
 use crate::world::{Account, Assembly, Buffer, Fault, buffer, fault, on_air, payload};
-use airbraid_engine::link::config::{ClassConfig, Cost};
 use airbraid_engine::link::fec::BlockCodec;
 use airbraid_engine::link::{
     Adaptation, Config, DropReason, Frame, Output, Payload, Persistence, Reception, Refusal, SelectiveRepeat, Shape,
     WindowConfig, WindowHeader, WindowInput,
 };
+use airbraid_engine::link::{ClassConfig, Cost};
 use airbraid_engine::packet::TrafficClass;
 use airbraid_engine::wire::{emit_window_header, parse_window_header};
 use airbraid_engine::{Wake, step};

@@ -1,12 +1,12 @@
 //! Stop-and-wait: transcripts, the formula of the residual loss, and random faults in both directions on real bytes.
 
 use crate::world::{Account, Assembly, Buffer, Fault, buffer, fault, on_air, payload};
-use airbraid_engine::link::config::{ClassConfig, Cost};
 use airbraid_engine::link::fec::BlockCodec;
 use airbraid_engine::link::{
     Adaptation, Config, DropReason, Frame, Header, Input, Output, Payload, Persistence, Reception, Refusal, Shape,
     StopAndWait,
 };
+use airbraid_engine::link::{ClassConfig, Cost};
 use airbraid_engine::packet::TrafficClass;
 use airbraid_engine::wire::{emit_link_header, parse_link_header};
 use airbraid_engine::{Stream, step};

@@ -4,7 +4,7 @@
 //! believed when that SNR comes again, until it is forgotten: then the way is tried once more.
 
 use super::arrivals::Tally;
-use super::config::MilliDb;
+use super::port::MilliDb;
 use std::collections::BTreeMap;
 
 /// Width of a class of SNR \[thousandths of a dB\].

@@ -1,7 +1,8 @@
 //! The cost of a packet on a way: five metrics behind one trait.
 
-use super::config::{Policy, PortConfig};
+use super::config::{Measure, Policy};
 use super::loss::LossShare;
+use super::port::PortConfig;
 use super::table::Way;
 use crate::packet::TrafficClass;
 use airbraid_units::{BitRate, Bytes, Instant};
@@ -127,19 +128,6 @@ impl Metric for Load {
         let ahead = of.backlog.as_u64().div_ceil(len.as_u64().max(1));
         Some(of.time(len)?.saturating_mul(ahead + 1))
     }
-}
-
-/// A metric by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measure {
-    /// [`SnrThreshold`]
-    SnrThreshold,
-    /// [`ExpectedTransmissions`]
-    ExpectedTransmissions,
-    /// [`ExpectedTime`]
-    ExpectedTime,
-    Load,
-    Goodput,
 }
 
 impl Measure {

@@ -23,14 +23,16 @@ mod arrivals;
 mod config;
 mod loss;
 mod metric;
+mod port;
 mod selector;
 mod service;
 mod table;
 
 pub use arrivals::Tally;
-pub use config::{MilliDb, Policy, PortConfig, RateStep, Spread};
+pub use config::{Measure, Policy, Spread};
 pub use loss::LossShare;
-pub use metric::{Cost, ExpectedTime, ExpectedTransmissions, Goodput, Load, Measure, Metric, SnrThreshold};
+pub use metric::{Cost, ExpectedTime, ExpectedTransmissions, Goodput, Load, Metric, SnrThreshold};
+pub use port::{MilliDb, PortConfig, RateStep};
 pub use selector::Selector;
 pub use service::{Beacon, DropReason, Input, Neighbour, Output, Port, PortSet};
 pub use table::{Stats, Way};

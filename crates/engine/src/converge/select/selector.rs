@@ -1,7 +1,8 @@
 //! The machine that selects: ports and neighbours come and go, each packet takes the way that is best now.
 
-use super::config::{Policy, PortConfig, Spread};
-use super::metric::{Cost, Measure};
+use super::config::{Measure, Policy, Spread};
+use super::metric::Cost;
+use super::port::PortConfig;
 use super::service::{Beacon, DropReason, Input, Neighbour, Output, Port, PortSet};
 use super::table::{Stats, Way};
 use crate::machine::{Machine, Wake};

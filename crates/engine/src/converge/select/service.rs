@@ -1,7 +1,7 @@
 //! The interface between a [`super::Selector`] and its host.
 
 use super::arrivals::Tally;
-use super::config::{MilliDb, PortConfig};
+use super::port::{MilliDb, PortConfig};
 use crate::packet::TrafficClass;
 use airbraid_units::{BitRate, Bytes, SeqNum};
 

@@ -1,8 +1,9 @@
 //! The neighbour table: the state of one way, a port towards a neighbour.
 
 use super::arrivals::Arrivals;
-use super::config::{MilliDb, Policy};
+use super::config::Policy;
 use super::loss::{LossBySnr, LossShare};
+use super::port::MilliDb;
 use super::service::Beacon;
 use crate::packet::TrafficClass;
 use airbraid_units::{BitRate, Instant, SeqNum};

@@ -7,8 +7,8 @@
 //!
 //! The memory is bounded: a table of fixed size, hashed under a secret key.
 
+use super::address::Address;
 use super::material::{Entropy, Secret};
-use super::service::Address;
 use airbraid_units::{Duration, Instant};
 use ring::hmac;
 

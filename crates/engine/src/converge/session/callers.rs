@@ -1,7 +1,7 @@
 //! Callers that were refused, to explain why a session does not come up. It decides nothing.
 
+use super::address::Address;
 use super::material::PublicKey;
-use super::service::Address;
 use super::stats::Refusal;
 use airbraid_units::Instant;
 use std::collections::VecDeque;

@@ -1,8 +1,8 @@
 //! Configuration of [`super::Sessions`].
 
+use super::address::Address;
 use super::material::{PublicKey, Secret};
 use super::message::Suite;
-use super::service::Address;
 use airbraid_units::Duration;
 
 /// One end.

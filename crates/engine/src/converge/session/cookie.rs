@@ -3,9 +3,9 @@
 //!
 //! Nothing is kept for a sender: its cookie is a MAC of its address under a secret that changes.
 
+use super::address::Address;
 use super::material::{Entropy, PublicKey, Secret};
 use super::message::{CookieReply, Initiation, KeyId, Response, StampReply};
-use super::service::Address;
 use super::stats::Refusal;
 use airbraid_units::{Duration, Instant};
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};

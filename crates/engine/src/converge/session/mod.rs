@@ -20,6 +20,7 @@
 //! them together. Randomness for keys comes from the host's [`Entropy`]; it never draws any of its own, has no clock,
 //! and never answers a datagram with more bytes than it brought.
 
+mod address;
 mod admission;
 mod callers;
 mod codec;
@@ -35,9 +36,11 @@ mod replay;
 mod roster;
 mod service;
 mod sessions;
+mod stamps;
 mod stats;
 mod wiped;
 
+pub use address::Address;
 pub use callers::{Caller, Callers};
 pub use codec::{Account, Aead, AeadKey, Codec, Descriptor, Proof};
 pub use config::{Config, PeerConfig, Timing};
@@ -50,6 +53,6 @@ pub use message::{
 };
 pub use noise::{PATTERN, public_key};
 pub use replay::{ReplayWindow, WINDOW};
-pub use service::{Address, Input, Keypair, Output, PeerId, Role, Whose};
+pub use service::{Input, Keypair, Output, PeerId, Role, Whose};
 pub use sessions::Sessions;
 pub use stats::{Refusal, Stats};

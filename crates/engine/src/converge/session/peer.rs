@@ -1,12 +1,13 @@
 //! The state of one peer: its keys, first messages without an answer, and its timers.
 
+use super::address::Address;
 use super::config::PeerConfig;
 use super::cookie::{Door, Mac};
 use super::material::{PublicKey, Secret};
 use super::message::{Initiation, KeyId};
 use super::noise::Sent;
-use super::service::{Address, Role};
-use super::sessions::Stamps;
+use super::service::Role;
+use super::stamps::Stamps;
 use crate::machine::Wake;
 use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;

@@ -1,27 +1,10 @@
 //! The interface between [`super::Sessions`] and its host.
 
+use super::address::Address;
 use super::config::PeerConfig;
 use super::material::Secret;
 use super::message::{Control, KeyId, Suite};
 use airbraid_units::{Duration, Instant};
-
-/// The source and destination of datagrams: the address of the other end, an IPv6 address or a mapped IPv4 one, and
-/// more that the host writes, such as its port, an interface, and the address of this end that the other one knows. An
-/// answer goes to exactly the source of the request, so it leaves from the address that was asked. A cookie is good for
-/// one of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Address(pub [u8; Self::LEN]);
-
-impl Address {
-    /// Its length: two IPv6 addresses, a port, an interface \[byte\].
-    pub const LEN: usize = 36;
-}
-
-impl Default for Address {
-    fn default() -> Self {
-        Self([0; Self::LEN])
-    }
-}
 
 /// The index of a peer in the configuration, or in the order of [`Input::PeerAdded`]. It is never reused: 2^32 peers
 /// may come and go in one life.

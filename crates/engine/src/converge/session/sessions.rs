@@ -5,6 +5,7 @@
 
 mod renewal;
 
+use super::address::Address;
 use super::admission::{Admission, Bucket, Source};
 use super::callers::{Caller, Callers};
 use super::config::{Config, Timing};
@@ -15,7 +16,7 @@ use super::message::{Control, CookieReply, Initiation, KeyId, Response, Suite};
 use super::noise::{self, Split};
 use super::peer::{ATTEMPTS, Attempt, Key, Peer, Repeating, Timer};
 use super::roster::Roster;
-use super::service::{Address, Input, Keypair, Output, PeerId, Role, Whose};
+use super::service::{Input, Keypair, Output, PeerId, Role, Whose};
 use super::stats::{Refusal, Stats};
 use crate::machine::{Machine, Wake};
 use crate::random::Stream;
@@ -26,8 +27,6 @@ use std::collections::{BTreeMap, VecDeque};
 
 mod farewell;
 mod stamps;
-
-pub(super) use stamps::Stamps;
 
 /// The oldest and the newest version of the protocol that this code speaks.
 const VERSIONS: (u8, u8) = (1, 1);

@@ -5,7 +5,7 @@
 //! Nothing is allocated for a block.
 
 use super::field::{EXP, LOG, ORDER, div, mul, mul_power, power};
-use crate::link::config::Refusal;
+use crate::link::refusal::Refusal;
 use crate::link::shape::PARITY_MAX;
 
 /// The longest block \[byte\].

@@ -1,7 +1,7 @@
 //! The fixed policies BOLD, LIGHT and ROBUST, and those that switch between two of them (section 6.3 of the paper).
 
 use super::{Fate, Observation, Policy};
-use crate::link::config::Refusal;
+use crate::link::refusal::Refusal;
 use crate::link::shape::Shape;
 
 /// Five blocks without parity.

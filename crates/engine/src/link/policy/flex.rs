@@ -1,7 +1,7 @@
 //! FLEX: segment size and user share of each block, each by its own rule (section 6.3 of the paper).
 
 use super::{Fate, Observation, Policy};
-use crate::link::config::Refusal;
+use crate::link::refusal::Refusal;
 use crate::link::shape::{BLOCK_LEN, Shape};
 
 /// The constants of FLEX.

@@ -15,7 +15,8 @@
 
 use super::rate::{CERTAIN, Rate, worth};
 use super::{Fate, Observation, Policy, Task};
-use crate::link::config::{Cost, Refusal};
+use crate::link::cost::Cost;
+use crate::link::refusal::Refusal;
 use crate::link::shape::{Shape, coded_len};
 
 /// The constants of the policy.

@@ -14,29 +14,12 @@ pub use flex::Flex;
 pub use goodput::Goodput;
 pub use oracle::Oracle;
 
-use super::config::{Cost, Refusal};
+use super::cost::Cost;
+use super::fate::Fate;
 use super::header::Segment;
+use super::refusal::Refusal;
 use super::shape::Shape;
 use fixed::{Fixed, TwoModes};
-
-/// The channel's effect on a segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// It arrives; the code repairs at most `worst` wrong bytes of a block.
-    Delivered {
-        /// Wrong bytes of the worst block.
-        worst: u8,
-    },
-    /// Nothing arrives.
-    Lost,
-    /// It is truncated.
-    Truncated {
-        /// Coded bytes that arrive.
-        at: u16,
-    },
-    /// More bytes of a block are wrong than the code repairs.
-    Undecodable,
-}
 
 /// A segment that was sent, and its fate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,8 @@
 
 use super::rate::{CERTAIN, Rate, brings};
 use super::{Fate, Observation, Policy};
-use crate::link::config::{Cost, Refusal};
+use crate::link::cost::Cost;
+use crate::link::refusal::Refusal;
 use crate::link::shape::{PARITY_MAX, Shape};
 
 /// No fading.

@@ -1,7 +1,7 @@
 //! The achieved rate of a link, and the worth of a segment beside it.
 
 use super::{Fate, Observation};
-use crate::link::config::Cost;
+use crate::link::cost::Cost;
 use crate::link::shape::Shape;
 
 /// A probability in parts of 2^16.

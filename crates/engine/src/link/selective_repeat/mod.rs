@@ -7,10 +7,12 @@
 mod receiver;
 mod sender;
 
-use super::config::{Config, Refusal, WindowConfig};
+use super::config::{Config, WindowConfig};
+use super::fate::Fate;
 use super::header::{Received, Report, Segment, WindowHeader};
 use super::outgoing::BY_URGENCY;
-use super::policy::{AnyPolicy, Fate, Observation, Policy};
+use super::policy::{AnyPolicy, Observation, Policy};
+use super::refusal::Refusal;
 use super::service::{Frame, Output, Payload, Reception, WindowInput};
 use super::shape::Shape;
 use super::stats::Stats;

@@ -3,7 +3,7 @@
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, View, quantity};
 use crate::scenario::tree::{Data, Value};
-use airbraid_engine::link::config::Cost;
+use airbraid_engine::link::Cost;
 use airbraid_engine::link::{Adaptation, ClassConfig, Config, Persistence, Shape, WindowConfig};
 use airbraid_engine::wire::WINDOW_HEADER_LEN;
 use airbraid_mac::polled::PolledConfig;
