@@ -43,8 +43,8 @@ fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
 
 /// The anchors of a page's headings, as forges make them.
 fn anchors(text: &str) -> BTreeSet<String> {
-    let headings =
-        prose(text).filter_map(|(_, line)| line.starts_with('#').then(|| line.trim_start_matches('#').trim()));
+    let headings = prose(text).map(|(_, line)| line).filter(|line| line.starts_with('#'));
+    let headings = headings.map(|line| line.trim_start_matches('#').trim());
     let kept = |letter: &char| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_');
     headings.map(|heading| heading.to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-")).collect()
 }
