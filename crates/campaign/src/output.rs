@@ -112,7 +112,7 @@ fn fill(dir: &Path, results: &Results, outcomes: &[Vec<RunOutput>]) -> Result<()
     if results.cells.iter().flat_map(|c| &c.runs).any(|run| !run.trunks.is_empty()) {
         std::fs::write(dir.join("trunks.csv"), trunks_csv(results))?;
     }
-    std::fs::write(dir.join("plot.svg"), plot::goodput(results).map_err(Error::other)?)?;
+    std::fs::write(dir.join("plot.svg"), plot::goodput(results))?;
     for (number, runs) in outcomes.iter().enumerate() {
         let place = if outcomes.len() == 1 { dir.to_owned() } else { dir.join(format!("cell-{number}")) };
         for run in runs {

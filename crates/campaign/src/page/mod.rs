@@ -1,17 +1,17 @@
 //! The page of a reproduction: one HTML file that needs nothing else, with plots, tables, misses with their reasons,
 //! and runs; and its rows as JSON and CSV. It shows results and computes nothing.
 
-mod draw;
+mod figures;
 mod parts;
 
+use crate::drawing::{escape, style};
 use crate::output::ROWS;
 use crate::reproduce::reference::short;
 use crate::reproduce::{Ours, Reproduction, Row, Rows, Standing};
 use crate::store::Build;
 use std::fmt::Write as _;
 
-pub(crate) use draw::ticks;
-pub use draw::unit;
+pub use figures::unit;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -28,10 +28,11 @@ pub fn html(reproduction: &Reproduction, rows: &Rows, build: &Build) -> String {
     let mut page = String::with_capacity(200_000);
     let _ = write!(
         page,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+        "<!doctype html>\n<html lang=\"en\" class=\"airbraid\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{} reproduced</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
-        escape(&about.title)
+         <title>{} reproduced</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n",
+        escape(&about.title),
+        style()
     );
     parts::head(reproduction, rows, build, &mut page);
     parts::figures(reproduction, rows, &mut page);
@@ -131,9 +132,4 @@ impl Ours {
 /// Whether a row needs an explanation.
 fn is_miss(row: &Row) -> bool {
     matches!(row.verdict, Standing::Off | Standing::Broken | Standing::Missing)
-}
-
-/// Text within HTML.
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,6 +1,6 @@
 //! The parts of the page, from its head to its foot.
 
-use super::{deviation, draw, escape, is_miss, ours, unit};
+use super::{deviation, escape, figures, is_miss, ours, unit};
 use crate::reproduce::{Reproduction, Row, Rows, Standing};
 use crate::store::Build;
 use std::fmt::Write as _;
@@ -84,7 +84,7 @@ pub fn figures(reproduction: &Reproduction, rows: &Rows, page: &mut String) {
         if !figure.text.is_empty() {
             let _ = writeln!(page, "<p>{}</p>", escape(&figure.text));
         }
-        if let Some((svg, wrong)) = draw::figure(figure, &reproduction.runs) {
+        if let Some((svg, wrong)) = figures::draw(figure, &reproduction.runs) {
             let _ = writeln!(page, "<figure>{svg}</figure>");
             for why in wrong {
                 let _ = writeln!(page, "<p class=\"small\">Not drawn: {}</p>", escape(&why));
