@@ -125,7 +125,10 @@ proptest! {
     /// route, and once the sources have stopped everything is somewhere.
     #[test]
     fn nothing_vanishes(
-        duty in 1u32..9, planner in 0usize..4, slot in 2u32..20, flows in proptest::collection::vec((0usize..3, 0usize..3, 0usize..3), 1..6),
+        duty in 1u32..9,
+        planner in 0usize..4,
+        slot in 2u32..20,
+        flows in proptest::collection::vec((0usize..3, 0usize..3, 0usize..3), 1..6),
         seed in 1u64..1_000,
     ) {
         let mut more = format!(

@@ -86,7 +86,7 @@ fn a_burst_finds_the_queue_as_long_as_it_is() {
     }
     let [send, count] = BURST.map(|script| format!("python3 -c '{script}'"));
     let (send, count) = (format!("sender={send}"), format!("receiver={count}"));
-    // A packet takes 160 ms, the burst far less: one on the way, and so many that wait.
+    // A packet takes 160 ms, the burst far less: one on the way, and the rest waits.
     let settings = ["--set", "link.wan.rate=50 kbit/s", "--set", "link.wan.queue=20"];
     let result = lab("burst", LINK, &[&["--exec", &send, "--exec", &count], &settings[..]].concat());
     assert_eq!(output(&result, "receiver").trim(), "21", "{result}");

@@ -207,7 +207,11 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_emitted_is_parsed(
-            member: u8, epoch: u16, numbers: [u32; 4], shorts: [u16; 2], rest in prop::collection::vec(any::<u8>(), 0..8)
+            member: u8,
+            epoch: u16,
+            numbers: [u32; 4],
+            shorts: [u16; 2],
+            rest in prop::collection::vec(any::<u8>(), 0..8),
         ) {
             let header = Header {
                 epoch,

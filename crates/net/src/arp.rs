@@ -1,7 +1,7 @@
 //! Address resolution (RFC 826) as ns-2 does it (`mac/arp.cc`, 2.26 to 2.35), one machine a node: the known hardware
 //! addresses of neighbours, and the packets that wait for unknown ones.
 //!
-//! It keeps one packet a neighbour, asks anew only with the next packet, gives up after three requests without an
+//! It keeps one packet a neighbour, asks again only with the next packet, gives up after three requests without an
 //! answer, and never forgets. Whoever hears a request learns who has asked.
 
 use crate::aodv::Node;
@@ -213,7 +213,9 @@ mod tests {
                 };
                 for output in tell(&mut arp, input) {
                     match output {
-                        Output::Send { packet, .. } | Output::Drop(packet) | Output::Unreachable { packet, .. } => left.push(packet),
+                        Output::Send { packet, .. } | Output::Drop(packet) | Output::Unreachable { packet, .. } => {
+                            left.push(packet);
+                        }
                         Output::Message { .. } => {}
                     }
                 }

@@ -148,7 +148,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_new_flow_goes_where_most_is_lacking(
-            shares in prop::collection::vec(0u64..50, 1..6), ends in prop::collection::vec(prop::option::of(0usize..6), 1..60),
+            shares in prop::collection::vec(0u64..50, 1..6),
+            ends in prop::collection::vec(prop::option::of(0usize..6), 1..60),
         ) {
             let Some(mut balancer) = FlowBalancer::new(&shares) else { return Ok(()) };
             let whole: u64 = shares.iter().sum();
@@ -168,7 +169,10 @@ mod tests {
         }
 
         #[test]
-        fn no_connection_is_ever_a_flow_above_its_share(shares in prop::collection::vec(0u64..50, 1..6), count in 1u64..200) {
+        fn no_connection_is_ever_a_flow_above_its_share(
+            shares in prop::collection::vec(0u64..50, 1..6),
+            count in 1u64..200,
+        ) {
             let Some(mut balancer) = FlowBalancer::new(&shares) else { return Ok(()) };
             let whole: u64 = shares.iter().sum();
             for _ in 0..count {

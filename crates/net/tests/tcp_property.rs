@@ -106,7 +106,8 @@ proptest! {
             now += Duration::from_millis(if pause { 300 } else { 1 });
             // A late timer first, as a host would.
             step(&mut receiver, now, None, |_| {});
-            let segment = Segment { seq: 1 + at, len, flags: Flags { ack: true, ..Flags::default() }, ..Segment::default() };
+            let segment =
+                Segment { seq: 1 + at, len, flags: Flags { ack: true, ..Flags::default() }, ..Segment::default() };
             let before = next;
             naive.extend((segment.seq..segment.end()).filter(|&x| x >= next && x < before + 30));
             while naive.contains(&next) {

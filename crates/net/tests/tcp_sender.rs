@@ -187,7 +187,7 @@ fn newreno_does_not_take_the_echo_of_a_timeout_for_a_loss() {
     tell(&mut sender, 100, SenderInput::WriteForever);
     tell(&mut sender, 1_100, None);
     tell(&mut sender, 1_200, ack(4_001, 65_535));
-    // Everything up to `recover` is acknowledged; duplicates of that come from needless repetitions.
+    // Everything up to `recover` is acknowledged; duplicates of that come from needless retransmissions.
     for _ in 0..4 {
         tell(&mut sender, 1_201, ack(4_001, 65_535));
     }

@@ -44,8 +44,8 @@ pub fn fresh(path: &Path) -> io::Result<File> {
     File::options().create_new(true).append(true).mode(0o600).open(path)
 }
 
-/// Begins the log, in a file or on standard error. `AIRBRAID_LOG` says how much of it: a level, or levels by module such as
-/// `info,airbraid_live=debug`.
+/// Begins the log, in a file or on standard error. `AIRBRAID_LOG` says how much of it: a level, or levels by module
+/// such as `info,airbraid_live=debug`.
 pub fn begin(file: Option<PathBuf>) -> Result<(), Ended> {
     let wanted = std::env::var("AIRBRAID_LOG").unwrap_or_default();
     let levels = wanted.parse::<Targets>().ok().filter(|_| !wanted.is_empty());
@@ -95,7 +95,7 @@ impl Rotating {
 impl Write for Rotating {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.written >= FILE_MAX {
-            // If it cannot be, this file is begun anew.
+            // If it cannot be, this file begins again.
             self.turn().or_else(|_| {
                 self.written = 0;
                 self.file.set_len(0)
@@ -182,7 +182,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("airbraid-log-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let path = folder.join("site.log");
-        // Standard error is the test's own: the file is begun anew instead of being turned.
+        // Standard error is the test's own: the file begins again instead of being turned.
         fs::create_dir_all(aside(&path).join("in-the-way")).unwrap();
         let mut log = Rotating::open(path.clone()).unwrap();
         let line = [b'x'; 1_000];

@@ -155,7 +155,7 @@ fn get_cookies(sources: &mut [Source]) {
         }
         assert!(now() < end, "{} sources have got no cookie", without.len());
         for source in without {
-            // With so many a second it is busy, and asks for cookies.
+            // At this rate it is busy, and asks for cookies.
             let _ = source.socket.send(&source.message);
             while let Ok(length) = source.socket.recv(&mut room) {
                 let from = Address([0; Address::LEN]);

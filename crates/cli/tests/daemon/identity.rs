@@ -244,7 +244,7 @@ fn a_question_for_a_key_is_answered_by_one_way() {
     net.up("near");
     net.wait_members("near", 8);
     let before = ["near", "far"].map(|host| counted(&net, host));
-    // The far end stands still for so long that the near one makes a new key.
+    // The far end stands still until the near one makes a new key.
     net.signal("far", "-STOP");
     net.start("near", &["ping", "-q", "-i", "0.2", "10.77.0.2"]);
     std::thread::sleep(Duration::from_millis(3_000));

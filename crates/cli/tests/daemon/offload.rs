@@ -99,7 +99,7 @@ fn with_a_thread_for_each_uplink_at_one_end_or_both() {
         net.wait_members("near", 2);
         serve(&mut net);
         carries(&net, 3);
-        // Another address: sockets, and their threads, are made anew.
+        // Another address: new sockets, and new threads for them.
         assert!(net.exec("near", &["ip", "link", "set", "l0", "down"]).status.success());
         carries(&net, 3);
         assert!(net.exec("near", &["ip", "link", "set", "l0", "up"]).status.success());

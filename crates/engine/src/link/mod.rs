@@ -4,7 +4,7 @@
 //! Three means against three kinds of damage. A frame that is **lost** is sent again ([`StopAndWait`],
 //! [`SelectiveRepeat`]); so that fewer are **truncated** packets are cut into segments, of any size from one
 //! transmission to the next; what is **corrupted** is repaired by a Reed-Solomon code ([`fec`]). How long a segment is
-//! and how much parity it gets is decided anew for each frame by a [`policy`], from what became of those before.
+//! and how much parity it gets is decided for each frame by a [`policy`], from what became of those before.
 //!
 //! Use by a host:
 //!

@@ -182,7 +182,10 @@ mod tests {
         /// No part is more than its backhaul needs, nothing beyond the period, and moving a millisecond from one to
         /// another makes the sum no larger (FatVAP), the product no larger (THEMIS).
         #[test]
-        fn no_move_makes_it_better(rates in proptest::collection::vec((100u64..20_000, 1_000u64..30_000), 1..6), ms in 0u64..3) {
+        fn no_move_makes_it_better(
+            rates in proptest::collection::vec((100u64..20_000, 1_000u64..30_000), 1..6),
+            ms in 0u64..3,
+        ) {
             let all = access(&rates);
             let switch = Duration::from_millis(ms);
             let period = PERIOD.as_nanos();

@@ -260,7 +260,10 @@ mod tests {
         }
 
         #[test]
-        fn what_is_emitted_is_parsed_with_a_window(header in window_header(), rest in prop::collection::vec(any::<u8>(), 0..8)) {
+        fn what_is_emitted_is_parsed_with_a_window(
+            header in window_header(),
+            rest in prop::collection::vec(any::<u8>(), 0..8),
+        ) {
             let bytes = [&emit_window_header(&header)[..], &rest].concat();
             prop_assert_eq!(parse_window_header(&bytes), Ok((header, &rest[..])));
             prop_assert_eq!(parse_window_header(&bytes[..WINDOW_HEADER_LEN - 1]), Err(WireError::Truncated));

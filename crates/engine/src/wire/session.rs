@@ -218,7 +218,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_parsed_is_what_would_be_emitted(kind in 0u8..8, len in prop_oneof![Just(28usize), Just(52), Just(80), Just(84), Just(144), 0usize..160], fill: u8, is_silent: bool) {
+        fn what_is_parsed_is_what_would_be_emitted(
+            kind in 0u8..8,
+            len in prop_oneof![Just(28usize), Just(52), Just(80), Just(84), Just(144), 0usize..160],
+            fill: u8,
+            is_silent: bool,
+        ) {
             let mut bytes: Vec<u8> = (0..len).map(|at| fill.wrapping_add(at as u8)).collect();
             if let Some(byte) = bytes.first_mut() {
                 *byte = first(kind);
@@ -231,7 +236,9 @@ mod tests {
                 Ok(SessionMessage::Response(message)) => emit_response(&message).to_vec(),
                 Ok(SessionMessage::CookieReply(message)) => emit_cookie_reply(&message).to_vec(),
                 Ok(SessionMessage::StampReply(message)) => emit_stamp_reply(&message).to_vec(),
-                Ok(SessionMessage::Frame(header)) => [&emit_frame_header(&header)[..], &bytes[FRAME_HEADER_LEN..]].concat(),
+                Ok(SessionMessage::Frame(header)) => {
+                    [&emit_frame_header(&header)[..], &bytes[FRAME_HEADER_LEN..]].concat()
+                }
                 Err(_) => return Ok(()),
             };
             prop_assert!(emitted == bytes);

@@ -11,7 +11,7 @@ const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// 11 Mbit/s for so long over one link of 10 Mbit/s.
+/// 11 Mbit/s for this time over one link of 10 Mbit/s.
 fn fill(world: &mut World, span_ms: u64) {
     for _ in 0..span_ms {
         world.give(0, 1_400, 0, TrafficClass::Bulk);

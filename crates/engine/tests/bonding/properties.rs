@@ -31,7 +31,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => (0..MEMBERS, 0..2usize, any::<bool>()).prop_map(|(member, end, is_up)| Step::Up { member, end, is_up }),
         1 => (0..MEMBERS, 0..2usize).prop_map(|(member, end)| Step::Remove { member, end }),
         1 => (0..MEMBERS).prop_map(|member| Step::Add { member }),
-        1 => (0..MEMBERS, 1..100u64, 1..150u64).prop_map(|(member, mbps, delay_ms)| Step::Slow { member, mbps, delay_ms }),
+        1 => (0..MEMBERS, 1..100u64, 1..150u64)
+            .prop_map(|(member, mbps, delay_ms)| Step::Slow { member, mbps, delay_ms }),
     ];
     prop::collection::vec(step, 1..60)
 }

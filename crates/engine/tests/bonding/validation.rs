@@ -74,7 +74,7 @@ impl Insider {
         length.as_u64()
     }
 
-    /// Lets so many milliseconds pass; programs send 10 Mbit/s, and what has left is acknowledged on B.
+    /// Lets `ms` milliseconds pass; programs send 10 Mbit/s, and what has left is acknowledged on B.
     fn run(&mut self, ms: u64) {
         for _ in 0..ms {
             let until = self.now + Duration::from_millis(1);

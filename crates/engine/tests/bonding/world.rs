@@ -131,7 +131,7 @@ pub struct World {
     pub delivered: [Vec<Token>; 2],
     pub ended: [BTreeMap<u64, End>; 2],
     pub transcript: Option<String>,
-    /// The first end's host cannot send on this member; so many frames it could not.
+    /// The first end's host cannot send on this member; the number of refused frames.
     pub refuses: Option<Member>,
     pub refused: u64,
     /// By end: until when its host is not awake: what it was about to send leaves then, and nothing is done meanwhile.
@@ -263,7 +263,7 @@ impl World {
             Output::PathMtu { .. } => {}
             Output::Validated(member) => self.validated[end].push(member),
             Output::NotValidated(member) => self.not_validated[end].push(member),
-            // What the other end sent is dropped here as a repetition, or late.
+            // What the other end sent is dropped here as a duplicate, or late.
             Output::Dropped { packet, .. } if packet.from != end => {}
             Output::Dropped { packet, reason } => self.end(end, packet, End::Dropped(reason)),
         }
@@ -334,7 +334,7 @@ impl World {
         );
     }
 
-    /// An end's host falls asleep for so long, if it is awake.
+    /// An end's host falls asleep for this time, if it is awake.
     pub fn sleep(&mut self, end: usize, span: Duration) {
         if self.asleep[end].is_some() {
             return;

@@ -103,7 +103,12 @@ proptest! {
 
     /// Real bytes and exact account decide alike, whatever is wrong.
     #[test]
-    fn both_codecs_agree(seed: u64, half in 0u8..=42, count in 1u16..1_300, wrong in prop::collection::vec(0u16..60, 8)) {
+    fn both_codecs_agree(
+        seed: u64,
+        half in 0u8..=42,
+        count in 1u16..1_300,
+        wrong in prop::collection::vec(0u16..60, 8),
+    ) {
         let parity = half * 2;
         let (class, seq) = (TrafficClass::Bulk, SeqNum(1));
         let segment = Segment { class, seq, offset: 0, count, is_last: true, parity };

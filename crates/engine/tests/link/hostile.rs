@@ -165,7 +165,8 @@ proptest! {
             let received = reception(header, segment, report);
             given += u64::from(matches!(received.payload, Payload::Intact { .. }));
             let mut segments = vec![];
-            for input in [Input::Packet(buffer(1, class, 60)), Input::Poll { invite: true }, Input::Received(received)] {
+            let inputs = [Input::Packet(buffer(1, class, 60)), Input::Poll { invite: true }, Input::Received(received)];
+            for input in inputs {
                 step(&mut end, now, Some(input), |output| {
                     back += comes_back(&output);
                     if let Output::Transmit(frame) = output {

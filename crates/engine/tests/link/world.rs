@@ -51,9 +51,9 @@ pub fn buffer(id: u32, class: TrafficClass, len: u16) -> Buffer {
 pub enum Fault {
     None,
     Lost,
-    /// It breaks off after so many thousandths.
+    /// It is truncated after this part \[thousandths\].
     Cut(u16),
-    /// So many bytes are wrong, the first at this place, the others at distances of the third.
+    /// Wrong bytes: their number, the place of the first, and their distance.
     Wrong(u16, u16, u16),
 }
 

@@ -1,4 +1,4 @@
-//! Earliest delivery against brute force: all members' completions computed anew from the whole history.
+//! Earliest delivery against brute force: all members' completions computed from the whole history.
 
 use crate::model::Packet;
 use airbraid_engine::step;
@@ -7,7 +7,7 @@ use airbraid_engine::trunk::paper::{Choice, Distributor, Forecast, Input, Outcom
 use airbraid_units::{Duration, Instant};
 use proptest::prelude::*;
 
-/// Members of fixed speed: so long for a packet, and so long for each byte \[ns\].
+/// Members of fixed speed: time for a packet, and for each byte \[ns\].
 fn speed() -> impl Strategy<Value = (u64, u64)> {
     (0u64..2_000_000, 100u64..8_000)
 }

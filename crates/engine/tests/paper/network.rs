@@ -53,7 +53,7 @@ pub struct Network {
     pub dropped: Vec<(u64, DropReason)>,
     /// Handles that the trunk keeps, by packet.
     pub kept: BTreeMap<u64, u32>,
-    /// Frames lost on the way, repetitions and control frames among them.
+    /// Frames lost on the way, retransmissions and control frames among them.
     pub lost: u64,
     pub text: String,
 }

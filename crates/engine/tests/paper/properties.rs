@@ -126,7 +126,7 @@ impl World {
             out: 0,
         };
         if first_run > 0 {
-            // One run of so many segments, lost on its way, takes the numbers to where the test wants them.
+            // One run with this number of segments, lost on its way, takes the numbers to where the test wants them.
             world.packet(first_run, 0);
             world.on_the_way.clear();
             world.finish(0);

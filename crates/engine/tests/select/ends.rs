@@ -22,7 +22,7 @@ struct Ends {
     /// know it.
     held: [Option<VecDeque<Numbered>>; 2],
     is_deaf: [bool; 2],
-    /// Of the first port's frames so many are lost behind the other end's MAC \[thousandths\]; and how many each has
+    /// Share of the first port's frames that are lost behind the other end's MAC \[thousandths\]; and how many each has
     /// delivered.
     behind: u32,
     numbers: [u32; 2],

@@ -6,7 +6,7 @@ use airbraid_engine::converge::select::{
     DropReason, Input, Measure, MilliDb, Neighbour, Output, Policy, Port, Selector, Spread,
 };
 use airbraid_engine::packet::TrafficClass;
-use airbraid_engine::{Stream, step};
+use airbraid_engine::{Machine, Stream, step};
 use airbraid_units::{Bytes, Duration, Instant};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
@@ -148,19 +148,29 @@ proptest! {
                     state.2 = 0;
                     host.delivered.push(packet.id);
                     // A frame that is acknowledged shows that failures are over.
-                    host.input(Some(Input::Finished { neighbour: PEER, port: Port(port), attempts: 1, is_delivered: true }));
+                    host.input(Some(Input::Finished {
+                        neighbour: PEER,
+                        port: Port(port),
+                        attempts: 1,
+                        is_delivered: true,
+                    }));
                 }
                 Deed::Fail(port) => {
                     let Some(state) = host.ports.get_mut(&port) else { continue };
                     let Some(packet) = state.0.pop_front() else { continue };
                     state.2 += 1;
-                    host.input(Some(Input::Finished { neighbour: PEER, port: Port(port), attempts: 7, is_delivered: false }));
+                    host.input(Some(Input::Finished {
+                        neighbour: PEER,
+                        port: Port(port),
+                        attempts: 7,
+                        is_delivered: false,
+                    }));
                     host.input(Some(Input::Returned(PEER, Port(port), packet)));
                 }
                 Deed::Backlog(port, bytes) => host.input(Some(Input::Backlog(Port(port), Bytes::new(bytes)))),
                 Deed::Wait(ms) => {
                     let end = host.now + Duration::from_millis(ms);
-                    while let Some(wake) = airbraid_engine::Machine::poll_timeout(&host.selector).filter(|wake| wake.at <= end) {
+                    while let Some(wake) = Machine::poll_timeout(&host.selector).filter(|wake| wake.at <= end) {
                         host.now = wake.at;
                         host.input(None);
                     }
@@ -207,7 +217,7 @@ proptest! {
                 }
                 Deed::Wait(ms) => {
                     let end = now + Duration::from_millis(ms);
-                    while let Some(wake) = airbraid_engine::Machine::poll_timeout(&selector).filter(|wake| wake.at <= end) {
+                    while let Some(wake) = Machine::poll_timeout(&selector).filter(|wake| wake.at <= end) {
                         now = wake.at;
                         drive(&mut selector, now, None);
                     }
@@ -217,7 +227,8 @@ proptest! {
                 _ => continue,
             };
             let set = drive(&mut selector, now, input);
-            let is_alive = |at: &Option<Instant>| at.is_some_and(|at| now.saturating_since(at) < Duration::from_secs(1));
+            let is_alive =
+                |at: &Option<Instant>| at.is_some_and(|at| now.saturating_since(at) < Duration::from_secs(1));
             let alive: Vec<u8> = heard.iter().filter(|(_, at)| is_alive(at)).map(|(port, _)| *port).collect();
             prop_assert!(set.iter().all(|port| alive.contains(port)), "{:?} of {:?}", set, alive);
             prop_assert_eq!(set.is_empty(), alive.is_empty());

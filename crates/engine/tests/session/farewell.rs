@@ -57,7 +57,7 @@ fn a_farewell_counts_once_and_for_its_session_alone() {
     assert!(world.is_up());
 }
 
-/// One that comes late, after the peer has begun anew, ends the keys of before and no other.
+/// One that comes late, after the peer has restarted, ends the keys of before and no other.
 #[test]
 fn a_late_farewell_ends_nothing_newer() {
     let mut world = up();

@@ -26,7 +26,7 @@ fn completes_under_loss_and_repetition() {
     assert!(slowest <= 10_000, "the slowest of 200 took {slowest} ms");
 }
 
-/// A path whose round trip is longer than the first two repetitions.
+/// A path whose round trip is longer than the first two retransmissions.
 #[test]
 fn completes_over_a_long_path() {
     let mut world = World::pair(1, Channel { delay: 400, ..Channel::default() });
@@ -197,7 +197,14 @@ proptest! {
 
     /// Faults first, healing after: whatever happened, both are up in bounded time and talk.
     #[test]
-    fn heals(seed: u64, loss in 0u32..1_000, repeat in 0u32..500, delay in 0u32..300, jitter in 0u32..500, fault in 0u64..400) {
+    fn heals(
+        seed: u64,
+        loss in 0u32..1_000,
+        repeat in 0u32..500,
+        delay in 0u32..300,
+        jitter in 0u32..500,
+        fault in 0u64..400,
+    ) {
         let mut world = World::pair(seed, Channel { loss, repeat, delay, jitter });
         world.input(0, Some(Input::Connect(PeerId(0))));
         for second in 1..=fault {

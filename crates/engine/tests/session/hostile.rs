@@ -220,7 +220,10 @@ proptest! {
     /// Made up or put together from what was on the air: nothing changes, nothing long comes back.
     #[test]
     fn mutations_are_refused(
-        picks in prop::collection::vec((any::<prop::sample::Index>(), 0u8..3, any::<u16>(), any::<u8>(), any::<bool>()), 1..60),
+        picks in prop::collection::vec(
+            (any::<prop::sample::Index>(), 0u8..3, any::<u16>(), any::<u8>(), any::<bool>()),
+            1..60,
+        ),
     ) {
         let mut world = up(1);
         let air: Vec<Vec<u8>> = world.sent.iter().map(|datagram| datagram.bytes.clone()).collect();

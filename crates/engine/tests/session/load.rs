@@ -145,7 +145,7 @@ fn a_peer_is_answered_so_often() {
         other.unwrap()
     };
     world.arrive(0, 1, &first);
-    // What is made anew by the same key is later, and no repetition.
+    // A new message by the same key is later, and no replay.
     let early = input(1);
     world.run(1);
     world.arrive(0, 1, &early);

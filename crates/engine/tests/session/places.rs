@@ -13,7 +13,7 @@ fn ways(count: u8) -> Vec<Address> {
     (0..count).map(way).collect()
 }
 
-/// Two ends, the first of which goes to the other by so many ways, the first of which are dead.
+/// Two ends, the first of which goes to the other by several ways, the first of which are dead.
 fn pair(seed: u64, count: u8, dead: u8, channel: Channel) -> World {
     let mut world = World::pair(seed, channel);
     world.dead_ways = dead;
@@ -59,7 +59,7 @@ fn many_places_are_asked_no_more_often_than_one_each() {
     assert!(eight <= 8 * (alone + 1), "{eight} in 90 s, {alone} alone");
 }
 
-/// Being told the same again and again starts no round anew: the last place has its turn.
+/// Being told the same again and again starts no new round: the last place has its turn.
 #[test]
 fn the_same_places_again_change_nothing() {
     let mut world = pair(7, 8, 8, Channel { delay: 20, ..Channel::default() });

@@ -178,7 +178,7 @@ fn another_host_with_the_same_key_is_seen() {
 /// A step of an end, or of an eavesdropper.
 #[derive(Clone, Copy, Debug)]
 enum Deed {
-    /// The first end begins anew, with this clock.
+    /// The first end restarts, with this clock.
     First(u64),
     /// So does the second.
     Second(u64),
@@ -202,10 +202,14 @@ fn deed() -> impl Strategy<Value = Deed> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// Lives with any clocks, on a channel that loses, while all that was ever on it is repeated: no repetition makes a
+    /// Lives with any clocks, on a channel that loses, while all that was ever on it is replayed: no replay makes a
     /// key come into use, no answer is longer than its question, and in the end both are up.
     #[test]
-    fn sessions_come_up_and_no_repetition_wins(seed: u64, loss in 0u32..300, deeds in prop::collection::vec(deed(), 1..12)) {
+    fn sessions_come_up_and_no_repetition_wins(
+        seed: u64,
+        loss in 0u32..300,
+        deeds in prop::collection::vec(deed(), 1..12),
+    ) {
         let channel = Channel { delay: 20, loss, ..Channel::default() };
         let mut world = World::of(seed, channel, vec![(at(0, seed), vec![1]), (at(1, !seed), vec![0])]);
         let mut ms = 0;

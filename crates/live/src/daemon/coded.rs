@@ -145,7 +145,8 @@ mod tests {
             // way.
             let symbol = |index: usize| (3 * index as u8, IpPacket::repair(&sources, 3 * index as u8));
             let mut symbols: Vec<(u8, IpPacket)> = (0..lost.len()).map(symbol).collect();
-            let came: Vec<Option<Kept>> = packets.iter().zip(&lengths).enumerate().map(|(number, (packet, &(_, _, is_marked)))| {
+            let numbered = packets.iter().zip(&lengths).enumerate();
+            let came: Vec<Option<Kept>> = numbered.map(|(number, (packet, &(_, _, is_marked)))| {
                 if lost.contains(&number) {
                     return None;
                 }

@@ -1,7 +1,7 @@
 //! Name servers: set while the daemon runs, and as before when it has gone.
 //!
 //! With systemd's resolver they are the interface's and vanish with it. Without it the file `/etc/resolv.conf` is kept
-//! aside, where a loss of power does not reach it, and written anew; whoever comes after a crash puts it back.
+//! aside, where a loss of power does not reach it, and a new one written; after a crash any later process puts it back.
 
 use super::journal;
 use super::replace::replace;

@@ -154,7 +154,7 @@ impl Daemon {
         if path.trust.is_known(now, place) {
             return;
         }
-        // Nothing is known of the path: there is nothing to measure anew.
+        // Nothing is known of the path: there is nothing to measure again.
         let moved = Moved::Unknown { token: path.trust.token(place), is_rebinding: true };
         self.drive(peer, Some(Input::MemberMoved { member, moved }));
     }

@@ -201,7 +201,11 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_answered(first in prop_oneof![Just(0x45u8), Just(0x4f), Just(0x60), any::<u8>()], rest in prop::collection::vec(any::<u8>(), 0..300), mtu in 0usize..200) {
+        fn any_bytes_are_answered(
+            first in prop_oneof![Just(0x45u8), Just(0x4f), Just(0x60), any::<u8>()],
+            rest in prop::collection::vec(any::<u8>(), 0..300),
+            mtu in 0usize..200,
+        ) {
             let _ = fragments(&[&[first], &rest[..]].concat(), mtu, 1);
         }
     }

@@ -383,7 +383,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_read_without_a_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..120), first in prop_oneof![Just(0x45u8), Just(0x60), Just(0x4f), any::<u8>()], protocol in prop_oneof![Just(TCP), any::<u8>()], mtu in 0u32..3_000) {
+        fn any_bytes_are_read_without_a_panic(
+            mut bytes in prop::collection::vec(any::<u8>(), 0..120),
+            first in prop_oneof![Just(0x45u8), Just(0x60), Just(0x4f), any::<u8>()],
+            protocol in prop_oneof![Just(TCP), any::<u8>()],
+            mtu in 0u32..3_000,
+        ) {
             if let Some(byte) = bytes.first_mut() {
                 *byte = first;
             }

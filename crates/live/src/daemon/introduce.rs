@@ -114,17 +114,26 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_emitted_is_parsed(key in any::<[u8; 32]>(), places in prop::collection::vec(any::<SocketAddr>(), 0..8)) {
+        fn what_is_emitted_is_parsed(
+            key in any::<[u8; 32]>(),
+            places in prop::collection::vec(any::<SocketAddr>(), 0..8),
+        ) {
             // Neither flow nor scope is said.
-            let places: Vec<SocketAddr> = places.iter().map(|at| SocketAddr::new(at.ip().to_canonical(), at.port())).collect();
+            let places: Vec<SocketAddr> =
+                places.iter().map(|at| SocketAddr::new(at.ip().to_canonical(), at.port())).collect();
             let key = PublicKey(key);
-            let said = if places.is_empty() { Introduction::Wanted(key) } else { Introduction::Seen(key, places.clone()) };
+            let said =
+                if places.is_empty() { Introduction::Wanted(key) } else { Introduction::Seen(key, places.clone()) };
             let parsed = Introduction::parse(&said.emit());
             prop_assert_eq!(parsed, places.iter().all(is_possible).then_some(said));
         }
 
         #[test]
-        fn what_is_parsed_is_what_would_be_emitted(count in 0u8..10, mut bytes in prop::collection::vec(any::<u8>(), 0..220), is_fit in any::<bool>()) {
+        fn what_is_parsed_is_what_would_be_emitted(
+            count in 0u8..10,
+            mut bytes in prop::collection::vec(any::<u8>(), 0..220),
+            is_fit in any::<bool>(),
+        ) {
             if is_fit {
                 bytes.resize(2 + KEY_LEN + usize::from(count) * PLACE_LEN, 9);
                 (bytes[0], bytes[1]) = (FIRST, count);

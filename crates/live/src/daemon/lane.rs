@@ -163,7 +163,7 @@ impl Lane {
         self.out > 0
     }
 
-    /// Collects its refusals, and the times of late sending.
+    /// Collects its refusals, and the times at which it sent too late.
     pub fn collect(&mut self, refused: &mut Vec<Refusal>, late: &mut Late) {
         while let Ok(done) = self.done.try_recv() {
             self.out -= 1;

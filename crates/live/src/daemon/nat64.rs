@@ -103,7 +103,12 @@ mod tests {
     proptest! {
         /// Whatever the prefix, it is found from a network's answer for the well-known name.
         #[test]
-        fn a_prefix_is_found(bytes: [u8; 8], length in prop::sample::select(LENGTHS.to_vec()), both: bool, host: [u8; 4]) {
+        fn a_prefix_is_found(
+            bytes: [u8; 8],
+            length in prop::sample::select(LENGTHS.to_vec()),
+            both: bool,
+            host: [u8; 4],
+        ) {
             let mut prefix = [0; 16];
             let own = usize::from(length / 8).min(8);
             prefix[..own].copy_from_slice(&bytes[..own]);

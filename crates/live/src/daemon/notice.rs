@@ -131,7 +131,11 @@ mod tests {
     proptest! {
         /// Bytes that would not be emitted are not parsed: names that are too long, or not printable.
         #[test]
-        fn what_is_parsed_is_what_would_be_emitted(mut bytes in prop::collection::vec(any::<u8>(), 0..96), fill in 0u8..128, flags in 0u8..5) {
+        fn what_is_parsed_is_what_would_be_emitted(
+            mut bytes in prop::collection::vec(any::<u8>(), 0..96),
+            fill in 0u8..128,
+            flags in 0u8..5,
+        ) {
             for (at, byte) in bytes.iter_mut().enumerate() {
                 match at {
                     0 => *byte = FIRST,

@@ -112,26 +112,45 @@ proptest! {
         is_v4: bool, id: u16, number: u32, flags in prop_oneof![Just(0x10u8), Just(0x18), Just(0x19), Just(0x98)],
         options in 0usize..4, payload in 1usize..2_000, data in carried(20_000)
     ) {
-        let tcp = |number, flags, carried: &[u8]| Tcp { port: 1, number, flags, options: vec![1; options * 4], carried: carried.to_vec() };
-        let header = VnetHeader { needs_checksum: true, gso: if is_v4 { Gso::Tcp4 } else { Gso::Tcp6 }, segment_len: payload as u16, ..VnetHeader::default() };
+        let tcp = |number, flags, carried: &[u8]| Tcp {
+            port: 1,
+            number,
+            flags,
+            options: vec![1; options * 4],
+            carried: carried.to_vec(),
+        };
+        let header = VnetHeader {
+            needs_checksum: true,
+            gso: if is_v4 { Gso::Tcp4 } else { Gso::Tcp6 },
+            segment_len: payload as u16,
+            ..VnetHeader::default()
+        };
         let run = packet(is_v4, 1, id, TCP, tcp(number, flags, &data).bytes());
         let chunks: Vec<&[u8]> = if data.is_empty() { vec![&[]] } else { data.chunks(payload).collect() };
         let expected: Vec<Vec<u8>> = chunks.iter().enumerate().map(|(index, chunk)| {
             let mut own = flags;
             if index > 0 { own &= !0x80; }
             if index + 1 < chunks.len() { own &= !0x09; }
-            packet(is_v4, 1, id.wrapping_add(index as u16), TCP, tcp(number.wrapping_add((index * payload) as u32), own, chunk).bytes())
+            packet(
+                is_v4,
+                1,
+                id.wrapping_add(index as u16),
+                TCP,
+                tcp(number.wrapping_add((index * payload) as u32), own, chunk).bytes(),
+            )
         }).collect();
         prop_assert_eq!(cut(&header, run), expected);
     }
 
     #[test]
     fn datagrams_too(is_v4: bool, id: u16, payload in 1usize..2_000, data in carried(20_000)) {
-        let header = VnetHeader { needs_checksum: true, gso: Gso::Udp, segment_len: payload as u16, ..VnetHeader::default() };
+        let header =
+            VnetHeader { needs_checksum: true, gso: Gso::Udp, segment_len: payload as u16, ..VnetHeader::default() };
         let run = packet(is_v4, 1, id, UDP, udp(1, &data));
         let chunks: Vec<&[u8]> = if data.is_empty() { vec![&[]] } else { data.chunks(payload).collect() };
         let numbered = chunks.iter().zip(0u16..);
-        let expected: Vec<_> = numbered.map(|(chunk, index)| packet(is_v4, 1, id.wrapping_add(index), UDP, udp(1, chunk))).collect();
+        let expected: Vec<_> =
+            numbered.map(|(chunk, index)| packet(is_v4, 1, id.wrapping_add(index), UDP, udp(1, chunk))).collect();
         prop_assert_eq!(cut(&header, run), expected);
     }
 
@@ -144,7 +163,12 @@ proptest! {
         let length = (whole.len() - start) as u32;
         let beside = naive(&[&addresses, &length.to_be_bytes(), &[0, 0, 0, UDP]]);
         partial[start + 6..start + 8].copy_from_slice(&beside.to_be_bytes());
-        let header = VnetHeader { needs_checksum: true, checksum_start: start as u16, checksum_offset: 6, ..VnetHeader::default() };
+        let header = VnetHeader {
+            needs_checksum: true,
+            checksum_start: start as u16,
+            checksum_offset: 6,
+            ..VnetHeader::default()
+        };
         prop_assert_eq!(cut(&header, partial), vec![whole]);
     }
 
@@ -152,7 +176,10 @@ proptest! {
     #[test]
     fn what_is_joined_is_what_came_in_order(
         is_v4: bool,
-        steps in prop::collection::vec((0u8..3, 0u8..24, prop_oneof![Just(1_000usize), 0usize..1_001], any::<u8>()), 1..150)
+        steps in prop::collection::vec(
+            (0u8..3, 0u8..24, prop_oneof![Just(1_000usize), 0usize..1_001], any::<u8>()),
+            1..150,
+        )
     ) {
         let (pool, mut coalescer) = (Pool::default(), Coalescer::default());
         let mut next = [(0u32, 0u16); 3];
@@ -166,7 +193,11 @@ proptest! {
             let flags = match kind { 2 => 0x11, 3 => 0x18, 4 => 0x50, _ => 0x10 };
             let options = if kind == 5 { vec![1, 1, 8, 10, seed, 0, 0, 0, 0, 0, 0, 0] } else { vec![] };
             let tcp = Tcp { port: flow, number: *number, flags, options, carried };
-            let mut bytes = if kind == 6 { packet(is_v4, flow, *id, UDP, udp(flow, &tcp.carried)) } else { packet(is_v4, flow, *id, TCP, tcp.bytes()) };
+            let mut bytes = if kind == 6 {
+                packet(is_v4, flow, *id, UDP, udp(flow, &tcp.carried))
+            } else {
+                packet(is_v4, flow, *id, TCP, tcp.bytes())
+            };
             if kind == 7 {
                 let last = bytes.len() - 1;
                 bytes[last] ^= 1;
@@ -199,7 +230,8 @@ proptest! {
     #[test]
     fn any_header_before_any_bytes_is_answered(
         head: [u8; VNET_LEN], first in prop_oneof![Just(0x45u8), Just(0x60), Just(0x4f), any::<u8>()],
-        protocol in prop_oneof![Just(TCP), Just(UDP), any::<u8>()], gso in prop_oneof![Just(0u8), Just(1), Just(4), Just(5), any::<u8>()],
+        protocol in prop_oneof![Just(TCP), Just(UDP), any::<u8>()],
+        gso in prop_oneof![Just(0u8), Just(1), Just(4), Just(5), any::<u8>()],
         mut bytes in prop::collection::vec(any::<u8>(), 0..200)
     ) {
         for (at, byte) in [(0, first), (6, protocol), (9, protocol)] {

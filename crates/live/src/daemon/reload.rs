@@ -163,7 +163,7 @@ impl Daemon {
     }
 
     fn change_peers(&mut self, new: &Site, said: &mut Vec<String>) {
-        // Uplinks keep their places here, and are numbered anew in the file.
+        // Uplinks keep their places here, and have new numbers in the file.
         let places: Vec<usize> = new.uplinks.iter().filter_map(|uplink| self.uplink_called(&uplink.name)).collect();
         let placed = |peer: &Peer| {
             let mut peer = peer.clone();

@@ -3,7 +3,7 @@
 //! (`UDP_SEGMENT`), and come in as one (`UDP_GRO`).
 //!
 //! A socket is of one family: what the kernel tells beside a datagram then always has one length, which `recvmmsg`'s
-//! reused headers need; where it has not, they are made anew. Fragmentation is off, and only what is too long for the
+//! reused headers need; where it has not, new ones are made. Fragmentation is off, and only what is too long for the
 //! interface is refused: what ICMP says of a path, which anybody may have sent, is no order (`IP_PMTUDISC_PROBE`), and
 //! can be asked for.
 

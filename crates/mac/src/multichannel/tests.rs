@@ -557,7 +557,9 @@ proptest! {
         reported.sort_unstable();
         reported.dedup();
         prop_assert_eq!((reported.len(), medium.outcomes.len()), (sent, sent), "{}", medium.timeline);
-        prop_assert!(medium.stations.iter().all(|station| station.queue_len() == 0 && station.poll_timeout().is_none()));
+        prop_assert!(
+            medium.stations.iter().all(|station| station.queue_len() == 0 && station.poll_timeout().is_none())
+        );
         // An acknowledged one was delivered, and a unicast one never twice.
         for &(_, id, outcome) in &medium.outcomes {
             let times = medium.delivered.iter().filter(|&&(_, delivered)| delivered == id).count();

@@ -279,7 +279,10 @@ proptest! {
     /// and every acknowledged MSDU was delivered.
     #[test]
     fn one_speaks_at_a_time_and_every_msdu_has_an_outcome(
-        fates in prop::collection::vec(prop_oneof![3 => Just(Fate::Arrives), 1 => Just(Fate::Lost), 1 => Just(Fate::Damaged)], 0..40),
+        fates in prop::collection::vec(
+            prop_oneof![3 => Just(Fate::Arrives), 1 => Just(Fate::Lost), 1 => Just(Fate::Damaged)],
+            0..40,
+        ),
         sizes in prop::collection::vec((any::<bool>(), 0u64..1_500), 0..20),
     ) {
         let mut cell = Cell::new(1, &[]);

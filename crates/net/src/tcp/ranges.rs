@@ -112,7 +112,10 @@ mod tests {
                     prop_assert_eq!(ranges.insert((at, at + len)), (naive.len() - before) as u64);
                 }
                 prop_assert_eq!(ranges.total(), naive.len() as u64);
-                prop_assert_eq!(ranges.iter().flat_map(|(s, e)| s..e).collect::<Vec<_>>(), naive.iter().copied().collect::<Vec<_>>());
+                prop_assert_eq!(
+                    ranges.iter().flat_map(|(s, e)| s..e).collect::<Vec<_>>(),
+                    naive.iter().copied().collect::<Vec<_>>()
+                );
                 prop_assert!(ranges.iter().zip(ranges.iter().skip(1)).all(|(a, b)| a.1 < b.0));
                 prop_assert_eq!(ranges.total_below(at), naive.range(..at).count() as u64);
                 let next = ranges.at_or_above(at).map(|(s, _)| s.max(at));

@@ -2,7 +2,7 @@
 //! and Steenkiste 1998, sections 4 and 7.1).
 //!
 //! It emulates an environment at the interface of radio and driver, so that different error control can be compared in
-//! the very same one. It never changes a list, and every frame that counts takes one event, repetitions too.
+//! the very same one. It never changes a list, and every frame that counts takes one event, retransmissions too.
 
 pub mod environment;
 pub mod trace;

@@ -12,12 +12,12 @@ use airbraid_units::named_enum;
 use serde::{Serialize, Serializer};
 
 named_enum! {
-    /// The planner that decides whose slot comes when, in the order of a table.
+    /// The rule that decides the order of the slots, in the order of a table.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Policy {
         /// One block each.
         NoPolicy = "no-policy",
-        /// By lot.
+        /// Random draws.
         Random = "random",
         /// MinMax of the paper.
         MinMax = "min-max",
@@ -54,7 +54,7 @@ pub struct Proof {
     pub steps: u64,
 }
 
-/// The arrangement of a policy, and what it has proven of it; `None` for slots by lot, which are no arrangement.
+/// Returns the arrangement of a policy with its proof; `None` for random slots, which are no arrangement.
 ///
 /// `routes` are those of the stations of `layout`; policies that need no delays do not look at them. `known` are
 /// arrangements of other policies, which `Measured` begins with where it cannot try all.

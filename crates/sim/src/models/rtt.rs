@@ -253,7 +253,8 @@ mod tests {
                 let unseen = 12.0 / 4_000.0 * timetable.worst_ns(station) as f64 / 1e9;
                 let error = sample.std_s() / libm::sqrt(4_000.0) * 5.0 + unseen + 1e-8;
                 prop_assert!((sample.mean_s() - expected).abs() <= error, "{} {expected}", sample.mean_s());
-                let (least, most) = (delay.as_secs_f64(), delay.as_secs_f64() + timetable.worst_ns(station) as f64 / 1e9);
+                let (least, most) =
+                    (delay.as_secs_f64(), delay.as_secs_f64() + timetable.worst_ns(station) as f64 / 1e9);
                 prop_assert!(sample.quantile_s(0.0) >= least - 1e-12 && sample.quantile_s(1.0) <= most + 1e-12);
             }
         }

@@ -2,7 +2,7 @@
 //! of runs.
 //!
 //! A model is named in `figures.toml` with what it is told; it may have a cell for each of several values of one of its
-//! parameters. It is cheap, is computed anew each time and is never stored.
+//! parameters. It is cheap, is computed again each time and is never stored.
 
 mod slots;
 

@@ -92,7 +92,10 @@ mod tests {
             let here: Vec<usize> = (0..come.len()).filter(|place| come[*place]).collect();
             let holes = here.windows(2).map(|pair| (pair[1] - pair[0] - 1) as u32).filter(|hole| *hole > 0);
             let (gaps, missing) = holes.fold((0, 0), |(gaps, missing), hole| (gaps + 1, missing + hole));
-            prop_assert_eq!(tally(here.iter().map(|place| at(*place))), Tally { arrived: here.len() as u32, missing, gaps });
+            prop_assert_eq!(
+                tally(here.iter().map(|place| at(*place))),
+                Tally { arrived: here.len() as u32, missing, gaps }
+            );
         }
     }
 }

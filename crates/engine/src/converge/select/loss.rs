@@ -117,7 +117,7 @@ mod tests {
         // Few frames make no share.
         tell(&mut loss, 35, 9, 1, 1);
         assert_eq!(loss.at(snr(35)).gaps, 1_000_000 / ENOUGH);
-        // The other end has begun anew: that is no loss.
+        // The other end has restarted: that is no loss.
         loss.on_tally(Tally { arrived: 5, missing: 0, gaps: 0 }, snr(28));
         assert_eq!(loss.at(snr(28)).gaps, 10_000);
         let tally = Tally { arrived: 5, missing: 0, gaps: 0 };

@@ -75,7 +75,9 @@ mod tests {
     proptest! {
         /// Against a set of all received counters.
         #[test]
-        fn as_a_set_of_all(steps in prop::collection::vec((prop_oneof![0u64..80, 0u64..5_000, 0u64..20_000], any::<bool>()), 1..400)) {
+        fn as_a_set_of_all(
+            steps in prop::collection::vec((prop_oneof![0u64..80, 0u64..5_000, 0u64..20_000], any::<bool>()), 1..400),
+        ) {
             let (mut window, mut all, mut newest) = (ReplayWindow::default(), BTreeSet::new(), None::<u64>);
             for (distance, is_behind) in steps {
                 let base = newest.unwrap_or(0);

@@ -110,7 +110,10 @@ mod tests {
         fn any_k_of_them_restore_the_sources(
             (sources, repairs, lost) in prop::collection::vec(any::<u8>(), 1..=254).prop_flat_map(|sources| {
                 let most = 255 - sources.len();
-                let lost = prop::sample::subsequence((0..sources.len() as u8).collect::<Vec<_>>(), 0..=sources.len().min(most));
+                let lost = prop::sample::subsequence(
+                    (0..sources.len() as u8).collect::<Vec<_>>(),
+                    0..=sources.len().min(most),
+                );
                 (Just(sources), lost).prop_flat_map(move |(sources, lost)| {
                     let repairs = prop::sample::subsequence((0..most as u8).collect::<Vec<_>>(), lost.len());
                     (Just(sources), repairs, Just(lost))
@@ -119,7 +122,10 @@ mod tests {
         ) {
             let repair = |index: u8| {
                 let mut sum = [0];
-                sources.iter().enumerate().for_each(|(j, &byte)| accumulate(&mut sum, coefficient(index, j as u8), &[byte]));
+                sources
+                    .iter()
+                    .enumerate()
+                    .for_each(|(j, &byte)| accumulate(&mut sum, coefficient(index, j as u8), &[byte]));
                 sum[0]
             };
             let left = |index: u8| {
@@ -133,7 +139,10 @@ mod tests {
                 .map(|row| row.iter().zip(&left).fold(0, |sum, (&a, &b)| sum ^ mul(a, b)))
                 .collect();
             prop_assert_eq!(&restored, &expected);
-            let rows = repairs.iter().zip(&left).map(|(&i, &left)| lost.iter().map(|&j| coefficient(i, j)).chain([left]).collect());
+            let rows = repairs
+                .iter()
+                .zip(&left)
+                .map(|(&i, &left)| lost.iter().map(|&j| coefficient(i, j)).chain([left]).collect());
             prop_assert_eq!(eliminate(rows.collect()), expected);
         }
     }

@@ -45,10 +45,10 @@ impl Rate {
     /// The worth of time \[2^-16 byte in 2^20 ns\], if the best present choice brings `brings` \[2^-16 byte\] in `time`
     /// \[ns\].
     ///
-    /// If a bad time lasts for so many segments whatever they are, the best in the long run is to value time by what
-    /// the link brings on the whole (Dinkelbach 1967: a quotient is greatest where the difference is zero), and so to
-    /// leave it behind by short ones. If it lasts for so much time, the best is what brings most by time at present. It
-    /// is not known which: a third of the way from the second to the first does well in both (measured,
+    /// If a bad time lasts for a number of segments, whatever their length, the best in the long run is to value time
+    /// by what the link brings on the whole (Dinkelbach 1967: a quotient is greatest where the difference is zero), and
+    /// so to leave it behind by short ones. If it lasts for so much time, the best is what brings most by time at
+    /// present. It is not known which: a third of the way from the second to the first does well in both (measured,
     /// `docs/models/local-error-control.md`).
     pub fn value(&self, brings: i64, time: u64) -> i64 {
         let here = (brings << 20) / i64::try_from(time.max(1)).unwrap_or(i64::MAX);

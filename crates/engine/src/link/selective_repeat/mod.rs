@@ -1,8 +1,8 @@
 //! Selective repeat with a window, for links with a long round trip.
 //!
-//! Each transmission has a number of its own, and what the other side tells is which numbers have come: so a repetition
-//! may be cut anew, to another size, and it is never in doubt which of two transmissions was acknowledged (as in QUIC,
-//! RFC 9002). A frame is lost when a later one has come, or nothing was heard for `timeout`.
+//! Each transmission has a number of its own, and what the other side tells is which numbers have come: so a
+//! retransmission may be cut to another size, and it is never in doubt which of two transmissions was acknowledged (as
+//! in QUIC, RFC 9002). A frame is lost when a later one has come, or nothing was heard for `timeout`.
 
 mod receiver;
 mod sender;

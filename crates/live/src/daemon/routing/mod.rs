@@ -2,7 +2,7 @@
 //! sockets need to leave by their own devices (`docs/decisions/0013-routes.md`).
 //!
 //! Nothing of the host's is ever replaced or removed: ours are added beside, behind the host's, known by our number,
-//! and go with us. It is looked at anew on a thread of its own whenever the kernel says that routes, rules, devices or
+//! and go with us. It is read again on a thread of its own whenever the kernel says that routes, rules, devices or
 //! addresses have changed: what the kernel takes its time for never stops packets.
 
 mod conflict;

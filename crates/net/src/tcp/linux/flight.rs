@@ -144,7 +144,7 @@ impl Flight {
         if sent.sacked {
             return;
         }
-        // A repetition of what was not believed lost stays in the network.
+        // A retransmission of a segment that was not believed lost stays in the network.
         if sent.lost {
             self.again -= u64::from(std::mem::take(&mut sent.again));
             sent.lost = false;

@@ -62,7 +62,7 @@ impl Rack {
     pub fn on_arrival(&mut self, now: Instant, sent: &Sent, min_rtt: Duration) {
         let rtt = now.saturating_since(sent.at);
         if sent.repeated && rtt < min_rtt {
-            // Too early for the repetition: the original was late, not lost.
+            // Too early for the retransmission: the original was late, not lost.
             return;
         }
         self.advanced = true;

@@ -1,7 +1,7 @@
 //! Loss recovery: its beginning, its end, and its undoing when nothing had been lost.
 //!
 //! RFC 6675's frame with RFC 8985 for detection, RFC 5682 after a timeout, and RFC 3522's timestamps or RFC 2883's
-//! reports to tell needless repetitions. It never sends: it says whether what is lost is to be repeated.
+//! reports to detect needless retransmissions. It never sends: it says whether to retransmit what is lost.
 
 use super::news::{AckNews, FollowUp};
 use super::rack::Order;
@@ -31,10 +31,10 @@ impl Linux {
 
     fn in_recovery(&mut self, now: Instant, news: &mut AckNews) -> FollowUp {
         if news.advanced && self.undo.marker.is_some() && self.is_delayed(news.echo) {
-            // The hole was filled by what was late, not by its repetition.
+            // The gap was filled by a late segment, not by its retransmission.
             self.note_reordering(news.una, self.flight.highest_sacked(self.tcp.una));
             if self.flight.again() > 0 {
-                // No more repetitions until those that are out have been answered.
+                // No more retransmissions until those that are out have been answered.
                 return FollowUp::Nothing;
             }
             self.take_back(true);
@@ -54,7 +54,7 @@ impl Linux {
         let follow = self.after_timeout(news);
         self.look_for_losses(now, news);
         if self.phase == Phase::Open || news.repetition_lost {
-            // The reduction was taken back, or the repetition of the timeout is lost as well.
+            // The reduction was taken back, or the retransmission of the timeout is lost as well.
             self.recover_if_lost();
             return FollowUp::Repeat;
         }

@@ -48,7 +48,7 @@ impl Quick {
         } else if gap < self.delay {
             self.delay = (self.delay / 2 + gap).min(rto);
         } else if gap > rto {
-            // The sender has begun anew and needs acknowledgements to grow.
+            // The sender has restarted and needs acknowledgements to grow.
             self.refill(window, mss);
         }
     }

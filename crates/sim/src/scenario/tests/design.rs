@@ -161,9 +161,8 @@ fn every_table_ends_up_in_the_spec() {
     assert!(matches!(backward.loss, Loss::GilbertElliott { good_to_bad, bad_to_good, .. }
         if (good_to_bad.get() - 0.25 * 0.02 / 0.98).abs() < 1e-12 && bad_to_good.get() == 0.25));
     assert_eq!(forward.loss, Loss::Trace(vec![false, true]));
-    assert!(
-        matches!(spec.flows[0].transport, Transport::Tcp(c) if c.receive_buffer == Bytes::new(32 * 1_000) && c.ack_every == 1)
-    );
+    let Transport::Tcp(tcp) = spec.flows[0].transport else { panic!("the first flow is TCP") };
+    assert_eq!((tcp.receive_buffer, tcp.ack_every), (Bytes::new(32 * 1_000), 1));
     assert_eq!(spec.flows[0].source, Source::File { size: Bytes::new(10_000_000) });
     assert_eq!(spec.flows[1].transport, Transport::Udp { payload: Bytes::new(1_000), header: Bytes::new(28) });
     assert_eq!(spec.flows[1].stop, Some(Instant::from_nanos(9_000_000_000)));

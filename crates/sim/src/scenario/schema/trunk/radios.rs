@@ -37,7 +37,7 @@ fn held(view: &View<'_>, members: &[[usize; 2]], ends: [usize; 2], nodes: &[Node
         radio.link_layer.map_or(radio.mac.queue_limit(), |link| link.bulk.queue_limit)
     });
     let markers = match policy.distributor {
-        // One behind each turn, of at least so many packets of 1500 byte.
+        // One behind each turn, of at least this number of packets of 1500 byte.
         Distributor::Srr(srr) => policy.member_limit / (srr.quantum / 1_500).max(1) + 1,
         _ => 0,
     };
