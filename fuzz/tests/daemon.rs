@@ -1,7 +1,7 @@
 //! The daemon's input beside datagrams: questions, requests for metrics, its file, keys, and the ends' messages about
 //! members.
 
-use airbraid_live::daemon::readers::{Asked, Introduction, Notice, Prefix, control, http, site};
+use airbraid_live::daemon::readers::{Introduction, Notice, ParsedQuestion, Prefix, control, http, site};
 use airbraid_live::daemon::{Question, keys};
 use std::path::Path;
 
@@ -15,9 +15,9 @@ fn any_question() {
         let mut bytes = words[usize::from(word % 8)].as_bytes().to_vec();
         bytes.extend(rest);
         match control(&bytes) {
-            Asked::NotYet => assert!(!bytes.contains(&b'\n')),
-            Asked::Nothing => {}
-            Asked::For(question) => assert_eq!(Question::parse(&question.line()), Some(question)),
+            ParsedQuestion::NotYet => assert!(!bytes.contains(&b'\n')),
+            ParsedQuestion::Nothing => {}
+            ParsedQuestion::For(question) => assert_eq!(Question::parse(&question.line()), Some(question)),
         }
     });
 }
@@ -29,7 +29,10 @@ fn any_request() {
         let end: &[u8] = if how & 4 == 0 { b"" } else { b"\r\n\r\n" };
         let bytes = [begins, line, end, rest].concat();
         // A stranger gets the metrics or nothing.
-        assert!(matches!(http(&bytes), Asked::NotYet | Asked::Nothing | Asked::For(Question::Metrics)));
+        assert!(matches!(
+            http(&bytes),
+            ParsedQuestion::NotYet | ParsedQuestion::Nothing | ParsedQuestion::For(Question::Metrics)
+        ));
     });
 }
 

@@ -9,13 +9,13 @@ pub struct Map {
     /// In the scenario's order. Nodes that a run places by its seed have no position.
     pub nodes: Vec<MapNode>,
     /// Trunks over radios.
-    pub trunks: Vec<Between>,
+    pub trunks: Vec<MapEdge>,
     /// Trunks over links.
-    pub tunnels: Vec<Between>,
+    pub tunnels: Vec<MapEdge>,
     /// Plain links.
-    pub links: Vec<Between>,
+    pub links: Vec<MapEdge>,
     /// Flows, from sender to receiver.
-    pub flows: Vec<Between>,
+    pub flows: Vec<MapEdge>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -33,7 +33,7 @@ pub struct MapNode {
 
 /// A connection between two nodes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Between {
+pub struct MapEdge {
     pub name: String,
     /// One end, or the sender.
     pub from: String,
@@ -46,7 +46,7 @@ impl Map {
     pub fn of(spec: &Spec) -> Self {
         let scattered = spec.scattered.map_or(0, |scattered| scattered.count);
         let name = |node: usize| spec.nodes.get(node).map(|node| node.name.clone()).unwrap_or_default();
-        let between = |called: &String, ends: [usize; 2]| Between {
+        let between = |called: &String, ends: [usize; 2]| MapEdge {
             name: called.clone(),
             from: name(ends[0]),
             to: name(ends[1]),

@@ -5,7 +5,7 @@ use crate::interrupt;
 use crate::print::{Ended, json, note, out};
 use crate::progress::Progress;
 use crate::table;
-use airbraid_campaign::reproduce::{Came, Library, Reproduction, Standing};
+use airbraid_campaign::reproduce::{Library, Reproduction, Standing, WorkSummary};
 use airbraid_campaign::store::{self, Build, Store};
 use airbraid_campaign::{Recorded, Settings, output, page, simulate};
 use std::path::PathBuf;
@@ -67,7 +67,11 @@ fn open(arguments: &Reproduce) -> Result<Option<Store>, Ended> {
 }
 
 /// Recalls and runs under a progress bar.
-fn work(reproduction: &mut Reproduction, store: &mut Option<Store>, arguments: &Reproduce) -> Result<Came, Ended> {
+fn work(
+    reproduction: &mut Reproduction,
+    store: &mut Option<Store>,
+    arguments: &Reproduce,
+) -> Result<WorkSummary, Ended> {
     let stop = interrupt::flag();
     let mut found = 0;
     if let Some(store) = store {

@@ -1,7 +1,7 @@
 //! Reproductions of papers, as `airbraid reproduce` has them.
 
 use crate::error::{Kind, json};
-use airbraid_campaign::reproduce::{Came, Library, Reproduction};
+use airbraid_campaign::reproduce::{Library, Reproduction, WorkSummary};
 use airbraid_campaign::store::{Build, Store};
 use airbraid_campaign::{Failure, Recorded, Settings, output, page, simulate};
 use pyo3::prelude::*;
@@ -74,7 +74,7 @@ fn work(
     store: Option<&mut Store>,
     jobs: usize,
     progress: &Py<PyAny>,
-) -> PyResult<Came> {
+) -> PyResult<WorkSummary> {
     let (stop, done) = (AtomicBool::new(false), AtomicUsize::new(0));
     let waiting = reproduction.runs.waiting();
     let settings = Settings { jobs, recorded: Recorded::default(), stop: &stop };

@@ -17,7 +17,7 @@ pub use library::Library;
 pub use paper::Paper;
 pub use reference::Standing;
 pub use rows::{Ours, Row, Rows};
-pub use runs::{Came, Recalled, Runs, Said};
+pub use runs::{CacheHits, RunRecord, Runs, WorkSummary};
 
 use formula::Needs;
 

@@ -3,7 +3,7 @@
 
 use super::formula::{Expression, Formula, Needs};
 use super::library::{Library, suggestion};
-use super::models::{Each, Entry as ModelEntry};
+use super::models::{CellAxis, Entry as ModelEntry};
 use super::reference::{Acceptance, Reference, Row};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -174,7 +174,7 @@ struct RunEntry {
     #[serde(default)]
     cells: Vec<Vec<String>>,
     /// A cell for each of these values, which are set in the scenario.
-    each: Option<Each>,
+    each: Option<CellAxis>,
 }
 
 #[derive(Deserialize)]

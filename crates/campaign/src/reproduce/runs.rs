@@ -68,7 +68,7 @@ enum State {
 
 /// The result of a lookup in the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Recalled {
+pub struct CacheHits {
     /// Runs that were done before.
     pub found: usize,
     /// Rows that were damaged and were removed.
@@ -77,7 +77,7 @@ pub struct Recalled {
 
 /// The result of a campaign of runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Came {
+pub struct WorkSummary {
     /// Runs that are done now.
     pub done: usize,
     /// Runs that failed.
@@ -154,8 +154,8 @@ impl Runs {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn recall(&mut self, store: &Store) -> Result<Recalled, StoreError> {
-        let mut recalled = Recalled::default();
+    pub fn recall(&mut self, store: &Store) -> Result<CacheHits, StoreError> {
+        let mut recalled = CacheHits::default();
         for job in &mut self.jobs {
             match store.get(&job.key)? {
                 Found::Facts(facts) => {
@@ -190,7 +190,7 @@ impl Runs {
         store: Option<&mut Store>,
         runner: &Runner<'_>,
         progress: &(dyn Fn(usize, f64) + Sync),
-    ) -> Result<Came, Failure> {
+    ) -> Result<WorkSummary, Failure> {
         let order = self.order();
         let planned: Vec<&Planned> = order.iter().map(|i| &self.jobs[*i]).collect();
         let jobs: Vec<Job<'_>> = planned
@@ -217,7 +217,7 @@ impl Runs {
                 writer.and_then(|writer| writer.join().unwrap_or_else(|_| Some("its thread broke".to_owned())));
             (outcomes, unkept)
         });
-        let mut came = Came { unkept, ..Came::default() };
+        let mut came = WorkSummary { unkept, ..WorkSummary::default() };
         for (at, outcome) in order.into_iter().zip(outcomes?) {
             match outcome {
                 Some(Ok((facts, cpu_s))) => {
@@ -273,7 +273,7 @@ impl Runs {
     }
 
     /// The page's information about each needed run.
-    pub fn said(&self) -> Vec<Said> {
+    pub fn said(&self) -> Vec<RunRecord> {
         let said = |member: &Member| {
             let jobs = match member.state.as_ref()? {
                 Ok(jobs) => jobs.iter().map(|i| &self.jobs[*i]).collect(),
@@ -284,7 +284,7 @@ impl Runs {
                 .iter()
                 .filter_map(|job| if let State::Done { cpu_s, .. } = &job.state { *cpu_s } else { None })
                 .collect();
-            Some(Said {
+            Some(RunRecord {
                 name: member.run.name.clone(),
                 scenario: member.run.scenario.clone(),
                 set: member.said.clone(),
@@ -302,7 +302,7 @@ impl Runs {
 
 /// The page's information about a run.
 #[derive(Clone, Debug)]
-pub struct Said {
+pub struct RunRecord {
     pub name: String,
     pub scenario: String,
     /// Its settings.

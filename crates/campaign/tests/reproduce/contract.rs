@@ -1,7 +1,7 @@
 //! Runs, store and interruption together: each run is done exactly once.
 
 use super::{Empty, folder, invented};
-use airbraid_campaign::reproduce::{Came, Library, Reproduction, Runs};
+use airbraid_campaign::reproduce::{Library, Reproduction, Runs, WorkSummary};
 use airbraid_campaign::store::{Build, Store};
 use airbraid_campaign::{Job, Recorded, Settings};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ fn prepare(dir: &Empty) -> Reproduction {
 }
 
 /// Works with the store of `build` and stops after `most` runs; returns the result and the number of runs.
-fn work(dir: &Empty, build: &str, most: usize) -> (Came, usize, String) {
+fn work(dir: &Empty, build: &str, most: usize) -> (WorkSummary, usize, String) {
     let mut reproduction = prepare(dir);
     let (mut store, said) = Store::open(&dir.path().join("store"), Build::named(build)).unwrap();
     assert_eq!(said, None);
@@ -41,7 +41,7 @@ fn what_was_interrupted_goes_on_where_it_was() {
     let (came, done, resumed) = work(&dir, "one", 99);
     assert_eq!((came.done, came.left, done), (4, 0, 4));
     let (came, done, again) = work(&dir, "one", 99);
-    assert_eq!((came, done), (Came::default(), 0));
+    assert_eq!((came, done), (WorkSummary::default(), 0));
     let other = folder("resume-other");
     let (.., whole) = work(&other, "one", 99);
     assert_eq!(resumed, whole, "an interruption leaves no trace in the rows");

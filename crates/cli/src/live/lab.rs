@@ -6,7 +6,7 @@ use crate::print::{self, Ended, json, note, out};
 use crate::table::columns;
 use airbraid_campaign::output;
 use airbraid_live::LabError;
-use airbraid_live::lab::{self, CommandResult, LabOptions, LabResult, Wanted};
+use airbraid_live::lab::{self, CommandResult, LabCommand, LabOptions, LabResult};
 use airbraid_sim::metric::Unit;
 use airbraid_sim::scenario::spec::Spec;
 use airbraid_units::{Duration, Quantity};
@@ -67,7 +67,7 @@ fn options<'a>(arguments: &Lab, file: &str, spec: &mut Spec) -> Result<LabOption
             },
         };
         let node = node("--exec", said, name.trim())?;
-        execs.push(Wanted { node, command: command.to_owned(), start: Duration::ZERO, ready });
+        execs.push(LabCommand { node, command: command.to_owned(), start: Duration::ZERO, ready });
     }
     let shell = arguments.shell.as_deref().map(|name| node("--shell", name, name)).transpose()?;
     let max_lateness = Duration::parse(&arguments.max_lateness)

@@ -8,7 +8,7 @@ use super::coded::WORD;
 use super::handshakes::Handshakes;
 use super::inner;
 use super::jumps::Jumps;
-use super::lane::{Late, Written};
+use super::lane::{LateSpan, Written};
 use super::mtu::Later;
 use super::names::Names;
 use super::packet::{BEGINNING, IpPacket, Pool, READ_MAX, Run};
@@ -20,7 +20,7 @@ use super::socket::{Body, Received, Refused, Room};
 use super::table::Table;
 use super::uplink::{Refusal, Tag, UplinkState};
 use crate::clock::Clock;
-use crate::netlink::{Found, Netlink};
+use crate::netlink::{FoundInterface, Netlink};
 use crate::tun::Tun;
 use crate::vnet::VnetHeader;
 use airbraid_engine::converge::session::{
@@ -84,7 +84,7 @@ pub struct Daemon {
     pub(super) mtu: u32,
     pub(super) netlink: Netlink,
     /// The interfaces of this host, as of the last reading.
-    pub(super) interfaces: Vec<Found>,
+    pub(super) interfaces: Vec<FoundInterface>,
     pub(super) sessions: Handshakes,
     pub(super) ring: Keyring<Aead>,
     pub(super) jumps: Jumps,
@@ -302,7 +302,7 @@ impl Daemon {
         counts.received[0] += 1;
         counts.received[1] += packet.bytes().len() as u64;
         if !inner::is_opening(packet.bytes()) {
-            self.hand_out(packet);
+            self.write_to_tun(packet);
             return;
         }
         let (mtu, summary) = (self.mtu_of(peer), packet.summary().copied());
@@ -311,12 +311,12 @@ impl Daemon {
             summary
         });
         if let Some(clamped) = clamped {
-            self.hand_out(clamped);
+            self.write_to_tun(clamped);
         }
     }
 
     /// Adds a packet to those that are joined for the interface.
-    pub(super) fn hand_out(&mut self, packet: IpPacket) {
+    pub(super) fn write_to_tun(&mut self, packet: IpPacket) {
         self.handed_out = self.handed_out.wrapping_add(1);
         let Self { coalescer, tun, counts, .. } = self;
         if tun.offloads().has_header {
@@ -327,7 +327,7 @@ impl Daemon {
     }
 
     /// Gives the interface all packets that wait to be joined with more.
-    pub(super) fn hand_out_all(&mut self) {
+    pub(super) fn flush_to_tun(&mut self) {
         let Self { coalescer, tun, counts, .. } = self;
         coalescer.flush(|parcel| put(tun, counts, &parcel));
     }
@@ -348,7 +348,7 @@ impl Daemon {
 
     /// Gives the tunnels the frames that have arrived: all up to the reading of the clock, and later ones. Returns
     /// whether programs got anything.
-    pub(super) fn hand_in(&mut self) -> bool {
+    pub(super) fn deliver_to_tunnels(&mut self) -> bool {
         let before = self.handed_out;
         let with_frames = self.peers.with_frames();
         let newest = with_frames.iter().flat_map(|peer| &self.peers[*peer].frames).map(|came| came.at).max();
@@ -357,7 +357,7 @@ impl Daemon {
             let frames = std::mem::take(&mut self.peers[peer].frames);
             self.drive(peer, Some(Input::Frames(frames)));
         }
-        self.hand_out_all();
+        self.flush_to_tun();
         self.handed_out != before
     }
 
@@ -505,12 +505,12 @@ impl Daemon {
 
     /// Sends all that waits on all uplinks. Refusals are reported to the tunnels, whose answers go with the next flush.
     pub(super) fn flush(&mut self) {
-        self.hand_out_all();
-        let (mut refused, mut late) = (std::mem::take(&mut self.refused), Late::default());
+        self.flush_to_tun();
+        let (mut refused, mut late) = (std::mem::take(&mut self.refused), LateSpan::default());
         for uplink in &mut self.uplinks {
             uplink.flush(self.clock, &mut refused, &mut late);
         }
-        if let Late(Some((since, until))) = late {
+        if let LateSpan(Some((since, until))) = late {
             let (times, worst) = self.counts.late;
             self.counts.late = (times + 1, worst.max(until.saturating_since(since)));
             self.time = self.time.max(until);

@@ -28,7 +28,7 @@ const REFUSED: Duration = Duration::from_secs(1);
 
 /// The question in the bytes so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum ParsedQuestion {
     /// Not a complete question yet.
     NotYet,
     /// An unknown question.
@@ -292,9 +292,9 @@ impl Connection {
             }
         };
         match asked {
-            Asked::NotYet => {}
-            Asked::Nothing => self.reply(now, refusal),
-            Asked::For(question) => self.question = Some(question),
+            ParsedQuestion::NotYet => {}
+            ParsedQuestion::Nothing => self.reply(now, refusal),
+            ParsedQuestion::For(question) => self.question = Some(question),
         }
     }
 }

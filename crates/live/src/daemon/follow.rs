@@ -21,17 +21,17 @@ const BELIEVED: Duration = Duration::from_secs(60);
 const LOGGED: Duration = Duration::from_secs(1);
 
 /// An uplink, and an address that is reached over it.
-pub(super) type Place = (usize, SocketAddr);
+pub(super) type UplinkAddress = (usize, SocketAddr);
 
 /// The places of a member that are known to be the peer's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Trust {
     /// The place that was validated last.
-    home: Option<Place>,
+    home: Option<UplinkAddress>,
     /// The one before it, and the time at which it was left.
-    before: Option<(Place, Instant)>,
+    before: Option<(UplinkAddress, Instant)>,
     /// The place under validation, and the expected token. It keeps its token while the member moves to and fro.
-    trial: Option<(Place, PathToken)>,
+    trial: Option<(UplinkAddress, PathToken)>,
 }
 
 impl Trust {
@@ -44,16 +44,17 @@ impl Trust {
     }
 
     /// Whether this place was validated last.
-    pub fn is_home(&self, place: Place) -> bool {
+    pub fn is_home(&self, place: UplinkAddress) -> bool {
         self.home == Some(place)
     }
 
-    fn is_known(&self, now: Instant, place: Place) -> bool {
-        let is_recent = |(other, left): (Place, Instant)| other == place && now.saturating_since(left) < BELIEVED;
+    fn is_known(&self, now: Instant, place: UplinkAddress) -> bool {
+        let is_recent =
+            |(other, left): (UplinkAddress, Instant)| other == place && now.saturating_since(left) < BELIEVED;
         self.home == Some(place) || self.before.is_some_and(is_recent)
     }
 
-    fn token(&mut self, place: Place) -> PathToken {
+    fn token(&mut self, place: UplinkAddress) -> PathToken {
         if let Some((of, token)) = self.trial
             && of == place
         {
@@ -65,7 +66,7 @@ impl Trust {
         token
     }
 
-    fn on_validated(&mut self, now: Instant, place: Place) {
+    fn on_validated(&mut self, now: Instant, place: UplinkAddress) {
         if self.home != Some(place) {
             self.before = self.home.map(|home| (home, now));
             self.home = Some(place);
@@ -88,7 +89,7 @@ impl Daemon {
         let state = &mut self.peers[peer];
         let is_theirs = !state.is_ours(member);
         let Some(path) = state.paths.get_mut(&member) else {
-            if !state.is_theirs(member) || state.has_its_way(now) {
+            if !state.is_theirs(member) || state.prevails(now) {
                 return None;
             }
             let path = Path { heard: Some(now), ..Path::new(uplink, remote, source) };
@@ -109,7 +110,7 @@ impl Daemon {
     }
 
     /// The newest frame of a member came from another place.
-    fn move_member(&mut self, now: Instant, peer: usize, member: Member, place: Place) {
+    fn move_member(&mut self, now: Instant, peer: usize, member: Member, place: UplinkAddress) {
         let state = &mut self.peers[peer];
         // What came before it came from where the member was.
         let frames = std::mem::take(&mut state.frames);
@@ -140,7 +141,7 @@ impl Daemon {
 
     /// Counts a notice of this length, which the tunnel does not see, for its member if it came from the member's
     /// place.
-    pub(super) fn credit(&mut self, peer: usize, member: Member, from: Place, length: Bytes) {
+    pub(super) fn credit(&mut self, peer: usize, member: Member, from: UplinkAddress, length: Bytes) {
         let state = &mut self.peers[peer];
         if state.paths.get(&member).is_some_and(|path| (path.uplink, path.remote) == from) {
             state.tunnel.credit(member, length);
@@ -172,7 +173,8 @@ impl Daemon {
         let state = &mut self.peers[peer];
         let Some(path) = state.paths.get_mut(&member) else { return };
         state.counts.not_validated += 1;
-        let is_open = |place: &Place| self.uplinks.get(place.0).is_some_and(super::uplink::UplinkState::is_open);
+        let is_open =
+            |place: &UplinkAddress| self.uplinks.get(place.0).is_some_and(super::uplink::UplinkState::is_open);
         let home = path.trust.home.filter(is_open);
         let back = home.map(|(_, remote)| remote.to_string()).unwrap_or_default();
         tracing::warn!(peer = state.config.name, member = member.0, remote = %path.remote, back, "a path is not validated");

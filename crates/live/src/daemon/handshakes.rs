@@ -34,7 +34,7 @@ const AFTER_FAULT: Duration = Duration::from_secs(1);
 
 /// The state that the two threads share.
 #[derive(Debug, Default)]
-struct Desk {
+struct SharedQueues {
     own: VecDeque<Input>,
     strangers: VecDeque<(Address, Vec<u8>)>,
     outputs: Vec<Output>,
@@ -50,7 +50,7 @@ struct Desk {
 
 #[derive(Debug, Default)]
 struct Shared {
-    desk: Mutex<Desk>,
+    desk: Mutex<SharedQueues>,
     /// There is something to do.
     given: Condvar,
     /// Something was done.
@@ -58,7 +58,7 @@ struct Shared {
 }
 
 impl Shared {
-    fn desk(&self) -> MutexGuard<'_, Desk> {
+    fn desk(&self) -> MutexGuard<'_, SharedQueues> {
         self.desk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

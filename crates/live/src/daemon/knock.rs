@@ -34,7 +34,7 @@ pub enum Verdict {
 }
 
 /// An uplink and a place on it.
-type Place = (usize, SocketAddr);
+type UplinkAddress = (usize, SocketAddr);
 
 #[derive(Debug)]
 struct Knock {
@@ -49,7 +49,7 @@ struct Knock {
 
 /// All places that were asked.
 #[derive(Debug, Default)]
-pub struct Knocks(BTreeMap<Place, Knock>);
+pub struct Knocks(BTreeMap<UplinkAddress, Knock>);
 
 impl Knocks {
     /// Asks about a place, if it is time: as a socket with this interface and this mark does; the interface's index is
@@ -57,7 +57,7 @@ impl Knocks {
     pub fn want(
         &mut self,
         now: Instant,
-        place: Place,
+        place: UplinkAddress,
         binding: (Option<&str>, u32),
         index: Option<u32>,
         netlink: &mut Netlink,
@@ -109,7 +109,7 @@ impl Knocks {
     }
 
     /// Returns the report about a place.
-    pub fn verdict(&self, place: Place) -> Option<Verdict> {
+    pub fn verdict(&self, place: UplinkAddress) -> Option<Verdict> {
         self.0.get(&place)?.verdict
     }
 }

@@ -46,7 +46,7 @@ struct Unsealed {
 
 /// Datagrams for one socket, some of which are still to be sealed.
 #[derive(Debug, Default)]
-pub struct Load {
+pub struct SendLoad {
     /// Frames are sealed when the load is sent; otherwise at once, while they are in the processor's nearest cache.
     is_deferred: bool,
     batch: Batch<Tag>,
@@ -59,9 +59,9 @@ pub struct Load {
 /// The time in which a host was not awake to send: from the first datagram that left too late until the last of them
 /// had left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Late(pub Option<(Instant, Instant)>);
+pub struct LateSpan(pub Option<(Instant, Instant)>);
 
-impl Late {
+impl LateSpan {
     /// A datagram that was to leave at `asked` left at `left`.
     pub fn add(&mut self, asked: Instant, left: Instant) {
         if left.saturating_since(asked) > LATE {
@@ -71,7 +71,7 @@ impl Late {
     }
 }
 
-impl Load {
+impl SendLoad {
     /// An empty one, for a thread to seal.
     pub fn deferred() -> Self {
         Self { is_deferred: true, ..Self::default() }
@@ -128,7 +128,7 @@ impl Load {
 /// A load that has been sent.
 #[derive(Debug)]
 struct Done {
-    load: Load,
+    load: SendLoad,
     refused: Vec<Refusal>,
     left: Instant,
 }
@@ -137,12 +137,12 @@ struct Done {
 #[derive(Debug)]
 pub struct Lane {
     /// The queue to it; `None` when it is to end.
-    given: Option<SyncSender<Load>>,
+    given: Option<SyncSender<SendLoad>>,
     done: Receiver<Done>,
     thread: Option<JoinHandle<()>>,
     /// Number of loads that have not come back.
     out: usize,
-    spare: Vec<Load>,
+    spare: Vec<SendLoad>,
 }
 
 impl Lane {
@@ -164,7 +164,7 @@ impl Lane {
     }
 
     /// Collects its refusals, and the times at which it sent too late.
-    pub fn collect(&mut self, refused: &mut Vec<Refusal>, late: &mut Late) {
+    pub fn collect(&mut self, refused: &mut Vec<Refusal>, late: &mut LateSpan) {
         while let Ok(done) = self.done.try_recv() {
             self.out -= 1;
             late.add(done.load.asked, done.left);
@@ -175,9 +175,9 @@ impl Lane {
 
     /// Gives it a load, if that is worth it or must be to keep the order; `load` is empty then. Returns whether it has
     /// taken it.
-    pub fn take(&mut self, load: &mut Load) -> bool {
+    pub fn take(&mut self, load: &mut SendLoad) -> bool {
         let Some(given) = self.given.as_ref().filter(|_| self.is_busy() || load.len().1 >= SHORT) else { return false };
-        let full = std::mem::replace(load, self.spare.pop().unwrap_or_else(Load::deferred));
+        let full = std::mem::replace(load, self.spare.pop().unwrap_or_else(SendLoad::deferred));
         match given.send(full) {
             Ok(()) => {
                 self.out += 1;
@@ -202,7 +202,7 @@ impl Drop for Lane {
     }
 }
 
-fn work(mut outlet: Outlet, clock: Clock, loads: &Receiver<Load>, finished: &Sender<Done>) {
+fn work(mut outlet: Outlet, clock: Clock, loads: &Receiver<SendLoad>, finished: &Sender<Done>) {
     while let Ok(mut load) = loads.recv() {
         let mut refused = Vec::new();
         load.send(&mut outlet, |datagram, why| refused.push((datagram, why)));
@@ -213,7 +213,7 @@ fn work(mut outlet: Outlet, clock: Clock, loads: &Receiver<Load>, finished: &Sen
 }
 
 /// Seals and sends a load on this thread.
-pub fn send(load: &mut Load, socket: &mut Socket, clock: Clock, refused: &mut Vec<Refusal>, late: &mut Late) {
+pub fn send(load: &mut SendLoad, socket: &mut Socket, clock: Clock, refused: &mut Vec<Refusal>, late: &mut LateSpan) {
     load.send(socket.outlet(), |datagram, why| refused.push((datagram, why)));
     late.add(load.asked, clock.now());
 }
@@ -257,8 +257,8 @@ mod tests {
         let mut there = Socket::open((None, 0), true, 0, true).unwrap();
         let to = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), there.port().unwrap());
         let clock = Clock::start();
-        let (mut lane, mut load) = (Lane::new(&here, clock).unwrap(), Load::deferred());
-        let (mut refused, mut late) = (Vec::new(), Late::default());
+        let (mut lane, mut load) = (Lane::new(&here, clock).unwrap(), SendLoad::deferred());
+        let (mut refused, mut late) = (Vec::new(), LateSpan::default());
         let (mut room, mut seen, mut by_thread) = (Room::new(&Pool::default()), Vec::new(), 0);
         let mut sent = 0u32;
         // Long loads, and short ones behind them.

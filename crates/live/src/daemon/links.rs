@@ -9,7 +9,7 @@ use super::notice::{LinkName, Notice};
 use super::peer::Path;
 use super::places::Reached;
 use super::uplink::Tag;
-use crate::netlink::Found;
+use crate::netlink::FoundInterface;
 use airbraid_engine::converge::session;
 use airbraid_engine::trunk::Member;
 use airbraid_engine::trunk::bonding::{Input, MemberConfig};
@@ -173,7 +173,7 @@ impl Daemon {
             self.remove_member(peer, notice.member);
             return;
         }
-        if state.has_its_way(now) {
+        if state.prevails(now) {
             return;
         }
         let is_as_before = state.said.insert(notice.member, *notice) == Some(*notice);
@@ -220,7 +220,8 @@ impl Daemon {
                 return;
             }
         };
-        let has_v4 = |found: &Found| found.is_up && found.addresses.iter().any(|a| a.is_ipv4() && !a.is_loopback());
+        let has_v4 =
+            |found: &FoundInterface| found.is_up && found.addresses.iter().any(|a| a.is_ipv4() && !a.is_loopback());
         let system_lacks_v4 = !found.iter().any(|found| found.index != self.tun_index && has_v4(found));
         self.longest = longest(&found);
         for uplink in 0..self.uplinks.len() {
@@ -353,7 +354,7 @@ impl Daemon {
 }
 
 /// The reason why an interface is of no use, if there is one.
-fn absence(device: &str, found: Option<&Found>) -> Option<Cause> {
+fn absence(device: &str, found: Option<&FoundInterface>) -> Option<Cause> {
     match found {
         None => Some(Cause::no_device(device)),
         Some(found) if !found.is_up => Some(Cause::device_down(device)),

@@ -6,7 +6,7 @@
 //! a third, and whoever needs little always has room.
 
 use super::core::Daemon;
-use crate::netlink::Found;
+use crate::netlink::FoundInterface;
 use airbraid_units::Bytes;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -35,7 +35,7 @@ impl Account {
 
 /// The longest packet that an interface of this host carries, the loopback aside: nothing longer comes in one piece
 /// \[byte\].
-pub fn longest(interfaces: &[Found]) -> usize {
+pub fn longest(interfaces: &[FoundInterface]) -> usize {
     let of_network = interfaces.iter().filter(|interface| interface.name != "lo");
     of_network.map(|interface| interface.mtu as usize).max().unwrap_or(0).max(LONGEST_LEAST)
 }

@@ -74,7 +74,7 @@ pub mod offload {
 
 /// The readers of bytes from outside, for tests with arbitrary bytes.
 pub mod readers {
-    pub use super::desk::Asked;
+    pub use super::desk::ParsedQuestion;
     pub use super::inner::{carry_mark, clamp_mss, is_acknowledgement, is_opening, too_big, without_padding};
     pub use super::introduce::Introduction;
     pub use super::notice::Notice;
@@ -84,7 +84,7 @@ pub mod readers {
 
 use crate::clock::Clock;
 use crate::error::LabError;
-use crate::netlink::{Netlink, News, Watch};
+use crate::netlink::{Netlink, Watch, WatchTopic};
 use crate::tun::{DEVICE, Tun};
 use airbraid_engine::Stream;
 use airbraid_engine::converge::session::{
@@ -103,7 +103,7 @@ use nix::time::{ClockId, clock_gettime};
 use outside::Outside;
 use peer::PeerState;
 use peers::Peers;
-use routing::{Routing, Wanted};
+use routing::{Routing, WantedRouting};
 use serve::Server;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level::pipe;
@@ -111,7 +111,7 @@ use site::Site;
 use std::collections::BTreeMap;
 use std::os::unix::net::UnixStream;
 use table::Table;
-use turn::Ears;
+use turn::LoopInputs;
 use uplink::UplinkState;
 
 /// Packets that the kernel keeps for the interface while the daemon is not awake: the queue of a link is in the tunnel.
@@ -132,7 +132,7 @@ pub fn up(site: Site, ready: impl FnOnce()) -> Result<(), LabError> {
     let name = &site.interface.name;
     let tun = if site.interface.offload { Tun::create_offloaded(name) } else { Tun::create(name) };
     let tun = tun.map_err(|error| refused(&site, &error))?;
-    let (mut ears, signals) = listen(&site)?;
+    let (mut inputs, signals) = listen(&site)?;
     // Before others are set: these are the host's own.
     let outside = Outside::new(&site.interface.dns, routing::numbers(&site.interface).1);
     if let Err(error) = dns::set(&site.interface.name, &site.interface.dns, &site.name) {
@@ -153,9 +153,9 @@ pub fn up(site: Site, ready: impl FnOnce()) -> Result<(), LabError> {
     }
     tracing::info!(interface = site.interface.name, peers = site.peers.len(), "up");
     ready();
-    ears.manager.tell("READY=1");
-    let ended = daemon.run(&mut ears);
-    ears.manager.tell("STOPPING=1");
+    inputs.manager.tell("READY=1");
+    let ended = daemon.run(&mut inputs);
+    inputs.manager.tell("STOPPING=1");
     for signal in signals {
         signal_hook::low_level::unregister(signal);
     }
@@ -188,7 +188,7 @@ fn begin(site: Site, tun: Tun, outside: Outside) -> Result<Daemon, LabError> {
         put.map_err(LabError::failed(format!("the address {prefix}")))?;
     }
     let uplinks = site.uplinks.iter().map(|uplink| (uplink, uplink.is_on));
-    let wanted = Wanted::new(interface, index, uplinks, site.peers.iter());
+    let wanted = WantedRouting::new(interface, index, uplinks, site.peers.iter());
     let needs_outside = wanted.hides_name_servers(&interface.dns);
     let routing = Routing::begin(journal::routing(&site.name), wanted)?;
     let mark = routing::numbers(interface).1;
@@ -278,9 +278,9 @@ fn suites() -> Vec<Suite> {
     }
 }
 
-fn listen(site: &Site) -> Result<(Ears, Vec<signal_hook::SigId>), LabError> {
+fn listen(site: &Site) -> Result<(LoopInputs, Vec<signal_hook::SigId>), LabError> {
     let server = Server::open(&site.name, site.interface.metrics)?;
-    let watch = Watch::open(News::Interfaces).map_err(LabError::failed("rtnetlink"))?;
+    let watch = Watch::open(WatchTopic::Interfaces).map_err(LabError::failed("rtnetlink"))?;
     let failed = || LabError::io("signals");
     let (end, ended) = UnixStream::pair().map_err(failed())?;
     let (reload, reloaded) = UnixStream::pair().map_err(failed())?;
@@ -291,5 +291,5 @@ fn listen(site: &Site) -> Result<(Ears, Vec<signal_hook::SigId>), LabError> {
     }
     signals.push(pipe::register(SIGHUP, reloaded).map_err(failed())?);
     let manager = Manager::of_environment();
-    Ok((Ears { server, page: None, manager, watch, copies: Copies::open(), end, reload }, signals))
+    Ok((LoopInputs { server, page: None, manager, watch, copies: Copies::open(), end, reload }, signals))
 }

@@ -205,7 +205,7 @@ impl Daemon {
         let Some(answer) = inner::too_big(packet, mtu, from) else { return false };
         self.counts.too_big += 1;
         if let Some(answer) = self.pool.packet(&answer, |answer| inner::summary(answer)) {
-            self.hand_out(answer);
+            self.write_to_tun(answer);
         }
         true
     }

@@ -213,7 +213,7 @@ impl PeerState {
 
     /// Whether both go to each other, this end prevails, and its members work: the other's own are then not wanted, and
     /// late frames of them change nothing.
-    pub fn has_its_way(&self, now: Instant) -> bool {
+    pub fn prevails(&self, now: Instant) -> bool {
         let works = |path: &Path| path.heard.is_some_and(|heard| now.saturating_since(heard) < WORKS);
         self.first[0] == 0 && self.paths.iter().any(|(member, path)| self.is_ours(*member) && works(path))
     }

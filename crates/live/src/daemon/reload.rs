@@ -3,7 +3,7 @@
 use super::core::Daemon;
 use super::peer::PeerState;
 use super::presence::FAREWELLS;
-use super::routing::{METRIC, Wanted, mark_of, numbers};
+use super::routing::{METRIC, WantedRouting, mark_of, numbers};
 use super::site::{self, Peer, Site, UPLINKS_MAX};
 use super::table::Table;
 use super::uplink::UplinkState;
@@ -90,10 +90,10 @@ impl Daemon {
     }
 
     /// The wanted routing of the host.
-    pub(super) fn wanted(&self) -> Wanted {
+    pub(super) fn wanted(&self) -> WantedRouting {
         let uplinks = self.uplinks.iter().map(|uplink| (&uplink.config, uplink.is_on));
         let peers = self.peers.iter().filter(|peer| !peer.is_gone).map(|peer| &peer.config);
-        Wanted::new(&self.site.interface, self.tun_index, uplinks, peers)
+        WantedRouting::new(&self.site.interface, self.tun_index, uplinks, peers)
     }
 
     /// Makes the routes that are wanted now; returns the changes.

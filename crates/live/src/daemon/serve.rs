@@ -3,7 +3,7 @@
 //! One question a connection, answered and closed. The socket and the metrics port have places of their own
 //! ([`super::desk`]), so that strangers who reach the port take none from the owner of the daemon.
 
-use super::desk::{Asked, Desk};
+use super::desk::{Desk, ParsedQuestion};
 use super::journal;
 use crate::error::LabError;
 use airbraid_units::Instant;
@@ -134,22 +134,22 @@ impl Server {
 }
 
 /// Parses the bytes of the control socket.
-pub fn control(bytes: &[u8]) -> Asked {
-    let Some(end) = bytes.iter().position(|&byte| byte == b'\n') else { return Asked::NotYet };
+pub fn control(bytes: &[u8]) -> ParsedQuestion {
+    let Some(end) = bytes.iter().position(|&byte| byte == b'\n') else { return ParsedQuestion::NotYet };
     let line = String::from_utf8_lossy(&bytes[..end]);
-    Question::parse(line.trim_end_matches('\r')).map_or(Asked::Nothing, Asked::For)
+    Question::parse(line.trim_end_matches('\r')).map_or(ParsedQuestion::Nothing, ParsedQuestion::For)
 }
 
 /// Parses the bytes of the metrics port: the head of an HTTP request (RFC 9112, section 2.1), of which the first line
 /// counts.
-pub fn http(bytes: &[u8]) -> Asked {
+pub fn http(bytes: &[u8]) -> ParsedQuestion {
     if !bytes.windows(4).any(|four| four == b"\r\n\r\n") {
-        return Asked::NotYet;
+        return ParsedQuestion::NotYet;
     }
     let line = bytes.split(|&byte| byte == b'\r').next().unwrap_or_default();
     match line.split(|&byte| byte == b' ').collect::<Vec<_>>()[..] {
-        [b"GET", b"/metrics", _] => Asked::For(Question::Metrics),
-        _ => Asked::Nothing,
+        [b"GET", b"/metrics", _] => ParsedQuestion::For(Question::Metrics),
+        _ => ParsedQuestion::Nothing,
     }
 }
 
@@ -187,13 +187,13 @@ mod tests {
 
     #[test]
     fn a_line_and_a_request_are_read_when_they_are_whole() {
-        assert_eq!(control(b"status"), Asked::NotYet);
-        assert_eq!(control(b"status\n"), Asked::For(Question::Status));
-        assert_eq!(control(b"stat\xff\n"), Asked::Nothing);
-        assert_eq!(http(b"GET /metrics HTTP/1.1\r\nHost: a\r\n"), Asked::NotYet);
-        assert_eq!(http(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"), Asked::For(Question::Metrics));
+        assert_eq!(control(b"status"), ParsedQuestion::NotYet);
+        assert_eq!(control(b"status\n"), ParsedQuestion::For(Question::Status));
+        assert_eq!(control(b"stat\xff\n"), ParsedQuestion::Nothing);
+        assert_eq!(http(b"GET /metrics HTTP/1.1\r\nHost: a\r\n"), ParsedQuestion::NotYet);
+        assert_eq!(http(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"), ParsedQuestion::For(Question::Metrics));
         for wrong in ["GET / HTTP/1.1\r\n\r\n", "POST /metrics HTTP/1.1\r\n\r\n", "down\n\r\n\r\n", "\r\n\r\n"] {
-            assert_eq!(http(wrong.as_bytes()), Asked::Nothing, "{wrong}");
+            assert_eq!(http(wrong.as_bytes()), ParsedQuestion::Nothing, "{wrong}");
         }
     }
 }

@@ -31,7 +31,7 @@ const COPIES: usize = 6;
 
 /// The inputs of the loop beside the interface and the uplinks.
 #[derive(Debug)]
-pub struct Ears {
+pub struct LoopInputs {
     /// Questions.
     pub server: Server,
     /// The last page of metrics, and the end of its reuse.
@@ -68,7 +68,7 @@ impl Daemon {
     ///
     /// # Errors
     /// The interface is gone, or the system refuses to wait.
-    pub fn run(&mut self, ears: &mut Ears) -> Result<(), LabError> {
+    pub fn run(&mut self, inputs: &mut LoopInputs) -> Result<(), LabError> {
         self.look();
         loop {
             let now = self.time;
@@ -76,11 +76,11 @@ impl Daemon {
             // What was refused may have been answered: that goes at once, too.
             self.flush();
             self.flush();
-            let wakes = self.next_wake().into_iter().chain(ears.server.wake()).chain(ears.manager.beat(now));
+            let wakes = self.next_wake().into_iter().chain(inputs.server.wake()).chain(inputs.manager.beat(now));
             let until = wakes.fold(Instant::MAX, Instant::min);
-            let ready = self.wait(ears, until).map_err(LabError::failed("waiting"))?;
+            let ready = self.wait(inputs, until).map_err(LabError::failed("waiting"))?;
             self.look();
-            if ready.copies && ears.copies.were_made() {
+            if ready.copies && inputs.copies.were_made() {
                 self.renew_keys("the kernel says that this machine is another generation of it");
             }
             self.look_for_jumps();
@@ -93,17 +93,17 @@ impl Daemon {
                 busy.retain(|&(uplink, port)| self.receive(uplink, port));
             }
             // A program may have answered already what it was given: that goes out with what the tunnels have to say.
-            let is_given = self.hand_in();
+            let is_given = self.deliver_to_tunnels();
             if ready.interface || is_given {
                 let name = &self.site.interface.name;
                 let failed = LabError::io(format!("the interface {name}"));
                 self.read_interface().map_err(failed)?;
             }
-            if ready.watch && ears.watch.has_news() {
+            if ready.watch && inputs.watch.has_news() {
                 self.on_interfaces();
             }
             if ready.reload {
-                drain(&mut ears.reload);
+                drain(&mut inputs.reload);
                 match self.reload() {
                     Ok(said) => tracing::info!("reloaded: {said}"),
                     Err(why) => tracing::error!("not reloaded: {why}"),
@@ -112,7 +112,7 @@ impl Daemon {
             if ready.names || self.names.wake().is_some_and(|at| at <= self.time) {
                 self.on_names(self.time);
             }
-            let is_told = self.serve(ears, ready.questions);
+            let is_told = self.serve(inputs, ready.questions);
             if is_told || ready.end {
                 self.depart();
                 return Ok(());
@@ -121,16 +121,16 @@ impl Daemon {
     }
 
     /// Answers questions; returns whether the daemon is to end.
-    fn serve(&mut self, ears: &mut Ears, is_asked: bool) -> bool {
+    fn serve(&mut self, inputs: &mut LoopInputs, is_asked: bool) -> bool {
         let now = self.time;
-        if !is_asked && ears.server.wake().is_none_or(|at| now < at) {
+        if !is_asked && inputs.server.wake().is_none_or(|at| now < at) {
             return false;
         }
         let mut ends = false;
-        for (asker, question) in ears.server.serve(now) {
+        for (asker, question) in inputs.server.serve(now) {
             let answer = match question {
                 Question::Status => serde_json::to_string(&self.status()).map_err(|error| error.to_string()),
-                Question::Metrics => Ok(self.metrics(ears)),
+                Question::Metrics => Ok(self.metrics(inputs)),
                 Question::Link(name, is_on) => self.switch(&name, is_on).map(|()| String::new()),
                 Question::Reload => self.reload(),
                 Question::Down => {
@@ -138,17 +138,17 @@ impl Daemon {
                     Ok(String::new())
                 }
             };
-            ears.server.answer(now, asker, answer);
+            inputs.server.answer(now, asker, answer);
         }
         ends
     }
 
     /// The metrics. A page is reused for a while, so that a client that asks all the time takes no more than one part
     /// in [`PAGE_SHARE`] of the thread.
-    fn metrics(&self, ears: &mut Ears) -> String {
+    fn metrics(&self, inputs: &mut LoopInputs) -> String {
         let now = self.clock.now();
-        let page = ears.page.take().filter(|(until, _)| now < *until);
-        let (_, text) = ears.page.insert(page.unwrap_or_else(|| {
+        let page = inputs.page.take().filter(|(until, _)| now < *until);
+        let (_, text) = inputs.page.insert(page.unwrap_or_else(|| {
             let text = metrics::text(self.status(), self.site.interface.metrics_names);
             let made = self.clock.now();
             (made + made.saturating_since(now).saturating_mul(PAGE_SHARE), text)
@@ -156,17 +156,17 @@ impl Daemon {
         text.clone()
     }
 
-    fn wait(&self, ears: &Ears, until: Instant) -> nix::Result<Ready> {
+    fn wait(&self, inputs: &LoopInputs, until: Instant) -> nix::Result<Ready> {
         let sleep = until.saturating_since(self.clock.now()).min(SLEEP_MAX);
         let mut polled = vec![
             PollFd::new(self.tun.as_fd(), PollFlags::POLLIN),
-            PollFd::new(ears.watch.as_fd(), PollFlags::POLLIN),
-            PollFd::new(ears.end.as_fd(), PollFlags::POLLIN),
-            PollFd::new(ears.reload.as_fd(), PollFlags::POLLIN),
+            PollFd::new(inputs.watch.as_fd(), PollFlags::POLLIN),
+            PollFd::new(inputs.end.as_fd(), PollFlags::POLLIN),
+            PollFd::new(inputs.reload.as_fd(), PollFlags::POLLIN),
             PollFd::new(self.names.as_fd(), PollFlags::POLLIN),
             PollFd::new(self.sessions.as_fd(), PollFlags::POLLIN),
         ];
-        polled.extend(ears.copies.as_fd().map(|fd| PollFd::new(fd, PollFlags::POLLIN)));
+        polled.extend(inputs.copies.as_fd().map(|fd| PollFd::new(fd, PollFlags::POLLIN)));
         let fixed = polled.len();
         let mut places = Vec::new();
         for (index, uplink) in self.uplinks.iter().enumerate() {
@@ -175,7 +175,7 @@ impl Daemon {
                 places.push((index, place));
             }
         }
-        polled.extend(ears.server.polled(self.time));
+        polled.extend(inputs.server.polled(self.time));
         let timeout = TimeSpec::nanoseconds(i64::try_from(sleep.as_nanos()).unwrap_or(i64::MAX));
         match ppoll(&mut polled, Some(timeout), None) {
             Ok(0) => return Ok(Ready::default()),

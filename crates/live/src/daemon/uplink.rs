@@ -1,11 +1,11 @@
 //! One uplink: its sockets while its interface is there, and their batches.
 
 use super::cause::Cause;
-use super::lane::{self, Lane, Late, Load, Written};
+use super::lane::{self, Lane, LateSpan, SendLoad, Written};
 use super::site::Uplink;
 use super::socket::{Outgoing, Refused, Socket};
 use crate::clock::Clock;
-use crate::netlink::Found;
+use crate::netlink::FoundInterface;
 use airbraid_engine::trunk::Member;
 use airbraid_units::{Duration, Instant, SeqNum};
 use nix::errno::Errno;
@@ -53,7 +53,7 @@ pub struct Failed {
 #[derive(Debug)]
 pub struct Port {
     pub socket: Socket,
-    load: Load,
+    load: SendLoad,
     /// The thread that seals and sends, if there is one.
     lane: Option<Lane>,
 }
@@ -67,7 +67,7 @@ pub struct UplinkState {
     /// The mark of its sockets' packets, for the host's rules.
     mark: u32,
     /// Its interface, as of the last reading; `None` for an uplink without one, and for one that is not there.
-    pub found: Option<Found>,
+    pub found: Option<FoundInterface>,
     /// The reason why it is not there.
     pub absence: Option<Cause>,
     /// Whether it reaches no IPv4 host: it has addresses, and none of that family.
@@ -135,7 +135,7 @@ impl UplinkState {
                     Ok(socket) => {
                         // What has no thread of its own goes by the daemon's.
                         let lane = threads.and_then(|clock| Lane::new(&socket, clock).ok());
-                        let load = if lane.is_some() { Load::deferred() } else { Load::default() };
+                        let load = if lane.is_some() { SendLoad::deferred() } else { SendLoad::default() };
                         self.ports.push(Port { socket, load, lane });
                         is_any = true;
                     }
@@ -198,7 +198,7 @@ impl UplinkState {
     }
 
     /// Sends its batches, or has them sent; refusals and lateness are reported, by a thread later.
-    pub fn flush(&mut self, clock: Clock, refused: &mut Vec<Refusal>, late: &mut Late) {
+    pub fn flush(&mut self, clock: Clock, refused: &mut Vec<Refusal>, late: &mut LateSpan) {
         let Self { ports, traffic, .. } = self;
         let before = refused.len();
         for Port { socket, load, lane } in ports.iter_mut() {

@@ -29,7 +29,7 @@ pub type Echo<'a> = &'a (dyn Fn(&str, &str) + Sync);
 
 /// A command to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct LabCommand {
     /// Index of the node.
     pub node: usize,
     /// The command for its shell.
@@ -42,7 +42,7 @@ pub struct Wanted {
 
 /// An event of a command or of the lab.
 #[derive(Debug)]
-pub(super) enum News {
+pub(super) enum CommandEvent {
     /// It runs, as this process.
     Started(usize, i32),
     /// It ended, after writing this.
@@ -65,7 +65,7 @@ enum State {
 
 /// All commands of a lab.
 pub(super) struct Commands<'a> {
-    wanted: &'a [Wanted],
+    wanted: &'a [LabCommand],
     states: Vec<State>,
     /// For each command, the indices of those that it waits for.
     needs: Vec<Vec<usize>>,
@@ -77,8 +77,8 @@ pub(super) struct Commands<'a> {
 
 impl<'a> Commands<'a> {
     /// Commands on nodes of these names.
-    pub fn new(wanted: &'a [Wanted], nodes: &[String]) -> Self {
-        let result = |wanted: &Wanted| CommandResult {
+    pub fn new(wanted: &'a [LabCommand], nodes: &[String]) -> Self {
+        let result = |wanted: &LabCommand| CommandResult {
             node: nodes[wanted.node].clone(),
             command: wanted.command.clone(),
             ..CommandResult::default()
@@ -124,17 +124,17 @@ impl<'a> Commands<'a> {
     }
 
     /// Handles an event.
-    pub fn on_news(&mut self, now: Instant, news: News) {
+    pub fn on_news(&mut self, now: Instant, news: CommandEvent) {
         let seconds = now.as_secs_f64();
         match news {
-            News::Started(index, pid) => {
+            CommandEvent::Started(index, pid) => {
                 self.states[index] = State::Running { pid, since: now };
                 self.results[index].start_s = Some(seconds);
                 if self.stopping.is_some() {
                     signal(pid, Signal::SIGTERM);
                 }
             }
-            News::Ended(index, status, [stdout, stderr]) => {
+            CommandEvent::Ended(index, status, [stdout, stderr]) => {
                 self.states[index] = State::Ended;
                 let result = &mut self.results[index];
                 result.end_s = Some(seconds);
@@ -143,11 +143,11 @@ impl<'a> Commands<'a> {
                 result.stopped = self.stopping.is_some();
                 (result.stdout, result.stderr) = (stdout, stderr);
             }
-            News::Failed(index, message) => {
+            CommandEvent::Failed(index, message) => {
                 self.states[index] = State::Ended;
                 self.results[index].stderr = message;
             }
-            News::ToEnd | News::DriverEnded => {}
+            CommandEvent::ToEnd | CommandEvent::DriverEnded => {}
         }
     }
 
@@ -205,12 +205,12 @@ fn signal(pid: i32, what: Signal) {
 }
 
 /// For each command those on nodes that it names; of two that name each other the later waits for the earlier.
-fn needs(wanted: &[Wanted], nodes: &[String]) -> Vec<Vec<usize>> {
+fn needs(wanted: &[LabCommand], nodes: &[String]) -> Vec<Vec<usize>> {
     let names = |text: &str, name: &str| {
         let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
         text.split(|c| !is_part(c)).any(|word| word == name)
     };
-    let names_node = |a: &Wanted, b: &Wanted| a.node != b.node && names(&a.command, &nodes[b.node]);
+    let names_node = |a: &LabCommand, b: &LabCommand| a.node != b.node && names(&a.command, &nodes[b.node]);
     let mut needs: Vec<Vec<usize>> = Vec::with_capacity(wanted.len());
     for (index, own) in wanted.iter().enumerate() {
         let mut own_needs = Vec::new();
@@ -240,7 +240,7 @@ fn listens(pid: i32, port: Option<u16>) -> bool {
 }
 
 /// Reports an error of a command before anything is made: its first word is no program.
-pub(super) fn check(wanted: &Wanted, node: &str) -> Result<(), LabError> {
+pub(super) fn check(wanted: &LabCommand, node: &str) -> Result<(), LabError> {
     let is_setting = |word: &&str| word.split_once('=').is_some_and(|(name, _)| !name.contains('/'));
     let Some(word) = wanted.command.split_whitespace().find(|word| !is_setting(word)) else { return Ok(()) };
     if !word.chars().all(|c| c.is_ascii_alphanumeric() || "_-./+".contains(c)) {
@@ -261,9 +261,9 @@ pub(super) fn check(wanted: &Wanted, node: &str) -> Result<(), LabError> {
 pub(super) fn start<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
     index: usize,
-    wanted: &'env Wanted,
+    wanted: &'env LabCommand,
     [namespace, node]: [&'env str; 2],
-    tell: Sender<News>,
+    tell: Sender<CommandEvent>,
     echo: Option<Echo<'env>>,
 ) {
     scope.spawn(move || {
@@ -272,8 +272,8 @@ pub(super) fn start<'scope, 'env>(
                 echo(node, line);
             }
         }) {
-            Ok((status, output)) => News::Ended(index, status, output),
-            Err(error) => News::Failed(index, error.to_string()),
+            Ok((status, output)) => CommandEvent::Ended(index, status, output),
+            Err(error) => CommandEvent::Failed(index, error.to_string()),
         };
         // Nobody listens any more: the lab is over.
         let _ = tell.send(news);
@@ -282,9 +282,9 @@ pub(super) fn start<'scope, 'env>(
 
 fn run(
     index: usize,
-    wanted: &Wanted,
+    wanted: &LabCommand,
     namespace: &str,
-    tell: &Sender<News>,
+    tell: &Sender<CommandEvent>,
     echo: &(dyn Fn(&str) + Sync),
 ) -> Result<(ExitStatus, [String; 2]), LabError> {
     namespace::enter_with_files(namespace)?;
@@ -293,7 +293,7 @@ fn run(
     command.args(["-c", &wanted.command]).process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(failed)?;
-    let _ = tell.send(News::Started(index, child.id().cast_signed()));
+    let _ = tell.send(CommandEvent::Started(index, child.id().cast_signed()));
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let output = std::thread::scope(|scope| {
         let out = scope.spawn(|| stdout.map(|pipe| read(pipe, echo)).unwrap_or_default());
@@ -342,7 +342,7 @@ mod tests {
     fn clients_wait_for_servers_in_whatever_order_they_stand() {
         let nodes = ["sender", "receiver", "third"].map(str::to_owned);
         let wanted =
-            |node, command: &str| Wanted { node, command: command.to_owned(), start: Duration::ZERO, ready: None };
+            |node, command: &str| LabCommand { node, command: command.to_owned(), start: Duration::ZERO, ready: None };
         let all = [wanted(0, "iperf3 -c receiver -t 20"), wanted(1, "iperf3 -s -1"), wanted(2, "ping receiver-x")];
         assert_eq!(needs(&all, &nodes), [vec![1], vec![], vec![]]);
         let mutual = [wanted(0, "ping receiver"), wanted(1, "ping http://sender:80/")];

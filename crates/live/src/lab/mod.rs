@@ -9,7 +9,7 @@ mod output;
 mod plan;
 mod result;
 
-pub use commands::{Echo, Wanted};
+pub use commands::{Echo, LabCommand};
 pub use output::write;
 pub use plan::{Layout, MTU, Port, dotted, lab_name};
 pub use result::{CommandResult, InterfaceResult, InterfaceSeries, LabResult, LabSeries, Lateness, MacSeries};
@@ -23,7 +23,7 @@ use crate::tun::{self, Tun};
 use airbraid_sim::scenario::spec::{Host, Spec};
 use airbraid_sim::{Recording, World};
 use airbraid_units::{Duration, Instant};
-use commands::{Commands, News};
+use commands::{CommandEvent, Commands};
 use drive::{Driven, Driver};
 use nix::net::if_::if_nametoindex;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -46,7 +46,7 @@ pub struct LabOptions<'a> {
     /// The scenario's file, for the result.
     pub file: String,
     /// Commands to run, beside those of the scenario.
-    pub execs: Vec<Wanted>,
+    pub execs: Vec<LabCommand>,
     /// A node in whose namespace a shell is run; the lab ends with it.
     pub shell: Option<usize>,
     /// Whether the frames of all radios are captured.
@@ -82,7 +82,7 @@ pub fn clean() -> Result<Vec<String>, LabError> {
 pub fn lab(spec: &Spec, options: &LabOptions<'_>) -> Result<LabOutput, LabError> {
     let spec = without_flows_of_hosts(spec);
     let layout = Layout::new(&options.name, &spec)?;
-    let mut wanted: Vec<Wanted> = spec.execs.iter().map(Wanted::from).collect();
+    let mut wanted: Vec<LabCommand> = spec.execs.iter().map(LabCommand::from).collect();
     wanted.extend(options.execs.iter().cloned());
     check(&spec, &layout, &wanted, options)?;
     // From here on a signal ends the lab in good order, and not before.
@@ -95,7 +95,7 @@ pub fn lab(spec: &Spec, options: &LabOptions<'_>) -> Result<LabOutput, LabError>
 }
 
 /// Reports errors before anything is made.
-fn check(spec: &Spec, layout: &Layout, wanted: &[Wanted], options: &LabOptions<'_>) -> Result<(), LabError> {
+fn check(spec: &Spec, layout: &Layout, wanted: &[LabCommand], options: &LabOptions<'_>) -> Result<(), LabError> {
     check_root()?;
     if !std::path::Path::new(tun::DEVICE).exists() {
         let mend = "load the module `tun`, or give the container this device";
@@ -132,7 +132,7 @@ fn without_flows_of_hosts(spec: &Spec) -> Spec {
     spec
 }
 
-impl From<&airbraid_sim::scenario::spec::Exec> for Wanted {
+impl From<&airbraid_sim::scenario::spec::Exec> for LabCommand {
     fn from(exec: &airbraid_sim::scenario::spec::Exec) -> Self {
         Self { node: exec.node, command: exec.command.clone(), start: exec.start, ready: exec.ready }
     }
@@ -182,7 +182,7 @@ fn run(
     spec: &Spec,
     layout: &Layout,
     tuns: Vec<Tun>,
-    wanted: &[Wanted],
+    wanted: &[LabCommand],
     options: &LabOptions<'_>,
     mut signals: Signals,
 ) -> Result<LabOutput, LabError> {
@@ -198,7 +198,7 @@ fn run(
             for signal in signals.forever() {
                 // A terminal's interrupt is meant for the shell in it.
                 if !(signal == SIGINT && options.shell.is_some()) {
-                    let _ = on_signal.send(News::ToEnd);
+                    let _ = on_signal.send(CommandEvent::ToEnd);
                 }
             }
         });
@@ -206,7 +206,7 @@ fn run(
         let (stop_seen, payloads) = (&stop, options.pcap);
         let driver = scope.spawn(move || {
             let driven = drive(spec, layout, tuns, payloads, stop_seen, &woken);
-            let _ = on_end.send(News::DriverEnded);
+            let _ = on_end.send(CommandEvent::DriverEnded);
             driven
         });
         let start = |index: usize| {
@@ -219,7 +219,7 @@ fn run(
             let tell = tell.clone();
             scope.spawn(move || {
                 let ended = commands::shell(namespace);
-                let _ = tell.send(News::ToEnd);
+                let _ = tell.send(CommandEvent::ToEnd);
                 ended
             });
         }
@@ -238,7 +238,7 @@ fn run(
 }
 
 /// Starts commands when they are due, and returns when the lab is over.
-fn look_after(orders: &mut Commands<'_>, hear: &Receiver<News>, has_shell: bool, start: impl Fn(usize)) {
+fn look_after(orders: &mut Commands<'_>, hear: &Receiver<CommandEvent>, has_shell: bool, start: impl Fn(usize)) {
     let clock = Clock::start();
     let mut is_ending = false;
     let has_commands = !orders.results.is_empty();
@@ -255,7 +255,7 @@ fn look_after(orders: &mut Commands<'_>, hear: &Receiver<News>, has_shell: bool,
             return;
         }
         match hear.recv_timeout(ROUND) {
-            Ok(News::ToEnd | News::DriverEnded) => is_ending = true,
+            Ok(CommandEvent::ToEnd | CommandEvent::DriverEnded) => is_ending = true,
             Ok(news) => orders.on_news(clock.now(), news),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,

@@ -29,7 +29,7 @@ const RTMGRP_IPV6_RULE: u32 = 1 << 18;
 
 /// An interface that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundInterface {
     /// Its index: another one when it has come back.
     pub index: u32,
     pub name: String,
@@ -46,7 +46,7 @@ impl Netlink {
     ///
     /// # Errors
     /// The kernel's error.
-    pub fn interfaces(&mut self) -> nix::Result<Vec<Found>> {
+    pub fn interfaces(&mut self) -> nix::Result<Vec<FoundInterface>> {
         let mut found = self.dump(RTM_GETLINK, RTM_NEWLINK, &ANY_FAMILY, interface)?;
         for (index, address) in self.dump(RTM_GETADDR, RTM_NEWADDR, &ANY_FAMILY, address)? {
             let owner = found.iter_mut().find(|interface| interface.index == index);
@@ -58,7 +58,7 @@ impl Netlink {
 
 /// All interfaces, and all addresses with the indices of theirs, in a kernel's answer, whatever its messages' types.
 /// For tests with arbitrary bytes.
-pub fn read_all(datagram: &[u8]) -> (Vec<Found>, Vec<(u32, IpAddr)>) {
+pub fn read_all(datagram: &[u8]) -> (Vec<FoundInterface>, Vec<(u32, IpAddr)>) {
     let bodies = || messages(datagram).map(|(_, _, _, body)| body);
     (bodies().filter_map(interface).collect(), bodies().filter_map(address).collect())
 }
@@ -95,10 +95,11 @@ pub(super) fn word(bytes: &[u8], at: usize) -> Option<u32> {
 }
 
 /// `struct ifinfomsg`: family, type, index, flags, change.
-fn interface(body: &[u8]) -> Option<Found> {
+fn interface(body: &[u8]) -> Option<FoundInterface> {
     let (index, flags) = (word(body, 4)?, word(body, 8)?);
     let both = IFF_UP | IFF_RUNNING;
-    let mut found = Found { index, name: String::new(), is_up: flags & both == both, mtu: 0, addresses: Vec::new() };
+    let mut found =
+        FoundInterface { index, name: String::new(), is_up: flags & both == both, mtu: 0, addresses: Vec::new() };
     for (kind, value) in attributes(body.get(16..)?) {
         match kind {
             IFLA_IFNAME => found.name = String::from_utf8_lossy(value).trim_end_matches('\0').to_owned(),
@@ -130,7 +131,7 @@ fn address(body: &[u8]) -> Option<(u32, IpAddr)> {
 
 /// The subject of a [`Watch`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum WatchTopic {
     /// Interfaces and their addresses.
     Interfaces,
     /// Interfaces, addresses, routes and rules.
@@ -148,12 +149,12 @@ impl Watch {
     ///
     /// # Errors
     /// The kernel's error.
-    pub fn open(news: News) -> nix::Result<Self> {
+    pub fn open(news: WatchTopic) -> nix::Result<Self> {
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
         let socket = socket(AddressFamily::Netlink, SockType::Raw, flags, SockProtocol::NetlinkRoute)?;
         let interfaces = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR;
         let routing = RTMGRP_IPV4_ROUTE | RTMGRP_IPV4_RULE | RTMGRP_IPV6_ROUTE | RTMGRP_IPV6_RULE;
-        let groups = interfaces | if news == News::Routing { routing } else { 0 };
+        let groups = interfaces | if news == WatchTopic::Routing { routing } else { 0 };
         bind(socket.as_raw_fd(), &NetlinkAddr::new(0, groups))?;
         Ok(Self { socket })
     }

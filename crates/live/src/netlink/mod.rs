@@ -12,7 +12,7 @@ pub mod routes;
 pub mod wireless;
 
 pub use ask::Netlink;
-pub use list::{Found, News, Watch, read_all};
+pub use list::{FoundInterface, Watch, WatchTopic, read_all};
 
 use std::net::IpAddr;
 

@@ -20,7 +20,7 @@ pub(super) enum State {
 
 /// The sender's next step after a segment of the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Heard {
+enum NextStep {
     Nothing,
     /// To begin: the handshake's second segment, whose acknowledgement is on its way.
     Begin,
@@ -62,9 +62,9 @@ pub(super) trait Sending {
 
     fn on_segment(&mut self, now: Instant, segment: &Segment) {
         match self.connection().hear(now, segment) {
-            Heard::Nothing => {}
-            Heard::Begin => self.begin(now, segment),
-            Heard::Look { acknowledges, takes } => {
+            NextStep::Nothing => {}
+            NextStep::Begin => self.begin(now, segment),
+            NextStep::Look { acknowledges, takes } => {
                 if acknowledges {
                     self.take_ack(now, segment);
                 }
@@ -182,20 +182,20 @@ impl Connection {
     }
 
     /// Takes a segment of the peer.
-    fn hear(&mut self, now: Instant, segment: &Segment) -> Heard {
+    fn hear(&mut self, now: Instant, segment: &Segment) -> NextStep {
         if let Some((value, _)) = segment.timestamp {
             self.peer_clock = self.peer_clock.max(value);
         }
         match self.state {
             State::SynSent if segment.flags.syn && segment.flags.ack && segment.ack == 1 => {
                 self.begin(now, segment);
-                Heard::Begin
+                NextStep::Begin
             }
-            State::Closed | State::SynSent => Heard::Nothing,
+            State::Closed | State::SynSent => NextStep::Nothing,
             // Our acknowledgement of the handshake was lost.
             State::Established | State::Finished if segment.flags.syn => {
                 self.send_pure_ack(now);
-                Heard::Nothing
+                NextStep::Nothing
             }
             State::Established | State::Finished => {
                 let fin = segment.flags.fin;
@@ -203,7 +203,7 @@ impl Connection {
                     self.peer_next = self.peer_next.max(segment.end());
                 }
                 let acknowledges = segment.flags.ack && self.state == State::Established;
-                Heard::Look { acknowledges, takes: fin }
+                NextStep::Look { acknowledges, takes: fin }
             }
         }
     }

@@ -35,7 +35,7 @@ pub struct Route {
 
 /// The result for the flows over one access point.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Got {
+pub struct FlowEstimate {
     /// Mean round-trip time \[s\]; infinite without connection.
     pub rtt_s: f64,
     /// Throughput of all its flows \[bit/s\]; infinite where nothing limits it.
@@ -43,14 +43,14 @@ pub struct Got {
 }
 
 /// Returns the result for each access point.
-pub fn got(timetable: &Timetable, routes: &[Route], tcp: &Tcp) -> Vec<Got> {
+pub fn got(timetable: &Timetable, routes: &[Route], tcp: &Tcp) -> Vec<FlowEstimate> {
     let one = |(station, route): (usize, &Route)| {
         let rtt_s = Connection::new(timetable, station, tcp.switch).mean_s(route.path.delay, tcp.theta);
         let loss = route.path.loss.numerator() as f64 / route.path.loss.denominator() as f64;
         let flow = mathis::throughput_bps(tcp.mss, rtt_s, loss, tcp.constant);
         let all = flow * f64::from(route.path.flows);
         let limit = route.limit.map_or(f64::INFINITY, |limit| limit.as_bps() as f64);
-        Got { rtt_s, throughput_bps: all.min(limit) }
+        FlowEstimate { rtt_s, throughput_bps: all.min(limit) }
     };
     routes.iter().enumerate().map(one).collect()
 }

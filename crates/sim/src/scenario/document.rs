@@ -10,8 +10,8 @@ use airbraid_engine::trunk::bonding::BondPolicy;
 use std::path::Path;
 
 pub use super::error::Complaint;
-pub use super::reader::{Context, Found, View, integer, list, name, quantity, text};
-pub use super::tree::{Data, Entry, Place, Table, Value, Via};
+pub use super::reader::{Context, FoundValue, View, integer, list, name, quantity, text};
+pub use super::tree::{Data, Entry, Span, Table, Value, Via};
 
 /// A file that was read.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ impl Document {
 
     /// The whole as a table.
     pub fn top<'a>(&'a self, cx: &'a Context) -> View<'a> {
-        View::new(cx, "", Place { source: 0, start: 0, end: 0 }, Some(&self.root))
+        View::new(cx, "", Span { source: 0, start: 0, end: 0 }, Some(&self.root))
     }
 
     /// Returns all errors that the reading found.

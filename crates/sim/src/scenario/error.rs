@@ -2,7 +2,7 @@
 //!
 //! An error never says only that something is wrong: it names the place, quotes the value, and offers a remedy.
 
-use super::tree::{Place, Source};
+use super::tree::{Source, Span};
 use std::fmt;
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ pub struct Complaint {
 /// A complaint with its place.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
-    pub place: Place,
+    pub place: Span,
     pub complaint: Complaint,
 }
 
@@ -62,7 +62,7 @@ impl Complaint {
 }
 
 impl Problem {
-    pub fn at(place: Place, complaint: Complaint) -> Self {
+    pub fn at(place: Span, complaint: Complaint) -> Self {
         Self { place, complaint }
     }
     /// The error, with line and column looked up in the text.

@@ -6,7 +6,7 @@ use super::nearest::suggestion;
 use super::plan::Cell;
 use super::reader::{self, Context, View};
 use super::sweep::{SweepAxis, flatten};
-use super::tree::{Data, Place, Source, Table, Value};
+use super::tree::{Data, Source, Span, Table, Value};
 use crate::metric::Unit;
 
 /// An expectation of the mean of a metric over the replications of each cell.
@@ -85,7 +85,7 @@ pub(crate) fn read(
 
 fn one(
     path: &str,
-    key_place: Place,
+    key_place: Span,
     item: &Value,
     all: &[SweepAxis],
     cells: &[Cell],

@@ -6,7 +6,7 @@
 
 use super::error::{Complaint, Problem};
 use super::nearest::suggestion;
-use super::tree::{Data, Place, Source, Table, Value, Via, parse};
+use super::tree::{Data, Source, Span, Table, Value, Via, parse};
 use std::sync::Arc;
 
 /// Lists of tables whose elements have names.
@@ -16,7 +16,7 @@ const NAMED_LISTS: [&str; 5] = ["node", "trunk", "link", "killer", "flow"];
 #[derive(Clone, Debug)]
 pub(crate) struct Override {
     pub path: String,
-    pub path_place: Place,
+    pub path_place: Span,
     pub value: Value,
 }
 
@@ -24,22 +24,22 @@ pub(crate) struct Override {
 pub(crate) fn read(option: &str, argument: &str, source: usize) -> (Source, Result<Override, Problem>) {
     let text: Arc<str> = Arc::from(argument);
     let made = Source { name: option.to_owned(), text: Arc::clone(&text) };
-    let whole = Place { source, start: 0, end: argument.len() };
+    let whole = Span { source, start: 0, end: argument.len() };
     let Some((path, value)) = argument.split_once('=') else {
         let help = "write key=value, as in radio.rate=\"11 Mbit/s\"";
         return (made, Err(Problem::at(whole, Complaint::new("there is no `=` between key and value", help))));
     };
-    let path_place = Place { source, start: 0, end: path.trim_end().len() };
+    let path_place = Span { source, start: 0, end: path.trim_end().len() };
     let lead = value.len() - value.trim_start().len();
     let place =
-        Place { source, start: path.len() + 1 + lead, end: argument.trim_end().len().max(path.len() + 1 + lead) };
+        Span { source, start: path.len() + 1 + lead, end: argument.trim_end().len().max(path.len() + 1 + lead) };
     let path = path.trim().to_owned();
     let result = read_value(value.trim(), place).map(|value| Override { path, path_place, value });
     (made, result)
 }
 
 /// A TOML value, or a bare word as a text.
-fn read_value(text: &str, place: Place) -> Result<Value, Problem> {
+fn read_value(text: &str, place: Span) -> Result<Value, Problem> {
     let whole = |data| Value { data, place, via: Via::Option };
     let document = format!("v = {text}");
     match parse(&document, place.source, Via::Option) {
@@ -59,7 +59,7 @@ fn read_value(text: &str, place: Place) -> Result<Value, Problem> {
     }
 }
 
-fn replace(data: &mut Data, place: Place) {
+fn replace(data: &mut Data, place: Span) {
     let one = |value: &mut Value| {
         value.place = place;
         replace(&mut value.data, place);
@@ -75,7 +75,7 @@ fn replace(data: &mut Data, place: Place) {
 }
 
 /// Sets `path` in `table` to `value`.
-pub(crate) fn apply(table: &mut Table, path: &str, path_place: Place, value: &Value) -> Result<(), Problem> {
+pub(crate) fn apply(table: &mut Table, path: &str, path_place: Span, value: &Value) -> Result<(), Problem> {
     let segments: Vec<&str> = path.split('.').collect();
     if segments.iter().any(|s| s.is_empty()) {
         let help = "a path is keys and names with points between: trunk.air.policy.distributor";
@@ -84,7 +84,7 @@ pub(crate) fn apply(table: &mut Table, path: &str, path_place: Place, value: &Va
     descend(table, &segments, 0, path_place, value).map_err(|complaint| Problem::at(path_place, complaint))
 }
 
-fn descend(table: &mut Table, segments: &[&str], depth: usize, place: Place, value: &Value) -> Result<(), Complaint> {
+fn descend(table: &mut Table, segments: &[&str], depth: usize, place: Span, value: &Value) -> Result<(), Complaint> {
     let key = segments[depth];
     let so_far = segments[..=depth].join(".");
     if depth + 1 == segments.len() {

@@ -3,11 +3,11 @@
 use super::error::{Complaint, Error, Errors, Problem};
 use super::expect::{self, Expectation};
 use super::overrides;
-use super::reader::{Context, From, Noted, errors};
+use super::reader::{Context, From, ResolvedValue, errors};
 use super::schema;
 use super::spec::Spec;
 use super::sweep::{self, SweepAxis};
-use super::tree::{Place, Source, Table, Value, Via};
+use super::tree::{Source, Span, Table, Value, Via};
 use super::warnings;
 use super::{Scenario, error};
 
@@ -128,14 +128,14 @@ pub(crate) fn make(scenario: &Scenario) -> Result<Plan, Errors> {
 }
 
 /// The place of an error about the file as a whole.
-const TOP: Place = Place { source: 0, start: 0, end: 0 };
+const TOP: Span = Span { source: 0, start: 0, end: 0 };
 
 fn cell(
     scenario: &Scenario,
     axes: &[SweepAxis],
     combination: &[usize],
     recording: bool,
-) -> Result<(Cell, Vec<Noted>), Errors> {
+) -> Result<(Cell, Vec<ResolvedValue>), Errors> {
     let Scenario { sources, root, overrides } = scenario;
     let mut tree: Table = root.clone();
     let mut problems = Vec::new();
@@ -165,7 +165,7 @@ fn bare(value: &Value) -> String {
     value.show().replace('"', "")
 }
 
-fn resolved(note: Noted, sources: &[Source], lines: &[error::Lines<'_>]) -> Resolved {
+fn resolved(note: ResolvedValue, sources: &[Source], lines: &[error::Lines<'_>]) -> Resolved {
     let from = match note.from {
         From::Default(why) if why.is_empty() => "default".to_owned(),
         From::Default(why) => format!("default: {why}"),
@@ -177,7 +177,7 @@ fn resolved(note: Noted, sources: &[Source], lines: &[error::Lines<'_>]) -> Reso
     Resolved { key: note.path, value: note.value, from }
 }
 
-fn written(place: Place, via: Via, sources: &[Source], lines: &[error::Lines<'_>]) -> String {
+fn written(place: Span, via: Via, sources: &[Source], lines: &[error::Lines<'_>]) -> String {
     let Some((source, lines)) = sources.get(place.source).zip(lines.get(place.source)) else {
         return "nowhere".to_owned();
     };

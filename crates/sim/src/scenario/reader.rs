@@ -5,14 +5,14 @@
 
 use super::error::{Complaint, ERRORS_MAX, Error, Errors, Problem};
 use super::nearest::suggestion;
-use super::tree::{Data, Place, Source, Table, Value, Via, show_float};
+use super::tree::{Data, Source, Span, Table, Value, Via, show_float};
 use airbraid_units::{ParseError, Probability, Quantity};
 use std::cell::{Cell, RefCell};
 use std::fmt::Display;
 
 /// A resolved value: its path, its text, and its origin.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Noted {
+pub(crate) struct ResolvedValue {
     pub path: String,
     pub value: String,
     pub from: From,
@@ -22,7 +22,7 @@ pub(crate) struct Noted {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum From {
     /// Written at a place; the label names the table if it is not the value's own (`[radio]`).
-    Written { place: Place, via: Via, label: Option<&'static str> },
+    Written { place: Span, via: Via, label: Option<&'static str> },
     /// A default, for a reason.
     Default(String),
 }
@@ -30,7 +30,7 @@ pub(crate) enum From {
 /// The state of one reading of a scenario.
 pub struct Context {
     problems: RefCell<Vec<Problem>>,
-    noted: RefCell<Vec<Noted>>,
+    noted: RefCell<Vec<ResolvedValue>>,
     /// Whether resolved values are kept for `explain`.
     recording: bool,
 }
@@ -41,7 +41,7 @@ impl Context {
         Self { problems: RefCell::default(), noted: RefCell::default(), recording }
     }
     /// Notes an error at `place`.
-    pub fn complain(&self, place: Place, complaint: Complaint) {
+    pub fn complain(&self, place: Span, complaint: Complaint) {
         self.problems.borrow_mut().push(Problem::at(place, complaint));
     }
     /// Whether there is an error so far.
@@ -50,7 +50,7 @@ impl Context {
     }
     fn note(&self, path: String, value: impl Display, from: From) {
         if self.recording {
-            self.noted.borrow_mut().push(Noted { path, value: value.to_string(), from });
+            self.noted.borrow_mut().push(ResolvedValue { path, value: value.to_string(), from });
         }
     }
     /// All errors.
@@ -58,7 +58,7 @@ impl Context {
         self.problems.into_inner()
     }
     /// The resolved values, or the errors, in the order of the file.
-    pub(crate) fn finish(self, sources: &[Source]) -> Result<Vec<Noted>, Errors> {
+    pub(crate) fn finish(self, sources: &[Source]) -> Result<Vec<ResolvedValue>, Errors> {
         let problems = self.problems.into_inner();
         if problems.is_empty() { Ok(self.noted.into_inner()) } else { Err(errors(problems, sources)) }
     }
@@ -81,7 +81,7 @@ pub struct View<'a> {
     /// Dotted path, as `--set` writes it.
     pub path: String,
     /// Beginning of the table.
-    pub place: Place,
+    pub place: Span,
     layers: Vec<Layer<'a>>,
     /// Keys that only the first layers may give, and the number of these.
     bound: Option<(&'static [&'static str], usize)>,
@@ -107,7 +107,7 @@ struct Layer<'a> {
 
 /// A value that was found.
 #[derive(Clone, Copy)]
-pub struct Found<'a> {
+pub struct FoundValue<'a> {
     pub value: &'a Value,
     /// The table that gave it, 0 for its own.
     pub layer: usize,
@@ -116,7 +116,7 @@ pub struct Found<'a> {
 
 impl<'a> View<'a> {
     /// A view of a table that may not be there, under its path.
-    pub fn new(cx: &'a Context, path: impl Into<String>, place: Place, table: Option<&'a Table>) -> Self {
+    pub fn new(cx: &'a Context, path: impl Into<String>, place: Span, table: Option<&'a Table>) -> Self {
         let layers = table.map(|table| Layer { table, label: None }).into_iter().collect();
         Self { cx, path: path.into(), place, layers, bound: None, asked: RefCell::default(), foreign: Cell::new(None) }
     }
@@ -155,7 +155,7 @@ impl<'a> View<'a> {
     }
 
     /// The value of `key`; from here on the key is a known one.
-    pub fn find(&self, key: &'static str) -> Option<Found<'a>> {
+    pub fn find(&self, key: &'static str) -> Option<FoundValue<'a>> {
         self.know(key);
         self.peek(key)
     }
@@ -166,16 +166,16 @@ impl<'a> View<'a> {
             asked.push(key);
         }
     }
-    fn peek(&self, key: &str) -> Option<Found<'a>> {
+    fn peek(&self, key: &str) -> Option<FoundValue<'a>> {
         let layers = match self.bound {
             Some((keys, n)) if keys.contains(&key) => &self.layers[..n.min(self.layers.len())],
             _ => &self.layers[..],
         };
         let mut found = layers.iter().enumerate();
-        found.find_map(|(layer, l)| l.table.get(key).map(|value| Found { value, layer, label: l.label }))
+        found.find_map(|(layer, l)| l.table.get(key).map(|value| FoundValue { value, layer, label: l.label }))
     }
     /// The place of the value of `key`, or of the table.
-    pub fn place_of(&self, key: &str) -> Place {
+    pub fn place_of(&self, key: &str) -> Span {
         self.peek(key).map_or(self.place, |found| found.value.place)
     }
     /// Notes that the value of `key` is wrong.
@@ -189,7 +189,7 @@ impl<'a> View<'a> {
         }
     }
     /// Notes the resolved value of `key`.
-    pub fn note(&self, key: &str, value: impl Display, found: Option<Found<'_>>, why: &str) {
+    pub fn note(&self, key: &str, value: impl Display, found: Option<FoundValue<'_>>, why: &str) {
         if !self.cx.recording {
             return;
         }
@@ -302,7 +302,7 @@ impl<'a> View<'a> {
     pub fn sub(&self, key: &'static str) -> View<'a> {
         let path = self.path_of(key);
         match self.find(key) {
-            Some(Found { value: Value { data: Data::Table(table), place, .. }, .. }) => {
+            Some(FoundValue { value: Value { data: Data::Table(table), place, .. }, .. }) => {
                 View::new(self.cx, path, *place, Some(table))
             }
             Some(found) => {

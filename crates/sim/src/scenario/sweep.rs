@@ -2,7 +2,7 @@
 
 use super::error::{Complaint, Problem};
 use super::overrides::Override;
-use super::tree::{Data, Entry, Place, Table, Value, Via};
+use super::tree::{Data, Entry, Span, Table, Value, Via};
 
 /// Largest number of cells.
 pub(crate) const CELLS_MAX: usize = 4_096;
@@ -11,7 +11,7 @@ pub(crate) const CELLS_MAX: usize = 4_096;
 #[derive(Clone, Debug)]
 pub(crate) struct SweepAxis {
     pub path: String,
-    pub path_place: Place,
+    pub path_place: Span,
     pub values: Vec<Value>,
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct Source {
 
 /// A piece of a source, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Span {
     /// Index of the source.
     pub source: usize,
     /// First byte.
@@ -62,7 +62,7 @@ pub enum Data {
 pub struct Value {
     /// Contents.
     pub data: Data,
-    pub place: Place,
+    pub place: Span,
     /// Origin.
     pub via: Via,
 }
@@ -82,7 +82,7 @@ impl PartialEq for Value {
 pub struct Entry {
     pub key: String,
     /// Where the key is written.
-    pub key_place: Place,
+    pub key_place: Span,
     pub value: Value,
 }
 
@@ -99,7 +99,7 @@ impl Table {
         self.entries.iter().find(|e| e.key == key).map(|e| &e.value)
     }
     /// Sets `key`, in its old position if it has one.
-    pub fn set(&mut self, key: &str, key_place: Place, value: Value) {
+    pub fn set(&mut self, key: &str, key_place: Span, value: Value) {
         match self.entries.iter_mut().find(|e| e.key == key) {
             Some(entry) => (entry.key_place, entry.value) = (key_place, value),
             None => self.entries.push(Entry { key: key.to_owned(), key_place, value }),
@@ -180,7 +180,7 @@ pub(crate) fn parse(text: &str, source: usize, via: Via) -> Result<Table, Proble
 }
 
 /// Makes an empty span cover the word at it, so that a message can quote something.
-fn widen(text: &str, source: usize, start: usize, end: usize) -> Place {
+fn widen(text: &str, source: usize, start: usize, end: usize) -> Span {
     let clamp = |i: usize| (0..=i.min(text.len())).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0);
     let (start, mut end) = (clamp(start), clamp(end));
     if start >= end {
@@ -190,11 +190,11 @@ fn widen(text: &str, source: usize, start: usize, end: usize) -> Place {
             end -= 1;
         }
     }
-    Place { source, start, end: end.max(start) }
+    Span { source, start, end: end.max(start) }
 }
 
 /// The most frequent slip deserves its own remedy: a quantity without quotes.
-fn syntax_help(text: &str, place: Place) -> String {
+fn syntax_help(text: &str, place: Span) -> String {
     let line_start = text[..place.start].rfind('\n').map_or(0, |i| i + 1);
     let line = text[line_start..].lines().next().unwrap_or("");
     if let Some((key, value)) = line.split_once('=') {
@@ -213,7 +213,7 @@ fn table(map: &DeTable<'_>, source: usize, via: Via) -> Result<Table, Problem> {
         let span = key.span();
         entries.push(Entry {
             key: key.get_ref().to_string(),
-            key_place: Place { source, start: span.start, end: span.end },
+            key_place: Span { source, start: span.start, end: span.end },
             value: self::value(value.get_ref(), value.span(), source, via)?,
         });
     }
@@ -222,7 +222,7 @@ fn table(map: &DeTable<'_>, source: usize, via: Via) -> Result<Table, Problem> {
 }
 
 fn value(given: &DeValue<'_>, span: std::ops::Range<usize>, source: usize, via: Via) -> Result<Value, Problem> {
-    let place = Place { source, start: span.start, end: span.end };
+    let place = Span { source, start: span.start, end: span.end };
     let data = match given {
         DeValue::String(text) => Data::Text(text.to_string()),
         DeValue::Boolean(b) => Data::Flag(*b),
@@ -244,6 +244,6 @@ fn value(given: &DeValue<'_>, span: std::ops::Range<usize>, source: usize, via: 
     Ok(Value { data, place, via })
 }
 
-fn out_of_range(place: Place) -> Problem {
+fn out_of_range(place: Span) -> Problem {
     Problem::at(place, Complaint::new("the number is beyond its type", "write a finite number that fits into 64 bits"))
 }

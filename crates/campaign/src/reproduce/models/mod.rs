@@ -12,7 +12,7 @@ use serde::Deserialize;
 use std::collections::BTreeSet;
 
 /// The parameters of a model, by name.
-pub type Told = toml::Table;
+pub type ModelParameters = toml::Table;
 
 /// A model: reads its parameters, and computes metrics by name.
 trait Compute: Send + Sync + std::fmt::Debug {
@@ -21,7 +21,7 @@ trait Compute: Send + Sync + std::fmt::Debug {
 }
 
 /// Reads a model's parameters.
-type Read = fn(&Told) -> Result<Box<dyn Compute>, String>;
+type Read = fn(&ModelParameters) -> Result<Box<dyn Compute>, String>;
 
 /// The models by name.
 const MODELS: [(&str, Read); 1] = [("slots", slots::read)];
@@ -49,9 +49,9 @@ pub struct Entry {
     pub model: String,
     /// Its parameters.
     #[serde(default)]
-    pub with: Told,
+    pub with: ModelParameters,
     /// A cell for each of these.
-    pub each: Option<Each>,
+    pub each: Option<CellAxis>,
     /// Number of replications.
     #[serde(default = "once")]
     pub replications: u64,
@@ -65,7 +65,7 @@ fn once() -> u64 {
 /// and step, cells called by the number.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Each {
+pub struct CellAxis {
     key: String,
     /// Other keys that take the same values.
     #[serde(default)]
@@ -79,7 +79,7 @@ pub struct Each {
     unit: String,
 }
 
-impl Each {
+impl CellAxis {
     /// Names and values of the cells.
     fn cells(&self) -> Result<Vec<(String, toml::Value)>, String> {
         match (self.from, self.to, self.step) {
@@ -138,7 +138,7 @@ impl Entry {
         if self.replications == 0 {
             return Err(wrong("it needs one replication at least".to_owned()));
         }
-        let model = |name: String, told: &Told| -> Result<Model, String> {
+        let model = |name: String, told: &ModelParameters| -> Result<Model, String> {
             Ok(Model { name, replications: self.replications, compute: read(told).map_err(wrong)? })
         };
         let Some(each) = &self.each else { return Ok(vec![model(self.name.clone(), &self.with)?]) };
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn cells_of_runs_set_each_key() {
-        let each = |text: &str| toml::from_str::<Each>(text).unwrap().settings();
+        let each = |text: &str| toml::from_str::<CellAxis>(text).unwrap().settings();
         let delays =
             each("key='link.wan.delay'\nalso=['slots.laptop.delay']\nfrom=5\nto=15\nstep=10\nunit='ms'").unwrap();
         let set = |ms: u32| vec![format!("link.wan.delay=\"{ms} ms\""), format!("slots.laptop.delay=\"{ms} ms\"")];

@@ -15,7 +15,7 @@
 //! `.block_s`, `.connected`, `.rtt_s`, `.throughput_bps`, `.sample_mean_s`, `.sample_std_s`, `.sample_min_s`,
 //! `.sample_max_s`.
 
-use super::{Compute, Told};
+use super::{Compute, ModelParameters};
 use crate::reproduce::library::suggestion;
 use crate::slots::{Policy, RANDOM_PERIODS, SAMPLES};
 use airbraid_sim::facts::Facts;
@@ -43,7 +43,7 @@ struct Slots {
 }
 
 /// Reads the parameters.
-pub fn read(told: &Told) -> Result<Box<dyn Compute>, String> {
+pub fn read(told: &ModelParameters) -> Result<Box<dyn Compute>, String> {
     if let Some(unknown) = told.keys().find(|key| !PARAMETERS.contains(&key.as_str())) {
         return Err(format!("no parameter `{unknown}`; {}", suggestion(unknown, &PARAMETERS)));
     }
@@ -68,7 +68,7 @@ pub fn read(told: &Told) -> Result<Box<dyn Compute>, String> {
     Ok(Box::new(Slots { duties, length, layout, routes, tcp }))
 }
 
-fn routes(told: &Told, count: usize) -> Result<Vec<Route>, String> {
+fn routes(told: &ModelParameters, count: usize) -> Result<Vec<Route>, String> {
     let each = |key: &str, given: usize| match given {
         n if n <= 1 || n == count => Ok(()),
         n => Err(format!("`{key}`: {n} values for {count} access points")),
@@ -95,12 +95,12 @@ fn pick<T: Copy>(values: &[T], i: usize) -> Option<T> {
     values.get(if values.len() == 1 { 0 } else { i }).copied()
 }
 
-fn duration(told: &Told, key: &str) -> Result<Option<Duration>, String> {
+fn duration(told: &ModelParameters, key: &str) -> Result<Option<Duration>, String> {
     Ok(list(told, key, |text| Duration::parse(text).map_err(|e| e.to_string()))?.first().copied())
 }
 
 /// The texts of a parameter, read; empty without it.
-fn list<T>(told: &Told, key: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, String> {
+fn list<T>(told: &ModelParameters, key: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, String> {
     let items: Vec<&toml::Value> = match told.get(key) {
         None => Vec::new(),
         Some(toml::Value::Array(items)) => items.iter().collect(),

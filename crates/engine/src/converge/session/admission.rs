@@ -81,7 +81,7 @@ impl Bucket {
 
 /// The entry of a source: its recent first messages only.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct SourceCredit {
     /// Its hash.
     tag: u64,
     /// Its credit, as the time that it takes to accrue.
@@ -89,7 +89,7 @@ struct Seen {
     at: Instant,
 }
 
-impl Seen {
+impl SourceCredit {
     const FULL: Duration = EVERY.saturating_mul(CREDIT);
     const NOBODY: Self = Self { tag: 0, level: Self::FULL, at: Instant::ZERO };
 
@@ -105,7 +105,7 @@ pub(super) struct Admission {
     homes: Bucket,
     /// The key that hashes sources: drawn when the first shows a cookie.
     key: Option<hmac::Key>,
-    seen: Vec<Seen>,
+    seen: Vec<SourceCredit>,
 }
 
 impl Admission {
@@ -113,7 +113,12 @@ impl Admission {
     pub fn new(strangers: u32, homes: u32) -> Self {
         // What comes in two seconds: a thousand sources that come at once are all looked into.
         let holding = |rate| Bucket::holding(rate, Duration::from_secs(2));
-        Self { strangers: holding(strangers), homes: holding(homes), key: None, seen: vec![Seen::NOBODY; SETS * WAYS] }
+        Self {
+            strangers: holding(strangers),
+            homes: holding(homes),
+            key: None,
+            seen: vec![SourceCredit::NOBODY; SETS * WAYS],
+        }
     }
 
     /// Returns whether there is time for a first message from a source that has shown a cookie; `is_home`: a peer with
@@ -136,12 +141,12 @@ impl Admission {
 
 /// Returns the entry of a source in its set, up to date. A new one replaces the one with most credit, of which the
 /// least is forgotten.
-fn entry(set: &mut [Seen], now: Instant, tag: u64) -> &mut Seen {
+fn entry(set: &mut [SourceCredit], now: Instant, tag: u64) -> &mut SourceCredit {
     let known = set.iter().position(|seen| seen.tag == tag);
     let fullest = || (0..set.len()).max_by_key(|at| set[*at].level(now)).unwrap_or(0);
     let at = known.unwrap_or_else(fullest);
-    let level = if known.is_some() { set[at].level(now) } else { Seen::FULL };
-    set[at] = Seen { tag, level, at: now };
+    let level = if known.is_some() { set[at].level(now) } else { SourceCredit::FULL };
+    set[at] = SourceCredit { tag, level, at: now };
     &mut set[at]
 }
 

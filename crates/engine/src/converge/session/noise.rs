@@ -100,14 +100,19 @@ impl Sent {
 }
 
 /// A first message that was read: its sender has proven that it has this static key.
-pub(super) struct Heard {
+pub(super) struct ReadInitiation {
     state: State,
     pub peer: PublicKey,
     pub stamp: Stamp,
 }
 
 /// Reads a first message.
-pub(super) fn hear(local: &Secret, prologue: &[u8], ephemeral: Secret, message: &[u8; 104]) -> Result<Heard, Error> {
+pub(super) fn hear(
+    local: &Secret,
+    prologue: &[u8],
+    ephemeral: Secret,
+    message: &[u8; 104],
+) -> Result<ReadInitiation, Error> {
     let builder = builder(ephemeral)?.local_private_key(local.bytes())?;
     let mut state = State::new(builder.prologue(prologue)?.build_responder()?);
     let mut stamp = [0; 104];
@@ -115,10 +120,10 @@ pub(super) fn hear(local: &Secret, prologue: &[u8], ephemeral: Secret, message: 
     let stamp = *stamp[..len].first_chunk().ok_or(Error::Input)?;
     let peer = state.get_remote_static().and_then(|bytes| bytes.first_chunk()).copied().ok_or(Error::Input)?;
     burn();
-    Ok(Heard { state, peer: PublicKey(peer), stamp })
+    Ok(ReadInitiation { state, peer: PublicKey(peer), stamp })
 }
 
-impl Heard {
+impl ReadInitiation {
     /// Makes the second message.
     pub fn answer(mut self, psk: &Secret, chosen: Chosen) -> Result<([u8; 56], Split), Error> {
         let mut message = [0; 56];

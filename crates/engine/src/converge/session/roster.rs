@@ -13,7 +13,7 @@ use std::ops::{Index, IndexMut};
 
 /// The indexed values of a peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Noted {
+struct IndexedValues {
     wake: Option<Instant>,
     home: Option<Source>,
 }
@@ -22,7 +22,7 @@ struct Noted {
 #[derive(Debug, Default)]
 pub(super) struct Roster {
     peers: Vec<Peer>,
-    noted: Vec<Noted>,
+    noted: Vec<IndexedValues>,
     wakes: BTreeSet<(Instant, PeerId)>,
     homes: BTreeSet<(Source, PeerId)>,
     /// Peers that may have changed since the last settling.
@@ -43,7 +43,7 @@ impl Roster {
     pub fn push(&mut self, peer: Peer) {
         self.touch(self.peers.len());
         self.peers.push(peer);
-        self.noted.push(Noted::default());
+        self.noted.push(IndexedValues::default());
     }
 
     pub fn iter(&self) -> std::slice::Iter<'_, Peer> {
@@ -73,7 +73,7 @@ impl Roster {
         let Self { peers, noted, wakes, homes, touched } = self;
         for id in touched.drain(..) {
             let (peer, noted) = (&peers[id.index()], &mut noted[id.index()]);
-            let now = Noted { wake: peer.wake().map(|wake| wake.at), home: peer.home().map(Source::of) };
+            let now = IndexedValues { wake: peer.wake().map(|wake| wake.at), home: peer.home().map(Source::of) };
             renew(wakes, id, noted.wake, now.wake);
             renew(homes, id, noted.home, now.home);
             *noted = now;

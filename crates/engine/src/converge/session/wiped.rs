@@ -33,9 +33,9 @@ pub(super) fn burn() {
 pub(super) struct Wiping(pub Secret);
 
 /// Hands out its bytes once.
-struct Drawn(Option<Secret>);
+struct OneTimeKey(Option<Secret>);
 
-impl Random for Drawn {
+impl Random for OneTimeKey {
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Error> {
         match self.0.take() {
             Some(drawn) if bytes.len() == 32 => bytes.copy_from_slice(drawn.bytes()),
@@ -47,7 +47,7 @@ impl Random for Drawn {
 
 impl CryptoResolver for Wiping {
     fn resolve_rng(&self) -> Option<Box<dyn Random>> {
-        Some(Box::new(Drawn(Some(self.0.clone()))))
+        Some(Box::new(OneTimeKey(Some(self.0.clone()))))
     }
     fn resolve_dh(&self, choice: &DHChoice) -> Option<Box<dyn Dh>> {
         matches!(choice, DHChoice::Curve25519).then(|| -> Box<dyn Dh> { Box::<X25519>::default() })
@@ -208,7 +208,7 @@ struct Blank;
 
 impl CryptoResolver for Blank {
     fn resolve_rng(&self) -> Option<Box<dyn Random>> {
-        Some(Box::new(Drawn(None)))
+        Some(Box::new(OneTimeKey(None)))
     }
     fn resolve_dh(&self, _: &DHChoice) -> Option<Box<dyn Dh>> {
         Some(Box::new(Self))

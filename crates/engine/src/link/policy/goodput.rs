@@ -90,7 +90,7 @@ impl Share {
 
 /// The observations.
 #[derive(Clone, Debug)]
-struct Seen {
+struct FateCounts {
     fade: u32,
     lost: Share,
     /// By size: segments broken off between the size before and this one, of those that had come so far.
@@ -119,7 +119,7 @@ impl Estimate {
     };
 }
 
-impl Seen {
+impl FateCounts {
     fn new(fade: u32) -> Self {
         let (lost, cut) = (Share::default(), [Share::default(); SIZES_MAX]);
         Self { fade, lost, cut, needs: [0; PARITIES.len()], coded: 0 }
@@ -192,8 +192,8 @@ impl Seen {
 pub struct State {
     rate: Rate,
     sizes: Vec<u16>,
-    whole: Seen,
-    situations: Vec<Seen>,
+    whole: FateCounts,
+    situations: Vec<FateCounts>,
     /// Bit i: the segment i before the last was lost, or arrived damaged, repaired ones too.
     situation: usize,
 }
@@ -207,8 +207,8 @@ impl State {
         Self {
             rate: Rate::new(cost, fade + WHOLE_FADE),
             sizes,
-            whole: Seen::new(fade + WHOLE_FADE),
-            situations: vec![Seen::new(fade); 1 << SITUATION],
+            whole: FateCounts::new(fade + WHOLE_FADE),
+            situations: vec![FateCounts::new(fade); 1 << SITUATION],
             situation: 0,
         }
     }

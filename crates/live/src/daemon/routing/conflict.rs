@@ -2,7 +2,7 @@
 
 use super::host::Host;
 use super::plan::priority;
-use super::wanted::{RANGE, Wanted};
+use super::wanted::{RANGE, WantedRouting};
 use crate::daemon::site::Prefix;
 use crate::netlink::routes::{PROTOCOL, Route, Rule};
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ const LISTED: usize = 8;
 const EVERYTHING: u8 = 1;
 
 /// The conflicts, a line each.
-pub fn conflicts(wanted: &Wanted, host: &Host) -> Vec<String> {
+pub fn conflicts(wanted: &WantedRouting, host: &Host) -> Vec<String> {
     let mut said = BTreeSet::new();
     said.extend(addresses(wanted, host));
     let networks = wanted.addresses.iter().map(|prefix| (prefix.network(), "[interface] address".to_owned()));
@@ -32,7 +32,7 @@ pub fn conflicts(wanted: &Wanted, host: &Host) -> Vec<String> {
 }
 
 /// Addresses that another device has.
-fn addresses(wanted: &Wanted, host: &Host) -> Vec<String> {
+fn addresses(wanted: &WantedRouting, host: &Host) -> Vec<String> {
     let others = host.devices.iter().filter(|device| device.name != wanted.interface);
     let has = others.flat_map(|device| device.addresses.iter().map(move |address| (device, address.own)));
     let same = has.filter(|(_, own)| wanted.addresses.iter().any(|prefix| prefix.address == *own));
@@ -43,7 +43,7 @@ fn addresses(wanted: &Wanted, host: &Host) -> Vec<String> {
 }
 
 /// The host's routes that equal one of ours, lie in it, or contain it.
-fn meets(wanted: &Wanted, host: &Host, prefix: &Prefix, whose: &str) -> Vec<String> {
+fn meets(wanted: &WantedRouting, host: &Host, prefix: &Prefix, whose: &str) -> Vec<String> {
     let mut said = Vec::new();
     for route in host.routes_of_others(wanted).filter(|route| route.protocol != PROTOCOL) {
         let theirs = Prefix { address: route.network, length: route.prefix };
@@ -86,7 +86,7 @@ fn by(host: &Host, route: &Route) -> String {
 }
 
 /// Tables of ours that others use.
-fn tables(wanted: &Wanted, host: &Host) -> Option<String> {
+fn tables(wanted: &WantedRouting, host: &Host) -> Option<String> {
     let ours = wanted.table..wanted.table + RANGE;
     let is_theirs = |route: &&Route| ours.contains(&route.table) && route.protocol != PROTOCOL;
     let theirs = host.routes.iter().find(is_theirs)?;
@@ -99,7 +99,7 @@ fn tables(wanted: &Wanted, host: &Host) -> Option<String> {
 }
 
 /// Rules of others that catch our sockets' packets.
-fn marks(wanted: &Wanted, host: &Host) -> Option<String> {
+fn marks(wanted: &WantedRouting, host: &Host) -> Option<String> {
     let own = priority(wanted.table);
     let takes = |(mark, mask): (u32, u32)| mark != 0 && (0..RANGE).any(|own| (wanted.mark | own) & mask == mark);
     let is_theirs = |rule: &&Rule| rule.protocol != PROTOCOL && !rule.is_inverted && rule.mark.is_some_and(takes);

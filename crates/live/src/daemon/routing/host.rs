@@ -1,6 +1,6 @@
 //! The state of the host: devices, routes, rules, and the paths of the uplinks' packets by these.
 
-use super::wanted::{Line, Wanted};
+use super::wanted::{WantedRouting, WantedUplink};
 use crate::netlink::Netlink;
 use crate::netlink::devices::{Device, Setting};
 use crate::netlink::routes::{PROTOCOL, Route, Rule, TABLE_MAIN};
@@ -31,7 +31,7 @@ impl Host {
     ///
     /// # Errors
     /// The kernel's error.
-    pub fn look(netlink: &mut Netlink, wanted: &Wanted) -> nix::Result<Self> {
+    pub fn look(netlink: &mut Netlink, wanted: &WantedRouting) -> nix::Result<Self> {
         let mut host = Self {
             devices: netlink.devices()?,
             routes: netlink.routes()?,
@@ -49,7 +49,13 @@ impl Host {
         Ok(host)
     }
 
-    fn reach(&self, netlink: &mut Netlink, wanted: &Wanted, line: &Line, is_v4: bool) -> nix::Result<Option<Reach>> {
+    fn reach(
+        &self,
+        netlink: &mut Netlink,
+        wanted: &WantedRouting,
+        line: &WantedUplink,
+        is_v4: bool,
+    ) -> nix::Result<Option<Reach>> {
         let Some(device) = self.device_of(line) else { return Ok(None) };
         let own: Vec<IpAddr> = device.addresses.iter().map(|address| address.own).collect();
         let own: Vec<IpAddr> = own.into_iter().filter(|own| own.is_ipv4() == is_v4).collect();
@@ -76,7 +82,7 @@ impl Host {
     }
 
     /// The device of an uplink, while it is there and up.
-    pub fn device_of(&self, line: &Line) -> Option<&Device> {
+    pub fn device_of(&self, line: &WantedUplink) -> Option<&Device> {
         let name = line.device.as_ref().filter(|_| line.is_on)?;
         self.devices.iter().find(|device| device.name == *name && device.is_up)
     }
@@ -92,13 +98,13 @@ impl Host {
     }
 
     /// The host's own routes that apply where no rule decides otherwise.
-    pub fn routes_of_others<'a>(&'a self, wanted: &'a Wanted) -> impl Iterator<Item = &'a Route> {
+    pub fn routes_of_others<'a>(&'a self, wanted: &'a WantedRouting) -> impl Iterator<Item = &'a Route> {
         let is_ours = |route: &Route| wanted.index != 0 && route.device == wanted.index;
         self.routes.iter().filter(move |route| route.table == TABLE_MAIN && !is_ours(route))
     }
 
     /// The router on an uplink's device: `None` where none is known, and [`Router::Nobody`] where none is needed.
-    pub fn router(&self, line: &Line, device: &Device, is_v4: bool) -> Option<Router> {
+    pub fn router(&self, line: &WantedUplink, device: &Device, is_v4: bool) -> Option<Router> {
         let of_family = |address: &&IpAddr| address.is_ipv4() == is_v4;
         if let Some(gateway) = line.gateways.iter().find(of_family) {
             return Some(Router::At(*gateway));

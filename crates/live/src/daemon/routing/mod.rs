@@ -15,13 +15,13 @@ mod wanted;
 
 pub use note::undo;
 pub use plan::METRIC;
-pub use wanted::{Wanted, mark_of, numbers};
+pub use wanted::{WantedRouting, mark_of, numbers};
 
 use crate::daemon::site::{Prefix, Site};
 use crate::error::LabError;
 use crate::netlink::devices::{Address, Setting};
 use crate::netlink::routes::{PROTOCOL, TABLE_MAIN};
-use crate::netlink::{Netlink, News, Watch};
+use crate::netlink::{Netlink, Watch, WatchTopic};
 use host::Host;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -63,7 +63,7 @@ pub struct Routing {
 
 #[derive(Debug)]
 struct Shared {
-    wanted: Mutex<Wanted>,
+    wanted: Mutex<WantedRouting>,
     report: Mutex<Report>,
     work: Mutex<Work>,
     is_over: AtomicBool,
@@ -80,13 +80,13 @@ impl Routing {
     ///
     /// # Errors
     /// The kernel refuses routes or rules, or the system a thread.
-    pub fn begin(path: PathBuf, wanted: Wanted) -> Result<Self, LabError> {
+    pub fn begin(path: PathBuf, wanted: WantedRouting) -> Result<Self, LabError> {
         let failed = || LabError::failed("rtnetlink");
         let mut netlink = Netlink::open().map_err(failed())?;
         // What a daemon has left of whose end nobody knows.
         note::remove_all(&mut netlink, wanted.table).map_err(failed())?;
         let work = Work { netlink, note: Note::begin(path, wanted.table)? };
-        let watch = Watch::open(News::Routing).map_err(failed())?;
+        let watch = Watch::open(WatchTopic::Routing).map_err(failed())?;
         let shared = Arc::new(Shared {
             wanted: Mutex::new(wanted),
             report: Mutex::default(),
@@ -105,7 +105,7 @@ impl Routing {
     }
 
     /// Sets another wanted routing; it is made soon.
-    pub fn want(&self, wanted: Wanted) {
+    pub fn want(&self, wanted: WantedRouting) {
         let mut before = held(&self.shared.wanted);
         if *before != wanted {
             *before = wanted;
@@ -119,7 +119,7 @@ impl Routing {
     ///
     /// # Errors
     /// The kernel refuses something.
-    pub fn want_now(&self, wanted: Wanted) -> Result<(), LabError> {
+    pub fn want_now(&self, wanted: WantedRouting) -> Result<(), LabError> {
         *held(&self.shared.wanted) = wanted;
         self.shared.renew()
     }
@@ -149,7 +149,7 @@ pub fn check(site: &Site) -> Result<Vec<String>, LabError> {
     let mut netlink = Netlink::open().map_err(failed())?;
     let index = nix::net::if_::if_nametoindex(site.interface.name.as_str()).unwrap_or(0);
     let uplinks = site.uplinks.iter().map(|uplink| (uplink, uplink.is_on));
-    let wanted = Wanted::new(&site.interface, index, uplinks, site.peers.iter());
+    let wanted = WantedRouting::new(&site.interface, index, uplinks, site.peers.iter());
     let host = Host::look(&mut netlink, &wanted).map_err(failed())?;
     let plan = Plan::new(&wanted, &host);
     let causes = plan.causes.into_iter().map(|(place, why)| format!("uplink {}: {why}", wanted.uplinks[place].name));
@@ -211,7 +211,7 @@ impl Shared {
 }
 
 impl Work {
-    fn renew(&mut self, wanted: &Wanted) -> nix::Result<(Report, Option<LabError>)> {
+    fn renew(&mut self, wanted: &WantedRouting) -> nix::Result<(Report, Option<LabError>)> {
         let host = Host::look(&mut self.netlink, wanted)?;
         let plan = Plan::new(wanted, &host);
         let mut failure = self.make(wanted, &host, &plan).err();
@@ -226,7 +226,7 @@ impl Work {
 
     /// Adds missing routes and rules, and removes those of ours that are not wanted. A rule is never there before its
     /// table.
-    fn make(&mut self, wanted: &Wanted, host: &Host, plan: &Plan) -> Result<(), LabError> {
+    fn make(&mut self, wanted: &WantedRouting, host: &Host, plan: &Plan) -> Result<(), LabError> {
         let (first, tables) = (priority(wanted.table), wanted.table..wanted.table + RANGE);
         let rules: Vec<_> = {
             let of_us = host.rules.iter().filter(|rule| rule.protocol == PROTOCOL);
@@ -294,7 +294,7 @@ impl Work {
     }
 
     /// Whether packets without a nearer route go through the interface, where they should.
-    fn is_first(&mut self, wanted: &Wanted) -> nix::Result<Vec<String>> {
+    fn is_first(&mut self, wanted: &WantedRouting) -> nix::Result<Vec<String>> {
         let mut said = Vec::new();
         for anywhere in ANYWHERE {
             let everything = Prefix { address: anywhere, length: 0 }.network();
@@ -320,7 +320,7 @@ impl Work {
 }
 
 /// Logs a new report once, and its end.
-fn tell(wanted: &Wanted, before: &Report, now: &Report) {
+fn tell(wanted: &WantedRouting, before: &Report, now: &Report) {
     for conflict in now.conflicts.iter().filter(|conflict| !before.conflicts.contains(conflict)) {
         tracing::warn!("routes: {conflict}");
     }

@@ -12,7 +12,7 @@
 
 use super::host::{Host, Reach, Router};
 use super::network_of;
-use super::wanted::{Line, RANGE, Wanted};
+use super::wanted::{RANGE, WantedRouting, WantedUplink};
 use crate::daemon::site::Prefix;
 use crate::netlink::devices::{Device, Setting};
 use crate::netlink::routes::{PROTOCOL, Route, Rule, TABLE_MAIN};
@@ -47,7 +47,7 @@ pub const fn priority(table: u32) -> u32 {
 
 impl Plan {
     /// The changes to make on this host.
-    pub fn new(wanted: &Wanted, host: &Host) -> Self {
+    pub fn new(wanted: &WantedRouting, host: &Host) -> Self {
         let mut plan = Self::default();
         for prefix in wanted.prefixes() {
             let table = if wanted.is_around_us(&prefix) { wanted.table } else { TABLE_MAIN };
@@ -70,7 +70,7 @@ impl Plan {
     }
 
     /// Sends everything without a nearer route by our own table, but our sockets' packets.
-    fn send_all_but_ours(&mut self, wanted: &Wanted, host: &Host, is_v4: bool) {
+    fn send_all_but_ours(&mut self, wanted: &WantedRouting, host: &Host, is_v4: bool) {
         let rule = |step| rule(wanted, is_v4, step);
         self.rules.push(Rule { table: TABLE_MAIN, is_specific: true, ..rule(1) });
         let mark = Some((wanted.mark, MASK));
@@ -85,7 +85,7 @@ impl Plan {
     }
 
     /// Makes the routes that an uplink lacks to reach its peers.
-    fn serve(&mut self, wanted: &Wanted, host: &Host, place: usize, is_v4: bool, reach: &Reach) {
+    fn serve(&mut self, wanted: &WantedRouting, host: &Host, place: usize, is_v4: bool, reach: &Reach) {
         let line = &wanted.uplinks[place];
         let Some(device) = host.device_of(line) else { return };
         let needs_way_back = is_v4 && host.is_strict(device) && (wanted.has_own_table(is_v4) || !reach.is_symmetric);
@@ -129,7 +129,7 @@ impl Plan {
 
     /// Two uplinks in one network: each answers ARP for its own addresses only, so that packets for one do not arrive
     /// on the other, whose sockets would not get them.
-    fn separate(&mut self, wanted: &Wanted, host: &Host) {
+    fn separate(&mut self, wanted: &WantedRouting, host: &Host) {
         let devices: Vec<&Device> = wanted.uplinks.iter().filter_map(|line| host.device_of(line)).collect();
         for device in &devices {
             if devices.iter().any(|other| host.shares_network(device, other.index, true)) {
@@ -145,7 +145,7 @@ fn route(prefix: &Prefix, table: u32, device: u32, gateway: Option<IpAddr>) -> R
     Route { network, prefix, table, metric: METRIC, gateway, device, protocol: PROTOCOL }
 }
 
-const fn rule(wanted: &Wanted, is_v4: bool, step: u32) -> Rule {
+const fn rule(wanted: &WantedRouting, is_v4: bool, step: u32) -> Rule {
     Rule {
         is_v4,
         priority: priority(wanted.table) + step,
@@ -159,7 +159,7 @@ const fn rule(wanted: &Wanted, is_v4: bool, step: u32) -> Rule {
     }
 }
 
-fn no_router(line: &Line, device: &Device, to: IpAddr) -> String {
+fn no_router(line: &WantedUplink, device: &Device, to: IpAddr) -> String {
     let (name, device) = (&line.name, &device.name);
     let any = if to.is_ipv4() { "" } else { "-6 " };
     let anywhere = super::wanted::ANYWHERE.contains(&to);

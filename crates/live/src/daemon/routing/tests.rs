@@ -3,7 +3,7 @@
 use super::conflict::conflicts;
 use super::host::{Host, Reach};
 use super::plan::{METRIC, Plan, priority};
-use super::wanted::{Line, Wanted};
+use super::wanted::{WantedRouting, WantedUplink};
 use crate::daemon::site::Prefix;
 use crate::netlink::devices::{Address, Device, Setting};
 use crate::netlink::routes::{PROTOCOL, Route, Rule, TABLE_MAIN};
@@ -36,13 +36,13 @@ fn route(network: &str, gateway: Option<&str>, device: u32) -> Route {
     Route { network, prefix, table: TABLE_MAIN, metric: 0, gateway: gateway.map(ip), device, protocol: 3 }
 }
 
-fn line(device: u32, place: &str) -> Line {
+fn line(device: u32, place: &str) -> WantedUplink {
     let name = format!("eth{device}");
-    Line { name: name.clone(), device: Some(name), is_on: true, gateways: Vec::new(), places: vec![ip(place)] }
+    WantedUplink { name: name.clone(), device: Some(name), is_on: true, gateways: Vec::new(), places: vec![ip(place)] }
 }
 
-fn wanted(uplinks: Vec<Line>, behind: &[&str]) -> Wanted {
-    Wanted {
+fn wanted(uplinks: Vec<WantedUplink>, behind: &[&str]) -> WantedRouting {
+    WantedRouting {
         interface: "air0".to_owned(),
         index: OURS,
         addresses: vec![prefix("10.77.0.1/24")],
@@ -69,7 +69,7 @@ fn an_uplink_that_reaches_its_peer_gets_nothing() {
 #[test]
 fn a_router_is_found_where_the_host_knows_one() {
     let unreached = Reach { unreached: Some(ip(HUB)), is_symmetric: true };
-    let gateway = |devices: Vec<Device>, routes: Vec<Route>, line: Line| {
+    let gateway = |devices: Vec<Device>, routes: Vec<Route>, line: WantedUplink| {
         let wanted = wanted(vec![line], &[]);
         let plan =
             Plan::new(&wanted, &Host { devices, routes, reaches: vec![(0, true, unreached)], ..Host::default() });
@@ -90,7 +90,7 @@ fn a_router_is_found_where_the_host_knows_one() {
     let made = Route { protocol: PROTOCOL, ..own };
     assert_eq!(gateway(two(), vec![made], line(2, HUB)), None);
     // What the file says comes first.
-    let said = Line { gateways: vec![ip("192.168.8.2")], ..line(2, HUB) };
+    let said = WantedUplink { gateways: vec![ip("192.168.8.2")], ..line(2, HUB) };
     assert_eq!(gateway(two(), both, said), at("192.168.8.2"));
     // A link with one other end needs none.
     let mut ppp = device(2, &["100.64.0.7/32"], 0);

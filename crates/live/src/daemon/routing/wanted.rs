@@ -19,7 +19,7 @@ const CHOICES: u32 = 4_096;
 
 /// The wanted routing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct WantedRouting {
     /// The interface's name.
     pub interface: String,
     /// Its index; 0 while there is none.
@@ -28,7 +28,7 @@ pub struct Wanted {
     /// Prefixes that are routed through it, with the names of the peers behind.
     pub behind: Vec<(Prefix, String)>,
     /// The uplinks, by index.
-    pub uplinks: Vec<Line>,
+    pub uplinks: Vec<WantedUplink>,
     /// The first of its tables.
     pub table: u32,
     /// The first of its sockets' marks.
@@ -37,7 +37,7 @@ pub struct Wanted {
 
 /// An uplink.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct WantedUplink {
     pub name: String,
     /// The device that its sockets are bound to.
     pub device: Option<String>,
@@ -49,7 +49,7 @@ pub struct Line {
     pub places: Vec<IpAddr>,
 }
 
-impl Wanted {
+impl WantedRouting {
     /// The wanted routing of a file. Uplinks come with whether they are used; peers' endpoints name uplinks by index.
     pub fn new<'a>(
         interface: &Interface,
@@ -58,7 +58,7 @@ impl Wanted {
         peers: impl Iterator<Item = &'a Peer> + Clone,
     ) -> Self {
         let behind = peers.clone().flat_map(|peer| peer.allowed.iter().map(|prefix| (*prefix, peer.name.clone())));
-        let line = |(place, (uplink, is_on)): (usize, (&Uplink, bool))| Line {
+        let line = |(place, (uplink, is_on)): (usize, (&Uplink, bool))| WantedUplink {
             name: uplink.name.clone(),
             device: uplink.device.clone(),
             is_on,

@@ -30,7 +30,7 @@ use super::error::Complaint;
 use super::nearest::suggestion;
 use super::reader::{self, Context, View};
 use super::spec::Spec;
-use super::tree::{Data, Place, Table};
+use super::tree::{Data, Span, Table};
 use std::collections::BTreeSet;
 
 /// Largest number of nodes: a run keeps for each pair whether they hear each other.
@@ -41,7 +41,7 @@ pub(crate) const RADIOS_MAX: usize = 64;
 pub(crate) const FLOWS_MAX: usize = 16_384;
 
 /// Reads the whole scenario but `[sweep]` and `[expect]`.
-pub(crate) fn read(cx: &Context, root: &Table, whole: Place) -> Spec {
+pub(crate) fn read(cx: &Context, root: &Table, whole: Span) -> Spec {
     let top = View::new(cx, "", whole, Some(root));
     let schema = top.find("schema");
     if schema.is_none() {
@@ -95,7 +95,7 @@ pub(crate) fn read(cx: &Context, root: &Table, whole: Place) -> Spec {
     top.know("sweep");
     top.know("expect");
     top.finish();
-    let run::Run { duration, warm_up, seed, replications } = run;
+    let run::RunTable { duration, warm_up, seed, replications } = run;
     Spec {
         title,
         question,
@@ -157,7 +157,7 @@ impl Names {
     fn new(what: &'static str) -> Self {
         Self { what, seen: BTreeSet::new() }
     }
-    fn add(&mut self, cx: &Context, name: &str, place: Place) {
+    fn add(&mut self, cx: &Context, name: &str, place: Span) {
         if !name.is_empty() && !self.seen.insert(name.to_owned()) {
             let message = format!("two {}s are called `{name}`", self.what);
             cx.complain(place, Complaint::new(message, "give each its own name"));

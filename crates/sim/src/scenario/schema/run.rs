@@ -14,16 +14,16 @@ const REPLICATIONS_MAX: u32 = 10_000;
 /// Largest number of values in a series.
 const INTERVALS_MAX: u64 = 1_000_000;
 
-pub(super) struct Run {
+pub(super) struct RunTable {
     pub duration: Duration,
     pub warm_up: Duration,
     pub seed: u64,
     pub replications: u32,
 }
 
-pub(super) fn read(view: View<'_>) -> Run {
+pub(super) fn read(view: View<'_>) -> RunTable {
     let duration = view.required("duration", "\"100 s\"", quantity::<Duration>);
-    let run = Run {
+    let run = RunTable {
         duration: duration.unwrap_or(Duration::from_secs(1)),
         warm_up: view.quantity("warm_up", Duration::ZERO, "everything is counted"),
         seed: view.read("seed", 1, "the first", seed),

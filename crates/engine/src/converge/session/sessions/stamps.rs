@@ -4,7 +4,7 @@ use super::Sessions;
 use crate::converge::session::address::Address;
 use crate::converge::session::material::Entropy;
 use crate::converge::session::message::{KeyId, StampReply};
-use crate::converge::session::noise::Heard;
+use crate::converge::session::noise::ReadInitiation;
 use crate::converge::session::service::{Output, PeerId, Whose};
 use crate::converge::session::stats::Refusal;
 use crate::wire::emit_stamp_reply;
@@ -19,7 +19,7 @@ impl<E: Entropy> Sessions<E> {
         id: PeerId,
         to: Address,
         receiver: KeyId,
-        heard: Heard,
+        heard: ReadInitiation,
         newest: u64,
     ) {
         let peer = &mut self.peers[id.index()];
