@@ -5,7 +5,7 @@
 //! they restore. The number of frames lost of `n` has mean `n p`, and, where losses come in bursts of `b` on the average, a variance of about
 //! `n p (1 - p) (2 b - 1)`; it is taken for normal. What is cheapest is done.
 
-use super::cost::{Losses, ONE, PRICE_MS, hold_up, power};
+use super::cost::{Losses, ONE, PRICE_MS, blocking, power};
 use super::frame::FULL;
 use airbraid_units::Duration;
 
@@ -30,7 +30,7 @@ pub struct Plan {
     /// A group that has lasted so long ends.
     pub span: Duration,
     /// How much later a flow goes on because of losses, on the average.
-    pub hold_up: Duration,
+    pub blocking: Duration,
 }
 
 impl Plan {
@@ -52,7 +52,7 @@ pub fn plan(losses: &Losses) -> Option<Plan> {
     if losses.begun_ppm == 0 || losses.lost_ppm == 0 {
         return None;
     }
-    let uncoded = hold_up(losses.begun_ppm, losses.rate, losses.repair).as_micros();
+    let uncoded = blocking(losses.begun_ppm, losses.rate, losses.repair).as_micros();
     let sizes = PARTS.map(|part| sources_in(losses, part));
     let plans = sizes.iter().enumerate().filter(|(at, size)| *at == 0 || **size != sizes[at - 1]);
     let best = plans.filter_map(|(_, &size)| cheapest(losses, size)).min_by_key(|(cost, _)| *cost)?;
@@ -73,14 +73,14 @@ fn cheapest(losses: &Losses, sources: u64) -> Option<(u64, Plan)> {
     // Below the mean nearly every group fails.
     let least = (sources * u64::from(losses.lost_ppm) / ONE).max(1);
     for repairs in least..=most {
-        let hold_up = coded_hold_up(losses, sources, repairs);
-        let cost = hold_up.as_micros() + PRICE_MS * 1_000 * repairs / (sources + repairs);
+        let blocking = coded_blocking(losses, sources, repairs);
+        let cost = blocking.as_micros() + PRICE_MS * 1_000 * repairs / (sources + repairs);
         if best.is_some_and(|(least, _)| cost > least + least / 8) {
             break;
         }
         if best.is_none_or(|(least, _)| cost < least) {
             let span = Duration::from_nanos(frames_ns(losses.rate, sources) * 5 / 4);
-            best = Some((cost, Plan { sources: sources as u8, repairs: repairs as u8, span, hold_up }));
+            best = Some((cost, Plan { sources: sources as u8, repairs: repairs as u8, span, blocking }));
         }
     }
     best
@@ -92,12 +92,12 @@ fn frames_ns(rate: u64, frames: u64) -> u64 {
 }
 
 /// How much later a flow goes on: a group with a loss waits for half of itself and its symbols, one that fails for a repetition.
-fn coded_hold_up(losses: &Losses, sources: u64, repairs: u64) -> Duration {
+fn coded_blocking(losses: &Losses, sources: u64, repairs: u64) -> Duration {
     let is_hit = ONE - power(ONE - u64::from(losses.begun_ppm).min(ONE), sources);
     let wait = frames_ns(losses.rate, sources / 2 + repairs) / 1_000 * is_hit / ONE;
     let frames = sources + repairs;
     let fails = failures(losses, frames, repairs);
-    let rest = hold_up(
+    let rest = blocking(
         (fails / frames) as u32,
         losses.rate,
         losses.repair + Duration::from_nanos(frames_ns(losses.rate, frames)),
@@ -143,7 +143,7 @@ mod tests {
         let bursty = plan(10, 200, 50_000, 4).expect("the same");
         let product = |repairs: u8, sources: u8| u32::from(repairs) * u32::from(sources);
         assert!(product(bursty.repairs, long.sources) > product(long.repairs, bursty.sources), "{bursty:?} {long:?}");
-        assert!(long.hold_up < Duration::from_millis(100), "{long:?}");
+        assert!(long.blocking < Duration::from_millis(100), "{long:?}");
         // Where next to nothing is lost there is next to nothing to save.
         assert_eq!(plan(1, 40, 100, 1), None);
     }

@@ -1,36 +1,36 @@
-//! What a member's losses cost a flow that is delivered in order.
+//! Head-of-line blocking: the cost of a member's losses for a flow that is delivered in order.
 //!
-//! A lost packet comes a round trip later and holds up all that come behind it, on whatever member. What counts is not how long a packet takes on the
-//! average but how often a flow waits: of the `n` frames that a member carries while a loss is repaired, one at least is lost with probability
-//! `1 - (1 - q)^n`, `q` being the losses that begin in a frame (a burst is one). A member that nearly always has a hole open
-//! is slower by the whole repair, however few its losses are, and one that is slow enough to have none is not.
+//! A lost packet comes a round trip later and blocks all packets behind it, on whatever member. The cost is the share of
+//! time in which the flow waits: of the `n` frames that a member carries while a loss is repaired, at least one is lost
+//! with probability `1 - (1 - q)^n`, where `q` is the share of frames in which losses begin (a burst is one). A member that
+//! nearly always has an open gap is slower by the whole repair time, however few its losses are.
 
 use super::frame::FULL;
 use airbraid_units::Duration;
 
-/// A slower member is worth so much more delay as it adds to the rate: 4 ms for each percent \[ms\].
+/// Delay that a slower member may add for the rate that it adds: 4 ms for each percent \[ms\].
 pub const PRICE_MS: u64 = 400;
 /// One, in the numbers of this file \[millionths\].
 pub const ONE: u64 = 1_000_000;
 
-/// What is known of a member.
+/// The losses of a member.
 #[derive(Clone, Copy, Debug)]
 pub struct Losses {
     /// Share of frames lost \[millionths\].
     pub lost_ppm: u32,
     /// Share of frames in which losses begin \[millionths\].
     pub begun_ppm: u32,
-    /// What it carries \[bit/s\].
+    /// Its rate \[bit/s\].
     pub rate: u64,
     /// Its shortest round trip.
     pub rtt: Duration,
-    /// How long a repetition takes.
+    /// Time to repair a loss by retransmission.
     pub repair: Duration,
 }
 
-/// How much later a flow goes on because of a member's losses, on the average: `begun_ppm` losses begin in a frame, the member carries `rate`
-/// \[bit/s\], and a loss is repaired after `repair`.
-pub fn hold_up(begun_ppm: u32, rate: u64, repair: Duration) -> Duration {
+/// Mean delay of a flow by head-of-line blocking: `begun_ppm` losses begin in a frame, the member carries `rate` \[bit/s\],
+/// and a loss is repaired after `repair`.
+pub fn blocking(begun_ppm: u32, rate: u64, repair: Duration) -> Duration {
     let frames = (u128::from(rate) * u128::from(repair.as_nanos()) / (8_000_000_000 * u128::from(FULL))) as u64;
     let is_open = ONE - power(ONE - u64::from(begun_ppm).min(ONE), frames.max(1));
     Duration::from_nanos((u128::from(repair.as_nanos()) * u128::from(is_open) / u128::from(ONE)) as u64)
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn the_wider_and_the_farther_the_more_a_loss_costs() {
-        let held = |ppm, mbps: u64, ms| hold_up(ppm, mbps * 1_000_000, Duration::from_millis(ms)).as_micros();
+        let held = |ppm, mbps: u64, ms| blocking(ppm, mbps * 1_000_000, Duration::from_millis(ms)).as_micros();
         assert_eq!(held(0, 100, 100), 0);
         // 83 frames: 1 - 0.99^83 = 0.566 of 100 ms.
         assert!((56_000..57_200).contains(&held(10_000, 10, 100)), "{}", held(10_000, 10, 100));

@@ -1,11 +1,11 @@
-//! The least or the greatest of what was measured of late, in two generations: constant memory, no floating point.
+//! The least or the greatest of recent measurements, in two generations: constant memory, no floating point.
 //!
 //! A value counts for at least one and at most two spans. The windowed filters of BBR (Cardwell et al. 2016) keep three samples to the
 //! same end; here a sample may live up to twice as long, which is what it is for: a minimum that is too young is worse.
 
 use airbraid_units::{Duration, Instant};
 
-/// The least value of late.
+/// The least recent value.
 #[derive(Clone, Copy, Debug)]
 pub struct Least {
     span: Duration,
@@ -20,7 +20,7 @@ impl Least {
         Self { span, turn_at: Instant::ZERO, previous: None, present: None }
     }
 
-    /// A value; the least of late.
+    /// Adds a value; returns the least recent one.
     pub fn learn(&mut self, now: Instant, value: i64) -> i64 {
         if now >= self.turn_at {
             self.previous = self.present.take();
@@ -31,7 +31,7 @@ impl Least {
         self.previous.map_or(present, |least| least.min(present))
     }
 
-    /// The least of late, if anything was measured.
+    /// The least recent value, if anything was measured.
     pub fn get(&self) -> Option<i64> {
         match (self.previous, self.present) {
             (Some(a), Some(b)) => Some(a.min(b)),

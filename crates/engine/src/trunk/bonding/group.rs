@@ -1,11 +1,11 @@
 //! The groups of one member whose packets have repair symbols behind them, as their sender sees them.
 //!
-//! A group is a row of consecutive numbers of the member, each a packet; its symbols follow, with other frames between them where that
-//! happens. Of its `k + r` frames any `k` are enough, so acknowledgements say what was restored: with `k` of them the far end has all. A
-//! packet that is lost waits for that, and is sent again when the group cannot be restored any more.
+//! A group is a row of consecutive numbers of the member, each a packet; its symbols follow, perhaps with other frames
+//! between them. Any `k` of its `k + r` frames are enough, so acknowledgements tell what was restored: with `k` of them the
+//! far end has all packets. A lost packet waits for that, and is retransmitted when the group cannot be restored any more.
 //!
-//! The far end keeps what it restores from only while it hears symbols. So nothing waits before one was acknowledged, nor where what the far
-//! end keeps may not reach back so far ([`super::restore`]).
+//! The far end keeps packets for restoring only while it receives symbols. So no packet waits before a symbol was
+//! acknowledged, nor where the far end may not keep numbers that far back ([`super::restore`]).
 
 use super::code::Plan;
 use super::restore::REACH;
@@ -13,7 +13,8 @@ use super::store::PacketId;
 use airbraid_units::{Duration, Instant, SeqNum};
 use std::collections::VecDeque;
 
-/// After the acknowledgement of a symbol the far end is relied on for so long, and a group is waited for; less than it keeps ([`super::restore`]).
+/// Time after the acknowledgement of a symbol for which groups are waited for; less than the far end keeps them
+/// ([`super::restore`]).
 const RELIED_ON: Duration = Duration::from_secs(10);
 
 /// The fate of a frame.
@@ -21,24 +22,24 @@ const RELIED_ON: Duration = Duration::from_secs(10);
 pub enum News {
     /// It has come.
     Came,
-    /// It had been held to be lost, and has come.
+    /// It was declared lost, and has come.
     CameLate,
-    /// It is held to be lost; the packet that it carried, if it did.
+    /// It is declared lost; the packet that it carried, if any.
     Lost(Option<PacketId>),
 }
 
-/// What follows from a fate.
+/// The consequences of a fate.
 #[derive(Debug, Default)]
 pub struct Verdict {
     /// Packets of lost frames that the far end has restored.
     pub restored: Vec<PacketId>,
-    /// Packets of lost frames that have waited, and that nothing restores.
+    /// Packets of lost frames that have waited and cannot be restored.
     pub again: Vec<PacketId>,
     /// The frame's own packet begins to wait.
     pub waits: Option<PacketId>,
-    /// It does not wait: nothing restores it.
+    /// The frame's own packet cannot be restored.
     pub lost: Option<PacketId>,
-    /// It waited to be restored, and does no more.
+    /// A packet waited to be restored, and has come.
     pub came: Option<PacketId>,
 }
 
@@ -49,7 +50,7 @@ struct Group {
     began: Instant,
     /// Its packets.
     sources: u8,
-    /// Symbols that are to follow, once it has ended, and that have left.
+    /// Symbols that follow once it has ended, and symbols that have left.
     repairs: u8,
     sent: u8,
     /// The number behind its newest frame.
@@ -58,13 +59,13 @@ struct Group {
     is_open: bool,
     /// The far end is known to keep its packets.
     is_relied_on: bool,
-    /// No more is hoped for.
+    /// It is given up.
     is_failed: bool,
     came: u16,
     lost: u16,
     /// Lost packets that may be restored.
     waiting: Vec<(SeqNum, PacketId)>,
-    /// Its packets until its symbols have left.
+    /// Its packets, until its symbols have left.
     covered: Vec<PacketId>,
 }
 
@@ -73,7 +74,7 @@ impl Group {
         (0..i32::from(self.sources)).contains(&number.distance_from(self.first))
     }
 
-    /// What follows from what is known now.
+    /// Decides on the waiting packets.
     fn judge(&mut self, now: Instant, newest: SeqNum, verdict: &mut Verdict) {
         if self.waiting.is_empty() {
             return;
@@ -91,10 +92,10 @@ impl Group {
     }
 }
 
-/// The groups of a member, and how it is coded now.
+/// The groups of a member, and its present coding plan.
 #[derive(Debug, Default)]
 pub struct Groups {
-    /// How groups are made; none: nothing is coded.
+    /// The plan for groups; `None`: frames are not coded.
     pub plan: Option<Plan>,
     groups: VecDeque<Group>,
     relied_on_until: Instant,
@@ -106,12 +107,13 @@ impl Groups {
         self.groups.iter().map(|group| group.waiting.len() + group.covered.len() + 1).sum()
     }
 
-    /// The group that has not all its symbols.
+    /// The group that lacks symbols.
     fn last(&mut self) -> Option<&mut Group> {
         self.groups.back_mut().filter(|group| group.is_open || group.sent < group.repairs)
     }
 
-    /// A frame with a packet leaves. Says whether the packet is one of a group: it must be there until [`Self::take_done`] gives it back.
+    /// A frame with a packet leaves. Returns whether the packet joins a group: it must then be kept until [`Self::take_done`]
+    /// returns it.
     pub fn join(&mut self, now: Instant, number: SeqNum, id: PacketId) -> bool {
         if let Some(group) = self.last() {
             if group.is_open && group.end == number {
@@ -148,7 +150,7 @@ impl Groups {
         true
     }
 
-    /// A group gets no more packets; if all have come it needs no symbols.
+    /// Closes the open group; it needs no symbols if all of its packets have come.
     fn close(group: &mut Group) {
         if group.is_open {
             group.is_open = false;
@@ -157,12 +159,12 @@ impl Groups {
         }
     }
 
-    /// When the group that is open ends of itself.
+    /// Time at which the open group ends.
     pub fn close_at(&self) -> Option<Instant> {
         self.groups.back().filter(|group| group.is_open).map(|group| group.began.saturating_add(group.plan.span))
     }
 
-    /// Ends the group that has lasted long enough. Says whether it did.
+    /// Ends a group that has lasted long enough. Returns whether it did.
     pub fn close_due(&mut self, now: Instant) -> bool {
         let is_due = self.close_at().is_some_and(|at| at <= now);
         if let Some(group) = self.groups.back_mut().filter(|_| is_due) {
@@ -171,8 +173,8 @@ impl Groups {
         is_due
     }
 
-    /// The group whose symbols are to leave: its packets, and the index of a symbol with the number `number`. Where so much else has left since
-    /// that there is no such index, there are no more symbols.
+    /// The group whose symbols are due: the index of a symbol with the number `number`, and the group's packets. There are no
+    /// more symbols if too many other frames have left since for such an index.
     pub fn pending(&mut self, number: SeqNum) -> Option<(u8, &[PacketId])> {
         let group = self.groups.back_mut().filter(|group| !group.is_open && group.sent < group.repairs)?;
         let has_all = group.came >= u16::from(group.sources);
@@ -185,12 +187,12 @@ impl Groups {
         Some((index?, &group.covered))
     }
 
-    /// Whether there are symbols to be sent.
+    /// Whether symbols are due.
     pub fn is_pending(&self) -> bool {
         self.groups.back().is_some_and(|group| !group.is_open && group.sent < group.repairs)
     }
 
-    /// The symbol has left.
+    /// Notes that the symbol has left.
     pub fn on_sent(&mut self, number: SeqNum) {
         if let Some(group) = self.groups.back_mut() {
             group.sent += 1;
@@ -198,7 +200,7 @@ impl Groups {
         }
     }
 
-    /// What follows for the newest group from its having ended, or from there being no more symbols of it.
+    /// Decides on the newest group after it has ended or has no more symbols.
     pub fn review(&mut self, now: Instant, newest: Option<SeqNum>) -> Verdict {
         let mut verdict = Verdict::default();
         if let Some(group) = self.groups.back_mut() {
@@ -208,7 +210,7 @@ impl Groups {
         verdict
     }
 
-    /// The packets of the newest group, if it needs them no more.
+    /// Takes the packets of the newest group, if it needs them no more.
     pub fn take_done(&mut self) -> Vec<PacketId> {
         match self.groups.back_mut() {
             Some(group) if !group.is_open && group.sent >= group.repairs => std::mem::take(&mut group.covered),
@@ -216,7 +218,7 @@ impl Groups {
         }
     }
 
-    /// The fate of a frame is known; `newest` is the newest number that is known to have come.
+    /// Notes the fate of a frame; `newest` is the newest number that is known to have come.
     pub fn on_news(
         &mut self,
         now: Instant,
@@ -262,7 +264,7 @@ impl Groups {
         verdict
     }
 
-    /// Forgets groups of which all is known.
+    /// Forgets groups that are decided.
     fn forget(&mut self) {
         let is_done = |group: &Group| {
             let frames = u16::from(group.sources) + u16::from(group.sent);
@@ -277,7 +279,7 @@ impl Groups {
         }
     }
 
-    /// Nothing is hoped for any more: gives what waited, and what had to be kept.
+    /// Gives up all groups: returns the waiting packets, and the kept ones.
     pub fn abandon(&mut self) -> (Vec<PacketId>, Vec<PacketId>) {
         self.relied_on_until = Instant::ZERO;
         let (mut waiting, mut covered) = (Vec::new(), Vec::new());

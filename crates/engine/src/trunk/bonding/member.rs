@@ -7,8 +7,8 @@
 //!                              +---- the quota is used up ----> Exhausted <---------+
 //! ```
 //!
-//! A member that falls silent is suspected: what is on it is sent again elsewhere at once, and it gets probes only, until
-//! one comes through.
+//! A member that falls silent is suspected: its packets are retransmitted elsewhere at once, and it gets only probes until
+//! one is answered.
 
 use super::code::{self, Plan};
 use super::config::MemberConfig;
@@ -17,7 +17,7 @@ use super::frame::{FULL, HEADER_LEN, PATH_LEN};
 use super::group::Groups;
 use super::path::Path;
 use super::plpmtu::Plpmtu;
-use super::sent_frames::{Content, Ledger};
+use super::sent_frames::{Content, SentFrames};
 use super::status::{MemberState, MemberStatus};
 use super::validation::Validation;
 use crate::trunk::Member;
@@ -25,43 +25,44 @@ use airbraid_units::{BitRate, Bytes, Duration, Instant, SeqNum};
 
 /// Length on the wire of each frame of a train \[byte\]: what every path carries (RFC 9000, section 14).
 pub const TRAIN_BYTES: u64 = 1_200;
-/// A frame is not missed before it is so late: what timers of hosts and the media below them do.
+/// Lateness below which a frame is not missed: timers of hosts and media below them cause as much.
 const LATE: Duration = Duration::from_millis(10);
 /// The same before the rate is known, beside a quarter of a round trip.
 const LATE_AT_FIRST: Duration = Duration::from_millis(30);
-/// The far end's feedback may be so much later than the frame.
+/// Largest usual delay of the far end's feedback.
 const FEEDBACK: Duration = Duration::from_millis(20);
-/// A member that is silent for so long beyond that, with some frames on the way, is suspected. A burst of losses at
-/// 20 Mbit/s is much shorter, and TCP's shortest timer much longer.
+/// Silence beyond that after which a member with frames under way is suspected. A burst of losses at 20 Mbit/s is much
+/// shorter, and TCP's shortest timer much longer.
 const SILENCE: Duration = Duration::from_millis(30);
-/// Or for as long as so many frames take, if that is longer.
+/// The same in frames, if their time is longer.
 const SILENT_FRAMES: u64 = 8;
-/// Nothing is concluded from fewer missing frames: three in a row are a burst of losses.
+/// Fewest missing frames that make a member suspect: three in a row are a burst of losses.
 pub const MISSING_MIN: usize = 4;
-/// Questions without an answer, one after the other, after which it is suspected whatever else is known.
+/// Number of unanswered probes in a row after which a member is suspected in any case.
 pub const QUESTIONS_MAX: u8 = 3;
-/// The first probe of a member that does not answer is repeated after this.
+/// Time to the second probe of a member that does not answer;
 const PROBE_FIRST: Duration = Duration::from_millis(25);
-/// And then after twice as long, but never longer: a link that is back is used within a second.
+/// it doubles up to this: a link that is back is used within a second.
 const PROBE_LAST: Duration = Duration::from_millis(250);
-/// An idle member says that it is there: address translations are kept for 30 s at least.
+/// Interval of an idle member's probes: address translations are kept for 30 s at least.
 const KEEPALIVE: Duration = Duration::from_secs(10);
-/// A member that could take no frame gets none for so long.
+/// Pause of a member whose host could not send.
 const REFUSED: Duration = Duration::from_millis(2);
-/// Trains that sound the rate of a new member at most: each finds four times as much as the one before, so that five tell 100 Mbit/s from a
-/// first guess of ten frames in 300 ms; some tell nothing, because their answers come after the next has left. One that finds less than it could is the last.
+/// Largest number of packet trains that probe a new member's rate. Each can find four times the rate before, so five reach
+/// 100 Mbit/s from a first guess of ten frames in 300 ms; some find nothing, because their answers come after the next has
+/// left. One that finds less than it could is the last.
 const TRAINS: u8 = 8;
-/// The last so many leave only while no packet is on the way or waits: packets tell as much.
+/// The last of them, which leave only while no packet is under way or waits: packets tell as much.
 const TRAINS_QUIET: u8 = 4;
-/// A spared member is sounded again after this, because a host that was late may have spoilt the first look,
+/// Time after which an excluded member is probed again: a late host may have spoilt the first measurement;
 const DOUBT_FIRST: Duration = Duration::from_secs(1);
-/// and then after twice as long, but never longer: minimums live as long. 19 kB in 10 s while others have more than they carry.
+/// it doubles up to this, the life of minimums. The cost is 19 kB in 10 s while others are overloaded.
 const DOUBT_LAST: Duration = Duration::from_secs(10);
-/// A member that was silent for so long is measured from the beginning.
+/// Silence after which a member is measured from the beginning.
 const FORGOTTEN: Duration = Duration::from_secs(60);
-/// Tolerance for disorder counts for so long.
+/// Time for which tolerance for reordering counts.
 const TOLERANCE_SPAN: Duration = Duration::from_secs(10);
-/// A member that loses more is lossy \[millionths\]: at less a TCP does not notice.
+/// Loss from which on a member is lossy \[millionths\]: TCP does not notice less.
 const LOSSY_PPM: u32 = 5_000;
 
 /// A member.
@@ -69,55 +70,54 @@ const LOSSY_PPM: u32 = 5_000;
 pub struct MemberEnd {
     /// Its number.
     pub id: Member,
-    /// What the host says of it.
+    /// Its configuration by the host.
     pub config: MemberConfig,
-    /// What it is doing.
     pub state: MemberState,
-    /// What it can carry.
+    /// Estimates of its path.
     pub path: Path,
     /// Whether its path is validated.
     pub validation: Validation,
-    /// The longest frame with a packet, as the host has given them \[byte\].
+    /// The longest frame with a packet so far \[byte\].
     pub longest_frame: Bytes,
-    /// What is on it.
-    pub ledger: Ledger,
-    /// How its frames are coded.
+    /// Its frames under way and recently decided ones.
+    pub ledger: SentFrames,
+    /// Groups of its coded frames.
     pub groups: Groups,
-    /// How long they may be.
+    /// Search of its path MTU.
     pub plpmtu: Plpmtu,
     /// The newest number that is known to have come.
     pub newest: Option<SeqNum>,
-    /// How often it has had nothing to send.
+    /// Number of times that it has had nothing to send.
     pub idles: u32,
     /// Whether it has nothing to send now.
     pub is_idle: bool,
     /// Bytes that are known to have come.
     pub came_bytes: u64,
-    /// When a newer frame was last known to have come.
+    /// Time at which a newer frame was last known to have come.
     pub heard_at: Instant,
-    /// When something was sent last.
+    /// Time of the last departure.
     pub sent_at: Instant,
-    /// Questions without an answer.
+    /// Number of unanswered probes.
     pub questions: u8,
     asked_at: Instant,
-    /// When it is probed next, while it does not work.
+    /// Time of the next probe while it does not work.
     probe_at: Instant,
     probe_gap: Duration,
     blocked_until: Instant,
-    /// Trains of frames that sound its rate, and when the next leaves.
+    /// Packet trains that are still to leave, and the time of the next.
     trains: u8,
     train_at: Instant,
-    /// Whether the next train leaves because the rate is in doubt, and how long after the last look it may.
+    /// Whether the next train leaves because the rate is in doubt.
     is_doubted: bool,
     doubt_gap: Duration,
-    /// Minus how late frames came that were held to be lost \[ns\].
+    /// Negated lateness of frames that had been declared lost \[ns\].
     tolerance: Least,
-    /// What is counted.
+    /// Its counters.
     pub counted: MemberStatus,
 }
 
 impl MemberEnd {
-    /// A member that is to be probed at once; `first` is its next number.
+    /// A member that is probed at once; `first` is its next number.
     pub fn new(now: Instant, id: Member, config: MemberConfig, first: SeqNum) -> Self {
         Self {
             id,
@@ -126,7 +126,7 @@ impl MemberEnd {
             path: Path::new(config.rate_cap.map(BitRate::as_bps)),
             validation: Validation::default(),
             longest_frame: Bytes::ZERO,
-            ledger: Ledger::new(first),
+            ledger: SentFrames::new(first),
             groups: Groups::default(),
             plpmtu: Plpmtu::new(now, mtu_of(&config)),
             newest: None,
@@ -153,7 +153,7 @@ impl MemberEnd {
     pub fn is_active(&self) -> bool {
         self.state == MemberState::Active
     }
-    /// Whether there is room for another frame on the way.
+    /// Whether another frame may be under way.
     pub fn has_room(&self, now: Instant) -> bool {
         self.ledger.bytes_on_the_way() < self.path.window() && self.blocked_until <= now && self.may_send_longest()
     }
@@ -161,68 +161,68 @@ impl MemberEnd {
     fn may_send_longest(&self) -> bool {
         !self.validation.is_on_trial() || self.validation.allows(self.on_wire(self.longest_frame))
     }
-    /// When it may send the next.
+    /// Time at which it may send the next frame.
     pub fn free_at(&self) -> Instant {
         self.path.release().max(self.blocked_until)
     }
 
-    /// The disorder that its path is known for.
+    /// The reordering that its path is known for.
     pub fn tolerance(&self) -> Duration {
         self.tolerance.get().map_or(Duration::ZERO, |ns| Duration::from_nanos(ns.unsigned_abs()))
     }
-    /// A frame that was held to be lost has come, so much later.
+    /// A frame that was declared lost has come, late by this time.
     pub fn on_spurious(&mut self, now: Instant, late: Duration) {
         self.counted.spurious += 1;
-        // No more than a round trip: what comes later than that is better sent again.
+        // At most a round trip: a later frame is better retransmitted.
         let most = self.path.rtt().map_or(late, |(rtt, _)| rtt);
         let tolerance = (self.tolerance() + late).min(most);
         self.tolerance.learn(now, -(tolerance.as_nanos() as i64));
     }
 
-    /// How late a frame is held to be lost, beyond its path's shortest delay and the time that it had to wait \[us\].
+    /// Lateness beyond the path's shortest delay and the frame's expected wait after which it is declared lost \[us\].
     pub fn late_us(&self) -> i64 {
         let deviation = self.path.delay_least().map_or(0, |(_, deviation)| 4 * deviation);
         let quarter = || self.path.rtt().map_or(Duration::ZERO, |(rtt, _)| rtt / 4);
         let base = if self.path.is_measured() { LATE } else { LATE_AT_FIRST + quarter() };
         deviation + (base + self.tolerance()).as_micros() as i64
     }
-    /// How much later still a member is silent \[us\].
+    /// Additional lateness after which the member counts as silent \[us\].
     pub fn silence_us(&self) -> i64 {
         SILENCE.max(self.path.time_for(SILENT_FRAMES * FULL)).as_micros() as i64
     }
 
-    /// How long the fate of a frame that was held to be lost is remembered.
+    /// Time for which the fate of a lost frame is remembered.
     pub fn memory(&self) -> Duration {
         self.path.rtt().map_or(PROBE_LAST, |(rtt, _)| rtt * 2 + PROBE_LAST)
     }
 
-    /// Considers anew how it is coded, if it may be.
+    /// Updates its coding plan, if it may have one.
     pub fn set_plan(&mut self, may_be: bool) {
         let is_known = may_be && self.is_active() && self.path.is_measured() && self.config.quota.is_none();
         self.groups.plan = self.path.losses().filter(|_| is_known).and_then(|losses| code::plan(&losses));
     }
-    /// What it carries of packets \[bit/s\].
+    /// Its rate for packets \[bit/s\].
     pub fn useful_rate(&self) -> u64 {
         let rate = self.path.rate();
         self.groups.plan.map_or(rate, |plan| plan.useful(rate))
     }
-    /// How much later a flow in order goes on, on the average, because of what is lost here.
-    pub fn hold_up(&self) -> Duration {
-        self.groups.plan.map_or_else(|| self.path.hold_up(), |plan: Plan| plan.hold_up)
+    /// Mean head-of-line blocking of an ordered flow by losses here.
+    pub fn blocking(&self) -> Duration {
+        self.groups.plan.map_or_else(|| self.path.blocking(), |plan: Plan| plan.blocking)
     }
 
-    /// Whether enough is lost on it that a copy of what it carries does good: there are symbols for what is coded.
+    /// Whether its losses make copies worth while; coded members have symbols instead.
     pub const fn is_lossy(&self) -> bool {
         self.path.loss_ppm() >= LOSSY_PPM && self.groups.plan.is_none()
     }
 
-    /// How long an answer may take.
+    /// Longest usual time to an answer.
     fn patience(&self) -> Duration {
         let (rtt, deviation) = self.path.rtt().unwrap_or((PROBE_LAST, Duration::ZERO));
         rtt + deviation * 4 + FEEDBACK + self.tolerance() + self.path.time_for(2 * FULL)
     }
 
-    /// When it wants to ask the far end, and why.
+    /// Time and reason of its next probe.
     pub fn question_at(&self) -> Option<(Instant, &'static str)> {
         match self.state {
             MemberState::Exhausted => None,
@@ -237,14 +237,14 @@ impl MemberEnd {
         }
     }
 
-    /// When the next train that sounds its rate is due.
+    /// Time of the next packet train.
     pub fn train_at(&self) -> Option<Instant> {
-        // Shorter frames would tell of half the rate: a train waits until it is known what the path carries.
+        // Shorter frames would show half the rate: a train waits until the path MTU is known.
         let is_sized = self.plpmtu.size() >= TRAIN_BYTES || self.plpmtu.possible() < TRAIN_BYTES;
         let may = self.is_active() && is_sized && !self.validation.is_on_trial();
         (self.trains > 0 && may).then_some(self.train_at)
     }
-    /// It is spared, and whoever is spared is not measured: now and then a train finds out whether that is still right.
+    /// It is excluded, and so carries no packets that would measure it: now and then a train checks whether that is still right.
     pub fn doubt(&mut self, now: Instant) {
         let is_due = now.saturating_since(self.path.looked_at()) >= self.doubt_gap;
         if is_due && self.trains == 0 && self.config.quota.is_none() {
@@ -254,11 +254,11 @@ impl MemberEnd {
             self.train_at = now;
         }
     }
-    /// Whether trains are still finding out its rate.
-    pub fn is_being_sounded(&self) -> bool {
-        self.trains > 0 && !self.path.is_sounded()
+    /// Whether trains are still probing its rate.
+    pub fn is_being_probed(&self) -> bool {
+        self.trains > 0 && !self.path.has_estimate()
     }
-    /// That train is due; says whether it is to leave. `is_quiet`: there are no packets, on no member.
+    /// The train is due; returns whether it is to leave. `is_quiet`: no member has packets.
     pub fn on_train(&mut self, now: Instant, is_quiet: bool) -> bool {
         self.trains -= 1;
         if self.trains < TRAINS_QUIET && !is_quiet && !self.is_doubted {
@@ -273,7 +273,7 @@ impl MemberEnd {
         is_wanted
     }
 
-    /// A question goes out. Says whether it must be suspected now.
+    /// A probe leaves. Returns whether the member must be suspected now.
     pub fn on_question(&mut self, now: Instant) -> bool {
         self.asked_at = now;
         if self.state == MemberState::Active {
@@ -285,7 +285,7 @@ impl MemberEnd {
         false
     }
 
-    /// It is held not to work any more.
+    /// Suspects it of being dead.
     pub fn suspect(&mut self, now: Instant) {
         self.plpmtu.restart(now);
         self.state = MemberState::Suspected;
@@ -295,7 +295,7 @@ impl MemberEnd {
         self.questions = 0;
     }
 
-    /// Whoever is at the other end has to be asked first.
+    /// Begins with probes: another end may be there.
     pub fn begin(&mut self, now: Instant) {
         self.plpmtu.restart(now);
         self.newest = None;
@@ -314,7 +314,7 @@ impl MemberEnd {
             if now.saturating_since(self.heard_at) > FORGOTTEN {
                 self.path = Path::new(self.config.rate_cap.map(BitRate::as_bps));
             }
-            if !self.path.is_sounded() {
+            if !self.path.has_estimate() {
                 self.trains = TRAINS;
                 self.train_at = now;
             }
@@ -325,19 +325,19 @@ impl MemberEnd {
         self.questions = 0;
     }
 
-    /// The host could not send.
+    /// Pauses it: the host could not send.
     pub fn on_refused(&mut self, now: Instant) {
         self.blocked_until = now.saturating_add(REFUSED);
     }
 
-    /// What was to leave since `since` has left by `until`.
+    /// Frames that were to leave since `since` have left by `until`.
     pub fn on_late(&mut self, since: Instant, until: Instant) {
         if self.ledger.put_off(since, until) {
             self.path.on_late(since, until, self.ledger.next());
         }
     }
 
-    /// A frame leaves that is paced and acknowledged: gives when it is expected, by the clock that all members share \[us\].
+    /// Notes a frame that is paced and acknowledged; returns its expected arrival, by the clock that all members share \[us\].
     pub fn on_numbered(&mut self, now: Instant, bytes: Bytes, late: Duration, content: Content) -> i64 {
         let due_us = self.path.on_sent(now, bytes.as_u64(), late);
         if self.is_idle {
@@ -360,11 +360,11 @@ impl MemberEnd {
         }
     }
 
-    /// What it tells of itself.
+    /// Its state and counters.
     pub fn status(&self) -> MemberStatus {
         MemberStatus {
             state: self.state,
-            rate: if self.path.is_sounded() { BitRate::from_bps(self.path.rate()) } else { BitRate::default() },
+            rate: if self.path.has_estimate() { BitRate::from_bps(self.path.rate()) } else { BitRate::default() },
             rtt_min: self.path.rtt_least().unwrap_or_default(),
             rtt: self.path.rtt().unwrap_or_default().0,
             queue_delay: self.path.queue(),
@@ -376,11 +376,11 @@ impl MemberEnd {
         }
     }
 
-    /// The longest packet that it may be given \[byte\].
+    /// The longest packet that it may get \[byte\].
     pub fn longest_packet(&self) -> u64 {
         self.without_headers(self.plpmtu.size())
     }
-    /// The same of the longest that may still be found to be carried.
+    /// The same of the longest length that probes may still find.
     pub fn longest_possible(&self) -> u64 {
         self.without_headers(self.plpmtu.possible())
     }
@@ -392,7 +392,7 @@ impl MemberEnd {
     pub fn challenge_len(&self) -> u64 {
         self.on_wire(Bytes::new(PATH_LEN as u64))
     }
-    /// When its validation wants to go on.
+    /// Time of the next step of its validation.
     pub fn validation_at(&self) -> Option<Instant> {
         self.validation.wake(self.challenge_len())
     }

@@ -1,17 +1,18 @@
-//! The data plane of a tunnel over several links: one peer, one side (the daemon's, and the simulator's trunk over links).
+//! Bonding: a trunk over links that lose, delay and report nothing. It is the data plane of the daemon towards one peer, and
+//! the simulator's trunk over links.
 //!
-//! A [`Tunnel`] distributes packets over member links by measured rate and delay, sends again what is lost, on whichever
-//! member has it there first, and restores the order of each flow behind them. It never sees bytes, addresses or keys:
+//! A [`Bond`] is one end. It distributes packets over member links by measured rate and delay, retransmits lost packets on
+//! the member by which they arrive first, and restores the order of each flow. It never sees bytes, addresses or keys:
 //!
-//! 1. The host adds members, in any order and at any time ([`Input::MemberAdded`]); probes go out on them, and no packet does
-//!    before one was answered.
-//! 2. It gives packets ([`Input::Packet`]), or runs of segments as one input, and sends each frame that it is told to
-//!    ([`Output::Transmit`]): header by [`crate::wire`], the packet's bytes, sealed for that member.
-//! 3. What comes from the far end goes in as [`Input::Frame`]; what is for the host comes out by [`Output::Deliver`].
+//! 1. The host adds members, in any order and at any time ([`BondInput::MemberAdded`]). A member gets probes, and packets
+//!    once one was answered.
+//! 2. The host gives packets, or runs of segments ([`BondInput::Packet`]), and sends each frame of
+//!    [`BondOutput::Transmit`]: header by [`crate::wire`], the packet's bytes, sealed for that member.
+//! 3. Frames from the far end go in as [`BondInput::Frame`]; packets for the host come out by [`BondOutput::Deliver`].
 //!
-//! Each packet that is given in ends here in exactly one way: [`Output::Release`] when the far end has it,
-//! [`Output::Dropped`] otherwise. Each [`Output::Transmit`] of a packet carries another handle to it ([`crate::packet::Share`]). Each repair symbol
-//! that comes in ends in [`Output::Spent`].
+//! Each packet of the host ends in exactly one way: [`BondOutput::Release`] when the far end has it, [`BondOutput::Dropped`]
+//! otherwise. Each [`BondOutput::Transmit`] of a packet carries another handle to it ([`crate::packet::Share`]). Each repair
+//! symbol that comes in ends in [`BondOutput::Spent`].
 //!
 //! Equations, states and constants: `docs/models/tunnel.md`.
 
@@ -56,15 +57,15 @@ use airbraid_units::{Bytes, Instant};
 use member::MemberEnd;
 use order::Ordered;
 use receiver::Receiver;
-use restore::Outcome;
+use restore::RestoreOutcome;
 use sender::Sender;
 use std::collections::VecDeque;
 
-/// One end of a tunnel.
+/// One end of a bond.
 #[derive(Debug)]
 pub struct Tunnel<P: Coded> {
     now: Instant,
-    /// What it may occupy \[byte\].
+    /// Limit of its memory \[byte\].
     memory: u64,
     sender: Sender<P>,
     receiver: Receiver<P>,
@@ -77,7 +78,7 @@ impl<P: Coded> Tunnel<P> {
         Self { now: Instant::ZERO, memory: u64::MAX, sender: Sender::new(config), receiver }
     }
 
-    /// What it does now.
+    /// A snapshot of its state.
     pub fn status(&self) -> Status {
         Status {
             members: self.sender.members.iter().map(MemberEnd::status).collect(),
@@ -117,7 +118,7 @@ impl<P: Coded> Tunnel<P> {
             Frame::PathResponse(_) => self.sender.counts.strange += 1,
             Frame::Feedback(feedback) => {
                 self.sender.on_feedback(now, &feedback);
-                // Paths are as long for what comes as for what goes.
+                // Paths are assumed to be as long in both directions.
                 self.receiver.order.set_repair(self.sender.longest_repair());
             }
             Frame::Probe(probe) => {
@@ -146,7 +147,7 @@ impl<P: Coded> Tunnel<P> {
         }
     }
 
-    /// A frame that is not listened to.
+    /// Ends a frame that is ignored.
     fn refuse(&mut self, frame: Frame<P>) {
         match frame {
             Frame::Data { packet, .. } => self.sender.drop(packet, DropReason::Stale),
@@ -155,8 +156,8 @@ impl<P: Coded> Tunnel<P> {
         }
     }
 
-    /// What is restored is as if it had come now.
-    fn on_outcome(&mut self, now: Instant, outcome: Outcome<P>) {
+    /// Handles restored packets as if they had come now.
+    fn on_outcome(&mut self, now: Instant, outcome: RestoreOutcome<P>) {
         let Sender { counts, outputs, .. } = &mut self.sender;
         counts.strange += outcome.failed;
         counts.restored += outcome.restored.len() as u64;
@@ -181,7 +182,7 @@ impl<P: Coded> Tunnel<P> {
         self.sender.validate_due(now);
         self.sender.ask_due(now);
         self.sender.fit(now);
-        self.sender.sound_due(now);
+        self.sender.send_trains(now);
         if self.receiver.feedback_at().is_some_and(|at| at <= now) {
             self.send_feedback(now);
         }
@@ -190,8 +191,8 @@ impl<P: Coded> Tunnel<P> {
 }
 
 impl<P: Coded> Tunnel<P> {
-    /// The host has a frame of its own for a member, of this length before it is sealed: says whether it may be sent, and counts it. It
-    /// may not where the path is not validated and too little has come from there.
+    /// The host has a frame of its own for a member, of this length before sealing: returns whether it may be sent, and counts
+    /// it. It may not where the path is not validated and too little has come from there.
     pub fn charge(&mut self, member: Member, length: Bytes) -> bool {
         let Some(index) = self.sender.index_of(member) else { return false };
         let end = &mut self.sender.members[index];
@@ -203,7 +204,7 @@ impl<P: Coded> Tunnel<P> {
         is_allowed
     }
 
-    /// A frame of the host's own has come from where a member is, of this length before it was sealed.
+    /// A frame of the host's own has come from a member's place, of this length before sealing.
     pub fn credit(&mut self, member: Member, length: Bytes) {
         if let Some(index) = self.sender.index_of(member) {
             let end = &mut self.sender.members[index];
@@ -224,22 +225,22 @@ impl<P: Coded> Tunnel<P> {
 }
 
 impl<P: Coded> Tunnel<P> {
-    /// How much it may occupy from now on \[byte\]; without a word it may occupy anything.
+    /// Sets the limit of its memory \[byte\]; there is none before.
     pub const fn set_memory(&mut self, memory: Bytes) {
         self.memory = memory.as_u64();
     }
 
-    /// What it occupies: never more than it may when it has done what it was asked, unless that has become less.
+    /// Its memory: within the limit after each step, unless the limit was lowered.
     pub fn occupied(&self) -> Bytes {
         Bytes::new(self.sender.occupied() + self.receiver.occupied())
     }
 
-    /// What the sender may occupy, the rest being what it is.
+    /// Gives the sender the memory that the receiver leaves.
     fn share_out(&mut self) {
         self.sender.memory = self.memory.saturating_sub(self.receiver.occupied());
     }
 
-    /// What has come gives way while there is too much.
+    /// Gives up received packets while the limit is exceeded.
     fn give_way(&mut self) {
         while self.sender.occupied() + self.receiver.occupied() > self.memory {
             let Self { sender, receiver, .. } = self;
@@ -253,7 +254,7 @@ impl<P: Coded> Tunnel<P> {
     }
 }
 
-/// Hands up what the order gives.
+/// Turns a decision on order into an output.
 fn hand_up<P: Coded>(outputs: &mut VecDeque<Output<P>>, ordered: Ordered<P>) {
     outputs.push_back(match ordered {
         Ordered::Deliver(packet) => Output::Deliver(packet),

@@ -1,8 +1,8 @@
-//! Restores the order of each flow: a packet waits until those before it have come, but not for ever, and never for
-//! another flow's.
+//! Restores the order of each flow: a packet waits for those before it, for a limited time, and never for another
+//! flow's packets.
 //!
-//! Members lose, and what is lost is sent again, so a younger packet says nothing of an older one's fate. How long holes
-//! take to be filled is measured, and one that takes much longer is given up. A packet of real-time class is
+//! Members lose frames, and the sender retransmits them, so a younger packet says nothing of an older one's fate. The
+//! time that gaps take to be filled is measured, and one that takes much longer is given up. A packet of real-time class is
 //! delivered at once.
 
 use super::config::BondResequencer;
@@ -17,22 +17,22 @@ use crate::trunk::LateMode;
 use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// A hole is given up after this many times what holes have taken of late, in quarters, and [`MARGIN`].
+/// A gap is given up after this many quarters of the longest recent time to fill one, and [`MARGIN`].
 const PATIENCE_QUARTERS: u64 = 6;
-/// And this: until a member that dies is known to be dead, and what was on it has come by another. Nearly everything comes, so
-/// to wait too long costs little and to give up too soon a retransmission of TCP.
+/// Added to it: the time until a dead member is known to be dead, and its packets have come by another. Nearly everything
+/// comes, so waiting too long costs little, and giving up too soon costs a retransmission of TCP.
 const MARGIN: Duration = Duration::from_millis(100);
-/// What is sent again may be lost like the rest: a hole is not given up before so many repairs of the longest path.
+/// Retransmissions may be lost, too: a gap is not given up before this many repair times of the longest path.
 const REPAIRS: u64 = 2;
-/// Before any hole was filled.
+/// Wait before any gap was filled.
 const INITIAL: Duration = Duration::from_millis(200);
-/// What holes took counts for so long.
+/// Time for which a measured fill time counts.
 const SPAN: Duration = Duration::from_secs(10);
-/// Numbers of a flow that were given up and may still come; what is older is told from a repetition no more.
+/// Numbers of a flow that were given up and may still come; older ones are not distinguished from duplicates.
 const GIVEN_UP_MAX: usize = 256;
-/// The same of all flows together.
+/// The same for all flows together.
 const GIVEN_UP_ALL: usize = 2_048;
-/// In all flows together so many packets wait at most.
+/// Largest number of waiting packets of all flows together.
 const HELD_MAX: usize = 8_192;
 
 #[derive(Debug)]
@@ -46,15 +46,15 @@ struct Held<P> {
 struct Flow<P> {
     next: u32,
     held: VecDeque<Held<P>>,
-    /// Since when the first of them has waited for the present hole.
+    /// Time since which the first of them has waited for the present gap.
     since: Instant,
     /// Numbers before `next` that did not come, with when they were missed first; in order.
     given_up: VecDeque<(u32, Instant)>,
 }
 
 impl<P> Flow<P> {
-    /// When the oldest of those that wait came. What a look at the links has brought at once has one time, so that the search
-    /// ends soon where much waits: none can be older than what was the oldest before.
+    /// Arrival of the oldest waiting packet. Frames that were received in one batch have one time, so the search ends
+    /// early: none can be older than the previous oldest.
     fn oldest(&self) -> Instant {
         let mut oldest = Instant::MAX;
         for held in &self.held {
@@ -67,10 +67,10 @@ impl<P> Flow<P> {
     }
 }
 
-/// What becomes of a packet.
+/// The decision on a packet.
 #[derive(Debug)]
 pub enum Ordered<P> {
-    /// It is for the host.
+    /// It goes to the host.
     Deliver(P),
     /// It goes no further.
     Drop(P, DropReason),
@@ -81,16 +81,16 @@ pub enum Ordered<P> {
 pub struct Order<P> {
     config: BondResequencer,
     flows: Vec<Option<Box<Flow<P>>>>,
-    /// Those of which packets wait, in the order in which the oldest came.
+    /// Flows with waiting packets, in the order in which the oldest came.
     waiting: VecDeque<u16>,
-    /// For each number that was given up its flow, the oldest first.
+    /// The flow of each number that was given up, the oldest first.
     given_up: VecDeque<u16>,
     held: usize,
-    /// What they occupy \[byte\].
+    /// Memory of the waiting packets \[byte\].
     occupied: u64,
-    /// Minus how long holes took, so that the least is the longest \[ns\].
+    /// Negated fill times of gaps, so that the least is the longest \[ns\].
     took: Least,
-    /// How long a hole takes that was not seen yet: what is lost twice on the longest path.
+    /// Time to repair a loss on the longest path.
     repair: Duration,
 }
 
@@ -115,7 +115,7 @@ impl<P: Packet> Order<P> {
         self.held
     }
 
-    /// What the packets that wait occupy \[byte\].
+    /// Memory of the waiting packets \[byte\].
     pub const fn occupied(&self) -> u64 {
         self.occupied
     }
@@ -125,12 +125,12 @@ impl<P: Packet> Order<P> {
         self.held + self.given_up.len()
     }
 
-    /// A loss on the longest path is repaired in `repair`.
+    /// Sets the time to repair a loss on the longest path.
     pub const fn set_repair(&mut self, repair: Duration) {
         self.repair = repair;
     }
 
-    /// How long a packet waits at most.
+    /// The longest wait of a packet.
     pub fn hold_time(&self) -> Duration {
         let measured = self.took.get().map(|ns| Duration::from_nanos(ns.unsigned_abs()));
         let hold = measured.map_or(INITIAL, |took| took * PATIENCE_QUARTERS / 4 + MARGIN);
@@ -161,14 +161,14 @@ impl<P: Packet> Order<P> {
         };
         let limit = self.config.buffer_limit.max(1) as i32;
         let flow = slot.get_or_insert_with(|| {
-            // What begins further on than can be held has been sent to another life of this end. All else may have begun with losses: what is
-            // before it is waited for, as any hole is.
+            // A first number beyond the buffer was sent to an earlier life of this end. Any other flow may have begun with losses:
+            // the numbers before it are waited for, like any gap.
             let next = if place.number < limit as u32 { 0 } else { place.number };
             Box::new(Flow { next, held: VecDeque::new(), since: now, given_up: VecDeque::new() })
         });
         let ahead = Place::distance(place.number, flow.next);
         if ahead >= limit || ahead < -(1 << 20) {
-            // Beyond what can be held: what waits goes on, and it begins anew from here.
+            // Beyond the buffer: the waiting packets go on, and the flow begins again here.
             counts.holes += 1;
             self.release_all(place.bucket, counts, &mut give);
             if let Some(flow) = &mut self.flows[usize::from(place.bucket)] {
@@ -253,7 +253,7 @@ impl<P: Packet> Order<P> {
         }
     }
 
-    /// A packet before what is delivered next: late, or a repetition.
+    /// Handles a packet before the next one to deliver: late, or a duplicate.
     fn on_old(&mut self, now: Instant, place: Place, packet: P, counts: &mut Counts, mut give: impl FnMut(Ordered<P>)) {
         let Some(flow) = &mut self.flows[usize::from(place.bucket)] else { return };
         let Some(index) = flow.given_up.iter().position(|(number, _)| *number == place.number) else {
@@ -364,7 +364,7 @@ mod tests {
         }
     }
 
-    /// What is delivered of a flow of which packets with these numbers come, one a millisecond.
+    /// The delivered numbers of a flow whose packets come with these numbers, one a millisecond.
     fn delivered(numbers: impl IntoIterator<Item = u32>) -> Vec<u32> {
         let mut order = Order::new(BondResequencer::default());
         let (mut counts, mut delivered, mut now) = (Counts::default(), Vec::new(), Instant::ZERO);

@@ -1,66 +1,66 @@
-//! What one member can carry, found by looking: its rate, its delay, and how long its own queue is.
+//! Measures one member's path: its rate, its delay, and the length of its own queue.
 //!
 //! In the manner of BBR (Cardwell, Cheng, Gunn, Yeganeh and Jacobson 2016): frames leave at the rate at which they arrived,
-//! a little faster now and then to find out whether there is more, a little slower afterwards. Two things are otherwise.
+//! a little faster now and then to find out whether there is more, a little slower afterwards. There are two differences.
 //! The far end stamps what it receives, so that a rate is bytes between two receptions over the time between them, which no
 //! delay of an acknowledgement disturbs, and a queue shows in the one-way delay. And a filter counts frames, not round
 //! trips: 5 Mbit/s at 4 ms is less than two packets. Losses say nothing here: a link that loses at random is not full.
 //!
 //! It never decides what is sent. Equations: `docs/models/tunnel.md`.
 
-use super::cost::{Losses, hold_up};
+use super::cost::{Losses, blocking};
 use super::filter::Least;
 use super::frame::FULL;
-use super::policing::Excess;
+use super::policing::SelfInducedLoss;
 use airbraid_units::{Duration, Instant, SeqNum};
 
-/// A rate is measured over so many frames at least: a microsecond's rounding and a frame more or less are then small.
+/// Fewest frames of a rate measurement: a microsecond's rounding and a frame more or less are then small.
 const SAMPLE_FRAMES: u32 = 8;
-/// And over so long, so that a burst of the medium below is not taken for its rate.
+/// Shortest time of a rate measurement \[us\]: a burst of the medium below is not taken for its rate.
 const SAMPLE_TIME_US: u32 = 10_000;
-/// But in the beginning, where a train of frames tells the rate to start from.
+/// The same in the beginning, where a packet train gives the rate to start from \[us\].
 const TRAIN_TIME_US: u32 = 1_000;
-/// No rate is measured over a pause.
+/// Longest gap within a rate measurement \[us\].
 const PAUSE_US: u32 = 1_000_000;
-/// In one measurement a rate that is being looked for grows by this factor at most.
+/// Largest growth of a searched rate in one measurement.
 const GROWTH: u64 = 4;
 /// Frames that may leave at once before anything is known: RFC 6928's initial window.
 const TRAIN: u64 = 10;
 /// A member that is left out is judged by trains of 16 frames: one without a loss halves what is held of its losses.
 const TRAIN_WEIGHT: u32 = 8;
-/// Minimums are those of so long: BBR's, for its reason.
+/// Time span of minimums: BBR's, for its reason.
 const MINIMUM_SPAN: Duration = Duration::from_secs(10);
-/// A queue shorter than this, and a frame and a half, is none to speak of.
+/// A queue shorter than this, and a frame and a half, counts as empty.
 const QUEUE_LOW: Duration = Duration::from_millis(2);
-/// One longer than this, and three frames, is drained. With an idle path's delay it is what a ping sees at worst.
+/// A queue longer than this, and three frames, is drained. Added to an idle path's delay it is the worst that a ping sees.
 const QUEUE_HIGH: Duration = Duration::from_millis(15);
-/// What may be on the way beyond rate times round trip: feedback comes every 5 to 15 ms.
+/// Time that may be under way beyond rate times round trip: feedback comes every 5 to 15 ms.
 const SLACK: Duration = Duration::from_millis(20);
-/// What the host may send late, and catch up with.
+/// Lateness that a host may catch up with.
 const BURST: Duration = Duration::from_millis(1);
 /// The same where it had something to send all the time and was woken late: still less than a queue that is drained.
 const CATCH_UP: Duration = Duration::from_millis(8);
-/// The least rate that is believed \[bit/s\].
+/// Least plausible rate \[bit/s\].
 const RATE_MIN: u64 = 16_000;
-/// The greatest \[bit/s\].
+/// Greatest plausible rate \[bit/s\].
 const RATE_MAX: u64 = 100_000_000_000;
 
-/// What it does now.
+/// The phase of the rate's cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Looks for the rate: twice what was found.
+    /// Searches the rate: paces at twice the measured one.
     Startup,
-    /// Looks whether there is more.
+    /// Probes for more.
     Up,
-    /// Makes up for it.
+    /// Compensates for it.
     Down,
-    /// Goes on.
+    /// Keeps the rate.
     Cruise,
     /// Empties the link's queue.
     Drain,
 }
 
-/// Where a measurement of the rate begins.
+/// The begin of a rate measurement.
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     number: SeqNum,
@@ -76,19 +76,19 @@ struct Mark {
 pub struct Arrival {
     /// Its number.
     pub number: SeqNum,
-    /// When it was sent.
+    /// Time at which it was sent.
     pub sent_at: Instant,
-    /// When it came, by the far end's clock \[us\].
+    /// Time of its arrival, by the far end's clock \[us\].
     pub received_us: u32,
-    /// How long ago that was when the feedback left \[us\]; none if too long to say.
+    /// Age of the arrival when the feedback left \[us\]; `None` if too long to express.
     pub age_us: Option<u32>,
     /// Bytes sent on the member up to it.
     pub total: u64,
     /// Bytes that are known to have come on the member so far.
     pub came: u64,
-    /// How often the member had had nothing to send before it.
+    /// Number of times that the member had had nothing to send before it.
     pub idles: u32,
-    /// How far the far end's clock is ahead of ours, with an unknown constant delay \[us\], modulo 2^32.
+    /// Advance of the far end's clock over ours, with an unknown constant delay \[us\], modulo 2^32.
     pub offset_us: u32,
 }
 
@@ -99,7 +99,7 @@ pub struct Path {
     rate: u64,
     phase: Phase,
     phase_until: Instant,
-    /// When the rate was known.
+    /// Time at which the rate was first known.
     measured_at: Instant,
     is_growing: bool,
     /// The last rates measured while the link could not keep up.
@@ -114,29 +114,29 @@ pub struct Path {
     /// The least one-way delay when the present drain began.
     drained_least: i64,
     release: Instant,
-    /// When the link has done what it was sent, as far as known.
+    /// Time at which the link has sent all frames, as far as known.
     served: Instant,
-    /// When the last frame left, and the bytes sent with it.
+    /// Departure of the last frame, and the bytes that left with it.
     last: (Instant, u64),
     total: u64,
     mark: Option<Mark>,
-    excess: Excess,
-    /// In the last measurement it had nothing to send now and then.
+    self_induced: SelfInducedLoss,
+    /// Whether it had nothing to send at times in the last measurement.
     is_slack: bool,
-    /// The last measurement found as much as it may in one.
+    /// Whether the last measurement was cut at [`GROWTH`].
     is_cut: bool,
-    /// Frames before this one tell nothing of the rate,
+    /// Frames before this one say nothing about the rate.
     telling: Option<SeqNum>,
-    /// and those before this one nothing of delays either.
+    /// Frames before this one say nothing about delays either.
     on_time: Option<SeqNum>,
-    /// They were sent to measure, and nothing is measured yet.
+    /// Whether those were a packet train that has measured nothing yet.
     is_train: bool,
-    /// When a rate was measured, or looked for, last.
+    /// Time of the last measurement or search of the rate.
     looked_at: Instant,
 }
 
 impl Path {
-    /// Nothing is known; `cap` is the rate that it never exceeds \[bit/s\].
+    /// A path without any measurement; it never exceeds the rate `cap` \[bit/s\].
     pub fn new(cap: Option<u64>) -> Self {
         Self {
             cap: cap.unwrap_or(RATE_MAX).max(RATE_MIN),
@@ -157,7 +157,7 @@ impl Path {
             last: (Instant::ZERO, 0),
             total: 0,
             mark: None,
-            excess: Excess::new(),
+            self_induced: SelfInducedLoss::new(),
             is_slack: false,
             is_cut: true,
             telling: None,
@@ -167,26 +167,26 @@ impl Path {
         }
     }
 
-    /// Share of its frames that were lost of late \[millionths\].
+    /// Share of its recent frames that were lost \[millionths\].
     pub const fn loss_ppm(&self) -> u32 {
-        self.excess.mean()
+        self.self_induced.mean()
     }
 
-    /// The fate of a frame that was sent at `sent_at` is known, which is a packet or one of a train.
+    /// Notes the fate of a frame that was sent at `sent_at`: a packet, or a frame of a train.
     pub fn on_fate(&mut self, now: Instant, sent_at: Instant, is_lost: bool, is_packet: bool) {
-        self.excess.on_fate(is_lost);
+        self.self_induced.on_fate(is_lost);
         if self.is_measured() && sent_at > self.measured_at {
-            self.excess.on_fate_of_link(is_lost, if is_packet { 1 } else { TRAIN_WEIGHT });
+            self.self_induced.on_fate_of_link(is_lost, if is_packet { 1 } else { TRAIN_WEIGHT });
         }
-        // Before a rate was measured there is none to slow down: what is lost is a train that overflowed a queue.
+        // Before a rate was measured there is none to slow down: the lost frames are a train that overflowed a queue.
         if self.rate == 0 {
             return;
         }
-        // Nor is anything the pace's of a member that has less to send than it carries: slowed down once, it would stay so.
-        if self.is_slack && self.is_measured() && !self.excess.is_on_trial() {
+        // Nor are losses due to the pace on a member with less to send than it carries: slowed down once, it would stay so.
+        if self.is_slack && self.is_measured() && !self.self_induced.is_on_trial() {
             return;
         }
-        if let Some(rate) = self.excess.judge(self.rate()) {
+        if let Some(rate) = self.self_induced.judge(self.rate()) {
             self.rate = rate.clamp(RATE_MIN, RATE_MAX);
             self.stretched = [self.rate; 3];
             if self.phase == Phase::Startup {
@@ -197,27 +197,27 @@ impl Path {
         }
     }
 
-    /// Another cap.
+    /// Sets the cap.
     pub fn set_cap(&mut self, cap: Option<u64>) {
         self.cap = cap.unwrap_or(RATE_MAX).max(RATE_MIN);
     }
 
-    /// The rate \[bit/s\]: before any was measured, ten frames a round trip.
+    /// The rate \[bit/s\]; before any was measured, ten frames a round trip.
     pub fn rate(&self) -> u64 {
         let guess = || TRAIN * FULL * 8 * 1_000_000_000 / self.rtt_least_ns().max(10_000_000);
         let rate = if self.rate == 0 { guess() } else { self.rate };
         rate.clamp(RATE_MIN, self.cap)
     }
-    /// Whether its rate is known, and not only bounded from below.
+    /// Whether its rate is known, not only bounded from below.
     pub fn is_measured(&self) -> bool {
         self.phase != Phase::Startup
     }
-    /// When the rate was measured, or looked for, last.
+    /// Time of the last measurement or search of the rate.
     pub const fn looked_at(&self) -> Instant {
         self.looked_at
     }
-    /// Whether another train of frames would tell more of the rate, or is wanted because the rate is in doubt; it begins now
-    /// with the frame `first`.
+    /// Whether another packet train would tell more about the rate, or is needed because the rate is in doubt; if so, it begins
+    /// now with the frame `first`.
     pub fn begin_train(&mut self, now: Instant, first: SeqNum, is_doubted: bool) -> bool {
         let is_wanted = is_doubted || self.phase == Phase::Startup && self.is_cut;
         if is_wanted {
@@ -228,15 +228,15 @@ impl Path {
         }
         is_wanted
     }
-    /// Whether the rate is known or has been sounded.
-    pub const fn is_sounded(&self) -> bool {
+    /// Whether there is an estimate of the rate, by packets or by trains.
+    pub const fn has_estimate(&self) -> bool {
         self.rate > 0
     }
-    /// The shortest round trip of late \[ns\]; before any, a tenth of a second.
+    /// The shortest recent round trip \[ns\]; before any, a tenth of a second.
     fn rtt_least_ns(&self) -> u64 {
         self.rtt_least.get().map_or(100_000_000, |ns| ns.max(0) as u64)
     }
-    /// The shortest round trip of late.
+    /// The shortest recent round trip.
     pub fn rtt_least(&self) -> Option<Duration> {
         self.rtt_least.get().map(|ns| Duration::from_nanos(ns.max(0) as u64))
     }
@@ -244,18 +244,18 @@ impl Path {
     pub fn rtt(&self) -> Option<(Duration, Duration)> {
         self.rtt.map(|(rtt, var)| (Duration::from_nanos(rtt), Duration::from_nanos(var)))
     }
-    /// How long the link's own queue was when the last frame passed it.
+    /// Length of the link's own queue when the last frame passed it.
     pub fn queue(&self) -> Duration {
         Duration::from_micros(self.queue_us.max(0) as u64)
     }
-    /// The least one-way delay of late, and the deviation of the smoothed one \[us\]; the origin is the same on all members.
+    /// The least recent one-way delay, and the deviation of the smoothed one \[us\]; the origin is the same on all members.
     pub fn delay_least(&self) -> Option<(i64, i64)> {
         Some((self.delay_least.get()?, self.delay?.1))
     }
 
     /// The time that `bytes` take at `rate`.
     fn time_at(rate: u64, bytes: u64) -> Duration {
-        // Division of 128 bits takes ten times as long, and this is asked for each frame many times.
+        // Division of 128 bits takes ten times as long, and this runs many times for each frame.
         let nanos = match bytes.checked_mul(8_000_000_000) {
             Some(product) => product / rate.max(1),
             None => (u128::from(bytes) * 8_000_000_000 / u128::from(rate.max(1))) as u64,
@@ -272,19 +272,19 @@ impl Path {
     fn queue_high(&self) -> Duration {
         QUEUE_HIGH + self.time_for(3 * FULL)
     }
-    /// How long one step of the cycle takes: one measurement.
+    /// Length of one step of the cycle: one measurement.
     fn interval(&self) -> Duration {
         self.time_for(u64::from(SAMPLE_FRAMES) * FULL).max(Duration::from_micros(u64::from(SAMPLE_TIME_US)))
     }
 
-    /// How long a frame may be without an answer, the link's own queue aside: feedback takes whatever member is there, and not
-    /// always the fastest, so that the least round trip alone would hold a long path back.
+    /// Time that a frame may be without an answer, the link's own queue aside: feedback does not always take the fastest member,
+    /// so the least round trip alone would hold a long path back.
     fn answer(&self) -> Duration {
         let usual = self.rtt.map_or(0, |(rtt, var)| (rtt + 4 * var).saturating_sub(self.queue().as_nanos()));
         Duration::from_nanos(usual.max(self.rtt_least_ns())) + SLACK
     }
 
-    /// How much may be on the way \[byte\].
+    /// Bytes that may be under way.
     pub fn window(&self) -> u64 {
         let span = self.answer();
         let bytes = match self.rate().checked_mul(span.as_nanos()) {
@@ -292,36 +292,37 @@ impl Path {
             None => (u128::from(self.rate()) * u128::from(span.as_nanos()) / 8_000_000_000) as u64,
         };
         match self.phase {
-            // A link of which nothing is known may be a slow one with a short queue.
+            // An unknown link may be a slow one with a short queue.
             Phase::Startup if self.rate == 0 => 2 * TRAIN * FULL,
             Phase::Startup => 2 * bytes + TRAIN * FULL,
             _ => bytes + 3 * FULL,
         }
     }
 
-    /// When the next frame may leave.
+    /// Time at which the next frame may leave.
     pub const fn release(&self) -> Instant {
         self.release
     }
 
-    /// When a frame of `bytes` that is given to the member now would come, by a clock that all members share \[us\]; none before any delay was measured.
+    /// Arrival of a frame of `bytes` that the member gets now, by a clock that all members share \[us\]; `None` before any delay
+    /// was measured.
     pub fn arrival_us(&self, now: Instant, bytes: u64) -> Option<i64> {
         let wait = self.release.max(self.served).saturating_since(now) + self.time_for(bytes);
-        // What is lost comes a round trip later, or two.
+        // A lost frame comes a round trip later, or two.
         let loss = u64::from(self.loss_ppm().min(900_000));
         let again_us = self.rtt_least_ns() / 1_000 * loss / (1_000_000 - loss);
         Some(wait.as_micros() as i64 + self.delay_least.get()? + again_us as i64)
     }
 
-    /// How much later a flow in order goes on, on the average, because of what is lost here: a loss is known after a round trip, and
-    /// what is sent again is on the way once more.
-    pub fn hold_up(&self) -> Duration {
-        hold_up(self.excess.begun(), self.rate(), self.repair())
+    /// Mean head-of-line blocking of an ordered flow by losses here: a loss is known after a round trip, and the retransmission
+    /// takes the way once more.
+    pub fn blocking(&self) -> Duration {
+        blocking(self.self_induced.begun(), self.rate(), self.repair())
     }
 
-    /// What is known of its losses, once its rate is.
+    /// Its losses, once its rate is known.
     pub fn losses(&self) -> Option<Losses> {
-        let (lost_ppm, begun_ppm) = self.excess.of_link()?;
+        let (lost_ppm, begun_ppm) = self.self_induced.of_link()?;
         Some(Losses {
             lost_ppm,
             begun_ppm,
@@ -331,13 +332,13 @@ impl Path {
         })
     }
 
-    /// How long a loss takes to be known and repaired: a round trip, and half the least one more.
+    /// Time until a loss is known and repaired: a round trip, and half of the least one.
     pub fn repair(&self) -> Duration {
         let usual = self.rtt.map_or(0, |(rtt, _)| rtt.saturating_sub(self.queue().as_nanos()));
         Duration::from_nanos(usual.max(self.rtt_least_ns()) + self.rtt_least_ns() / 2)
     }
 
-    /// When a frame comes that leaves now and is sent `due_us` later \[us\], by the clock of [`Self::arrival_us`].
+    /// Arrival of a frame that is given now and sent `due_us` later \[us\], by the clock of [`Self::arrival_us`].
     pub fn expected_us(&self, now: Instant, due_us: u32) -> i64 {
         (now.as_nanos() / 1_000) as i64 + i64::from(due_us) + self.delay_least.get().unwrap_or(0)
     }
@@ -348,14 +349,14 @@ impl Path {
             Phase::Startup => (2, 1),
             Phase::Up => (5, 4),
             Phase::Down | Phase::Drain => (3, 4),
-            // What is a little too long goes away slowly.
+            // A queue that is a little too long goes away slowly.
             Phase::Cruise if self.queue() > self.queue_low() => (31, 32),
             Phase::Cruise => (1, 1),
         }
     }
 
-    /// A frame of `bytes` leaves, `late` after it could have because the host was not awake. Gives how long it is expected to wait for
-    /// those before it and to be sent \[us\].
+    /// Notes a frame of `bytes` that leaves, `late` after it could have because the host was not awake. Returns the expected time
+    /// until it is sent, behind those before it \[us\].
     pub fn on_sent(&mut self, now: Instant, bytes: u64, late: Duration) -> u32 {
         self.go_on(now);
         let (numerator, denominator) = self.gain();
@@ -460,7 +461,7 @@ impl Path {
         let delay = i64::from(arrival.received_us.wrapping_sub(sent_us).wrapping_sub(arrival.offset_us) as i32);
         let least = self.delay_least.learn(now, delay);
         self.queue_us = delay - least;
-        // The frame found the link occupied for so long; what was sent since comes on top.
+        // The frame found the link occupied for this time; later frames come on top.
         let since = self.total.saturating_sub(arrival.total);
         let found = arrival.sent_at.saturating_add(self.queue()).saturating_add(self.time_for(since));
         self.served = found.max(self.last.0.saturating_add(self.time_for(self.last.1)));
@@ -567,7 +568,7 @@ impl Path {
         self.on_time = Some(next);
     }
 
-    /// The far end's clock is another: delays begin anew.
+    /// The far end's clock is another: forgets all delays.
     pub fn forget_delays(&mut self) {
         self.delay_least = Least::new(MINIMUM_SPAN);
         self.delay = None;

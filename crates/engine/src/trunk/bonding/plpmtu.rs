@@ -21,20 +21,20 @@ use arrayvec::ArrayVec;
 pub const BASE: u32 = 1_200;
 /// MIN_PLPMTU: what is taken for granted, because every host of IPv4 takes it (RFC 791, section 3.2) \[byte\].
 pub const MIN: u32 = 576;
-/// MAX_PROBES (RFC 8899, section 5.1.2): a size that was lost so often is none.
+/// MAX_PROBES (RFC 8899, section 5.1.2): a size whose probe was lost this many times in a row is too long.
 const MAX_PROBES: u8 = 3;
 /// PMTU_RAISE_TIMER (RFC 8899, section 5.1.1): a longer path is looked for again after this,
 const PMTU_RAISE_TIMER: Duration = Duration::from_secs(600);
 /// but after this at first, and then after twice as long: a link whose queue was full drops long frames before short ones, and three losses
 /// in a few round trips may have been that.
 const RAISE_FIRST: Duration = Duration::from_secs(10);
-/// A size that was lost is asked for again after this: a burst of losses is over by then.
+/// A size whose probe was lost is probed again after this: a burst of losses is over by then.
 const SPACING: Duration = Duration::from_millis(50);
 /// The search ends where so little more is to be had: 0.3 % of a full frame \[byte\].
 const RESOLUTION: u32 = 4;
 /// Frames that are lost one after the other, with nothing as long coming meanwhile, put a size in doubt,
 const DOUBTED_RUN: u8 = 3;
-/// if they are lost for so long: bursts of losses are shorter.
+/// if they are lost for this long: bursts of losses are shorter.
 const DOUBTED_TIME: Duration = Duration::from_millis(100);
 /// Flights of probes that leave before anything was heard of the far end: more would only cost.
 const FLIGHTS_UNHEARD: u8 = 3;
@@ -44,10 +44,10 @@ const COMMON: [u32; 14] =
 /// Sizes that were lost and are remembered: each halves what is left, or nearly.
 const FAILED_MAX: usize = 20;
 
-/// Sizes to be asked for at once.
+/// Largest number of sizes that are probed at once.
 pub type Sizes = ArrayVec<u32, 2>;
 
-/// What it does now (RFC 8899, section 5.2).
+/// The state of the search (RFC 8899, section 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// It asks whether the path carries the base, and the longest at once.
@@ -70,22 +70,22 @@ pub struct Plpmtu {
     size: u32,
     /// Whether nothing is left to be asked.
     is_settled: bool,
-    /// What was confirmed before the path fell silent: it is asked for first.
+    /// The size that was confirmed before the path fell silent: it is probed first.
     before: Option<u32>,
     /// Sizes that were lost, the shortest first, and how often.
     failed: ArrayVec<(u32, u8), FAILED_MAX>,
     /// PROBED_SIZE: probes on the way.
     probed: Sizes,
-    /// What was sent before tells nothing of the path as it is now.
+    /// Frames that were sent earlier say nothing about the path as it is now.
     since: Instant,
     /// When the next probe leaves, if none is on the way.
     probe_at: Instant,
     /// PMTU_RAISE_TIMER: when a longer path is looked for, and how long after the search after that the next one begins.
     raise_at: Instant,
     raise: Duration,
-    /// The longest is asked for before anything else.
+    /// Whether the longest size is probed before any other.
     is_raising: bool,
-    /// What the host has heard from the network: a size to be asked for.
+    /// A size that the network has reported to the host: it is probed next.
     hint: Option<u32>,
     wants_hint: bool,
     flights: u8,
@@ -95,7 +95,7 @@ pub struct Plpmtu {
     run_since: Instant,
     /// Losses of probes of the confirmed size, while it is in doubt.
     doubted: Option<u8>,
-    /// What the host was told.
+    /// The size that the host knows.
     told: Option<u32>,
     /// Confirmed sizes that died.
     black_holes: u64,
@@ -145,7 +145,7 @@ impl Plpmtu {
         };
         if self.is_settled { self.size() } else { self.max.map_or(u64::MAX, |max| u64::from(max.min(limit))) }
     }
-    /// What was found \[byte\]; none before anything was.
+    /// The size that was found \[byte\]; `None` before the first.
     pub fn found(&self) -> Option<u64> {
         self.told.map(u64::from)
     }
@@ -153,7 +153,7 @@ impl Plpmtu {
     pub const fn black_holes(&self) -> u64 {
         self.black_holes
     }
-    /// What was found, if it is not what was found before.
+    /// Returns the size that was found, if the host does not know it yet.
     pub fn take_news(&mut self) -> Option<u64> {
         let is_news = self.is_settled && self.told != Some(self.size);
         if !is_news {
@@ -205,7 +205,7 @@ impl Plpmtu {
         self.probed.clone()
     }
 
-    /// PMTU_RAISE_TIMER has run out: the longest is asked for, and what was too long at last.
+    /// PMTU_RAISE_TIMER has run out: probes the longest size, and the last one that was too long.
     fn raise(&mut self) {
         self.failed.truncate(1);
         self.failed.iter_mut().for_each(|(_, losses)| *losses = MAX_PROBES - 1);
@@ -217,7 +217,7 @@ impl Plpmtu {
         self.failed.iter().find(|(failed, _)| *failed == size).map_or(0, |(_, losses)| *losses)
     }
 
-    /// The size to be asked for next; none if nothing is left.
+    /// The size to be probed next; `None` if none is left.
     fn candidate(&self) -> Option<u32> {
         let max = self.max?;
         let &(above, losses) = match self.failed.first() {
@@ -295,7 +295,7 @@ impl Plpmtu {
     fn on_death(&mut self, now: Instant) {
         let died = self.size;
         self.restart(now);
-        // It is asked for once more with the base: chance may have taken all of them.
+        // It is probed once more with the base: all of its probes may have been lost by chance.
         self.failed.clear();
         self.fail(died, MAX_PROBES - 1);
         self.raise = RAISE_FIRST;
@@ -303,7 +303,7 @@ impl Plpmtu {
         self.wants_hint = true;
     }
 
-    /// What follows from the fate of a probe.
+    /// Acts on the fate of a probe.
     fn go_on(&mut self, now: Instant) {
         if !self.probed.is_empty() {
             return;
@@ -394,7 +394,7 @@ impl Plpmtu {
         }
     }
 
-    /// The network says that this is the longest: it is asked for next.
+    /// The network reports this as the longest size: it is probed next.
     pub fn on_hint(&mut self, size: u32) {
         self.hint = Some(size);
     }

@@ -1,34 +1,34 @@
-//! Tells losses that a member's own pace makes from those that the link has anyway.
+//! Distinguishes losses that a member's own pace causes from those of the link.
 //!
-//! A link whose queue is too short to be seen in the delay, or that polices its rate, answers excess by loss alone. So where much is
-//! lost, the member is slowed down to what came through, once: if the loss falls, it was the pace's; if it does not, it is the
-//! link's, the pace is restored, and so much loss is put up with.
+//! A link whose queue is too short to show in the delay, or that polices its rate, answers an excess by loss alone. So where
+//! much is lost, the member is slowed down once, to the rate that came through. If the loss falls, the pace was the cause;
+//! if not, the pace is restored and this loss is tolerated.
 
-/// A loss is looked into from here on, beyond what is known to be the link's \[millionths\].
+/// Loss beyond the link's own from which on a trial begins \[millionths\].
 const SUSPICIOUS: u32 = 100_000;
-/// What is put up with before anything is known \[millionths\].
+/// Tolerated loss before anything is known \[millionths\].
 const AT_FIRST: u32 = 100_000;
 /// The weight of one frame in the smoothed loss, as a power of two.
 const SHIFT: u32 = 6;
-/// A trial takes so many frames: the smoothed loss has followed by then.
+/// Frames of a trial: the smoothed loss has followed by then.
 const TRIAL_FRAMES: u32 = 192;
-/// After so many frames what is put up with falls by a part of itself.
+/// Frames after which the tolerated loss falls by a part of itself.
 const AGING_FRAMES: u32 = 2_048;
 
-/// Fewer frames tell nothing of a link's losses, as a weight in their mean over 256: 32 of them \[millionths\].
+/// Least weight of the frames in their mean over 256 that makes a link's losses known: 32 frames \[millionths\].
 const KNOWN: u32 = 118_000;
 
-/// The loss of one member and where it comes from.
+/// The losses of one member by their cause.
 #[derive(Clone, Copy, Debug)]
-pub struct Excess {
+pub struct SelfInducedLoss {
     loss: u32,
-    /// The same over four times as long.
+    /// The same, over four times the span.
     mean: u32,
     /// The share of frames in which losses begin, likewise, and whether the last was lost.
     begun: u32,
     /// The share of the same frames that were lost.
     lost: u32,
-    /// What these two would be if every frame were lost: before there were some hundred it says how much of the mean is known.
+    /// The value of both if every frame were lost: for the first some hundred frames, the known part of the mean.
     weight: u32,
     was_lost: bool,
     own: u32,
@@ -36,7 +36,7 @@ pub struct Excess {
     trial: Option<Trial>,
 }
 
-/// The member has been slowed down to find out.
+/// A trial: the member is slowed down.
 #[derive(Clone, Copy, Debug)]
 struct Trial {
     loss: u32,
@@ -44,13 +44,13 @@ struct Trial {
     frames: u32,
 }
 
-impl Excess {
-    /// Nothing is known.
+impl SelfInducedLoss {
+    /// A member without any frame.
     pub const fn new() -> Self {
         Self { loss: 0, mean: 0, begun: 0, lost: 0, weight: 0, was_lost: false, own: AT_FIRST, frames: 0, trial: None }
     }
 
-    /// A frame's fate is known.
+    /// Notes the fate of a frame.
     pub fn on_fate(&mut self, is_lost: bool) {
         let sample = if is_lost { 1_000_000 } else { 0 };
         self.loss = self.loss - (self.loss >> SHIFT) + (sample >> SHIFT);
@@ -70,8 +70,8 @@ impl Excess {
         self.mean
     }
 
-    /// The same of a member whose rate is known: what is lost is not what its own pace has overflowed. A frame of a train stands for `weight`
-    /// that a member would have carried.
+    /// The same for a member whose rate is known: its own pace does not cause the losses. A frame of a train stands for `weight`
+    /// frames of traffic.
     pub fn on_fate_of_link(&mut self, is_lost: bool, weight: u32) {
         let lost = if is_lost { 1_000_000 } else { 0 };
         let begins = if is_lost && !self.was_lost { 1_000_000 } else { 0 };
@@ -127,7 +127,7 @@ mod tests {
 
     /// Sends at what is judged right over a link that loses one frame in `own` and all beyond `limit`.
     fn settle(limit: u64, own: u32) -> u64 {
-        let (mut excess, mut rate) = (Excess::new(), 8 * limit);
+        let (mut excess, mut rate) = (SelfInducedLoss::new(), 8 * limit);
         let mut credit = 0;
         for frame in 1..20_000u32 {
             credit += limit.min(rate);
@@ -149,7 +149,7 @@ mod tests {
     fn bursts_of_a_link_are_not_its_pace() {
         // 5 % in bursts of four, drawn: the short mean is above 20 % now and then.
         let mut stream = crate::Stream::new(1, 0, "excess");
-        let (mut excess, mut left, mut highest) = (Excess::new(), 0, 0);
+        let (mut excess, mut left, mut highest) = (SelfInducedLoss::new(), 0, 0);
         for _ in 0..50_000 {
             if left == 0 && stream.up_to(75) == 0 {
                 left = 1;
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_loss_that_no_pace_changes_is_put_up_with() {
-        let (mut excess, mut rate) = (Excess::new(), 1_000);
+        let (mut excess, mut rate) = (SelfInducedLoss::new(), 1_000);
         for frame in 1..20_000u32 {
             excess.on_fate(frame.is_multiple_of(3));
             rate = excess.judge(rate).unwrap_or(rate);

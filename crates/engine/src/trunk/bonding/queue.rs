@@ -8,7 +8,7 @@
 //!   that has a place: what the delay of the flow's first packet decides, its next packet suffers.
 //! - What a flow's packets may wait includes what uneven members need, which the caller says.
 
-use super::aggregation::{Bunching, Lead};
+use super::aggregation::{Aggregation, Lead};
 use super::flow_seq::{BUCKETS, Place};
 use super::memory::ENTRY;
 use crate::packet::Packet;
@@ -16,11 +16,11 @@ use airbraid_units::{Duration, Instant};
 use arrayvec::ArrayVec;
 use std::collections::VecDeque;
 
-/// What a flow may send in its turn \[byte\]: one full packet (RFC 8290, section 5.2).
+/// Bytes that a flow may send in its turn: one full packet (RFC 8290, section 5.2).
 const QUANTUM: i64 = 1_514;
-/// A delay must last so long before it is acted on (RFC 8289, section 4.2: a worst round trip).
+/// Time that a delay must last before it is acted on (RFC 8289, section 4.2: a worst round trip).
 const INTERVAL: Duration = Duration::from_millis(100);
-/// A delay of so many times the target is acted on at once.
+/// Multiple of the target from which on a delay is acted on at once.
 const MUCH: u64 = 3;
 /// A flow of which something has waited for so long, with no pause longer than [`INTERVAL`], is one that the members limit: its sender has more
 /// under way than they carry. Slow start, and what ends sooner, is not meant.
@@ -94,7 +94,7 @@ impl Control {
     }
 }
 
-/// What list a flow is on.
+/// The list that a flow is on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Listed {
     #[default]
@@ -114,7 +114,7 @@ struct Flow<P> {
     /// Since when something has waited, but for pauses, and when none did last.
     standing_since: Instant,
     emptied_at: Instant,
-    bunching: Bunching,
+    aggregation: Aggregation,
 }
 
 /// Why a packet was refused.
@@ -137,10 +137,10 @@ pub struct Queue<P> {
     limit_bytes: u64,
     len: usize,
     bytes: u64,
-    /// What they occupy.
+    /// Memory of the waiting packets \[byte\].
     occupied: u64,
-    /// Whether a flow is levelled.
-    has_level: bool,
+    /// Whether the delay of any flow is equalised.
+    has_equalised: bool,
 }
 
 impl<P: Packet> Queue<P> {
@@ -155,7 +155,7 @@ impl<P: Packet> Queue<P> {
             control: Control::default(),
             standing_since: Instant::ZERO,
             emptied_at: Instant::ZERO,
-            bunching: Bunching::default(),
+            aggregation: Aggregation::default(),
         };
         Self {
             flows: (0..FLOWS).map(|_| empty()).collect(),
@@ -166,7 +166,7 @@ impl<P: Packet> Queue<P> {
             len: 0,
             bytes: 0,
             occupied: 0,
-            has_level: false,
+            has_equalised: false,
         }
     }
 
@@ -187,7 +187,7 @@ impl<P: Packet> Queue<P> {
         self.bytes
     }
 
-    /// What the packets that wait occupy \[byte\].
+    /// Memory of the waiting packets \[byte\].
     pub const fn occupied(&self) -> u64 {
         self.occupied
     }
@@ -212,7 +212,7 @@ impl<P: Packet> Queue<P> {
         if flow.waiting.is_empty() && now.saturating_since(flow.emptied_at) > INTERVAL {
             flow.standing_since = now;
         }
-        flow.bunching.on_added(now, flow.waiting.is_empty());
+        flow.aggregation.on_added(now, flow.waiting.is_empty());
         flow.bytes += len;
         flow.waiting.push_back(Waiting { packet, place, since: now, mark });
         if flow.listed == Listed::None {
@@ -257,25 +257,26 @@ impl<P: Packet> Queue<P> {
         self.remove(now, bucket, index, target)
     }
 
-    /// The first packet of a flow whose arrivals are to be bunched or levelled, if there is one.
-    pub fn take_to_bunch(&mut self, now: Instant, lead: Lead, target: Duration) -> Option<Waiting<P>> {
+    /// Takes the first packet of a flow whose acknowledgements are to be aggregated or whose delay is to be equalised, if there
+    /// is one.
+    pub fn take_to_aggregate(&mut self, now: Instant, lead: Lead, target: Duration) -> Option<Waiting<P>> {
         let listed: ArrayVec<u16, LOOK> = self.busy().collect();
         let part = lead.of(listed.len().max(1) as u64);
         let due = listed.iter().copied().find(|&bucket| {
             let flow = &mut self.flows[usize::from(bucket)];
-            flow.bunching.is_due(now, part, flow.bytes)
+            flow.aggregation.is_due(now, part, flow.bytes)
         });
-        self.has_level = listed.iter().any(|&bucket| self.flows[usize::from(bucket)].bunching.is_level());
+        self.has_equalised = listed.iter().any(|&bucket| self.flows[usize::from(bucket)].aggregation.is_equalised());
         let bucket = due?;
         self.remove(now, bucket, 0, target)
     }
 
-    /// Whether a flow is levelled: each of its packets is looked at.
-    pub const fn has_level(&self) -> bool {
-        self.has_level
+    /// Whether the delay of any flow is equalised: each of its packets is examined.
+    pub const fn has_equalised(&self) -> bool {
+        self.has_equalised
     }
 
-    /// Flows of which something waits, so many as are looked at.
+    /// Flows with waiting packets, as many as are examined.
     fn busy(&self) -> impl Iterator<Item = u16> {
         let is_busy = |bucket: &u16| !self.flows[usize::from(*bucket)].waiting.is_empty();
         self.new.iter().chain(&self.old).copied().filter(is_busy).take(LOOK)
@@ -288,7 +289,7 @@ impl<P: Packet> Queue<P> {
         let len = taken.packet.len().as_u64();
         flow.bytes -= len;
         flow.deficit -= len as i64;
-        flow.bunching.on_taken(len);
+        flow.aggregation.on_taken(len);
         self.len -= 1;
         self.bytes -= len;
         self.occupied -= taken.packet.footprint() + ENTRY;

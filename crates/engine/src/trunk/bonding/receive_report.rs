@@ -1,12 +1,11 @@
-//! What has come on one member, and what is to be said of it.
+//! The arrivals on one member, and the report of them.
 
 use super::frame::{RUNS_MAX, Report, Run};
 use crate::trunk::Member;
 use airbraid_units::{Duration, Instant, SeqNum};
 use arrayvec::ArrayVec;
 
-/// What has come is reported for so many steps of time. Feedback is lost like anything else, and overtaken by what took a
-/// faster member.
+/// Steps of time for which an arrival is reported: feedback may be lost, or overtaken on a faster member.
 const REPEATS: usize = 8;
 /// A step \[ms\]: 400 ms in all, more than paths differ by.
 const STEP: Duration = Duration::from_millis(50);
@@ -20,7 +19,7 @@ struct Came {
 
 /// The receiving side of one member.
 #[derive(Clone, Debug, Default)]
-pub struct Tally {
+pub struct ReceiveReport {
     /// The newest last.
     runs: ArrayVec<Came, RUNS_MAX>,
     newest_at: Instant,
@@ -28,12 +27,12 @@ pub struct Tally {
     reported: ArrayVec<SeqNum, REPEATS>,
     floor: Option<SeqNum>,
     step_at: Instant,
-    /// Whether something is missing that was not when feedback went out last.
+    /// Whether a number is missing that was not when the last feedback left.
     pub has_new_hole: bool,
 }
 
-impl Tally {
-    /// Whether anything has come.
+impl ReceiveReport {
+    /// Whether any frame has come.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
@@ -41,12 +40,12 @@ impl Tally {
     pub fn newest(&self) -> Option<SeqNum> {
         self.runs.last().map(|run| run.last)
     }
-    /// When the newest number came.
+    /// Arrival of the newest number.
     pub const fn newest_at(&self) -> Instant {
         self.newest_at
     }
 
-    /// A frame has come. Whether it is new is the session's business: it lets none pass twice.
+    /// Notes a frame. The session has already discarded duplicates.
     pub fn on_number(&mut self, now: Instant, number: SeqNum) {
         let Some(newest) = self.runs.last_mut() else {
             self.runs.push(Came { first: number, last: number });
@@ -67,10 +66,10 @@ impl Tally {
         }
     }
 
-    /// A number that is older than the newest.
+    /// Notes a number that is older than the newest.
     fn fill(&mut self, number: SeqNum) {
         let Some(index) = self.runs.iter().rposition(|run| !number.is_before(run.first)) else {
-            // Before all that is remembered: of use only if it joins the oldest.
+            // Before the remembered ones: it counts only if it joins the oldest.
             if let Some(oldest) = self.runs.first_mut()
                 && oldest.first.prev() == number
             {
@@ -98,7 +97,7 @@ impl Tally {
         }
     }
 
-    /// A run of its own at a place; the oldest is forgotten if there is no room.
+    /// Inserts a run of one number; the oldest is forgotten if there is no space.
     fn insert(&mut self, mut index: usize, number: SeqNum) {
         if self.runs.is_full() {
             self.runs.remove(0);
@@ -107,10 +106,10 @@ impl Tally {
         self.runs.insert(index, Came { first: number, last: number });
     }
 
-    /// What to say now, and that it was said.
+    /// The report that is due now; it counts as sent.
     pub fn report(&mut self, now: Instant, member: Member) -> Option<Report> {
         let newest = self.runs.last()?.last;
-        // Everything above what was the newest so many steps ago.
+        // Every number above the newest one of [`STEPS`] steps ago.
         if now >= self.step_at {
             self.step_at = now.saturating_add(STEP);
             if self.reported.is_full() {
@@ -166,7 +165,7 @@ mod tests {
         fn a_report_says_what_has_come_and_nothing_else(
             spread in prop_oneof![Just(24u32), Just(400)], batches in prop::collection::vec(prop::collection::vec(any::<u32>(), 1..20), 1..6)
         ) {
-            let mut tally = Tally::default();
+            let mut tally = ReceiveReport::default();
             let mut came = BTreeSet::new();
             for batch in batches {
                 for number in batch.into_iter().map(|number| number % spread) {
@@ -179,7 +178,7 @@ mod tests {
                 let said = numbers(&report);
                 prop_assert!(said.is_subset(&came), "{said:?} of {came:?}");
                 prop_assert_eq!(Some(&report.newest.0), came.last());
-                // 24 numbers make 12 runs at most: nothing is left out for want of room, nor, in five reports, for age.
+                // 24 numbers make 12 runs at most: nothing is left out for lack of space, nor, in five reports, for age.
                 if spread < 2 * RUNS_MAX as u32 {
                     prop_assert_eq!(said, came.clone());
                 }
@@ -189,7 +188,7 @@ mod tests {
 
     #[test]
     fn what_was_said_often_enough_is_left_out() {
-        let mut tally = Tally::default();
+        let mut tally = ReceiveReport::default();
         for number in 0..100 {
             let now = Instant::ZERO + STEP * u64::from(number);
             tally.on_number(now, SeqNum(number));

@@ -1,37 +1,38 @@
-//! The receiving side: what has come on each member, when to say so, and the order of what is delivered.
+//! The receiving side of a bond: arrivals on each member, their feedback, and the order of delivery.
 
 use super::coded::Coded;
 use super::config::BondResequencer;
 use super::frame::{Feedback, Header, MEMBERS_MAX, RepairHeader};
 use super::memory::Work;
 use super::order::Order;
-use super::receive_report::Tally;
-use super::restore::{Outcome, Restorer};
+use super::receive_report::ReceiveReport;
+use super::restore::{RestoreOutcome, Restorer};
 use crate::machine::Wake;
 use crate::trunk::Member;
 use airbraid_units::{Duration, Instant, SeqNum};
 use arrayvec::ArrayVec;
 
-/// Feedback goes out so often at most: 200 frames of some 100 byte a second, 1 % of a trunk of 15 Mbit/s.
+/// Shortest interval of feedback: 200 frames of some 100 byte a second are 1 % of a bond of 15 Mbit/s.
 const INTERVAL: Duration = Duration::from_millis(5);
-/// And so often where something is newly missing.
+/// The same where a number is newly missing.
 const INTERVAL_HOLE: Duration = Duration::from_millis(2);
-/// But so many frames are told of sooner: what the sender keeps for repetition should still be in its processor's cache, some
-/// hundred kilobytes, when it is wanted again. Links below 600 Mbit/s bring fewer in [`INTERVAL`].
+/// Number of frames that are reported sooner: the packets that the sender keeps should still be in its processor's cache,
+/// some hundred kilobytes, when they are settled. Links below 600 Mbit/s bring fewer in [`INTERVAL`].
 const MANY: u32 = 256;
-/// And they as often as this.
+/// Shortest interval of feedback after that many frames.
 const INTERVAL_MANY: Duration = Duration::from_micros(500);
-/// One frame alone waits so long for a second.
+/// Time that a single frame waits for a second one.
 const ALONE: Duration = Duration::from_millis(15);
 /// Frames for which feedback does not wait.
 const ENOUGH: u32 = 2;
-/// A member on which nothing has come for so long is reported no more.
+/// Silence after which a member is no longer reported.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// Feedback is never longer \[byte\], so that every path carries it: [`super::plpmtu::MIN`] less what is around a frame over IPv6.
+/// Largest length of feedback \[byte\], which every path carries: [`super::plpmtu::MIN`] less the headers around a frame over
+/// IPv6.
 const LONGEST: usize = 500;
 
-/// Every so manieth feedback frame goes on a member in its turn.
+/// One of this many feedback frames goes on the next member in turn.
 const TURN: u32 = 4;
 
 /// The members that carry a feedback frame.
@@ -42,8 +43,8 @@ pub type Carriers = ArrayVec<Member, 2>;
 pub struct Receiver<P: Coded> {
     /// The far end's life.
     far: Option<u32>,
-    tallies: [Tally; MEMBERS_MAX],
-    /// Members on which something has come since feedback went out.
+    tallies: [ReceiveReport; MEMBERS_MAX],
+    /// Members with arrivals since the last feedback.
     pending: u32,
     pending_frames: u32,
     pending_since: Option<Instant>,
@@ -51,24 +52,24 @@ pub struct Receiver<P: Coded> {
     asked: Option<Member>,
     has_hole: bool,
     sent_at: Option<Instant>,
-    /// Feedback frames made, and the member that carried one in its turn last.
+    /// Number of feedback frames, and the member that carried the last one in turn.
     sent: u32,
     turn: usize,
-    /// What lost packets are restored from, of members on which symbols come.
+    /// Kept packets and symbols of members on which symbols come.
     restorers: [Option<Box<Restorer<P>>>; MEMBERS_MAX],
-    /// What they occupy, all together \[byte\], and how much may be restored.
+    /// Memory of them all \[byte\].
     restorable: u64,
     work: Work,
-    /// The order of what is delivered.
+    /// The order of delivery.
     pub order: Order<P>,
 }
 
 impl<P: Coded> Receiver<P> {
-    /// Nothing has come.
+    /// A receiver without any frame.
     pub fn new(config: BondResequencer) -> Self {
         Self {
             far: None,
-            tallies: std::array::from_fn(|_| Tally::default()),
+            tallies: std::array::from_fn(|_| ReceiveReport::default()),
             pending: 0,
             pending_frames: 0,
             pending_since: None,
@@ -84,24 +85,24 @@ impl<P: Coded> Receiver<P> {
         }
     }
 
-    /// Whether the far end has said which life this is.
+    /// Whether the far end's life is known.
     pub const fn is_introduced(&self) -> bool {
         self.far.is_some()
     }
 
-    /// A question has come; says whether the far end has begun another life than the one that was known.
+    /// Handles a probe; returns whether the far end has begun another life than the known one.
     pub fn on_probe(&mut self, now: Instant, came: Instant, member: Member, number: SeqNum, epoch: u32) -> bool {
         let is_other = self.far.is_some_and(|far| far != epoch);
         if self.far != Some(epoch) {
             self.far = Some(epoch);
-            self.tallies = std::array::from_fn(|_| Tally::default());
+            self.tallies = std::array::from_fn(|_| ReceiveReport::default());
         }
         self.on_number(now, came, member, number);
         self.asked = Some(member);
         is_other
     }
 
-    /// A numbered frame has come, at `came`.
+    /// Notes a numbered frame that came at `came`.
     pub fn on_number(&mut self, now: Instant, came: Instant, member: Member, number: SeqNum) {
         let tally = &mut self.tallies[usize::from(member.0)];
         tally.on_number(came, number);
@@ -111,22 +112,22 @@ impl<P: Coded> Receiver<P> {
         self.pending_since.get_or_insert(now);
     }
 
-    /// A packet has come; gives what can be restored by it.
-    pub fn on_packet(&mut self, now: Instant, member: Member, header: Header, packet: &P) -> Outcome<P> {
+    /// Handles a packet; returns the packets that it lets restore.
+    pub fn on_packet(&mut self, now: Instant, member: Member, header: Header, packet: &P) -> RestoreOutcome<P> {
         let place = &mut self.restorers[usize::from(member.0)];
         match place {
-            None => Outcome::default(),
+            None => RestoreOutcome::default(),
             Some(restorer) if restorer.is_listening(now) => {
                 let before = restorer.occupied();
                 let outcome = restorer.on_packet(now, header, packet, &mut self.work);
                 self.restorable = self.restorable - before + restorer.occupied();
                 outcome
             }
-            Some(_) => Outcome { spent: take_symbols(place, &mut self.restorable), ..Outcome::default() },
+            Some(_) => RestoreOutcome { spent: take_symbols(place, &mut self.restorable), ..RestoreOutcome::default() },
         }
     }
 
-    /// A repair symbol has come, at `came`; gives what it restores.
+    /// Handles a repair symbol that came at `came`; returns the packets that it restores.
     pub fn on_symbol(
         &mut self,
         now: Instant,
@@ -135,17 +136,17 @@ impl<P: Coded> Receiver<P> {
         header: RepairHeader,
         symbol: P::Symbol,
         is_short: bool,
-    ) -> Outcome<P> {
+    ) -> RestoreOutcome<P> {
         let Some(newest) = self.tallies[usize::from(member.0)].newest() else {
-            return Outcome { spent: vec![symbol], failed: 1, ..Outcome::default() };
+            return RestoreOutcome { spent: vec![symbol], failed: 1, ..RestoreOutcome::default() };
         };
-        // Its low half is said: it is the number next to the newest.
+        // The frame has the low half of its number: the number is the one nearest to the newest.
         let ahead = (header.number.0 as u16).wrapping_sub(newest.0 as u16) as i16;
         let number = SeqNum(newest.0.wrapping_add_signed(i32::from(ahead)));
         self.on_number(now, came, member, number);
         let place = &mut self.restorers[usize::from(member.0)];
         if place.is_none() && is_short {
-            return Outcome { spent: vec![symbol], ..Outcome::default() };
+            return RestoreOutcome { spent: vec![symbol], ..RestoreOutcome::default() };
         }
         let before = place.as_ref().map_or(0, |restorer| restorer.occupied());
         let restorer = place.get_or_insert_with(|| Box::new(Restorer::new(now, number)));
@@ -154,13 +155,13 @@ impl<P: Coded> Receiver<P> {
         outcome
     }
 
-    /// What all that it keeps occupies \[byte\].
+    /// Memory of waiting and kept packets \[byte\].
     pub const fn occupied(&self) -> u64 {
         self.order.occupied() + self.restorable
     }
 
-    /// Forgets what the packets of one member are restored from, the one of which that occupies most; gives the symbols that waited, or
-    /// none if nothing is kept of any.
+    /// Forgets the kept packets of the member with the largest memory; returns the symbols that waited, or `None` if no member
+    /// has any.
     pub fn forget_restorer(&mut self) -> Option<Vec<P::Symbol>> {
         let Self { restorers, restorable, .. } = self;
         let most = restorers.iter_mut().filter(|place| place.is_some());
@@ -168,18 +169,18 @@ impl<P: Coded> Receiver<P> {
         Some(take_symbols(most, restorable))
     }
 
-    /// Gives up all symbols that wait: the far end has begun anew.
+    /// Gives up all waiting symbols: the far end has begun a new life.
     pub fn restart(&mut self) -> Vec<P::Symbol> {
         let Self { restorers, restorable, .. } = self;
         restorers.iter_mut().flat_map(|place| take_symbols(place, restorable)).collect()
     }
 
-    /// Entries of what lost packets are restored from.
+    /// Number of kept packets and symbols.
     pub fn kept(&self) -> usize {
         self.restorers.iter().flatten().map(|restorer| restorer.kept()).sum()
     }
 
-    /// When feedback is due.
+    /// Time at which feedback is due.
     pub fn feedback_at(&self) -> Option<Instant> {
         let since = self.pending_since?;
         if self.asked.is_some() {
@@ -197,15 +198,15 @@ impl<P: Coded> Receiver<P> {
         })
     }
 
-    /// The timer of [`Self::feedback_at`] and that of what is held.
+    /// The earlier of the feedback timer and the hold timer.
     pub fn wake(&self) -> Option<Wake> {
         let feedback = self.feedback_at().map(|at| Wake { at, why: "tunnel.feedback" });
         [feedback, self.order.wake()].into_iter().flatten().min_by_key(|wake| wake.at)
     }
 
-    /// The feedback that is due, and the members that are to carry it: the one that asks, otherwise the first of `best`, the
-    /// members that work, the fastest first; news of a loss goes on two. But now and then it goes on one that has brought
-    /// something, in turn: the fastest may have died, and who only listens does not notice.
+    /// The feedback that is due, and the members that carry it: the one with a probe, otherwise the first of `best`, the working
+    /// members with the fastest first. News of a loss goes on two. Now and then feedback goes on the next member in turn: the
+    /// fastest may have died, and a pure receiver does not notice.
     pub fn take_feedback(&mut self, now: Instant, best: &[Member]) -> Option<(Carriers, Box<Feedback>)> {
         if self.feedback_at().is_none_or(|at| at > now) {
             return None;
@@ -245,7 +246,7 @@ impl<P: Coded> Receiver<P> {
     }
 }
 
-/// Forgets what a member's packets are restored from; gives the symbols that waited.
+/// Forgets the kept packets of a member; returns the symbols that waited.
 fn take_symbols<P: Coded>(place: &mut Option<Box<Restorer<P>>>, restorable: &mut u64) -> Vec<P::Symbol> {
     let Some(restorer) = place.take() else { return Vec::new() };
     *restorable -= restorer.occupied();

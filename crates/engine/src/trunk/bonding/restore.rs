@@ -1,7 +1,7 @@
 //! The packets of one member that a repair symbol may need, and the symbols that wait for more.
 //!
-//! Nothing is kept of a member before a symbol has come on it, nor long after the last. What has come is kept by its number, the newest
-//! [`REACH`]; a symbol of a group of which more is missing than can be restored waits for what comes.
+//! Packets of a member are kept only while symbols come on it: the newest [`REACH`] numbers. A symbol of a group that lacks
+//! too many frames waits for more.
 
 use super::coded::Coded;
 use super::flow_seq::Place;
@@ -9,22 +9,23 @@ use super::frame::{Header, RepairHeader};
 use super::memory::Work;
 use airbraid_units::{Duration, Instant, SeqNum};
 
-/// What is kept reaches so many numbers back: four groups of the largest kind, because links may exchange frames.
+/// Numbers that are kept: four groups of the largest kind, because links may reorder frames.
 pub const REACH: usize = 1_024;
-/// Symbols that wait, at most: some groups of the usual kind, or two of the largest.
+/// Largest number of waiting symbols: some groups of the usual kind, or two of the largest.
 const WAITING_MAX: usize = 256;
-/// What the table takes for each number \[byte\].
+/// Memory of the table for each number \[byte\].
 const SLOT: u64 = 64;
-/// What is kept is kept for so long after the last symbol: several times as long as a sender relies on it ([`super::group`]).
+/// Time after the last symbol for which packets are kept: several times as long as a sender relies on it
+/// ([`super::group`]).
 const LISTENING: Duration = Duration::from_secs(60);
 
-/// What has come under a number.
+/// The content of a number.
 #[derive(Debug)]
-enum Came<K> {
+enum Kept<K> {
     Nothing,
-    /// The packet, and what it occupies \[byte\].
+    /// The packet, and its memory \[byte\].
     Packet(SeqNum, K, u64),
-    /// Nothing: it was restored.
+    /// None: it was restored.
     Restored(SeqNum),
 }
 
@@ -37,32 +38,32 @@ struct Waiting<S> {
     symbol: S,
 }
 
-/// What follows from what has come.
+/// The result of an arrival.
 #[derive(Debug)]
-pub struct Outcome<P: Coded> {
-    /// Packets that are restored.
+pub struct RestoreOutcome<P: Coded> {
+    /// Restored packets.
     pub restored: Vec<(Place, P)>,
-    /// Symbols that are of no more use.
+    /// Symbols that are used up.
     pub spent: Vec<P::Symbol>,
-    /// Packets that came out as none.
+    /// Number of results that were no packets.
     pub failed: u64,
 }
 
-impl<P: Coded> Default for Outcome<P> {
+impl<P: Coded> Default for RestoreOutcome<P> {
     fn default() -> Self {
         Self { restored: Vec::new(), spent: Vec::new(), failed: 0 }
     }
 }
 
-/// What is kept of one member.
+/// The kept packets and symbols of one member.
 #[derive(Debug)]
 pub struct Restorer<P: Coded> {
-    came: Vec<Came<P::Kept>>,
-    /// Nothing before this number was kept.
+    came: Vec<Kept<P::Kept>>,
+    /// The first number that was kept.
     since: SeqNum,
     newest: SeqNum,
     waiting: Vec<Waiting<P::Symbol>>,
-    /// What all of it occupies \[byte\].
+    /// Memory of all of it \[byte\].
     occupied: u64,
     heard_at: Instant,
 }
@@ -70,7 +71,7 @@ pub struct Restorer<P: Coded> {
 impl<P: Coded> Restorer<P> {
     /// The first symbol has come, under this number.
     pub fn new(now: Instant, number: SeqNum) -> Self {
-        let came = (0..REACH).map(|_| Came::Nothing).collect();
+        let came = (0..REACH).map(|_| Kept::Nothing).collect();
         Self { came, since: number, newest: number, waiting: Vec::new(), occupied: REACH as u64 * SLOT, heard_at: now }
     }
 
@@ -79,14 +80,14 @@ impl<P: Coded> Restorer<P> {
         now.saturating_since(self.heard_at) < LISTENING
     }
 
-    /// What all of it occupies \[byte\].
+    /// Memory of all of it \[byte\].
     pub const fn occupied(&self) -> u64 {
         self.occupied
     }
 
     /// Entries in use.
     pub fn kept(&self) -> usize {
-        self.came.iter().filter(|came| !matches!(came, Came::Nothing)).count() + self.waiting.len()
+        self.came.iter().filter(|came| !matches!(came, Kept::Nothing)).count() + self.waiting.len()
     }
 
     /// The symbols that wait.
@@ -98,19 +99,19 @@ impl<P: Coded> Restorer<P> {
         number.0 as usize % REACH
     }
 
-    /// What has come under a number; none if nothing has.
-    fn get(&self, number: SeqNum) -> Option<&Came<P::Kept>> {
+    /// The content of a number, if it has come.
+    fn get(&self, number: SeqNum) -> Option<&Kept<P::Kept>> {
         let came = &self.came[Self::place(number)];
         match came {
-            Came::Packet(of, ..) | Came::Restored(of) if *of == number => Some(came),
+            Kept::Packet(of, ..) | Kept::Restored(of) if *of == number => Some(came),
             _ => None,
         }
     }
 
-    /// A packet has come.
-    pub fn on_packet(&mut self, now: Instant, header: Header, packet: &P, work: &mut Work) -> Outcome<P> {
+    /// Keeps a packet that has come.
+    pub fn on_packet(&mut self, now: Instant, header: Header, packet: &P, work: &mut Work) -> RestoreOutcome<P> {
         let number = header.number;
-        let mut outcome = Outcome::default();
+        let mut outcome = RestoreOutcome::default();
         if self.newest.distance_from(number) >= REACH as i32 || self.get(number).is_some() {
             return outcome;
         }
@@ -119,7 +120,7 @@ impl<P: Coded> Restorer<P> {
         }
         let footprint = packet.footprint();
         self.occupied += footprint;
-        self.put(number, Came::Packet(number, packet.keep(header.place), footprint));
+        self.put(number, Kept::Packet(number, packet.keep(header.place), footprint));
         let is_of = |one: &Waiting<P::Symbol>| (0..i32::from(one.sources)).contains(&number.distance_from(one.first));
         if let Some(group) = self.waiting.iter().find(|one| is_of(one)).map(|one| (one.first, one.sources)) {
             self.restore(now, group, work, &mut outcome);
@@ -127,7 +128,7 @@ impl<P: Coded> Restorer<P> {
         outcome
     }
 
-    /// A symbol has come, under this number.
+    /// Takes a symbol that has come with this number.
     pub fn on_symbol(
         &mut self,
         now: Instant,
@@ -135,8 +136,8 @@ impl<P: Coded> Restorer<P> {
         header: RepairHeader,
         symbol: P::Symbol,
         work: &mut Work,
-    ) -> Outcome<P> {
-        let mut outcome = Outcome::default();
+    ) -> RestoreOutcome<P> {
+        let mut outcome = RestoreOutcome::default();
         self.heard_at = now;
         if number.is_after(self.newest) {
             self.newest = number;
@@ -157,7 +158,7 @@ impl<P: Coded> Restorer<P> {
     }
 
     /// Gives up the symbols of groups that lie too far back, and the oldest if there are too many.
-    fn forget(&mut self, outcome: &mut Outcome<P>) {
+    fn forget(&mut self, outcome: &mut RestoreOutcome<P>) {
         let newest = self.newest;
         let is_old = |one: &mut Waiting<P::Symbol>| newest.distance_from(one.first) >= REACH as i32 / 2;
         let before = outcome.spent.len();
@@ -168,15 +169,15 @@ impl<P: Coded> Restorer<P> {
         self.occupied -= outcome.spent[before..].iter().map(P::symbol_footprint).sum::<u64>();
     }
 
-    /// Something has come under a number: what had under the one that lies there is forgotten.
-    fn put(&mut self, number: SeqNum, came: Came<P::Kept>) {
-        if let Came::Packet(_, _, footprint) = std::mem::replace(&mut self.came[Self::place(number)], came) {
+    /// Stores the content of a number; the one whose slot it takes is forgotten.
+    fn put(&mut self, number: SeqNum, came: Kept<P::Kept>) {
+        if let Kept::Packet(_, _, footprint) = std::mem::replace(&mut self.came[Self::place(number)], came) {
             self.occupied -= footprint;
         }
     }
 
-    /// Restores what is missing of a group, if there are enough symbols of it; if nothing is missing they are of no use.
-    fn restore(&mut self, now: Instant, (first, sources): (SeqNum, u8), work: &mut Work, outcome: &mut Outcome<P>) {
+    /// Restores the missing packets of a group, if there are enough symbols; drops the symbols of a complete group.
+    fn restore(&mut self, now: Instant, (first, sources): (SeqNum, u8), work: &mut Work, outcome: &mut RestoreOutcome<P>) {
         let numbers = (0..u32::from(sources)).map(|step| first.plus(step));
         let missing: Vec<SeqNum> = numbers.clone().filter(|number| self.get(*number).is_none()).collect();
         let is_of = |one: &Waiting<P::Symbol>| (one.first, one.sources) == (first, sources);
@@ -189,18 +190,18 @@ impl<P: Coded> Restorer<P> {
         let longest = symbols.iter().map(|(_, symbol)| P::symbol_len(symbol).as_u64()).max().unwrap_or(0);
         let kept: Vec<Option<&P::Kept>> = numbers
             .map(|number| match self.get(number) {
-                Some(Came::Packet(_, kept, _)) => Some(kept),
+                Some(Kept::Packet(_, kept, _)) => Some(kept),
                 _ => None,
             })
             .collect();
-        // A group is restored once, and no honest sender's groups overlap: what was restored before is not there to restore others from.
+        // A group is restored once, and no honest sender's groups overlap: restored packets are not kept for others.
         let is_sound = kept.iter().filter(|kept| kept.is_none()).count() == missing.len();
         let products = u64::from(sources) * missing.len() as u64 * longest;
         if is_sound && !missing.is_empty() && work.take(now, products) {
             outcome.restored = P::restore(&kept, &mut symbols[..missing.len()]);
             outcome.failed = (missing.len() - outcome.restored.len()) as u64;
             for number in missing {
-                self.put(number, Came::Restored(number));
+                self.put(number, Kept::Restored(number));
             }
         } else {
             outcome.failed = missing.len() as u64;

@@ -1,72 +1,70 @@
-//! The frames that were sent on one member and whose fate is not known, or was decided of late.
+//! The frames that were sent on one member: those under way, and those that were decided recently.
 //!
-//! Numbers are consecutive and used once. A frame stays for a while after it was held to be lost: if it comes after all,
-//! the packet need not be sent again, and the member is known to reorder.
+//! Numbers are consecutive and used once. A frame is kept for a while after it was declared lost: if it comes after all,
+//! its packet need not be retransmitted, and the member is known to reorder.
 
 use super::store::PacketId;
 use airbraid_units::{Instant, SeqNum};
 use std::collections::VecDeque;
 
-/// What a frame carries.
+/// The content of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// A packet.
     Packet(PacketId),
     /// A repair symbol.
     Repair,
-    /// A question.
+    /// A probe.
     Probe,
-    /// A question that finds out whether the path carries its length: its loss says nothing else.
+    /// A probe of a length: its loss says nothing else about the path.
     Size,
 }
 
-/// What is known of a frame's fate.
+/// The fate of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// Nothing.
+    /// It is under way, as far as known.
     OnTheWay,
     /// It has come.
     Acknowledged,
-    /// It was held to be lost at this time.
+    /// It was declared lost at this time.
     Lost(Instant),
 }
 
 /// A frame that was sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
-    /// When.
+    /// Time of its departure.
     pub at: Instant,
     /// Its length on the wire \[byte\].
     pub bytes: u32,
-    /// How long it was expected to wait for those before it, and to be sent \[us\].
+    /// Expected time until it was sent, behind those before it \[us\].
     pub due_us: u32,
     /// Bytes sent on this member up to and including this frame.
     pub total: u64,
-    /// How often the member had had nothing to send before this frame.
+    /// Number of times that the member had had nothing to send before this frame.
     pub idles: u32,
-    /// What it carries.
     pub content: Content,
-    /// What became of it.
     pub fate: Fate,
 }
 
 /// The frames of one member.
 #[derive(Debug)]
-pub struct Ledger {
+pub struct SentFrames {
     /// The number of the first entry.
     first: SeqNum,
     entries: VecDeque<Sent>,
-    /// Entries before the oldest on the way: at high rates there are many, and what looks for the others need not see them.
+    /// Number of entries before the oldest under way: at high rates there are many, and searches skip them.
     decided: usize,
-    /// The numbers among them that are held to be lost, in order.
+    /// The numbers among them that were declared lost, in order.
     lost: VecDeque<SeqNum>,
     on_the_way: u32,
     bytes_on_the_way: u64,
     total: u64,
 }
 
-impl Ledger {
-    /// Nothing was sent; `first` is the first number.
+impl SentFrames {
+    /// A member without frames; `first` is its first number.
     pub const fn new(first: SeqNum) -> Self {
         Self {
             first,
@@ -100,7 +98,7 @@ impl Ledger {
     /// A frame leaves now.
     pub fn push(&mut self, at: Instant, bytes: u32, due_us: u32, idles: u32, content: Content) -> SeqNum {
         let number = self.next();
-        // A rate is what came, and what was lost by the way: a frame that was too long is neither.
+        // Rates count frames that came or were lost: a size probe is neither.
         if content != Content::Size {
             self.total += u64::from(bytes);
         }
@@ -111,7 +109,7 @@ impl Ledger {
         number
     }
 
-    /// Frames that were to leave since `since` have left by `until`; says whether there are any.
+    /// Frames that were to leave since `since` have left by `until`; returns whether there are any.
     pub fn put_off(&mut self, since: Instant, until: Instant) -> bool {
         let from = self.entries.partition_point(|sent| sent.at < since);
         self.entries.range_mut(from..).for_each(|sent| sent.at = sent.at.max(until));
@@ -135,8 +133,8 @@ impl Ledger {
         self.entries.range(from..).enumerate().map(move |(index, sent)| (self.first.plus((from + index) as u32), sent))
     }
 
-    /// Those of the `len` numbers from `upper` downward that are on the way, or held to be lost, the newest first; some that have
-    /// come may be among them.
+    /// Those of the `len` numbers from `upper` downward that are under way or were declared lost, the newest first; some that
+    /// have come may be among them.
     pub fn open(&self, upper: SeqNum, len: u32) -> Vec<SeqNum> {
         let lowest = SeqNum(upper.0.wrapping_sub(len - 1));
         let oldest = self.first.plus(self.decided as u32);
@@ -146,7 +144,7 @@ impl Ledger {
         young.chain(self.lost.iter().rev().filter(is_in).copied()).collect()
     }
 
-    /// Decides a frame's fate; gives the entry as it was if that changes anything.
+    /// Decides a frame's fate; returns the entry as it was, if that changes anything.
     pub fn decide(&mut self, number: SeqNum, fate: Fate) -> Option<Sent> {
         let index = usize::try_from(number.distance_from(self.first)).ok()?;
         let entry = self.entries.get_mut(index)?;
@@ -164,7 +162,7 @@ impl Ledger {
         Some(before)
     }
 
-    /// Keeps the account of what is decided.
+    /// Updates the sums for a decided frame.
     fn note(&mut self, number: SeqNum, before: Fate, fate: Fate) {
         let place = self.lost.partition_point(|other| other.is_before(number));
         match (before, fate) {

@@ -6,10 +6,10 @@ use super::frame::{Frame, PathToken};
 use crate::trunk::Member;
 use airbraid_units::{Bytes, Instant, SeqNum, named_enum};
 
-/// Everything the world tells a tunnel.
+/// Inputs of a bond.
 #[derive(Debug)]
 pub enum Input<P: Coded> {
-    /// A packet to carry to the far end, or a run of segments of one flow: each is queued, sent and lost by itself.
+    /// A packet to carry to the far end, or a run of segments of one flow: each segment is queued, sent and lost by itself.
     Packet(P),
     /// A frame from the far end.
     Frame {
@@ -17,34 +17,32 @@ pub enum Input<P: Coded> {
         member: Member,
         /// The frame.
         frame: Frame<P>,
-        /// Its length on the wire, with everything around it.
+        /// Its length on the wire, headers around it included.
         length: Bytes,
     },
-    /// All frames that have come on all members since the host looked last: nothing is said of them before all are taken in, so
-    /// that none that has come is missed.
+    /// All frames that have come on all members since the host's last call. Feedback waits until all are handled, so that it
+    /// misses none.
     Frames(Vec<Came<P>>),
-    /// There is a member, or its configuration is another.
+    /// Adds a member, or changes its configuration.
     MemberAdded {
-        /// Its number, below [`MEMBERS_MAX`]; both ends call it the same.
+        /// Its number, below [`super::MEMBERS_MAX`]; the same at both ends.
         member: Member,
-        /// What it is like.
         config: MemberConfig,
     },
-    /// A member is gone.
+    /// Removes a member.
     MemberRemoved {
         /// Its number.
         member: Member,
     },
-    /// The newest frame of a member came from another place than those before it, or the first of all from a place that nobody has
-    /// confirmed; the member's frames go there from now on.
+    /// The newest frame of a member came from another place than those before it, or its first frame from an unconfirmed place;
+    /// the member's frames go there from now on.
     MemberMoved {
         /// Its number.
         member: Member,
-        /// What is known of the place.
+        /// The host's knowledge of the place.
         moved: Moved,
     },
-    /// The host could not send a frame: its socket is full. The frame is taken for lost, and the member gets no more for a
-    /// moment.
+    /// The host could not send a frame: its socket is full. The frame counts as lost, and the member pauses for a moment.
     Refused {
         /// The member.
         member: Member,
@@ -58,40 +56,40 @@ pub enum Input<P: Coded> {
         /// The frame's number on it.
         number: SeqNum,
     },
-    /// The network says (by ICMP) that this is the longest that a member's path takes. It is no more than a hint: a probe of that length
-    /// leaves sooner, if lengths are being looked for.
+    /// The network reports (by ICMP) the longest packet of a member's path. It is only a hint: a probe of that length leaves
+    /// sooner, if lengths are being probed.
     MtuHint {
         /// The member.
         member: Member,
-        /// The longest IP packet, as it is said.
+        /// The longest IP packet, as reported.
         mtu: Bytes,
     },
-    /// A member's path is another from now on: nothing that was found of its lengths holds.
+    /// A member's path has changed: its lengths are unknown again.
     PathChanged {
         /// The member.
         member: Member,
     },
-    /// The host was not awake: what it was told to send since `since` may have left as late as `until`, so that nothing that becomes
-    /// of it says anything of a link.
+    /// The host was not awake: frames that it was to send since `since` may have left as late as `until`, so their fate says
+    /// nothing about a link.
     Late {
-        /// When the first of it was to leave.
+        /// Time at which the first of them was to leave.
         since: Instant,
-        /// When the last of it had left.
+        /// Time by which the last of them had left.
         until: Instant,
     },
 }
 
-/// What is known of the place where a member is now.
+/// The host's knowledge of the place where a member is now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moved {
-    /// Nothing: it has to be validated.
+    /// The place is unknown: it has to be validated.
     Unknown {
-        /// What nobody can guess, and what comes back from there; another for each place.
+        /// A secret that must come back from there; another for each place.
         token: PathToken,
-        /// Whether only the port is another: an address translator has chosen a new one, and the path behind it is the same.
+        /// Whether only the port has changed: an address translator has chosen a new one, and the path behind it is the same.
         is_rebinding: bool,
     },
-    /// It was validated of late.
+    /// The place was validated recently.
     Known,
 }
 
@@ -102,24 +100,24 @@ pub struct Came<P: Coded> {
     pub member: Member,
     /// The frame.
     pub frame: Frame<P>,
-    /// Its length on the wire, with everything around it.
+    /// Its length on the wire, headers around it included.
     pub length: Bytes,
-    /// When it came: now, or earlier, where the host was not awake. A late host is no slow link.
+    /// Time of its arrival: now, or earlier if the host was not awake. A late host is no slow link.
     pub at: Instant,
-    /// Whether it came from another place than the one where the member is.
+    /// Whether it came from another place than the member's.
     pub is_elsewhere: bool,
 }
 
-/// Everything a tunnel asks of the world.
+/// Outputs of a bond.
 #[derive(Debug)]
 pub enum Output<P: Coded> {
-    /// Send this.
+    /// Send this frame.
     Transmit {
-        /// On this member.
+        /// The member to send it on.
         member: Member,
         /// The frame.
         frame: Frame<P>,
-        /// Whether the packet is to say that it met congestion (ECN); only for packets that can.
+        /// Whether to mark the packet for congestion (ECN); only for packets that can be marked.
         mark: bool,
     },
     /// A packet for the host.
@@ -128,51 +126,50 @@ pub enum Output<P: Coded> {
     Dropped {
         /// The packet.
         packet: P,
-        /// Why.
         reason: DropReason,
     },
-    /// What a member's path carries was found, and is another than before. Only of members that have an MTU.
+    /// The path MTU of a member was found, and differs from the last. Only for members that have an MTU.
     PathMtu {
         /// The member.
         member: Member,
         /// The longest IP packet.
         mtu: Bytes,
     },
-    /// It would help to know what the network says of a member's path ([`Input::MtuHint`]).
+    /// A report of the network on a member's path would help ([`BondInput::MtuHint`]).
     HintWanted {
         /// The member.
         member: Member,
     },
-    /// A handle that was kept until the far end had the packet.
+    /// A handle that was kept until the far end had its packet.
     Release(P),
-    /// A repair symbol that has come and is of no more use.
+    /// A received repair symbol that is used up.
     Spent(P::Symbol),
-    /// The place of a member is validated: a secret that was sent there has come back from it.
+    /// The place of a member is validated: the secret has come back from it.
     Validated(Member),
-    /// It is not, after several challenges: the host takes the member back to where it was validated last, if it knows
-    /// ([`Moved::Known`]); until then the member is suspected.
+    /// The place of a member is not validated after several challenges: the host returns the member to the last validated place,
+    /// if it knows one ([`Moved::Known`]); until then the member is suspected.
     NotValidated(Member),
 }
 
 named_enum! {
-    /// Why a tunnel dropped a packet.
+    /// The reason why a bond dropped a packet.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
     pub enum DropReason {
         /// The queue was full.
         QueueFull = "queue_full",
-        /// Its flow is told to slow down.
+        /// Delay control told its flow to slow down.
         Managed = "managed",
-        /// It was too old to be sent, or to be sent again.
+        /// It was too old to be sent, or retransmitted.
         Expired = "expired",
-        /// It had come before.
+        /// It is a duplicate.
         Duplicate = "duplicate",
         /// It came after its place was given up, and the order must hold.
         Late = "late",
-        /// It lies so far ahead or behind that it belongs to another life of the sender.
+        /// Its number belongs to another life of the sender.
         Stale = "stale",
         /// It is longer than any member's path carries.
         TooLong = "too_long",
-        /// All that is kept would occupy too much.
+        /// The limit of memory is reached.
         Memory = "memory",
     }
 }

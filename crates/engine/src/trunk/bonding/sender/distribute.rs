@@ -1,9 +1,9 @@
-//! Which member a packet takes: the one that has it there first.
+//! The choice of a member for each packet: the one by which it arrives first.
 //!
-//! A free member takes a packet from the queue only if the faster ones would have that packet there later. Before a member
-//! `j` whose packet arrives at `A_j`, the faster ones carry the sum over `i` of `rate_i (A_j - A_i)`: what waits beyond that
-//! is the slower member's, and is taken from the middle of the queue, so that it arrives when its turn has come. A
-//! link that is of no use has no such packet, and stays idle.
+//! A free member takes a packet from the queue only if the faster members would deliver that packet later. Before the
+//! arrival `A_j` of a packet on member `j`, the faster ones carry the sum over `i` of `rate_i (A_j - A_i)`. Packets beyond
+//! that in the queue are for the slower member: it takes one from the middle of the queue, which arrives when its turn
+//! has come. A useless link finds no such packet and stays idle.
 
 use super::Sender;
 use crate::packet::{Packet, TrafficClass};
@@ -19,37 +19,38 @@ use airbraid_units::{Duration, Instant};
 use arrayvec::ArrayVec;
 use std::cmp::Reverse;
 
-/// What a packet is reckoned as where none is at hand \[byte\].
+/// Assumed length of a packet where none is known \[byte\].
 const TYPICAL: u64 = FULL;
-/// What feedback is reckoned as \[byte\].
+/// Assumed length of feedback \[byte\].
 const SHORT: u64 = 128;
-/// The queue holds what is sent in so many times the target: it is full long after the delay control has begun.
+/// Length of the queue, in targets: it is full long after delay control has begun.
 const QUEUE_TARGETS: u64 = 6;
-/// But always so much \[byte\].
+/// Least limit of the queue \[byte\].
 const QUEUE_BYTES_MIN: u64 = 64 * TYPICAL;
-/// Packets that are remembered for copies.
+/// Largest number of packets that are remembered for copies.
 const EXPOSED_MAX: usize = 512;
-/// A packet that may be lost is on the way so often at most, where a link would be idle otherwise. Two leave 0.8 % of 9 % of losses, more
+/// Largest number of copies of a packet under way, where a link would be idle otherwise. Two leave 0.8 % of 9 % of losses, more
 /// than slow start gets over; three raise S5 by 1 % (measured, `docs/models/tunnel.md`).
 const COPIES_MAX: u16 = 3;
-/// A member that carries less than this part of what the widest does is spared: it adds little, and the shortest round trip of
-/// a flow that has seen it makes its TCP leave slow start too early (HyStart).
-const THIN: u64 = 10;
-/// A member that carries less than this part of what the widest does brings a flow nothing sooner: what it has there earlier waits for the
-/// rest, and its shorter round trip ends slow start at its own width (HyStart). It takes what the widest leaves.
-const NARROW: u64 = 4;
-/// A packet below this is waited for by itself: a question, an acknowledgement, a voice \[byte\].
+/// A member whose rate is below this part of the widest member's is excluded: it adds little, and its short round trip
+/// makes a flow's TCP leave slow start too early (HyStart).
+const MIN_SHARE: u64 = 10;
+/// A member whose rate is below this part of the widest member's delivers nothing earlier to a flow: its early packets
+/// wait for the rest, and its shorter round trip ends slow start at its own rate (HyStart). It takes what the widest
+/// leaves.
+const LEADING_SHARE: u64 = 4;
+/// Length below which a packet is urgent by itself: a request, an acknowledgement, voice \[byte\].
 const FULL_FROM: u64 = 600;
-/// Two arrivals so far apart are one: what a host takes to be woken. Up to 100 Mbit/s a full frame takes longer, and each is
+/// Difference below which two arrivals count as one: the time to wake a host. Up to 100 Mbit/s a full frame takes longer, and each is
 /// chosen for; at gigabits a run of segments stays together, is sealed, sent and joined as one, and costs one choice.
 const SAME: Duration = Duration::from_micros(100);
-/// A tier further up is worth so much more delay \[us\].
+/// Delay that each tier adds to the cost of its members \[us\].
 const TIER_US: i64 = 50_000;
 
 /// A member that can be given packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
-    /// When a packet would be there \[us\], by a clock that all members share.
+    /// Arrival of a packet \[us\], by a clock that all members share.
     pub(super) arrival_us: i64,
     pub(super) rate: u64,
     pub(super) index: usize,
@@ -57,14 +58,14 @@ pub(super) struct Candidate {
 
 pub(super) type Candidates = ArrayVec<Candidate, MEMBERS_MAX>;
 
-/// What a packet needs of the member that it takes.
+/// The need of a packet, by which its member is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Need {
-    /// To be there soon: it is waited for by itself.
+    /// The earliest arrival: it is urgent by itself.
     Haste,
-    /// To be there when its kind always is: it paces another flow.
+    /// A steady delay: it paces another flow.
     Pace,
-    /// To be there when those before it are.
+    /// Arrival together with the packets before it.
     Order,
 }
 
@@ -85,17 +86,17 @@ impl Need {
 impl<P: Coded> Sender<P> {
     /// The greatest rate that is known of a member that works \[bit/s\]; zero if none is.
     pub(super) fn widest(&self) -> u64 {
-        let known = self.members.iter().filter(|end| end.is_active() && end.path.is_sounded());
+        let known = self.members.iter().filter(|end| end.is_active() && end.path.has_estimate());
         known.map(|end| end.path.rate()).max().unwrap_or(0)
     }
 
-    /// The members that can be given packets of up to `len` byte, the earliest first by when one of `bytes` is there.
+    /// Members for packets of up to `len` byte, in the order in which a packet of `bytes` arrives by them.
     fn candidates(&self, now: Instant, bytes: u64, len: u64) -> Candidates {
         let is_short = len <= self.longest.on_all;
         let widest = self.widest();
-        // While another's rate is known, what trains are sounding gets nothing else.
-        let is_ready = |end: &MemberEnd| widest == 0 || !end.is_being_sounded();
-        let works = |end: &&MemberEnd| end.is_active() && end.has_room(now) && !is_spared(end, widest) && is_ready(end);
+        // While another member's rate is known, one that trains are probing gets nothing else.
+        let is_ready = |end: &MemberEnd| widest == 0 || !end.is_being_probed();
+        let works = |end: &&MemberEnd| end.is_active() && end.has_room(now) && !is_excluded(end, widest) && is_ready(end);
         let has_main = self.members.iter().any(|end| end.is_active() && !end.config.is_backup);
         let mut candidates = Candidates::new();
         for (index, end) in self.members.iter().enumerate() {
@@ -112,31 +113,32 @@ impl<P: Coded> Sender<P> {
         candidates
     }
 
-    /// The same for a packet that is one of a row: it is of use when those before it have come. A member has it there later by what a flow
-    /// waits for its losses, and if it is narrow not before the widest.
+    /// The same for a packet of a row, which is of use when those before it have come. A member's losses add their head-of-line
+    /// blocking to its arrival, and a narrow member is not before the widest.
     fn candidates_in_order(&self, now: Instant, len: u64) -> Candidates {
         let mut candidates = self.candidates(now, TYPICAL, len);
         for one in &mut candidates {
-            one.arrival_us += self.members[one.index].hold_up().as_micros() as i64;
+            one.arrival_us += self.members[one.index].blocking().as_micros() as i64;
         }
         not_before_the_widest(&mut candidates);
         candidates
     }
 
-    /// The same for what only acknowledges: losses before it matter little, but a narrow member must not have it there first. There would soon be
-    /// too many for that one, and a sender takes the longer way of the rest for a queue and leaves slow start (HyStart).
+    /// The same for a packet that only acknowledges. Losses before it matter little, but a narrow member must not be first: it
+    /// would soon have too many of them, and a sender takes the longer way of the rest for a queue and leaves slow start
+    /// (HyStart).
     fn candidates_to_acknowledge(&self, now: Instant, len: u64) -> Candidates {
         let mut candidates = self.candidates(now, TYPICAL, len);
         not_before_the_widest(&mut candidates);
         candidates
     }
 
-    /// When a packet that leaves now by the best member is there \[us\], by a clock that all members share.
+    /// Arrival of a packet that leaves now by the best member \[us\], by a clock that all members share.
     pub(super) fn soonest_us(&self, now: Instant) -> Option<i64> {
         self.candidates(now, TYPICAL, 0).first().map(|one| (now.as_nanos() / 1_000) as i64 + one.arrival_us)
     }
 
-    /// The members that work, the one first by which a short frame is there first.
+    /// The working members, in the order in which a short frame arrives by them.
     pub fn fastest(&self, now: Instant) -> ArrayVec<Member, MEMBERS_MAX> {
         self.candidates(now, SHORT, 0).iter().map(|candidate| self.members[candidate.index].id).collect()
     }
@@ -156,12 +158,12 @@ impl<P: Coded> Sender<P> {
         }
     }
 
-    /// A member that has something to send may send it at `at`.
+    /// Notes that a member with something to send may send it at `at`.
     pub(super) fn wait_until(&mut self, at: Instant) {
         self.pace_at = Some(self.pace_at.map_or(at, |other| other.min(at)));
     }
 
-    /// Sends the first packet that is to be sent again. Says whether to go on.
+    /// Sends the first packet that waits for retransmission. Returns whether to go on.
     fn send_again(&mut self, now: Instant) -> bool {
         let Some(&id) = self.resend.front() else { return false };
         let entry = self.store.get(id);
@@ -201,7 +203,7 @@ impl<P: Coded> Sender<P> {
         self.store.unname(id);
     }
 
-    /// Sends a packet of the queue, or a copy of one that was sent. Says whether to go on.
+    /// Sends a packet of the queue, or a copy of one that was sent. Returns whether to go on.
     fn send_next(&mut self, now: Instant) -> bool {
         let (need, len) = self.queue.next().map_or((Need::Order, 0), |next| (Need::of(next), next.len().as_u64()));
         if self.is_too_long(len) {
@@ -212,7 +214,7 @@ impl<P: Coded> Sender<P> {
             Need::Pace => self.candidates_to_acknowledge(now, len),
             Need::Order => self.candidates_in_order(now, len),
         };
-        if need == Need::Order && self.send_to_bunch(now, &candidates) {
+        if need == Need::Order && self.send_to_aggregate(now, &candidates) {
             return true;
         }
         let is_busy = !self.queue.is_empty();
@@ -239,16 +241,16 @@ impl<P: Coded> Sender<P> {
         false
     }
 
-    /// Gives the first candidate what comes next, too, as long as it has it there first, or so little later than another that no host
-    /// could tell.
+    /// Gives the first candidate the next packets, too, while they arrive by it first, or too little later than by another to
+    /// matter to a host.
     fn send_run(&mut self, now: Instant, candidates: &Candidates) {
         let Some(index) = candidates.first().map(|first| first.index) else { return };
         let other_us = candidates.get(1).map_or(i64::MAX, |other| other.arrival_us);
         let latest_us = other_us.saturating_add(SAME.as_micros() as i64);
         loop {
             let end = &self.members[index];
-            // What is added for a packet of a row; one by itself ends the run a little sooner by it.
-            let added_us = i64::from(end.config.tier) * TIER_US + end.hold_up().as_micros() as i64;
+            // The cost of a packet of a row; it ends the run of urgent packets a little sooner.
+            let added_us = i64::from(end.config.tier) * TIER_US + end.blocking().as_micros() as i64;
             let is_early = end.path.arrival_us(now, TYPICAL).is_some_and(|at| at + added_us <= latest_us);
             if !is_early || end.groups.is_pending() || !end.is_active() || !end.has_room(now) || end.free_at() > now {
                 return;
@@ -258,9 +260,9 @@ impl<P: Coded> Sender<P> {
         }
     }
 
-    /// Uses a member that would have nothing to send: for a copy of what may be lost elsewhere, or, where the others have
-    /// more than they can carry, to find out what it carries. What waits for them, if anything does, is given by its need: what acknowledges
-    /// waits for a moment only, and each copy on a far member is one less on the near one, where it does good.
+    /// Uses a member that would have nothing to send: for a copy of a packet that may be lost elsewhere, or, where the others
+    /// are overloaded, to measure its rate. `waiting` is the need of the packet that waits for the others, if one does: an
+    /// acknowledgement waits for a moment only, and each copy on a far member is one less on the near one, where it helps.
     fn send_copy(&mut self, now: Instant, index: usize, waiting: Option<Need>) -> bool {
         let end = &self.members[index];
         let is_busy = waiting.is_some();
@@ -292,7 +294,7 @@ impl<P: Coded> Sender<P> {
         false
     }
 
-    /// Remembers a packet of which a copy may do good.
+    /// Remembers a packet that a copy may help.
     fn expose(&mut self, index: usize, id: PacketId) {
         let is_unsure = |end: &MemberEnd| end.is_active() && !end.path.is_measured();
         let is_at_risk = self.members[index].is_lossy();
@@ -309,7 +311,7 @@ impl<P: Coded> Sender<P> {
         }
     }
 
-    /// Sends a packet that has waited, unless it has for too long.
+    /// Sends a packet from the queue, unless it has waited for too long.
     pub(super) fn send_waiting(&mut self, now: Instant, index: usize, waiting: Waiting<P>, candidates: &Candidates) {
         let Waiting { packet, place, since, mark } = waiting;
         let class = packet.class();
@@ -334,24 +336,24 @@ impl<P: Coded> Sender<P> {
         }
     }
 
-    /// How long a loss takes on the longest path in use until it is repaired.
+    /// Time to repair a loss on the longest path in use.
     pub fn longest_repair(&self) -> Duration {
         let widest = self.widest();
-        let used = self.members.iter().filter(|end| end.is_active() && !is_spared(end, widest));
+        let used = self.members.iter().filter(|end| end.is_active() && !is_excluded(end, widest));
         used.filter(|end| end.path.rtt().is_some()).map(|end| end.path.repair()).max().unwrap_or(Duration::ZERO)
     }
 
-    /// Reckons anew how long a packet may wait: the policy's target, what the members that are worth it need, and half a round
-    /// trip as the flow sees it, with what losses hold it up, because CUBIC goes back to 0.7 of its window (RFC 9438) and must find the links
-    /// occupied still.
+    /// Updates the time that a packet may wait: the policy's target, the difference in delay of the members that are worth it,
+    /// and half a round trip as the flow sees it, head-of-line blocking included. CUBIC goes back to 0.7 of its window
+    /// (RFC 9438), and the links must then still be busy.
     pub(super) fn set_target(&mut self) {
         let mut members: ArrayVec<(i64, u64, u64), MEMBERS_MAX> = ArrayVec::new();
         let widest = self.widest();
-        for end in self.members.iter().filter(|end| end.is_active() && !is_spared(end, widest)) {
+        for end in self.members.iter().filter(|end| end.is_active() && !is_excluded(end, widest)) {
             if let Some((delay, _)) = end.path.delay_least() {
                 let rate = end.useful_rate();
                 let rtt_us = end.path.rtt().map_or(0, |(rtt, _)| rtt.as_micros());
-                let held_us = end.hold_up().as_micros();
+                let held_us = end.blocking().as_micros();
                 let arrival_us = delay + (held_us + TYPICAL * 8_000_000 / rate.max(1)) as i64;
                 members.push((arrival_us, rate, rtt_us + held_us));
             }
@@ -369,7 +371,7 @@ impl<P: Coded> Sender<P> {
         self.round_trip = Duration::from_micros(rtt_us);
         self.target = self.config.policy.target + Duration::from_micros(skew_us + rtt_us / 2);
         let longest = self.target * QUEUE_TARGETS;
-        // What is spared carries what is there when the others have gone; while nothing works, what waits is kept for its return.
+        // An excluded member works when the others have gone; while none works, the queue is kept for its return.
         let rate = self.members.iter().filter(|end| end.is_active()).map(|end| end.path.rate()).sum();
         if rate > 0 {
             let bytes = carried(rate, longest.as_micros() as i64);
@@ -378,33 +380,33 @@ impl<P: Coded> Sender<P> {
     }
 }
 
-/// A narrow member has nothing there before the widest.
+/// Lets no narrow member arrive before the widest.
 fn not_before_the_widest(candidates: &mut Candidates) {
     let widest = candidates.iter().map(|one| one.rate).max().unwrap_or(0);
     let at_widest = candidates.iter().filter(|one| one.rate == widest).map(|one| one.arrival_us).min();
-    for one in candidates.iter_mut().filter(|one| one.rate * NARROW < widest) {
+    for one in candidates.iter_mut().filter(|one| one.rate * LEADING_SHARE < widest) {
         one.arrival_us = one.arrival_us.max(at_widest.unwrap_or(i64::MIN));
     }
     candidates.sort_by_key(|one| (one.arrival_us, Reverse(one.rate), one.index));
 }
 
-/// Whether a member is too thin beside the widest to be used.
-pub(super) fn is_spared(end: &MemberEnd, widest: u64) -> bool {
-    end.path.is_sounded() && end.path.rate() * THIN < widest
+/// Whether a member's rate is too small beside the widest to be used.
+pub(super) fn is_excluded(end: &MemberEnd, widest: u64) -> bool {
+    end.path.has_estimate() && end.path.rate() * MIN_SHARE < widest
 }
 
-/// Whether a copy by `end` of what is lost on `lossy` is there before it could be sent again.
+/// Whether a copy by `end` of a frame that is lost on `lossy` arrives before its retransmission could.
 fn is_sooner_than_repair(now: Instant, end: &MemberEnd, lossy: &MemberEnd) -> bool {
     let arrivals = end.path.arrival_us(now, TYPICAL).zip(lossy.path.arrival_us(now, TYPICAL));
     arrivals.is_none_or(|(copy, first)| copy <= first + lossy.path.repair().as_micros() as i64)
 }
 
-/// What faster members carry until a slower one has a packet there \[byte\].
+/// Bytes that faster members carry until a packet arrives by a slower one.
 pub(super) fn ahead(one: &Candidate, faster: &[Candidate]) -> u64 {
     faster.iter().map(|other| carried(other.rate, one.arrival_us - other.arrival_us)).sum()
 }
 
-/// What a member carries in a time \[byte\].
+/// Bytes that a member carries in a time.
 fn carried(rate: u64, span_us: i64) -> u64 {
     (u128::from(rate) * span_us.max(0) as u128 / 8_000_000) as u64
 }

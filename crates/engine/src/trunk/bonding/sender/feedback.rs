@@ -1,8 +1,8 @@
-//! What the sending side learns from feedback: what has come, what is lost, which member has fallen silent.
+//! Feedback at the sending side: arrivals, losses, and members that have fallen silent.
 //!
-//! A frame is lost when a younger one of its member has come: links keep order, and one that does not is allowed for as
-//! soon as it shows. The end of a row has no younger one, but the feedback says when it left: a frame that should have been
-//! there by then, and was not, is lost, too. So a member that dies is known from the feedback that the others bring.
+//! A frame is lost when a younger one of its member has arrived: links keep order, and a link that does not gets a
+//! tolerance as soon as it shows. The last frame of a row has no younger one, but feedback carries the time at which it
+//! left: a frame that was due by then and has not arrived is lost, too. So feedback over other members reveals a dead one.
 
 use super::Sender;
 use crate::trunk::bonding::coded::Coded;
@@ -52,7 +52,7 @@ impl<P: Coded> Sender<P> {
             end.newest = Some(report.newest);
             end.on_heard(now);
         }
-        // First what has come and what has not: a rate is measured by it.
+        // First arrivals and losses: the rate is measured by them.
         self.acknowledge(now, index, report);
         if let Some(sent) = newest {
             self.find_overtaken(now, index);
@@ -61,7 +61,7 @@ impl<P: Coded> Sender<P> {
         self.forget(now, index);
     }
 
-    /// The newest number of a member has grown: what that tells of its path.
+    /// The newest number of a member has grown: measures its path.
     fn on_newest(&mut self, now: Instant, index: usize, sent_at_us: u32, report: &Report, sent: &Sent) {
         let received_us = sent_at_us.wrapping_sub(report.age_us);
         let sent_us = (sent.at.as_nanos() / 1_000) as u32;
@@ -85,7 +85,7 @@ impl<P: Coded> Sender<P> {
         );
     }
 
-    /// Settles what has come.
+    /// Settles the packets that have arrived.
     fn acknowledge(&mut self, now: Instant, index: usize, report: &Report) {
         let Some(first) = self.members[index].ledger.numbers().next().map(|(number, _)| number) else { return };
         let mut upper = report.newest;
@@ -129,7 +129,7 @@ impl<P: Coded> Sender<P> {
         self.settle(id, None);
     }
 
-    /// What was overtaken on its member is lost.
+    /// Declares frames lost that were overtaken on their member.
     fn find_overtaken(&mut self, now: Instant, index: usize) {
         let end = &self.members[index];
         let Some(newest) = end.newest else { return };
@@ -147,12 +147,12 @@ impl<P: Coded> Sender<P> {
         }
     }
 
-    /// What should have come by the time at which feedback left is lost. `left_us` is that time less the unknown constant.
+    /// Declares frames lost that were due before the feedback left. `left_us` is that time without the unknown constant.
     fn find_missing(&mut self, now: Instant, index: usize, left_us: u32) {
         let end = &self.members[index];
         let Some((delay, _)) = end.path.delay_least().filter(|_| end.is_active()) else { return };
         let late_us = end.late_us();
-        // How much later than it should a frame would be if it came when the feedback left.
+        // Lateness of a frame, had it come when the feedback left.
         let excess = |sent: &Sent| {
             let sent_us = (sent.at.as_nanos() / 1_000) as u32;
             i64::from(left_us.wrapping_sub(sent_us) as i32) - delay - i64::from(sent.due_us) - late_us
@@ -164,7 +164,7 @@ impl<P: Coded> Sender<P> {
         for (number, sent) in end.ledger.numbers().rev().take_while(|(number, _)| younger(number)) {
             let excess = excess(sent);
             if excess > 0 {
-                // That a frame is too long says nothing of the others.
+                // A frame that is too long says nothing about the others.
                 count += usize::from(sent.content != Content::Size);
                 worst = worst.max(excess);
                 if sent.fate == Fate::OnTheWay {

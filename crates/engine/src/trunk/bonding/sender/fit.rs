@@ -1,7 +1,7 @@
-//! Which packet fits which member: nothing longer than what its path is known to carry ([`super::plpmtu`]) goes on a member.
+//! Packet lengths and members: a member gets no packet that is longer than its path is known to carry.
 //!
-//! A packet that is too long for one goes on another. One that is too long for all waits while it is being looked what they carry, and is
-//! dropped when that is known, so that its sender can be told.
+//! A packet that is too long for one member goes on another. One that is too long for all waits while their paths are
+//! probed ([`crate::trunk::bonding::plpmtu`]), and is dropped when the result is known, so that its sender can be told.
 
 use super::Sender;
 use crate::trunk::Member;
@@ -12,10 +12,10 @@ use crate::trunk::bonding::service::{DropReason, Output};
 use crate::trunk::bonding::store::PacketId;
 use airbraid_units::{Bytes, Instant, SeqNum};
 
-/// Packets that wait for the end of a search: more wait in the queue, whose delay control acts on them.
+/// Largest number of packets that wait for the end of a search: more wait in the queue, whose delay control acts on them.
 const PARKED_MAX: usize = 64;
 
-/// The longest packet that members that work may be given \[byte\].
+/// The longest packets for working members \[byte\].
 #[derive(Clone, Copy, Debug)]
 pub struct Longest {
     /// All of them.
@@ -34,8 +34,8 @@ impl Longest {
 }
 
 impl<P: Coded> Sender<P> {
-    /// Sends the probes of sizes that are due, tells the host what was found, and finds anew what members may be given and what becomes of the
-    /// packets that wait for that. While none works nobody knows.
+    /// Sends the size probes that are due, reports results to the host, updates the longest packets of the members, and decides
+    /// on the packets that wait for that. While no member works, nothing is known.
     pub fn fit(&mut self, now: Instant) {
         if !self.has_limits {
             return;
@@ -73,7 +73,7 @@ impl<P: Coded> Sender<P> {
         }
     }
 
-    /// Tells the host what was found of a member's path, or what would help.
+    /// Reports a member's path MTU to the host, or asks it for a hint.
     fn tell(&mut self, index: usize) {
         let end = &mut self.members[index];
         let member = end.id;
@@ -117,7 +117,7 @@ impl<P: Coded> Sender<P> {
         }
     }
 
-    /// A packet that is too long for now waits, if that may help.
+    /// Lets a packet that is too long for now wait, if that may help.
     pub(super) fn park(&mut self, id: PacketId, len: u64) {
         if self.parked.len() < PARKED_MAX && len <= self.longest.possible {
             self.parked.push_back(id);
@@ -127,7 +127,7 @@ impl<P: Coded> Sender<P> {
         self.unqueue(id);
     }
 
-    /// The next of the queue has to wait, and lets others past. Says whether to go on.
+    /// Sets the next packet of the queue aside, and lets others pass. Returns whether to go on.
     pub(super) fn park_next(&mut self, now: Instant) -> bool {
         if self.parked.len() >= PARKED_MAX {
             return false;
@@ -137,7 +137,7 @@ impl<P: Coded> Sender<P> {
         true
     }
 
-    /// A packet that has left the queue, and that the member for which it was taken does not carry.
+    /// Keeps a packet that has left the queue for a member that does not carry it.
     pub(super) fn set_aside(&mut self, packet: P, place: Place, since: Instant, mark: bool) {
         let len = packet.len().as_u64();
         let id = self.store.add(packet, place, since, mark);
@@ -150,7 +150,7 @@ impl<P: Coded> Sender<P> {
         }
     }
 
-    /// Sends the probes of a member that are due. Says whether there are any.
+    /// Sends a member's size probes that are due. Returns whether there are any.
     pub(super) fn ask_sizes(&mut self, now: Instant, index: usize) -> bool {
         let end = &mut self.members[index];
         let sizes = end.plpmtu.take_due(now, end.is_active());

@@ -6,18 +6,19 @@ use crate::trunk::bonding::memory::ENTRY;
 use crate::trunk::bonding::service::DropReason;
 
 impl<P: Coded> Sender<P> {
-    /// What all that it keeps occupies \[byte\].
+    /// Memory of the queue and of the packets under way \[byte\].
     pub fn occupied(&self) -> u64 {
         self.queue.occupied() + self.store.occupied()
     }
 
-    /// Makes room for a packet that occupies so much, if there may be room: packets of the longest flow give way.
+    /// Makes space for a packet with this footprint, if the limit allows it: packets of the longest flow are dropped. Returns
+    /// whether there is space.
     pub(super) fn make_room(&mut self, footprint: u64) -> bool {
         let most = self.memory.saturating_sub(footprint + ENTRY);
         if self.occupied() <= most {
             return true;
         }
-        // What was sent is not taken back. Where nothing is kept one packet is not too much.
+        // Packets under way are not taken back. Where nothing is kept, one packet is not too much.
         if self.store.occupied() > most {
             return self.occupied() == 0;
         }

@@ -1,6 +1,9 @@
-//! The sending side: the queue, the members, and the packets that are on their way.
+//! The sending side of a bond: the queue, the members, and the packets under way.
 //!
-//! What feedback says is in [`feedback`], which member a packet takes in [`distribute`].
+//! Knowledge is in the modules beside this one (a member's path, losses, validation, MTU, coding plan). The modules below
+//! decide and act: [`distribute`] chooses a member for each packet, [`aggregate`] uses slower members for flows that would
+//! never fill them, [`feedback`] settles and detects losses, [`repair`] sends repair symbols, [`fit`] minds lengths,
+//! [`validate`] minds paths, [`memory`] minds the limit.
 
 mod aggregate;
 mod distribute;
@@ -24,17 +27,17 @@ use crate::trunk::bonding::service::{DropReason, Output};
 use crate::trunk::bonding::status::{Counts, MemberState};
 use crate::trunk::bonding::store::{Outstanding, PacketId, Store};
 use airbraid_units::{Bytes, Duration, Instant, SeqNum};
-use distribute::is_spared;
+use distribute::is_excluded;
 use fit::Longest;
 use std::collections::VecDeque;
 
 /// The first number on each member.
 const FIRST: SeqNum = SeqNum(1);
-/// A train that sounds a rate: so many frames, which the shortest queues hold.
+/// Frames of a packet train that probes a rate: the shortest queues hold them.
 const TRAIN_FRAMES: usize = 16;
-/// A packet of which a copy is on the way is sent again only where that brings it so much sooner: what timers of hosts do.
+/// A packet with a copy under way is retransmitted only if that brings it this much sooner: the accuracy of hosts' timers.
 const SOONER: Duration = Duration::from_millis(10);
-/// A host that is woken for each frame at a high rate does nothing else: what is due within this waits for it.
+/// A host that is woken for each frame at a high rate does nothing else: frames that are due within this wait for it.
 const COALESCE: Duration = Duration::from_micros(200);
 
 /// The sending side.
@@ -46,28 +49,29 @@ pub struct Sender<P: Coded> {
     numbers: [SeqNum; MEMBERS_MAX],
     pub(super) queue: Queue<P>,
     pub(super) store: Store<P>,
-    /// Packets to be sent again.
+    /// Packets that wait for retransmission.
     resend: VecDeque<PacketId>,
-    /// Packets that are longer than any member may be given now, while it is looked whether one may.
+    /// Packets that are too long for every member now, while paths are probed.
     parked: VecDeque<PacketId>,
-    /// The longest packet that members may be given, and whether any has ever had a limit.
+    /// The longest packets for the members.
     longest: Longest,
+    /// Whether any member has ever had a limit.
     has_limits: bool,
-    /// Packets of which a copy would do good, the oldest first.
+    /// Packets that a copy would help, the oldest first.
     exposed: VecDeque<PacketId>,
-    /// The far end's clock less ours, and an unknown constant delay \[us\].
+    /// The far end's clock less ours, with an unknown constant delay \[us\].
     offset_us: Option<u32>,
-    /// How long a packet may wait before its flow is told.
+    /// Time that a packet may wait before its flow is told to slow down.
     target: Duration,
-    /// The round trip of a flow that uses all members that are worth it.
+    /// Round trip of a flow that uses all members that are worth it.
     round_trip: Duration,
-    /// When it is next looked whether a flow's arrivals are to be bunched.
-    bunch_at: Instant,
-    /// When a member that has to wait may send.
+    /// Time of the next decision whether a flow's acknowledgements are to be aggregated.
+    aggregate_at: Instant,
+    /// Time at which a member that has to wait may send.
     pace_at: Option<Instant>,
-    /// How much later than that it is called.
+    /// Lateness of the call after that.
     late: Duration,
-    /// What it may occupy \[byte\].
+    /// Limit of its memory \[byte\].
     pub(super) memory: u64,
     /// The longest frame with a packet.
     longest_frame: Bytes,
@@ -92,7 +96,7 @@ impl<P: Coded> Sender<P> {
             offset_us: None,
             target: config.policy.target,
             round_trip: Duration::ZERO,
-            bunch_at: Instant::ZERO,
+            aggregate_at: Instant::ZERO,
             pace_at: None,
             late: Duration::ZERO,
             memory: u64::MAX,
@@ -102,18 +106,18 @@ impl<P: Coded> Sender<P> {
         }
     }
 
-    /// Entries of all tables.
+    /// Number of entries in all tables.
     pub fn kept(&self) -> usize {
         let ledgers: usize = self.members.iter().map(|end| end.ledger.len() + end.groups.kept()).sum();
         ledgers + self.store.len() + self.queue.len() + self.resend.len() + self.parked.len() + self.exposed.len()
     }
 
-    /// The place of a member in the list.
+    /// Index of a member in the list.
     pub(super) fn index_of(&self, member: Member) -> Option<usize> {
         self.members.iter().position(|end| end.id == member)
     }
 
-    /// A member is there, or is configured anew.
+    /// Adds a member, or changes its configuration.
     pub fn add_member(&mut self, now: Instant, member: Member, config: MemberConfig) {
         let number = usize::from(member.0);
         if number >= MEMBERS_MAX {
@@ -137,7 +141,7 @@ impl<P: Coded> Sender<P> {
         self.members.sort_by_key(|end| end.id);
     }
 
-    /// A member is gone: what is on it is sent again elsewhere.
+    /// Removes a member: packets under way on it are retransmitted elsewhere.
     pub fn remove_member(&mut self, now: Instant, member: Member) {
         let Some(index) = self.index_of(member) else { return };
         self.lose_all(now, index);
@@ -150,7 +154,7 @@ impl<P: Coded> Sender<P> {
         }
     }
 
-    /// A packet comes, or a run: its segments, one behind the other.
+    /// Queues a packet, or the segments of a run one by one.
     pub fn on_packets(&mut self, now: Instant, packet: P) {
         match packet.segments() {
             0 | 1 => self.on_packet(now, packet),
@@ -176,7 +180,8 @@ impl<P: Coded> Sender<P> {
         }
     }
 
-    /// A path that is not validated gets no packet before the longest may be sent there: what is taken from the queue must leave.
+    /// Notes the longest frame: a path that is not validated gets no packet before the longest may be sent there, because a
+    /// packet that is taken from the queue must leave.
     fn note_length(&mut self, length: Bytes) {
         let frame = Bytes::new(HEADER_LEN as u64) + length;
         if frame > self.longest_frame {
@@ -193,12 +198,12 @@ impl<P: Coded> Sender<P> {
         self.lose(now, index, number);
     }
 
-    /// What was to leave since `since` has left by `until`.
+    /// The host was late: frames that were to leave since `since` have left by `until`.
     pub fn on_late(&mut self, since: Instant, until: Instant) {
         self.members.iter_mut().for_each(|end| end.on_late(since, until));
     }
 
-    /// The far end has begun a new life: it has nothing of what is on its way, and its clock is another.
+    /// The far end has begun a new life: it knows no frame under way, and its clock is another.
     pub fn on_far_restart(&mut self, now: Instant) {
         self.offset_us = None;
         for index in 0..self.members.len() {
@@ -213,7 +218,7 @@ impl<P: Coded> Sender<P> {
         self.outputs.push_back(Output::Dropped { packet, reason });
     }
 
-    /// How long a packet of a class is worth sending.
+    /// Time for which a packet of a class is worth sending.
     pub(super) fn persistence(&self, class: TrafficClass) -> Duration {
         match class {
             TrafficClass::Bulk => self.config.policy.persistence,
@@ -221,7 +226,7 @@ impl<P: Coded> Sender<P> {
         }
     }
 
-    /// A frame is held to be lost; its packet is sent again unless it may be restored.
+    /// Declares a frame lost; its packet is retransmitted unless it may be restored.
     pub(super) fn lose(&mut self, now: Instant, index: usize, number: SeqNum) {
         let end = &mut self.members[index];
         let Some(sent) = end.ledger.decide(number, Fate::Lost(now)) else { return };
@@ -239,7 +244,7 @@ impl<P: Coded> Sender<P> {
         self.on_news(now, index, number, &sent, News::Lost(id));
     }
 
-    /// A packet is not on its way by a frame any more; it is sent again unless another is and comes about as soon.
+    /// A frame with a packet is lost: retransmits the packet, unless another copy is under way and arrives about as soon.
     pub(super) fn repeat(&mut self, now: Instant, id: PacketId) {
         self.store.get_mut(id).copies -= 1;
         let entry = self.store.get(id);
@@ -252,13 +257,13 @@ impl<P: Coded> Sender<P> {
         }
     }
 
-    /// Whether a copy that is on the way brings a packet, and nothing that leaves now would much sooner.
+    /// Whether a copy under way brings a packet about as soon as a retransmission would.
     fn is_covered(&self, now: Instant, entry: &Outstanding<P>) -> bool {
         let again_us = self.soonest_us(now).map(|us| us + SOONER.as_micros() as i64);
         entry.copies > 0 && again_us.is_none_or(|again_us| entry.due_us <= again_us)
     }
 
-    /// Everything on a member is held to be lost.
+    /// Declares every frame on a member lost.
     pub(super) fn lose_all(&mut self, now: Instant, index: usize) {
         self.abandon_groups(now, index);
         let numbers: Vec<SeqNum> = self.members[index]
@@ -272,7 +277,7 @@ impl<P: Coded> Sender<P> {
         }
     }
 
-    /// A member is held not to work.
+    /// Suspects a member of being dead.
     pub(super) fn suspect(&mut self, now: Instant, index: usize) {
         self.members[index].suspect(now);
         self.lose_all(now, index);
@@ -299,13 +304,12 @@ impl<P: Coded> Sender<P> {
         self.join_group(now, index, header.number, id);
     }
 
-    /// Sends the trains of frames that are due: how far apart they come tells what the member carries, before anything
-    /// depends on it.
-    pub fn sound_due(&mut self, now: Instant) {
+    /// Sends the packet trains that are due: the spacing of their arrivals tells a member's rate before anything depends on it.
+    pub fn send_trains(&mut self, now: Instant) {
         let widest = self.widest();
         if !self.queue.is_empty() {
-            // One that is left out for its losses is not looked at either.
-            let is_left_out = |end: &MemberEnd| end.is_active() && (is_spared(end, widest) || end.is_lossy());
+            // One that is left out for its losses is not measured either.
+            let is_left_out = |end: &MemberEnd| end.is_active() && (is_excluded(end, widest) || end.is_lossy());
             self.members.iter_mut().filter(|end| is_left_out(end)).for_each(|end| end.doubt(now));
         }
         let is_quiet = self.queue.is_empty() && self.store.unsettled() == 0;
@@ -320,7 +324,7 @@ impl<P: Coded> Sender<P> {
         }
     }
 
-    /// Asks the far end on a member, by a frame of `bytes` on the wire or a little more.
+    /// Sends a probe on a member, of `bytes` on the wire or a little more.
     pub(super) fn ask(&mut self, now: Instant, index: usize, bytes: u64, content: Content) {
         let end = &mut self.members[index];
         let around = end.on_wire(Frame::<P>::Probe(Probe::default()).len());
@@ -329,7 +333,7 @@ impl<P: Coded> Sender<P> {
         let frame: Frame<P> = Frame::Probe(probe);
         let bytes = end.on_wire(frame.len());
         if !end.validation.allows(bytes) {
-            // It counts as asked: the next question has its time.
+            // It counts as sent: the next probe has its own time.
             end.sent_at = now;
             return;
         }
@@ -360,7 +364,7 @@ impl<P: Coded> Sender<P> {
                 continue;
             }
             if !end.is_active() {
-                // Nothing is kept for those that do not answer but the probes of a round trip.
+                // For a member that does not answer, only the probes of a round trip are kept.
                 self.lose_old(now, index);
                 self.ask_sizes(now, index);
             }
@@ -372,7 +376,7 @@ impl<P: Coded> Sender<P> {
         }
     }
 
-    /// Forgets the fate of frames that was decided long ago.
+    /// Declares old frames of a silent member lost, and forgets decided ones.
     fn lose_old(&mut self, now: Instant, index: usize) {
         self.members[index].plpmtu.put_back(now);
         let until = now.saturating_sub(self.members[index].memory());

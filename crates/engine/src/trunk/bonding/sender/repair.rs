@@ -1,4 +1,5 @@
-//! Repair symbols in the sender: packets join groups, symbols follow them, and what the far end has restored is settled.
+//! Repair symbols in the sender: packets join groups, symbols follow them, and packets that the far end has restored are
+//! settled.
 
 use super::Sender;
 use crate::trunk::bonding::coded::{Coded, Source};
@@ -11,7 +12,7 @@ use crate::trunk::bonding::store::PacketId;
 use airbraid_units::{Bytes, Instant, SeqNum};
 
 impl<P: Coded> Sender<P> {
-    /// Considers anew how each member is coded.
+    /// Updates the coding plan of each member.
     pub(super) fn set_plans(&mut self) {
         let may_be = self.config.policy.coding == Coding::Adaptive;
         self.members.iter_mut().for_each(|end| end.set_plan(may_be));
@@ -26,7 +27,7 @@ impl<P: Coded> Sender<P> {
         self.uncover(index);
     }
 
-    /// The packets of a group whose symbols have left need not be there any more.
+    /// Releases the packets of groups whose symbols have left.
     fn uncover(&mut self, index: usize) {
         for id in self.members[index].groups.take_done() {
             self.uncover_one(id);
@@ -76,7 +77,7 @@ impl<P: Coded> Sender<P> {
         }
     }
 
-    /// Sends a symbol of a member. Says whether to go on.
+    /// Sends a symbol of a member. Returns whether to go on.
     fn send_symbol(&mut self, now: Instant, index: usize) -> bool {
         let end = &mut self.members[index];
         if !end.groups.is_pending() || !end.is_active() || !end.has_room(now) {
@@ -112,7 +113,7 @@ impl<P: Coded> Sender<P> {
         true
     }
 
-    /// A frame has come, or is held to be lost: what that tells of its group.
+    /// A frame has come or is lost: updates its group.
     pub(super) fn on_news(&mut self, now: Instant, index: usize, number: SeqNum, sent: &Sent, news: News) {
         let end = &mut self.members[index];
         let verdict = end.groups.on_news(now, number, sent.content == Content::Repair, news, end.newest);
@@ -120,7 +121,7 @@ impl<P: Coded> Sender<P> {
     }
 
     fn carry_out(&mut self, now: Instant, verdict: Verdict) {
-        // What waits is named: the frame that carried it may be forgotten first.
+        // A waiting packet is named: the frame that carried it may be forgotten first.
         if let Some(id) = verdict.waits {
             self.store.name(id);
         }
@@ -142,7 +143,7 @@ impl<P: Coded> Sender<P> {
         }
     }
 
-    /// Nothing of a member is waited for any more.
+    /// Ends all groups of a member.
     pub(super) fn abandon_groups(&mut self, now: Instant, index: usize) {
         let (waiting, covered) = self.members[index].groups.abandon();
         covered.into_iter().for_each(|id| self.uncover_one(id));

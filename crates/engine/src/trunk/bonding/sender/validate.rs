@@ -16,14 +16,14 @@ impl<P: Coded> Sender<P> {
             Moved::Unknown { token, is_rebinding } => {
                 let end = &mut self.members[index];
                 let is_first = !end.validation.is_on_trial();
-                // What has left before anything came went there, too.
+                // Frames that left before anything came went there, too.
                 let is_new = end.counted.received_bytes == Bytes::ZERO;
                 let sent = if is_new { end.counted.sent_bytes.as_u64() } else { 0 };
                 end.validation.begin(now, token, sent);
                 if is_rebinding {
                     return;
                 }
-                // Another address is another path: what it carries is found out anew (RFC 9000, section 9.4).
+                // Another address is another path, which is measured from the beginning (RFC 9000, section 9.4).
                 let fresh = Path::new(end.config.rate_cap.map(BitRate::as_bps));
                 let known = std::mem::replace(&mut end.path, fresh);
                 end.path.begin_with(end.ledger.next());
@@ -36,7 +36,7 @@ impl<P: Coded> Sender<P> {
         }
     }
 
-    /// A member is where it was before, or where it was of late: that is validated.
+    /// A member is back at a place that was validated recently.
     fn on_known(&mut self, now: Instant, index: usize) {
         let end = &mut self.members[index];
         let has_failed = end.validation.has_failed();
