@@ -1,19 +1,20 @@
 //! Aggregates acknowledgements of a flow now and then, where its sender would otherwise never use a slower member.
 //!
-//! A slower member serves a flow whose queue holds as much as the faster members carry until the slower one delivers. BBR
-//! keeps about two of the shortest round trips under way, paced by deliveries: it fills the faster members, and its queue
-//! never holds that much. But BBR adds to its window the bytes that acknowledgements recently brought at once, because
-//! Wi-Fi and cable aggregate frames. So the slower member takes the first packet of a flow that fills the faster members
-//! and whose share has not waited for two round trips. The packets behind it wait at the far end and are then delivered
-//! at once. Order is kept and nothing is lost; the flow pays the difference of the two delays, once in two round trips,
-//! until it has enough under way.
+//! A slower member serves a flow whose queue holds as much as the faster members carry until the slower one delivers.
+//! BBR keeps about two of the shortest round trips under way, paced by deliveries: it fills the faster members, and its
+//! queue never holds that much. But BBR adds to its window the bytes that acknowledgements recently brought at once,
+//! because Wi-Fi and cable aggregate frames. So the slower member takes the first packet of a flow that fills the
+//! faster members and whose share has not waited for two round trips. The packets behind it wait at the far end and are
+//! then delivered at once. Order is kept and nothing is lost; the flow pays the difference of the two delays, once in
+//! two round trips, until it has enough under way.
 //!
-//! BBR falls silent now and then to measure the shortest round trip, and derives its window from it: that of the fastest
-//! member alone. So the delay of such a flow is equalised after a silence: each member takes the first packet when it is
-//! free, and each packet has the delay of the slowest. The flow then gets the window that all members need, and keeps it.
+//! BBR falls silent now and then to measure the shortest round trip, and derives its window from it: that of the
+//! fastest member alone. So the delay of such a flow is equalised after a silence: each member takes the first packet
+//! when it is free, and each packet has the delay of the slowest. The flow then gets the window that all members need,
+//! and keeps it.
 //!
-//! A sender that fills its window until a loss has its share waiting soon, and is left alone. So is a flow that does not
-//! fill the faster members: the bond must not add delay to its packets. Measured, `docs/models/tunnel.md`.
+//! A sender that fills its window until a loss has its share waiting soon, and is left alone. So is a flow that does
+//! not fill the faster members: the bond must not add delay to its packets. Measured, `docs/models/tunnel.md`.
 
 use airbraid_units::{Duration, Instant};
 
@@ -21,14 +22,14 @@ use airbraid_units::{Duration, Instant};
 const SPAN: Duration = Duration::from_millis(500);
 /// Eighths of the members' rate from which on a flow fills them: the bond's own header is 5 % of a full packet.
 const FULL_EIGHTHS: u64 = 7;
-/// Time for which a flow still counts as filling: BBR sends next to nothing for 200 ms every ten seconds, to measure the
-/// shortest round trip.
+/// Time for which a flow still counts as filling: BBR sends next to nothing for 200 ms every ten seconds, to measure
+/// the shortest round trip.
 const LASTS: Duration = Duration::from_secs(2);
-/// Round trips from one aggregate to the next. BBR remembers the greatest of five to ten; one and a half to four give about
-/// the same gain.
+/// Round trips from one aggregate to the next. BBR remembers the greatest of five to ten; one and a half to four give
+/// about the same gain.
 const EVERY: u64 = 2;
-/// A flow without a packet for this part of a round trip is silent. One that waits for an aggregate is silent for less: it
-/// has more to send than is aggregated.
+/// A flow without a packet for this part of a round trip is silent. One that waits for an aggregate is silent for less:
+/// it has more to send than is aggregated.
 const SILENT: u64 = 2;
 /// The state of one flow.
 #[derive(Clone, Copy, Debug, Default)]
@@ -141,8 +142,8 @@ mod tests {
         Instant::ZERO + Duration::from_secs(10) + Duration::from_millis(ms)
     }
 
-    /// Times in three seconds \[ms\] at which a flow is aggregated that carries `kbps` of 10 Mbit/s and has its share waiting
-    /// from `share_ms` on.
+    /// Times in three seconds \[ms\] at which a flow is aggregated that carries `kbps` of 10 Mbit/s and has its share
+    /// waiting from `share_ms` on.
     fn aggregated(kbps: u64, share_ms: u64) -> Vec<u64> {
         let mut aggregation = Aggregation::default();
         let is_due = |&ms: &u64| {

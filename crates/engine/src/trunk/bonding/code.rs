@@ -1,18 +1,20 @@
-//! How much of a member's rate repair symbols take, if any: what they cost beside what a loss costs without them.
+//! The coding plan of a member: the number of repair symbols, if any, with the least cost.
 //!
-//! Both are time. A group's symbols are `r / (k + r)` of what the member carries, and each percent is worth 4 ms, as everywhere in the tunnel
-//! ([`PRICE_MS`]); a loss holds a flow up for the rest of its group and the symbols, or for a repetition where more is lost than
-//! they restore. The number of frames lost of `n` has mean `n p`, and, where losses come in bursts of `b` on the average, a variance of about
-//! `n p (1 - p) (2 b - 1)`; it is taken for normal. What is cheapest is done.
+//! Costs are delays. A group's symbols take `r / (k + r)` of the member's rate, and each percent is worth 4 ms, as
+//! everywhere in the bond ([`PRICE_MS`]). A loss blocks a flow for the rest of its group and the symbols, or for a
+//! retransmission where more is lost than they restore. The number of frames lost of `n` has mean `n p` and, where
+//! losses come in bursts of `b` on average, a variance of about `n p (1 - p) (2 b - 1)`; it is taken as normal.
 
 use super::cost::{Losses, ONE, PRICE_MS, blocking, power};
 use super::frame::FULL;
 use airbraid_units::Duration;
 
-/// Packets of a group. In fewer the symbols are too large a part; more, and the sums take longer than what they save.
+/// Fewest packets of a group: in smaller ones the symbols are too large a part.
 const SOURCES_MIN: u64 = 8;
+/// Most packets of a group: in larger ones the sums take longer than they save.
 const SOURCES_MAX: u64 = 128;
-/// A group is what a member carries in these parts of its shortest round trip: its last symbol comes long before a repetition would.
+/// Possible lengths of a group, in parts of the member's shortest round trip: its last symbol comes long before a
+/// retransmission would.
 const PARTS: [u64; 3] = [8, 4, 2];
 /// The share of a normal distribution above 0, 1/4, 2/4 ... 16/4 of its standard deviation \[millionths\].
 const TAIL: [u64; 17] = [
@@ -20,34 +22,35 @@ const TAIL: [u64; 17] = [
     233, 88, 32,
 ];
 
-/// How a member's frames are coded.
+/// The coding plan of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// Packets of a group.
     pub sources: u8,
     /// Symbols behind them.
     pub repairs: u8,
-    /// A group that has lasted so long ends.
+    /// Longest time of a group.
     pub span: Duration,
-    /// How much later a flow goes on because of losses, on the average.
+    /// Mean head-of-line blocking that remains.
     pub blocking: Duration,
 }
 
 impl Plan {
-    /// Symbols for a group that has ended with fewer packets: the mean of their losses is less by as much, what they deviate by less by the root.
+    /// Symbols for a group that has ended with fewer packets: the mean of its losses shrinks in proportion, the
+    /// deviation by the root.
     pub fn repairs_for(&self, sources: u8) -> u8 {
         let (all, some) = (u64::from(self.sources), u64::from(sources));
         let root = (all * some).isqrt();
         (u64::from(self.repairs) * (some + root)).div_ceil(2 * all).min(254 - some) as u8
     }
 
-    /// What remains of a rate for packets.
+    /// The part of a rate that remains for packets.
     pub fn useful(&self, rate: u64) -> u64 {
         rate / (u64::from(self.sources) + u64::from(self.repairs)) * u64::from(self.sources)
     }
 }
 
-/// The plan that costs least, if one costs less than to send again what is lost.
+/// The cheapest plan, if one costs less than retransmissions.
 pub fn plan(losses: &Losses) -> Option<Plan> {
     if losses.begun_ppm == 0 || losses.lost_ppm == 0 {
         return None;
@@ -65,7 +68,8 @@ fn sources_in(losses: &Losses, part: u64) -> u64 {
     ((bits / u128::from(8 * FULL * part)) as u64).clamp(SOURCES_MIN, SOURCES_MAX)
 }
 
-/// The cheapest plan for groups of so many packets, with its cost \[us\]. More symbols first cost less than they save.
+/// The cheapest plan for groups of this many packets, with its cost \[us\]. More symbols first cost less than they
+/// save.
 fn cheapest(losses: &Losses, sources: u64) -> Option<(u64, Plan)> {
     // Where more symbols than packets would be of use, half is lost.
     let most = sources.min(254 - sources);
@@ -86,12 +90,13 @@ fn cheapest(losses: &Losses, sources: u64) -> Option<(u64, Plan)> {
     best
 }
 
-/// The time that so many frames take \[ns\].
+/// The time of this many frames \[ns\].
 fn frames_ns(rate: u64, frames: u64) -> u64 {
     frames * FULL * 8_000_000_000 / rate.max(1)
 }
 
-/// How much later a flow goes on: a group with a loss waits for half of itself and its symbols, one that fails for a repetition.
+/// Mean blocking of a flow: a group with a loss waits for half of itself and its symbols, one that fails for a
+/// retransmission.
 fn coded_blocking(losses: &Losses, sources: u64, repairs: u64) -> Duration {
     let is_hit = ONE - power(ONE - u64::from(losses.begun_ppm).min(ONE), sources);
     let wait = frames_ns(losses.rate, sources / 2 + repairs) / 1_000 * is_hit / ONE;
@@ -138,7 +143,7 @@ mod tests {
         let plan = |mbps, rtt, ppm, burst| plan(&losses(mbps, rtt, ppm, burst));
         assert_eq!(plan(10, 200, 0, 1), None);
         assert_eq!(plan(10, 10, 50_000, 1), None);
-        let long = plan(10, 200, 50_000, 1).expect("a repetition takes 300 ms");
+        let long = plan(10, 200, 50_000, 1).expect("a retransmission takes 300 ms");
         assert!((20..=84).contains(&long.sources) && long.repairs * 4 < long.sources, "{long:?}");
         let bursty = plan(10, 200, 50_000, 4).expect("the same");
         let product = |repairs: u8, sources: u8| u32::from(repairs) * u32::from(sources);

@@ -1,7 +1,8 @@
-//! What a host provides so that packets can be restored from repair symbols: the engine has no bytes of its own.
+//! The host's part in repair symbols: the engine has no bytes of its own.
 //!
-//! The daemon sums bytes ([`crate::link::fec::erasure`]); whoever passes descriptors passes handles to the packets of the group, which any
-//! symbol of as many as are lost brings back. Which frames make a group, and when one is restored, the engine decides for both.
+//! The daemon sums bytes ([`crate::link::fec::erasure`]); a simulator's symbol holds handles to the packets of its
+//! group, and restores as many as are lost. For both, the engine decides which frames make a group, and when one is
+//! restored.
 
 use super::flow_seq::Place;
 use crate::packet::Share;
@@ -15,7 +16,7 @@ pub struct Source<'a, P> {
     pub packet: &'a P,
     /// Its place, which is coded with it.
     pub place: Place,
-    /// Whether it was sent with a mark that it met congestion.
+    /// Whether it was marked for congestion.
     pub mark: bool,
 }
 
@@ -23,20 +24,20 @@ pub struct Source<'a, P> {
 pub trait Coded: Share {
     /// A repair symbol.
     type Symbol: Debug;
-    /// What a receiver keeps of a packet, to restore others of its group.
+    /// The part of a packet that a receiver keeps, to restore others of its group.
     type Kept: Debug;
 
-    /// What is kept of this packet, as it was sent.
+    /// The part that is kept of this packet, as it was sent.
     fn keep(&self, place: Place) -> Self::Kept;
     /// The repair symbol of this index over a group of at least one packet.
     fn repair(sources: &[Source<'_, Self>], index: u8) -> Self::Symbol;
     /// Length of a symbol on the wire, the word of its place included \[byte\].
     fn symbol_len(symbol: &Self::Symbol) -> Bytes;
-    /// What a symbol occupies where it lies \[byte\].
+    /// Memory of a symbol \[byte\].
     fn symbol_footprint(symbol: &Self::Symbol) -> u64 {
         Self::symbol_len(symbol).as_u64()
     }
-    /// Restores the packets of a group that are none in `sources`, in their order, from as many symbols, each with its index. What comes out as no
-    /// packet is left out.
+    /// Restores the packets of a group that are `None` in `sources`, in their order, from as many symbols, each with
+    /// its index. Results that are no packets are left out.
     fn restore(sources: &[Option<&Self::Kept>], symbols: &mut [(u8, Self::Symbol)]) -> Vec<(Place, Self)>;
 }

@@ -1,4 +1,4 @@
-//! What a host tells a tunnel: how it treats packets, and what its members are like.
+//! Configuration of a bond and of its members.
 
 use crate::trunk::LateMode;
 use airbraid_units::{BitRate, Bytes, Duration};
@@ -6,7 +6,7 @@ use airbraid_units::{BitRate, Bytes, Duration};
 /// One end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// How both ends treat packets.
+    /// The policy, the same at both ends.
     pub policy: BondPolicy,
     /// Another in each life of this end, drawn by chance: two lives may begin within one second.
     pub epoch: u32,
@@ -17,16 +17,16 @@ pub struct Config {
 pub struct BondPolicy {
     /// Packets that wait before the members.
     pub queue_limit: u32,
-    /// How the receiver restores the order of each flow.
+    /// Limits of the receiver's resequencing.
     pub resequencer: BondResequencer,
     /// Time for which a packet of bulk class is retransmitted, from its arrival on.
     pub persistence: Duration,
-    /// The same for real-time class: what comes later is of no use.
+    /// The same for real-time class, where later packets are of no use.
     pub persistence_real_time: Duration,
     /// Packets of real-time class up to this length go on two members; zero: none.
     pub duplicate: Bytes,
-    /// How long a bulk packet may wait in the queue before its flow is told to slow down, beside what uneven members and
-    /// their round trips need.
+    /// Time that a bulk packet may wait in the queue before its flow is told to slow down, beside the time that uneven
+    /// members and their round trips need.
     pub target: Duration,
     /// When repair symbols are sent.
     pub coding: Coding,
@@ -50,7 +50,7 @@ pub struct BondResequencer {
 pub enum Coding {
     /// On no member.
     Off,
-    /// On members where they cost less than to send again what is lost.
+    /// On members where they cost less than retransmissions.
     #[default]
     Adaptive,
 }
@@ -65,7 +65,7 @@ impl Default for BondPolicy {
         Self {
             queue_limit: Self::QUEUE_LIMIT,
             resequencer: BondResequencer::default(),
-            // Far beyond what a TCP waits; what comes after that was sent again from end to end long ago.
+            // Far beyond what a TCP waits; by then the hosts have retransmitted.
             persistence: Duration::from_secs(5),
             // ITU-T G.114: conversations suffer from 150 ms of one-way delay on.
             persistence_real_time: Duration::from_millis(150),
@@ -92,18 +92,18 @@ impl Default for BondResequencer {
 /// One member link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemberConfig {
-    /// Members of a higher tier get only what those of lower ones leave waiting.
+    /// Members of a higher tier get only packets that those of lower tiers leave waiting.
     pub tier: u8,
     /// It gets packets only while no other member works.
     pub is_backup: bool,
-    /// It gets no packets after it has carried so much, both ways, until it is added anew.
+    /// Bytes in both directions after which it gets no packets until it is added again.
     pub quota: Option<Bytes>,
-    /// It is never sent more than this, whatever it could carry.
+    /// Largest rate that it is used with.
     pub rate_cap: Option<BitRate>,
-    /// What is around each frame on the wire: outer IP and UDP headers, and what sealing adds \[byte\].
+    /// Overhead of each frame on the wire: outer IP and UDP headers, and the seal \[byte\].
     pub overhead: Bytes,
-    /// MAX_PLPMTU (RFC 8899): the longest IP packet that the host's own link takes. What the path takes is found by probes; none: it takes
-    /// whatever it is given, and is not probed.
+    /// MAX_PLPMTU (RFC 8899): the longest IP packet that the host's own link takes. Probes find the path's limit.
+    /// `None`: there is no limit, and no probing.
     pub mtu: Option<Bytes>,
 }
 

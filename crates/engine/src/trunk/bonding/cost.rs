@@ -1,9 +1,9 @@
 //! Head-of-line blocking: the cost of a member's losses for a flow that is delivered in order.
 //!
-//! A lost packet comes a round trip later and blocks all packets behind it, on whatever member. The cost is the share of
-//! time in which the flow waits: of the `n` frames that a member carries while a loss is repaired, at least one is lost
-//! with probability `1 - (1 - q)^n`, where `q` is the share of frames in which losses begin (a burst is one). A member that
-//! nearly always has an open gap is slower by the whole repair time, however few its losses are.
+//! A lost packet comes a round trip later and blocks all packets behind it, on whatever member. The cost is the share
+//! of time in which the flow waits: of the `n` frames that a member carries while a loss is repaired, at least one is
+//! lost with probability `1 - (1 - q)^n`, where `q` is the share of frames in which losses begin (a burst is one). A
+//! member that nearly always has an open gap is slower by the whole repair time, however few its losses are.
 
 use super::frame::FULL;
 use airbraid_units::Duration;
@@ -28,8 +28,8 @@ pub struct Losses {
     pub repair: Duration,
 }
 
-/// Mean delay of a flow by head-of-line blocking: `begun_ppm` losses begin in a frame, the member carries `rate` \[bit/s\],
-/// and a loss is repaired after `repair`.
+/// Mean delay of a flow by head-of-line blocking: `begun_ppm` losses begin in a frame, the member carries `rate`
+/// \[bit/s\], and a loss is repaired after `repair`.
 pub fn blocking(begun_ppm: u32, rate: u64, repair: Duration) -> Duration {
     let frames = (u128::from(rate) * u128::from(repair.as_nanos()) / (8_000_000_000 * u128::from(FULL))) as u64;
     let is_open = ONE - power(ONE - u64::from(begun_ppm).min(ONE), frames.max(1));

@@ -1,7 +1,8 @@
 //! The least or the greatest of recent measurements, in two generations: constant memory, no floating point.
 //!
-//! A value counts for at least one and at most two spans. The windowed filters of BBR (Cardwell et al. 2016) keep three samples to the
-//! same end; here a sample may live up to twice as long, which is what it is for: a minimum that is too young is worse.
+//! A value counts for at least one and at most two spans. The windowed filters of BBR (Cardwell et al. 2016) keep three
+//! samples to the same end; here a sample may live up to twice as long, which is what it is for: a minimum that is too
+//! young is worse.
 
 use airbraid_units::{Duration, Instant};
 

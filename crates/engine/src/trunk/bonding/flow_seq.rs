@@ -4,7 +4,7 @@ use crate::packet::TrafficClass;
 
 /// Flow buckets of each class.
 pub const BUCKETS: u16 = 512;
-/// A place in a flow has so many bits.
+/// Bits of a number in a flow.
 pub const PLACE_BITS: u32 = 22;
 
 /// The place of a packet among those of its flow bucket.
@@ -24,7 +24,7 @@ impl Place {
             TrafficClass::RealTime => BUCKETS + flow_bucket % BUCKETS,
         }
     }
-    /// What the packets of its bucket want.
+    /// The class of its bucket.
     pub const fn class(self) -> TrafficClass {
         if self.bucket < BUCKETS { TrafficClass::Bulk } else { TrafficClass::RealTime }
     }
@@ -40,7 +40,7 @@ impl Place {
     pub const fn of_word(word: u32) -> Self {
         Self { bucket: (word >> PLACE_BITS) as u16, number: Self::plus(word, 0) }
     }
-    /// How far `number` lies after `other`; negative if before.
+    /// Distance of `number` after `other`; negative if before.
     pub const fn distance(number: u32, other: u32) -> i32 {
         (number.wrapping_sub(other) << (32 - PLACE_BITS)) as i32 >> (32 - PLACE_BITS)
     }

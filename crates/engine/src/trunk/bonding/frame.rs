@@ -1,7 +1,7 @@
-//! What the two ends of a tunnel say to each other. The bytes are in [`crate::wire`].
+//! The frames between the two ends of a bond. Their bytes are in [`crate::wire`].
 //!
-//! Each member link has numbers of its own, used once: a packet that is sent again gets a new one, so what is lost is
-//! told for each member apart. The packet's place in its flow is a second number, which it keeps.
+//! Each member link has numbers of its own, used once: a retransmission has a new one, so losses are known for each
+//! member apart. The packet's number in its flow is a second one, which it keeps.
 
 use super::coded::Coded;
 use super::flow_seq::Place;
@@ -23,11 +23,11 @@ const FEEDBACK_LEN: usize = 9;
 pub const REPORT_LEN: usize = 9;
 /// Length of a full frame, for estimates \[byte\].
 pub const FULL: u64 = 1_500;
-/// Members that a tunnel can have: as many as one feedback frame reports of.
+/// Largest number of members: as many as one feedback frame reports.
 pub const MEMBERS_MAX: usize = 16;
 /// Runs of received numbers that a report on one member holds. At 10 % random loss that is 160 frames.
 pub const RUNS_MAX: usize = 16;
-/// No run and no report's head takes more in a feedback frame \[byte\].
+/// Largest length of a run, and of a report's head, in a feedback frame \[byte\].
 const LONGEST_PART: usize = 10;
 /// The header of a packet on its way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,19 +38,20 @@ pub struct Header {
     pub place: Place,
 }
 
-/// The header of a repair symbol: what stands for the sum of a group of packets.
+/// The header of a repair symbol, the sum of a group of packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RepairHeader {
-    /// Number of the frame on its member; of one that has come only the low 16 bits are said.
+    /// Number of the frame on its member; only the low 16 bits travel.
     pub number: SeqNum,
     /// Packets of its group: at least 1. They have the numbers before `number - index`.
     pub sources: u8,
-    /// Which of the group's symbols it is: frames that have left since the last of the group's packets. With `sources` below 255.
+    /// Index of the symbol: frames that have left since the last of the group's packets. Below 255 together with
+    /// `sources`.
     pub index: u8,
 }
 
-/// A frame that wants an answer at once: it measures a member, keeps its address translation alive, finds out what became
-/// of the frames before it, and tells which life of the sender this is.
+/// A frame that is answered at once: it measures a member, keeps its address translation alive, asks for the fates of
+/// the frames before it, and carries the sender's life.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Probe {
     /// Number of the frame on its member.
@@ -70,27 +71,27 @@ pub struct Run {
     pub len: u32,
 }
 
-/// What has come on one member.
+/// The arrivals on one member.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// The member.
     pub member: Member,
     /// The newest number that came.
     pub newest: SeqNum,
-    /// How long before the feedback left it came \[us\]; below 2^24, which also stands for whatever is longer.
+    /// Age of its arrival when the feedback left \[us\]; below 2^24, whose largest value stands for all longer ones.
     pub age_us: u32,
-    /// From the newest number downward. It need not reach back far: what was reported often enough is left out.
+    /// Runs from the newest number downward. Numbers that were reported often enough are left out.
     pub runs: ArrayVec<Run, RUNS_MAX>,
 }
 
-/// What has come on all members of late, as of the time at which it leaves.
+/// Recent arrivals on all members, at the time at which it leaves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Feedback {
     /// The life of the sender whose numbers these are.
     pub epoch: u32,
-    /// When it left, by the clock of whoever sends it \[us\], modulo 2^32. Its origin is anybody's.
+    /// Departure by its sender's clock \[us\], modulo 2^32, with any origin.
     pub sent_at_us: u32,
-    /// One for each member on which anything has come for some time.
+    /// One for each member with recent arrivals.
     pub reports: ArrayVec<Report, MEMBERS_MAX>,
 }
 
@@ -115,9 +116,9 @@ impl Feedback {
     pub const fn is_empty(&self) -> bool {
         false
     }
-    /// Leaves out what came longest ago, where it would be longer than `most` byte with all of it.
+    /// Drops the oldest runs until it is at most `most` byte long.
     pub fn shorten(&mut self, most: usize) {
-        // Most are far shorter: the runs that there could be at their longest need not be counted.
+        // Most are far shorter: an upper bound saves the exact count.
         while self.reports.iter().map(|report| 1 + report.runs.len()).sum::<usize>() * LONGEST_PART > most
             && self.len() > most
         {
@@ -129,7 +130,7 @@ impl Feedback {
     }
 }
 
-/// What a path challenge carries and its answer brings back: 64 bits that nobody can guess (RFC 9000, section 19.17).
+/// The secret of a path challenge and of its answer: 64 random bits (RFC 9000, section 19.17).
 pub type PathToken = [u8; 8];
 
 /// A frame between the ends.
@@ -142,7 +143,7 @@ pub enum Frame<P: Coded> {
         /// The packet.
         packet: P,
     },
-    /// What restores a packet of a group.
+    /// A repair symbol of a group.
     Repair {
         /// The header.
         header: RepairHeader,
@@ -151,11 +152,11 @@ pub enum Frame<P: Coded> {
     },
     /// Acknowledgements, boxed because it is large and rare.
     Feedback(Box<Feedback>),
-    /// A question.
+    /// A probe.
     Probe(Probe),
-    /// A path challenge: whoever gets it sends it back on the same member.
+    /// A path challenge, which is returned on the same member.
     PathChallenge(PathToken),
-    /// What a path challenge brought.
+    /// The answer to a path challenge.
     PathResponse(PathToken),
 }
 

@@ -1,8 +1,9 @@
 //! The groups of one member whose packets have repair symbols behind them, as their sender sees them.
 //!
 //! A group is a row of consecutive numbers of the member, each a packet; its symbols follow, perhaps with other frames
-//! between them. Any `k` of its `k + r` frames are enough, so acknowledgements tell what was restored: with `k` of them the
-//! far end has all packets. A lost packet waits for that, and is retransmitted when the group cannot be restored any more.
+//! between them. Any `k` of its `k + r` frames are enough, so acknowledgements tell what was restored: with `k` of them
+//! the far end has all packets. A lost packet waits for that, and is retransmitted when the group cannot be restored
+//! any more.
 //!
 //! The far end keeps packets for restoring only while it receives symbols. So no packet waits before a symbol was
 //! acknowledged, nor where the far end may not keep numbers that far back ([`super::restore`]).
@@ -112,8 +113,8 @@ impl Groups {
         self.groups.back_mut().filter(|group| group.is_open || group.sent < group.repairs)
     }
 
-    /// A frame with a packet leaves. Returns whether the packet joins a group: it must then be kept until [`Self::take_done`]
-    /// returns it.
+    /// A frame with a packet leaves. Returns whether the packet joins a group: it must then be kept until
+    /// [`Self::take_done`] returns it.
     pub fn join(&mut self, now: Instant, number: SeqNum, id: PacketId) -> bool {
         if let Some(group) = self.last() {
             if group.is_open && group.end == number {
@@ -173,8 +174,8 @@ impl Groups {
         is_due
     }
 
-    /// The group whose symbols are due: the index of a symbol with the number `number`, and the group's packets. There are no
-    /// more symbols if too many other frames have left since for such an index.
+    /// The group whose symbols are due: the index of a symbol with the number `number`, and the group's packets. There
+    /// are no more symbols if too many other frames have left since for such an index.
     pub fn pending(&mut self, number: SeqNum) -> Option<(u8, &[PacketId])> {
         let group = self.groups.back_mut().filter(|group| !group.is_open && group.sent < group.repairs)?;
         let has_all = group.came >= u16::from(group.sources);

@@ -7,8 +7,8 @@
 //!                              +---- the quota is used up ----> Exhausted <---------+
 //! ```
 //!
-//! A member that falls silent is suspected: its packets are retransmitted elsewhere at once, and it gets only probes until
-//! one is answered.
+//! A member that falls silent is suspected: its packets are retransmitted elsewhere at once, and it gets only probes
+//! until one is answered.
 
 use super::code::{self, Plan};
 use super::config::MemberConfig;
@@ -48,9 +48,9 @@ const PROBE_LAST: Duration = Duration::from_millis(250);
 const KEEPALIVE: Duration = Duration::from_secs(10);
 /// Pause of a member whose host could not send.
 const REFUSED: Duration = Duration::from_millis(2);
-/// Largest number of packet trains that probe a new member's rate. Each can find four times the rate before, so five reach
-/// 100 Mbit/s from a first guess of ten frames in 300 ms; some find nothing, because their answers come after the next has
-/// left. One that finds less than it could is the last.
+/// Largest number of packet trains that probe a new member's rate. Each can find four times the rate before, so five
+/// reach 100 Mbit/s from a first guess of ten frames in 300 ms; some find nothing, because their answers come after the
+/// next has left. One that finds less than it could is the last.
 const TRAINS: u8 = 8;
 /// The last of them, which leave only while no packet is under way or waits: packets tell as much.
 const TRAINS_QUIET: u8 = 4;
@@ -80,7 +80,7 @@ pub struct MemberEnd {
     /// The longest frame with a packet so far \[byte\].
     pub longest_frame: Bytes,
     /// Its frames under way and recently decided ones.
-    pub ledger: SentFrames,
+    pub sent_frames: SentFrames,
     /// Groups of its coded frames.
     pub groups: Groups,
     /// Search of its path MTU.
@@ -126,7 +126,7 @@ impl MemberEnd {
             path: Path::new(config.rate_cap.map(BitRate::as_bps)),
             validation: Validation::default(),
             longest_frame: Bytes::ZERO,
-            ledger: SentFrames::new(first),
+            sent_frames: SentFrames::new(first),
             groups: Groups::default(),
             plpmtu: Plpmtu::new(now, mtu_of(&config)),
             newest: None,
@@ -155,7 +155,7 @@ impl MemberEnd {
     }
     /// Whether another frame may be under way.
     pub fn has_room(&self, now: Instant) -> bool {
-        self.ledger.bytes_on_the_way() < self.path.window() && self.blocked_until <= now && self.may_send_longest()
+        self.sent_frames.bytes_on_the_way() < self.path.window() && self.blocked_until <= now && self.may_send_longest()
     }
     /// Whether a path that is not validated may be sent any packet.
     fn may_send_longest(&self) -> bool {
@@ -227,7 +227,7 @@ impl MemberEnd {
         match self.state {
             MemberState::Exhausted => None,
             MemberState::Probing | MemberState::Suspected => Some((self.probe_at, "tunnel.probe")),
-            MemberState::Active => match self.ledger.oldest() {
+            MemberState::Active => match self.sent_frames.oldest() {
                 Some(oldest) => {
                     let from = self.heard_at.max(oldest.at).max(self.asked_at);
                     Some((from.saturating_add(self.patience()), "tunnel.silence"))
@@ -244,7 +244,8 @@ impl MemberEnd {
         let may = self.is_active() && is_sized && !self.validation.is_on_trial();
         (self.trains > 0 && may).then_some(self.train_at)
     }
-    /// It is excluded, and so carries no packets that would measure it: now and then a train checks whether that is still right.
+    /// It is excluded, and so carries no packets that would measure it: now and then a train checks whether that is
+    /// still right.
     pub fn doubt(&mut self, now: Instant) {
         let is_due = now.saturating_since(self.path.looked_at()) >= self.doubt_gap;
         if is_due && self.trains == 0 && self.config.quota.is_none() {
@@ -266,7 +267,7 @@ impl MemberEnd {
             return false;
         }
         self.train_at = now.saturating_add(self.patience());
-        let is_wanted = self.path.begin_train(now, self.ledger.next(), std::mem::take(&mut self.is_doubted));
+        let is_wanted = self.path.begin_train(now, self.sent_frames.next(), std::mem::take(&mut self.is_doubted));
         if !is_wanted {
             self.trains = 0;
         }
@@ -277,7 +278,7 @@ impl MemberEnd {
     pub fn on_question(&mut self, now: Instant) -> bool {
         self.asked_at = now;
         if self.state == MemberState::Active {
-            self.questions += u8::from(self.ledger.on_the_way() > 0);
+            self.questions += u8::from(self.sent_frames.on_the_way() > 0);
             return self.questions > QUESTIONS_MAX;
         }
         self.probe_at = now.saturating_add(self.probe_gap);
@@ -332,19 +333,20 @@ impl MemberEnd {
 
     /// Frames that were to leave since `since` have left by `until`.
     pub fn on_late(&mut self, since: Instant, until: Instant) {
-        if self.ledger.put_off(since, until) {
-            self.path.on_late(since, until, self.ledger.next());
+        if self.sent_frames.put_off(since, until) {
+            self.path.on_late(since, until, self.sent_frames.next());
         }
     }
 
-    /// Notes a frame that is paced and acknowledged; returns its expected arrival, by the clock that all members share \[us\].
+    /// Notes a frame that is paced and acknowledged; returns its expected arrival, by the clock that all members share
+    /// \[us\].
     pub fn on_numbered(&mut self, now: Instant, bytes: Bytes, late: Duration, content: Content) -> i64 {
         let due_us = self.path.on_sent(now, bytes.as_u64(), late);
         if self.is_idle {
             self.idles = self.idles.wrapping_add(1);
             self.is_idle = false;
         }
-        self.ledger.push(now, bytes.as_u64() as u32, due_us, self.idles, content);
+        self.sent_frames.push(now, bytes.as_u64() as u32, due_us, self.idles, content);
         self.sent_at = now;
         self.validation.on_sent(bytes.as_u64());
         self.counted.sent_bytes += bytes;
@@ -369,7 +371,7 @@ impl MemberEnd {
             rtt: self.path.rtt().unwrap_or_default().0,
             queue_delay: self.path.queue(),
             loss_ppm: self.path.loss_ppm(),
-            in_flight: self.ledger.on_the_way(),
+            in_flight: self.sent_frames.on_the_way(),
             path_mtu: self.plpmtu.found().map(Bytes::new),
             black_holes: self.plpmtu.black_holes(),
             ..self.counted

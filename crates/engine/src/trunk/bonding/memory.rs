@@ -1,22 +1,24 @@
-//! What a tunnel may occupy: everything that it keeps is counted by the bytes that its buffers take ([`crate::Packet::footprint`]), and
-//! gives way when that is too much.
+//! The memory of a bond, counted by the bytes of its buffers ([`crate::Packet::footprint`]), and its limit.
 //!
-//! The far end decides how long much of it is kept: it says what has come, which holes there are, and what is to be restored. What is kept
-//! for it gives way in this order: what packets are restored from, which only saves a repetition; what waits for those before it, which is
-//! delivered out of order; what waits to be sent, which is dropped. A packet of the host's is taken where all that is kept leaves room for it.
+//! The far end decides how long much of it is kept: it acknowledges, leaves gaps, and codes. Above the limit packets
+//! are given up in this order: packets kept for restoring, which only save a retransmission; packets that wait for
+//! those before them, which are delivered out of order; packets that wait to be sent, which are dropped. A packet of
+//! the host is accepted where there is space for it.
 //!
-//! Restoring packets costs time by the product of what is there and what is missing, so that has a measure of its own.
+//! Restoring costs time in proportion to kept packets times missing ones, so it has a budget of its own.
 
 use airbraid_units::{Duration, Instant};
 
-/// What the tables keep of a packet beside it: entries of the store, of a ledger, of a group and of a queue \[byte\].
+/// Memory of a packet's table entries: in the store, the sent frames, a group and a queue \[byte\].
 pub const ENTRY: u64 = 256;
-/// Products of bytes for one group: 128 packets of 4 KiB of which all are missing. A host sums some gigabytes a second.
+/// Largest work for one group, in products of bytes: 128 packets of 4 KiB, all missing. A host sums some gigabytes a
+/// second.
 const WORK_MAX: u64 = 1 << 26;
-/// Products of bytes in a nanosecond: what 1 Gbit/s costs of which one packet in twenty is lost, with the usual groups, is 0.75.
+/// Rate of the budget, in products of bytes in a nanosecond: 1 Gbit/s with a loss of one packet in twenty costs 0.75,
+/// with the usual groups.
 const WORK_RATE: u64 = 1;
 
-/// How much may be restored.
+/// The budget for restoring.
 #[derive(Debug)]
 pub struct Work {
     left: u64,
@@ -24,12 +26,12 @@ pub struct Work {
 }
 
 impl Work {
-    /// Nothing was restored.
+    /// A full budget.
     pub const fn new() -> Self {
         Self { left: WORK_MAX, at: Instant::ZERO }
     }
 
-    /// Whether so much may be done now; then it is.
+    /// Takes this many products from the budget; returns whether there were as many.
     pub fn take(&mut self, now: Instant, products: u64) -> bool {
         let since = now.saturating_since(self.at).min(Duration::from_secs(1));
         self.at = now;

@@ -1,18 +1,19 @@
-//! Bonding: a trunk over links that lose, delay and report nothing. It is the data plane of the daemon towards one peer, and
-//! the simulator's trunk over links.
+//! Bonding: a trunk over links that lose, delay and report nothing. It is the data plane of the daemon towards one
+//! peer, and the simulator's trunk over links.
 //!
-//! A [`Bond`] is one end. It distributes packets over member links by measured rate and delay, retransmits lost packets on
-//! the member by which they arrive first, and restores the order of each flow. It never sees bytes, addresses or keys:
+//! A [`Bond`] is one end. It distributes packets over member links by measured rate and delay, retransmits lost packets
+//! on the member by which they arrive first, and restores the order of each flow. It never sees bytes, addresses or
+//! keys:
 //!
-//! 1. The host adds members, in any order and at any time ([`BondInput::MemberAdded`]). A member gets probes, and packets
-//!    once one was answered.
+//! 1. The host adds members, in any order and at any time ([`BondInput::MemberAdded`]). A member gets probes, and
+//!    packets once one was answered.
 //! 2. The host gives packets, or runs of segments ([`BondInput::Packet`]), and sends each frame of
 //!    [`BondOutput::Transmit`]: header by [`crate::wire`], the packet's bytes, sealed for that member.
 //! 3. Frames from the far end go in as [`BondInput::Frame`]; packets for the host come out by [`BondOutput::Deliver`].
 //!
-//! Each packet of the host ends in exactly one way: [`BondOutput::Release`] when the far end has it, [`BondOutput::Dropped`]
-//! otherwise. Each [`BondOutput::Transmit`] of a packet carries another handle to it ([`crate::packet::Share`]). Each repair
-//! symbol that comes in ends in [`BondOutput::Spent`].
+//! Each packet of the host ends in exactly one way: [`BondOutput::Release`] when the far end has it,
+//! [`BondOutput::Dropped`] otherwise. Each [`BondOutput::Transmit`] of a packet carries another handle to it
+//! ([`crate::packet::Share`]). Each repair symbol that comes in ends in [`BondOutput::Spent`].
 //!
 //! Equations, states and constants: `docs/models/tunnel.md`.
 
@@ -191,8 +192,8 @@ impl<P: Coded> Tunnel<P> {
 }
 
 impl<P: Coded> Tunnel<P> {
-    /// The host has a frame of its own for a member, of this length before sealing: returns whether it may be sent, and counts
-    /// it. It may not where the path is not validated and too little has come from there.
+    /// The host has a frame of its own for a member, of this length before sealing: returns whether it may be sent, and
+    /// counts it. It may not where the path is not validated and too little has come from there.
     pub fn charge(&mut self, member: Member, length: Bytes) -> bool {
         let Some(index) = self.sender.index_of(member) else { return false };
         let end = &mut self.sender.members[index];

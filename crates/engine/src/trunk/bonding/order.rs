@@ -2,8 +2,8 @@
 //! flow's packets.
 //!
 //! Members lose frames, and the sender retransmits them, so a younger packet says nothing of an older one's fate. The
-//! time that gaps take to be filled is measured, and one that takes much longer is given up. A packet of real-time class is
-//! delivered at once.
+//! time that gaps take to be filled is measured, and one that takes much longer is given up. A packet of real-time
+//! class is delivered at once.
 
 use super::config::BondResequencer;
 use super::filter::Least;
@@ -19,8 +19,8 @@ use std::collections::VecDeque;
 
 /// A gap is given up after this many quarters of the longest recent time to fill one, and [`MARGIN`].
 const PATIENCE_QUARTERS: u64 = 6;
-/// Added to it: the time until a dead member is known to be dead, and its packets have come by another. Nearly everything
-/// comes, so waiting too long costs little, and giving up too soon costs a retransmission of TCP.
+/// Added to it: the time until a dead member is known to be dead, and its packets have come by another. Nearly
+/// everything comes, so waiting too long costs little, and giving up too soon costs a retransmission of TCP.
 const MARGIN: Duration = Duration::from_millis(100);
 /// Retransmissions may be lost, too: a gap is not given up before this many repair times of the longest path.
 const REPAIRS: u64 = 2;
@@ -161,8 +161,8 @@ impl<P: Packet> Order<P> {
         };
         let limit = self.config.buffer_limit.max(1) as i32;
         let flow = slot.get_or_insert_with(|| {
-            // A first number beyond the buffer was sent to an earlier life of this end. Any other flow may have begun with losses:
-            // the numbers before it are waited for, like any gap.
+            // A first number beyond the buffer was sent to an earlier life of this end. Any other flow may have begun
+            // with losses: the numbers before it are waited for, like any gap.
             let next = if place.number < limit as u32 { 0 } else { place.number };
             Box::new(Flow { next, held: VecDeque::new(), since: now, given_up: VecDeque::new() })
         });
@@ -307,7 +307,8 @@ impl<P: Packet> Order<P> {
         self.release_ready(bucket, counts, give);
     }
 
-    /// Gives up the hole that has been waited for longest, because what waits occupies too much; says whether there was one.
+    /// Gives up the hole that has been waited for longest, because what waits occupies too much; says whether there was
+    /// one.
     pub fn give_up(&mut self, counts: &mut Counts, mut give: impl FnMut(Ordered<P>)) -> bool {
         let Some(&first) = self.waiting.front() else { return false };
         self.give_up_first(first, counts, &mut give);

@@ -1,10 +1,11 @@
 //! Measures one member's path: its rate, its delay, and the length of its own queue.
 //!
-//! In the manner of BBR (Cardwell, Cheng, Gunn, Yeganeh and Jacobson 2016): frames leave at the rate at which they arrived,
-//! a little faster now and then to find out whether there is more, a little slower afterwards. There are two differences.
-//! The far end stamps what it receives, so that a rate is bytes between two receptions over the time between them, which no
-//! delay of an acknowledgement disturbs, and a queue shows in the one-way delay. And a filter counts frames, not round
-//! trips: 5 Mbit/s at 4 ms is less than two packets. Losses say nothing here: a link that loses at random is not full.
+//! In the manner of BBR (Cardwell, Cheng, Gunn, Yeganeh and Jacobson 2016): frames leave at the rate at which they
+//! arrived, a little faster now and then to find out whether there is more, a little slower afterwards. There are two
+//! differences. The far end stamps what it receives, so that a rate is bytes between two receptions over the time
+//! between them, which no delay of an acknowledgement disturbs, and a queue shows in the one-way delay. And a filter
+//! counts frames, not round trips: 5 Mbit/s at 4 ms is less than two packets. Losses say nothing here: a link that
+//! loses at random is not full.
 //!
 //! It never decides what is sent. Equations: `docs/models/tunnel.md`.
 
@@ -32,7 +33,8 @@ const TRAIN_WEIGHT: u32 = 8;
 const MINIMUM_SPAN: Duration = Duration::from_secs(10);
 /// A queue shorter than this, and a frame and a half, counts as empty.
 const QUEUE_LOW: Duration = Duration::from_millis(2);
-/// A queue longer than this, and three frames, is drained. Added to an idle path's delay it is the worst that a ping sees.
+/// A queue longer than this, and three frames, is drained. Added to an idle path's delay it is the worst that a ping
+/// sees.
 const QUEUE_HIGH: Duration = Duration::from_millis(15);
 /// Time that may be under way beyond rate times round trip: feedback comes every 5 to 15 ms.
 const SLACK: Duration = Duration::from_millis(20);
@@ -182,7 +184,8 @@ impl Path {
         if self.rate == 0 {
             return;
         }
-        // Nor are losses due to the pace on a member with less to send than it carries: slowed down once, it would stay so.
+        // Nor are losses due to the pace on a member with less to send than it carries: slowed down once, it would stay
+        // so.
         if self.is_slack && self.is_measured() && !self.self_induced.is_on_trial() {
             return;
         }
@@ -216,8 +219,8 @@ impl Path {
     pub const fn looked_at(&self) -> Instant {
         self.looked_at
     }
-    /// Whether another packet train would tell more about the rate, or is needed because the rate is in doubt; if so, it begins
-    /// now with the frame `first`.
+    /// Whether another packet train would tell more about the rate, or is needed because the rate is in doubt; if so,
+    /// it begins now with the frame `first`.
     pub fn begin_train(&mut self, now: Instant, first: SeqNum, is_doubted: bool) -> bool {
         let is_wanted = is_doubted || self.phase == Phase::Startup && self.is_cut;
         if is_wanted {
@@ -248,7 +251,8 @@ impl Path {
     pub fn queue(&self) -> Duration {
         Duration::from_micros(self.queue_us.max(0) as u64)
     }
-    /// The least recent one-way delay, and the deviation of the smoothed one \[us\]; the origin is the same on all members.
+    /// The least recent one-way delay, and the deviation of the smoothed one \[us\]; the origin is the same on all
+    /// members.
     pub fn delay_least(&self) -> Option<(i64, i64)> {
         Some((self.delay_least.get()?, self.delay?.1))
     }
@@ -277,8 +281,8 @@ impl Path {
         self.time_for(u64::from(SAMPLE_FRAMES) * FULL).max(Duration::from_micros(u64::from(SAMPLE_TIME_US)))
     }
 
-    /// Time that a frame may be without an answer, the link's own queue aside: feedback does not always take the fastest member,
-    /// so the least round trip alone would hold a long path back.
+    /// Time that a frame may be without an answer, the link's own queue aside: feedback does not always take the
+    /// fastest member, so the least round trip alone would hold a long path back.
     fn answer(&self) -> Duration {
         let usual = self.rtt.map_or(0, |(rtt, var)| (rtt + 4 * var).saturating_sub(self.queue().as_nanos()));
         Duration::from_nanos(usual.max(self.rtt_least_ns())) + SLACK
@@ -304,8 +308,8 @@ impl Path {
         self.release
     }
 
-    /// Arrival of a frame of `bytes` that the member gets now, by a clock that all members share \[us\]; `None` before any delay
-    /// was measured.
+    /// Arrival of a frame of `bytes` that the member gets now, by a clock that all members share \[us\]; `None` before
+    /// any delay was measured.
     pub fn arrival_us(&self, now: Instant, bytes: u64) -> Option<i64> {
         let wait = self.release.max(self.served).saturating_since(now) + self.time_for(bytes);
         // A lost frame comes a round trip later, or two.
@@ -314,8 +318,8 @@ impl Path {
         Some(wait.as_micros() as i64 + self.delay_least.get()? + again_us as i64)
     }
 
-    /// Mean head-of-line blocking of an ordered flow by losses here: a loss is known after a round trip, and the retransmission
-    /// takes the way once more.
+    /// Mean head-of-line blocking of an ordered flow by losses here: a loss is known after a round trip, and the
+    /// retransmission takes the way once more.
     pub fn blocking(&self) -> Duration {
         blocking(self.self_induced.begun(), self.rate(), self.repair())
     }
@@ -355,8 +359,8 @@ impl Path {
         }
     }
 
-    /// Notes a frame of `bytes` that leaves, `late` after it could have because the host was not awake. Returns the expected time
-    /// until it is sent, behind those before it \[us\].
+    /// Notes a frame of `bytes` that leaves, `late` after it could have because the host was not awake. Returns the
+    /// expected time until it is sent, behind those before it \[us\].
     pub fn on_sent(&mut self, now: Instant, bytes: u64, late: Duration) -> u32 {
         self.go_on(now);
         let (numerator, denominator) = self.gain();
@@ -498,7 +502,8 @@ impl Path {
         let is_full = self.queue() > self.queue_high() || self.phase == Phase::Startup || self.is_train;
         let is_train = std::mem::take(&mut self.is_train);
         self.looked_at = now;
-        // What was lost took its time on the link like the rest, unless the link's queue is full: then it was never there.
+        // What was lost took its time on the link like the rest, unless the link's queue is full: then it was never
+        // there.
         let sent = total - last.total;
         let bytes = if is_full { sent.min(came - last.came) } else { sent };
         let sample = bytes * 8_000_000 / u64::from(span_us.max(1));
@@ -525,7 +530,8 @@ impl Path {
             self.phase = Phase::Cruise;
             self.drain(now);
         } else {
-            // What came slowly because little was sent tells nothing; a train was enough, and is better than the first guess.
+            // What came slowly because little was sent tells nothing; a train was enough, and is better than the first
+            // guess.
             let found = sample.min(most);
             self.is_cut = found == most;
             if found > self.rate() || (is_train && self.rate == 0) {
@@ -581,8 +587,9 @@ impl Path {
 mod tests {
     use super::*;
 
-    /// The rate that is held after a train of 16 frames of 1256 byte that came within `span_us`, and a frame half a second later.
-    fn sounded(span_us: u32) -> u64 {
+    /// The rate that is held after a train of 16 frames of 1256 byte that came within `span_us`, and a frame half a
+    /// second later.
+    fn probed(span_us: u32) -> u64 {
         let mut path = Path::new(None);
         path.begin_train(Instant::ZERO, SeqNum(1), false);
         for number in 1..=17u32 {
@@ -608,9 +615,9 @@ mod tests {
     #[test]
     fn what_comes_long_after_a_train_is_none_of_it() {
         // It came at once, too soon to tell: what is held is the guess, ten frames in 10 ms.
-        assert_eq!(sounded(160), 12_000_000);
+        assert_eq!(probed(160), 12_000_000);
         // It was spread out by a link of 10 Mbit/s.
-        let spread = sounded(16_077);
+        let spread = probed(16_077);
         assert!((9_900_000..10_100_000).contains(&spread), "{spread}");
     }
 }

@@ -1,16 +1,17 @@
-//! How long a frame a member carries, found by probes (DPLPMTUD, RFC 8899). One direction of one member.
+//! The path MTU of a member, found by probes (DPLPMTUD, RFC 8899). One direction of one member.
 //!
 //! ```text
-//!          the base or more came            nothing is left to be asked
+//!          the base or more came            nothing is left to probe
 //!   Base ----------------------> Searching ----------------------------> SearchComplete
 //!    ^ \                            ^  PMTU_RAISE_TIMER                     |       |
 //!    |  +--- base lost, 3 times --> Error (searches below the base)        |       |
 //!    +---- silence, another path, or a size that died (black hole) --------+-------+
 //! ```
 //!
-//! A size is confirmed by a probe of that length that was acknowledged, and by nothing else: what ICMP says only chooses the size that is
-//! asked for next. Each probe leaves with a short one behind it, so that its loss shows within a round trip and says that it is the length that
-//! is lost. A size is given up after [`MAX_PROBES`] losses, but the search goes on below it after the first, and comes back to it at the end.
+//! Only an acknowledged probe of that length confirms a size: ICMP only chooses the size that is probed next. Each
+//! probe leaves with a short one behind it, so that its loss shows within a round trip and is due to its length. A size
+//! is given up after [`MAX_PROBES`] losses, but the search goes on below it after the first, and comes back to it at
+//! the end.
 //!
 //! Lengths are those of IP packets on the wire \[byte\].
 
@@ -19,26 +20,27 @@ use arrayvec::ArrayVec;
 
 /// BASE_PLPMTU (RFC 8899, section 5.1.2) \[byte\].
 pub const BASE: u32 = 1_200;
-/// MIN_PLPMTU: what is taken for granted, because every host of IPv4 takes it (RFC 791, section 3.2) \[byte\].
+/// MIN_PLPMTU: assumed without a probe, because every host of IPv4 takes it (RFC 791, section 3.2) \[byte\].
 pub const MIN: u32 = 576;
 /// MAX_PROBES (RFC 8899, section 5.1.2): a size whose probe was lost this many times in a row is too long.
 const MAX_PROBES: u8 = 3;
-/// PMTU_RAISE_TIMER (RFC 8899, section 5.1.1): a longer path is looked for again after this,
+/// PMTU_RAISE_TIMER (RFC 8899, section 5.1.1): a longer size is searched again after this;
 const PMTU_RAISE_TIMER: Duration = Duration::from_secs(600);
-/// but after this at first, and then after twice as long: a link whose queue was full drops long frames before short ones, and three losses
-/// in a few round trips may have been that.
+/// at first after this, and then after twice as long: a link whose queue was full drops long frames before short ones,
+/// and three losses in a few round trips may have been that.
 const RAISE_FIRST: Duration = Duration::from_secs(10);
 /// A size whose probe was lost is probed again after this: a burst of losses is over by then.
 const SPACING: Duration = Duration::from_millis(50);
-/// The search ends where so little more is to be had: 0.3 % of a full frame \[byte\].
+/// The search ends at this difference: 0.3 % of a full frame \[byte\].
 const RESOLUTION: u32 = 4;
 /// Frames that are lost one after the other, with nothing as long coming meanwhile, put a size in doubt,
 const DOUBTED_RUN: u8 = 3;
 /// if they are lost for this long: bursts of losses are shorter.
 const DOUBTED_TIME: Duration = Duration::from_millis(100);
-/// Flights of probes that leave before anything was heard of the far end: more would only cost.
+/// Largest number of flights of probes before anything was heard of the far end.
 const FLIGHTS_UNHEARD: u8 = 3;
-/// Sizes that paths have \[byte\]: IPv6's least, mobile networks, IPsec and other tunnels, WireGuard, IP in IP, PPPoE, Ethernet, jumbo frames.
+/// Sizes that paths have \[byte\]: IPv6's least, mobile networks, IPsec and other tunnels, WireGuard, IP in IP, PPPoE,
+/// Ethernet, jumbo frames.
 const COMMON: [u32; 14] =
     [1_280, 1_300, 1_340, 1_358, 1_400, 1_420, 1_430, 1_440, 1_460, 1_472, 1_480, 1_492, 1_500, 9_000];
 /// Sizes that were lost and are remembered: each halves what is left, or nearly.
@@ -68,7 +70,7 @@ pub struct Plpmtu {
     state: State,
     /// PLPMTU: what is confirmed.
     size: u32,
-    /// Whether nothing is left to be asked.
+    /// Whether nothing is left to probe   .
     is_settled: bool,
     /// The size that was confirmed before the path fell silent: it is probed first.
     before: Option<u32>,
@@ -80,7 +82,8 @@ pub struct Plpmtu {
     since: Instant,
     /// When the next probe leaves, if none is on the way.
     probe_at: Instant,
-    /// PMTU_RAISE_TIMER: when a longer path is looked for, and how long after the search after that the next one begins.
+    /// PMTU_RAISE_TIMER: when a longer path is looked for, and how long after the search after that the next one
+    /// begins.
     raise_at: Instant,
     raise: Duration,
     /// Whether the longest size is probed before any other.

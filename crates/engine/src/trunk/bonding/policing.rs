@@ -1,8 +1,8 @@
 //! Distinguishes losses that a member's own pace causes from those of the link.
 //!
-//! A link whose queue is too short to show in the delay, or that polices its rate, answers an excess by loss alone. So where
-//! much is lost, the member is slowed down once, to the rate that came through. If the loss falls, the pace was the cause;
-//! if not, the pace is restored and this loss is tolerated.
+//! A link whose queue is too short to show in the delay, or that polices its rate, answers an excess by loss alone. So
+//! where much is lost, the member is slowed down once, to the rate that came through. If the loss falls, the pace was
+//! the cause; if not, the pace is restored and this loss is tolerated.
 
 /// Loss beyond the link's own from which on a trial begins \[millionths\].
 const SUSPICIOUS: u32 = 100_000;
@@ -70,8 +70,8 @@ impl SelfInducedLoss {
         self.mean
     }
 
-    /// The same for a member whose rate is known: its own pace does not cause the losses. A frame of a train stands for `weight`
-    /// frames of traffic.
+    /// The same for a member whose rate is known: its own pace does not cause the losses. A frame of a train stands for
+    /// `weight` frames of traffic.
     pub fn on_fate_of_link(&mut self, is_lost: bool, weight: u32) {
         let lost = if is_lost { 1_000_000 } else { 0 };
         let begins = if is_lost && !self.was_lost { 1_000_000 } else { 0 };
@@ -88,7 +88,8 @@ impl SelfInducedLoss {
         self.begun
     }
 
-    /// Frames lost and losses begun, as shares of the frames that there were, once these are enough to tell \[millionths\].
+    /// Frames lost and losses begun, as shares of the frames that there were, once these are enough to tell
+    /// \[millionths\].
     pub fn of_link(&self) -> Option<(u32, u32)> {
         let share = |part: u32| (u64::from(part) * 1_000_000 / u64::from(self.weight)) as u32;
         (self.weight >= KNOWN).then(|| (share(self.lost), share(self.begun)))
@@ -111,7 +112,8 @@ impl SelfInducedLoss {
                 return Some(trial.rate.max(rate));
             }
         }
-        // A burst or two of a link's own raise the short mean, and not the long one; that it was the pace's shows in both.
+        // A burst or two of a link's own raise the short mean, and not the long one; that it was the pace's shows in
+        // both.
         let loss = self.loss.min(self.mean);
         if loss <= self.own + SUSPICIOUS {
             return None;

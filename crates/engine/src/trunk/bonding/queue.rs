@@ -1,12 +1,13 @@
 //! The one queue before all members: flow-fair and short (RFC 8290, with the delay control of RFC 8289).
 //!
 //! Each flow bucket has a queue of its own; those that have just become active come first, the others by deficit round
-//! robin. So a flow that sends little never waits behind one that sends much. Two things are otherwise than in the RFCs:
+//! robin. So a flow that sends little never waits behind one that sends much. There are two
+//! differences to the RFCs:
 //!
 //! - A packet gets its place in its flow when it is queued, because a slower member may take one from the middle of the
-//!   queue that the faster ones will only reach when that one has come ([`Queue::take`]). So the queue never gives up a packet
-//!   that has a place: what the delay of the flow's first packet decides, its next packet suffers.
-//! - What a flow's packets may wait includes what uneven members need, which the caller says.
+//!   queue that the faster ones will only reach when that one has come ([`Queue::take`]). So the queue never gives up a
+//!   packet that has a place: a decision on the delay of the flow's first packet hits its next packet.
+//! - The target of a flow's wait includes the time that uneven members need; the caller passes it.
 
 use super::aggregation::{Aggregation, Lead};
 use super::flow_seq::{BUCKETS, Place};
@@ -22,13 +23,14 @@ const QUANTUM: i64 = 1_514;
 const INTERVAL: Duration = Duration::from_millis(100);
 /// Multiple of the target from which on a delay is acted on at once.
 const MUCH: u64 = 3;
-/// A flow of which something has waited for so long, with no pause longer than [`INTERVAL`], is one that the members limit: its sender has more
-/// under way than they carry. Slow start, and what ends sooner, is not meant.
+/// A flow that has waited for this time, with no pause longer than [`INTERVAL`], is limited by the members: its sender
+/// has more under way than they carry. Slow start and short flows do not count.
 const STANDING: Duration = Duration::from_millis(500);
-/// Of such a flow so much less has to wait before faster members for a slower one to begin: what it delays there is little beside what waits
-/// anyway, and a sender that takes its window from what was delivered (BBR) never has the whole waiting. Measured, `docs/models/tunnel.md`.
+/// Divisor of the bytes of such a flow that must wait before the faster members for a slower one to begin: its delay is
+/// small beside the present wait, and BBR, whose window follows deliveries, never has all of them waiting. Measured,
+/// `docs/models/tunnel.md`.
 const EARLIER: u64 = 4;
-/// Flows that are looked at for one packet, where not any will do.
+/// Largest number of flows that are examined for one packet.
 const LOOK: usize = 32;
 /// Buckets of both classes.
 const FLOWS: usize = 2 * BUCKETS as usize;
@@ -40,21 +42,21 @@ pub struct Waiting<P> {
     pub packet: P,
     /// Its place in its flow.
     pub place: Place,
-    /// When it came.
+    /// Time of its arrival.
     pub since: Instant,
-    /// Whether it is to say that it met congestion.
+    /// Whether it is to be marked for congestion.
     pub mark: bool,
 }
 
 /// The delay control of one flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Control {
-    /// When the delay will have been too long for an interval.
+    /// Time at which the delay will have been too long for an interval.
     above_at: Option<Instant>,
-    /// When the next packet is to suffer, while the flow is told to slow down.
+    /// Time of the next drop or mark, while the flow is told to slow down.
     next_at: Option<Instant>,
     count: u32,
-    /// Packets that are to suffer.
+    /// Number of packets to drop or mark.
     due: u32,
 }
 
@@ -81,12 +83,12 @@ impl Control {
     /// The delay has been too long for too long.
     fn begin(&mut self, now: Instant) {
         self.above_at = Some(now);
-        // What slowed it down a moment ago is where to start (RFC 8289, section 5.4), a little below.
+        // The rate of drops starts a little below the last one (RFC 8289, section 5.4).
         self.count = if self.count > 2 { self.count - 2 } else { 1 };
         self.suffer(now);
     }
 
-    /// One packet is to suffer, and the next one in `INTERVAL / sqrt(count)`.
+    /// One packet is dropped or marked, and the next one in `INTERVAL / sqrt(count)`.
     fn suffer(&mut self, from: Instant) {
         self.due = 1;
         let root = (u64::from(self.count) << 16).isqrt().max(1);
@@ -111,13 +113,13 @@ struct Flow<P> {
     deficit: i64,
     listed: Listed,
     control: Control,
-    /// Since when something has waited, but for pauses, and when none did last.
+    /// Begin of its wait, pauses aside, and the last time without one.
     standing_since: Instant,
     emptied_at: Instant,
     aggregation: Aggregation,
 }
 
-/// Why a packet was refused.
+/// The reason why a packet was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// The queue is full, and this flow or the one that filled it loses a packet.
@@ -170,7 +172,7 @@ impl<P: Packet> Queue<P> {
         }
     }
 
-    /// How many bytes may wait: what takes too long to send is of no use.
+    /// Sets the limit in bytes: packets that wait for too long are of no use.
     pub const fn set_limit(&mut self, bytes: u64) {
         self.limit_bytes = bytes;
     }
@@ -192,7 +194,7 @@ impl<P: Packet> Queue<P> {
         self.occupied
     }
 
-    /// A packet comes. Gives one that is dropped instead, if there is one, and whether this one was marked.
+    /// Adds a packet. Returns one that is dropped instead, if there is one, and whether the new one was marked.
     pub fn add(&mut self, now: Instant, packet: P) -> (Option<(P, Refused)>, bool) {
         let bucket = Place::bucket_of(packet.class(), packet.flow_bucket());
         let mut mark = false;
@@ -226,7 +228,7 @@ impl<P: Packet> Queue<P> {
         (refused.map(|packet| (packet, Refused::Full)), mark)
     }
 
-    /// Takes the last packet of the longest flow, so that its place is given to the flow's next.
+    /// Takes the last packet of the longest flow; its number goes to the flow's next packet.
     pub fn shorten(&mut self) -> Option<P> {
         let listed = self.new.iter().chain(&self.old).copied();
         let longest = listed.max_by_key(|&bucket| self.flows[usize::from(bucket)].bytes)?;
@@ -247,8 +249,9 @@ impl<P: Packet> Queue<P> {
         self.flows[usize::from(bucket)].waiting.front().map(|waiting| &waiting.packet)
     }
 
-    /// The next packet for a member before which faster ones could carry `ahead` bytes: of a flow that has so much waiting, or a part of it for a
-    /// long time, the first that they would reach later. `target` is how long a packet may wait before its flow is told.
+    /// Takes the next packet for a member before which faster ones could carry `ahead` bytes: of a flow with that much
+    /// waiting, or a part of it for a long time, the first packet that they would reach later. `target` is the time
+    /// that a packet may wait before its flow is told to slow down.
     pub fn take(&mut self, now: Instant, ahead: u64, target: Duration) -> Option<Waiting<P>> {
         if self.len == 0 {
             return None;
@@ -257,8 +260,8 @@ impl<P: Packet> Queue<P> {
         self.remove(now, bucket, index, target)
     }
 
-    /// Takes the first packet of a flow whose acknowledgements are to be aggregated or whose delay is to be equalised, if there
-    /// is one.
+    /// Takes the first packet of a flow whose acknowledgements are to be aggregated or whose delay is to be equalised,
+    /// if there is one.
     pub fn take_to_aggregate(&mut self, now: Instant, lead: Lead, target: Duration) -> Option<Waiting<P>> {
         let listed: ArrayVec<u16, LOOK> = self.busy().collect();
         let part = lead.of(listed.len().max(1) as u64);
@@ -310,7 +313,7 @@ impl<P: Packet> Queue<P> {
             let flow = &mut self.flows[usize::from(bucket)];
             if flow.waiting.is_empty() {
                 list.pop_front();
-                // One round among the old, so that it cannot stay new by sending now and then.
+                // One round among the old ones, so that it cannot stay new by sending now and then.
                 flow.listed = if is_new { Listed::Old } else { Listed::None };
                 if is_new {
                     self.old.push_back(bucket);
@@ -326,7 +329,7 @@ impl<P: Packet> Queue<P> {
         }
     }
 
-    /// A flow with more than its share of `ahead` waiting, and where in it that ends.
+    /// A flow with more than its share of `ahead` waiting, and the index at which that ends.
     fn deep(&self, now: Instant, ahead: u64) -> Option<(u16, usize)> {
         let share = ahead / self.busy().count().max(1) as u64;
         let share_of = |bucket: u16| {
@@ -362,8 +365,8 @@ mod tests {
         }
     }
 
-    /// Whether a member before which others carry 20 packets gets one of a flow of which ten wait, `ms` after they began to wait, with a pause
-    /// of `pause_ms` in the middle.
+    /// Whether a member before which others carry 20 packets gets one of a flow of which ten wait, `ms` after they
+    /// began to wait, with a pause of `pause_ms` in the middle.
     fn is_given(ms: u64, pause_ms: u64) -> bool {
         let mut queue = Queue::new(100);
         let at = |ms: u64| Instant::ZERO + Duration::from_secs(10) + Duration::from_millis(ms);
@@ -379,6 +382,6 @@ mod tests {
     fn a_flow_that_has_waited_long_uses_slower_members_sooner() {
         assert!(!is_given(300, 10), "it has only begun");
         assert!(is_given(600, 10));
-        assert!(!is_given(600, 200), "it has paused, and begins anew");
+        assert!(!is_given(600, 200), "it has paused, and begins again");
     }
 }

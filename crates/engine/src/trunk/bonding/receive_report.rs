@@ -165,20 +165,21 @@ mod tests {
         fn a_report_says_what_has_come_and_nothing_else(
             spread in prop_oneof![Just(24u32), Just(400)], batches in prop::collection::vec(prop::collection::vec(any::<u32>(), 1..20), 1..6)
         ) {
-            let mut tally = ReceiveReport::default();
+            let mut report = ReceiveReport::default();
             let mut came = BTreeSet::new();
             for batch in batches {
                 for number in batch.into_iter().map(|number| number % spread) {
                     // Numbers are used once.
                     if came.insert(number) {
-                        tally.on_number(Instant::ZERO, SeqNum(number));
+                        report.on_number(Instant::ZERO, SeqNum(number));
                     }
                 }
-                let report = tally.report(Instant::ZERO, Member(0)).expect("something has come");
+                let report = report.report(Instant::ZERO, Member(0)).expect("something has come");
                 let said = numbers(&report);
                 prop_assert!(said.is_subset(&came), "{said:?} of {came:?}");
                 prop_assert_eq!(Some(&report.newest.0), came.last());
-                // 24 numbers make 12 runs at most: nothing is left out for lack of space, nor, in five reports, for age.
+                // 24 numbers make 12 runs at most: nothing is left out for lack of space, nor, in five reports, for
+                // age.
                 if spread < 2 * RUNS_MAX as u32 {
                     prop_assert_eq!(said, came.clone());
                 }
@@ -188,11 +189,11 @@ mod tests {
 
     #[test]
     fn what_was_said_often_enough_is_left_out() {
-        let mut tally = ReceiveReport::default();
+        let mut report = ReceiveReport::default();
         for number in 0..100 {
             let now = Instant::ZERO + STEP * u64::from(number);
-            tally.on_number(now, SeqNum(number));
-            let report = tally.report(now, Member(0)).unwrap();
+            report.on_number(now, SeqNum(number));
+            let report = report.report(now, Member(0)).unwrap();
             assert!(report.runs[0].len <= 9, "{report:?}");
         }
     }

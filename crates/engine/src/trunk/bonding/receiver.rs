@@ -16,8 +16,8 @@ use arrayvec::ArrayVec;
 const INTERVAL: Duration = Duration::from_millis(5);
 /// The same where a number is newly missing.
 const INTERVAL_HOLE: Duration = Duration::from_millis(2);
-/// Number of frames that are reported sooner: the packets that the sender keeps should still be in its processor's cache,
-/// some hundred kilobytes, when they are settled. Links below 600 Mbit/s bring fewer in [`INTERVAL`].
+/// Number of frames that are reported sooner: the packets that the sender keeps should still be in its processor's
+/// cache, some hundred kilobytes, when they are settled. Links below 600 Mbit/s bring fewer in [`INTERVAL`].
 const MANY: u32 = 256;
 /// Shortest interval of feedback after that many frames.
 const INTERVAL_MANY: Duration = Duration::from_micros(500);
@@ -28,8 +28,8 @@ const ENOUGH: u32 = 2;
 /// Silence after which a member is no longer reported.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// Largest length of feedback \[byte\], which every path carries: [`super::plpmtu::MIN`] less the headers around a frame over
-/// IPv6.
+/// Largest length of feedback \[byte\], which every path carries: [`super::plpmtu::MIN`] less the headers around a
+/// frame over IPv6.
 const LONGEST: usize = 500;
 
 /// One of this many feedback frames goes on the next member in turn.
@@ -43,7 +43,7 @@ pub type Carriers = ArrayVec<Member, 2>;
 pub struct Receiver<P: Coded> {
     /// The far end's life.
     far: Option<u32>,
-    tallies: [ReceiveReport; MEMBERS_MAX],
+    reports: [ReceiveReport; MEMBERS_MAX],
     /// Members with arrivals since the last feedback.
     pending: u32,
     pending_frames: u32,
@@ -69,7 +69,7 @@ impl<P: Coded> Receiver<P> {
     pub fn new(config: BondResequencer) -> Self {
         Self {
             far: None,
-            tallies: std::array::from_fn(|_| ReceiveReport::default()),
+            reports: std::array::from_fn(|_| ReceiveReport::default()),
             pending: 0,
             pending_frames: 0,
             pending_since: None,
@@ -95,7 +95,7 @@ impl<P: Coded> Receiver<P> {
         let is_other = self.far.is_some_and(|far| far != epoch);
         if self.far != Some(epoch) {
             self.far = Some(epoch);
-            self.tallies = std::array::from_fn(|_| ReceiveReport::default());
+            self.reports = std::array::from_fn(|_| ReceiveReport::default());
         }
         self.on_number(now, came, member, number);
         self.asked = Some(member);
@@ -104,9 +104,9 @@ impl<P: Coded> Receiver<P> {
 
     /// Notes a numbered frame that came at `came`.
     pub fn on_number(&mut self, now: Instant, came: Instant, member: Member, number: SeqNum) {
-        let tally = &mut self.tallies[usize::from(member.0)];
-        tally.on_number(came, number);
-        self.has_hole |= tally.has_new_hole;
+        let report = &mut self.reports[usize::from(member.0)];
+        report.on_number(came, number);
+        self.has_hole |= report.has_new_hole;
         self.pending |= 1 << member.0;
         self.pending_frames += 1;
         self.pending_since.get_or_insert(now);
@@ -137,7 +137,7 @@ impl<P: Coded> Receiver<P> {
         symbol: P::Symbol,
         is_short: bool,
     ) -> RestoreOutcome<P> {
-        let Some(newest) = self.tallies[usize::from(member.0)].newest() else {
+        let Some(newest) = self.reports[usize::from(member.0)].newest() else {
             return RestoreOutcome { spent: vec![symbol], failed: 1, ..RestoreOutcome::default() };
         };
         // The frame has the low half of its number: the number is the one nearest to the newest.
@@ -160,8 +160,8 @@ impl<P: Coded> Receiver<P> {
         self.order.occupied() + self.restorable
     }
 
-    /// Forgets the kept packets of the member with the largest memory; returns the symbols that waited, or `None` if no member
-    /// has any.
+    /// Forgets the kept packets of the member with the largest memory; returns the symbols that waited, or `None` if no
+    /// member has any.
     pub fn forget_restorer(&mut self) -> Option<Vec<P::Symbol>> {
         let Self { restorers, restorable, .. } = self;
         let most = restorers.iter_mut().filter(|place| place.is_some());
@@ -204,9 +204,9 @@ impl<P: Coded> Receiver<P> {
         [feedback, self.order.wake()].into_iter().flatten().min_by_key(|wake| wake.at)
     }
 
-    /// The feedback that is due, and the members that carry it: the one with a probe, otherwise the first of `best`, the working
-    /// members with the fastest first. News of a loss goes on two. Now and then feedback goes on the next member in turn: the
-    /// fastest may have died, and a pure receiver does not notice.
+    /// The feedback that is due, and the members that carry it: the one with a probe, otherwise the first of `best`,
+    /// the working members with the fastest first. News of a loss goes on two. Now and then feedback goes on the next
+    /// member in turn: the fastest may have died, and a pure receiver does not notice.
     pub fn take_feedback(&mut self, now: Instant, best: &[Member]) -> Option<(Carriers, Box<Feedback>)> {
         if self.feedback_at().is_none_or(|at| at > now) {
             return None;
@@ -236,9 +236,9 @@ impl<P: Coded> Receiver<P> {
         self.sent_at = Some(now);
         let sent_at_us = (now.as_nanos() / 1_000) as u32;
         let mut feedback = Box::new(Feedback { epoch, sent_at_us, ..Feedback::default() });
-        for (index, tally) in self.tallies.iter_mut().enumerate() {
-            if !tally.is_empty() && now.saturating_since(tally.newest_at()) < QUIET {
-                feedback.reports.extend(tally.report(now, Member(index as u8)));
+        for (index, report) in self.reports.iter_mut().enumerate() {
+            if !report.is_empty() && now.saturating_since(report.newest_at()) < QUIET {
+                feedback.reports.extend(report.report(now, Member(index as u8)));
             }
         }
         feedback.shorten(LONGEST);

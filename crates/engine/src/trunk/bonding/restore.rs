@@ -1,7 +1,7 @@
 //! The packets of one member that a repair symbol may need, and the symbols that wait for more.
 //!
-//! Packets of a member are kept only while symbols come on it: the newest [`REACH`] numbers. A symbol of a group that lacks
-//! too many frames waits for more.
+//! Packets of a member are kept only while symbols come on it: the newest [`REACH`] numbers. A symbol of a group that
+//! lacks too many frames waits for more.
 
 use super::coded::Coded;
 use super::flow_seq::Place;
@@ -177,7 +177,13 @@ impl<P: Coded> Restorer<P> {
     }
 
     /// Restores the missing packets of a group, if there are enough symbols; drops the symbols of a complete group.
-    fn restore(&mut self, now: Instant, (first, sources): (SeqNum, u8), work: &mut Work, outcome: &mut RestoreOutcome<P>) {
+    fn restore(
+        &mut self,
+        now: Instant,
+        (first, sources): (SeqNum, u8),
+        work: &mut Work,
+        outcome: &mut RestoreOutcome<P>,
+    ) {
         let numbers = (0..u32::from(sources)).map(|step| first.plus(step));
         let missing: Vec<SeqNum> = numbers.clone().filter(|number| self.get(*number).is_none()).collect();
         let is_of = |one: &Waiting<P::Symbol>| (one.first, one.sources) == (first, sources);

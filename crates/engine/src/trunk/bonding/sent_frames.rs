@@ -1,7 +1,7 @@
 //! The frames that were sent on one member: those under way, and those that were decided recently.
 //!
-//! Numbers are consecutive and used once. A frame is kept for a while after it was declared lost: if it comes after all,
-//! its packet need not be retransmitted, and the member is known to reorder.
+//! Numbers are consecutive and used once. A frame is kept for a while after it was declared lost: if it comes after
+//! all, its packet need not be retransmitted, and the member is known to reorder.
 
 use super::store::PacketId;
 use airbraid_units::{Instant, SeqNum};
@@ -133,8 +133,8 @@ impl SentFrames {
         self.entries.range(from..).enumerate().map(move |(index, sent)| (self.first.plus((from + index) as u32), sent))
     }
 
-    /// Those of the `len` numbers from `upper` downward that are under way or were declared lost, the newest first; some that
-    /// have come may be among them.
+    /// Those of the `len` numbers from `upper` downward that are under way or were declared lost, the newest first;
+    /// some that have come may be among them.
     pub fn open(&self, upper: SeqNum, len: u32) -> Vec<SeqNum> {
         let lowest = SeqNum(upper.0.wrapping_sub(len - 1));
         let oldest = self.first.plus(self.decided as u32);

@@ -9,7 +9,8 @@ use airbraid_units::{Bytes, Instant, SeqNum, named_enum};
 /// Inputs of a bond.
 #[derive(Debug)]
 pub enum Input<P: Coded> {
-    /// A packet to carry to the far end, or a run of segments of one flow: each segment is queued, sent and lost by itself.
+    /// A packet to carry to the far end, or a run of segments of one flow: each segment is queued, sent and lost by
+    /// itself.
     Packet(P),
     /// A frame from the far end.
     Frame {
@@ -20,8 +21,8 @@ pub enum Input<P: Coded> {
         /// Its length on the wire, headers around it included.
         length: Bytes,
     },
-    /// All frames that have come on all members since the host's last call. Feedback waits until all are handled, so that it
-    /// misses none.
+    /// All frames that have come on all members since the host's last call. Feedback waits until all are handled, so
+    /// that it misses none.
     Frames(Vec<Came<P>>),
     /// Adds a member, or changes its configuration.
     MemberAdded {
@@ -34,15 +35,16 @@ pub enum Input<P: Coded> {
         /// Its number.
         member: Member,
     },
-    /// The newest frame of a member came from another place than those before it, or its first frame from an unconfirmed place;
-    /// the member's frames go there from now on.
+    /// The newest frame of a member came from another place than those before it, or its first frame from an
+    /// unconfirmed place; the member's frames go there from now on.
     MemberMoved {
         /// Its number.
         member: Member,
         /// The host's knowledge of the place.
         moved: Moved,
     },
-    /// The host could not send a frame: its socket is full. The frame counts as lost, and the member pauses for a moment.
+    /// The host could not send a frame: its socket is full. The frame counts as lost, and the member pauses for a
+    /// moment.
     Refused {
         /// The member.
         member: Member,
@@ -56,8 +58,8 @@ pub enum Input<P: Coded> {
         /// The frame's number on it.
         number: SeqNum,
     },
-    /// The network reports (by ICMP) the longest packet of a member's path. It is only a hint: a probe of that length leaves
-    /// sooner, if lengths are being probed.
+    /// The network reports (by ICMP) the longest packet of a member's path. It is only a hint: a probe of that length
+    /// leaves sooner, if lengths are being probed.
     MtuHint {
         /// The member.
         member: Member,
@@ -69,8 +71,8 @@ pub enum Input<P: Coded> {
         /// The member.
         member: Member,
     },
-    /// The host was not awake: frames that it was to send since `since` may have left as late as `until`, so their fate says
-    /// nothing about a link.
+    /// The host was not awake: frames that it was to send since `since` may have left as late as `until`, so their fate
+    /// says nothing about a link.
     Late {
         /// Time at which the first of them was to leave.
         since: Instant,
@@ -86,7 +88,8 @@ pub enum Moved {
     Unknown {
         /// A secret that must come back from there; another for each place.
         token: PathToken,
-        /// Whether only the port has changed: an address translator has chosen a new one, and the path behind it is the same.
+        /// Whether only the port has changed: an address translator has chosen a new one, and the path behind it is the
+        /// same.
         is_rebinding: bool,
     },
     /// The place was validated recently.
@@ -146,8 +149,8 @@ pub enum Output<P: Coded> {
     Spent(P::Symbol),
     /// The place of a member is validated: the secret has come back from it.
     Validated(Member),
-    /// The place of a member is not validated after several challenges: the host returns the member to the last validated place,
-    /// if it knows one ([`Moved::Known`]); until then the member is suspected.
+    /// The place of a member is not validated after several challenges: the host returns the member to the last
+    /// validated place, if it knows one ([`Moved::Known`]); until then the member is suspected.
     NotValidated(Member),
 }
 

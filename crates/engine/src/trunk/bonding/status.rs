@@ -27,7 +27,8 @@ pub struct MemberStatus {
     pub member: Member,
     /// What it is doing.
     pub state: MemberState,
-    /// What it carries, as measured; before it has had to carry that much, what a train of frames found, which may be less; zero before that.
+    /// What it carries, as measured; before it has had to carry that much, what a train of frames found, which may be
+    /// less; zero before that.
     pub rate: BitRate,
     /// The shortest round trip of late.
     pub rtt_min: Duration,
@@ -59,7 +60,8 @@ pub struct MemberStatus {
     pub spurious: u64,
     /// Times it was suspected.
     pub suspicions: u64,
-    /// The longest IP packet that its path carries, as probes have found; none before they have, and where nothing is probed.
+    /// The longest IP packet that its path carries, as probes have found; none before they have, and where nothing is
+    /// probed.
     pub path_mtu: Option<Bytes>,
     /// Black holes: lengths that the path had carried, and then swallowed.
     pub black_holes: u64,

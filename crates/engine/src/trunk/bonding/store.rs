@@ -1,7 +1,7 @@
-//! Packets that were sent and are not settled: one entry each, however many copies are on the way.
+//! Packets that were sent and are not settled: one entry each, with any number of copies under way.
 //!
-//! An entry is named by those who may still hear of it: the frames in the members' ledgers, and the queue of packets to
-//! be sent again. It is free when none of them is left.
+//! An entry is referenced by the members' sent frames and by the queue of retransmissions. It is free when no reference
+//! is left.
 
 use super::flow_seq::Place;
 use super::memory::ENTRY;
@@ -16,29 +16,29 @@ pub struct PacketId(u32);
 /// A packet that was sent.
 #[derive(Debug)]
 pub struct Outstanding<P> {
-    /// None once it is settled.
+    /// `None` once it is settled.
     pub packet: Option<P>,
     /// Its place in its flow.
     pub place: Place,
-    /// When the host gave it.
+    /// Time at which the host gave it.
     pub since: Instant,
-    /// Whether it says that it met congestion.
+    /// Whether it is marked for congestion.
     pub mark: bool,
-    /// Whether it waits to be sent again.
+    /// Whether it waits for retransmission.
     pub is_queued: bool,
     /// Whether it was ever sent.
     pub was_sent: bool,
-    /// Copies on the way that are not held to be lost.
+    /// Copies under way that were not declared lost.
     pub copies: u16,
     /// Whether it went on a member that loses.
     pub is_at_risk: bool,
-    /// When the last of them is expected \[us\], by a clock that all members share.
+    /// Expected arrival of the last of them \[us\], by a clock that all members share.
     pub due_us: i64,
-    /// Groups that it is one of and whose symbols have not left.
+    /// Number of its groups whose symbols have not left.
     pub covered: u16,
-    /// The packet once it is settled, while it is covered, and why it was dropped if it was.
+    /// The packet once it is settled, while it is covered, and the reason if it was dropped.
     pub spare: Option<(P, Option<DropReason>)>,
-    /// Who names it.
+    /// Number of references to it.
     names: u16,
 }
 
@@ -48,12 +48,12 @@ pub struct Store<P> {
     entries: Vec<Outstanding<P>>,
     free: Vec<u32>,
     unsettled: usize,
-    /// What its packets and entries occupy \[byte\].
+    /// Memory of its packets and entries \[byte\].
     occupied: u64,
 }
 
 impl<P: Packet> Store<P> {
-    /// None.
+    /// An empty store.
     pub const fn new() -> Self {
         Self { entries: Vec::new(), free: Vec::new(), unsettled: 0, occupied: 0 }
     }
@@ -63,7 +63,7 @@ impl<P: Packet> Store<P> {
         self.unsettled
     }
 
-    /// What its packets and entries occupy \[byte\].
+    /// Memory of its packets and entries \[byte\].
     pub const fn occupied(&self) -> u64 {
         self.occupied
     }
@@ -73,7 +73,7 @@ impl<P: Packet> Store<P> {
         self.entries.len() - self.free.len()
     }
 
-    /// A packet that is about to be sent for the first time; nobody names it yet.
+    /// Adds a packet that is about to be sent for the first time, without a reference.
     pub fn add(&mut self, packet: P, place: Place, since: Instant, mark: bool) -> PacketId {
         self.unsettled += 1;
         self.occupied += packet.footprint() + ENTRY;
@@ -103,17 +103,17 @@ impl<P: Packet> Store<P> {
     pub fn get(&self, id: PacketId) -> &Outstanding<P> {
         &self.entries[id.0 as usize]
     }
-    /// The same, to be changed.
+    /// A mutable entry.
     pub fn get_mut(&mut self, id: PacketId) -> &mut Outstanding<P> {
         &mut self.entries[id.0 as usize]
     }
 
-    /// One more names it.
+    /// Adds a reference.
     pub fn name(&mut self, id: PacketId) {
         self.entries[id.0 as usize].names += 1;
     }
 
-    /// One less names it; the entry is free when it was the last.
+    /// Removes a reference; the entry is free when it was the last.
     pub fn unname(&mut self, id: PacketId) {
         let entry = &mut self.entries[id.0 as usize];
         entry.names -= 1;
@@ -124,7 +124,7 @@ impl<P: Packet> Store<P> {
         }
     }
 
-    /// The far end has it, or nobody wants it any more: gives the packet, once.
+    /// Settles an entry: the far end has the packet, or it is given up. Returns the packet, once.
     pub fn settle(&mut self, id: PacketId) -> Option<P> {
         let packet = self.entries[id.0 as usize].packet.take();
         self.unsettled -= usize::from(packet.is_some());
@@ -132,13 +132,13 @@ impl<P: Packet> Store<P> {
         packet
     }
 
-    /// A settled packet stays while symbols need it.
+    /// Keeps a settled packet while symbols need it.
     pub fn keep_spare(&mut self, id: PacketId, packet: P, reason: Option<DropReason>) {
         self.occupied += packet.footprint();
         self.entries[id.0 as usize].spare = Some((packet, reason));
     }
 
-    /// No symbol needs it any more: gives it, if it has stayed.
+    /// Takes a kept packet that no symbol needs any more.
     pub fn take_spare(&mut self, id: PacketId) -> Option<(P, Option<DropReason>)> {
         let spare = self.entries[id.0 as usize].spare.take();
         self.occupied -= spare.as_ref().map_or(0, |(packet, _)| packet.footprint());

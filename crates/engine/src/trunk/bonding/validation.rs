@@ -1,22 +1,23 @@
-//! Path validation of one member (RFC 9000, sections 8.2 and 9.3): whoever holds a key may still write any source address into its
-//! frames, so an address is not believed before a secret has come back from it.
+//! Path validation of one member (RFC 9000, sections 8.2 and 9.3). The holder of a key may still write any source
+//! address into its frames, so an address is not believed before a secret has come back from it.
 //!
-//! The host says when the newest frame of a member came from another place ([`super::Input::MemberMoved`]), with a token that nobody can
-//! guess. From then on the tunnel sends path challenges with it on that member, and at most [`AMPLIFICATION`] times as many bytes, of all
-//! frames together, as have come from there. The limit ends when the token has come back on the member, from that place. What other members
-//! acknowledge changes nothing. Nothing is ever sent for a place from which nothing came.
+//! The host reports when the newest frame of a member came from another place ([`super::BondInput::MemberMoved`]), with
+//! a random token. From then on the bond sends path challenges with it on that member, and in all frames together at
+//! most [`AMPLIFICATION`] times as many bytes as have come from there. The limit ends when the token has come back on
+//! the member, from that place. Acknowledgements on other members change nothing. Nothing is sent to a place from which
+//! nothing came.
 
 use super::frame::PathToken;
 use super::path::Path;
 use airbraid_units::{Duration, Instant};
 
-/// So many bytes are sent for each that came (RFC 9000, section 8.1).
+/// Bytes that may be sent for each byte that came (RFC 9000, section 8.1).
 pub const AMPLIFICATION: u64 = 3;
-/// A challenge is repeated after this: two round trips of most paths,
+/// Time to the second challenge: two round trips of most paths;
 const GAP_FIRST: Duration = Duration::from_millis(100);
-/// and then after twice as long, but never longer: one probe time-out before a round trip is known (RFC 9002, section 6.2.2).
+/// it doubles up to this: one probe time-out before a round trip is known (RFC 9002, section 6.2.2).
 const GAP_LAST: Duration = Duration::from_secs(1);
-/// A path that has not answered by then is not the peer's: three probe time-outs (RFC 9000, section 8.2.4).
+/// Time after which a path that has not answered is not the peer's: three probe time-outs (RFC 9000, section 8.2.4).
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A path that is not validated.
@@ -28,13 +29,13 @@ pub struct Trial {
     sent: u64,
     challenge_at: Instant,
     gap: Duration,
-    /// None once it has failed.
+    /// `None` once it has failed.
     until: Option<Instant>,
-    /// What was known of the path before, if that was measured anew.
+    /// The estimates of the path before, if it is measured from the beginning.
     pub before: Option<Box<Path>>,
 }
 
-/// Whether a member's path is validated, and what may be sent if it is not.
+/// The validation of a member's path, and the budget until then.
 #[derive(Debug, Default)]
 pub struct Validation {
     pub trial: Option<Trial>,
@@ -49,24 +50,24 @@ impl Validation {
     pub fn has_failed(&self) -> bool {
         self.trial.as_ref().is_some_and(|trial| trial.until.is_none())
     }
-    /// Whether so many bytes may be sent.
+    /// Whether this many bytes may be sent.
     pub fn allows(&self, bytes: u64) -> bool {
         self.trial.as_ref().is_none_or(|trial| trial.sent + bytes <= AMPLIFICATION * trial.came)
     }
-    /// So many bytes are sent.
+    /// Counts bytes that are sent.
     pub fn on_sent(&mut self, bytes: u64) {
         if let Some(trial) = &mut self.trial {
             trial.sent += bytes;
         }
     }
-    /// So many bytes have come from there.
+    /// Counts bytes that have come from there.
     pub fn on_came(&mut self, bytes: u64) {
         if let Some(trial) = &mut self.trial {
             trial.came += bytes;
         }
     }
 
-    /// The path is another, of which nothing is known. What was held for the one before it is held for this.
+    /// Begins with an unknown path. Estimates that are kept for the path before are kept on.
     pub fn begin(&mut self, now: Instant, token: PathToken, sent: u64) {
         let before = self.trial.take().and_then(|trial| trial.before);
         let until = Some(now.saturating_add(PATIENCE));
@@ -88,7 +89,7 @@ impl Validation {
         due.is_some_and(|trial| trial.until.take().is_some())
     }
 
-    /// When something of it is due, with challenges of this length.
+    /// Time of its next step, with challenges of this length.
     pub fn wake(&self, length: u64) -> Option<Instant> {
         let trial = self.trial.as_ref()?;
         let challenge = self.allows(length).then_some(trial.challenge_at);

@@ -1,7 +1,7 @@
 //! Frames that the two ends of a trunk send each other beside the packets: markers and acknowledgements.
 //!
-//! They are charged as what the paper's are: small IP packets of their own, a header of 20 byte before each. The bytes are in
-//! [`crate::wire`].
+//! They cost as much as the paper's: small IP packets of their own, a header of 20 byte before each. The bytes
+//! are in [`crate::wire`].
 
 use super::Member;
 use super::header::Header;
@@ -10,25 +10,26 @@ use airbraid_units::{Bytes, SeqNum};
 /// A frame from one end of a trunk to the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// Surplus round robin: the next packet on this member belongs to `round`, and the member's counter is then `counter`.
+    /// Surplus round robin: the next packet on this member belongs to `round`, and the member's counter is then
+    /// `counter`.
     Surplus {
         /// The round, from 1.
         round: u32,
-        /// What the member may still send in it \[byte\].
+        /// Rest that the member may send in it \[byte\].
         counter: i32,
     },
-    /// JKM: what has come, and what is asked for.
+    /// JKM: acknowledged and requested numbers.
     Acknowledgement {
-        /// Which life of the data's sender this answers.
+        /// The life of the data's sender.
         epoch: u16,
         /// Everything before it has come.
         next: SeqNum,
-        /// Numbers that are to be sent again.
+        /// Numbers that are to be retransmitted.
         missing: Missing,
     },
-    /// Method `fifo`: what the next header would say, where no packet takes it along.
+    /// Method `fifo`: the content of the next header, where no packet carries it.
     Marker {
-        /// Which life of the sender this is.
+        /// The sender's life.
         epoch: u16,
         /// The member that this is about: the one that carries it, unless everything on it is settled.
         member: Member,
@@ -36,7 +37,7 @@ pub enum Control {
         previous: SeqNum,
         /// The number that will be given out next, on whatever member.
         number: SeqNum,
-        /// As in the header: how far before `number` the oldest lies that may still be on its way.
+        /// As in the header: distance from `number` back to the oldest that may be under way.
         unsettled: u16,
         /// Zeros behind it \[byte\]: a probe is as long as the packets that it probes for.
         padding: u16,
@@ -47,9 +48,9 @@ pub enum Control {
 const HEADER: u64 = 20;
 
 impl Control {
-    /// How long it is \[byte\].
+    /// Its length \[byte\].
     ///
-    /// A surplus marker has 4 + 4 byte behind its header; an acknowledgement 4 byte for the number and room for four
+    /// A surplus marker has 4 + 4 byte behind its header; an acknowledgement 4 byte for the number and space for four
     /// missing ones; a marker of the method `fifo` the member, two numbers, a distance and its padding.
     pub fn len(&self) -> Bytes {
         Bytes::new(match self {
@@ -58,7 +59,7 @@ impl Control {
             Self::Marker { padding, .. } => HEADER + 2 + 4 + 4 + 2 + u64::from(*padding),
         })
     }
-    /// What a marker says, as the header of a packet would.
+    /// The content of a marker as a packet's header.
     pub fn as_header(&self) -> Option<Header> {
         let &Self::Marker { epoch, member, previous, number, unsettled, .. } = self else { return None };
         Some(Header { epoch, member, number, member_previous: previous, unsettled, ..Header::default() })
@@ -77,10 +78,10 @@ pub struct Missing {
 }
 
 impl Missing {
-    /// How many fit into the 40 byte of an acknowledgement.
+    /// Numbers that fit into the 40 byte of an acknowledgement.
     pub const CAPACITY: usize = 4;
 
-    /// Adds a number; gives whether there was room.
+    /// Adds a number; returns whether there was space.
     pub fn push(&mut self, number: SeqNum) -> bool {
         let place = self.numbers.get_mut(usize::from(self.len));
         let has_room = place.is_some();
@@ -90,7 +91,7 @@ impl Missing {
         }
         has_room
     }
-    /// The numbers, in the order in which they were added.
+    /// The numbers, in order of their addition.
     pub fn iter(&self) -> impl Iterator<Item = SeqNum> + '_ {
         self.numbers.iter().take(usize::from(self.len)).copied()
     }
@@ -98,7 +99,7 @@ impl Missing {
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
-    /// How many there are.
+    /// Number of entries.
     pub fn len(&self) -> usize {
         usize::from(self.len)
     }

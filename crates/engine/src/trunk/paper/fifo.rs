@@ -1,12 +1,13 @@
-//! The receiving side by the method `fifo`: members keep order, so what a member delivers tells what it will not.
+//! The receiving side of the method `fifo`: members keep order, so a member's deliveries reveal its losses.
 //!
-//! Beyond the paper. A hole is given up as soon as its packet is known to be lost, and not before, up to a longest hold:
+//! Beyond the paper. A hole is given up as soon as its packet is known to be lost, or after the longest hold:
 //!
 //! - a header names the number that its member carried before it: if that did not come, it was lost;
 //! - every member that works has delivered something younger: nobody carries the hole's packet;
-//! - the sender says that everything before a number has come or is lost.
+//! - the sender reports that everything before a number has come or is lost.
 //!
-//! So it neither waits for a lost frame nor flushes while a member still tries. `docs/decisions/0005-fifo-resequencer.md` argues for it.
+//! So it neither waits for a lost frame nor flushes while a member still tries.
+//! `docs/decisions/0005-fifo-resequencer.md` argues for it.
 
 use super::header::{Header, UNSETTLED};
 use super::policy::Resequencer;
@@ -18,7 +19,7 @@ use crate::packet::Packet;
 use airbraid_units::{Duration, Instant, SeqNum};
 use std::collections::VecDeque;
 
-/// What a member has told.
+/// The state of a member, as its frames report it.
 #[derive(Clone, Copy, Debug)]
 struct Track {
     /// The last frame that is known to have been given to it.
@@ -31,15 +32,15 @@ struct Track {
 /// The receiving side.
 #[derive(Debug)]
 pub struct FifoReceiver<P> {
-    /// The longest that anything is held.
+    /// The longest hold.
     longest: Duration,
     sequence: Sequence<P>,
-    /// When what is held came, in order of time; what was delivered since is passed over.
+    /// Arrival times of held packets, in order; delivered ones are skipped.
     arrivals: VecDeque<(Instant, SeqNum)>,
     /// Numbers from `next` on that are known to be lost, in order.
     lost: VecDeque<SeqNum>,
     tracks: Vec<Track>,
-    /// The sender has said that everything before this has come or is lost.
+    /// The sender has reported that everything before this has come or is lost.
     settled: SeqNum,
 }
 
@@ -57,15 +58,15 @@ impl<P: Packet> FifoReceiver<P> {
         }
     }
 
-    /// What it has counted.
+    /// Its counters.
     pub fn stats(&self) -> &ReceiverStats {
         &self.sequence.stats
     }
-    /// How long a packet is held at most.
+    /// The longest hold of a packet.
     pub fn hold_time(&self) -> Duration {
         self.longest
     }
-    /// How many packets wait for their turn.
+    /// Number of packets that wait for their turn.
     pub fn held_len(&self) -> usize {
         self.sequence.held_len()
     }
@@ -86,7 +87,7 @@ impl<P: Packet> FifoReceiver<P> {
         self.resolve(now, outputs);
     }
 
-    /// A marker has come on `carrier`: what a header would say, without a packet.
+    /// A marker has come on `carrier`: the content of a header, without a packet.
     #[inline(never)]
     pub fn on_marker(&mut self, now: Instant, marker: &Header, carrier: Member, outputs: &mut VecDeque<Output<P>>) {
         match self.sequence.enter(now, marker, outputs) {
@@ -94,7 +95,7 @@ impl<P: Packet> FifoReceiver<P> {
             Standing::Anew => self.forget(),
             Standing::Present => {}
         }
-        // One that goes far beyond what can be held does not move the numbers; a frame will.
+        // A marker far beyond the buffer does not move the numbers; a frame will.
         if self.sequence.is_beyond(marker.number) {
             return;
         }
@@ -105,7 +106,7 @@ impl<P: Packet> FifoReceiver<P> {
         self.resolve(now, outputs);
     }
 
-    /// The host says whether a member can be used: what is missing is not waited for on one that cannot.
+    /// The host reports whether a member can be used: nothing is expected of one that cannot.
     #[inline(never)]
     pub fn on_link(&mut self, now: Instant, member: Member, is_up: bool, outputs: &mut VecDeque<Output<P>>) {
         if let Some(track) = self.tracks.get_mut(usize::from(member.0)) {
@@ -114,7 +115,7 @@ impl<P: Packet> FifoReceiver<P> {
         self.resolve(now, outputs);
     }
 
-    /// Gives up what has been waited for long enough.
+    /// Gives up holes that have lasted long enough.
     #[inline(never)]
     pub fn on_timeout(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
         let mut last = None;
@@ -137,7 +138,7 @@ impl<P: Packet> FifoReceiver<P> {
         Some(Wake { at: since + self.longest, why: "trunk.hold" })
     }
 
-    /// The numbers begin anew: nothing is known but the one that is to be delivered next.
+    /// The numbers begin again: only the next one to deliver is known.
     fn forget(&mut self) {
         let next = self.sequence.next();
         self.settled = next;
@@ -148,7 +149,7 @@ impl<P: Packet> FifoReceiver<P> {
         }
     }
 
-    /// Takes from a header what it tells of the frames before it.
+    /// Learns from a header about the frames before it.
     fn learn(&mut self, header: &Header, after: SeqNum) {
         self.learn_settled(header);
         self.learn_order(header.member, header.member_previous, header.number);
@@ -172,7 +173,7 @@ impl<P: Packet> FifoReceiver<P> {
     /// `member` was given `previous`, and after it nothing before `number`.
     fn learn_order(&mut self, member: Member, previous: SeqNum, number: SeqNum) {
         let Some(track) = self.tracks.get_mut(usize::from(member.0)) else { return };
-        // What it carried before the last frame that came was told then.
+        // The frames before its last arrival are known already.
         let is_news = track.last.is_none_or(|last| last.is_before(previous)) && previous != number;
         if is_news {
             track.last = Some(previous);
@@ -180,7 +181,7 @@ impl<P: Packet> FifoReceiver<P> {
         if track.told.is_before(number) {
             track.told = number;
         }
-        // Only what lies between what is delivered and what came can be a hole.
+        // Only numbers between the delivered ones and the newest can be holes.
         let may_be_hole = !previous.is_before(self.sequence.next()) && previous.is_before(number);
         if is_news && may_be_hole && !self.sequence.has(previous) {
             let behind = self.lost.iter().rev().take_while(|lost| previous.is_before(**lost)).count();
@@ -188,11 +189,11 @@ impl<P: Packet> FifoReceiver<P> {
         }
     }
 
-    /// Delivers what no hole holds up any more, and passes over holes whose packets are known to be lost.
+    /// Delivers packets that no hole blocks, and skips holes whose packets are known to be lost.
     fn resolve(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
         let told = self.tracks.iter().filter(|track| track.is_up).map(|track| track.told);
         let told = told.reduce(|least, told| if told.is_before(least) { told } else { least });
-        // With no member up nobody will deliver anything; the longest hold is left to decide, as one may come back.
+        // With no member up nothing will arrive; the longest hold decides, as a member may come back.
         let told = told.unwrap_or(self.settled);
         let certain = if self.settled.is_before(told) { told } else { self.settled };
         loop {

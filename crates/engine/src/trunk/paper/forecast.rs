@@ -1,8 +1,8 @@
-//! What "earliest_delivery" knows of each member: how long it takes for a packet, and what it still has to do.
+//! The estimates of "earliest_delivery" for each member: service times and backlog.
 //!
-//! A member serves its packets one after the other, so the time between two completions, or from the handing over to an idle
-//! member, is what the packet between them took: medium access, retries and all. That time is smoothed for small
-//! packets and for large ones apart, and a straight line through the two gives the time for any length: a member is a rate and a cost for each packet.
+//! A member serves its packets one after the other, so the time between two completions, or from the handing over to an
+//! idle member, is the packet's service time, with medium access and retries. It is smoothed for small and for large
+//! packets apart, and a straight line through the two gives the time for any length: a rate and a cost for each packet.
 //! No rate is ever configured. Integers only.
 
 use super::Member;
@@ -11,11 +11,11 @@ use std::collections::VecDeque;
 
 /// Packets up to this length are small \[byte\]: acknowledgements and voice are below, full packets far above.
 const SMALL: u64 = 512;
-/// A sample moves the average by one part in so many: RFC 6298's gain for a round trip, for the same reason.
+/// Inverse weight of a sample in the average: RFC 6298's gain for a round trip, for the same reason.
 const GAIN: u64 = 8;
-/// An estimate that nothing has confirmed for so long is halved, so that a member that was slow is tried again.
+/// Time without a sample after which an estimate is halved, so that a slow member is tried again.
 const AGING: Duration = Duration::from_secs(1);
-/// It is halved so often at most.
+/// Largest number of halvings.
 const HALVINGS: u64 = 16;
 
 /// Smoothed length and time of one kind of packet.
@@ -40,20 +40,20 @@ impl Point {
 struct Track {
     small: Option<Point>,
     large: Option<Point>,
-    /// Length and time of handing over of what it holds, in order.
+    /// Length and time of handing over of its packets, in order.
     held: VecDeque<(u64, Instant)>,
     last_finish: Instant,
-    /// What comes on top of its service, as the host has measured it.
+    /// Delay beside its service, as the host has measured it.
     delay: Duration,
 }
 
 impl Track {
-    /// How long it takes for a packet of `len` byte; none if it has never carried any.
+    /// Service time of a packet of `len` byte; `None` if it has never carried any.
     fn service(&self, now: Instant, len: u64) -> Option<Duration> {
         let time_ns = match (self.small, self.large) {
             (None, None) => return None,
             (Some(one), None) | (None, Some(one)) => {
-                // One kind alone tells no slope: longer ones take longer in proportion, shorter ones as long.
+                // One kind alone gives no slope: longer packets take longer in proportion, shorter ones as long.
                 let len = len.max(one.len.max(1));
                 (u128::from(one.time_ns) * u128::from(len) / u128::from(one.len.max(1))) as u64
             }
@@ -69,29 +69,29 @@ impl Track {
         Some(Duration::from_nanos(time_ns >> idle.div_floor(AGING).min(HALVINGS)))
     }
 
-    /// When its first packet began to be served, and how long that should take.
+    /// Begin and expected time of its first packet's service.
     fn in_service(&self, now: Instant) -> Option<(Instant, Duration)> {
         let &(len, given) = self.held.front()?;
         Some((given.max(self.last_finish), self.service(now, len)?))
     }
 
-    /// How long the packets behind the one in service take.
+    /// Service time of the packets behind the one in service.
     fn backlog(&self, now: Instant) -> Duration {
         let times = self.held.iter().skip(1).filter_map(|&(len, _)| self.service(now, len));
         times.fold(Duration::ZERO, |sum, time| sum + time)
     }
 
-    /// How long from now until it has done what it holds.
+    /// Time from now until it has served all of its packets.
     fn occupied(&self, now: Instant) -> Duration {
         let remaining = self.in_service(now).map_or(Duration::ZERO, |(since, expected)| {
             let elapsed = now.saturating_since(since);
-            // What is overdue is expected to need as long again as it is overdue: a retry is followed by longer ones.
+            // An overdue packet is expected to take as long again as it is overdue: a retry is followed by longer ones.
             if elapsed < expected { expected - elapsed } else { elapsed - expected }
         });
         remaining + self.backlog(now)
     }
 
-    /// What a packet of `len` byte would find; none if nothing is known and it is occupied.
+    /// The prospects of a packet of `len` byte; `None` if nothing is known and the member is busy.
     fn prospect(&self, now: Instant, len: u64) -> Option<Prospect> {
         match self.service(now, len) {
             Some(service) => {
@@ -104,27 +104,27 @@ impl Track {
     }
 }
 
-/// What a packet would find on a member.
+/// The prospects of a packet on a member.
 #[derive(Clone, Copy, Debug, Default)]
 struct Prospect {
-    /// How long until its turn comes.
+    /// Time until its turn.
     occupied: Duration,
-    /// How long it then takes.
+    /// Its service time.
     service: Duration,
-    /// How long until it arrives.
+    /// Time until it arrives.
     arrival: Duration,
 }
 
-/// Which member a packet should take.
+/// The choice of a member for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// This one.
     Take(usize),
-    /// None now: a member that is full will still have it there first. Look again then, whatever happens before.
+    /// None now: by a full member it will still arrive first. To be repeated at this time.
     Wait(Option<Instant>),
 }
 
-/// What is known of all members.
+/// The estimates of all members.
 #[derive(Debug)]
 pub struct Forecast {
     tracks: Vec<Track>,
@@ -132,7 +132,7 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// Nothing is known.
+    /// No estimates.
     pub fn new(members: usize, member_limit: u32) -> Self {
         Self { tracks: vec![Track::default(); members], member_limit: member_limit as usize }
     }
@@ -152,17 +152,18 @@ impl Forecast {
         track.last_finish = now;
     }
 
-    /// The host has measured what a member's path adds to its service.
+    /// The host has measured the delay of a member's path.
     pub fn set_delay(&mut self, member: Member, delay: Duration) {
         if let Some(track) = self.tracks.get_mut(usize::from(member.0)) {
             track.delay = delay;
         }
     }
 
-    /// The member by which a packet of `len` byte arrives first, full members counted: if one of them is first, it waits.
+    /// The member by which a packet of `len` byte arrives first, full members counted: if one of them is first, it
+    /// waits.
     ///
-    /// A member is full when it holds its limit, and when it is occupied for as long as the slowest takes for one packet: more is
-    /// not needed to keep all of them at work, and what waits in the trunk can still go elsewhere.
+    /// A member is full when it holds its limit, and when it is busy for as long as the slowest takes for one packet:
+    /// that is enough to keep all of them busy, and packets that wait in the trunk can still go elsewhere.
     pub fn choose(&self, now: Instant, len: u64, is_up: impl Fn(usize) -> bool) -> Choice {
         let tracks = self.tracks.iter().enumerate().filter(|&(index, _)| is_up(index));
         let known = tracks.filter_map(|(index, track)| Some((index, track, track.prospect(now, len)?)));
@@ -187,8 +188,8 @@ impl Forecast {
         }
     }
 
-    /// When the full member `index`, which is now `lead` ahead of a free one, is no longer: its lead grows with time until
-    /// its packet is due, and shrinks with time from then on.
+    /// Time at which the full member `index`, which is now `lead` ahead of a free one, is no longer ahead: its lead
+    /// grows with time until its packet is due, and shrinks from then on.
     fn overtaken_at(&self, now: Instant, index: usize, lead: Duration) -> Option<Instant> {
         let (since, expected) = self.tracks[index].in_service(now)?;
         let due = since.saturating_add(expected);

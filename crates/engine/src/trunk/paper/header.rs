@@ -1,15 +1,15 @@
-//! What travels with each packet of a trunk. The bytes are in [`crate::wire`].
+//! The header of each packet on a trunk. The bytes are in [`crate::wire`].
 
 use super::Member;
 use airbraid_units::SeqNum;
 
 /// The header of a frame on a trunk.
 ///
-/// The paper needs the trunk number alone. The rest lets a receiver know whose hole it is waiting for: a member keeps
-/// order, so what a member delivers next, and the number of what it was given before, tell what was lost on it.
+/// The paper needs the trunk number alone. The rest lets a receiver find the member of each hole: a member keeps order,
+/// so its next delivery, and the number of the frame before that, reveal its losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    /// Which life of the sender this is: numbers begin anew with each.
+    /// The sender's life: numbers begin again with each.
     pub epoch: u16,
     /// The member that carries the frame.
     pub member: Member,
@@ -23,10 +23,10 @@ pub struct Header {
     pub bucket: u16,
     /// Number of the packet within its flow bucket.
     pub bucket_number: SeqNum,
-    /// How many numbers before this one the oldest packet lies that may still be on its way, as far as the sender knows;
-    /// [`UNSETTLED`] if it does not.
+    /// Distance from this number back to the oldest that may be under way, as far as the sender knows; [`UNSETTLED`] if
+    /// it does not.
     pub unsettled: u16,
 }
 
-/// The sender does not know what is still on its way.
+/// The sender does not know the oldest number under way.
 pub const UNSETTLED: u16 = u16::MAX;

@@ -1,16 +1,17 @@
-//! The trunk: one link made of several, each packet on whichever member is free, the order restored behind them
-//! (Wang, Hwang and Chou 2005).
+//! A trunk over radios: each packet goes on the next free member, and the order is restored behind them (Wang, Hwang
+//! and Chou 2005).
 //!
-//! A [`Trunk`] is one end: it distributes what goes out and puts in order what comes in. By the paper's own method
-//! ([`sender`], [`resequencer`]) it never acknowledges and never retransmits: that is its members' business. The schemes that the paper
-//! compares itself with ([`srr`], [`jkm`]) and what goes beyond it ([`forecast`], [`herald`], [`fifo`]) are chosen by the [`Policy`].
+//! A [`PaperTrunk`] is one end: it distributes outgoing packets and orders incoming ones. The paper's own method
+//! ([`sender`], [`resequencer`]) never acknowledges and never retransmits: its members do. The [`PaperPolicy`] chooses
+//! among it, the schemes that the paper compares with ([`srr`], [`jkm`]), and extensions ([`forecast`],
+//! [`loss_notifier`], [`fifo`]).
 
 mod control;
 mod fifo;
 mod forecast;
 mod header;
-mod herald;
 mod jkm;
+mod loss_notifier;
 mod policy;
 mod resequencer;
 mod sender;
@@ -34,14 +35,13 @@ use resequencer::Receiver;
 use sender::Sender;
 use std::collections::VecDeque;
 
-/// Everything the world tells a trunk.
+/// Inputs of a trunk over radios.
 #[derive(Debug)]
 pub enum Input<P> {
     /// A packet to carry to the other end.
     Packet(P),
     /// A frame from the other end.
     Frame {
-        /// What its header says.
         header: Header,
         /// The packet.
         packet: P,
@@ -57,14 +57,14 @@ pub enum Input<P> {
     Finished(Member, Outcome),
     /// A member has finished with the oldest control frame that it was given.
     ControlFinished(Member, Outcome),
-    /// A member can be used, or can no longer. All can to begin with.
+    /// A member can be used from now on, or no longer. All can be used at first.
     Link {
         /// The member.
         member: Member,
         /// Whether it can be used.
         is_up: bool,
     },
-    /// What a member's path adds to the time in which the member itself finishes with a packet.
+    /// Delay of a member's path, beside the time in which the member itself finishes with a packet.
     Delay {
         /// The member.
         member: Member,
@@ -73,34 +73,34 @@ pub enum Input<P> {
     },
 }
 
-/// What became of a frame, as far as its member knows.
+/// The fate of a frame, as far as its member knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It has come: a MAC was given its acknowledgement.
+    /// It has arrived: a MAC has received its acknowledgement.
     Delivered,
-    /// It will not come any more, if it has not come before: a MAC has reached its retry limit.
+    /// It will not arrive any more: a MAC has reached its retry limit. It may have arrived before.
     Lost,
-    /// It may still be on its way, or lost: a socket has taken it, a broadcast was sent.
+    /// It may be under way or lost: a socket has taken it, or a broadcast was sent.
     Unknown,
 }
 
-/// Everything a trunk asks of the world.
+/// Outputs of a trunk over radios.
 #[derive(Debug)]
 pub enum Output<P> {
-    /// Send this on the member that its header names.
+    /// Send this frame on the member that its header names.
     Transmit {
         /// The header to send with it.
         header: Header,
         /// The packet.
         packet: P,
-        /// Whether the trunk keeps another handle to the packet, to be given back by [`Output::Release`].
+        /// Whether the trunk keeps another handle to the packet, returned later by [`Self::Release`].
         kept: bool,
     },
-    /// Send this on a member, behind what it was given before.
+    /// Send this control frame on a member, behind its earlier frames.
     Control {
         /// The member.
         member: Member,
-        /// Whether the member is to see to it that it arrives, if it can.
+        /// Whether the member is to acknowledge and retransmit it, if it can.
         acknowledged: bool,
         /// The frame.
         control: Control,
@@ -109,26 +109,26 @@ pub enum Output<P> {
     Deliver(P),
     /// A packet that goes no further.
     Drop(P, DropReason),
-    /// A handle that the trunk kept and needs no longer.
+    /// A kept handle that the trunk needs no longer.
     Release(P),
 }
 
-/// Why a trunk dropped a packet.
+/// The reason why a trunk over radios dropped a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropReason {
     /// The trunk's own queue was full.
     QueueFull,
     /// The FIFO of its member at the receiver was full (surplus round robin).
     FifoFull,
-    /// It had come before.
+    /// It is a duplicate.
     Duplicate,
     /// It came after its place was given up, and the order must hold.
     Late,
-    /// It was sent before the sender restarted, or so long ago that nobody can tell whether it had come before.
+    /// It was sent before the sender restarted, or its number is too old to tell whether it is a duplicate.
     Stale,
 }
 
-/// One end of a trunk.
+/// One end of a trunk over radios.
 #[derive(Debug)]
 pub struct Trunk<P> {
     ends: Ends<P>,
@@ -151,7 +151,7 @@ enum Collector<P> {
 }
 
 impl<P: Share> Trunk<P> {
-    /// An end with `members` member links; `epoch` must grow whenever the sender starts anew.
+    /// An end with `members` member links; `epoch` must grow with each start of the sender.
     pub fn new(policy: Policy, members: u8, epoch: u16) -> Self {
         let ends = match (policy.distributor, policy.resequencer.method) {
             (Distributor::Srr(config), _) => Ends::Srr(Box::new((
@@ -173,7 +173,7 @@ impl<P: Share> Trunk<P> {
         Self { ends, outputs: VecDeque::with_capacity(8) }
     }
 
-    /// What the sending side has counted.
+    /// Counters of the sending side.
     pub fn sender_stats(&self) -> &SenderStats {
         match &self.ends {
             Ends::Striping(ends) => ends.0.stats(),
@@ -181,7 +181,7 @@ impl<P: Share> Trunk<P> {
             Ends::Jkm(ends) => ends.0.stats(),
         }
     }
-    /// What the receiving side has counted.
+    /// Counters of the receiving side.
     pub fn receiver_stats(&self) -> &ReceiverStats {
         match &self.ends {
             Ends::Striping(ends) => match &ends.1 {
@@ -192,8 +192,8 @@ impl<P: Share> Trunk<P> {
             Ends::Jkm(ends) => ends.1.stats(),
         }
     }
-    /// How long a packet is held for those before it: the timer's present length by the method of the paper, the longest
-    /// hold by `fifo`, zero where there is no such limit.
+    /// Time for which a packet is held for those before it: the timer's present length with the paper's method, the
+    /// longest hold with `fifo`, zero without such a limit.
     pub fn hold_time(&self) -> Duration {
         match &self.ends {
             Ends::Striping(ends) => match &ends.1 {
@@ -203,14 +203,14 @@ impl<P: Share> Trunk<P> {
             Ends::Srr(_) | Ends::Jkm(_) => Duration::ZERO,
         }
     }
-    /// For how long the receiving side has been blocked until now, all together and longest (surplus round robin).
+    /// Total and longest time for which the receiving side has been blocked until now (surplus round robin).
     pub fn blocked(&self, now: Instant) -> (Duration, Duration) {
         match &self.ends {
             Ends::Srr(ends) => ends.1.blocked(now),
             _ => (Duration::ZERO, Duration::ZERO),
         }
     }
-    /// How many packets the receiving side holds.
+    /// Number of packets that the receiving side holds.
     pub fn held_len(&self) -> usize {
         match &self.ends {
             Ends::Striping(ends) => match &ends.1 {
@@ -221,7 +221,8 @@ impl<P: Share> Trunk<P> {
             Ends::Jkm(ends) => ends.1.held_len(),
         }
     }
-    /// The member whose packet surplus round robin waits for, the round, and what the member may still send \[byte\].
+    /// The member whose packet surplus round robin waits for, the round, and the rest that the member may send
+    /// \[byte\].
     pub fn expects(&self) -> Option<(Member, u32, i64)> {
         match &self.ends {
             Ends::Srr(ends) => Some(ends.1.expects()),
@@ -271,7 +272,7 @@ fn striping_input<P: Share>(
     }
 }
 
-// Kept out of the paper's own path, as everything of the other policies is: what it does not call it does not pay for.
+// Kept out of the paper's own path, like everything of the other policies, so that it costs nothing there.
 #[inline(never)]
 fn srr_input<P: Share>(
     ends: &mut (srr::Sender<P>, srr::Receiver<P>),
@@ -287,7 +288,7 @@ fn srr_input<P: Share>(
         Input::Control { member, control: Control::Surplus { round, counter } } => {
             receiver.on_marker(now, member, (round, counter), outputs);
         }
-        // It waits for a member that cannot be used as for one that is slow.
+        // It waits for an unusable member as for a slow one.
         Input::Control { .. } | Input::ControlFinished(..) | Input::Link { .. } | Input::Delay { .. } => {}
     }
 }

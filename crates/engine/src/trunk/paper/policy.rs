@@ -3,12 +3,12 @@
 use crate::trunk::LateMode;
 use airbraid_units::Duration;
 
-/// How a trunk distributes and resequences.
+/// Distribution and resequencing of a trunk over radios.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// Which member takes the next packet; surplus round robin and JKM restore the order in their own way.
+    /// The choice of a member for the next packet; surplus round robin and JKM restore the order in their own way.
     pub distributor: Distributor,
-    /// How the receiver restores the order behind the other distributors.
+    /// The resequencing behind the other distributors.
     pub resequencer: Resequencer,
     /// Packets that the trunk's own queue holds while all members are occupied (Wang 2005: 50).
     pub queue_limit: u32,
@@ -31,7 +31,7 @@ pub enum Distributor {
 }
 
 impl Distributor {
-    /// How many packets a member holds at once where nothing else is said.
+    /// Default of the packets that a member holds at once.
     ///
     /// Wang 2005: 1. Earliest delivery works through the members' backlogs: the fastest must be able to hold what it
     /// carries while the slowest carries one, seven packets between 11 and 1 Mbit/s. Surplus round robin waits for the
@@ -48,15 +48,15 @@ impl Distributor {
 /// Surplus round robin (Wang 2005, section 2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Srr {
-    /// What a member may send in a round \[byte of IP packets\]; at least the longest packet (Wang 2005: 3000).
+    /// Bytes of IP packets that a member may send in a round; at least the longest packet (Wang 2005: 3000).
     pub quantum: u32,
-    /// How markers are sent.
+    /// The sending of markers.
     pub marker: Marking,
     /// Packets and markers that each member's FIFO at the receiver holds.
     pub fifo_limit: u32,
 }
 
-/// How the markers of surplus round robin are sent.
+/// The sending of the markers of surplus round robin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Marking {
     /// Without acknowledgement: cheap, and lost when it is lost.
@@ -71,33 +71,33 @@ pub enum Marking {
 pub struct Jkm {
     /// Packets that may be sent and not acknowledged; the sender keeps each of them.
     pub window: u32,
-    /// A hole is asked for again not sooner than after this.
+    /// Least time between two requests of a hole.
     pub nak_interval: Duration,
-    /// The oldest packet is sent again when it has been unacknowledged for so long.
+    /// Time without an acknowledgement after which the oldest packet is retransmitted.
     pub sender_timeout: Duration,
-    /// Frames to one acknowledgement, where nothing is missing; 1: each has its own (Wang 2005). What is not acknowledged
-    /// after `nak_interval` is.
+    /// Frames to one acknowledgement, where none is missing; 1: each has its own (Wang 2005). An acknowledgement leaves
+    /// after `nak_interval` at the latest.
     pub ack_every: u32,
 }
 
-/// The method by which the receiver decides how long to wait for a hole.
+/// The receiver's method to decide on the wait for a hole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
     /// A timer that adapts to late packets (Wang 2005, section 3.3).
     #[default]
     Adaptive,
-    /// What is known of each member, because members keep order (`docs/decisions/0005-fifo-resequencer.md`).
+    /// Knowledge of each member's losses, because members keep order (`docs/decisions/0005-fifo-resequencer.md`).
     Fifo(Fifo),
 }
 
 /// The sender's part in the method [`Method::Fifo`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fifo {
-    /// A member that has been silent for so long, its last frame's fate unknown, gets a marker if others have gone on.
+    /// Silence after which a member whose last frame has an unknown fate gets a marker, if others have gone on.
     pub silence: Duration,
-    /// A member that lost so many frames in a row gets no more; 0: whatever it loses.
+    /// Losses in a row after which a member gets no more packets; 0: no limit.
     pub dead_after: u32,
-    /// How often a dead member is probed with a marker.
+    /// Interval of probes of a dead member, by markers.
     pub probe: Duration,
 }
 
@@ -105,9 +105,9 @@ pub struct Fifo {
 /// leaves open are argued for in `docs/models/trunk.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resequencer {
-    /// How it is decided how long to wait.
+    /// The method that decides on the wait.
     pub method: Method,
-    /// What becomes of late packets.
+    /// The treatment of late packets.
     pub mode: LateMode,
     /// The reordering timer at the start.
     pub initial: Duration,
@@ -117,13 +117,13 @@ pub struct Resequencer {
     pub maximum: Duration,
     /// Each late packet lengthens the timer by this.
     pub increment: Duration,
-    /// So long after the last late packet the timer is halved.
+    /// Time after the last late packet after which the timer is halved.
     pub decay: Duration,
     /// Whether the halving repeats each `decay` without late packets down to the minimum, or happens once; `decay`
     /// must then be more than zero.
     pub repeat_halving: bool,
-    /// A packet that is so many numbers ahead cannot be held: everything held is delivered, and it goes on from there.
-    /// Taken as 1 to 2048, half of what the duplicate filter remembers.
+    /// Distance in numbers from which on a packet cannot be held: all held packets are delivered, and the order goes on
+    /// from there. Clamped to 1 to 2048, half of the memory of the duplicate filter.
     pub buffer_limit: u32,
 }
 
@@ -155,16 +155,17 @@ impl Default for Resequencer {
 }
 
 impl Resequencer {
-    /// The defaults of the method `fifo`. It holds no packet longer than 200 ms: more than the retries of a MAC take, and
-    /// not more than the shortest retransmission timer that hosts have (Linux: 200 ms).
+    /// The defaults of the method `fifo`. It holds no packet longer than 200 ms: more than the retries of a MAC take,
+    /// and not more than the shortest retransmission timer that hosts have (Linux: 200 ms).
     pub fn fifo() -> Self {
         Self { method: Method::Fifo(Fifo::default()), maximum: Duration::from_millis(200), ..Self::default() }
     }
 }
 
 impl Default for Fifo {
-    /// 10 ms: some frames' time, so that a busy member never gets a marker; three losses in a row on a link that loses one frame
-    /// in ten at random happen once in a thousand; a probe every 100 ms costs a member of 802.11b one hundredth.
+    /// 10 ms: some frames' time, so that a busy member never gets a marker; three losses in a row on a link that loses
+    /// one frame in ten at random happen once in a thousand; a probe every 100 ms costs a member of 802.11b one
+    /// hundredth.
     fn default() -> Self {
         Self { silence: Duration::from_millis(10), dead_after: 3, probe: Duration::from_millis(100) }
     }

@@ -1,8 +1,8 @@
 //! The receiving side: restores the order, and learns how long that takes (Wang 2005, section 3.3).
 //!
-//! A packet that comes too early is held until those before it have come, but no longer than the reordering timer, which
-//! runs since the first hole became the first. The timer adapts: each packet that comes after its place was given up
-//! lengthens it, a quiet while halves it.
+//! A packet that comes too early is held until those before it have come, but no longer than the reordering timer,
+//! which runs since the first hole became the first. The timer adapts: each packet that comes after its place was given
+//! up lengthens it, a quiet while halves it.
 
 use super::Output;
 use super::header::Header;
@@ -39,15 +39,15 @@ impl<P: Packet> Receiver<P> {
         }
     }
 
-    /// What it has counted.
+    /// Its counters.
     pub fn stats(&self) -> &ReceiverStats {
         &self.sequence.stats
     }
-    /// How long a packet is held for those before it, at present.
+    /// Present time for which a packet is held for those before it.
     pub fn hold_time(&self) -> Duration {
         self.hold_time
     }
-    /// How many packets wait for their turn.
+    /// Number of packets that wait for their turn.
     pub fn held_len(&self) -> usize {
         self.sequence.held_len()
     }

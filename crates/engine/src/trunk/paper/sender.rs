@@ -1,5 +1,5 @@
-//! The sending side: numbers packets and gives each to the next free member, in turn (Wang 2005, section 3.2), or to the
-//! one that is expected to have it there first.
+//! The sending side: numbers packets and gives each to the next free member, in turn (Wang 2005, section 3.2), or to
+//! the one by which it is expected to arrive first.
 //!
 //! A packet is numbered when a member takes it. That order is the order of arrival, and a packet that the full queue
 //! refuses takes no number, so the receiver never waits for it.
@@ -7,7 +7,7 @@
 use super::control::Control;
 use super::forecast::{Choice, Forecast};
 use super::header::{Header, UNSETTLED};
-use super::herald::{Due, Herald};
+use super::loss_notifier::{Due, LossNotifier};
 use super::policy::{Distributor, Method, Policy};
 use super::stats::SenderStats;
 use super::{DropReason, Member, Outcome, Output};
@@ -26,7 +26,7 @@ struct MemberState {
     held: u32,
     /// Packets that it can take: none while it is closed.
     room: u32,
-    /// The host says that it cannot be used.
+    /// The host has reported that it cannot be used.
     is_down: bool,
     /// It gets nothing: it is down, or has lost frame after frame.
     is_closed: bool,
@@ -48,12 +48,12 @@ pub struct Sender<P> {
     next_number: SeqNum,
     bucket_numbers: Vec<SeqNum>,
     queue: VecDeque<P>,
-    /// What is known of the members' speed, where packets go by it.
+    /// Estimates of the members' speed, where packets go by it.
     forecast: Option<Forecast>,
-    /// When a free member may have become better than the one that is waited for.
+    /// Time at which a free member may be better than the one that is waited for.
     look_at: Option<Instant>,
-    /// What is known of the frames' fate, where the receiver wants to know.
-    herald: Option<Herald>,
+    /// Knowledge of the frames' fates, where the receiver needs it.
+    notifier: Option<LossNotifier>,
     stats: SenderStats,
 }
 
@@ -62,8 +62,8 @@ impl<P: Packet> Sender<P> {
     pub fn new(policy: Policy, members: u8, epoch: u16) -> Self {
         let members = usize::from(members);
         let by_forecast = policy.distributor == Distributor::EarliestDelivery;
-        let herald = match policy.resequencer.method {
-            Method::Fifo(config) => Some(Herald::new(config, members)),
+        let notifier = match policy.resequencer.method {
+            Method::Fifo(config) => Some(LossNotifier::new(config, members)),
             Method::Adaptive => None,
         };
         Self {
@@ -76,12 +76,12 @@ impl<P: Packet> Sender<P> {
             queue: VecDeque::new(),
             forecast: by_forecast.then(|| Forecast::new(members, policy.member_limit)),
             look_at: None,
-            herald,
+            notifier,
             stats: SenderStats::new(members),
         }
     }
 
-    /// What it has counted.
+    /// Its counters.
     pub fn stats(&self) -> &SenderStats {
         &self.stats
     }
@@ -91,7 +91,7 @@ impl<P: Packet> Sender<P> {
         self.queue.len()
     }
 
-    /// A packet from above: to a member that has room for it, or into the queue.
+    /// Takes a packet from above: to a member with space for it, or into the queue.
     pub fn on_packet(&mut self, now: Instant, packet: P, outputs: &mut VecDeque<Output<P>>) {
         let member = if self.queue.is_empty() { self.member_for(now, packet.len().as_u64(), self.turn) } else { None };
         match member {
@@ -118,19 +118,19 @@ impl<P: Packet> Sender<P> {
             self.learn_fate(now, member, outcome);
         }
         self.pump(now, index, outputs);
-        if self.herald.is_some() {
+        if self.notifier.is_some() {
             self.tell(now, outputs);
         }
     }
 
-    /// What the methods beyond the paper's learn of a frame's end.
+    /// Tells the methods beyond the paper's about a frame's fate.
     #[inline(never)]
     fn learn_fate(&mut self, now: Instant, member: Member, outcome: Outcome) {
         if let Some(forecast) = &mut self.forecast {
             forecast.on_finished(now, member);
         }
-        if let Some(herald) = &mut self.herald {
-            let has_died = herald.on_finished(now, member, outcome);
+        if let Some(notifier) = &mut self.notifier {
+            let has_died = notifier.on_finished(now, member, outcome);
             self.stats.deaths += u64::from(has_died);
             self.review(usize::from(member.0));
         }
@@ -144,15 +144,15 @@ impl<P: Packet> Sender<P> {
         outcome: Outcome,
         outputs: &mut VecDeque<Output<P>>,
     ) {
-        if let Some(herald) = &mut self.herald {
-            herald.on_marker_finished(now, member, outcome);
+        if let Some(notifier) = &mut self.notifier {
+            notifier.on_marker_finished(now, member, outcome);
             self.review(usize::from(member.0));
             self.pump(now, self.turn, outputs);
             self.tell(now, outputs);
         }
     }
 
-    /// The host says whether a member can be used.
+    /// The host reports whether a member can be used.
     pub fn on_link(&mut self, now: Instant, member: Member, is_up: bool, outputs: &mut VecDeque<Output<P>>) {
         if let Some(state) = self.members.get_mut(usize::from(member.0)) {
             state.is_down = !is_up;
@@ -161,7 +161,7 @@ impl<P: Packet> Sender<P> {
         self.pump(now, self.turn, outputs);
     }
 
-    /// The host has measured what a member's path adds to the time that the member itself takes.
+    /// The host has measured the delay of a member's path.
     pub fn on_delay(&mut self, member: Member, delay: Duration) {
         if let Some(forecast) = &mut self.forecast {
             forecast.set_delay(member, delay);
@@ -178,13 +178,13 @@ impl<P: Packet> Sender<P> {
 
     /// Whether it ever waits for a time: not by the paper's method.
     pub fn has_timers(&self) -> bool {
-        self.forecast.is_some() || self.herald.is_some()
+        self.forecast.is_some() || self.notifier.is_some()
     }
 
     /// The earliest timer.
     pub fn wake(&self) -> Option<Wake> {
         let look = self.look_at.map(|at| Wake { at, why: "trunk.look" });
-        let tell = self.herald.as_ref().and_then(Herald::wake_at).map(|at| Wake { at, why: "trunk.marker" });
+        let tell = self.notifier.as_ref().and_then(LossNotifier::wake_at).map(|at| Wake { at, why: "trunk.marker" });
         [look, tell].into_iter().flatten().min_by_key(|wake| wake.at)
     }
 
@@ -199,10 +199,10 @@ impl<P: Packet> Sender<P> {
         }
     }
 
-    /// Decides anew whether a member gets packets.
+    /// Updates whether a member gets packets.
     fn review(&mut self, index: usize) {
         if let Some(state) = self.members.get_mut(index) {
-            let is_dead = self.herald.as_ref().is_some_and(|herald| !herald.is_alive(index));
+            let is_dead = self.notifier.as_ref().is_some_and(|notifier| !notifier.is_alive(index));
             state.is_closed = state.is_down || is_dead;
             state.room = if state.is_closed { 0 } else { self.policy.member_limit.saturating_sub(state.held) };
         }
@@ -257,15 +257,16 @@ impl<P: Packet> Sender<P> {
         outputs.push_back(Output::Transmit { header, packet, kept: false });
     }
 
-    /// What the methods beyond the paper's note of a packet that a member takes; gives what its header says is unsettled.
+    /// Tells the methods beyond the paper's about a packet that a member takes; returns the distance to the oldest
+    /// unsettled number, for its header.
     #[inline(never)]
     fn note_given(&mut self, now: Instant, index: usize, number: SeqNum, packet: &P) -> u16 {
         if let Some(forecast) = &mut self.forecast {
             forecast.on_given(now, index, packet.len().as_u64());
         }
-        let Some(herald) = &mut self.herald else { return UNSETTLED };
-        let unsettled = herald.unsettled(number);
-        herald.on_given(now, index, number, unsettled);
+        let Some(notifier) = &mut self.notifier else { return UNSETTLED };
+        let unsettled = notifier.unsettled(number);
+        notifier.on_given(now, index, number, unsettled);
         let len = u16::try_from(packet.segment_len().as_u64()).unwrap_or(u16::MAX);
         self.members[index].longest = self.members[index].longest.max(len);
         unsettled
@@ -274,9 +275,9 @@ impl<P: Packet> Sender<P> {
     /// Sends the markers that are due.
     #[inline(never)]
     fn tell(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
-        let Some(herald) = &mut self.herald else { return };
+        let Some(notifier) = &mut self.notifier else { return };
         let number = self.next_number;
-        while let Some(due) = herald.due(now, number, |index| !self.members[index].is_down) {
+        while let Some(due) = notifier.due(now, number, |index| !self.members[index].is_down) {
             let (Due::Tell(index) | Due::Remind(index) | Due::Probe(index)) = due;
             let (member, state) = (Member(index as u8), &self.members[index]);
             let marker = |padding| Control::Marker {
@@ -284,10 +285,10 @@ impl<P: Packet> Sender<P> {
                 member,
                 previous: state.previous.unwrap_or(number),
                 number,
-                unsettled: herald.unsettled(number),
+                unsettled: notifier.unsettled(number),
                 padding,
             };
-            // A short frame may get through where packets do not, and would bring the member back for nothing.
+            // A short frame may get through where packets do not, and would bring the member back in vain.
             let short = u16::try_from(marker(0).len().as_u64()).unwrap_or(u16::MAX);
             let is_probe = matches!(due, Due::Probe(_));
             let control = marker(if is_probe { state.longest.saturating_sub(short) } else { 0 });

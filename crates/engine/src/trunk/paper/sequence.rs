@@ -1,10 +1,10 @@
-//! The order that a resequencer restores: which frames belong to it, what is held for its turn, what is delivered.
+//! The order that a resequencer restores: admission of frames, held packets, delivery.
 //!
 //! ```text
 //!   delivered ... | next ------- hole ------- | held | hole | held held |
 //! ```
 //!
-//! When a hole is given up is the resequencers' own business. No packet is ever delivered twice: the last 4096 numbers are
+//! The resequencers decide when a hole is given up. No packet is ever delivered twice: the last 4096 numbers are
 //! remembered.
 
 use super::header::Header;
@@ -28,21 +28,21 @@ struct Held<P> {
     since: Instant,
 }
 
-/// How a header's epoch and number stand to the order.
+/// The standing of a header's epoch and number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// Of an earlier life of the sender, or too old to tell.
     Stale,
     /// Of the present life.
     Present,
-    /// A new life, or numbers that leapt: all that was held is delivered, and nothing is known but the next number.
+    /// A new life, or numbers that leapt: all held packets are delivered, and only the next number is known.
     Anew,
 }
 
-/// What has become of a frame's packet.
+/// The decision on a frame's packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// It had come before.
+    /// It is a duplicate.
     Duplicate,
     /// Its place had been given up.
     Late,
@@ -55,16 +55,16 @@ pub enum Place {
 /// Numbers in order, with holes.
 #[derive(Debug)]
 pub struct Sequence<P> {
-    /// The furthest from the next number that anything is held.
+    /// Largest distance of a held packet from the next number.
     buffer_limit: u32,
     mode: LateMode,
     epoch: Option<u16>,
     /// The number that is to be delivered next: that of the first hole.
     next: SeqNum,
-    /// What came early, in order of its numbers.
+    /// Packets that came early, in order of their numbers.
     held: VecDeque<Held<P>>,
     received: ReceivedWindow,
-    /// What the receiving side counts.
+    /// Counters of the receiving side.
     pub stats: ReceiverStats,
 }
 
@@ -72,7 +72,7 @@ impl<P: Packet> Sequence<P> {
     /// Expects the first number of whatever epoch comes first.
     pub fn new(config: &Resequencer) -> Self {
         Self {
-            // What may still fill a hole must not be forgotten: half the window for the hole, half for a long run.
+            // A packet that may fill a hole must not be forgotten: half the window for the hole, half for a long run.
             buffer_limit: config.buffer_limit.clamp(1, WINDOW / 2),
             mode: config.mode,
             epoch: None,
@@ -93,7 +93,7 @@ impl<P: Packet> Sequence<P> {
     pub fn first_held(&self) -> Option<SeqNum> {
         self.held.front().map(|held| held.number)
     }
-    /// How many packets wait for their turn.
+    /// Number of packets that wait for their turn.
     pub fn held_len(&self) -> usize {
         self.held.len()
     }
@@ -106,7 +106,7 @@ impl<P: Packet> Sequence<P> {
         number.distance_from(self.next) >= self.buffer_limit as i32
     }
 
-    /// Looks at where a frame or marker comes from; a newer epoch begins a new life.
+    /// Checks the epoch of a frame or marker; a newer one begins a new life.
     pub fn enter(&mut self, now: Instant, header: &Header, outputs: &mut VecDeque<Output<P>>) -> Standing {
         let Header { epoch, number, .. } = *header;
         match self.epoch {
@@ -128,7 +128,7 @@ impl<P: Packet> Sequence<P> {
         Standing::Anew
     }
 
-    /// Looks at where a packet comes from; numbers that leap further than can be held go on behind the leap.
+    /// Checks the number of a packet; numbers that leap beyond the buffer go on behind the leap.
     pub fn admit(&mut self, now: Instant, header: &Header, outputs: &mut VecDeque<Output<P>>) -> Standing {
         let standing = self.enter(now, header, outputs);
         if standing == Standing::Stale || self.received.is_forgotten(header.number) {
@@ -197,19 +197,19 @@ impl<P: Packet> Sequence<P> {
         }
     }
 
-    /// Gives up the holes before `next`: what is held lies behind it.
+    /// Gives up the holes before `next`: held packets lie behind it.
     pub fn pass_over(&mut self, next: SeqNum) {
         self.next = next;
     }
 
-    /// Delivers what no hole holds up any more.
+    /// Delivers packets that no hole blocks.
     pub fn drain(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
         while self.first_held() == Some(self.next) {
             self.deliver_front(now, outputs);
         }
     }
 
-    /// Gives up the holes before `last`: delivers what is held up to it, in order.
+    /// Gives up the holes before `last`: delivers held packets up to it, in order.
     pub fn flush_through(&mut self, now: Instant, last: SeqNum, outputs: &mut VecDeque<Output<P>>) {
         while self.first_held().is_some_and(|number| !number.is_after(last)) {
             self.deliver_front(now, outputs);

@@ -2,11 +2,11 @@
 //! (Wang 2005, section 2.1, after Adiseshu, Parulkar and Varghese).
 //!
 //! A member's turn adds a quantum to its counter; it sends while its counter is not negative, each packet taking its
-//! length (of the IP packet) away. The debt is carried into its next turn. The receiver keeps a FIFO for each member and takes from the one
-//! whose turn it is, and from no other: if that is empty, it blocks. Data carries no numbers, so a lost packet leaves it
-//! out of step; a marker after each turn says when the next one begins and with what counter.
+//! length (of the IP packet) away. The debt is carried into its next turn. The receiver keeps a FIFO for each member
+//! and takes from the one whose turn it is, and from no other: if that is empty, it blocks. Data carries no numbers, so
+//! a lost packet leaves it out of step; a marker after each turn carries the begin of the next one and its counter.
 //!
-//! Never skips a busy member, never gives up waiting: what the paper measures.
+//! It never skips a busy member and never gives up waiting, as the paper measures.
 
 use super::control::Control;
 use super::header::Header;
@@ -23,13 +23,13 @@ struct Turns {
     quantum: i64,
     round: u32,
     current: usize,
-    /// What each member may still send \[byte\].
+    /// Rest that each member may send \[byte\].
     counters: Vec<i64>,
 }
 
 impl Turns {
     fn new(quantum: u32, members: usize) -> Self {
-        // A quantum of nothing would turn for ever.
+        // With a quantum of zero the turns would never end.
         let quantum = i64::from(quantum.max(1));
         let mut counters = vec![0; members];
         if let Some(first) = counters.first_mut() {
@@ -38,7 +38,7 @@ impl Turns {
         Self { quantum, round: 1, current: 0, counters }
     }
 
-    /// Takes a packet from the current member's counter; gives whether its turn is over.
+    /// Takes a packet from the current member's counter; returns whether its turn is over.
     fn spend(&mut self, len: u64) -> bool {
         let counter = &mut self.counters[self.current];
         *counter = counter.saturating_sub(i64::try_from(len).unwrap_or(i64::MAX));
@@ -98,7 +98,7 @@ impl<P: Packet> Sender<P> {
         }
     }
 
-    /// What it has counted.
+    /// Its counters.
     pub fn stats(&self) -> &SenderStats {
         &self.stats
     }
@@ -142,7 +142,7 @@ impl<P: Packet> Sender<P> {
         self.held[index] += 1;
         self.stats.sent += 1;
         self.stats.sent_by_member[index] += 1;
-        // Only the member is said: data carries no numbers.
+        // The header names only the member: data carries no numbers.
         let header = Header { epoch: self.epoch, member, ..Header::default() };
         outputs.push_back(Output::Transmit { header, packet, kept: false });
         if turn_is_over {
@@ -156,7 +156,7 @@ impl<P: Packet> Sender<P> {
     }
 }
 
-/// What waits in a member's FIFO.
+/// An entry of a member's FIFO.
 #[derive(Debug)]
 enum Entry<P> {
     Data { packet: P, since: Instant },
@@ -167,7 +167,7 @@ enum Entry<P> {
 #[derive(Debug)]
 struct Fifo<P> {
     entries: VecDeque<Entry<P>>,
-    /// The round that the last marker named: before it nothing comes on this member.
+    /// The round that the last marker named: nothing comes on this member before it.
     skip_round: u32,
 }
 
@@ -202,20 +202,20 @@ impl<P: Packet> Receiver<P> {
         }
     }
 
-    /// What it has counted.
+    /// Its counters.
     pub fn stats(&self) -> &ReceiverStats {
         &self.stats
     }
-    /// How many packets wait for their turn.
+    /// Number of packets that wait for their turn.
     pub fn held_len(&self) -> usize {
         self.waiting
     }
-    /// For how long it has been blocked, all together and longest, the present time included.
+    /// Total and longest time for which it has been blocked, the present one included.
     pub fn blocked(&self, now: Instant) -> (Duration, Duration) {
         let present = self.blocked_since.map_or(Duration::ZERO, |since| now.saturating_since(since));
         (self.stats.blocked + present, self.stats.blocked_longest.max(present))
     }
-    /// The member whose turn it is, the round, and what the member may still send.
+    /// The member whose turn it is, the round, and the rest that the member may send.
     pub fn expects(&self) -> (Member, u32, i64) {
         let Turns { current, round, ref counters, .. } = self.turns;
         (Member(current as u8), round, counters.get(current).copied().unwrap_or(0))
@@ -286,8 +286,8 @@ impl<P: Packet> Receiver<P> {
         self.note_blocking(now, self.stats.delivered > before);
     }
 
-    /// Where every member's next packet lies rounds ahead, going through those rounds one by one would be long: a forged
-    /// marker could name any. Each of them would only add a quantum to each counter.
+    /// Skips rounds where every member's next packet lies ahead: each of them would only add a quantum to each counter,
+    /// and a forged marker could name any number of them.
     fn leap_if_all_are_ahead(&mut self) {
         let round = self.turns.round;
         let ahead = |fifo: &Fifo<P>| (fifo.skip_round.wrapping_sub(round) as i32).max(0) as u32;

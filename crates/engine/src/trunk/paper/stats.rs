@@ -1,21 +1,21 @@
-//! What the two sides of a trunk end count, whatever the policy.
+//! Counters of the two sides of a trunk end, of any policy.
 
 use airbraid_units::Duration;
 
-/// What the sending side counts.
+/// Counters of the sending side.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SenderStats {
-    /// Packets given to members, repetitions not among them.
+    /// Packets given to members, without retransmissions.
     pub sent: u64,
-    /// Packets given to each member, repetitions among them.
+    /// Packets given to each member, with retransmissions.
     pub sent_by_member: Vec<u64>,
     /// Packets refused by the full queue.
     pub queue_drops: u64,
-    /// The longest that the queue has been \[packets\].
+    /// Largest length of the queue \[packets\].
     pub queue_max: usize,
     /// Markers sent: of surplus round robin, or of the method `fifo`, its probes among them.
     pub markers: u64,
-    /// Packets sent again (JKM).
+    /// Packets retransmitted (JKM).
     pub resends: u64,
     /// Times a member was given up because it lost frame after frame (method `fifo`).
     pub deaths: u64,
@@ -27,14 +27,14 @@ impl SenderStats {
     }
 }
 
-/// What the receiving side counts.
+/// Counters of the receiving side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceiverStats {
     /// Packets delivered.
     pub delivered: u64,
     /// Packets that came after their place had been given up.
     pub late: u64,
-    /// Packets that had come before.
+    /// Duplicates.
     pub duplicates: u64,
     /// Packets of an earlier life of the sender, or too old to tell.
     pub stale: u64,
@@ -48,9 +48,9 @@ pub struct ReceiverStats {
     pub fifo_drops: u64,
     /// Acknowledgements sent (JKM).
     pub acks: u64,
-    /// Numbers asked for, repetitions among them (JKM).
+    /// Numbers requested, with repeated requests (JKM).
     pub naks: u64,
-    /// Time that delivered packets have waited for their turn, all together.
+    /// Total time that delivered packets have waited for their turn.
     pub waited: Duration,
     /// Time in which packets waited because the member whose turn it was had none, without the present such time
     /// (surplus round robin).

@@ -1,8 +1,8 @@
-//! Which of the last numbers have come: so that a late packet is told from one that comes twice.
+//! A record of which of the last numbers have come, to distinguish a late packet from a duplicate.
 
 use airbraid_units::SeqNum;
 
-/// How far back the memory reaches; far beyond what the links of a trunk reorder.
+/// Numbers that are remembered: far more than the links of a trunk reorder.
 pub const WINDOW: u32 = 4096;
 const WORDS: usize = WINDOW as usize / 64;
 
@@ -50,7 +50,7 @@ impl ReceivedWindow {
         }
     }
 
-    /// Marks the `count` numbers from `first` on; gives whether the first had not come before.
+    /// Marks the `count` numbers from `first` on; returns whether the first had not come before.
     /// It must not be forgotten.
     #[inline]
     pub fn insert_run(&mut self, first: SeqNum, count: u32) -> bool {

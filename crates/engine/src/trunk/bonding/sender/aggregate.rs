@@ -8,15 +8,18 @@ use airbraid_units::Instant;
 
 /// Number of times in a round trip that flows are examined.
 const LOOKS: u64 = 8;
-/// A slower member that adds less than this part of the faster ones' rate is not worth the cost of aggregation, which may be
-/// about as large.
+/// A slower member that adds less than this part of the faster ones' rate is not worth the cost of aggregation, which
+/// may be about as large.
 const ADDS: u64 = 3;
 
 impl<P: Coded> Sender<P> {
-    /// Gives a slower member a flow's first packet, if the flow's arrivals are to be aggregated or its delay equalised. Returns
-    /// whether it did.
+    /// Gives a slower member a flow's first packet, if the flow's arrivals are to be aggregated or its delay equalised.
+    /// Returns whether it did.
     pub(super) fn send_to_aggregate(&mut self, now: Instant, candidates: &Candidates) -> bool {
-        if (now < self.aggregate_at && !self.queue.has_equalised()) || self.round_trip.is_zero() || self.queue.is_empty() {
+        if (now < self.aggregate_at && !self.queue.has_equalised())
+            || self.round_trip.is_zero()
+            || self.queue.is_empty()
+        {
             return false;
         }
         self.aggregate_at = now + self.round_trip / LOOKS;

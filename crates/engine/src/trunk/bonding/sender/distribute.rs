@@ -1,9 +1,9 @@
 //! The choice of a member for each packet: the one by which it arrives first.
 //!
 //! A free member takes a packet from the queue only if the faster members would deliver that packet later. Before the
-//! arrival `A_j` of a packet on member `j`, the faster ones carry the sum over `i` of `rate_i (A_j - A_i)`. Packets beyond
-//! that in the queue are for the slower member: it takes one from the middle of the queue, which arrives when its turn
-//! has come. A useless link finds no such packet and stays idle.
+//! arrival `A_j` of a packet on member `j`, the faster ones carry the sum over `i` of `rate_i (A_j - A_i)`. Packets
+//! beyond that in the queue are for the slower member: it takes one from the middle of the queue, which arrives when
+//! its turn has come. A useless link finds no such packet and stays idle.
 
 use super::Sender;
 use crate::packet::{Packet, TrafficClass};
@@ -29,8 +29,8 @@ const QUEUE_TARGETS: u64 = 6;
 const QUEUE_BYTES_MIN: u64 = 64 * TYPICAL;
 /// Largest number of packets that are remembered for copies.
 const EXPOSED_MAX: usize = 512;
-/// Largest number of copies of a packet under way, where a link would be idle otherwise. Two leave 0.8 % of 9 % of losses, more
-/// than slow start gets over; three raise S5 by 1 % (measured, `docs/models/tunnel.md`).
+/// Largest number of copies of a packet under way, where a link would be idle otherwise. Two leave 0.8 % of 9 % of
+/// losses, more than slow start gets over; three raise S5 by 1 % (measured, `docs/models/tunnel.md`).
 const COPIES_MAX: u16 = 3;
 /// A member whose rate is below this part of the widest member's is excluded: it adds little, and its short round trip
 /// makes a flow's TCP leave slow start too early (HyStart).
@@ -41,8 +41,9 @@ const MIN_SHARE: u64 = 10;
 const LEADING_SHARE: u64 = 4;
 /// Length below which a packet is urgent by itself: a request, an acknowledgement, voice \[byte\].
 const FULL_FROM: u64 = 600;
-/// Difference below which two arrivals count as one: the time to wake a host. Up to 100 Mbit/s a full frame takes longer, and each is
-/// chosen for; at gigabits a run of segments stays together, is sealed, sent and joined as one, and costs one choice.
+/// Difference below which two arrivals count as one: the time to wake a host. Up to 100 Mbit/s a full frame takes
+/// longer, and each is chosen for; at gigabits a run of segments stays together, is sealed, sent and joined as one, and
+/// costs one choice.
 const SAME: Duration = Duration::from_micros(100);
 /// Delay that each tier adds to the cost of its members \[us\].
 const TIER_US: i64 = 50_000;
@@ -96,7 +97,8 @@ impl<P: Coded> Sender<P> {
         let widest = self.widest();
         // While another member's rate is known, one that trains are probing gets nothing else.
         let is_ready = |end: &MemberEnd| widest == 0 || !end.is_being_probed();
-        let works = |end: &&MemberEnd| end.is_active() && end.has_room(now) && !is_excluded(end, widest) && is_ready(end);
+        let works =
+            |end: &&MemberEnd| end.is_active() && end.has_room(now) && !is_excluded(end, widest) && is_ready(end);
         let has_main = self.members.iter().any(|end| end.is_active() && !end.config.is_backup);
         let mut candidates = Candidates::new();
         for (index, end) in self.members.iter().enumerate() {
@@ -113,8 +115,8 @@ impl<P: Coded> Sender<P> {
         candidates
     }
 
-    /// The same for a packet of a row, which is of use when those before it have come. A member's losses add their head-of-line
-    /// blocking to its arrival, and a narrow member is not before the widest.
+    /// The same for a packet of a row, which is of use when those before it have come. A member's losses add their
+    /// head-of-line blocking to its arrival, and a narrow member is not before the widest.
     fn candidates_in_order(&self, now: Instant, len: u64) -> Candidates {
         let mut candidates = self.candidates(now, TYPICAL, len);
         for one in &mut candidates {
@@ -124,9 +126,9 @@ impl<P: Coded> Sender<P> {
         candidates
     }
 
-    /// The same for a packet that only acknowledges. Losses before it matter little, but a narrow member must not be first: it
-    /// would soon have too many of them, and a sender takes the longer way of the rest for a queue and leaves slow start
-    /// (HyStart).
+    /// The same for a packet that only acknowledges. Losses before it matter little, but a narrow member must not be
+    /// first: it would soon have too many of them, and a sender takes the longer way of the rest for a queue and leaves
+    /// slow start (HyStart).
     fn candidates_to_acknowledge(&self, now: Instant, len: u64) -> Candidates {
         let mut candidates = self.candidates(now, TYPICAL, len);
         not_before_the_widest(&mut candidates);
@@ -241,8 +243,8 @@ impl<P: Coded> Sender<P> {
         false
     }
 
-    /// Gives the first candidate the next packets, too, while they arrive by it first, or too little later than by another to
-    /// matter to a host.
+    /// Gives the first candidate the next packets, too, while they arrive by it first, or too little later than by
+    /// another to matter to a host.
     fn send_run(&mut self, now: Instant, candidates: &Candidates) {
         let Some(index) = candidates.first().map(|first| first.index) else { return };
         let other_us = candidates.get(1).map_or(i64::MAX, |other| other.arrival_us);
@@ -260,9 +262,10 @@ impl<P: Coded> Sender<P> {
         }
     }
 
-    /// Uses a member that would have nothing to send: for a copy of a packet that may be lost elsewhere, or, where the others
-    /// are overloaded, to measure its rate. `waiting` is the need of the packet that waits for the others, if one does: an
-    /// acknowledgement waits for a moment only, and each copy on a far member is one less on the near one, where it helps.
+    /// Uses a member that would have nothing to send: for a copy of a packet that may be lost elsewhere, or, where the
+    /// others are overloaded, to measure its rate. `waiting` is the need of the packet that waits for the others, if
+    /// one does: an acknowledgement waits for a moment only, and each copy on a far member is one less on the near one,
+    /// where it helps.
     fn send_copy(&mut self, now: Instant, index: usize, waiting: Option<Need>) -> bool {
         let end = &self.members[index];
         let is_busy = waiting.is_some();
@@ -343,9 +346,9 @@ impl<P: Coded> Sender<P> {
         used.filter(|end| end.path.rtt().is_some()).map(|end| end.path.repair()).max().unwrap_or(Duration::ZERO)
     }
 
-    /// Updates the time that a packet may wait: the policy's target, the difference in delay of the members that are worth it,
-    /// and half a round trip as the flow sees it, head-of-line blocking included. CUBIC goes back to 0.7 of its window
-    /// (RFC 9438), and the links must then still be busy.
+    /// Updates the time that a packet may wait: the policy's target, the difference in delay of the members that are
+    /// worth it, and half a round trip as the flow sees it, head-of-line blocking included. CUBIC goes back to 0.7 of
+    /// its window (RFC 9438), and the links must then still be busy.
     pub(super) fn set_target(&mut self) {
         let mut members: ArrayVec<(i64, u64, u64), MEMBERS_MAX> = ArrayVec::new();
         let widest = self.widest();

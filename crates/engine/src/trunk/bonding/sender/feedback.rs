@@ -2,7 +2,8 @@
 //!
 //! A frame is lost when a younger one of its member has arrived: links keep order, and a link that does not gets a
 //! tolerance as soon as it shows. The last frame of a row has no younger one, but feedback carries the time at which it
-//! left: a frame that was due by then and has not arrived is lost, too. So feedback over other members reveals a dead one.
+//! left: a frame that was due by then and has not arrived is lost, too. So feedback over other members reveals a dead
+//! one.
 
 use super::Sender;
 use crate::trunk::bonding::coded::Coded;
@@ -41,12 +42,12 @@ impl<P: Coded> Sender<P> {
             return;
         };
         let end = &self.members[index];
-        if !report.newest.is_before(end.ledger.next()) {
+        if !report.newest.is_before(end.sent_frames.next()) {
             self.counts.strange += 1;
             return;
         }
         let is_news = end.newest.is_none_or(|newest| newest.is_before(report.newest));
-        let newest = end.ledger.get(report.newest).copied().filter(|_| is_news);
+        let newest = end.sent_frames.get(report.newest).copied().filter(|_| is_news);
         if newest.is_some() {
             let end = &mut self.members[index];
             end.newest = Some(report.newest);
@@ -87,7 +88,7 @@ impl<P: Coded> Sender<P> {
 
     /// Settles the packets that have arrived.
     fn acknowledge(&mut self, now: Instant, index: usize, report: &Report) {
-        let Some(first) = self.members[index].ledger.numbers().next().map(|(number, _)| number) else { return };
+        let Some(first) = self.members[index].sent_frames.numbers().next().map(|(number, _)| number) else { return };
         let mut upper = report.newest;
         for run in &report.runs {
             upper = SeqNum(upper.0.wrapping_sub(run.gap));
@@ -95,7 +96,7 @@ impl<P: Coded> Sender<P> {
             if reach < 0 {
                 return;
             }
-            for number in self.members[index].ledger.open(upper, run.len.min(reach as u32 + 1)) {
+            for number in self.members[index].sent_frames.open(upper, run.len.min(reach as u32 + 1)) {
                 self.acknowledge_one(now, index, number);
             }
             if run.len > reach as u32 {
@@ -107,7 +108,7 @@ impl<P: Coded> Sender<P> {
 
     fn acknowledge_one(&mut self, now: Instant, index: usize, number: SeqNum) {
         let end = &mut self.members[index];
-        let Some(sent) = end.ledger.decide(number, Fate::Acknowledged) else { return };
+        let Some(sent) = end.sent_frames.decide(number, Fate::Acknowledged) else { return };
         if sent.content == Content::Size {
             end.plpmtu.on_came(now, sent.at, sent.bytes);
         } else {
@@ -133,10 +134,10 @@ impl<P: Coded> Sender<P> {
     fn find_overtaken(&mut self, now: Instant, index: usize) {
         let end = &self.members[index];
         let Some(newest) = end.newest else { return };
-        let Some(sent) = end.ledger.get(newest) else { return };
+        let Some(sent) = end.sent_frames.get(newest) else { return };
         let until = sent.at.saturating_sub(end.tolerance());
         let lost: Vec<SeqNum> = end
-            .ledger
+            .sent_frames
             .undecided()
             .take_while(|(number, sent)| number.is_before(newest) && sent.at <= until)
             .filter(|(_, sent)| sent.fate == Fate::OnTheWay)
@@ -147,7 +148,8 @@ impl<P: Coded> Sender<P> {
         }
     }
 
-    /// Declares frames lost that were due before the feedback left. `left_us` is that time without the unknown constant.
+    /// Declares frames lost that were due before the feedback left. `left_us` is that time without the unknown
+    /// constant.
     fn find_missing(&mut self, now: Instant, index: usize, left_us: u32) {
         let end = &self.members[index];
         let Some((delay, _)) = end.path.delay_least().filter(|_| end.is_active()) else { return };
@@ -161,7 +163,7 @@ impl<P: Coded> Sender<P> {
         let younger = |number: &SeqNum| newest.is_none_or(|newest| number.is_after(newest));
         let mut missing: Vec<SeqNum> = Vec::new();
         let (mut count, mut worst) = (0, i64::MIN);
-        for (number, sent) in end.ledger.numbers().rev().take_while(|(number, _)| younger(number)) {
+        for (number, sent) in end.sent_frames.numbers().rev().take_while(|(number, _)| younger(number)) {
             let excess = excess(sent);
             if excess > 0 {
                 // A frame that is too long says nothing about the others.

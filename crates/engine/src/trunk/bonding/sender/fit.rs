@@ -12,7 +12,8 @@ use crate::trunk::bonding::service::{DropReason, Output};
 use crate::trunk::bonding::store::PacketId;
 use airbraid_units::{Bytes, Instant, SeqNum};
 
-/// Largest number of packets that wait for the end of a search: more wait in the queue, whose delay control acts on them.
+/// Largest number of packets that wait for the end of a search: more wait in the queue, whose delay control acts on
+/// them.
 const PARKED_MAX: usize = 64;
 
 /// The longest packets for working members \[byte\].
@@ -34,8 +35,8 @@ impl Longest {
 }
 
 impl<P: Coded> Sender<P> {
-    /// Sends the size probes that are due, reports results to the host, updates the longest packets of the members, and decides
-    /// on the packets that wait for that. While no member works, nothing is known.
+    /// Sends the size probes that are due, reports results to the host, updates the longest packets of the members, and
+    /// decides on the packets that wait for that. While no member works, nothing is known.
     pub fn fit(&mut self, now: Instant) {
         if !self.has_limits {
             return;
@@ -164,7 +165,7 @@ impl<P: Coded> Sender<P> {
     pub fn on_too_long(&mut self, now: Instant, member: Member, number: SeqNum) {
         let Some(index) = self.index_of(member) else { return };
         let end = &mut self.members[index];
-        if let Some(sent) = end.ledger.get(number) {
+        if let Some(sent) = end.sent_frames.get(number) {
             end.plpmtu.on_too_long(now, sent.bytes);
         }
         self.lose(now, index, number);

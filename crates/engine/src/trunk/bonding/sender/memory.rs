@@ -11,8 +11,8 @@ impl<P: Coded> Sender<P> {
         self.queue.occupied() + self.store.occupied()
     }
 
-    /// Makes space for a packet with this footprint, if the limit allows it: packets of the longest flow are dropped. Returns
-    /// whether there is space.
+    /// Makes space for a packet with this footprint, if the limit allows it: packets of the longest flow are dropped.
+    /// Returns whether there is space.
     pub(super) fn make_room(&mut self, footprint: u64) -> bool {
         let most = self.memory.saturating_sub(footprint + ENTRY);
         if self.occupied() <= most {

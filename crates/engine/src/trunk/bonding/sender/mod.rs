@@ -1,9 +1,9 @@
 //! The sending side of a bond: the queue, the members, and the packets under way.
 //!
-//! Knowledge is in the modules beside this one (a member's path, losses, validation, MTU, coding plan). The modules below
-//! decide and act: [`distribute`] chooses a member for each packet, [`aggregate`] uses slower members for flows that would
-//! never fill them, [`feedback`] settles and detects losses, [`repair`] sends repair symbols, [`fit`] minds lengths,
-//! [`validate`] minds paths, [`memory`] minds the limit.
+//! Knowledge is in the modules beside this one (a member's path, losses, validation, MTU, coding plan). The modules
+//! below decide and act: [`distribute`] chooses a member for each packet, [`aggregate`] uses slower members for flows
+//! that would never fill them, [`feedback`] settles and detects losses, [`repair`] sends repair symbols, [`fit`] minds
+//! lengths, [`validate`] minds paths, [`memory`] minds the limit.
 
 mod aggregate;
 mod distribute;
@@ -35,7 +35,8 @@ use std::collections::VecDeque;
 const FIRST: SeqNum = SeqNum(1);
 /// Frames of a packet train that probes a rate: the shortest queues hold them.
 const TRAIN_FRAMES: usize = 16;
-/// A packet with a copy under way is retransmitted only if that brings it this much sooner: the accuracy of hosts' timers.
+/// A packet with a copy under way is retransmitted only if that brings it this much sooner: the accuracy of hosts'
+/// timers.
 const SOONER: Duration = Duration::from_millis(10);
 /// A host that is woken for each frame at a high rate does nothing else: frames that are due within this wait for it.
 const COALESCE: Duration = Duration::from_micros(200);
@@ -108,8 +109,8 @@ impl<P: Coded> Sender<P> {
 
     /// Number of entries in all tables.
     pub fn kept(&self) -> usize {
-        let ledgers: usize = self.members.iter().map(|end| end.ledger.len() + end.groups.kept()).sum();
-        ledgers + self.store.len() + self.queue.len() + self.resend.len() + self.parked.len() + self.exposed.len()
+        let frames: usize = self.members.iter().map(|end| end.sent_frames.len() + end.groups.kept()).sum();
+        frames + self.store.len() + self.queue.len() + self.resend.len() + self.parked.len() + self.exposed.len()
     }
 
     /// Index of a member in the list.
@@ -146,8 +147,8 @@ impl<P: Coded> Sender<P> {
         let Some(index) = self.index_of(member) else { return };
         self.lose_all(now, index);
         let mut end = self.members.remove(index);
-        self.numbers[usize::from(member.0)] = end.ledger.next();
-        while let Some(sent) = end.ledger.pop_decided(Instant::MAX) {
+        self.numbers[usize::from(member.0)] = end.sent_frames.next();
+        while let Some(sent) = end.sent_frames.pop_decided(Instant::MAX) {
             if let Content::Packet(id) = sent.content {
                 self.store.unname(id);
             }
@@ -180,8 +181,8 @@ impl<P: Coded> Sender<P> {
         }
     }
 
-    /// Notes the longest frame: a path that is not validated gets no packet before the longest may be sent there, because a
-    /// packet that is taken from the queue must leave.
+    /// Notes the longest frame: a path that is not validated gets no packet before the longest may be sent there,
+    /// because a packet that is taken from the queue must leave.
     fn note_length(&mut self, length: Bytes) {
         let frame = Bytes::new(HEADER_LEN as u64) + length;
         if frame > self.longest_frame {
@@ -229,7 +230,7 @@ impl<P: Coded> Sender<P> {
     /// Declares a frame lost; its packet is retransmitted unless it may be restored.
     pub(super) fn lose(&mut self, now: Instant, index: usize, number: SeqNum) {
         let end = &mut self.members[index];
-        let Some(sent) = end.ledger.decide(number, Fate::Lost(now)) else { return };
+        let Some(sent) = end.sent_frames.decide(number, Fate::Lost(now)) else { return };
         if sent.content == Content::Size {
             end.plpmtu.on_lost(now, sent.bytes);
         } else {
@@ -244,7 +245,8 @@ impl<P: Coded> Sender<P> {
         self.on_news(now, index, number, &sent, News::Lost(id));
     }
 
-    /// A frame with a packet is lost: retransmits the packet, unless another copy is under way and arrives about as soon.
+    /// A frame with a packet is lost: retransmits the packet, unless another copy is under way and arrives about as
+    /// soon.
     pub(super) fn repeat(&mut self, now: Instant, id: PacketId) {
         self.store.get_mut(id).copies -= 1;
         let entry = self.store.get(id);
@@ -267,7 +269,7 @@ impl<P: Coded> Sender<P> {
     pub(super) fn lose_all(&mut self, now: Instant, index: usize) {
         self.abandon_groups(now, index);
         let numbers: Vec<SeqNum> = self.members[index]
-            .ledger
+            .sent_frames
             .numbers()
             .filter(|(_, sent)| sent.fate == Fate::OnTheWay)
             .map(|(number, _)| number)
@@ -292,7 +294,7 @@ impl<P: Coded> Sender<P> {
         let (place, mark) = (entry.place, entry.mark);
         self.store.name(id);
         let end = &mut self.members[index];
-        let header = Header { number: end.ledger.next(), place };
+        let header = Header { number: end.sent_frames.next(), place };
         let frame = Frame::Data { header, packet };
         let bytes = Bytes::new(end.on_wire(frame.len()));
         let expected_us = end.on_numbered(now, bytes, self.late, Content::Packet(id));
@@ -304,7 +306,8 @@ impl<P: Coded> Sender<P> {
         self.join_group(now, index, header.number, id);
     }
 
-    /// Sends the packet trains that are due: the spacing of their arrivals tells a member's rate before anything depends on it.
+    /// Sends the packet trains that are due: the spacing of their arrivals tells a member's rate before anything
+    /// depends on it.
     pub fn send_trains(&mut self, now: Instant) {
         let widest = self.widest();
         if !self.queue.is_empty() {
@@ -338,7 +341,7 @@ impl<P: Coded> Sender<P> {
             return;
         }
         let due_us = end.path.on_sent(now, bytes, self.late);
-        let number = end.ledger.push(now, bytes as u32, due_us, end.idles, content);
+        let number = end.sent_frames.push(now, bytes as u32, due_us, end.idles, content);
         end.sent_at = now;
         self.send_control(index, Frame::Probe(Probe { number, ..probe }));
     }
@@ -381,7 +384,7 @@ impl<P: Coded> Sender<P> {
         self.members[index].plpmtu.put_back(now);
         let until = now.saturating_sub(self.members[index].memory());
         let old: Vec<SeqNum> = self.members[index]
-            .ledger
+            .sent_frames
             .numbers()
             .filter(|(_, sent)| sent.fate == Fate::OnTheWay && sent.at < until)
             .map(|(number, _)| number)
@@ -395,7 +398,7 @@ impl<P: Coded> Sender<P> {
     /// Forgets frames whose fate is known.
     pub(super) fn forget(&mut self, now: Instant, index: usize) {
         let until = now.saturating_sub(self.members[index].memory());
-        while let Some(sent) = self.members[index].ledger.pop_decided(until) {
+        while let Some(sent) = self.members[index].sent_frames.pop_decided(until) {
             if let Content::Packet(id) = sent.content {
                 self.store.unname(id);
             }

@@ -1,5 +1,5 @@
-//! Repair symbols in the sender: packets join groups, symbols follow them, and packets that the far end has restored are
-//! settled.
+//! Repair symbols in the sender: packets join groups, symbols follow them, and packets that the far end has restored
+//! are settled.
 
 use super::Sender;
 use crate::trunk::bonding::coded::{Coded, Source};
@@ -88,7 +88,7 @@ impl<P: Coded> Sender<P> {
             self.wait_until(free_at);
             return false;
         }
-        let number = end.ledger.next();
+        let number = end.sent_frames.next();
         let Some((symbol, ids)) = end.groups.pending(number) else { return false };
         let store = &self.store;
         let source = |id: &PacketId| {

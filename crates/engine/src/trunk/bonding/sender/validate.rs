@@ -26,7 +26,7 @@ impl<P: Coded> Sender<P> {
                 // Another address is another path, which is measured from the beginning (RFC 9000, section 9.4).
                 let fresh = Path::new(end.config.rate_cap.map(BitRate::as_bps));
                 let known = std::mem::replace(&mut end.path, fresh);
-                end.path.begin_with(end.ledger.next());
+                end.path.begin_with(end.sent_frames.next());
                 end.begin(now);
                 if let Some(trial) = end.validation.trial.as_mut().filter(|_| is_first) {
                     trial.before = Some(Box::new(known));

@@ -1,5 +1,5 @@
-//! The receiving side: acknowledges every frame, or several at once, asks for every hole until it is filled, delivers in
-//! order only.
+//! The receiving side: acknowledges every frame, or several at once, requests every hole until it is filled, and
+//! delivers in order only.
 
 use crate::machine::Wake;
 use crate::packet::Packet;
@@ -19,16 +19,16 @@ struct Held<P> {
     since: Instant,
 }
 
-/// A place from `next` on: what came, or what is missing.
+/// A place from `next` on: a packet, or a hole.
 #[derive(Debug)]
 enum Place<P> {
     Held(Held<P>),
     Hole {
-        /// When it is to be asked for.
+        /// Time at which it is requested next.
         ask_at: Instant,
-        /// When it was last asked for.
+        /// Time of the last request.
         asked: Option<Instant>,
-        /// How often it was asked for.
+        /// Number of requests.
         times: u32,
     },
 }
@@ -44,12 +44,12 @@ pub struct Receiver<P> {
     /// From `next` to the newest number that came.
     places: VecDeque<Place<P>>,
     held: usize,
-    /// The earliest time at which a hole is to be asked for; none where there is no hole.
+    /// The earliest time at which a hole is requested; `None` without a hole.
     ask_at: Option<Instant>,
-    /// Frames that have no answer yet, and when they get one at the latest.
+    /// Number of frames without an answer, and the latest time for one.
     unanswered: u32,
     answer_at: Option<Instant>,
-    /// Smoothed time from asking to the arrival of what was asked for.
+    /// Smoothed time from a request to the arrival.
     round_trip: Option<Duration>,
     /// The member on which the last frame came.
     last_member: Member,
@@ -75,11 +75,11 @@ impl<P: Packet> Receiver<P> {
         }
     }
 
-    /// What it has counted.
+    /// Its counters.
     pub fn stats(&self) -> &ReceiverStats {
         &self.stats
     }
-    /// How many packets wait for their turn.
+    /// Number of packets that wait for their turn.
     pub fn held_len(&self) -> usize {
         self.held
     }
@@ -108,7 +108,7 @@ impl<P: Packet> Receiver<P> {
         self.acknowledge(now, outputs);
     }
 
-    /// Asks again for what has not come.
+    /// Repeats requests that were not fulfilled.
     #[inline(never)]
     pub fn on_timeout(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
         // On another member than the last answer: that one's way back may be what is broken.
@@ -158,7 +158,7 @@ impl<P: Packet> Receiver<P> {
         }
         let place = std::mem::replace(&mut self.places[index], Place::Held(Held { packet, since: now }));
         self.held += 1;
-        // A hole that was asked for more than once does not tell which of the questions was answered (Karn).
+        // A hole that was requested more than once does not show which request was answered (Karn).
         if let Place::Hole { asked: Some(asked), times: 1, .. } = place {
             let sample = now - asked;
             let smoothed = self.round_trip.map_or(sample, |smoothed| smoothed - smoothed / 8 + sample / 8);
@@ -178,7 +178,7 @@ impl<P: Packet> Receiver<P> {
         }
     }
 
-    /// Answers a frame: everything before `next` has come, and the holes that are due are asked for.
+    /// Answers a frame: everything before `next` has come, and the holes that are due are requested.
     fn acknowledge(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
         let missing = self.take_due(now);
         self.unanswered += 1;

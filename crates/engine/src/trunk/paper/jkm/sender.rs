@@ -1,6 +1,6 @@
-//! The sending side: keeps what is not acknowledged, and sends again what is asked for, before anything new.
+//! The sending side: keeps unacknowledged packets, and retransmits requested ones before anything new.
 //!
-//! A packet that a member still holds is not sent again: its member is still trying.
+//! A packet that a member still holds is not retransmitted: its member is still trying.
 
 use crate::machine::Wake;
 use crate::packet::Share;
@@ -19,9 +19,9 @@ struct Kept<P> {
     packet: P,
     /// Whether a member holds it.
     is_out: bool,
-    /// Whether it waits to be sent again.
+    /// Whether it waits for retransmission.
     is_wanted: bool,
-    /// When a member last took it or finished with it.
+    /// Time at which a member last took it or finished with it.
     touched: Instant,
 }
 
@@ -38,9 +38,9 @@ pub struct Sender<P> {
     turn: usize,
     /// The oldest number that is not acknowledged.
     base: SeqNum,
-    /// What is not acknowledged, from `base` on.
+    /// Unacknowledged packets, from `base` on.
     kept: VecDeque<Kept<P>>,
-    /// Numbers to be sent again, in the order in which they were asked for; acknowledged ones are passed over.
+    /// Numbers to be retransmitted, in the order of the requests; acknowledged ones are skipped.
     wanted: VecDeque<SeqNum>,
     queue: VecDeque<P>,
     stats: SenderStats,
@@ -66,7 +66,7 @@ impl<P: Share> Sender<P> {
         }
     }
 
-    /// What it has counted.
+    /// Its counters.
     pub fn stats(&self) -> &SenderStats {
         &self.stats
     }
@@ -88,7 +88,7 @@ impl<P: Share> Sender<P> {
         self.stats.queue_max = self.stats.queue_max.max(self.queue.len());
     }
 
-    /// A member has finished with a packet, whatever became of it: the receiver will say.
+    /// A member has finished with a packet; the receiver reports its fate.
     pub fn on_finished(&mut self, now: Instant, member: Member, outputs: &mut VecDeque<Output<P>>) {
         let index = usize::from(member.0);
         if let Some(number) = self.members.get_mut(index).and_then(VecDeque::pop_front)
@@ -100,7 +100,7 @@ impl<P: Share> Sender<P> {
         self.pump(now, index, outputs);
     }
 
-    /// The host says whether a member can be used.
+    /// The host reports whether a member can be used.
     pub fn on_link(&mut self, now: Instant, member: Member, is_up: bool, outputs: &mut VecDeque<Output<P>>) {
         if let Some(state) = self.is_up.get_mut(usize::from(member.0)) {
             *state = is_up;
@@ -121,7 +121,7 @@ impl<P: Share> Sender<P> {
             return;
         }
         let done = next.distance_from(self.base);
-        // What lies beyond what was sent is no answer to it.
+        // A number beyond the sent ones is no answer to them.
         if (1..=self.kept.len() as i32).contains(&done) {
             outputs.extend(self.kept.drain(..done as usize).map(|kept| Output::Release(kept.packet)));
             self.base = next;
@@ -132,8 +132,8 @@ impl<P: Share> Sender<P> {
         self.pump(now, self.turn, outputs);
     }
 
-    /// The oldest packet has been unacknowledged for too long: what asks for it may have been lost, or nothing came
-    /// behind it that would show that it is missing.
+    /// The oldest packet has been unacknowledged for too long: its request may have been lost, or no packet behind it
+    /// has arrived that would reveal the loss.
     #[inline(never)]
     pub fn on_timeout(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
         if self.resend_at().is_some_and(|at| at <= now) {
@@ -158,7 +158,7 @@ impl<P: Share> Sender<P> {
         self.kept.get_mut(index)
     }
 
-    /// Puts a packet in line to be sent again, unless it is, or a member still holds it.
+    /// Queues a packet for retransmission, unless it is queued or a member still holds it.
     fn want(&mut self, number: SeqNum) {
         if let Some(kept) = self.kept_mut(number)
             && !kept.is_out
@@ -169,7 +169,7 @@ impl<P: Share> Sender<P> {
         }
     }
 
-    /// Gives free members what is to be sent, looking for one from `start` on.
+    /// Gives packets to free members, beginning at `start`.
     fn pump(&mut self, now: Instant, start: usize, outputs: &mut VecDeque<Output<P>>) {
         while let Some(index) = self.free_member(start) {
             let (number, packet) = match self.next_wanted() {
@@ -192,7 +192,7 @@ impl<P: Share> Sender<P> {
         }
     }
 
-    /// The next packet that is to be sent again.
+    /// The next packet to be retransmitted.
     fn next_wanted(&mut self) -> Option<(SeqNum, P)> {
         while let Some(number) = self.wanted.pop_front() {
             if let Some(kept) = self.kept_mut(number) {

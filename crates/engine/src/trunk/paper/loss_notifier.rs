@@ -1,12 +1,14 @@
-//! The sender's part in the method `fifo`: tells the receiver what is no longer on its way.
+//! The sender's part in the method `fifo`: notifies the receiver of settled frames.
 //!
-//! Where the members report what became of each frame (a MAC does), every header says how far back the oldest frame lies
-//! that is still out; everything before it has come or is lost. Where they do not (a socket), headers only name what the same member
-//! carried before. A marker, a control frame that says the same, goes out only when no packet takes the news along: behind a
-//! loss with an empty queue, or on a member that fell silent while others went on and nobody knows whether its last frame came.
+//! Where the members report the fate of each frame (a MAC does), every header carries the distance to the oldest frame
+//! that is still out; everything before it has come or is lost. Where they do not (a socket), headers only name the
+//! frame that the same member carried before. A marker, a control frame with the same content, goes out only when no
+//! packet carries the news: behind a loss with an empty queue, or on a member that fell silent while others went on and
+//! whose last frame has an unknown fate.
 //!
-//! A member that loses frame after frame is given up and probed: each further frame would be a hole as long as all of its
-//! retries. A probe is as long as a packet, and the first packet after it is a trial: one more loss, and it is given up again.
+//! A member that loses frame after frame is given up and probed: each further frame would be a hole as long as all of
+//! its retries. A probe is as long as a packet, and the first packet after it is a trial: one more loss, and it is
+//! given up again.
 
 use super::header::UNSETTLED;
 use super::policy::Fifo;
@@ -14,26 +16,27 @@ use super::{Member, Outcome};
 use airbraid_units::{Instant, SeqNum};
 use std::collections::VecDeque;
 
-/// A marker is sent so often until one gets through; then the receiver's longest hold takes over.
+/// Largest number of markers until one gets through; then the receiver's longest hold takes over.
 const ATTEMPTS: u32 = 3;
-/// The time between unanswered probes doubles so often: to 800 ms by default, so that a member that is back is used within a second.
+/// Largest number of times that the interval of unanswered probes doubles: to 800 ms by default, so that a member that
+/// is back is used within a second.
 const DOUBLINGS: u32 = 3;
 
-/// What is asked of the sender by [`Herald::due`].
+/// A task for the sender, of [`LossNotifier::due`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
-    /// Say what is settled, on this member.
+    /// Send a marker of the settled frames on this member.
     Tell(usize),
-    /// Say what the member was given last, on the member itself.
+    /// Send a marker of the member's last frame on the member itself.
     Remind(usize),
-    /// See whether the member works again.
+    /// Probe whether the member works again.
     Probe(usize),
 }
 
-/// A member as the herald sees it.
+/// The notifier's state of a member.
 #[derive(Clone, Debug, Default)]
 struct Track {
-    /// Numbers that it holds, in order; with each the oldest loss of which the frame's header tells, or its own number.
+    /// Numbers that it holds, in order; with each the oldest loss that the frame's header reports, or its own number.
     out: VecDeque<(SeqNum, SeqNum)>,
     /// Frames lost in a row.
     losses: u32,
@@ -41,18 +44,18 @@ struct Track {
     deaths: u32,
     /// Probes that it did not answer.
     probes: u32,
-    /// When it will be probed, while it is given up.
+    /// Time of its next probe while it is given up.
     probe_at: Option<Instant>,
-    /// Since when it has been silent behind a frame whose fate is unknown.
+    /// Begin of its silence behind a frame whose fate is unknown.
     unsure_since: Option<Instant>,
-    /// Since when others have been given younger frames than its last.
+    /// Time since which others have carried younger frames than its last.
     passed_since: Option<Instant>,
     /// Markers sent since it fell silent.
     reminders: u32,
 }
 
 impl Track {
-    /// When it gets a reminder: each waits twice as long as the one before.
+    /// Time of its next reminder: each waits twice as long as the one before.
     fn remind_at(&self, config: &Fifo) -> Option<Instant> {
         let since = self.unsure_since?.max(self.passed_since?);
         let is_due = self.out.is_empty() && self.reminders < ATTEMPTS;
@@ -60,22 +63,22 @@ impl Track {
     }
 }
 
-/// What a sender knows of the fate of what it gave out.
+/// A sender's knowledge of the fates of its frames.
 #[derive(Debug)]
-pub struct Herald {
+pub struct LossNotifier {
     config: Fifo,
     tracks: Vec<Track>,
-    /// Whether all members tell what becomes of their frames; one that once did not is not believed again.
+    /// Whether all members report the fates of their frames; one that once did not is not believed again.
     is_told: bool,
     /// The oldest and the newest number that were lost and of which the receiver may not know.
     untold: Option<(SeqNum, SeqNum)>,
-    /// Markers sent since something was lost or told last.
+    /// Markers sent since the last loss or report.
     attempts: u32,
-    /// While a marker is on its way: the member that carries it, and what it says is settled.
+    /// While a marker is under way: the member that carries it, and the number before which it reports all as settled.
     telling: Option<(usize, SeqNum)>,
 }
 
-impl Herald {
+impl LossNotifier {
     /// Nothing is out.
     pub fn new(config: Fifo, members: usize) -> Self {
         Self {
@@ -93,7 +96,7 @@ impl Herald {
         self.tracks[index].probe_at.is_none()
     }
 
-    /// How far before `number`, the next to be given out, the oldest lies that may still be on its way.
+    /// Distance from `number`, the next to be given out, back to the oldest that may be under way.
     pub fn unsettled(&self, number: SeqNum) -> u16 {
         if !self.is_told {
             return UNSETTLED;
@@ -103,7 +106,7 @@ impl Herald {
         u16::try_from(distance).unwrap_or(UNSETTLED)
     }
 
-    /// A member takes the frame `number`, whose header says what [`Herald::unsettled`] gave.
+    /// A member takes the frame `number`, whose header carries the result of [`LossNotifier::unsettled`].
     pub fn on_given(&mut self, now: Instant, index: usize, number: SeqNum, unsettled: u16) {
         // The header tells, unless the frame is lost.
         let tells = self.untold.map_or(number, |(first, _)| first);
@@ -121,7 +124,7 @@ impl Herald {
         }
     }
 
-    /// A member has finished with its first frame. Gives whether that was one loss too many, and it is given up.
+    /// A member has finished with its first frame. Returns whether that was one loss too many and it is given up.
     pub fn on_finished(&mut self, now: Instant, member: Member, outcome: Outcome) -> bool {
         let Some(track) = self.tracks.get_mut(usize::from(member.0)) else { return false };
         let Some((number, tells)) = track.out.pop_front() else { return false };
@@ -185,7 +188,7 @@ impl Herald {
         }
     }
 
-    /// What is to be done now, `number` being the next to be given out; the caller does it before it asks again.
+    /// The task that is due now, `number` being the next to be given out; the caller does it before the next call.
     pub fn due(&mut self, now: Instant, number: SeqNum, is_up: impl Fn(usize) -> bool) -> Option<Due> {
         for index in 0..self.tracks.len() {
             if self.tracks[index].probe_at.is_some_and(|at| at <= now) {
@@ -211,7 +214,7 @@ impl Herald {
         Some(Due::Tell(index))
     }
 
-    /// The receiver knows, or will, that everything before `settled` has come or is lost.
+    /// The receiver knows, or will know, that everything before `settled` has come or is lost.
     fn has_told(&mut self, settled: SeqNum) {
         self.untold = match self.untold {
             Some((_, last)) if last.is_before(settled) => None,
@@ -230,14 +233,14 @@ impl Herald {
         times.flatten().filter(|&at| at != Instant::MAX).min()
     }
 
-    /// An idle member that works, rather one that has just delivered; none if all are occupied or given up.
+    /// An idle working member, preferably one that has just delivered; `None` if all are busy or given up.
     fn idle_member(&self, is_up: impl Fn(usize) -> bool) -> Option<usize> {
         let is_idle = |&index: &usize| is_up(index) && self.is_alive(index) && self.tracks[index].out.is_empty();
         (0..self.tracks.len()).filter(is_idle).min_by_key(|&index| self.tracks[index].losses)
     }
 }
 
-/// What a header or marker with this number says is settled: everything before it.
+/// The number before which a header or marker reports everything as settled.
 fn settled(number: SeqNum, unsettled: u16) -> Option<SeqNum> {
     (unsettled != UNSETTLED).then(|| SeqNum(number.0.wrapping_sub(u32::from(unsettled))))
 }
