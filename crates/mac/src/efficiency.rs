@@ -63,7 +63,7 @@ impl Protocol {
 
     fn data_time(&self, packet: Bytes) -> Duration {
         let dcf = self.dcf();
-        dcf.phy.frame_time(dcf.data_rate, dcf.data_header + dcf.llc_header + packet)
+        dcf.phy.frame_time(dcf.data_rate, dcf.data_size(packet))
     }
 
     /// Number of packets in a handshake.
@@ -81,7 +81,7 @@ impl Protocol {
         let (difs, sifs) = (dcf.phy.difs(), dcf.phy.sifs);
         let control = |size| dcf.phy.frame_time(dcf.control_rate, size);
         match self {
-            Self::Dcf(dcf) if dcf.data_header + dcf.llc_header + packet > dcf.rts_threshold => {
+            Self::Dcf(dcf) if dcf.data_size(packet) > dcf.rts_threshold => {
                 difs + control(RTS_SIZE) + control(CTS_SIZE) + data + control(ACK_SIZE) + sifs * 3
             }
             Self::Dcf(_) => difs + data + control(ACK_SIZE) + sifs,

@@ -20,6 +20,7 @@ pub mod queue;
 pub mod rate_control;
 pub mod retry;
 pub mod service;
+mod station;
 
 pub use frame::{Address, Channel, ChannelSet, Frame, FrameKind, Reservation};
 pub use service::{Access, Damage, MacInput, MacOutput, MacStats, Msdu, Outcome};

@@ -6,7 +6,7 @@
 
 use super::{Dcf, Held, InService, State};
 use crate::frame::Address;
-use crate::service::{Access, MacOutput, Msdu, Outcome};
+use crate::service::{Access, Msdu, Outcome};
 use airbraid_engine::Packet;
 use airbraid_units::Instant;
 
@@ -37,23 +37,21 @@ impl<P: Packet + Copy> Dcf<P> {
         if self.burst_left == 0 || self.null.is_some() || self.is_paused || self.service.as_ref()?.packet.is_none() {
             return None;
         }
-        let header = self.config.data_header + self.config.llc_header;
-        let may =
-            |msdu: &Msdu<P>| msdu.to != Address::BROADCAST && header + msdu.packet.len() <= self.config.rts_threshold;
+        let is_short = |msdu: &Msdu<P>| self.config.data_size(msdu.packet.len()) <= self.config.rts_threshold;
+        let may = |msdu: &Msdu<P>| msdu.to != Address::BROADCAST && is_short(msdu);
         match self.returned.front() {
             Some(held) => may(&held.msdu).then_some(())?,
-            None => self.queue.iter().next().filter(|msdu| may(msdu)).map(|_| ())?,
+            None => self.station.queue.iter().next().filter(|msdu| may(msdu)).map(|_| ())?,
         }
-        self.returned.pop_front().or_else(|| self.queue.pop().map(Held::new))
+        self.returned.pop_front().or_else(|| self.station.queue.pop().map(Held::new))
     }
 
     /// The frame in service is acknowledged, and the next one follows after a SIFS.
     pub(super) fn go_on(&mut self, now: Instant, held: Held<P>) {
         if let Some(InService { to, packet: Some(packet), attempts, .. }) = self.service.take() {
-            let msdu = Msdu { to, packet };
-            self.outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::Acknowledged, attempts });
+            self.station.report(Msdu { to, packet }, Outcome::Acknowledged, attempts);
         }
-        self.contention.reset_window();
+        self.station.contention.reset_window();
         self.burst_left -= 1;
         self.service = Some(self.in_service(now, held));
         let end = self.send_data(now + self.config.phy.sifs, Access::Response);

@@ -129,4 +129,16 @@ impl DcfConfig {
         let phy = &self.phy;
         phy.sifs + phy.slot + phy.rx_start_delay + self.response_slack
     }
+
+    /// 10.3.2.4: the NAV of an RTS may be reset if no PHY-RXSTART comes within 2 SIFS + CTS time +
+    /// aPHY-RX-START-Delay + 2 slots.
+    pub(crate) fn nav_probation(&self, cts_time: Duration) -> Duration {
+        let phy = &self.phy;
+        phy.sifs * 2 + cts_time + phy.rx_start_delay + phy.slot * 2
+    }
+
+    /// Length of the data frame that carries a packet of this length.
+    pub(crate) fn data_size(&self, packet: Bytes) -> Bytes {
+        self.data_header + self.llc_header + packet
+    }
 }

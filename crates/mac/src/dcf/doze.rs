@@ -88,18 +88,18 @@ impl<P: Packet + Copy> Dcf<P> {
 
     /// The radio works from now on, on this station's channel.
     pub(crate) fn arrive(&mut self, now: Instant) {
-        self.contention.start_anew(now);
+        self.station.contention.start_anew(now);
         self.settle(now);
     }
 
     /// End of the transmission under way or committed to.
     pub(crate) fn transmitting_until(&self) -> Instant {
-        self.transmitting_until
+        self.station.transmitting_until
     }
 
     /// Whether the queue takes one more MSDU.
     pub(crate) fn has_room(&self) -> bool {
-        self.is_free() || self.queue.len() < self.config.queue_limit as usize
+        self.is_free() || self.station.queue.len() < self.config.queue_limit as usize
     }
 
     /// Takes back everything that waits for a neighbour, in its order, with the MSDU in service unless that is on the
@@ -107,20 +107,20 @@ impl<P: Packet + Copy> Dcf<P> {
     pub(crate) fn withdraw(&mut self, now: Instant, neighbour: Address) -> VecDeque<Held<P>> {
         let mut held = VecDeque::new();
         let is_theirs = |service: &InService<P>| service.to == neighbour && service.packet.is_some();
-        if self.transmitting_until <= now
+        if self.station.transmitting_until <= now
             && let Some(service) = self.service.take_if(|service| is_theirs(service))
         {
             held.extend(service.held());
             if self.state != State::Contend {
-                self.contention.draw(now);
+                self.station.contention.draw(now);
             }
-            self.contention.reset_window();
+            self.station.contention.reset_window();
             self.state = State::Idle;
         }
         let (theirs, others) = self.returned.drain(..).partition(|held| held.msdu.to == neighbour);
         held.extend::<VecDeque<_>>(theirs);
         self.returned = others;
-        while let Some(msdu) = self.queue.pop_for(neighbour) {
+        while let Some(msdu) = self.station.queue.pop_for(neighbour) {
             held.push_back(Held::new(msdu));
         }
         if self.service.is_none() {

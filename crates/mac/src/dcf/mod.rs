@@ -22,14 +22,13 @@ pub(crate) use doze::{Held, Null, NullDone};
 pub use config::{ACK_SIZE, CTS_SIZE, DcfConfig, RTS_SIZE};
 
 use crate::alarm::Alarm;
-use crate::contention::{Awaited, Contention, Grant};
-use crate::duplicate::DuplicateFilter;
-use crate::frame::{Address, Frame, FrameKind, Reservation, duration_field};
+use crate::contention::{Awaited, Grant};
+use crate::frame::{Address, Frame, FrameKind, duration_field};
 use crate::phy::Rate;
-use crate::queue::InterfaceQueue;
 use crate::rate_control::RateSelection;
 use crate::retry::{Retries, RetryLimits};
 use crate::service::{Access, MacInput, MacOutput, MacStats, Msdu, Outcome};
+use crate::station::Station;
 use airbraid_engine::{Machine, Packet, Stream, Wake};
 use airbraid_units::{Bytes, Duration, Instant};
 use std::collections::VecDeque;
@@ -97,17 +96,15 @@ struct InService<P> {
 #[derive(Clone, Debug)]
 pub struct Dcf<P> {
     config: DcfConfig,
-    address: Address,
+    station: Station<P>,
     /// Airtimes of a CTS and an ACK, computed once.
     cts_time: Duration,
     ack_time: Duration,
-    contention: Contention,
     rates: RateSelection,
     /// Data frames that may still follow in this access to the medium.
     burst_left: u32,
     state: State,
     service: Option<InService<P>>,
-    queue: InterfaceQueue<P>,
     /// MSDUs that were in service before, ahead of the queue: not more than one a neighbour.
     returned: VecDeque<Held<P>>,
     /// A null frame that goes next, before everything.
@@ -117,13 +114,7 @@ pub struct Dcf<P> {
     has_yielded: bool,
     /// Whether only null frames are sent: the neighbours take the station for dozing.
     is_paused: bool,
-    next_sequence: u16,
-    /// The station answers or transmits until then.
-    transmitting_until: Instant,
-    duplicates: DuplicateFilter,
-    outputs: VecDeque<MacOutput<P>>,
     alarm: Alarm<Timer>,
-    stats: MacStats,
 }
 
 impl<P: Packet + Copy> Dcf<P> {
@@ -133,36 +124,29 @@ impl<P: Packet + Copy> Dcf<P> {
         let ack_time = phy.frame_time(config.control_rate, ACK_SIZE);
         Self {
             config,
-            address,
+            station: Station::new(&config, address, random),
             cts_time: phy.frame_time(config.control_rate, CTS_SIZE),
             ack_time,
-            contention: Contention::new(config.contention(), random),
             rates: RateSelection::new(config.rate_control, config.data_rates()),
             burst_left: 0,
             state: State::Idle,
             service: None,
-            queue: InterfaceQueue::new(config.queue_limit),
             returned: VecDeque::new(),
             null: None,
             null_done: None,
             has_yielded: false,
             is_paused: false,
-            next_sequence: 0,
-            transmitting_until: Instant::ZERO,
-            duplicates: DuplicateFilter::default(),
-            outputs: VecDeque::with_capacity(4),
             alarm: Alarm::NEVER,
-            stats: MacStats::default(),
         }
     }
 
     pub fn stats(&self) -> &MacStats {
-        &self.stats
+        &self.station.stats
     }
 
     /// Number of MSDUs in the interface queue, without the one in service.
     pub fn queue_len(&self) -> usize {
-        self.queue.len()
+        self.station.queue.len()
     }
 
     /// Whether an MSDU that comes now goes into service at once.
@@ -173,9 +157,8 @@ impl<P: Packet + Copy> Dcf<P> {
     fn enqueue(&mut self, now: Instant, msdu: Msdu<P>) {
         if self.is_free() {
             self.serve(now, Held::new(msdu));
-        } else if let Err(msdu) = self.queue.push(msdu) {
-            self.stats.queue_drops += 1;
-            self.outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::QueueFull, attempts: 0 });
+        } else if let Err(msdu) = self.station.queue.push(msdu) {
+            self.station.refuse(msdu);
         }
     }
 
@@ -183,18 +166,15 @@ impl<P: Packet + Copy> Dcf<P> {
     fn enqueue_first(&mut self, now: Instant, msdu: Msdu<P>) {
         if self.is_free() {
             self.serve(now, Held::new(msdu));
-        } else if let Some(msdu) = self.queue.push_first(msdu) {
-            self.stats.queue_drops += 1;
-            self.outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::QueueFull, attempts: 0 });
+        } else if let Some(msdu) = self.station.queue.push_first(msdu) {
+            self.station.refuse(msdu);
         }
     }
 
     /// Gives up all MSDUs that wait for a neighbour, and the one in service if nothing of it was ever on the air.
     #[cold]
     fn purge(&mut self, now: Instant, neighbour: Address) {
-        while let Some(msdu) = self.queue.pop_for(neighbour) {
-            self.outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::Purged, attempts: 0 });
-        }
+        self.station.purge(neighbour);
         let is_fresh = |service: &InService<P>| service.attempts == 0 && service.retries == Retries::default();
         let untried = |service: &InService<P>| service.to == neighbour && is_fresh(service);
         if self.state == State::Contend
@@ -202,7 +182,7 @@ impl<P: Packet + Copy> Dcf<P> {
         {
             self.service = None;
             let msdu = Msdu { to: neighbour, packet };
-            self.outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::Purged, attempts: 0 });
+            self.station.report(msdu, Outcome::Purged, 0);
             self.serve_next(now);
         }
     }
@@ -213,7 +193,7 @@ impl<P: Packet + Copy> Dcf<P> {
         if let Some(null) = self.null.take() {
             self.serve_null(now, null);
         } else if !self.is_paused {
-            let next = self.returned.pop_front().or_else(|| self.queue.pop().map(Held::new));
+            let next = self.returned.pop_front().or_else(|| self.station.queue.pop().map(Held::new));
             if let Some(held) = next {
                 self.serve(now, held);
             }
@@ -227,12 +207,9 @@ impl<P: Packet + Copy> Dcf<P> {
 
     fn in_service(&mut self, now: Instant, held: Held<P>) -> InService<P> {
         let Msdu { to, packet } = held.msdu;
-        let size = self.config.data_header + self.config.llc_header + packet.len();
+        let size = self.config.data_size(packet.len());
         let rate = self.rate_towards(to);
-        let sequence = held.sequence.unwrap_or(self.next_sequence);
-        if held.sequence.is_none() {
-            self.next_sequence = (self.next_sequence + 1) % 4096;
-        }
+        let sequence = held.sequence.unwrap_or_else(|| self.station.number());
         InService {
             to,
             packet: Some(packet),
@@ -270,14 +247,14 @@ impl<P: Packet + Copy> Dcf<P> {
     fn contend_for(&mut self, now: Instant, service: InService<P>) {
         self.service = Some(service);
         self.state = State::Contend;
-        self.contention.request(now);
+        self.station.contention.request(now);
     }
 
     /// Transmits the frame in service at `at`.
     fn commit(&mut self, at: Instant) {
         let Some(service) = &self.service else { return };
         let (to, size) = (service.to, service.size);
-        let mode = self.contention.spend();
+        let mode = self.station.contention.spend();
         self.burst_left = self.config.burst.saturating_sub(1);
         if to == Address::BROADCAST {
             let end = self.send_data(at, mode);
@@ -296,7 +273,7 @@ impl<P: Packet + Copy> Dcf<P> {
     #[inline]
     fn settle(&mut self, now: Instant) {
         if let State::Contend = self.state {
-            match self.contention.grant(now) {
+            match self.station.contention.grant(now) {
                 Grant::Now(access) => self.commit(access),
                 Grant::Later(alarm) => {
                     self.alarm = alarm.map(Timer::Contention);
@@ -312,9 +289,10 @@ impl<P: Packet + Copy> Dcf<P> {
         let Some(service) = &self.service else { return at };
         let (rate, answer_time) = self.answer(service.rate);
         let nav = self.config.phy.sifs * 3 + answer_time * 2 + service.airtime;
-        let frame = self.control_frame(FrameKind::Rts, service.to, RTS_SIZE, rate, duration_field(nav));
-        self.stats.rts_frames += 1;
-        self.transmit(frame, at, self.config.phy.frame_time(rate, RTS_SIZE), access)
+        let frame = self.station.frame(FrameKind::Rts, service.to, RTS_SIZE, rate);
+        let frame = Frame { nav: duration_field(nav), ..frame };
+        self.station.stats.rts_frames += 1;
+        self.station.transmit(frame, at, self.config.phy.frame_time(rate, RTS_SIZE), access)
     }
 
     /// Sends the data frame in service at `at`; returns its end.
@@ -327,78 +305,38 @@ impl<P: Packet + Copy> Dcf<P> {
         let nav = if is_broadcast { Duration::ZERO } else { self.config.phy.sifs + self.answer(service.rate).1 };
         let (airtime, is_retry) = (service.airtime, service.attempts > 1);
         let frame = Frame {
-            kind: FrameKind::Data,
             retry: is_retry,
             power_management: service.power_management,
             sequence: service.sequence,
-            from: self.address,
-            to: service.to,
-            size: service.size,
-            rate: service.rate,
             nav: duration_field(nav),
-            reservation: Reservation::default(),
             payload: service.packet,
+            ..self.station.frame(FrameKind::Data, service.to, service.size, service.rate)
         };
         match frame.payload {
             Some(_) => {
-                self.stats.data_frames += 1;
-                self.stats.retries += u64::from(is_retry);
+                self.station.stats.data_frames += 1;
+                self.station.stats.retries += u64::from(is_retry);
             }
-            None => self.stats.null_frames += 1,
+            None => self.station.stats.null_frames += 1,
         }
-        self.transmit(frame, at, airtime, access)
-    }
-
-    fn control_frame(&self, kind: FrameKind, to: Address, size: Bytes, rate: Rate, nav: Duration) -> Frame<P> {
-        Frame {
-            kind,
-            retry: false,
-            power_management: false,
-            sequence: 0,
-            from: self.address,
-            to,
-            size,
-            rate,
-            nav,
-            reservation: Reservation::default(),
-            payload: None,
-        }
-    }
-
-    /// Commits to a transmission; returns its end.
-    fn transmit(&mut self, frame: Frame<P>, at: Instant, airtime: Duration, access: Access) -> Instant {
-        let end = at + airtime;
-        self.stats.airtime += airtime;
-        self.transmitting_until = end;
-        self.contention.on_own_transmission(end);
-        self.outputs.push_back(MacOutput::Transmit { frame, at, airtime, access });
-        end
+        self.station.transmit(frame, at, airtime, access)
     }
 
     /// Energy arrives. Of the timers it stops that of the backoff, which runs only on an idle medium.
     #[inline]
     fn on_busy(&mut self, now: Instant) {
-        self.contention.on_busy(now);
+        self.station.contention.on_busy(now);
         if self.state == State::Contend {
-            self.contention.draw_if_none(now);
+            self.station.contention.draw_if_none(now);
             self.alarm = Alarm::NEVER;
         }
     }
 
     fn on_idle(&mut self, now: Instant) {
-        self.contention.on_idle(now);
+        self.station.contention.on_idle(now);
         if let State::Overdue { ack } = self.state {
             self.fail(now, ack);
         }
-    }
-
-    /// A reception ends; returns whether the station could hear it at all.
-    fn end_reception(&mut self, now: Instant, idle: bool) -> bool {
-        if idle {
-            self.contention.on_idle(now);
-        }
-        // Half duplex: what ends while the station transmits, or turns round to, it has not received.
-        self.transmitting_until <= now
     }
 
     /// Concludes the exchange under way, if there is one, with its answer or with another frame in place of it.
@@ -417,8 +355,8 @@ impl<P: Packet + Copy> Dcf<P> {
     }
 
     fn on_error(&mut self, now: Instant, idle: bool) {
-        if self.end_reception(now, idle) {
-            self.contention.on_error(now);
+        if self.station.end_reception(now, idle) {
+            self.station.contention.on_error(now);
             self.conclude(now, None);
         }
     }
@@ -426,62 +364,48 @@ impl<P: Packet + Copy> Dcf<P> {
     /// A frame for another station: sets the NAV.
     #[inline]
     fn on_overheard(&mut self, now: Instant, kind: FrameKind, nav: Duration, idle: bool) {
-        if self.end_reception(now, idle) {
-            self.contention.on_success();
+        if self.station.end_reception(now, idle) {
+            self.station.contention.on_success();
             self.conclude(now, None);
-            let probation = (self.config.nav_reset && kind == FrameKind::Rts).then(|| self.nav_probation());
-            self.contention.nav.update(now, nav, probation);
+            let probation =
+                (self.config.nav_reset && kind == FrameKind::Rts).then(|| self.config.nav_probation(self.cts_time));
+            self.station.contention.nav.update(now, nav, probation);
         }
     }
 
     /// A frame for this station, or for all.
     fn on_received(&mut self, now: Instant, frame: &Frame<P>, idle: bool) {
-        if !self.end_reception(now, idle) {
+        if !self.station.end_reception(now, idle) {
             return;
         }
-        self.contention.on_success();
+        self.station.contention.on_success();
         let is_broadcast = frame.to == Address::BROADCAST;
         self.conclude(now, (!is_broadcast).then_some(frame.kind));
-        match (frame.kind, frame.payload) {
-            (FrameKind::Data, Some(packet)) if is_broadcast => {
-                self.outputs.push_back(MacOutput::Deliver { from: frame.from, packet });
-            }
-            (FrameKind::Data, _) => self.on_data(now, frame),
-            (FrameKind::Rts, _) => self.on_rts(now, frame),
+        match frame.kind {
+            FrameKind::Data if is_broadcast => self.station.deliver_broadcast(frame),
+            FrameKind::Data => self.on_data(now, frame),
+            FrameKind::Rts => self.on_rts(now, frame),
             _ => {}
         }
     }
 
-    /// 10.3.2.4: the NAV of an RTS may be reset if no PHY-RXSTART comes within 2 SIFS + CTS time +
-    /// aPHY-RX-START-Delay + 2 slots.
-    fn nav_probation(&self) -> Duration {
-        let phy = &self.config.phy;
-        phy.sifs * 2 + self.cts_time + phy.rx_start_delay + phy.slot * 2
-    }
-
     fn on_data(&mut self, now: Instant, frame: &Frame<P>) {
         let (rate, airtime) = self.answer(frame.rate);
-        let ack = self.control_frame(FrameKind::Ack, frame.from, ACK_SIZE, rate, Duration::ZERO);
-        self.transmit(ack, now + self.config.phy.sifs, airtime, Access::Response);
-        // A null frame has no sequence number, and nothing that could be delivered twice.
-        let Some(packet) = frame.payload else { return };
-        if !self.duplicates.is_new(frame.from, frame.sequence, frame.retry) {
-            self.stats.duplicates += 1;
-        } else {
-            self.outputs.push_back(MacOutput::Deliver { from: frame.from, packet });
-        }
+        let ack = self.station.frame(FrameKind::Ack, frame.from, ACK_SIZE, rate);
+        self.station.transmit(ack, now + self.config.phy.sifs, airtime, Access::Response);
+        self.station.deliver(frame);
     }
 
     fn on_rts(&mut self, now: Instant, frame: &Frame<P>) {
-        self.contention.nav.settle(now);
+        self.station.contention.nav.settle(now);
         // 10.3.2.9: a station whose NAV is set does not answer.
-        if self.contention.nav.is_set(now) {
+        if self.station.contention.nav.is_set(now) {
             return;
         }
         let (rate, airtime) = self.answer(frame.rate);
         let nav = frame.nav.saturating_sub(self.config.phy.sifs + airtime);
-        let cts = self.control_frame(FrameKind::Cts, frame.from, CTS_SIZE, rate, duration_field(nav));
-        self.transmit(cts, now + self.config.phy.sifs, airtime, Access::Response);
+        let cts = Frame { nav: duration_field(nav), ..self.station.frame(FrameKind::Cts, frame.from, CTS_SIZE, rate) };
+        self.station.transmit(cts, now + self.config.phy.sifs, airtime, Access::Response);
     }
 
     fn on_cts(&mut self, now: Instant) {
@@ -503,12 +427,12 @@ impl<P: Packet + Copy> Dcf<P> {
     /// The MSDU in service leaves: window back, post-transmission backoff, the next one.
     fn finish(&mut self, now: Instant, outcome: Outcome) {
         let Some(service) = self.service.take() else { return };
-        self.contention.reset_window();
-        self.contention.draw(now);
+        self.station.contention.reset_window();
+        self.station.contention.draw(now);
         let InService { to, packet, power_management, attempts, since, .. } = service;
         match packet {
             Some(packet) => {
-                self.outputs.push_back(MacOutput::Status { msdu: Msdu { to, packet }, outcome, attempts });
+                self.station.report(Msdu { to, packet }, outcome, attempts);
             }
             None => self.end_null(power_management, since, outcome),
         }
@@ -521,12 +445,12 @@ impl<P: Packet + Copy> Dcf<P> {
         let Some(service) = self.service.as_mut() else { return };
         let is_long = ack && service.size > self.config.rts_threshold;
         if service.retries.is_spent(is_long, service.limits) {
-            self.stats.retry_limit_drops += u64::from(service.packet.is_some());
+            self.station.stats.retry_limit_drops += u64::from(service.packet.is_some());
             self.finish(now, Outcome::RetryLimit);
             return;
         }
-        self.contention.widen();
-        self.contention.draw(now);
+        self.station.contention.widen();
+        self.station.contention.draw(now);
         self.state = State::Contend;
         if self.null.is_some() {
             self.yield_to_null(now);
@@ -534,7 +458,7 @@ impl<P: Packet + Copy> Dcf<P> {
     }
 
     fn on_timer(&mut self, now: Instant, timer: Timer) {
-        self.contention.nav.settle(now);
+        self.station.contention.nav.settle(now);
         match timer {
             Timer::Contention(_) => {}
             Timer::BroadcastEnd => self.finish(now, Outcome::Broadcast),
@@ -545,7 +469,7 @@ impl<P: Packet + Copy> Dcf<P> {
 
     /// CTSTimeout or ACKTimeout: a failure, unless a reception that may be the answer has begun.
     fn on_response_timeout(&mut self, now: Instant, ack: bool) {
-        if self.contention.has_reception_begun(now) {
+        if self.station.contention.has_reception_begun(now) {
             self.state = State::Overdue { ack };
         } else {
             self.fail(now, ack);
@@ -570,7 +494,7 @@ impl<P: Packet + Copy> Machine for Dcf<P> {
     fn handle_input(&mut self, now: Instant, input: MacInput<P>) {
         // What is due at this very instant comes first: energy that arrives with the commitment does not stop it.
         self.handle_timeout(now);
-        self.contention.nav.settle(now);
+        self.station.contention.nav.settle(now);
         match input {
             MacInput::Busy => return self.on_busy(now),
             MacInput::Idle => self.on_idle(now),
@@ -595,7 +519,7 @@ impl<P: Packet + Copy> Machine for Dcf<P> {
 
     #[inline]
     fn poll_output(&mut self) -> Option<MacOutput<P>> {
-        self.outputs.pop_front()
+        self.station.outputs.pop_front()
     }
 
     #[inline]

@@ -4,7 +4,7 @@ use super::config::Scheduling;
 use super::{Multichannel, State};
 use crate::frame::Address;
 use crate::retry::Retries;
-use crate::service::{MacOutput, Msdu, Outcome};
+use crate::service::{Msdu, Outcome};
 use airbraid_engine::Packet;
 use airbraid_units::{Bytes, Duration, Instant};
 
@@ -29,12 +29,9 @@ impl<P: Packet + Copy> Multichannel<P> {
         }
         // What was begun and waits to be sent again still waits.
         let is_full = self.queue_len() >= self.config.dcf.queue_limit as usize;
-        let refused = if is_full { Some(msdu) } else { self.queue.push(msdu).err() };
+        let refused = if is_full { Some(msdu) } else { self.station.queue.push(msdu).err() };
         match refused {
-            Some(msdu) => {
-                self.stats.queue_drops += 1;
-                self.outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::QueueFull, attempts: 0 });
-            }
+            Some(msdu) => self.station.refuse(msdu),
             None => self.reconsider(now),
         }
     }
@@ -43,18 +40,15 @@ impl<P: Packet + Copy> Multichannel<P> {
         if self.state == State::Idle {
             return self.enqueue(now, msdu);
         }
-        if let Some(msdu) = self.queue.push_first(msdu) {
-            self.stats.queue_drops += 1;
-            self.outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::QueueFull, attempts: 0 });
+        if let Some(msdu) = self.station.queue.push_first(msdu) {
+            self.station.refuse(msdu);
         }
         self.reconsider(now);
     }
 
     /// Gives up all MSDUs that wait for a neighbour, and those in service if nothing of them was ever on the air.
     pub(super) fn purge(&mut self, now: Instant, neighbour: Address) {
-        while let Some(msdu) = self.queue.pop_for(neighbour) {
-            self.outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::Purged, attempts: 0 });
-        }
+        self.station.purge(neighbour);
         let is_fresh = |first: &Outgoing<P>| first.attempts == 0 && first.retries == Retries::default();
         let untried = |first: &Outgoing<P>| first.msdu.to == neighbour && is_fresh(first);
         let is_free = self.state == State::Contend && self.exchange.is_none();
@@ -70,13 +64,12 @@ impl<P: Packet + Copy> Multichannel<P> {
         let size = self.size_of(&msdu);
         let rate = if msdu.to == Address::BROADCAST { dcf.broadcast_rate } else { dcf.data_rate };
         let airtime = dcf.phy.frame_time(rate, size);
-        let sequence = self.next_sequence;
-        self.next_sequence = (self.next_sequence + 1) % 4096;
+        let sequence = self.station.number();
         Outgoing { msdu, sequence, size, airtime, retries: Retries::default(), attempts: 0 }
     }
 
     fn size_of(&self, msdu: &Msdu<P>) -> Bytes {
-        self.config.dcf.data_header + self.config.dcf.llc_header + msdu.packet.len()
+        self.config.dcf.data_size(msdu.packet.len())
     }
 
     /// Asks for the medium for the MSDU in service, or for the next one.
@@ -92,7 +85,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         }
         self.state = State::Contend;
         self.renew_hold(now);
-        self.contention.request(now);
+        self.station.contention.request(now);
     }
 
     /// The next MSDU: one that was begun before those of the queue, and by [`Scheduling::SkipBusy`] one whose neighbour
@@ -106,13 +99,14 @@ impl<P: Packet + Copy> Multichannel<P> {
         }
         match self.begun.pop_front() {
             Some(outgoing) => Some(outgoing),
-            None => self.queue.pop().map(|msdu| self.number(msdu)),
+            None => self.station.queue.pop().map(|msdu| self.number(msdu)),
         }
     }
 
     /// Neighbour of the first waiting MSDU whose neighbour is not away.
     fn first_present(&self, now: Instant) -> Option<Address> {
-        let waiting = self.begun.iter().map(|outgoing| outgoing.msdu.to).chain(self.queue.iter().map(|msdu| msdu.to));
+        let waiting =
+            self.begun.iter().map(|outgoing| outgoing.msdu.to).chain(self.station.queue.iter().map(|msdu| msdu.to));
         let mut waiting = waiting.filter(|&to| to == Address::BROADCAST || self.reservations.away_until(to) <= now);
         waiting.next()
     }
@@ -122,7 +116,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         if let Some(place) = self.begun.iter().position(|outgoing| outgoing.msdu.to == peer) {
             return self.begun.remove(place);
         }
-        self.queue.pop_for(peer).map(|msdu| self.number(msdu))
+        self.station.queue.pop_for(peer).map(|msdu| self.number(msdu))
     }
 
     /// Checks, after a change, whether the MSDU in service is still the right one.
@@ -149,9 +143,9 @@ impl<P: Packet + Copy> Multichannel<P> {
         if peer != Address::BROADCAST {
             until = until.max(self.reservations.away_until(peer)).max(self.reservations.first_free_at());
         }
-        self.contention.hold_until(now, until);
+        self.station.contention.hold_until(now, until);
         if until > now && self.state == State::Contend {
-            self.contention.draw_if_none(now);
+            self.station.contention.draw_if_none(now);
         }
     }
 
@@ -171,7 +165,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         let dcf = &self.config.dcf;
         let begun = self.service.iter().chain(&self.begun).filter(|outgoing| outgoing.msdu.to == peer);
         let begun = begun.map(|outgoing| outgoing.airtime);
-        let queued = self.queue.iter().filter(|msdu| msdu.to == peer);
+        let queued = self.station.queue.iter().filter(|msdu| msdu.to == peer);
         let queued = queued.map(|msdu| dcf.phy.frame_time(dcf.data_rate, self.size_of(msdu)));
         begun.chain(queued).take(usize::from(limit)).collect()
     }
@@ -183,7 +177,7 @@ impl<P: Packet + Copy> Multichannel<P> {
             return self.service.front_mut();
         }
         if !self.begun.iter().any(is_for_peer) {
-            let msdu = self.queue.pop_for(peer)?;
+            let msdu = self.station.queue.pop_for(peer)?;
             let outgoing = self.number(msdu);
             self.begun.push_back(outgoing);
         }
@@ -200,7 +194,7 @@ impl<P: Packet + Copy> Multichannel<P> {
             place.and_then(|place| self.begun.remove(place))
         };
         if let Some(Outgoing { msdu, attempts, .. }) = outgoing {
-            self.outputs.push_back(MacOutput::Status { msdu, outcome, attempts });
+            self.station.report(msdu, outcome, attempts);
         }
     }
 

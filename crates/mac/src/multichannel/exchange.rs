@@ -12,7 +12,7 @@ use crate::dcf::ACK_SIZE;
 use crate::frame::{Address, Channel, Frame, FrameKind, Reservation, duration_field};
 use crate::service::{Access, MacInput, MacOutput, Outcome};
 use airbraid_engine::Packet;
-use airbraid_units::{Bytes, Duration, Instant};
+use airbraid_units::{Duration, Instant};
 
 /// A station's side of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,12 +91,12 @@ impl<P: Packet + Copy> Multichannel<P> {
         exchange.is_away = true;
         let (channel, role) = (exchange.channel, exchange.role);
         // The counter stops as if the control channel were busy: what happens there is not heard.
-        if self.contention.busy_since().is_none() {
+        if self.station.contention.busy_since().is_none() {
             self.on_busy(now);
         }
         self.data_busy_since = None;
         let ready = now + self.times.switching;
-        self.outputs.push_back(MacOutput::Tune { channel, ready });
+        self.station.outputs.push_back(MacOutput::Tune { channel, ready });
         match role {
             Role::Initiator => self.send_data(ready),
             Role::Responder => self.expect(ready),
@@ -118,31 +118,27 @@ impl<P: Packet + Copy> Multichannel<P> {
     fn send_data(&mut self, after: Instant) {
         let Some(mut exchange) = self.exchange else { return };
         let rate = self.config.dcf.data_rate;
-        let (address, at) = (self.address, after + self.times.sifs);
+        let at = after + self.times.sifs;
         let Some(outgoing) = self.first_for(exchange.peer) else { return self.give_up_exchange(after) };
         outgoing.attempts += 1;
         let (airtime, is_retry) = (outgoing.airtime, outgoing.attempts > 1);
         exchange.frames_left = exchange.frames_left.saturating_sub(1);
         exchange.budget = exchange.budget.saturating_sub(airtime);
         exchange.is_owed = true;
+        let (sequence, size, payload) = (outgoing.sequence, outgoing.size, Some(outgoing.msdu.packet));
         let frame = Frame {
-            kind: FrameKind::Data,
             retry: is_retry,
-            power_management: false,
-            sequence: outgoing.sequence,
-            from: address,
-            to: exchange.peer,
-            size: outgoing.size,
-            rate,
+            sequence,
             nav: duration_field(exchange.ends.saturating_since(at + airtime)),
             reservation: Reservation { frames: exchange.frames_left, ..Reservation::default() },
-            payload: Some(outgoing.msdu.packet),
+            payload,
+            ..self.station.frame(FrameKind::Data, exchange.peer, size, rate)
         };
         self.exchange = Some(exchange);
-        self.stats.data_frames += 1;
-        self.stats.retries += u64::from(is_retry);
+        self.station.stats.data_frames += 1;
+        self.station.stats.retries += u64::from(is_retry);
         self.counts.reverse_frames += u64::from(exchange.role == Role::Responder);
-        let end = self.transmit(frame, at, airtime, Access::Response);
+        let end = self.station.transmit_elsewhere(frame, at, airtime, Access::Response);
         self.expect(end);
     }
 
@@ -151,8 +147,9 @@ impl<P: Packet + Copy> Multichannel<P> {
         let Some(exchange) = self.exchange else { return };
         let at = now + self.times.sifs;
         let nav = duration_field(exchange.ends.saturating_since(at + self.times.ack));
-        let frame = self.control_frame(FrameKind::Ack, exchange.peer, ACK_SIZE, nav, Reservation::default());
-        let end = self.transmit(frame, at, self.times.ack, Access::Response);
+        let frame = self.station.frame(FrameKind::Ack, exchange.peer, ACK_SIZE, self.config.dcf.control_rate);
+        let frame = Frame { nav, ..frame };
+        let end = self.station.transmit_elsewhere(frame, at, self.times.ack, Access::Response);
         if more { self.expect(end) } else { self.set_step(Step::Closing(end)) }
     }
 
@@ -183,7 +180,7 @@ impl<P: Packet + Copy> Multichannel<P> {
             self.data_busy_since = None;
         }
         let is_awaited = matches!(self.step(), Some(Step::Awaiting(_) | Step::Overdue));
-        if self.transmitting_until > now || !is_awaited {
+        if self.station.transmitting_until > now || !is_awaited {
             return;
         }
         let peer = self.exchange.map(|exchange| exchange.peer);
@@ -200,7 +197,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         let Some(exchange) = self.exchange else { return };
         let is_data = frame.kind == FrameKind::Data;
         if is_data {
-            self.take_data(frame);
+            self.station.deliver(frame);
         }
         let more = frame.reservation.frames > 0;
         match exchange.role {
@@ -216,14 +213,6 @@ impl<P: Packet + Copy> Multichannel<P> {
     fn has_frame_left(&mut self, exchange: &Exchange) -> bool {
         exchange.frames_left > 0
             && self.first_for(exchange.peer).is_some_and(|outgoing| outgoing.airtime <= exchange.budget)
-    }
-
-    fn take_data(&mut self, frame: &Frame<P>) {
-        if !self.duplicates.is_new(frame.from, frame.sequence, frame.retry) {
-            self.stats.duplicates += 1;
-        } else if let Some(packet) = frame.payload {
-            self.outputs.push_back(MacOutput::Deliver { from: frame.from, packet });
-        }
     }
 
     /// The data frame that waits for its acknowledgement has got it.
@@ -254,7 +243,7 @@ impl<P: Packet + Copy> Multichannel<P> {
     /// The radio returns to the control channel.
     pub(super) fn go_back(&mut self, now: Instant) {
         let ready = now + self.times.switching;
-        self.outputs.push_back(MacOutput::Tune { channel: Channel::CONTROL, ready });
+        self.station.outputs.push_back(MacOutput::Tune { channel: Channel::CONTROL, ready });
         self.set_step(Step::Returning(ready));
         if ready <= now {
             self.come_back(now);
@@ -264,8 +253,8 @@ impl<P: Packet + Copy> Multichannel<P> {
     /// Returns to the control channel, and tells contention and queue the result of the exchange.
     pub(super) fn come_back(&mut self, now: Instant) {
         let Some(exchange) = self.exchange.take() else { return };
-        self.contention.on_success();
-        self.contention.on_idle(now);
+        self.station.contention.on_success();
+        self.station.contention.on_idle(now);
         self.quiet_until = now + self.config.listening_time;
         if !exchange.has_failed {
             self.reservations.on_success(exchange.channel);
@@ -278,7 +267,7 @@ impl<P: Packet + Copy> Multichannel<P> {
 
     fn conclude_as_initiator(&mut self, now: Instant, exchange: &Exchange) {
         if exchange.acknowledged > 0 {
-            self.contention.reset_window();
+            self.station.contention.reset_window();
         }
         if exchange.has_failed {
             // A data frame was not acknowledged, or all were and the peer's own was lost: the peer sends that again.
@@ -286,7 +275,7 @@ impl<P: Packet + Copy> Multichannel<P> {
                 return self.fail(now, true);
             }
         }
-        self.contention.draw(now);
+        self.station.contention.draw(now);
         self.serve_on(now);
     }
 
@@ -294,12 +283,12 @@ impl<P: Packet + Copy> Multichannel<P> {
     /// all that it had to send.
     fn conclude_as_responder(&mut self, now: Instant, exchange: &Exchange) {
         if exchange.is_owed && self.is_spent(exchange.peer) {
-            self.stats.retry_limit_drops += 1;
+            self.station.stats.retry_limit_drops += 1;
             self.settle(exchange.peer, Outcome::RetryLimit);
         }
         if self.state == State::Contend && self.service.is_empty() {
-            self.contention.reset_window();
-            self.contention.draw(now);
+            self.station.contention.reset_window();
+            self.station.contention.draw(now);
             self.serve_on(now);
         } else {
             self.renew_hold(now);
@@ -308,29 +297,5 @@ impl<P: Packet + Copy> Multichannel<P> {
 
     pub(super) fn step(&self) -> Option<Step> {
         self.exchange.as_ref().map(|exchange| exchange.step)
-    }
-
-    /// A control frame for `to`.
-    pub(super) fn control_frame(
-        &self,
-        kind: FrameKind,
-        to: Address,
-        size: Bytes,
-        nav: Duration,
-        reservation: Reservation,
-    ) -> Frame<P> {
-        Frame {
-            kind,
-            retry: false,
-            power_management: false,
-            sequence: 0,
-            from: self.address,
-            to,
-            size,
-            rate: self.config.dcf.control_rate,
-            nav,
-            reservation,
-            payload: None,
-        }
     }
 }

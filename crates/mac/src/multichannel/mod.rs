@@ -33,11 +33,10 @@ mod tests;
 pub use config::{ChannelChoice, HANDSHAKE_SIZE, MultichannelConfig, Scheduling};
 
 use crate::alarm::Alarm;
-use crate::contention::{Awaited, Contention, Grant};
-use crate::duplicate::DuplicateFilter;
+use crate::contention::{Awaited, Grant};
 use crate::frame::{Address, ChannelSet, Frame, FrameKind, Reservation, duration_field};
-use crate::queue::InterfaceQueue;
 use crate::service::{Access, MacInput, MacOutput, MacStats, Outcome};
+use crate::station::Station;
 use airbraid_engine::{Machine, Packet, Stream, Wake};
 use airbraid_units::{Duration, Instant};
 use backlog::Outgoing;
@@ -114,19 +113,13 @@ pub struct MultichannelStats {
 pub struct Multichannel<P> {
     config: MultichannelConfig,
     times: Times,
-    address: Address,
-    contention: Contention,
+    station: Station<P>,
     state: State,
     /// The batch in service, all for one neighbour; its first carries the retry counters.
     service: VecDeque<Outgoing<P>>,
     /// MSDUs with a sequence number that are not in service: an attempt as responder failed, or their neighbour went
     /// away.
     begun: VecDeque<Outgoing<P>>,
-    queue: InterfaceQueue<P>,
-    next_sequence: u16,
-    /// The station answers or transmits until then.
-    transmitting_until: Instant,
-    duplicates: DuplicateFilter,
     reservations: Reservations,
     /// The station whose RTS has set the NAV of the control channel.
     nav_by: Option<Address>,
@@ -135,9 +128,7 @@ pub struct Multichannel<P> {
     data_busy_since: Option<Instant>,
     /// The station listens until then after a return.
     quiet_until: Instant,
-    outputs: VecDeque<MacOutput<P>>,
     alarm: Alarm<Timer>,
-    stats: MacStats,
     counts: MultichannelStats,
 }
 
@@ -146,23 +137,16 @@ impl<P: Packet + Copy> Multichannel<P> {
     pub fn new(config: MultichannelConfig, address: Address, backoff: Stream, choice: Stream) -> Self {
         Self {
             times: Times::new(&config),
-            address,
-            contention: Contention::new(config.dcf.contention(), backoff),
+            station: Station::new(&config.dcf, address, backoff),
             state: State::Idle,
             service: VecDeque::new(),
             begun: VecDeque::new(),
-            queue: InterfaceQueue::new(config.dcf.queue_limit),
-            next_sequence: 0,
-            transmitting_until: Instant::ZERO,
-            duplicates: DuplicateFilter::default(),
             reservations: Reservations::new(config.data_channels(), choice),
             nav_by: None,
             exchange: None,
             data_busy_since: None,
             quiet_until: Instant::ZERO,
-            outputs: VecDeque::with_capacity(4),
             alarm: Alarm::NEVER,
-            stats: MacStats::default(),
             counts: MultichannelStats::default(),
             config,
         }
@@ -170,7 +154,7 @@ impl<P: Packet + Copy> Multichannel<P> {
 
     /// Returns the counters that every MAC has.
     pub const fn stats(&self) -> &MacStats {
-        &self.stats
+        &self.station.stats
     }
 
     /// Returns the counters of the multi-channel MAC.
@@ -180,7 +164,7 @@ impl<P: Packet + Copy> Multichannel<P> {
 
     /// MSDUs that wait, those in service not among them.
     pub fn queue_len(&self) -> usize {
-        self.queue.len() + self.begun.len()
+        self.station.queue.len() + self.begun.len()
     }
 
     /// Whether it waits for the control channel, and is in no exchange meanwhile.
@@ -192,7 +176,7 @@ impl<P: Packet + Copy> Multichannel<P> {
     fn commit(&mut self, at: Instant) {
         let Some(first) = self.service.front() else { return };
         let is_broadcast = first.msdu.to == Address::BROADCAST;
-        let mode = self.contention.spend();
+        let mode = self.station.contention.spend();
         if is_broadcast { self.send_broadcast(at, mode) } else { self.send_rts(at, mode) }
     }
 
@@ -201,7 +185,7 @@ impl<P: Packet + Copy> Multichannel<P> {
     #[inline]
     fn conclude_step(&mut self, now: Instant) {
         if self.is_contending() {
-            match self.contention.grant(now) {
+            match self.station.contention.grant(now) {
                 Grant::Now(access) => self.commit(access),
                 Grant::Later(alarm) => {
                     self.alarm = alarm.map(Timer::Contention);
@@ -217,21 +201,11 @@ impl<P: Packet + Copy> Multichannel<P> {
         let Some(outgoing) = self.service.front_mut() else { return };
         outgoing.attempts += 1;
         let airtime = outgoing.airtime;
-        let frame = Frame {
-            kind: FrameKind::Data,
-            retry: false,
-            power_management: false,
-            sequence: outgoing.sequence,
-            from: self.address,
-            to: Address::BROADCAST,
-            size: outgoing.size,
-            rate: self.config.dcf.broadcast_rate,
-            nav: Duration::ZERO,
-            reservation: Reservation::default(),
-            payload: Some(outgoing.msdu.packet),
-        };
-        self.stats.data_frames += 1;
-        let end = self.transmit(frame, at, airtime, access);
+        let (sequence, size, payload) = (outgoing.sequence, outgoing.size, Some(outgoing.msdu.packet));
+        let frame = self.station.frame(FrameKind::Data, Address::BROADCAST, size, self.config.dcf.broadcast_rate);
+        let frame = Frame { sequence, payload, ..frame };
+        self.station.stats.data_frames += 1;
+        let end = self.station.transmit(frame, at, airtime, access);
         self.state = State::Broadcast(end);
     }
 
@@ -241,22 +215,16 @@ impl<P: Packet + Copy> Multichannel<P> {
         let span = self.times.data_phase(self.service.iter().map(|outgoing| outgoing.airtime));
         let nav = duration_field(self.times.rest_of_handshake() + span);
         let reservation = Reservation { channels: self.reservations.free(at), frames: self.service.len() as u8 };
-        let frame = self.control_frame(FrameKind::Rts, peer, HANDSHAKE_SIZE, nav, reservation);
-        self.stats.rts_frames += 1;
-        let end = self.transmit(frame, at, self.times.handshake_frame, access);
+        let frame = self.handshake_frame(FrameKind::Rts, peer, nav, reservation);
+        self.station.stats.rts_frames += 1;
+        let end = self.station.transmit(frame, at, self.times.handshake_frame, access);
         self.state = State::AwaitCts(end + self.config.dcf.response_timeout());
     }
 
-    /// Commits to a transmission; returns its end.
-    fn transmit(&mut self, frame: Frame<P>, at: Instant, airtime: Duration, access: Access) -> Instant {
-        let end = at + airtime;
-        self.stats.airtime += airtime;
-        self.transmitting_until = end;
-        if !self.is_away() {
-            self.contention.on_own_transmission(end);
-        }
-        self.outputs.push_back(MacOutput::Transmit { frame, at, airtime, access });
-        end
+    /// An RTS, CTS or CRN.
+    fn handshake_frame(&self, kind: FrameKind, to: Address, nav: Duration, reservation: Reservation) -> Frame<P> {
+        let frame = self.station.frame(kind, to, HANDSHAKE_SIZE, self.config.dcf.control_rate);
+        Frame { nav, reservation, ..frame }
     }
 
     fn is_away(&self) -> bool {
@@ -266,9 +234,9 @@ impl<P: Packet + Copy> Multichannel<P> {
     /// Energy arrives. Of the timers it stops that of the backoff, which runs only on an idle medium.
     #[inline]
     fn on_busy(&mut self, now: Instant) {
-        self.contention.on_busy(now);
+        self.station.contention.on_busy(now);
         if self.state == State::Contend {
-            self.contention.draw_if_none(now);
+            self.station.contention.draw_if_none(now);
             if self.exchange.is_none() {
                 self.alarm = Alarm::NEVER;
             }
@@ -276,18 +244,10 @@ impl<P: Packet + Copy> Multichannel<P> {
     }
 
     fn on_idle(&mut self, now: Instant) {
-        self.contention.on_idle(now);
+        self.station.contention.on_idle(now);
         if self.state == State::CtsOverdue || self.step() == Some(Step::GrantOverdue) {
             self.conclude(now, None);
         }
-    }
-
-    /// A reception on the control channel ends; returns whether the station could hear it at all.
-    fn end_reception(&mut self, now: Instant, idle: bool) -> bool {
-        if idle {
-            self.contention.on_idle(now);
-        }
-        self.transmitting_until <= now
     }
 
     /// Concludes the handshake under way, if there is one, with its answer or with another frame in place of it.
@@ -317,31 +277,32 @@ impl<P: Packet + Copy> Multichannel<P> {
     }
 
     fn on_error(&mut self, now: Instant, idle: bool) {
-        if self.end_reception(now, idle) {
-            self.contention.on_error(now);
+        if self.station.end_reception(now, idle) {
+            self.station.contention.on_error(now);
             self.conclude(now, None);
         }
     }
 
     /// A frame for another station: notes its reservation and sets the NAV.
     fn on_overheard(&mut self, now: Instant, frame: &Frame<()>, idle: bool) {
-        if !self.end_reception(now, idle) {
+        if !self.station.end_reception(now, idle) {
             return;
         }
-        self.contention.on_success();
+        self.station.contention.on_success();
         self.conclude(now, None);
         match frame.kind {
             FrameKind::Rts => {
-                let probation = self.config.dcf.nav_reset.then(|| self.nav_probation());
-                if now + frame.nav > self.contention.nav.until() {
+                let probation =
+                    self.config.dcf.nav_reset.then(|| self.config.dcf.nav_probation(self.times.handshake_frame));
+                if now + frame.nav > self.station.contention.nav.until() {
                     self.nav_by = Some(frame.from);
                 }
-                self.contention.nav.update(now, frame.nav, probation);
+                self.station.contention.nav.update(now, frame.nav, probation);
             }
             FrameKind::Cts => self.note(now, frame, frame.nav),
             FrameKind::Crn => {
                 if self.nav_by == Some(frame.from) {
-                    self.contention.nav.cancel(now);
+                    self.station.contention.nav.cancel(now);
                     self.nav_by = None;
                 }
                 self.note(now, frame, frame.nav);
@@ -349,12 +310,6 @@ impl<P: Packet + Copy> Multichannel<P> {
             // The polling MAC has no station on these channels.
             _ => {}
         }
-    }
-
-    /// 10.3.2.4, with the frame times of this handshake.
-    fn nav_probation(&self) -> Duration {
-        let phy = &self.config.dcf.phy;
-        phy.sifs * 2 + self.times.handshake_frame + phy.rx_start_delay + phy.slot * 2
     }
 
     /// Notes a reservation between two other stations.
@@ -368,17 +323,15 @@ impl<P: Packet + Copy> Multichannel<P> {
 
     /// A frame for this station, or for all, on the control channel.
     fn on_received(&mut self, now: Instant, frame: &Frame<P>, idle: bool) {
-        if !self.end_reception(now, idle) {
+        if !self.station.end_reception(now, idle) {
             return;
         }
-        self.contention.on_success();
+        self.station.contention.on_success();
         let is_broadcast = frame.to == Address::BROADCAST;
         self.conclude(now, (!is_broadcast).then_some(frame));
-        match (frame.kind, frame.payload) {
-            (FrameKind::Data, Some(packet)) if is_broadcast => {
-                self.outputs.push_back(MacOutput::Deliver { from: frame.from, packet });
-            }
-            (FrameKind::Rts, _) => self.on_rts(now, frame),
+        match frame.kind {
+            FrameKind::Data if is_broadcast => self.station.deliver_broadcast(frame),
+            FrameKind::Rts => self.on_rts(now, frame),
             _ => {}
         }
     }
@@ -386,9 +339,9 @@ impl<P: Packet + Copy> Multichannel<P> {
     /// Grants a channel for the sender's frames and, under Bi-MCMAC, for those that wait for it in the queue; the CTS
     /// says for how long.
     fn on_rts(&mut self, now: Instant, rts: &Frame<P>) {
-        self.contention.nav.settle(now);
+        self.station.contention.nav.settle(now);
         // 10.3.2.9: a station whose NAV is set does not answer.
-        if self.contention.nav.is_set(now) {
+        if self.station.contention.nav.is_set(now) {
             self.counts.refused_by_nav += 1;
             return;
         }
@@ -407,8 +360,8 @@ impl<P: Packet + Copy> Multichannel<P> {
         let after_cts = self.times.sifs + self.times.handshake_frame + span;
         let reservation = Reservation { channels: ChannelSet::only(channel), frames: 0 };
         let nav = duration_field(after_cts);
-        let cts = self.control_frame(FrameKind::Cts, rts.from, HANDSHAKE_SIZE, nav, reservation);
-        let end = self.transmit(cts, now + self.times.sifs, self.times.handshake_frame, Access::Response);
+        let cts = self.handshake_frame(FrameKind::Cts, rts.from, nav, reservation);
+        let end = self.station.transmit(cts, now + self.times.sifs, self.times.handshake_frame, Access::Response);
         let step = Step::Granted(end + self.config.dcf.response_timeout());
         let exchange = Exchange::new(rts.from, channel, Role::Responder, step, end + nav);
         self.begin_exchange(Exchange { frames_left, budget, ..exchange });
@@ -430,8 +383,8 @@ impl<P: Packet + Copy> Multichannel<P> {
         self.counts.handshakes += 1;
         let nav = cts.nav.saturating_sub(self.times.sifs + self.times.handshake_frame);
         let reservation = Reservation { channels: ChannelSet::only(channel), frames: 0 };
-        let crn = self.control_frame(FrameKind::Crn, cts.from, HANDSHAKE_SIZE, nav, reservation);
-        let end = self.transmit(crn, now + self.times.sifs, self.times.handshake_frame, Access::Response);
+        let crn = self.handshake_frame(FrameKind::Crn, cts.from, nav, reservation);
+        let end = self.station.transmit(crn, now + self.times.sifs, self.times.handshake_frame, Access::Response);
         self.state = State::Exchange;
         // All that it announced stays in service until it is sent, so that it fits.
         let (frames_left, budget) = (self.service.len() as u8, Duration::MAX);
@@ -443,8 +396,8 @@ impl<P: Packet + Copy> Multichannel<P> {
     fn finish(&mut self, now: Instant, outcome: Outcome) {
         let Some(peer) = self.service.front().map(|outgoing| outgoing.msdu.to) else { return };
         self.settle(peer, outcome);
-        self.contention.reset_window();
-        self.contention.draw(now);
+        self.station.contention.reset_window();
+        self.station.contention.draw(now);
         self.serve_on(now);
     }
 
@@ -453,12 +406,12 @@ impl<P: Packet + Copy> Multichannel<P> {
         let limits = self.config.dcf.retry_limits();
         let Some(first) = self.service.front_mut() else { return };
         if first.retries.is_spent(is_long, limits) {
-            self.stats.retry_limit_drops += 1;
+            self.station.stats.retry_limit_drops += 1;
             self.finish(now, Outcome::RetryLimit);
             return;
         }
-        self.contention.widen();
-        self.contention.draw(now);
+        self.station.contention.widen();
+        self.station.contention.draw(now);
         self.state = State::Contend;
         self.renew_hold(now);
         self.reconsider(now);
@@ -468,7 +421,7 @@ impl<P: Packet + Copy> Multichannel<P> {
     fn on_response_timeout(&mut self, now: Instant) {
         if self.is_away() {
             self.on_frame_missing(now);
-        } else if !self.contention.has_reception_begun(now) {
+        } else if !self.station.contention.has_reception_begun(now) {
             self.conclude(now, None);
         } else if let Some(exchange) = self.exchange.as_mut() {
             exchange.step = Step::GrantOverdue;
@@ -478,7 +431,7 @@ impl<P: Packet + Copy> Multichannel<P> {
     }
 
     fn on_timer(&mut self, now: Instant, timer: Timer) {
-        self.contention.nav.settle(now);
+        self.station.contention.nav.settle(now);
         match timer {
             Timer::Contention(_) => {}
             Timer::BroadcastEnd => self.finish(now, Outcome::Broadcast),
@@ -513,7 +466,7 @@ impl<P: Packet + Copy> Machine for Multichannel<P> {
     fn handle_input(&mut self, now: Instant, input: MacInput<P>) {
         // What is due at this very instant comes first: energy that arrives with the commitment does not stop it.
         self.handle_timeout(now);
-        self.contention.nav.settle(now);
+        self.station.contention.nav.settle(now);
         match input {
             input if self.is_away() => self.on_data_channel(now, input),
             MacInput::Busy => return self.on_busy(now),
@@ -539,7 +492,7 @@ impl<P: Packet + Copy> Machine for Multichannel<P> {
 
     #[inline]
     fn poll_output(&mut self) -> Option<MacOutput<P>> {
-        self.outputs.pop_front()
+        self.station.outputs.pop_front()
     }
 
     #[inline]
