@@ -174,3 +174,28 @@ fn the_speed_in_the_readme_is_that_of_the_measurements() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     assert!(readme.contains(&words), "README.md lacks \"{words}\"");
 }
+
+/// Words in backquotes that look like the name of a file of ours.
+fn names_of_files(text: &str) -> impl Iterator<Item = &str> {
+    let is_file = |word: &&str| [".rs", ".py", ".sh"].iter().any(|ending| word.ends_with(ending));
+    text.split('`').skip(1).step_by(2).filter(is_file).filter(|word| !word.contains([' ', '*', '{']))
+}
+
+#[test]
+fn files_that_pages_name_are_there() {
+    let all: Vec<String> =
+        files(&root(), &[".rs", ".py", ".sh"]).iter().map(|path| format!("/{}", shown(path))).collect();
+    let mut pages = files(&root().join("docs/models"), &[".md"]);
+    pages.extend(["ARCHITECTURE.md", "CONTRIBUTING.md", "STYLE.md"].map(|page| root().join(page)));
+    let mut missing = Vec::new();
+    for page in pages {
+        let text = fs::read_to_string(&page).unwrap();
+        let words: String = prose(&text).map(|(_, line)| format!("{line}\n")).collect();
+        for name in names_of_files(&words) {
+            if !all.iter().any(|path| path.ends_with(&format!("/{name}"))) {
+                missing.push(format!("{}: {name}", shown(&page)));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "named, and not there: {missing:#?}");
+}

@@ -14,7 +14,7 @@
 //! and keeps it.
 //!
 //! A sender that fills its window until a loss has its share waiting soon, and is left alone. So is a flow that does
-//! not fill the faster members: the bond must not add delay to its packets. Measured, `docs/models/tunnel.md`.
+//! not fill the faster members: the bond must not add delay to its packets. Measured, `docs/measurements/tunnel.md`.
 
 use airbraid_units::{Duration, Instant};
 

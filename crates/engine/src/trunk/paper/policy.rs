@@ -35,7 +35,7 @@ impl Distributor {
     ///
     /// Wang 2005: 1. Earliest delivery works through the members' backlogs: the fastest must be able to hold what it
     /// carries while the slowest carries one, seven packets between 11 and 1 Mbit/s. Surplus round robin waits for the
-    /// member whose turn it is: the others live on what they hold meanwhile (measured, `docs/models/trunk.md`).
+    /// member whose turn it is: the others live on what they hold meanwhile (measured, `docs/measurements/trunk.md`).
     pub const fn member_limit(self) -> u32 {
         match self {
             Self::RoundRobin | Self::Jkm(_) => 1,
