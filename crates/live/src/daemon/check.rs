@@ -1,7 +1,7 @@
 //! Problems of a valid file on this host at this time, for `airbraid up --check`. They may pass, so none of them is an
 //! error.
 
-use super::names::look_up;
+use super::core::names::look_up;
 use super::site::Site;
 use nix::net::if_::{if_nameindex, if_nametoindex};
 

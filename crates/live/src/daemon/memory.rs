@@ -5,9 +5,7 @@
 //! (Choudhury and Hahne 1998, "Dynamic queue length thresholds"): one that takes all that it can leaves half, two leave
 //! a third, and whoever needs little always has room.
 
-use super::core::Daemon;
 use crate::netlink::FoundInterface;
-use airbraid_units::Bytes;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -41,32 +39,11 @@ pub fn longest(interfaces: &[FoundInterface]) -> usize {
 }
 
 /// The limit of a peer's memory, by its own use and that of all \[byte\].
-const fn allowed(own: u64, all: u64, of_one: u64, of_all: u64) -> u64 {
+pub(super) const fn allowed(own: u64, all: u64, of_one: u64, of_all: u64) -> u64 {
     let others = all.saturating_sub(own);
     // Its own part is at most what it leaves.
     let half = of_all.saturating_sub(others) / 2;
     if half < of_one { half } else { of_one }
-}
-
-impl Daemon {
-    /// Sets the memory limit of a peer's tunnel.
-    pub(super) fn set_memory(&mut self, peer: usize) {
-        let interface = &self.site.interface;
-        let state = &mut self.peers[peer];
-        let (of_one, of_all) = (interface.peer_memory.as_u64(), interface.memory.as_u64());
-        let allowed = allowed(state.occupied, self.occupied, of_one, of_all);
-        // A buffer of many segments is occupied until the last of them is gone: the tunnel reckons each segment's part.
-        let beside = state.account.bytes().saturating_sub(state.tunnel.occupied().as_u64());
-        state.tunnel.set_memory(Bytes::new(allowed.saturating_sub(beside)));
-    }
-
-    /// Notes the memory of a peer's tunnel after a step.
-    pub(super) fn note_memory(&mut self, peer: usize) {
-        let state = &mut self.peers[peer];
-        let before =
-            std::mem::replace(&mut state.occupied, state.account.bytes().max(state.tunnel.occupied().as_u64()));
-        self.occupied = (self.occupied + state.occupied).saturating_sub(before);
-    }
 }
 
 #[cfg(test)]

@@ -6,34 +6,27 @@
 
 mod address;
 mod calls;
-mod care;
 mod cause;
 mod check;
 mod checksum;
 mod coalesce;
 mod coded;
 mod confine;
-mod control;
 mod core;
 mod desk;
 mod dns;
 mod follow;
 mod fragment;
-mod handshakes;
 pub(crate) mod inner;
 mod introduce;
 mod introductions;
 mod journal;
-mod jumps;
 pub mod keys;
 mod knock;
 mod lane;
-mod links;
 mod manager;
 mod memory;
 mod metrics;
-mod mtu;
-mod names;
 mod nat64;
 mod notice;
 #[cfg(test)]
@@ -44,7 +37,6 @@ mod peer;
 mod peers;
 mod places;
 mod presence;
-mod reload;
 mod replace;
 mod routing;
 mod segment;
@@ -53,7 +45,6 @@ pub mod site;
 mod socket;
 mod status;
 mod table;
-mod turn;
 mod uplink;
 
 pub use check::notes;
@@ -93,12 +84,13 @@ use airbraid_engine::converge::session::{
 use airbraid_engine::trunk::bonding as tunnel;
 use airbraid_units::Instant;
 use core::Daemon;
-use handshakes::Handshakes;
+use core::handshakes::Handshakes;
+use core::jumps::{Clocks, Copies, Jumps};
+use core::names::Names;
+use core::turn::LoopInputs;
 use journal::Journal;
-use jumps::{Clocks, Copies, Jumps};
 use keys::Random;
 use manager::Manager;
-use names::Names;
 use nix::time::{ClockId, clock_gettime};
 use outside::Outside;
 use peer::PeerState;
@@ -111,7 +103,6 @@ use site::Site;
 use std::collections::BTreeMap;
 use std::os::unix::net::UnixStream;
 use table::Table;
-use turn::LoopInputs;
 use uplink::UplinkState;
 
 /// Packets that the kernel keeps for the interface while the daemon is not awake: the queue of a link is in the tunnel.
@@ -229,14 +220,14 @@ fn begin(site: Site, tun: Tun, outside: Outside) -> Result<Daemon, LabError> {
         jumps: Jumps::since(Clocks::now()),
         interfaces_at: None,
         uplinks,
-        table: Table::new(peers.iter().enumerate().map(reload::behind)),
+        table: Table::new(peers.iter().enumerate().map(core::reload::behind)),
         introduced: BTreeMap::new(),
         peers,
         sent_to: Vec::new(),
         tunnel,
         counts: core::Counts::default(),
         names,
-        care: care::Care::default(),
+        care: core::care::Care::default(),
         room: socket::Room::new(&pool),
         pool,
         refused: Vec::new(),

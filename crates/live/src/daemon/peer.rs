@@ -1,21 +1,27 @@
 //! One peer: its tunnel, and the path of each member link.
 
 use super::calls::Calls;
-use super::core::SILENCE;
 use super::follow::Trust;
 use super::introductions::Introduced;
 use super::memory::Account;
 use super::notice::Notice;
 use super::packet::IpPacket;
 use super::places::Reached;
-use super::presence::Presence;
+use super::presence::{self, Presence};
 use super::site::Peer;
-use airbraid_engine::converge::session::{PeerId, PublicKey};
+use airbraid_engine::converge::session::{KeyId, PeerId, PublicKey};
 use airbraid_engine::trunk::Member;
 use airbraid_engine::trunk::bonding::{Came, Config, MEMBERS_MAX, MemberConfig, MemberState, Tunnel};
 use airbraid_units::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
+
+/// Time after which a session that failed, or that the peer has ended, is tried again, unless there is something to
+/// send.
+pub(super) const AGAIN: Duration = Duration::from_secs(5);
+/// Silence after which a peer may have restarted and lost its keys: a handshake finds out. Longer than the time in
+/// which a dead member is found, and its packets go elsewhere.
+pub(super) const SILENCE: Duration = Duration::from_secs(2);
 
 /// Number of members of each end: the lower ones belong to the end with the smaller key.
 const OF_EACH: u8 = (MEMBERS_MAX / 2) as u8;
@@ -221,6 +227,18 @@ impl PeerState {
     /// Whether both go to each other and the other end prevails: that with the smaller key does.
     pub fn gives_way(&self) -> bool {
         self.first[0] > 0 && self.paths.keys().any(|member| self.is_theirs(*member))
+    }
+
+    /// The peer has named its life, by this key.
+    pub(super) fn on_life(&mut self, now: Instant, key: KeyId, life: u32) {
+        if self.presence.on_life(key, life) && presence::note(&mut self.presence.theirs, now) {
+            let (name, remote) = (&self.config.name, self.heard.map(|(_, remote, _)| remote));
+            tracing::warn!(
+                peer = name,
+                ?remote,
+                "two hosts use the key of this peer, and take the session from each other"
+            );
+        }
     }
 }
 

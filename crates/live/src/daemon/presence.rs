@@ -1,20 +1,13 @@
 //! The presence of a peer: its farewell, its silence, its clock, and whether another host uses its key.
 
-use super::core::{AGAIN, Daemon};
-use super::peer::PeerState;
-use airbraid_engine::converge::session::{self, KeyId, PeerId, Whose};
-use airbraid_engine::trunk::Member;
+use airbraid_engine::converge::session::{KeyId, Whose};
 use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;
 
 /// Silence after which a session is not called up any more. An idle member is asked every 10 s
 /// (`engine::trunk::bonding`), so three questions were not answered; the keys are kept, and an arrival brings it up
 /// again.
-const SILENT: Duration = Duration::from_secs(30);
-/// Number of times that this end's farewell is sent, by all ways.
-pub(super) const FAREWELLS: usize = 3;
-/// Interval of these: a burst of losses is seldom longer.
-pub(super) const FAREWELL_PAUSE: Duration = Duration::from_millis(20);
+pub(super) const SILENT: Duration = Duration::from_secs(30);
 /// Number of keys whose life is remembered.
 const KEYS: usize = 8;
 /// Returns of an old life that prove two hosts: a key under way may cause one, two hosts cause more.
@@ -32,12 +25,12 @@ pub struct Presence {
     /// Time of its farewell.
     pub left: Option<Instant>,
     /// The last arrival before a silence that was logged.
-    told: Option<Instant>,
+    pub(super) told: Option<Instant>,
     /// The clock that was set back, by how much, and when that was seen.
-    set_back: Option<(Whose, Duration, Instant)>,
+    pub(super) set_back: Option<(Whose, Duration, Instant)>,
     /// The time at which another host with its key was seen last, or with ours.
-    theirs: Option<Instant>,
-    ours: Option<Instant>,
+    pub(super) theirs: Option<Instant>,
+    pub(super) ours: Option<Instant>,
     /// The newest keys, in the order in which they came into use, and the life named by each.
     lives: VecDeque<(KeyId, Option<u32>)>,
     returns: u32,
@@ -92,99 +85,9 @@ impl Presence {
 }
 
 /// Notes a sighting; returns whether it is to be logged.
-fn note(place: &mut Option<Instant>, now: Instant) -> bool {
+pub(super) fn note(place: &mut Option<Instant>, now: Instant) -> bool {
     let before = place.replace(now);
     before.is_none_or(|before| now.saturating_since(before) >= LOGGED)
-}
-
-impl PeerState {
-    /// The peer has named its life, by this key.
-    pub(super) fn on_life(&mut self, now: Instant, key: KeyId, life: u32) {
-        if self.presence.on_life(key, life) && note(&mut self.presence.theirs, now) {
-            let (name, remote) = (&self.config.name, self.heard.map(|(_, remote, _)| remote));
-            tracing::warn!(
-                peer = name,
-                ?remote,
-                "two hosts use the key of this peer, and take the session from each other"
-            );
-        }
-    }
-}
-
-impl Daemon {
-    /// A peer has said farewell. Nothing is sent to it any more; if we go to it, it is tried again.
-    pub(super) fn on_left(&mut self, now: Instant, peer: usize) {
-        let state = &mut self.peers[peer];
-        tracing::info!(peer = state.config.name, "the peer has left");
-        state.is_up = false;
-        state.presence.left = Some(now);
-        state.unanswered = None;
-        state.again = Some(now + AGAIN);
-        state.said.clear();
-        let members: Vec<Member> = state.paths.keys().copied().collect();
-        for member in members {
-            self.remove_member(peer, member);
-        }
-    }
-
-    /// Logs once that a peer is silent, or that it is heard again.
-    pub(super) fn watch_silence(&mut self, now: Instant, peer: usize) {
-        let state = &mut self.peers[peer];
-        let is_silent = state.is_up && state.presence.silent(now).is_some();
-        if is_silent == state.presence.told.is_some() {
-            return;
-        }
-        state.presence.told = state.presence.heard.filter(|_| is_silent);
-        if is_silent {
-            tracing::warn!(peer = state.config.name, "nothing has come from the peer for {SILENT}");
-        } else if state.is_up {
-            tracing::info!(peer = state.config.name, "the peer is heard again");
-        }
-    }
-
-    /// A clock was set back between two lives: the handshake goes on all the same.
-    pub(super) fn on_set_back(&mut self, now: Instant, peer: PeerId, whose: Whose, by: Duration) {
-        let Some(state) = self.peers.get_mut(peer.index()) else { return };
-        let (name, by_s) = (&state.config.name, by.as_nanos() / 1_000_000_000);
-        match whose {
-            Whose::Ours => tracing::warn!(
-                peer = name,
-                "the clock of this host was set back, by {by_s} s since the peer saw it: it is trusted by its key all the same"
-            ),
-            Whose::Theirs => {
-                tracing::info!(
-                    peer = name,
-                    "the clock of the peer was set back, by {by_s} s since it was seen: let in"
-                );
-            }
-        }
-        state.presence.set_back = Some((whose, by, now));
-    }
-
-    /// Our key was used by another host: the peer has seen stamps of it that we have not made.
-    pub(super) fn on_shared(&mut self, now: Instant, peer: PeerId) {
-        let Some(state) = self.peers.get_mut(peer.index()) else { return };
-        if note(&mut state.presence.ours, now) {
-            tracing::warn!(
-                peer = state.config.name,
-                "another host uses our private key, and takes the session with the peer"
-            );
-        }
-    }
-
-    /// Says farewell to all peers, by all ways, so that they need not find out.
-    pub(super) fn say_farewells(&mut self) {
-        for round in 0..FAREWELLS {
-            if round > 0 {
-                std::thread::sleep(std::time::Duration::from_nanos(FAREWELL_PAUSE.as_nanos()));
-            }
-            for peer in 0..self.peers.len() {
-                self.drive_sessions(Some(session::Input::Farewell(self.peers[peer].id)));
-            }
-            self.settle_sessions();
-            self.flush();
-        }
-    }
 }
 
 #[cfg(test)]

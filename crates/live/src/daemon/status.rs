@@ -1,9 +1,9 @@
 //! What the daemon does now, as `airbraid status --json` prints it and the metrics show it.
 
 use super::address::unplace;
-use super::care::cause_of_caller;
 use super::cause::Cause;
 use super::core::Daemon;
+use super::core::care::cause_of_caller;
 use super::keys;
 use super::peer::PeerState;
 use super::routing::Report;

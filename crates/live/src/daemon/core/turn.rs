@@ -3,11 +3,11 @@
 //! There are some ten descriptors, so `ppoll` serves as well as `epoll`, and its time-out counts nanoseconds
 //! (`docs/decisions/0008-daemon-loop.md`).
 
-use super::core::Daemon;
+use super::Daemon;
 use super::jumps::Copies;
-use super::manager::Manager;
-use super::metrics;
-use super::serve::{Question, Server};
+use crate::daemon::manager::Manager;
+use crate::daemon::metrics;
+use crate::daemon::serve::{Question, Server};
 use crate::error::LabError;
 use crate::netlink::Watch;
 use airbraid_units::{Duration, Instant};

@@ -4,13 +4,13 @@
 //! Paths are probed by the engine (`docs/decisions/0010-path-mtu.md`). What ICMP has told the kernel is asked for where
 //! a length has been lost, and only chooses the length that is probed next.
 
-use super::core::Daemon;
-use super::fragment::{V6_LEAST, fragments};
-use super::inner::{self, Summary};
-use super::packet::IpPacket;
-use super::peer::{Path, PeerState};
-use super::segment::Cut;
-use super::socket::{path_mtu, source_of};
+use super::Daemon;
+use crate::daemon::fragment::{V6_LEAST, fragments};
+use crate::daemon::inner::{self, Summary};
+use crate::daemon::packet::IpPacket;
+use crate::daemon::peer::{Path, PeerState};
+use crate::daemon::segment::Cut;
+use crate::daemon::socket::{path_mtu, source_of};
 use airbraid_engine::trunk::Member;
 use airbraid_engine::trunk::bonding::{BASE_PLPMTU, Input, MemberConfig};
 use airbraid_engine::wire::TUNNEL_HEADER_LEN;
@@ -24,7 +24,7 @@ const MTU_LEAST: [u32; 2] = [V6_LEAST as u32, 576];
 
 /// Work that is done after all other outputs of a tunnel's step.
 #[derive(Debug)]
-pub(super) enum Later {
+pub(in crate::daemon) enum Later {
     /// A peer's tunnel wants the network's report about a member's path.
     Hint(usize, Member),
     /// The place of a member is not validated.
@@ -109,7 +109,7 @@ impl Daemon {
     }
 
     /// The longest packet for this peer.
-    pub(super) fn longest_for(&self, peer: &PeerState) -> u32 {
+    pub(in crate::daemon) fn longest_for(&self, peer: &PeerState) -> u32 {
         peer.mtu.map_or(self.mtu, |mtu| mtu.min(self.mtu))
     }
 
@@ -120,14 +120,14 @@ impl Daemon {
             return;
         }
         let widest = self.peers.iter().filter(|peer| !peer.is_gone).filter_map(|peer| peer.mtu).max();
-        let of_device = |uplink: &super::uplink::UplinkState| inner_mtu(uplink.mtu().unwrap_or(MTU), false);
+        let of_device = |uplink: &crate::daemon::uplink::UplinkState| inner_mtu(uplink.mtu().unwrap_or(MTU), false);
         let Some(mtu) = widest.or_else(|| self.uplinks.iter().map(of_device).min()) else { return };
         let has_v6 = self.site.interface.addresses.iter().any(|prefix| prefix.address.is_ipv6());
         let mtu = mtu.max(MTU_LEAST[usize::from(!has_v6)]);
         if mtu == self.mtu {
             return;
         }
-        match self.netlink.configure(self.tun_index, mtu, super::QUEUE) {
+        match self.netlink.configure(self.tun_index, mtu, crate::daemon::QUEUE) {
             Ok(()) => {
                 tracing::info!(mtu, before = self.mtu, "the interface's MTU");
                 self.mtu = mtu;

@@ -1,25 +1,36 @@
 //! The data path: packets from the interface into tunnels, frames from tunnels through link security onto uplinks, and
 //! back. The machines decide; it carries bytes.
 
-use super::address::{place, unplace};
-use super::care::Care;
-use super::coalesce::{Coalescer, Parcel};
-use super::coded::WORD;
-use super::handshakes::Handshakes;
-use super::inner;
-use super::jumps::Jumps;
-use super::lane::{LateSpan, Written};
-use super::mtu::Later;
-use super::names::Names;
-use super::packet::{BEGINNING, IpPacket, Pool, READ_MAX, Run};
-use super::peers::Peers;
-use super::routing::Routing;
-use super::segment::finish;
-use super::site::Site;
-use super::socket::{Body, Received, Refused, Room};
-use super::table::Table;
-use super::uplink::{Refusal, Tag, UplinkState};
+pub(super) mod care;
+mod control;
+mod follow;
+pub(super) mod handshakes;
+mod introductions;
+pub(super) mod jumps;
+mod links;
+mod memory;
+pub(super) mod mtu;
+pub(super) mod names;
+mod places;
+mod presence;
+pub(super) mod reload;
+pub(super) mod turn;
+
 use crate::clock::Clock;
+use crate::daemon::address::{place, unplace};
+use crate::daemon::coalesce::{Coalescer, Parcel};
+use crate::daemon::coded::WORD;
+use crate::daemon::inner;
+use crate::daemon::lane::{LateSpan, Written};
+use crate::daemon::packet::{BEGINNING, IpPacket, Pool, READ_MAX, Run};
+use crate::daemon::peer::{AGAIN, SILENCE};
+use crate::daemon::peers::Peers;
+use crate::daemon::routing::Routing;
+use crate::daemon::segment::finish;
+use crate::daemon::site::Site;
+use crate::daemon::socket::{Body, Received, Refused, Room};
+use crate::daemon::table::Table;
+use crate::daemon::uplink::{Refusal, Tag, UplinkState};
 use crate::netlink::{FoundInterface, Netlink};
 use crate::tun::Tun;
 use crate::vnet::VnetHeader;
@@ -34,6 +45,11 @@ use airbraid_engine::wire::{
 };
 use airbraid_engine::{Spin, try_step};
 use airbraid_units::{Bytes, Duration, Instant};
+use care::Care;
+use handshakes::Handshakes;
+use jumps::Jumps;
+use mtu::Later;
+use names::Names;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
@@ -46,12 +62,6 @@ const READ_BYTES: usize = 1 << 19;
 const FLUSH: usize = 1 << 17;
 /// Time after which a thread's refusals are collected, if nothing else happens.
 const TOLD: Duration = Duration::from_millis(1);
-/// Time after which a session that failed, or that the peer has ended, is tried again, unless there is something to
-/// send.
-pub(super) const AGAIN: Duration = Duration::from_secs(5);
-/// Silence after which a peer may have restarted and lost its keys: a handshake finds out. Longer than the time in
-/// which a dead member is found, and its packets go elsewhere.
-pub(super) const SILENCE: Duration = Duration::from_secs(2);
 
 /// The counts beside those of peers and uplinks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,14 +1,14 @@
 //! Members that come and go: with sessions, with the interfaces that uplinks are bound to, and by hand.
 
-use super::cause::Cause;
-use super::core::Daemon;
-use super::follow::Trust;
-use super::introduce::Introduction;
-use super::memory::longest;
-use super::notice::{LinkName, Notice};
-use super::peer::Path;
-use super::places::Reached;
-use super::uplink::Tag;
+use super::Daemon;
+use crate::daemon::cause::Cause;
+use crate::daemon::follow::Trust;
+use crate::daemon::introduce::Introduction;
+use crate::daemon::memory::longest;
+use crate::daemon::notice::{LinkName, Notice};
+use crate::daemon::peer::Path;
+use crate::daemon::places::Reached;
+use crate::daemon::uplink::Tag;
 use crate::netlink::FoundInterface;
 use airbraid_engine::converge::session;
 use airbraid_engine::trunk::Member;
@@ -210,7 +210,7 @@ impl Daemon {
     }
 
     /// Interfaces or their addresses have changed.
-    pub(super) fn on_interfaces(&mut self) {
+    pub(in crate::daemon) fn on_interfaces(&mut self) {
         self.interfaces_at = None;
         let found = match self.netlink.interfaces() {
             Ok(found) => found,

@@ -7,7 +7,7 @@
 //!
 //! A copy that runs at the same time, under a hypervisor that tells its guests nothing, cannot be noticed from in here.
 
-use super::core::Daemon;
+use super::Daemon;
 use airbraid_engine::converge::session::Input;
 use airbraid_units::Duration;
 use nix::errno::Errno;
@@ -157,7 +157,7 @@ impl Daemon {
 }
 
 #[cfg(test)]
-#[path = "../../../../tests/src/skip.rs"]
+#[path = "../../../../../tests/src/skip.rs"]
 mod skip;
 
 #[cfg(test)]

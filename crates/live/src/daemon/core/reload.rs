@@ -1,12 +1,12 @@
 //! Reads the file again, and changes only the differences: the rest does not notice.
 
-use super::core::Daemon;
-use super::peer::PeerState;
+use super::Daemon;
 use super::presence::FAREWELLS;
-use super::routing::{METRIC, WantedRouting, mark_of, numbers};
-use super::site::{self, Peer, Site, UPLINKS_MAX};
-use super::table::Table;
-use super::uplink::UplinkState;
+use crate::daemon::peer::PeerState;
+use crate::daemon::routing::{METRIC, WantedRouting, mark_of, numbers};
+use crate::daemon::site::{self, Peer, Site, UPLINKS_MAX};
+use crate::daemon::table::Table;
+use crate::daemon::uplink::UplinkState;
 use airbraid_engine::converge::session::{self, PeerConfig, PeerId};
 
 impl Daemon {
@@ -82,7 +82,7 @@ impl Daemon {
             said.push(format!("no address {prefix}"));
         }
         if let Some(mtu) = now.mtu.filter(|mtu| *mtu != self.mtu) {
-            self.netlink.configure(self.tun_index, mtu, super::QUEUE).map_err(failed("MTU".to_owned()))?;
+            self.netlink.configure(self.tun_index, mtu, crate::daemon::QUEUE).map_err(failed("MTU".to_owned()))?;
             self.mtu = mtu;
             said.push(format!("MTU {mtu}"));
         }
@@ -231,6 +231,6 @@ impl Daemon {
 }
 
 /// A peer's index and the prefixes behind it.
-pub(super) fn behind((index, peer): (usize, &PeerState)) -> (usize, &[site::Prefix]) {
+pub(in crate::daemon) fn behind((index, peer): (usize, &PeerState)) -> (usize, &[site::Prefix]) {
     (index, &peer.config.allowed)
 }

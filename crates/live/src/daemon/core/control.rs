@@ -1,8 +1,8 @@
 //! The frames of the session itself, beside those of the tunnel: sealed with a key that need not be in use.
 
-use super::core::Daemon;
-use super::lane::Written;
-use super::uplink::Tag;
+use super::Daemon;
+use crate::daemon::lane::Written;
+use crate::daemon::uplink::Tag;
 use airbraid_engine::converge::session::{self, FRAME_HEADER_LEN, PeerId, TAG_LEN};
 use airbraid_engine::trunk::Member;
 use airbraid_units::{Bytes, Instant};

@@ -1,10 +1,10 @@
 //! Checks once a second, beside the data path: sockets that could not be opened, members whose address does not answer,
 //! and the causes of failures, each of which is logged once.
 
-use super::cause::Cause;
-use super::core::Daemon;
-use super::knock::{Knocks, Verdict};
-use super::peer::{Path, PeerState};
+use super::Daemon;
+use crate::daemon::cause::Cause;
+use crate::daemon::knock::{Knocks, Verdict};
+use crate::daemon::peer::{Path, PeerState};
 use airbraid_engine::converge::session::{Address, Caller, PublicKey, Refusal};
 use airbraid_engine::trunk::Member;
 use airbraid_engine::trunk::bonding::MemberState;
@@ -126,7 +126,7 @@ impl Daemon {
     }
 
     /// The reason why there is no session with a peer, as far as it is known.
-    pub(super) fn cause_of_peer(&self, state: &PeerState) -> Option<Cause> {
+    pub(in crate::daemon) fn cause_of_peer(&self, state: &PeerState) -> Option<Cause> {
         if state.is_up {
             return None;
         }
@@ -175,7 +175,7 @@ impl Daemon {
     }
 
     /// The reason why a member of ours is silent, as far as it is known.
-    pub(super) fn cause_of_member(&self, state: &PeerState, member: Member) -> Option<Cause> {
+    pub(in crate::daemon) fn cause_of_member(&self, state: &PeerState, member: Member) -> Option<Cause> {
         state.calls.quiet.get(&member)?;
         let path = state.paths.get(&member)?;
         let place = (path.uplink, path.remote);
@@ -254,7 +254,7 @@ pub(super) fn is_active(state: &PeerState, member: Member) -> bool {
 }
 
 /// The cause for which a caller was refused.
-pub(super) fn cause_of_caller(caller: &Caller, own: &PublicKey) -> Option<Cause> {
+pub(in crate::daemon) fn cause_of_caller(caller: &Caller, own: &PublicKey) -> Option<Cause> {
     let from = ip(&caller.from);
     match (caller.refusal, &caller.key) {
         (Refusal::UnknownPeer, Some(key)) => Some(Cause::unknown_key(key, from)),
@@ -264,5 +264,5 @@ pub(super) fn cause_of_caller(caller: &Caller, own: &PublicKey) -> Option<Cause>
 }
 
 fn ip(from: &Address) -> IpAddr {
-    super::address::unplace(from).1.ip()
+    crate::daemon::address::unplace(from).1.ip()
 }

@@ -5,9 +5,9 @@
 //! refuses what is not worth a step, and so much may wait; the rest is dropped and counted. What the machine asks for
 //! is carried out by the daemon's own thread, which has the keys; a bell in its poll says that there is something.
 
-use super::core::Daemon;
-use super::keys::Random;
+use super::Daemon;
 use crate::clock::Clock;
+use crate::daemon::keys::Random;
 use crate::error::LabError;
 use airbraid_engine::converge::session::{
     Address, Caller, Callers, Gate, Input, Output, PublicKey, Refusal, Sessions, Stats,

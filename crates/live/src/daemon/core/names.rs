@@ -4,11 +4,12 @@
 //! A resolver that cannot be reached says so after half a minute: it is asked on a thread of its own, and packets do
 //! not wait.
 
-use super::core::{Daemon, SILENCE};
-use super::nat64::{Prefix64, WELL_KNOWN, prefixes};
-use super::outside::Outside;
-use super::places::in_turn;
-use super::site::{Endpoint, Peer};
+use super::Daemon;
+use crate::daemon::nat64::{Prefix64, WELL_KNOWN, prefixes};
+use crate::daemon::outside::Outside;
+use crate::daemon::peer::SILENCE;
+use crate::daemon::places::in_turn;
+use crate::daemon::site::{Endpoint, Peer};
 use airbraid_units::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
