@@ -174,15 +174,15 @@ impl MemberEnd {
     pub fn on_spurious(&mut self, now: Instant, late: Duration) {
         self.counted.spurious += 1;
         // At most a round trip: a later frame is better retransmitted.
-        let most = self.path.rtt().map_or(late, |(rtt, _)| rtt);
+        let most = self.path.delay().rtt().map_or(late, |(rtt, _)| rtt);
         let tolerance = (self.tolerance() + late).min(most);
         self.tolerance.learn(now, -(tolerance.as_nanos() as i64));
     }
 
     /// Lateness beyond the path's shortest delay and the frame's expected wait after which it is declared lost \[us\].
     pub fn late_us(&self) -> i64 {
-        let deviation = self.path.delay_least().map_or(0, |(_, deviation)| 4 * deviation);
-        let quarter = || self.path.rtt().map_or(Duration::ZERO, |(rtt, _)| rtt / 4);
+        let deviation = self.path.delay().least_and_deviation_us().map_or(0, |(_, deviation)| 4 * deviation);
+        let quarter = || self.path.delay().rtt().map_or(Duration::ZERO, |(rtt, _)| rtt / 4);
         let base = if self.path.is_measured() { LATE } else { LATE_AT_FIRST + quarter() };
         deviation + (base + self.tolerance()).as_micros() as i64
     }
@@ -193,7 +193,7 @@ impl MemberEnd {
 
     /// Time for which the fate of a lost frame is remembered.
     pub fn memory(&self) -> Duration {
-        self.path.rtt().map_or(PROBE_LAST, |(rtt, _)| rtt * 2 + PROBE_LAST)
+        self.path.delay().rtt().map_or(PROBE_LAST, |(rtt, _)| rtt * 2 + PROBE_LAST)
     }
 
     /// Updates its coding plan, if it may have one.
@@ -218,7 +218,7 @@ impl MemberEnd {
 
     /// Longest usual time to an answer.
     fn patience(&self) -> Duration {
-        let (rtt, deviation) = self.path.rtt().unwrap_or((PROBE_LAST, Duration::ZERO));
+        let (rtt, deviation) = self.path.delay().rtt().unwrap_or((PROBE_LAST, Duration::ZERO));
         rtt + deviation * 4 + FEEDBACK + self.tolerance() + self.path.time_for(2 * FULL)
     }
 
@@ -367,9 +367,9 @@ impl MemberEnd {
         MemberStatus {
             state: self.state,
             rate: if self.path.has_estimate() { BitRate::from_bps(self.path.rate()) } else { BitRate::default() },
-            rtt_min: self.path.rtt_least().unwrap_or_default(),
-            rtt: self.path.rtt().unwrap_or_default().0,
-            queue_delay: self.path.queue(),
+            rtt_min: self.path.delay().rtt_least().unwrap_or_default(),
+            rtt: self.path.delay().rtt().unwrap_or_default().0,
+            queue_delay: self.path.delay().queue(),
             loss_ppm: self.path.loss_ppm(),
             in_flight: self.sent_frames.on_the_way(),
             path_mtu: self.plpmtu.found().map(Bytes::new),

@@ -22,6 +22,7 @@ mod code;
 mod coded;
 mod config;
 mod cost;
+mod delay;
 mod filter;
 mod flow_seq;
 pub(crate) mod frame;

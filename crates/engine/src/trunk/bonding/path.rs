@@ -10,7 +10,7 @@
 //! It never decides what is sent. Equations: `docs/models/tunnel.md`.
 
 use super::cost::{Losses, blocking};
-use super::filter::Least;
+use super::delay::PathDelay;
 use super::frame::FULL;
 use super::policing::SelfInducedLoss;
 use airbraid_units::{Duration, Instant, SeqNum};
@@ -29,8 +29,6 @@ const GROWTH: u64 = 4;
 const TRAIN: u64 = 10;
 /// A member that is left out is judged by trains of 16 frames: one without a loss halves what is held of its losses.
 const TRAIN_WEIGHT: u32 = 8;
-/// Time span of minimums: BBR's, for its reason.
-const MINIMUM_SPAN: Duration = Duration::from_secs(10);
 /// A queue shorter than this, and a frame and a half, counts as empty.
 const QUEUE_LOW: Duration = Duration::from_millis(2);
 /// A queue longer than this, and three frames, is drained. Added to an idle path's delay it is the worst that a ping
@@ -106,13 +104,7 @@ pub struct Path {
     is_growing: bool,
     /// The last rates measured while the link could not keep up.
     stretched: [u64; 3],
-    rtt_least: Least,
-    rtt: Option<(u64, u64)>,
-    delay_least: Least,
-    /// Smoothed one-way delay and its deviation \[us\].
-    delay: Option<(i64, i64)>,
-    /// The one-way delay of the last frame above the least \[us\].
-    queue_us: i64,
+    delay: PathDelay,
     /// The least one-way delay when the present drain began.
     drained_least: i64,
     release: Instant,
@@ -148,11 +140,7 @@ impl Path {
             measured_at: Instant::ZERO,
             is_growing: false,
             stretched: [0; 3],
-            rtt_least: Least::new(MINIMUM_SPAN),
-            rtt: None,
-            delay_least: Least::new(MINIMUM_SPAN),
-            delay: None,
-            queue_us: 0,
+            delay: PathDelay::new(),
             drained_least: i64::MAX,
             release: Instant::ZERO,
             served: Instant::ZERO,
@@ -207,7 +195,7 @@ impl Path {
 
     /// The rate \[bit/s\]; before any was measured, ten frames a round trip.
     pub fn rate(&self) -> u64 {
-        let guess = || TRAIN * FULL * 8 * 1_000_000_000 / self.rtt_least_ns().max(10_000_000);
+        let guess = || TRAIN * FULL * 8 * 1_000_000_000 / self.delay.rtt_least_ns().max(10_000_000);
         let rate = if self.rate == 0 { guess() } else { self.rate };
         rate.clamp(RATE_MIN, self.cap)
     }
@@ -235,26 +223,9 @@ impl Path {
     pub const fn has_estimate(&self) -> bool {
         self.rate > 0
     }
-    /// The shortest recent round trip \[ns\]; before any, a tenth of a second.
-    fn rtt_least_ns(&self) -> u64 {
-        self.rtt_least.get().map_or(100_000_000, |ns| ns.max(0) as u64)
-    }
-    /// The shortest recent round trip.
-    pub fn rtt_least(&self) -> Option<Duration> {
-        self.rtt_least.get().map(|ns| Duration::from_nanos(ns.max(0) as u64))
-    }
-    /// Smoothed round trip and its deviation (RFC 6298).
-    pub fn rtt(&self) -> Option<(Duration, Duration)> {
-        self.rtt.map(|(rtt, var)| (Duration::from_nanos(rtt), Duration::from_nanos(var)))
-    }
-    /// Length of the link's own queue when the last frame passed it.
-    pub fn queue(&self) -> Duration {
-        Duration::from_micros(self.queue_us.max(0) as u64)
-    }
-    /// The least recent one-way delay, and the deviation of the smoothed one \[us\]; the origin is the same on all
-    /// members.
-    pub fn delay_least(&self) -> Option<(i64, i64)> {
-        Some((self.delay_least.get()?, self.delay?.1))
+    /// Its round trip and one-way delay.
+    pub const fn delay(&self) -> &PathDelay {
+        &self.delay
     }
 
     /// The time that `bytes` take at `rate`.
@@ -284,8 +255,11 @@ impl Path {
     /// Time that a frame may be without an answer, the link's own queue aside: feedback does not always take the
     /// fastest member, so the least round trip alone would hold a long path back.
     fn answer(&self) -> Duration {
-        let usual = self.rtt.map_or(0, |(rtt, var)| (rtt + 4 * var).saturating_sub(self.queue().as_nanos()));
-        Duration::from_nanos(usual.max(self.rtt_least_ns())) + SLACK
+        let usual = self
+            .delay
+            .rtt()
+            .map_or(0, |(rtt, var)| (rtt + var * 4).as_nanos().saturating_sub(self.delay.queue().as_nanos()));
+        Duration::from_nanos(usual.max(self.delay.rtt_least_ns())) + SLACK
     }
 
     /// Bytes that may be under way.
@@ -314,8 +288,8 @@ impl Path {
         let wait = self.release.max(self.served).saturating_since(now) + self.time_for(bytes);
         // A lost frame comes a round trip later, or two.
         let loss = u64::from(self.loss_ppm().min(900_000));
-        let again_us = self.rtt_least_ns() / 1_000 * loss / (1_000_000 - loss);
-        Some(wait.as_micros() as i64 + self.delay_least.get()? + again_us as i64)
+        let again_us = self.delay.rtt_least_ns() / 1_000 * loss / (1_000_000 - loss);
+        Some(wait.as_micros() as i64 + self.delay.least_us()? + again_us as i64)
     }
 
     /// Mean head-of-line blocking of an ordered flow by losses here: a loss is known after a round trip, and the
@@ -331,20 +305,20 @@ impl Path {
             lost_ppm,
             begun_ppm,
             rate: self.rate(),
-            rtt: Duration::from_nanos(self.rtt_least_ns()),
+            rtt: Duration::from_nanos(self.delay.rtt_least_ns()),
             repair: self.repair(),
         })
     }
 
     /// Time until a loss is known and repaired: a round trip, and half of the least one.
     pub fn repair(&self) -> Duration {
-        let usual = self.rtt.map_or(0, |(rtt, _)| rtt.saturating_sub(self.queue().as_nanos()));
-        Duration::from_nanos(usual.max(self.rtt_least_ns()) + self.rtt_least_ns() / 2)
+        let usual = self.delay.rtt().map_or(0, |(rtt, _)| rtt.as_nanos().saturating_sub(self.delay.queue().as_nanos()));
+        Duration::from_nanos(usual.max(self.delay.rtt_least_ns()) + self.delay.rtt_least_ns() / 2)
     }
 
     /// Arrival of a frame that is given now and sent `due_us` later \[us\], by the clock of [`Self::arrival_us`].
     pub fn expected_us(&self, now: Instant, due_us: u32) -> i64 {
-        (now.as_nanos() / 1_000) as i64 + i64::from(due_us) + self.delay_least.get().unwrap_or(0)
+        (now.as_nanos() / 1_000) as i64 + i64::from(due_us) + self.delay.least_us().unwrap_or(0)
     }
 
     /// The present pace, as a fraction of the rate.
@@ -354,7 +328,7 @@ impl Path {
             Phase::Up => (5, 4),
             Phase::Down | Phase::Drain => (3, 4),
             // A queue that is a little too long goes away slowly.
-            Phase::Cruise if self.queue() > self.queue_low() => (31, 32),
+            Phase::Cruise if self.delay.queue() > self.queue_low() => (31, 32),
             Phase::Cruise => (1, 1),
         }
     }
@@ -382,14 +356,14 @@ impl Path {
             return;
         }
         let interval = self.interval();
-        let rtt = Duration::from_nanos(self.rtt_least_ns());
+        let rtt = Duration::from_nanos(self.delay.rtt_least_ns());
         let (phase, span) = match self.phase {
             Phase::Cruise => (Phase::Up, interval),
             Phase::Up => (Phase::Down, interval),
             Phase::Drain => {
                 // It should be empty by now. If it is not, the path itself has become longer.
-                if self.queue() > self.queue_low() && self.drained_least != i64::MAX {
-                    self.delay_least.restart(now, self.drained_least);
+                if self.delay.queue() > self.queue_low() && self.drained_least != i64::MAX {
+                    self.delay.restart(now, self.drained_least);
                 }
                 (Phase::Cruise, interval * 2)
             }
@@ -408,9 +382,9 @@ impl Path {
         }
         self.phase = Phase::Drain;
         self.drained_least = i64::MAX;
-        let rtt = Duration::from_nanos(self.rtt_least_ns());
+        let rtt = Duration::from_nanos(self.delay.rtt_least_ns());
         // A quarter of the rate is left to empty it, and it shows a round trip later.
-        self.phase_until = now.saturating_add(self.queue() * 5 + rtt * 2 + self.interval());
+        self.phase_until = now.saturating_add(self.delay.queue() * 5 + rtt * 2 + self.interval());
     }
 
     /// The frames before `next` that were to leave since `since` have left by `until`.
@@ -429,7 +403,6 @@ impl Path {
             return;
         }
         self.on_time = None;
-        self.learn_rtt(now, arrival);
         self.learn_delay(now, arrival);
         self.measure(now, arrival);
         if self.phase == Phase::Startup {
@@ -437,42 +410,29 @@ impl Path {
         }
         match self.phase {
             Phase::Drain => {
-                let delay = self.delay_least.get().unwrap_or(0) + self.queue_us;
+                let delay = self.delay.least_us().unwrap_or(0) + self.delay.queue_us();
                 self.drained_least = self.drained_least.min(delay);
-                if self.queue() < self.queue_low() {
+                if self.delay.queue() < self.queue_low() {
                     self.phase = Phase::Cruise;
                     self.phase_until = now.saturating_add(self.interval() * 2);
                 }
             }
-            _ if self.queue() > self.queue_high() => self.drain(now),
+            _ if self.delay.queue() > self.queue_high() => self.drain(now),
             _ => {}
         }
     }
 
-    fn learn_rtt(&mut self, now: Instant, arrival: &Arrival) {
-        let Some(age) = arrival.age_us else { return };
-        let sample = now.saturating_since(arrival.sent_at).saturating_sub(Duration::from_micros(u64::from(age)));
-        let sample = sample.as_nanos().max(1);
-        self.rtt_least.learn(now, i64::try_from(sample).unwrap_or(i64::MAX));
-        self.rtt = Some(match self.rtt {
-            None => (sample, sample / 2),
-            Some((rtt, var)) => (rtt - rtt / 8 + sample / 8, var - var / 4 + rtt.abs_diff(sample) / 4),
-        });
-    }
-
     fn learn_delay(&mut self, now: Instant, arrival: &Arrival) {
+        if let Some(age_us) = arrival.age_us {
+            self.delay.learn_rtt(now, arrival.sent_at, age_us);
+        }
         let sent_us = (arrival.sent_at.as_nanos() / 1_000) as u32;
         let delay = i64::from(arrival.received_us.wrapping_sub(sent_us).wrapping_sub(arrival.offset_us) as i32);
-        let least = self.delay_least.learn(now, delay);
-        self.queue_us = delay - least;
+        self.delay.learn_one_way(now, delay);
         // The frame found the link occupied for this time; later frames come on top.
         let since = self.total.saturating_sub(arrival.total);
-        let found = arrival.sent_at.saturating_add(self.queue()).saturating_add(self.time_for(since));
+        let found = arrival.sent_at.saturating_add(self.delay.queue()).saturating_add(self.time_for(since));
         self.served = found.max(self.last.0.saturating_add(self.time_for(self.last.1)));
-        self.delay = Some(match self.delay {
-            None => (delay, 0),
-            Some((smooth, var)) => (smooth + (delay - smooth) / 4, var + ((delay - smooth).abs() - var) / 4),
-        });
     }
 
     /// A rate, if enough has come since the last.
@@ -499,7 +459,7 @@ impl Path {
         }
         self.mark = Some(mark);
         // A train may have overflowed a short queue: what was lost of it tells nothing.
-        let is_full = self.queue() > self.queue_high() || self.phase == Phase::Startup || self.is_train;
+        let is_full = self.delay.queue() > self.queue_high() || self.phase == Phase::Startup || self.is_train;
         let is_train = std::mem::take(&mut self.is_train);
         self.looked_at = now;
         // What was lost took its time on the link like the rest, unless the link's queue is full: then it was never
@@ -523,7 +483,7 @@ impl Path {
     fn start_up(&mut self, now: Instant, sample: u64, sent_us: u64, span_us: u32, is_idle: bool, is_train: bool) {
         let most = self.rate() * GROWTH;
         let is_full = u64::from(span_us) > sent_us + sent_us / 4 && span_us >= SAMPLE_TIME_US && !is_idle;
-        if is_full || self.queue() > self.queue_high() {
+        if is_full || self.delay.queue() > self.queue_high() {
             self.rate = if is_idle { self.rate.max(sample) } else { sample }.clamp(RATE_MIN, RATE_MAX);
             self.stretched = [self.rate; 3];
             self.measured_at = now;
@@ -576,9 +536,7 @@ impl Path {
 
     /// The far end's clock is another: forgets all delays.
     pub fn forget_delays(&mut self) {
-        self.delay_least = Least::new(MINIMUM_SPAN);
-        self.delay = None;
-        self.queue_us = 0;
+        self.delay.forget_one_way();
         self.mark = None;
     }
 }

@@ -343,7 +343,7 @@ impl<P: Coded> Sender<P> {
     pub fn longest_repair(&self) -> Duration {
         let widest = self.widest();
         let used = self.members.iter().filter(|end| end.is_active() && !is_excluded(end, widest));
-        used.filter(|end| end.path.rtt().is_some()).map(|end| end.path.repair()).max().unwrap_or(Duration::ZERO)
+        used.filter(|end| end.path.delay().rtt().is_some()).map(|end| end.path.repair()).max().unwrap_or(Duration::ZERO)
     }
 
     /// Updates the time that a packet may wait: the policy's target, the difference in delay of the members that are
@@ -353,9 +353,9 @@ impl<P: Coded> Sender<P> {
         let mut members: ArrayVec<(i64, u64, u64), MEMBERS_MAX> = ArrayVec::new();
         let widest = self.widest();
         for end in self.members.iter().filter(|end| end.is_active() && !is_excluded(end, widest)) {
-            if let Some((delay, _)) = end.path.delay_least() {
+            if let Some((delay, _)) = end.path.delay().least_and_deviation_us() {
                 let rate = end.useful_rate();
-                let rtt_us = end.path.rtt().map_or(0, |(rtt, _)| rtt.as_micros());
+                let rtt_us = end.path.delay().rtt().map_or(0, |(rtt, _)| rtt.as_micros());
                 let held_us = end.blocking().as_micros();
                 let arrival_us = delay + (held_us + TYPICAL * 8_000_000 / rate.max(1)) as i64;
                 members.push((arrival_us, rate, rtt_us + held_us));

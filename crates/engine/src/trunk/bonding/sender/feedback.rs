@@ -152,7 +152,7 @@ impl<P: Coded> Sender<P> {
     /// constant.
     fn find_missing(&mut self, now: Instant, index: usize, left_us: u32) {
         let end = &self.members[index];
-        let Some((delay, _)) = end.path.delay_least().filter(|_| end.is_active()) else { return };
+        let Some((delay, _)) = end.path.delay().least_and_deviation_us().filter(|_| end.is_active()) else { return };
         let late_us = end.late_us();
         // Lateness of a frame, had it come when the feedback left.
         let excess = |sent: &Sent| {
