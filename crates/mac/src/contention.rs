@@ -117,7 +117,8 @@ impl Contention {
         self.busy_since.is_some_and(|since| since + self.config.rx_start_delay <= now)
     }
     /// The contention window and the backoff that was drawn last \[slots\].
-    pub fn last_draw(&self) -> (u32, u32) {
+    #[cfg(test)]
+    fn last_draw(&self) -> (u32, u32) {
         (self.cw, self.drawn)
     }
 

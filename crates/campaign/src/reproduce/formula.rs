@@ -91,8 +91,6 @@ named_enum! {
         /// Smallest element.
         Min = "min",
         Sum = "sum",
-        /// Sample standard deviation.
-        Std = "std",
         /// Standard deviation over mean.
         Variation = "variation",
         /// `bins(list, k)`: the means of k equal parts.

@@ -117,10 +117,6 @@ impl Row {
             None => Vec::new(),
         }
     }
-    /// Whether its value is a list.
-    pub fn is_list(&self) -> bool {
-        matches!(self.value, Some(toml::Value::Array(_)))
-    }
     /// Its acceptance.
     pub fn acceptance(&self) -> Acceptance {
         let bound = (self.tol_rel.map(Acceptance::Relative))

@@ -32,7 +32,8 @@ impl Arrangement {
         self.owners.iter().enumerate().filter(own).map(|(position, _)| position + 1).collect()
     }
     /// The cost behind each slot of a station, in the order of its slots \[ns\].
-    pub fn costs_ns(&self, layout: &Layout, station: usize) -> Vec<u64> {
+    #[cfg(test)]
+    fn costs_ns(&self, layout: &Layout, station: usize) -> Vec<u64> {
         let size = |owner: &u8| layout.stations()[usize::from(*owner)].size_ns;
         let (mut costs, mut before, mut since) = (Vec::new(), 0, None);
         for owner in &self.owners {

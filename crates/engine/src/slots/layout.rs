@@ -126,7 +126,8 @@ impl Layout {
     ///
     /// # Errors
     /// As [`Layout::new`].
-    pub fn of_slots(slots: &[(u32, Duration)]) -> Result<Self, Refused> {
+    #[cfg(test)]
+    pub(super) fn of_slots(slots: &[(u32, Duration)]) -> Result<Self, Refused> {
         let shares = slots.iter().map(|(count, size)| u64::from(*count).saturating_mul(size.as_nanos()));
         let shares: Vec<u64> = shares.collect();
         let period_ns = shares.iter().fold(0_u64, |sum, share| sum.saturating_add(*share));

@@ -89,7 +89,8 @@ impl<P: Packet + Copy> AccessPoint<P> {
     }
 
     /// MSDUs in the buffer of a station.
-    pub fn buffer_len(&self, station: Address) -> usize {
+    #[cfg(test)]
+    pub(super) fn buffer_len(&self, station: Address) -> usize {
         self.find(station).map_or(0, |index| self.stations[index].buffer.len())
     }
 

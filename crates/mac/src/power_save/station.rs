@@ -155,11 +155,6 @@ impl<P: Packet + Copy> SlottedStation<P> {
         sum
     }
 
-    /// Returns the counters of one virtual station.
-    pub fn stats_of(&self, station: usize) -> Option<&MacStats> {
-        self.stations.get(station).map(|(_, dcf)| dcf.stats())
-    }
-
     /// Returns the counters of its switches.
     pub const fn counts(&self) -> &SwitchStats {
         &self.counts

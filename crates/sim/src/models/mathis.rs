@@ -1,12 +1,11 @@
-//! TCP throughput from loss and round-trip time: Mathis, Semke, Mahdavi and Ott 1997.
+//! TCP throughput from loss and round-trip time: Mathis, Semke, Mahdavi and Ott 1997. It is of congestion avoidance: beyond
+//! a loss of 0.02 timeouts rule.
 
 use airbraid_units::Bytes;
 
 /// `C` of a receiver that acknowledges every second segment, sqrt(3/4): the paper's stations have delayed
 /// acknowledgements on. With one acknowledgement a segment it is sqrt(3/2) = 1.22. Ratios do not depend on it.
 pub const DELAYED_ACK: f64 = 0.866;
-/// Largest loss at which the formula holds: it is of congestion avoidance, and beyond this loss timeouts rule.
-pub const LOSS_MAX: f64 = 0.02;
 
 /// `C MSS / (RTT sqrt p)` \[bit/s\]; infinite where the round-trip time or the loss is 0, and 0 where the round-trip
 /// time is infinite.

@@ -10,7 +10,7 @@
 use super::cck::SymbolErrors;
 use super::ofdm;
 use super::table::{Table, survival};
-use airbraid_mac::phy::{Modulation, Preamble, Standard};
+use airbraid_mac::phy::Modulation;
 use airbraid_units::Probability;
 use core::f64::consts::{PI, SQRT_2};
 use std::sync::OnceLock;
@@ -76,22 +76,6 @@ impl ErrorRates {
         };
         let slot = self.ofdm[row].get(usize::from(code).wrapping_sub(1))?;
         Some(slot.get_or_init(|| Table::new(|sinr| ofdm::hazard(constellation, code, sinr))))
-    }
-}
-
-/// The PHY header of a frame at `modulation` as a chunk of its own: its modulation and its bits. It precedes the PSDU;
-/// the preamble before it is always found (a frame above the reception threshold is detected).
-///
-/// 802.11b: 48 bits at 1 Mbit/s, or at 2 Mbit/s behind a short preamble (16.2.2). OFDM: the SIGNAL symbol, 24 bits
-/// as BPSK 1/2 (17.3.4). FHSS: 32 bits at 1 Mbit/s.
-pub const fn header_chunk(standard: Standard, preamble: Preamble, modulation: Modulation) -> (Modulation, u64) {
-    match (standard, preamble, modulation) {
-        (Standard::Dot11b, Preamble::Short, Modulation::Dqpsk | Modulation::Cck4 | Modulation::Cck8) => {
-            (Modulation::Dqpsk, 48)
-        }
-        (Standard::Dot11b, ..) => (Modulation::Dbpsk, 48),
-        (Standard::Dot11a | Standard::Dot11g, ..) => (Modulation::Ofdm { bits: 1, code: 1 }, 24),
-        (Standard::Fhss, ..) => (Modulation::Dbpsk, 32),
     }
 }
 
@@ -240,16 +224,6 @@ mod tests {
         assert_eq!(PlainBer::new(Probability::NEVER).success(u64::MAX), 1.0);
         assert_eq!(PlainBer::new(Probability::ALWAYS).success(1), 0.0);
         assert_eq!(PlainBer::new(Probability::ALWAYS).success(0), 1.0);
-    }
-
-    #[test]
-    fn headers_are_those_of_the_standard() {
-        use Standard::{Dot11a, Dot11b};
-        assert_eq!(header_chunk(Dot11b, Preamble::Long, Modulation::Cck8), (Modulation::Dbpsk, 48));
-        assert_eq!(header_chunk(Dot11b, Preamble::Short, Modulation::Cck8), (Modulation::Dqpsk, 48));
-        assert_eq!(header_chunk(Dot11b, Preamble::Short, Modulation::Dbpsk), (Modulation::Dbpsk, 48));
-        let signal = (Modulation::Ofdm { bits: 1, code: 1 }, 24);
-        assert_eq!(header_chunk(Dot11a, Preamble::Long, Modulation::Ofdm { bits: 6, code: 3 }), signal);
     }
 
     proptest! {

@@ -21,15 +21,6 @@ pub fn position_at(start: Position, mobility: &Mobility, now: Instant) -> Positi
     }
 }
 
-/// Whether a node still moves after `now`.
-pub fn moves_after(mobility: &Mobility, now: Instant) -> bool {
-    match mobility {
-        Mobility::Static => false,
-        Mobility::Velocity { x, y } => x.0 != 0.0 || y.0 != 0.0,
-        Mobility::Waypoints(points) => points.last().is_some_and(|(at, _)| *at > now),
-    }
-}
-
 /// The position at `now` on the way through `points`.
 fn along(start: Position, points: &[(Instant, Position)], now: Instant) -> Position {
     let reached = points.partition_point(|(at, _)| *at <= now);
@@ -63,8 +54,6 @@ mod tests {
         let away = Mobility::Velocity { x: Speed(0.7), y: Speed(-1.0) };
         assert_eq!(position_at(at(100.0, 0.0), &away, s(0)), at(100.0, 0.0));
         assert_eq!(position_at(at(100.0, 0.0), &away, s(250)), at(275.0, -250.0));
-        assert!(moves_after(&away, s(1_000)));
-        assert!(!moves_after(&Mobility::Static, s(0)));
     }
 
     #[test]
@@ -78,7 +67,6 @@ mod tests {
         // Two waypoints at 20 s: a jump to the second.
         assert_eq!(where_at(20), at(0.0, 0.0));
         assert_eq!(where_at(1_000), at(0.0, 0.0));
-        assert!(moves_after(&way, s(19)) && !moves_after(&way, s(20)));
         assert_eq!(position_at(at(1.0, 2.0), &Mobility::Waypoints(vec![]), s(3)), at(1.0, 2.0));
         // A waypoint at time zero replaces the start.
         let from_zero = Mobility::Waypoints(vec![(s(0), at(7.0, 7.0))]);
