@@ -12,7 +12,6 @@ const PACKET_MAX: Bytes = Bytes::new(65_535);
 /// Longest backoff or switching time, so that sums of times stay within their type.
 const TIME_MAX: Duration = Duration::from_secs(1);
 
-/// A request.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// `802.11a`, `802.11b` or `802.11g`.
@@ -68,7 +67,6 @@ pub struct Asked {
 }
 
 impl Default for Asked {
-    /// The paper's own.
     fn default() -> Self {
         let [standard, preamble, rate] = ["802.11b", "long", "1 Mbit/s"].map(str::to_owned);
         let [packet, ack, llc] = ["1024 byte", "40 byte", "0 byte"].map(str::to_owned);

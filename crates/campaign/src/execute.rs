@@ -23,11 +23,9 @@ pub struct Recorded {
 /// One run to do: a cell with a seed.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'a> {
-    /// The run.
     pub spec: &'a Spec,
     /// The seed of this replication.
     pub seed: u64,
-    /// Its recordings.
     pub recorded: Recorded,
 }
 
@@ -60,14 +58,12 @@ pub struct Settings<'a> {
 /// The reason why a campaign gave no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
-    /// A run failed.
     #[error("the run with seed {seed}{} failed: {message}", in_cell(.cell))]
     Run {
         /// The cell's label, empty where nothing is swept.
         cell: String,
         /// The seed, to run it again alone.
         seed: u64,
-        /// Its message.
         message: String,
     },
     /// A signal or the user asked to stop.

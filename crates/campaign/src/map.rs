@@ -12,7 +12,6 @@ pub struct Map {
     pub trunks: Vec<MapEdge>,
     /// Trunks over links.
     pub tunnels: Vec<MapEdge>,
-    /// Plain links.
     pub links: Vec<MapEdge>,
     /// Flows, from sender to receiver.
     pub flows: Vec<MapEdge>,

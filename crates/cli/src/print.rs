@@ -15,7 +15,6 @@ pub enum Ended {
     Wrong(Errors),
     /// Another argument is wrong.
     Argument(String),
-    /// A run failed.
     Failed(String),
     /// A signal asked to stop.
     Interrupted,

@@ -36,7 +36,6 @@ pub trait Machine {
 /// A machine that, drained, asks to be woken at a time that is not later than now: it would spin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spin {
-    /// The requested wake-up.
     pub wake: Wake,
     /// The time of the step.
     pub now: Instant,

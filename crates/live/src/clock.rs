@@ -15,7 +15,6 @@ impl Clock {
         Self { beginning_ns: monotonic_ns() }
     }
 
-    /// The time now.
     pub fn now(&self) -> Instant {
         Instant::from_nanos(monotonic_ns().saturating_sub(self.beginning_ns))
     }

@@ -110,7 +110,6 @@ impl Tun {
         done.is_ok()
     }
 
-    /// Returns its offloads.
     pub const fn offloads(&self) -> Offloads {
         self.offloads
     }

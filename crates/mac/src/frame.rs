@@ -8,7 +8,6 @@ use airbraid_units::{Bytes, Duration};
 pub struct Address(pub u32);
 
 impl Address {
-    /// All stations.
     pub const BROADCAST: Self = Self(u32::MAX);
 }
 
@@ -86,7 +85,6 @@ impl ChannelSet {
     pub const fn is_empty(self) -> bool {
         self.bits() == 0
     }
-    /// Number of channels.
     pub const fn len(self) -> u32 {
         self.bits().count_ones()
     }
@@ -110,7 +108,6 @@ pub struct Reservation {
     pub frames: u8,
 }
 
-/// An MPDU.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame<P> {
     pub kind: FrameKind,

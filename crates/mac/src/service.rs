@@ -40,7 +40,6 @@ pub enum MacInput<P> {
     },
     /// A frame for another station ends without an error; its payload does not matter here.
     Overheard {
-        /// The frame's header.
         frame: Frame<()>,
         /// Whether the medium is now idle.
         idle: bool,
@@ -94,18 +93,9 @@ pub enum MacOutput<P> {
         access: Access,
     },
     /// A packet from a neighbour, for the layer above.
-    Deliver {
-        /// The neighbour.
-        from: Address,
-        packet: P,
-    },
+    Deliver { from: Address, packet: P },
     /// A packet from a neighbour, as it was sent, with the damage that it took on the way.
-    DeliverDamaged {
-        /// The neighbour.
-        from: Address,
-        packet: P,
-        damage: Damage,
-    },
+    DeliverDamaged { from: Address, packet: P, damage: Damage },
     /// The next transmission goes to this neighbour, at once: answer with [`MacInput::Supply`].
     Pull(Address),
     /// An MSDU has left the MAC, with this outcome.

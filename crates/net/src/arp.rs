@@ -28,7 +28,6 @@ pub enum Operation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
     pub operation: Operation,
-    /// The transmitter.
     pub sender: Node,
     /// The node that it asks, or answers.
     pub target: Node,

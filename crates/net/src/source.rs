@@ -51,7 +51,6 @@ enum Phase {
     Over,
 }
 
-/// A running source.
 #[derive(Clone, Debug)]
 pub struct Application {
     source: Source,

@@ -20,7 +20,6 @@ pub struct Facts {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Series {
-    /// The interval.
     pub interval_s: f64,
     /// A value for each; where there was none, that of the interval before.
     pub values: Vec<f64>,

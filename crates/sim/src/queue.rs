@@ -49,12 +49,10 @@ pub struct EventQueue<E> {
 const CHILDREN: usize = 4;
 
 impl<E: Copy> EventQueue<E> {
-    /// An empty queue.
     pub fn new() -> Self {
         Self { heap: Vec::with_capacity(256), sequence: 0 }
     }
 
-    /// Adds an event.
     pub fn push(&mut self, at: Instant, phase: Phase, event: E) {
         self.sequence += 1;
         let order = ((phase as u64) << PHASE_SHIFT) | self.sequence;

@@ -31,7 +31,6 @@ pub type Payloads = RefCell<Vec<Vec<u8>>>;
 /// The recordings of a run.
 #[derive(Default)]
 pub struct Recording {
-    /// The timeline.
     pub timeline: Option<String>,
     /// Lines about what has been committed to and has not begun yet, by time.
     upcoming: Vec<(Instant, String)>,

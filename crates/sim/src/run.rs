@@ -21,7 +21,6 @@ pub struct RunOptions<'a> {
 /// The result of a run.
 #[derive(Debug)]
 pub struct RunOutput {
-    /// The facts.
     pub result: RunResult,
     /// The frame timeline, if asked for.
     pub timeline: Option<String>,

@@ -29,7 +29,6 @@ macro_rules! named_enum {
         impl $Enum {
             /// All of them, in the order of their numbers.
             $vis const ALL: [Self; Self::COUNT] = [$(Self::$Variant),+];
-            /// Number of variants.
             $vis const COUNT: usize = [$($name),+].len();
             /// Returns the name that results and files use.
             $vis const fn name(self) -> &'static str {

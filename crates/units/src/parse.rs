@@ -31,7 +31,6 @@ pub trait Quantity: Sized {
     const WHAT: &'static str;
     /// The units it takes, in the order in which to offer them.
     const UNITS: &'static [&'static str];
-    /// A correct example.
     const EXAMPLE: &'static str;
     /// Reads the text.
     ///

@@ -152,7 +152,8 @@ impl<'ast> Visit<'ast> for Reader {
     }
 }
 
-/// The module whose file has the item at a path: re-exports are followed, `None` where nothing of the crate stands there.
+/// The module whose file has the item at a path: re-exports are followed, `None` where nothing of the crate stands
+/// there.
 fn definition(files: &BTreeMap<Module, SourceFile>, path: &[String], depth: u32) -> Option<Module> {
     // Deeper than any chain of re-exports: a name that stands for itself would have no end.
     const DEPTH_MAX: u32 = 8;

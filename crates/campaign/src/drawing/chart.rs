@@ -37,7 +37,7 @@ pub(crate) struct Line {
     pub has_reference_marks: bool,
 }
 
-/// How numbers become places.
+/// The scale from numbers to positions.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Scale {
     Linear,

@@ -16,8 +16,9 @@ pub(crate) const SOFT: &str = "fill=\"#6e6e6e\"";
 /// Attributes of text around its place.
 pub(crate) const MIDDLE: &str = "text-anchor=\"middle\"";
 
-/// The colours of lines, and those that replace them on a dark ground: the palette of Okabe and Ito, which the colour-blind
-/// can tell apart too, as dark or as bright as a thin line must be; yellow, too pale on white, is left out.
+/// The colours of lines, and those that replace them on a dark ground: the palette of Okabe and Ito, which the
+/// colour-blind can tell apart too, as dark or as bright as a thin line must be; yellow, too pale on white, is left
+/// out.
 const LINES: [(&str, &str); 8] = [
     ("#0072b2", "#56b4e9"),
     ("#d55e00", "#f28e4b"),
@@ -91,7 +92,6 @@ impl Svg {
         self.add(format_args!("path d=\"M{}\" fill=\"none\" stroke=\"{colour}\"{gap}{attributes}", places.join("L")));
     }
 
-    /// The drawing.
     pub(crate) fn finish(self) -> String {
         self.0 + "</svg>\n"
     }

@@ -22,7 +22,6 @@ pub fn files(reproduction: &Reproduction, rows: &Rows, build: &Build) -> Vec<(St
     vec![file("report.html", html(reproduction, rows, build)), file(ROWS, json), file("rows.csv", csv(rows))]
 }
 
-/// The page.
 pub fn html(reproduction: &Reproduction, rows: &Rows, build: &Build) -> String {
     let about = &reproduction.paper.about;
     let mut page = String::with_capacity(200_000);
@@ -119,7 +118,6 @@ pub fn summary(rows: &Rows) -> String {
 }
 
 impl Ours {
-    /// Number of replications.
     pub fn n(&self) -> usize {
         match self {
             Self::None { n } => *n,

@@ -49,7 +49,6 @@ pub struct Relation {
     pub holds: bool,
     /// The means of the sides, chain by chain.
     pub sides: Vec<Vec<Side>>,
-    /// Number of replications.
     pub n: usize,
 }
 

@@ -24,7 +24,6 @@ pub enum Formula {
 /// `a > b > c`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chain {
-    /// The leftmost side.
     pub first: Expression,
     /// The others, each with its comparison with the one before.
     pub rest: Vec<(Comparison, Expression)>,
@@ -42,7 +41,6 @@ pub enum Comparison {
 /// An expression with a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expression {
-    /// A literal.
     Number(f64),
     /// A metric of a run; of each cell of a group where the run ends with `.*`.
     Metric {

@@ -38,7 +38,6 @@ pub struct About {
     /// The code of its rows.
     pub code: String,
     pub title: String,
-    /// Authors.
     pub authors: String,
     /// Publication.
     pub source: String,
@@ -55,7 +54,6 @@ pub struct About {
 pub struct Run {
     /// Its name; `group.cell` for a cell of a group.
     pub name: String,
-    /// The scenario's path.
     pub scenario: String,
     /// Its overrides of the scenario, as for `--set`.
     pub set: Vec<String>,
@@ -66,13 +64,11 @@ pub struct Run {
 /// An output row, with its formula.
 #[derive(Clone, Debug)]
 pub struct Output {
-    /// The reference.
     pub row: Row,
     /// The formula; `None`: it is not computed.
     pub formula: Option<Formula>,
     /// Whether a parameter was fitted to it.
     pub calibrated: bool,
-    /// Its note.
     pub note: String,
     /// Index of its figure, if it has one.
     pub figure: Option<usize>,
@@ -85,15 +81,11 @@ pub struct Figure {
     pub id: String,
     /// The figures of the paper.
     pub place: String,
-    /// Its title.
     pub title: String,
-    /// Its description.
     pub text: String,
-    /// Its plot.
     pub plot: Plot,
 }
 
-/// A plot.
 #[derive(Clone, Debug, Default)]
 pub struct Plot {
     /// Label of the horizontal axis.
@@ -120,7 +112,6 @@ pub struct Line {
     pub of: Expression,
     /// Positions of the list's elements.
     pub x: Vec<f64>,
-    /// The paper's points.
     pub paper: Vec<[f64; 2]>,
     /// Not joined: separate marks.
     pub marks: bool,
@@ -371,7 +362,6 @@ impl Paper {
 }
 
 impl Plot {
-    /// Its inputs.
     pub fn needs(&self) -> Needs {
         let mut needs = Needs::default();
         self.lines.iter().for_each(|line| line.of.needs(&mut needs));

@@ -18,12 +18,10 @@ pub struct Row {
     /// Table, figure or section.
     #[serde(rename = "where")]
     pub place: String,
-    /// The scenario.
     pub scenario: String,
     /// Parameters of the set-up.
     #[serde(default)]
     pub params: toml::Table,
-    /// The metric.
     pub metric: String,
     /// The unit of the value.
     pub unit: String,
@@ -83,7 +81,6 @@ named_enum! {
         Within = "within",
         /// The value is not accepted.
         Off = "off",
-        /// The ordering holds.
         Holds = "holds",
         /// The ordering does not hold.
         Broken = "broken",

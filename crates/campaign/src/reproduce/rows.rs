@@ -23,7 +23,6 @@ pub struct Row {
     pub unit: String,
     /// The paper's value; null for orderings.
     pub paper: serde_json::Value,
-    /// Its acceptance.
     pub accept: String,
     /// Our value.
     pub ours: Ours,
@@ -31,7 +30,6 @@ pub struct Row {
     pub kind: String,
     /// `calibrated` or `predicted`.
     pub origin: &'static str,
-    /// Its verdict.
     pub verdict: Standing,
     /// The scenarios and models that it was computed from.
     pub scenario: String,
@@ -50,7 +48,6 @@ pub struct Row {
 pub enum Ours {
     /// There is no number: an ordering, or nothing was computed.
     None {
-        /// Number of replications.
         n: usize,
     },
     Number(Summary),

@@ -305,7 +305,6 @@ impl Runs {
 pub struct RunRecord {
     pub name: String,
     pub scenario: String,
-    /// Its settings.
     pub set: Vec<String>,
     /// The first digits of the resolved scenario's hash.
     pub hash: String,

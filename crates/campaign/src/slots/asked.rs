@@ -41,7 +41,6 @@ pub struct Asked {
     pub scheduler: String,
     /// Weights of the access points in THEMIS.
     pub weight: Option<String>,
-    /// The shortest slot.
     pub slot: Option<String>,
     pub period: Option<String>,
     /// Air time lost at each change of access point.

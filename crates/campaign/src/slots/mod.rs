@@ -31,12 +31,10 @@ pub const RANDOM_PERIODS: usize = 64;
 /// Round-trip times drawn for each access point: the paper's number.
 pub const SAMPLES: usize = 10_000;
 
-/// A request.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The names of the access points.
     pub names: Vec<String>,
-    /// Their duty cycles.
     pub duties: Vec<Fraction>,
     /// Slot time or period.
     pub length: Length,
@@ -44,7 +42,6 @@ pub struct Request {
     pub routes: Vec<Route>,
     /// Whether the delays of the routes are known; otherwise no policy uses them.
     pub delays_known: bool,
-    /// The model's parameters.
     pub tcp: Tcp,
     /// The policy to follow; `None`: `measured` where delays are known, otherwise `min-max`.
     pub policy: Option<Policy>,
@@ -67,7 +64,6 @@ pub struct Report {
     pub delays_known: bool,
     /// Air time lost at each switch \[s\].
     pub switch_s: f64,
-    /// The followed policy.
     pub policy: Policy,
     pub map: Vec<MapSlot>,
     /// Every policy.
@@ -112,7 +108,6 @@ pub struct Plan {
     pub switches: f64,
     /// Runs by the paper's count, if it counts any.
     pub runs: Option<PlanRuns>,
-    /// Its proof.
     pub proof: Option<Proof>,
     /// Sum of the throughputs \[bit/s\]; null without a limit.
     pub aggregate_bps: f64,
@@ -180,7 +175,6 @@ pub enum NoPlan {
         switch: Duration,
         /// The access point of the slots, counted from 1.
         access_point: usize,
-        /// Their length.
         slot: Duration,
     },
 }

@@ -27,7 +27,6 @@ const POINTS: usize = 200;
 /// Largest number of curves with a name.
 const NAMES_MAX: usize = 12;
 
-/// The drawing.
 pub fn svg(report: &Report) -> String {
     let Some(plan) = report.of(report.policy) else { return Svg::alone((WIDTH, TOP), "no plan").finish() };
     let curves = distribution(report, plan);

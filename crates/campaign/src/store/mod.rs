@@ -36,7 +36,6 @@ const LAYOUT: &str = "
     ) WITHOUT ROWID;
 ";
 
-/// An open store.
 #[derive(Debug)]
 pub struct Store {
     connection: Connection,
@@ -49,28 +48,13 @@ pub struct Store {
 pub enum StoreError {
     /// The file is not ours.
     #[error("{} is {what}; name another directory with --store, or work without a store: --no-store", .path.display())]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-        /// Its actual kind.
-        what: String,
-    },
+    Foreign { path: PathBuf, what: String },
     /// The file is damaged, and could not be set aside or is in use.
     #[error("the run store {} is damaged ({what}); nothing of it is used: move it away, or work without one: --no-store", .path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// The damage.
-        what: String,
-    },
+    Damaged { path: PathBuf, what: String },
     /// The system or the database reports an error.
     #[error("the run store {}: {message}", .path.display())]
-    Failed {
-        /// The file.
-        path: PathBuf,
-        /// Its message.
-        message: String,
-    },
+    Failed { path: PathBuf, message: String },
 }
 
 /// The result of a lookup in the store.
@@ -111,7 +95,6 @@ impl Store {
         }
     }
 
-    /// The file.
     pub fn path(&self) -> &Path {
         &self.path
     }

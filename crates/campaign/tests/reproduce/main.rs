@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 pub struct Empty(PathBuf);
 
 impl Empty {
-    /// Makes it.
     pub fn new(name: &str) -> Self {
         let dir = std::env::temp_dir().join(format!("airbraid-reproduce-{}-{name}", std::process::id()));
         let _ = std::fs::remove_dir_all(&dir);

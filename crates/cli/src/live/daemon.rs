@@ -25,7 +25,6 @@ pub fn ended(error: LabError) -> Ended {
     }
 }
 
-/// Makes the interface.
 pub fn up(arguments: &Up) -> Result<(), Ended> {
     let site = site::read(&arguments.file)?;
     if arguments.check {
@@ -123,7 +122,6 @@ pub fn down(arguments: &Named) -> Result<(), Ended> {
     Err(Ended::Failed(format!("{name} has not ended")))
 }
 
-/// Switches an uplink.
 pub fn link(arguments: &Link) -> Result<(), Ended> {
     let name = named(arguments.daemon.as_deref())?;
     let question = Question::Link(arguments.uplink.clone(), arguments.state == "on");

@@ -10,7 +10,6 @@ pub enum Fate {
     },
     /// Nothing arrives.
     Lost,
-    /// It is truncated.
     Truncated {
         /// Coded bytes that arrive.
         at: u16,

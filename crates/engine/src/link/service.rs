@@ -8,7 +8,6 @@ use airbraid_units::SeqNum;
 /// A frame: a header and, if it has a segment, the packet of which this is a run of bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame<H, P> {
-    /// The header.
     pub header: H,
     /// The packet; the host cuts, checks and codes the bytes that the header's segment names.
     pub packet: Option<P>,
@@ -107,7 +106,6 @@ pub enum Output<H, P> {
     /// whole.
     Deliver {
         class: TrafficClass,
-        /// Its number.
         seq: SeqNum,
         /// Offset of the segment that completed it \[byte\].
         offset: u16,
@@ -115,11 +113,7 @@ pub enum Output<H, P> {
         packet: P,
     },
     /// The other side has given up this packet: its pieces can be forgotten.
-    Abandon {
-        class: TrafficClass,
-        /// Its number.
-        seq: SeqNum,
-    },
+    Abandon { class: TrafficClass, seq: SeqNum },
     /// A packet that goes no further.
     Drop(P, DropReason),
     /// A handle that is no longer needed: of a packet that is settled, or of a segment that was received again.

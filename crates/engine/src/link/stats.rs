@@ -11,7 +11,6 @@ pub struct Stats {
     pub settled: [u64; 2],
     /// Packets refused by the full queue, or too long.
     pub queue_drops: [u64; 2],
-    /// Packets that expired.
     pub expired: [u64; 2],
     /// Packets given up after the last retransmission.
     pub given_up: [u64; 2],
@@ -23,7 +22,6 @@ pub struct Stats {
     pub data_bytes: u64,
     /// Bytes of all segments sent, with checks and parity.
     pub coded_bytes: u64,
-    /// Packets delivered.
     pub delivered: [u64; 2],
     /// Segments that had arrived before, or arrived after their packet was given up.
     pub duplicates: u64,

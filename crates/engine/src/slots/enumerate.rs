@@ -11,7 +11,6 @@ use std::fmt;
 pub struct Enumerated {
     /// The first of the best, by its owners.
     pub arrangement: Arrangement,
-    /// Its worth.
     pub score: u128,
     /// Number of arrangements tried.
     pub runs: u128,

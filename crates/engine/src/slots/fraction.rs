@@ -28,7 +28,6 @@ pub enum FractionError {
 impl Fraction {
     /// Nothing.
     pub const ZERO: Self = Self { numerator: 0, denominator: 1 };
-    /// The whole.
     pub const ONE: Self = Self { numerator: 1, denominator: 1 };
 
     /// `numerator / denominator`; `None` where the denominator is 0.

@@ -41,7 +41,6 @@ pub(super) fn order(layout: &Layout) -> Vec<usize> {
 
 /// The choice of one station among the free positions.
 struct Stage {
-    /// The free positions.
     free: Vec<usize>,
     /// The time before each position, were no position this station's. All times here are in units of a nanosecond over
     /// the number of slots that the stations after it have, in which their mean size is whole.

@@ -7,7 +7,6 @@ use super::Arrangement;
 pub struct Proven {
     /// The best that was found: never worse than MinMax or NoPolicy.
     pub arrangement: Arrangement,
-    /// Its worth.
     pub score: u128,
     /// No arrangement is worth more.
     pub bound: u128,

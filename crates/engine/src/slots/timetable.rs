@@ -8,7 +8,6 @@ use airbraid_units::Duration;
 /// One slot of a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// Its station.
     pub station: usize,
     /// Beginning, from the beginning of the period \[ns\].
     pub start_ns: u64,
@@ -62,7 +61,6 @@ impl Timetable {
     pub fn period(&self) -> Duration {
         Duration::from_nanos(self.period_ns)
     }
-    /// Number of stations.
     pub fn stations(&self) -> usize {
         self.stations
     }

@@ -56,13 +56,11 @@ const fn first(kind: u8) -> u8 {
 pub enum SessionMessage {
     /// The first message of a handshake.
     Initiation(Initiation),
-    /// The second.
     Response(Response),
     /// A cookie instead of the second.
     CookieReply(CookieReply),
     /// The newest time stamp instead of the second.
     StampReply(StampReply),
-    /// A sealed frame.
     Frame(FrameHeader),
 }
 

@@ -64,11 +64,9 @@ const fn first(kind: u8) -> u8 {
 /// The kinds of frames; a packet is the bytes after its header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TunnelFrame<'a> {
-    /// A packet.
     Data(Header, &'a [u8]),
     /// A probe that wants an answer.
     Probe(Probe),
-    /// A repair symbol.
     Repair(RepairHeader, &'a [u8]),
     /// Acknowledgements.
     Feedback(Box<Feedback>),

@@ -166,7 +166,6 @@ pub fn patient() -> BondPolicy {
     }
 }
 
-/// The daemon's policy.
 pub fn usual() -> BondPolicy {
     BondPolicy { queue_limit: 1_000, ..BondPolicy::default() }
 }

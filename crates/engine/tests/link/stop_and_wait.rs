@@ -115,7 +115,6 @@ impl Link {
         Some(reception)
     }
 
-    /// One transaction.
     fn transact(&mut self, invite: bool, down: Fault, up: Fault) {
         self.now += Duration::from_millis(10);
         let poll = self.drive(0, Some(Input::Poll { invite })).unwrap();

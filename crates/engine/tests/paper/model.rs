@@ -38,7 +38,6 @@ pub enum Event {
     Drop(u64, DropReason),
 }
 
-/// The sending side.
 pub struct Sender {
     policy: Policy,
     epoch: u64,
@@ -114,7 +113,6 @@ impl Sender {
 /// Distance over which duplicates are distinguished from late packets.
 const MEMORY: u64 = 4096;
 
-/// The receiving side.
 pub struct Receiver {
     policy: Policy,
     limit: u64,
@@ -223,7 +221,6 @@ impl Receiver {
         events
     }
 
-    /// The next expiry.
     pub fn wake(&self) -> Option<(Instant, &'static str)> {
         let reorder = self.timer_start.map(|start| (start + self.tau, "trunk.reorder"));
         let decay = self.adjust_at.map(|at| (at, "trunk.decay"));

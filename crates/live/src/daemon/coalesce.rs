@@ -91,7 +91,6 @@ fn is_same_flow(a: &[u8], b: &[u8]) -> bool {
 #[derive(Debug)]
 struct Open {
     packets: Vec<IpPacket>,
-    /// The first segment.
     segment: Segment,
     /// Payload of each but perhaps the last \[byte\].
     payload: usize,
@@ -209,7 +208,6 @@ fn pass(packet: &[u8], write: &mut impl FnMut(Parcel<'_>)) {
 /// Segments that have arrived and are not yet written.
 #[derive(Debug, Default)]
 pub struct Coalescer {
-    /// The oldest first.
     open: Vec<Open>,
     /// Empty lists for reuse.
     spare: Vec<Vec<IpPacket>>,

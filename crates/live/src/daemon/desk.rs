@@ -31,9 +31,7 @@ const REFUSED: Duration = Duration::from_secs(1);
 pub enum ParsedQuestion {
     /// Not a complete question yet.
     NotYet,
-    /// An unknown question.
     Nothing,
-    /// A complete question.
     For(Question),
 }
 

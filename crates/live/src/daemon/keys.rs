@@ -23,7 +23,6 @@ const FILE_BYTES_MAX: u64 = 256;
 pub struct Random(SystemRandom);
 
 impl Random {
-    /// The system's source.
     pub fn new() -> Self {
         Self(SystemRandom::new())
     }

@@ -7,12 +7,10 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
-/// A service manager.
 #[derive(Debug, Default)]
 pub struct Manager {
     /// The socket to it, if there is one.
     socket: Option<(UnixDatagram, SocketAddr)>,
-    /// The watchdog's interval.
     every: Option<Duration>,
     next: Instant,
 }

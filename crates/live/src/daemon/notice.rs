@@ -65,7 +65,6 @@ impl LinkName {
 /// The use of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// The member.
     pub member: Member,
     /// Whether it is gone.
     pub is_gone: bool,
@@ -73,7 +72,6 @@ pub struct Notice {
     pub is_backup: bool,
     /// Higher tiers carry the rest of lower ones.
     pub tier: u8,
-    /// Its rate limit.
     pub rate: Option<BitRate>,
     /// The name of its uplink at its own end.
     pub name: LinkName,

@@ -192,7 +192,6 @@ impl IpPacket {
         &run.bytes[run.start..run.start + run.length]
     }
 
-    /// Returns its summary.
     pub fn summary(&self) -> Option<&Summary> {
         self.own().summary.as_ref()
     }

@@ -101,13 +101,11 @@ pub struct PeerState {
     pub config: Peer,
     /// Its name in link security.
     pub id: PeerId,
-    /// Its data plane.
     pub tunnel: Tunnel<IpPacket>,
     /// Whether it was removed from the file; its index stays.
     pub is_gone: bool,
     /// Whether there is a session.
     pub is_up: bool,
-    /// The member links.
     pub paths: BTreeMap<Member, Path>,
     /// The longest packet for it; `None` before any path was found to carry anything.
     pub mtu: Option<u32>,
@@ -119,7 +117,6 @@ pub struct PeerState {
     pub reached: BTreeMap<usize, Reached>,
     /// The history of the attempts to reach it.
     pub calls: Calls,
-    /// Its presence.
     pub presence: Presence,
     /// The state of its introduction.
     pub introduced: Introduced,

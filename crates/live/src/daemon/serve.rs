@@ -19,7 +19,6 @@ const ANSWER: std::time::Duration = std::time::Duration::from_secs(15);
 /// A question to a daemon.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// Its present state.
     Status,
     /// Switch an uplink on or off.
     Link(String, bool),

@@ -87,7 +87,6 @@ pub struct Outgoing<T> {
 pub struct Batch<T> {
     /// The bytes of all, one behind the other.
     pub bytes: Vec<u8>,
-    /// Its datagrams.
     pub datagrams: Vec<Outgoing<T>>,
 }
 
@@ -108,7 +107,6 @@ pub enum Refused {
     Unreachable,
 }
 
-/// One UDP socket.
 #[derive(Debug)]
 pub struct Socket {
     end: End,

@@ -42,7 +42,6 @@ pub struct Traffic {
 /// A socket that could not be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failed {
-    /// The kernel's error.
     pub error: Errno,
     /// The time of the next attempt.
     pub again: Instant,

@@ -32,7 +32,6 @@ const PACKET_MAX: usize = 65_536;
 /// Largest lateness that is told apart \[ns\].
 const LATENESS_MAX_NS: u64 = 60_000_000_000;
 
-/// A running interface.
 #[derive(Debug)]
 struct Port {
     tun: Tun,

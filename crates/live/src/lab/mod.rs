@@ -60,7 +60,6 @@ pub struct LabOptions<'a> {
 /// The output of a lab.
 #[derive(Debug)]
 pub struct LabOutput {
-    /// The facts.
     pub result: LabResult,
     /// Captures by file name, if asked for.
     pub pcaps: Vec<(String, Vec<u8>)>,

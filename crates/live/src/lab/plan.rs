@@ -39,11 +39,9 @@ pub struct Port {
 /// A lab, worked out.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    /// Its name.
     pub name: String,
     /// For each node the name of its namespace, if it has one.
     pub namespaces: Vec<Option<String>>,
-    /// All interfaces.
     pub ports: Vec<Port>,
     /// The interface that has an address at the beginning.
     by_address: BTreeMap<[u8; 4], usize>,

@@ -10,13 +10,10 @@ use std::collections::BTreeMap;
 /// The result of a lab.
 #[derive(Clone, Debug, Serialize)]
 pub struct LabResult {
-    /// The scenario's title.
     pub title: String,
-    /// Its file.
     pub scenario: String,
     /// The seed of losses, errors and backoffs.
     pub seed: u64,
-    /// Its duration.
     pub duration_s: f64,
     /// Whether events were late by no more than the limit, 99.9 times of 100.
     pub trusted: bool,
@@ -69,7 +66,6 @@ impl Lateness {
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct CommandResult {
     pub node: String,
-    /// The command.
     pub command: String,
     /// Start; null: it was not started.
     pub start_s: Option<f64>,
@@ -99,16 +95,13 @@ impl CommandResult {
 pub struct InterfaceResult {
     pub node: String,
     pub namespace: String,
-    /// Its name there.
     pub name: String,
     pub address: String,
     /// Packets that the host sent.
     pub sent_packets: u64,
-    /// Their bytes.
     pub sent_bytes: u64,
     /// Packets that the host got.
     pub received_packets: u64,
-    /// Their bytes.
     pub received_bytes: u64,
     /// Packets that found the host's own device queue full.
     pub device_drops: u64,
@@ -162,11 +155,9 @@ pub struct MacSeries {
 pub struct PortSample {
     /// Packets from the host.
     pub sent_packets: u64,
-    /// Their bytes.
     pub sent_bytes: u64,
     /// Packets to the host.
     pub received_packets: u64,
-    /// Their bytes.
     pub received_bytes: u64,
     /// Not for us.
     pub ignored: u64,
@@ -191,7 +182,6 @@ impl PortSample {
         self.delay_ns += delay.as_nanos();
         self.delay_max_ns = self.delay_max_ns.max(delay.as_nanos());
     }
-    /// Adds another interval.
     pub fn add(&mut self, other: &Self) {
         self.sent_packets += other.sent_packets;
         self.sent_bytes += other.sent_bytes;
@@ -210,7 +200,6 @@ impl PortSample {
 /// Counts of an interval, and the radios' counts until its end.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// Its end.
     pub at: Instant,
     /// By interface.
     pub ports: Vec<PortSample>,

@@ -63,7 +63,6 @@ pub struct Address {
     pub prefix: u8,
 }
 
-/// A network device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
     pub index: u32,

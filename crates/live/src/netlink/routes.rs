@@ -92,11 +92,9 @@ pub struct Rule {
     pub is_v4: bool,
     /// The smallest is asked first.
     pub priority: u32,
-    /// The table.
     pub table: u32,
     /// Packets with this mark, by mask.
     pub mark: Option<(u32, u32)>,
-    /// All but those.
     pub is_inverted: bool,
     /// Packets from this network.
     pub from: Option<(IpAddr, u8)>,

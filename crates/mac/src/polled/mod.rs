@@ -32,14 +32,16 @@ const JOIN_BACKOFF_MAX: u32 = 6;
 /// State of a station.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum State<P> {
-    /// A slave listens.
     Listening,
     /// Waits for the host's MSDU for this neighbour.
     Pulling(Address),
     /// The master's next turn comes at this time.
     Pause(Instant),
     /// The master has sent; an answer must begin by then.
-    AwaitAnswer { turn: Turn<P>, deadline: Instant },
+    AwaitAnswer {
+        turn: Turn<P>,
+        deadline: Instant,
+    },
     /// The deadline has passed while the medium was busy: what comes then decides.
     Overdue(Turn<P>),
 }

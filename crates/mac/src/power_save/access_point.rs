@@ -41,7 +41,6 @@ pub struct BufferStats {
     pub buffer_drops: u64,
 }
 
-/// An associated station.
 #[derive(Clone, Debug)]
 struct Associated<P> {
     address: Address,

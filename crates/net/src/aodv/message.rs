@@ -21,7 +21,6 @@ pub const UNREACHABLE_MAX: usize = 255;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RreqId(pub u32);
 
-/// A route request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rreq {
     /// Hops that it has travelled, the one under way not counted.
@@ -49,7 +48,6 @@ pub struct Rrep {
     pub hop_count: u8,
     /// The destination of the route.
     pub destination: Node,
-    /// The destination's number.
     pub destination_sequence: SeqNum,
     /// The node that sent the request.
     pub originator: Node,
@@ -65,7 +63,6 @@ pub struct Unreachable {
     pub sequence: SeqNum,
 }
 
-/// A route error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rerr {
     /// Whether the route has been repaired meanwhile and must be kept (flag N).

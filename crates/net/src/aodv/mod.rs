@@ -140,7 +140,6 @@ pub enum DropReason {
     Circled,
     /// The link layer gave it up.
     LinkFailed,
-    /// The node rebooted.
     Rebooted,
 }
 
@@ -162,7 +161,6 @@ pub struct AodvStats {
     pub rerr_suppressed: u64,
     /// Links taken for broken while a route used them.
     pub links_broken: u64,
-    /// Packets dropped.
     pub dropped: u64,
 }
 

@@ -46,7 +46,6 @@ pub(super) struct Offer {
     pub expires: Instant,
 }
 
-/// The routing table.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     flavour: Flavour,

@@ -81,7 +81,6 @@ const TIMESTAMPS_OPTION: u64 = 12;
 /// Parameters of one connection, both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// The implementation.
     pub profile: Profile,
     /// Loss recovery and congestion control.
     pub variant: Variant,

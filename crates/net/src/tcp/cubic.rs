@@ -19,7 +19,6 @@ struct Epoch {
     start: Instant,
     /// Time from the start to the plateau \[s\].
     k: f64,
-    /// The plateau.
     w_max: f64,
     /// The window that Reno would have.
     w_est: f64,

@@ -55,7 +55,6 @@ impl Ranges {
         }
     }
 
-    /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         self.list.clear();
         self.total = 0;
@@ -72,11 +71,9 @@ impl Ranges {
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = Range> + '_ {
         self.list.iter().copied()
     }
-    /// The lowest range.
     pub(crate) fn first(&self) -> Option<Range> {
         self.list.front().copied()
     }
-    /// The highest range.
     pub(crate) fn last(&self) -> Option<Range> {
         self.list.back().copied()
     }

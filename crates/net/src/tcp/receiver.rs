@@ -65,14 +65,12 @@ const RECENT: usize = 2 * MAX_SACK_BLOCKS;
 enum Policy {
     /// RFC 5681's limits, and the whole buffer.
     Rfc,
-    /// The kernel's.
     Linux(Box<(Quick, Autotune)>),
 }
 
 /// Difference between the sender's timeout and the round trip in the profile `linux` (`TCP_RTO_MIN`).
 const LEAST_RTO: Duration = Duration::from_millis(200);
 
-/// The receiving end.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     config: Config,

@@ -38,7 +38,6 @@ enum Timer {
     Persist,
 }
 
-/// The sending end.
 #[derive(Clone, Debug)]
 pub(super) struct Rfc {
     tcp: Connection,

@@ -85,7 +85,6 @@ impl SackBlocks {
     }
 }
 
-/// A TCP segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
     /// Stream offset of its first byte (or of SYN or FIN); the wire carries the low 32 bits.

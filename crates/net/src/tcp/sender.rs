@@ -11,7 +11,6 @@ use crate::Refusal;
 use airbraid_engine::{Machine, Wake};
 use airbraid_units::{Bytes, Duration, Instant};
 
-/// The sending end.
 #[derive(Clone, Debug)]
 pub struct Sender(Kind);
 

@@ -6,7 +6,6 @@ use airbraid_units::{Bytes, Duration};
 /// Everything that the host tells a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SenderInput {
-    /// The application connects.
     Open,
     /// The application writes this many bytes; those that exceed the send buffer wait in the application.
     Write(Bytes),
@@ -21,7 +20,6 @@ pub enum SenderInput {
 /// Everything that a sender tells its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SenderOutput {
-    /// Send this segment.
     Segment(Segment),
     /// The handshake is complete.
     Connected,

@@ -140,7 +140,6 @@ pub fn write(events: &[Event]) -> String {
 /// The statistics of a trace, as in Table 1 of the paper.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Summary {
-    /// Packets sent.
     pub packets: u64,
     /// Bits received.
     pub bits: u64,

@@ -15,7 +15,6 @@ named_enum! {
     /// The rule that decides the order of the slots, in the order of a table.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Policy {
-        /// One block each.
         NoPolicy = "no-policy",
         /// Random draws.
         Random = "random",

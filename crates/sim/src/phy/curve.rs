@@ -57,7 +57,6 @@ impl Curve {
         (here, there, if far > x { (d - x) / (far - x) } else { 0.0 })
     }
 
-    /// The largest value.
     pub fn largest(&self) -> f64 {
         self.points().iter().map(|point| point[1]).fold(f64::NEG_INFINITY, f64::max)
     }

@@ -35,7 +35,6 @@ pub struct CapturedFrame<'a> {
     pub signal_dbm: Option<f64>,
     /// Whether it arrived without errors.
     pub fcs_ok: bool,
-    /// The sender.
     pub src: Station,
     /// The receiver; `None` is broadcast.
     pub dst: Option<Station>,

@@ -29,7 +29,6 @@ pub struct CapturedPacket<'a> {
     pub payload: u32,
 }
 
-/// The transport's header.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CapturedTransport<'a> {
     Tcp {

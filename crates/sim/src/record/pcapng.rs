@@ -26,9 +26,7 @@ const FCS: usize = 4;
 pub struct Interface {
     /// Name in Wireshark: `sender/ch1`.
     pub name: String,
-    /// The radio.
     pub station: Station,
-    /// Its PHY.
     pub standard: Standard,
     pub preamble: Preamble,
 }

@@ -27,7 +27,6 @@ pub struct Radiotap {
     pub standard: Standard,
     pub preamble: Preamble,
     pub rate: Rate,
-    /// The channel's number.
     pub channel: u32,
     /// Power with which it arrived, at a receiver \[dBm\].
     pub signal_dbm: Option<f64>,

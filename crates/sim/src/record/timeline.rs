@@ -27,7 +27,6 @@ pub enum Event<'a> {
     ReceiveError {
         /// The frame; its peer is the sender.
         frame: FrameLine,
-        /// The cause.
         cause: Cause,
     },
     /// A packet is given up.
@@ -42,7 +41,6 @@ pub enum Event<'a> {
         /// Time since it was sent.
         delay: Duration,
     },
-    /// A timer fires.
     Timer {
         /// Name: "ACK timeout", "reordering".
         name: &'a str,
@@ -74,7 +72,6 @@ pub struct FrameLine {
     pub retry: bool,
     /// The Power Management subfield: its sender is about to doze.
     pub dozes: bool,
-    /// The Duration field.
     pub duration: Duration,
 }
 

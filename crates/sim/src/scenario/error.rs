@@ -12,7 +12,6 @@ pub const ERRORS_MAX: usize = 10;
 /// One error of a scenario.
 #[derive(Clone, Debug)]
 pub struct Error {
-    /// The message.
     pub message: String,
     /// The file or option that contains it.
     pub file: String,
@@ -20,9 +19,7 @@ pub struct Error {
     pub line: Option<usize>,
     /// The column in characters, from 1.
     pub column: Option<usize>,
-    /// The offending value.
     pub value: Option<String>,
-    /// The remedy.
     pub remedy: Option<String>,
     /// The bytes of the text that it is about.
     span: std::ops::Range<usize>,
@@ -37,9 +34,7 @@ pub struct Errors(pub Vec<Error>);
 /// An error and its remedy, before its place is known.
 #[derive(Clone, Debug)]
 pub struct Complaint {
-    /// The message.
     pub message: String,
-    /// The remedy.
     pub help: Option<String>,
 }
 

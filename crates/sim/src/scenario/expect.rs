@@ -16,7 +16,6 @@ pub struct Expectation {
     pub metric: String,
     /// Its key in the summary: `flow.download.goodput_bps`.
     pub key: String,
-    /// Its unit.
     pub unit: Unit,
     /// Indices of the cells; empty if an option took all of them out of the sweep.
     pub cells: Vec<usize>,

@@ -37,10 +37,8 @@ pub struct Plan {
     pub warnings: Vec<String>,
 }
 
-/// One swept key.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// Its dotted path.
     pub key: String,
     pub values: Vec<serde_json::Value>,
 }
@@ -52,12 +50,10 @@ pub struct Cell {
     pub set: Vec<(String, serde_json::Value)>,
     /// The same as text for a person: `radio.rate = 11 Mbit/s`; empty where nothing is swept.
     pub label: String,
-    /// The run.
     pub spec: Spec,
     values: Vec<(String, Value)>,
 }
 
-/// A resolved value.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Resolved {
     /// Its dotted path, as `--set` takes it.

@@ -53,7 +53,6 @@ impl Context {
             self.noted.borrow_mut().push(ResolvedValue { path, value: value.to_string(), from });
         }
     }
-    /// All errors.
     pub(crate) fn into_problems(self) -> Vec<Problem> {
         self.problems.into_inner()
     }
@@ -91,7 +90,6 @@ pub struct View<'a> {
 
 /// Keys that a table of another kind has.
 pub(crate) struct Foreign {
-    /// The keys.
     pub keys: &'static [&'static str],
     /// The table that has them, in words.
     pub owner: &'static str,
@@ -268,7 +266,6 @@ impl<'a> View<'a> {
     pub fn quantity<Q: Quantity + Display>(&self, key: &'static str, default: Q, why: &str) -> Q {
         self.read(key, default, why, quantity)
     }
-    /// A whole number.
     pub fn count(&self, key: &'static str, default: u32, why: &str) -> u32 {
         self.read(key, default, why, count)
     }

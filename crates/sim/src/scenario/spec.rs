@@ -41,7 +41,6 @@ pub struct Spec {
     pub routing: Routing,
     /// Trunks of either kind, each over one hop.
     pub trunks: Vec<Trunk>,
-    /// Plain links.
     pub links: Vec<Link>,
     /// Radios that go from one access point to the next.
     pub slots: Vec<Slots>,
@@ -51,7 +50,6 @@ pub struct Spec {
     pub flows: Vec<Flow>,
     /// Changes during the run, by time.
     pub changes: Vec<Change>,
-    /// Recordings.
     pub record: Record,
     /// Commands of a lab.
     pub execs: Vec<Exec>,
@@ -178,7 +176,6 @@ pub struct Exec {
     pub ready: Option<u16>,
 }
 
-/// An explicit route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Route {
     /// Index of the destination node.
@@ -209,7 +206,6 @@ pub struct Radio {
     pub channel: u32,
     /// Power, thresholds, error model.
     pub radio: RadioConfig,
-    /// The medium access.
     pub mac: Mac,
     /// Local error control above it; `None`: there is none.
     pub link_layer: Option<link::Config>,
@@ -265,14 +261,12 @@ pub struct Slots {
     pub access_points: Vec<(usize, usize)>,
     /// Each access point's part of a period \[ns\]: the shares of the flows too.
     pub shares_ns: Vec<u64>,
-    /// The slots.
     pub plan: SlotSource,
 }
 
 /// The origin of slots.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SlotSource {
-    /// A period, repeated.
     Fixed(Vec<PlannedSlot>),
     /// Random slots, by the seed of a run.
     Lots(Layout),
@@ -398,7 +392,6 @@ pub struct RadioTrunk {
 /// Interface selection among the members of a trunk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Select {
-    /// The policy.
     pub policy: select::Policy,
     /// SNR above which each member but the last is good, for bulk and real-time traffic.
     pub thresholds: [select::MilliDb; 2],
@@ -471,7 +464,6 @@ pub struct Flow {
 /// The transport of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Transport {
-    /// One TCP connection.
     Tcp(tcp::Config),
     /// UDP datagrams.
     Udp {
@@ -508,7 +500,6 @@ pub enum ChangeKind {
         node: usize,
         /// Index of the radio in the node.
         radio: usize,
-        /// The new rate.
         ber: Probability,
     },
     /// A link is switched on or off, both directions.
@@ -522,14 +513,12 @@ pub enum ChangeKind {
     LinkLoss {
         /// Index of the link.
         link: usize,
-        /// The new loss.
         loss: Loss,
     },
     /// The longest packet of a link changes, both directions.
     LinkMtu {
         /// Index of the link.
         link: usize,
-        /// The new length.
         mtu: Bytes,
     },
 }

@@ -15,7 +15,6 @@ pub(crate) struct SweepAxis {
     pub values: Vec<Value>,
 }
 
-/// Reads the axes.
 pub(crate) fn axes(root: &Table) -> Result<Vec<SweepAxis>, Vec<Problem>> {
     let Some(value) = root.get("sweep") else { return Ok(Vec::new()) };
     let Data::Table(table) = &value.data else {

@@ -13,7 +13,6 @@ use toml::de::{DeTable, DeValue};
 pub(crate) struct Source {
     /// Name in a message: the path, `--set`.
     pub name: String,
-    /// The text itself.
     pub text: Arc<str>,
 }
 
@@ -44,7 +43,6 @@ pub enum Via {
 pub enum Data {
     /// In quotes.
     Text(String),
-    /// A whole number.
     Integer(i128),
     /// A number with a point or an exponent.
     Float(f64),
@@ -89,7 +87,6 @@ pub struct Entry {
 /// A table, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// Entries.
     pub entries: Vec<Entry>,
 }
 

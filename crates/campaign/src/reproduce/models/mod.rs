@@ -45,14 +45,11 @@ pub struct Model {
 pub struct Entry {
     /// Its name in formulas.
     pub name: String,
-    /// The model.
     pub model: String,
-    /// Its parameters.
     #[serde(default)]
     pub with: ModelParameters,
     /// A cell for each of these.
     pub each: Option<CellAxis>,
-    /// Number of replications.
     #[serde(default = "once")]
     pub replications: u64,
 }

@@ -42,7 +42,6 @@ struct Slots {
     tcp: Tcp,
 }
 
-/// Reads the parameters.
 pub fn read(told: &ModelParameters) -> Result<Box<dyn Compute>, String> {
     if let Some(unknown) = told.keys().find(|key| !PARAMETERS.contains(&key.as_str())) {
         return Err(format!("no parameter `{unknown}`; {}", suggestion(unknown, &PARAMETERS)));

@@ -11,13 +11,11 @@ use airbraid_units::{BitRate, Bytes, Instant};
 #[derive(Clone, Copy, Debug)]
 pub struct Cost<'a> {
     pub now: Instant,
-    /// The port's properties.
     pub port: &'a PortConfig,
     /// The state of the neighbour there.
     pub way: &'a Way,
     /// Bytes in the port's own queue.
     pub backlog: Bytes,
-    /// The policy.
     pub policy: &'a Policy,
 }
 

@@ -10,7 +10,6 @@ pub struct MilliDb(pub i32);
 /// The rate that a port reaches from an SNR on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateStep {
-    /// The least SNR.
     pub from: MilliDb,
     pub rate: BitRate,
 }

@@ -15,7 +15,6 @@ const CLASSES: [TrafficClass; 2] = [TrafficClass::Bulk, TrafficClass::RealTime];
 /// Length of the packet for which [`Output::Ways`] is computed; an actual packet counts with its own length.
 const TYPICAL: Bytes = Bytes::new(1_500);
 
-/// The timers.
 #[derive(Clone, Copy, Debug)]
 enum Timer {
     /// Beacons are due on a port.

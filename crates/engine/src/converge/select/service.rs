@@ -66,9 +66,7 @@ pub enum Input<P> {
     NeighbourRemoved(Neighbour),
     /// A frame of a neighbour was heard.
     Heard {
-        /// The neighbour.
         neighbour: Neighbour,
-        /// The port.
         port: Port,
         /// Signal-to-noise ratio, if the port knows it.
         snr: Option<MilliDb>,
@@ -87,11 +85,8 @@ pub enum Input<P> {
     Packet(Neighbour, P),
     /// A port has finished with a frame.
     Finished {
-        /// The neighbour.
         neighbour: Neighbour,
-        /// The port.
         port: Port,
-        /// Number of transmissions.
         attempts: u32,
         /// Whether it was acknowledged.
         is_delivered: bool,

@@ -61,7 +61,6 @@ fn share(newest: SeqNum, heard: u32) -> Option<(u32, u32)> {
 }
 
 impl Way {
-    /// The smoothed SNR.
     pub fn snr(&self) -> Option<MilliDb> {
         self.snr.map(|snr| MilliDb((snr / 1_000) as i32))
     }

@@ -82,7 +82,6 @@ impl Bucket {
 /// The entry of a source: its recent first messages only.
 #[derive(Clone, Copy, Debug)]
 struct SourceCredit {
-    /// Its hash.
     tag: u64,
     /// Its credit, as the time that it takes to accrue.
     level: Duration,

@@ -12,13 +12,11 @@ const KEPT: usize = 8;
 /// A caller whose first message was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller {
-    /// Its address.
     pub from: Address,
     /// The reason: [`Refusal::Stranger`], [`Refusal::UnknownPeer`].
     pub refusal: Refusal,
     /// Its static key, which it has proven to have; `None` where it called another key than ours.
     pub key: Option<PublicKey>,
-    /// Number of calls.
     pub times: u64,
     /// Time of the last call.
     pub last: Instant,

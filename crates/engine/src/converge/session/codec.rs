@@ -14,12 +14,10 @@ pub struct NotAuthentic;
 
 /// Seals frames and opens them.
 pub trait Codec {
-    /// An expanded key.
     type Key: fmt::Debug;
     /// A frame, with space for header and tag.
     type Frame: ?Sized;
 
-    /// Expands a key.
     fn key(&self, suite: Suite, secret: &Secret) -> Self::Key;
     /// Writes the header and seals the bytes after it, in place.
     fn seal(&self, key: &Self::Key, header: &FrameHeader, frame: &mut Self::Frame);

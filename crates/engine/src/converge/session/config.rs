@@ -5,10 +5,8 @@ use super::material::{PublicKey, Secret};
 use super::message::Suite;
 use airbraid_units::Duration;
 
-/// One end.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Its static key.
     pub identity: Secret,
     /// The known peers; [`super::PeerId`] is the index in this list.
     pub peers: Vec<PeerConfig>,
@@ -23,7 +21,6 @@ pub struct Config {
 
 #[derive(Clone, Debug)]
 pub struct PeerConfig {
-    /// Its static key.
     pub public: PublicKey,
     /// A pre-shared secret; zeros if there is none. It protects today's traffic from an attacker who breaks X25519
     /// later.

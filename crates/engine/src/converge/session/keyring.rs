@@ -70,9 +70,7 @@ pub enum SealRefusal {
 /// A frame was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opened {
-    /// The sender.
     pub peer: PeerId,
-    /// The header.
     pub header: FrameHeader,
     /// It is the first with this key: tell the machine.
     pub is_first: bool,
@@ -172,7 +170,6 @@ impl<C: Codec> Keyring<C> {
         self.entries.values_mut().for_each(|entry| entry.expires = entry.expires.saturating_sub(span));
     }
 
-    /// Forgets every key.
     pub fn forget_all(&mut self) {
         self.entries.clear();
         self.current.clear();

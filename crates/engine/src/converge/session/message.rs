@@ -45,7 +45,6 @@ pub struct Initiation {
     pub cookie_mac: [u8; 16],
 }
 
-/// The second message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Response {
     /// The initiator's name for the key.
@@ -128,7 +127,6 @@ pub const FRAME_OVERHEAD: usize = FRAME_HEADER_LEN + TAG_LEN;
 /// The header of a sealed frame. It is authenticated with the frame, and the nonce is made of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameHeader {
-    /// Its owner.
     pub kind: FrameKind,
     /// The member link that carries it.
     pub member: Member,

@@ -25,7 +25,6 @@ const ADDRESSES: usize = 32;
 /// eight dead uplinks two seconds).
 const STAGGER: Duration = Duration::from_millis(100);
 
-/// The timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
     /// A first message has no answer.
@@ -34,7 +33,6 @@ pub(super) enum Timer {
     Confirm,
     /// The key in use is old.
     Rekey,
-    /// A key expires.
     Expire,
 }
 
@@ -230,7 +228,6 @@ impl Peer {
         self.timers().find(|(at, _)| *at <= now).map(|(_, timer)| timer)
     }
 
-    /// The earliest.
     pub fn wake(&self) -> Option<Wake> {
         self.timers().min_by_key(|(at, _)| *at).map(|(at, timer)| Wake { at, why: timer.name() })
     }

@@ -26,18 +26,14 @@ impl PeerId {
 /// The side of the handshake that made a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// This end.
     Initiator,
-    /// The other end.
     Responder,
 }
 
 /// The owner of a clock that was set back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
-    /// This end's.
     Ours,
-    /// The peer's.
     Theirs,
 }
 
@@ -54,11 +50,9 @@ pub struct Keypair {
     pub send: Secret,
     /// Opens received frames.
     pub receive: Secret,
-    /// The cipher suite.
     pub suite: Suite,
     /// The version of the protocol that both speak.
     pub version: u8,
-    /// This end's role.
     pub role: Role,
     /// The time at which it expires.
     pub expires: Instant,

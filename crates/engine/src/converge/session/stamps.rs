@@ -1,7 +1,7 @@
 //! Time stamps: each first message carries one that is greater than all before, so that an overheard one makes no key.
 //!
 //! A clock may have been set back between two lives of an end: a router without a clock chip begins in 1970. Its first
-//! message is then no newer than what the peer has seen, and the peer, which cannot tell it from a repetition, answers
+//! message is then no newer than what the peer has seen, and the peer, which cannot tell it from a replay, answers
 //! with the newest stamp: sealed by the keys of that very handshake, so that only who has made the message can read it,
 //! and nobody can have made the answer but the peer. No key comes of either. The initiator goes on from there, for that
 //! peer alone: a peer can push what it is told itself, and no more (`docs/decisions/0011-stamps-and-farewells.md`).

@@ -73,7 +73,6 @@ impl Stats {
             refused,
         }
     }
-    /// Counts a refusal.
     pub fn refuse(&mut self, refusal: Refusal) {
         self.refused[refusal as usize] += 1;
     }

@@ -1,6 +1,5 @@
 //! CRC-32 (ISO 3309, IEEE 802.3 clause 3.2.9), eight bytes at a time.
 
-/// The polynomial, reflected.
 const POLYNOMIAL: u32 = 0xedb8_8320;
 
 /// `TABLES[i][b]`: the effect of byte b on the sum, followed by i zero bytes.

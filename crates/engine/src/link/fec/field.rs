@@ -29,7 +29,6 @@ pub static EXP: [u8; 2 * ORDER] = TABLES.0;
 /// The logarithm of a number that is not zero.
 pub static LOG: [u8; 256] = TABLES.1;
 
-/// The product.
 #[inline]
 pub fn mul(a: u8, b: u8) -> u8 {
     if a == 0 || b == 0 { 0 } else { EXP[usize::from(LOG[usize::from(a)]) + usize::from(LOG[usize::from(b)])] }

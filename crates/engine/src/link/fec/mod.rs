@@ -32,7 +32,6 @@ pub enum Decoded {
 
 /// Decodes the received part of a segment.
 pub trait Codec {
-    /// The coded segment.
     type Coded: ?Sized;
     /// Decodes it in place.
     fn decode(&mut self, segment: &Segment, coded: &mut Self::Coded) -> Decoded;

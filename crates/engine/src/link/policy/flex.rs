@@ -9,7 +9,6 @@ use crate::link::shape::{BLOCK_LEN, Shape};
 pub struct Flex {
     /// The smallest segment \[byte on the air\].
     pub bytes_min: u16,
-    /// The largest one.
     pub bytes_max: u16,
     /// Fewest bytes of each block of 255 for the user.
     pub share_min: u8,

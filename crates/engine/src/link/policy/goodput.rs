@@ -24,7 +24,6 @@ use crate::link::shape::{Shape, coded_len};
 pub struct Goodput {
     /// The shortest segment \[byte on the air\].
     pub bytes_min: u16,
-    /// The longest one.
     pub bytes_max: u16,
     /// Memory of a situation: about its last 2^`fade` segments, 1 to 16; that of the whole is eight times as long.
     pub fade: u32,
@@ -88,7 +87,6 @@ impl Share {
     }
 }
 
-/// The observations.
 #[derive(Clone, Debug)]
 struct FateCounts {
     fade: u32,
@@ -303,7 +301,6 @@ impl Piece {
     }
 }
 
-/// A choice.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     shape: Shape,

@@ -28,7 +28,6 @@ pub struct Observation {
     pub coded_len: u16,
     /// Parity of its blocks \[byte\].
     pub parity: u8,
-    /// Its fate.
     pub fate: Fate,
 }
 

@@ -14,7 +14,6 @@ const NEVER: u32 = 63;
 pub struct Oracle {
     /// The shortest segment, sent where nothing can arrive \[byte on the air\].
     pub bytes_min: u16,
-    /// The longest one.
     pub bytes_max: u16,
 }
 

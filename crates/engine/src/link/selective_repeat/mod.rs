@@ -35,7 +35,6 @@ struct OnAir {
     sent: Instant,
 }
 
-/// The timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Timer {
     /// The oldest frame on the air counts as lost.
@@ -44,7 +43,6 @@ enum Timer {
     Floor,
     /// Received frames are acknowledged.
     Ack,
-    /// A packet expires.
     Expiry,
 }
 
@@ -128,7 +126,6 @@ impl<P: Share> SelectiveRepeat<P> {
         self.outputs.push_back(Output::Transmit(Frame { header, packet }));
     }
 
-    /// Fills the window.
     fn transmit(&mut self, now: Instant) {
         while self.on_air.len() < self.config.window as usize {
             let shape = self.policy.shape();

@@ -12,7 +12,6 @@ use std::fmt::Debug;
 /// A packet of a group, as it was sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a, P> {
-    /// The packet.
     pub packet: &'a P,
     /// Its place, which is coded with it.
     pub place: Place,
@@ -22,7 +21,6 @@ pub struct Source<'a, P> {
 
 /// A packet that repair symbols restore.
 pub trait Coded: Share {
-    /// A repair symbol.
     type Symbol: Debug;
     /// The part of a packet that a receiver keeps, to restore others of its group.
     type Kept: Debug;

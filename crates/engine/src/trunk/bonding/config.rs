@@ -3,7 +3,6 @@
 use crate::trunk::LateMode;
 use airbraid_units::{BitRate, Bytes, Duration};
 
-/// One end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     /// The policy, the same at both ends.
@@ -89,7 +88,6 @@ impl Default for BondResequencer {
     }
 }
 
-/// One member link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemberConfig {
     /// Members of a higher tier get only packets that those of lower tiers leave waiting.

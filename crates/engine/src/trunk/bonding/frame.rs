@@ -74,7 +74,6 @@ pub struct Run {
 /// The arrivals on one member.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// The member.
     pub member: Member,
     /// The newest number that came.
     pub newest: SeqNum,
@@ -136,23 +135,17 @@ pub type PathToken = [u8; 8];
 /// A frame between the ends.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Frame<P: Coded> {
-    /// A packet.
     Data {
-        /// The header.
         header: Header,
-        /// The packet.
         packet: P,
     },
     /// A repair symbol of a group.
     Repair {
-        /// The header.
         header: RepairHeader,
-        /// The symbol.
         symbol: P::Symbol,
     },
     /// Acknowledgements, boxed because it is large and rare.
     Feedback(Box<Feedback>),
-    /// A probe.
     Probe(Probe),
     /// A path challenge, which is returned on the same member.
     PathChallenge(PathToken),

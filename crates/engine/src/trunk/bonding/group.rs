@@ -49,7 +49,6 @@ pub struct Verdict {
 struct Group {
     first: SeqNum,
     began: Instant,
-    /// Its packets.
     sources: u8,
     /// Symbols that follow once it has ended, and symbols that have left.
     repairs: u8,

@@ -65,10 +65,8 @@ const TOLERANCE_SPAN: Duration = Duration::from_secs(10);
 /// Loss from which on a member is lossy \[millionths\]: TCP does not notice less.
 const LOSSY_PPM: u32 = 5_000;
 
-/// A member.
 #[derive(Debug)]
 pub struct MemberEnd {
-    /// Its number.
     pub id: Member,
     /// Its configuration by the host.
     pub config: MemberConfig,
@@ -112,7 +110,6 @@ pub struct MemberEnd {
     doubt_gap: Duration,
     /// Negated lateness of frames that had been declared lost \[ns\].
     tolerance: Least,
-    /// Its counters.
     pub counted: MemberStatus,
 }
 

@@ -26,7 +26,6 @@ pub struct Work {
 }
 
 impl Work {
-    /// A full budget.
     pub const fn new() -> Self {
         Self { left: WORK_MAX, at: Instant::ZERO }
     }

@@ -110,7 +110,6 @@ impl<P: Packet> Order<P> {
         }
     }
 
-    /// Packets that wait.
     pub const fn held_len(&self) -> usize {
         self.held
     }

@@ -74,7 +74,6 @@ struct Mark {
 /// The newest frame that has come, as feedback tells of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// Its number.
     pub number: SeqNum,
     /// Time at which it was sent.
     pub sent_at: Instant,
@@ -92,7 +91,6 @@ pub struct Arrival {
     pub offset_us: u32,
 }
 
-/// One member's estimates.
 #[derive(Clone, Debug)]
 pub struct Path {
     cap: u64,
@@ -188,7 +186,6 @@ impl Path {
         }
     }
 
-    /// Sets the cap.
     pub fn set_cap(&mut self, cap: Option<u64>) {
         self.cap = cap.unwrap_or(RATE_MAX).max(RATE_MIN);
     }

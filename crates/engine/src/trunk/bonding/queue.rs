@@ -38,7 +38,6 @@ const FLOWS: usize = 2 * BUCKETS as usize;
 /// A packet that waits.
 #[derive(Debug)]
 pub struct Waiting<P> {
-    /// The packet.
     pub packet: P,
     /// Its place in its flow.
     pub place: Place,
@@ -128,7 +127,6 @@ pub enum Refused {
     Managed,
 }
 
-/// The queue.
 #[derive(Debug)]
 pub struct Queue<P> {
     flows: Vec<Flow<P>>,
@@ -176,7 +174,6 @@ impl<P: Packet> Queue<P> {
     pub const fn set_limit(&mut self, bytes: u64) {
         self.limit_bytes = bytes;
     }
-    /// Packets that wait.
     pub const fn len(&self) -> usize {
         self.len
     }
@@ -184,7 +181,6 @@ impl<P: Packet> Queue<P> {
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
-    /// Their bytes.
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }

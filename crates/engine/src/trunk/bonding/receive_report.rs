@@ -20,7 +20,6 @@ struct Came {
 /// The receiving side of one member.
 #[derive(Clone, Debug, Default)]
 pub struct ReceiveReport {
-    /// The newest last.
     runs: ArrayVec<Came, RUNS_MAX>,
     newest_at: Instant,
     /// The newest number at the end of each of the last steps, the oldest first, and the last step.

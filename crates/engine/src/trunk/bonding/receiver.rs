@@ -38,7 +38,6 @@ const TURN: u32 = 4;
 /// The members that carry a feedback frame.
 pub type Carriers = ArrayVec<Member, 2>;
 
-/// The receiving side.
 #[derive(Debug)]
 pub struct Receiver<P: Coded> {
     /// The far end's life.

@@ -10,11 +10,8 @@ use std::collections::VecDeque;
 /// The content of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// A packet.
     Packet(PacketId),
-    /// A repair symbol.
     Repair,
-    /// A probe.
     Probe,
     /// A probe of a length: its loss says nothing else about the path.
     Size,
@@ -85,7 +82,6 @@ impl SentFrames {
     pub const fn on_the_way(&self) -> u32 {
         self.on_the_way
     }
-    /// Their bytes.
     pub const fn bytes_on_the_way(&self) -> u64 {
         self.bytes_on_the_way
     }

@@ -16,7 +16,6 @@ pub enum Input<P: Coded> {
     Frame {
         /// The member on which it came.
         member: Member,
-        /// The frame.
         frame: Frame<P>,
         /// Its length on the wire, headers around it included.
         length: Bytes,
@@ -30,15 +29,12 @@ pub enum Input<P: Coded> {
         member: Member,
         config: MemberConfig,
     },
-    /// Removes a member.
     MemberRemoved {
-        /// Its number.
         member: Member,
     },
     /// The newest frame of a member came from another place than those before it, or its first frame from an
     /// unconfirmed place; the member's frames go there from now on.
     MemberMoved {
-        /// Its number.
         member: Member,
         /// The host's knowledge of the place.
         moved: Moved,
@@ -46,14 +42,12 @@ pub enum Input<P: Coded> {
     /// The host could not send a frame: its socket is full. The frame counts as lost, and the member pauses for a
     /// moment.
     Refused {
-        /// The member.
         member: Member,
         /// The frame's number on it.
         number: SeqNum,
     },
     /// The host could not send a frame: it is longer than its own link takes.
     TooLong {
-        /// The member.
         member: Member,
         /// The frame's number on it.
         number: SeqNum,
@@ -61,14 +55,12 @@ pub enum Input<P: Coded> {
     /// The network reports (by ICMP) the longest packet of a member's path. It is only a hint: a probe of that length
     /// leaves sooner, if lengths are being probed.
     MtuHint {
-        /// The member.
         member: Member,
         /// The longest IP packet, as reported.
         mtu: Bytes,
     },
     /// A member's path has changed: its lengths are unknown again.
     PathChanged {
-        /// The member.
         member: Member,
     },
     /// The host was not awake: frames that it was to send since `since` may have left as late as `until`, so their fate
@@ -101,7 +93,6 @@ pub enum Moved {
 pub struct Came<P: Coded> {
     /// The member on which it came.
     pub member: Member,
-    /// The frame.
     pub frame: Frame<P>,
     /// Its length on the wire, headers around it included.
     pub length: Bytes,
@@ -118,7 +109,6 @@ pub enum Output<P: Coded> {
     Transmit {
         /// The member to send it on.
         member: Member,
-        /// The frame.
         frame: Frame<P>,
         /// Whether to mark the packet for congestion (ECN); only for packets that can be marked.
         mark: bool,
@@ -126,23 +116,15 @@ pub enum Output<P: Coded> {
     /// A packet for the host.
     Deliver(P),
     /// A packet that goes no further.
-    Dropped {
-        /// The packet.
-        packet: P,
-        reason: DropReason,
-    },
+    Dropped { packet: P, reason: DropReason },
     /// The path MTU of a member was found, and differs from the last. Only for members that have an MTU.
     PathMtu {
-        /// The member.
         member: Member,
         /// The longest IP packet.
         mtu: Bytes,
     },
     /// A report of the network on a member's path would help ([`BondInput::MtuHint`]).
-    HintWanted {
-        /// The member.
-        member: Member,
-    },
+    HintWanted { member: Member },
     /// A handle that was kept until the far end had its packet.
     Release(P),
     /// A received repair symbol that is used up.

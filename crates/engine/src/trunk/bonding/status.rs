@@ -1,4 +1,4 @@
-//! What a tunnel tells of itself: a plain snapshot, for `airbraid status`, metrics and tests.
+//! A tunnel's status: a plain snapshot, for `airbraid status`, metrics and tests.
 
 use super::service::DropReason;
 use crate::trunk::Member;
@@ -20,33 +20,32 @@ named_enum! {
     }
 }
 
-/// One member.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemberStatus {
     /// Which.
     pub member: Member,
-    /// What it is doing.
+    /// The state of the member.
     pub state: MemberState,
-    /// What it carries, as measured; before it has had to carry that much, what a train of frames found, which may be
-    /// less; zero before that.
+    /// The measured rate; before it has had to carry that much, the rate found by a train of frames, which may be less;
+    /// zero before that.
     pub rate: BitRate,
-    /// The shortest round trip of late.
+    /// The shortest recent round trip.
     pub rtt_min: Duration,
     /// Smoothed round trip.
     pub rtt: Duration,
-    /// How long its own queue is, by the one-way delay above its shortest.
+    /// Delay of its own queue: the one-way delay above its shortest.
     pub queue_delay: Duration,
     /// Share of its frames that were lost of late \[millionths\].
     pub loss_ppm: u32,
     /// Frames on the way.
     pub in_flight: u32,
-    /// Packets sent, copies and repetitions among them.
+    /// Packets sent, copies and retransmissions among them.
     pub sent: u64,
     /// Bytes of all frames sent, with what is around them.
     pub sent_bytes: Bytes,
     /// The same of frames with packets sent for the first time.
     pub data_bytes: Bytes,
-    /// The same of repetitions and copies.
+    /// Bytes of retransmissions and copies among them.
     pub repeated_bytes: Bytes,
     /// The same of repair symbols.
     pub repair_bytes: Bytes,
@@ -67,7 +66,7 @@ pub struct MemberStatus {
     pub black_holes: u64,
 }
 
-/// What both directions count.
+/// The counters of both directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Packets that the host gave.
@@ -98,25 +97,23 @@ pub struct Counts {
     pub dropped: [u64; DropReason::COUNT],
 }
 
-/// A tunnel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Status {
     /// Its members, by number.
     pub members: Vec<MemberStatus>,
-    /// What it has counted.
+    /// The counters.
     pub counts: Counts,
     /// Packets that wait to be sent.
     pub queue_len: usize,
-    /// Their bytes.
     pub queue_bytes: Bytes,
     /// Packets sent and neither acknowledged nor given up.
     pub outstanding: usize,
     /// Entries in all its tables: what it keeps in memory, bounded whatever comes.
     pub kept: usize,
-    /// What all that occupies, as it was reckoned.
+    /// Memory of all that, as it was counted.
     pub occupied: Bytes,
     /// Packets that wait for their turn to be delivered.
     pub held_len: usize,
-    /// How long a packet is held for those before it, at most, as measured.
+    /// Longest time for which a packet is held for those before it, as measured.
     pub hold_time: Duration,
 }

@@ -42,7 +42,6 @@ pub struct Outstanding<P> {
     names: u16,
 }
 
-/// The entries.
 #[derive(Debug)]
 pub struct Store<P> {
     entries: Vec<Outstanding<P>>,
@@ -53,7 +52,6 @@ pub struct Store<P> {
 }
 
 impl<P: Packet> Store<P> {
-    /// An empty store.
     pub const fn new() -> Self {
         Self { entries: Vec::new(), free: Vec::new(), unsettled: 0, occupied: 0 }
     }
@@ -99,16 +97,13 @@ impl<P: Packet> Store<P> {
         PacketId((self.entries.len() - 1) as u32)
     }
 
-    /// An entry.
     pub fn get(&self, id: PacketId) -> &Outstanding<P> {
         &self.entries[id.0 as usize]
     }
-    /// A mutable entry.
     pub fn get_mut(&mut self, id: PacketId) -> &mut Outstanding<P> {
         &mut self.entries[id.0 as usize]
     }
 
-    /// Adds a reference.
     pub fn name(&mut self, id: PacketId) {
         self.entries[id.0 as usize].names += 1;
     }

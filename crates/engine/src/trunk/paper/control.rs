@@ -29,7 +29,6 @@ pub enum Control {
     },
     /// Method `fifo`: the content of the next header, where no packet carries it.
     Marker {
-        /// The sender's life.
         epoch: u16,
         /// The member that this is about: the one that carries it, unless everything on it is settled.
         member: Member,
@@ -99,7 +98,6 @@ impl Missing {
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
-    /// Number of entries.
     pub fn len(&self) -> usize {
         usize::from(self.len)
     }

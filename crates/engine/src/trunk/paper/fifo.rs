@@ -29,10 +29,8 @@ struct Track {
     is_up: bool,
 }
 
-/// The receiving side.
 #[derive(Debug)]
 pub struct FifoReceiver<P> {
-    /// The longest hold.
     longest: Duration,
     sequence: Sequence<P>,
     /// Arrival times of held packets, in order; delivered ones are skipped.
@@ -58,7 +56,6 @@ impl<P: Packet> FifoReceiver<P> {
         }
     }
 
-    /// Its counters.
     pub fn stats(&self) -> &ReceiverStats {
         &self.sequence.stats
     }
@@ -132,7 +129,6 @@ impl<P: Packet> FifoReceiver<P> {
         self.resolve(now, outputs);
     }
 
-    /// The earliest timer.
     pub fn wake(&self) -> Option<Wake> {
         let since = self.arrivals.front()?.0;
         Some(Wake { at: since + self.longest, why: "trunk.hold" })

@@ -35,7 +35,6 @@ impl Point {
     }
 }
 
-/// One member.
 #[derive(Clone, Debug, Default)]
 struct Track {
     small: Option<Point>,
@@ -109,7 +108,6 @@ impl Track {
 struct Prospect {
     /// Time until its turn.
     occupied: Duration,
-    /// Its service time.
     service: Duration,
     /// Time until it arrives.
     arrival: Duration,
@@ -118,7 +116,6 @@ struct Prospect {
 /// The choice of a member for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// This one.
     Take(usize),
     /// None now: by a full member it will still arrive first. To be repeated at this time.
     Wait(Option<Instant>),

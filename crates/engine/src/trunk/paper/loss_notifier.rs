@@ -227,7 +227,6 @@ impl LossNotifier {
         };
     }
 
-    /// The earliest timer.
     pub fn wake_at(&self) -> Option<Instant> {
         let times = self.tracks.iter().flat_map(|track| [track.probe_at, track.remind_at(&self.config)]);
         times.flatten().filter(|&at| at != Instant::MAX).min()

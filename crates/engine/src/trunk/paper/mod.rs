@@ -41,16 +41,11 @@ pub enum Input<P> {
     /// A packet to carry to the other end.
     Packet(P),
     /// A frame from the other end.
-    Frame {
-        header: Header,
-        /// The packet.
-        packet: P,
-    },
+    Frame { header: Header, packet: P },
     /// A control frame from the other end.
     Control {
         /// The member on which it came.
         member: Member,
-        /// The frame.
         control: Control,
     },
     /// A member has finished with the oldest packet that it was given.
@@ -59,14 +54,12 @@ pub enum Input<P> {
     ControlFinished(Member, Outcome),
     /// A member can be used from now on, or no longer. All can be used at first.
     Link {
-        /// The member.
         member: Member,
         /// Whether it can be used.
         is_up: bool,
     },
     /// Delay of a member's path, beside the time in which the member itself finishes with a packet.
     Delay {
-        /// The member.
         member: Member,
         /// As measured by the host.
         delay: Duration,
@@ -91,18 +84,15 @@ pub enum Output<P> {
     Transmit {
         /// The header to send with it.
         header: Header,
-        /// The packet.
         packet: P,
         /// Whether the trunk keeps another handle to the packet, returned later by [`Self::Release`].
         kept: bool,
     },
     /// Send this control frame on a member, behind its earlier frames.
     Control {
-        /// The member.
         member: Member,
         /// Whether the member is to acknowledge and retransmit it, if it can.
         acknowledged: bool,
-        /// The frame.
         control: Control,
     },
     /// A packet for the layer above.

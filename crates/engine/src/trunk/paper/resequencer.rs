@@ -39,7 +39,6 @@ impl<P: Packet> Receiver<P> {
         }
     }
 
-    /// Its counters.
     pub fn stats(&self) -> &ReceiverStats {
         &self.sequence.stats
     }
@@ -93,7 +92,6 @@ impl<P: Packet> Receiver<P> {
         }
     }
 
-    /// The earliest timer.
     pub fn wake(&self) -> Option<Wake> {
         let flush = self.flush_at().map(|at| Wake { at, why: "trunk.reorder" });
         let decay = self.decay_at.map(|at| Wake { at, why: "trunk.decay" });

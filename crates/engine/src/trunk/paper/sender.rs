@@ -81,12 +81,10 @@ impl<P: Packet> Sender<P> {
         }
     }
 
-    /// Its counters.
     pub fn stats(&self) -> &SenderStats {
         &self.stats
     }
 
-    /// Packets that wait.
     pub fn queue_len(&self) -> usize {
         self.queue.len()
     }
@@ -181,7 +179,6 @@ impl<P: Packet> Sender<P> {
         self.forecast.is_some() || self.notifier.is_some()
     }
 
-    /// The earliest timer.
     pub fn wake(&self) -> Option<Wake> {
         let look = self.look_at.map(|at| Wake { at, why: "trunk.look" });
         let tell = self.notifier.as_ref().and_then(LossNotifier::wake_at).map(|at| Wake { at, why: "trunk.marker" });

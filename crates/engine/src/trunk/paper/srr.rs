@@ -68,7 +68,6 @@ impl Turns {
     }
 }
 
-/// The sending side.
 #[derive(Debug)]
 pub struct Sender<P> {
     marker: Marking,
@@ -98,11 +97,9 @@ impl<P: Packet> Sender<P> {
         }
     }
 
-    /// Its counters.
     pub fn stats(&self) -> &SenderStats {
         &self.stats
     }
-    /// Packets that wait.
     pub fn queue_len(&self) -> usize {
         self.queue.len()
     }
@@ -163,7 +160,6 @@ enum Entry<P> {
     Marker { round: u32, counter: i32 },
 }
 
-/// A member's FIFO.
 #[derive(Debug)]
 struct Fifo<P> {
     entries: VecDeque<Entry<P>>,
@@ -171,7 +167,6 @@ struct Fifo<P> {
     skip_round: u32,
 }
 
-/// The receiving side.
 #[derive(Debug)]
 pub struct Receiver<P> {
     fifo_limit: usize,
@@ -202,7 +197,6 @@ impl<P: Packet> Receiver<P> {
         }
     }
 
-    /// Its counters.
     pub fn stats(&self) -> &ReceiverStats {
         &self.stats
     }

@@ -15,7 +15,6 @@ pub struct SenderStats {
     pub queue_max: usize,
     /// Markers sent: of surplus round robin, or of the method `fifo`, its probes among them.
     pub markers: u64,
-    /// Packets retransmitted (JKM).
     pub resends: u64,
     /// Times a member was given up because it lost frame after frame (method `fifo`).
     pub deaths: u64,
@@ -30,11 +29,9 @@ impl SenderStats {
 /// Counters of the receiving side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceiverStats {
-    /// Packets delivered.
     pub delivered: u64,
     /// Packets that came after their place had been given up.
     pub late: u64,
-    /// Duplicates.
     pub duplicates: u64,
     /// Packets of an earlier life of the sender, or too old to tell.
     pub stale: u64,

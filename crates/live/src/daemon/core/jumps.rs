@@ -35,7 +35,6 @@ pub struct Clocks {
 }
 
 impl Clocks {
-    /// Reads them now.
     pub fn now() -> Self {
         let read = |clock| {
             clock_gettime(clock)
@@ -133,7 +132,6 @@ fn says_copy(message: &[u8]) -> bool {
 }
 
 impl Daemon {
-    /// Reads the clocks.
     pub(super) fn look_for_jumps(&mut self) {
         match self.jumps.look(Clocks::now()) {
             Some(Jump::Slept(span)) => {

@@ -80,7 +80,6 @@ pub struct Counts {
     pub late: (u64, Duration),
 }
 
-/// The running daemon.
 #[derive(Debug)]
 pub struct Daemon {
     /// First, so that it stops before the interface goes: it would try to mend that.
@@ -134,7 +133,6 @@ pub struct Daemon {
 }
 
 impl Daemon {
-    /// Reads the clock.
     pub(super) fn look(&mut self) -> Instant {
         self.time = self.clock.now();
         self.time

@@ -124,7 +124,6 @@ impl Routing {
         self.shared.renew()
     }
 
-    /// Returns the reports.
     pub fn report(&self) -> Report {
         held(&self.shared.report).clone()
     }

@@ -17,10 +17,8 @@ const NUMBERS: u32 = 51_820_000;
 /// Number of daemons before two of them must have the same numbers.
 const CHOICES: u32 = 4_096;
 
-/// The wanted routing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WantedRouting {
-    /// The interface's name.
     pub interface: String,
     /// Its index; 0 while there is none.
     pub index: u32,
@@ -35,7 +33,6 @@ pub struct WantedRouting {
     pub mark: u32,
 }
 
-/// An uplink.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WantedUplink {
     pub name: String,

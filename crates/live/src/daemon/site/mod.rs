@@ -34,7 +34,6 @@ pub struct Site {
     pub policy: BondPolicy,
     /// The interfaces that it uses.
     pub uplinks: Vec<Uplink>,
-    /// Its peers.
     pub peers: Vec<Peer>,
 }
 
@@ -129,7 +128,6 @@ impl Endpoint {
 pub struct Prefix {
     /// The address, host bits and all.
     pub address: IpAddr,
-    /// Number of bits.
     pub length: u8,
 }
 

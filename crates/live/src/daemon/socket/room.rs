@@ -106,7 +106,6 @@ fn near(run: &mut Rc<Run>) -> &mut [u8] {
     Rc::get_mut(run).map_or(&mut [], |run| &mut run.room()[..NEAR])
 }
 
-/// A received datagram.
 #[derive(Debug)]
 pub struct Received<'a> {
     /// Source.
@@ -120,12 +119,10 @@ pub struct Received<'a> {
     pub body: Body<'a>,
 }
 
-/// A datagram's bytes.
 #[derive(Debug)]
 pub enum Body<'a> {
     /// A whole buffer of the pool.
     Own {
-        /// The buffer.
         run: &'a mut Rc<Run>,
         /// Length of the datagram \[byte\].
         length: usize,
@@ -141,7 +138,6 @@ pub enum Body<'a> {
 }
 
 impl Body<'_> {
-    /// Returns all bytes.
     pub fn bytes(&mut self) -> &mut [u8] {
         match self {
             Self::Own { run, length, .. } => {

@@ -63,10 +63,8 @@ enum Mode {
     RoundTrip,
 }
 
-/// An acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ack {
-    /// Its arrival time.
     pub now: Instant,
     /// Segments delivered so far, with it.
     pub delivered: u64,

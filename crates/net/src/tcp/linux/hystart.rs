@@ -20,7 +20,6 @@ const SAMPLES: u32 = 8;
 /// The least and the largest growth of the delay that counts (`HYSTART_DELAY_MIN`, `HYSTART_DELAY_MAX`).
 const GROWTH: (Duration, Duration) = (Duration::from_millis(4), Duration::from_millis(16));
 
-/// One slow start.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HyStart {
     round_start: Instant,

@@ -77,7 +77,6 @@ struct Undo {
     since: Option<Instant>,
 }
 
-/// The sending end.
 #[derive(Clone, Debug)]
 pub(super) struct Linux {
     tcp: Connection,
@@ -142,7 +141,6 @@ impl Linux {
     pub const fn stats(&self) -> &SenderStats {
         &self.tcp.stats
     }
-    /// The congestion window.
     pub const fn cwnd(&self) -> Bytes {
         Bytes::new(self.window.cwnd * self.tcp.mss)
     }

@@ -24,7 +24,6 @@ pub(super) struct AckNews {
     pub repetition_lost: bool,
     /// Segments were found lost.
     pub lost: bool,
-    /// The timer restarts.
     pub restart: bool,
     /// Number of segments found lost.
     pub losses: u64,

@@ -3,7 +3,6 @@
 //!
 //! It never says which segment to send, and it knows no window: the sender adds what it says to the pipe.
 
-/// One recovery.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Prr {
     /// The window before (`RecoverFS`).

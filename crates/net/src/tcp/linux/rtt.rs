@@ -9,7 +9,6 @@ use airbraid_units::{Duration, Instant};
 /// Time for which the least round trip counts (`tcp_min_rtt_wlen`: 300 s).
 const LEAST_LASTS: Duration = Duration::from_secs(300);
 
-/// The estimator.
 #[derive(Clone, Debug)]
 pub(super) struct Rtt {
     /// Eight times the smoothed round trip \[ns\]; zero before the first sample.

@@ -17,7 +17,6 @@ pub(super) struct Stamp {
 /// A segment that was sent and is not cumulatively acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
-    /// Its first offset.
     pub start: u64,
     /// The offset after its last, FIN included.
     pub end: u64,

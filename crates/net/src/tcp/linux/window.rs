@@ -128,7 +128,6 @@ impl Window {
             cubic.reset(now, nxt);
         }
     }
-    /// A recovery ended.
     pub fn end_reduction(&mut self) {
         if self.ssthresh != NONE {
             self.cwnd = self.ssthresh;

@@ -14,7 +14,6 @@ const FIRST_READ: u64 = 10;
 /// Segments of slack in the window (as above: twice what was read and 16 segments).
 const SLACK: u64 = 16;
 
-/// One connection.
 #[derive(Clone, Debug)]
 pub(super) struct Autotune {
     mss: u64,

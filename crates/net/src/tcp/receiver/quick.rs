@@ -88,11 +88,9 @@ impl Quick {
         }
         rtt.map_or(Duration::ZERO, |rtt| (rtt / 20).min(REPORT_DELAY_MAX))
     }
-    /// The gap moved.
     pub fn on_progress(&mut self) {
         self.reports = 0;
     }
-    /// An acknowledgement goes.
     pub fn on_sent(&mut self) {
         self.held_back = 0;
         if self.credit == 1 {

@@ -5,7 +5,6 @@ use crate::scenario::reader::{self, View};
 use crate::scenario::spec::{Exec, Host, Node};
 use airbraid_units::Duration;
 
-/// Reads all commands.
 pub(super) fn read(views: &[View<'_>], nodes: &[Node]) -> Vec<Exec> {
     views.iter().map(|view| one(view, nodes)).collect()
 }

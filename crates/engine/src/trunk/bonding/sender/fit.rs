@@ -19,9 +19,7 @@ const PARKED_MAX: usize = 64;
 /// The longest packets for working members \[byte\].
 #[derive(Clone, Copy, Debug)]
 pub struct Longest {
-    /// All of them.
     pub on_all: u64,
-    /// One of them.
     pub on_one: u64,
     /// One of them, once it is known what it carries.
     pub possible: u64,

@@ -41,7 +41,6 @@ const SOONER: Duration = Duration::from_millis(10);
 /// A host that is woken for each frame at a high rate does nothing else: frames that are due within this wait for it.
 const COALESCE: Duration = Duration::from_micros(200);
 
-/// The sending side.
 #[derive(Debug)]
 pub struct Sender<P: Coded> {
     config: Config,
@@ -81,7 +80,6 @@ pub struct Sender<P: Coded> {
 }
 
 impl<P: Coded> Sender<P> {
-    /// One without members.
     pub fn new(config: Config) -> Self {
         Self {
             config,
@@ -405,7 +403,6 @@ impl<P: Coded> Sender<P> {
         }
     }
 
-    /// The earliest timer.
     pub fn wake(&self, now: Instant) -> Option<Wake> {
         let pace = self.pace_at.map(|at| Wake { at: at.max(now.saturating_add(COALESCE)), why: "tunnel.pace" });
         let questions = self.members.iter().filter_map(MemberEnd::question_at);

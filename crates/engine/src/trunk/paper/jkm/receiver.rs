@@ -28,12 +28,10 @@ enum Place<P> {
         ask_at: Instant,
         /// Time of the last request.
         asked: Option<Instant>,
-        /// Number of requests.
         times: u32,
     },
 }
 
-/// The receiving side.
 #[derive(Debug)]
 pub struct Receiver<P> {
     config: Jkm,
@@ -75,7 +73,6 @@ impl<P: Packet> Receiver<P> {
         }
     }
 
-    /// Its counters.
     pub fn stats(&self) -> &ReceiverStats {
         &self.stats
     }
@@ -122,7 +119,6 @@ impl<P: Packet> Receiver<P> {
         }
     }
 
-    /// The earliest timer.
     #[inline(never)]
     pub fn wake(&self) -> Option<Wake> {
         let ask = self.ask_at.map(|at| Wake { at, why: "trunk.nak" });

@@ -25,7 +25,6 @@ struct Kept<P> {
     touched: Instant,
 }
 
-/// The sending side.
 #[derive(Debug)]
 pub struct Sender<P> {
     config: Jkm,
@@ -66,11 +65,9 @@ impl<P: Share> Sender<P> {
         }
     }
 
-    /// Its counters.
     pub fn stats(&self) -> &SenderStats {
         &self.stats
     }
-    /// Packets that wait.
     pub fn queue_len(&self) -> usize {
         self.queue.len()
     }
@@ -142,7 +139,6 @@ impl<P: Share> Sender<P> {
         }
     }
 
-    /// The earliest timer.
     #[inline(never)]
     pub fn wake(&self) -> Option<Wake> {
         self.resend_at().map(|at| Wake { at, why: "trunk.resend" })

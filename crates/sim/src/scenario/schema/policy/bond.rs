@@ -21,7 +21,6 @@ const CODINGS: [(&str, Coding); 2] = [("adaptive", Coding::Adaptive), ("off", Co
 /// The only distributor of a trunk over links, which need not be named.
 const DISTRIBUTOR: &str = "earliest_delivery";
 
-/// Reads the table.
 pub(crate) fn read(view: View<'_>) -> BondPolicy {
     let default = BondPolicy::default();
     view.read("distributor", DISTRIBUTOR.to_owned(), TUNNEL, |value| {

@@ -34,7 +34,6 @@ const KINDS: [(&str, Kind); 4] = [
     ("jkm", Kind::Jkm),
 ];
 
-/// Reads the table.
 pub(in crate::scenario::schema) fn read(view: View<'_>) -> Policy {
     let kind = view.choice("distributor", &KINDS, Kind::RoundRobin, WANG);
     let (srr, jkm) = (srr(view.sub("srr")), jkm(view.sub("jkm")));
