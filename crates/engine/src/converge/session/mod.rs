@@ -51,8 +51,11 @@ pub use message::{
     Control, CookieReply, FRAME_HEADER_LEN, FRAME_OVERHEAD, FrameHeader, FrameKind, Initiation, KeyId, Response,
     StampReply, Suite, TAG_LEN,
 };
-pub use noise::{PATTERN, public_key};
+pub use noise::public_key;
 pub use replay::{ReplayWindow, WINDOW};
 pub use service::{Input, Keypair, Output, PeerId, Role, Whose};
 pub use sessions::Sessions;
 pub use stats::{Refusal, Stats};
+
+/// The Noise protocol of the handshake.
+pub const PATTERN: &str = "Noise_IKpsk2_25519_ChaChaPoly_BLAKE2s";

@@ -4,14 +4,13 @@
 //! of low order; with IKpsk2 they win nothing, as the key depends on `ss` between two configured static keys. Its
 //! secrets are wiped as [`super::wiped`] says.
 
+use super::PATTERN;
 use super::material::{PublicKey, Secret};
 use super::wiped::{State, Wiping, X25519, burn};
 use snow::types::Dh;
 use snow::{Builder, Error};
 use zeroize::Zeroize;
 
-/// The Noise protocol of the handshake.
-pub const PATTERN: &str = "Noise_IKpsk2_25519_ChaChaPoly_BLAKE2s";
 /// The message after which the pattern mixes the pre-shared key in: the second.
 const PSK_PLACE: usize = 2;
 
