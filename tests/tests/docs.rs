@@ -124,6 +124,15 @@ fn lists_are_complete() {
     names_all("docs/guide/examples.md", "scenarios/examples", ".toml");
 }
 
+#[test]
+fn each_decision_has_a_number_of_its_own() {
+    let mut seen = BTreeSet::new();
+    for page in files(&root().join("docs/decisions"), &[".md"]).iter().filter(|page| !page.ends_with("README.md")) {
+        let number = page.file_name().unwrap().to_string_lossy()[..4].to_owned();
+        assert!(seen.insert(number), "{}: another decision has its number", shown(page));
+    }
+}
+
 /// Folders below `folder`, relative to `from`.
 fn folders(folder: &Path, from: &Path) -> Vec<String> {
     let mut found = Vec::new();
