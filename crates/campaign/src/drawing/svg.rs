@@ -109,3 +109,25 @@ pub(crate) fn shorten(text: &str, most: usize) -> String {
     }
     text.chars().take(most.saturating_sub(2)).chain("..".chars()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_stays_text_and_colours_follow_the_reader() {
+        let mut svg = Svg::alone((100.0, 50.0), "a < b");
+        svg.text((1.0, 2.0), SOFT, "5 & \"6\"");
+        svg.line([(0.0, 0.0), (1.25, 3.0)], line_colour(8), "");
+        let drawing = svg.finish();
+        assert!(drawing.contains("<title>a &lt; b</title>"));
+        assert!(drawing.contains("<text x=\"1.0\" y=\"2.0\" fill=\"#6e6e6e\">5 &amp; &quot;6&quot;</text>"));
+        assert!(drawing.contains("<path d=\"M0.0 0.0L1.2 3.0\" fill=\"none\" stroke=\"#0072b2\"/>"), "{drawing}");
+        let sheet = style();
+        for (light, dark) in GROUNDS.iter().chain(&LINES) {
+            assert!(sheet.contains(&format!(".airbraid [fill=\"{light}\"] {{ fill: {dark}; }}")), "{light}");
+        }
+        assert_eq!(sheet.matches("#0072b2").count(), 2);
+        assert_eq!((shorten("abcdef", 6).as_str(), shorten("abcdefg", 6).as_str()), ("abcdef", "abcd.."));
+    }
+}
