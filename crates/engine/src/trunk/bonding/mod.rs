@@ -1,19 +1,19 @@
 //! Bonding: a trunk over links that lose, delay and report nothing. It is the data plane of the daemon towards one
 //! peer, and the simulator's trunk over links.
 //!
-//! A [`Bond`] is one end. It distributes packets over member links by measured rate and delay, retransmits lost packets
+//! A [`Tunnel`] is one end. It distributes packets over member links by measured rate and delay, retransmits lost packets
 //! on the member by which they arrive first, and restores the order of each flow. It never sees bytes, addresses or
 //! keys:
 //!
-//! 1. The host adds members, in any order and at any time ([`BondInput::MemberAdded`]). A member gets probes, and
+//! 1. The host adds members, in any order and at any time ([`Input::MemberAdded`]). A member gets probes, and
 //!    packets once one was answered.
-//! 2. The host gives packets, or runs of segments ([`BondInput::Packet`]), and sends each frame of
-//!    [`BondOutput::Transmit`]: header by [`crate::wire`], the packet's bytes, sealed for that member.
-//! 3. Frames from the far end go in as [`BondInput::Frame`]; packets for the host come out by [`BondOutput::Deliver`].
+//! 2. The host gives packets, or runs of segments ([`Input::Packet`]), and sends each frame of
+//!    [`Output::Transmit`]: header by [`crate::wire`], the packet's bytes, sealed for that member.
+//! 3. Frames from the far end go in as [`Input::Frame`]; packets for the host come out by [`Output::Deliver`].
 //!
-//! Each packet of the host ends in exactly one way: [`BondOutput::Release`] when the far end has it,
-//! [`BondOutput::Dropped`] otherwise. Each [`BondOutput::Transmit`] of a packet carries another handle to it
-//! ([`crate::packet::Share`]). Each repair symbol that comes in ends in [`BondOutput::Spent`].
+//! Each packet of the host ends in exactly one way: [`Output::Release`] when the far end has it,
+//! [`Output::Dropped`] otherwise. Each [`Output::Transmit`] of a packet carries another handle to it
+//! ([`crate::packet::Share`]). Each repair symbol that comes in ends in [`Output::Spent`].
 //!
 //! Equations, states and constants: `docs/models/tunnel.md`.
 

@@ -162,7 +162,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_report_says_what_has_come_and_nothing_else(
-            spread in prop_oneof![Just(24u32), Just(400)], batches in prop::collection::vec(prop::collection::vec(any::<u32>(), 1..20), 1..6)
+            spread in prop_oneof![Just(24u32), Just(400)],
+            batches in prop::collection::vec(prop::collection::vec(any::<u32>(), 1..20), 1..6),
         ) {
             let mut report = ReceiveReport::default();
             let mut came = BTreeSet::new();

@@ -123,7 +123,7 @@ pub enum Output<P: Coded> {
         /// The longest IP packet.
         mtu: Bytes,
     },
-    /// A report of the network on a member's path would help ([`BondInput::MtuHint`]).
+    /// A report of the network on a member's path would help ([`Input::MtuHint`]).
     HintWanted { member: Member },
     /// A handle that was kept until the far end had its packet.
     Release(P),

@@ -1,8 +1,8 @@
 //! A trunk over radios: each packet goes on the next free member, and the order is restored behind them (Wang, Hwang
 //! and Chou 2005).
 //!
-//! A [`PaperTrunk`] is one end: it distributes outgoing packets and orders incoming ones. The paper's own method
-//! ([`sender`], [`resequencer`]) never acknowledges and never retransmits: its members do. The [`PaperPolicy`] chooses
+//! A [`Trunk`] is one end: it distributes outgoing packets and orders incoming ones. The paper's own method
+//! ([`sender`], [`resequencer`]) never acknowledges and never retransmits: its members do. The [`Policy`] chooses
 //! among it, the schemes that the paper compares with ([`srr`], [`jkm`]), and extensions ([`forecast`],
 //! [`loss_notifier`], [`fifo`]).
 
