@@ -5,7 +5,7 @@
 
 use airbraid_mac::{Access, Address, Frame, FrameKind};
 use airbraid_sim::scenario::spec::Mobility;
-use airbraid_sim::{DropReason, FrameEvent, Loss, Msdu, Observer, Record, World, drawn};
+use airbraid_sim::{DropReason, FrameEvent, Loss, Msdu, NodeId, Observer, RadioId, Record, World, drawn};
 use airbraid_tests::{run, spec, spec_of_file};
 use airbraid_units::{Duration, Instant};
 use proptest::prelude::*;
@@ -51,7 +51,7 @@ const MACS: [&str; 3] = ["dcf", "mcmac", "bi_mcmac"];
 
 /// The transmissions, one entry a frame.
 #[derive(Debug, Default)]
-struct Sent(Vec<(u32, Frame<Msdu>, Instant)>);
+struct Sent(Vec<(RadioId, Frame<Msdu>, Instant)>);
 
 /// Writes down every transmission.
 #[derive(Debug)]
@@ -62,8 +62,8 @@ impl Observer for Witness<'_> {
         self.0.borrow_mut().0.push((event.radio, *event.frame, event.start));
     }
     fn on_reception(&mut self, _now: Instant, _event: FrameEvent<'_>, _dbm: f64, _result: Result<(), Loss>) {}
-    fn on_drop(&mut self, _now: Instant, _node: u32, _packet: &Record, _reason: DropReason) {}
-    fn on_delivery(&mut self, _now: Instant, _node: u32, _packet: &Record) {}
+    fn on_drop(&mut self, _now: Instant, _node: NodeId, _packet: &Record, _reason: DropReason) {}
+    fn on_delivery(&mut self, _now: Instant, _node: NodeId, _packet: &Record) {}
 }
 
 fn airtime(frame: &Frame<Msdu>) -> Duration {
@@ -71,7 +71,7 @@ fn airtime(frame: &Frame<Msdu>) -> Duration {
 }
 
 /// Whether the receiver of a data frame has granted the time: by its CTS, or by its CRN for the answer.
-fn is_granted(sent: &[(u32, Frame<Msdu>, Instant)], place: usize) -> bool {
+fn is_granted(sent: &[(RadioId, Frame<Msdu>, Instant)], place: usize) -> bool {
     let (_, data, at) = &sent[place];
     // The longest grant is two data frames with what belongs to them.
     let recent = sent[..place].iter().rev().take_while(|(_, _, start)| *at < *start + Duration::from_millis(60));

@@ -1,7 +1,7 @@
 //! Selective repeat over a plain link, as scenarios have it: whatever the link loses and delays, packets come once and
 //! in the order in which they were sent; all of them, with perpetual persistence, once the link carries again.
 
-use airbraid_sim::{Delivery, External, World};
+use airbraid_sim::{Delivery, External, NodeId, PayloadHandle, World};
 use airbraid_tests::{run, spec};
 use airbraid_units::{Duration, Instant};
 use proptest::prelude::*;
@@ -49,16 +49,18 @@ loss = "none"
 /// of lost ones.
 fn carry(text: &str, lengths: &[u32], seed: u64) -> (Vec<u32>, usize) {
     let spec = spec(text);
-    let mut world = World::external(&spec, seed, None).unwrap();
-    for (handle, &len) in (0..).zip(lengths) {
-        world.run_until(Instant::ZERO + Duration::from_millis(10) * u64::from(handle), &mut |_| {});
-        world.inject(&External { handle, from: 0, to: 1, via: None, len, bucket: 0, is_acknowledgement: false });
+    let mut world = World::new(&spec, seed, None).unwrap();
+    let [from, to] = [0, 1].map(NodeId::new);
+    for (index, &len) in lengths.iter().enumerate() {
+        world.run_until(Instant::ZERO + Duration::from_millis(10) * index as u64, &mut |_| {});
+        let handle = PayloadHandle::new(index);
+        world.inject(&External { handle, from, to, via: None, len, bucket: 0, is_acknowledgement: false });
     }
     world.run_until(Instant::ZERO + Duration::from_secs(290), &mut |_| {});
-    let (mut deliveries, mut gone): (Vec<Delivery>, Vec<u32>) = (vec![], vec![]);
+    let (mut deliveries, mut gone): (Vec<Delivery>, Vec<PayloadHandle>) = (vec![], vec![]);
     world.take_deliveries(&mut deliveries);
     world.take_released(&mut gone);
-    (deliveries.iter().map(|delivery| delivery.handle).collect(), gone.len())
+    (deliveries.iter().map(|delivery| delivery.handle.index() as u32).collect(), gone.len())
 }
 
 proptest! {

@@ -18,6 +18,9 @@ pub mod scenario;
 mod timers;
 mod world;
 
-pub use recorder::{Payloads, Recording};
+pub use recorder::{Payloads, Recorder, Recording};
 pub use run::{RunError, RunOptions, RunOutput, run};
-pub use world::{Delivery, DropReason, External, FrameEvent, Loss, Msdu, Observer, Record, Room, World, drawn};
+pub use world::{
+    Delivery, DropReason, External, FlowId, FrameEvent, FreeSpace, HostAddress, Loss, Msdu, NodeId, Observer,
+    PayloadHandle, RadioId, Record, World, drawn,
+};

@@ -8,7 +8,7 @@ use crate::record::{
     Bss, Capture, CapturedFrame, CapturedKind, CapturedPacket, CapturedTransport, Interface, Station, Timeline,
 };
 use crate::scenario::spec::{Mac, Radio, Spec, Transport};
-use crate::world::{Body, DropReason, FrameEvent, Loss, Msdu, Observer, Record};
+use crate::world::{Body, DropReason, FlowId, FrameEvent, Loss, Msdu, NodeId, Observer, RadioId, Record};
 use airbraid_engine::wire;
 use airbraid_mac::{Access, Address, Frame, FrameKind};
 use airbraid_net::tcp::Segment;
@@ -153,31 +153,31 @@ impl<'a> Recorder<'a> {
             Body::Data(segment) => segment.seq,
             Body::Ack(segment) => segment.ack,
             Body::Datagram { number, .. } => number,
-            Body::External { handle, .. } => u64::from(handle),
+            Body::External { handle, .. } => handle.index() as u64,
         };
         let size = airbraid_units::Bytes::new(u64::from(packet.len));
         let flow = match packet.body {
             Body::External { .. } => "external",
-            _ => &self.spec.flows[packet.flow as usize].name,
+            _ => &self.spec.flows[packet.flow.index()].name,
         };
         PacketLine { flow, number, size }
     }
 
-    fn node_line(&self, node: u32) -> usize {
-        self.stations.len() + node as usize
+    fn node_line(&self, node: NodeId) -> usize {
+        self.stations.len() + node.index()
     }
 
     fn capture(&self, event: &FrameEvent<'_>, signal_dbm: Option<f64>, fcs_ok: bool) {
         let mut recording = self.recording.borrow_mut();
-        let Some(Some(capture)) = recording.captures.get_mut(event.radio as usize) else { return };
+        let Some(Some(capture)) = recording.captures.get_mut(event.radio.index()) else { return };
         let frame = event.frame;
-        let station = &self.stations[event.radio as usize];
+        let station = &self.stations[event.radio.index()];
         let trunk_header = frame.payload.and_then(trunk_header);
         let options = event.packet.map(|packet| self.tcp_options(packet)).unwrap_or_default();
         let payloads = self.payloads.map(RefCell::borrow);
         let bytes = |packet: &Record| match packet.body {
             Body::External { handle, .. } => {
-                payloads.as_ref().and_then(|all| all.get(handle as usize)).map(Vec::as_slice)
+                payloads.as_ref().and_then(|all| all.get(handle.index())).map(Vec::as_slice)
             }
             _ => None,
         };
@@ -205,8 +205,8 @@ impl<'a> Recorder<'a> {
             rate: frame.rate,
             signal_dbm,
             fcs_ok,
-            src: self.stations[frame.from.0 as usize],
-            dst: (frame.to != Address::BROADCAST).then(|| self.stations[frame.to.0 as usize]),
+            src: self.stations[RadioId::of(frame.from).index()],
+            dst: (frame.to != Address::BROADCAST).then(|| self.stations[RadioId::of(frame.to).index()]),
             duration_us: u16::try_from(frame.nav.as_micros()).unwrap_or(u16::MAX),
             kind,
         };
@@ -219,7 +219,7 @@ impl<'a> Recorder<'a> {
     }
 
     fn is_access_point(&self, address: Address) -> bool {
-        let station = self.stations.get(address.0 as usize);
+        let station = self.stations.get(RadioId::of(address).index());
         station.is_some_and(|station| matches!(self.radio(*station).mac, Mac::AccessPoint(_)))
     }
 
@@ -236,7 +236,7 @@ impl<'a> Recorder<'a> {
         let own = self.radio(station);
         let ends = [frame.from, frame.to].into_iter().filter(|end| self.is_access_point(*end));
         match own.mac {
-            Mac::Slotted(_) => ends.map(|end| self.radio(self.stations[end.0 as usize]).channel).next(),
+            Mac::Slotted(_) => ends.map(|end| self.radio(self.stations[RadioId::of(end).index()]).channel).next(),
             _ => None,
         }
         .unwrap_or(own.channel)
@@ -244,7 +244,7 @@ impl<'a> Recorder<'a> {
 
     /// `options`: of TCP, or all bytes of a packet from outside.
     fn packet<'b>(&self, packet: &Record, options: &'b [u8]) -> CapturedPacket<'b> {
-        let flow = packet.flow as u16;
+        let flow = packet.flow.index() as u16;
         let (client, server) = (DYNAMIC_PORT.wrapping_add(flow), LISTENING_PORT.wrapping_add(flow));
         let (source_port, destination_port, transport, payload) = match packet.body {
             Body::Data(segment) => (client, server, self.tcp_header(packet, &segment, options), segment.len),
@@ -254,8 +254,8 @@ impl<'a> Recorder<'a> {
         };
         CapturedPacket {
             trunk_header: None,
-            source: packet.from,
-            destination: packet.to,
+            source: packet.from.index() as u32,
+            destination: packet.to.index() as u32,
             // RFC 6864: an atomic datagram's identification means nothing.
             ident: 0,
             ttl: INITIAL_TTL.saturating_sub(packet.hops),
@@ -282,8 +282,8 @@ impl<'a> Recorder<'a> {
     }
 
     /// The smallest shift with which the flow's receive buffer can be offered.
-    fn window_shift(&self, flow: u32) -> u8 {
-        let Transport::Tcp(config) = self.spec.flows[flow as usize].transport else { return 0 };
+    fn window_shift(&self, flow: FlowId) -> u8 {
+        let Transport::Tcp(config) = self.spec.flows[flow.index()].transport else { return 0 };
         if !config.window_scaling {
             return 0;
         }
@@ -295,7 +295,7 @@ impl<'a> Recorder<'a> {
         let (Body::Data(segment) | Body::Ack(segment)) = packet.body else { return bytes };
         let mut put = |option: &[u8]| bytes.extend(option.iter().copied());
         if segment.flags.syn {
-            if let Transport::Tcp(config) = self.spec.flows[packet.flow as usize].transport {
+            if let Transport::Tcp(config) = self.spec.flows[packet.flow.index()].transport {
                 let mss = (config.mss.as_u64() as u16).to_be_bytes();
                 put(&[2, 4, mss[0], mss[1]]);
             }
@@ -347,7 +347,7 @@ fn frame_line(frame: &Frame<Msdu>, peer: Address) -> FrameLine {
     };
     FrameLine {
         kind,
-        peer: (peer != Address::BROADCAST).then_some(peer.0 as usize),
+        peer: (peer != Address::BROADCAST).then_some(RadioId::of(peer).index()),
         size: frame.size,
         rate: frame.rate.bit_rate,
         seq: matches!(frame.kind, FrameKind::Data | FrameKind::PollData | FrameKind::DataAck { .. })
@@ -365,7 +365,7 @@ impl Observer for Recorder<'_> {
             Access::Backoff { window, drawn } => Some((window, drawn)),
             Access::Immediate | Access::Response => None,
         };
-        self.line_at(now, event.start, event.radio as usize, &Event::Transmit { frame, backoff });
+        self.line_at(now, event.start, event.radio.index(), &Event::Transmit { frame, backoff });
         self.capture(&event, None, true);
     }
 
@@ -376,16 +376,16 @@ impl Observer for Recorder<'_> {
             Err(Loss::Collision) => Event::ReceiveError { frame, cause: Cause::Collision },
             Err(Loss::Channel) => Event::ReceiveError { frame, cause: Cause::Channel },
         };
-        self.line(now, event.radio as usize, &line);
+        self.line(now, event.radio.index(), &line);
         self.capture(&event, Some(signal_dbm), result.is_ok());
     }
 
-    fn on_drop(&mut self, now: Instant, node: u32, packet: &Record, reason: DropReason) {
+    fn on_drop(&mut self, now: Instant, node: NodeId, packet: &Record, reason: DropReason) {
         let drop = Event::Drop { packet: self.packet_line(packet), reason: reason.name() };
         self.line(now, self.node_line(node), &drop);
     }
 
-    fn on_delivery(&mut self, now: Instant, node: u32, packet: &Record) {
+    fn on_delivery(&mut self, now: Instant, node: NodeId, packet: &Record) {
         let delay = now - packet.created;
         self.line(now, self.node_line(node), &Event::Deliver { packet: self.packet_line(packet), delay });
     }

@@ -8,7 +8,7 @@ use super::result::{PortSample, Sample};
 use crate::clock::Clock;
 use crate::daemon::inner::{Summary, summary};
 use crate::tun::Tun;
-use airbraid_sim::{Delivery, External, Payloads, World};
+use airbraid_sim::{Delivery, External, NodeId, PayloadHandle, Payloads, World};
 use airbraid_units::{Duration, Instant};
 use hdrhistogram::Histogram;
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -66,7 +66,7 @@ pub struct Driver<'a, 'b> {
     came: Vec<Instant>,
     /// The interface at which each packet leaves.
     bound_for: Vec<usize>,
-    free: Vec<u32>,
+    free: Vec<PayloadHandle>,
     lateness: Histogram<u64>,
     interval: Duration,
     samples: Vec<Sample>,
@@ -148,9 +148,9 @@ impl<'a, 'b> Driver<'a, 'b> {
         self.world.take_deliveries(&mut deliveries);
         let payloads = self.payloads.borrow();
         for delivery in deliveries.drain(..) {
-            let bytes = &payloads[delivery.handle as usize];
-            let port = self.bound_for[delivery.handle as usize];
-            let delay = self.clock.now().saturating_since(self.came[delivery.handle as usize]);
+            let bytes = &payloads[delivery.handle.index()];
+            let port = self.bound_for[delivery.handle.index()];
+            let delay = self.clock.now().saturating_since(self.came[delivery.handle.index()]);
             let state = &mut self.ports[port];
             match state.tun.send(bytes) {
                 Ok(()) => state.sample.count_arrival(bytes.len() as u64, delay),
@@ -182,13 +182,13 @@ impl<'a, 'b> Driver<'a, 'b> {
                     }
                 },
             };
-            let room = self.world.room(&packet);
-            if room.is_some_and(|room| room.is_device && room.waiting >= AHEAD.min(room.limit)) {
+            let space = self.world.free_space_for(&packet);
+            if space.is_some_and(|space| space.is_device && space.waiting >= AHEAD.min(space.limit)) {
                 self.ports[port].held = Some(packet);
                 return Ok(());
             }
             self.advance(self.clock.now());
-            self.came[packet.handle as usize] = self.world.now();
+            self.came[packet.handle.index()] = self.world.now();
             self.ports[port].sample.count_departure(u64::from(packet.len));
             self.world.inject(&packet);
             self.hand_over();
@@ -208,14 +208,14 @@ impl<'a, 'b> Driver<'a, 'b> {
             payloads.push(Vec::with_capacity(PACKET_MAX.min(2_048)));
             self.came.push(Instant::ZERO);
             self.bound_for.push(bound_for);
-            (payloads.len() - 1) as u32
+            PayloadHandle::new(payloads.len() - 1)
         });
-        self.bound_for[handle as usize] = bound_for;
-        let slot = &mut payloads[handle as usize];
+        self.bound_for[handle.index()] = bound_for;
+        let slot = &mut payloads[handle.index()];
         slot.clear();
         slot.extend_from_slice(bytes);
         let Summary { bucket, is_acknowledgement, .. } = summary;
-        let (from, to, via, len) = (from.node as u32, to.node as u32, from.via, length as u32);
+        let (from, to, via, len) = (NodeId::new(from.node), NodeId::new(to.node), from.via, length as u32);
         Some(External { handle, from, to, via, len, bucket, is_acknowledgement })
     }
 

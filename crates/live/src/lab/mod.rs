@@ -21,7 +21,7 @@ use crate::netlink::Netlink;
 use crate::state::{self, State};
 use crate::tun::{self, Tun};
 use airbraid_sim::scenario::spec::{Host, Spec};
-use airbraid_sim::{Recording, World};
+use airbraid_sim::{Observer, Recorder, Recording, RunError, World};
 use airbraid_units::{Duration, Instant};
 use commands::{CommandEvent, Commands};
 use drive::{Driven, Driver};
@@ -274,10 +274,12 @@ fn drive(
     wake: &UnixStream,
 ) -> Result<Drive, LabError> {
     let (recording, payloads) = (RefCell::new(Recording::default()), RefCell::new(Vec::new()));
-    let recorded = pcap.then_some((&recording, &payloads));
     let (driven, result) = {
-        let mut world =
-            World::external(spec, spec.seed, recorded).map_err(|error| LabError::Input(error.to_string()))?;
+        // Frames of every radio are captured, packets from outside with their bytes.
+        let recorder = pcap.then(|| Recorder::new(spec, true, false, &recording).with_payloads(&payloads));
+        let observer = recorder.map(|recorder| Box::new(recorder) as Box<dyn Observer>);
+        let refused = |refusal| LabError::Input(RunError::Refused(refusal).to_string());
+        let mut world = World::new(spec, spec.seed, observer).map_err(refused)?;
         crate::clock::keep_time();
         let failed = |error| LabError::io("the lab's interfaces")(error);
         let driver = Driver::new(&mut world, layout, tuns, &payloads, spec.record.interval).map_err(failed)?;

@@ -1,9 +1,14 @@
-//! Changes that the scenario dates, and samples for the series.
+//! What the scenario dates: starts of flows, changes, and samples for the series.
 
-use super::{Event, World};
+use super::World;
+use super::flow::Transport;
+use super::host::Event;
+use super::id::{ChangeId, FlowId, LinkDirection, RadioId};
+use super::network::Forwarding;
 use crate::phy::ErrorModel;
 use crate::queue::Phase;
 use crate::scenario::spec::{Change, ChangeKind};
+use airbraid_mac::MacInput;
 use airbraid_net::link::{LinkConfig, LinkInput};
 
 /// A link after these changes.
@@ -20,46 +25,78 @@ fn changed(before: &LinkConfig, own: usize, changes: &[Change]) -> LinkConfig {
 }
 
 impl World<'_> {
+    /// A flow begins.
+    pub(super) fn start_flow(&mut self, flow: FlowId) {
+        self.place_flow(flow);
+        self.flows.start(flow, &mut self.host);
+    }
+
+    /// A host with several access points gives a flow that begins to one.
+    fn place_flow(&mut self, flow: FlowId) {
+        let Forwarding::Multihomed(hosts) = &mut self.network.forwarding else { return };
+        for (other, state) in self.flows.table.pairs().filter(|(_, state)| state.counts.completed.is_some()) {
+            if state.addresses != [state.from.address(), state.to.address()] {
+                hosts.close(other);
+            }
+        }
+        let via = self.spec.flows[flow.index()].via.map(|at| self.radio_map.id(at));
+        let state = &mut self.flows.table[flow];
+        state.addresses = [state.from, state.to].map(|node| hosts.open(node, flow, via));
+        let [source, destination] = state.addresses;
+        if let Transport::Udp { port, .. } = &mut state.transport {
+            *port = hosts.next_hop(&self.network.routes, state.from, source, destination);
+        }
+    }
+
     /// A change of the scenario takes effect.
-    pub(super) fn change(&mut self, index: u32) {
+    pub(super) fn change(&mut self, change: ChangeId) {
         let spec = self.spec;
-        match &spec.changes[index as usize].what {
+        match &spec.changes[change.index()].what {
             ChangeKind::RadioUp { node, radio, up } => {
-                let radio = super::build::first_radios(spec)[*node] as usize + radio;
-                self.medium.set_up(radio, *up);
-                self.on_port(radio as u32, *up);
+                let radio = self.radio_map.id((*node, *radio));
+                self.host.medium.set_up(radio, *up);
+                self.on_radio(radio, *up);
             }
             ChangeKind::RadioBer { node, radio, ber } => {
-                let radio = super::build::first_radios(spec)[*node] as usize + radio;
-                self.medium.set_errors(radio, ErrorModel::Ber(*ber));
+                self.host.medium.set_errors(self.radio_map.id((*node, *radio)), ErrorModel::Ber(*ber));
             }
-            ChangeKind::LinkUp { link, up } => {
-                for side in [0, 1] {
-                    self.step_link((2 * link + side) as u32, Some(LinkInput::SetUp(*up)));
-                }
-            }
+            ChangeKind::LinkUp { link, up } => self.step_link(*link, |_| LinkInput::SetUp(*up)),
             ChangeKind::LinkLoss { link, .. } | ChangeKind::LinkMtu { link, .. } => {
-                for side in [0, 1] {
-                    let config = changed(&spec.links[*link].directions[side], *link, &spec.changes[..=index as usize]);
-                    self.step_link((2 * link + side) as u32, Some(LinkInput::SetConfig(config)));
-                }
+                let (link, changes) = (*link, &spec.changes[..=change.index()]);
+                self.step_link(link, |side| {
+                    LinkInput::SetConfig(changed(&spec.links[link].directions[side], link, changes))
+                });
+            }
+        }
+    }
+
+    /// Tells both directions of a link something.
+    fn step_link(&mut self, link: usize, input: impl Fn(usize) -> LinkInput<super::frame::PacketRef>) {
+        for side in [0, 1] {
+            let port = &mut self.ports.links[LinkDirection::of(link, side)];
+            port.step(Some(input(side)), &mut self.host);
+        }
+    }
+
+    /// A radio was switched on or off: members of trunks come or go. What waits in its MAC for one that goes comes back.
+    fn on_radio(&mut self, radio: RadioId, is_up: bool) {
+        let Self { ports, host, .. } = self;
+        for (peer, end, member) in ports.radios[radio].members().to_vec() {
+            if ports.radio_trunks[end].on_radio(member, is_up, host) {
+                ports.radios[radio].step(Some(MacInput::Purge(peer)), host);
             }
         }
     }
 
     /// Values are sampled for the series, and the next sample is dated.
     pub(super) fn sample(&mut self) {
-        for end in &mut self.trunks {
-            end.hold_times.push(end.trunk.hold_time().as_secs_f64());
-            if let Some(select) = &mut end.select {
-                select.sample();
-            }
+        for trunk in self.ports.radio_trunks.iter_mut() {
+            trunk.sample();
         }
         if self.spec.record.sequence {
-            for flow in &mut self.flows {
-                flow.counts.sequences.push(flow.counts.sequence as f64);
-            }
+            self.flows.sample_sequences();
         }
-        self.queue.push(self.now + self.spec.record.interval, Phase::Statistics, Event::Sample);
+        let next = self.host.now + self.spec.record.interval;
+        self.host.queue.push(next, Phase::Statistics, Event::Sample);
     }
 }

@@ -3,9 +3,11 @@
 //! All of it comes from streams of its own, so that every MAC and every number of flows sees the same network and the
 //! same first flows on a seed.
 
+use super::id::RadioId;
 use super::medium::Medium;
+use super::radio_map::RadioMap;
 use crate::phy::distance;
-use crate::scenario::spec::{Mobility, Position, Scattered, Spec, Wander};
+use crate::scenario::spec::{Mobility, Node, Position, Scattered, Spec, Wander};
 use airbraid_engine::Stream;
 use airbraid_units::{Duration, Instant, Metres};
 use std::borrow::Cow;
@@ -84,7 +86,10 @@ fn pair(parts: &[usize], random: &mut Stream) -> (usize, usize) {
 /// For each node the first node of its part of the network: within a part, paths of radios join all.
 fn parts(spec: &Spec, seed: u64) -> Vec<usize> {
     let mut medium = Medium::new(spec, seed);
-    let first = super::build::first_radios(spec);
+    let radio_map = RadioMap::new(spec);
+    // A node is in the network by its first radio.
+    let first = |(node, state): (usize, &Node)| (!state.radios.is_empty()).then(|| radio_map.id((node, 0)));
+    let radios: Vec<Option<RadioId>> = spec.nodes.iter().enumerate().map(first).collect();
     let mut part: Vec<usize> = (0..spec.nodes.len()).collect();
     for start in 0..part.len() {
         if part[start] != start {
@@ -93,9 +98,10 @@ fn parts(spec: &Spec, seed: u64) -> Vec<usize> {
         let mut open = vec![start];
         while let Some(node) = open.pop() {
             for other in start + 1..part.len() {
-                let is_open = part[other] == other && other != start;
-                let has_radios = !spec.nodes[node].radios.is_empty() && !spec.nodes[other].radios.is_empty();
-                if is_open && has_radios && medium.reaches(first[node] as usize, first[other] as usize) {
+                let is_open = part[other] == other;
+                if let (true, Some(from), Some(to)) = (is_open, radios[node], radios[other])
+                    && medium.reaches(from, to)
+                {
                     part[other] = start;
                     open.push(other);
                 }

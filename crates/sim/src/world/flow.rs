@@ -1,26 +1,50 @@
 //! A flow: its application, its transport at both ends, and what is counted of it.
 
-use super::routing::NextHop;
+use super::id::{HostAddress, NodeId, PortId};
 use crate::record::delay::DelayStats;
 use crate::record::series::Series;
+use crate::scenario::spec;
 use airbraid_engine::TrafficClass;
+use airbraid_net::refusal::Refusal;
 use airbraid_net::source::Application;
 use airbraid_net::tcp::{Receiver, Sender, SenderStats};
-use airbraid_units::{Duration, Instant};
+use airbraid_units::{Bytes, Duration, Instant};
 use std::collections::BTreeMap;
 
 /// One transfer.
 #[derive(Debug)]
 pub struct Flow {
-    pub(super) from: u32,
-    pub(super) to: u32,
+    pub(super) from: NodeId,
+    pub(super) to: NodeId,
     /// The addresses that its packets bear: those of the nodes, or of virtual stations there.
-    pub(super) addresses: [u32; 2],
+    pub(super) addresses: [HostAddress; 2],
     /// What its packets want of the links, both ways.
     pub(super) class: TrafficClass,
     pub(super) application: Application,
     pub(super) transport: Transport,
     pub(super) counts: Counts,
+}
+
+impl Flow {
+    /// A flow of `spec` at its beginning; its datagrams leave by `port`.
+    pub(super) fn new(spec: &spec::Flow, interval: Duration, port: Option<PortId>) -> Result<Self, Refusal> {
+        let (from, to) = (NodeId::new(spec.from), NodeId::new(spec.to));
+        let (transport, chunk) = match spec.transport {
+            spec::Transport::Tcp(config) => {
+                let (sender, receiver) = (Sender::new(config)?, Receiver::new(config)?);
+                let connection = Connection { sender, receiver, before: SenderStats::default() };
+                (Transport::Tcp(Box::new(connection)), config.mss)
+            }
+            spec::Transport::Udp { payload, header } => {
+                let (size, len) = (payload.as_u64() as u32, (payload + header).as_u64() as u32);
+                (Transport::Udp { payload: size, len, number: 0, port, unsent: 0 }, payload)
+            }
+        };
+        let application = Application::new(spec.source, chunk.max(Bytes::new(1)))?;
+        let addresses = [from.address(), to.address()];
+        let counts = Counts::new(spec.deadline, interval);
+        Ok(Self { from, to, addresses, class: spec.class, application, transport, counts })
+    }
 }
 
 /// A transport's state at both ends.
@@ -36,8 +60,8 @@ pub(super) enum Transport {
         len: u32,
         /// Number of the next datagram.
         number: u64,
-        /// The interface that its packets leave by.
-        hop: Option<NextHop>,
+        /// The port that its packets leave by.
+        port: Option<PortId>,
         /// Bytes that the application has written and that no datagram carries yet; the largest number: without end.
         unsent: u64,
     },
@@ -89,6 +113,35 @@ pub struct Counts {
 }
 
 impl Counts {
+    pub(super) fn new(deadline: Option<Duration>, interval: Duration) -> Self {
+        Self {
+            delivered_bytes: 0,
+            ip_bytes: 0,
+            sent_packets: 0,
+            received_packets: 0,
+            delay: DelayStats::new(),
+            deadline,
+            on_time: 0,
+            goodput: Series::new(interval),
+            sequence: 0,
+            sequences: Vec::new(),
+            last_sent: None,
+            idle_longest: Duration::ZERO,
+            highest: 0,
+            repeats: BTreeMap::new(),
+            repeats_most: 0,
+            arrived: 0,
+            out_of_order: 0,
+            started: None,
+            completed: None,
+            fed: None,
+            gap: Duration::ZERO,
+            highest_datagram: 0,
+            reordered: 0,
+            extent: 0,
+        }
+    }
+
     /// The application gets something.
     pub(super) fn feed(&mut self, now: Instant) {
         let gap = self.fed.map_or(Duration::ZERO, |last| now.saturating_since(last));

@@ -5,7 +5,8 @@
 //! locks to the first frame that it can decode; interference adds up and is weighed over the whole frame
 //! (`docs/models/radio.md`).
 
-use super::packet::Msdu;
+use super::frame::Msdu;
+use super::id::{RadioId, Table, TransmissionId};
 use super::slotted::{Place, places};
 use crate::phy::mobility::position_at;
 use crate::phy::path_loss::{propagation_delay, threshold_power};
@@ -13,15 +14,15 @@ use crate::phy::shadowing::Shadow;
 use crate::phy::{Antenna, ErrorModel, ErrorRates, Grid, PlainBer, Shadowing, Transmitter, distance};
 use crate::scenario::spec::{Mobility, Position, Radio, Spec};
 use airbraid_engine::Stream;
-use airbraid_mac::{Address, Channel, Frame};
+use airbraid_mac::{Channel, Frame};
 use airbraid_units::{Db, Duration, Instant, Metres, Milliwatt};
 use std::collections::BTreeMap;
 
 /// A radio that hears another.
 #[derive(Clone, Copy, Debug)]
 pub struct Hearer {
-    /// Index of the radio.
-    pub radio: u32,
+    /// The radio.
+    pub radio: RadioId,
     /// Propagation delay \[ns\].
     pub delay_ns: u32,
     /// Received power \[mW\].
@@ -41,7 +42,7 @@ pub struct Transmission {
     /// The frame.
     pub frame: Frame<Msdu>,
     /// The radio that sends it.
-    pub from: u32,
+    pub from: RadioId,
     /// On which of the channels of a station that has several.
     pub channel: Channel,
     /// When its preamble begins at the antenna.
@@ -49,15 +50,15 @@ pub struct Transmission {
     /// When its last bit leaves.
     pub end: Instant,
     /// How many hearers the beginning, and the end, have reached.
-    pub begun: u32,
+    pub begun: usize,
     /// The same for the end.
-    pub ended: u32,
+    pub ended: usize,
 }
 
 /// Energy at a radio.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
-    transmission: u32,
+    transmission: TransmissionId,
     channel: Channel,
     power: f64,
 }
@@ -65,7 +66,7 @@ struct Arrival {
 /// The frame to which a radio listens.
 #[derive(Clone, Copy, Debug)]
 struct Lock {
-    transmission: u32,
+    transmission: TransmissionId,
     power: f64,
     /// Whether it is strong enough to be decoded; if not, it ends as an error.
     decodable: bool,
@@ -179,8 +180,8 @@ struct Row {
 /// All radios and everything on the air.
 #[derive(Debug)]
 pub struct Medium {
-    radios: Vec<RadioState>,
-    sites: Vec<Site>,
+    radios: Table<RadioId, RadioState>,
+    sites: Table<RadioId, Site>,
     positions: Vec<Position>,
     /// Where the radios are, for finding neighbours.
     grid: Grid,
@@ -190,14 +191,14 @@ pub struct Medium {
     moving: Vec<(usize, Position, Mobility)>,
     moved_at: Instant,
     /// What shadows the paths between radios, the lower index first; made when it is first asked for.
-    shadows: BTreeMap<(u32, u32), Shadow>,
+    shadows: BTreeMap<(RadioId, RadioId), Shadow>,
     has_shadows: bool,
     seed: u64,
     /// For each radio who hears it.
-    rows: Vec<Row>,
+    rows: Table<RadioId, Row>,
     /// What is on the air, by number; `None` while its end is gone through. The places of those that are over are free.
-    transmissions: Vec<Option<Box<Transmission>>>,
-    free: Vec<u32>,
+    transmissions: Table<TransmissionId, Option<Box<Transmission>>>,
+    free: Vec<TransmissionId>,
     /// Made only where a radio decides by SINR: the tables take some milliseconds.
     error_rates: Option<Box<ErrorRates>>,
 }
@@ -206,8 +207,8 @@ impl Medium {
     /// A silent medium with the radios of `spec`, in their order, at their positions, moving as it says.
     pub fn new(spec: &Spec, seed: u64) -> Self {
         let radios = spec.nodes.iter().flat_map(|node| node.radios.iter().map(move |radio| (radio, node)));
-        let (mut states, mut sites) = (Vec::new(), Vec::new());
-        let (mut positions, mut moving, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut states, mut sites, mut rows) = (Table::default(), Table::default(), Table::default());
+        let (mut positions, mut moving) = (Vec::new(), Vec::new());
         for (index, ((radio, node), place)) in radios.zip(places(spec)).enumerate() {
             states.push(RadioState::new(radio, &place, Stream::new(seed, index as u64, "medium.error")));
             sites.push(Site::new(radio, &place));
@@ -233,7 +234,7 @@ impl Medium {
             has_shadows,
             seed,
             rows,
-            transmissions: Vec::new(),
+            transmissions: Table::default(),
             free: Vec::new(),
             error_rates,
         }
@@ -251,73 +252,74 @@ impl Medium {
         if !self.moving.is_empty() {
             self.grid.rebuild(&self.positions);
         }
-        for row in &mut self.rows {
+        for row in self.rows.iter_mut() {
             row.is_stale = true;
         }
     }
 
     /// Switches a radio on or off: off, it neither sends nor hears.
-    pub fn set_up(&mut self, radio: usize, is_up: bool) {
+    pub fn set_up(&mut self, radio: RadioId, is_up: bool) {
         self.radios[radio].is_up = is_up;
         self.radios[radio].lock = None;
     }
 
     /// Changes how a radio's receptions fail.
-    pub fn set_errors(&mut self, radio: usize, errors: ErrorModel) {
+    pub fn set_errors(&mut self, radio: RadioId, errors: ErrorModel) {
         self.radios[radio].errors = Errors::new(errors);
     }
 
     /// Whether `to` can decode a frame of `from` where they stand.
-    pub fn reaches(&mut self, from: usize, to: usize) -> bool {
+    pub fn reaches(&mut self, from: RadioId, to: RadioId) -> bool {
         self.renew_row(from);
         let threshold = self.radios[to].reception;
-        self.rows[from].hearers.iter().any(|hearer| hearer.radio == to as u32 && hearer.power >= threshold)
+        self.rows[from].hearers.iter().any(|hearer| hearer.radio == to && hearer.power >= threshold)
     }
 
     /// How far two radios are apart.
-    pub fn distance(&self, a: u32, b: u32) -> Metres {
-        distance(self.positions[a as usize], self.positions[b as usize])
+    pub fn distance(&self, a: RadioId, b: RadioId) -> Metres {
+        distance(self.positions[a.index()], self.positions[b.index()])
     }
 
     /// What a received power is above the noise of a radio.
-    pub fn signal_to_noise(&self, radio: u32, power: f64) -> Db {
-        Db(10.0 * libm::log10(power / self.radios[radio as usize].noise))
+    pub fn signal_to_noise(&self, radio: RadioId, power: f64) -> Db {
+        Db(10.0 * libm::log10(power / self.radios[radio].noise))
     }
 
     /// The transmission of an event.
-    pub fn transmission(&self, id: u32) -> Option<&Transmission> {
-        self.transmissions[id as usize].as_deref()
+    pub fn transmission(&self, id: TransmissionId) -> Option<&Transmission> {
+        self.transmissions[id].as_deref()
     }
 
     /// Takes out a transmission, to go through its end; [`Medium::put_transmission`] puts it back.
-    pub fn take_transmission(&mut self, id: u32) -> Option<Box<Transmission>> {
-        self.transmissions[id as usize].take()
+    pub fn take_transmission(&mut self, id: TransmissionId) -> Option<Box<Transmission>> {
+        self.transmissions[id].take()
     }
 
     /// Puts a transmission back.
-    pub fn put_transmission(&mut self, id: u32, transmission: Box<Transmission>) {
-        self.transmissions[id as usize] = Some(transmission);
+    pub fn put_transmission(&mut self, id: TransmissionId, transmission: Box<Transmission>) {
+        self.transmissions[id] = Some(transmission);
     }
 
-    fn renew_row(&mut self, from: usize) {
+    fn renew_row(&mut self, from: RadioId) {
         let row = &self.rows[from];
         if !row.is_stale || row.in_use > 0 {
             return;
         }
         let sender = &self.sites[from];
         let mut near = Vec::new();
-        self.grid.within(self.positions[from], self.range, &mut near);
+        self.grid.within(self.positions[from.index()], self.range, &mut near);
         let mut hearers = std::mem::take(&mut self.rows[from].hearers);
         hearers.clear();
         for index in near {
-            let site = &self.sites[index as usize];
-            if index as usize == from || site.band != sender.band {
+            let index = RadioId::new(index as usize);
+            let site = &self.sites[index];
+            if index == from || site.band != sender.band {
                 continue;
             }
-            let span = distance(self.positions[from], self.positions[index as usize]);
+            let span = distance(self.positions[from.index()], self.positions[index.index()]);
             let mut power = sender.transmitter.received(site.antenna, span).0;
             if let Some(shadowing) = &sender.shadowing {
-                let pair = (index.min(from as u32), index.max(from as u32));
+                let pair = (index.min(from), index.max(from));
                 let shadow = self.shadows.entry(pair).or_insert_with(|| shadow(&self.sites, pair, self.seed));
                 power *= shadowing.factor(span, shadow.at(self.moved_at.as_nanos() / MOTION_STEP.as_nanos()));
             }
@@ -332,8 +334,14 @@ impl Medium {
 
     /// A radio is committed to a transmission from `start` to `end`. Gives its number and when it reaches the first
     /// hearer; `None` if nobody hears it.
-    pub fn begin(&mut self, from: u32, frame: &Frame<Msdu>, start: Instant, end: Instant) -> Option<(u32, Duration)> {
-        let radio = &mut self.radios[from as usize];
+    pub fn begin(
+        &mut self,
+        from: RadioId,
+        frame: &Frame<Msdu>,
+        start: Instant,
+        end: Instant,
+    ) -> Option<(TransmissionId, Duration)> {
+        let radio = &mut self.radios[from];
         radio.transmitting_until = end;
         radio.lock = None;
         let channel = if radio.tuned == DEAF { radio.next_channel } else { radio.tuned };
@@ -341,63 +349,60 @@ impl Medium {
             return None;
         }
         self.follow_motion(start);
-        self.renew_row(from as usize);
-        let row = &mut self.rows[from as usize];
+        self.renew_row(from);
+        let row = &mut self.rows[from];
         let first = row.hearers.first()?;
         row.in_use += 1;
         let delay = Duration::from_nanos(u64::from(first.delay_ns));
         let transmission = Transmission { frame: *frame, from, channel, start, end, begun: 0, ended: 0 };
         let id = match self.free.pop() {
             Some(id) => {
-                match &mut self.transmissions[id as usize] {
+                match &mut self.transmissions[id] {
                     Some(over) => **over = transmission,
                     place => *place = Some(Box::new(transmission)),
                 }
                 id
             }
-            None => {
-                self.transmissions.push(Some(Box::new(transmission)));
-                (self.transmissions.len() - 1) as u32
-            }
+            None => self.transmissions.push(Some(Box::new(transmission))),
         };
         Some((id, delay))
     }
 
     /// Takes out the row of a sender that is on the air, to go through it; [`Medium::put_row`] puts it back.
-    pub fn take_row(&mut self, from: u32) -> Vec<Hearer> {
-        std::mem::take(&mut self.rows[from as usize].hearers)
+    pub fn take_row(&mut self, from: RadioId) -> Vec<Hearer> {
+        std::mem::take(&mut self.rows[from].hearers)
     }
 
     /// Puts a row back.
-    pub fn put_row(&mut self, from: u32, hearers: Vec<Hearer>) {
-        self.rows[from as usize].hearers = hearers;
+    pub fn put_row(&mut self, from: RadioId, hearers: Vec<Hearer>) {
+        self.rows[from].hearers = hearers;
     }
 
     /// Remembers how many hearers the beginning of a transmission has reached.
-    pub fn set_begun(&mut self, id: u32, count: usize) {
-        if let Some(transmission) = self.transmissions[id as usize].as_mut() {
-            transmission.begun = count as u32;
+    pub fn set_begun(&mut self, id: TransmissionId, count: usize) {
+        if let Some(transmission) = self.transmissions[id].as_mut() {
+            transmission.begun = count;
         }
     }
 
     /// A transmission of `from` has ended at its last hearer.
-    pub fn finish(&mut self, id: u32, from: u32) {
+    pub fn finish(&mut self, id: TransmissionId, from: RadioId) {
         self.free.push(id);
-        self.rows[from as usize].in_use -= 1;
+        self.rows[from].in_use -= 1;
     }
 
     /// A radio changes its channel and hears nothing until `ready`. What is on the air there already, it can only sense:
     /// gives whether it does so at once.
-    pub fn tune(&mut self, now: Instant, radio: u32, channel: Channel, ready: Instant) -> bool {
-        let state = &mut self.radios[radio as usize];
+    pub fn tune(&mut self, now: Instant, radio: RadioId, channel: Channel, ready: Instant) -> bool {
+        let state = &mut self.radios[radio];
         (state.tuned, state.next_channel) = (DEAF, channel);
         (state.lock, state.energy, state.is_busy) = (None, 0.0, false);
         ready <= now && self.on_tuned(radio)
     }
 
     /// A radio has changed its channel; gives whether it senses energy there.
-    pub fn on_tuned(&mut self, radio: u32) -> bool {
-        let state = &mut self.radios[radio as usize];
+    pub fn on_tuned(&mut self, radio: RadioId) -> bool {
+        let state = &mut self.radios[radio];
         state.tuned = state.next_channel;
         state.energy = state.energy_there();
         state.is_busy = state.energy >= state.carrier_sense;
@@ -405,18 +410,18 @@ impl Medium {
     }
 
     /// How many frames for a radio were lost to another before it had begun to receive them.
-    pub fn missed(&self, radio: usize) -> u64 {
+    pub fn missed(&self, radio: RadioId) -> u64 {
         self.radios[radio].missed
     }
 
     /// A transmission begins to arrive at a radio.
     #[inline]
-    pub fn on_beginning(&mut self, now: Instant, id: u32, channel: Channel, hearer: Hearer) -> Beginning {
+    pub fn on_beginning(&mut self, now: Instant, id: TransmissionId, channel: Channel, hearer: Hearer) -> Beginning {
         let Self { radios, transmissions, error_rates, .. } = self;
-        let radio = &mut radios[hearer.radio as usize];
+        let radio = &mut radios[hearer.radio];
         let power = hearer.power;
         if let Some(rates) = error_rates {
-            radio.settle_lock(now, |lock| transmissions[lock as usize].as_deref(), rates);
+            radio.settle_lock(now, |lock| transmissions[lock].as_deref(), rates);
         }
         let before = radio.energy;
         radio.arrivals.push(Arrival { transmission: id, channel, power });
@@ -439,11 +444,11 @@ impl Medium {
 
     /// A transmission ends at a radio.
     #[inline]
-    pub fn on_ending(&mut self, now: Instant, id: u32, ended: &Transmission, hearer: Hearer) -> Ending {
+    pub fn on_ending(&mut self, now: Instant, id: TransmissionId, ended: &Transmission, hearer: Hearer) -> Ending {
         let Self { radios, transmissions, error_rates, .. } = self;
-        let radio = &mut radios[hearer.radio as usize];
+        let radio = &mut radios[hearer.radio];
         if let Some(rates) = error_rates {
-            let on_air = |lock| if lock == id { Some(ended) } else { transmissions[lock as usize].as_deref() };
+            let on_air = |lock| if lock == id { Some(ended) } else { transmissions[lock].as_deref() };
             radio.settle_lock(now, on_air, rates);
         }
         radio.remove(id);
@@ -461,22 +466,26 @@ impl Medium {
 }
 
 /// Whether a transmission is for this radio.
-fn is_for(transmissions: &[Option<Box<Transmission>>], id: u32, radio: u32) -> bool {
-    transmissions[id as usize].as_ref().is_some_and(|transmission| transmission.frame.to == Address(radio))
+fn is_for(
+    transmissions: &Table<TransmissionId, Option<Box<Transmission>>>,
+    id: TransmissionId,
+    radio: RadioId,
+) -> bool {
+    transmissions[id].as_ref().is_some_and(|transmission| transmission.frame.to == radio.address())
 }
 
 /// What shadows the path between two radios: it is one path, so the first of them says how fast it changes.
-fn shadow(sites: &[Site], (a, b): (u32, u32), seed: u64) -> Shadow {
-    let shadowing = sites[a as usize].shadowing.or(sites[b as usize].shadowing);
+fn shadow(sites: &Table<RadioId, Site>, (a, b): (RadioId, RadioId), seed: u64) -> Shadow {
+    let shadowing = sites[a].shadowing.or(sites[b].shadowing);
     let still = Shadowing { deviation: crate::phy::Curve::flat(0.0), time: Duration::ZERO };
-    let random = Stream::new(seed, u64::from(a) << 32 | u64::from(b), "medium.shadowing");
+    let random = Stream::new(seed, (a.index() as u64) << 32 | b.index() as u64, "medium.shadowing");
     Shadow::new(&shadowing.unwrap_or(still), MOTION_STEP, random)
 }
 
 /// The furthest at which any radio is heard by any on its channel.
-fn furthest(sites: &[Site]) -> Metres {
+fn furthest(sites: &Table<RadioId, Site>) -> Metres {
     let mut range = 0.0f64;
-    for sender in sites {
+    for sender in sites.iter() {
         for hearer in sites.iter().filter(|hearer| hearer.band == sender.band) {
             let strongest = sender.shadowing.map_or(1.0, |shadowing| shadowing.largest());
             let reach = sender.transmitter.range(hearer.antenna, Milliwatt(hearer.interference_floor / strongest));
@@ -543,8 +552,8 @@ impl RadioState {
         }
     }
 
-    /// Energy has gone. The sum is taken anew, so that no rounding error stays behind.
-    fn remove(&mut self, id: u32) {
+    /// Energy has gone. The sum is taken again, so that no rounding error stays behind.
+    fn remove(&mut self, id: TransmissionId) {
         if let [only] = self.arrivals[..]
             && only.transmission == id
         {
@@ -566,7 +575,7 @@ impl RadioState {
 
     /// A frame begins while energy `before` is on the medium: listen to it, or let it interfere. Gives the frame that is
     /// lost thereby although it could have been decoded.
-    fn consider_lock(&mut self, now: Instant, id: u32, power: f64, before: f64) -> Option<u32> {
+    fn consider_lock(&mut self, now: Instant, id: TransmissionId, power: f64, before: f64) -> Option<TransmissionId> {
         let decodable = power >= self.reception;
         let mut lost = None;
         let takes = match &mut self.lock {
@@ -605,7 +614,7 @@ impl RadioState {
     fn settle_lock<'t>(
         &mut self,
         now: Instant,
-        on_air: impl FnOnce(u32) -> Option<&'t Transmission>,
+        on_air: impl FnOnce(TransmissionId) -> Option<&'t Transmission>,
         rates: &ErrorRates,
     ) {
         if !matches!(self.errors, Errors::Sinr) {

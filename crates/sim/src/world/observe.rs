@@ -1,15 +1,17 @@
 //! What a recorder is told while a run goes on. Nothing is formatted, nor even collected, unless one listens.
 
+use super::frame::Msdu;
+use super::id::{NodeId, RadioId};
 use super::medium::Loss;
-use super::packet::{DropReason, Msdu, Record};
+use super::packet::{DropReason, Record};
 use airbraid_mac::{Access, Frame};
 use airbraid_units::Instant;
 
 /// A frame at a radio.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameEvent<'a> {
-    /// Index of the radio among all radios.
-    pub radio: u32,
+    /// The radio.
+    pub radio: RadioId,
     /// The frame.
     pub frame: &'a Frame<Msdu>,
     /// The packet in it.
@@ -25,7 +27,7 @@ pub trait Observer: std::fmt::Debug {
     /// A reception has ended at a radio, with this signal level \[dBm\].
     fn on_reception(&mut self, now: Instant, event: FrameEvent<'_>, signal_dbm: f64, result: Result<(), Loss>);
     /// A packet goes no further at a node.
-    fn on_drop(&mut self, now: Instant, node: u32, packet: &Record, reason: DropReason);
+    fn on_drop(&mut self, now: Instant, node: NodeId, packet: &Record, reason: DropReason);
     /// A packet has reached its transport at a node.
-    fn on_delivery(&mut self, now: Instant, node: u32, packet: &Record);
+    fn on_delivery(&mut self, now: Instant, node: NodeId, packet: &Record);
 }

@@ -1,19 +1,16 @@
 //! Packets as descriptors in one table, and the account of what became of each.
 //!
 //! A packet may exist in several places at once (the sender's MAC keeps it until it is acknowledged), so its entry
-//! counts them; its fate is decided when the last is gone. What was offered is then delivered, dropped for a reason,
+//! counts the references; its fate is decided when the last is gone. What was offered is then delivered, dropped for a reason,
 //! or in flight: [`Packets::account`] checks it.
 
+use super::frame::{BondFrame, FrameBody, LinkFrame, PacketRef, WindowFrame};
+use super::id::{FlowId, HostAddress, PacketId, PayloadHandle, Table};
 use crate::result::PacketAccount;
-use airbraid_engine::converge::select::{Beacon, Port};
-use airbraid_engine::trunk::{bonding as tunnel, paper as trunk};
-use airbraid_engine::wire::BEACON_LEN;
-use airbraid_engine::wire::WINDOW_HEADER_LEN;
-use airbraid_engine::{Packet, Share, TrafficClass, link};
-use airbraid_net::aodv::Message;
-use airbraid_net::arp;
+use airbraid_engine::TrafficClass;
+use airbraid_engine::trunk::bonding;
 use airbraid_net::tcp::Segment;
-use airbraid_units::{Bytes, Instant, SeqNum, named_enum};
+use airbraid_units::{Instant, named_enum};
 use std::collections::BTreeMap;
 
 named_enum! {
@@ -91,7 +88,7 @@ pub enum Body {
     /// A packet from outside, whose bytes its driver keeps under this handle.
     External {
         /// The handle.
-        handle: u32,
+        handle: PayloadHandle,
         /// Whether it only acknowledges.
         is_acknowledgement: bool,
     },
@@ -112,11 +109,11 @@ impl Body {
 #[derive(Clone, Copy, Debug)]
 pub struct Record {
     /// The flow that it belongs to; of a packet from outside its bucket.
-    pub flow: u32,
+    pub flow: FlowId,
     /// The address that sent it: a node's, or that of a virtual station.
-    pub from: u32,
+    pub from: HostAddress,
     /// The address that it is for.
-    pub to: u32,
+    pub to: HostAddress,
     /// Length of the IP packet.
     pub len: u32,
     /// When the network layer got it.
@@ -127,242 +124,22 @@ pub struct Record {
     pub ttl: u8,
     /// What it carries.
     pub body: Body,
-    places: u32,
-    /// It stands for a frame of a trunk or link layer: no packet, and in no account of packets.
-    is_carried: bool,
+    references: u32,
+    /// It stands for a frame: no packet, and in no account of packets.
+    is_frame: bool,
     delivered: bool,
     reason: Option<DropReason>,
-}
-
-/// A packet as the machines see it: small, and by value.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PacketRef {
-    /// Its place in the table.
-    pub id: u32,
-    /// Length of the IP packet.
-    pub len: u32,
-    /// The flow's bucket.
-    pub bucket: u16,
-    /// What its flow wants of the link.
-    pub class: TrafficClass,
-    /// Whether it only acknowledges.
-    pub is_acknowledgement: bool,
-}
-
-impl Packet for PacketRef {
-    fn len(&self) -> Bytes {
-        Bytes::new(u64::from(self.len))
-    }
-    fn class(&self) -> TrafficClass {
-        self.class
-    }
-    fn flow_bucket(&self) -> u16 {
-        self.bucket
-    }
-    fn is_acknowledgement(&self) -> bool {
-        self.is_acknowledgement
-    }
-}
-
-impl Share for PacketRef {
-    /// The world counts the places: it is told of each handle that a machine keeps.
-    fn share(&self) -> Self {
-        *self
-    }
-}
-
-impl tunnel::Coded for PacketRef {
-    /// The packets of which the symbol is the sum: each has a place in it until it is taken out.
-    type Symbol = Box<[(tunnel::Place, Option<PacketRef>)]>;
-    /// Nothing: any symbol has them all.
-    type Kept = ();
-
-    fn keep(&self, _: tunnel::Place) {}
-    fn repair(sources: &[tunnel::Source<'_, Self>], _: u8) -> Self::Symbol {
-        sources.iter().map(|source| (source.place, Some(*source.packet))).collect()
-    }
-    fn symbol_len(symbol: &Self::Symbol) -> Bytes {
-        let longest = symbol.iter().filter_map(|(_, packet)| packet.map(|packet| packet.len)).max();
-        Bytes::new(4 + u64::from(longest.unwrap_or(0)))
-    }
-    fn restore(sources: &[Option<&()>], symbols: &mut [(u8, Self::Symbol)]) -> Vec<(tunnel::Place, Self)> {
-        let lost = sources.iter().enumerate().filter(|(_, kept)| kept.is_none());
-        let Some((_, symbol)) = symbols.first_mut() else { return Vec::new() };
-        lost.filter_map(|(index, _)| symbol.get_mut(index).and_then(|(place, packet)| Some((*place, packet.take()?))))
-            .collect()
-    }
-}
-
-/// What a MAC carries: a packet, or a frame of a trunk or link layer, which stands in the same table.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Msdu {
-    /// The packet, or what stands for the frame.
-    pub packet: PacketRef,
-    /// What the trunk's header adds to a packet.
-    pub overhead: u32,
-    /// What a trunk has to do with it.
-    pub part: Part,
-}
-
-/// What a trunk or link layer has to do with an MSDU.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Part {
-    /// Nothing.
-    None,
-    /// It carries the packet, behind its number on a way that selection chose.
-    Numbered(SeqNum),
-    /// It carries the packet, behind this header.
-    Packet(trunk::Header),
-    /// It is a control frame of a trunk: [`Packets::control`] has it.
-    Control,
-    /// It is a frame of a link layer: [`Packets::segment`] has it.
-    Segment,
-    /// It is a message of AODV or ARP: [`Packets::routing`] or [`Packets::resolution`] has it.
-    Routing,
-    /// It is a beacon of interface selection: [`Packets::beacon`] has it.
-    Beacon,
-}
-
-impl Msdu {
-    /// The packet, if it is one.
-    pub fn packet(&self) -> Option<PacketRef> {
-        matches!(self.part, Part::None | Part::Numbered(_) | Part::Packet(_)).then_some(self.packet)
-    }
-    /// The trunk's header, if there is one.
-    pub fn trunk(&self) -> Option<trunk::Header> {
-        match self.part {
-            Part::Packet(header) => Some(header),
-            Part::None | Part::Numbered(_) | Part::Control | Part::Segment | Part::Routing | Part::Beacon => None,
-        }
-    }
-}
-
-impl Packet for Msdu {
-    fn len(&self) -> Bytes {
-        Bytes::new(u64::from(self.packet.len + self.overhead))
-    }
-    fn class(&self) -> TrafficClass {
-        self.packet.class
-    }
-    fn flow_bucket(&self) -> u16 {
-        self.packet.bucket
-    }
-}
-
-impl Share for Msdu {
-    /// As with [`PacketRef`].
-    fn share(&self) -> Self {
-        *self
-    }
-}
-
-/// A control frame of a trunk, and whose it is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ControlFrame {
-    /// The trunk end that sends it.
-    pub end: u32,
-    /// The member that carries it.
-    pub member: trunk::Member,
-    /// What it says.
-    pub control: trunk::Control,
-}
-
-/// A frame of a link layer.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LinkFrame {
-    /// Its header.
-    pub header: link::Header,
-    /// The packet of which it carries a segment; the frame is one more place of it.
-    pub packet: Option<Msdu>,
-    /// Parity of each of its blocks \[byte\].
-    pub parity: u8,
-}
-
-/// A frame of selective repeat on a plain link.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WindowFrame {
-    /// Its header.
-    pub header: link::WindowHeader,
-    /// The packet of which it carries a segment; the frame is one more place of it.
-    pub packet: Option<PacketRef>,
-}
-
-/// A message of AODV on its way.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RoutingMessage {
-    /// The TTL of its IP header.
-    pub ttl: u8,
-    /// What it says.
-    pub message: Message,
-}
-
-/// A beacon of interface selection, and whose it is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BeaconFrame {
-    /// The trunk end that sends it.
-    pub end: u32,
-    /// The member that carries it.
-    pub port: Port,
-    /// What it says.
-    pub beacon: Beacon,
-}
-
-/// A frame of a tunnel on its way over a link.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TunnelFrame {
-    /// The member that carries it.
-    pub member: trunk::Member,
-    /// What it says; of a packet it is one more place.
-    pub frame: tunnel::Frame<PacketRef>,
-    /// Its length, with what is around it \[byte\].
-    pub len: u32,
-}
-
-/// What stands in the table and is no packet.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Carried {
-    /// A control frame of a trunk.
-    Control(ControlFrame),
-    /// A frame of a link layer.
-    Segment(LinkFrame),
-    /// A frame of selective repeat.
-    Window(WindowFrame),
-    /// A message of AODV.
-    Routing(RoutingMessage),
-    /// A message of ARP.
-    Resolution(arp::Message),
-    /// A beacon of interface selection.
-    Beacon(BeaconFrame),
-    /// A frame of a tunnel.
-    Tunnel(TunnelFrame),
-}
-
-impl Carried {
-    /// Its length as the MAC's payload \[byte\]; the header of stop-and-wait counts as the MAC's, a plain link has none.
-    fn len(&self) -> u32 {
-        match self {
-            Self::Control(frame) => frame.control.len().as_u64() as u32,
-            Self::Segment(frame) => frame.header.segment.map_or(0, |segment| segment.coded_len()),
-            Self::Window(frame) => {
-                WINDOW_HEADER_LEN as u32 + frame.header.segment.map_or(0, |segment| segment.coded_len())
-            }
-            Self::Routing(sent) => sent.message.packet_len().as_u64() as u32,
-            Self::Resolution(_) => arp::MESSAGE_LEN.as_u64() as u32,
-            Self::Beacon(_) => BEACON_LEN as u32,
-            Self::Tunnel(sent) => sent.len,
-        }
-    }
 }
 
 /// A packet as it is made.
 #[derive(Clone, Copy, Debug)]
 pub struct NewPacket {
     /// The flow that it belongs to; of a packet from outside its bucket.
-    pub flow: u32,
+    pub flow: FlowId,
     /// The node that sends it.
-    pub from: u32,
+    pub from: HostAddress,
     /// The node that it is for.
-    pub to: u32,
+    pub to: HostAddress,
     /// Length of the IP packet.
     pub len: u32,
     /// What its flow wants of the link.
@@ -376,195 +153,133 @@ pub struct NewPacket {
 /// The table of packets.
 #[derive(Debug, Default)]
 pub struct Packets {
-    records: Vec<Record>,
-    /// What is no packet among them, by its place; as long as such were needed.
-    carried: Vec<Option<Box<Carried>>>,
-    free: Vec<u32>,
+    records: Table<PacketId, Record>,
+    /// The bodies of frames among them; only as long as there were frames.
+    bodies: Table<PacketId, Option<Box<FrameBody>>>,
+    free: Vec<PacketId>,
     /// Handles of packets from outside that are gone.
-    released: Vec<u32>,
+    released: Vec<PayloadHandle>,
     offered: u64,
     delivered: u64,
     dropped: [u64; DropReason::COUNT],
 }
 
 impl Packets {
-    /// A new packet, in one place.
+    /// A new packet, with one reference to it.
     pub fn create(&mut self, packet: NewPacket) -> PacketRef {
         let NewPacket { flow, from, to, len, class, created, body } = packet;
         self.offered += 1;
-        let (hops, ttl, places, is_carried, delivered, reason) = (0, 0, 1, false, false, None);
-        let record = Record { flow, from, to, len, created, hops, ttl, body, places, is_carried, delivered, reason };
-        PacketRef {
-            id: self.add(record),
-            len,
-            bucket: flow as u16,
-            class,
-            is_acknowledgement: body.is_acknowledgement(),
-        }
+        let (hops, ttl, references, is_frame, delivered, reason) = (0, 0, 1, false, false, None);
+        let record = Record { flow, from, to, len, created, hops, ttl, body, references, is_frame, delivered, reason };
+        let (bucket, is_acknowledgement) = (flow.index() as u16, body.is_acknowledgement());
+        PacketRef { id: self.add(record), len, bucket, class, is_acknowledgement }
     }
 
-    /// What stands for a frame of a trunk or link layer, in one place.
+    /// The entry of a frame, with one reference to it.
     #[inline(never)]
-    pub fn create_carried(&mut self, created: Instant, carried: Carried) -> PacketRef {
-        let len = carried.len();
+    pub fn create_frame(&mut self, created: Instant, frame: FrameBody) -> PacketRef {
+        const NOBODY: HostAddress = HostAddress::new(u32::MAX as usize);
+        let len = frame.len();
         let body = Body::Datagram { payload: 0, number: 0 };
-        let (flow, from, to, hops, ttl, places) = (u32::MAX, u32::MAX, u32::MAX, 0, 0, 1);
-        let (is_carried, delivered, reason) = (true, false, None);
-        let record = Record { flow, from, to, len, created, hops, ttl, body, places, is_carried, delivered, reason };
+        let (flow, from, to, hops, ttl, references) = (FlowId::new(u32::MAX as usize), NOBODY, NOBODY, 0, 0, 1);
+        let (is_frame, delivered, reason) = (true, false, None);
+        let record = Record { flow, from, to, len, created, hops, ttl, body, references, is_frame, delivered, reason };
         let id = self.add(record);
-        self.carry(id, Box::new(carried));
+        self.bodies.reach(id, || None);
+        self.bodies[id] = Some(Box::new(frame));
         PacketRef { id, len, bucket: 0, class: TrafficClass::Bulk, is_acknowledgement: false }
     }
 
-    fn carry(&mut self, id: u32, carried: Box<Carried>) {
-        let place = id as usize;
-        if place >= self.carried.len() {
-            self.carried.resize_with(place + 1, || None);
-        }
-        self.carried[place] = Some(carried);
+    /// The body of a frame; none of a packet.
+    pub fn frame(&self, packet: PacketRef) -> Option<&FrameBody> {
+        self.bodies.get(packet.id)?.as_deref()
     }
 
-    /// What an entry stands for.
-    fn carried(&self, packet: PacketRef) -> Option<&Carried> {
-        self.carried.get(packet.id as usize)?.as_deref()
-    }
-
-    /// The control frame for which an entry stands.
-    pub fn control(&self, packet: PacketRef) -> Option<ControlFrame> {
-        match self.carried(packet) {
-            Some(Carried::Control(frame)) => Some(*frame),
-            _ => None,
-        }
-    }
-
-    /// The frame of a link layer for which an entry stands.
-    pub fn segment(&self, packet: PacketRef) -> Option<LinkFrame> {
-        match self.carried(packet) {
-            Some(Carried::Segment(frame)) => Some(*frame),
-            _ => None,
-        }
-    }
-
-    /// The frame of selective repeat for which an entry stands.
-    pub fn window_frame(&self, packet: PacketRef) -> Option<WindowFrame> {
-        match self.carried(packet) {
-            Some(Carried::Window(frame)) => Some(*frame),
-            _ => None,
-        }
-    }
-
-    /// The message of AODV for which an entry stands.
-    pub fn routing(&self, packet: PacketRef) -> Option<&RoutingMessage> {
-        match self.carried(packet) {
-            Some(Carried::Routing(sent)) => Some(sent),
-            _ => None,
-        }
-    }
-
-    /// The message of ARP for which an entry stands.
-    pub fn resolution(&self, packet: PacketRef) -> Option<arp::Message> {
-        match self.carried(packet) {
-            Some(Carried::Resolution(message)) => Some(*message),
-            _ => None,
-        }
-    }
-
-    /// The beacon for which an entry stands.
-    pub fn beacon(&self, packet: PacketRef) -> Option<BeaconFrame> {
-        match self.carried(packet) {
-            Some(Carried::Beacon(frame)) => Some(*frame),
-            _ => None,
-        }
-    }
-
-    /// Takes the frame of a tunnel for which an entry stands, with the place of the packet that it carries; the entry's
-    /// own place is given up.
-    pub fn take_tunnel_frame(&mut self, packet: PacketRef) -> Option<TunnelFrame> {
-        if !self.records[packet.id as usize].is_carried {
+    /// Takes the frame of a trunk over links out of its entry, with the reference to the packet that it carries; the reference to
+    /// the entry is given up.
+    pub fn take_bond_frame(&mut self, packet: PacketRef) -> Option<BondFrame> {
+        if !self.records[packet.id].is_frame {
             return None;
         }
-        let place = self.carried.get_mut(packet.id as usize)?;
-        let taken = place.take_if(|carried| matches!(**carried, Carried::Tunnel(_)));
-        let Carried::Tunnel(frame) = *taken? else { return None };
+        let body = self.bodies.get_mut(packet.id)?;
+        let taken = body.take_if(|body| matches!(**body, FrameBody::Bond(_)));
+        let FrameBody::Bond(frame) = *taken? else { return None };
         self.release(packet);
         Some(frame)
     }
 
-    /// A frame is gone, and with it the place of the packet that it carried.
+    /// A frame is gone, and with it the reference to the packet that it carried.
     #[cold]
-    fn forget_carried(&mut self, id: u32) {
-        let carried = self.carried.get_mut(id as usize).and_then(Option::take);
-        match carried.map(|carried| *carried) {
-            Some(Carried::Segment(LinkFrame { packet: Some(msdu), .. })) => self.release(msdu.packet),
-            Some(Carried::Window(WindowFrame { packet: Some(packet), .. })) => self.release(packet),
-            Some(Carried::Tunnel(TunnelFrame { frame: tunnel::Frame::Data { packet, .. }, .. })) => {
+    fn forget_frame(&mut self, id: PacketId) {
+        let body = self.bodies.get_mut(id).and_then(Option::take);
+        match body.map(|body| *body) {
+            Some(FrameBody::Segment(LinkFrame { packet: Some(msdu), .. })) => self.release(msdu.packet),
+            Some(FrameBody::Window(WindowFrame { packet: Some(packet), .. })) => self.release(packet),
+            Some(FrameBody::Bond(BondFrame { frame: bonding::Frame::Data { packet, .. }, .. })) => {
                 self.release(packet);
             }
-            Some(Carried::Tunnel(TunnelFrame { frame: tunnel::Frame::Repair { symbol, .. }, .. })) => {
+            Some(FrameBody::Bond(BondFrame { frame: bonding::Frame::Repair { symbol, .. }, .. })) => {
                 self.release_symbol(&symbol);
             }
             _ => {}
         }
     }
 
-    /// A repair symbol is gone, and with it the places of the packets that are still in it.
-    pub fn release_symbol(&mut self, symbol: &<PacketRef as tunnel::Coded>::Symbol) {
+    /// A repair symbol is gone, and with it the references to the packets that are still in it.
+    pub fn release_symbol(&mut self, symbol: &<PacketRef as bonding::Coded>::Symbol) {
         symbol.iter().filter_map(|(_, packet)| *packet).for_each(|packet| self.release(packet));
     }
 
     #[inline]
-    fn add(&mut self, record: Record) -> u32 {
+    fn add(&mut self, record: Record) -> PacketId {
         match self.free.pop() {
             Some(id) => {
-                self.records[id as usize] = record;
+                self.records[id] = record;
                 id
             }
-            None => {
-                self.records.push(record);
-                (self.records.len() - 1) as u32
-            }
+            None => self.records.push(record),
         }
     }
 
-    /// What the table knows of a packet.
+    /// The entry of a packet.
     pub fn get(&self, packet: PacketRef) -> &Record {
-        &self.records[packet.id as usize]
+        &self.records[packet.id]
     }
     /// The same, to be changed.
     pub fn get_mut(&mut self, packet: PacketRef) -> &mut Record {
-        &mut self.records[packet.id as usize]
+        &mut self.records[packet.id]
     }
 
-    /// The packet is now in one place more.
+    /// There is one reference more to the packet.
     pub fn retain(&mut self, packet: PacketRef) {
-        self.records[packet.id as usize].places += 1;
+        self.records[packet.id].references += 1;
     }
 
-    /// The packet has reached its transport; its place here is given up.
+    /// The packet has reached its transport; the reference to it is given up.
     pub fn deliver(&mut self, packet: PacketRef) {
-        self.records[packet.id as usize].delivered = true;
+        self.records[packet.id].delivered = true;
         self.release(packet);
     }
 
     /// The packet goes no further from here.
     pub fn drop_for(&mut self, packet: PacketRef, reason: DropReason) {
-        self.records[packet.id as usize].reason = Some(reason);
+        self.records[packet.id].reason = Some(reason);
         self.release(packet);
     }
 
-    /// The packet is in one place less.
+    /// There is one reference less to the packet.
     #[inline]
     pub fn release(&mut self, packet: PacketRef) {
-        let record = &mut self.records[packet.id as usize];
-        record.places -= 1;
-        if record.places > 0 {
+        let record = &mut self.records[packet.id];
+        record.references -= 1;
+        if record.references > 0 {
             return;
         }
         if let Body::External { handle, .. } = record.body {
             self.released.push(handle);
         }
-        if record.is_carried {
-            self.forget_carried(packet.id);
+        if record.is_frame {
+            self.forget_frame(packet.id);
         } else if record.delivered {
             self.delivered += 1;
         } else {
@@ -574,7 +289,7 @@ impl Packets {
     }
 
     /// Moves the handles of packets from outside that are gone to the end of `handles`.
-    pub fn take_released(&mut self, handles: &mut Vec<u32>) {
+    pub fn take_released(&mut self, handles: &mut Vec<PayloadHandle>) {
         handles.append(&mut self.released);
     }
 
@@ -588,7 +303,7 @@ impl Packets {
     /// # Panics
     /// If it does not balance: a packet was lost without a reason, or counted twice.
     pub fn account(&self) -> PacketAccount {
-        let in_flight = self.records.iter().filter(|record| record.places > 0 && !record.is_carried).count() as u64;
+        let in_flight = self.records.iter().filter(|record| record.references > 0 && !record.is_frame).count() as u64;
         let dropped = self.dropped.iter().sum();
         let account = PacketAccount { offered: self.offered, delivered: self.delivered, dropped, in_flight };
         assert_eq!(

@@ -1,10 +1,11 @@
 //! What a run gives, collected at its end.
 
+use super::World;
 use super::flow::{Counts, Flow, Transport};
-use super::link_layer::LinkLayer;
-use super::slotted::address;
-use super::window::WindowEnd;
-use super::{Station, TrunkEnd, World};
+use super::id::{Id, LinkDirection, LinkTrunkEnd, NodeId, RadioId, RadioTrunkEnd, StopAndWaitId};
+use super::port::link::LinkPort;
+use super::port::mac::RadioMac;
+use super::port::radio::RadioPort;
 use crate::result::{
     AccessPointResult, FlowResult, FlowSeries, LinkLayerResult, LinkResult, MacResult, MacSeries, RunResult,
     SelectionResult, SelectionSeries, SlotsResult, TotalResult, TrunkResult, TrunkSeries, TunnelMemberResult,
@@ -28,19 +29,19 @@ impl World<'_> {
             events: self.events,
             wall_s: 0.0,
             cpu_s: 0.0,
-            flows: self.flows.iter().zip(&spec.flows).map(|(flow, spec)| self.flow_result(flow, spec)).collect(),
-            trunks: (0..self.trunks.len()).filter_map(|end| self.trunk_result(end)).collect(),
+            flows: self.flows.table.iter().zip(&spec.flows).map(|(flow, spec)| self.flow_result(flow, spec)).collect(),
+            trunks: both_ends(spec.radio_trunks()).filter_map(|(end, spec)| self.trunk_result(end, spec)).collect(),
             selections: self.selection_results(),
-            tunnels: (0..self.tunnels.len()).map(|end| self.tunnel_result(end)).collect(),
+            tunnels: both_ends(spec.link_trunks()).map(|(end, spec)| self.tunnel_result(end, spec)).collect(),
             macs: self.mac_results(),
-            routing: self.on_demand.as_ref().map(|on_demand| on_demand.result()),
+            routing: self.network.routers().map(|routers| routers.result()),
             total: TotalResult::default(),
             links: self.link_results(),
             link_layers: self.link_layer_results(),
             slots: self.slots_results(),
-            killers: self.killers.as_ref().map(|killers| killers.results(spec)).unwrap_or_default(),
-            drops: self.packets.drops(),
-            packets: self.packets.account(),
+            killers: self.host.killers.as_ref().map(|killers| killers.results(spec)).unwrap_or_default(),
+            drops: self.host.packets.drops(),
+            packets: self.host.packets.account(),
         };
         result.total = TotalResult::of(&result.flows, &result.macs);
         result
@@ -57,7 +58,7 @@ impl World<'_> {
             Transport::Udp { .. } => ("udp", Default::default(), Default::default()),
         };
         // Counted time: from the start (or the end of the warm-up) to the stop, the completion or the end of the run.
-        let from = spec.start.max(self.warm_up);
+        let from = spec.start.max(self.flows.warm_up);
         let until = counts.completed.or(spec.stop).unwrap_or(self.end).min(self.end);
         let seconds = until.saturating_since(from).as_secs_f64();
         let rate = |bytes: u64| if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 };
@@ -98,36 +99,35 @@ impl World<'_> {
     }
 
     fn selection_results(&self) -> Vec<SelectionResult> {
-        let result = |(index, end): (usize, &TrunkEnd)| {
-            let select = end.select.as_ref()?;
-            let (spec, stats) = (end.spec, select.selector.stats());
-            let all: u64 = select.sent.iter().sum();
+        let result = |(end, spec): (RadioTrunkEnd, &spec::RadioTrunk)| {
+            let select = self.ports.radio_trunks[end].selection()?;
+            let stats = select.selector().stats();
+            let all: u64 = select.sent().iter().sum();
             Some(SelectionResult {
                 name: spec.name.clone(),
-                from: self.name(spec.between[index % 2]),
-                to: self.name(spec.between[1 - index % 2]),
+                from: self.name(spec.between[end.side()]),
+                to: self.name(spec.between[end.peer().side()]),
                 sent: stats.sent,
-                sent_by_member: select.sent.clone(),
-                first: if all > 0 { select.sent[0] as f64 / all as f64 } else { 0.0 },
+                sent_by_member: select.sent().to_vec(),
+                first: if all > 0 { select.sent()[0] as f64 / all as f64 } else { 0.0 },
                 resent: stats.resent,
                 switches: stats.switches,
                 beacons: stats.beacons,
                 dropped: stats.dropped,
                 series: SelectionSeries {
                     interval_s: self.spec.record.interval.as_secs_f64(),
-                    first: select.shares.clone(),
+                    first: select.shares().to_vec(),
                 },
             })
         };
-        self.trunks.iter().enumerate().filter_map(result).collect()
+        both_ends(self.spec.radio_trunks()).filter_map(result).collect()
     }
 
-    fn trunk_result(&self, end: usize) -> Option<TrunkResult> {
-        let spec = self.trunks[end].spec;
-        let [here, there] = [end % 2, 1 - end % 2];
-        let peer: &TrunkEnd = &self.trunks[end - here + there];
-        let sent = self.trunks[end].trunk.sender_stats();
-        let received = peer.trunk.receiver_stats();
+    fn trunk_result(&self, end: RadioTrunkEnd, spec: &spec::RadioTrunk) -> Option<TrunkResult> {
+        let [here, there] = [end.side(), end.peer().side()];
+        let peer = &self.ports.radio_trunks[end.peer()];
+        let sent = self.ports.radio_trunks[end].trunk().sender_stats();
+        let received = peer.trunk().receiver_stats();
         let waited = received.waited.as_secs_f64();
         (sent.sent > 0).then(|| TrunkResult {
             name: spec.name.clone(),
@@ -147,20 +147,19 @@ impl World<'_> {
             resends: sent.resends,
             deaths: sent.deaths,
             fifo_drops: received.fifo_drops,
-            blocked_s: peer.trunk.blocked(self.now).0.as_secs_f64(),
-            blocked_longest_s: peer.trunk.blocked(self.now).1.as_secs_f64(),
+            blocked_s: peer.trunk().blocked(self.host.now).0.as_secs_f64(),
+            blocked_longest_s: peer.trunk().blocked(self.host.now).1.as_secs_f64(),
             resequencing_delay_mean_s: if received.delivered > 0 { waited / received.delivered as f64 } else { 0.0 },
-            reorder_timer_s: peer.trunk.hold_time().as_secs_f64(),
+            reorder_timer_s: peer.trunk().hold_time().as_secs_f64(),
             series: TrunkSeries {
                 interval_s: self.spec.record.interval.as_secs_f64(),
-                reorder_timer_s: peer.hold_times.clone(),
+                reorder_timer_s: peer.hold_times().to_vec(),
             },
         })
     }
 
-    fn tunnel_result(&self, end: usize) -> TunnelResult {
-        let spec = self.tunnels[end].spec;
-        let status = self.tunnels[end].tunnel.status();
+    fn tunnel_result(&self, end: LinkTrunkEnd, spec: &spec::LinkTrunk) -> TunnelResult {
+        let status = self.ports.link_trunks[end].tunnel().status();
         let counts = &status.counts;
         let all_bytes: u64 = status.members.iter().map(|member| member.sent_bytes.as_u64()).sum();
         let members = status.members.iter().map(|member| TunnelMemberResult {
@@ -181,8 +180,8 @@ impl World<'_> {
         });
         TunnelResult {
             name: spec.name.clone(),
-            from: self.name(spec.between[end % 2]),
-            to: self.name(spec.between[1 - end % 2]),
+            from: self.name(spec.between[end.side()]),
+            to: self.name(spec.between[end.peer().side()]),
             offered: counts.offered,
             delivered: counts.delivered,
             late: counts.late,
@@ -199,11 +198,12 @@ impl World<'_> {
 
     pub(super) fn mac_results(&self) -> Vec<MacResult> {
         let radios = self.spec.nodes.iter().flat_map(|node| node.radios.iter().map(move |radio| (node, radio)));
-        let time = self.now.saturating_since(Instant::ZERO).max(Duration::from_nanos(1)).as_secs_f64();
-        let result = |(index, ((node, radio), station)): (usize, ((&spec::Node, &spec::Radio), &Station))| {
-            let stats = station.mac.stats();
-            let snr = station.snr.as_ref().and_then(|samples| samples.result());
-            let multichannel = station.mac.multichannel().copied().unwrap_or_default();
+        let time = self.host.now.saturating_since(Instant::ZERO).max(Duration::from_nanos(1)).as_secs_f64();
+        let result = |((node, radio), (radio_id, port)): ((&spec::Node, &spec::Radio), (_, &RadioPort))| {
+            let stats = port.mac().stats();
+            let [collisions, channel_errors] = port.losses();
+            let snr = port.levels().and_then(|levels| levels.samples.as_ref()?.result());
+            let multichannel = port.mac().multichannel().copied().unwrap_or_default();
             MacResult {
                 node: node.name.clone(),
                 radio: radio.name.clone(),
@@ -213,8 +213,8 @@ impl World<'_> {
                 retries: stats.retries,
                 retry_limit_drops: stats.retry_limit_drops,
                 queue_drops: stats.queue_drops,
-                collisions: station.collisions + self.medium.missed(index),
-                channel_errors: station.channel_errors,
+                collisions: collisions + self.host.medium.missed(radio_id),
+                channel_errors,
                 duplicates: stats.duplicates,
                 unanswered: stats.unanswered,
                 handshakes: multichannel.handshakes,
@@ -229,28 +229,32 @@ impl World<'_> {
                 },
             }
         };
-        radios.zip(&self.stations).enumerate().map(result).collect()
+        radios.zip(self.ports.radios.pairs()).map(result).collect()
     }
 
     /// Those over radios, then those over plain links.
     fn link_layer_results(&self) -> Vec<LinkLayerResult> {
-        let first = super::build::first_radios(self.spec);
-        let over_radio = |end: &LinkLayer| {
-            let radio = (end.radio - first[end.node as usize]) as usize;
-            let over = &self.spec.nodes[end.node as usize].radios[radio].name;
-            self.link_layer_result([end.node, self.stations[end.peer.0 as usize].node], over, end.end.stats())
+        let over_radio = |id: StopAndWaitId| {
+            let radio = self.ports.stop_and_wait[id];
+            let port = &self.ports.radios[radio];
+            let RadioMac::Polled(polled) = port.mac() else { return None };
+            let end = polled.ends.iter().find(|end| end.id == id)?;
+            let node = port.node();
+            let over = &self.spec.nodes[node.index()].radios[self.radio_map.place(node, radio)].name;
+            let peer = self.ports.radios[RadioId::of(end.peer)].node();
+            Some(self.link_layer_result([node, peer], over, end.stats()))
         };
-        let over_link = |end: &WindowEnd| {
-            let over = &self.spec.links[end.direction as usize / 2].name;
-            self.link_layer_result([end.node, self.links[end.direction as usize].to], over, end.stats())
+        let over_link = |(direction, port): (LinkDirection, &LinkPort)| {
+            let end = port.error_control()?;
+            let over = &self.spec.links[direction.link()].name;
+            Some(self.link_layer_result([end.node(), port.to()], over, end.stats()))
         };
-        let radios = self.link_layers.iter().map(over_radio);
-        radios.chain(self.window_ends.iter().map(over_link)).collect()
+        let radios = self.ports.stop_and_wait.ids().filter_map(over_radio);
+        radios.chain(self.ports.links.pairs().filter_map(over_link)).collect()
     }
 
     fn slots_results(&self) -> Vec<SlotsResult> {
-        let first = super::build::first_radios(self.spec);
-        let mac = |at| &self.stations[address(&first, at).0 as usize].mac;
+        let mac = |at| self.ports.radios[self.radio_map.id(at)].mac();
         let access_point = |at: (usize, usize), flows: u64| {
             let counts = mac(at).buffers().copied().unwrap_or_default();
             AccessPointResult {
@@ -264,7 +268,7 @@ impl World<'_> {
         };
         let result = |(index, slots): (usize, &spec::Slots)| {
             let counts = mac(slots.radio).switches().copied().unwrap_or_default();
-            let flows = self.multihomed.iter().flat_map(|multihomed| multihomed.flows(index));
+            let flows = self.network.multihomed().into_iter().flat_map(|hosts| hosts.flows(index));
             SlotsResult {
                 name: slots.name.clone(),
                 switches: counts.switches,
@@ -280,11 +284,11 @@ impl World<'_> {
         self.spec.slots.iter().enumerate().map(result).collect()
     }
 
-    fn link_layer_result(&self, [node, peer]: [u32; 2], over: &str, stats: &Stats) -> LinkLayerResult {
+    fn link_layer_result(&self, [node, peer]: [NodeId; 2], over: &str, stats: &Stats) -> LinkLayerResult {
         let both = |classes: [u64; 2]| classes[0] + classes[1];
         LinkLayerResult {
-            node: self.name(node as usize),
-            peer: self.name(peer as usize),
+            node: self.name(node.index()),
+            peer: self.name(peer.index()),
             radio: over.to_owned(),
             accepted: both(stats.accepted),
             settled: both(stats.settled),
@@ -305,21 +309,26 @@ impl World<'_> {
     }
 
     fn link_results(&self) -> Vec<LinkResult> {
-        let result = |(index, end): (usize, &super::LinkEnd)| {
-            let spec = &self.spec.links[index / 2];
-            let stats = end.link.stats();
+        let result = |(direction, port): (LinkDirection, &LinkPort)| {
+            let spec = &self.spec.links[direction.link()];
+            let stats = port.link().stats();
             LinkResult {
                 name: spec.name.clone(),
-                from: self.name(spec.between[index % 2]),
-                to: self.name(spec.between[1 - index % 2]),
+                from: self.name(spec.between[direction.side()]),
+                to: self.name(spec.between[direction.peer().side()]),
                 delivered: stats.delivered,
                 queue_drops: stats.dropped_queue,
                 lost: stats.dropped_loss,
                 too_long: stats.dropped_long,
             }
         };
-        self.links.iter().enumerate().map(result).collect()
+        self.ports.links.pairs().map(result).collect()
     }
+}
+
+/// The ends of trunks of one kind, each with its trunk.
+fn both_ends<'a, E: Id, T: 'a>(trunks: impl Iterator<Item = &'a T>) -> impl Iterator<Item = (E, &'a T)> {
+    trunks.flat_map(|trunk| [trunk, trunk]).enumerate().map(|(end, trunk)| (E::from_index(end), trunk))
 }
 
 /// The longest time without a data packet; what is not finished was idle until now.

@@ -2,63 +2,35 @@
 //!
 //! Ties go to the neighbour with the lower index, and at a hop to the trunk before the radio before the link.
 
+use super::id::{HostAddress, LinkTrunkEnd, NodeId, PortId, RadioTrunkEnd};
 use crate::scenario::spec::{Interface, Routing, Spec, Trunk};
-use airbraid_mac::Address;
 use std::collections::VecDeque;
 
-/// Where a packet goes next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NextHop {
-    /// Over a radio (index among all) to a neighbour.
-    Radio {
-        /// The radio.
-        radio: u32,
-        /// The neighbour's radio.
-        neighbour: Address,
-    },
-    /// Into this end of a trunk.
-    Trunk(u32),
-    /// Into this end of a tunnel.
-    Tunnel(u32),
-    /// Into this direction of a link.
-    Link(u32),
-}
-
-impl NextHop {
-    /// Whether both leave by one interface.
-    pub fn is_same_interface(self, other: Self) -> bool {
-        match (self, other) {
-            (Self::Radio { radio, .. }, Self::Radio { radio: other, .. }) => radio == other,
-            _ => self == other,
-        }
-    }
-}
-
-/// The way into an end of the trunk with this index in the scenario; ends are counted for each kind of trunk apart.
-pub fn trunk_hop(spec: &Spec, index: usize, side: usize) -> NextHop {
+/// The port at one side of the trunk with this index in the scenario; ends are counted for each kind of trunk apart.
+pub fn trunk_port(spec: &Spec, index: usize, side: usize) -> PortId {
     let before = spec.trunks.iter().take(index);
     match &spec.trunks[index] {
-        Trunk::Radios(_) => NextHop::Trunk((2 * before.filter_map(Trunk::radios).count() + side) as u32),
-        Trunk::Links(_) => NextHop::Tunnel((2 * before.filter_map(Trunk::links).count() + side) as u32),
+        Trunk::Radios(_) => PortId::RadioTrunk(RadioTrunkEnd::of(before.filter_map(Trunk::radios).count(), side)),
+        Trunk::Links(_) => PortId::LinkTrunk(LinkTrunkEnd::of(before.filter_map(Trunk::links).count(), side)),
     }
 }
 
 /// One way from a node to a neighbour.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
-    /// The neighbour's index.
-    pub to: u32,
+    /// The neighbour.
+    pub to: NodeId,
     /// The interface, as the scenario names it.
     pub interface: Interface,
-    /// How to get there.
-    pub hop: NextHop,
+    /// The port that leads there.
+    pub port: PortId,
 }
 
 /// For each node and destination where to go.
 #[derive(Debug, Default)]
 pub struct Routes {
     nodes: usize,
-    table: Vec<Option<NextHop>>,
+    table: Vec<Option<PortId>>,
 }
 
 impl Routes {
@@ -75,22 +47,23 @@ impl Routes {
                     continue;
                 }
                 // min_by_key keeps the first of equals: the lower neighbour, the preferred interface.
-                let best = ways.iter().min_by_key(|edge| (distance[edge.to as usize], edge.to));
-                routes.table[node * nodes + to] = best.map(|edge| edge.hop);
+                let best = ways.iter().min_by_key(|edge| (distance[edge.to.index()], edge.to));
+                routes.table[node * nodes + to] = best.map(|edge| edge.port);
             }
             for route in &spec.nodes[node].routes {
                 let way = ways.iter().find(|edge| {
-                    edge.to == route.via as u32 && route.interface.is_none_or(|interface| interface == edge.interface)
+                    edge.to.index() == route.via && route.interface.is_none_or(|interface| interface == edge.interface)
                 });
-                routes.table[node * nodes + route.to] = way.map(|edge| edge.hop);
+                routes.table[node * nodes + route.to] = way.map(|edge| edge.port);
             }
         }
         routes
     }
 
     /// Where a packet for `to` goes from `node`.
-    pub fn next_hop(&self, node: u32, to: u32) -> Option<NextHop> {
-        self.table[node as usize * self.nodes + to as usize]
+    #[inline]
+    pub fn next_hop(&self, node: NodeId, to: HostAddress) -> Option<PortId> {
+        self.table[node.index() * self.nodes + to.index()]
     }
 }
 
@@ -99,7 +72,7 @@ fn incoming(edges: &[Vec<Edge>]) -> Vec<Vec<usize>> {
     let mut incoming = vec![Vec::new(); edges.len()];
     for (from, ways) in edges.iter().enumerate() {
         for edge in ways {
-            incoming[edge.to as usize].push(from);
+            incoming[edge.to.index()].push(from);
         }
     }
     incoming

@@ -3,7 +3,8 @@
 //! A station with slots goes from channel to channel, so all radios on its access points' channels stand in one band of
 //! the medium, on places of it; every other radio has a band of its own channel.
 
-use super::access::Access;
+use super::frame::Msdu;
+use super::radio_map::RadioMap;
 use crate::scenario::spec::{Mac, Radio, SlotSource, Slots, SlottedRadio, Spec, slots_of};
 use airbraid_engine::Stream;
 use airbraid_engine::slots::{Layout, SLOTS_MAX, Timetable, random};
@@ -49,34 +50,35 @@ fn shared_channels(spec: &Spec) -> Vec<u32> {
 /// The access point at `at` (node, radio), with the address `index`.
 pub(super) fn access_point(
     spec: &Spec,
-    first: &[u32],
+    radios: &RadioMap,
     at: (usize, usize),
     config: AccessPointConfig,
     seed: u64,
-) -> Access {
+) -> AccessPoint<Msdu> {
     let serves = |slots: &&Slots| slots.access_points.contains(&at);
-    let stations: Vec<Address> = spec.slots.iter().filter(serves).map(|slots| address(first, slots.radio)).collect();
-    let own = address(first, at);
+    let stations: Vec<Address> =
+        spec.slots.iter().filter(serves).map(|slots| radios.id(slots.radio).address()).collect();
+    let own = radios.id(at).address();
     let random = Stream::new(seed, u64::from(own.0), "dcf.backoff");
-    Access::AccessPoint(Box::new(AccessPoint::new(config, own, &stations, random)))
+    AccessPoint::new(config, own, &stations, random)
 }
 
 /// The station at `at` (node, radio).
 pub(super) fn station(
     spec: &Spec,
-    first: &[u32],
+    radios: &RadioMap,
     at: (usize, usize),
     radio: SlottedRadio,
     seed: u64,
-) -> Result<Access, Refusal> {
+) -> Result<SlottedStation<Msdu>, Refusal> {
     let refused = || Refusal { parameter: "slots", must: "be slots of access points that there are" };
     let slots = spec.slots.iter().find(|slots| slots.radio == at).ok_or_else(refused)?;
-    let own = address(first, at);
+    let own = radios.id(at).address();
     let channels = shared_channels(spec);
     let virtual_station = |ap: &(usize, usize)| {
         let number = spec.nodes[ap.0].radios[ap.1].channel;
         let channel = Channel(channels.binary_search(&number).unwrap_or_default() as u8);
-        VirtualStation { dcf: radio.dcf, address: own, access_point: address(first, *ap), channel }
+        VirtualStation { dcf: radio.dcf, address: own, access_point: radios.id(*ap).address(), channel }
     };
     let config = SlottedConfig {
         stations: slots.access_points.iter().map(virtual_station).collect(),
@@ -87,26 +89,21 @@ pub(super) fn station(
     // Each virtual station contends by itself; the upper half of the number tells them apart.
     let stream = |k: usize| Stream::new(seed, u64::from(own.0) | (k as u64 + 1) << 32, "slotted.backoff");
     let streams = (0..slots.access_points.len()).map(stream).collect();
-    SlottedStation::new(config, streams).map(|station| Access::Slotted(Box::new(station))).ok_or_else(refused)
+    SlottedStation::new(config, streams).ok_or_else(refused)
 }
 
-/// The address of a radio: its place among all.
-pub(super) fn address(first: &[u32], (node, radio): (usize, usize)) -> Address {
-    Address(first[node] + radio as u32)
-}
-
-fn plan(slots: &Slots, duration: Duration, mut lots: Stream) -> Option<SlotPlan> {
+fn plan(slots: &Slots, duration: Duration, mut random: Stream) -> Option<SlotPlan> {
     let slots = match &slots.plan {
         SlotSource::Fixed(slots) => slots.clone(),
-        SlotSource::Lots(layout) => drawn(layout, duration, &mut lots),
+        SlotSource::Lots(layout) => drawn(layout, duration, &mut random),
     };
     SlotPlan::new(Instant::ZERO, slots)
 }
 
 /// Slots by lot for the whole run, or for as long as there may be slots; then they come again.
-fn drawn(layout: &Layout, duration: Duration, lots: &mut Stream) -> Vec<PlannedSlot> {
+fn drawn(layout: &Layout, duration: Duration, stream: &mut Stream) -> Vec<PlannedSlot> {
     let wanted = duration.div_floor(layout.period()) + 1;
     let periods = wanted.min(SLOTS_MAX / layout.slots().max(1) as u64).max(1);
-    let owners = random(layout, periods as usize, lots);
+    let owners = random(layout, periods as usize, stream);
     slots_of(&Timetable::of_owners(layout, &owners))
 }

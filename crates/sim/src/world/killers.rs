@@ -1,6 +1,9 @@
 //! Packet killers at work: what becomes of a frame between a radio and its driver.
 
-use super::packet::{Msdu, Packets, Part};
+use super::frame::{FrameBody, Msdu, MsduKind};
+use super::id::RadioId;
+use super::packet::Packets;
+use super::radio_map::RadioMap;
 use crate::killer::{Acts, Cursor, Event};
 use crate::result::KillerResult;
 use crate::scenario::spec::{self, Spec};
@@ -11,16 +14,16 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// To whom a frame goes that is lost on output: it takes its time on the air, and is for nobody.
-pub(super) const NOBODY: Address = Address(u32::MAX - 1);
+pub const NOBODY: Address = Address(u32::MAX - 1);
 
 /// The killers of a run.
 #[derive(Debug)]
-pub(super) struct Killers(Vec<Killer>);
+pub struct Killers(Vec<Killer>);
 
 #[derive(Debug)]
 struct Killer {
     /// Radios, from the one to the other.
-    ends: [u32; 2],
+    ends: [RadioId; 2],
     data_only: bool,
     start: Instant,
     /// By direction.
@@ -75,9 +78,9 @@ impl Killer {
 
 impl Killers {
     /// The killers of `spec`, which has some; each cursor begins where `seed` says, or with the first event.
-    pub fn new(spec: &Spec, first_radios: &[u32], seed: u64) -> Self {
+    pub fn new(spec: &Spec, radios: &RadioMap, seed: u64) -> Self {
         let killer = |(index, killer): (usize, &spec::Killer)| {
-            let ends = killer.ends.map(|(node, radio)| first_radios[node] + radio as u32);
+            let ends = killer.ends.map(|at| radios.id(at));
             let mut random = Stream::new(seed, index as u64, "killer.start");
             let mut cursor = |acts: Acts| {
                 let last = (killer.events.len() as u32).saturating_sub(1);
@@ -93,7 +96,8 @@ impl Killers {
     }
 
     /// Whether a frame that leaves a radio is lost there.
-    pub fn on_output(&mut self, now: Instant, radio: u32, frame: &Frame<Msdu>, has_data: bool) -> bool {
+    pub fn on_output(&mut self, now: Instant, radio: RadioId, frame: &Frame<Msdu>, packets: &Packets) -> bool {
+        let has_data = has_data(frame.payload, packets);
         let mut is_lost = false;
         for killer in self.0.iter_mut().filter(|killer| killer.counts(now, has_data)) {
             if let Some(direction) = killer.ends.iter().position(|end| *end == radio) {
@@ -113,8 +117,8 @@ impl Killers {
     }
 
     /// What happens to a frame as it comes to `to`.
-    pub fn on_input(&mut self, now: Instant, to: u32, frame: &Frame<Msdu>, has_data: bool) -> Event {
-        let from = frame.from.0;
+    pub fn on_input(&mut self, now: Instant, to: RadioId, frame: &Frame<Msdu>, packets: &Packets) -> Event {
+        let (from, has_data) = (RadioId::of(frame.from), has_data(frame.payload, packets));
         let mut worst = Event::Fine;
         for killer in self.0.iter_mut().filter(|killer| killer.counts(now, has_data)) {
             if let Some(direction) = direction(killer.ends, from, to) {
@@ -127,7 +131,7 @@ impl Killers {
     }
 
     /// What will happen to the next frame with data.
-    pub fn foretell(&self, from: u32, to: u32) -> Event {
+    pub fn foretell(&self, from: RadioId, to: RadioId) -> Event {
         let meets = |killer: &Killer| {
             let direction = direction(killer.ends, from, to)?;
             Some(worse(killer.output[direction].peek(), killer.input[direction].peek()))
@@ -159,7 +163,7 @@ impl Killers {
     }
 }
 
-fn direction(ends: [u32; 2], from: u32, to: u32) -> Option<usize> {
+fn direction(ends: [RadioId; 2], from: RadioId, to: RadioId) -> Option<usize> {
     if ends == [from, to] {
         Some(0)
     } else if ends == [to, from] {
@@ -180,16 +184,18 @@ fn worse(a: Event, b: Event) -> Event {
     if severity(b) > severity(a) { b } else { a }
 }
 
-/// Whether a frame carries data, and not only what MAC and link layer have to say.
-pub(super) fn has_data(payload: Option<Msdu>, packets: &Packets) -> bool {
-    payload.is_some_and(|msdu| match msdu.part {
-        Part::Segment => packets.segment(msdu.packet).is_some_and(|frame| frame.packet.is_some()),
-        Part::None | Part::Numbered(_) | Part::Packet(_) | Part::Control | Part::Routing | Part::Beacon => true,
+/// Whether a frame carries data, and not only what MAC and error control have to say.
+fn has_data(payload: Option<Msdu>, packets: &Packets) -> bool {
+    payload.is_some_and(|msdu| match msdu.kind {
+        MsduKind::Segment => {
+            matches!(packets.frame(msdu.packet), Some(FrameBody::Segment(frame)) if frame.packet.is_some())
+        }
+        _ => true,
     })
 }
 
 /// What `event` leaves of a frame's payload: nothing of the frame, or this damage if any.
-pub(super) fn leaves(event: Event, payload: Option<Msdu>) -> Result<Option<Damage>, ()> {
+pub fn leaves(event: Event, payload: Option<Msdu>) -> Result<Option<Damage>, ()> {
     match (event, payload) {
         (Event::Lost, _) => Err(()),
         // A frame of the MAC alone is short and has no code.

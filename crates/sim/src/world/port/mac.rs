@@ -1,7 +1,11 @@
-//! Whichever medium access a station has: one enum, so that no call goes through a table of functions.
+//! Whichever medium access a radio has: one enum, so that no call goes through a table of functions, and what only one of
+//! them has is on no other's way.
 
-use super::packet::Msdu;
-use super::slotted::{self, address};
+use super::super::frame::Msdu;
+use super::super::radio_map::RadioMap;
+use super::super::slotted;
+use super::error_control::StopAndWaitEnd;
+use super::free_space::FreeSpace;
 use crate::scenario::spec::{Mac, Spec};
 use airbraid_engine::{Machine, Stream, Wake, step};
 use airbraid_mac::dcf::Dcf;
@@ -12,18 +16,17 @@ use airbraid_mac::{Address, MacInput, MacOutput, MacStats};
 use airbraid_net::refusal::Refusal;
 use airbraid_units::{BitRate, Instant};
 
-/// A station's MAC.
+/// A radio's MAC.
 #[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,
     reason = "DCF is the common one, and its calls are the hot path: no pointer between"
 )]
-#[expect(clippy::enum_variant_names, reason = "an access point is called so")]
-pub(super) enum Access {
+pub enum RadioMac {
     /// 802.11 DCF.
     Dcf(Dcf<Msdu>),
-    /// Polling.
-    Polled(Box<Polled<Msdu>>),
+    /// Polling, perhaps under local error control.
+    Polled(Box<PolledRadio>),
     /// MCMAC or Bi-MCMAC.
     Multichannel(Box<Multichannel<Msdu>>),
     /// An access point for stations that doze.
@@ -32,23 +35,28 @@ pub(super) enum Access {
     Slotted(Box<SlottedStation<Msdu>>),
 }
 
-impl Access {
+impl RadioMac {
     /// The MAC of the radio at `at` (node, radio), with what it is told of others by the scenario.
     ///
     /// # Errors
     /// A station whose slots are not those of access points that there are: the scenario was not checked.
-    pub fn new(spec: &Spec, first: &[u32], at: (usize, usize), seed: u64) -> Result<Self, Refusal> {
-        let own = address(first, at);
+    pub fn new(spec: &Spec, radios: &RadioMap, at: (usize, usize), seed: u64) -> Result<Self, Refusal> {
+        let own = radios.id(at).address();
         let random = |purpose| Stream::new(seed, u64::from(own.0), purpose);
         Ok(match &spec.nodes[at.0].radios[at.1].mac {
             Mac::Dcf(config) => Self::Dcf(Dcf::new(*config, own, random("dcf.backoff"))),
-            Mac::Polled(config) => Self::Polled(Box::new(Polled::new(*config, own, random("polled.join")))),
+            Mac::Polled(config) => {
+                let mac = Polled::new(*config, own, random("polled.join"));
+                Self::Polled(Box::new(PolledRadio { mac, ends: Vec::new() }))
+            }
             Mac::Multichannel(config) => {
                 let (backoff, choice) = (random("multichannel.backoff"), random("multichannel.choice"));
                 Self::Multichannel(Box::new(Multichannel::new(*config, own, backoff, choice)))
             }
-            Mac::AccessPoint(config) => slotted::access_point(spec, first, at, *config, seed),
-            Mac::Slotted(radio) => slotted::station(spec, first, at, *radio, seed)?,
+            Mac::AccessPoint(config) => {
+                Self::AccessPoint(Box::new(slotted::access_point(spec, radios, at, *config, seed)))
+            }
+            Mac::Slotted(radio) => Self::Slotted(Box::new(slotted::station(spec, radios, at, *radio, seed)?)),
         })
     }
 
@@ -57,12 +65,19 @@ impl Access {
         matches!(self, Self::Polled(_) | Self::Slotted(_))
     }
 
-    /// Whether it has room for a packet to this neighbour, where that is not for its one queue to say.
-    pub fn room_towards(&self, neighbour: Address) -> Option<bool> {
+    /// How full the queue is in which a packet for this neighbour would wait; `limit` is that of the interface queue.
+    pub fn free_space(&self, neighbour: Address, limit: u32) -> FreeSpace {
+        // Some have a queue for each neighbour, of which they only say whether it is full.
+        let whole = |has_room: bool| FreeSpace::device(usize::from(!has_room), 1);
         match self {
-            Self::AccessPoint(mac) => Some(mac.has_room(neighbour)),
-            Self::Slotted(mac) => Some(mac.has_room(neighbour)),
-            Self::Dcf(_) | Self::Polled(_) | Self::Multichannel(_) => None,
+            Self::AccessPoint(mac) => whole(mac.has_room(neighbour)),
+            Self::Slotted(mac) => whole(mac.has_room(neighbour)),
+            Self::Polled(polled) => match polled.end_towards(neighbour) {
+                Some(end) => end.free_space(),
+                None => FreeSpace::device(polled.mac.queue_len(), limit),
+            },
+            Self::Dcf(mac) => FreeSpace::device(mac.queue_len(), limit),
+            Self::Multichannel(mac) => FreeSpace::device(mac.queue_len(), limit),
         }
     }
 
@@ -70,7 +85,7 @@ impl Access {
     pub fn stats(&self) -> MacStats {
         match self {
             Self::Dcf(mac) => *mac.stats(),
-            Self::Polled(mac) => *mac.stats(),
+            Self::Polled(polled) => *polled.mac.stats(),
             Self::Multichannel(mac) => *mac.stats(),
             Self::AccessPoint(mac) => *mac.stats(),
             Self::Slotted(mac) => mac.stats(),
@@ -113,7 +128,7 @@ impl Access {
     pub fn queue_len(&self) -> usize {
         match self {
             Self::Dcf(mac) => mac.queue_len(),
-            Self::Polled(mac) => mac.queue_len(),
+            Self::Polled(polled) => polled.mac.queue_len(),
             Self::Multichannel(mac) => mac.queue_len(),
             Self::AccessPoint(mac) => mac.queue_len(),
             Self::Slotted(mac) => mac.queue_len(),
@@ -121,8 +136,26 @@ impl Access {
     }
 }
 
+/// A polling MAC, and local error control above it: an end for each neighbour that has one, too.
+#[derive(Debug)]
+pub struct PolledRadio {
+    pub mac: Polled<Msdu>,
+    pub ends: Vec<StopAndWaitEnd>,
+}
+
+impl PolledRadio {
+    /// The end of error control that leads to a neighbour.
+    pub fn end_towards(&self, peer: Address) -> Option<&StopAndWaitEnd> {
+        self.ends.iter().find(|end| end.peer == peer)
+    }
+    /// The same, to be driven.
+    pub fn end_towards_mut(&mut self, peer: Address) -> Option<&mut StopAndWaitEnd> {
+        self.ends.iter_mut().find(|end| end.peer == peer)
+    }
+}
+
 /// Driving it: the MAC is told apart once, so that each step is that of one machine.
-impl Access {
+impl RadioMac {
     /// Drives it as [`airbraid_engine::step`] does: `None` is its timer. In place, so that an input that is known beforehand
     /// is never written down.
     #[inline(always)]
@@ -148,7 +181,7 @@ impl Access {
         carry_out: &mut dyn FnMut(MacOutput<Msdu>),
     ) -> Option<Wake> {
         match self {
-            Self::Polled(mac) => step(&mut **mac, now, input, carry_out),
+            Self::Polled(polled) => step(&mut polled.mac, now, input, carry_out),
             Self::AccessPoint(mac) => step(&mut **mac, now, input, carry_out),
             Self::Slotted(mac) => step(&mut **mac, now, input, carry_out),
             Self::Dcf(_) | Self::Multichannel(_) => None,
@@ -159,7 +192,7 @@ impl Access {
     pub fn wake(&self) -> Option<Wake> {
         match self {
             Self::Dcf(mac) => mac.poll_timeout(),
-            Self::Polled(mac) => mac.poll_timeout(),
+            Self::Polled(polled) => polled.mac.poll_timeout(),
             Self::Multichannel(mac) => mac.poll_timeout(),
             Self::AccessPoint(mac) => mac.poll_timeout(),
             Self::Slotted(mac) => mac.poll_timeout(),

@@ -1,0 +1,151 @@
+//! The air at work: a transmission runs over its hearers as it begins and as it ends, and their MACs hear of it.
+
+use super::World;
+use super::frame::Msdu;
+use super::host::{Event, Host};
+use super::id::{RadioId, TransmissionId};
+use super::killers::leaves;
+use super::medium::{Beginning, Ending, Hearer, Loss, Transmission};
+use super::observe::FrameEvent;
+use super::port::radio::RadioPort;
+use crate::queue::Phase;
+use airbraid_mac::{Address, Frame, MacInput};
+use airbraid_units::{Duration, Instant, Milliwatt};
+
+impl World<'_> {
+    /// A radio has changed its channel.
+    pub(super) fn on_tuned(&mut self, radio: RadioId) {
+        if self.host.medium.on_tuned(radio) {
+            self.ports.radios[radio].step(Some(MacInput::Busy), &mut self.host);
+        }
+    }
+
+    /// A transmission reaches its next hearers.
+    pub(super) fn on_beginning(&mut self, id: TransmissionId) {
+        let Some(transmission) = self.host.medium.transmission(id) else { return };
+        let (from, start, begun) = (transmission.from, transmission.start, transmission.begun);
+        let channel = transmission.channel;
+        let row = self.host.medium.take_row(from);
+        for (place, &hearer) in row.iter().enumerate().skip(begun) {
+            let at = start + Duration::from_nanos(u64::from(hearer.delay_ns));
+            if at > self.host.now && !self.advance_to(at) {
+                self.host.medium.set_begun(id, place);
+                self.host.queue.push(at, Phase::ReceptionStart, Event::Beginning(id));
+                break;
+            }
+            if self.host.medium.on_beginning(self.host.now, id, channel, hearer) == Beginning::Busy {
+                self.ports.radios[hearer.radio].drive(Some(MacInput::Busy), &mut self.host);
+            }
+        }
+        self.host.medium.put_row(from, row);
+    }
+
+    /// A transmission ends at its next hearers.
+    pub(super) fn on_ending(&mut self, id: TransmissionId) {
+        let Some(mut transmission) = self.host.medium.take_transmission(id) else { return };
+        let (from, end) = (transmission.from, transmission.end);
+        let row = self.host.medium.take_row(from);
+        let mut reached = row.len();
+        for (place, &hearer) in row.iter().enumerate().skip(transmission.ended) {
+            let at = end + Duration::from_nanos(u64::from(hearer.delay_ns));
+            if at > self.host.now && !self.advance_to(at) {
+                self.host.queue.push(at, Phase::ReceptionEnd, Event::Ending(id));
+                reached = place;
+                break;
+            }
+            match self.host.medium.on_ending(self.host.now, id, &transmission, hearer) {
+                Ending::Nothing => {}
+                Ending::Idle => self.ports.radios[hearer.radio].drive(Some(MacInput::Idle), &mut self.host),
+                Ending::Reception { result, idle } => {
+                    end_reception(
+                        &mut self.ports.radios[hearer.radio],
+                        hearer,
+                        &transmission,
+                        (result, idle),
+                        &mut self.host,
+                    );
+                }
+            }
+        }
+        let is_over = reached == row.len();
+        transmission.ended = reached;
+        let payload = transmission.frame.payload;
+        self.host.medium.put_row(from, row);
+        self.host.medium.put_transmission(id, transmission);
+        if is_over {
+            self.host.medium.finish(id, from);
+            if let Some(msdu) = payload {
+                self.host.packets.release(msdu.packet);
+            }
+        }
+    }
+
+    /// Goes on to `at` without the queue, if nothing comes before: the hearers of one frame lie nanoseconds apart.
+    fn advance_to(&mut self, at: Instant) -> bool {
+        let Self { host, end, events, .. } = self;
+        let is_next = host.pending.is_empty()
+            && at <= *end
+            && at < host.wakeups.next_at()
+            && host.queue.next_at().is_none_or(|next| at < next);
+        if is_next {
+            host.now = at;
+            *events += 1;
+        }
+        is_next
+    }
+}
+
+fn end_reception(
+    port: &mut RadioPort,
+    hearer: Hearer,
+    transmission: &Transmission,
+    (result, idle): (Result<(), Loss>, bool),
+    host: &mut Host<'_>,
+) {
+    let frame = &transmission.frame;
+    let own = hearer.radio.address();
+    if let Some(observer) = host.observer.as_deref_mut() {
+        let packet = frame.payload.and_then(|msdu| msdu.packet()).map(|packet| host.packets.get(packet));
+        let start = host.now.saturating_sub(transmission.end - transmission.start);
+        let event = FrameEvent { radio: hearer.radio, frame, packet, start };
+        observer.on_reception(host.now, event, Milliwatt(hearer.power()).to_dbm().0, result);
+    }
+    match result {
+        Err(loss) => {
+            if frame.to == own {
+                port.count_loss(loss);
+            }
+            port.drive(Some(MacInput::ReceptionError { idle }), host);
+        }
+        Ok(()) => {
+            port.note_level(hearer.power(), host);
+            if frame.to == own || frame.to == Address::BROADCAST {
+                let input = received(port, hearer.radio, frame, idle, host);
+                port.step(Some(input), host);
+            } else {
+                port.drive(Some(MacInput::Overheard { frame: frame.header(), idle }), host);
+            }
+        }
+    }
+}
+
+/// What a radio that has received a frame whole gives to its MAC: a packet killer may stand between.
+#[inline]
+fn received(
+    port: &mut RadioPort,
+    radio: RadioId,
+    frame: &Frame<Msdu>,
+    idle: bool,
+    host: &mut Host<'_>,
+) -> MacInput<Msdu> {
+    let Some(killers) = &mut host.killers else { return MacInput::Received { frame: *frame, idle } };
+    let event = killers.on_input(host.now, radio, frame, &host.packets);
+    match leaves(event, frame.payload) {
+        Err(()) => {
+            port.count_loss(Loss::Channel);
+            MacInput::ReceptionError { idle }
+        }
+        Ok(None) => MacInput::Received { frame: *frame, idle },
+        Ok(Some(damage)) => MacInput::Damaged { frame: *frame, damage, idle },
+    }
+}

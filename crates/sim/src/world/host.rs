@@ -1,0 +1,192 @@
+//! What all ports of a run share: the time, what is dated, wake-ups, the air, packets, and the work that is pending.
+//!
+//! A port gets it with each call. What a machine asks of another port is put behind what is pending already, and done
+//! when the machine has been drained, at the same instant.
+
+use super::frame::{Msdu, PacketRef};
+use super::id::{
+    ChangeId, FlowId, LinkDirection, LinkTrunkEnd, NodeId, PortId, RadioId, RadioTrunkEnd, StopAndWaitId,
+    TransmissionId,
+};
+use super::killers::{Killers, NOBODY};
+use super::medium::Medium;
+use super::observe::{FrameEvent, Observer};
+use super::packet::{DropReason, Packets};
+use super::resolution::Unsent;
+use super::wakeups::{MachineId, Wakeups};
+use crate::queue::{EventQueue, Phase};
+use airbraid_engine::trunk::{bonding, paper};
+use airbraid_engine::{Machine, converge, link, step};
+use airbraid_mac::{Address, Damage, Frame, MacOutput, Outcome, service};
+use airbraid_net::link::LinkOutput;
+use airbraid_net::tcp::Segment;
+use airbraid_net::{aodv, arp};
+use airbraid_units::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// What happens at an instant.
+#[derive(Clone, Copy, Debug)]
+pub enum Event {
+    /// A transmission begins to arrive at its next hearers.
+    Beginning(TransmissionId),
+    /// A transmission ends at its next hearers.
+    Ending(TransmissionId),
+    /// A flow's application starts.
+    Start(FlowId),
+    /// A flow's application stops.
+    Stop(FlowId),
+    /// A change of the scenario takes effect.
+    Change(ChangeId),
+    /// A radio has changed its channel.
+    Tuned(RadioId),
+    /// Counting begins.
+    WarmUpEnds,
+    /// Values are sampled for the series.
+    Sample,
+}
+
+/// What a machine's output asks of another, done when the machine has been drained. What is large is boxed, so that it does
+/// not make all work larger.
+#[derive(Debug)]
+pub enum Work {
+    /// A MAC hands a packet up.
+    MacDelivers { radio: RadioId, from: Address, msdu: Msdu },
+    /// A MAC hands up what has come damaged.
+    MacDeliversDamaged { radio: RadioId, from: Address, msdu: Msdu, damage: Damage },
+    /// A radio finds energy on the channel to which it has changed.
+    FoundBusy(RadioId),
+    /// A MAC pulls what it is to send to a neighbour.
+    MacPulls { radio: RadioId, neighbour: Address },
+    /// A MAC has finished with a packet.
+    MacFinished { radio: RadioId, to: Address, msdu: Msdu, outcome: Outcome, attempts: u32 },
+    /// The output of error control over a polled radio.
+    StopAndWait(StopAndWaitId, Box<link::Output<link::Header, Msdu>>),
+    /// The output of error control over a plain link.
+    SelectiveRepeat(LinkDirection, Box<link::Output<link::WindowHeader, PacketRef>>),
+    /// The output of an end of a trunk over radios.
+    RadioTrunk(RadioTrunkEnd, paper::Output<PacketRef>),
+    /// The output of the selector of a trunk end's members.
+    Selector(RadioTrunkEnd, Box<converge::select::Output<PacketRef>>),
+    /// The output of an end of a trunk over links.
+    LinkTrunk(LinkTrunkEnd, Box<bonding::Output<PacketRef>>),
+    /// A link direction's output.
+    Link(LinkDirection, LinkOutput<PacketRef>),
+    /// The output of a node's AODV.
+    Router(NodeId, aodv::Output<PacketRef>),
+    /// The output of a node's ARP.
+    Resolver(NodeId, arp::Output<Unsent>),
+    /// A flow's TCP sender sends a segment.
+    SendData(FlowId, Segment),
+    /// A flow's TCP receiver sends a segment.
+    SendAck(FlowId, Segment),
+    /// A flow's application writes a datagram.
+    SendDatagram(FlowId),
+    /// Greedy flows look whether a port has free space.
+    Refill(PortId),
+}
+
+/// What all ports of a run share.
+#[derive(Debug)]
+pub struct Host<'a> {
+    pub now: Instant,
+    pub queue: EventQueue<Event>,
+    pub wakeups: Wakeups,
+    pub pending: VecDeque<Work>,
+    pub medium: Medium,
+    /// Most scenarios have none.
+    pub killers: Option<Box<Killers>>,
+    pub packets: Packets,
+    pub observer: Option<Box<dyn Observer + 'a>>,
+    /// Whether there are greedy flows, which look for free space.
+    pub has_greedy_flows: bool,
+}
+
+impl Host<'_> {
+    /// Drives a machine: `None` is its timer. Its outputs become pending work.
+    #[inline(always)]
+    pub fn step<M: Machine>(
+        &mut self,
+        id: MachineId,
+        machine: &mut M,
+        input: Option<M::Input>,
+        work: impl Fn(M::Output) -> Work,
+    ) {
+        let Self { now, pending, wakeups, .. } = self;
+        let wake = step(machine, *now, input, |output| pending.push_back(work(output)));
+        wakeups.arm(*now, id, wake);
+    }
+
+    /// Gives up a packet, with the reason.
+    pub fn drop_packet(&mut self, node: NodeId, packet: PacketRef, reason: DropReason) {
+        if let Some(observer) = self.observer.as_deref_mut() {
+            observer.on_drop(self.now, node, self.packets.get(packet), reason);
+        }
+        self.packets.drop_for(packet, reason);
+    }
+
+    /// A port may have free space again: greedy flows that leave by it fill it, in turn, until its queue is full.
+    #[inline]
+    pub fn refill(&mut self, port: PortId) {
+        if self.has_greedy_flows {
+            self.pending.push_back(Work::Refill(port));
+        }
+    }
+
+    /// Carries out what a radio's MAC says.
+    #[inline(never)]
+    pub fn on_mac_output(&mut self, radio: RadioId, output: MacOutput<Msdu>) {
+        match output {
+            MacOutput::Transmit { frame, at, airtime, access } => self.transmit(radio, frame, at, airtime, access),
+            MacOutput::Tune { channel, ready } => {
+                if self.medium.tune(self.now, radio, channel, ready) {
+                    self.pending.push_back(Work::FoundBusy(radio));
+                }
+                if ready > self.now {
+                    self.queue.push(ready, Phase::ReceptionStart, Event::Tuned(radio));
+                }
+            }
+            MacOutput::Deliver { from, packet } => {
+                self.packets.retain(packet.packet);
+                self.pending.push_back(Work::MacDelivers { radio, from, msdu: packet });
+            }
+            MacOutput::DeliverDamaged { from, packet, damage } => {
+                self.packets.retain(packet.packet);
+                self.pending.push_back(Work::MacDeliversDamaged { radio, from, msdu: packet, damage });
+            }
+            MacOutput::Pull(neighbour) => self.pending.push_back(Work::MacPulls { radio, neighbour }),
+            MacOutput::Status { msdu, outcome, attempts } => {
+                let (to, msdu) = (msdu.to, msdu.packet);
+                self.pending.push_back(Work::MacFinished { radio, to, msdu, outcome, attempts });
+            }
+        }
+    }
+
+    /// A frame goes on the medium, past the packet killers.
+    #[inline]
+    fn transmit(
+        &mut self,
+        radio: RadioId,
+        mut frame: Frame<Msdu>,
+        at: Instant,
+        airtime: Duration,
+        access: service::Access,
+    ) {
+        if let Some(killers) = &mut self.killers
+            && killers.on_output(self.now, radio, &frame, &self.packets)
+        {
+            frame.to = NOBODY;
+        }
+        if let Some(observer) = self.observer.as_deref_mut() {
+            let packet = frame.payload.and_then(|msdu| msdu.packet()).map(|packet| self.packets.get(packet));
+            observer.on_transmission(self.now, FrameEvent { radio, frame: &frame, packet, start: at }, access);
+        }
+        if let Some((id, delay)) = self.medium.begin(radio, &frame, at, at + airtime) {
+            // The frame on the air is one more reference to its packet.
+            if let Some(msdu) = frame.payload {
+                self.packets.retain(msdu.packet);
+            }
+            self.queue.push(at + delay, Phase::ReceptionStart, Event::Beginning(id));
+            self.queue.push(at + airtime + delay, Phase::ReceptionEnd, Event::Ending(id));
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Makes the ports of all nodes from a resolved scenario, and finds out which of them lead where.
+
+use super::super::host::Host;
+use super::super::id::{LinkDirection, LinkTrunkEnd, NodeId, PortId, RadioId, RadioTrunkEnd, Table};
+use super::super::medium::Medium;
+use super::super::radio_map::RadioMap;
+use super::super::routing::{Edge, trunk_port};
+use super::Ports;
+use super::delivery_loss::DeliveryLoss;
+use super::error_control::StopAndWaitEnd;
+use super::link::{Carries, LinkPort};
+use super::link_trunk::LinkTrunkPort;
+use super::mac::RadioMac;
+use super::radio::RadioPort;
+use super::radio_trunk::RadioTrunkPort;
+use super::select::Selection;
+use super::selective_repeat::SelectiveRepeatEnd;
+use super::snr::SnrSamples;
+use crate::scenario::spec::{self, Interface, LinkMember, LinkTrunk, Mac, Spec, Trunk as TrunkSpec};
+use airbraid_engine::link::{SelectiveRepeat, StopAndWait};
+use airbraid_engine::trunk::Member;
+use airbraid_engine::trunk::bonding::{Config, Tunnel};
+use airbraid_engine::trunk::paper::Trunk;
+use airbraid_mac::polled::Role;
+use airbraid_net::link::Link;
+use airbraid_net::refusal::Refusal;
+
+impl Ports {
+    /// The ports of `spec`.
+    ///
+    /// # Errors
+    /// What a model refuses: the scenario was not checked.
+    pub fn new(spec: &Spec, radio_map: &RadioMap, medium: &mut Medium, seed: u64) -> Result<Self, Refusal> {
+        let mut ports = Self { radios: radios(spec, radio_map, seed)?, links: links(spec, seed)?, ..Self::default() };
+        ports.add_stop_and_wait(spec, medium)?;
+        ports.add_radio_trunks(spec, radio_map, seed);
+        ports.add_link_trunks(spec);
+        Ok(ports)
+    }
+
+    /// Local error control at either end of each pair of master and slave that hear each other.
+    fn add_stop_and_wait(&mut self, spec: &Spec, medium: &mut Medium) -> Result<(), Refusal> {
+        let radios: Table<RadioId, &spec::Radio> = spec.nodes.iter().flat_map(|node| &node.radios).collect();
+        for (master, here) in radios.pairs() {
+            for (slave, there) in radios.pairs() {
+                let configs = here.link_layer.as_ref().zip(there.link_layer.as_ref());
+                let Some((own, other)) = configs.filter(|_| polls(&here.mac, &there.mac)) else { continue };
+                if !medium.reaches(master, slave) {
+                    continue;
+                }
+                let ends = [
+                    (StopAndWait::master(own).map_err(refused)?, [master, slave], own.bulk.queue_limit),
+                    (StopAndWait::slave(other).map_err(refused)?, [slave, master], other.bulk.queue_limit),
+                ];
+                for (end, [radio, peer], queue_limit) in ends {
+                    let id = self.stop_and_wait.push(radio);
+                    let end = StopAndWaitEnd::new(id, end, [radio, peer], radio == master, queue_limit);
+                    self.radios[radio].add_error_control(end);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add_radio_trunks(&mut self, spec: &Spec, radio_map: &RadioMap, seed: u64) {
+        for (index, trunk) in spec.radio_trunks().enumerate() {
+            for side in [0, 1] {
+                let end = RadioTrunkEnd::of(index, side);
+                let (node, peer) = (trunk.between[side], trunk.between[1 - side]);
+                let mut members = Vec::new();
+                for (member, pair) in trunk.members.iter().enumerate() {
+                    let radio = radio_map.id((node, pair[side]));
+                    let neighbour = radio_map.id((peer, pair[1 - side])).address();
+                    members.push((radio, neighbour));
+                    self.radios[radio].add_member(neighbour, end, Member(member as u8));
+                    if trunk.select.is_some() {
+                        self.radios[radio].watch_levels(None);
+                    }
+                }
+                let machine = Trunk::new(trunk.policy, members.len() as u8, 1);
+                let selection = Selection::new(spec, trunk, end, seed).map(Box::new);
+                let (overhead, limit) = (trunk.header.as_u64() as u32, trunk.policy.queue_limit);
+                let at = (end, NodeId::new(node));
+                self.radio_trunks.push(RadioTrunkPort::new(at, machine, members, overhead, limit, selection));
+            }
+        }
+    }
+
+    fn add_link_trunks(&mut self, spec: &Spec) {
+        for (index, trunk) in spec.link_trunks().enumerate() {
+            for side in [0, 1] {
+                let way = |member: &LinkMember| (direction(spec, trunk, member.link, side), member.config.overhead);
+                let members = trunk.members.iter().map(way).collect();
+                let machine = Tunnel::new(Config { policy: trunk.policy, epoch: 1 });
+                let (end, node) = (LinkTrunkEnd::of(index, side), NodeId::new(trunk.between[side]));
+                self.link_trunks.push(LinkTrunkPort::new(end, node, machine, members, trunk.policy.queue_limit));
+            }
+        }
+    }
+
+    /// Trunks over links hear of their members.
+    pub fn begin_link_trunks(&mut self, spec: &Spec, host: &mut Host<'_>) {
+        let both_ends = spec.link_trunks().flat_map(|trunk| [trunk, trunk]);
+        for (port, trunk) in self.link_trunks.iter_mut().zip(both_ends) {
+            for (member, config) in trunk.members.iter().enumerate() {
+                port.add_member(Member(member as u8), config.config, host);
+            }
+        }
+    }
+
+    /// For each node its ways to neighbours: trunks over radios, then radios where no trunk of theirs leads, then trunks
+    /// over links, then links that are in none.
+    pub fn edges(&self, spec: &Spec, radio_map: &RadioMap, medium: &mut Medium) -> Vec<Vec<Edge>> {
+        let mut edges = vec![Vec::new(); spec.nodes.len()];
+        let mut add = |[from, to]: [usize; 2], interface, port| {
+            edges[from].push(Edge { to: NodeId::new(to), interface, port });
+        };
+        let sides = |between: [usize; 2]| [(0, between), (1, [between[1], between[0]])];
+        let trunks = |is_of_kind: fn(&TrunkSpec) -> bool| {
+            spec.trunks.iter().enumerate().filter(move |(_, trunk)| is_of_kind(trunk)).flat_map(
+                move |(index, trunk)| {
+                    sides(trunk.between())
+                        .map(|(side, way)| (way, Interface::Trunk(index), trunk_port(spec, index, side)))
+                },
+            )
+        };
+        trunks(|trunk| trunk.radios().is_some()).for_each(|(way, interface, port)| add(way, interface, port));
+        let radios: Table<RadioId, &spec::Radio> = spec.nodes.iter().flat_map(|node| &node.radios).collect();
+        for (from, here) in self.radios.pairs() {
+            for (to, there) in self.radios.pairs() {
+                let neighbour = to.address();
+                let in_trunk = here.member_towards(neighbour).is_some();
+                let speaks = may_speak(radios[from], radios[to]) || is_associated(spec, radio_map, [from, to]);
+                if here.node() != there.node() && !in_trunk && speaks && medium.reaches(from, to) {
+                    let interface = Interface::Radio(radio_map.place(here.node(), from));
+                    let port = PortId::Radio { radio: from, neighbour };
+                    add([here.node().index(), there.node().index()], interface, port);
+                }
+            }
+        }
+        trunks(|trunk| trunk.links().is_some()).for_each(|(way, interface, port)| add(way, interface, port));
+        for (index, link) in spec.links.iter().enumerate() {
+            for (side, way) in sides(link.between) {
+                let direction = LinkDirection::of(index, side);
+                if !self.links[direction].is_in_trunk() {
+                    add(way, Interface::Link(index), PortId::Link(direction));
+                }
+            }
+        }
+        edges
+    }
+}
+
+fn radios(spec: &Spec, radio_map: &RadioMap, seed: u64) -> Result<Table<RadioId, RadioPort>, Refusal> {
+    let mut radios = Table::default();
+    for (node, host) in spec.nodes.iter().enumerate() {
+        for (place, radio) in host.radios.iter().enumerate() {
+            let id = radio_map.id((node, place));
+            let mac = RadioMac::new(spec, radio_map, (node, place), seed)?;
+            let loss = DeliveryLoss::new(&radio.delivery_loss, seed, id);
+            let mut port = RadioPort::new(id, NodeId::new(node), mac, radio.mac.queue_limit(), loss);
+            if spec.record.snr {
+                port.watch_levels(Some(SnrSamples::new(spec.record.interval)));
+            }
+            radios.push(port);
+        }
+    }
+    Ok(radios)
+}
+
+fn links(spec: &Spec, seed: u64) -> Result<Table<LinkDirection, LinkPort>, Refusal> {
+    let mut links = Table::default();
+    for (index, link) in spec.links.iter().enumerate() {
+        for side in [0, 1] {
+            let direction = LinkDirection::of(index, side);
+            let config = link.directions[side].clone();
+            let limit = config.queue_limit;
+            let machine = Link::new(config, seed, direction.index() as u64)?;
+            let carries = carries(spec, direction)?;
+            links.push(LinkPort::new(direction, machine, NodeId::new(link.between[1 - side]), limit, carries));
+        }
+    }
+    Ok(links)
+}
+
+/// What a direction of a link carries.
+fn carries(spec: &Spec, own: LinkDirection) -> Result<Carries, Refusal> {
+    let link = &spec.links[own.link()];
+    if let Some((config, window)) = link.link_layer {
+        let machine = SelectiveRepeat::new(&config, window).map_err(refused)?;
+        let node = NodeId::new(link.between[own.side()]);
+        let end = SelectiveRepeatEnd::new(machine, node, own, config.bulk.queue_limit);
+        return Ok(Carries::SelectiveRepeat(Box::new(end)));
+    }
+    for (index, trunk) in spec.link_trunks().enumerate() {
+        if trunk.members.iter().any(|member| member.link == own.link()) {
+            // It leads from one end to the other.
+            let side = usize::from(direction(spec, trunk, own.link(), 0) == own);
+            return Ok(Carries::LinkTrunk(LinkTrunkEnd::of(index, side)));
+        }
+    }
+    Ok(Carries::Packets)
+}
+
+/// The direction of a trunk's link that leads away from this side of the trunk.
+fn direction(spec: &Spec, trunk: &LinkTrunk, link: usize, side: usize) -> LinkDirection {
+    // A link between the same nodes may be written the other way round.
+    let is_same = spec.links[link].between == trunk.between;
+    LinkDirection::of(link, if is_same { side } else { 1 - side })
+}
+
+fn refused<E>(_: E) -> Refusal {
+    Refusal { parameter: "link_layer", must: "be a configuration that can be" }
+}
+
+/// Whether the one polls the other.
+fn polls(master: &Mac, slave: &Mac) -> bool {
+    match (master, slave) {
+        (Mac::Polled(here), Mac::Polled(there)) => here.role == Role::Master && there.role == Role::Slave,
+        _ => false,
+    }
+}
+
+/// Whether a radio's MAC sends to the other's: of polled ones masters and slaves to each other.
+fn may_speak(from: &spec::Radio, to: &spec::Radio) -> bool {
+    match (&from.mac, &to.mac) {
+        (Mac::Multichannel(_), Mac::Multichannel(_)) => true,
+        // Among channels where stations come and go, hearing is a matter of the moment.
+        (Mac::Dcf(_), Mac::Dcf(_) | Mac::AccessPoint(_)) | (Mac::AccessPoint(_), Mac::Dcf(_)) => {
+            from.channel == to.channel
+        }
+        (a, b) => polls(a, b) || polls(b, a),
+    }
+}
+
+/// Whether one of two radios has a virtual station at the other.
+fn is_associated(spec: &Spec, radio_map: &RadioMap, [from, to]: [RadioId; 2]) -> bool {
+    spec.slots.iter().any(|slots| {
+        let station = radio_map.id(slots.radio);
+        let serves = |other| slots.access_points.iter().any(|ap| radio_map.id(*ap) == other);
+        (station == from && serves(to)) || (station == to && serves(from))
+    })
+}

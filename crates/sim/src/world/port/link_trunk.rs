@@ -1,0 +1,125 @@
+//! A port over several links: one end of the daemon's bond, whose frames its links carry to the other end.
+//!
+//! A frame stands in the table of packets as long as it is anywhere, with its length on the wire, and refers to the packet
+//! that it carries. Sealing and addresses are the daemon's; here they are bytes.
+
+use super::super::frame::{BondFrame, FrameBody, PacketRef};
+use super::super::host::{Host, Work};
+use super::super::id::{LinkDirection, LinkTrunkEnd, NodeId, PortId, Table};
+use super::super::packet::DropReason;
+use super::super::wakeups::MachineId;
+use super::free_space::FreeSpace;
+use super::link::LinkPort;
+use airbraid_engine::trunk::Member;
+use airbraid_engine::trunk::bonding::{self, Frame, Input, MemberConfig, Output, Tunnel};
+use airbraid_net::link::LinkInput;
+use airbraid_units::Bytes;
+
+/// One end of a trunk over links.
+#[derive(Debug)]
+pub struct LinkTrunkPort {
+    end: LinkTrunkEnd,
+    node: NodeId,
+    tunnel: Tunnel<PacketRef>,
+    /// For each member the direction of its link that leads to the other end, and what is around each frame there.
+    members: Vec<(LinkDirection, Bytes)>,
+    queue_limit: u32,
+}
+
+impl LinkTrunkPort {
+    pub const fn new(
+        end: LinkTrunkEnd,
+        node: NodeId,
+        tunnel: Tunnel<PacketRef>,
+        members: Vec<(LinkDirection, Bytes)>,
+        queue_limit: u32,
+    ) -> Self {
+        Self { end, node, tunnel, members, queue_limit }
+    }
+
+    pub const fn tunnel(&self) -> &Tunnel<PacketRef> {
+        &self.tunnel
+    }
+
+    /// A member may be used from now on.
+    pub fn add_member(&mut self, member: Member, config: MemberConfig, host: &mut Host<'_>) {
+        self.step(Some(Input::MemberAdded { member, config }), host);
+    }
+
+    /// Sends a packet.
+    pub fn send(&mut self, packet: PacketRef, host: &mut Host<'_>) {
+        self.step(Some(Input::Packet(packet)), host);
+    }
+
+    /// Drives the tunnel: `None` is its timer.
+    pub fn step(&mut self, input: Option<Input<PacketRef>>, host: &mut Host<'_>) {
+        let end = self.end;
+        host.step(MachineId::LinkTrunk(end), &mut self.tunnel, input, |output| Work::LinkTrunk(end, Box::new(output)));
+        host.refill(PortId::LinkTrunk(end));
+    }
+
+    /// Carries out what the tunnel says; gives a packet that goes up.
+    pub fn on_output(
+        &mut self,
+        output: Output<PacketRef>,
+        links: &mut Table<LinkDirection, LinkPort>,
+        host: &mut Host<'_>,
+    ) -> Option<(NodeId, PacketRef)> {
+        match output {
+            Output::Transmit { member, frame, .. } => self.transmit(member, frame, links, host),
+            Output::Deliver(packet) => return Some((self.node, packet)),
+            Output::Release(packet) => host.packets.release(packet),
+            // Nobody here hears what ICMP says, and hosts have no MTU by peer.
+            Output::PathMtu { .. } | Output::HintWanted { .. } => {}
+            Output::Spent(symbol) => host.packets.release_symbol(&symbol),
+            // No member moves here.
+            Output::Validated(_) | Output::NotValidated(_) => {}
+            Output::Dropped { packet, reason } => host.drop_packet(self.node, packet, drop_reason(reason)),
+        }
+        None
+    }
+
+    fn transmit(
+        &self,
+        member: Member,
+        frame: Frame<PacketRef>,
+        links: &mut Table<LinkDirection, LinkPort>,
+        host: &mut Host<'_>,
+    ) {
+        let (direction, overhead) = self.members[usize::from(member.0)];
+        match &frame {
+            Frame::Data { packet, .. } => host.packets.retain(*packet),
+            Frame::Repair { symbol, .. } => {
+                symbol.iter().filter_map(|(_, packet)| *packet).for_each(|packet| host.packets.retain(packet));
+            }
+            Frame::Feedback(_) | Frame::Probe(_) | Frame::PathChallenge(_) | Frame::PathResponse(_) => {}
+        }
+        let len = (frame.len() + overhead).as_u64() as u32;
+        let packet = host.packets.create_frame(host.now, FrameBody::Bond(BondFrame { member, frame, len }));
+        links[direction].step(Some(LinkInput::Packet(packet)), host);
+    }
+
+    /// A link has brought a frame.
+    pub fn on_frame(&mut self, frame: PacketRef, host: &mut Host<'_>) {
+        let Some(BondFrame { member, frame, len }) = host.packets.take_bond_frame(frame) else {
+            return host.packets.release(frame);
+        };
+        self.step(Some(Input::Frame { member, frame, length: Bytes::new(u64::from(len)) }), host);
+    }
+
+    /// How full its queue is.
+    pub fn free_space(&self) -> FreeSpace {
+        FreeSpace::device(self.tunnel.queue_len(), self.queue_limit)
+    }
+}
+
+const fn drop_reason(reason: bonding::DropReason) -> DropReason {
+    match reason {
+        bonding::DropReason::QueueFull | bonding::DropReason::Memory => DropReason::TrunkQueueFull,
+        bonding::DropReason::Managed => DropReason::Managed,
+        bonding::DropReason::Expired => DropReason::Expired,
+        bonding::DropReason::Late => DropReason::TrunkLate,
+        bonding::DropReason::TooLong => DropReason::TooLong,
+        bonding::DropReason::Duplicate | bonding::DropReason::Stale => DropReason::TrunkStale,
+    }
+}

@@ -1,0 +1,223 @@
+//! A port on the air: a radio with its MAC, and what a scenario puts above it.
+
+use super::super::frame::{Msdu, MsduKind};
+use super::super::host::Host;
+use super::super::id::{NodeId, PortId, RadioId, RadioTrunkEnd, StopAndWaitId};
+use super::super::medium::Loss;
+use super::super::packet::DropReason;
+use super::super::wakeups::MachineId;
+use super::delivery_loss::DeliveryLoss;
+use super::error_control::{Next, StopAndWaitEnd};
+use super::free_space::FreeSpace;
+use super::mac::RadioMac;
+use super::snr::{Levels, SnrSamples};
+use airbraid_engine::link::{Header, Output};
+use airbraid_engine::trunk::Member;
+use airbraid_mac::{Address, Damage, MacInput, Outcome, service};
+
+/// A radio's MAC, and where it belongs.
+#[derive(Debug)]
+pub struct RadioPort {
+    radio: RadioId,
+    node: NodeId,
+    mac: RadioMac,
+    queue_limit: u32,
+    /// The trunk ends and members that it serves, by the peer's radio.
+    members: Vec<(Address, RadioTrunkEnd, Member)>,
+    delivery_loss: Option<DeliveryLoss>,
+    /// Levels of what it receives, where anything looks at them.
+    levels: Option<Box<Levels>>,
+    collisions: u64,
+    channel_errors: u64,
+}
+
+impl RadioPort {
+    pub const fn new(
+        radio: RadioId,
+        node: NodeId,
+        mac: RadioMac,
+        queue_limit: u32,
+        delivery_loss: Option<DeliveryLoss>,
+    ) -> Self {
+        let members = Vec::new();
+        Self { radio, node, mac, queue_limit, members, delivery_loss, levels: None, collisions: 0, channel_errors: 0 }
+    }
+
+    /// It serves a member of a trunk, towards this neighbour.
+    pub fn add_member(&mut self, neighbour: Address, end: RadioTrunkEnd, member: Member) {
+        self.members.push((neighbour, end, member));
+    }
+
+    /// Error control stands above its MAC; none but a polled one can.
+    pub fn add_error_control(&mut self, end: StopAndWaitEnd) {
+        if let RadioMac::Polled(polled) = &mut self.mac {
+            polled.ends.push(end);
+        }
+    }
+
+    /// Levels of what it receives are remembered, and sampled where `samples` are given.
+    pub fn watch_levels(&mut self, samples: Option<SnrSamples>) {
+        let levels = self.levels.get_or_insert_default();
+        levels.samples = levels.samples.take().or(samples);
+    }
+
+    pub const fn node(&self) -> NodeId {
+        self.node
+    }
+    pub const fn mac(&self) -> &RadioMac {
+        &self.mac
+    }
+    pub fn levels(&self) -> Option<&Levels> {
+        self.levels.as_deref()
+    }
+    /// Frames for it that were lost to others, and to the channel.
+    pub const fn losses(&self) -> [u64; 2] {
+        [self.collisions, self.channel_errors]
+    }
+    pub fn members(&self) -> &[(Address, RadioTrunkEnd, Member)] {
+        &self.members
+    }
+
+    /// The trunk end and member that lead to a peer's radio.
+    #[inline]
+    pub fn member_towards(&self, peer: Address) -> Option<(RadioTrunkEnd, Member)> {
+        self.members.iter().find(|member| member.0 == peer).map(|member| (member.1, member.2))
+    }
+
+    /// Sends to a neighbour: through error control, where it stands above the MAC.
+    #[inline]
+    pub fn send(&mut self, to: Address, msdu: Msdu, host: &mut Host<'_>) {
+        if let RadioMac::Polled(polled) = &mut self.mac
+            && let Some(end) = polled.end_towards_mut(to)
+        {
+            return end.send(msdu, host);
+        }
+        self.step(Some(MacInput::Enqueue(service::Msdu { to, packet: msdu })), host);
+    }
+
+    /// Drives the MAC: `None` is its timer.
+    #[inline(never)]
+    pub fn step(&mut self, input: Option<MacInput<Msdu>>, host: &mut Host<'_>) {
+        self.drive(input, host);
+    }
+
+    /// The same in place: where the input is known beforehand, of the machine only what it means is left.
+    #[inline(always)]
+    pub fn drive(&mut self, input: Option<MacInput<Msdu>>, host: &mut Host<'_>) {
+        let (radio, now) = (self.radio, host.now);
+        let wake = self.mac.step(now, input, |output| host.on_mac_output(radio, output));
+        host.wakeups.arm(now, MachineId::Mac(radio), wake);
+    }
+
+    /// A frame for it was lost.
+    pub const fn count_loss(&mut self, loss: Loss) {
+        match loss {
+            Loss::Collision => self.collisions += 1,
+            Loss::Channel => self.channel_errors += 1,
+        }
+    }
+
+    /// A frame has come without an error.
+    #[inline]
+    pub fn note_level(&mut self, power: f64, host: &Host<'_>) {
+        if let Some(levels) = &mut self.levels {
+            levels.note(host.now, power, |power| host.medium.signal_to_noise(self.radio, power));
+        }
+    }
+
+    /// Whether a packet that the MAC hands up is lost on its way: it is given up then.
+    #[inline]
+    pub fn loses(&mut self, from: Address, msdu: Msdu, host: &mut Host<'_>) -> bool {
+        let Some(loss) = &mut self.delivery_loss else { return false };
+        let is_lost = loss.is_lost(self.radio, from, &host.medium);
+        if is_lost {
+            self.give_up(msdu, DropReason::DeliveryLoss, host);
+        }
+        is_lost
+    }
+
+    /// Gives up what the MAC has handed up.
+    fn give_up(&self, msdu: Msdu, reason: DropReason, host: &mut Host<'_>) {
+        if msdu.kind.is_packet() {
+            host.drop_packet(self.node, msdu.packet, reason);
+        } else {
+            host.packets.release(msdu.packet);
+        }
+    }
+
+    /// The MAC hands up what has come damaged: without error control it is lost.
+    pub fn on_damaged(&mut self, from: Address, msdu: Msdu, damage: Damage, host: &mut Host<'_>) {
+        match msdu.kind {
+            MsduKind::Segment => self.on_segment(from, msdu, Some(damage), host),
+            _ => self.give_up(msdu, DropReason::Damaged, host),
+        }
+    }
+
+    /// The MAC hands up a frame of a neighbour's error control, perhaps damaged.
+    pub fn on_segment(&mut self, from: Address, msdu: Msdu, damage: Option<Damage>, host: &mut Host<'_>) {
+        if let RadioMac::Polled(polled) = &mut self.mac
+            && let Some(end) = polled.end_towards_mut(from)
+        {
+            return end.on_frame(msdu, damage, host);
+        }
+        host.packets.release(msdu.packet);
+    }
+
+    /// The MAC has finished with a frame of error control.
+    pub fn on_segment_finished(&mut self, to: Address, msdu: Msdu, outcome: Outcome, host: &mut Host<'_>) {
+        host.packets.release(msdu.packet);
+        if outcome == Outcome::RetryLimit
+            && let RadioMac::Polled(polled) = &mut self.mac
+            && let Some(end) = polled.end_towards_mut(to)
+        {
+            end.on_lost(host);
+        }
+    }
+
+    /// The MAC pulls what it is to send to a neighbour now.
+    pub fn on_pull(&mut self, neighbour: Address, host: &mut Host<'_>) {
+        if let RadioMac::Polled(polled) = &mut self.mac
+            && let Some(end) = polled.end_towards_mut(neighbour)
+        {
+            return end.on_pull(host);
+        }
+        self.step(Some(MacInput::Supply(None)), host);
+    }
+
+    /// The end of error control with this id.
+    pub fn error_control(&mut self, id: StopAndWaitId) -> Option<&mut StopAndWaitEnd> {
+        match &mut self.mac {
+            RadioMac::Polled(polled) => polled.ends.iter_mut().find(|end| end.id == id),
+            _ => None,
+        }
+    }
+
+    /// Carries out what error control says; gives the neighbour, and what is left to be done above.
+    pub fn on_error_control_output(
+        &mut self,
+        id: StopAndWaitId,
+        output: Output<Header, Msdu>,
+        host: &mut Host<'_>,
+    ) -> Option<(Address, Next)> {
+        let end = self.error_control(id)?;
+        let peer = end.peer;
+        match end.on_output(output, host) {
+            Next::Supply(frame) => {
+                self.step(Some(MacInput::Supply(Some(service::Msdu { to: peer, packet: frame }))), host);
+                host.refill(PortId::Radio { radio: self.radio, neighbour: peer });
+                None
+            }
+            next => Some((peer, next)),
+        }
+    }
+
+    /// How full the queue is in which a packet for this neighbour would wait.
+    pub fn free_space(&self, neighbour: Address) -> FreeSpace {
+        self.mac.free_space(neighbour, self.queue_limit)
+    }
+
+    /// How full the interface queue is, whoever a packet is for.
+    pub fn interface_queue(&self) -> FreeSpace {
+        FreeSpace::device(self.mac.queue_len(), self.queue_limit)
+    }
+}
