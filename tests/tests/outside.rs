@@ -30,7 +30,7 @@ fn carry(spec: &Spec, count: usize) -> (usize, Vec<FreeSpace>) {
 
 #[test]
 fn packets_from_outside_take_the_member_that_selection_chooses() {
-    let text = "schema = 1\ntitle = \"t\"\nasks = \"q\"\n[run]\nduration = \"10 s\"\n\
+    let text = "schema = 1\ntitle = \"t\"\nquestion = \"q\"\n[run]\nduration = \"10 s\"\n\
         [[node]]\nname = \"a\"\nposition = [\"0 m\", \"0 m\"]\nradios = [1, 6]\n\
         [[node]]\nname = \"b\"\nposition = [\"10 m\", \"0 m\"]\nradios = [1, 6]\n\
         [[trunk]]\nname = \"air\"\nbetween = [\"a\", \"b\"]\n[trunk.select]\n";

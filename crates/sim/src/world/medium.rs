@@ -5,17 +5,20 @@
 //! locks to the first frame that it can decode; interference adds up and is weighed over the whole frame
 //! (`docs/models/radio.md`).
 
+mod receiver;
+
 use super::frame::Msdu;
 use super::id::{RadioId, Table, TransmissionId};
 use super::slotted::{Place, places};
 use crate::phy::mobility::position_at;
 use crate::phy::path_loss::{propagation_delay, threshold_power};
 use crate::phy::shadowing::Shadow;
-use crate::phy::{Antenna, ErrorModel, ErrorRates, Grid, PlainBer, Shadowing, Transmitter, distance};
+use crate::phy::{Antenna, ErrorModel, ErrorRates, Grid, Shadowing, Transmitter, distance};
 use crate::scenario::spec::{Mobility, Position, Radio, Spec};
 use airbraid_engine::Stream;
 use airbraid_mac::{Channel, Frame};
 use airbraid_units::{Db, Duration, Instant, Metres, Milliwatt};
+use receiver::{Arrival, Errors, RadioState};
 use std::collections::BTreeMap;
 
 /// A radio that hears another.
@@ -55,38 +58,6 @@ pub struct Transmission {
     pub ended: usize,
 }
 
-/// Energy at a radio.
-#[derive(Clone, Copy, Debug)]
-struct Arrival {
-    transmission: TransmissionId,
-    channel: Channel,
-    power: f64,
-}
-
-/// The frame to which a radio listens.
-#[derive(Clone, Copy, Debug)]
-struct Lock {
-    transmission: TransmissionId,
-    power: f64,
-    /// Whether it is strong enough to be decoded; if not, it ends as an error.
-    decodable: bool,
-    /// When its preamble came.
-    since: Instant,
-    /// The strongest interference so far, together.
-    interference: f64,
-    /// Probability that all bits so far were right, and how many those are (SINR model).
-    success: f64,
-    bits: u64,
-}
-
-/// How a radio decides about errors.
-#[derive(Clone, Copy, Debug)]
-enum Errors {
-    None,
-    Ber(PlainBer),
-    Sinr,
-}
-
 /// What decides who hears a radio and whom it hears: looked at when rows are made, apart from what each frame touches.
 #[derive(Debug)]
 struct Site {
@@ -96,32 +67,6 @@ struct Site {
     shadowing: Option<Shadowing>,
     /// \[mW\]
     interference_floor: f64,
-}
-
-/// A radio as the frames on the medium find it.
-#[derive(Debug)]
-struct RadioState {
-    /// Thresholds, noise \[mW\], ratios as factors.
-    reception: f64,
-    carrier_sense: f64,
-    noise: f64,
-    implementation_loss: f64,
-    capture: Option<f64>,
-    recapture: Option<f64>,
-    errors: Errors,
-    is_up: bool,
-    /// Where a station that has several channels listens; [`DEAF`] while it changes.
-    tuned: Channel,
-    /// Where it will listen then.
-    next_channel: Channel,
-    /// Frames for this radio that it did not even begin to receive because another lay on them.
-    missed: u64,
-    transmitting_until: Instant,
-    arrivals: Vec<Arrival>,
-    energy: f64,
-    is_busy: bool,
-    lock: Option<Lock>,
-    random: Stream,
 }
 
 /// Why a frame was not received.
@@ -157,10 +102,6 @@ pub enum Beginning {
     /// The medium becomes busy.
     Busy,
 }
-
-/// Ratio at which a stronger frame takes a receiver over where the scenario sets none: the capture threshold of ns-2
-/// and of many chips, 10 dB.
-const RECAPTURE_RATIO: f64 = 10.0;
 
 /// No channel: nothing is ever transmitted there.
 const DEAF: Channel = Channel(u8::MAX);
@@ -495,25 +436,6 @@ fn furthest(sites: &Table<RadioId, Site>) -> Metres {
     Metres(range)
 }
 
-/// How many bits of the PSDU have come so long after the first energy: it fills the end of the frame, evenly.
-fn psdu_bits_after(transmission: &Transmission, span: Duration) -> u64 {
-    let bits = transmission.frame.size.bits();
-    let airtime = transmission.end - transmission.start;
-    let psdu = transmission.frame.rate.bit_rate.time_for(transmission.frame.size).as_nanos().max(1);
-    let passed = span.as_nanos().saturating_sub(airtime.as_nanos().saturating_sub(psdu)).min(psdu);
-    (u128::from(bits) * u128::from(passed) / u128::from(psdu)) as u64
-}
-
-impl Errors {
-    fn new(model: ErrorModel) -> Self {
-        match model {
-            ErrorModel::None => Self::None,
-            ErrorModel::Ber(ber) => Self::Ber(PlainBer::new(ber)),
-            ErrorModel::Sinr => Self::Sinr,
-        }
-    }
-}
-
 impl Site {
     fn new(spec: &Radio, place: &Place) -> Self {
         let config = &spec.radio;
@@ -524,135 +446,5 @@ impl Site {
             shadowing: config.shadowing,
             interference_floor: threshold_power(config, config.interference).0,
         }
-    }
-}
-
-impl RadioState {
-    fn new(spec: &Radio, place: &Place, random: Stream) -> Self {
-        let config = &spec.radio;
-        let capture = config.capture.map(|ratio| ratio.to_linear());
-        Self {
-            reception: threshold_power(config, config.reception).0,
-            carrier_sense: threshold_power(config, config.carrier_sense).0,
-            noise: config.noise.to_milliwatt().0,
-            implementation_loss: config.implementation_loss.to_linear(),
-            capture,
-            recapture: config.recapture.then(|| capture.unwrap_or(RECAPTURE_RATIO)),
-            errors: Errors::new(config.error),
-            is_up: true,
-            tuned: place.channel,
-            next_channel: place.channel,
-            missed: 0,
-            transmitting_until: Instant::ZERO,
-            arrivals: Vec::with_capacity(4),
-            energy: 0.0,
-            is_busy: false,
-            lock: None,
-            random,
-        }
-    }
-
-    /// Energy has gone. The sum is taken again, so that no rounding error stays behind.
-    fn remove(&mut self, id: TransmissionId) {
-        if let [only] = self.arrivals[..]
-            && only.transmission == id
-        {
-            self.arrivals.clear();
-            self.energy = 0.0;
-            return;
-        }
-        if let Some(place) = self.arrivals.iter().position(|arrival| arrival.transmission == id) {
-            self.arrivals.swap_remove(place);
-        }
-        self.energy = self.energy_there();
-    }
-
-    /// All energy on the channel to which it is tuned.
-    fn energy_there(&self) -> f64 {
-        let there = self.arrivals.iter().filter(|arrival| arrival.channel == self.tuned);
-        there.map(|arrival| arrival.power).sum()
-    }
-
-    /// A frame begins while energy `before` is on the medium: listen to it, or let it interfere. Gives the frame that is
-    /// lost thereby although it could have been decoded.
-    fn consider_lock(&mut self, now: Instant, id: TransmissionId, power: f64, before: f64) -> Option<TransmissionId> {
-        let decodable = power >= self.reception;
-        let mut lost = None;
-        let takes = match &mut self.lock {
-            None => power >= self.carrier_sense,
-            // What cannot be decoded gives way to what can; a decodable frame gives way to a much stronger one only
-            // where the radio is told to.
-            Some(lock) => {
-                let stronger = self.recapture.is_some_and(|ratio| power >= lock.power * ratio);
-                let takes = decodable && (!lock.decodable || stronger);
-                if !takes {
-                    lock.interference = lock.interference.max(before + power - lock.power);
-                }
-                lost = match (takes, lock.decodable) {
-                    (true, true) => Some(lock.transmission),
-                    (false, _) if decodable => Some(id),
-                    _ => None,
-                };
-                takes
-            }
-        };
-        if takes {
-            self.lock = Some(Lock {
-                transmission: id,
-                power,
-                decodable,
-                since: now,
-                interference: before,
-                success: 1.0,
-                bits: 0,
-            });
-        }
-        lost
-    }
-
-    /// Brings the SINR model's account of the locked frame up to `now`, before the interference changes.
-    fn settle_lock<'t>(
-        &mut self,
-        now: Instant,
-        on_air: impl FnOnce(TransmissionId) -> Option<&'t Transmission>,
-        rates: &ErrorRates,
-    ) {
-        if !matches!(self.errors, Errors::Sinr) {
-            return;
-        }
-        let energy = self.energy;
-        let Some(lock) = self.lock.as_mut() else { return };
-        let Some(transmission) = on_air(lock.transmission) else { return };
-        let bits = psdu_bits_after(transmission, now.saturating_since(lock.since));
-        let chunk = bits.saturating_sub(lock.bits);
-        lock.bits = bits;
-        let noise = self.noise + (energy - lock.power).max(0.0);
-        let sinr = lock.power / (noise * self.implementation_loss);
-        lock.success *= rates.success(transmission.frame.rate.modulation, sinr, chunk);
-    }
-
-    /// Whether the frame that has ended came through.
-    fn judge(&mut self, lock: &Lock, frame: &Frame<Msdu>) -> Result<(), Loss> {
-        if !self.is_up || !lock.decodable {
-            return Err(Loss::Channel);
-        }
-        if self.capture.is_some_and(|ratio| lock.power < lock.interference * ratio) {
-            return Err(Loss::Collision);
-        }
-        let success = match &self.errors {
-            Errors::None => 1.0,
-            Errors::Ber(ber) => ber.success(frame.size.bits()),
-            Errors::Sinr => lock.success,
-        };
-        if success >= 1.0 || self.uniform() < success {
-            return Ok(());
-        }
-        Err(if lock.interference > self.noise { Loss::Collision } else { Loss::Channel })
-    }
-
-    /// Uniform in \[0, 1).
-    fn uniform(&mut self) -> f64 {
-        // 53 random bits, as many as a double holds.
-        (self.random.next_u64() >> 11) as f64 / 9_007_199_254_740_992.0
     }
 }
