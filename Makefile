@@ -10,7 +10,7 @@ OUT     := out
 SKIPPED := $(abspath $(OUT))/skipped
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build wheel notebooks test test-python check lint fuzz bench bench-peers bench-lab bench-tunnel bench-datapath \
+.PHONY: help demo build wheel notebooks test test-python reference check lint fuzz bench bench-peers bench-lab bench-tunnel bench-datapath \
         bench-strangers bench-python \
         python-lock deb picture tools test-tools python-tools clean
 
@@ -51,6 +51,9 @@ lint: test-tools ## Formatting, lints, documentation
 	$(CARGO) clippy --workspace --all-targets --locked -- --deny warnings
 	$(CARGO) clippy --package airbraid-cli --no-default-features --locked -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings --allow rustdoc::private-intra-doc-links" $(CARGO) doc --workspace --no-deps --locked --quiet
+
+reference: ## Renew the tables of docs/reference/metrics.md that are made of the code
+	AIRBRAID_RENEW=1 $(CARGO) test --locked -p airbraid-sim -p airbraid-live --lib the_reference_has_every_metric
 
 check: build ## Run every committed scenario against what it expects
 	$(RELEASE) check scenarios

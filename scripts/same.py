@@ -25,7 +25,17 @@ OF_THE_MACHINE = {"cpu_s", "wall_s", "elapsed_s", "version", "recalled", "comput
 # Keys of the JSON: old name -> new name.
 RENAMED_KEYS: dict[str, str] = {"asks": "question"}
 # Paths of metrics, as regular expressions on keys and texts: old form -> new form.
-RENAMED_PATHS: list[tuple[str, str]] = []
+RENAMED_PATHS: list[tuple[str, str]] = [
+    (r"^tunnel\.(.+\..+\..+)\.sent$", r"trunk.\1.sent_packets"),
+    (r"^tunnel\.(.+\..+\..+)\.lost$", r"trunk.\1.lost_frames"),
+    (r"^tunnel\.(.+\..+\..+)\.spurious$", r"trunk.\1.spurious_losses"),
+    (r"^tunnel\.(.+\..+\..+)\.path_mtu$", r"trunk.\1.path_mtu_bytes"),
+    (r"^tunnel\.", "trunk."),
+]
+# What a trunk over links had under another key, in JSON.
+OF_A_MEMBER = {"sent": "sent_packets", "lost": "lost_frames", "spurious": "spurious_losses"}
+# The order of a trunk's numbers in a summary was another where it is over links, and it had fewer.
+OF_A_BOND = re.compile(r"^trunk\.[^.]+\.[^.]+\.[^.]+\.share$")
 
 
 def renamed(text: str) -> str:
@@ -36,18 +46,44 @@ def renamed(text: str) -> str:
     return text
 
 
+def one_list_of_trunks(run: dict) -> dict:
+    """A run as it was when trunks over links had a list of their own, with both kinds in one."""
+    run = dict(run)
+    bonds = run.pop("tunnels")
+    for bond in bonds:
+        renewed = [{OF_A_MEMBER.get(key, key): item for key, item in member.items()} for member in bond["members"]]
+        bond["members"] = renewed
+    run["trunks"] = run["trunks"] + bonds
+    return run
+
+
 def present(value):
     """A recorded JSON value with its names brought up to date, without what measures the machine."""
     if isinstance(value, dict):
+        value = one_list_of_trunks(value) if "tunnels" in value else value
+        # A member without an MTU had a path MTU of 0; now it has none.
+        unknown = [key for key, item in value.items() if key.endswith(".path_mtu") and item["mean"] == 0]
+        value = {key: item for key, item in value.items() if key not in unknown}
         return {renamed(key): present(item) for key, item in value.items() if key not in OF_THE_MACHINE}
     if isinstance(value, list):
         return [present(item) for item in value]
     return renamed(value) if isinstance(value, str) else value
 
 
+def comparable(before: dict, after: dict) -> tuple[dict, dict]:
+    """Two objects; of trunks over links without the numbers that are new, and in one order."""
+    is_bond = {"managed", "hold_time_s"} <= set(before) or {"link", "share"} <= set(before)
+    of_bonds = {key for key in after if is_bond or key.startswith("trunk.")}
+    if not is_bond and not any(OF_A_BOND.match(key) for key in after):
+        return before, after
+    after = {key: item for key, item in after.items() if key not in of_bonds or key in before}
+    return dict(sorted(before.items())), dict(sorted(after.items()))
+
+
 def difference(before, after, path=""):
     """The first place where two JSON values differ, or None. Objects are compared with the order of their keys."""
     if isinstance(before, dict) and isinstance(after, dict):
+        before, after = comparable(before, after)
         if list(before) != list(after):
             gone = [key for key in before if key not in after]
             new = [key for key in after if key not in before]

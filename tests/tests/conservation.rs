@@ -108,5 +108,5 @@ flow   = [{ name = "f", from = "a", to = "b", transport = "udp", source = { rate
     // Expected 2 %, five standard deviations of a binomial.
     let (expected, deviation) = (0.02 * offered, (0.02 * 0.98 * offered).sqrt());
     assert!(offered > 5_000.0 && (lost as f64 - expected).abs() < 5.0 * deviation, "{lost} of {offered}");
-    assert!(result.macs.iter().all(|mac| mac.retries == 0), "the MAC has acknowledged them");
+    assert!(result.macs.iter().all(|mac| mac.counts.retries == 0), "the MAC has acknowledged them");
 }

@@ -66,8 +66,9 @@ fn a_flow_that_has_ended_leaves_its_place_to_the_next() {
     // The first two were alone and got the larger share one after the other; the third went where it was told to.
     let points = &result.slots[0].access_points;
     assert_eq!(points.iter().map(|point| point.flows).collect::<Vec<_>>(), [0, 1]);
-    let carried =
-        |name: &str| result.links.iter().filter(|link| link.name == name).map(|link| link.delivered).sum::<u64>();
+    let carried = |name: &str| {
+        result.links.iter().filter(|link| link.name == name).map(|link| link.counts.delivered).sum::<u64>()
+    };
     assert!(carried("line1") > 200 && (100..200).contains(&carried("line2")), "{:?}", result.links);
 }
 
@@ -81,9 +82,9 @@ fn the_station_is_where_the_plan_says() {
     let (delay, slots) = (result.flows[0].delay_s.unwrap(), &result.slots[0]);
     // 11 ms on the line, up to 30 ms and a switch until the slot begins, and the queue that has come together.
     assert!(delay.min > 0.011 && delay.max < 0.011 + 0.030 + 0.003, "{delay:?}");
-    assert_eq!((slots.switches, slots.missed_slots, slots.unannounced), (1_000, 0, 0), "{slots:?}");
+    assert_eq!((slots.switches, slots.counts.missed_slots, slots.counts.unannounced), (1_000, 0, 0), "{slots:?}");
     assert!((0.001..0.0015).contains(&slots.switch_mean_s.unwrap()));
-    assert!(slots.access_points[1].held > 300 && slots.access_points[0].held == 0, "{slots:?}");
+    assert!(slots.access_points[1].counts.held > 300 && slots.access_points[0].counts.held == 0, "{slots:?}");
 }
 
 #[test]

@@ -7,6 +7,7 @@
 use crate::plot;
 use crate::report::Results;
 use airbraid_sim::RunOutput;
+use airbraid_sim::result::TrunkResult;
 use std::fmt::Write as _;
 use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
@@ -109,7 +110,7 @@ fn fill(dir: &Path, results: &Results, outcomes: &[Vec<RunOutput>]) -> Result<()
     let json = serde_json::to_string_pretty(results)?;
     std::fs::write(dir.join(SUMMARY), json + "\n")?;
     std::fs::write(dir.join("flows.csv"), flows_csv(results))?;
-    if results.cells.iter().flat_map(|c| &c.runs).any(|run| !run.trunks.is_empty()) {
+    if results.cells.iter().flat_map(|c| &c.runs).flat_map(|run| &run.trunks).any(|trunk| trunk.radios().is_some()) {
         std::fs::write(dir.join("trunks.csv"), trunks_csv(results))?;
     }
     std::fs::write(dir.join("plot.svg"), plot::goodput(results))?;
@@ -161,7 +162,7 @@ fn trunks_csv(results: &Results) -> String {
     for (number, cell) in results.cells.iter().enumerate() {
         let lead = lead(number, cell);
         for run in &cell.runs {
-            for trunk in &run.trunks {
+            for trunk in run.trunks.iter().filter_map(TrunkResult::radios) {
                 let names = [&trunk.name, &trunk.from, &trunk.to].map(|n| field(n)).join(",");
                 for (i, timer) in trunk.series.reorder_timer_s.iter().enumerate() {
                     let time = (i + 1) as f64 * trunk.series.interval_s;

@@ -3,7 +3,8 @@
 use airbraid_campaign::{Failure, Job, Recorded, Results, Settings, execute, judge, output};
 use airbraid_sim::RunOutput;
 use airbraid_sim::result::{
-    FlowResult, FlowSeries, RunResult, TrunkResult, TrunkSeries, TunnelMemberResult, TunnelResult,
+    FlowResult, FlowSeries, LinkTrunkMemberResult, LinkTrunkResult, RadioTrunkResult, RunResult, TrunkResult,
+    TrunkSeries,
 };
 use airbraid_sim::scenario::{Plan, Scenario};
 use std::collections::BTreeMap;
@@ -43,13 +44,15 @@ fn invented(job: &Job<'_>) -> RunOutput {
         series,
         ..FlowResult::default()
     };
-    let trunk = |from: &str, to: &str, late| TrunkResult {
-        name: "air".into(),
-        from: from.into(),
-        to: to.into(),
-        late,
-        series: TrunkSeries { interval_s: 1.0, reorder_timer_s: vec![0.01; 3] },
-        ..TrunkResult::default()
+    let trunk = |from: &str, to: &str, late| {
+        TrunkResult::Radios(RadioTrunkResult {
+            name: "air".into(),
+            from: from.into(),
+            to: to.into(),
+            late,
+            series: TrunkSeries { interval_s: 1.0, reorder_timer_s: vec![0.01; 3] },
+            ..RadioTrunkResult::default()
+        })
     };
     let drops = if job.seed == 10 { BTreeMap::from([("queue_full", 4)]) } else { BTreeMap::new() };
     let result = RunResult {
@@ -121,23 +124,27 @@ fn the_json_is_that_of_the_contract() {
 
 #[test]
 fn counts_of_both_ends_of_a_trunk_over_links_are_added() {
-    let end = |from: &str, retransmissions| TunnelResult {
-        name: "bond".to_owned(),
-        from: from.to_owned(),
-        retransmissions,
-        hold_time_s: 0.1,
-        members: vec![TunnelMemberResult { link: "dsl".to_owned(), share: 0.75, ..TunnelMemberResult::default() }],
-        ..TunnelResult::default()
+    let end = |from: &str, retransmissions| {
+        let member = LinkTrunkMemberResult { link: "dsl".to_owned(), share: 0.75, ..LinkTrunkMemberResult::default() };
+        let mut end = LinkTrunkResult {
+            name: "bond".to_owned(),
+            from: from.to_owned(),
+            hold_time_s: 0.1,
+            members: vec![member],
+            ..LinkTrunkResult::default()
+        };
+        end.counts.retransmissions = retransmissions;
+        TrunkResult::Links(end)
     };
-    let run = RunResult { tunnels: vec![end("a", 5), end("b", 7)], ..RunResult::default() };
+    let run = RunResult { trunks: vec![end("a", 5), end("b", 7)], ..RunResult::default() };
     let metrics: BTreeMap<String, f64> = airbraid_sim::metric::of(&run).into_iter().collect();
     for (name, value) in [
-        ("tunnel.bond.retransmissions", Some(12.0)),
-        ("tunnel.bond.b.retransmissions", Some(7.0)),
-        ("tunnel.bond.a.dsl.share", Some(0.75)),
-        ("tunnel.bond.b.hold_time_s", Some(0.1)),
+        ("trunk.bond.retransmissions", Some(12.0)),
+        ("trunk.bond.b.retransmissions", Some(7.0)),
+        ("trunk.bond.a.dsl.share", Some(0.75)),
+        ("trunk.bond.b.hold_time_s", Some(0.1)),
         // Times are no counts: there is no sum of them.
-        ("tunnel.bond.hold_time_s", None),
+        ("trunk.bond.hold_time_s", None),
     ] {
         assert_eq!(metrics.get(name).copied(), value, "{name}");
     }

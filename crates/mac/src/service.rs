@@ -4,7 +4,7 @@
 //! became of each, with the packet itself, so that trunk, routing or link layer can send it elsewhere.
 
 use crate::frame::{Address, Channel, Frame};
-use airbraid_units::{Bytes, Duration, Instant};
+use airbraid_units::{Bytes, Duration, Instant, metrics};
 
 /// A packet to be sent to a neighbour.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -143,26 +143,32 @@ pub enum Outcome {
     Unknown,
 }
 
-/// The counters of a MAC.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MacStats {
-    /// Data frames sent, retries included.
-    pub data_frames: u64,
-    /// Null frames sent, retries included.
-    pub null_frames: u64,
-    /// RTS frames sent.
-    pub rts_frames: u64,
-    /// Data frames retransmitted.
-    pub retries: u64,
-    /// MSDUs given up at the retry limit.
-    pub retry_limit_drops: u64,
-    /// MSDUs refused by the full interface queue.
-    pub queue_drops: u64,
-    /// Data frames received again and discarded.
-    pub duplicates: u64,
-    /// Polls without an answer in time (polling MAC).
-    pub unanswered: u64,
-    pub airtime: Duration,
+metrics! {
+    /// The counters of a MAC.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct MacStats {
+        /// Data frames sent, retries included.
+        pub data_frames: u64 = sum,
+        /// Null frames sent, retries included.
+        pub null_frames: u64,
+        /// RTS frames sent.
+        pub rts_frames: u64 = sum,
+        /// Data frames retransmitted.
+        pub retries: u64 = sum,
+        /// MSDUs given up at the retry limit.
+        pub retry_limit_drops: u64 = sum,
+        /// MSDUs refused by the full interface queue.
+        pub queue_drops: u64 = sum,
+        /// Frames for this radio that were lost by overlap with another; counted by the host, which has the channel.
+        pub collisions: u64 = sum,
+        /// Frames for this radio that the channel's errors destroyed; likewise.
+        pub channel_errors: u64 = sum,
+        /// Data frames received again and discarded.
+        pub duplicates: u64 = sum,
+        /// Polls without an answer in time (polling MAC).
+        pub unanswered: u64 = sum,
+        pub airtime: Duration,
+    }
 }
 
 impl MacStats {

@@ -6,7 +6,7 @@
 use crate::Refusal;
 use crate::loss::{Loss, LossProcess};
 use airbraid_engine::{Machine, Packet, Stream, Wake};
-use airbraid_units::{BitRate, Bytes, Duration, Instant};
+use airbraid_units::{BitRate, Bytes, Duration, Instant, metrics};
 use std::collections::VecDeque;
 
 /// One direction of a plain link.
@@ -73,21 +73,23 @@ pub enum LinkOutput<P> {
     Dropped(P, DropReason),
 }
 
-/// The counters of a link; `offered` is the sum of the others and of [`Link::in_flight`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LinkStats {
-    /// Packets that came in.
-    pub offered: u64,
-    /// Packets that came out.
-    pub delivered: u64,
-    /// Packets that found the queue full.
-    pub dropped_queue: u64,
-    /// Packets lost on the way.
-    pub dropped_loss: u64,
-    /// Packets that found or met a link that is down.
-    pub dropped_down: u64,
-    /// Packets longer than its MTU.
-    pub dropped_long: u64,
+metrics! {
+    /// The counters of a link; `offered` is the sum of the others and of [`Link::in_flight`].
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct LinkStats {
+        /// Packets that came in.
+        pub offered: u64,
+        /// Packets that came out.
+        pub delivered: u64 = sum,
+        /// Packets that found the queue full.
+        pub dropped_queue: u64 = sum "queue_drops",
+        /// Packets lost on the way.
+        pub dropped_loss: u64 = sum "lost",
+        /// Packets that found or met a link that is down.
+        pub dropped_down: u64,
+        /// Packets longer than its MTU.
+        pub dropped_long: u64 = rare "too_long",
+    }
 }
 
 /// A packet whose serialisation has begun.

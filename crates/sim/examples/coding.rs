@@ -8,6 +8,7 @@
 mod link_sets;
 
 use airbraid_engine::trunk::bonding::Coding;
+use airbraid_sim::result::TrunkResult;
 use airbraid_sim::scenario::spec::Trunk;
 use airbraid_sim::{RunOptions, run};
 use link_sets::{Link, scenario};
@@ -25,8 +26,9 @@ fn measure(link: Link, coding: Coding, seconds: u32, seeds: u64) -> [f64; 5] {
     let mut sums = [0.0; 5];
     for seed in 1..=seeds {
         let result = run(&spec, seed, RunOptions::default()).expect("it runs").result;
-        let (flow, member) = (&result.flows[0], &result.tunnels[0].members[0]);
-        let repairs = 100.0 * member.repair_bytes as f64 / member.sent_bytes.max(1) as f64;
+        let trunk = result.trunks.iter().find_map(TrunkResult::links).expect("it is over links");
+        let (flow, member) = (&result.flows[0], &trunk.members[0].counts);
+        let repairs = 100.0 * member.repair_bytes.as_u64() as f64 / member.sent_bytes.as_u64().max(1) as f64;
         let (p50, p99) = flow.delay_s.as_ref().map_or((0.0, 0.0), |delay| (delay.p50 * 1e3, delay.p99 * 1e3));
         let values = [flow.goodput_bps / 1e6, p50, p99, repairs, flow.retransmits as f64];
         sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value / seeds as f64);

@@ -2,7 +2,7 @@
 //! summary, every series by the name of its metric. Nothing of how long the run took.
 
 use crate::metric;
-use crate::result::RunResult;
+use crate::result::{RunResult, TrunkResult};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,7 +39,7 @@ impl Facts {
                 series.insert(name, Series::new(flow.series.interval_s, &flow.series.sequence_bytes));
             }
         }
-        for trunk in &run.trunks {
+        for trunk in run.trunks.iter().filter_map(TrunkResult::radios) {
             let name = format!("trunk.{}.{}.reorder_timer_s", trunk.name, trunk.from);
             series.insert(name, Series::new(trunk.series.interval_s, &trunk.series.reorder_timer_s));
         }

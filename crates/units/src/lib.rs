@@ -6,6 +6,7 @@
 //! Every quantity parses from and prints as text with its unit (`"6 Mbit/s"`, `"-82 dBm"`): see [`parse`].
 
 pub mod length;
+pub mod metric;
 mod named;
 pub mod parse;
 pub mod power;

@@ -217,7 +217,13 @@ fn macs(result: &LabResult) -> Vec<Vec<String>> {
     let words = ["radio", "data frames", "retries", "given up", "collisions", "channel errors", "airtime"];
     let mut rows = vec![head(&words)];
     for mac in &result.macs {
-        let counts = [mac.data_frames, mac.retries, mac.retry_limit_drops, mac.collisions, mac.channel_errors];
+        let counts = [
+            mac.counts.data_frames,
+            mac.counts.retries,
+            mac.counts.retry_limit_drops,
+            mac.counts.collisions,
+            mac.counts.channel_errors,
+        ];
         let mut row = vec![format!("{}/{}", mac.node, mac.radio)];
         row.extend(counts.map(|count| count.to_string()));
         row.push(format!("{:.1} %", 100.0 * mac.airtime));

@@ -6,6 +6,7 @@ use crate::print::{Ended, out};
 use crate::table::columns;
 use airbraid_live::daemon::{self, MemberReport, PeerReport, Question, Status, UplinkReport};
 use airbraid_sim::metric::Unit;
+use airbraid_units::BitRate;
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 use std::time::Duration;
@@ -93,12 +94,12 @@ fn offloads(now: &Status) -> String {
 
 /// Lateness of the host, if there was any.
 fn lateness(now: &Status) -> String {
-    let worst = Unit::Second.show(now.late_worst_s);
-    let of = if now.late_sends == 1 { "time" } else { "times" };
-    if now.late_sends == 0 {
+    let worst = Unit::Second.show(now.counts.late_worst.as_secs_f64());
+    let of = if now.counts.late_sends == 1 { "time" } else { "times" };
+    if now.counts.late_sends == 0 {
         String::new()
     } else {
-        format!("  the host was late {} {of}, by {worst} at worst\n\n", now.late_sends)
+        format!("  the host was late {} {of}, by {worst} at worst\n\n", now.counts.late_sends)
     }
 }
 
@@ -134,9 +135,9 @@ fn uplinks(now: &Status, before: Option<&Status>) -> Vec<Vec<String>> {
         let what = [uplink.name.clone(), uplink.device.clone().unwrap_or_else(|| "-".to_owned()), uplink.state.clone()];
         let rest = [
             uplink.addresses.join(" "),
-            rate(uplink.sent_bytes, earlier.map(|other| other.sent_bytes), elapsed),
-            rate(uplink.received_bytes, earlier.map(|other| other.received_bytes), elapsed),
-            uplink.refused_datagrams.to_string(),
+            rate(uplink.counts.sent_bytes, earlier.map(|other| other.counts.sent_bytes), elapsed),
+            rate(uplink.counts.received_bytes, earlier.map(|other| other.counts.received_bytes), elapsed),
+            uplink.counts.refused_datagrams.to_string(),
         ];
         what.into_iter().chain(has_radio.then_some(signal)).chain(rest).collect()
     };
@@ -152,14 +153,14 @@ fn peer(peer: &PeerReport, before: Option<&PeerReport>, elapsed: f64) -> String 
         (false, None, Some(silent)) => format!("down, silent for {}", Unit::Second.show(silent)),
         (false, None, None) => "down".to_owned(),
     };
-    let sent = rate(peer.sent_bytes, before.map(|other| other.sent_bytes), elapsed);
-    let received = rate(peer.received_bytes, before.map(|other| other.received_bytes), elapsed);
+    let sent = rate(peer.counts.sent_bytes, before.map(|other| other.counts.sent_bytes), elapsed);
+    let received = rate(peer.counts.received_bytes, before.map(|other| other.counts.received_bytes), elapsed);
     let mut text = format!(
         "peer {}, {state}: sent {sent}, received {received}, queue {} packets, {} held for {} at most\n",
         peer.name,
-        peer.queue_packets,
-        peer.held_packets,
-        Unit::Second.show(peer.hold_time_s)
+        peer.trunk.queue_len,
+        peer.trunk.held_len,
+        Unit::Second.show(peer.trunk.hold_time.as_secs_f64())
     );
     if let Some(what) = &peer.waits_for {
         let _ = writeln!(text, "  waits for {what}");
@@ -176,13 +177,13 @@ fn peer(peer: &PeerReport, before: Option<&PeerReport>, elapsed: f64) -> String 
         text.push_str(&because(&format!("{}: ", member.name), member.cause.as_ref(), member.remedy.as_ref()));
     }
     let counts = [
-        ("sent again", peer.retransmissions),
-        ("sent twice", peer.duplicated),
-        ("restored", peer.restored),
-        ("out of order", peer.late),
-        ("given up", peer.holes),
-        ("moved", peer.moves),
-        ("unvalidated", peer.unvalidated),
+        ("sent again", peer.trunk.counts.retransmissions),
+        ("sent twice", peer.trunk.counts.duplicated),
+        ("restored", peer.trunk.counts.restored),
+        ("out of order", peer.trunk.counts.late),
+        ("given up", peer.trunk.counts.holes),
+        ("moved", peer.counts.moves),
+        ("unvalidated", peer.counts.unvalidated),
     ];
     let counts = counts.into_iter().filter(|(_, count)| *count > 0).map(|(name, count)| format!("{name} {count}"));
     let said: Vec<String> =
@@ -212,19 +213,24 @@ fn members(peer: &PeerReport, before: Option<&PeerReport>, elapsed: f64) -> Vec<
     let row = |member: &MemberReport| {
         let mut earlier = before.into_iter().flat_map(|before| &before.members);
         let earlier = earlier.find(|other| other.member == member.member);
+        let counts = &member.counts;
         vec![
             member.name.clone(),
             member.remote.clone(),
             member.state.clone(),
-            rate(member.sent_bytes, earlier.map(|other| other.sent_bytes), elapsed),
-            rate(member.received_bytes, earlier.map(|other| other.received_bytes), elapsed),
+            rate(counts.sent_bytes.as_u64(), earlier.map(|other| other.counts.sent_bytes.as_u64()), elapsed),
+            rate(counts.received_bytes.as_u64(), earlier.map(|other| other.counts.received_bytes.as_u64()), elapsed),
             // Nothing was sent yet by which it could be measured.
-            if member.rate_bps > 0 { Unit::BitPerSecond.show(member.rate_bps as f64) } else { "-".to_owned() },
-            Unit::Second.show(member.rtt_min_s),
-            Unit::Second.show(member.rtt_s),
-            format!("{:.1} %", member.loss * 100.0),
-            member.path_mtu_bytes.map_or_else(|| "-".to_owned(), |mtu| mtu.to_string()),
-            member.in_flight.to_string(),
+            if counts.rate > BitRate::default() {
+                Unit::BitPerSecond.show(counts.rate.as_bps() as f64)
+            } else {
+                "-".to_owned()
+            },
+            Unit::Second.show(counts.rtt_min.as_secs_f64()),
+            Unit::Second.show(counts.rtt.as_secs_f64()),
+            format!("{:.1} %", f64::from(counts.loss.0) / 1e4),
+            counts.path_mtu.map_or_else(|| "-".to_owned(), |mtu| mtu.as_u64().to_string()),
+            counts.in_flight.to_string(),
         ]
     };
     let words =

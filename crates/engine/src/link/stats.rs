@@ -1,40 +1,45 @@
 //! The counters of an end of the link.
 
 use super::header::Report;
+use airbraid_units::metrics;
 
-/// The counters of an end, both ways.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stats {
-    /// Packets accepted, by class (bulk, real-time), as in all pairs here.
-    pub accepted: [u64; 2],
-    /// Packets that the other side has acknowledged.
-    pub settled: [u64; 2],
-    /// Packets refused by the full queue, or too long.
-    pub queue_drops: [u64; 2],
-    pub expired: [u64; 2],
-    /// Packets given up after the last retransmission.
-    pub given_up: [u64; 2],
-    /// Segments sent, retransmissions included.
-    pub segments: u64,
-    /// Segments sent whose first byte had been sent before.
-    pub repetitions: u64,
-    /// Bytes of packets in all segments sent.
-    pub data_bytes: u64,
-    /// Bytes of all segments sent, with checks and parity.
-    pub coded_bytes: u64,
-    pub delivered: [u64; 2],
-    /// Segments that had arrived before, or arrived after their packet was given up.
-    pub duplicates: u64,
-    /// Segments that arrived truncated.
-    pub truncated: u64,
-    /// Segments that could not be decoded.
-    pub undecodable: u64,
-    /// Segments that arrived with repaired bytes.
-    pub repaired: u64,
-    /// Polls without an answer (master), or frames taken for lost (selective repeat).
-    pub lost: u64,
-    /// Longest queue of each class \[packets\].
-    pub queue_max: [usize; 2],
+metrics! {
+    /// The counters of an end, both ways.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Stats {
+        /// Packets accepted, by class (bulk, real-time), as in all pairs here.
+        pub accepted: [u64; 2] = sum,
+        /// Packets that the other side has acknowledged.
+        pub settled: [u64; 2] = sum,
+        /// Packets refused by the full queue, or too long.
+        pub queue_drops: [u64; 2] = sum,
+        /// Packets that expired.
+        pub expired: [u64; 2] = sum,
+        /// Packets given up after the last retransmission.
+        pub given_up: [u64; 2] = sum,
+        /// Segments sent, retransmissions included.
+        pub segments: u64 = sum,
+        /// Segments sent whose first byte had been sent before.
+        pub repetitions: u64 = sum,
+        /// Bytes of packets in all segments sent.
+        pub data_bytes: u64 = sum,
+        /// Bytes of all segments sent, with checks and parity.
+        pub coded_bytes: u64 = sum,
+        /// Packets delivered.
+        pub delivered: [u64; 2] = sum,
+        /// Segments that had arrived before, or arrived after their packet was given up.
+        pub duplicates: u64 = sum,
+        /// Segments that arrived truncated.
+        pub truncated: u64 = sum,
+        /// Segments that could not be decoded.
+        pub undecodable: u64 = sum,
+        /// Segments that arrived with repaired bytes.
+        pub repaired: u64 = sum,
+        /// Polls without an answer (master), or frames taken for lost (selective repeat).
+        pub lost: u64 = sum,
+        /// Longest queue of each class \[packets\].
+        pub queue_max: [usize; 2],
+    }
 }
 
 impl Stats {

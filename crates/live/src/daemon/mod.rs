@@ -225,7 +225,7 @@ fn begin(site: Site, tun: Tun, outside: Outside) -> Result<Daemon, LabError> {
         peers,
         sent_to: Vec::new(),
         tunnel,
-        counts: core::Counts::default(),
+        counts: core::DaemonCounts::default(),
         names,
         care: core::care::Care::default(),
         room: socket::Room::new(&pool),

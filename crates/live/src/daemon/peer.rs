@@ -12,7 +12,7 @@ use super::site::Peer;
 use airbraid_engine::converge::session::{KeyId, PeerId, PublicKey};
 use airbraid_engine::trunk::Member;
 use airbraid_engine::trunk::bonding::{Came, Config, MEMBERS_MAX, MemberConfig, MemberState, Tunnel};
-use airbraid_units::{Duration, Instant};
+use airbraid_units::{Duration, Instant, metrics};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
@@ -72,27 +72,33 @@ impl Path {
     }
 }
 
-/// Counts of packets for and from a peer, beside its tunnel's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PeerCounts {
-    /// Packets and bytes that programs sent to it.
-    pub sent: [u64; 2],
-    /// Packets and bytes from it that programs got.
-    pub received: [u64; 2],
-    /// Packets from it whose source is not behind it.
-    pub foreign: u64,
-    /// Frames without a key to seal them.
-    pub unsealed: u64,
-    /// Packets from it, and repair symbols, that are longer than it may send.
-    pub too_long: u64,
-    /// Frames that could not be parsed.
-    pub malformed: u64,
-    /// Packets dropped because they could not be marked (RFC 6040).
-    pub unmarked: u64,
-    /// Number of moves of its members.
-    pub moved: u64,
-    /// Number of unanswered path challenges.
-    pub not_validated: u64,
+metrics! {
+    /// Counts of packets for and from a peer, beside its tunnel's.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct PeerCounts {
+        /// Packets that programs sent to the peer.
+        pub sent_packets: u64 = sum,
+        /// Bytes of these packets.
+        pub sent_bytes: u64 = sum,
+        /// Packets from the peer that programs got.
+        pub received_packets: u64 = sum,
+        /// Bytes of these packets.
+        pub received_bytes: u64 = sum,
+        /// Packets from it whose source is not behind it.
+        pub foreign_packets: u64 = sum,
+        /// Frames without a key to seal them.
+        pub unsealed_frames: u64 = sum,
+        /// Number of moves of its members.
+        pub moves: u64 = sum,
+        /// Number of unanswered path challenges.
+        pub unvalidated: u64 = sum,
+        /// Packets from it, and repair symbols, that are longer than it may send.
+        pub too_long: u64,
+        /// Frames that could not be parsed.
+        pub malformed: u64,
+        /// Packets dropped because they could not be marked (RFC 6040).
+        pub unmarked: u64,
+    }
 }
 
 #[derive(Debug)]

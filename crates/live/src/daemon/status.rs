@@ -2,64 +2,55 @@
 
 use super::address::unplace;
 use super::cause::Cause;
-use super::core::Daemon;
 use super::core::care::cause_of_caller;
+use super::core::{Daemon, DaemonCounts};
 use super::keys;
-use super::peer::PeerState;
+use super::peer::{PeerCounts, PeerState};
 use super::routing::Report;
-use super::uplink::UplinkState;
+use super::uplink::{UplinkCounts, UplinkState};
 use crate::netlink::wireless::Wireless;
 use airbraid_engine::converge::session::{Caller, Refusal, Stats, Whose};
-use airbraid_engine::trunk::bonding::{DropReason, MemberStatus};
-use airbraid_units::{Duration, Instant};
+use airbraid_engine::trunk::bonding::{self, DropReason, MemberStatus};
+use airbraid_sim::metric::Flat;
+use airbraid_units::{Duration, Instant, metrics};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The daemon.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Status {
-    /// What it is called.
-    pub name: String,
-    /// The process.
-    pub pid: u32,
-    /// Since it began.
-    pub uptime_s: f64,
-    /// Its interface.
-    pub interface: String,
-    /// The longest packet of its interface.
-    pub mtu_bytes: u32,
-    /// Whether the kernel takes and gives many packets at once: segments of TCP (`tun_tcp`) and UDP datagrams (`tun_udp`) at
-    /// the interface, datagrams that are sent (`udp_segment`) and received (`udp_gro`) on all uplinks.
-    pub offloads: BTreeMap<String, bool>,
-    /// The public key of this end.
-    pub public_key: String,
-    /// Where the peers' prefixes and this end's addresses meet the host's own, which stay as they are.
-    pub route_conflicts: Vec<String>,
-    /// Packets that nobody is behind.
-    pub unroutable_packets: u64,
-    /// Packets that the interface did not take.
-    pub undelivered_packets: u64,
-    /// Runs of segments from programs that could not be cut.
-    pub malformed_runs: u64,
-    /// Senders that were told that their packet is too long.
-    pub too_big_packets: u64,
-    /// Packets that went as fragments, because they were too long for their peer and might be cut.
-    pub fragmented_packets: u64,
-    /// How often the host was stopped, for more than 5 ms, between what it was to send and its sending: nothing is learnt from that of
-    /// a link.
-    pub late_sends: u64,
-    /// How late it was at worst \[s\].
-    pub late_worst_s: f64,
-    /// Handshake messages that were refused, by reason.
-    pub refused_handshakes: BTreeMap<String, u64>,
-    /// Frames that were refused, by reason.
-    pub refused_frames: BTreeMap<String, u64>,
-    /// Who has called of late and was not let in, at most sixteen.
-    pub refused_callers: Vec<CallerReport>,
-    /// The interfaces that it uses.
-    pub uplinks: Vec<UplinkReport>,
-    /// The peers.
-    pub peers: Vec<PeerReport>,
+metrics! {
+    /// The daemon.
+    #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+    pub struct Status {
+        /// What it is called.
+        pub name: String,
+        /// The process.
+        pub pid: u32,
+        /// Since it began.
+        pub uptime_s: f64 = gauge,
+        /// Its interface.
+        pub interface: String,
+        /// The longest packet of its interface.
+        pub mtu_bytes: u32,
+        /// Whether the kernel takes and gives many packets at once: segments of TCP (`tun_tcp`) and UDP datagrams (`tun_udp`) at
+        /// the interface, datagrams that are sent (`udp_segment`) and received (`udp_gro`) on all uplinks.
+        pub offloads: BTreeMap<String, bool>,
+        /// The public key of this end.
+        pub public_key: String,
+        /// Where the peers' prefixes and this end's addresses meet the host's own, which stay as they are.
+        pub route_conflicts: Vec<String>,
+        /// Counts of the daemon.
+        #[serde(flatten)]
+        pub counts: Flat<DaemonCounts> = part,
+        /// Handshake messages that were refused, by reason.
+        pub refused_handshakes: BTreeMap<String, u64>,
+        /// Frames that were refused, by reason.
+        pub refused_frames: BTreeMap<String, u64>,
+        /// Who has called of late and was not let in, at most sixteen.
+        pub refused_callers: Vec<CallerReport>,
+        /// The interfaces that it uses.
+        pub uplinks: Vec<UplinkReport>,
+        /// The peers.
+        pub peers: Vec<PeerReport>,
+    }
 }
 
 /// Somebody who was not let in.
@@ -79,114 +70,75 @@ pub struct CallerReport {
     pub remedy: String,
 }
 
-/// An uplink.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct UplinkReport {
-    /// What it is called.
-    pub name: String,
-    /// Its interface, if it has one.
-    pub device: Option<String>,
-    /// `open`, `off` (switched off), `away` (no such interface, down, or without an address).
-    pub state: String,
-    /// Why it is not open, or not wholly, or cannot work, as a word.
-    pub cause: Option<String>,
-    /// The same as a sentence, and what to do.
-    pub remedy: Option<String>,
-    /// Its addresses.
-    pub addresses: Vec<String>,
-    /// Datagrams sent.
-    pub sent_datagrams: u64,
-    /// Their bytes, without IP and UDP headers.
-    pub sent_bytes: u64,
-    /// Datagrams received.
-    pub received_datagrams: u64,
-    /// Their bytes.
-    pub received_bytes: u64,
-    /// Datagrams that the kernel did not take.
-    pub refused_datagrams: u64,
-    /// How well its radio hears the access point, if it is one.
-    pub signal_dbm: Option<i8>,
+metrics! {
+    /// An uplink.
+    #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+    pub struct UplinkReport {
+        /// What it is called.
+        pub name: String,
+        /// Its interface, if it has one.
+        pub device: Option<String>,
+        /// `open`, `off` (switched off), `away` (no such interface, down, or without an address).
+        pub state: String,
+        /// Why it is not open, or not wholly, or cannot work, as a word.
+        pub cause: Option<String>,
+        /// The same as a sentence, and what to do.
+        pub remedy: Option<String>,
+        /// Its addresses.
+        pub addresses: Vec<String>,
+        /// Counts of the uplink.
+        #[serde(flatten)]
+        pub counts: Flat<UplinkCounts> = part,
+        /// How well its radio hears the access point, if it is one.
+        pub signal_dbm: Option<i8> = gauge,
+    }
 }
 
-/// A peer.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct PeerReport {
-    /// What it is called.
-    pub name: String,
-    /// Its public key.
-    pub public_key: String,
-    /// Whether there is a session in which something has come within 30 s.
-    pub up: bool,
-    /// Since it has said that it goes, if that was the last that it said.
-    pub left_s: Option<f64>,
-    /// Since something came from it in this session, if that is 30 s or more.
-    pub silent_s: Option<f64>,
-    /// How far a clock was set back, this host's or the peer's, if that was seen within ten minutes: the session came up all the same.
-    pub clock_set_back: Option<SetBack>,
-    /// Whether another host was seen within ten minutes that uses the private key of this one (`ours`), or the peer's (`theirs`).
-    pub shared_key: Option<String>,
-    /// The longest packet for it.
-    pub mtu_bytes: u32,
-    /// What a session is waited for, if there is none.
-    pub waits_for: Option<String>,
-    /// Why there is none, as a word, as far as this end knows.
-    pub cause: Option<String>,
-    /// The same as a sentence, and what to do.
-    pub remedy: Option<String>,
-    /// Through which peer its packets go meanwhile, if it is one that has to be introduced and was not met.
-    pub through: Option<String>,
-    /// Whether we go to it: it has an endpoint.
-    pub called: bool,
-    /// How long its last first answer took.
-    pub answered_s: Option<f64>,
-    /// Packets to it.
-    pub sent_packets: u64,
-    /// Their bytes.
-    pub sent_bytes: u64,
-    /// Packets from it.
-    pub received_packets: u64,
-    /// Their bytes.
-    pub received_bytes: u64,
-    /// Packets that wait to be sent.
-    pub queue_packets: usize,
-    /// Their bytes.
-    pub queue_bytes: u64,
-    /// Packets on their way.
-    pub outstanding_packets: usize,
-    /// Packets that wait for those before them.
-    pub held_packets: usize,
-    /// How long a packet waits for those before it, at most.
-    pub hold_time_s: f64,
-    /// Packets sent again.
-    pub retransmissions: u64,
-    /// Packets sent on two members at once.
-    pub duplicated: u64,
-    /// Packets from it that repair symbols restored, of those that came.
-    pub restored: u64,
-    /// Packets marked, for congestion.
-    pub marked: u64,
-    /// Packets delivered out of order.
-    pub late: u64,
-    /// Packets that came twice.
-    pub duplicates: u64,
-    /// Holes that were given up.
-    pub holes: u64,
-    /// Packets from it whose source is not behind it.
-    pub foreign_packets: u64,
-    /// Frames that made no sense.
-    pub strange_frames: u64,
-    /// Frames for which there was no key.
-    pub unsealed_frames: u64,
-    /// Times that a member has moved.
-    pub moves: u64,
-    /// Times that the place of one has not answered a path challenge.
-    pub unvalidated: u64,
-    /// What its packets occupy.
-    pub memory_bytes: u64,
-    /// Dropped packets, by reason.
-    pub drops: BTreeMap<String, u64>,
-    /// The member links.
-    pub members: Vec<MemberReport>,
+metrics! {
+    /// A peer.
+    #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+    pub struct PeerReport {
+        /// What it is called.
+        pub name: String,
+        /// Its public key.
+        pub public_key: String,
+        /// Whether there is a session in which something has come within 30 s.
+        pub up: bool = gauge,
+        /// Since it has said that it goes, if that was the last that it said.
+        pub left_s: Option<f64> = gauge,
+        /// Since something came from it in this session, if that is 30 s or more.
+        pub silent_s: Option<f64> = gauge,
+        /// How far a clock was set back, this host's or the peer's, if that was seen within ten minutes: the session came up all the same.
+        pub clock_set_back: Option<SetBack>,
+        /// Whether another host was seen within ten minutes that uses the private key of this one (`ours`), or the peer's (`theirs`).
+        pub shared_key: Option<String>,
+        /// The longest packet for it.
+        pub mtu_bytes: u32 = gauge,
+        /// What a session is waited for, if there is none.
+        pub waits_for: Option<String>,
+        /// Why there is none, as a word, as far as this end knows.
+        pub cause: Option<String>,
+        /// The same as a sentence, and what to do.
+        pub remedy: Option<String>,
+        /// Through which peer its packets go meanwhile, if it is one that has to be introduced and was not met.
+        pub through: Option<String>,
+        /// Whether we go to it: it has an endpoint.
+        pub called: bool,
+        /// How long its last first answer took.
+        pub answered_s: Option<f64> = gauge,
+        /// Counts of the peer.
+        #[serde(flatten)]
+        pub counts: Flat<PeerCounts> = part,
+        /// Counts and present values of the trunk to it.
+        #[serde(flatten)]
+        pub trunk: Flat<bonding::Status> = part,
+        /// What its packets occupy.
+        pub memory_bytes: u64 = gauge,
+        /// Dropped packets, by reason.
+        pub drops: BTreeMap<String, u64>,
+        /// The member links.
+        pub members: Vec<MemberReport>,
+    }
 }
 
 /// A clock that was set back between two starts.
@@ -198,61 +150,30 @@ pub struct SetBack {
     pub by_s: f64,
 }
 
-/// A member link.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct MemberReport {
-    /// Its number.
-    pub member: u8,
-    /// Our uplink.
-    pub uplink: String,
-    /// What the end whose uplink the member is calls it: ours, or what the peer has told.
-    pub name: String,
-    /// Where the peer is on it.
-    pub remote: String,
-    /// `probing`, `active`, `suspected`, `exhausted`.
-    pub state: String,
-    /// Why nothing comes on it, as a word, as far as this end knows.
-    pub cause: Option<String>,
-    /// The same as a sentence, and what to do.
-    pub remedy: Option<String>,
-    /// Since something came on it.
-    pub silent_s: Option<f64>,
-    /// What it carries, as measured.
-    pub rate_bps: u64,
-    /// The shortest round trip of late.
-    pub rtt_min_s: f64,
-    /// Smoothed round trip.
-    pub rtt_s: f64,
-    /// How long its own queue is.
-    pub queue_delay_s: f64,
-    /// Share of frames lost of late.
-    pub loss: f64,
-    /// Frames on the way.
-    pub in_flight: u32,
-    /// Packets sent.
-    pub sent_packets: u64,
-    /// Bytes of all frames sent.
-    pub sent_bytes: u64,
-    /// Of these, of packets sent for the first time.
-    pub data_bytes: u64,
-    /// Of these, of packets sent again, or twice.
-    pub repeated_bytes: u64,
-    /// Of these, of repair symbols.
-    pub repair_bytes: u64,
-    /// Of these, of feedback and probes.
-    pub control_bytes: u64,
-    /// Bytes of all frames received.
-    pub received_bytes: u64,
-    /// Frames held to be lost.
-    pub lost_frames: u64,
-    /// Of these, came after all.
-    pub spurious_losses: u64,
-    /// Times that it was suspected to be dead.
-    pub suspicions: u64,
-    /// The longest IP packet that the path carries, as probes have found; none before they have.
-    pub path_mtu_bytes: Option<u32>,
-    /// Black holes: lengths that the path had carried, and then swallowed.
-    pub black_holes: u64,
+metrics! {
+    /// A member link.
+    #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+    pub struct MemberReport {
+        /// Its number.
+        pub member: u8,
+        /// Our uplink.
+        pub uplink: String,
+        /// What the end whose uplink the member is calls it: ours, or what the peer has told.
+        pub name: String,
+        /// Where the peer is on it.
+        pub remote: String,
+        /// `probing`, `active`, `suspected`, `exhausted`.
+        pub state: String,
+        /// Why nothing comes on it, as a word, as far as this end knows.
+        pub cause: Option<String>,
+        /// The same as a sentence, and what to do.
+        pub remedy: Option<String>,
+        /// Since something came on it.
+        pub silent_s: Option<f64> = gauge,
+        /// Counts and estimates of the member.
+        #[serde(flatten)]
+        pub counts: Flat<MemberStatus> = part,
+    }
 }
 
 impl Daemon {
@@ -269,13 +190,7 @@ impl Daemon {
             offloads: self.offloads().into_iter().map(|(what, works)| (what.to_owned(), works)).collect(),
             public_key: keys::encode(&self.sessions.public()),
             route_conflicts: routing.conflicts.clone(),
-            unroutable_packets: self.counts.unroutable,
-            undelivered_packets: self.counts.undelivered,
-            malformed_runs: self.counts.malformed,
-            too_big_packets: self.counts.too_big,
-            fragmented_packets: self.counts.fragmented,
-            late_sends: self.counts.late.0,
-            late_worst_s: self.counts.late.1.as_secs_f64(),
+            counts: Flat(self.counts),
             refused_handshakes: refusals(&self.sessions.stats()),
             refused_frames: refusals(self.ring.stats()),
             refused_callers: self.callers(now),
@@ -319,8 +234,9 @@ impl Daemon {
     }
 
     fn peer(&self, now: Instant, peer: &PeerState) -> PeerReport {
-        let tunnel = peer.tunnel.status();
-        let drops = DropReason::ALL.into_iter().zip(tunnel.counts.dropped).filter(|(_, count)| *count > 0);
+        let mut trunk = peer.tunnel.status();
+        trunk.counts.strange += peer.counts.malformed;
+        let drops = DropReason::ALL.into_iter().zip(trunk.counts.dropped).filter(|(_, count)| *count > 0);
         let mut drops: BTreeMap<String, u64> = drops.map(|(reason, count)| (reason.name().to_owned(), count)).collect();
         if peer.counts.unmarked > 0 {
             drops.insert("unmarkable".to_owned(), peer.counts.unmarked);
@@ -347,30 +263,11 @@ impl Daemon {
             shared_key: peer.presence.shared(now).map(whose),
             mtu_bytes: self.longest_for(peer),
             waits_for: (!is_up).then(|| self.waits_for(peer)),
-            sent_packets: peer.counts.sent[0],
-            sent_bytes: peer.counts.sent[1],
-            received_packets: peer.counts.received[0],
-            received_bytes: peer.counts.received[1],
-            queue_packets: tunnel.queue_len,
-            queue_bytes: tunnel.queue_bytes.as_u64(),
-            outstanding_packets: tunnel.outstanding,
-            held_packets: tunnel.held_len,
-            hold_time_s: tunnel.hold_time.as_secs_f64(),
-            retransmissions: tunnel.counts.retransmissions,
-            duplicated: tunnel.counts.duplicated,
-            restored: tunnel.counts.restored,
-            marked: tunnel.counts.marked,
-            late: tunnel.counts.late,
-            duplicates: tunnel.counts.duplicates,
-            holes: tunnel.counts.holes,
-            foreign_packets: peer.counts.foreign,
-            strange_frames: tunnel.counts.strange + peer.counts.malformed,
-            unsealed_frames: peer.counts.unsealed,
-            moves: peer.counts.moved,
-            unvalidated: peer.counts.not_validated,
+            counts: Flat(peer.counts),
             memory_bytes: peer.occupied,
             drops,
-            members: tunnel.members.iter().filter_map(|member| self.member(now, peer, member)).collect(),
+            members: trunk.members.iter().filter_map(|member| self.member(now, peer, member)).collect(),
+            trunk: Flat(bonding::Status { members: Vec::new(), ..trunk }),
         }
     }
 
@@ -417,24 +314,7 @@ impl Daemon {
             remote: path.remote.to_string(),
             state: status.state.name().to_owned(),
             silent_s: path.heard.map(|heard| now.saturating_since(heard).as_secs_f64()),
-            rate_bps: status.rate.as_bps(),
-            rtt_min_s: status.rtt_min.as_secs_f64(),
-            rtt_s: status.rtt.as_secs_f64(),
-            queue_delay_s: status.queue_delay.as_secs_f64(),
-            loss: f64::from(status.loss_ppm) / 1e6,
-            in_flight: status.in_flight,
-            sent_packets: status.sent,
-            sent_bytes: status.sent_bytes.as_u64(),
-            data_bytes: status.data_bytes.as_u64(),
-            repeated_bytes: status.repeated_bytes.as_u64(),
-            repair_bytes: status.repair_bytes.as_u64(),
-            control_bytes: status.control_bytes.as_u64(),
-            received_bytes: status.received_bytes.as_u64(),
-            lost_frames: status.lost,
-            spurious_losses: status.spurious,
-            suspicions: status.suspicions,
-            path_mtu_bytes: status.path_mtu.map(|mtu| mtu.as_u64() as u32),
-            black_holes: status.black_holes,
+            counts: Flat(*status),
         })
     }
 }
@@ -456,11 +336,7 @@ fn uplink(uplink: &UplinkState, port: u16, routing: Option<String>, signal_dbm: 
         cause,
         remedy,
         addresses: addresses.map(ToString::to_string).collect(),
-        sent_datagrams: uplink.traffic.sent[0],
-        sent_bytes: uplink.traffic.sent[1],
-        received_datagrams: uplink.traffic.received[0],
-        received_bytes: uplink.traffic.received[1],
-        refused_datagrams: uplink.traffic.refused,
+        counts: Flat(uplink.counts),
         signal_dbm,
     }
 }

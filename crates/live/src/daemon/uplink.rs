@@ -7,7 +7,7 @@ use super::socket::{Outgoing, Refused, Socket};
 use crate::clock::Clock;
 use crate::netlink::FoundInterface;
 use airbraid_engine::trunk::Member;
-use airbraid_units::{Duration, Instant, SeqNum};
+use airbraid_units::{Duration, Instant, SeqNum, metrics};
 use nix::errno::Errno;
 use std::net::{IpAddr, SocketAddr};
 
@@ -28,15 +28,21 @@ pub struct Tag {
 /// A datagram that an uplink has refused, with the reason.
 pub type Refusal = (Outgoing<Tag>, Refused);
 
-/// Counts of an uplink since the daemon began.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Traffic {
-    /// Datagrams and bytes sent, without IP and UDP headers.
-    pub sent: [u64; 2],
-    /// Datagrams and bytes received.
-    pub received: [u64; 2],
-    /// Datagrams that the kernel refused.
-    pub refused: u64,
+metrics! {
+    /// Counts of an uplink since the daemon began.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct UplinkCounts {
+        /// Datagrams sent.
+        pub sent_datagrams: u64 = sum,
+        /// Bytes of these datagrams, without IP and UDP headers.
+        pub sent_bytes: u64 = sum,
+        /// Datagrams received.
+        pub received_datagrams: u64 = sum,
+        /// Bytes of these datagrams, without IP and UDP headers.
+        pub received_bytes: u64 = sum,
+        /// Datagrams that the kernel refused.
+        pub refused_datagrams: u64 = sum,
+    }
 }
 
 /// A socket that could not be opened.
@@ -75,7 +81,7 @@ pub struct UplinkState {
     pub failed: Option<Failed>,
     /// One for each family that it has an address of.
     pub ports: Vec<Port>,
-    pub traffic: Traffic,
+    pub counts: UplinkCounts,
 }
 
 impl UplinkState {
@@ -91,7 +97,7 @@ impl UplinkState {
             lacks_v4: false,
             failed: None,
             ports: Vec::new(),
-            traffic: Traffic::default(),
+            counts: UplinkCounts::default(),
         }
     }
 
@@ -198,7 +204,7 @@ impl UplinkState {
 
     /// Sends its batches, or has them sent; refusals and lateness are reported, by a thread later.
     pub fn flush(&mut self, clock: Clock, refused: &mut Vec<Refusal>, late: &mut LateSpan) {
-        let Self { ports, traffic, .. } = self;
+        let Self { ports, counts, .. } = self;
         let before = refused.len();
         for Port { socket, load, lane } in ports.iter_mut() {
             if let Some(lane) = lane {
@@ -208,13 +214,13 @@ impl UplinkState {
             if datagrams == 0 {
                 continue;
             }
-            traffic.sent[0] += datagrams as u64;
-            traffic.sent[1] += bytes as u64;
+            counts.sent_datagrams += datagrams as u64;
+            counts.sent_bytes += bytes as u64;
             if !lane.as_mut().is_some_and(|lane| lane.take(load)) {
                 lane::send(load, socket, clock, refused, late);
             }
         }
-        traffic.refused += (refused.len() - before) as u64;
+        counts.refused_datagrams += (refused.len() - before) as u64;
     }
 
     /// Whether a thread has not reported its refusals yet.

@@ -238,10 +238,10 @@ impl LabSeries {
         for (index, (series, mac)) in self.macs.iter_mut().zip(&sample.macs).enumerate() {
             let old = before.map(|before| &before.macs[index]);
             let since = |now: u64, field: fn(&MacResult) -> u64| now - old.map_or(0, field);
-            series.data_frames.push(since(mac.data_frames, |mac| mac.data_frames));
-            series.retries.push(since(mac.retries, |mac| mac.retries));
-            series.collisions.push(since(mac.collisions, |mac| mac.collisions));
-            series.channel_errors.push(since(mac.channel_errors, |mac| mac.channel_errors));
+            series.data_frames.push(since(mac.counts.data_frames, |mac| mac.counts.data_frames));
+            series.retries.push(since(mac.counts.retries, |mac| mac.counts.retries));
+            series.collisions.push(since(mac.counts.collisions, |mac| mac.counts.collisions));
+            series.channel_errors.push(since(mac.counts.channel_errors, |mac| mac.counts.channel_errors));
         }
     }
 }

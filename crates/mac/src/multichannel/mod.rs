@@ -38,7 +38,7 @@ use crate::frame::{Address, ChannelSet, Frame, FrameKind, Reservation, duration_
 use crate::service::{Access, MacInput, MacOutput, MacStats, Outcome};
 use crate::station::Station;
 use airbraid_engine::{Machine, Packet, Stream, Wake};
-use airbraid_units::{Duration, Instant};
+use airbraid_units::{Duration, Instant, metrics};
 use backlog::Outgoing;
 use config::Times;
 use exchange::{Exchange, Role, Step};
@@ -93,19 +93,21 @@ impl Timer {
     }
 }
 
-/// Counters of a multi-channel station beside [`MacStats`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MultichannelStats {
-    /// Handshakes completed as initiator.
-    pub handshakes: u64,
-    /// Data frames sent as responder.
-    pub reverse_frames: u64,
-    /// RTS frames left unanswered because the NAV was set.
-    pub refused_by_nav: u64,
-    /// RTS frames left unanswered because no data channel was free on both sides.
-    pub refused_without_channel: u64,
-    /// Grants that no CRN followed.
-    pub void_grants: u64,
+metrics! {
+    /// Counters of a multi-channel station beside [`MacStats`].
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct MultichannelStats {
+        /// Handshakes completed as initiator.
+        pub handshakes: u64 = sum,
+        /// Data frames sent as responder.
+        pub reverse_frames: u64 = sum,
+        /// RTS frames left unanswered because the NAV was set.
+        pub refused_by_nav: u64,
+        /// RTS frames left unanswered because no data channel was free on both sides.
+        pub refused_without_channel: u64,
+        /// Grants that no CRN followed.
+        pub void_grants: u64 = sum,
+    }
 }
 
 /// A station under MCMAC or Bi-MCMAC.

@@ -17,7 +17,7 @@ use crate::dcf::{Dcf, DcfConfig, Held};
 use crate::frame::{Address, Frame, FrameKind};
 use crate::service::{MacInput, MacOutput, MacStats, Msdu, Outcome};
 use airbraid_engine::{Machine, Packet, Stream, Wake};
-use airbraid_units::Instant;
+use airbraid_units::{Instant, metrics};
 use std::collections::VecDeque;
 
 /// Parameters of an access point.
@@ -28,17 +28,19 @@ pub struct AccessPointConfig {
     pub buffer_limit: u32,
 }
 
-/// Counters of an access point beside [`MacStats`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BufferStats {
-    /// MSDUs that were held: they came for a station that dozed, or while its buffer was not yet empty.
-    pub held: u64,
-    /// MSDUs taken back because their station had said that it dozes.
-    pub returned: u64,
-    /// Those of them that had been on the air.
-    pub returned_after_attempt: u64,
-    /// MSDUs given up because the buffer was full.
-    pub buffer_drops: u64,
+metrics! {
+    /// Counters of an access point beside [`MacStats`].
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct BufferStats {
+        /// MSDUs that were held: they came for a station that dozed, or while its buffer was not yet empty.
+        pub held: u64 = sum,
+        /// MSDUs taken back because their station had said that it dozes.
+        pub returned: u64 = sum,
+        /// Those of them that had been on the air.
+        pub returned_after_attempt: u64,
+        /// MSDUs given up because the buffer was full.
+        pub buffer_drops: u64 = sum,
+    }
 }
 
 #[derive(Clone, Debug)]

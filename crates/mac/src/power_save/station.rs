@@ -30,7 +30,7 @@ use crate::dcf::{Dcf, DcfConfig, Null, NullDone};
 use crate::frame::{Address, Channel};
 use crate::service::{MacInput, MacOutput, MacStats};
 use airbraid_engine::{Machine, Packet, Stream, Wake};
-use airbraid_units::{Duration, Instant};
+use airbraid_units::{Duration, Instant, metrics};
 use std::collections::VecDeque;
 
 /// Retuning time of the paper's hardware: "in the order of 800 us" (section 3.1); other chips 200 to 500 us.
@@ -61,22 +61,24 @@ pub struct SlottedConfig {
     pub null_attempts: u32,
 }
 
-/// Counters of the switches between access points beside [`MacStats`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SwitchStats {
-    /// Number of times that an access point has acknowledged that the station is awake.
-    pub switches: u64,
-    /// Total time of the switches: from the first contention of the null frame with PS=1 to the acknowledgement of the
-    /// one with PS=0. Idle slots do not count, nor does an exchange that was under way at a slot's end.
-    pub switch_time: Duration,
-    /// Null frames that were given up.
-    pub failed_nulls: u64,
-    /// Departures without the access point's acknowledgement.
-    pub unannounced: u64,
-    /// MSDUs that were set aside at the end of a slot.
-    pub returned: u64,
-    /// Slots that were over before the access point had acknowledged that the station is awake.
-    pub missed_slots: u64,
+metrics! {
+    /// Counters of the switches between access points beside [`MacStats`].
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct SwitchStats {
+        /// Number of times that an access point has acknowledged that the station is awake.
+        pub switches: u64,
+        /// Total time of the switches: from the first contention of the null frame with PS=1 to the acknowledgement of the
+        /// one with PS=0. Idle slots do not count, nor does an exchange that was under way at a slot's end.
+        pub switch_time: Duration,
+        /// Null frames that were given up.
+        pub failed_nulls: u64 = sum,
+        /// Departures without the access point's acknowledgement.
+        pub unannounced: u64 = sum,
+        /// MSDUs that were set aside at the end of a slot.
+        pub returned: u64 = sum,
+        /// Slots that were over before the access point had acknowledged that the station is awake.
+        pub missed_slots: u64 = sum,
+    }
 }
 
 /// Activity of the station.

@@ -48,7 +48,7 @@ pub use table::Route;
 
 use crate::Refusal;
 use airbraid_engine::{Machine, Stream, Wake};
-use airbraid_units::{Duration, Instant, SeqNum};
+use airbraid_units::{Duration, Instant, SeqNum, metrics};
 use buffer::SendBuffer;
 use discovery::{AnswerTimes, Discovery};
 use limit::RateLimit;
@@ -143,25 +143,28 @@ pub enum DropReason {
     Rebooted,
 }
 
-/// The counters of a node.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct AodvStats {
-    /// Searches begun, repairs among them.
-    pub searches: u64,
-    /// Searches that found nothing.
-    pub searches_failed: u64,
-    /// Repairs begun.
-    pub repairs: u64,
-    /// RREQs sent, forwarded ones included.
-    pub rreq_sent: u64,
-    /// RREPs sent, forwarded ones and hello messages included.
-    pub rrep_sent: u64,
-    pub rerr_sent: u64,
-    /// RERRs held back by the limit.
-    pub rerr_suppressed: u64,
-    /// Links taken for broken while a route used them.
-    pub links_broken: u64,
-    pub dropped: u64,
+metrics! {
+    /// The counters of a node.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct AodvStats {
+        /// Searches begun, repairs among them.
+        pub searches: u64 = sum,
+        /// Searches that found nothing.
+        pub searches_failed: u64 = sum,
+        /// Repairs begun.
+        pub repairs: u64 = sum,
+        /// RREQs sent, forwarded ones included.
+        pub rreq_sent: u64 = sum,
+        /// RREPs sent, forwarded ones and hello messages included.
+        pub rrep_sent: u64 = sum,
+        pub rerr_sent: u64 = sum,
+        /// RERRs held back by the limit.
+        pub rerr_suppressed: u64,
+        /// Links taken for broken while a route used them.
+        pub links_broken: u64 = sum,
+        /// Packets dropped.
+        pub dropped: u64,
+    }
 }
 
 /// A node that speaks AODV.

@@ -101,9 +101,9 @@ fn one(
     };
     let cx = Context::new(false);
     let view = View::new(&cx, format!("expect.{path}"), item.place, Some(table));
-    let mut min = view.optional("min", "", |v| unit.read(v));
-    let mut max = view.optional("max", "", |v| unit.read(v));
-    if let Some(value) = view.optional("value", "", |v| unit.read(v)) {
+    let mut min = view.optional("min", "", |v| metric::read(unit, v));
+    let mut max = view.optional("max", "", |v| metric::read(unit, v));
+    if let Some(value) = view.optional("value", "", |v| metric::read(unit, v)) {
         let slack = view.required("tolerance", "\"5 %\"", |v| tolerance(v, value, unit)).unwrap_or(0.0);
         let twice = min.is_some() || max.is_some();
         view.require(!twice, "value", || "`value` and `min` or `max` contradict each other".to_owned(), "keep one");
@@ -126,7 +126,7 @@ fn one(
 /// A share of the value (`"5 %"`), or a distance in the unit of the metric.
 fn tolerance(value: &Value, of: f64, unit: Unit) -> Result<f64, Complaint> {
     let share = matches!(&value.data, Data::Text(text) if text.trim_end().ends_with('%'));
-    let slack = if share { reader::probability(value)?.get() * of.abs() } else { unit.read(value)? };
+    let slack = if share { reader::probability(value)?.get() * of.abs() } else { metric::read(unit, value)? };
     if slack >= 0.0 { Ok(slack) } else { Err(Complaint::new("a tolerance is not negative", "write \"5 %\"")) }
 }
 

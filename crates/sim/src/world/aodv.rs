@@ -12,6 +12,7 @@ use super::port::radio::RadioPort;
 use super::radio_map::RadioMap;
 use super::resolution::{Resolver, Unsent};
 use super::wakeups::MachineId;
+use crate::metric::{Flat, Metrics};
 use crate::result::RoutingResult;
 use crate::scenario::spec::AodvRouting;
 use airbraid_engine::{Machine, Stream, Wake};
@@ -75,18 +76,8 @@ impl AodvRouters {
 
     /// What all nodes have counted together.
     pub fn result(&self) -> RoutingResult {
-        let sum = |of: fn(&AodvStats) -> u64| self.nodes.iter().map(|node| of(node.machine.stats())).sum();
-        RoutingResult {
-            searches: sum(|stats| stats.searches),
-            searches_failed: sum(|stats| stats.searches_failed),
-            repairs: sum(|stats| stats.repairs),
-            rreq_sent: sum(|stats| stats.rreq_sent),
-            rrep_sent: sum(|stats| stats.rrep_sent),
-            rerr_sent: sum(|stats| stats.rerr_sent),
-            links_broken: sum(|stats| stats.links_broken),
-            messages_lost: self.lost,
-            loops: self.loops,
-        }
+        let counts = AodvStats::total(self.nodes.iter().map(|node| node.machine.stats()));
+        RoutingResult { counts: Flat(counts), messages_lost: self.lost, loops: self.loops }
     }
 
     /// Whether the next hops for `destination` lead from `node` back to it.

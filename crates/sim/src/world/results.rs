@@ -6,14 +6,16 @@ use super::id::{Id, LinkDirection, LinkTrunkEnd, NodeId, RadioId, RadioTrunkEnd,
 use super::port::link::LinkPort;
 use super::port::mac::RadioMac;
 use super::port::radio::RadioPort;
+use crate::metric::Flat;
 use crate::result::{
-    AccessPointResult, FlowResult, FlowSeries, LinkLayerResult, LinkResult, MacResult, MacSeries, RunResult,
-    SelectionResult, SelectionSeries, SlotsResult, TotalResult, TrunkResult, TrunkSeries, TunnelMemberResult,
-    TunnelResult,
+    AccessPointResult, FlowResult, FlowSeries, LinkLayerResult, LinkResult, LinkTrunkMemberResult, LinkTrunkResult,
+    MacResult, MacSeries, RadioTrunkResult, RunResult, SelectionResult, SelectionSeries, SlotsResult, TotalResult,
+    TrunkResult, TrunkSeries,
 };
 use crate::scenario::spec;
 use airbraid_engine::link::Stats;
-use airbraid_engine::trunk::bonding as tunnel;
+use airbraid_engine::trunk::bonding::DropReason;
+use airbraid_mac::service::MacStats;
 use airbraid_units::{Duration, Instant};
 
 impl World<'_> {
@@ -30,9 +32,8 @@ impl World<'_> {
             wall_s: 0.0,
             cpu_s: 0.0,
             flows: self.flows.table.iter().zip(&spec.flows).map(|(flow, spec)| self.flow_result(flow, spec)).collect(),
-            trunks: both_ends(spec.radio_trunks()).filter_map(|(end, spec)| self.trunk_result(end, spec)).collect(),
+            trunks: self.trunk_results(),
             selections: self.selection_results(),
-            tunnels: both_ends(spec.link_trunks()).map(|(end, spec)| self.tunnel_result(end, spec)).collect(),
             macs: self.mac_results(),
             routing: self.network.routers().map(|routers| routers.result()),
             total: TotalResult::default(),
@@ -110,10 +111,7 @@ impl World<'_> {
                 sent: stats.sent,
                 sent_by_member: select.sent().to_vec(),
                 first: if all > 0 { select.sent()[0] as f64 / all as f64 } else { 0.0 },
-                resent: stats.resent,
-                switches: stats.switches,
-                beacons: stats.beacons,
-                dropped: stats.dropped,
+                counts: Flat(*stats),
                 series: SelectionSeries {
                     interval_s: self.spec.record.interval.as_secs_f64(),
                     first: select.shares().to_vec(),
@@ -123,13 +121,19 @@ impl World<'_> {
         both_ends(self.spec.radio_trunks()).filter_map(result).collect()
     }
 
-    fn trunk_result(&self, end: RadioTrunkEnd, spec: &spec::RadioTrunk) -> Option<TrunkResult> {
+    fn trunk_results(&self) -> Vec<TrunkResult> {
+        let radios = both_ends(self.spec.radio_trunks()).filter_map(|(end, spec)| self.radio_trunk_result(end, spec));
+        let links = both_ends(self.spec.link_trunks()).map(|(end, spec)| self.link_trunk_result(end, spec));
+        radios.map(TrunkResult::Radios).chain(links.map(TrunkResult::Links)).collect()
+    }
+
+    fn radio_trunk_result(&self, end: RadioTrunkEnd, spec: &spec::RadioTrunk) -> Option<RadioTrunkResult> {
         let [here, there] = [end.side(), end.peer().side()];
         let peer = &self.ports.radio_trunks[end.peer()];
         let sent = self.ports.radio_trunks[end].trunk().sender_stats();
         let received = peer.trunk().receiver_stats();
         let waited = received.waited.as_secs_f64();
-        (sent.sent > 0).then(|| TrunkResult {
+        (sent.sent > 0).then(|| RadioTrunkResult {
             name: spec.name.clone(),
             from: self.name(spec.between[here]),
             to: self.name(spec.between[there]),
@@ -158,39 +162,20 @@ impl World<'_> {
         })
     }
 
-    fn tunnel_result(&self, end: LinkTrunkEnd, spec: &spec::LinkTrunk) -> TunnelResult {
+    fn link_trunk_result(&self, end: LinkTrunkEnd, spec: &spec::LinkTrunk) -> LinkTrunkResult {
         let status = self.ports.link_trunks[end].tunnel().status();
-        let counts = &status.counts;
         let all_bytes: u64 = status.members.iter().map(|member| member.sent_bytes.as_u64()).sum();
-        let members = status.members.iter().map(|member| TunnelMemberResult {
+        let members = status.members.iter().map(|member| LinkTrunkMemberResult {
             link: self.spec.links[spec.members[usize::from(member.member.0)].link].name.clone(),
-            sent: member.sent,
-            sent_bytes: member.sent_bytes.as_u64(),
             share: member.sent_bytes.as_u64() as f64 / all_bytes.max(1) as f64,
-            repeated_bytes: member.repeated_bytes.as_u64(),
-            repair_bytes: member.repair_bytes.as_u64(),
-            control_bytes: member.control_bytes.as_u64(),
-            lost: member.lost,
-            spurious: member.spurious,
-            suspicions: member.suspicions,
-            rate_bps: member.rate.as_bps(),
-            rtt_min_s: member.rtt_min.as_secs_f64(),
-            path_mtu_bytes: member.path_mtu.map(|mtu| mtu.as_u64()),
-            black_holes: member.black_holes,
+            counts: Flat(*member),
         });
-        TunnelResult {
+        LinkTrunkResult {
             name: spec.name.clone(),
             from: self.name(spec.between[end.side()]),
             to: self.name(spec.between[end.peer().side()]),
-            offered: counts.offered,
-            delivered: counts.delivered,
-            late: counts.late,
-            duplicates: counts.duplicates,
-            holes: counts.holes,
-            retransmissions: counts.retransmissions,
-            duplicated: counts.duplicated,
-            restored: counts.restored,
-            managed: counts.dropped[tunnel::DropReason::Managed as usize],
+            managed: status.counts.dropped[DropReason::Managed as usize],
+            counts: Flat(status.counts),
             hold_time_s: status.hold_time.as_secs_f64(),
             members: members.collect(),
         }
@@ -203,23 +188,14 @@ impl World<'_> {
             let stats = port.mac().stats();
             let [collisions, channel_errors] = port.losses();
             let snr = port.levels().and_then(|levels| levels.samples.as_ref()?.result());
-            let multichannel = port.mac().multichannel().copied().unwrap_or_default();
+            let counts =
+                MacStats { collisions: collisions + self.host.medium.missed(radio_id), channel_errors, ..stats };
             MacResult {
                 node: node.name.clone(),
                 radio: radio.name.clone(),
                 channel: radio.channel,
-                data_frames: stats.data_frames,
-                rts_frames: stats.rts_frames,
-                retries: stats.retries,
-                retry_limit_drops: stats.retry_limit_drops,
-                queue_drops: stats.queue_drops,
-                collisions: collisions + self.host.medium.missed(radio_id),
-                channel_errors,
-                duplicates: stats.duplicates,
-                unanswered: stats.unanswered,
-                handshakes: multichannel.handshakes,
-                reverse_frames: multichannel.reverse_frames,
-                void_grants: multichannel.void_grants,
+                counts: Flat(counts),
+                multichannel: Flat(port.mac().multichannel().copied().unwrap_or_default()),
                 airtime: stats.airtime.as_secs_f64() / time,
                 snr_mean_db: snr.map(|(mean, ..)| mean),
                 snr_std_db: snr.map(|(_, deviation, _)| deviation),
@@ -255,16 +231,11 @@ impl World<'_> {
 
     fn slots_results(&self) -> Vec<SlotsResult> {
         let mac = |at| self.ports.radios[self.radio_map.id(at)].mac();
-        let access_point = |at: (usize, usize), flows: u64| {
-            let counts = mac(at).buffers().copied().unwrap_or_default();
-            AccessPointResult {
-                node: self.name(at.0),
-                radio: self.spec.nodes[at.0].radios[at.1].name.clone(),
-                flows,
-                held: counts.held,
-                returned: counts.returned,
-                buffer_drops: counts.buffer_drops,
-            }
+        let access_point = |at: (usize, usize), flows: u64| AccessPointResult {
+            node: self.name(at.0),
+            radio: self.spec.nodes[at.0].radios[at.1].name.clone(),
+            flows,
+            counts: Flat(mac(at).buffers().copied().unwrap_or_default()),
         };
         let result = |(index, slots): (usize, &spec::Slots)| {
             let counts = mac(slots.radio).switches().copied().unwrap_or_default();
@@ -274,10 +245,7 @@ impl World<'_> {
                 switches: counts.switches,
                 switch_mean_s: (counts.switches > 0).then(|| counts.switch_time.as_secs_f64() / counts.switches as f64),
                 null_frames: mac(slots.radio).stats().null_frames,
-                failed_nulls: counts.failed_nulls,
-                unannounced: counts.unannounced,
-                returned: counts.returned,
-                missed_slots: counts.missed_slots,
+                counts: Flat(counts),
                 access_points: slots.access_points.iter().zip(flows).map(|(at, n)| access_point(*at, n)).collect(),
             }
         };
@@ -285,41 +253,22 @@ impl World<'_> {
     }
 
     fn link_layer_result(&self, [node, peer]: [NodeId; 2], over: &str, stats: &Stats) -> LinkLayerResult {
-        let both = |classes: [u64; 2]| classes[0] + classes[1];
         LinkLayerResult {
             node: self.name(node.index()),
             peer: self.name(peer.index()),
             radio: over.to_owned(),
-            accepted: both(stats.accepted),
-            settled: both(stats.settled),
-            queue_drops: both(stats.queue_drops),
-            expired: both(stats.expired),
-            given_up: both(stats.given_up),
-            segments: stats.segments,
-            repetitions: stats.repetitions,
-            data_bytes: stats.data_bytes,
-            coded_bytes: stats.coded_bytes,
-            delivered: both(stats.delivered),
-            duplicates: stats.duplicates,
-            truncated: stats.truncated,
-            undecodable: stats.undecodable,
-            repaired: stats.repaired,
-            lost: stats.lost,
+            counts: Flat(*stats),
         }
     }
 
     fn link_results(&self) -> Vec<LinkResult> {
         let result = |(direction, port): (LinkDirection, &LinkPort)| {
             let spec = &self.spec.links[direction.link()];
-            let stats = port.link().stats();
             LinkResult {
                 name: spec.name.clone(),
                 from: self.name(spec.between[direction.side()]),
                 to: self.name(spec.between[direction.peer().side()]),
-                delivered: stats.delivered,
-                queue_drops: stats.dropped_queue,
-                lost: stats.dropped_loss,
-                too_long: stats.dropped_long,
+                counts: Flat(*port.link().stats()),
             }
         };
         self.ports.links.pairs().map(result).collect()

@@ -6,26 +6,28 @@ use super::loss::{LossBySnr, LossShare};
 use super::port::MilliDb;
 use super::service::Beacon;
 use crate::packet::TrafficClass;
-use airbraid_units::{BitRate, Instant, SeqNum};
+use airbraid_units::{BitRate, Instant, SeqNum, metrics};
 
 /// Number of beacons over which the share of arrivals is taken: 3.2 s of them.
 const WINDOW: u32 = 32;
 
-/// The counters of a selector.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stats {
-    /// Packets given to a port or to the trunk.
-    pub sent: u64,
-    /// Packets among these that another port had not delivered.
-    pub resent: u64,
-    /// Changes of the ports that packets take.
-    pub switches: u64,
-    /// Beacons that were sent.
-    pub beacons: u64,
-    /// Packets that were dropped.
-    pub dropped: u64,
-    /// Longest queue \[packets\].
-    pub queue_max: usize,
+metrics! {
+    /// The counters of a selector.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Stats {
+        /// Packets given to a port or to the trunk.
+        pub sent: u64,
+        /// Packets among these that another port had not delivered.
+        pub resent: u64 = sum,
+        /// Changes of the ports that packets take.
+        pub switches: u64 = sum,
+        /// Beacons that were sent.
+        pub beacons: u64 = sum,
+        /// Packets that were dropped.
+        pub dropped: u64 = sum,
+        /// Longest queue \[packets\].
+        pub queue_max: usize,
+    }
 }
 
 /// The state of a port towards a neighbour.

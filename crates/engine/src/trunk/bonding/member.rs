@@ -21,6 +21,7 @@ use super::sent_frames::{Content, SentFrames};
 use super::status::{MemberState, MemberStatus};
 use super::validation::Validation;
 use crate::trunk::Member;
+use airbraid_units::metric::Millionths;
 use airbraid_units::{BitRate, Bytes, Duration, Instant, SeqNum};
 
 /// Length on the wire of each frame of a train \[byte\]: what every path carries (RFC 9000, section 14).
@@ -367,7 +368,7 @@ impl MemberEnd {
             rtt_min: self.path.delay().rtt_least().unwrap_or_default(),
             rtt: self.path.delay().rtt().unwrap_or_default().0,
             queue_delay: self.path.delay().queue(),
-            loss_ppm: self.path.loss_ppm(),
+            loss: Millionths(self.path.loss_ppm()),
             in_flight: self.sent_frames.on_the_way(),
             path_mtu: self.plpmtu.found().map(Bytes::new),
             black_holes: self.plpmtu.black_holes(),

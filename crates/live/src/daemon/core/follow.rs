@@ -57,10 +57,10 @@ impl Daemon {
         let Some(path) = state.paths.get_mut(&member) else { return };
         let is_rebinding = path.uplink == place.0 && path.remote.ip() == place.1.ip();
         (path.uplink, path.remote) = place;
-        state.counts.moved += 1;
+        state.counts.moves += 1;
         if state.logged.is_none_or(|last| now.saturating_since(last) >= LOGGED) {
             state.logged = Some(now);
-            let moves = state.counts.moved;
+            let moves = state.counts.moves;
             tracing::info!(peer = state.config.name, member = member.0, remote = %place.1, moves, "a member has moved");
         }
         let moved = if path.trust.is_known(now, place) {
@@ -108,7 +108,7 @@ impl Daemon {
     pub(super) fn go_back(&mut self, peer: usize, member: Member) {
         let state = &mut self.peers[peer];
         let Some(path) = state.paths.get_mut(&member) else { return };
-        state.counts.not_validated += 1;
+        state.counts.unvalidated += 1;
         let is_open =
             |place: &UplinkAddress| self.uplinks.get(place.0).is_some_and(crate::daemon::uplink::UplinkState::is_open);
         let home = path.trust.home.filter(is_open);

@@ -44,7 +44,7 @@ use airbraid_engine::wire::{
     emit_tunnel_repair, parse_session, parse_tunnel,
 };
 use airbraid_engine::{Spin, try_step};
-use airbraid_units::{Bytes, Duration, Instant};
+use airbraid_units::{Bytes, Duration, Instant, metrics};
 use care::Care;
 use handshakes::Handshakes;
 use jumps::Jumps;
@@ -63,21 +63,26 @@ const FLUSH: usize = 1 << 17;
 /// Time after which a thread's refusals are collected, if nothing else happens.
 const TOLD: Duration = Duration::from_millis(1);
 
-/// The counts beside those of peers and uplinks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Packets of programs that are no IP packets, or for which there is no peer.
-    pub unroutable: u64,
-    /// Packets that the interface refused.
-    pub undelivered: u64,
-    /// Packets whose sender was told that they are too long.
-    pub too_big: u64,
-    /// Packets that were fragmented, as they were too long and may be cut.
-    pub fragmented: u64,
-    /// Runs from programs that could not be cut.
-    pub malformed: u64,
-    /// Number of times that the host was not awake in time to send, and the worst delay.
-    pub late: (u64, Duration),
+metrics! {
+    /// The counts beside those of peers and uplinks.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct DaemonCounts {
+        /// Packets of programs that are no IP packets, or for which there is no peer.
+        pub unroutable_packets: u64 = sum,
+        /// Packets that the interface refused.
+        pub undelivered_packets: u64 = sum,
+        /// Runs from programs that could not be cut.
+        pub malformed_runs: u64 = sum,
+        /// Packets whose sender was told that they are too long.
+        pub too_big_packets: u64 = sum,
+        /// Packets that were fragmented, as they were too long and may be cut.
+        pub fragmented_packets: u64 = sum,
+        /// Times that the host was stopped for more than 5 ms between what it was to send and its sending: nothing is learnt
+        /// from that of a link.
+        pub late_sends: u64 = sum,
+        /// Longest such delay.
+        pub late_worst: Duration = gauge "late_worst_s",
+    }
 }
 
 #[derive(Debug)]
@@ -110,7 +115,7 @@ pub struct Daemon {
     pub(super) seen: Instant,
     /// Configuration of tunnels.
     pub(super) tunnel: airbraid_engine::trunk::bonding::Config,
-    pub(super) counts: Counts,
+    pub(super) counts: DaemonCounts,
     pub(super) names: Names,
     pub(super) care: Care,
     pub(super) pool: Pool,
@@ -166,11 +171,11 @@ impl Daemon {
         let found = inner::summary(packet);
         let peer = found.and_then(|found| Some((found, self.way(self.table.find(found.destination)?))));
         let Some((summary, peer)) = peer else {
-            self.counts.unroutable += 1;
+            self.counts.unroutable_packets += 1;
             return;
         };
         let Ok(cut) = finish(header, packet) else {
-            self.counts.malformed += 1;
+            self.counts.malformed_runs += 1;
             return;
         };
         let longest = cut.map_or(length, |cut| cut.segment_len(0));
@@ -184,9 +189,9 @@ impl Daemon {
         if let Some(again) = &mut self.peers[peer].again {
             *again = self.time;
         }
-        let counts = &mut self.peers[peer].counts.sent;
-        counts[0] += cut.map_or(1, |cut| cut.count() as u64);
-        counts[1] += length as u64;
+        let counts = &mut self.peers[peer].counts;
+        counts.sent_packets += cut.map_or(1, |cut| cut.count() as u64);
+        counts.sent_bytes += length as u64;
         self.drive(peer, Some(Input::Packet(packet)));
     }
 
@@ -288,7 +293,7 @@ impl Daemon {
             write(out);
             out.extend([0; TAG_LEN]);
             let Ok(reserved) = ring.reserve(now, id, member, Bytes::new((out.len() - start) as u64)) else {
-                counts.unsealed += 1;
+                counts.unsealed_frames += 1;
                 return Written::Nothing;
             };
             is_spent = reserved.is_spent;
@@ -304,11 +309,11 @@ impl Daemon {
         let is_own = packet.summary().is_some_and(|summary| self.may_bring(peer, summary.source));
         let counts = &mut self.peers[peer].counts;
         if !is_own {
-            counts.foreign += 1;
+            counts.foreign_packets += 1;
             return;
         }
-        counts.received[0] += 1;
-        counts.received[1] += packet.bytes().len() as u64;
+        counts.received_packets += 1;
+        counts.received_bytes += packet.bytes().len() as u64;
         if !inner::is_opening(packet.bytes()) {
             self.write_to_tun(packet);
             return;
@@ -330,7 +335,7 @@ impl Daemon {
         if tun.offloads().has_header {
             coalescer.add(packet, |parcel| put(tun, counts, &parcel));
         } else if tun.send(packet.bytes()).is_err() {
-            counts.undelivered += 1;
+            counts.undelivered_packets += 1;
         }
     }
 
@@ -372,9 +377,9 @@ impl Daemon {
     fn on_datagram(&mut self, uplink: usize, received: Received<'_>) {
         let Received { from, to, tos, age, mut body } = received;
         let bytes = body.bytes();
-        let traffic = &mut self.uplinks[uplink].traffic.received;
-        traffic[0] += 1;
-        traffic[1] += bytes.len() as u64;
+        let counts = &mut self.uplinks[uplink].counts;
+        counts.received_datagrams += 1;
+        counts.received_bytes += bytes.len() as u64;
         let now = self.time;
         if let Ok(SessionMessage::Frame(_)) = parse_session(bytes) {
             let Ok(opened) = self.ring.open(now, bytes) else { return };
@@ -519,8 +524,8 @@ impl Daemon {
             uplink.flush(self.clock, &mut refused, &mut late);
         }
         if let LateSpan(Some((since, until))) = late {
-            let (times, worst) = self.counts.late;
-            self.counts.late = (times + 1, worst.max(until.saturating_since(since)));
+            self.counts.late_sends += 1;
+            self.counts.late_worst = self.counts.late_worst.max(until.saturating_since(since));
             self.time = self.time.max(until);
             let mut sent_to = self.sent_to.clone();
             sent_to.sort_unstable();
@@ -575,8 +580,8 @@ impl Daemon {
     }
 }
 
-fn put(tun: &mut Tun, counts: &mut Counts, parcel: &Parcel<'_>) {
+fn put(tun: &mut Tun, counts: &mut DaemonCounts, parcel: &Parcel<'_>) {
     if tun.send_run(parcel.slices).is_err() {
-        counts.undelivered += parcel.packets;
+        counts.undelivered_packets += parcel.packets;
     }
 }

@@ -183,7 +183,7 @@ impl Daemon {
         for fragment in &cut {
             self.offer(peer, fragment);
         }
-        self.counts.fragmented += 1;
+        self.counts.fragmented_packets += 1;
         true
     }
 
@@ -203,7 +203,7 @@ impl Daemon {
         let mtu = self.mtu_of(peer);
         let mtu = if from.is_ipv4() { mtu } else { mtu.max(V6_LEAST as u32) };
         let Some(answer) = inner::too_big(packet, mtu, from) else { return false };
-        self.counts.too_big += 1;
+        self.counts.too_big_packets += 1;
         if let Some(answer) = self.pool.packet(&answer, |answer| inner::summary(answer)) {
             self.write_to_tun(answer);
         }

@@ -227,34 +227,3 @@ fn the_reference_names_every_key() {
         }
     }
 }
-
-#[test]
-fn the_reference_names_every_metric() {
-    use crate::metric::{names, table};
-    let reference = include_str!("../../../../../docs/reference/scenario.md");
-    let all = [
-        names(&table::FLOW),
-        names(&table::TRUNK),
-        names(&table::TRUNK_DIRECTION),
-        names(&table::TUNNEL),
-        names(&table::TUNNEL_END),
-        names(&table::TUNNEL_MEMBER),
-        names(&table::SELECT),
-        names(&table::LINK),
-        names(&table::MAC),
-        names(&table::LINK_LAYER),
-        names(&table::SLOTS),
-        names(&table::ACCESS_POINT),
-        names(&table::KILLER),
-        names(&table::PACKETS),
-        names(&table::ROUTING),
-        names(&table::TOTAL),
-    ];
-    for metric in all.concat() {
-        assert!(
-            reference.contains(&format!("`{}`", metric.name)),
-            "docs/reference/scenario.md does not tell of `{}`",
-            metric.name
-        );
-    }
-}

@@ -180,16 +180,21 @@ fn of_a_trunk_over_links_each_end_and_each_member_can_be_expected() {
              source = {{ rate = \"80 kbit/s\" }}\n[expect]\n{line} = {{ min = 0 }}\n"
         )
     };
-    for fine in ["tunnel.bond.holes", "tunnel.bond.car.retransmissions", "tunnel.bond.hub.lte.share"] {
+    for fine in ["trunk.bond.holes", "trunk.bond.car.retransmissions", "trunk.bond.hub.lte.share"] {
         spec(&text(&format!("\"{fine}\"")));
     }
     for (wrong, said) in [
-        ("tunnel.bind.holes", "no trunk over links is called `bind` at `\"tunnel.bind.holes\"`: did you mean `bond`?"),
-        ("tunnel.bond.hole", "`hole` is no metric here at `\"tunnel.bond.hole\"`: did you mean `holes`?"),
-        ("tunnel.bond.cat.holes", "no end is called `cat` at `\"tunnel.bond.cat.holes\"`: did you mean `car`?"),
-        ("tunnel.bond.hub.lt.share", "no member is called `lt` at `\"tunnel.bond.hub.lt.share\"`: did you mean `lte`?"),
-        ("tunnel.bond.hub.lte.shore", "`shore` is no metric here"),
-        ("trunk.bond.late", "no trunk is called `bond`"),
+        ("trunk.bind.holes", "no trunk is called `bind` at `\"trunk.bind.holes\"`: did you mean `bond`?"),
+        ("trunk.bond.hole", "`hole` is no metric here at `\"trunk.bond.hole\"`: did you mean `holes`?"),
+        ("trunk.bond.cat.holes", "no end is called `cat` at `\"trunk.bond.cat.holes\"`: did you mean `car`?"),
+        ("trunk.bond.hub.lt.share", "no member is called `lt` at `\"trunk.bond.hub.lt.share\"`: did you mean `lte`?"),
+        ("trunk.bond.hub.lte.shore", "`shore` is no metric here"),
+        ("trunk.bond.resyncs", "`resyncs` is no metric here"),
+        (
+            "tunnel.bond.holes",
+            "`tunnel.bond.holes` is an old name at `\"tunnel.bond.holes\"`: it is `trunk.bond.holes` now",
+        ),
+        ("tunnel.bond.hub.lte.lost", "it is `trunk.bond.hub.lte.lost_frames` now"),
     ] {
         let errors = errors(&text(&format!("\"{wrong}\"")));
         assert!(errors.contains(said), "{errors}");
@@ -276,8 +281,8 @@ fn an_expectation_must_be_of_something_that_there_is() {
     assert_eq!(
         expect("\"flow.f.godput\" = { min = \"1 Mbit/s\" }"),
         "t.toml:30:1: `godput` is no metric here at `\"flow.f.godput\"`: did you mean `goodput`? allowed: goodput, \
-         ip_throughput, delivered, sent_packets, received_packets, retransmits, timeouts, retransmits_most, out_of_order, idle_longest, \
-         gap_longest, reordered, reordering_extent, on_time, rtt_mean, completion, delay_min, delay_mean, delay_std, delay_p50, delay_p99, delay_max"
+         ip_throughput, delivered, sent_packets, received_packets, retransmits, timeouts, rtt_mean, retransmits_most, \
+         out_of_order, idle_longest, completion, gap_longest, reordered, reordering_extent, on_time, delay_min, delay_mean, delay_std, delay_p50, delay_p99, delay_max"
     );
     assert_eq!(
         expect("\"flow.g.goodput\" = { min = \"1 Mbit/s\" }"),
