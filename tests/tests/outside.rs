@@ -1,4 +1,5 @@
-//! Packets from outside take the same way as those from inside: whatever stands at a node, they enter it by the one door.
+//! Packets from outside take the same way as those from inside: whatever stands at a node, they enter it by the one
+//! door.
 
 use airbraid_sim::scenario::spec::Spec;
 use airbraid_sim::{Delivery, External, FreeSpace, NodeId, PayloadHandle, World};
@@ -12,7 +13,8 @@ fn packet(index: usize) -> External {
     External { handle, from, to, via: None, len: 1_000, bucket: 0, is_acknowledgement: false }
 }
 
-/// Sends `count` packets, one in 10 ms: how many come in two seconds more, and how full the first queue was before each.
+/// Sends `count` packets, one in 10 ms: how many come in two seconds more, and how full the first queue was before
+/// each.
 fn carry(spec: &Spec, count: usize) -> (usize, Vec<FreeSpace>) {
     let mut world = World::new(spec, 1, None).unwrap();
     let mut spaces = Vec::new();

@@ -113,7 +113,8 @@ impl<P: Packet + Copy> Station<P> {
         self.transmitting_until <= now
     }
 
-    /// Hands up the packet of a data frame, unless it has come before. A null frame has no packet, and no sequence number.
+    /// Hands up the packet of a data frame, unless it has come before. A null frame has no packet, and no sequence
+    /// number.
     pub fn deliver(&mut self, frame: &Frame<P>) {
         let Some(packet) = frame.payload else { return };
         if self.duplicates.is_new(frame.from, frame.sequence, frame.retry) {

@@ -1,5 +1,5 @@
-//! TCP throughput from loss and round-trip time: Mathis, Semke, Mahdavi and Ott 1997. It is of congestion avoidance: beyond
-//! a loss of 0.02 timeouts rule.
+//! TCP throughput from loss and round-trip time: Mathis, Semke, Mahdavi and Ott 1997. It is of congestion avoidance:
+//! beyond a loss of 0.02 timeouts rule.
 
 use airbraid_units::Bytes;
 

@@ -129,7 +129,7 @@ fn end_reception(
     }
 }
 
-/// What a radio that has received a frame whole gives to its MAC: a packet killer may stand between.
+/// The input of a radio that has received a frame whole, for its MAC: a packet killer may stand between.
 #[inline]
 fn received(
     port: &mut RadioPort,

@@ -1,8 +1,8 @@
-//! AODV at work: a machine on each node, above its radio and below its transports.
+//! AODV: a machine on each node, above its radio and below its transports.
 //!
-//! What no written route leads to goes through it. Its messages stand in the table of packets like the frames of trunks:
-//! they take their time on the air, and are in no account of packets. ARP, where it is asked for, stands between this and the
-//! MAC: in [`super::resolution`].
+//! Packets without a written route go through it. Its messages stand in the table of packets like the frames of trunks:
+//! they take their time on the air, and are in no account of packets. ARP, where it is asked for, stands between this
+//! and the MAC: in [`super::resolution`].
 
 use super::frame::{FrameBody, Msdu, MsduKind, PacketRef, RoutingMessage};
 use super::host::{Host, Work};
@@ -74,7 +74,7 @@ impl AodvRouters {
         self.nodes[node].machine.buffered()
     }
 
-    /// What all nodes have counted together.
+    /// Sum of the counters of all nodes.
     pub fn result(&self) -> RoutingResult {
         let counts = AodvStats::total(self.nodes.iter().map(|node| node.machine.stats()));
         RoutingResult { counts: Flat(counts), messages_lost: self.lost, loops: self.loops }
@@ -281,8 +281,8 @@ impl AodvRouters {
         }
     }
 
-    /// Carries out what a node's ARP says; gives what it could send to nobody, as if the MAC had tried, with its radio and
-    /// the neighbour's address.
+    /// Carries out an output of a node's ARP; returns the packet for an unreachable neighbour, as if the MAC had tried,
+    /// with its radio and the neighbour's address.
     pub fn on_resolver_output(
         &mut self,
         node: NodeId,

@@ -27,7 +27,7 @@ impl<'a> World<'a> {
     /// The world of `spec` at its beginning, with the random streams of `seed`.
     ///
     /// # Errors
-    /// What a model refuses: the scenario was not checked.
+    /// If a model refuses its parameters: the scenario was not checked.
     pub fn new(spec: &'a Spec, seed: u64, observer: Option<Box<dyn Observer + 'a>>) -> Result<Self, Refusal> {
         let radio_map = RadioMap::new(spec);
         let mut medium = Medium::new(spec, seed);
@@ -90,7 +90,7 @@ impl<'a> World<'a> {
     }
 }
 
-/// What finds or chooses ways beside the static routes. A scenario has at most one such thing: AODV knows no access points.
+/// The routing beside the static routes. A scenario has at most one kind: AODV knows no access points.
 fn forwarding(spec: &Spec, radios: &RadioMap, seed: u64) -> Result<Forwarding, Refusal> {
     Ok(match spec.routing {
         Routing::Aodv(settings) => {
@@ -101,7 +101,7 @@ fn forwarding(spec: &Spec, radios: &RadioMap, seed: u64) -> Result<Forwarding, R
     })
 }
 
-/// How many machines of each kind there are.
+/// Number of machines of each kind.
 fn machines(spec: &Spec, ports: &Ports, forwarding: &Forwarding) -> MachineCounts {
     let repairs = spec.links.iter().any(|link| link.link_layer.is_some());
     let has_routers = matches!(forwarding, Forwarding::OnDemand(_));

@@ -1,4 +1,4 @@
-//! What the scenario dates: starts of flows, changes, and samples for the series.
+//! The scheduled events of a scenario: starts of flows, changes, and samples for the series.
 
 use super::World;
 use super::flow::Transport;
@@ -78,7 +78,7 @@ impl World<'_> {
         }
     }
 
-    /// A radio was switched on or off: members of trunks come or go. What waits in its MAC for one that goes comes back.
+    /// A radio was switched on or off: members of trunks come or go. Packets in its MAC for a lost member come back.
     fn on_radio(&mut self, radio: RadioId, is_up: bool) {
         let Self { ports, host, .. } = self;
         for (peer, end, member) in ports.radios[radio].members().to_vec() {

@@ -1,4 +1,4 @@
-//! What each run draws before it begins: places of nodes, ends and starts of flows.
+//! The random draws before a run: places of nodes, ends and starts of flows.
 //!
 //! All of it comes from streams of its own, so that every MAC and every number of flows sees the same network and the
 //! same first flows on a seed.
@@ -12,9 +12,9 @@ use airbraid_engine::Stream;
 use airbraid_units::{Duration, Instant, Metres};
 use std::borrow::Cow;
 
-/// So often a pair of nodes is drawn anew that no path joins.
+/// Number of draws of a pair of nodes until a path joins them.
 const TRIES: u32 = 1_000;
-/// A node that has been to so many places stays: whoever is that fast is everywhere.
+/// Largest number of places of a node; then it stays: a node that fast is everywhere.
 const WAYPOINTS_MAX: usize = 100_000;
 
 /// `spec` with everything in its place that it leaves to the run of `seed`.

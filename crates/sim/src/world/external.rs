@@ -64,7 +64,7 @@ impl World<'_> {
         self.host.queue.next_at().map_or(wakes_at, |at| at.min(wakes_at))
     }
 
-    /// What each radio's MAC has counted so far.
+    /// The counters of each radio's MAC so far.
     pub fn macs(&self) -> Vec<MacResult> {
         self.mac_results()
     }
@@ -74,7 +74,7 @@ impl World<'_> {
         self.end = self.host.now;
     }
 
-    /// How full the first queue on a packet's way is; `None` if no way leads there.
+    /// Free space of the first queue on a packet's way; `None` without a route.
     pub fn free_space_for(&mut self, packet: &External) -> Option<FreeSpace> {
         let (from, to) = (packet.from, packet.to);
         let port = self.named_port(packet).or_else(|| self.network.first_port(from, from.address(), to.address()));

@@ -18,7 +18,7 @@ pub struct Flow {
     pub(super) to: NodeId,
     /// The addresses that its packets bear: those of the nodes, or of virtual stations there.
     pub(super) addresses: [HostAddress; 2],
-    /// What its packets want of the links, both ways.
+    /// The class of its packets, both ways.
     pub(super) class: TrafficClass,
     pub(super) application: Application,
     pub(super) transport: Transport,
@@ -72,11 +72,11 @@ pub(super) enum Transport {
 pub(super) struct Connection {
     pub sender: Sender,
     pub receiver: Receiver,
-    /// What the sender had counted when counting began.
+    /// Sender statistics at the end of the warm-up.
     pub before: SenderStats,
 }
 
-/// What is counted of a flow, from the end of the warm-up on.
+/// The counters of a flow, from the end of the warm-up on.
 #[derive(Debug)]
 pub struct Counts {
     pub(super) delivered_bytes: u64,
@@ -190,5 +190,5 @@ impl Counts {
     }
 }
 
-/// So many segments that were sent again are remembered: more than any window holds.
+/// Number of retransmitted segments that are remembered: more than any window holds.
 const REPEATS_MAX: usize = 4_096;

@@ -25,7 +25,7 @@ pub struct Flows {
     greedy_turn: usize,
 }
 
-/// Whose turn it is among greedy flows: the place in their order.
+/// The turn among greedy flows: the index in their order.
 #[derive(Clone, Copy, Debug)]
 pub struct Turn(usize);
 

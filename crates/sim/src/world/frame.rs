@@ -1,4 +1,4 @@
-//! What machines and MACs carry: small descriptors, and the bodies of frames that are no packet.
+//! The loads of machines and MACs: small descriptors, and the bodies of frames that are no packet.
 //!
 //! A frame of a trunk, a link layer or a protocol of the network layer stands in the table of packets, with its body
 //! beside it; it is in no account of packets.
@@ -21,7 +21,7 @@ pub struct PacketRef {
     pub len: u32,
     /// The flow's bucket.
     pub bucket: u16,
-    /// What its flow wants of the link.
+    /// The class of its flow.
     pub class: TrafficClass,
     /// Whether it only acknowledges.
     pub is_acknowledgement: bool,
@@ -71,7 +71,7 @@ impl bonding::Coded for PacketRef {
     }
 }
 
-/// What a MAC carries: a packet, or a frame of a trunk or link layer, which stands in the same table.
+/// The load of a MAC: a packet, or a frame of a trunk or link layer, which stands in the same table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Msdu {
     /// The packet, or what stands for the frame.
@@ -156,7 +156,6 @@ pub struct ControlFrame {
     pub end: RadioTrunkEnd,
     /// The member that carries it.
     pub member: Member,
-    /// What it says.
     pub control: paper::Control,
 }
 
@@ -185,7 +184,6 @@ pub struct WindowFrame {
 pub struct RoutingMessage {
     /// The TTL of its IP header.
     pub ttl: u8,
-    /// What it says.
     pub message: Message,
 }
 
@@ -196,7 +194,6 @@ pub struct BeaconFrame {
     pub end: RadioTrunkEnd,
     /// The member that carries it.
     pub port: Port,
-    /// What it says.
     pub beacon: Beacon,
 }
 
@@ -205,13 +202,13 @@ pub struct BeaconFrame {
 pub struct BondFrame {
     /// The member that carries it.
     pub member: Member,
-    /// What it says; it refers to the packet that it carries.
+    /// The frame, with a reference to its packet.
     pub frame: bonding::Frame<PacketRef>,
     /// Its length, with what is around it \[byte\].
     pub len: u32,
 }
 
-/// What a frame says that stands in the table and is no packet.
+/// The body of a frame in the table that is no packet.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FrameBody {
     /// A control frame of a trunk.
@@ -231,7 +228,7 @@ pub enum FrameBody {
 }
 
 impl FrameBody {
-    /// Its length as the MAC's payload \[byte\]; the header of stop-and-wait counts as the MAC's, a plain link has none.
+    /// Length as the MAC's payload \[byte\]; the header of stop-and-wait counts as the MAC's, a plain link has none.
     pub fn len(&self) -> u32 {
         match self {
             Self::Control(frame) => frame.control.len().as_u64() as u32,

@@ -1,4 +1,4 @@
-//! What all ports of a run share: the time, what is dated, wake-ups, the air, packets, and the work that is pending.
+//! The state that all ports of a run share: the time, scheduled events, wake-ups, the air, packets, and pending work.
 //!
 //! A port gets it with each call. What a machine asks of another port is put behind what is pending already, and done
 //! when the machine has been drained, at the same instant.
@@ -24,7 +24,7 @@ use airbraid_net::{aodv, arp};
 use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// What happens at an instant.
+/// An event at an instant.
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
     /// A transmission begins to arrive at its next hearers.
@@ -45,8 +45,8 @@ pub enum Event {
     Sample,
 }
 
-/// What a machine's output asks of another, done when the machine has been drained. What is large is boxed, so that it does
-/// not make all work larger.
+/// Work for another machine that an output asks for, done when the machine has been drained. Large work is boxed, so
+/// that it does not make all work larger.
 #[derive(Debug)]
 pub enum Work {
     /// A MAC hands a packet up.
@@ -85,7 +85,7 @@ pub enum Work {
     Refill(PortId),
 }
 
-/// What all ports of a run share.
+/// The state that all ports of a run share.
 #[derive(Debug)]
 pub struct Host<'a> {
     pub now: Instant,

@@ -1,4 +1,5 @@
-//! Indices into the tables of a world, a type for each kind: a radio is no node, and one end of a trunk is not the other.
+//! Indices into the tables of a world, a type for each kind: a radio is no node, and one end of a trunk is not the
+//! other.
 
 use airbraid_mac::Address;
 use std::marker::PhantomData;
@@ -55,7 +56,7 @@ ids! {
     FlowId,
     /// An end of stop-and-wait error control over a polled radio.
     StopAndWaitId,
-    /// An end of a trunk over radios; they are counted for each kind of trunk apart, both ends of each next to each other.
+    /// An end of a trunk over radios; each kind of trunk has its own numbers, both ends of a trunk next to each other.
     RadioTrunkEnd,
     /// An end of a trunk over links, likewise.
     LinkTrunkEnd,
@@ -180,7 +181,7 @@ pub enum FlowPart {
 }
 
 impl FlowMachine {
-    /// How many a flow has.
+    /// Number of machines of a flow.
     pub const PARTS: usize = 3;
 
     /// A flow's machine.
@@ -220,7 +221,7 @@ impl<I: Id, T> Table<I, T> {
         self.rows.push(row);
         I::from_index(self.rows.len() - 1)
     }
-    /// How many rows there are.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()
     }

@@ -116,7 +116,7 @@ impl Killers {
         is_lost
     }
 
-    /// What happens to a frame as it comes to `to`.
+    /// The event for a frame as it arrives at `to`.
     pub fn on_input(&mut self, now: Instant, to: RadioId, frame: &Frame<Msdu>, packets: &Packets) -> Event {
         let (from, has_data) = (RadioId::of(frame.from), has_data(frame.payload, packets));
         let mut worst = Event::Fine;
@@ -130,7 +130,7 @@ impl Killers {
         worst
     }
 
-    /// What will happen to the next frame with data.
+    /// The event for the next frame with data.
     pub fn foretell(&self, from: RadioId, to: RadioId) -> Event {
         let meets = |killer: &Killer| {
             let direction = direction(killer.ends, from, to)?;
@@ -139,7 +139,7 @@ impl Killers {
         self.0.iter().filter_map(meets).fold(Event::Fine, worse)
     }
 
-    /// What each has done.
+    /// The results of each killer.
     pub fn results(&self, spec: &Spec) -> Vec<KillerResult> {
         let result = |(killer, spec): (&Killer, &spec::Killer)| {
             let Counts { frames, lost, truncated, corrupted } = killer.tally;
@@ -194,7 +194,7 @@ fn has_data(payload: Option<Msdu>, packets: &Packets) -> bool {
     })
 }
 
-/// What `event` leaves of a frame's payload: nothing of the frame, or this damage if any.
+/// The effect of `event` on a frame's payload: `Err` if the frame is lost, otherwise the damage if there is any.
 pub fn leaves(event: Event, payload: Option<Msdu>) -> Result<Option<Damage>, ()> {
     match (event, payload) {
         (Event::Lost, _) => Err(()),

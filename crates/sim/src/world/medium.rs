@@ -52,13 +52,14 @@ pub struct Transmission {
     pub start: Instant,
     /// When its last bit leaves.
     pub end: Instant,
-    /// How many hearers the beginning, and the end, have reached.
+    /// Number of hearers that the beginning, and the end, have reached.
     pub begun: usize,
     /// The same for the end.
     pub ended: usize,
 }
 
-/// What decides who hears a radio and whom it hears: looked at when rows are made, apart from what each frame touches.
+/// The properties that decide which radios hear each other: read when rows are made, apart from those that each frame
+/// touches.
 #[derive(Debug)]
 struct Site {
     band: Option<u32>,
@@ -78,7 +79,7 @@ pub enum Loss {
     Channel,
 }
 
-/// What the end of a frame means to a radio.
+/// The meaning of a frame's end for a radio.
 #[derive(Clone, Copy, Debug)]
 pub enum Ending {
     /// It was not listening to it, and the medium stays as it was.
@@ -94,7 +95,7 @@ pub enum Ending {
     },
 }
 
-/// What the beginning of a frame means to a radio.
+/// The meaning of a frame's beginning for a radio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beginning {
     /// Nothing that it would notice.
@@ -106,10 +107,10 @@ pub enum Beginning {
 /// No channel: nothing is ever transmitted there.
 const DEAF: Channel = Channel(u8::MAX);
 
-/// So often moving radios are put where they are: at 20 m/s, 20 cm later.
+/// Interval at which the positions of moving radios are renewed: 20 cm at 20 m/s.
 const MOTION_STEP: Duration = Duration::from_millis(10);
 
-/// Who hears a radio, nearest first.
+/// The hearers of a radio, nearest first.
 #[derive(Debug, Default)]
 struct Row {
     hearers: Vec<Hearer>,
@@ -131,13 +132,14 @@ pub struct Medium {
     /// Radios that move, from where and how.
     moving: Vec<(usize, Position, Mobility)>,
     moved_at: Instant,
-    /// What shadows the paths between radios, the lower index first; made when it is first asked for.
+    /// The shadowing of the paths between radios, the lower index first; made at first use.
     shadows: BTreeMap<(RadioId, RadioId), Shadow>,
     has_shadows: bool,
     seed: u64,
     /// For each radio who hears it.
     rows: Table<RadioId, Row>,
-    /// What is on the air, by number; `None` while its end is gone through. The places of those that are over are free.
+    /// Transmissions on the air, by number; `None` while the end of one is processed. The entries of ended ones are
+    /// free.
     transmissions: Table<TransmissionId, Option<Box<Transmission>>>,
     free: Vec<TransmissionId>,
     /// Made only where a radio decides by SINR: the tables take some milliseconds.
@@ -216,12 +218,12 @@ impl Medium {
         self.rows[from].hearers.iter().any(|hearer| hearer.radio == to && hearer.power >= threshold)
     }
 
-    /// How far two radios are apart.
+    /// Distance of two radios.
     pub fn distance(&self, a: RadioId, b: RadioId) -> Metres {
         distance(self.positions[a.index()], self.positions[b.index()])
     }
 
-    /// What a received power is above the noise of a radio.
+    /// Ratio of a received power to the noise of a radio.
     pub fn signal_to_noise(&self, radio: RadioId, power: f64) -> Db {
         Db(10.0 * libm::log10(power / self.radios[radio].noise))
     }
@@ -332,8 +334,8 @@ impl Medium {
         self.rows[from].in_use -= 1;
     }
 
-    /// A radio changes its channel and hears nothing until `ready`. What is on the air there already, it can only sense:
-    /// gives whether it does so at once.
+    /// A radio changes its channel and hears nothing until `ready`. It can only sense frames that are on the air there
+    /// already: returns whether it does so at once.
     pub fn tune(&mut self, now: Instant, radio: RadioId, channel: Channel, ready: Instant) -> bool {
         let state = &mut self.radios[radio];
         (state.tuned, state.next_channel) = (DEAF, channel);
@@ -350,7 +352,7 @@ impl Medium {
         state.is_busy && state.is_up
     }
 
-    /// How many frames for a radio were lost to another before it had begun to receive them.
+    /// Number of frames for a radio that were lost to another before it had begun to receive them.
     pub fn missed(&self, radio: RadioId) -> u64 {
         self.radios[radio].missed
     }
@@ -415,7 +417,7 @@ fn is_for(
     transmissions[id].as_ref().is_some_and(|transmission| transmission.frame.to == radio.address())
 }
 
-/// What shadows the path between two radios: it is one path, so the first of them says how fast it changes.
+/// The shadowing of the path between two radios: it is one path, so the first of them gives its rate of change.
 fn shadow(sites: &Table<RadioId, Site>, (a, b): (RadioId, RadioId), seed: u64) -> Shadow {
     let shadowing = sites[a].shadowing.or(sites[b].shadowing);
     let still = Shadowing { deviation: crate::phy::Curve::flat(0.0), time: Duration::ZERO };

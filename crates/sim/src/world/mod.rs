@@ -65,7 +65,7 @@ pub struct World<'a> {
     ports: Ports,
     network: Network,
     flows: Flows,
-    /// What has arrived for an outside driver.
+    /// Packets that have arrived for an outside driver.
     deliveries: Vec<Delivery>,
     events: u64,
 }

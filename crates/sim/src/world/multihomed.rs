@@ -82,8 +82,8 @@ impl Multihomed {
         })
     }
 
-    /// Where a packet goes from `node`: what bears the address of a virtual station leaves by its access point, what is for
-    /// one goes to that access point first.
+    /// The next hop of a packet from `node`: one with the address of a virtual station leaves by its access point, one
+    /// for such an address goes to that access point first.
     pub fn next_hop(&self, routes: &Routes, node: NodeId, from: HostAddress, to: HostAddress) -> Option<PortId> {
         if let Some((host, connection)) = self.connection_of(from).filter(|(host, _)| host.node == node) {
             let neighbour = host.access_points[connection].1.address();
@@ -97,8 +97,8 @@ impl Multihomed {
         routes.next_hop(node, access_point.address())
     }
 
-    /// The address that the host at `node` knows for one that a packet bears which came from `access_point`: `None` if it
-    /// is for somebody else, `Some(Err)` if it came over another connection than it should.
+    /// The host's own address for the address on a packet from `access_point`: `None` if it is for another host,
+    /// `Some(Err)` if it came over the wrong connection.
     pub fn inward(
         &self,
         node: NodeId,
@@ -110,7 +110,7 @@ impl Multihomed {
         Some(host.nat.inward(connection, to).filter(|_| came).ok_or(()))
     }
 
-    /// How many flows each access point of a host has.
+    /// Number of flows of each access point of a host.
     pub fn flows(&self, host: usize) -> impl Iterator<Item = u64> {
         self.hosts[host].nat.flows()
     }

@@ -9,14 +9,14 @@ use super::port::Ports;
 use super::routing::Routes;
 use airbraid_net::aodv;
 
-/// How packets find their way.
+/// The routing of packets.
 #[derive(Debug)]
 pub struct Network {
     pub routes: Routes,
     pub forwarding: Forwarding,
 }
 
-/// What stands beside the static routes.
+/// The routing beside the static routes.
 #[derive(Debug)]
 pub enum Forwarding {
     /// Nothing.

@@ -1,4 +1,4 @@
-//! What a recorder is told while a run goes on. Nothing is formatted, nor even collected, unless one listens.
+//! The reports to a recorder during a run. Nothing is formatted, nor even collected, unless one listens.
 
 use super::frame::Msdu;
 use super::id::{NodeId, RadioId};

@@ -1,8 +1,8 @@
-//! Packets as descriptors in one table, and the account of what became of each.
+//! Packets as descriptors in one table, and the account of the fate of each.
 //!
 //! A packet may exist in several places at once (the sender's MAC keeps it until it is acknowledged), so its entry
-//! counts the references; its fate is decided when the last is gone. What was offered is then delivered, dropped for a reason,
-//! or in flight: [`Packets::account`] checks it.
+//! counts the references; its fate is decided when the last is gone. What was offered is then delivered, dropped for a
+//! reason, or in flight: [`Packets::account`] checks it.
 
 use super::frame::{BondFrame, FrameBody, LinkFrame, PacketRef, WindowFrame};
 use super::id::{FlowId, HostAddress, PacketId, PayloadHandle, Table};
@@ -71,7 +71,7 @@ named_enum! {
     }
 }
 
-/// What a packet carries.
+/// The load of a packet.
 #[derive(Clone, Copy, Debug)]
 pub enum Body {
     /// A segment from the flow's sender.
@@ -105,7 +105,7 @@ impl Body {
     }
 }
 
-/// What the table knows of a packet.
+/// The table's entry of a packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Record {
     /// The flow that it belongs to; of a packet from outside its bucket.
@@ -118,11 +118,10 @@ pub struct Record {
     pub len: u32,
     /// When the network layer got it.
     pub created: Instant,
-    /// How often it has been forwarded.
+    /// Number of hops so far.
     pub hops: u8,
-    /// How many hops it may still go, under AODV.
+    /// Number of hops that remain, under AODV.
     pub ttl: u8,
-    /// What it carries.
     pub body: Body,
     references: u32,
     /// It stands for a frame: no packet, and in no account of packets.
@@ -142,11 +141,10 @@ pub struct NewPacket {
     pub to: HostAddress,
     /// Length of the IP packet.
     pub len: u32,
-    /// What its flow wants of the link.
+    /// The class of its flow.
     pub class: TrafficClass,
     /// Now.
     pub created: Instant,
-    /// What it carries.
     pub body: Body,
 }
 
@@ -195,8 +193,8 @@ impl Packets {
         self.bodies.get(packet.id)?.as_deref()
     }
 
-    /// Takes the frame of a trunk over links out of its entry, with the reference to the packet that it carries; the reference to
-    /// the entry is given up.
+    /// Takes the frame of a trunk over links out of its entry, with the reference to its packet; the reference to the
+    /// entry is given up.
     pub fn take_bond_frame(&mut self, packet: PacketRef) -> Option<BondFrame> {
         if !self.records[packet.id].is_frame {
             return None;

@@ -1,4 +1,4 @@
-//! What a run gives, collected at its end.
+//! The result of a run, collected at its end.
 
 use super::World;
 use super::flow::{Counts, Flow, Transport};

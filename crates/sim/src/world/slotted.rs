@@ -100,7 +100,7 @@ fn plan(slots: &Slots, duration: Duration, mut random: Stream) -> Option<SlotPla
     SlotPlan::new(Instant::ZERO, slots)
 }
 
-/// Slots by lot for the whole run, or for as long as there may be slots; then they come again.
+/// Random slots for the whole run, or for the longest plan; then they repeat.
 fn drawn(layout: &Layout, duration: Duration, stream: &mut Stream) -> Vec<PlannedSlot> {
     let wanted = duration.div_floor(layout.period()) + 1;
     let periods = wanted.min(SLOTS_MAX / layout.slots().max(1) as u64).max(1);

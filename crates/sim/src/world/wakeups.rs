@@ -7,14 +7,14 @@ use airbraid_units::Instant;
 
 macro_rules! machines {
     ($($(#[$doc:meta])* $kind:ident($id:ty),)+) => {
-        /// A machine that may want to be woken. The order of the kinds, and of the ids in each, is the order in which those go
-        /// that wake together: it is part of the model.
+        /// A machine that may have a wake-up. The order of the kinds, and of the ids in each, is the order of
+        /// simultaneous wake-ups: it is part of the model.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(super) enum MachineId {
             $($(#[$doc])* $kind($id),)+
         }
 
-        /// What a machine is.
+        /// The kind of a machine.
         #[derive(Clone, Copy, Debug)]
         pub(super) enum MachineKind {
             $($(#[$doc])* $kind,)+
@@ -52,7 +52,7 @@ machines! {
     SelectiveRepeat(LinkDirection),
     /// An end of a trunk over radios.
     RadioTrunk(RadioTrunkEnd),
-    /// What chooses among the members of a trunk over radios.
+    /// Interface selection among the members of a trunk over radios.
     Selector(RadioTrunkEnd),
     /// An end of a trunk over links.
     LinkTrunk(LinkTrunkEnd),
@@ -64,7 +64,7 @@ machines! {
     Flow(FlowMachine),
 }
 
-/// How many machines of each kind there are.
+/// Number of machines of each kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MachineCounts([usize; MachineKind::COUNT]);
 
@@ -99,11 +99,11 @@ impl Wakeups {
         Self { timers: Timers::new(next), wanted: vec![Instant::MAX; macs], first }
     }
 
-    /// Hears when a machine wants to be woken.
+    /// Sets the wake-up of a machine.
     ///
-    /// Only an earlier time moves its alarm. A later one, or none, waits until the alarm rings: a MAC sleeps on then, any
-    /// other machine, woken too early, changes nothing, and its alarm is set again. Stations hear several frames for each
-    /// time they transmit, so most alarms never ring in vain.
+    /// Only an earlier time moves its alarm. A later one, or none, waits until the alarm rings: a MAC sleeps on then,
+    /// any other machine, woken too early, changes nothing, and its alarm is set again. Stations hear several frames
+    /// for each time they transmit, so most alarms never ring in vain.
     #[inline]
     pub fn arm(&mut self, now: Instant, machine: MachineId, wake: Option<Wake>) {
         let (kind, index) = machine.parts();
@@ -124,7 +124,7 @@ impl Wakeups {
         self.timers.next_at()
     }
 
-    /// The first alarm rings: gives whom it wakes. A MAC that has put off what it wanted sleeps on, its alarm set again.
+    /// Takes the first wake-up: returns its machine. A MAC that has postponed its wake-up sleeps on, with the new time.
     pub fn ring(&mut self, now: Instant) -> Option<MachineId> {
         let place = self.timers.next();
         match self.wanted.get(place as usize) {

@@ -1,8 +1,8 @@
 //! A packet's walk, from top to bottom and up again: a transport gives it to the network layer, that to a port, a port
-//! perhaps to others below; what arrives goes up through the ports that it came down by.
+//! perhaps to others below; an arrival goes up through the same ports.
 //!
-//! Everything that sends enters at [`World::send`] or, with a port of its own choice, at [`World::send_by`]: packets from
-//! inside and from outside alike.
+//! Everything that sends enters at [`World::send`] or, with a port of its own choice, at [`World::send_by`]: packets
+//! from inside and from outside alike.
 
 use super::World;
 use super::external::Delivery;
@@ -22,7 +22,7 @@ use airbraid_mac::{Address, Outcome};
 use airbraid_net::link::LinkOutput;
 use airbraid_net::{aodv, arp};
 
-/// A packet that was forwarded so often runs in a circle: the initial TTL of most hosts.
+/// Number of hops after which a packet runs in a loop: the initial TTL of most hosts.
 const HOP_LIMIT: u8 = 64;
 
 /// Down: from a transport to a port.
@@ -51,7 +51,7 @@ impl World<'_> {
         }
     }
 
-    /// How full the first queue is that a packet meets which leaves by a port.
+    /// Free space of the first queue of a packet that leaves by a port.
     pub(super) fn free_space(&self, port: PortId) -> FreeSpace {
         let mut space = self.ports.free_space(port);
         if let (Forwarding::OnDemand(routers), PortId::Radio { radio, .. }) = (&self.network.forwarding, port) {
@@ -135,7 +135,7 @@ impl World<'_> {
     }
 }
 
-/// What a MAC has finished with.
+/// The end of a MAC's work on a frame.
 impl World<'_> {
     pub(super) fn on_mac_finished(&mut self, radio: RadioId, to: Address, msdu: Msdu, outcome: Outcome, attempts: u32) {
         let Self { ports, network, host, .. } = self;
@@ -176,7 +176,7 @@ impl World<'_> {
         self.settle(radio, to, msdu, kept, fate);
     }
 
-    /// What is below has finished with a packet or control frame: the trunk or the source may send the next.
+    /// The layer below has finished with a packet or control frame: the trunk or the source may send the next.
     fn settle(&mut self, radio: RadioId, to: Address, msdu: Msdu, kept: Result<(), DropReason>, fate: paper::Outcome) {
         let Self { ports, host, .. } = self;
         if msdu.kind == MsduKind::Control {

@@ -1,9 +1,9 @@
 //! Bonding: a trunk over links that lose, delay and report nothing. It is the data plane of the daemon towards one
 //! peer, and the simulator's trunk over links.
 //!
-//! A [`Tunnel`] is one end. It distributes packets over member links by measured rate and delay, retransmits lost packets
-//! on the member by which they arrive first, and restores the order of each flow. It never sees bytes, addresses or
-//! keys:
+//! A [`Tunnel`] is one end. It distributes packets over member links by measured rate and delay, retransmits lost
+//! packets on the member by which they arrive first, and restores the order of each flow. It never sees bytes,
+//! addresses or keys:
 //!
 //! 1. The host adds members, in any order and at any time ([`Input::MemberAdded`]). A member gets probes, and
 //!    packets once one was answered.

@@ -35,7 +35,7 @@ pub(super) struct Lock {
     bits: u64,
 }
 
-/// How a radio decides about errors.
+/// A radio's decision about errors.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Errors {
     None,
@@ -129,8 +129,8 @@ impl RadioState {
         there.map(|arrival| arrival.power).sum()
     }
 
-    /// A frame begins while energy `before` is on the medium: listen to it, or let it interfere. Gives the frame that is
-    /// lost thereby although it could have been decoded.
+    /// A frame begins while energy `before` is on the medium: locks on it, or counts it as interference. Returns the
+    /// decodable frame that is lost by this.
     pub fn consider_lock(
         &mut self,
         now: Instant,
@@ -219,7 +219,7 @@ impl RadioState {
     }
 }
 
-/// How many bits of the PSDU have come so long after the first energy: it fills the end of the frame, evenly.
+/// Number of bits of the PSDU that have arrived `span` after the first energy: it fills the end of the frame, evenly.
 fn psdu_bits_after(transmission: &Transmission, span: Duration) -> u64 {
     let bits = transmission.frame.size.bits();
     let airtime = transmission.end - transmission.start;

@@ -29,7 +29,7 @@ impl Ports {
     /// The ports of `spec`.
     ///
     /// # Errors
-    /// What a model refuses: the scenario was not checked.
+    /// If a model refuses its parameters: the scenario was not checked.
     pub fn new(spec: &Spec, radio_map: &RadioMap, medium: &mut Medium, seed: u64) -> Result<Self, Refusal> {
         let mut ports = Self { radios: radios(spec, radio_map, seed)?, links: links(spec, seed)?, ..Self::default() };
         ports.add_stop_and_wait(spec, medium)?;
@@ -108,8 +108,8 @@ impl Ports {
         }
     }
 
-    /// For each node its ways to neighbours: trunks over radios, then radios where no trunk of theirs leads, then trunks
-    /// over links, then links that are in none.
+    /// For each node its ways to neighbours: trunks over radios, then radios where no trunk of theirs leads, then
+    /// trunks over links, then links that are in none.
     pub fn edges(&self, spec: &Spec, radio_map: &RadioMap, medium: &mut Medium) -> Vec<Vec<Edge>> {
         let mut edges = vec![Vec::new(); spec.nodes.len()];
         let mut add = |[from, to]: [usize; 2], interface, port| {
@@ -183,7 +183,7 @@ fn links(spec: &Spec, seed: u64) -> Result<Table<LinkDirection, LinkPort>, Refus
     Ok(links)
 }
 
-/// What a direction of a link carries.
+/// The load of a direction of a link.
 fn carries(spec: &Spec, own: LinkDirection) -> Result<Carries, Refusal> {
     let link = &spec.links[own.link()];
     if let Some((config, window)) = link.link_layer {

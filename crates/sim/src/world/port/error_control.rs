@@ -2,7 +2,8 @@
 //! trunk and the MAC.
 //!
 //! The MAC of a master pulls the next frame, the end answers with one; a slave's end answers each poll that comes.
-//! A frame stands in the table of packets as long as it is anywhere, and refers to the packet of which it carries a part.
+//! A frame stands in the table of packets as long as it is anywhere, and refers to the packet of which it carries a
+//! part.
 
 use super::super::frame::{FrameBody, LinkFrame, Msdu, MsduKind};
 use super::super::host::{Host, Work};
@@ -36,7 +37,7 @@ pub struct StopAndWaitEnd {
     heard: Header,
 }
 
-/// What an output leaves to be done.
+/// The work that an output leaves.
 #[derive(Debug)]
 pub enum Next {
     Nothing,
@@ -162,7 +163,7 @@ impl StopAndWaitEnd {
         }
     }
 
-    /// How full its queue of bulk packets is.
+    /// Free space of its queue of bulk packets.
     pub fn free_space(&self) -> FreeSpace {
         FreeSpace::device(self.end.queue_len(TrafficClass::Bulk), self.queue_limit)
     }
@@ -177,8 +178,8 @@ pub(super) const fn drop_reason(reason: LinkDrop) -> DropReason {
     }
 }
 
-/// What has come of a frame. Its code repairs so many bytes of a block as it has pairs of parity; what has no segment
-/// is coded as the master asks for. Of what is damaged nothing can be read but how: the killer's flag says that.
+/// The received part of a frame. Its code repairs one wrong byte of a block for each pair of parity; a frame without a
+/// segment is coded as the master asks for. Of a damaged frame only its code can be read: the killer's flag says that.
 fn reception(frame: &LinkFrame, damage: Option<Damage>) -> Reception<Header, Msdu> {
     let strength = u32::from(frame.parity / 2);
     let header = Some(frame.header);

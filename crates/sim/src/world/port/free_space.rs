@@ -1,14 +1,14 @@
-//! How full the queue of a port is.
+//! The free space of a port's queue.
 
-/// How full the first queue on a packet's way is.
+/// The free space of the first queue on a packet's way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FreeSpace {
     /// Packets that wait.
     pub waiting: u32,
     /// Packets that may.
     pub limit: u32,
-    /// Whether a driver from outside may hold packets back: the queue of a radio or trunk is its host's own, that of a link
-    /// is not.
+    /// Whether a driver from outside may hold packets back: the queue of a radio or trunk is its host's own, that of a
+    /// link is not.
     pub is_device: bool,
 }
 

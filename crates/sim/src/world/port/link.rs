@@ -10,7 +10,7 @@ use super::selective_repeat::{SelectiveRepeatEnd, Upward};
 use airbraid_engine::link::{Output, WindowHeader};
 use airbraid_net::link::{self, Link, LinkInput, LinkOutput};
 
-/// What a link carries.
+/// The load of a link.
 #[derive(Debug)]
 pub enum Carries {
     /// Packets of the network layer.
@@ -32,7 +32,7 @@ pub struct LinkPort {
     carries: Carries,
 }
 
-/// What a link has brought to its far end.
+/// An arrival at the far end of a link.
 #[derive(Debug)]
 pub enum Arrival {
     /// A packet for the network layer of a node.
@@ -149,7 +149,7 @@ impl LinkPort {
         }
     }
 
-    /// How full its queue is: that of error control, where there is any.
+    /// Free space of its queue: that of error control, where there is any.
     pub fn free_space(&self) -> FreeSpace {
         match &self.carries {
             Carries::SelectiveRepeat(end) => end.free_space(),

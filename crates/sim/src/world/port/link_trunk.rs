@@ -1,7 +1,7 @@
 //! A port over several links: one end of the daemon's bond, whose frames its links carry to the other end.
 //!
-//! A frame stands in the table of packets as long as it is anywhere, with its length on the wire, and refers to the packet
-//! that it carries. Sealing and addresses are the daemon's; here they are bytes.
+//! A frame stands in the table of packets as long as it is anywhere, with its length on the wire, and refers to the
+//! packet that it carries. Sealing and addresses are the daemon's; here they are bytes.
 
 use super::super::frame::{BondFrame, FrameBody, PacketRef};
 use super::super::host::{Host, Work};
@@ -107,7 +107,7 @@ impl LinkTrunkPort {
         self.step(Some(Input::Frame { member, frame, length: Bytes::new(u64::from(len)) }), host);
     }
 
-    /// How full its queue is.
+    /// Free space of its queue.
     pub fn free_space(&self) -> FreeSpace {
         FreeSpace::device(self.tunnel.queue_len(), self.queue_limit)
     }

@@ -1,5 +1,5 @@
-//! Whichever medium access a radio has: one enum, so that no call goes through a table of functions, and what only one of
-//! them has is on no other's way.
+//! The medium access of a radio, of any kind: one enum, so that no call goes through a table of functions, and no kind
+//! pays for the parts of another.
 
 use super::super::frame::Msdu;
 use super::super::radio_map::RadioMap;
@@ -65,7 +65,7 @@ impl RadioMac {
         matches!(self, Self::Polled(_) | Self::Slotted(_))
     }
 
-    /// How full the queue is in which a packet for this neighbour would wait; `limit` is that of the interface queue.
+    /// Free space of the queue in which a packet for this neighbour would wait; `limit` is that of the interface queue.
     pub fn free_space(&self, neighbour: Address, limit: u32) -> FreeSpace {
         // Some have a queue for each neighbour, of which they only say whether it is full.
         let whole = |has_room: bool| FreeSpace::device(usize::from(!has_room), 1);
@@ -81,7 +81,6 @@ impl RadioMac {
         }
     }
 
-    /// What it has counted.
     pub fn stats(&self) -> MacStats {
         match self {
             Self::Dcf(mac) => *mac.stats(),
@@ -92,7 +91,7 @@ impl RadioMac {
         }
     }
 
-    /// What a multi-channel MAC has counted besides.
+    /// Returns the counters of a multi-channel MAC.
     pub fn multichannel(&self) -> Option<&MultichannelStats> {
         match self {
             Self::Multichannel(mac) => Some(mac.counts()),
@@ -100,7 +99,7 @@ impl RadioMac {
         }
     }
 
-    /// What a station has counted of its switches.
+    /// Returns the counters of a station's switches.
     pub fn switches(&self) -> Option<&SwitchStats> {
         match self {
             Self::Slotted(mac) => Some(mac.counts()),
@@ -108,7 +107,7 @@ impl RadioMac {
         }
     }
 
-    /// What an access point has counted of its buffers.
+    /// Returns the counters of an access point's buffers.
     pub fn buffers(&self) -> Option<&BufferStats> {
         match self {
             Self::AccessPoint(mac) => Some(mac.counts()),
@@ -156,8 +155,8 @@ impl PolledRadio {
 
 /// Driving it: the MAC is told apart once, so that each step is that of one machine.
 impl RadioMac {
-    /// Drives it as [`airbraid_engine::step`] does: `None` is its timer. In place, so that an input that is known beforehand
-    /// is never written down.
+    /// Drives it as [`airbraid_engine::step`] does: `None` is its timer. In place, so that an input that is known
+    /// beforehand is never stored.
     #[inline(always)]
     pub fn step(
         &mut self,

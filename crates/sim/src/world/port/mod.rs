@@ -51,7 +51,7 @@ impl Ports {
         }
     }
 
-    /// How full the queue of a port is.
+    /// Free space of the queue of a port.
     pub fn free_space(&self, port: PortId) -> FreeSpace {
         match port {
             PortId::Radio { radio, neighbour } => self.radios[radio].free_space(neighbour),

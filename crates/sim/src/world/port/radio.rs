@@ -211,12 +211,12 @@ impl RadioPort {
         }
     }
 
-    /// How full the queue is in which a packet for this neighbour would wait.
+    /// Free space of the queue in which a packet for this neighbour would wait.
     pub fn free_space(&self, neighbour: Address) -> FreeSpace {
         self.mac.free_space(neighbour, self.queue_limit)
     }
 
-    /// How full the interface queue is, whoever a packet is for.
+    /// Free space of the interface queue, for any neighbour.
     pub fn interface_queue(&self) -> FreeSpace {
         FreeSpace::device(self.mac.queue_len(), self.queue_limit)
     }

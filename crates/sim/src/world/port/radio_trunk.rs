@@ -1,4 +1,5 @@
-//! A port over several radios: a trunk with the papers' strategies, and what chooses among its members where a scenario has that.
+//! A port over several radios: a trunk with the papers' strategies, and interface selection among its members where a
+//! scenario has that.
 
 use super::super::frame::{BeaconFrame, ControlFrame, FrameBody, Msdu, MsduKind, PacketRef};
 use super::super::host::{Host, Work};
@@ -184,7 +185,7 @@ impl RadioTrunkPort {
         selection.take_back(member, msdu.packet, outcome, host)
     }
 
-    /// What became of a packet of the trunk on a member is certain: the next may follow.
+    /// The fate of a packet of the trunk on a member is certain: the next may follow.
     #[inline]
     pub fn on_settled(&mut self, member: Member, fate: paper::Outcome, host: &mut Host<'_>) {
         self.step(Some(Input::Finished(member, fate)), host);
@@ -247,7 +248,7 @@ impl RadioTrunkPort {
         self.select(host, |selection, host| selection.step(None, host));
     }
 
-    /// How full the first queue on a packet's way is: where selection chooses a member, that of its radio.
+    /// Free space of the first queue on a packet's way: where selection chooses a member, that of its radio.
     pub fn free_space(&self, radios: &Table<RadioId, RadioPort>) -> FreeSpace {
         match self.selection.as_ref().and_then(|selection| selection.way()) {
             None => FreeSpace::device(self.trunk.queue_len(), self.queue_limit),

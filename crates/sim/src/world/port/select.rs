@@ -1,8 +1,8 @@
-//! Interface selection: what chooses among the members of a trunk hears of beacons and of what became of frames, and
-//! packets go where it says.
+//! Interface selection in a run: the selector hears of beacons and of the fates of frames, and packets take the members
+//! that it chooses.
 //!
-//! Where one member is chosen a packet goes as it is, and nothing restores an order; where several are left in, the trunk
-//! stripes over them.
+//! Where one member is chosen a packet goes as it is, and nothing restores an order; where several are left in, the
+//! trunk stripes over them.
 
 use super::super::frame::{BeaconFrame, MsduKind, PacketRef};
 use super::super::host::{Host, Work};
@@ -29,12 +29,12 @@ const NUMBER: u32 = 4;
 /// A full frame with its headers \[bit\].
 const FULL_FRAME: u64 = 1_536 * 8;
 
-/// What chooses among the members of a trunk end.
+/// Interface selection at a trunk end.
 #[derive(Debug)]
 pub struct Selection {
     end: RadioTrunkEnd,
     selector: Selector<PacketRef>,
-    /// What the radio of each member is like.
+    /// The properties of each member's radio.
     configs: Vec<PortConfig>,
     spread: Spread,
     measure: Measure,
@@ -127,8 +127,8 @@ impl Selection {
         self.step(Some(Input::Packet(PEER, packet)), host);
     }
 
-    /// A packet goes by a member: gives what it bears there, and how long that is: its number, if the metric needs it. A
-    /// sealed frame's counter is one already.
+    /// A packet goes by a member: returns its kind and length there, with its number if the metric needs it. A sealed
+    /// frame's counter is one already.
     pub fn on_way(&mut self, member: Member, packet: PacketRef, host: &mut Host<'_>) -> (MsduKind, u32) {
         let sent = &mut self.sent[usize::from(member.0)];
         *sent += 1;
@@ -234,7 +234,7 @@ impl Selection {
 pub enum Way {
     /// By this member.
     Member(Member),
-    /// Nowhere for now: it would wait with so many others.
+    /// Nowhere for now: it would wait with this number of packets.
     Waits(usize),
 }
 
@@ -246,7 +246,7 @@ pub const fn drop_reason(reason: SelectDrop) -> DropReason {
     }
 }
 
-/// What the radio of a member is like.
+/// The properties of a member's radio.
 fn port_config(spec: &spec::Spec, trunk: &RadioTrunk, side: usize, member: usize) -> PortConfig {
     let radio = &spec.nodes[trunk.between[side]].radios[trunk.members[member][side]];
     let is_last = member + 1 == trunk.members.len();
@@ -283,7 +283,7 @@ fn rates(dcf: &DcfConfig, radio: &spec::Radio) -> Vec<RateStep> {
     usable.map(step).collect()
 }
 
-/// What each frame costs beside its bits: DIFS, the mean backoff, preamble, SIFS and the acknowledgement.
+/// Cost of each frame beside its bits: DIFS, the mean backoff, preamble, SIFS and the acknowledgement.
 fn overhead(dcf: &DcfConfig) -> Duration {
     let phy = &dcf.phy;
     let backoff = phy.slot * u64::from(dcf.cw_min) / 2;

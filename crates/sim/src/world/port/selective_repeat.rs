@@ -23,7 +23,7 @@ pub struct SelectiveRepeatEnd {
     queue_limit: u32,
 }
 
-/// What an output leaves to be done.
+/// The work that an output leaves.
 #[derive(Debug)]
 pub enum Upward {
     Nothing,
@@ -93,7 +93,7 @@ impl SelectiveRepeatEnd {
         host.packets.release(frame);
     }
 
-    /// How full its queue is.
+    /// Free space of its queue.
     pub fn free_space(&self) -> FreeSpace {
         let waiting = self.end.queue_len(TrafficClass::Bulk) + self.end.queue_len(TrafficClass::RealTime);
         FreeSpace::link(waiting, self.queue_limit)

@@ -1,4 +1,4 @@
-//! How strong frames are that a radio receives: the last, and samples where the scenario records them.
+//! The signal strength of frames that a radio receives: the last, and samples where the scenario records them.
 
 use airbraid_units::{Db, Duration, Instant};
 
@@ -20,7 +20,7 @@ impl Levels {
     }
 }
 
-/// What is kept of their signal-to-noise ratios.
+/// Samples of their signal-to-noise ratios.
 #[derive(Debug)]
 pub struct SnrSamples {
     interval: Duration,
