@@ -3,7 +3,9 @@
 
 use airbraid_engine::step;
 use airbraid_engine::trunk::Member;
-use airbraid_engine::trunk::bonding::{BondPolicy, Came, Config, Frame, Input, MemberConfig, Output, Tunnel};
+use airbraid_engine::trunk::bonding::{
+    Bond, BondConfig, BondInput, BondOutput, BondPolicy, Frame, MemberConfig, ReceivedFrame,
+};
 use airbraid_engine::wire::{TUNNEL_VERSION, TunnelFrame, parse_tunnel};
 use airbraid_fuzz::feedback;
 use airbraid_live::daemon::offload::{IpPacket, Pool, summary};
@@ -38,7 +40,7 @@ fn frame(pool: &Pool, plain: &[u8]) -> Option<Frame<IpPacket>> {
 fn any_frames() {
     bolero::check!().with_type::<(bool, [Option<Sent>; 12])>().for_each(|(is_near, sent)| {
         let pool = Pool::default();
-        let mut tunnel = Tunnel::<IpPacket>::new(Config {
+        let mut tunnel = Bond::<IpPacket>::new(BondConfig {
             policy: BondPolicy { queue_limit: 50, ..BondPolicy::default() },
             epoch: 7,
         });
@@ -46,16 +48,16 @@ fn any_frames() {
         let mut now = Instant::ZERO + Duration::from_secs(1);
         let mut drive = |now, input| {
             step(&mut tunnel, now, Some(input), |output| {
-                if let Output::Deliver(packet) = output {
+                if let BondOutput::Deliver(packet) = output {
                     assert!(summary(packet.bytes()).is_some());
                 }
             });
         };
         for member in [0, 1] {
-            drive(now, Input::MemberAdded { member: Member(member), config: MemberConfig::default() });
+            drive(now, BondInput::MemberAdded { member: Member(member), config: MemberConfig::default() });
         }
         for seed in 0..4 {
-            drive(now, Input::Packet(packet(&pool, &[seed; 100]).expect("a packet")));
+            drive(now, BondInput::Packet(packet(&pool, &[seed; 100]).expect("a packet")));
         }
         for (kind, member, numbers, rest, wait) in sent.iter().flatten() {
             let mut bytes = vec![(TUNNEL_VERSION << 4) | (kind % 8)];
@@ -78,7 +80,7 @@ fn any_frames() {
             let length = Bytes::new(bytes.len() as u64 + 56);
             drive(
                 now,
-                Input::Frames(vec![Came {
+                BondInput::Frames(vec![ReceivedFrame {
                     member: Member(member % 3),
                     frame,
                     length,

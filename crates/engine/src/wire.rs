@@ -27,7 +27,7 @@ pub use tunnel::{
     emit_tunnel_feedback, emit_tunnel_header, emit_tunnel_path, emit_tunnel_probe, emit_tunnel_repair, parse_tunnel,
 };
 
-use crate::trunk::paper::Header;
+use crate::trunk::paper::TrunkHeader;
 
 /// The version that this code speaks.
 pub const TRUNK_VERSION: u8 = 1;
@@ -50,7 +50,7 @@ pub enum WireError {
 }
 
 /// Writes a trunk header.
-pub fn emit_trunk_header(header: &Header) -> [u8; TRUNK_HEADER_LEN] {
+pub fn emit_trunk_header(header: &TrunkHeader) -> [u8; TRUNK_HEADER_LEN] {
     let mut bytes = [0; TRUNK_HEADER_LEN];
     bytes[0] = TRUNK_VERSION;
     bytes[1] = header.member.0;
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn a_trunk_header_looks_as_drawn() {
-        let header = Header {
+        let header = TrunkHeader {
             epoch: 0x0203,
             member: Member(1),
             number: SeqNum(0x0405_0607),

@@ -14,7 +14,7 @@ use airbraid_engine::converge::session::{
     TAG_LEN, Timing,
 };
 use airbraid_engine::trunk::Member;
-use airbraid_engine::trunk::bonding::{Header, Place, Probe, RepairHeader};
+use airbraid_engine::trunk::bonding::{BondHeader, FlowSeq, Probe, RepairHeader};
 use airbraid_engine::wire::{emit_tunnel_header, emit_tunnel_probe, emit_tunnel_repair};
 use airbraid_engine::{Stream, step};
 use airbraid_live::daemon::keys::{self, Random};
@@ -117,8 +117,8 @@ fn main() {
         round += 1;
         for member in 0..MEMBERS {
             // The first packet of a flow never comes; symbols stand for groups of which too much is missing.
-            let place = Place { bucket: (round % 512) as u16, number: 1 + 16 * (round / 512) + u32::from(member) };
-            let header = emit_tunnel_header(&Header { number: SeqNum(2 * round), place });
+            let place = FlowSeq { bucket: (round % 512) as u16, number: 1 + 16 * (round / 512) + u32::from(member) };
+            let header = emit_tunnel_header(&BondHeader { number: SeqNum(2 * round), place });
             peer.send(member, &[&header[..], &inner].concat());
             if round.is_multiple_of(4) {
                 let header = RepairHeader { number: SeqNum(2 * round + 1), sources: 250, index: 0 };

@@ -3,7 +3,7 @@
 use crate::metric::Flat;
 use airbraid_engine::converge::select;
 use airbraid_engine::link;
-use airbraid_engine::trunk::bonding::{Counts as BondCounts, MemberStatus};
+use airbraid_engine::trunk::bonding::{BondCounts, MemberStatus};
 use airbraid_mac::multichannel::MultichannelStats;
 use airbraid_mac::power_save::{BufferStats, SwitchStats};
 use airbraid_mac::service::MacStats;

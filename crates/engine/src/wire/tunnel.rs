@@ -40,7 +40,9 @@ pub use crate::trunk::bonding::frame::{
     HEADER_LEN as TUNNEL_HEADER_LEN, PATH_LEN as TUNNEL_PATH_LEN, PROBE_LEN as TUNNEL_PROBE_LEN,
     REPAIR_LEN as TUNNEL_REPAIR_LEN, REPORT_LEN as TUNNEL_REPORT_LEN,
 };
-use crate::trunk::bonding::{Feedback, Header, MEMBERS_MAX, PathToken, Place, Probe, RepairHeader, Report, Run};
+use crate::trunk::bonding::{
+    AckRange, BondHeader, Feedback, FlowSeq, MEMBERS_MAX, PathToken, Probe, RepairHeader, Report,
+};
 use airbraid_units::SeqNum;
 use arrayvec::ArrayVec;
 
@@ -64,7 +66,7 @@ const fn first(kind: u8) -> u8 {
 /// The kinds of frames; a packet is the bytes after its header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TunnelFrame<'a> {
-    Data(Header, &'a [u8]),
+    Data(BondHeader, &'a [u8]),
     /// A probe that wants an answer.
     Probe(Probe),
     Repair(RepairHeader, &'a [u8]),
@@ -76,7 +78,7 @@ pub enum TunnelFrame<'a> {
 }
 
 /// Writes the header before a packet.
-pub fn emit_tunnel_header(header: &Header) -> [u8; TUNNEL_HEADER_LEN] {
+pub fn emit_tunnel_header(header: &BondHeader) -> [u8; TUNNEL_HEADER_LEN] {
     let mut bytes = [first(DATA); TUNNEL_HEADER_LEN];
     bytes[1..5].copy_from_slice(&header.number.0.to_be_bytes());
     bytes[5..].copy_from_slice(&header.place.word().to_be_bytes());
@@ -133,7 +135,7 @@ pub fn parse_tunnel(bytes: &[u8]) -> Result<TunnelFrame<'_>, WireError> {
     let (&[a, b, c, d, e, f, g, h], rest) = body.split_first_chunk::<8>().ok_or(WireError::Truncated)?;
     let (one, two) = (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]));
     match kind & 0xf {
-        DATA => Ok(TunnelFrame::Data(Header { number: SeqNum(one), place: Place::of_word(two) }, rest)),
+        DATA => Ok(TunnelFrame::Data(BondHeader { number: SeqNum(one), place: FlowSeq::of_word(two) }, rest)),
         REPAIR => {
             let header = RepairHeader { number: SeqNum(one >> 16), sources: c, index: d };
             let is_one = c > 0 && usize::from(c) + usize::from(d) < SYMBOLS_MAX && rest.len() <= PACKET_MAX;
@@ -175,7 +177,7 @@ fn parse_report(bytes: &mut &[u8]) -> Result<Report, WireError> {
         if len == 0 || (gap == 0 && index > 0) {
             return Err(WireError::Malformed);
         }
-        runs.try_push(Run { gap, len }).map_err(|_| WireError::Malformed)?;
+        runs.try_push(AckRange { gap, len }).map_err(|_| WireError::Malformed)?;
     }
     Ok(Report {
         member: Member(member),
@@ -217,10 +219,10 @@ mod tests {
     use proptest::prelude::*;
 
     fn feedback() -> impl Strategy<Value = Feedback> {
-        let run = (1u32.., 1u32..).prop_map(|(gap, len)| Run { gap, len });
+        let run = (1u32.., 1u32..).prop_map(|(gap, len)| AckRange { gap, len });
         let report = (any::<u8>(), any::<u32>(), 0..=AGE_MAX, prop::collection::vec(run, 0..=16)).prop_map(
             |(member, newest, age_us, runs)| {
-                let mut runs: ArrayVec<Run, 16> = runs.into_iter().collect();
+                let mut runs: ArrayVec<AckRange, 16> = runs.into_iter().collect();
                 if let Some(first) = runs.first_mut() {
                     first.gap = 0;
                 }
@@ -239,7 +241,7 @@ mod tests {
         fn a_packet_that_is_emitted_is_parsed(
             number: u32, bucket in 0u16..1024, place in 0u32..1 << 22, rest in prop::collection::vec(any::<u8>(), 0..8)
         ) {
-            let header = Header { number: SeqNum(number), place: Place { bucket, number: place } };
+            let header = BondHeader { number: SeqNum(number), place: FlowSeq { bucket, number: place } };
             let mut bytes = emit_tunnel_header(&header).to_vec();
             bytes.extend(&rest);
             prop_assert_eq!(parse_tunnel(&bytes), Ok(TunnelFrame::Data(header, &rest[..])));
@@ -326,8 +328,8 @@ mod tests {
 
     #[test]
     fn distances_go_round() {
-        assert_eq!(Place::distance(0, (1 << 22) - 1), 1);
-        assert_eq!(Place::distance((1 << 22) - 1, 0), -1);
-        assert_eq!(Place::distance(5, 3), 2);
+        assert_eq!(FlowSeq::distance(0, (1 << 22) - 1), 1);
+        assert_eq!(FlowSeq::distance((1 << 22) - 1, 0), -1);
+        assert_eq!(FlowSeq::distance(5, 3), 2);
     }
 }

@@ -4,7 +4,7 @@
 use crate::world::{Way, World, usual};
 use airbraid_engine::TrafficClass;
 use airbraid_engine::trunk::Member;
-use airbraid_engine::trunk::bonding::{BondPolicy, Coding, Input};
+use airbraid_engine::trunk::bonding::{BondInput, BondPolicy, Coding};
 use airbraid_units::Duration;
 
 const fn ms(ms: u64) -> Duration {
@@ -82,7 +82,7 @@ fn what_waits_on_a_member_that_dies_or_goes_is_sent_elsewhere_at_once() {
         fill(&mut world, 4_000);
         assert!(world.symbols[1] > 0, "it is coded");
         if is_removed {
-            world.step(0, Some(Input::MemberRemoved { member: Member(0) }));
+            world.step(0, Some(BondInput::MemberRemoved { member: Member(0) }));
         }
         (0..2).for_each(|end| world.ways[end][0].is_up = false);
         let given = world.given[0];

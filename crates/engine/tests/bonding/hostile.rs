@@ -3,14 +3,16 @@
 use crate::world::{Token, Way, World, usual};
 use airbraid_engine::TrafficClass;
 use airbraid_engine::trunk::Member;
-use airbraid_engine::trunk::bonding::{Feedback, Frame, Header, Input, Place, Probe, RepairHeader, Report, Run};
+use airbraid_engine::trunk::bonding::{
+    AckRange, BondHeader, BondInput, Feedback, FlowSeq, Frame, Probe, RepairHeader, Report,
+};
 use airbraid_units::{Bytes, Duration, SeqNum};
 use proptest::prelude::*;
 
 fn frame() -> impl Strategy<Value = Frame<Token>> {
     // Numbers near those in use, and anywhere.
     let number = prop_oneof![0..400u32, any::<u32>()];
-    let run = (0..5u32, prop_oneof![1..40u32, any::<u32>()]).prop_map(|(gap, len)| Run { gap, len });
+    let run = (0..5u32, prop_oneof![1..40u32, any::<u32>()]).prop_map(|(gap, len)| AckRange { gap, len });
     let report = (0..20u8, number.clone(), any::<u32>(), prop::collection::vec(run, 0..16)).prop_map(
         |(member, newest, age_us, runs)| Report {
             member: Member(member),
@@ -21,7 +23,7 @@ fn frame() -> impl Strategy<Value = Frame<Token>> {
     );
     prop_oneof![
         (number.clone(), 0..1_024u16, prop_oneof![0..400u32, 0..1u32 << 22]).prop_map(|(number, bucket, place)| {
-            let header = Header { number: SeqNum(number), place: Place { bucket, number: place } };
+            let header = BondHeader { number: SeqNum(number), place: FlowSeq { bucket, number: place } };
             let packet = Token {
                 from: 1,
                 id: u64::MAX,
@@ -67,7 +69,7 @@ proptest! {
             world.give(0, 1_000, 0, TrafficClass::Bulk);
             // An end hears what it wants to: the world's account is of the honest only.
             let mut outputs = 0;
-            let input = Input::Frame { member: Member(member), frame, length: Bytes::new(200) };
+            let input = BondInput::Frame { member: Member(member), frame, length: Bytes::new(200) };
             airbraid_engine::step(&mut world.ends[0], world.now, Some(input), |_| outputs += 1);
             prop_assert!(outputs < 5_000);
             world.run(ms(wait));

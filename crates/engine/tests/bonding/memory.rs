@@ -3,8 +3,8 @@
 use crate::world::{Symbol, Token, Way, World, usual};
 use airbraid_engine::trunk::Member;
 use airbraid_engine::trunk::bonding::{
-    Config, DropReason, Feedback, Frame, Header, Input, MemberConfig, Output, Place, Probe, RepairHeader, Report, Run,
-    Tunnel,
+    AckRange, Bond, BondConfig, BondDropReason, BondHeader, BondInput, BondOutput, Feedback, FlowSeq, Frame,
+    MemberConfig, Probe, RepairHeader, Report,
 };
 use airbraid_engine::{TrafficClass, step};
 use airbraid_units::{Bytes, Duration, Instant, SeqNum};
@@ -15,7 +15,7 @@ const MEMORY: u64 = 4 << 20;
 
 /// An end, and the account of what it was given and has not given back \[byte\].
 struct Greedy {
-    end: Tunnel<Token>,
+    end: Bond<Token>,
     now: Instant,
     wake: Option<Instant>,
     held: u64,
@@ -27,36 +27,36 @@ struct Greedy {
 
 impl Greedy {
     fn new(memory: Option<u64>) -> Self {
-        let mut end = Tunnel::new(Config { policy: usual(), epoch: 7 });
+        let mut end = Bond::new(BondConfig { policy: usual(), epoch: 7 });
         if let Some(memory) = memory {
             end.set_memory(Bytes::new(memory));
         }
         let now = Instant::ZERO + Duration::from_secs(1);
         let mut greedy = Self { end, now, wake: None, held: 0, symbols: 0, newest: [0; 16], delivered: 0, dropped: 0 };
         for member in (0..8).map(Member) {
-            greedy.step(Some(Input::MemberAdded { member, config: MemberConfig::default() }));
+            greedy.step(Some(BondInput::MemberAdded { member, config: MemberConfig::default() }));
             greedy.come(member, Frame::Probe(Probe { number: SeqNum(1), epoch: 9, padding: 0 }));
             greedy.acknowledge(member, 1);
         }
         greedy
     }
 
-    fn step(&mut self, input: Option<Input<Token>>) {
+    fn step(&mut self, input: Option<BondInput<Token>>) {
         let mut outputs = vec![];
         self.wake = step(&mut self.end, self.now, input, |output| outputs.push(output)).map(|wake| wake.at);
         for output in outputs {
             match output {
-                Output::Deliver(token) => {
+                BondOutput::Deliver(token) => {
                     self.delivered += 1;
                     self.held = self.held.saturating_sub(token.len);
                 }
-                Output::Release(token) => self.held -= token.len,
-                Output::Dropped { packet, reason } => {
-                    self.dropped += u64::from(reason == DropReason::Memory);
+                BondOutput::Release(token) => self.held -= token.len,
+                BondOutput::Dropped { packet, reason } => {
+                    self.dropped += u64::from(reason == BondDropReason::Memory);
                     self.held -= packet.len;
                 }
-                Output::Spent(symbol) => self.symbols -= length(&symbol),
-                Output::Transmit { member, frame, .. } => {
+                BondOutput::Spent(symbol) => self.symbols -= length(&symbol),
+                BondOutput::Transmit { member, frame, .. } => {
                     let number = match frame {
                         Frame::Data { header, .. } => header.number,
                         Frame::Repair { header, .. } => header.number,
@@ -65,8 +65,10 @@ impl Greedy {
                     };
                     self.newest[usize::from(member.0)] = number.0;
                 }
-                Output::Validated(_) | Output::NotValidated(_) | Output::PathMtu { .. } | Output::HintWanted { .. } => {
-                }
+                BondOutput::Validated(_)
+                | BondOutput::NotValidated(_)
+                | BondOutput::PathMtu { .. }
+                | BondOutput::HintWanted { .. } => {}
             }
         }
     }
@@ -78,12 +80,12 @@ impl Greedy {
             _ => {}
         }
         let length = frame.len();
-        self.step(Some(Input::Frame { member, frame, length }));
+        self.step(Some(BondInput::Frame { member, frame, length }));
     }
 
     fn give(&mut self, len: u64) {
         self.held += len;
-        self.step(Some(Input::Packet(token(len))));
+        self.step(Some(BondInput::Packet(token(len))));
     }
 
     /// Says that the newest frame on a member has come, and `run` before it.
@@ -92,7 +94,7 @@ impl Greedy {
         if newest == 0 {
             return;
         }
-        let runs = [Run { gap: 0, len: run.clamp(1, newest) }].into_iter().collect();
+        let runs = [AckRange { gap: 0, len: run.clamp(1, newest) }].into_iter().collect();
         let sent_at_us = (self.now.as_nanos() / 1_000) as u32;
         let mut feedback = Feedback { epoch: 7, sent_at_us, ..Feedback::default() };
         feedback.reports.push(Report { member, newest: SeqNum(newest), age_us: 0, runs });
@@ -121,8 +123,8 @@ fn token(len: u64) -> Token {
     Token { from: 1, id: 1, len, bucket: 3, class: TrafficClass::Bulk, is_markable: false, is_acknowledgement: false }
 }
 
-fn data(number: u32, place: Place, len: u64) -> Frame<Token> {
-    Frame::Data { header: Header { number: SeqNum(number), place }, packet: token(len) }
+fn data(number: u32, place: FlowSeq, len: u64) -> Frame<Token> {
+    Frame::Data { header: BondHeader { number: SeqNum(number), place }, packet: token(len) }
 }
 
 #[derive(Clone, Debug)]
@@ -160,12 +162,12 @@ proptest! {
         for act in acts {
             match act {
                 Act::Data(member, bucket, place, len) => {
-                    let place = Place { bucket, number: place };
+                    let place = FlowSeq { bucket, number: place };
                     greedy.come(Member(member), data(next(member), place, len));
                 }
                 Act::Repair(member, sources, index, len) => {
                     let header = RepairHeader { number: SeqNum(next(member)), sources, index };
-                    greedy.come(Member(member), Frame::Repair { header, symbol: vec![(Place::default(), token(len))] });
+                    greedy.come(Member(member), Frame::Repair { header, symbol: vec![(FlowSeq::default(), token(len))] });
                 }
                 Act::Acknowledge(member, run) => greedy.acknowledge(Member(member), run),
                 Act::Give(len) => greedy.give(len),
@@ -184,11 +186,11 @@ fn fill(greedy: &mut Greedy) -> u64 {
     let mut most = 0;
     for number in 3..1_500u32 {
         for member in 0..8u8 {
-            let place = Place { bucket: (number % 512) as u16, number: 1 + 8 * (number / 512) + u32::from(member) };
+            let place = FlowSeq { bucket: (number % 512) as u16, number: 1 + 8 * (number / 512) + u32::from(member) };
             greedy.come(Member(member), data(2 * number, place, 65_535));
             if number.is_multiple_of(4) {
                 let header = RepairHeader { number: SeqNum(2 * number + 1), sources: 250, index: 0 };
-                let symbol = vec![(Place::default(), token(65_535))];
+                let symbol = vec![(FlowSeq::default(), token(65_535))];
                 greedy.come(Member(member), Frame::Repair { header, symbol });
             }
         }
@@ -212,7 +214,7 @@ fn a_peer_that_fills_everything_fills_its_part() {
 fn what_does_not_fit_is_delivered_and_not_lost() {
     let mut greedy = Greedy::new(Some(MEMORY));
     for number in 1..1_000 {
-        greedy.come(Member(0), data(number + 1, Place { bucket: 3, number }, 60_000));
+        greedy.come(Member(0), data(number + 1, FlowSeq { bucket: 3, number }, 60_000));
     }
     assert!(greedy.delivered > 900, "{}", greedy.delivered);
     assert_eq!(greedy.dropped, 0);
@@ -227,7 +229,7 @@ fn packets_for_a_peer_that_acknowledges_nothing_are_refused_and_counted() {
         assert!(greedy.occupied() <= MEMORY / 4);
     }
     let counts = greedy.end.status().counts;
-    assert!(greedy.dropped > 100 && counts.dropped[DropReason::Memory as usize] == greedy.dropped, "{counts:?}");
+    assert!(greedy.dropped > 100 && counts.dropped[BondDropReason::Memory as usize] == greedy.dropped, "{counts:?}");
 }
 
 #[test]
@@ -236,7 +238,7 @@ fn a_far_place_costs_no_more_than_a_near_one() {
     // missed are remembered.
     let mut greedy = Greedy::new(None);
     for number in 1..200u32 {
-        greedy.come(Member(0), data(number + 1, Place { bucket: 600, number: (number * 2_000) % (1 << 22) }, 40));
+        greedy.come(Member(0), data(number + 1, FlowSeq { bucket: 600, number: (number * 2_000) % (1 << 22) }, 40));
     }
     assert!(greedy.delivered >= 199);
     assert!(greedy.end.status().kept < 3_000, "{:?}", greedy.end.status());

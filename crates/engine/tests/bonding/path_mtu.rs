@@ -4,7 +4,7 @@
 use crate::world::{End, Way, World, patient, usual};
 use airbraid_engine::TrafficClass::Bulk;
 use airbraid_engine::trunk::Member;
-use airbraid_engine::trunk::bonding::{BondPolicy, DropReason, Input, MemberConfig};
+use airbraid_engine::trunk::bonding::{BondDropReason, BondInput, BondPolicy, MemberConfig};
 use airbraid_units::{Bytes, Duration};
 use proptest::prelude::*;
 
@@ -33,7 +33,7 @@ fn narrow(mtus: &[u64], loss: u32, is_patient: bool, seed: u64) -> World {
     world
 }
 
-fn dropped(world: &World, end: usize, reason: DropReason) -> usize {
+fn dropped(world: &World, end: usize, reason: BondDropReason) -> usize {
     world.ended[end].values().filter(|how| **how == End::Dropped(reason)).count()
 }
 
@@ -44,7 +44,7 @@ fn what_no_path_carries_is_given_back_soon_and_the_rest_arrives() {
         world.give(0, if number % 2 == 0 { 1_400 } else { 1_200 }, 1, Bulk);
     }
     world.run(second(1));
-    assert_eq!(dropped(&world, 0, DropReason::TooLong), 10);
+    assert_eq!(dropped(&world, 0, BondDropReason::TooLong), 10);
     assert_eq!(world.delivered[0].len(), 10);
     assert!(world.delivered[0].iter().all(|token| token.len == 1_200));
     assert_eq!(world.path_mtus, [(Member(0), 1_300)]);
@@ -55,7 +55,7 @@ fn what_no_path_carries_is_given_back_soon_and_the_rest_arrives() {
     world.give(0, 1_300 - AROUND, 1, Bulk);
     world.give(0, 1_301 - AROUND, 1, Bulk);
     world.run(Duration::from_millis(100));
-    assert_eq!((world.delivered[0].len(), dropped(&world, 0, DropReason::TooLong)), (11, 11));
+    assert_eq!((world.delivered[0].len(), dropped(&world, 0, BondDropReason::TooLong)), (11, 11));
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn an_idle_path_that_has_become_narrower_costs_a_few_frames_and_the_sender_is_to
         world.give(0, 1_408, 1, Bulk);
     }
     world.run(second(3));
-    assert_eq!(dropped(&world, 0, DropReason::TooLong), 10);
+    assert_eq!(dropped(&world, 0, BondDropReason::TooLong), 10);
     assert_eq!(world.path_mtus.last(), Some(&(Member(0), 1_300)));
     let sent = world.ends[0].status().members[0].sent_bytes;
     assert!(sent < Bytes::new(250_000), "{sent}");
@@ -125,7 +125,7 @@ fn a_hint_is_tried_and_a_forged_one_changes_nothing() {
         let mut world = narrow(&[1_500], 0, true, 1);
         world.run(second(1));
         let mtu = Bytes::new(hint);
-        world.step(0, Some(Input::MtuHint { member: Member(0), mtu }));
+        world.step(0, Some(BondInput::MtuHint { member: Member(0), mtu }));
         for _ in 0..500 {
             world.give(0, 1_435, 1, Bulk);
             world.run(Duration::from_millis(1));
@@ -167,7 +167,7 @@ proptest! {
         }
         world.run(second(20));
         let widest = *mtus.iter().max().unwrap_or(&0).min(&1_500) - AROUND;
-        let too_long = dropped(&world, 0, DropReason::TooLong);
+        let too_long = dropped(&world, 0, BondDropReason::TooLong);
         prop_assert_eq!(world.ended[0].len(), lengths.len(), "each ends once");
         prop_assert_eq!(world.delivered[0].len() + too_long, lengths.len());
         // What is left out at the end of the search, and what chance hides from it for a while.

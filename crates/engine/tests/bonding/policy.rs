@@ -3,7 +3,7 @@
 use crate::world::{Way, World, usual};
 use airbraid_engine::TrafficClass;
 use airbraid_engine::trunk::Member;
-use airbraid_engine::trunk::bonding::{BondPolicy, DropReason, Input, MemberConfig, MemberState};
+use airbraid_engine::trunk::bonding::{BondDropReason, BondInput, BondPolicy, MemberConfig, MemberState};
 use airbraid_units::{Bytes, Duration};
 
 const MS: Duration = Duration::from_millis(1);
@@ -129,7 +129,7 @@ fn a_flow_that_can_be_marked_is_marked_and_loses_nothing() {
         // A quarter more than the link carries: the queue grows past the target, and not to its limit.
         offer(&mut world, 10, 300);
         world.run(MS * 1_000);
-        let managed = crate::world::End::Dropped(DropReason::Managed);
+        let managed = crate::world::End::Dropped(BondDropReason::Managed);
         let dropped = world.ended[0].values().filter(|how| **how == managed).count();
         (world.marked, dropped, world.ends[0].status().counts.marked)
     };
@@ -270,7 +270,7 @@ fn an_input_that_names_no_member_changes_nothing() {
     world.run(MS * 500);
     let before = world.ends[0].status().members;
     let number = airbraid_units::SeqNum(1);
-    world.step(0, Some(Input::Refused { member: Member(9), number }));
-    world.step(0, Some(Input::MemberRemoved { member: Member(9) }));
+    world.step(0, Some(BondInput::Refused { member: Member(9), number }));
+    world.step(0, Some(BondInput::MemberRemoved { member: Member(9) }));
     assert_eq!(world.ends[0].status().members, before);
 }

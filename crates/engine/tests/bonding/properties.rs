@@ -3,7 +3,7 @@
 use crate::world::{End, Way, World, patient, usual};
 use airbraid_engine::TrafficClass;
 use airbraid_engine::trunk::Member;
-use airbraid_engine::trunk::bonding::{BondPolicy, DropReason, Input};
+use airbraid_engine::trunk::bonding::{BondDropReason, BondInput, BondPolicy};
 use airbraid_units::Duration;
 use proptest::prelude::*;
 
@@ -80,7 +80,7 @@ fn play_on(world: &mut World, steps: &[Step]) {
             Step::Loss { member, loss } => (0..2).for_each(|end| world.ways[end][member].loss = loss),
             Step::Up { member, end, is_up } => world.ways[end][member].is_up = is_up,
             Step::Remove { member, end } => {
-                world.step(end, Some(Input::MemberRemoved { member: Member(member as u8) }));
+                world.step(end, Some(BondInput::MemberRemoved { member: Member(member as u8) }));
             }
             Step::Add { member } => world.add(member),
             Step::Slow { member, mbps, delay_ms } => {
@@ -170,7 +170,7 @@ proptest! {
             let delivered = world.delivered[end].len();
             // What was dropped here for its age may have come all the same; what was released has come to the far end.
             prop_assert!(delivered <= world.given[end] as usize);
-            let aged = world.ended[end].values().filter(|how| **how == End::Dropped(DropReason::Expired)).count();
+            let aged = world.ended[end].values().filter(|how| **how == End::Dropped(BondDropReason::Expired)).count();
             prop_assert!(delivered <= released + aged);
         }
     }
@@ -255,8 +255,8 @@ fn a_peer_that_begins_a_new_life_is_understood() {
         world.give(1, 1_000, 0, TrafficClass::Bulk);
         world.run(ms(5));
     }
-    let config = airbraid_engine::trunk::bonding::Config { policy: usual(), epoch: 10 };
-    world.ends[1] = airbraid_engine::trunk::bonding::Tunnel::new(config);
+    let config = airbraid_engine::trunk::bonding::BondConfig { policy: usual(), epoch: 10 };
+    world.ends[1] = airbraid_engine::trunk::bonding::Bond::new(config);
     (0..2).for_each(|member| world.add(member));
     let before = [world.delivered[0].len(), world.delivered[1].len()];
     for _ in 0..300 {

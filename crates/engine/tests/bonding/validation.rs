@@ -3,8 +3,8 @@
 use crate::world::{Token, Way, World, usual};
 use airbraid_engine::trunk::Member;
 use airbraid_engine::trunk::bonding::{
-    AMPLIFICATION, Came, Config, Feedback, Frame, Input, MemberConfig, MemberState, Moved, Output, Probe, Report, Run,
-    Tunnel,
+    AMPLIFICATION, AckRange, Bond, BondConfig, BondInput, BondOutput, Feedback, Frame, MemberConfig, MemberState,
+    Moved, Probe, ReceivedFrame, Report,
 };
 use airbraid_engine::{TrafficClass, step};
 use airbraid_units::{Bytes, Duration, Instant, SeqNum};
@@ -25,35 +25,35 @@ fn packet(id: u64) -> Token {
 
 /// A hub with two members of an insider, who acknowledges on B at once whatever leaves on either.
 struct Insider {
-    hub: Tunnel<Token>,
+    hub: Bond<Token>,
     now: Instant,
     wake: Option<Instant>,
     /// By member: bytes on the wire, and the newest number.
     sent: [u64; 2],
     newest: [SeqNum; 2],
     packets: u64,
-    outputs: Vec<Output<Token>>,
+    outputs: Vec<BondOutput<Token>>,
 }
 
 impl Insider {
     fn new() -> Self {
-        let hub = Tunnel::new(Config { policy: usual(), epoch: 7 });
+        let hub = Bond::new(BondConfig { policy: usual(), epoch: 7 });
         let now = Instant::ZERO + Duration::from_secs(1);
         let mut insider =
             Self { hub, now, wake: None, sent: [0; 2], newest: [SeqNum(0); 2], packets: 0, outputs: vec![] };
         for member in [A, B] {
-            insider.step(Some(Input::MemberAdded { member, config: MemberConfig::default() }));
+            insider.step(Some(BondInput::MemberAdded { member, config: MemberConfig::default() }));
             insider.come(member, Frame::Probe(Probe { number: SeqNum(1), epoch: 9, padding: 0 }), false);
         }
         insider
     }
 
-    fn step(&mut self, input: Option<Input<Token>>) {
+    fn step(&mut self, input: Option<BondInput<Token>>) {
         let seen = self.outputs.len();
         let outputs = &mut self.outputs;
         self.wake = step(&mut self.hub, self.now, input, |output| outputs.push(output)).map(|wake| wake.at);
         for output in &self.outputs[seen..] {
-            let Output::Transmit { member, frame, .. } = output else { continue };
+            let BondOutput::Transmit { member, frame, .. } = output else { continue };
             let index = usize::from(member.0);
             self.sent[index] += (frame.len() + MemberConfig::OVERHEAD_IPV4).as_u64();
             let number = match frame {
@@ -70,7 +70,7 @@ impl Insider {
     fn come(&mut self, member: Member, frame: Frame<Token>, is_elsewhere: bool) -> u64 {
         let length = frame.len() + MemberConfig::OVERHEAD_IPV4;
         let at = self.now;
-        self.step(Some(Input::Frames(vec![Came { member, frame, length, at, is_elsewhere }])));
+        self.step(Some(BondInput::Frames(vec![ReceivedFrame { member, frame, length, at, is_elsewhere }])));
         length.as_u64()
     }
 
@@ -84,7 +84,7 @@ impl Insider {
             }
             self.now = until;
             self.packets += 1;
-            self.step(Some(Input::Packet(packet(self.packets))));
+            self.step(Some(BondInput::Packet(packet(self.packets))));
             if self.packets.is_multiple_of(5) {
                 self.acknowledge();
             }
@@ -95,7 +95,7 @@ impl Insider {
         let sent_at_us = (self.now.as_nanos() / 1_000) as u32;
         let mut feedback = Feedback { epoch: 7, sent_at_us, ..Feedback::default() };
         for (index, newest) in self.newest.into_iter().enumerate().filter(|(_, newest)| newest.0 > 0) {
-            let runs = [Run { gap: 0, len: newest.0.min(200) }].into_iter().collect();
+            let runs = [AckRange { gap: 0, len: newest.0.min(200) }].into_iter().collect();
             feedback.reports.push(Report { member: Member(index as u8), newest, age_us: 0, runs });
         }
         self.come(B, Frame::Feedback(Box::new(feedback)), false);
@@ -113,7 +113,7 @@ fn a_victim_gets_three_times_what_came_whatever_another_member_acknowledges() {
     let before = insider.sent[0];
     assert!(before > 100_000, "A carries packets: {before}");
     // One frame with the victim's address, and from then on acknowledgements by B.
-    insider.step(Some(Input::MemberMoved { member: A, moved: unknown(true) }));
+    insider.step(Some(BondInput::MemberMoved { member: A, moved: unknown(true) }));
     let came = insider.come(A, Frame::Probe(Probe { number: SeqNum(2), epoch: 9, padding: 0 }), false);
     insider.run(2_900);
     let victim = insider.sent[0] - before;
@@ -122,11 +122,11 @@ fn a_victim_gets_three_times_what_came_whatever_another_member_acknowledges() {
     assert!(victim > 0, "it was asked");
     // It never answers: the member is suspected, whatever is acknowledged.
     insider.run(2_000);
-    assert!(insider.outputs.iter().any(|output| matches!(output, Output::NotValidated(A))));
+    assert!(insider.outputs.iter().any(|output| matches!(output, BondOutput::NotValidated(A))));
     assert_eq!(insider.state(A), MemberState::Suspected);
     assert!(insider.sent[0] - before <= AMPLIFICATION * came);
     // The host takes it back to where it was: it works again, at once.
-    insider.step(Some(Input::MemberMoved { member: A, moved: Moved::Known }));
+    insider.step(Some(BondInput::MemberMoved { member: A, moved: Moved::Known }));
     insider.run(500);
     assert_eq!(insider.state(A), MemberState::Active);
     assert!(insider.sent[0] - before > 100_000);
@@ -147,9 +147,10 @@ fn without_the_word_of_the_host_nothing_is_held_back() {
 fn a_token_counts_only_on_its_member_from_its_place() {
     let mut insider = Insider::new();
     insider.run(200);
-    insider.step(Some(Input::MemberMoved { member: A, moved: unknown(true) }));
+    insider.step(Some(BondInput::MemberMoved { member: A, moved: unknown(true) }));
     insider.come(A, Frame::Probe(Probe { number: SeqNum(2), epoch: 9, padding: 0 }), false);
-    let is_validated = |insider: &Insider| insider.outputs.iter().any(|output| matches!(output, Output::Validated(A)));
+    let is_validated =
+        |insider: &Insider| insider.outputs.iter().any(|output| matches!(output, BondOutput::Validated(A)));
     insider.come(B, Frame::PathResponse(TOKEN), false);
     insider.come(A, Frame::PathResponse(TOKEN), true);
     insider.come(A, Frame::PathResponse([7; 8]), false);
@@ -163,7 +164,7 @@ fn what_comes_from_elsewhere_earns_nothing() {
     let mut insider = Insider::new();
     insider.run(200);
     let before = insider.sent[0];
-    insider.step(Some(Input::MemberMoved { member: A, moved: unknown(false) }));
+    insider.step(Some(BondInput::MemberMoved { member: A, moved: unknown(false) }));
     for number in 2..200 {
         insider.come(A, Frame::Probe(Probe { number: SeqNum(number), epoch: 9, padding: 1_000 }), true);
     }
@@ -180,7 +181,7 @@ fn moved(is_rebinding: bool, has_validation: bool) -> (Vec<usize>, MemberState) 
     let mut tenths = vec![];
     for tenth in 0..10 {
         if tenth == 3 && has_validation {
-            world.step(0, Some(Input::MemberMoved { member: A, moved: unknown(is_rebinding) }));
+            world.step(0, Some(BondInput::MemberMoved { member: A, moved: unknown(is_rebinding) }));
         }
         let before = world.delivered[0].len();
         for _ in 0..100 {
@@ -222,7 +223,7 @@ fn a_first_member_that_has_to_be_validated_begins_as_soon() {
         let ms = Duration::from_millis;
         let mut world = World::new(usual(), &[Way::new(20, ms(25), 0)], 3);
         if has_validation {
-            world.step(0, Some(Input::MemberMoved { member: A, moved: unknown(true) }));
+            world.step(0, Some(BondInput::MemberMoved { member: A, moved: unknown(true) }));
         }
         for tick in 0..100 {
             world.give(0, 1_400, 0, TrafficClass::Bulk);
@@ -241,18 +242,18 @@ fn a_first_member_that_has_to_be_validated_begins_as_soon() {
 #[test]
 fn what_left_before_the_host_could_say_so_counts() {
     let now = Instant::ZERO + Duration::from_secs(1);
-    let mut end: Tunnel<Token> = Tunnel::new(Config { policy: usual(), epoch: 7 });
+    let mut end: Bond<Token> = Bond::new(BondConfig { policy: usual(), epoch: 7 });
     let mut sent = 0;
-    let mut come = |end: &mut Tunnel<Token>, input| {
+    let mut come = |end: &mut Bond<Token>, input| {
         step(end, now, Some(input), |output| {
-            if let Output::Transmit { frame, .. } = output {
+            if let BondOutput::Transmit { frame, .. } = output {
                 sent += (frame.len() + MemberConfig::OVERHEAD_IPV4).as_u64();
             }
         });
         sent
     };
-    come(&mut end, Input::MemberAdded { member: A, config: MemberConfig::default() });
-    let asked = come(&mut end, Input::MemberMoved { member: A, moved: unknown(true) });
+    come(&mut end, BondInput::MemberAdded { member: A, config: MemberConfig::default() });
+    let asked = come(&mut end, BondInput::MemberMoved { member: A, moved: unknown(true) });
     assert!(asked > 0, "it was asked at once");
     // What the host has got itself is earned, too.
     end.credit(A, Bytes::new(8));
@@ -277,7 +278,7 @@ proptest! {
             let before = insider.sent[0];
             let token = [index as u8 + 1; 8];
             let moved = Moved::Unknown { token, is_rebinding };
-            insider.step(Some(Input::MemberMoved { member: A, moved }));
+            insider.step(Some(BondInput::MemberMoved { member: A, moved }));
             let mut came = 0;
             for _ in 0..probes {
                 number += 1;

@@ -1,8 +1,8 @@
 //! Two ends and the links between them, in virtual time; and the host's account of every packet.
 
 use airbraid_engine::trunk::bonding::{
-    BondPolicy, BondResequencer, Came, Coded, Config, DropReason, Frame, Input, MemberConfig, Output, Place, Source,
-    Tunnel,
+    Bond, BondConfig, BondDropReason, BondInput, BondOutput, BondPolicy, BondResequencer, Coded, FlowSeq, Frame,
+    MemberConfig, ReceivedFrame, Source,
 };
 use airbraid_engine::trunk::{LateMode, Member};
 use airbraid_engine::{Packet, Share, Stream, TrafficClass, step};
@@ -48,14 +48,14 @@ impl Share for Token {
 }
 
 /// A symbol: the packets that it is the sum of.
-pub type Symbol = Vec<(Place, Token)>;
+pub type Symbol = Vec<(FlowSeq, Token)>;
 
 impl Coded for Token {
     type Symbol = Symbol;
     /// Its number, so that what is restored can be told from what is kept.
     type Kept = u64;
 
-    fn keep(&self, _: Place) -> u64 {
+    fn keep(&self, _: FlowSeq) -> u64 {
         self.id
     }
     fn repair(sources: &[Source<'_, Self>], _: u8) -> Symbol {
@@ -64,7 +64,7 @@ impl Coded for Token {
     fn symbol_len(symbol: &Symbol) -> Bytes {
         Bytes::new(4 + symbol.iter().map(|(_, token)| token.len).max().unwrap_or(0))
     }
-    fn restore(sources: &[Option<&u64>], symbols: &mut [(u8, Symbol)]) -> Vec<(Place, Self)> {
+    fn restore(sources: &[Option<&u64>], symbols: &mut [(u8, Symbol)]) -> Vec<(FlowSeq, Self)> {
         let lost: Vec<usize> = (0..sources.len()).filter(|&index| sources[index].is_none()).collect();
         assert_eq!(lost.len(), symbols.len(), "as many symbols as are lost, and no more");
         let all = &symbols[0].1;
@@ -103,7 +103,7 @@ impl Way {
 
 enum Event {
     Wake(usize),
-    Arrive(usize, Came<Token>),
+    Arrive(usize, ReceivedFrame<Token>),
     /// The host is awake again, which it was not since then.
     Awake(usize, Instant),
 }
@@ -112,13 +112,13 @@ enum Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     Released,
-    Dropped(DropReason),
+    Dropped(BondDropReason),
 }
 
 /// Everything.
 pub struct World {
     pub now: Instant,
-    pub ends: [Tunnel<Token>; 2],
+    pub ends: [Bond<Token>; 2],
     /// By end and member: the way to the other end.
     pub ways: [Vec<Way>; 2],
     queue: BinaryHeap<Reverse<(Instant, u64)>>,
@@ -172,7 +172,7 @@ pub fn usual() -> BondPolicy {
 
 impl World {
     pub fn new(policy: BondPolicy, ways: &[Way], seed: u64) -> Self {
-        let end = |epoch| Tunnel::new(Config { policy, epoch });
+        let end = |epoch| Bond::new(BondConfig { policy, epoch });
         let mut world = Self {
             now: Instant::ZERO,
             ends: [end(7), end(9)],
@@ -211,7 +211,7 @@ impl World {
     }
 
     pub fn add_to(&mut self, end: usize, member: usize, config: MemberConfig) {
-        self.step(end, Some(Input::MemberAdded { member: Member(member as u8), config }));
+        self.step(end, Some(BondInput::MemberAdded { member: Member(member as u8), config }));
     }
 
     /// The first end's member is otherwise configured.
@@ -225,7 +225,7 @@ impl World {
         self.events.insert(self.next, event);
     }
 
-    pub fn step(&mut self, end: usize, input: Option<Input<Token>>) {
+    pub fn step(&mut self, end: usize, input: Option<BondInput<Token>>) {
         let mut outputs = vec![];
         let wake = step(&mut self.ends[end], self.now, input, |output| outputs.push(output));
         if let Some(wake) = wake
@@ -239,32 +239,32 @@ impl World {
         }
     }
 
-    fn carry_out(&mut self, end: usize, output: Output<Token>) {
+    fn carry_out(&mut self, end: usize, output: BondOutput<Token>) {
         match output {
-            Output::Transmit { member, frame: Frame::Data { header, .. }, .. }
+            BondOutput::Transmit { member, frame: Frame::Data { header, .. }, .. }
                 if end == 0 && self.refuses == Some(member) =>
             {
                 self.refused += 1;
-                self.step(0, Some(Input::Refused { member, number: header.number }));
+                self.step(0, Some(BondInput::Refused { member, number: header.number }));
             }
-            Output::Transmit { member, frame, mark } => {
+            BondOutput::Transmit { member, frame, mark } => {
                 self.marked += u64::from(end == 0 && mark);
                 self.transmit(end, member, frame);
             }
-            Output::Deliver(token) => {
+            BondOutput::Deliver(token) => {
                 assert_eq!(token.from, 1 - end, "a packet came back to its sender");
                 self.delivered[token.from].push(token);
             }
-            Output::Release(token) => self.end(end, token, End::Released),
-            Output::Spent(_) => self.spent[end] += 1,
-            Output::HintWanted { .. } => {}
-            Output::PathMtu { member, mtu } if end == 0 => self.path_mtus.push((member, mtu.as_u64())),
-            Output::PathMtu { .. } => {}
-            Output::Validated(member) => self.validated[end].push(member),
-            Output::NotValidated(member) => self.not_validated[end].push(member),
+            BondOutput::Release(token) => self.end(end, token, End::Released),
+            BondOutput::Spent(_) => self.spent[end] += 1,
+            BondOutput::HintWanted { .. } => {}
+            BondOutput::PathMtu { member, mtu } if end == 0 => self.path_mtus.push((member, mtu.as_u64())),
+            BondOutput::PathMtu { .. } => {}
+            BondOutput::Validated(member) => self.validated[end].push(member),
+            BondOutput::NotValidated(member) => self.not_validated[end].push(member),
             // What the other end sent is dropped here as a duplicate, or late.
-            Output::Dropped { packet, .. } if packet.from != end => {}
-            Output::Dropped { packet, reason } => self.end(end, packet, End::Dropped(reason)),
+            BondOutput::Dropped { packet, .. } if packet.from != end => {}
+            BondOutput::Dropped { packet, reason } => self.end(end, packet, End::Dropped(reason)),
         }
     }
 
@@ -293,7 +293,10 @@ impl World {
         if passes {
             self.push(
                 at,
-                Event::Arrive(1 - end, Came { member, frame, length: Bytes::new(len), at, is_elsewhere: false }),
+                Event::Arrive(
+                    1 - end,
+                    ReceivedFrame { member, frame, length: Bytes::new(len), at, is_elsewhere: false },
+                ),
             );
         }
     }
@@ -329,7 +332,7 @@ impl World {
         self.given[end] += 1;
         self.step(
             end,
-            Some(Input::Packet(Token { from: end, id, len, bucket, class, is_markable, is_acknowledgement })),
+            Some(BondInput::Packet(Token { from: end, id, len, bucket, class, is_markable, is_acknowledgement })),
         );
     }
 
@@ -362,7 +365,7 @@ impl World {
             match event {
                 Some(Event::Awake(end, since)) => {
                     self.asleep[end] = None;
-                    self.step(end, Some(Input::Late { since, until: at }));
+                    self.step(end, Some(BondInput::Late { since, until: at }));
                 }
                 Some(Event::Wake(end)) => {
                     self.armed[end] = self.armed[end].filter(|armed| *armed > at);
@@ -370,7 +373,7 @@ impl World {
                 }
                 Some(Event::Arrive(end, came)) => {
                     self.symbols[end] += u64::from(matches!(came.frame, Frame::Repair { .. }));
-                    self.step(end, Some(Input::Frames(vec![came])));
+                    self.step(end, Some(BondInput::Frames(vec![came])));
                 }
                 None => {}
             }

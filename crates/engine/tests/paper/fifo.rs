@@ -2,7 +2,7 @@
 
 use crate::network::{Load, Network, Transition, transition};
 use airbraid_engine::trunk::Member;
-use airbraid_engine::trunk::paper::{Fifo, Method, Policy, Resequencer};
+use airbraid_engine::trunk::paper::{Fifo, Method, PaperPolicy, Resequencer};
 use airbraid_units::Duration;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Longer than any test lasts.
 const NEVER: Duration = Duration::from_secs(10_000);
 
-fn policy(maximum: Duration, fifo: Fifo) -> Policy {
+fn policy(maximum: Duration, fifo: Fifo) -> PaperPolicy {
     let resequencer = Resequencer { method: Method::Fifo(fifo), maximum, ..Resequencer::fifo() };
-    Policy { resequencer, queue_limit: 20, ..Policy::default() }
+    PaperPolicy { resequencer, queue_limit: 20, ..PaperPolicy::default() }
 }
 
 /// The naive reference of the receiver: sets, and the three rules as they are told.

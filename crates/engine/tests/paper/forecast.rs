@@ -3,7 +3,9 @@
 use crate::model::Packet;
 use airbraid_engine::step;
 use airbraid_engine::trunk::Member;
-use airbraid_engine::trunk::paper::{Choice, Distributor, Forecast, Input, Outcome, Output, Policy, Trunk};
+use airbraid_engine::trunk::paper::{
+    Choice, Distributor, Forecast, FrameFate, PaperInput, PaperOutput, PaperPolicy, PaperTrunk,
+};
 use airbraid_units::{Duration, Instant};
 use proptest::prelude::*;
 
@@ -88,13 +90,13 @@ proptest! {
 
 /// A trunk whose members serve at these speeds, kept full; gives the packets that each member carried in `span`.
 fn carried(speeds: &[(u64, u64)], limit: u32, span: Duration) -> Vec<u64> {
-    let policy = Policy {
+    let policy = PaperPolicy {
         distributor: Distributor::EarliestDelivery,
         member_limit: limit,
         queue_limit: 10,
-        ..Policy::default()
+        ..PaperPolicy::default()
     };
-    let mut trunk = Trunk::new(policy, speeds.len() as u8, 1);
+    let mut trunk = PaperTrunk::new(policy, speeds.len() as u8, 1);
     let mut servers: Vec<Server> = speeds.iter().map(|&speed| Server { speed, done: vec![] }).collect();
     let (mut now, mut id) = (0u64, 0);
     while now < span.as_nanos() {
@@ -102,18 +104,18 @@ fn carried(speeds: &[(u64, u64)], limit: u32, span: Duration) -> Vec<u64> {
         for (index, server) in servers.iter_mut().enumerate() {
             if server.done.first().is_some_and(|&at| at <= now) {
                 server.done.remove(0);
-                inputs.push(Some(Input::Finished(Member(index as u8), Outcome::Delivered)));
+                inputs.push(Some(PaperInput::Finished(Member(index as u8), FrameFate::Delivered)));
             }
         }
         inputs.push(None);
         while trunk.queue_len() + inputs.len() < 12 {
             id += 1;
-            inputs.push(Some(Input::Packet(Packet { id, len: 1_500, segments: 1, bucket: 0 })));
+            inputs.push(Some(PaperInput::Packet(Packet { id, len: 1_500, segments: 1, bucket: 0 })));
         }
         let mut wake = None;
         for input in inputs {
             wake = step(&mut trunk, Instant::from_nanos(now), input, |output| {
-                if let Output::Transmit { header, .. } = output {
+                if let PaperOutput::Transmit { header, .. } = output {
                     let server = &mut servers[usize::from(header.member.0)];
                     let done = server.completion(now, 1_500);
                     server.done.push(done);

@@ -1,12 +1,16 @@
 //! JKM: whatever is lost comes again; nothing leaves order, nothing is lost, nothing comes twice.
 
 use crate::network::{Network, transition};
-use airbraid_engine::trunk::paper::{Distributor, DropReason, Jkm, Policy};
+use airbraid_engine::trunk::paper::{Distributor, Jkm, PaperDropReason, PaperPolicy};
 use airbraid_units::Duration;
 use proptest::prelude::*;
 
-fn policy(window: u32) -> Policy {
-    Policy { distributor: Distributor::Jkm(Jkm { window, ..Jkm::default() }), queue_limit: 20, ..Policy::default() }
+fn policy(window: u32) -> PaperPolicy {
+    PaperPolicy {
+        distributor: Distributor::Jkm(Jkm { window, ..Jkm::default() }),
+        queue_limit: 20,
+        ..PaperPolicy::default()
+    }
 }
 
 proptest! {
@@ -21,13 +25,13 @@ proptest! {
         transitions in prop::collection::vec(transition(), 1..300),
     ) {
         let jkm = Jkm { window, ack_every, ..Jkm::default() };
-        let policy = Policy { distributor: Distributor::Jkm(jkm), ..policy(window) };
+        let policy = PaperPolicy { distributor: Distributor::Jkm(jkm), ..policy(window) };
         let mut network = Network::new(policy, members, told);
         for transition in transitions {
             network.apply(transition);
             // The naive reference: what is delivered is, at any time, the beginning of what was accepted.
             prop_assert!(network.accepted.starts_with(&network.delivered), "{}", network.text);
-            prop_assert!(network.dropped.iter().all(|drop| drop.1 == DropReason::Duplicate), "{}", network.text);
+            prop_assert!(network.dropped.iter().all(|drop| drop.1 == PaperDropReason::Duplicate), "{}", network.text);
             prop_assert!(network.kept.len() <= network.accepted.len());
         }
         // Healing: two timeouts without anything new are silence.

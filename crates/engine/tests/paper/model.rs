@@ -4,7 +4,7 @@
 //! Written from the description of the protocol alone, with no thought of speed.
 
 use airbraid_engine::trunk::LateMode;
-use airbraid_engine::trunk::paper::{DropReason, Policy};
+use airbraid_engine::trunk::paper::{PaperDropReason, PaperPolicy};
 use airbraid_units::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -35,11 +35,11 @@ pub struct Frame {
 pub enum Event {
     Transmit(Frame),
     Deliver(u64),
-    Drop(u64, DropReason),
+    Drop(u64, PaperDropReason),
 }
 
 pub struct Sender {
-    policy: Policy,
+    policy: PaperPolicy,
     epoch: u64,
     held: Vec<u32>,
     turn: usize,
@@ -51,7 +51,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    pub fn new(policy: Policy, members: usize, epoch: u64) -> Self {
+    pub fn new(policy: PaperPolicy, members: usize, epoch: u64) -> Self {
         Self {
             policy,
             epoch,
@@ -73,7 +73,7 @@ impl Sender {
             self.queue.push_back(packet);
             return vec![];
         }
-        vec![Event::Drop(packet.id, DropReason::QueueFull)]
+        vec![Event::Drop(packet.id, PaperDropReason::QueueFull)]
     }
 
     pub fn finished(&mut self, member: usize) -> Vec<Event> {
@@ -114,7 +114,7 @@ impl Sender {
 const MEMORY: u64 = 4096;
 
 pub struct Receiver {
-    policy: Policy,
+    policy: PaperPolicy,
     limit: u64,
     epoch: Option<u64>,
     /// The lowest number that this life of the sender can have, as far as the receiver can know.
@@ -135,7 +135,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    pub fn new(policy: Policy) -> Self {
+    pub fn new(policy: PaperPolicy) -> Self {
         Self {
             policy,
             limit: u64::from(policy.resequencer.buffer_limit.clamp(1, 2048)),
@@ -157,7 +157,7 @@ impl Receiver {
         let mut events = vec![];
         let (id, number, after) = (frame.packet.id, frame.number, frame.number + u64::from(frame.packet.segments));
         if self.epoch.is_some_and(|epoch| frame.epoch < epoch) {
-            return vec![Event::Drop(id, DropReason::Stale)];
+            return vec![Event::Drop(id, PaperDropReason::Stale)];
         }
         if self.epoch != Some(frame.epoch) {
             if self.epoch.is_some() {
@@ -172,7 +172,7 @@ impl Receiver {
             self.seen.clear();
         }
         if self.newest >= number + MEMORY {
-            events.push(Event::Drop(id, DropReason::Stale));
+            events.push(Event::Drop(id, PaperDropReason::Stale));
             return events;
         }
         if number >= self.next + self.limit {
@@ -182,7 +182,7 @@ impl Receiver {
         }
         self.newest = self.newest.max(after - 1);
         if number < self.first || !self.seen.insert(number) {
-            events.push(Event::Drop(id, DropReason::Duplicate));
+            events.push(Event::Drop(id, PaperDropReason::Duplicate));
         } else if number == self.next {
             self.next = after;
             self.deliver(id, &mut events);
@@ -198,7 +198,7 @@ impl Receiver {
             let config = self.policy.resequencer;
             match config.mode {
                 LateMode::Tcp => self.deliver(id, &mut events),
-                LateMode::Strict => events.push(Event::Drop(id, DropReason::Late)),
+                LateMode::Strict => events.push(Event::Drop(id, PaperDropReason::Late)),
             }
             self.tau = (self.tau + config.increment).min(config.maximum);
             self.adjust_at = Some(now + config.decay);

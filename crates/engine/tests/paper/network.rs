@@ -5,7 +5,9 @@
 
 use crate::model::Packet;
 use airbraid_engine::trunk::Member;
-use airbraid_engine::trunk::paper::{Control, DropReason, Header, Input, Outcome, Output, Policy, Trunk};
+use airbraid_engine::trunk::paper::{
+    Control, FrameFate, PaperDropReason, PaperInput, PaperOutput, PaperPolicy, PaperTrunk, TrunkHeader,
+};
 use airbraid_engine::{Machine, step};
 use airbraid_units::{Duration, Instant};
 use proptest::prelude::*;
@@ -15,7 +17,7 @@ use std::fmt::Write;
 /// The load of a member.
 #[derive(Clone, Copy, Debug)]
 pub enum Load {
-    Data(Header, Packet),
+    Data(TrunkHeader, Packet),
     Control(Control),
 }
 
@@ -40,7 +42,7 @@ pub fn transition() -> impl Strategy<Value = Transition> {
 
 pub struct Network {
     pub now: Instant,
-    pub ends: [Trunk<Packet>; 2],
+    pub ends: [PaperTrunk<Packet>; 2],
     members: usize,
     /// Whether the members tell what became of each frame.
     told: bool,
@@ -50,7 +52,7 @@ pub struct Network {
     /// Packets that the sender took, and did not refuse.
     pub accepted: Vec<u64>,
     pub delivered: Vec<u64>,
-    pub dropped: Vec<(u64, DropReason)>,
+    pub dropped: Vec<(u64, PaperDropReason)>,
     /// Handles that the trunk keeps, by packet.
     pub kept: BTreeMap<u64, u32>,
     /// Frames lost on the way, retransmissions and control frames among them.
@@ -59,8 +61,8 @@ pub struct Network {
 }
 
 impl Network {
-    pub fn new(policy: Policy, members: usize, told: bool) -> Self {
-        let end = || Trunk::new(policy, members as u8, 1);
+    pub fn new(policy: PaperPolicy, members: usize, told: bool) -> Self {
+        let end = || PaperTrunk::new(policy, members as u8, 1);
         let pipes = || vec![VecDeque::new(); members];
         Self {
             now: Instant::ZERO,
@@ -91,7 +93,7 @@ impl Network {
         let packet = Packet { id: self.next_id, len, segments: 1, bucket: 0 };
         self.next_id += 1;
         self.accepted.push(packet.id);
-        self.drive(0, &format!("packet {}", packet.id), Some(Input::Packet(packet)));
+        self.drive(0, &format!("packet {}", packet.id), Some(PaperInput::Packet(packet)));
     }
 
     /// The oldest on a member arrives.
@@ -101,13 +103,13 @@ impl Network {
         let (what, input, finished) = match load {
             Load::Data(header, packet) => (
                 format!("{} comes by member {member}", packet.id),
-                Input::Frame { header, packet },
-                Input::Finished(index, Outcome::Delivered),
+                PaperInput::Frame { header, packet },
+                PaperInput::Finished(index, FrameFate::Delivered),
             ),
             Load::Control(control) => (
                 format!("{} comes by member {member}", show(&control)),
-                Input::Control { member: index, control },
-                Input::ControlFinished(index, Outcome::Delivered),
+                PaperInput::Control { member: index, control },
+                PaperInput::ControlFinished(index, FrameFate::Delivered),
             ),
         };
         self.drive(1 - end, &what, Some(input));
@@ -122,8 +124,8 @@ impl Network {
         self.lost += 1;
         let index = Member(member as u8);
         let (what, finished) = match load {
-            Load::Data(_, packet) => (packet.id.to_string(), Input::Finished(index, Outcome::Lost)),
-            Load::Control(control) => (show(&control), Input::ControlFinished(index, Outcome::Lost)),
+            Load::Data(_, packet) => (packet.id.to_string(), PaperInput::Finished(index, FrameFate::Lost)),
+            Load::Control(control) => (show(&control), PaperInput::ControlFinished(index, FrameFate::Lost)),
         };
         let what = format!("{what} is lost on member {member}");
         if self.told {
@@ -171,40 +173,40 @@ impl Network {
         panic!("it never ends");
     }
 
-    fn drive(&mut self, end: usize, what: &str, input: Option<Input<Packet>>) {
+    fn drive(&mut self, end: usize, what: &str, input: Option<PaperInput<Packet>>) {
         let mut done = vec![];
         let mut finished = vec![];
         let Self { ends, pipes, accepted, delivered, dropped, kept, told, .. } = self;
         let wake = step(&mut ends[end], self.now, input, |output| match output {
-            Output::Transmit { header, packet, kept: keeps } => {
+            PaperOutput::Transmit { header, packet, kept: keeps } => {
                 let member = usize::from(header.member.0);
                 done.push(format!("member {member} takes {}", packet.id));
                 pipes[end][member].push_back(Load::Data(header, packet));
                 *kept.entry(packet.id).or_insert(0) += u32::from(keeps);
                 if !*told {
-                    finished.push(Input::Finished(header.member, Outcome::Unknown));
+                    finished.push(PaperInput::Finished(header.member, FrameFate::Unknown));
                 }
             }
-            Output::Control { member, control, .. } => {
+            PaperOutput::Control { member, control, .. } => {
                 done.push(format!("member {} takes {}", member.0, show(&control)));
                 pipes[end][usize::from(member.0)].push_back(Load::Control(control));
                 if !*told {
-                    finished.push(Input::ControlFinished(member, Outcome::Unknown));
+                    finished.push(PaperInput::ControlFinished(member, FrameFate::Unknown));
                 }
             }
-            Output::Deliver(packet) => {
+            PaperOutput::Deliver(packet) => {
                 done.push(format!("deliver {}", packet.id));
                 delivered.push(packet.id);
             }
-            Output::Drop(packet, reason) => {
+            PaperOutput::Drop(packet, reason) => {
                 done.push(format!("drop {} ({reason:?})", packet.id));
-                if reason == DropReason::QueueFull {
+                if reason == PaperDropReason::QueueFull {
                     accepted.retain(|&id| id != packet.id);
                 } else {
                     dropped.push((packet.id, reason));
                 }
             }
-            Output::Release(packet) => {
+            PaperOutput::Release(packet) => {
                 done.push(format!("release {}", packet.id));
                 kept.remove(&packet.id);
             }

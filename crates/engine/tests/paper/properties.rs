@@ -5,7 +5,8 @@
 
 use crate::model::{self, Event, Frame, Packet};
 use airbraid_engine::trunk::paper::{
-    Distributor, DropReason, Header, Input, Method, Outcome, Output, Policy, Resequencer, Trunk, UNSETTLED,
+    Distributor, FrameFate, Method, PaperDropReason, PaperInput, PaperOutput, PaperPolicy, PaperTrunk, Resequencer,
+    TrunkHeader, UNSETTLED,
 };
 use airbraid_engine::trunk::{LateMode, Member};
 use airbraid_engine::{Machine, step};
@@ -52,13 +53,13 @@ fn transition() -> impl Strategy<Value = Transition> {
     ]
 }
 
-fn policy() -> impl Strategy<Value = Policy> {
+fn policy() -> impl Strategy<Value = PaperPolicy> {
     let times = (0u64..12_000_000, 0u64..2_000_000, 0u64..3_000_000, 1u64..20_000_000);
     let limits = (0u32..6, 1u32..3, prop_oneof![Just(1u32), 2u32..10, Just(64), Just(2048), Just(100_000)]);
     (times, limits, any::<bool>(), any::<bool>()).prop_map(|(times, limits, strict, repeat_halving)| {
         let (initial, minimum, increment, decay) = times;
         let ns = Duration::from_nanos;
-        Policy {
+        PaperPolicy {
             distributor: Distributor::RoundRobin,
             resequencer: Resequencer {
                 method: Method::Adaptive,
@@ -79,12 +80,12 @@ fn policy() -> impl Strategy<Value = Policy> {
 
 /// Both ends, their references, and the frames between them.
 struct World {
-    policy: Policy,
+    policy: PaperPolicy,
     members: usize,
     now: Instant,
-    sender: Trunk<Packet>,
+    sender: PaperTrunk<Packet>,
     sender_model: model::Sender,
-    receiver: Trunk<Packet>,
+    receiver: PaperTrunk<Packet>,
     model: model::Receiver,
     epoch: u64,
     next_id: u64,
@@ -102,16 +103,16 @@ struct World {
 }
 
 impl World {
-    fn new(policy: Policy, members: usize, first_run: u32) -> Self {
+    fn new(policy: PaperPolicy, members: usize, first_run: u32) -> Self {
         // Epochs wrap, too.
         let epoch = 65_534;
         let mut world = Self {
             policy,
             members,
             now: Instant::ZERO,
-            sender: Trunk::new(policy, members as u8, epoch as u16),
+            sender: PaperTrunk::new(policy, members as u8, epoch as u16),
             sender_model: model::Sender::new(policy, members, epoch),
-            receiver: Trunk::new(policy, 1, 0),
+            receiver: PaperTrunk::new(policy, 1, 0),
             model: model::Receiver::new(policy),
             epoch,
             next_id: 0,
@@ -162,12 +163,12 @@ impl World {
             Transition::RestartSender => {
                 self.offered -= self.sender_model.queue.len();
                 self.epoch += 1;
-                self.sender = Trunk::new(self.policy, self.members as u8, self.epoch as u16);
+                self.sender = PaperTrunk::new(self.policy, self.members as u8, self.epoch as u16);
                 self.sender_model = model::Sender::new(self.policy, self.members, self.epoch);
             }
             Transition::RestartReceiver => {
                 self.out += self.model.held.len();
-                self.receiver = Trunk::new(self.policy, 1, 0);
+                self.receiver = PaperTrunk::new(self.policy, 1, 0);
                 self.model = model::Receiver::new(self.policy);
                 self.delivered.clear();
                 self.last_in_order = (0, 0);
@@ -181,30 +182,30 @@ impl World {
         self.next_id += 1;
         self.offered += 1;
         let expected = self.sender_model.packet(packet);
-        self.drive_sender(Input::Packet(packet), expected);
+        self.drive_sender(PaperInput::Packet(packet), expected);
     }
 
     fn finish(&mut self, member: usize) {
         let expected = self.sender_model.finished(member);
-        self.drive_sender(Input::Finished(Member(member as u8), Outcome::Unknown), expected);
+        self.drive_sender(PaperInput::Finished(Member(member as u8), FrameFate::Unknown), expected);
     }
 
-    fn drive_sender(&mut self, input: Input<Packet>, expected: Vec<Event>) {
+    fn drive_sender(&mut self, input: PaperInput<Packet>, expected: Vec<Event>) {
         let mut outputs = vec![];
         let wake = step(&mut self.sender, self.now, Some(input), |output| outputs.push(output));
         assert_eq!(wake, None, "the sending side has no timer");
         assert_eq!(outputs.len(), expected.len());
         for (output, event) in outputs.iter().zip(&expected) {
             match (output, *event) {
-                (Output::Transmit { header, packet, .. }, Event::Transmit(frame)) => {
+                (PaperOutput::Transmit { header, packet, .. }, Event::Transmit(frame)) => {
                     assert_eq!(*header, on_the_wire(&frame));
                     assert_eq!(*packet, frame.packet);
                     self.numbers.insert(packet.id, (frame.epoch, frame.number));
                     self.on_the_way.push(frame);
                     self.sent += 1;
                 }
-                (Output::Drop(packet, reason), Event::Drop(id, DropReason::QueueFull)) => {
-                    assert_eq!((packet.id, *reason), (id, DropReason::QueueFull));
+                (PaperOutput::Drop(packet, reason), Event::Drop(id, PaperDropReason::QueueFull)) => {
+                    assert_eq!((packet.id, *reason), (id, PaperDropReason::QueueFull));
                     self.refused += 1;
                 }
                 other => panic!("{other:?}"),
@@ -218,7 +219,7 @@ impl World {
         self.came += 1;
         let mut expected = self.model.frame(self.now, &frame);
         expected.extend(self.model.fire(self.now));
-        let input = Input::Frame { header: on_the_wire(&frame), packet: frame.packet };
+        let input = PaperInput::Frame { header: on_the_wire(&frame), packet: frame.packet };
         self.drive_receiver(Some(input), expected);
     }
 
@@ -231,12 +232,12 @@ impl World {
         self.now = self.now.max(end);
     }
 
-    fn drive_receiver(&mut self, input: Option<Input<Packet>>, expected: Vec<Event>) {
+    fn drive_receiver(&mut self, input: Option<PaperInput<Packet>>, expected: Vec<Event>) {
         let mut events = vec![];
         let wake = step(&mut self.receiver, self.now, input, |output| {
             events.push(match output {
-                Output::Deliver(packet) => Event::Deliver(packet.id),
-                Output::Drop(packet, reason) => Event::Drop(packet.id, reason),
+                PaperOutput::Deliver(packet) => Event::Deliver(packet.id),
+                PaperOutput::Drop(packet, reason) => Event::Drop(packet.id, reason),
                 other => panic!("a receiver does not ask for {other:?}"),
             });
         });
@@ -263,8 +264,8 @@ impl World {
 }
 
 /// The wire's part of the numbers that never wrap.
-fn on_the_wire(frame: &Frame) -> Header {
-    Header {
+fn on_the_wire(frame: &Frame) -> TrunkHeader {
+    TrunkHeader {
         epoch: frame.epoch as u16,
         member: Member(frame.member as u8),
         number: SeqNum(frame.number as u32),
@@ -352,18 +353,18 @@ proptest! {
         members in 1usize..5,
         runs in prop::collection::vec((1u32..4, 0u16..3, any::<bool>(), 0usize..4), 1..120),
     ) {
-        let policy = Policy { queue_limit: 1_000, ..Policy::default() };
-        let mut sender = Trunk::new(policy, members as u8, 1);
-        let mut last: Vec<Option<Header>> = vec![None; members];
+        let policy = PaperPolicy { queue_limit: 1_000, ..PaperPolicy::default() };
+        let mut sender = PaperTrunk::new(policy, members as u8, 1);
+        let mut last: Vec<Option<TrunkHeader>> = vec![None; members];
         let mut lost: Vec<Vec<u32>> = vec![vec![]; members];
         let mut busy = vec![0; members];
         let (mut numbers_lost, mut numbers_named) = (0, 0);
         for (id, (segments, bucket, is_lost, done)) in runs.into_iter().enumerate() {
             let mut headers = vec![];
             let packet = Packet { id: id as u64, len: 1_500, segments, bucket };
-            for input in [Input::Packet(packet), Input::Finished(Member((done % members) as u8), Outcome::Unknown)] {
+            for input in [PaperInput::Packet(packet), PaperInput::Finished(Member((done % members) as u8), FrameFate::Unknown)] {
                 step(&mut sender, Instant::ZERO, Some(input), |output| {
-                    if let Output::Transmit { header, .. } = output {
+                    if let PaperOutput::Transmit { header, .. } = output {
                         headers.push(header);
                     }
                 });

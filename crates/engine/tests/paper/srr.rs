@@ -2,13 +2,13 @@
 
 use crate::network::{Load, Network, Transition, transition};
 use airbraid_engine::trunk::Member;
-use airbraid_engine::trunk::paper::{Distributor, DropReason, Policy, Srr};
+use airbraid_engine::trunk::paper::{Distributor, PaperDropReason, PaperPolicy, Srr};
 use airbraid_units::Duration;
 use proptest::prelude::*;
 
-fn policy(quantum: u32, member_limit: u32, fifo_limit: u32) -> Policy {
+fn policy(quantum: u32, member_limit: u32, fifo_limit: u32) -> PaperPolicy {
     let distributor = Distributor::Srr(Srr { quantum, fifo_limit, ..Srr::default() });
-    Policy { distributor, member_limit, queue_limit: 20, ..Policy::default() }
+    PaperPolicy { distributor, member_limit, queue_limit: 20, ..PaperPolicy::default() }
 }
 
 /// The naive reference: the members in the order in which surplus round robin takes them for packets of these lengths.
@@ -55,7 +55,7 @@ proptest! {
         quantum in 1u32..5_000,
         lens in prop::collection::vec(40u64..1_500, 1..60),
     ) {
-        let mut network = Network::new(Policy { queue_limit: 0, ..policy(quantum, 1_000, 1_024) }, members, true);
+        let mut network = Network::new(PaperPolicy { queue_limit: 0, ..policy(quantum, 1_000, 1_024) }, members, true);
         let mut taken = vec![];
         for &len in &lens {
             let before: Vec<u64> = network.ends[0].sender_stats().sent_by_member.clone();
@@ -99,7 +99,7 @@ proptest! {
         once.sort_unstable();
         once.dedup();
         prop_assert_eq!(once.len(), network.delivered.len());
-        prop_assert!(network.dropped.iter().all(|drop| drop.1 == DropReason::FifoFull));
+        prop_assert!(network.dropped.iter().all(|drop| drop.1 == PaperDropReason::FifoFull));
         if fifo_limit < 1_024 {
             return Ok(());
         }

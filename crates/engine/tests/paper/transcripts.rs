@@ -1,7 +1,9 @@
 //! Transcripts of a trunk: what comes, what it does, what it waits for.
 
 use crate::model::Packet;
-use airbraid_engine::trunk::paper::{Header, Input, Outcome, Output, Policy, Resequencer, Trunk};
+use airbraid_engine::trunk::paper::{
+    FrameFate, PaperInput, PaperOutput, PaperPolicy, PaperTrunk, Resequencer, TrunkHeader,
+};
 use airbraid_engine::trunk::{LateMode, Member};
 use airbraid_engine::{Machine, step};
 use airbraid_units::{Duration, Instant, SeqNum};
@@ -9,18 +11,18 @@ use std::fmt::Write;
 
 /// A trunk and what it has done so far.
 struct Scene {
-    trunk: Trunk<Packet>,
+    trunk: PaperTrunk<Packet>,
     now: Instant,
     text: String,
 }
 
 impl Scene {
-    fn new(policy: Policy) -> Self {
-        Self { trunk: Trunk::new(policy, 2, 7), now: Instant::ZERO, text: String::new() }
+    fn new(policy: PaperPolicy) -> Self {
+        Self { trunk: PaperTrunk::new(policy, 2, 7), now: Instant::ZERO, text: String::new() }
     }
 
     fn receiving(resequencer: Resequencer) -> Self {
-        Self::new(Policy { resequencer, ..Policy::default() })
+        Self::new(PaperPolicy { resequencer, ..PaperPolicy::default() })
     }
 
     /// Time passes until `ms`, and the timers with it.
@@ -36,9 +38,9 @@ impl Scene {
 
     /// A frame of the sender's life `epoch` comes.
     fn frame_of(&mut self, epoch: u16, number: u32, member: u8) -> &mut Self {
-        let header = Header { epoch, member: Member(member), number: SeqNum(number), ..Header::default() };
+        let header = TrunkHeader { epoch, member: Member(member), number: SeqNum(number), ..TrunkHeader::default() };
         let packet = Packet { id: u64::from(number), len: 1_500, segments: 1, bucket: 0 };
-        self.drive(&format!("frame {number} by member {member}"), Some(Input::Frame { header, packet }));
+        self.drive(&format!("frame {number} by member {member}"), Some(PaperInput::Frame { header, packet }));
         self
     }
 
@@ -47,27 +49,30 @@ impl Scene {
     }
 
     fn packet(&mut self, id: u64, segments: u32) -> &mut Self {
-        self.drive(&format!("packet {id}"), Some(Input::Packet(Packet { id, len: 1_500, segments, bucket: 3 })));
+        self.drive(&format!("packet {id}"), Some(PaperInput::Packet(Packet { id, len: 1_500, segments, bucket: 3 })));
         self
     }
 
     fn finished(&mut self, member: u8) -> &mut Self {
-        self.drive(&format!("member {member} finished"), Some(Input::Finished(Member(member), Outcome::Unknown)));
+        self.drive(
+            &format!("member {member} finished"),
+            Some(PaperInput::Finished(Member(member), FrameFate::Unknown)),
+        );
         self
     }
 
-    fn drive(&mut self, what: &str, input: Option<Input<Packet>>) {
+    fn drive(&mut self, what: &str, input: Option<PaperInput<Packet>>) {
         let mut done = vec![];
         let wake = step(&mut self.trunk, self.now, input, |output| {
             done.push(match output {
-                Output::Deliver(packet) => format!("deliver {}", packet.id),
-                Output::Drop(packet, reason) => format!("drop {} ({reason:?})", packet.id),
-                Output::Transmit { header: h, packet, .. } => format!(
+                PaperOutput::Deliver(packet) => format!("deliver {}", packet.id),
+                PaperOutput::Drop(packet, reason) => format!("drop {} ({reason:?})", packet.id),
+                PaperOutput::Transmit { header: h, packet, .. } => format!(
                     "member {} sends {} as {}, its {}th, previous {}, bucket {}: {}",
                     h.member.0, packet.id, h.number, h.member_number, h.member_previous, h.bucket, h.bucket_number
                 ),
-                Output::Control { control, .. } => format!("{control:?}"),
-                Output::Release(packet) => format!("release {}", packet.id),
+                PaperOutput::Control { control, .. } => format!("{control:?}"),
+                PaperOutput::Release(packet) => format!("release {}", packet.id),
             });
         });
         let ms = |at: Instant| format!("{}.{:03}", at.as_nanos() / 1_000_000, at.as_nanos() / 1_000 % 1_000);
@@ -338,7 +343,7 @@ fn numbers_pass_the_wrap_in_order() {
 
 #[test]
 fn packets_take_turns_and_the_queue_restarts_at_the_member_that_became_free() {
-    let mut scene = Scene::new(Policy { queue_limit: 2, ..Policy::default() });
+    let mut scene = Scene::new(PaperPolicy { queue_limit: 2, ..PaperPolicy::default() });
     scene.packet(10, 1).packet(11, 3).packet(12, 1).packet(13, 2).packet(14, 1).finished(1).finished(1).finished(0);
     scene.packet(15, 1).finished(0).packet(16, 1).reads(
         "

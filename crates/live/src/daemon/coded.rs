@@ -8,7 +8,7 @@ use super::inner;
 use super::packet::{IpPacket, Pool};
 use airbraid_engine::Share;
 use airbraid_engine::link::fec::erasure::{accumulate, coefficient, inverse};
-use airbraid_engine::trunk::bonding::{Coded, Place, Source};
+use airbraid_engine::trunk::bonding::{Coded, FlowSeq, Source};
 use airbraid_units::Bytes;
 
 /// The word of a packet's place, before its bytes \[byte\].
@@ -17,12 +17,12 @@ pub const WORD: usize = 4;
 /// A received packet with its place.
 #[derive(Debug)]
 pub struct Kept {
-    place: Place,
+    place: FlowSeq,
     packet: IpPacket,
 }
 
 /// Adds a packet to a symbol; bytes beyond the end of the symbol are left out.
-fn add(symbol: &mut [u8], factor: u8, place: Place, bytes: &[u8]) {
+fn add(symbol: &mut [u8], factor: u8, place: FlowSeq, bytes: &[u8]) {
     let Some((word, rest)) = symbol.split_at_mut_checked(WORD) else { return };
     accumulate(word, factor, &place.word().to_be_bytes());
     let length = bytes.len().min(rest.len());
@@ -34,7 +34,7 @@ impl Coded for IpPacket {
     type Symbol = IpPacket;
     type Kept = Kept;
 
-    fn keep(&self, place: Place) -> Kept {
+    fn keep(&self, place: FlowSeq) -> Kept {
         Kept { place, packet: self.share() }
     }
 
@@ -68,7 +68,7 @@ impl Coded for IpPacket {
         airbraid_engine::Packet::footprint(symbol)
     }
 
-    fn restore(sources: &[Option<&Kept>], symbols: &mut [(u8, IpPacket)]) -> Vec<(Place, Self)> {
+    fn restore(sources: &[Option<&Kept>], symbols: &mut [(u8, IpPacket)]) -> Vec<(FlowSeq, Self)> {
         let mut patched = Vec::new();
         for (index, symbol) in symbols.iter_mut() {
             for (number, kept) in sources.iter().enumerate().filter_map(|(number, kept)| Some((number, (*kept)?))) {
@@ -88,7 +88,7 @@ impl Coded for IpPacket {
 }
 
 /// Solves for the lost packets, from symbols without the parts of the received packets.
-fn solve(sources: &[Option<&Kept>], symbols: &[(u8, IpPacket)]) -> Vec<(Place, IpPacket)> {
+fn solve(sources: &[Option<&Kept>], symbols: &[(u8, IpPacket)]) -> Vec<(FlowSeq, IpPacket)> {
     let lost: Vec<u8> = (0..sources.len() as u8).filter(|number| sources[usize::from(*number)].is_none()).collect();
     let indices: Vec<u8> = symbols.iter().map(|(index, _)| *index).collect();
     let Some((_, one)) = symbols.first().filter(|_| lost.len() == indices.len()) else { return Vec::new() };
@@ -107,7 +107,7 @@ fn solve(sources: &[Option<&Kept>], symbols: &[(u8, IpPacket)]) -> Vec<(Place, I
         if let Some(account) = account {
             packet.charge(account);
         }
-        Some((Place::of_word(u32::from_be_bytes(*word)), packet))
+        Some((FlowSeq::of_word(u32::from_be_bytes(*word)), packet))
     });
     restored.collect::<Vec<_>>().into_iter().flatten().collect()
 }
@@ -134,7 +134,7 @@ mod tests {
             picks in prop::collection::vec(any::<prop::sample::Index>(), 1..6), seed: u32
         ) {
             let pool = Pool::default();
-            let place = |number: usize| Place::of_word(seed.wrapping_add(number as u32));
+            let place = |number: usize| FlowSeq::of_word(seed.wrapping_add(number as u32));
             let packets: Vec<IpPacket> = lengths.iter().map(|&(length, fill, _)| packet(&pool, length, fill)).collect();
             let sources: Vec<_> = packets.iter().enumerate()
                 .map(|(number, packet)| Source { packet, place: place(number), mark: false }).collect();
@@ -174,7 +174,7 @@ mod tests {
         for length in [0, 1, 4, 5, 24, 1_400] {
             assert!(IpPacket::restore(&[None], &mut [(0, garbage(length))]).is_empty(), "{length} byte");
         }
-        let kept = packet(&pool, 1_400, 7).keep(Place::default());
+        let kept = packet(&pool, 1_400, 7).keep(FlowSeq::default());
         assert!(IpPacket::restore(&[Some(&kept), None], &mut [(0, garbage(30))]).is_empty());
         // More is missing than there are symbols: the engine does not ask for that.
         assert!(IpPacket::restore(&[None, None], &mut [(0, garbage(30))]).is_empty());

@@ -1,6 +1,6 @@
 //! The places of the peers' members. An authentic frame that is newer than all before it names a place, which is
 //! trusted only as far as the engine's path validation allows
-//! ([`airbraid_engine::trunk::bonding::Input::MemberMoved`]).
+//! ([`airbraid_engine::trunk::bonding::BondInput::MemberMoved`]).
 //!
 //! A place is an uplink of this end and an address of the other. The file's endpoints, and the places that have
 //! answered a path challenge, are known to be the peer's.

@@ -1,6 +1,6 @@
 //! Memory of packets: for each peer by the buffers that are kept for it, and for all together.
 //!
-//! The engine keeps what it has below what it is told ([`airbraid_engine::trunk::bonding::Tunnel::set_memory`]); here
+//! The engine keeps what it has below what it is told ([`airbraid_engine::trunk::bonding::Bond::set_memory`]); here
 //! is reckoned how much that is. A peer may occupy what the file gives to each, and no more than is left for all
 //! (Choudhury and Hahne 1998, "Dynamic queue length thresholds"): one that takes all that it can leaves half, two leave
 //! a third, and whoever needs little always has room.

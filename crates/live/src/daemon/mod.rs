@@ -1,6 +1,6 @@
 //! The daemon: one interface out of several uplinks, encrypted, for each of its peers.
 //!
-//! It drives [`airbraid_engine::trunk::bonding::Tunnel`], one for each peer, and
+//! It drives [`airbraid_engine::trunk::bonding::Bond`], one for each peer, and
 //! [`airbraid_engine::converge::session`]; what these decide it carries out. [`up`] makes the interface and works until
 //! it is told to end; [`ask`] talks to one that works. `docs/guide/daemon.md` is for those who run it.
 
@@ -192,7 +192,7 @@ fn begin(site: Site, tun: Tun, outside: Outside) -> Result<Daemon, LabError> {
     random.fill(&mut seed);
     random.fill(&mut life);
     // By chance: two starts are two lives, however soon after each other and whatever the clock says.
-    let tunnel = tunnel::Config { policy: site.policy, epoch: u32::from_ne_bytes(life) };
+    let tunnel = tunnel::BondConfig { policy: site.policy, epoch: u32::from_ne_bytes(life) };
     let own = public_key(&interface.identity);
     let peer = |(index, peer): (usize, &site::Peer)| PeerState::new(peer.clone(), PeerId::at(index), &own, tunnel);
     let peers = Peers::new(site.peers.iter().enumerate().map(peer));

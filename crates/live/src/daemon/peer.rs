@@ -11,7 +11,7 @@ use super::presence::{self, Presence};
 use super::site::Peer;
 use airbraid_engine::converge::session::{KeyId, PeerId, PublicKey};
 use airbraid_engine::trunk::Member;
-use airbraid_engine::trunk::bonding::{Came, Config, MEMBERS_MAX, MemberConfig, MemberState, Tunnel};
+use airbraid_engine::trunk::bonding::{Bond, BondConfig, MEMBERS_MAX, MemberConfig, MemberState, ReceivedFrame};
 use airbraid_units::{Duration, Instant, metrics};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -107,7 +107,7 @@ pub struct PeerState {
     pub config: Peer,
     /// Its name in link security.
     pub id: PeerId,
-    pub tunnel: Tunnel<IpPacket>,
+    pub tunnel: Bond<IpPacket>,
     /// Whether it was removed from the file; its index stays.
     pub is_gone: bool,
     /// Whether there is a session.
@@ -131,7 +131,7 @@ pub struct PeerState {
     /// The time of the next attempt at a session.
     pub again: Option<Instant>,
     /// Arrived frames for its tunnel.
-    pub frames: Vec<Came<IpPacket>>,
+    pub frames: Vec<ReceivedFrame<IpPacket>>,
     /// Whether something was sent to it whose lateness is not known yet.
     pub has_sent: bool,
     /// The next wake-up of its tunnel.
@@ -151,12 +151,12 @@ pub struct PeerState {
 
 impl PeerState {
     /// A peer that is not reached yet.
-    pub fn new(config: Peer, id: PeerId, own: &PublicKey, tunnel: Config) -> Self {
+    pub fn new(config: Peer, id: PeerId, own: &PublicKey, tunnel: BondConfig) -> Self {
         let first = if own < &config.public { [0, OF_EACH] } else { [OF_EACH, 0] };
         Self {
             config,
             id,
-            tunnel: Tunnel::new(tunnel),
+            tunnel: Bond::new(tunnel),
             is_gone: false,
             is_up: false,
             paths: BTreeMap::new(),
@@ -183,9 +183,9 @@ impl PeerState {
 
     /// Replaces its tunnel by a new one, of another life for the far end, without members: they are offered again, or
     /// come again.
-    pub fn begin_anew(&mut self, tunnel: Config) {
+    pub fn begin_anew(&mut self, tunnel: BondConfig) {
         self.lives += 1;
-        self.tunnel = Tunnel::new(Config { epoch: tunnel.epoch.wrapping_add(self.lives), ..tunnel });
+        self.tunnel = Bond::new(BondConfig { epoch: tunnel.epoch.wrapping_add(self.lives), ..tunnel });
         self.wake = None;
         self.unanswered = None;
         self.paths.clear();
@@ -262,7 +262,7 @@ mod tests {
             endpoints: Vec::new(),
             allowed: Vec::new(),
         };
-        let tunnel = Config { policy: BondPolicy::default(), epoch: 7 };
+        let tunnel = BondConfig { policy: BondPolicy::default(), epoch: 7 };
         let mut peer = PeerState::new(config, PeerId(0), &PublicKey([2; 32]), tunnel);
         let remote = "10.0.0.1:1".parse().unwrap();
         let notice = Some((Instant::ZERO, 0));

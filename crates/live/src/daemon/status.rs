@@ -10,7 +10,7 @@ use super::routing::Report;
 use super::uplink::{UplinkCounts, UplinkState};
 use crate::netlink::wireless::Wireless;
 use airbraid_engine::converge::session::{Caller, Refusal, Stats, Whose};
-use airbraid_engine::trunk::bonding::{self, DropReason, MemberStatus};
+use airbraid_engine::trunk::bonding::{self, BondDropReason, MemberStatus};
 use airbraid_sim::metric::Flat;
 use airbraid_units::{Duration, Instant, metrics};
 use serde::{Deserialize, Serialize};
@@ -131,7 +131,7 @@ metrics! {
         pub counts: Flat<PeerCounts> = part,
         /// Counts and present values of the trunk to it.
         #[serde(flatten)]
-        pub trunk: Flat<bonding::Status> = part,
+        pub trunk: Flat<bonding::BondStatus> = part,
         /// What its packets occupy.
         pub memory_bytes: u64 = gauge,
         /// Dropped packets, by reason.
@@ -236,7 +236,7 @@ impl Daemon {
     fn peer(&self, now: Instant, peer: &PeerState) -> PeerReport {
         let mut trunk = peer.tunnel.status();
         trunk.counts.strange += peer.counts.malformed;
-        let drops = DropReason::ALL.into_iter().zip(trunk.counts.dropped).filter(|(_, count)| *count > 0);
+        let drops = BondDropReason::ALL.into_iter().zip(trunk.counts.dropped).filter(|(_, count)| *count > 0);
         let mut drops: BTreeMap<String, u64> = drops.map(|(reason, count)| (reason.name().to_owned(), count)).collect();
         if peer.counts.unmarked > 0 {
             drops.insert("unmarkable".to_owned(), peer.counts.unmarked);
@@ -267,7 +267,7 @@ impl Daemon {
             memory_bytes: peer.occupied,
             drops,
             members: trunk.members.iter().filter_map(|member| self.member(now, peer, member)).collect(),
-            trunk: Flat(bonding::Status { members: Vec::new(), ..trunk }),
+            trunk: Flat(bonding::BondStatus { members: Vec::new(), ..trunk }),
         }
     }
 

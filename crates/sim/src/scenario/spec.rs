@@ -5,7 +5,7 @@ use crate::phy::{RadioConfig, Wear};
 use airbraid_engine::converge::select;
 use airbraid_engine::slots::{Layout, Timetable};
 use airbraid_engine::trunk::bonding::{BondPolicy, MemberConfig};
-use airbraid_engine::trunk::paper::Policy;
+use airbraid_engine::trunk::paper::PaperPolicy;
 use airbraid_engine::{TrafficClass, link};
 use airbraid_mac::dcf::DcfConfig;
 use airbraid_mac::multichannel::MultichannelConfig;
@@ -384,7 +384,7 @@ pub struct RadioTrunk {
     /// Length of the header that it adds to each packet on the air.
     pub header: Bytes,
     /// Distributor, resequencer, queues.
-    pub policy: Policy,
+    pub policy: PaperPolicy,
     /// Interface selection among the members; `None`: the trunk uses them all.
     pub select: Option<Select>,
 }

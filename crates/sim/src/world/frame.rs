@@ -51,11 +51,11 @@ impl Share for PacketRef {
 
 impl bonding::Coded for PacketRef {
     /// The packets of which the symbol is the sum: each is referred to by it until it is taken out.
-    type Symbol = Box<[(bonding::Place, Option<PacketRef>)]>;
+    type Symbol = Box<[(bonding::FlowSeq, Option<PacketRef>)]>;
     /// Nothing: any symbol has them all.
     type Kept = ();
 
-    fn keep(&self, _: bonding::Place) {}
+    fn keep(&self, _: bonding::FlowSeq) {}
     fn repair(sources: &[bonding::Source<'_, Self>], _: u8) -> Self::Symbol {
         sources.iter().map(|source| (source.place, Some(*source.packet))).collect()
     }
@@ -63,7 +63,7 @@ impl bonding::Coded for PacketRef {
         let longest = symbol.iter().filter_map(|(_, packet)| packet.map(|packet| packet.len)).max();
         Bytes::new(4 + u64::from(longest.unwrap_or(0)))
     }
-    fn restore(sources: &[Option<&()>], symbols: &mut [(u8, Self::Symbol)]) -> Vec<(bonding::Place, Self)> {
+    fn restore(sources: &[Option<&()>], symbols: &mut [(u8, Self::Symbol)]) -> Vec<(bonding::FlowSeq, Self)> {
         let lost = sources.iter().enumerate().filter(|(_, kept)| kept.is_none());
         let Some((_, symbol)) = symbols.first_mut() else { return Vec::new() };
         lost.filter_map(|(index, _)| symbol.get_mut(index).and_then(|(place, packet)| Some((*place, packet.take()?))))
@@ -90,7 +90,7 @@ pub enum MsduKind {
     /// A packet on a way that interface selection chose, with its number there where the metric needs it.
     Selected(Option<SeqNum>),
     /// A packet behind the header of a trunk.
-    Trunk(paper::Header),
+    Trunk(paper::TrunkHeader),
     /// A control frame of a trunk: [`FrameBody::Control`].
     Control,
     /// A frame of stop-and-wait error control: [`FrameBody::Segment`].
@@ -122,7 +122,7 @@ impl Msdu {
         self.kind.is_packet().then_some(self.packet)
     }
     /// The trunk's header, if there is one.
-    pub fn trunk(&self) -> Option<paper::Header> {
+    pub fn trunk(&self) -> Option<paper::TrunkHeader> {
         match self.kind {
             MsduKind::Trunk(header) => Some(header),
             _ => None,

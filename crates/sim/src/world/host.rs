@@ -64,11 +64,11 @@ pub enum Work {
     /// The output of error control over a plain link.
     SelectiveRepeat(LinkDirection, Box<link::Output<link::WindowHeader, PacketRef>>),
     /// The output of an end of a trunk over radios.
-    RadioTrunk(RadioTrunkEnd, paper::Output<PacketRef>),
+    RadioTrunk(RadioTrunkEnd, paper::PaperOutput<PacketRef>),
     /// The output of the selector of a trunk end's members.
     Selector(RadioTrunkEnd, Box<converge::select::Output<PacketRef>>),
     /// The output of an end of a trunk over links.
-    LinkTrunk(LinkTrunkEnd, Box<bonding::Output<PacketRef>>),
+    LinkTrunk(LinkTrunkEnd, Box<bonding::BondOutput<PacketRef>>),
     /// A link direction's output.
     Link(LinkDirection, LinkOutput<PacketRef>),
     /// The output of a node's AODV.

@@ -14,7 +14,7 @@ use crate::result::{
 };
 use crate::scenario::spec;
 use airbraid_engine::link::Stats;
-use airbraid_engine::trunk::bonding::DropReason;
+use airbraid_engine::trunk::bonding::BondDropReason;
 use airbraid_mac::service::MacStats;
 use airbraid_units::{Duration, Instant};
 
@@ -174,7 +174,7 @@ impl World<'_> {
             name: spec.name.clone(),
             from: self.name(spec.between[end.side()]),
             to: self.name(spec.between[end.peer().side()]),
-            managed: status.counts.dropped[DropReason::Managed as usize],
+            managed: status.counts.dropped[BondDropReason::Managed as usize],
             counts: Flat(status.counts),
             hold_time_s: status.hold_time.as_secs_f64(),
             members: members.collect(),

@@ -78,7 +78,7 @@ impl World<'_> {
 
 /// Down: what the machine of a port says, and up from it.
 impl World<'_> {
-    pub(super) fn on_radio_trunk_output(&mut self, end: RadioTrunkEnd, output: paper::Output<PacketRef>) {
+    pub(super) fn on_radio_trunk_output(&mut self, end: RadioTrunkEnd, output: paper::PaperOutput<PacketRef>) {
         let trunk = &mut self.ports.radio_trunks[end];
         if let Some(packet) = trunk.on_output(output, &mut self.ports.radios, &mut self.host) {
             let node = trunk.node();
@@ -86,7 +86,7 @@ impl World<'_> {
         }
     }
 
-    pub(super) fn on_link_trunk_output(&mut self, end: LinkTrunkEnd, output: bonding::Output<PacketRef>) {
+    pub(super) fn on_link_trunk_output(&mut self, end: LinkTrunkEnd, output: bonding::BondOutput<PacketRef>) {
         let arrived = self.ports.link_trunks[end].on_output(output, &mut self.ports.links, &mut self.host);
         if let Some((node, packet)) = arrived {
             self.receive(node, None, packet);
@@ -119,7 +119,7 @@ impl World<'_> {
         match self.ports.radios[radio].on_error_control_output(id, output, &mut self.host) {
             Some((peer, Next::Deliver(msdu))) => self.take_up(radio, peer, msdu),
             Some((peer, Next::Settle(msdu, kept))) => {
-                let fate = if kept.is_ok() { paper::Outcome::Delivered } else { paper::Outcome::Lost };
+                let fate = if kept.is_ok() { paper::FrameFate::Delivered } else { paper::FrameFate::Lost };
                 self.settle(radio, peer, msdu, kept, fate);
             }
             Some((_, Next::Nothing | Next::Supply(_))) | None => {}
@@ -166,18 +166,25 @@ impl World<'_> {
             MsduKind::Beacon => return host.packets.release(msdu.packet),
         }
         let (kept, fate) = match outcome {
-            Outcome::Acknowledged => (Ok(()), paper::Outcome::Delivered),
-            Outcome::Broadcast | Outcome::Unknown => (Ok(()), paper::Outcome::Unknown),
-            Outcome::RetryLimit => (Err(DropReason::RetryLimit), paper::Outcome::Lost),
-            Outcome::Damaged => (Err(DropReason::Damaged), paper::Outcome::Lost),
-            Outcome::QueueFull => (Err(DropReason::InterfaceQueueFull), paper::Outcome::Lost),
-            Outcome::Purged => (Err(DropReason::LinkBroken), paper::Outcome::Lost),
+            Outcome::Acknowledged => (Ok(()), paper::FrameFate::Delivered),
+            Outcome::Broadcast | Outcome::Unknown => (Ok(()), paper::FrameFate::Unknown),
+            Outcome::RetryLimit => (Err(DropReason::RetryLimit), paper::FrameFate::Lost),
+            Outcome::Damaged => (Err(DropReason::Damaged), paper::FrameFate::Lost),
+            Outcome::QueueFull => (Err(DropReason::InterfaceQueueFull), paper::FrameFate::Lost),
+            Outcome::Purged => (Err(DropReason::LinkBroken), paper::FrameFate::Lost),
         };
         self.settle(radio, to, msdu, kept, fate);
     }
 
     /// The layer below has finished with a packet or control frame: the trunk or the source may send the next.
-    fn settle(&mut self, radio: RadioId, to: Address, msdu: Msdu, kept: Result<(), DropReason>, fate: paper::Outcome) {
+    fn settle(
+        &mut self,
+        radio: RadioId,
+        to: Address,
+        msdu: Msdu,
+        kept: Result<(), DropReason>,
+        fate: paper::FrameFate,
+    ) {
         let Self { ports, host, .. } = self;
         if msdu.kind == MsduKind::Control {
             let frame = control(msdu, host);

@@ -4,7 +4,7 @@
 //! group, and restores as many as are lost. For both, the engine decides which frames make a group, and when one is
 //! restored.
 
-use super::flow_seq::Place;
+use super::flow_seq::FlowSeq;
 use crate::packet::Share;
 use airbraid_units::Bytes;
 use std::fmt::Debug;
@@ -14,7 +14,7 @@ use std::fmt::Debug;
 pub struct Source<'a, P> {
     pub packet: &'a P,
     /// Its place, which is coded with it.
-    pub place: Place,
+    pub place: FlowSeq,
     /// Whether it was marked for congestion.
     pub mark: bool,
 }
@@ -26,7 +26,7 @@ pub trait Coded: Share {
     type Kept: Debug;
 
     /// The part that is kept of this packet, as it was sent.
-    fn keep(&self, place: Place) -> Self::Kept;
+    fn keep(&self, place: FlowSeq) -> Self::Kept;
     /// The repair symbol of this index over a group of at least one packet.
     fn repair(sources: &[Source<'_, Self>], index: u8) -> Self::Symbol;
     /// Length of a symbol on the wire, the word of its place included \[byte\].
@@ -37,5 +37,5 @@ pub trait Coded: Share {
     }
     /// Restores the packets of a group that are `None` in `sources`, in their order, from as many symbols, each with
     /// its index. Results that are no packets are left out.
-    fn restore(sources: &[Option<&Self::Kept>], symbols: &mut [(u8, Self::Symbol)]) -> Vec<(Place, Self)>;
+    fn restore(sources: &[Option<&Self::Kept>], symbols: &mut [(u8, Self::Symbol)]) -> Vec<(FlowSeq, Self)>;
 }

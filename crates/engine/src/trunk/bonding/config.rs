@@ -4,7 +4,7 @@ use crate::trunk::LateMode;
 use airbraid_units::{BitRate, Bytes, Duration};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
+pub struct BondConfig {
     /// The policy, the same at both ends.
     pub policy: BondPolicy,
     /// Another in each life of this end, drawn by chance: two lives may begin within one second.

@@ -9,14 +9,14 @@ pub const PLACE_BITS: u32 = 22;
 
 /// The place of a packet among those of its flow bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct FlowSeq {
     /// The class and the bucket within it: below [`BUCKETS`] bulk, from there on real-time.
     pub bucket: u16,
     /// Its number, modulo 2^22.
     pub number: u32,
 }
 
-impl Place {
+impl FlowSeq {
     /// The bucket of a packet.
     pub const fn bucket_of(class: TrafficClass, flow_bucket: u16) -> u16 {
         match class {

@@ -4,7 +4,7 @@
 //! member apart. The packet's number in its flow is a second one, which it keeps.
 
 use super::coded::Coded;
-use super::flow_seq::Place;
+use super::flow_seq::FlowSeq;
 use crate::trunk::Member;
 use airbraid_units::{Bytes, SeqNum};
 use arrayvec::ArrayVec;
@@ -31,11 +31,11 @@ pub const RUNS_MAX: usize = 16;
 const LONGEST_PART: usize = 10;
 /// The header of a packet on its way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Header {
+pub struct BondHeader {
     /// Number of the frame on its member.
     pub number: SeqNum,
     /// The packet's place in its flow.
-    pub place: Place,
+    pub place: FlowSeq,
 }
 
 /// The header of a repair symbol, the sum of a group of packets.
@@ -64,7 +64,7 @@ pub struct Probe {
 
 /// A run of numbers that came, behind a gap of numbers that did not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Run {
+pub struct AckRange {
     /// Numbers above it that did not come; zero only for the first run.
     pub gap: u32,
     /// Numbers that came; at least 1.
@@ -80,7 +80,7 @@ pub struct Report {
     /// Age of its arrival when the feedback left \[us\]; below 2^24, whose largest value stands for all longer ones.
     pub age_us: u32,
     /// Runs from the newest number downward. Numbers that were reported often enough are left out.
-    pub runs: ArrayVec<Run, RUNS_MAX>,
+    pub runs: ArrayVec<AckRange, RUNS_MAX>,
 }
 
 /// Recent arrivals on all members, at the time at which it leaves.
@@ -136,7 +136,7 @@ pub type PathToken = [u8; 8];
 #[derive(Clone, Debug, PartialEq)]
 pub enum Frame<P: Coded> {
     Data {
-        header: Header,
+        header: BondHeader,
         packet: P,
     },
     /// A repair symbol of a group.

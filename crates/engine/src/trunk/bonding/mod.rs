@@ -1,19 +1,19 @@
 //! Bonding: a trunk over links that lose, delay and report nothing. It is the data plane of the daemon towards one
 //! peer, and the simulator's trunk over links.
 //!
-//! A [`Tunnel`] is one end. It distributes packets over member links by measured rate and delay, retransmits lost
+//! A [`Bond`] is one end. It distributes packets over member links by measured rate and delay, retransmits lost
 //! packets on the member by which they arrive first, and restores the order of each flow. It never sees bytes,
 //! addresses or keys:
 //!
-//! 1. The host adds members, in any order and at any time ([`Input::MemberAdded`]). A member gets probes, and
+//! 1. The host adds members, in any order and at any time ([`BondInput::MemberAdded`]). A member gets probes, and
 //!    packets once one was answered.
-//! 2. The host gives packets, or runs of segments ([`Input::Packet`]), and sends each frame of
-//!    [`Output::Transmit`]: header by [`crate::wire`], the packet's bytes, sealed for that member.
-//! 3. Frames from the far end go in as [`Input::Frame`]; packets for the host come out by [`Output::Deliver`].
+//! 2. The host gives packets, or runs of segments ([`BondInput::Packet`]), and sends each frame of
+//!    [`BondOutput::Transmit`]: header by [`crate::wire`], the packet's bytes, sealed for that member.
+//! 3. Frames from the far end go in as [`BondInput::Frame`]; packets for the host come out by [`BondOutput::Deliver`].
 //!
-//! Each packet of the host ends in exactly one way: [`Output::Release`] when the far end has it,
-//! [`Output::Dropped`] otherwise. Each [`Output::Transmit`] of a packet carries another handle to it
-//! ([`crate::packet::Share`]). Each repair symbol that comes in ends in [`Output::Spent`].
+//! Each packet of the host ends in exactly one way: [`BondOutput::Release`] when the far end has it,
+//! [`BondOutput::Dropped`] otherwise. Each [`BondOutput::Transmit`] of a packet carries another handle to it
+//! ([`crate::packet::Share`]). Each repair symbol that comes in ends in [`BondOutput::Spent`].
 //!
 //! Equations, states and constants: `docs/models/tunnel.md`.
 
@@ -45,12 +45,12 @@ mod store;
 mod validation;
 
 pub use coded::{Coded, Source};
-pub use config::{BondPolicy, BondResequencer, Coding, Config, MemberConfig};
-pub use flow_seq::{BUCKETS, PLACE_BITS, Place};
-pub use frame::{Feedback, Frame, Header, MEMBERS_MAX, PathToken, Probe, RUNS_MAX, RepairHeader, Report, Run};
+pub use config::{BondConfig, BondPolicy, BondResequencer, Coding, MemberConfig};
+pub use flow_seq::{BUCKETS, FlowSeq, PLACE_BITS};
+pub use frame::{AckRange, BondHeader, Feedback, Frame, MEMBERS_MAX, PathToken, Probe, RUNS_MAX, RepairHeader, Report};
 pub use plpmtu::BASE as BASE_PLPMTU;
-pub use service::{Came, DropReason, Input, Moved, Output};
-pub use status::{Counts, MemberState, MemberStatus, Status};
+pub use service::{BondDropReason, BondInput, BondOutput, Moved, ReceivedFrame};
+pub use status::{BondCounts, BondStatus, MemberState, MemberStatus};
 pub use validation::AMPLIFICATION;
 
 use crate::machine::{Machine, Wake};
@@ -58,31 +58,31 @@ use crate::trunk::Member;
 use airbraid_units::{Bytes, Instant};
 use member::MemberEnd;
 use order::Ordered;
-use receiver::Receiver;
+use receiver::BondReceiver;
 use restore::RestoreOutcome;
-use sender::Sender;
+use sender::BondSender;
 use std::collections::VecDeque;
 
 /// One end of a bond.
 #[derive(Debug)]
-pub struct Tunnel<P: Coded> {
+pub struct Bond<P: Coded> {
     now: Instant,
     /// Limit of its memory \[byte\].
     memory: u64,
-    sender: Sender<P>,
-    receiver: Receiver<P>,
+    sender: BondSender<P>,
+    receiver: BondReceiver<P>,
 }
 
-impl<P: Coded> Tunnel<P> {
+impl<P: Coded> Bond<P> {
     /// An end without members.
-    pub fn new(config: Config) -> Self {
-        let receiver = Receiver::new(config.policy.resequencer);
-        Self { now: Instant::ZERO, memory: u64::MAX, sender: Sender::new(config), receiver }
+    pub fn new(config: BondConfig) -> Self {
+        let receiver = BondReceiver::new(config.policy.resequencer);
+        Self { now: Instant::ZERO, memory: u64::MAX, sender: BondSender::new(config), receiver }
     }
 
     /// A snapshot of its state.
-    pub fn status(&self) -> Status {
-        Status {
+    pub fn status(&self) -> BondStatus {
+        BondStatus {
             members: self.sender.members.iter().map(MemberEnd::status).collect(),
             counts: self.sender.counts,
             queue_len: self.sender.queue.len(),
@@ -100,8 +100,8 @@ impl<P: Coded> Tunnel<P> {
         self.sender.queue.len()
     }
 
-    fn on_frame(&mut self, now: Instant, came: Came<P>) {
-        let Came { member, frame, length, at, is_elsewhere } = came;
+    fn on_frame(&mut self, now: Instant, came: ReceivedFrame<P>) {
+        let ReceivedFrame { member, frame, length, at, is_elsewhere } = came;
         let came = at.min(now);
         let Some(index) = self.sender.index_of(member) else {
             self.sender.counts.strange += 1;
@@ -141,7 +141,7 @@ impl<P: Coded> Tunnel<P> {
             Frame::Data { header, packet } => {
                 self.receiver.on_number(now, came, member, header.number);
                 let outcome = self.receiver.on_packet(now, member, header, &packet);
-                let Sender { counts, outputs, .. } = &mut self.sender;
+                let BondSender { counts, outputs, .. } = &mut self.sender;
                 self.receiver.order.on_packet(now, header.place, packet, counts, |ordered| hand_up(outputs, ordered));
                 self.on_outcome(now, outcome);
                 self.give_way();
@@ -152,34 +152,34 @@ impl<P: Coded> Tunnel<P> {
     /// Ends a frame that is ignored.
     fn refuse(&mut self, frame: Frame<P>) {
         match frame {
-            Frame::Data { packet, .. } => self.sender.drop(packet, DropReason::Stale),
-            Frame::Repair { symbol, .. } => self.sender.outputs.push_back(Output::Spent(symbol)),
+            Frame::Data { packet, .. } => self.sender.drop(packet, BondDropReason::Stale),
+            Frame::Repair { symbol, .. } => self.sender.outputs.push_back(BondOutput::Spent(symbol)),
             Frame::Probe(_) | Frame::Feedback(_) | Frame::PathChallenge(_) | Frame::PathResponse(_) => {}
         }
     }
 
     /// Handles restored packets as if they had come now.
     fn on_outcome(&mut self, now: Instant, outcome: RestoreOutcome<P>) {
-        let Sender { counts, outputs, .. } = &mut self.sender;
+        let BondSender { counts, outputs, .. } = &mut self.sender;
         counts.strange += outcome.failed;
         counts.restored += outcome.restored.len() as u64;
         for (place, packet) in outcome.restored {
             self.receiver.order.on_packet(now, place, packet, counts, |ordered| hand_up(outputs, ordered));
         }
-        outputs.extend(outcome.spent.into_iter().map(Output::Spent));
+        outputs.extend(outcome.spent.into_iter().map(BondOutput::Spent));
     }
 
     fn on_far_restart(&mut self, now: Instant) {
-        let Sender { counts, outputs, .. } = &mut self.sender;
+        let BondSender { counts, outputs, .. } = &mut self.sender;
         self.receiver.order.restart(counts, |ordered| hand_up(outputs, ordered));
-        outputs.extend(self.receiver.restart().into_iter().map(Output::Spent));
+        outputs.extend(self.receiver.restart().into_iter().map(BondOutput::Spent));
         self.sender.on_far_restart(now);
     }
 
     /// Sends what is due.
     fn go_on(&mut self, now: Instant) {
         self.now = now;
-        let Sender { counts, outputs, .. } = &mut self.sender;
+        let BondSender { counts, outputs, .. } = &mut self.sender;
         self.receiver.order.on_timeout(now, counts, |ordered| hand_up(outputs, ordered));
         self.sender.validate_due(now);
         self.sender.ask_due(now);
@@ -192,7 +192,7 @@ impl<P: Coded> Tunnel<P> {
     }
 }
 
-impl<P: Coded> Tunnel<P> {
+impl<P: Coded> Bond<P> {
     /// The host has a frame of its own for a member, of this length before sealing: returns whether it may be sent, and
     /// counts it. It may not where the path is not validated and too little has come from there.
     pub fn charge(&mut self, member: Member, length: Bytes) -> bool {
@@ -226,7 +226,7 @@ impl<P: Coded> Tunnel<P> {
     }
 }
 
-impl<P: Coded> Tunnel<P> {
+impl<P: Coded> Bond<P> {
     /// Sets the limit of its memory \[byte\]; there is none before.
     pub const fn set_memory(&mut self, memory: Bytes) {
         self.memory = memory.as_u64();
@@ -248,7 +248,7 @@ impl<P: Coded> Tunnel<P> {
             let Self { sender, receiver, .. } = self;
             if let Some(symbols) = receiver.forget_restorer() {
                 sender.counts.forgotten += 1;
-                sender.outputs.extend(symbols.into_iter().map(Output::Spent));
+                sender.outputs.extend(symbols.into_iter().map(BondOutput::Spent));
             } else if !receiver.order.give_up(&mut sender.counts, |ordered| hand_up(&mut sender.outputs, ordered)) {
                 return;
             }
@@ -257,33 +257,33 @@ impl<P: Coded> Tunnel<P> {
 }
 
 /// Turns a decision on order into an output.
-fn hand_up<P: Coded>(outputs: &mut VecDeque<Output<P>>, ordered: Ordered<P>) {
+fn hand_up<P: Coded>(outputs: &mut VecDeque<BondOutput<P>>, ordered: Ordered<P>) {
     outputs.push_back(match ordered {
-        Ordered::Deliver(packet) => Output::Deliver(packet),
-        Ordered::Drop(packet, reason) => Output::Dropped { packet, reason },
+        Ordered::Deliver(packet) => BondOutput::Deliver(packet),
+        Ordered::Drop(packet, reason) => BondOutput::Dropped { packet, reason },
     });
 }
 
-impl<P: Coded> Machine for Tunnel<P> {
-    type Input = Input<P>;
-    type Output = Output<P>;
+impl<P: Coded> Machine for Bond<P> {
+    type Input = BondInput<P>;
+    type Output = BondOutput<P>;
 
-    fn handle_input(&mut self, now: Instant, input: Input<P>) {
+    fn handle_input(&mut self, now: Instant, input: BondInput<P>) {
         self.share_out();
         match input {
-            Input::Packet(packet) => self.sender.on_packets(now, packet),
-            Input::Frame { member, frame, length } => {
-                self.on_frame(now, Came { member, frame, length, at: now, is_elsewhere: false });
+            BondInput::Packet(packet) => self.sender.on_packets(now, packet),
+            BondInput::Frame { member, frame, length } => {
+                self.on_frame(now, ReceivedFrame { member, frame, length, at: now, is_elsewhere: false });
             }
-            Input::Frames(frames) => frames.into_iter().for_each(|came| self.on_frame(now, came)),
-            Input::MemberAdded { member, config } => self.sender.add_member(now, member, config),
-            Input::MemberRemoved { member } => self.sender.remove_member(now, member),
-            Input::MemberMoved { member, moved } => self.sender.on_moved(now, member, moved),
-            Input::Refused { member, number } => self.sender.on_refused(now, member, number),
-            Input::TooLong { member, number } => self.sender.on_too_long(now, member, number),
-            Input::MtuHint { member, mtu } => self.sender.on_mtu_hint(member, mtu),
-            Input::PathChanged { member } => self.sender.on_path_changed(now, member),
-            Input::Late { since, until } => self.sender.on_late(since, until),
+            BondInput::Frames(frames) => frames.into_iter().for_each(|came| self.on_frame(now, came)),
+            BondInput::MemberAdded { member, config } => self.sender.add_member(now, member, config),
+            BondInput::MemberRemoved { member } => self.sender.remove_member(now, member),
+            BondInput::MemberMoved { member, moved } => self.sender.on_moved(now, member, moved),
+            BondInput::Refused { member, number } => self.sender.on_refused(now, member, number),
+            BondInput::TooLong { member, number } => self.sender.on_too_long(now, member, number),
+            BondInput::MtuHint { member, mtu } => self.sender.on_mtu_hint(member, mtu),
+            BondInput::PathChanged { member } => self.sender.on_path_changed(now, member),
+            BondInput::Late { since, until } => self.sender.on_late(since, until),
         }
         self.go_on(now);
     }
@@ -292,7 +292,7 @@ impl<P: Coded> Machine for Tunnel<P> {
         self.go_on(now);
     }
 
-    fn poll_output(&mut self) -> Option<Output<P>> {
+    fn poll_output(&mut self) -> Option<BondOutput<P>> {
         self.sender.outputs.pop_front()
     }
 

@@ -7,10 +7,10 @@
 
 use super::config::BondResequencer;
 use super::filter::Least;
-use super::flow_seq::{BUCKETS, Place};
+use super::flow_seq::{BUCKETS, FlowSeq};
 use super::memory::ENTRY;
-use super::service::DropReason;
-use super::status::Counts;
+use super::service::BondDropReason;
+use super::status::BondCounts;
 use crate::machine::Wake;
 use crate::packet::{Packet, TrafficClass};
 use crate::trunk::LateMode;
@@ -73,7 +73,7 @@ pub enum Ordered<P> {
     /// It goes to the host.
     Deliver(P),
     /// It goes no further.
-    Drop(P, DropReason),
+    Drop(P, BondDropReason),
 }
 
 /// The receiving side of all flows.
@@ -148,14 +148,14 @@ impl<P: Packet> Order<P> {
     pub fn on_packet(
         &mut self,
         now: Instant,
-        place: Place,
+        place: FlowSeq,
         packet: P,
-        counts: &mut Counts,
+        counts: &mut BondCounts,
         mut give: impl FnMut(Ordered<P>),
     ) {
         let Some(slot) = self.flows.get_mut(usize::from(place.bucket)) else {
             counts.strange += 1;
-            give(Ordered::Drop(packet, DropReason::Stale));
+            give(Ordered::Drop(packet, BondDropReason::Stale));
             return;
         };
         let limit = self.config.buffer_limit.max(1) as i32;
@@ -165,7 +165,7 @@ impl<P: Packet> Order<P> {
             let next = if place.number < limit as u32 { 0 } else { place.number };
             Box::new(Flow { next, held: VecDeque::new(), since: now, given_up: VecDeque::new() })
         });
-        let ahead = Place::distance(place.number, flow.next);
+        let ahead = FlowSeq::distance(place.number, flow.next);
         if ahead >= limit || ahead < -(1 << 20) {
             // Beyond the buffer: the waiting packets go on, and the flow begins again here.
             counts.holes += 1;
@@ -176,10 +176,10 @@ impl<P: Packet> Order<P> {
             }
         }
         let Some(flow) = &mut self.flows[usize::from(place.bucket)] else { return };
-        match Place::distance(place.number, flow.next) {
+        match FlowSeq::distance(place.number, flow.next) {
             ..0 => self.on_old(now, place, packet, counts, give),
             0 => {
-                flow.next = Place::plus(flow.next, 1);
+                flow.next = FlowSeq::plus(flow.next, 1);
                 counts.delivered += 1;
                 give(Ordered::Deliver(packet));
                 if !flow.held.is_empty() {
@@ -197,26 +197,26 @@ impl<P: Packet> Order<P> {
     }
 
     /// Gives up what is before a packet of real-time class.
-    fn skip_to(&mut self, now: Instant, place: Place, counts: &mut Counts) {
+    fn skip_to(&mut self, now: Instant, place: FlowSeq, counts: &mut BondCounts) {
         self.miss_until(place.bucket, place.number, now, counts);
         if let Some(flow) = &mut self.flows[usize::from(place.bucket)] {
-            flow.next = Place::plus(flow.next, 1);
+            flow.next = FlowSeq::plus(flow.next, 1);
         }
     }
 
     /// Gives up the numbers of a flow before `number`, which were missed first at `since`.
-    fn miss_until(&mut self, bucket: u16, number: u32, since: Instant, counts: &mut Counts) {
+    fn miss_until(&mut self, bucket: u16, number: u32, since: Instant, counts: &mut BondCounts) {
         let Some(flow) = &mut self.flows[usize::from(bucket)] else { return };
         // All are counted, but only the newest are remembered: a packet that names a far place costs no more than that.
-        let missed = Place::distance(number, flow.next).max(0) as u32;
+        let missed = FlowSeq::distance(number, flow.next).max(0) as u32;
         counts.holes += u64::from(missed);
-        flow.next = Place::plus(flow.next, missed.saturating_sub(GIVEN_UP_MAX as u32));
+        flow.next = FlowSeq::plus(flow.next, missed.saturating_sub(GIVEN_UP_MAX as u32));
         while flow.next != number {
             if flow.given_up.len() == GIVEN_UP_MAX {
                 flow.given_up.pop_front();
             }
             flow.given_up.push_back((flow.next, since));
-            flow.next = Place::plus(flow.next, 1);
+            flow.next = FlowSeq::plus(flow.next, 1);
             self.given_up.push_back(bucket);
         }
         while self.given_up.len() > GIVEN_UP_ALL
@@ -228,14 +228,21 @@ impl<P: Packet> Order<P> {
         }
     }
 
-    fn hold(&mut self, now: Instant, place: Place, packet: P, counts: &mut Counts, mut give: impl FnMut(Ordered<P>)) {
+    fn hold(
+        &mut self,
+        now: Instant,
+        place: FlowSeq,
+        packet: P,
+        counts: &mut BondCounts,
+        mut give: impl FnMut(Ordered<P>),
+    ) {
         let Some(flow) = &mut self.flows[usize::from(place.bucket)] else { return };
         // Most come in order: look from the back.
-        let is_behind = |held: &&Held<P>| Place::distance(held.number, place.number) > 0;
+        let is_behind = |held: &&Held<P>| FlowSeq::distance(held.number, place.number) > 0;
         let index = flow.held.len() - flow.held.iter().rev().take_while(is_behind).count();
         if index > 0 && flow.held[index - 1].number == place.number {
             counts.duplicates += 1;
-            give(Ordered::Drop(packet, DropReason::Duplicate));
+            give(Ordered::Drop(packet, BondDropReason::Duplicate));
             return;
         }
         if flow.held.is_empty() {
@@ -253,11 +260,18 @@ impl<P: Packet> Order<P> {
     }
 
     /// Handles a packet before the next one to deliver: late, or a duplicate.
-    fn on_old(&mut self, now: Instant, place: Place, packet: P, counts: &mut Counts, mut give: impl FnMut(Ordered<P>)) {
+    fn on_old(
+        &mut self,
+        now: Instant,
+        place: FlowSeq,
+        packet: P,
+        counts: &mut BondCounts,
+        mut give: impl FnMut(Ordered<P>),
+    ) {
         let Some(flow) = &mut self.flows[usize::from(place.bucket)] else { return };
         let Some(index) = flow.given_up.iter().position(|(number, _)| *number == place.number) else {
             counts.duplicates += 1;
-            give(Ordered::Drop(packet, DropReason::Duplicate));
+            give(Ordered::Drop(packet, BondDropReason::Duplicate));
             return;
         };
         let missed = flow.given_up.remove(index);
@@ -272,18 +286,18 @@ impl<P: Packet> Order<P> {
                 counts.delivered += 1;
                 give(Ordered::Deliver(packet));
             }
-            (LateMode::Strict, TrafficClass::Bulk) => give(Ordered::Drop(packet, DropReason::Late)),
+            (LateMode::Strict, TrafficClass::Bulk) => give(Ordered::Drop(packet, BondDropReason::Late)),
         }
     }
 
     /// Delivers what no hole holds up any more.
-    fn release_ready(&mut self, bucket: u16, counts: &mut Counts, give: &mut impl FnMut(Ordered<P>)) {
+    fn release_ready(&mut self, bucket: u16, counts: &mut BondCounts, give: &mut impl FnMut(Ordered<P>)) {
         let Some(flow) = &mut self.flows[usize::from(bucket)] else { return };
         let mut has_oldest = false;
         while flow.held.front().is_some_and(|held| held.number == flow.next) {
             let Some(held) = flow.held.pop_front() else { break };
             has_oldest |= held.since <= flow.since;
-            flow.next = Place::plus(flow.next, 1);
+            flow.next = FlowSeq::plus(flow.next, 1);
             self.held -= 1;
             self.occupied -= held.packet.footprint() + ENTRY;
             counts.delivered += 1;
@@ -297,7 +311,7 @@ impl<P: Packet> Order<P> {
     }
 
     /// Gives up the first hole of a flow, and delivers what waits behind it.
-    fn give_up_first(&mut self, bucket: u16, counts: &mut Counts, give: &mut impl FnMut(Ordered<P>)) {
+    fn give_up_first(&mut self, bucket: u16, counts: &mut BondCounts, give: &mut impl FnMut(Ordered<P>)) {
         let Some(flow) = &self.flows[usize::from(bucket)] else { return };
         let since = flow.since;
         if let Some(first) = flow.held.front().map(|held| held.number) {
@@ -308,21 +322,21 @@ impl<P: Packet> Order<P> {
 
     /// Gives up the hole that has been waited for longest, because what waits occupies too much; says whether there was
     /// one.
-    pub fn give_up(&mut self, counts: &mut Counts, mut give: impl FnMut(Ordered<P>)) -> bool {
+    pub fn give_up(&mut self, counts: &mut BondCounts, mut give: impl FnMut(Ordered<P>)) -> bool {
         let Some(&first) = self.waiting.front() else { return false };
         self.give_up_first(first, counts, &mut give);
         true
     }
 
     /// Gives up all holes of a flow.
-    fn release_all(&mut self, bucket: u16, counts: &mut Counts, give: &mut impl FnMut(Ordered<P>)) {
+    fn release_all(&mut self, bucket: u16, counts: &mut BondCounts, give: &mut impl FnMut(Ordered<P>)) {
         while self.flows[usize::from(bucket)].as_ref().is_some_and(|flow| !flow.held.is_empty()) {
             self.give_up_first(bucket, counts, give);
         }
     }
 
     /// Gives up what has been waited for long enough.
-    pub fn on_timeout(&mut self, now: Instant, counts: &mut Counts, mut give: impl FnMut(Ordered<P>)) {
+    pub fn on_timeout(&mut self, now: Instant, counts: &mut BondCounts, mut give: impl FnMut(Ordered<P>)) {
         let hold = self.hold_time();
         if self.wake().is_none_or(|wake| wake.at > now) {
             return;
@@ -339,7 +353,7 @@ impl<P: Packet> Order<P> {
     }
 
     /// The sender has begun a new life: what waits goes on, and nothing is known of its flows.
-    pub fn restart(&mut self, counts: &mut Counts, mut give: impl FnMut(Ordered<P>)) {
+    pub fn restart(&mut self, counts: &mut BondCounts, mut give: impl FnMut(Ordered<P>)) {
         for bucket in 0..2 * BUCKETS {
             self.release_all(bucket, counts, &mut give);
             self.flows[usize::from(bucket)] = None;
@@ -367,10 +381,10 @@ mod tests {
     /// The delivered numbers of a flow whose packets come with these numbers, one a millisecond.
     fn delivered(numbers: impl IntoIterator<Item = u32>) -> Vec<u32> {
         let mut order = Order::new(BondResequencer::default());
-        let (mut counts, mut delivered, mut now) = (Counts::default(), Vec::new(), Instant::ZERO);
+        let (mut counts, mut delivered, mut now) = (BondCounts::default(), Vec::new(), Instant::ZERO);
         for number in numbers {
             now += Duration::from_millis(1);
-            let place = Place { bucket: 1, number };
+            let place = FlowSeq { bucket: 1, number };
             order.on_packet(now, place, Numbered(number), &mut counts, |ordered| {
                 if let Ordered::Deliver(Numbered(number)) = ordered {
                     delivered.push(number);
@@ -388,7 +402,7 @@ mod tests {
     #[test]
     fn one_that_was_sent_to_another_life_of_this_end_begins_where_it_is() {
         for first in [5_000, u32::MAX - 50] {
-            let numbers: Vec<_> = (0..100).map(|count| Place::plus(first, count)).collect();
+            let numbers: Vec<_> = (0..100).map(|count| FlowSeq::plus(first, count)).collect();
             assert_eq!(delivered(numbers.clone()), numbers);
         }
     }

@@ -62,7 +62,7 @@ enum Phase {
 
 /// The begin of a rate measurement.
 #[derive(Clone, Copy, Debug)]
-struct Mark {
+struct RateMark {
     number: SeqNum,
     received_us: u32,
     sent_at: Instant,
@@ -111,7 +111,7 @@ pub struct Path {
     /// Departure of the last frame, and the bytes that left with it.
     last: (Instant, u64),
     total: u64,
-    mark: Option<Mark>,
+    mark: Option<RateMark>,
     self_induced: SelfInducedLoss,
     /// Whether it had nothing to send at times in the last measurement.
     is_slack: bool,
@@ -439,7 +439,7 @@ impl Path {
             return;
         }
         self.telling = None;
-        let mark = Mark { number, received_us, sent_at, total, came, idles };
+        let mark = RateMark { number, received_us, sent_at, total, came, idles };
         let Some(last) = self.mark else {
             self.mark = Some(mark);
             return;

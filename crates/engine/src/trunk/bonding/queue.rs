@@ -10,7 +10,7 @@
 //! - The target of a flow's wait includes the time that uneven members need; the caller passes it.
 
 use super::aggregation::{Aggregation, Lead};
-use super::flow_seq::{BUCKETS, Place};
+use super::flow_seq::{BUCKETS, FlowSeq};
 use super::memory::ENTRY;
 use crate::packet::Packet;
 use airbraid_units::{Duration, Instant};
@@ -40,7 +40,7 @@ const FLOWS: usize = 2 * BUCKETS as usize;
 pub struct Waiting<P> {
     pub packet: P,
     /// Its place in its flow.
-    pub place: Place,
+    pub place: FlowSeq,
     /// Time of its arrival.
     pub since: Instant,
     /// Whether it is to be marked for congestion.
@@ -192,7 +192,7 @@ impl<P: Packet> Queue<P> {
 
     /// Adds a packet. Returns one that is dropped instead, if there is one, and whether the new one was marked.
     pub fn add(&mut self, now: Instant, packet: P) -> (Option<(P, Refused)>, bool) {
-        let bucket = Place::bucket_of(packet.class(), packet.flow_bucket());
+        let bucket = FlowSeq::bucket_of(packet.class(), packet.flow_bucket());
         let mut mark = false;
         if self.flows[usize::from(bucket)].control.due > 0 {
             self.flows[usize::from(bucket)].control.due -= 1;
@@ -204,8 +204,8 @@ impl<P: Packet> Queue<P> {
         let is_full = self.len >= self.limit || self.bytes > self.limit_bytes;
         let refused = if is_full { self.shorten() } else { None };
         let flow = &mut self.flows[usize::from(bucket)];
-        let place = Place { bucket, number: flow.next };
-        flow.next = Place::plus(flow.next, 1);
+        let place = FlowSeq { bucket, number: flow.next };
+        flow.next = FlowSeq::plus(flow.next, 1);
         let (len, footprint) = (packet.len().as_u64(), packet.footprint());
         if flow.waiting.is_empty() && now.saturating_since(flow.emptied_at) > INTERVAL {
             flow.standing_since = now;

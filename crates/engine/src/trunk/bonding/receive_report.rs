@@ -1,6 +1,6 @@
 //! The arrivals on one member, and the report of them.
 
-use super::frame::{RUNS_MAX, Report, Run};
+use super::frame::{AckRange, RUNS_MAX, Report};
 use crate::trunk::Member;
 use airbraid_units::{Duration, Instant, SeqNum};
 use arrayvec::ArrayVec;
@@ -12,7 +12,7 @@ const STEP: Duration = Duration::from_millis(50);
 
 /// A run of numbers that came.
 #[derive(Clone, Copy, Debug)]
-struct Came {
+struct ReceivedFrame {
     first: SeqNum,
     last: SeqNum,
 }
@@ -20,7 +20,7 @@ struct Came {
 /// The receiving side of one member.
 #[derive(Clone, Debug, Default)]
 pub struct ReceiveReport {
-    runs: ArrayVec<Came, RUNS_MAX>,
+    runs: ArrayVec<ReceivedFrame, RUNS_MAX>,
     newest_at: Instant,
     /// The newest number at the end of each of the last steps, the oldest first, and the last step.
     reported: ArrayVec<SeqNum, REPEATS>,
@@ -47,7 +47,7 @@ impl ReceiveReport {
     /// Notes a frame. The session has already discarded duplicates.
     pub fn on_number(&mut self, now: Instant, number: SeqNum) {
         let Some(newest) = self.runs.last_mut() else {
-            self.runs.push(Came { first: number, last: number });
+            self.runs.push(ReceivedFrame { first: number, last: number });
             self.newest_at = now;
             return;
         };
@@ -102,7 +102,7 @@ impl ReceiveReport {
             self.runs.remove(0);
             index = index.saturating_sub(1);
         }
-        self.runs.insert(index, Came { first: number, last: number });
+        self.runs.insert(index, ReceivedFrame { first: number, last: number });
     }
 
     /// The report that is due now; it counts as sent.
@@ -131,7 +131,7 @@ impl ReceiveReport {
                 (false, false) => run.last,
             };
             let gap = above.map_or(0, |above| above.0.wrapping_sub(run.last.0).wrapping_sub(1));
-            report.runs.push(Run { gap, len: run.last.0.wrapping_sub(first.0).wrapping_add(1).max(1) });
+            report.runs.push(AckRange { gap, len: run.last.0.wrapping_sub(first.0).wrapping_add(1).max(1) });
             above = Some(first);
         }
         let age = now.saturating_since(self.newest_at).as_micros();

@@ -2,7 +2,7 @@
 
 use super::coded::Coded;
 use super::config::BondResequencer;
-use super::frame::{Feedback, Header, MEMBERS_MAX, RepairHeader};
+use super::frame::{BondHeader, Feedback, MEMBERS_MAX, RepairHeader};
 use super::memory::Work;
 use super::order::Order;
 use super::receive_report::ReceiveReport;
@@ -39,7 +39,7 @@ const TURN: u32 = 4;
 pub type Carriers = ArrayVec<Member, 2>;
 
 #[derive(Debug)]
-pub struct Receiver<P: Coded> {
+pub struct BondReceiver<P: Coded> {
     /// The far end's life.
     far: Option<u32>,
     reports: [ReceiveReport; MEMBERS_MAX],
@@ -63,7 +63,7 @@ pub struct Receiver<P: Coded> {
     pub order: Order<P>,
 }
 
-impl<P: Coded> Receiver<P> {
+impl<P: Coded> BondReceiver<P> {
     /// A receiver without any frame.
     pub fn new(config: BondResequencer) -> Self {
         Self {
@@ -112,7 +112,7 @@ impl<P: Coded> Receiver<P> {
     }
 
     /// Handles a packet; returns the packets that it lets restore.
-    pub fn on_packet(&mut self, now: Instant, member: Member, header: Header, packet: &P) -> RestoreOutcome<P> {
+    pub fn on_packet(&mut self, now: Instant, member: Member, header: BondHeader, packet: &P) -> RestoreOutcome<P> {
         let place = &mut self.restorers[usize::from(member.0)];
         match place {
             None => RestoreOutcome::default(),

@@ -4,8 +4,8 @@
 //! lacks too many frames waits for more.
 
 use super::coded::Coded;
-use super::flow_seq::Place;
-use super::frame::{Header, RepairHeader};
+use super::flow_seq::FlowSeq;
+use super::frame::{BondHeader, RepairHeader};
 use super::memory::Work;
 use airbraid_units::{Duration, Instant, SeqNum};
 
@@ -42,7 +42,7 @@ struct Waiting<S> {
 #[derive(Debug)]
 pub struct RestoreOutcome<P: Coded> {
     /// Restored packets.
-    pub restored: Vec<(Place, P)>,
+    pub restored: Vec<(FlowSeq, P)>,
     /// Symbols that are used up.
     pub spent: Vec<P::Symbol>,
     /// Number of results that were no packets.
@@ -109,7 +109,7 @@ impl<P: Coded> Restorer<P> {
     }
 
     /// Keeps a packet that has come.
-    pub fn on_packet(&mut self, now: Instant, header: Header, packet: &P, work: &mut Work) -> RestoreOutcome<P> {
+    pub fn on_packet(&mut self, now: Instant, header: BondHeader, packet: &P, work: &mut Work) -> RestoreOutcome<P> {
         let number = header.number;
         let mut outcome = RestoreOutcome::default();
         if self.newest.distance_from(number) >= REACH as i32 || self.get(number).is_some() {

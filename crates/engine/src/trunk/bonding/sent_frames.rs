@@ -19,7 +19,7 @@ pub enum Content {
 
 /// The fate of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum SentFate {
     /// It is under way, as far as known.
     OnTheWay,
     /// It has come.
@@ -30,7 +30,7 @@ pub enum Fate {
 
 /// A frame that was sent.
 #[derive(Clone, Copy, Debug)]
-pub struct Sent {
+pub struct SentFrame {
     /// Time of its departure.
     pub at: Instant,
     /// Its length on the wire \[byte\].
@@ -42,7 +42,7 @@ pub struct Sent {
     /// Number of times that the member had had nothing to send before this frame.
     pub idles: u32,
     pub content: Content,
-    pub fate: Fate,
+    pub fate: SentFate,
 }
 
 /// The frames of one member.
@@ -50,7 +50,7 @@ pub struct Sent {
 pub struct SentFrames {
     /// The number of the first entry.
     first: SeqNum,
-    entries: VecDeque<Sent>,
+    entries: VecDeque<SentFrame>,
     /// Number of entries before the oldest under way: at high rates there are many, and searches skip them.
     decided: usize,
     /// The numbers among them that were declared lost, in order.
@@ -100,8 +100,8 @@ impl SentFrames {
         }
         self.on_the_way += 1;
         self.bytes_on_the_way += u64::from(bytes);
-        let (total, fate) = (self.total, Fate::OnTheWay);
-        self.entries.push_back(Sent { at, bytes, due_us, total, idles, content, fate });
+        let (total, fate) = (self.total, SentFate::OnTheWay);
+        self.entries.push_back(SentFrame { at, bytes, due_us, total, idles, content, fate });
         number
     }
 
@@ -113,18 +113,18 @@ impl SentFrames {
     }
 
     /// The entry of a number, if it is kept.
-    pub fn get(&self, number: SeqNum) -> Option<&Sent> {
+    pub fn get(&self, number: SeqNum) -> Option<&SentFrame> {
         let index = usize::try_from(number.distance_from(self.first)).ok()?;
         self.entries.get(index)
     }
 
     /// The numbers kept, the oldest first.
-    pub fn numbers(&self) -> impl DoubleEndedIterator<Item = (SeqNum, &Sent)> {
+    pub fn numbers(&self) -> impl DoubleEndedIterator<Item = (SeqNum, &SentFrame)> {
         self.entries.iter().enumerate().map(|(index, sent)| (self.first.plus(index as u32), sent))
     }
 
     /// The same from the oldest on the way on.
-    pub fn undecided(&self) -> impl Iterator<Item = (SeqNum, &Sent)> {
+    pub fn undecided(&self) -> impl Iterator<Item = (SeqNum, &SentFrame)> {
         let from = self.decided;
         self.entries.range(from..).enumerate().map(move |(index, sent)| (self.first.plus((from + index) as u32), sent))
     }
@@ -141,16 +141,16 @@ impl SentFrames {
     }
 
     /// Decides a frame's fate; returns the entry as it was, if that changes anything.
-    pub fn decide(&mut self, number: SeqNum, fate: Fate) -> Option<Sent> {
+    pub fn decide(&mut self, number: SeqNum, fate: SentFate) -> Option<SentFrame> {
         let index = usize::try_from(number.distance_from(self.first)).ok()?;
         let entry = self.entries.get_mut(index)?;
         let before = *entry;
         match (before.fate, fate) {
-            (Fate::OnTheWay, Fate::Acknowledged | Fate::Lost(_)) => {
+            (SentFate::OnTheWay, SentFate::Acknowledged | SentFate::Lost(_)) => {
                 self.on_the_way -= 1;
                 self.bytes_on_the_way -= u64::from(entry.bytes);
             }
-            (Fate::Lost(_), Fate::Acknowledged) => {}
+            (SentFate::Lost(_), SentFate::Acknowledged) => {}
             _ => return None,
         }
         entry.fate = fate;
@@ -159,29 +159,29 @@ impl SentFrames {
     }
 
     /// Updates the sums for a decided frame.
-    fn note(&mut self, number: SeqNum, before: Fate, fate: Fate) {
+    fn note(&mut self, number: SeqNum, before: SentFate, fate: SentFate) {
         let place = self.lost.partition_point(|other| other.is_before(number));
         match (before, fate) {
-            (Fate::OnTheWay, Fate::Lost(_)) => self.lost.insert(place, number),
-            (Fate::Lost(_), _) => drop(self.lost.remove(place)),
+            (SentFate::OnTheWay, SentFate::Lost(_)) => self.lost.insert(place, number),
+            (SentFate::Lost(_), _) => drop(self.lost.remove(place)),
             _ => {}
         }
-        while self.entries.get(self.decided).is_some_and(|sent| sent.fate != Fate::OnTheWay) {
+        while self.entries.get(self.decided).is_some_and(|sent| sent.fate != SentFate::OnTheWay) {
             self.decided += 1;
         }
     }
 
     /// The oldest frame on the way.
-    pub fn oldest(&self) -> Option<&Sent> {
+    pub fn oldest(&self) -> Option<&SentFrame> {
         self.entries.get(self.decided)
     }
 
     /// Takes the oldest entry if its fate is decided, and was before `until` if it was lost.
-    pub fn pop_decided(&mut self, until: Instant) -> Option<Sent> {
+    pub fn pop_decided(&mut self, until: Instant) -> Option<SentFrame> {
         let is_done = match self.entries.front()?.fate {
-            Fate::OnTheWay => false,
-            Fate::Acknowledged => true,
-            Fate::Lost(at) => at < until,
+            SentFate::OnTheWay => false,
+            SentFate::Acknowledged => true,
+            SentFate::Lost(at) => at < until,
         };
         if !is_done {
             return None;

@@ -8,7 +8,7 @@ use airbraid_units::{Bytes, Instant, SeqNum, named_enum};
 
 /// Inputs of a bond.
 #[derive(Debug)]
-pub enum Input<P: Coded> {
+pub enum BondInput<P: Coded> {
     /// A packet to carry to the far end, or a run of segments of one flow: each segment is queued, sent and lost by
     /// itself.
     Packet(P),
@@ -22,7 +22,7 @@ pub enum Input<P: Coded> {
     },
     /// All frames that have come on all members since the host's last call. Feedback waits until all are handled, so
     /// that it misses none.
-    Frames(Vec<Came<P>>),
+    Frames(Vec<ReceivedFrame<P>>),
     /// Adds a member, or changes its configuration.
     MemberAdded {
         /// Its number, below [`super::MEMBERS_MAX`]; the same at both ends.
@@ -90,7 +90,7 @@ pub enum Moved {
 
 /// A frame that has come.
 #[derive(Debug)]
-pub struct Came<P: Coded> {
+pub struct ReceivedFrame<P: Coded> {
     /// The member on which it came.
     pub member: Member,
     pub frame: Frame<P>,
@@ -104,7 +104,7 @@ pub struct Came<P: Coded> {
 
 /// Outputs of a bond.
 #[derive(Debug)]
-pub enum Output<P: Coded> {
+pub enum BondOutput<P: Coded> {
     /// Send this frame.
     Transmit {
         /// The member to send it on.
@@ -116,14 +116,14 @@ pub enum Output<P: Coded> {
     /// A packet for the host.
     Deliver(P),
     /// A packet that goes no further.
-    Dropped { packet: P, reason: DropReason },
+    Dropped { packet: P, reason: BondDropReason },
     /// The path MTU of a member was found, and differs from the last. Only for members that have an MTU.
     PathMtu {
         member: Member,
         /// The longest IP packet.
         mtu: Bytes,
     },
-    /// A report of the network on a member's path would help ([`Input::MtuHint`]).
+    /// A report of the network on a member's path would help ([`BondInput::MtuHint`]).
     HintWanted { member: Member },
     /// A handle that was kept until the far end had its packet.
     Release(P),
@@ -139,7 +139,7 @@ pub enum Output<P: Coded> {
 named_enum! {
     /// The reason why a bond dropped a packet.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-    pub enum DropReason {
+    pub enum BondDropReason {
         /// The queue was full.
         QueueFull = "queue_full",
         /// Delay control told its flow to slow down.

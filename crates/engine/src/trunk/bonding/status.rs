@@ -1,6 +1,6 @@
 //! The state and the counts of a trunk over links: a plain snapshot, for `airbraid status`, results and tests.
 
-use super::service::DropReason;
+use super::service::BondDropReason;
 use crate::trunk::Member;
 use airbraid_units::metric::Millionths;
 use airbraid_units::{BitRate, Bytes, Duration, metrics, named_enum};
@@ -72,7 +72,7 @@ metrics! {
 metrics! {
     /// Counts of both directions.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-    pub struct Counts {
+    pub struct BondCounts {
         /// Packets that the host gave.
         pub offered: u64 = sum,
         /// Packets that the far end has acknowledged.
@@ -97,15 +97,15 @@ metrics! {
         pub forgotten: u64 = sum,
         /// Frames that made no sense: of a member that does not exist, or beyond any number in use.
         pub strange: u64 = sum "strange_frames",
-        /// Dropped packets by [`DropReason`].
-        pub dropped: [u64; DropReason::COUNT],
+        /// Dropped packets by [`BondDropReason`].
+        pub dropped: [u64; BondDropReason::COUNT],
     }
 }
 
 metrics! {
     /// One end of a trunk.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
-    pub struct Status {
+    pub struct BondStatus {
         /// Its members, by number.
         pub members: Vec<MemberStatus>,
         /// Packets that wait to be sent.
@@ -123,6 +123,6 @@ metrics! {
         /// Longest time that a packet is held for those before it, as measured.
         pub hold_time: Duration = gauge "hold_time_s",
         /// Its counts.
-        pub counts: Counts = part,
+        pub counts: BondCounts = part,
     }
 }

@@ -3,9 +3,9 @@
 //! An entry is referenced by the members' sent frames and by the queue of retransmissions. It is free when no reference
 //! is left.
 
-use super::flow_seq::Place;
+use super::flow_seq::FlowSeq;
 use super::memory::ENTRY;
-use super::service::DropReason;
+use super::service::BondDropReason;
 use crate::packet::Packet;
 use airbraid_units::Instant;
 
@@ -19,7 +19,7 @@ pub struct Outstanding<P> {
     /// `None` once it is settled.
     pub packet: Option<P>,
     /// Its place in its flow.
-    pub place: Place,
+    pub place: FlowSeq,
     /// Time at which the host gave it.
     pub since: Instant,
     /// Whether it is marked for congestion.
@@ -37,7 +37,7 @@ pub struct Outstanding<P> {
     /// Number of its groups whose symbols have not left.
     pub covered: u16,
     /// The packet once it is settled, while it is covered, and the reason if it was dropped.
-    pub spare: Option<(P, Option<DropReason>)>,
+    pub spare: Option<(P, Option<BondDropReason>)>,
     /// Number of references to it.
     names: u16,
 }
@@ -72,7 +72,7 @@ impl<P: Packet> Store<P> {
     }
 
     /// Adds a packet that is about to be sent for the first time, without a reference.
-    pub fn add(&mut self, packet: P, place: Place, since: Instant, mark: bool) -> PacketId {
+    pub fn add(&mut self, packet: P, place: FlowSeq, since: Instant, mark: bool) -> PacketId {
         self.unsettled += 1;
         self.occupied += packet.footprint() + ENTRY;
         let entry = Outstanding {
@@ -128,13 +128,13 @@ impl<P: Packet> Store<P> {
     }
 
     /// Keeps a settled packet while symbols need it.
-    pub fn keep_spare(&mut self, id: PacketId, packet: P, reason: Option<DropReason>) {
+    pub fn keep_spare(&mut self, id: PacketId, packet: P, reason: Option<BondDropReason>) {
         self.occupied += packet.footprint();
         self.entries[id.0 as usize].spare = Some((packet, reason));
     }
 
     /// Takes a kept packet that no symbol needs any more.
-    pub fn take_spare(&mut self, id: PacketId) -> Option<(P, Option<DropReason>)> {
+    pub fn take_spare(&mut self, id: PacketId) -> Option<(P, Option<BondDropReason>)> {
         let spare = self.entries[id.0 as usize].spare.take();
         self.occupied -= spare.as_ref().map_or(0, |(packet, _)| packet.footprint());
         spare

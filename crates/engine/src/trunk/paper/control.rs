@@ -4,7 +4,7 @@
 //! are in [`crate::wire`].
 
 use super::Member;
-use super::header::Header;
+use super::header::TrunkHeader;
 use airbraid_units::{Bytes, SeqNum};
 
 /// A frame from one end of a trunk to the other.
@@ -59,9 +59,9 @@ impl Control {
         })
     }
     /// The content of a marker as a packet's header.
-    pub fn as_header(&self) -> Option<Header> {
+    pub fn as_header(&self) -> Option<TrunkHeader> {
         let &Self::Marker { epoch, member, previous, number, unsettled, .. } = self else { return None };
-        Some(Header { epoch, member, number, member_previous: previous, unsettled, ..Header::default() })
+        Some(TrunkHeader { epoch, member, number, member_previous: previous, unsettled, ..TrunkHeader::default() })
     }
     /// Never: each has a header.
     pub fn is_empty(&self) -> bool {

@@ -9,11 +9,11 @@
 //! So it neither waits for a lost frame nor flushes while a member still tries.
 //! `docs/decisions/0005-fifo-resequencer.md` argues for it.
 
-use super::header::{Header, UNSETTLED};
+use super::header::{TrunkHeader, UNSETTLED};
 use super::policy::Resequencer;
 use super::sequence::{FIRST, Place, Sequence, Standing};
 use super::stats::ReceiverStats;
-use super::{Member, Output};
+use super::{Member, PaperOutput};
 use crate::machine::Wake;
 use crate::packet::Packet;
 use airbraid_units::{Duration, Instant, SeqNum};
@@ -70,7 +70,7 @@ impl<P: Packet> FifoReceiver<P> {
 
     /// A frame has come.
     #[inline(never)]
-    pub fn on_frame(&mut self, now: Instant, header: Header, packet: P, outputs: &mut VecDeque<Output<P>>) {
+    pub fn on_frame(&mut self, now: Instant, header: TrunkHeader, packet: P, outputs: &mut VecDeque<PaperOutput<P>>) {
         match self.sequence.admit(now, &header, outputs) {
             Standing::Stale => return self.sequence.refuse(packet, outputs),
             Standing::Anew => self.forget(),
@@ -86,7 +86,13 @@ impl<P: Packet> FifoReceiver<P> {
 
     /// A marker has come on `carrier`: the content of a header, without a packet.
     #[inline(never)]
-    pub fn on_marker(&mut self, now: Instant, marker: &Header, carrier: Member, outputs: &mut VecDeque<Output<P>>) {
+    pub fn on_marker(
+        &mut self,
+        now: Instant,
+        marker: &TrunkHeader,
+        carrier: Member,
+        outputs: &mut VecDeque<PaperOutput<P>>,
+    ) {
         match self.sequence.enter(now, marker, outputs) {
             Standing::Stale => return,
             Standing::Anew => self.forget(),
@@ -105,7 +111,7 @@ impl<P: Packet> FifoReceiver<P> {
 
     /// The host reports whether a member can be used: nothing is expected of one that cannot.
     #[inline(never)]
-    pub fn on_link(&mut self, now: Instant, member: Member, is_up: bool, outputs: &mut VecDeque<Output<P>>) {
+    pub fn on_link(&mut self, now: Instant, member: Member, is_up: bool, outputs: &mut VecDeque<PaperOutput<P>>) {
         if let Some(track) = self.tracks.get_mut(usize::from(member.0)) {
             track.is_up = is_up;
         }
@@ -114,7 +120,7 @@ impl<P: Packet> FifoReceiver<P> {
 
     /// Gives up holes that have lasted long enough.
     #[inline(never)]
-    pub fn on_timeout(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
+    pub fn on_timeout(&mut self, now: Instant, outputs: &mut VecDeque<PaperOutput<P>>) {
         let mut last = None;
         while let Some(&(_, number)) = self.arrivals.front().filter(|&&(since, _)| since + self.longest <= now) {
             self.arrivals.pop_front();
@@ -146,7 +152,7 @@ impl<P: Packet> FifoReceiver<P> {
     }
 
     /// Learns from a header about the frames before it.
-    fn learn(&mut self, header: &Header, after: SeqNum) {
+    fn learn(&mut self, header: &TrunkHeader, after: SeqNum) {
         self.learn_settled(header);
         self.learn_order(header.member, header.member_previous, header.number);
         let Some(track) = self.tracks.get_mut(usize::from(header.member.0)) else { return };
@@ -159,7 +165,7 @@ impl<P: Packet> FifoReceiver<P> {
     }
 
     /// Everything before a number has come or is lost.
-    fn learn_settled(&mut self, header: &Header) {
+    fn learn_settled(&mut self, header: &TrunkHeader) {
         let settled = SeqNum(header.number.0.wrapping_sub(u32::from(header.unsettled)));
         if header.unsettled != UNSETTLED && self.settled.is_before(settled) {
             self.settled = settled;
@@ -186,7 +192,7 @@ impl<P: Packet> FifoReceiver<P> {
     }
 
     /// Delivers packets that no hole blocks, and skips holes whose packets are known to be lost.
-    fn resolve(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
+    fn resolve(&mut self, now: Instant, outputs: &mut VecDeque<PaperOutput<P>>) {
         let told = self.tracks.iter().filter(|track| track.is_up).map(|track| track.told);
         let told = told.reduce(|least, told| if told.is_before(least) { told } else { least });
         // With no member up nothing will arrive; the longest hold decides, as a member may come back.

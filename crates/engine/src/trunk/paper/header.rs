@@ -8,7 +8,7 @@ use airbraid_units::SeqNum;
 /// The paper needs the trunk number alone. The rest lets a receiver find the member of each hole: a member keeps order,
 /// so its next delivery, and the number of the frame before that, reveal its losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Header {
+pub struct TrunkHeader {
     /// The sender's life: numbers begin again with each.
     pub epoch: u16,
     /// The member that carries the frame.

@@ -12,7 +12,7 @@
 
 use super::header::UNSETTLED;
 use super::policy::Fifo;
-use super::{Member, Outcome};
+use super::{FrameFate, Member};
 use airbraid_units::{Instant, SeqNum};
 use std::collections::VecDeque;
 
@@ -125,12 +125,12 @@ impl LossNotifier {
     }
 
     /// A member has finished with its first frame. Returns whether that was one loss too many and it is given up.
-    pub fn on_finished(&mut self, now: Instant, member: Member, outcome: Outcome) -> bool {
+    pub fn on_finished(&mut self, now: Instant, member: Member, outcome: FrameFate) -> bool {
         let Some(track) = self.tracks.get_mut(usize::from(member.0)) else { return false };
         let Some((number, tells)) = track.out.pop_front() else { return false };
         match outcome {
-            Outcome::Delivered => (track.losses, track.deaths) = (0, 0),
-            Outcome::Lost => {
+            FrameFate::Delivered => (track.losses, track.deaths) = (0, 0),
+            FrameFate::Lost => {
                 track.losses += 1;
                 self.attempts = 0;
                 let (first, last) = self.untold.unwrap_or((tells, number));
@@ -138,7 +138,7 @@ impl LossNotifier {
                 self.untold = Some((first, if last.is_before(number) { number } else { last }));
                 return self.give_up_if_dead(now, usize::from(member.0));
             }
-            Outcome::Unknown => {
+            FrameFate::Unknown => {
                 self.is_told = false;
                 track.unsure_since = Some(now);
             }
@@ -161,12 +161,12 @@ impl LossNotifier {
     }
 
     /// A marker has left a member.
-    pub fn on_marker_finished(&mut self, now: Instant, member: Member, outcome: Outcome) {
+    pub fn on_marker_finished(&mut self, now: Instant, member: Member, outcome: FrameFate) {
         let Some(track) = self.tracks.get_mut(usize::from(member.0)) else { return };
         if track.probe_at.is_some() {
             match outcome {
                 // It works again.
-                Outcome::Delivered => {
+                FrameFate::Delivered => {
                     track.probe_at = None;
                     track.losses = 0;
                     track.probes = 0;
@@ -182,7 +182,7 @@ impl LossNotifier {
             && carrier == usize::from(member.0)
         {
             self.telling = None;
-            if outcome != Outcome::Lost {
+            if outcome != FrameFate::Lost {
                 self.has_told(settled);
             }
         }

@@ -1,8 +1,8 @@
 //! A trunk over radios: each packet goes on the next free member, and the order is restored behind them (Wang, Hwang
 //! and Chou 2005).
 //!
-//! A [`Trunk`] is one end: it distributes outgoing packets and orders incoming ones. The paper's own method
-//! ([`sender`], [`resequencer`]) never acknowledges and never retransmits: its members do. The [`Policy`] chooses
+//! A [`PaperTrunk`] is one end: it distributes outgoing packets and orders incoming ones. The paper's own method
+//! ([`sender`], [`resequencer`]) never acknowledges and never retransmits: its members do. The [`PaperPolicy`] chooses
 //! among it, the schemes that the paper compares with ([`srr`], [`jkm`]), and extensions ([`forecast`],
 //! [`loss_notifier`], [`fifo`]).
 
@@ -22,8 +22,8 @@ mod window;
 
 pub use control::{Control, Missing};
 pub use forecast::{Choice, Forecast};
-pub use header::{Header, UNSETTLED};
-pub use policy::{Distributor, Fifo, Jkm, Marking, Method, Policy, Resequencer, Srr};
+pub use header::{TrunkHeader, UNSETTLED};
+pub use policy::{Distributor, Fifo, Jkm, Marking, Method, PaperPolicy, Resequencer, Srr};
 pub use stats::{ReceiverStats, SenderStats};
 
 use crate::machine::{Machine, Wake};
@@ -32,16 +32,16 @@ pub use crate::trunk::Member;
 use airbraid_units::{Duration, Instant};
 use fifo::FifoReceiver;
 use resequencer::Receiver;
-use sender::Sender;
+use sender::PaperSender;
 use std::collections::VecDeque;
 
 /// Inputs of a trunk over radios.
 #[derive(Debug)]
-pub enum Input<P> {
+pub enum PaperInput<P> {
     /// A packet to carry to the other end.
     Packet(P),
     /// A frame from the other end.
-    Frame { header: Header, packet: P },
+    Frame { header: TrunkHeader, packet: P },
     /// A control frame from the other end.
     Control {
         /// The member on which it came.
@@ -49,9 +49,9 @@ pub enum Input<P> {
         control: Control,
     },
     /// A member has finished with the oldest packet that it was given.
-    Finished(Member, Outcome),
+    Finished(Member, FrameFate),
     /// A member has finished with the oldest control frame that it was given.
-    ControlFinished(Member, Outcome),
+    ControlFinished(Member, FrameFate),
     /// A member can be used from now on, or no longer. All can be used at first.
     Link {
         member: Member,
@@ -68,7 +68,7 @@ pub enum Input<P> {
 
 /// The fate of a frame, as far as its member knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum FrameFate {
     /// It has arrived: a MAC has received its acknowledgement.
     Delivered,
     /// It will not arrive any more: a MAC has reached its retry limit. It may have arrived before.
@@ -79,11 +79,11 @@ pub enum Outcome {
 
 /// Outputs of a trunk over radios.
 #[derive(Debug)]
-pub enum Output<P> {
+pub enum PaperOutput<P> {
     /// Send this frame on the member that its header names.
     Transmit {
         /// The header to send with it.
-        header: Header,
+        header: TrunkHeader,
         packet: P,
         /// Whether the trunk keeps another handle to the packet, returned later by [`Self::Release`].
         kept: bool,
@@ -98,14 +98,14 @@ pub enum Output<P> {
     /// A packet for the layer above.
     Deliver(P),
     /// A packet that goes no further.
-    Drop(P, DropReason),
+    Drop(P, PaperDropReason),
     /// A kept handle that the trunk needs no longer.
     Release(P),
 }
 
 /// The reason why a trunk over radios dropped a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DropReason {
+pub enum PaperDropReason {
     /// The trunk's own queue was full.
     QueueFull,
     /// The FIFO of its member at the receiver was full (surplus round robin).
@@ -120,15 +120,15 @@ pub enum DropReason {
 
 /// One end of a trunk over radios.
 #[derive(Debug)]
-pub struct Trunk<P> {
+pub struct PaperTrunk<P> {
     ends: Ends<P>,
-    outputs: VecDeque<Output<P>>,
+    outputs: VecDeque<PaperOutput<P>>,
 }
 
 /// The sending and the receiving side, by policy.
 #[derive(Debug)]
 enum Ends<P> {
-    Striping(Box<(Sender<P>, Collector<P>)>),
+    Striping(Box<(PaperSender<P>, Collector<P>)>),
     Srr(Box<(srr::Sender<P>, srr::Receiver<P>)>),
     Jkm(Box<(jkm::Sender<P>, jkm::Receiver<P>)>),
 }
@@ -140,9 +140,9 @@ enum Collector<P> {
     Fifo(FifoReceiver<P>),
 }
 
-impl<P: Share> Trunk<P> {
+impl<P: Share> PaperTrunk<P> {
     /// An end with `members` member links; `epoch` must grow with each start of the sender.
-    pub fn new(policy: Policy, members: u8, epoch: u16) -> Self {
+    pub fn new(policy: PaperPolicy, members: u8, epoch: u16) -> Self {
         let ends = match (policy.distributor, policy.resequencer.method) {
             (Distributor::Srr(config), _) => Ends::Srr(Box::new((
                 srr::Sender::new(policy, config, members, epoch),
@@ -157,7 +157,7 @@ impl<P: Share> Trunk<P> {
                     Method::Adaptive => Collector::Adaptive(Receiver::new(policy.resequencer)),
                     Method::Fifo(_) => Collector::Fifo(FifoReceiver::new(policy.resequencer, members)),
                 };
-                Ends::Striping(Box::new((Sender::new(policy, members, epoch), receiver)))
+                Ends::Striping(Box::new((PaperSender::new(policy, members, epoch), receiver)))
             }
         };
         Self { ends, outputs: VecDeque::with_capacity(8) }
@@ -230,30 +230,30 @@ impl<P: Share> Trunk<P> {
 }
 
 fn striping_input<P: Share>(
-    ends: &mut (Sender<P>, Collector<P>),
+    ends: &mut (PaperSender<P>, Collector<P>),
     now: Instant,
-    input: Input<P>,
-    outputs: &mut VecDeque<Output<P>>,
+    input: PaperInput<P>,
+    outputs: &mut VecDeque<PaperOutput<P>>,
 ) {
     let (sender, receiver) = ends;
     match (input, receiver) {
-        (Input::Packet(packet), _) => sender.on_packet(now, packet, outputs),
-        (Input::Finished(member, outcome), _) => sender.on_finished(now, member, outcome, outputs),
-        (Input::Frame { header, packet }, Collector::Adaptive(receiver)) => {
+        (PaperInput::Packet(packet), _) => sender.on_packet(now, packet, outputs),
+        (PaperInput::Finished(member, outcome), _) => sender.on_finished(now, member, outcome, outputs),
+        (PaperInput::Frame { header, packet }, Collector::Adaptive(receiver)) => {
             receiver.on_frame(now, header, packet, outputs);
         }
-        (Input::Frame { header, packet }, Collector::Fifo(receiver)) => {
+        (PaperInput::Frame { header, packet }, Collector::Fifo(receiver)) => {
             receiver.on_frame(now, header, packet, outputs);
         }
-        (Input::Control { member, control }, Collector::Fifo(receiver)) => {
+        (PaperInput::Control { member, control }, Collector::Fifo(receiver)) => {
             if let Some(header) = control.as_header() {
                 receiver.on_marker(now, &header, member, outputs);
             }
         }
-        (Input::Control { .. }, _) => {}
-        (Input::ControlFinished(member, outcome), _) => sender.on_control_finished(now, member, outcome, outputs),
-        (Input::Delay { member, delay }, _) => sender.on_delay(member, delay),
-        (Input::Link { member, is_up }, receiver) => {
+        (PaperInput::Control { .. }, _) => {}
+        (PaperInput::ControlFinished(member, outcome), _) => sender.on_control_finished(now, member, outcome, outputs),
+        (PaperInput::Delay { member, delay }, _) => sender.on_delay(member, delay),
+        (PaperInput::Link { member, is_up }, receiver) => {
             sender.on_link(now, member, is_up, outputs);
             if let Collector::Fifo(receiver) = receiver {
                 receiver.on_link(now, member, is_up, outputs);
@@ -267,19 +267,22 @@ fn striping_input<P: Share>(
 fn srr_input<P: Share>(
     ends: &mut (srr::Sender<P>, srr::Receiver<P>),
     now: Instant,
-    input: Input<P>,
-    outputs: &mut VecDeque<Output<P>>,
+    input: PaperInput<P>,
+    outputs: &mut VecDeque<PaperOutput<P>>,
 ) {
     let (sender, receiver) = ends;
     match input {
-        Input::Packet(packet) => sender.on_packet(packet, outputs),
-        Input::Finished(member, _) => sender.on_finished(member, outputs),
-        Input::Frame { header, packet } => receiver.on_frame(now, header.member, packet, outputs),
-        Input::Control { member, control: Control::Surplus { round, counter } } => {
+        PaperInput::Packet(packet) => sender.on_packet(packet, outputs),
+        PaperInput::Finished(member, _) => sender.on_finished(member, outputs),
+        PaperInput::Frame { header, packet } => receiver.on_frame(now, header.member, packet, outputs),
+        PaperInput::Control { member, control: Control::Surplus { round, counter } } => {
             receiver.on_marker(now, member, (round, counter), outputs);
         }
         // It waits for an unusable member as for a slow one.
-        Input::Control { .. } | Input::ControlFinished(..) | Input::Link { .. } | Input::Delay { .. } => {}
+        PaperInput::Control { .. }
+        | PaperInput::ControlFinished(..)
+        | PaperInput::Link { .. }
+        | PaperInput::Delay { .. } => {}
     }
 }
 
@@ -287,19 +290,19 @@ fn srr_input<P: Share>(
 fn jkm_input<P: Share>(
     ends: &mut (jkm::Sender<P>, jkm::Receiver<P>),
     now: Instant,
-    input: Input<P>,
-    outputs: &mut VecDeque<Output<P>>,
+    input: PaperInput<P>,
+    outputs: &mut VecDeque<PaperOutput<P>>,
 ) {
     let (sender, receiver) = ends;
     match input {
-        Input::Packet(packet) => sender.on_packet(now, packet, outputs),
-        Input::Finished(member, _) => sender.on_finished(now, member, outputs),
-        Input::Frame { header, packet } => receiver.on_frame(now, header, packet, outputs),
-        Input::Control { control: Control::Acknowledgement { epoch, next, missing }, .. } => {
+        PaperInput::Packet(packet) => sender.on_packet(now, packet, outputs),
+        PaperInput::Finished(member, _) => sender.on_finished(now, member, outputs),
+        PaperInput::Frame { header, packet } => receiver.on_frame(now, header, packet, outputs),
+        PaperInput::Control { control: Control::Acknowledgement { epoch, next, missing }, .. } => {
             sender.on_ack(now, epoch, next, missing, outputs);
         }
-        Input::Link { member, is_up } => sender.on_link(now, member, is_up, outputs),
-        Input::Control { .. } | Input::ControlFinished(..) | Input::Delay { .. } => {}
+        PaperInput::Link { member, is_up } => sender.on_link(now, member, is_up, outputs),
+        PaperInput::Control { .. } | PaperInput::ControlFinished(..) | PaperInput::Delay { .. } => {}
     }
 }
 
@@ -311,11 +314,11 @@ fn earlier(first: Option<Wake>, second: Option<Wake>) -> Option<Wake> {
     }
 }
 
-impl<P: Share> Machine for Trunk<P> {
-    type Input = Input<P>;
-    type Output = Output<P>;
+impl<P: Share> Machine for PaperTrunk<P> {
+    type Input = PaperInput<P>;
+    type Output = PaperOutput<P>;
 
-    fn handle_input(&mut self, now: Instant, input: Input<P>) {
+    fn handle_input(&mut self, now: Instant, input: PaperInput<P>) {
         let outputs = &mut self.outputs;
         match &mut self.ends {
             Ends::Striping(ends) => striping_input(ends, now, input, outputs),
@@ -346,7 +349,7 @@ impl<P: Share> Machine for Trunk<P> {
         }
     }
 
-    fn poll_output(&mut self) -> Option<Output<P>> {
+    fn poll_output(&mut self) -> Option<PaperOutput<P>> {
         self.outputs.pop_front()
     }
 

@@ -5,7 +5,7 @@ use airbraid_units::Duration;
 
 /// Distribution and resequencing of a trunk over radios.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Policy {
+pub struct PaperPolicy {
     /// The choice of a member for the next packet; surplus round robin and JKM restore the order in their own way.
     pub distributor: Distributor,
     /// The resequencing behind the other distributors.
@@ -127,7 +127,7 @@ pub struct Resequencer {
     pub buffer_limit: u32,
 }
 
-impl Default for Policy {
+impl Default for PaperPolicy {
     fn default() -> Self {
         Self {
             distributor: Distributor::default(),

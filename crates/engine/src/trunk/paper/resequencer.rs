@@ -4,8 +4,8 @@
 //! which runs since the first hole became the first. The timer adapts: each packet that comes after its place was given
 //! up lengthens it, a quiet while halves it.
 
-use super::Output;
-use super::header::Header;
+use super::PaperOutput;
+use super::header::TrunkHeader;
 use super::policy::Resequencer;
 use super::sequence::{Place, Sequence, Standing};
 use super::stats::ReceiverStats;
@@ -52,7 +52,7 @@ impl<P: Packet> Receiver<P> {
     }
 
     /// A frame has come.
-    pub fn on_frame(&mut self, now: Instant, header: Header, packet: P, outputs: &mut VecDeque<Output<P>>) {
+    pub fn on_frame(&mut self, now: Instant, header: TrunkHeader, packet: P, outputs: &mut VecDeque<PaperOutput<P>>) {
         match self.sequence.admit(now, &header, outputs) {
             Standing::Stale => return self.sequence.refuse(packet, outputs),
             Standing::Anew => self.hole_since = None,
@@ -78,7 +78,7 @@ impl<P: Packet> Receiver<P> {
     }
 
     /// Fires what is due.
-    pub fn on_timeout(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
+    pub fn on_timeout(&mut self, now: Instant, outputs: &mut VecDeque<PaperOutput<P>>) {
         // The halving first: it may make the flush due.
         if self.decay_at.is_some_and(|at| at <= now) {
             self.hold_time = (self.hold_time / 2).max(self.config.minimum);

@@ -6,11 +6,11 @@
 
 use super::control::Control;
 use super::forecast::{Choice, Forecast};
-use super::header::{Header, UNSETTLED};
+use super::header::{TrunkHeader, UNSETTLED};
 use super::loss_notifier::{Due, LossNotifier};
-use super::policy::{Distributor, Method, Policy};
+use super::policy::{Distributor, Method, PaperPolicy};
 use super::stats::SenderStats;
-use super::{DropReason, Member, Outcome, Output};
+use super::{FrameFate, Member, PaperDropReason, PaperOutput};
 use crate::machine::Wake;
 use crate::packet::Packet;
 use airbraid_units::{Duration, Instant, SeqNum};
@@ -39,8 +39,8 @@ struct MemberState {
 
 /// The sending side of a trunk.
 #[derive(Debug)]
-pub struct Sender<P> {
-    policy: Policy,
+pub struct PaperSender<P> {
+    policy: PaperPolicy,
     epoch: u16,
     members: Vec<MemberState>,
     /// Where the round robin goes on.
@@ -57,9 +57,9 @@ pub struct Sender<P> {
     stats: SenderStats,
 }
 
-impl<P: Packet> Sender<P> {
+impl<P: Packet> PaperSender<P> {
     /// A sender over `members` free members. Numbers begin at 1.
-    pub fn new(policy: Policy, members: u8, epoch: u16) -> Self {
+    pub fn new(policy: PaperPolicy, members: u8, epoch: u16) -> Self {
         let members = usize::from(members);
         let by_forecast = policy.distributor == Distributor::EarliestDelivery;
         let notifier = match policy.resequencer.method {
@@ -90,7 +90,7 @@ impl<P: Packet> Sender<P> {
     }
 
     /// Takes a packet from above: to a member with space for it, or into the queue.
-    pub fn on_packet(&mut self, now: Instant, packet: P, outputs: &mut VecDeque<Output<P>>) {
+    pub fn on_packet(&mut self, now: Instant, packet: P, outputs: &mut VecDeque<PaperOutput<P>>) {
         let member = if self.queue.is_empty() { self.member_for(now, packet.len().as_u64(), self.turn) } else { None };
         match member {
             Some(member) => self.give(now, member, packet, outputs),
@@ -100,13 +100,19 @@ impl<P: Packet> Sender<P> {
             }
             None => {
                 self.stats.queue_drops += 1;
-                outputs.push_back(Output::Drop(packet, DropReason::QueueFull));
+                outputs.push_back(PaperOutput::Drop(packet, PaperDropReason::QueueFull));
             }
         }
     }
 
     /// A member has finished with a packet: the queue moves on, starting at that member.
-    pub fn on_finished(&mut self, now: Instant, member: Member, outcome: Outcome, outputs: &mut VecDeque<Output<P>>) {
+    pub fn on_finished(
+        &mut self,
+        now: Instant,
+        member: Member,
+        outcome: FrameFate,
+        outputs: &mut VecDeque<PaperOutput<P>>,
+    ) {
         let index = usize::from(member.0);
         if let Some(state) = self.members.get_mut(index) {
             state.held = state.held.saturating_sub(1);
@@ -123,7 +129,7 @@ impl<P: Packet> Sender<P> {
 
     /// Tells the methods beyond the paper's about a frame's fate.
     #[inline(never)]
-    fn learn_fate(&mut self, now: Instant, member: Member, outcome: Outcome) {
+    fn learn_fate(&mut self, now: Instant, member: Member, outcome: FrameFate) {
         if let Some(forecast) = &mut self.forecast {
             forecast.on_finished(now, member);
         }
@@ -139,8 +145,8 @@ impl<P: Packet> Sender<P> {
         &mut self,
         now: Instant,
         member: Member,
-        outcome: Outcome,
-        outputs: &mut VecDeque<Output<P>>,
+        outcome: FrameFate,
+        outputs: &mut VecDeque<PaperOutput<P>>,
     ) {
         if let Some(notifier) = &mut self.notifier {
             notifier.on_marker_finished(now, member, outcome);
@@ -151,7 +157,7 @@ impl<P: Packet> Sender<P> {
     }
 
     /// The host reports whether a member can be used.
-    pub fn on_link(&mut self, now: Instant, member: Member, is_up: bool, outputs: &mut VecDeque<Output<P>>) {
+    pub fn on_link(&mut self, now: Instant, member: Member, is_up: bool, outputs: &mut VecDeque<PaperOutput<P>>) {
         if let Some(state) = self.members.get_mut(usize::from(member.0)) {
             state.is_down = !is_up;
         }
@@ -167,7 +173,7 @@ impl<P: Packet> Sender<P> {
     }
 
     /// Fires what is due.
-    pub fn on_timeout(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
+    pub fn on_timeout(&mut self, now: Instant, outputs: &mut VecDeque<PaperOutput<P>>) {
         if self.look_at.is_some_and(|at| at <= now) {
             self.pump(now, self.turn, outputs);
         }
@@ -186,7 +192,7 @@ impl<P: Packet> Sender<P> {
     }
 
     /// Gives members packets from the queue, looking for a free one from `start` on.
-    fn pump(&mut self, now: Instant, start: usize, outputs: &mut VecDeque<Output<P>>) {
+    fn pump(&mut self, now: Instant, start: usize, outputs: &mut VecDeque<PaperOutput<P>>) {
         self.look_at = None;
         while let Some(packet) = self.queue.front() {
             let len = packet.len().as_u64();
@@ -226,7 +232,7 @@ impl<P: Packet> Sender<P> {
         }
     }
 
-    fn give(&mut self, now: Instant, index: usize, packet: P, outputs: &mut VecDeque<Output<P>>) {
+    fn give(&mut self, now: Instant, index: usize, packet: P, outputs: &mut VecDeque<PaperOutput<P>>) {
         self.turn = (index + 1) % self.members.len();
         let number = self.next_number;
         self.next_number = number.plus(packet.segments());
@@ -235,7 +241,7 @@ impl<P: Packet> Sender<P> {
         self.bucket_numbers[usize::from(bucket)] = bucket_number.plus(packet.segments());
         let unsettled = if self.has_timers() { self.note_given(now, index, number, &packet) } else { UNSETTLED };
         let state = &mut self.members[index];
-        let header = Header {
+        let header = TrunkHeader {
             epoch: self.epoch,
             member: Member(index as u8),
             number,
@@ -251,7 +257,7 @@ impl<P: Packet> Sender<P> {
         state.previous = Some(number);
         self.stats.sent += 1;
         self.stats.sent_by_member[index] += 1;
-        outputs.push_back(Output::Transmit { header, packet, kept: false });
+        outputs.push_back(PaperOutput::Transmit { header, packet, kept: false });
     }
 
     /// Tells the methods beyond the paper's about a packet that a member takes; returns the distance to the oldest
@@ -271,7 +277,7 @@ impl<P: Packet> Sender<P> {
 
     /// Sends the markers that are due.
     #[inline(never)]
-    fn tell(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
+    fn tell(&mut self, now: Instant, outputs: &mut VecDeque<PaperOutput<P>>) {
         let Some(notifier) = &mut self.notifier else { return };
         let number = self.next_number;
         while let Some(due) = notifier.due(now, number, |index| !self.members[index].is_down) {
@@ -290,7 +296,7 @@ impl<P: Packet> Sender<P> {
             let is_probe = matches!(due, Due::Probe(_));
             let control = marker(if is_probe { state.longest.saturating_sub(short) } else { 0 });
             self.stats.markers += 1;
-            outputs.push_back(Output::Control { member, acknowledged: true, control });
+            outputs.push_back(PaperOutput::Control { member, acknowledged: true, control });
         }
     }
 }

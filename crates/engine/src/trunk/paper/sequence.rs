@@ -7,11 +7,11 @@
 //! The resequencers decide when a hole is given up. No packet is ever delivered twice: the last 4096 numbers are
 //! remembered.
 
-use super::header::Header;
+use super::header::TrunkHeader;
 use super::policy::Resequencer;
 use super::stats::ReceiverStats;
 use super::window::{ReceivedWindow, WINDOW};
-use super::{DropReason, Output};
+use super::{PaperDropReason, PaperOutput};
 use crate::packet::Packet;
 use crate::trunk::LateMode;
 use airbraid_units::{Duration, Instant, SeqNum};
@@ -107,8 +107,8 @@ impl<P: Packet> Sequence<P> {
     }
 
     /// Checks the epoch of a frame or marker; a newer one begins a new life.
-    pub fn enter(&mut self, now: Instant, header: &Header, outputs: &mut VecDeque<Output<P>>) -> Standing {
-        let Header { epoch, number, .. } = *header;
+    pub fn enter(&mut self, now: Instant, header: &TrunkHeader, outputs: &mut VecDeque<PaperOutput<P>>) -> Standing {
+        let TrunkHeader { epoch, number, .. } = *header;
         match self.epoch {
             Some(current) if current == epoch => return Standing::Present,
             Some(current) if (epoch.wrapping_sub(current) as i16) < 0 => return Standing::Stale,
@@ -129,7 +129,7 @@ impl<P: Packet> Sequence<P> {
     }
 
     /// Checks the number of a packet; numbers that leap beyond the buffer go on behind the leap.
-    pub fn admit(&mut self, now: Instant, header: &Header, outputs: &mut VecDeque<Output<P>>) -> Standing {
+    pub fn admit(&mut self, now: Instant, header: &TrunkHeader, outputs: &mut VecDeque<PaperOutput<P>>) -> Standing {
         let standing = self.enter(now, header, outputs);
         if standing == Standing::Stale || self.received.is_forgotten(header.number) {
             return Standing::Stale;
@@ -141,7 +141,7 @@ impl<P: Packet> Sequence<P> {
         standing
     }
 
-    fn leap(&mut self, now: Instant, number: SeqNum, outputs: &mut VecDeque<Output<P>>) {
+    fn leap(&mut self, now: Instant, number: SeqNum, outputs: &mut VecDeque<PaperOutput<P>>) {
         self.flush(now, outputs);
         self.next = number;
         self.received.leap(number.prev());
@@ -149,16 +149,16 @@ impl<P: Packet> Sequence<P> {
     }
 
     /// A packet that is no part of the order.
-    pub fn refuse(&mut self, packet: P, outputs: &mut VecDeque<Output<P>>) {
+    pub fn refuse(&mut self, packet: P, outputs: &mut VecDeque<PaperOutput<P>>) {
         self.stats.stale += 1;
-        outputs.push_back(Output::Drop(packet, DropReason::Stale));
+        outputs.push_back(PaperOutput::Drop(packet, PaperDropReason::Stale));
     }
 
     /// Puts an admitted packet, or run, where it belongs.
-    pub fn place(&mut self, now: Instant, number: SeqNum, packet: P, outputs: &mut VecDeque<Output<P>>) -> Place {
+    pub fn place(&mut self, now: Instant, number: SeqNum, packet: P, outputs: &mut VecDeque<PaperOutput<P>>) -> Place {
         if !self.received.insert_run(number, packet.segments()) {
             self.stats.duplicates += 1;
-            outputs.push_back(Output::Drop(packet, DropReason::Duplicate));
+            outputs.push_back(PaperOutput::Drop(packet, PaperDropReason::Duplicate));
             return Place::Duplicate;
         }
         match number.distance_from(self.next) {
@@ -166,7 +166,7 @@ impl<P: Packet> Sequence<P> {
                 self.stats.late += 1;
                 match self.mode {
                     LateMode::Tcp => self.deliver(Duration::ZERO, packet, outputs),
-                    LateMode::Strict => outputs.push_back(Output::Drop(packet, DropReason::Late)),
+                    LateMode::Strict => outputs.push_back(PaperOutput::Drop(packet, PaperDropReason::Late)),
                 }
                 Place::Late
             }
@@ -184,13 +184,13 @@ impl<P: Packet> Sequence<P> {
         }
     }
 
-    fn deliver(&mut self, waited: Duration, packet: P, outputs: &mut VecDeque<Output<P>>) {
+    fn deliver(&mut self, waited: Duration, packet: P, outputs: &mut VecDeque<PaperOutput<P>>) {
         self.stats.delivered += 1;
         self.stats.waited += waited;
-        outputs.push_back(Output::Deliver(packet));
+        outputs.push_back(PaperOutput::Deliver(packet));
     }
 
-    fn deliver_front(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
+    fn deliver_front(&mut self, now: Instant, outputs: &mut VecDeque<PaperOutput<P>>) {
         if let Some(held) = self.held.pop_front() {
             self.next = held.number.plus(held.packet.segments());
             self.deliver(now - held.since, held.packet, outputs);
@@ -203,21 +203,21 @@ impl<P: Packet> Sequence<P> {
     }
 
     /// Delivers packets that no hole blocks.
-    pub fn drain(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
+    pub fn drain(&mut self, now: Instant, outputs: &mut VecDeque<PaperOutput<P>>) {
         while self.first_held() == Some(self.next) {
             self.deliver_front(now, outputs);
         }
     }
 
     /// Gives up the holes before `last`: delivers held packets up to it, in order.
-    pub fn flush_through(&mut self, now: Instant, last: SeqNum, outputs: &mut VecDeque<Output<P>>) {
+    pub fn flush_through(&mut self, now: Instant, last: SeqNum, outputs: &mut VecDeque<PaperOutput<P>>) {
         while self.first_held().is_some_and(|number| !number.is_after(last)) {
             self.deliver_front(now, outputs);
         }
     }
 
     /// Gives up all holes: delivers everything held, in order.
-    pub fn flush(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
+    pub fn flush(&mut self, now: Instant, outputs: &mut VecDeque<PaperOutput<P>>) {
         while !self.held.is_empty() {
             self.deliver_front(now, outputs);
         }

@@ -9,10 +9,10 @@
 //! It never skips a busy member and never gives up waiting, as the paper measures.
 
 use super::control::Control;
-use super::header::Header;
-use super::policy::{Marking, Policy, Srr};
+use super::header::TrunkHeader;
+use super::policy::{Marking, PaperPolicy, Srr};
 use super::stats::{ReceiverStats, SenderStats};
-use super::{DropReason, Member, Output};
+use super::{Member, PaperDropReason, PaperOutput};
 use crate::packet::Packet;
 use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;
@@ -83,7 +83,7 @@ pub struct Sender<P> {
 
 impl<P: Packet> Sender<P> {
     /// A sender over `members` free members.
-    pub fn new(policy: Policy, config: Srr, members: u8, epoch: u16) -> Self {
+    pub fn new(policy: PaperPolicy, config: Srr, members: u8, epoch: u16) -> Self {
         let members = usize::from(members);
         Self {
             marker: config.marker,
@@ -105,7 +105,7 @@ impl<P: Packet> Sender<P> {
     }
 
     /// A packet from above: to the member whose turn it is, or into the queue.
-    pub fn on_packet(&mut self, packet: P, outputs: &mut VecDeque<Output<P>>) {
+    pub fn on_packet(&mut self, packet: P, outputs: &mut VecDeque<PaperOutput<P>>) {
         if self.queue.is_empty() && self.has_room() {
             self.give(packet, outputs);
         } else if self.queue.len() < self.queue_limit {
@@ -113,12 +113,12 @@ impl<P: Packet> Sender<P> {
             self.stats.queue_max = self.stats.queue_max.max(self.queue.len());
         } else {
             self.stats.queue_drops += 1;
-            outputs.push_back(Output::Drop(packet, DropReason::QueueFull));
+            outputs.push_back(PaperOutput::Drop(packet, PaperDropReason::QueueFull));
         }
     }
 
     /// A member has finished with a packet. Only if it is that member's turn does the queue move on.
-    pub fn on_finished(&mut self, member: Member, outputs: &mut VecDeque<Output<P>>) {
+    pub fn on_finished(&mut self, member: Member, outputs: &mut VecDeque<PaperOutput<P>>) {
         if let Some(held) = self.held.get_mut(usize::from(member.0)) {
             *held = held.saturating_sub(1);
         }
@@ -132,7 +132,7 @@ impl<P: Packet> Sender<P> {
         self.held.get(self.turns.current).is_some_and(|&held| held < self.member_limit)
     }
 
-    fn give(&mut self, packet: P, outputs: &mut VecDeque<Output<P>>) {
+    fn give(&mut self, packet: P, outputs: &mut VecDeque<PaperOutput<P>>) {
         let index = self.turns.current;
         let member = Member(index as u8);
         let turn_is_over = self.turns.spend(packet.len().as_u64());
@@ -140,14 +140,18 @@ impl<P: Packet> Sender<P> {
         self.stats.sent += 1;
         self.stats.sent_by_member[index] += 1;
         // The header names only the member: data carries no numbers.
-        let header = Header { epoch: self.epoch, member, ..Header::default() };
-        outputs.push_back(Output::Transmit { header, packet, kept: false });
+        let header = TrunkHeader { epoch: self.epoch, member, ..TrunkHeader::default() };
+        outputs.push_back(PaperOutput::Transmit { header, packet, kept: false });
         if turn_is_over {
             let (round, counter) = self.turns.next_turn();
             let counter = i32::try_from(counter).unwrap_or(i32::MAX);
             self.stats.markers += 1;
             let acknowledged = self.marker == Marking::Unicast;
-            outputs.push_back(Output::Control { member, acknowledged, control: Control::Surplus { round, counter } });
+            outputs.push_back(PaperOutput::Control {
+                member,
+                acknowledged,
+                control: Control::Surplus { round, counter },
+            });
             self.turns.advance();
         }
     }
@@ -216,7 +220,7 @@ impl<P: Packet> Receiver<P> {
     }
 
     /// A packet has come on a member.
-    pub fn on_frame(&mut self, now: Instant, member: Member, packet: P, outputs: &mut VecDeque<Output<P>>) {
+    pub fn on_frame(&mut self, now: Instant, member: Member, packet: P, outputs: &mut VecDeque<PaperOutput<P>>) {
         let limit = self.fifo_limit;
         match self.fifos.get_mut(usize::from(member.0)) {
             Some(fifo) if fifo.entries.len() < limit => {
@@ -226,13 +230,19 @@ impl<P: Packet> Receiver<P> {
             }
             _ => {
                 self.stats.fifo_drops += 1;
-                outputs.push_back(Output::Drop(packet, DropReason::FifoFull));
+                outputs.push_back(PaperOutput::Drop(packet, PaperDropReason::FifoFull));
             }
         }
     }
 
     /// A marker has come on a member.
-    pub fn on_marker(&mut self, now: Instant, member: Member, marker: (u32, i32), outputs: &mut VecDeque<Output<P>>) {
+    pub fn on_marker(
+        &mut self,
+        now: Instant,
+        member: Member,
+        marker: (u32, i32),
+        outputs: &mut VecDeque<PaperOutput<P>>,
+    ) {
         let (round, counter) = marker;
         let limit = self.fifo_limit;
         match self.fifos.get_mut(usize::from(member.0)) {
@@ -245,7 +255,7 @@ impl<P: Packet> Receiver<P> {
     }
 
     /// Takes packets in the order in which the sender gave them out, until the expected member has none.
-    fn take_turns(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
+    fn take_turns(&mut self, now: Instant, outputs: &mut VecDeque<PaperOutput<P>>) {
         let before = self.stats.delivered;
         loop {
             self.leap_if_all_are_ahead();
@@ -270,7 +280,7 @@ impl<P: Packet> Receiver<P> {
                     self.stats.delivered += 1;
                     self.stats.waited += now - since;
                     let turn_is_over = self.turns.spend(packet.len().as_u64());
-                    outputs.push_back(Output::Deliver(packet));
+                    outputs.push_back(PaperOutput::Deliver(packet));
                     if turn_is_over {
                         self.turns.advance();
                     }

@@ -4,7 +4,7 @@ use super::Daemon;
 use crate::daemon::follow::*;
 use crate::daemon::peer::Path;
 use airbraid_engine::trunk::Member;
-use airbraid_engine::trunk::bonding::{Input, Moved};
+use airbraid_engine::trunk::bonding::{BondInput, Moved};
 use airbraid_units::{Bytes, Duration, Instant};
 use std::net::{IpAddr, SocketAddr};
 
@@ -51,7 +51,7 @@ impl Daemon {
         // What came before it came from where the member was.
         let frames = std::mem::take(&mut state.frames);
         if !frames.is_empty() {
-            self.drive(peer, Some(Input::Frames(frames)));
+            self.drive(peer, Some(BondInput::Frames(frames)));
         }
         let state = &mut self.peers[peer];
         let Some(path) = state.paths.get_mut(&member) else { return };
@@ -69,7 +69,7 @@ impl Daemon {
         } else {
             Moved::Unknown { token: path.trust.token(place), is_rebinding }
         };
-        self.drive(peer, Some(Input::MemberMoved { member, moved }));
+        self.drive(peer, Some(BondInput::MemberMoved { member, moved }));
         if !is_rebinding {
             self.on_moved(peer, member);
         }
@@ -93,7 +93,7 @@ impl Daemon {
         }
         // Nothing is known of the path: there is nothing to measure again.
         let moved = Moved::Unknown { token: path.trust.token(place), is_rebinding: true };
-        self.drive(peer, Some(Input::MemberMoved { member, moved }));
+        self.drive(peer, Some(BondInput::MemberMoved { member, moved }));
     }
 
     /// The place of a member has answered.
@@ -117,7 +117,7 @@ impl Daemon {
         path.trust.trial = None;
         let Some(home) = home else { return };
         (path.uplink, path.remote) = home;
-        self.drive(peer, Some(Input::MemberMoved { member, moved: Moved::Known }));
+        self.drive(peer, Some(BondInput::MemberMoved { member, moved: Moved::Known }));
         self.on_moved(peer, member);
     }
 }

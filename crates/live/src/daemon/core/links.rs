@@ -12,7 +12,7 @@ use crate::daemon::uplink::Tag;
 use crate::netlink::FoundInterface;
 use airbraid_engine::converge::session;
 use airbraid_engine::trunk::Member;
-use airbraid_engine::trunk::bonding::{Input, MemberConfig};
+use airbraid_engine::trunk::bonding::{BondInput, MemberConfig};
 use airbraid_units::{Bytes, Duration, Instant};
 use std::net::{IpAddr, SocketAddr};
 
@@ -104,7 +104,7 @@ impl Daemon {
             tracing::info!(peer = state.config.name, member = member.0, uplink = own.name, remote = %path.remote, "member");
         }
         state.paths.insert(member, path);
-        self.drive(peer, Some(Input::MemberAdded { member, config }));
+        self.drive(peer, Some(BondInput::MemberAdded { member, config }));
         if state_gives_way(self, peer) {
             self.leave_ours(peer);
         }
@@ -114,7 +114,7 @@ impl Daemon {
     pub(super) fn remove_member(&mut self, peer: usize, member: Member) {
         if self.peers[peer].paths.remove(&member).is_some() {
             tracing::info!(peer = self.peers[peer].config.name, member = member.0, "member gone");
-            self.drive(peer, Some(Input::MemberRemoved { member }));
+            self.drive(peer, Some(BondInput::MemberRemoved { member }));
             self.set_peer_mtu(peer);
         }
     }

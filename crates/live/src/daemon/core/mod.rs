@@ -38,7 +38,7 @@ use airbraid_engine::converge::session::{
     self, Aead, FRAME_HEADER_LEN, FRAME_OVERHEAD, Keyring, Opened, Role, TAG_LEN,
 };
 use airbraid_engine::trunk::Member;
-use airbraid_engine::trunk::bonding::{Came, DropReason, Frame, Input, MemberConfig, Output};
+use airbraid_engine::trunk::bonding::{BondDropReason, BondInput, BondOutput, Frame, MemberConfig, ReceivedFrame};
 use airbraid_engine::wire::{
     SessionMessage, TunnelFrame, emit_tunnel_feedback, emit_tunnel_header, emit_tunnel_path, emit_tunnel_probe,
     emit_tunnel_repair, parse_session, parse_tunnel,
@@ -114,14 +114,14 @@ pub struct Daemon {
     /// The time at which sockets were last polled.
     pub(super) seen: Instant,
     /// Configuration of tunnels.
-    pub(super) tunnel: airbraid_engine::trunk::bonding::Config,
+    pub(super) tunnel: airbraid_engine::trunk::bonding::BondConfig,
     pub(super) counts: DaemonCounts,
     pub(super) names: Names,
     pub(super) care: Care,
     pub(super) pool: Pool,
     pub(super) room: Room,
     pub(super) refused: Vec<Refusal>,
-    pub(super) outputs: Vec<Output<IpPacket>>,
+    pub(super) outputs: Vec<BondOutput<IpPacket>>,
     /// Requests of a tunnel that are carried out behind its other outputs.
     pub(super) later: Vec<Later>,
     /// The number of the last IPv6 packet that was cut.
@@ -192,11 +192,11 @@ impl Daemon {
         let counts = &mut self.peers[peer].counts;
         counts.sent_packets += cut.map_or(1, |cut| cut.count() as u64);
         counts.sent_bytes += length as u64;
-        self.drive(peer, Some(Input::Packet(packet)));
+        self.drive(peer, Some(BondInput::Packet(packet)));
     }
 
     /// Drives a peer's tunnel by one step, and carries out its outputs.
-    pub(super) fn drive(&mut self, peer: usize, input: Option<Input<IpPacket>>) {
+    pub(super) fn drive(&mut self, peer: usize, input: Option<BondInput<IpPacket>>) {
         let now = self.time;
         let mut outputs = std::mem::take(&mut self.outputs);
         self.set_memory(peer);
@@ -205,16 +205,16 @@ impl Daemon {
         state.wake = stepped.ok().flatten().map(|wake| wake.at);
         for output in outputs.drain(..) {
             match output {
-                Output::Transmit { member, frame, mark } => self.transmit(now, peer, member, &frame, mark),
-                Output::Deliver(packet) => self.deliver(peer, packet),
-                Output::PathMtu { member, mtu } => self.on_path_mtu(peer, member, mtu),
-                Output::HintWanted { member } => self.later.push(Later::Hint(peer, member)),
-                Output::Dropped { packet, reason: DropReason::TooLong } => {
+                BondOutput::Transmit { member, frame, mark } => self.transmit(now, peer, member, &frame, mark),
+                BondOutput::Deliver(packet) => self.deliver(peer, packet),
+                BondOutput::PathMtu { member, mtu } => self.on_path_mtu(peer, member, mtu),
+                BondOutput::HintWanted { member } => self.later.push(Later::Hint(peer, member)),
+                BondOutput::Dropped { packet, reason: BondDropReason::TooLong } => {
                     self.later.push(Later::TooLong(peer, packet));
                 }
-                Output::Validated(member) => self.on_validated(now, peer, member),
-                Output::NotValidated(member) => self.later.push(Later::GoBack(peer, member)),
-                Output::Dropped { .. } | Output::Release(_) | Output::Spent(_) => {}
+                BondOutput::Validated(member) => self.on_validated(now, peer, member),
+                BondOutput::NotValidated(member) => self.later.push(Later::GoBack(peer, member)),
+                BondOutput::Dropped { .. } | BondOutput::Release(_) | BondOutput::Spent(_) => {}
             }
         }
         self.outputs = outputs;
@@ -368,7 +368,7 @@ impl Daemon {
         self.time = newest.map_or(self.time, |newest| newest.max(self.time));
         for peer in with_frames {
             let frames = std::mem::take(&mut self.peers[peer].frames);
-            self.drive(peer, Some(Input::Frames(frames)));
+            self.drive(peer, Some(BondInput::Frames(frames)));
         }
         self.flush_to_tun();
         self.handed_out != before
@@ -465,7 +465,7 @@ impl Daemon {
         };
         let around = if way.1.is_ipv4() { MemberConfig::OVERHEAD_IPV4 } else { MemberConfig::OVERHEAD_IPV6 };
         let length = Bytes::new(length as u64 - FRAME_OVERHEAD as u64) + around;
-        state.frames.push(Came { member, frame, length, at: self.seen.saturating_sub(age), is_elsewhere });
+        state.frames.push(ReceivedFrame { member, frame, length, at: self.seen.saturating_sub(age), is_elsewhere });
     }
 
     /// Carries out an output of link security.
@@ -530,7 +530,7 @@ impl Daemon {
             let mut sent_to = self.sent_to.clone();
             sent_to.sort_unstable();
             for peer in sent_to {
-                self.drive(peer, Some(Input::Late { since, until }));
+                self.drive(peer, Some(BondInput::Late { since, until }));
             }
         }
         if !self.uplinks.iter().any(|uplink| uplink.is_busy() || uplink.waiting() > 0) {
@@ -539,8 +539,8 @@ impl Daemon {
         for (datagram, why) in refused.drain(..) {
             let Tag { peer, frame: Some((member, number)), .. } = datagram.tag else { continue };
             let input = match why {
-                Refused::TooLong => Input::TooLong { member, number },
-                Refused::Busy | Refused::Unreachable => Input::Refused { member, number },
+                Refused::TooLong => BondInput::TooLong { member, number },
+                Refused::Busy | Refused::Unreachable => BondInput::Refused { member, number },
             };
             self.drive(peer, Some(input));
         }

@@ -12,7 +12,7 @@ use crate::daemon::peer::{Path, PeerState};
 use crate::daemon::segment::Cut;
 use crate::daemon::socket::{path_mtu, source_of};
 use airbraid_engine::trunk::Member;
-use airbraid_engine::trunk::bonding::{BASE_PLPMTU, Input, MemberConfig};
+use airbraid_engine::trunk::bonding::{BASE_PLPMTU, BondInput, MemberConfig};
 use airbraid_engine::wire::TUNNEL_HEADER_LEN;
 use airbraid_units::Bytes;
 use std::net::IpAddr;
@@ -73,7 +73,7 @@ impl Daemon {
 
     /// A member's path has changed.
     pub(super) fn on_moved(&mut self, peer: usize, member: Member) {
-        self.drive(peer, Some(Input::PathChanged { member }));
+        self.drive(peer, Some(BondInput::PathChanged { member }));
     }
 
     /// A tunnel has found the MTU of a member's path.
@@ -140,7 +140,7 @@ impl Daemon {
     fn tell_hint(&mut self, peer: usize, member: Member) {
         let Some(path) = self.peers[peer].paths.get(&member) else { return };
         if let Ok(mtu) = path_mtu(self.uplinks[path.uplink].binding(), path.remote) {
-            self.drive(peer, Some(Input::MtuHint { member, mtu: Bytes::new(mtu.into()) }));
+            self.drive(peer, Some(BondInput::MtuHint { member, mtu: Bytes::new(mtu.into()) }));
         }
     }
 
@@ -189,7 +189,7 @@ impl Daemon {
 
     fn offer(&mut self, peer: usize, packet: &[u8]) {
         if let Some(packet) = self.pool.packet(packet, |bytes| inner::summary(bytes)) {
-            self.drive(peer, Some(Input::Packet(packet)));
+            self.drive(peer, Some(BondInput::Packet(packet)));
         }
     }
 

@@ -8,7 +8,7 @@ use crate::daemon::peer::Path;
 use crate::daemon::peer::SILENCE;
 use crate::daemon::places::*;
 use airbraid_engine::converge::session;
-use airbraid_engine::trunk::bonding::{Input, MemberState, Moved};
+use airbraid_engine::trunk::bonding::{BondInput, MemberState, Moved};
 use airbraid_units::Instant;
 use std::net::{IpAddr, SocketAddr};
 
@@ -99,7 +99,7 @@ impl Daemon {
         let path = Path { remote, source: None, heard: None, notice: Some((now, 0)), trust, ..before };
         let said = self.peers[peer].said.get(&member).copied();
         self.add_member(peer, member, path, said.as_ref());
-        self.drive(peer, Some(Input::MemberMoved { member, moved: Moved::Known }));
+        self.drive(peer, Some(BondInput::MemberMoved { member, moved: Moved::Known }));
         self.on_moved(peer, member);
         self.send_notices(now, peer);
     }

@@ -19,8 +19,8 @@ use super::snr::SnrSamples;
 use crate::scenario::spec::{self, Interface, LinkMember, LinkTrunk, Mac, Spec, Trunk as TrunkSpec};
 use airbraid_engine::link::{SelectiveRepeat, StopAndWait};
 use airbraid_engine::trunk::Member;
-use airbraid_engine::trunk::bonding::{Config, Tunnel};
-use airbraid_engine::trunk::paper::Trunk;
+use airbraid_engine::trunk::bonding::{Bond, BondConfig};
+use airbraid_engine::trunk::paper::PaperTrunk;
 use airbraid_mac::polled::Role;
 use airbraid_net::link::Link;
 use airbraid_net::refusal::Refusal;
@@ -77,7 +77,7 @@ impl Ports {
                         self.radios[radio].watch_levels(None);
                     }
                 }
-                let machine = Trunk::new(trunk.policy, members.len() as u8, 1);
+                let machine = PaperTrunk::new(trunk.policy, members.len() as u8, 1);
                 let selection = Selection::new(spec, trunk, end, seed).map(Box::new);
                 let (overhead, limit) = (trunk.header.as_u64() as u32, trunk.policy.queue_limit);
                 let at = (end, NodeId::new(node));
@@ -91,7 +91,7 @@ impl Ports {
             for side in [0, 1] {
                 let way = |member: &LinkMember| (direction(spec, trunk, member.link, side), member.config.overhead);
                 let members = trunk.members.iter().map(way).collect();
-                let machine = Tunnel::new(Config { policy: trunk.policy, epoch: 1 });
+                let machine = Bond::new(BondConfig { policy: trunk.policy, epoch: 1 });
                 let (end, node) = (LinkTrunkEnd::of(index, side), NodeId::new(trunk.between[side]));
                 self.link_trunks.push(LinkTrunkPort::new(end, node, machine, members, trunk.policy.queue_limit));
             }

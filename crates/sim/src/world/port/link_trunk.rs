@@ -11,7 +11,7 @@ use super::super::wakeups::MachineId;
 use super::free_space::FreeSpace;
 use super::link::LinkPort;
 use airbraid_engine::trunk::Member;
-use airbraid_engine::trunk::bonding::{self, Frame, Input, MemberConfig, Output, Tunnel};
+use airbraid_engine::trunk::bonding::{self, Bond, BondInput, BondOutput, Frame, MemberConfig};
 use airbraid_net::link::LinkInput;
 use airbraid_units::Bytes;
 
@@ -20,7 +20,7 @@ use airbraid_units::Bytes;
 pub struct LinkTrunkPort {
     end: LinkTrunkEnd,
     node: NodeId,
-    tunnel: Tunnel<PacketRef>,
+    tunnel: Bond<PacketRef>,
     /// For each member the direction of its link that leads to the other end, and what is around each frame there.
     members: Vec<(LinkDirection, Bytes)>,
     queue_limit: u32,
@@ -30,29 +30,29 @@ impl LinkTrunkPort {
     pub const fn new(
         end: LinkTrunkEnd,
         node: NodeId,
-        tunnel: Tunnel<PacketRef>,
+        tunnel: Bond<PacketRef>,
         members: Vec<(LinkDirection, Bytes)>,
         queue_limit: u32,
     ) -> Self {
         Self { end, node, tunnel, members, queue_limit }
     }
 
-    pub const fn tunnel(&self) -> &Tunnel<PacketRef> {
+    pub const fn tunnel(&self) -> &Bond<PacketRef> {
         &self.tunnel
     }
 
     /// A member may be used from now on.
     pub fn add_member(&mut self, member: Member, config: MemberConfig, host: &mut Host<'_>) {
-        self.step(Some(Input::MemberAdded { member, config }), host);
+        self.step(Some(BondInput::MemberAdded { member, config }), host);
     }
 
     /// Sends a packet.
     pub fn send(&mut self, packet: PacketRef, host: &mut Host<'_>) {
-        self.step(Some(Input::Packet(packet)), host);
+        self.step(Some(BondInput::Packet(packet)), host);
     }
 
     /// Drives the tunnel: `None` is its timer.
-    pub fn step(&mut self, input: Option<Input<PacketRef>>, host: &mut Host<'_>) {
+    pub fn step(&mut self, input: Option<BondInput<PacketRef>>, host: &mut Host<'_>) {
         let end = self.end;
         host.step(MachineId::LinkTrunk(end), &mut self.tunnel, input, |output| Work::LinkTrunk(end, Box::new(output)));
         host.refill(PortId::LinkTrunk(end));
@@ -61,20 +61,20 @@ impl LinkTrunkPort {
     /// Carries out what the tunnel says; gives a packet that goes up.
     pub fn on_output(
         &mut self,
-        output: Output<PacketRef>,
+        output: BondOutput<PacketRef>,
         links: &mut Table<LinkDirection, LinkPort>,
         host: &mut Host<'_>,
     ) -> Option<(NodeId, PacketRef)> {
         match output {
-            Output::Transmit { member, frame, .. } => self.transmit(member, frame, links, host),
-            Output::Deliver(packet) => return Some((self.node, packet)),
-            Output::Release(packet) => host.packets.release(packet),
+            BondOutput::Transmit { member, frame, .. } => self.transmit(member, frame, links, host),
+            BondOutput::Deliver(packet) => return Some((self.node, packet)),
+            BondOutput::Release(packet) => host.packets.release(packet),
             // Nobody here hears what ICMP says, and hosts have no MTU by peer.
-            Output::PathMtu { .. } | Output::HintWanted { .. } => {}
-            Output::Spent(symbol) => host.packets.release_symbol(&symbol),
+            BondOutput::PathMtu { .. } | BondOutput::HintWanted { .. } => {}
+            BondOutput::Spent(symbol) => host.packets.release_symbol(&symbol),
             // No member moves here.
-            Output::Validated(_) | Output::NotValidated(_) => {}
-            Output::Dropped { packet, reason } => host.drop_packet(self.node, packet, drop_reason(reason)),
+            BondOutput::Validated(_) | BondOutput::NotValidated(_) => {}
+            BondOutput::Dropped { packet, reason } => host.drop_packet(self.node, packet, drop_reason(reason)),
         }
         None
     }
@@ -104,7 +104,7 @@ impl LinkTrunkPort {
         let Some(BondFrame { member, frame, len }) = host.packets.take_bond_frame(frame) else {
             return host.packets.release(frame);
         };
-        self.step(Some(Input::Frame { member, frame, length: Bytes::new(u64::from(len)) }), host);
+        self.step(Some(BondInput::Frame { member, frame, length: Bytes::new(u64::from(len)) }), host);
     }
 
     /// Free space of its queue.
@@ -113,13 +113,13 @@ impl LinkTrunkPort {
     }
 }
 
-const fn drop_reason(reason: bonding::DropReason) -> DropReason {
+const fn drop_reason(reason: bonding::BondDropReason) -> DropReason {
     match reason {
-        bonding::DropReason::QueueFull | bonding::DropReason::Memory => DropReason::TrunkQueueFull,
-        bonding::DropReason::Managed => DropReason::Managed,
-        bonding::DropReason::Expired => DropReason::Expired,
-        bonding::DropReason::Late => DropReason::TrunkLate,
-        bonding::DropReason::TooLong => DropReason::TooLong,
-        bonding::DropReason::Duplicate | bonding::DropReason::Stale => DropReason::TrunkStale,
+        bonding::BondDropReason::QueueFull | bonding::BondDropReason::Memory => DropReason::TrunkQueueFull,
+        bonding::BondDropReason::Managed => DropReason::Managed,
+        bonding::BondDropReason::Expired => DropReason::Expired,
+        bonding::BondDropReason::Late => DropReason::TrunkLate,
+        bonding::BondDropReason::TooLong => DropReason::TooLong,
+        bonding::BondDropReason::Duplicate | bonding::BondDropReason::Stale => DropReason::TrunkStale,
     }
 }

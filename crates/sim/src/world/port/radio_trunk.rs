@@ -11,7 +11,7 @@ use super::radio::RadioPort;
 use super::select::{Selection, Taken, Way, drop_reason as selection_drop_reason};
 use airbraid_engine::converge::select;
 use airbraid_engine::trunk::Member;
-use airbraid_engine::trunk::paper::{self, Header, Input, Output, Trunk};
+use airbraid_engine::trunk::paper::{self, PaperInput, PaperOutput, PaperTrunk, TrunkHeader};
 use airbraid_mac::{Address, Outcome};
 use airbraid_units::SeqNum;
 
@@ -20,7 +20,7 @@ use airbraid_units::SeqNum;
 pub struct RadioTrunkPort {
     end: RadioTrunkEnd,
     node: NodeId,
-    trunk: Trunk<PacketRef>,
+    trunk: PaperTrunk<PacketRef>,
     /// For each member the radio and its peer.
     members: Vec<(RadioId, Address)>,
     /// Length of its header \[byte\].
@@ -33,7 +33,7 @@ pub struct RadioTrunkPort {
 impl RadioTrunkPort {
     pub const fn new(
         (end, node): (RadioTrunkEnd, NodeId),
-        trunk: Trunk<PacketRef>,
+        trunk: PaperTrunk<PacketRef>,
         members: Vec<(RadioId, Address)>,
         overhead: u32,
         queue_limit: u32,
@@ -45,7 +45,7 @@ impl RadioTrunkPort {
     pub const fn node(&self) -> NodeId {
         self.node
     }
-    pub const fn trunk(&self) -> &Trunk<PacketRef> {
+    pub const fn trunk(&self) -> &PaperTrunk<PacketRef> {
         &self.trunk
     }
     pub fn selection(&self) -> Option<&Selection> {
@@ -64,7 +64,7 @@ impl RadioTrunkPort {
         self.select(host, Selection::begin);
         for member in (0..self.members.len() as u8).map(Member) {
             self.select(host, |selection, host| selection.add(member, host));
-            self.step(Some(Input::Link { member, is_up: false }), host);
+            self.step(Some(PaperInput::Link { member, is_up: false }), host);
         }
     }
 
@@ -79,13 +79,13 @@ impl RadioTrunkPort {
     #[inline]
     pub fn send(&mut self, packet: PacketRef, host: &mut Host<'_>) {
         match &mut self.selection {
-            None => self.step(Some(Input::Packet(packet)), host),
+            None => self.step(Some(PaperInput::Packet(packet)), host),
             Some(selection) => selection.send(packet, host),
         }
     }
 
     /// Drives the trunk: `None` is its timer.
-    pub fn step(&mut self, input: Option<Input<PacketRef>>, host: &mut Host<'_>) {
+    pub fn step(&mut self, input: Option<PaperInput<PacketRef>>, host: &mut Host<'_>) {
         let end = self.end;
         host.step(MachineId::RadioTrunk(end), &mut self.trunk, input, |output| Work::RadioTrunk(end, output));
     }
@@ -94,12 +94,12 @@ impl RadioTrunkPort {
     #[inline]
     pub fn on_output(
         &mut self,
-        output: Output<PacketRef>,
+        output: PaperOutput<PacketRef>,
         radios: &mut Table<RadioId, RadioPort>,
         host: &mut Host<'_>,
     ) -> Option<PacketRef> {
         match output {
-            Output::Transmit { header, packet, kept } => {
+            PaperOutput::Transmit { header, packet, kept } => {
                 let (radio, neighbour) = self.members[usize::from(header.member.0)];
                 if kept {
                     host.packets.retain(packet);
@@ -107,13 +107,13 @@ impl RadioTrunkPort {
                 let msdu = Msdu { packet, overhead: self.overhead, kind: MsduKind::Trunk(header) };
                 radios[radio].send(neighbour, msdu, host);
             }
-            Output::Deliver(packet) => return Some(packet),
-            Output::Control { member, acknowledged, control } => {
+            PaperOutput::Deliver(packet) => return Some(packet),
+            PaperOutput::Control { member, acknowledged, control } => {
                 let frame = ControlFrame { end: self.end, member, control };
                 self.send_control(frame, acknowledged, radios, host);
             }
-            Output::Release(packet) => host.packets.release(packet),
-            Output::Drop(packet, reason) => host.drop_packet(self.node, packet, drop_reason(reason)),
+            PaperOutput::Release(packet) => host.packets.release(packet),
+            PaperOutput::Drop(packet, reason) => host.drop_packet(self.node, packet, drop_reason(reason)),
         }
         None
     }
@@ -135,9 +135,9 @@ impl RadioTrunkPort {
 
     /// A packet of the trunk has come on a member.
     #[inline]
-    pub fn on_frame(&mut self, member: Member, header: Header, packet: PacketRef, host: &mut Host<'_>) {
+    pub fn on_frame(&mut self, member: Member, header: TrunkHeader, packet: PacketRef, host: &mut Host<'_>) {
         self.on_arrival(member, header.member_number, host);
-        self.step(Some(Input::Frame { header, packet }), host);
+        self.step(Some(PaperInput::Frame { header, packet }), host);
     }
 
     /// A numbered frame has come on a member.
@@ -148,7 +148,7 @@ impl RadioTrunkPort {
 
     /// A control frame of the other end has come.
     pub fn on_control(&mut self, frame: ControlFrame, host: &mut Host<'_>) {
-        self.step(Some(Input::Control { member: frame.member, control: frame.control }), host);
+        self.step(Some(PaperInput::Control { member: frame.member, control: frame.control }), host);
     }
 
     /// A beacon of the other end has come to the radio of its member.
@@ -187,14 +187,14 @@ impl RadioTrunkPort {
 
     /// The fate of a packet of the trunk on a member is certain: the next may follow.
     #[inline]
-    pub fn on_settled(&mut self, member: Member, fate: paper::Outcome, host: &mut Host<'_>) {
-        self.step(Some(Input::Finished(member, fate)), host);
+    pub fn on_settled(&mut self, member: Member, fate: paper::FrameFate, host: &mut Host<'_>) {
+        self.step(Some(PaperInput::Finished(member, fate)), host);
         host.refill(PortId::RadioTrunk(self.end));
     }
 
     /// The same of a control frame.
-    pub fn on_control_settled(&mut self, member: Member, fate: paper::Outcome, host: &mut Host<'_>) {
-        self.step(Some(Input::ControlFinished(member, fate)), host);
+    pub fn on_control_settled(&mut self, member: Member, fate: paper::FrameFate, host: &mut Host<'_>) {
+        self.step(Some(PaperInput::ControlFinished(member, fate)), host);
         host.refill(PortId::RadioTrunk(self.end));
     }
 
@@ -223,10 +223,10 @@ impl RadioTrunkPort {
                 let (kind, overhead) = selection.on_way(Member(port.0), packet, host);
                 radios[radio].send(neighbour, Msdu { packet, overhead, kind }, host);
             }
-            select::Output::Stripe(_, packet) => self.step(Some(Input::Packet(packet)), host),
+            select::Output::Stripe(_, packet) => self.step(Some(PaperInput::Packet(packet)), host),
             select::Output::Ways(_, _, ways) => {
                 for (member, is_up) in selection.leave_in(ways) {
-                    self.step(Some(Input::Link { member, is_up }), host);
+                    self.step(Some(PaperInput::Link { member, is_up }), host);
                 }
             }
             // A beacon goes to all that hear the member: nobody acknowledges it.
@@ -266,11 +266,11 @@ impl RadioTrunkPort {
     }
 }
 
-const fn drop_reason(reason: paper::DropReason) -> DropReason {
+const fn drop_reason(reason: paper::PaperDropReason) -> DropReason {
     match reason {
-        paper::DropReason::QueueFull => DropReason::TrunkQueueFull,
-        paper::DropReason::FifoFull => DropReason::TrunkFifoFull,
-        paper::DropReason::Late => DropReason::TrunkLate,
-        paper::DropReason::Duplicate | paper::DropReason::Stale => DropReason::TrunkStale,
+        paper::PaperDropReason::QueueFull => DropReason::TrunkQueueFull,
+        paper::PaperDropReason::FifoFull => DropReason::TrunkFifoFull,
+        paper::PaperDropReason::Late => DropReason::TrunkLate,
+        paper::PaperDropReason::Duplicate | paper::PaperDropReason::Stale => DropReason::TrunkStale,
     }
 }

@@ -1,6 +1,6 @@
 //! Gives a slower member the first packet of a flow whose acknowledgements are to be aggregated.
 
-use super::Sender;
+use super::BondSender;
 use super::distribute::{Candidates, ahead};
 use crate::trunk::bonding::aggregation::Lead;
 use crate::trunk::bonding::coded::Coded;
@@ -12,7 +12,7 @@ const LOOKS: u64 = 8;
 /// may be about as large.
 const ADDS: u64 = 3;
 
-impl<P: Coded> Sender<P> {
+impl<P: Coded> BondSender<P> {
     /// Gives a slower member a flow's first packet, if the flow's arrivals are to be aggregated or its delay equalised.
     /// Returns whether it did.
     pub(super) fn send_to_aggregate(&mut self, now: Instant, candidates: &Candidates) -> bool {

@@ -5,7 +5,7 @@
 //! beyond that in the queue are for the slower member: it takes one from the middle of the queue, which arrives when
 //! its turn has come. A useless link finds no such packet and stays idle.
 
-use super::Sender;
+use super::BondSender;
 use crate::packet::{Packet, TrafficClass};
 use crate::trunk::Member;
 use crate::trunk::bonding::coded::Coded;
@@ -13,7 +13,7 @@ use crate::trunk::bonding::cost::PRICE_MS;
 use crate::trunk::bonding::frame::{FULL, MEMBERS_MAX};
 use crate::trunk::bonding::member::MemberEnd;
 use crate::trunk::bonding::queue::Waiting;
-use crate::trunk::bonding::service::DropReason;
+use crate::trunk::bonding::service::BondDropReason;
 use crate::trunk::bonding::store::PacketId;
 use airbraid_units::{Duration, Instant};
 use arrayvec::ArrayVec;
@@ -84,7 +84,7 @@ impl Need {
     }
 }
 
-impl<P: Coded> Sender<P> {
+impl<P: Coded> BondSender<P> {
     /// The greatest rate that is known of a member that works \[bit/s\]; zero if none is.
     pub(super) fn widest(&self) -> u64 {
         let known = self.members.iter().filter(|end| end.is_active() && end.path.has_estimate());
@@ -176,7 +176,7 @@ impl<P: Coded> Sender<P> {
         };
         if entry.since.saturating_add(self.persistence(packet.class())) < now {
             self.resend.pop_front();
-            self.settle(id, Some(DropReason::Expired));
+            self.settle(id, Some(BondDropReason::Expired));
             self.unqueue(id);
             return true;
         }
@@ -319,7 +319,7 @@ impl<P: Coded> Sender<P> {
         let Waiting { packet, place, since, mark } = waiting;
         let class = packet.class();
         if since.saturating_add(self.persistence(class)) < now {
-            self.drop(packet, DropReason::Expired);
+            self.drop(packet, BondDropReason::Expired);
             return;
         }
         let len = packet.len().as_u64();

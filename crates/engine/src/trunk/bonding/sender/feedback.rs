@@ -5,19 +5,19 @@
 //! left: a frame that was due by then and has not arrived is lost, too. So feedback over other members reveals a dead
 //! one.
 
-use super::Sender;
+use super::BondSender;
 use crate::trunk::bonding::coded::Coded;
 use crate::trunk::bonding::frame::{Feedback, Report};
 use crate::trunk::bonding::group::News;
 use crate::trunk::bonding::member::MISSING_MIN;
 use crate::trunk::bonding::path::Arrival;
-use crate::trunk::bonding::sent_frames::{Content, Fate, Sent};
+use crate::trunk::bonding::sent_frames::{Content, SentFate, SentFrame};
 use airbraid_units::{Duration, Instant, SeqNum};
 
 /// An age that is too long to say.
 const AGE_UNKNOWN: u32 = (1 << 24) - 1;
 
-impl<P: Coded> Sender<P> {
+impl<P: Coded> BondSender<P> {
     /// Feedback has come.
     pub fn on_feedback(&mut self, now: Instant, feedback: &Feedback) {
         if feedback.epoch != self.config.epoch {
@@ -63,7 +63,7 @@ impl<P: Coded> Sender<P> {
     }
 
     /// The newest number of a member has grown: measures its path.
-    fn on_newest(&mut self, now: Instant, index: usize, sent_at_us: u32, report: &Report, sent: &Sent) {
+    fn on_newest(&mut self, now: Instant, index: usize, sent_at_us: u32, report: &Report, sent: &SentFrame) {
         let received_us = sent_at_us.wrapping_sub(report.age_us);
         let sent_us = (sent.at.as_nanos() / 1_000) as u32;
         let offset_us = *self.offset_us.get_or_insert(received_us.wrapping_sub(sent_us));
@@ -108,20 +108,20 @@ impl<P: Coded> Sender<P> {
 
     fn acknowledge_one(&mut self, now: Instant, index: usize, number: SeqNum) {
         let end = &mut self.members[index];
-        let Some(sent) = end.sent_frames.decide(number, Fate::Acknowledged) else { return };
+        let Some(sent) = end.sent_frames.decide(number, SentFate::Acknowledged) else { return };
         if sent.content == Content::Size {
             end.plpmtu.on_came(now, sent.at, sent.bytes);
         } else {
             end.plpmtu.on_frame(now, sent.bytes, false);
             end.came_bytes += u64::from(sent.bytes);
             match sent.fate {
-                Fate::Lost(at) => end.on_spurious(now, now.saturating_since(at)),
-                Fate::OnTheWay | Fate::Acknowledged => {
+                SentFate::Lost(at) => end.on_spurious(now, now.saturating_since(at)),
+                SentFate::OnTheWay | SentFate::Acknowledged => {
                     end.path.on_fate(now, sent.at, false, sent.content != Content::Probe)
                 }
             }
         }
-        let is_late = sent.fate != Fate::OnTheWay;
+        let is_late = sent.fate != SentFate::OnTheWay;
         self.on_news(now, index, number, &sent, if is_late { News::CameLate } else { News::Came });
         let Content::Packet(id) = sent.content else { return };
         if !is_late {
@@ -140,7 +140,7 @@ impl<P: Coded> Sender<P> {
             .sent_frames
             .undecided()
             .take_while(|(number, sent)| number.is_before(newest) && sent.at <= until)
-            .filter(|(_, sent)| sent.fate == Fate::OnTheWay)
+            .filter(|(_, sent)| sent.fate == SentFate::OnTheWay)
             .map(|(number, _)| number)
             .collect();
         for number in lost {
@@ -155,7 +155,7 @@ impl<P: Coded> Sender<P> {
         let Some((delay, _)) = end.path.delay().least_and_deviation_us().filter(|_| end.is_active()) else { return };
         let late_us = end.late_us();
         // Lateness of a frame, had it come when the feedback left.
-        let excess = |sent: &Sent| {
+        let excess = |sent: &SentFrame| {
             let sent_us = (sent.at.as_nanos() / 1_000) as u32;
             i64::from(left_us.wrapping_sub(sent_us) as i32) - delay - i64::from(sent.due_us) - late_us
         };
@@ -169,7 +169,7 @@ impl<P: Coded> Sender<P> {
                 // A frame that is too long says nothing about the others.
                 count += usize::from(sent.content != Content::Size);
                 worst = worst.max(excess);
-                if sent.fate == Fate::OnTheWay {
+                if sent.fate == SentFate::OnTheWay {
                     missing.push(number);
                 }
             }

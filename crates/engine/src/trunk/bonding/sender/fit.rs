@@ -3,12 +3,12 @@
 //! A packet that is too long for one member goes on another. One that is too long for all waits while their paths are
 //! probed ([`crate::trunk::bonding::plpmtu`]), and is dropped when the result is known, so that its sender can be told.
 
-use super::Sender;
+use super::BondSender;
 use crate::trunk::Member;
 use crate::trunk::bonding::coded::Coded;
-use crate::trunk::bonding::flow_seq::Place;
+use crate::trunk::bonding::flow_seq::FlowSeq;
 use crate::trunk::bonding::sent_frames::Content;
-use crate::trunk::bonding::service::{DropReason, Output};
+use crate::trunk::bonding::service::{BondDropReason, BondOutput};
 use crate::trunk::bonding::store::PacketId;
 use airbraid_units::{Bytes, Instant, SeqNum};
 
@@ -32,7 +32,7 @@ impl Longest {
     pub const NONE: Self = Self { on_all: u64::MAX, on_one: 0, possible: 0, changes_at: Instant::MAX };
 }
 
-impl<P: Coded> Sender<P> {
+impl<P: Coded> BondSender<P> {
     /// Sends the size probes that are due, reports results to the host, updates the longest packets of the members, and
     /// decides on the packets that wait for that. While no member works, nothing is known.
     pub fn fit(&mut self, now: Instant) {
@@ -77,10 +77,10 @@ impl<P: Coded> Sender<P> {
         let end = &mut self.members[index];
         let member = end.id;
         if end.plpmtu.take_wish() {
-            self.outputs.push_back(Output::HintWanted { member });
+            self.outputs.push_back(BondOutput::HintWanted { member });
         }
         if let Some(mtu) = end.plpmtu.take_news() {
-            self.outputs.push_back(Output::PathMtu { member, mtu: Bytes::new(mtu) });
+            self.outputs.push_back(BondOutput::PathMtu { member, mtu: Bytes::new(mtu) });
         }
     }
 
@@ -101,9 +101,9 @@ impl<P: Coded> Sender<P> {
             let entry = self.store.get(id);
             let reason = match &entry.packet {
                 None => None,
-                Some(packet) if packet.len().as_u64() > possible => Some(DropReason::TooLong),
+                Some(packet) if packet.len().as_u64() > possible => Some(BondDropReason::TooLong),
                 Some(packet) if entry.since.saturating_add(self.persistence(packet.class())) < now => {
-                    Some(DropReason::Expired)
+                    Some(BondDropReason::Expired)
                 }
                 Some(packet) => {
                     let list = if packet.len().as_u64() > on_one { &mut self.parked } else { &mut self.resend };
@@ -122,7 +122,7 @@ impl<P: Coded> Sender<P> {
             self.parked.push_back(id);
             return;
         }
-        self.settle(id, Some(DropReason::TooLong));
+        self.settle(id, Some(BondDropReason::TooLong));
         self.unqueue(id);
     }
 
@@ -137,7 +137,7 @@ impl<P: Coded> Sender<P> {
     }
 
     /// Keeps a packet that has left the queue for a member that does not carry it.
-    pub(super) fn set_aside(&mut self, packet: P, place: Place, since: Instant, mark: bool) {
+    pub(super) fn set_aside(&mut self, packet: P, place: FlowSeq, since: Instant, mark: bool) {
         let len = packet.len().as_u64();
         let id = self.store.add(packet, place, since, mark);
         self.store.get_mut(id).is_queued = true;

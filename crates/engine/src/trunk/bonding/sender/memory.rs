@@ -1,11 +1,11 @@
 //! The memory of the sending side: packets of the longest flow give way.
 
-use super::Sender;
+use super::BondSender;
 use crate::trunk::bonding::coded::Coded;
 use crate::trunk::bonding::memory::ENTRY;
-use crate::trunk::bonding::service::DropReason;
+use crate::trunk::bonding::service::BondDropReason;
 
-impl<P: Coded> Sender<P> {
+impl<P: Coded> BondSender<P> {
     /// Memory of the queue and of the packets under way \[byte\].
     pub fn occupied(&self) -> u64 {
         self.queue.occupied() + self.store.occupied()
@@ -24,7 +24,7 @@ impl<P: Coded> Sender<P> {
         }
         while self.occupied() > most {
             let Some(packet) = self.queue.shorten() else { break };
-            self.drop(packet, DropReason::Memory);
+            self.drop(packet, BondDropReason::Memory);
         }
         true
     }

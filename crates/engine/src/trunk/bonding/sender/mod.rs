@@ -17,14 +17,14 @@ use crate::machine::Wake;
 use crate::packet::{Share, TrafficClass};
 use crate::trunk::Member;
 use crate::trunk::bonding::coded::Coded;
-use crate::trunk::bonding::config::{Config, MemberConfig};
-use crate::trunk::bonding::frame::{Frame, HEADER_LEN, Header, MEMBERS_MAX, Probe};
+use crate::trunk::bonding::config::{BondConfig, MemberConfig};
+use crate::trunk::bonding::frame::{BondHeader, Frame, HEADER_LEN, MEMBERS_MAX, Probe};
 use crate::trunk::bonding::group::News;
 use crate::trunk::bonding::member::{MemberEnd, TRAIN_BYTES, mtu_of};
 use crate::trunk::bonding::queue::{Queue, Refused};
-use crate::trunk::bonding::sent_frames::{Content, Fate};
-use crate::trunk::bonding::service::{DropReason, Output};
-use crate::trunk::bonding::status::{Counts, MemberState};
+use crate::trunk::bonding::sent_frames::{Content, SentFate};
+use crate::trunk::bonding::service::{BondDropReason, BondOutput};
+use crate::trunk::bonding::status::{BondCounts, MemberState};
 use crate::trunk::bonding::store::{Outstanding, PacketId, Store};
 use airbraid_units::{Bytes, Duration, Instant, SeqNum};
 use distribute::is_excluded;
@@ -42,8 +42,8 @@ const SOONER: Duration = Duration::from_millis(10);
 const COALESCE: Duration = Duration::from_micros(200);
 
 #[derive(Debug)]
-pub struct Sender<P: Coded> {
-    config: Config,
+pub struct BondSender<P: Coded> {
+    config: BondConfig,
     pub(super) members: Vec<MemberEnd>,
     /// The next number of members that are gone: numbers are used once.
     numbers: [SeqNum; MEMBERS_MAX],
@@ -75,12 +75,12 @@ pub struct Sender<P: Coded> {
     pub(super) memory: u64,
     /// The longest frame with a packet.
     longest_frame: Bytes,
-    pub(super) counts: Counts,
-    pub(super) outputs: VecDeque<Output<P>>,
+    pub(super) counts: BondCounts,
+    pub(super) outputs: VecDeque<BondOutput<P>>,
 }
 
-impl<P: Coded> Sender<P> {
-    pub fn new(config: Config) -> Self {
+impl<P: Coded> BondSender<P> {
+    pub fn new(config: BondConfig) -> Self {
         Self {
             config,
             members: Vec::new(),
@@ -100,7 +100,7 @@ impl<P: Coded> Sender<P> {
             late: Duration::ZERO,
             memory: u64::MAX,
             longest_frame: Bytes::ZERO,
-            counts: Counts::default(),
+            counts: BondCounts::default(),
             outputs: VecDeque::with_capacity(8),
         }
     }
@@ -165,15 +165,15 @@ impl<P: Coded> Sender<P> {
         self.counts.offered += 1;
         self.note_length(packet.len());
         if !self.make_room(packet.footprint()) {
-            self.drop(packet, DropReason::Memory);
+            self.drop(packet, BondDropReason::Memory);
             return;
         }
         let (refused, mark) = self.queue.add(now, packet);
         self.counts.marked += u64::from(mark);
         if let Some((packet, why)) = refused {
             let reason = match why {
-                Refused::Full => DropReason::QueueFull,
-                Refused::Managed => DropReason::Managed,
+                Refused::Full => BondDropReason::QueueFull,
+                Refused::Managed => BondDropReason::Managed,
             };
             self.drop(packet, reason);
         }
@@ -212,9 +212,9 @@ impl<P: Coded> Sender<P> {
         }
     }
 
-    pub(super) fn drop(&mut self, packet: P, reason: DropReason) {
+    pub(super) fn drop(&mut self, packet: P, reason: BondDropReason) {
         self.counts.dropped[reason as usize] += 1;
-        self.outputs.push_back(Output::Dropped { packet, reason });
+        self.outputs.push_back(BondOutput::Dropped { packet, reason });
     }
 
     /// Time for which a packet of a class is worth sending.
@@ -228,7 +228,7 @@ impl<P: Coded> Sender<P> {
     /// Declares a frame lost; its packet is retransmitted unless it may be restored.
     pub(super) fn lose(&mut self, now: Instant, index: usize, number: SeqNum) {
         let end = &mut self.members[index];
-        let Some(sent) = end.sent_frames.decide(number, Fate::Lost(now)) else { return };
+        let Some(sent) = end.sent_frames.decide(number, SentFate::Lost(now)) else { return };
         if sent.content == Content::Size {
             end.plpmtu.on_lost(now, sent.bytes);
         } else {
@@ -269,7 +269,7 @@ impl<P: Coded> Sender<P> {
         let numbers: Vec<SeqNum> = self.members[index]
             .sent_frames
             .numbers()
-            .filter(|(_, sent)| sent.fate == Fate::OnTheWay)
+            .filter(|(_, sent)| sent.fate == SentFate::OnTheWay)
             .map(|(number, _)| number)
             .collect();
         for number in numbers {
@@ -292,13 +292,13 @@ impl<P: Coded> Sender<P> {
         let (place, mark) = (entry.place, entry.mark);
         self.store.name(id);
         let end = &mut self.members[index];
-        let header = Header { number: end.sent_frames.next(), place };
+        let header = BondHeader { number: end.sent_frames.next(), place };
         let frame = Frame::Data { header, packet };
         let bytes = Bytes::new(end.on_wire(frame.len()));
         let expected_us = end.on_numbered(now, bytes, self.late, Content::Packet(id));
         end.counted.sent += 1;
         *(if is_first { &mut end.counted.data_bytes } else { &mut end.counted.repeated_bytes }) += bytes;
-        self.outputs.push_back(Output::Transmit { member: end.id, frame, mark });
+        self.outputs.push_back(BondOutput::Transmit { member: end.id, frame, mark });
         let entry = self.store.get_mut(id);
         entry.due_us = entry.due_us.max(expected_us);
         self.join_group(now, index, header.number, id);
@@ -354,7 +354,7 @@ impl<P: Coded> Sender<P> {
         end.validation.on_sent(bytes.as_u64());
         end.counted.control_bytes += bytes;
         end.counted.sent_bytes += bytes;
-        self.outputs.push_back(Output::Transmit { member: end.id, frame, mark: false });
+        self.outputs.push_back(BondOutput::Transmit { member: end.id, frame, mark: false });
     }
 
     /// Asks what is due to be asked; members that do not answer are suspected.
@@ -384,7 +384,7 @@ impl<P: Coded> Sender<P> {
         let old: Vec<SeqNum> = self.members[index]
             .sent_frames
             .numbers()
-            .filter(|(_, sent)| sent.fate == Fate::OnTheWay && sent.at < until)
+            .filter(|(_, sent)| sent.fate == SentFate::OnTheWay && sent.at < until)
             .map(|(number, _)| number)
             .collect();
         for number in old {

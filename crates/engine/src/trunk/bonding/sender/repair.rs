@@ -1,17 +1,17 @@
 //! Repair symbols in the sender: packets join groups, symbols follow them, and packets that the far end has restored
 //! are settled.
 
-use super::Sender;
+use super::BondSender;
 use crate::trunk::bonding::coded::{Coded, Source};
 use crate::trunk::bonding::config::Coding;
 use crate::trunk::bonding::frame::{Frame, RepairHeader};
 use crate::trunk::bonding::group::{News, Verdict};
-use crate::trunk::bonding::sent_frames::{Content, Sent};
-use crate::trunk::bonding::service::{DropReason, Output};
+use crate::trunk::bonding::sent_frames::{Content, SentFrame};
+use crate::trunk::bonding::service::{BondDropReason, BondOutput};
 use crate::trunk::bonding::store::PacketId;
 use airbraid_units::{Bytes, Instant, SeqNum};
 
-impl<P: Coded> Sender<P> {
+impl<P: Coded> BondSender<P> {
     /// Updates the coding plan of each member.
     pub(super) fn set_plans(&mut self) {
         let may_be = self.config.policy.coding == Coding::Adaptive;
@@ -46,7 +46,7 @@ impl<P: Coded> Sender<P> {
     }
 
     /// The far end has a packet, or it is dropped: the host gets its handle back, once symbols do not need it any more.
-    pub(super) fn settle(&mut self, id: PacketId, reason: Option<DropReason>) {
+    pub(super) fn settle(&mut self, id: PacketId, reason: Option<BondDropReason>) {
         let Some(packet) = self.store.settle(id) else { return };
         self.counts.settled += u64::from(reason.is_none());
         if self.store.get(id).covered > 0 {
@@ -56,9 +56,9 @@ impl<P: Coded> Sender<P> {
         }
     }
 
-    fn give_back(&mut self, packet: P, reason: Option<DropReason>) {
+    fn give_back(&mut self, packet: P, reason: Option<BondDropReason>) {
         match reason {
-            None => self.outputs.push_back(Output::Release(packet)),
+            None => self.outputs.push_back(BondOutput::Release(packet)),
             Some(reason) => self.drop(packet, reason),
         }
     }
@@ -109,12 +109,12 @@ impl<P: Coded> Sender<P> {
         end.on_numbered(now, bytes, self.late, Content::Repair);
         end.counted.repair_bytes += bytes;
         end.groups.on_sent(number);
-        self.outputs.push_back(Output::Transmit { member: end.id, frame, mark: false });
+        self.outputs.push_back(BondOutput::Transmit { member: end.id, frame, mark: false });
         true
     }
 
     /// A frame has come or is lost: updates its group.
-    pub(super) fn on_news(&mut self, now: Instant, index: usize, number: SeqNum, sent: &Sent, news: News) {
+    pub(super) fn on_news(&mut self, now: Instant, index: usize, number: SeqNum, sent: &SentFrame, news: News) {
         let end = &mut self.members[index];
         let verdict = end.groups.on_news(now, number, sent.content == Content::Repair, news, end.newest);
         self.carry_out(now, verdict);

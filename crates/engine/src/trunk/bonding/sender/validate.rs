@@ -1,14 +1,14 @@
 //! Path validation in the sender: challenges, answers, and members that came from another place.
 
-use super::Sender;
+use super::BondSender;
 use crate::trunk::Member;
 use crate::trunk::bonding::coded::Coded;
 use crate::trunk::bonding::frame::{Frame, PathToken};
 use crate::trunk::bonding::path::Path;
-use crate::trunk::bonding::service::{Moved, Output};
+use crate::trunk::bonding::service::{BondOutput, Moved};
 use airbraid_units::{BitRate, Bytes, Instant};
 
-impl<P: Coded> Sender<P> {
+impl<P: Coded> BondSender<P> {
     /// A member's newest frame came from another place.
     pub fn on_moved(&mut self, now: Instant, member: Member, moved: Moved) {
         let Some(index) = self.index_of(member) else { return };
@@ -61,7 +61,7 @@ impl<P: Coded> Sender<P> {
             end.begin(now);
         }
         end.validation.trial = None;
-        self.outputs.push_back(Output::Validated(end.id));
+        self.outputs.push_back(BondOutput::Validated(end.id));
     }
 
     /// Sends the challenges that are due, and gives up the paths that have not answered.
@@ -77,7 +77,7 @@ impl<P: Coded> Sender<P> {
             }
             let end = &mut self.members[index];
             if end.validation.fail(now) {
-                self.outputs.push_back(Output::NotValidated(end.id));
+                self.outputs.push_back(BondOutput::NotValidated(end.id));
                 self.suspect(now, index);
             }
         }

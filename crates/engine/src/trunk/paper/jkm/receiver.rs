@@ -4,11 +4,11 @@
 use crate::machine::Wake;
 use crate::packet::Packet;
 use crate::trunk::paper::control::{Control, Missing};
-use crate::trunk::paper::header::Header;
+use crate::trunk::paper::header::TrunkHeader;
 use crate::trunk::paper::policy::Jkm;
 use crate::trunk::paper::sequence::FIRST;
 use crate::trunk::paper::stats::ReceiverStats;
-use crate::trunk::paper::{DropReason, Member, Output};
+use crate::trunk::paper::{Member, PaperDropReason, PaperOutput};
 use airbraid_units::{Duration, Instant, SeqNum};
 use std::collections::VecDeque;
 
@@ -82,13 +82,13 @@ impl<P: Packet> Receiver<P> {
     }
 
     /// A frame has come.
-    pub fn on_frame(&mut self, now: Instant, header: Header, packet: P, outputs: &mut VecDeque<Output<P>>) {
-        let Header { epoch, number, member, .. } = header;
+    pub fn on_frame(&mut self, now: Instant, header: TrunkHeader, packet: P, outputs: &mut VecDeque<PaperOutput<P>>) {
+        let TrunkHeader { epoch, number, member, .. } = header;
         let ahead = number.distance_from(self.accept_epoch(epoch, outputs).unwrap_or(number));
         // The sender never has more than its window unacknowledged.
         if self.epoch != Some(epoch) || ahead >= self.config.window as i32 {
             self.stats.stale += 1;
-            outputs.push_back(Output::Drop(packet, DropReason::Stale));
+            outputs.push_back(PaperOutput::Drop(packet, PaperDropReason::Stale));
             return;
         }
         self.last_member = member;
@@ -99,7 +99,7 @@ impl<P: Packet> Receiver<P> {
             }
             _ => {
                 self.stats.duplicates += 1;
-                outputs.push_back(Output::Drop(packet, DropReason::Duplicate));
+                outputs.push_back(PaperOutput::Drop(packet, PaperDropReason::Duplicate));
             }
         }
         self.acknowledge(now, outputs);
@@ -107,7 +107,7 @@ impl<P: Packet> Receiver<P> {
 
     /// Repeats requests that were not fulfilled.
     #[inline(never)]
-    pub fn on_timeout(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
+    pub fn on_timeout(&mut self, now: Instant, outputs: &mut VecDeque<PaperOutput<P>>) {
         // On another member than the last answer: that one's way back may be what is broken.
         if self.answer_at.is_some_and(|at| at <= now) {
             self.answer(Missing::default(), outputs);
@@ -127,7 +127,7 @@ impl<P: Packet> Receiver<P> {
     }
 
     /// The number that is due in the life `epoch` of the sender, which begins if it is newer; none if it is over.
-    fn accept_epoch(&mut self, epoch: u16, outputs: &mut VecDeque<Output<P>>) -> Option<SeqNum> {
+    fn accept_epoch(&mut self, epoch: u16, outputs: &mut VecDeque<PaperOutput<P>>) -> Option<SeqNum> {
         match self.epoch {
             Some(current) if current == epoch => return Some(self.next),
             Some(current) if (epoch.wrapping_sub(current) as i16) < 0 => return None,
@@ -138,7 +138,7 @@ impl<P: Packet> Receiver<P> {
         for place in self.places.drain(..) {
             if let Place::Held(held) = place {
                 self.stats.stale += 1;
-                outputs.push_back(Output::Drop(held.packet, DropReason::Stale));
+                outputs.push_back(PaperOutput::Drop(held.packet, PaperDropReason::Stale));
             }
         }
         self.held = 0;
@@ -162,20 +162,20 @@ impl<P: Packet> Receiver<P> {
         }
     }
 
-    fn drain(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
+    fn drain(&mut self, now: Instant, outputs: &mut VecDeque<PaperOutput<P>>) {
         while matches!(self.places.front(), Some(Place::Held(_))) {
             if let Some(Place::Held(Held { packet, since })) = self.places.pop_front() {
                 self.next = self.next.next();
                 self.held -= 1;
                 self.stats.delivered += 1;
                 self.stats.waited += now - since;
-                outputs.push_back(Output::Deliver(packet));
+                outputs.push_back(PaperOutput::Deliver(packet));
             }
         }
     }
 
     /// Answers a frame: everything before `next` has come, and the holes that are due are requested.
-    fn acknowledge(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
+    fn acknowledge(&mut self, now: Instant, outputs: &mut VecDeque<PaperOutput<P>>) {
         let missing = self.take_due(now);
         self.unanswered += 1;
         if missing.is_empty() && self.unanswered < self.config.ack_every {
@@ -189,13 +189,13 @@ impl<P: Packet> Receiver<P> {
         }
     }
 
-    fn answer(&mut self, missing: Missing, outputs: &mut VecDeque<Output<P>>) {
+    fn answer(&mut self, missing: Missing, outputs: &mut VecDeque<PaperOutput<P>>) {
         let Some(epoch) = self.epoch else { return };
         (self.unanswered, self.answer_at) = (0, None);
         self.stats.acks += 1;
         self.stats.naks += missing.len() as u64;
         let control = Control::Acknowledgement { epoch, next: self.next, missing };
-        outputs.push_back(Output::Control { member: self.last_member, acknowledged: true, control });
+        outputs.push_back(PaperOutput::Control { member: self.last_member, acknowledged: true, control });
     }
 
     /// Takes the holes that are due, as many as one answer names; and notes when the next is.

@@ -5,11 +5,11 @@
 use crate::machine::Wake;
 use crate::packet::Share;
 use crate::trunk::paper::control::Missing;
-use crate::trunk::paper::header::Header;
-use crate::trunk::paper::policy::{Jkm, Policy};
+use crate::trunk::paper::header::TrunkHeader;
+use crate::trunk::paper::policy::{Jkm, PaperPolicy};
 use crate::trunk::paper::sequence::FIRST;
 use crate::trunk::paper::stats::SenderStats;
-use crate::trunk::paper::{DropReason, Member, Output};
+use crate::trunk::paper::{Member, PaperDropReason, PaperOutput};
 use airbraid_units::{Instant, SeqNum};
 use std::collections::VecDeque;
 
@@ -47,7 +47,7 @@ pub struct Sender<P> {
 
 impl<P: Share> Sender<P> {
     /// A sender over `members` free members. Numbers begin at 1.
-    pub fn new(policy: Policy, config: Jkm, members: u8, epoch: u16) -> Self {
+    pub fn new(policy: PaperPolicy, config: Jkm, members: u8, epoch: u16) -> Self {
         let members = usize::from(members);
         Self {
             config,
@@ -73,20 +73,20 @@ impl<P: Share> Sender<P> {
     }
 
     /// A packet from above.
-    pub fn on_packet(&mut self, now: Instant, packet: P, outputs: &mut VecDeque<Output<P>>) {
+    pub fn on_packet(&mut self, now: Instant, packet: P, outputs: &mut VecDeque<PaperOutput<P>>) {
         self.queue.push_back(packet);
         self.pump(now, self.turn, outputs);
         if self.queue.len() > self.queue_limit
             && let Some(packet) = self.queue.pop_back()
         {
             self.stats.queue_drops += 1;
-            outputs.push_back(Output::Drop(packet, DropReason::QueueFull));
+            outputs.push_back(PaperOutput::Drop(packet, PaperDropReason::QueueFull));
         }
         self.stats.queue_max = self.stats.queue_max.max(self.queue.len());
     }
 
     /// A member has finished with a packet; the receiver reports its fate.
-    pub fn on_finished(&mut self, now: Instant, member: Member, outputs: &mut VecDeque<Output<P>>) {
+    pub fn on_finished(&mut self, now: Instant, member: Member, outputs: &mut VecDeque<PaperOutput<P>>) {
         let index = usize::from(member.0);
         if let Some(number) = self.members.get_mut(index).and_then(VecDeque::pop_front)
             && let Some(kept) = self.kept_mut(number)
@@ -98,7 +98,7 @@ impl<P: Share> Sender<P> {
     }
 
     /// The host reports whether a member can be used.
-    pub fn on_link(&mut self, now: Instant, member: Member, is_up: bool, outputs: &mut VecDeque<Output<P>>) {
+    pub fn on_link(&mut self, now: Instant, member: Member, is_up: bool, outputs: &mut VecDeque<PaperOutput<P>>) {
         if let Some(state) = self.is_up.get_mut(usize::from(member.0)) {
             *state = is_up;
         }
@@ -112,7 +112,7 @@ impl<P: Share> Sender<P> {
         epoch: u16,
         next: SeqNum,
         missing: Missing,
-        outputs: &mut VecDeque<Output<P>>,
+        outputs: &mut VecDeque<PaperOutput<P>>,
     ) {
         if epoch != self.epoch {
             return;
@@ -120,7 +120,7 @@ impl<P: Share> Sender<P> {
         let done = next.distance_from(self.base);
         // A number beyond the sent ones is no answer to them.
         if (1..=self.kept.len() as i32).contains(&done) {
-            outputs.extend(self.kept.drain(..done as usize).map(|kept| Output::Release(kept.packet)));
+            outputs.extend(self.kept.drain(..done as usize).map(|kept| PaperOutput::Release(kept.packet)));
             self.base = next;
         }
         for number in missing.iter() {
@@ -132,7 +132,7 @@ impl<P: Share> Sender<P> {
     /// The oldest packet has been unacknowledged for too long: its request may have been lost, or no packet behind it
     /// has arrived that would reveal the loss.
     #[inline(never)]
-    pub fn on_timeout(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) {
+    pub fn on_timeout(&mut self, now: Instant, outputs: &mut VecDeque<PaperOutput<P>>) {
         if self.resend_at().is_some_and(|at| at <= now) {
             self.want(self.base);
             self.pump(now, self.turn, outputs);
@@ -166,7 +166,7 @@ impl<P: Share> Sender<P> {
     }
 
     /// Gives packets to free members, beginning at `start`.
-    fn pump(&mut self, now: Instant, start: usize, outputs: &mut VecDeque<Output<P>>) {
+    fn pump(&mut self, now: Instant, start: usize, outputs: &mut VecDeque<PaperOutput<P>>) {
         while let Some(index) = self.free_member(start) {
             let (number, packet) = match self.next_wanted() {
                 Some(again) => again,
@@ -183,8 +183,9 @@ impl<P: Share> Sender<P> {
             self.turn = (index + 1) % self.members.len();
             self.members[index].push_back(number);
             self.stats.sent_by_member[index] += 1;
-            let header = Header { epoch: self.epoch, member: Member(index as u8), number, ..Header::default() };
-            outputs.push_back(Output::Transmit { header, packet, kept: true });
+            let header =
+                TrunkHeader { epoch: self.epoch, member: Member(index as u8), number, ..TrunkHeader::default() };
+            outputs.push_back(PaperOutput::Transmit { header, packet, kept: true });
         }
     }
 

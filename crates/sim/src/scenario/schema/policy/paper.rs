@@ -4,7 +4,7 @@
 
 use super::{BOND_KEYS, MODES, above_zero, buffer};
 use crate::scenario::reader::{Foreign, View};
-use airbraid_engine::trunk::paper::{Distributor, Fifo, Jkm, Marking, Method, Policy, Resequencer, Srr};
+use airbraid_engine::trunk::paper::{Distributor, Fifo, Jkm, Marking, Method, PaperPolicy, Resequencer, Srr};
 use airbraid_units::{Bytes, Duration};
 
 /// The largest window of numbers that are told apart: far below half of them, and a bound on memory.
@@ -34,7 +34,7 @@ const KINDS: [(&str, Kind); 4] = [
     ("jkm", Kind::Jkm),
 ];
 
-pub(in crate::scenario::schema) fn read(view: View<'_>) -> Policy {
+pub(in crate::scenario::schema) fn read(view: View<'_>) -> PaperPolicy {
     let kind = view.choice("distributor", &KINDS, Kind::RoundRobin, WANG);
     let (srr, jkm) = (srr(view.sub("srr")), jkm(view.sub("jkm")));
     let distributor = match kind {
@@ -44,9 +44,9 @@ pub(in crate::scenario::schema) fn read(view: View<'_>) -> Policy {
         Kind::Jkm => Distributor::Jkm(jkm),
     };
     let why = if distributor.member_limit() == 1 { "packets; Wang 2005" } else { "packets; docs/models/trunk.md" };
-    let policy = Policy {
+    let policy = PaperPolicy {
         distributor,
-        queue_limit: view.count("queue", Policy::default().queue_limit, "packets; Wang 2005"),
+        queue_limit: view.count("queue", PaperPolicy::default().queue_limit, "packets; Wang 2005"),
         member_limit: view.count("member_queue", distributor.member_limit(), why),
         resequencer: resequencer(view.sub("resequencer")),
     };
@@ -62,7 +62,7 @@ pub(in crate::scenario::schema) fn read(view: View<'_>) -> Policy {
 }
 
 /// The default header of a trunk before each packet, with its reason.
-pub(in crate::scenario::schema) fn header(policy: &Policy) -> (Bytes, &'static str) {
+pub(in crate::scenario::schema) fn header(policy: &PaperPolicy) -> (Bytes, &'static str) {
     match (policy.distributor, policy.resequencer.method) {
         (Distributor::Srr(_), _) => (Bytes::ZERO, "surplus round robin does not number packets"),
         (Distributor::Jkm(_), _) | (_, Method::Adaptive) => (Bytes::new(4), "a 32-bit number before each packet"),

@@ -5,7 +5,7 @@ use crate::scenario::reader::{self, View};
 use crate::scenario::schema::{between, policy, position, select, standard_name};
 use crate::scenario::spec::{Mac, Node, Radio, RadioTrunk};
 use crate::scenario::tree::Value;
-use airbraid_engine::trunk::paper::{Distributor, Policy};
+use airbraid_engine::trunk::paper::{Distributor, PaperPolicy};
 
 /// Reads one trunk, of which `others` of its kind stand before it in the file.
 pub(super) fn read<'o>(
@@ -30,7 +30,7 @@ pub(super) fn read<'o>(
 }
 
 /// A radio must have space for all that the trunk gives it at once: one frame in service, the others in its queue.
-fn held(view: &View<'_>, members: &[[usize; 2]], ends: [usize; 2], nodes: &[Node], policy: &Policy) {
+fn held(view: &View<'_>, members: &[[usize; 2]], ends: [usize; 2], nodes: &[Node], policy: &PaperPolicy) {
     let radios = members.iter().flat_map(|pair| [(ends[0], pair[0]), (ends[1], pair[1])]);
     let queues = radios.map(|(node, radio)| {
         let radio = &nodes[node].radios[radio];
