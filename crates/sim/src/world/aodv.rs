@@ -4,13 +4,13 @@
 //! they take their time on the air, and are in no account of packets. ARP, where it is asked for, stands between this
 //! and the MAC: in [`super::resolution`].
 
-use super::frame::{FrameBody, Msdu, MsduKind, PacketRef, RoutingMessage};
+use super::frame::{FrameBody, Msdu, MsduKind, PacketRef, RoutingMessage, Unsent};
 use super::host::{Host, Work};
 use super::id::{NodeId, PortId, RadioId, Table};
 use super::packet::DropReason;
 use super::port::radio::RadioPort;
 use super::radio_map::RadioMap;
-use super::resolution::{Resolver, Unsent};
+use super::resolution::Resolver;
 use super::wakeups::MachineId;
 use crate::metric::{Flat, Metrics};
 use crate::result::RoutingResult;
@@ -183,7 +183,7 @@ impl AodvRouters {
                 let unsent = Unsent { msdu, overtakes: self.settings.overtakes };
                 match to {
                     Some(to) => self.send_to_neighbour(node, to, unsent, radios, host),
-                    None => unsent.enqueue(&mut radios[self.nodes[node].radio], Address::BROADCAST, host),
+                    None => radios[self.nodes[node].radio].send_unsent(Address::BROADCAST, unsent, host),
                 }
             }
             Output::Drop { datagram, reason } => {
@@ -212,7 +212,7 @@ impl AodvRouters {
         let router = &mut self.nodes[node];
         match &mut router.resolver {
             Some(resolver) => resolver.step(arp::Input::Send { to, packet: unsent }, host),
-            None => unsent.enqueue(&mut radios[router.radio], address, host),
+            None => radios[router.radio].send_unsent(address, unsent, host),
         }
     }
 }
@@ -292,12 +292,12 @@ impl AodvRouters {
     ) -> Option<(RadioId, Address, Msdu)> {
         let radio = self.nodes[node].radio;
         match output {
-            arp::Output::Send { to, packet } => packet.enqueue(&mut radios[radio], self.address(to), host),
+            arp::Output::Send { to, packet } => radios[radio].send_unsent(self.address(to), packet, host),
             arp::Output::Message { to, message } => {
                 let address = to.map_or(Address::BROADCAST, |to| self.address(to));
                 let packet = host.packets.create_frame(host.now, FrameBody::Resolution(message));
                 let unsent = Unsent { msdu: Msdu::frame(packet, MsduKind::Routing), overtakes: false };
-                unsent.enqueue(&mut radios[radio], address, host);
+                radios[radio].send_unsent(address, unsent, host);
             }
             arp::Output::Drop(Unsent { msdu, .. }) if msdu.kind == MsduKind::Routing => {
                 self.lost += 1;

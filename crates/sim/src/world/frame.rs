@@ -130,6 +130,14 @@ impl Msdu {
     }
 }
 
+/// A packet or message that AODV has for a neighbour.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Unsent {
+    pub msdu: Msdu,
+    /// Whether it goes to the head of the interface queue.
+    pub overtakes: bool,
+}
+
 impl Packet for Msdu {
     fn len(&self) -> Bytes {
         Bytes::new(u64::from(self.packet.len + self.overhead))

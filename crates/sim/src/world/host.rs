@@ -3,7 +3,7 @@
 //! A port gets it with each call. What a machine asks of another port is put behind what is pending already, and done
 //! when the machine has been drained, at the same instant.
 
-use super::frame::{Msdu, PacketRef};
+use super::frame::{Msdu, PacketRef, Unsent};
 use super::id::{
     ChangeId, FlowId, LinkDirection, LinkTrunkEnd, NodeId, PortId, RadioId, RadioTrunkEnd, StopAndWaitId,
     TransmissionId,
@@ -12,7 +12,6 @@ use super::killers::{Killers, NOBODY};
 use super::medium::Medium;
 use super::observe::{FrameEvent, Observer};
 use super::packet::{DropReason, Packets};
-use super::resolution::Unsent;
 use super::wakeups::{MachineId, Wakeups};
 use crate::queue::{EventQueue, Phase};
 use airbraid_engine::trunk::{bonding, paper};

@@ -6,7 +6,7 @@
 
 use super::World;
 use super::external::Delivery;
-use super::frame::{BeaconFrame, ControlFrame, FrameBody, Msdu, MsduKind, PacketRef};
+use super::frame::{BeaconFrame, ControlFrame, FrameBody, Msdu, MsduKind, PacketRef, Unsent};
 use super::host::Host;
 use super::id::{FlowId, LinkDirection, LinkTrunkEnd, NodeId, PortId, RadioId, RadioTrunkEnd, StopAndWaitId};
 use super::network::Forwarding;
@@ -15,7 +15,6 @@ use super::port::FreeSpace;
 use super::port::error_control::Next;
 use super::port::link::Arrival;
 use super::port::select::Taken;
-use super::resolution::Unsent;
 use airbraid_engine::link;
 use airbraid_engine::trunk::{Member, bonding, paper};
 use airbraid_mac::{Address, Outcome};

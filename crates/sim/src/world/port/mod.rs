@@ -61,3 +61,6 @@ impl Ports {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

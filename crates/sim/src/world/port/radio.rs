@@ -1,6 +1,6 @@
 //! A port on the air: a radio with its MAC, and what a scenario puts above it.
 
-use super::super::frame::{Msdu, MsduKind};
+use super::super::frame::{Msdu, MsduKind, Unsent};
 use super::super::host::Host;
 use super::super::id::{NodeId, PortId, RadioId, RadioTrunkEnd, StopAndWaitId};
 use super::super::medium::Loss;
@@ -93,6 +93,16 @@ impl RadioPort {
             return end.send(msdu, host);
         }
         self.step(Some(MacInput::Enqueue(service::Msdu { to, packet: msdu })), host);
+    }
+
+    /// Sends to a neighbour what AODV or ARP has for it.
+    pub fn send_unsent(&mut self, to: Address, unsent: Unsent, host: &mut Host<'_>) {
+        let Unsent { msdu, overtakes } = unsent;
+        if msdu.kind == MsduKind::Routing && overtakes {
+            self.step(Some(MacInput::EnqueueFirst(service::Msdu { to, packet: msdu })), host);
+        } else {
+            self.send(to, msdu, host);
+        }
     }
 
     /// Drives the MAC: `None` is its timer.
