@@ -5,13 +5,15 @@
 
 use super::error::Errors;
 use super::schema;
-use super::tree::{self, Source};
+use super::source::Source;
+use super::tree;
 use airbraid_engine::trunk::bonding::BondPolicy;
 use std::path::Path;
 
 pub use super::error::Complaint;
 pub use super::reader::{Context, FoundValue, View, integer, list, name, quantity, text};
-pub use super::tree::{Data, Entry, Span, Table, Value, Via};
+pub use super::source::Span;
+pub use super::tree::{Data, Entry, Table, Value, Via};
 
 /// A file that was read.
 #[derive(Clone, Debug)]

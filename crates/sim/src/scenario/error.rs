@@ -2,7 +2,7 @@
 //!
 //! An error never says only that something is wrong: it names the place, quotes the value, and offers a remedy.
 
-use super::tree::{Source, Span};
+use super::source::{Source, Span};
 use std::fmt;
 use std::sync::Arc;
 

@@ -1,12 +1,13 @@
 //! `[expect]`: what makes a scenario a test. A bound on the mean of a metric, in the cells that `at` selects.
 
+use super::cell::Cell;
 use super::error::{Complaint, Problem};
 use super::metric;
 use super::nearest::suggestion;
-use super::plan::Cell;
 use super::reader::{self, Context, View};
+use super::source::{Source, Span};
 use super::sweep::{SweepAxis, flatten};
-use super::tree::{Data, Source, Span, Table, Value};
+use super::tree::{Data, Table, Value};
 use crate::metric::Unit;
 
 /// An expectation of the mean of a metric over the replications of each cell.

@@ -10,6 +10,7 @@
 //!
 //! [`document`] has the same reading for other files: the daemon's is one.
 
+mod cell;
 pub mod document;
 mod error;
 mod expect;
@@ -21,19 +22,22 @@ mod overrides;
 mod plan;
 mod reader;
 mod schema;
+mod source;
 pub mod spec;
 mod sweep;
 mod tree;
 mod warnings;
 
+pub use cell::Cell;
 pub use error::{Error, Errors, Report};
 pub use expect::Expectation;
-pub use plan::{Axis, Cell, Plan, Resolved};
+pub use plan::{Axis, Plan, Resolved};
 
 use overrides::Override;
+use source::Source;
 use std::io::Read;
 use std::path::Path;
-use tree::{Source, Table, Via};
+use tree::{Table, Via};
 
 /// Largest scenario file \[byte\]: 60 lines are 3 kB.
 pub const FILE_BYTES_MAX: u64 = 1_000_000;

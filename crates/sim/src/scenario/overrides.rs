@@ -6,7 +6,8 @@
 
 use super::error::{Complaint, Problem};
 use super::nearest::suggestion;
-use super::tree::{Data, Source, Span, Table, Value, Via, parse};
+use super::source::{Source, Span};
+use super::tree::{Data, Table, Value, Via, parse};
 use std::sync::Arc;
 
 /// Lists of tables whose elements have names.

@@ -1,13 +1,14 @@
 //! A scenario with every cell resolved, for `run`, `check` and `explain`.
 
+use super::cell::Cell;
 use super::error::{Complaint, Error, Errors, Problem};
 use super::expect::{self, Expectation};
 use super::overrides;
 use super::reader::{Context, From, ResolvedValue, errors};
 use super::schema;
-use super::spec::Spec;
+use super::source::{Source, Span};
 use super::sweep::{self, SweepAxis};
-use super::tree::{Source, Span, Table, Value, Via};
+use super::tree::{Table, Value, Via};
 use super::warnings;
 use super::{Scenario, error};
 
@@ -43,17 +44,6 @@ pub struct Axis {
     pub values: Vec<serde_json::Value>,
 }
 
-/// One combination of swept values.
-#[derive(Clone, Debug)]
-pub struct Cell {
-    /// The swept keys with their values, in the order of the file.
-    pub set: Vec<(String, serde_json::Value)>,
-    /// The same as text for a person: `radio.rate = 11 Mbit/s`; empty where nothing is swept.
-    pub label: String,
-    pub spec: Spec,
-    values: Vec<(String, Value)>,
-}
-
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Resolved {
     /// Its dotted path, as `--set` takes it.
@@ -61,12 +51,6 @@ pub struct Resolved {
     pub value: String,
     /// The origin: `trunk.toml:12:12`, `--set`, `default: ns-2`.
     pub from: String,
-}
-
-impl Cell {
-    pub(crate) fn has(&self, path: &str, value: &Value) -> bool {
-        self.values.iter().any(|(p, v)| p == path && v == value)
-    }
 }
 
 /// Resolves every cell of `scenario`.

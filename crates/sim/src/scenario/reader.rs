@@ -5,7 +5,8 @@
 
 use super::error::{Complaint, ERRORS_MAX, Error, Errors, Problem};
 use super::nearest::suggestion;
-use super::tree::{Data, Source, Span, Table, Value, Via, show_float};
+use super::source::{Source, Span};
+use super::tree::{Data, Table, Value, Via, show_float};
 use airbraid_units::{ParseError, Probability, Quantity};
 use std::cell::{Cell, RefCell};
 use std::fmt::Display;

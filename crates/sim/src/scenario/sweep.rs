@@ -2,7 +2,8 @@
 
 use super::error::{Complaint, Problem};
 use super::overrides::Override;
-use super::tree::{Data, Entry, Span, Table, Value, Via};
+use super::source::Span;
+use super::tree::{Data, Entry, Table, Value, Via};
 
 /// Largest number of cells.
 pub(crate) const CELLS_MAX: usize = 4_096;

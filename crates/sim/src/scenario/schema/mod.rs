@@ -29,8 +29,9 @@ pub(crate) use radio::standard_name;
 use super::error::Complaint;
 use super::nearest::suggestion;
 use super::reader::{self, Context, View};
+use super::source::Span;
 use super::spec::Spec;
-use super::tree::{Data, Span, Table};
+use super::tree::{Data, Table};
 use std::collections::BTreeSet;
 
 /// Largest number of nodes: a run keeps for each pair whether they hear each other.
