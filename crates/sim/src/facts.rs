@@ -1,5 +1,5 @@
-//! What one run gave, as the store keeps it and as reproductions compute with it: every number by its name in a
-//! summary, every series by the name of its metric. Nothing of how long the run took.
+//! The facts of one run, for the store and for reproductions: every number by its name in a summary, every series by
+//! the name of its metric. Nothing of the run's duration on the machine.
 
 use crate::metric;
 use crate::result::{RunResult, TrunkResult};

@@ -1,4 +1,4 @@
-//! What a run gives: the facts that `--json` prints, one struct a table, units in the names.
+//! The result of a run: the facts that `--json` prints, one struct a table, units in the names.
 
 use crate::metric::Flat;
 use airbraid_engine::converge::select;
@@ -28,14 +28,14 @@ pub struct RunResult {
     pub cpu_s: f64,
     /// One for each flow, in the scenario's order.
     pub flows: Vec<FlowResult>,
-    /// One for each direction of each trunk over radios that carried something, then one for each end of each trunk over
-    /// links.
+    /// One for each direction of each trunk over radios that carried something, then one for each end of each trunk
+    /// over links.
     pub trunks: Vec<TrunkResult>,
     /// One for each end of each trunk whose members are chosen among.
     pub selections: Vec<SelectionResult>,
     /// One for each radio.
     pub macs: Vec<MacResult>,
-    /// What AODV did on all nodes; null where it does not run.
+    /// Result of AODV on all nodes; null where it does not run.
     pub routing: Option<RoutingResult>,
     /// Everything together.
     pub total: TotalResult,
@@ -70,7 +70,7 @@ metrics! {
 }
 
 metrics! {
-    /// What one flow got.
+    /// Result of one flow.
     #[derive(Clone, Debug, Default, Serialize)]
     pub struct FlowResult {
         /// Its name.
@@ -105,7 +105,8 @@ metrics! {
         pub idle_longest_s: f64 = gauge,
         /// Seconds from the first packet to the last byte delivered, for a source that ends.
         pub completion_s: Option<f64> = gauge @ 3,
-        /// The longest time without a byte for the application, from its first to its last; nothing before counted time.
+        /// The longest time without a byte for the application, from its first to its last; nothing before counted
+        /// time.
         pub gap_longest_s: f64 = gauge,
         /// Datagrams that came after one with a higher number.
         pub reordered: u64 = sum,
@@ -200,7 +201,7 @@ metrics! {
         pub duplicates: u64 = sum,
         /// Expiries of the reordering timer.
         pub timer_expiries: u64 = sum,
-        /// Times the receiver began anew behind a restarted sender.
+        /// Times the receiver began again behind a restarted sender.
         pub resyncs: u64 = sum,
         /// Holes given up without waiting, their packets known to be lost (resequencer `fifo`).
         pub known_lost: u64 = sum,
@@ -208,7 +209,7 @@ metrics! {
         pub markers: u64 = sum,
         /// Acknowledgements sent by the receiving end (JKM).
         pub acks: u64 = sum,
-        /// Numbers asked for again by the receiving end, repetitions included (JKM).
+        /// Numbers asked for again by the receiving end, retransmissions included (JKM).
         pub naks: u64 = sum,
         /// Packets sent again (JKM).
         pub resends: u64 = sum,
@@ -275,7 +276,7 @@ metrics! {
 }
 
 metrics! {
-    /// What one radio's MAC did.
+    /// Result of one radio's MAC.
     #[derive(Clone, Debug, Default, Serialize)]
     pub struct MacResult {
         /// Its node.
@@ -321,7 +322,7 @@ impl MacSeries {
 }
 
 metrics! {
-    /// What chose among the members of one trunk end.
+    /// Result of interface selection at one trunk end.
     #[derive(Clone, Debug, Default, Serialize)]
     pub struct SelectionResult {
         /// The trunk's name.
@@ -354,15 +355,15 @@ pub struct SelectionSeries {
 }
 
 metrics! {
-    /// What a radio with virtual stations did.
+    /// Result of a radio with virtual stations.
     #[derive(Clone, Debug, Default, Serialize)]
     pub struct SlotsResult {
         /// Its name.
         pub name: String,
-        /// How often an access point has acknowledged that the station is awake.
+        /// Number of times that an access point has acknowledged that the station is awake.
         pub switches: u64 = sum,
-        /// Mean time from when the null frame with PS=1 began to contend to the acknowledgement of the one with PS=0; null
-        /// where there was no switch.
+        /// Mean time from when the null frame with PS=1 began to contend to the acknowledgement of the one with PS=0;
+        /// null where there was no switch.
         pub switch_mean_s: Option<f64> = gauge @ 1,
         /// Null frames sent, retries included.
         pub null_frames: u64 = sum,
@@ -375,7 +376,7 @@ metrics! {
 }
 
 metrics! {
-    /// What an access point did.
+    /// Result of an access point.
     #[derive(Clone, Debug, Default, Serialize)]
     pub struct AccessPointResult {
         /// Its node.
@@ -391,7 +392,7 @@ metrics! {
 }
 
 metrics! {
-    /// What AODV did, all nodes together.
+    /// Result of AODV, all nodes together.
     #[derive(Clone, Copy, Debug, Default, Serialize)]
     pub struct RoutingResult {
         /// Counts of all routers together.
@@ -412,8 +413,8 @@ metrics! {
         pub goodput_bps: f64 = gauge,
         /// IP throughput of all flows.
         pub ip_throughput_bps: f64 = gauge,
-        /// Jain's index of the flows' IP throughputs: 1 if all are equal, one over their number if one has everything; null
-        /// where nothing came.
+        /// Jain's index of the flows' IP throughputs: 1 if all are equal, one over their number if one has everything;
+        /// null where nothing came.
         pub jain: Option<f64> = gauge,
         /// Flows that got nothing.
         pub starved: u64 = sum,
@@ -452,7 +453,7 @@ impl TotalResult {
 }
 
 metrics! {
-    /// What one direction of a plain link did.
+    /// Result of one direction of a plain link.
     #[derive(Clone, Debug, Default, Serialize)]
     pub struct LinkResult {
         /// Its name.
@@ -468,7 +469,7 @@ metrics! {
 }
 
 metrics! {
-    /// What one end of a link with local error control did.
+    /// Result of one end of a link with local error control.
     #[derive(Clone, Debug, Default, Serialize)]
     pub struct LinkLayerResult {
         /// Its node.
@@ -484,7 +485,7 @@ metrics! {
 }
 
 metrics! {
-    /// What a packet killer did, and what its list comes to.
+    /// Result of a packet killer, and the statistics of its list.
     #[derive(Clone, Debug, Default, Serialize)]
     pub struct KillerResult {
         /// Its name.

@@ -5,8 +5,8 @@ use airbraid_engine::trunk::bonding::MemberState;
 use airbraid_sim::metric::{Declared, Metrics, Value};
 use std::fmt::Write as _;
 
-/// The metrics of a daemon. Peers have their names where `has_names` says so, otherwise the numbers of their places in the file: who
-/// reaches the port is not asked who he is.
+/// The metrics of a daemon. Peers have their names where `has_names` says so, otherwise the numbers of their places in
+/// the file: who reaches the port is not asked who he is.
 pub fn text(mut status: Status, has_names: bool) -> String {
     if !has_names {
         for (place, peer) in (1..).zip(&mut status.peers) {

@@ -1,4 +1,4 @@
-//! What the daemon does now, as `airbraid status --json` prints it and the metrics show it.
+//! The daemon's status, for `airbraid status --json` and the metrics.
 
 use super::address::unplace;
 use super::cause::Cause;
@@ -20,7 +20,7 @@ metrics! {
     /// The daemon.
     #[derive(Clone, Debug, Default, Serialize, Deserialize)]
     pub struct Status {
-        /// What it is called.
+        /// Name.
         pub name: String,
         /// The process.
         pub pid: u32,
@@ -30,8 +30,9 @@ metrics! {
         pub interface: String,
         /// The longest packet of its interface.
         pub mtu_bytes: u32,
-        /// Whether the kernel takes and gives many packets at once: segments of TCP (`tun_tcp`) and UDP datagrams (`tun_udp`) at
-        /// the interface, datagrams that are sent (`udp_segment`) and received (`udp_gro`) on all uplinks.
+        /// Whether the kernel takes and gives many packets at once: segments of TCP (`tun_tcp`) and UDP datagrams
+        /// (`tun_udp`) at the interface, datagrams that are sent (`udp_segment`) and received (`udp_gro`) on all
+        /// uplinks.
         pub offloads: BTreeMap<String, bool>,
         /// The public key of this end.
         pub public_key: String,
@@ -44,7 +45,7 @@ metrics! {
         pub refused_handshakes: BTreeMap<String, u64>,
         /// Frames that were refused, by reason.
         pub refused_frames: BTreeMap<String, u64>,
-        /// Who has called of late and was not let in, at most sixteen.
+        /// The last callers that were refused, at most sixteen.
         pub refused_callers: Vec<CallerReport>,
         /// The interfaces that it uses.
         pub uplinks: Vec<UplinkReport>,
@@ -60,7 +61,7 @@ pub struct CallerReport {
     pub from: String,
     /// Its public key, if it has shown one.
     pub public_key: Option<String>,
-    /// How often it has called.
+    /// Number of its calls.
     pub times: u64,
     /// Since it did last.
     pub silent_s: f64,
@@ -74,7 +75,7 @@ metrics! {
     /// An uplink.
     #[derive(Clone, Debug, Default, Serialize, Deserialize)]
     pub struct UplinkReport {
-        /// What it is called.
+        /// Name.
         pub name: String,
         /// Its interface, if it has one.
         pub device: Option<String>,
@@ -89,7 +90,7 @@ metrics! {
         /// Counts of the uplink.
         #[serde(flatten)]
         pub counts: Flat<UplinkCounts> = part,
-        /// How well its radio hears the access point, if it is one.
+        /// Signal of the access point at its radio, if it is one.
         pub signal_dbm: Option<i8> = gauge,
     }
 }
@@ -98,7 +99,7 @@ metrics! {
     /// A peer.
     #[derive(Clone, Debug, Default, Serialize, Deserialize)]
     pub struct PeerReport {
-        /// What it is called.
+        /// Name.
         pub name: String,
         /// Its public key.
         pub public_key: String,
@@ -108,13 +109,15 @@ metrics! {
         pub left_s: Option<f64> = gauge,
         /// Since something came from it in this session, if that is 30 s or more.
         pub silent_s: Option<f64> = gauge,
-        /// How far a clock was set back, this host's or the peer's, if that was seen within ten minutes: the session came up all the same.
+        /// A clock that was set back within ten minutes, this host's or the peer's, and by how much: the session came
+        /// up all the same.
         pub clock_set_back: Option<SetBack>,
-        /// Whether another host was seen within ten minutes that uses the private key of this one (`ours`), or the peer's (`theirs`).
+        /// Whether another host was seen within ten minutes that uses the private key of this one (`ours`), or the
+        /// peer's (`theirs`).
         pub shared_key: Option<String>,
         /// The longest packet for it.
         pub mtu_bytes: u32 = gauge,
-        /// What a session is waited for, if there is none.
+        /// The condition that a session waits for, if there is none.
         pub waits_for: Option<String>,
         /// Why there is none, as a word, as far as this end knows.
         pub cause: Option<String>,
@@ -124,7 +127,7 @@ metrics! {
         pub through: Option<String>,
         /// Whether we go to it: it has an endpoint.
         pub called: bool,
-        /// How long its last first answer took.
+        /// Time that its last first answer took.
         pub answered_s: Option<f64> = gauge,
         /// Counts of the peer.
         #[serde(flatten)]
@@ -158,7 +161,7 @@ metrics! {
         pub member: u8,
         /// Our uplink.
         pub uplink: String,
-        /// What the end whose uplink the member is calls it: ours, or what the peer has told.
+        /// Name of the member's uplink at its own end: ours, or the peer's.
         pub name: String,
         /// Where the peer is on it.
         pub remote: String,
@@ -177,7 +180,7 @@ metrics! {
 }
 
 impl Daemon {
-    /// What it does now.
+    /// Returns the daemon's status.
     pub fn status(&self) -> Status {
         let now = self.clock.now();
         let routing = self.routing.report();
@@ -209,7 +212,7 @@ impl Daemon {
         self.uplinks.iter().enumerate().map(report).collect()
     }
 
-    /// What the kernel does for many packets at once, and whether it does.
+    /// The kernel's offloads, with whether each is on.
     pub(super) fn offloads(&self) -> [(&'static str, bool); 4] {
         let tun = self.tun.offloads();
         let runs = self.uplinks.iter().flat_map(|uplink| &uplink.ports).map(|port| port.socket.runs());

@@ -67,8 +67,8 @@ metrics! {
     pub struct SwitchStats {
         /// Number of times that an access point has acknowledged that the station is awake.
         pub switches: u64,
-        /// Total time of the switches: from the first contention of the null frame with PS=1 to the acknowledgement of the
-        /// one with PS=0. Idle slots do not count, nor does an exchange that was under way at a slot's end.
+        /// Total time of the switches: from the first contention of the null frame with PS=1 to the acknowledgement of
+        /// the one with PS=0. Idle slots do not count, nor does an exchange that was under way at a slot's end.
         pub switch_time: Duration,
         /// Null frames that were given up.
         pub failed_nulls: u64 = sum,

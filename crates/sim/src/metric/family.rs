@@ -25,9 +25,9 @@ pub struct Family {
 pub struct Step {
     /// Its place holder: `NAME`.
     pub shown: &'static str,
-    /// What it names.
+    /// The thing that it names.
     pub what: &'static str,
-    /// What it can be in a scenario, given the parts before it.
+    /// Its possible names in a scenario, given the parts before it.
     pub names: fn(&Spec, &[&str]) -> Vec<String>,
 }
 

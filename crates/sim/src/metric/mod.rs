@@ -1,7 +1,7 @@
 //! The numbers of a run by name.
 //!
-//! `[expect]` writes `flow.download.goodput`, the summary `flow.download.goodput_bps`: the unit is in the value there and
-//! in the name here. What there is says [`FAMILIES`], a run's values gives [`of`].
+//! `[expect]` writes `flow.download.goodput`, the summary `flow.download.goodput_bps`: the unit is in the value there
+//! and in the name here. What there is says [`FAMILIES`], a run's values gives [`of`].
 
 mod family;
 mod flat;

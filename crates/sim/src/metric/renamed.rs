@@ -1,6 +1,6 @@
 //! Metrics that have had another name.
 
-/// What trunks over links called a metric that all trunks now call otherwise.
+/// Former names of metrics of trunks over links, with the names that all trunks now use.
 const OF_MEMBERS: [(&str, &str); 6] = [
     ("sent", "sent_packets"),
     ("lost", "lost_frames"),

@@ -6,7 +6,8 @@ use crate::result::{LinkTrunkResult, RadioTrunkResult, RunResult, SlotsResult, T
 /// Names and values.
 type Numbers = Vec<(String, f64)>;
 
-/// Returns the metrics of `run`, in a fixed order; a number that the run does not have (the delay of nothing) is left out.
+/// Returns the metrics of `run`, in a fixed order; a number that the run does not have (the delay of nothing) is left
+/// out.
 pub fn of(run: &RunResult) -> Numbers {
     let mut out = Vec::new();
     for flow in &run.flows {

@@ -1,4 +1,4 @@
-//! What a metric's path in `[expect]` means, and what its values are written like.
+//! The meaning of a metric's path in `[expect]`, and the form of its values.
 
 use super::error::Complaint;
 use super::nearest::suggestion;

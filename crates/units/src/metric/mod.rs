@@ -9,7 +9,7 @@ mod unit;
 pub use measure::{Measure, Millionths, Value};
 pub use unit::Unit;
 
-/// How a metric behaves over time and over several things.
+/// The behaviour of a metric over time and over several things.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// It only grows; those of several things can be added.
@@ -111,7 +111,8 @@ impl<T: Metrics> Metrics for Option<T> {
 /// A field without `=` is no metric. `= KIND [UNIT] ["key"] [@ PLACE]` makes it one: KIND is `sum`, `rare` (a sum that
 /// JSON leaves out where it is zero) or `gauge`; the key is the field's name unless it is given, and ends with the unit
 /// (`_s`, `_bytes`, `_bps`, `_db`, `_dbm`); a number without unit is a count, a floating one a share, unless UNIT says
-/// otherwise. `= part` takes in the metrics of a struct in this place. Attributes of `serde` come after the description.
+/// otherwise. `= part` takes in the metrics of a struct in this place. Attributes of `serde` come after the
+/// description.
 ///
 /// ```
 /// use airbraid_units::metric::{Metrics, Unit};
@@ -194,7 +195,10 @@ macro_rules! metrics {
         }
     }};
 
-    (@declared $kind:ident $type:ty, $field:ident, [$($unit:ident)?] [$($key:literal)?] [$($place:literal)?] [$($doc:literal)*]) => {{
+    (
+        @declared $kind:ident $type:ty, $field:ident,
+        [$($unit:ident)?] [$($key:literal)?] [$($place:literal)?] [$($doc:literal)*]
+    ) => {{
         const KEY: &str = $crate::metrics!(@or [$($key)?] stringify!($field));
         $crate::metric::Declared {
             key: KEY,
@@ -225,7 +229,7 @@ mod tests {
     use crate::{BitRate, Bytes, Duration};
 
     metrics! {
-        /// What an inner machine counts.
+        /// Counters of an inner machine.
         #[derive(Clone, Debug, Default, PartialEq)]
         struct Inner {
             /// By class.
@@ -234,7 +238,7 @@ mod tests {
         }
     }
     metrics! {
-        /// What an outer one has.
+        /// Counters of an outer one.
         #[derive(Clone, Debug, Default, PartialEq)]
         struct Outer {
             name: String,
@@ -242,7 +246,7 @@ mod tests {
             /// all of them.
             sent: Bytes = sum "sent_bytes",
             inner: Inner = part,
-            /// How fast.
+            /// The rate.
             rate: BitRate = gauge "rate_bps" @ 1,
             delay_s: Option<f64> = gauge,
             hold: Duration = gauge "hold_s",

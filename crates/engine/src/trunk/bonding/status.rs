@@ -29,8 +29,8 @@ metrics! {
         pub member: Member,
         /// Its state.
         pub state: MemberState,
-        /// Rate that the link carries, as measured. Before it has had to carry that much, the rate that a train of frames
-        /// found, which may be less; zero before that.
+        /// Rate that the link carries, as measured. Before it has had to carry that much, the rate that a train of
+        /// frames found, which may be less; zero before that.
         pub rate: BitRate = gauge "rate_bps",
         /// Shortest round trip, recently.
         pub rtt_min: Duration = gauge "rtt_min_s",
@@ -62,7 +62,8 @@ metrics! {
         pub spurious: u64 = sum "spurious_losses",
         /// Times the member was suspected to be dead.
         pub suspicions: u64 = sum,
-        /// Longest IP packet that the path carries, as probes found; none before they have, and where nothing is probed.
+        /// Longest IP packet that the path carries, as probes found; none before they have, and where nothing is
+        /// probed.
         pub path_mtu: Option<Bytes> = gauge "path_mtu_bytes",
         /// Black holes: lengths that the path had carried, and then swallowed.
         pub black_holes: u64 = sum,

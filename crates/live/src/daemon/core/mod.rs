@@ -77,8 +77,8 @@ metrics! {
         pub too_big_packets: u64 = sum,
         /// Packets that were fragmented, as they were too long and may be cut.
         pub fragmented_packets: u64 = sum,
-        /// Times that the host was stopped for more than 5 ms between what it was to send and its sending: nothing is learnt
-        /// from that of a link.
+        /// Times that the host was stopped for more than 5 ms between what it was to send and its sending: nothing is
+        /// learnt from that of a link.
         pub late_sends: u64 = sum,
         /// Longest such delay.
         pub late_worst: Duration = gauge "late_worst_s",
