@@ -386,6 +386,9 @@ impl Reader<'_> {
                 Ok(Expression::Number(x))
             }
             Token::Metric(run, name) => {
+                if let Some(now) = airbraid_sim::metric::renamed(&name) {
+                    return Err(format!("`{name}` is an old name: it is `{now}` now"));
+                }
                 self.at += 1;
                 Ok(Expression::Metric { run, name })
             }
@@ -495,6 +498,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_with_its_place() {
         let cases = [
+            ("a:tunnel.bond.holes", "it is `trunk.bond.holes` now"),
             ("", "something is missing"),
             ("a:x >", "something is missing"),
             ("maxx(a:x)", "`maxx` is no function"),

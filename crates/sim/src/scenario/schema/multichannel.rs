@@ -5,6 +5,9 @@ use airbraid_mac::dcf::DcfConfig;
 use airbraid_mac::multichannel::{ChannelChoice, MultichannelConfig, Scheduling};
 use airbraid_units::Bytes;
 
+/// Keys of these MACs: known to all radios, so that one `[radio]` can be swept over the MACs.
+pub(super) const KEYS: [&str; 6] =
+    ["data_channels", "batch", "channel_choice", "scheduling", "switching_time", "listening_time"];
 const CHOICES: [(&str, ChannelChoice); 4] = [
     ("hysteresis", ChannelChoice::Hysteresis),
     ("lowest", ChannelChoice::Lowest),

@@ -5,6 +5,8 @@ use crate::scenario::spec::SlottedRadio;
 use airbraid_mac::dcf::DcfConfig;
 use airbraid_mac::power_save::{AccessPointConfig, RETUNING_TIME};
 
+/// Keys of access points and of stations with slots: known to the other, so that one `[radio]` serves both.
+pub(super) const KEYS: [&str; 3] = ["buffer", "retuning", "null_attempts"];
 /// Largest number of channels of a station with access points: a radio distinguishes no more.
 pub(super) const CHANNELS_MAX: usize = 250;
 /// Buffer for a dozing station \[packets\]: two full windows of TCP at 25 Mbit/s and 50 ms.

@@ -45,11 +45,6 @@ const ACCESSES: [(&str, Access); 6] = [
     ("access_point", Access::AccessPoint),
     ("slotted", Access::Slotted),
 ];
-/// Keys of access points and of stations with slots: known to the other, so that one `[radio]` serves both.
-const OF_POWER_SAVE: [&str; 3] = ["buffer", "retuning", "null_attempts"];
-/// Keys of the multi-channel MACs: known to all radios, so that one `[radio]` can be swept over the MACs.
-const OF_MULTICHANNEL: [&str; 6] =
-    ["data_channels", "batch", "channel_choice", "scheduling", "switching_time", "listening_time"];
 /// Keys that mean something for one PHY only: not inherited by a radio of another standard.
 const OF_THE_PHY: &[&str] = &[
     "rate",
@@ -83,7 +78,7 @@ pub(super) fn read(view: &mut View<'_>) -> (RadioConfig, Mac, Option<link::Confi
     view.know("link_layer");
     let dcf = dcf(view, standard);
     if matches!(access, Access::AccessPoint | Access::Slotted) {
-        OF_POWER_SAVE.iter().for_each(|key| view.know(key));
+        power_save::KEYS.iter().for_each(|key| view.know(key));
     }
     let plain = access == Access::Dcf || (dcf.rate_control == RateControl::Fixed && dcf.burst == 1);
     let message = || "`rate_control` and `burst` are of DCF alone".to_owned();
@@ -94,7 +89,7 @@ pub(super) fn read(view: &mut View<'_>) -> (RadioConfig, Mac, Option<link::Confi
         Access::AccessPoint => Mac::AccessPoint(power_save::access_point(view, dcf)),
         Access::Slotted => Mac::Slotted(power_save::slotted(view, dcf)),
         Access::Dcf | Access::Polled => {
-            OF_MULTICHANNEL.iter().for_each(|key| view.know(key));
+            multichannel::KEYS.iter().for_each(|key| view.know(key));
             Mac::Dcf(dcf)
         }
     };
