@@ -135,7 +135,7 @@ metrics! {
         /// Counts and present values of the trunk to it.
         #[serde(flatten)]
         pub trunk: Flat<bonding::BondStatus> = part,
-        /// What its packets occupy.
+        /// Memory of its packets.
         pub memory_bytes: u64 = gauge,
         /// Dropped packets, by reason.
         pub drops: BTreeMap<String, u64>,

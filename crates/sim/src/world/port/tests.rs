@@ -63,7 +63,7 @@ fn packet(host: &mut Host<'_>, len: u32) -> PacketRef {
     host.packets.create(NewPacket { flow, from, to, len, class, created: host.now, body })
 }
 
-/// What is pending, taken out.
+/// Takes out the pending work.
 fn work(host: &mut Host<'_>) -> Vec<Work> {
     host.pending.drain(..).collect()
 }
