@@ -167,7 +167,8 @@ proptest! {
                 }
                 Act::Repair(member, sources, index, len) => {
                     let header = RepairHeader { number: SeqNum(next(member)), sources, index };
-                    greedy.come(Member(member), Frame::Repair { header, symbol: vec![(FlowSeq::default(), token(len))] });
+                    greedy
+                        .come(Member(member), Frame::Repair { header, symbol: vec![(FlowSeq::default(), token(len))] });
                 }
                 Act::Acknowledge(member, run) => greedy.acknowledge(Member(member), run),
                 Act::Give(len) => greedy.give(len),
