@@ -362,7 +362,8 @@ proptest! {
         for (id, (segments, bucket, is_lost, done)) in runs.into_iter().enumerate() {
             let mut headers = vec![];
             let packet = Packet { id: id as u64, len: 1_500, segments, bucket };
-            for input in [PaperInput::Packet(packet), PaperInput::Finished(Member((done % members) as u8), FrameFate::Unknown)] {
+            let finished = PaperInput::Finished(Member((done % members) as u8), FrameFate::Unknown);
+            for input in [PaperInput::Packet(packet), finished] {
                 step(&mut sender, Instant::ZERO, Some(input), |output| {
                     if let PaperOutput::Transmit { header, .. } = output {
                         headers.push(header);
