@@ -236,12 +236,12 @@ mod radio_trunk {
     const END: RadioTrunkEnd = RadioTrunkEnd::of(0, 0);
 
     /// Lets the trunk of `a` do what is pending: the radios that got frames.
-    fn carry_out(ports: &mut Ports, host: &mut Host<'_>) -> Vec<paper::Header> {
+    fn carry_out(ports: &mut Ports, host: &mut Host<'_>) -> Vec<paper::TrunkHeader> {
         let mut headers = Vec::new();
         while let Some(item) = host.pending.pop_front() {
             match item {
                 Work::RadioTrunk(end, output) => {
-                    if let paper::Output::Transmit { header, .. } = &output {
+                    if let paper::PaperOutput::Transmit { header, .. } = &output {
                         headers.push(*header);
                     }
                     ports.radio_trunks[end].on_output(output, &mut ports.radios, host);
