@@ -1,11 +1,8 @@
 //! Ctrl-C: the first asks for a clean stop, the second ends the process.
 
-use crate::print::note;
+use crate::print::{INTERRUPTED, note};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-
-/// Exit status of a process that was interrupted: 128 and the number of the signal.
-pub const STATUS: u8 = 130;
 
 /// The flag that Ctrl-C (and a polite `kill`) sets.
 pub fn flag() -> Arc<AtomicBool> {
@@ -16,7 +13,7 @@ pub fn flag() -> Arc<AtomicBool> {
         // Without a handler Ctrl-C ends the process at once, which loses nothing that was kept either.
         let _ = ctrlc::set_handler(move || {
             if heard.swap(true, Ordering::Relaxed) {
-                std::process::exit(i32::from(STATUS));
+                std::process::exit(i32::from(INTERRUPTED));
             }
             note("stopping; once more ends at once");
         });

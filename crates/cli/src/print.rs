@@ -8,6 +8,9 @@ use std::process::ExitCode;
 use crate::arguments::{Arguments, Over};
 use clap::CommandFactory;
 
+/// Exit status of a process that was interrupted: 128 and the number of the signal.
+pub const INTERRUPTED: u8 = 130;
+
 /// The reason why a command did not end well.
 #[derive(Debug)]
 pub enum Ended {
@@ -46,7 +49,7 @@ impl Ended {
             }
             Self::Interrupted => {
                 note("stopped; nothing was written");
-                ExitCode::from(crate::interrupt::STATUS)
+                ExitCode::from(INTERRUPTED)
             }
             Self::Silent(status) => ExitCode::from(status),
         }

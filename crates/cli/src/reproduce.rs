@@ -2,7 +2,7 @@
 
 use crate::arguments::Reproduce;
 use crate::interrupt;
-use crate::print::{Ended, json, note, out};
+use crate::print::{Ended, INTERRUPTED, json, note, out};
 use crate::progress::Progress;
 use crate::table;
 use airbraid_campaign::reproduce::{Library, Reproduction, Standing, WorkSummary};
@@ -110,5 +110,5 @@ fn work(
         }
         _ => format!("stopped: {done} of {total} runs were done, and nothing is kept without a store"),
     });
-    Err(Ended::Silent(interrupt::STATUS))
+    Err(Ended::Silent(INTERRUPTED))
 }

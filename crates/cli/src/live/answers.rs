@@ -1,6 +1,6 @@
 //! The final report of `airbraid up`: peers that have answered, their links and times, and the reasons of the others.
 
-use super::daemon::ended;
+use super::ended;
 use crate::print::{Ended, out};
 use airbraid_live::daemon::{self, PeerReport, Question, Status};
 use airbraid_sim::metric::Unit;

@@ -1,10 +1,8 @@
 //! `airbraid up`, `down`, `link`, `reload`, `genkey` and `pubkey`.
 
-use super::answers;
 use super::arguments::{Link, Named, Up};
-use super::log;
+use super::{answers, ended, log};
 use crate::print::{Ended, note, out};
-use airbraid_live::LabError;
 use airbraid_live::daemon::{self, Question, keys, site};
 use std::io::Read;
 use std::os::unix::process::CommandExt;
@@ -16,14 +14,6 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Interval of their checks.
 const PAUSE: Duration = Duration::from_millis(20);
-
-/// A daemon's error as an end of the command.
-pub fn ended(error: LabError) -> Ended {
-    match error {
-        LabError::Input(message) => Ended::Argument(message),
-        LabError::Failed(message) => Ended::Failed(message),
-    }
-}
 
 pub fn up(arguments: &Up) -> Result<(), Ended> {
     let site = site::read(&arguments.file)?;

@@ -1,11 +1,11 @@
 //! `airbraid lab`.
 
 use super::arguments::Lab;
+use super::ended;
 use crate::arguments::Over;
 use crate::print::{self, Ended, json, note, out};
 use crate::table::columns;
 use airbraid_campaign::output;
-use airbraid_live::LabError;
 use airbraid_live::lab::{self, CommandResult, LabCommand, LabOptions, LabResult};
 use airbraid_sim::metric::Unit;
 use airbraid_sim::scenario::spec::Spec;
@@ -93,13 +93,6 @@ fn options<'a>(arguments: &Lab, file: &str, spec: &mut Spec) -> Result<LabOption
 fn clean() -> Result<(), Ended> {
     let said = lab::clean().map_err(ended)?;
     if said.is_empty() { out("nothing was left\n") } else { out(&(said.join("\n") + "\n")) }
-}
-
-fn ended(error: LabError) -> Ended {
-    match error {
-        LabError::Input(message) => Ended::Argument(message),
-        LabError::Failed(message) => Ended::Failed(message),
-    }
 }
 
 /// The report for a person.

@@ -8,6 +8,7 @@ mod log;
 mod status;
 
 use crate::print::Ended;
+use airbraid_live::LabError;
 use arguments::Command;
 
 /// Carries out a command of the lab or the daemon.
@@ -21,5 +22,13 @@ pub fn run(command: &Command) -> Result<(), Ended> {
         Command::Reload(arguments) => daemon::reload(arguments),
         Command::Genkey => daemon::genkey(),
         Command::Pubkey => daemon::pubkey(),
+    }
+}
+
+/// An error of the lab or the daemon as an end of the command.
+fn ended(error: LabError) -> Ended {
+    match error {
+        LabError::Input(message) => Ended::Argument(message),
+        LabError::Failed(message) => Ended::Failed(message),
     }
 }

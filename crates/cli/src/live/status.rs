@@ -1,7 +1,8 @@
 //! `airbraid status`.
 
 use super::arguments;
-use super::daemon::{ended, named};
+use super::daemon::named;
+use super::ended;
 use crate::print::{Ended, out};
 use crate::table::columns;
 use airbraid_live::daemon::{self, MemberReport, PeerReport, Question, Status, UplinkReport};

@@ -3,7 +3,7 @@
 //! Nothing here blocks, and nothing here keeps the loop awake: a listener that cannot be served is not polled, and a
 //! connection is closed when it has been silent, or slow, for too long.
 
-use super::serve::{Question, control, http};
+use super::question::{ParsedQuestion, Question, control, http};
 use airbraid_units::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags};
 use std::io::{self, ErrorKind, Read, Write};
@@ -25,15 +25,6 @@ const ACCEPTED_MAX: usize = 32;
 const SPAN: Duration = Duration::from_millis(200);
 /// Rest of the listener after a refusal by the system (no descriptor is left): it would be ready all the time.
 const REFUSED: Duration = Duration::from_secs(1);
-
-/// The question in the bytes so far.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ParsedQuestion {
-    /// Not a complete question yet.
-    NotYet,
-    Nothing,
-    For(Question),
-}
 
 #[derive(Debug)]
 enum Stream {

@@ -3,7 +3,7 @@
 //! With systemd's resolver they are the interface's and vanish with it. Without it the file `/etc/resolv.conf` is kept
 //! aside, where a loss of power does not reach it, and a new one written; after a crash any later process puts it back.
 
-use super::journal;
+use super::note_files;
 use super::replace::replace;
 use crate::error::LabError;
 use std::fs;
@@ -81,11 +81,11 @@ pub fn set(interface: &str, servers: &[IpAddr], name: &str) -> Result<(), LabErr
 /// path.
 fn adopt(name: &str, elsewhere: &Path) -> Result<Option<PathBuf>, LabError> {
     let other = elsewhere.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    if other != name && journal::lives(&other) {
+    if other != name && note_files::lives(&other) {
         let how = "leave `dns` out of one of the two files";
         return Err(LabError::Failed(format!("{RESOLV}: the daemon {other} has set name servers already: {how}")));
     }
-    let is_copy = journal::kept(&other).iter().any(|path| path == elsewhere);
+    let is_copy = note_files::kept(&other).iter().any(|path| path == elsewhere);
     let Some(before) = is_copy.then(|| fs::read(elsewhere).ok()).flatten() else {
         lost();
         return Ok(None);
@@ -100,7 +100,7 @@ fn adopt(name: &str, elsewhere: &Path) -> Result<Option<PathBuf>, LabError> {
 /// Keeps a copy of the file, on the disk when this returns. A copy that was never put back is left beside it. Returns
 /// its path.
 fn keep(name: &str, before: &[u8]) -> Result<PathBuf, LabError> {
-    let [lasting, passing] = journal::kept(name);
+    let [lasting, passing] = note_files::kept(name);
     for path in [&lasting, &passing].into_iter().filter(|path| fs::read(path).is_ok_and(|copy| copy != before)) {
         let older = path.with_extension("resolv.before");
         tracing::warn!(path = %older.display(), "a copy of name servers that was never put back stays there");
@@ -135,7 +135,7 @@ fn lost() {
 /// # Errors
 /// The system refuses.
 pub fn restore(name: &str) -> Result<(), LabError> {
-    let places = journal::kept(name);
+    let places = note_files::kept(name);
     let now = fs::read(RESOLV).ok();
     let owner = owner(now.as_deref());
     let copy = places.iter().find_map(|kept| Some((kept, fs::read(kept).ok()?)));

@@ -4,43 +4,12 @@
 //! The interface, its addresses and the routes through it need no note: they are gone with the process that holds them
 //! open.
 
+use super::note_files::{FOLDER, file, kept, routing as routing_note, socket};
 use super::{dns, routing};
 use crate::error::LabError;
 use std::fs::{self, File, TryLockError};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-
-/// Directory of the daemons' notes.
-const FOLDER: &str = "/run/airbraid";
-/// Directory of files that must survive a loss of power.
-const LASTING: &str = "/var/lib/airbraid";
-
-/// The file of a daemon.
-fn file(name: &str, what: &str) -> PathBuf {
-    Path::new(FOLDER).join(format!("{name}.{what}"))
-}
-
-/// The control socket of a daemon.
-pub fn socket(name: &str) -> PathBuf {
-    file(name, "sock")
-}
-
-/// The places of the copy of the system's name servers while the daemon runs: one that survives a loss of power, and,
-/// if that cannot be written, one that does not.
-pub fn kept(name: &str) -> [PathBuf; 2] {
-    [Path::new(LASTING).join(format!("{name}.resolv")), file(name, "resolv")]
-}
-
-/// Whether a daemon of this name runs.
-pub fn lives(name: &str) -> bool {
-    File::open(file(name, "up")).is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
-}
-
-/// The file that notes a daemon's changes of the host's routing.
-pub fn routing(name: &str) -> PathBuf {
-    file(name, "routing")
-}
 
 /// A daemon's note, locked while it lives. Dropped, it undoes the noted changes and is removed.
 #[derive(Debug)]
@@ -95,7 +64,7 @@ fn patiently(lock: impl Fn() -> Result<(), TryLockError>) -> Result<(), TryLockE
 fn undo(name: &str) -> Result<(), LabError> {
     let _ = fs::remove_file(socket(name));
     dns::restore(name)?;
-    routing::undo(&routing(name))
+    routing::undo(&routing_note(name))
 }
 
 /// Whether a daemon that no longer lives has left something; cleans it then.

@@ -6,7 +6,7 @@
 //! other has none.
 
 use super::socket::{Batch, Outgoing, Outlet, Refused, Socket};
-use super::uplink::{Refusal, Tag};
+use super::tag::{Refusal, Tag};
 use crate::clock::Clock;
 use airbraid_engine::converge::session::{Aead, Codec, FrameHeader, Reserved};
 use airbraid_units::{Duration, Instant};

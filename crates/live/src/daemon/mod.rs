@@ -28,6 +28,7 @@ mod manager;
 mod memory;
 mod metrics;
 mod nat64;
+mod note_files;
 mod notice;
 #[cfg(test)]
 mod offload_tests;
@@ -37,6 +38,7 @@ mod peer;
 mod peers;
 mod places;
 mod presence;
+mod question;
 mod replace;
 mod routing;
 mod segment;
@@ -45,14 +47,16 @@ pub mod site;
 mod socket;
 mod status;
 mod table;
+mod tag;
 mod uplink;
 
 pub use check::notes;
 pub use confine::needs_low_port;
 pub use journal::{clean, names};
 pub use outside::addresses as name_answer;
+pub use question::Question;
 pub use routing::check as check_routes;
-pub use serve::{Question, ask};
+pub use serve::ask;
 pub use status::{CallerReport, MemberReport, PeerReport, Status, UplinkReport};
 
 /// Runs of segments as the kernel gives and takes them, for tests with arbitrary bytes.
@@ -65,11 +69,10 @@ pub mod offload {
 
 /// The readers of bytes from outside, for tests with arbitrary bytes.
 pub mod readers {
-    pub use super::desk::ParsedQuestion;
     pub use super::inner::{carry_mark, clamp_mss, is_acknowledgement, is_opening, too_big, without_padding};
     pub use super::introduce::Introduction;
     pub use super::notice::Notice;
-    pub use super::serve::{control, http};
+    pub use super::question::{ParsedQuestion, control, http};
     pub use super::site::{Prefix, parse as site};
 }
 
@@ -181,7 +184,7 @@ fn begin(site: Site, tun: Tun, outside: Outside) -> Result<Daemon, LabError> {
     let uplinks = site.uplinks.iter().map(|uplink| (uplink, uplink.is_on));
     let wanted = WantedRouting::new(interface, index, uplinks, site.peers.iter());
     let needs_outside = wanted.hides_name_servers(&interface.dns);
-    let routing = Routing::begin(journal::routing(&site.name), wanted)?;
+    let routing = Routing::begin(note_files::routing(&site.name), wanted)?;
     let mark = routing::numbers(interface).1;
     let time = clock_gettime(ClockId::CLOCK_REALTIME).map_err(LabError::failed("the time of day"))?;
     // A clock before 1970 says nothing; link security finds out what the peers have seen of this end.

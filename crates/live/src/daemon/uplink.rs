@@ -3,30 +3,17 @@
 use super::cause::Cause;
 use super::lane::{self, Lane, LateSpan, SendLoad, Written};
 use super::site::Uplink;
-use super::socket::{Outgoing, Refused, Socket};
+use super::socket::{Outgoing, Socket};
+use super::tag::{Refusal, Tag};
 use crate::clock::Clock;
 use crate::netlink::FoundInterface;
-use airbraid_engine::trunk::Member;
-use airbraid_units::{Duration, Instant, SeqNum, metrics};
+use airbraid_units::{Duration, Instant, metrics};
 use nix::errno::Errno;
 use std::net::{IpAddr, SocketAddr};
 
 /// Time after which a socket that could not be opened is tried again; then it doubles, up to [`RETRY_MOST`].
 const RETRY: Duration = Duration::from_secs(1);
 const RETRY_MOST: Duration = Duration::from_secs(30);
-
-/// The owner of a datagram.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tag {
-    pub peer: usize,
-    /// The member and the number of the frame, if it is a tunnel's.
-    pub frame: Option<(Member, SeqNum)>,
-    /// Whether it probes a length.
-    pub is_probe: bool,
-}
-
-/// A datagram that an uplink has refused, with the reason.
-pub type Refusal = (Outgoing<Tag>, Refused);
 
 metrics! {
     /// Counts of an uplink since the daemon began.

@@ -1,7 +1,7 @@
 //! Questions to the kernel, and its answers: with a time-out, and asked again where an answer was lost.
 
 use super::HEADER;
-use super::list::{messages, word};
+use super::message::{messages, word};
 use nix::errno::Errno;
 use nix::sys::socket::{
     AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, connect, recv, send, setsockopt, socket,

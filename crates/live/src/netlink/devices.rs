@@ -4,7 +4,8 @@
 //! The settings are those of `/proc/sys/net/ipv4/conf`. Written this way they need `CAP_NET_ADMIN` and no file, so that
 //! a service for which that folder is read-only can do it.
 
-use super::list::{ANY_FAMILY, IFF_RUNNING, IFLA_IFNAME, RTM_GETADDR, RTM_GETLINK, attributes, messages, word};
+use super::list::{ANY_FAMILY, IFF_RUNNING, IFLA_IFNAME, RTM_GETADDR, RTM_GETLINK};
+use super::message::{attributes, messages, word};
 use super::{AF_INET, IFA_ADDRESS, IFA_LOCAL, IFF_UP, Netlink, RTM_NEWADDR, RTM_NEWLINK, attribute, ip_in, nested};
 use std::net::IpAddr;
 

@@ -3,7 +3,8 @@
 //! News says only that there is some: whoever hears it asks for the list again. So nothing is lost when the kernel's
 //! buffer for news overflows, and there is no state that could disagree with the kernel's.
 
-use super::{HEADER, IFA_ADDRESS, IFA_LOCAL, IFF_UP, IFLA_MTU, Netlink, RTM_NEWADDR, RTM_NEWLINK, ip_in};
+use super::message::{attributes, messages, word};
+use super::{IFA_ADDRESS, IFA_LOCAL, IFF_UP, IFLA_MTU, Netlink, RTM_NEWADDR, RTM_NEWLINK, ip_in};
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, socket};
 use std::net::IpAddr;
@@ -11,8 +12,6 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// `struct rtgenmsg`, padded.
 pub(super) const ANY_FAMILY: [u8; 4] = [0; 4];
-/// The mask of an attribute's type: the other bits mark nested attributes and network order (`NLA_TYPE_MASK`).
-const TYPE_MASK: u16 = 0x3fff;
 pub(super) const RTM_GETLINK: u16 = 18;
 pub(super) const RTM_GETADDR: u16 = 22;
 pub(super) const IFLA_IFNAME: u16 = 3;
@@ -61,37 +60,6 @@ impl Netlink {
 pub fn read_all(datagram: &[u8]) -> (Vec<FoundInterface>, Vec<(u32, IpAddr)>) {
     let bodies = || messages(datagram).map(|(_, _, _, body)| body);
     (bodies().filter_map(interface).collect(), bodies().filter_map(address).collect())
-}
-
-/// The messages in the kernel's datagram: type, flags, sequence number, body.
-pub(super) fn messages(mut bytes: &[u8]) -> impl Iterator<Item = (u16, u16, u32, &[u8])> {
-    std::iter::from_fn(move || {
-        let length = word(bytes, 0)? as usize;
-        let (kind, flags) = (half(bytes, 4)?, half(bytes, 6)?);
-        let sequence = word(bytes, 8)?;
-        let body = bytes.get(HEADER..length)?;
-        bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
-        Some((kind, flags, sequence, body))
-    })
-}
-
-/// The attributes behind a fixed part.
-pub(super) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
-    std::iter::from_fn(move || {
-        let length = usize::from(half(bytes, 0)?);
-        let kind = half(bytes, 2)? & TYPE_MASK;
-        let value = bytes.get(4..length)?;
-        bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
-        Some((kind, value))
-    })
-}
-
-pub(super) fn half(bytes: &[u8], at: usize) -> Option<u16> {
-    bytes.get(at..at + 2)?.try_into().ok().map(u16::from_ne_bytes)
-}
-
-pub(super) fn word(bytes: &[u8], at: usize) -> Option<u32> {
-    bytes.get(at..at + 4)?.try_into().ok().map(u32::from_ne_bytes)
 }
 
 /// `struct ifinfomsg`: family, type, index, flags, change.

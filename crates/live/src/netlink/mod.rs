@@ -8,6 +8,7 @@
 mod ask;
 pub mod devices;
 mod list;
+mod message;
 pub mod routes;
 pub mod wireless;
 

@@ -3,7 +3,7 @@
 //!
 //! Nothing here replaces anything: what is there already is an error.
 
-use super::list::{attributes, half, messages, word};
+use super::message::{attributes, half, messages, word};
 use super::{AF_INET, AF_INET6, NLM_F_CREATE, NLM_F_EXCL, Netlink, attribute, attribute_of, ip_in};
 use nix::errno::Errno;
 use std::net::IpAddr;

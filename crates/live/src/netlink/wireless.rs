@@ -3,7 +3,7 @@
 //!
 //! It is for people to look at. What a link carries is measured where it counts, by what comes back on it.
 
-use super::list::{attributes, half, messages};
+use super::message::{attributes, half, messages};
 use super::{Netlink, attribute};
 use nix::sys::socket::SockProtocol;
 

@@ -2,7 +2,7 @@
 
 use super::Daemon;
 use crate::daemon::lane::Written;
-use crate::daemon::uplink::Tag;
+use crate::daemon::tag::Tag;
 use airbraid_engine::converge::session::{self, FRAME_HEADER_LEN, PeerId, TAG_LEN};
 use airbraid_engine::trunk::Member;
 use airbraid_units::{Bytes, Instant};

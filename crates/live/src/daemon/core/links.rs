@@ -8,7 +8,7 @@ use crate::daemon::memory::longest;
 use crate::daemon::notice::{LinkName, Notice};
 use crate::daemon::peer::Path;
 use crate::daemon::places::Reached;
-use crate::daemon::uplink::Tag;
+use crate::daemon::tag::Tag;
 use crate::netlink::FoundInterface;
 use airbraid_engine::converge::session;
 use airbraid_engine::trunk::Member;
