@@ -1,6 +1,7 @@
 //! The invariants of ARCHITECTURE.md that a compiler does not hold: allowed dependencies, names banned from the pure
 //! engine, and the length of files.
 
+use airbraid_tests::house::{imports, sources};
 use airbraid_tests::root;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,20 +45,6 @@ fn crates_depend_in_one_direction() {
     assert_eq!(seen.len(), ALLOWED.len(), "a crate of the list is gone");
 }
 
-fn sources(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() && !path.ends_with("target") {
-            found.extend(sources(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
-    found.sort();
-    found
-}
-
 /// The lines of a file that are code: no comments, nothing after the tests begin.
 fn code(path: &Path) -> Vec<(usize, String)> {
     let text = std::fs::read_to_string(path).unwrap();
@@ -95,6 +82,32 @@ fn runs_have_no_global_state() {
             }
         }
     }
+}
+
+#[test]
+fn files_import_each_other_in_one_direction() {
+    let crates = std::fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    let circles: Vec<Vec<PathBuf>> = crates.flat_map(|folder| imports::circles(&folder.join("src"))).collect();
+    assert!(circles.is_empty(), "files that import each other, other than parent and child: {circles:#?}");
+}
+
+#[test]
+fn a_circle_of_imports_is_found() {
+    let folder = std::env::temp_dir().join(format!("airbraid-circle-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("shared")).unwrap();
+    let files = [
+        ("lib.rs", "mod first; mod second; mod shared; pub use second::Second;"),
+        // By way of the re-export, and by a path in a type.
+        ("first.rs", "use crate::Second; pub struct First(Second);"),
+        ("second.rs", "pub struct Second(Option<Box<super::first::First>>);"),
+        // Parent and child may name each other.
+        ("shared/mod.rs", "mod child; use child::Child; pub struct Parent(Child);"),
+        ("shared/child.rs", "pub struct Child(Option<Box<super::Parent>>);"),
+    ];
+    files.iter().for_each(|(name, text)| std::fs::write(folder.join(name), text).unwrap());
+    let found = imports::circles(&folder);
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(found, [[folder.join("first.rs"), folder.join("second.rs")]]);
 }
 
 #[test]
