@@ -1,9 +1,10 @@
 //! TCP's throughput between two nodes under each contending MAC, by arithmetic: Kuang and Williamson 2004, appendix A,
 //! for any radio, sizes and batch. Nothing is simulated.
 
-use crate::slots::asked::quantity;
+use crate::slots::options::quantity;
 use airbraid_sim::models::efficiency::{DcfConfig, MultichannelConfig, Preamble, Protocol, Standard, Transfer};
 use airbraid_units::{BitRate, Bytes, Duration};
+use clap::Args;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
@@ -11,6 +12,18 @@ use std::fmt::Write as _;
 const PACKET_MAX: Bytes = Bytes::new(65_535);
 /// Longest backoff or switching time, so that sums of times stay within their type.
 const TIME_MAX: Duration = Duration::from_secs(1);
+
+// Defaults: the example of the paper's appendix A.
+const STANDARD: &str = "802.11b";
+const PREAMBLE: &str = "long";
+const RATE: &str = "1 Mbit/s";
+const PACKET: &str = "1024 byte";
+const ACK: &str = "40 byte";
+const LLC: &str = "0 byte";
+const NO_TIME: &str = "0 s";
+/// With delayed acknowledgements.
+const PACKETS_PER_ACK: u32 = 2;
+const BATCH: u8 = 1;
 
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -39,44 +52,55 @@ pub struct Request {
 }
 
 /// The same as a person types it, by the names of the command's options.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Args, Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Asked {
-    /// `802.11a`, `802.11b` or `802.11g`.
+pub struct EfficiencyOptions {
+    /// The standard of the radio
+    #[arg(long, value_name = "NAME", default_value = STANDARD, value_parser = ["802.11a", "802.11b", "802.11g"])]
     pub standard: String,
-    /// `long` or `short`.
+    /// Preamble of 802.11b
+    #[arg(long, value_name = "NAME", default_value = PREAMBLE, value_parser = ["long", "short"])]
     pub preamble: String,
-    /// Rate of data frames.
+    /// Rate of data frames
+    #[arg(long, value_name = "RATE", default_value = RATE)]
     pub rate: String,
-    /// Rate of control frames; `None`: the lowest of the standard.
+    /// Rate of control frames [default: the lowest of the standard]
+    #[arg(long, value_name = "RATE")]
     pub control_rate: Option<String>,
-    /// An IP packet with data.
+    /// A packet with data, TCP and IP headers included
+    #[arg(long, value_name = "SIZE", default_value = PACKET)]
     pub packet: String,
-    /// An IP packet with a TCP acknowledgement.
+    /// A TCP acknowledgement, headers included
+    #[arg(long, value_name = "SIZE", default_value = ACK)]
     pub ack: String,
-    /// LLC header before each packet.
+    /// LLC header before each packet; the paper has none
+    #[arg(long, value_name = "SIZE", default_value = LLC)]
     pub llc: String,
-    /// 2 with delayed acknowledgements.
+    /// Packets for each acknowledgement: 2 with delayed acknowledgements
+    #[arg(long, value_name = "N", default_value_t = PACKETS_PER_ACK, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub packets_per_ack: u32,
-    /// Data frames a handshake, where the MAC can do that.
+    /// Data frames a handshake under MCMAC and Bi-MCMAC
+    #[arg(long, value_name = "N", default_value_t = BATCH, value_parser = clap::value_parser!(u8).range(1..=64))]
     pub batch: u8,
-    /// Time to change the channel.
+    /// Time to change the channel under MCMAC and Bi-MCMAC
+    #[arg(long, value_name = "TIME", default_value = NO_TIME)]
     pub switching: String,
-    /// Mean backoff before each handshake.
+    /// Mean backoff before each handshake
+    #[arg(long, value_name = "TIME", default_value = NO_TIME)]
     pub backoff: String,
 }
 
-impl Default for Asked {
+impl Default for EfficiencyOptions {
     fn default() -> Self {
-        let [standard, preamble, rate] = ["802.11b", "long", "1 Mbit/s"].map(str::to_owned);
-        let [packet, ack, llc] = ["1024 byte", "40 byte", "0 byte"].map(str::to_owned);
-        let [switching, backoff] = ["0 s", "0 s"].map(str::to_owned);
-        let (control_rate, packets_per_ack, batch) = (None, 2, 1);
+        let [standard, preamble, rate] = [STANDARD, PREAMBLE, RATE].map(str::to_owned);
+        let [packet, ack, llc] = [PACKET, ACK, LLC].map(str::to_owned);
+        let [switching, backoff] = [NO_TIME, NO_TIME].map(str::to_owned);
+        let (control_rate, packets_per_ack, batch) = (None, PACKETS_PER_ACK, BATCH);
         Self { standard, preamble, rate, control_rate, packet, ack, llc, packets_per_ack, batch, switching, backoff }
     }
 }
 
-impl Asked {
+impl EfficiencyOptions {
     /// Parses the request.
     ///
     /// # Errors

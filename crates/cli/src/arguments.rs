@@ -1,6 +1,7 @@
 //! The command line.
 
-use airbraid_campaign::slots::asked;
+use airbraid_campaign::efficiency::EfficiencyOptions;
+use airbraid_campaign::slots::PlanOptions;
 use airbraid_sim::killer::environment::ENVIRONMENTS;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
@@ -276,54 +277,11 @@ pub struct Plan {
     /// Another plan.
     #[command(subcommand)]
     pub other: Option<OtherPlan>,
-    /// Duty cycles, such as 0.5,1/8,37.5%; they add up to 1 at most
-    #[arg(long, value_name = "LIST", required_unless_present = "backhaul", conflicts_with = "backhaul")]
-    pub duty: Option<String>,
-    /// Rates of the backhauls, from which a scheduler derives duty cycles
-    #[arg(long, value_name = "LIST", requires = "wireless")]
-    pub backhaul: Option<String>,
-    /// Rates over the air of a station that has an access point all the time
-    #[arg(long, value_name = "LIST", requires = "backhaul")]
-    pub wireless: Option<String>,
-    /// The scheduler that derives duty cycles from rates
-    #[arg(long, value_name = "NAME", default_value = asked::SCHEDULER, value_parser = ["fatvap", "themis"])]
-    pub scheduler: String,
-    /// Weights of the access points in THEMIS, whole numbers, one or one each
-    #[arg(long, value_name = "LIST", requires = "backhaul")]
-    pub weight: Option<String>,
-    /// The shortest slot [default: 15 ms, where no period is given]
-    #[arg(long, value_name = "TIME")]
-    pub slot: Option<String>,
-    /// The period; without it the smallest duty cycle and the shortest slot give it
-    #[arg(long, value_name = "TIME")]
-    pub period: Option<String>,
+    #[command(flatten)]
+    pub options: PlanOptions,
     /// Compares these periods
     #[arg(long, value_name = "LIST", conflicts_with_all = ["period", "slot", "svg"])]
     pub periods: Option<String>,
-    /// Air time that is lost at each change of access point; about 0.8 ms for the card of the paper
-    #[arg(long, value_name = "TIME", default_value = asked::SWITCH)]
-    pub switch: String,
-    /// Wired round-trip times behind the access points, one or one each; without them 50 ms is assumed
-    #[arg(long, value_name = "LIST")]
-    pub delay: Option<String>,
-    /// Loss of packets on the paths, one or one each
-    #[arg(long, value_name = "LIST", default_value = asked::LOSS)]
-    pub loss: String,
-    /// TCP flows, one or one each
-    #[arg(long, value_name = "LIST", default_value = asked::FLOWS)]
-    pub flows: String,
-    /// Maximum segment size of TCP
-    #[arg(long, value_name = "SIZE", default_value = asked::MSS)]
-    pub mss: String,
-    /// Names of the access points [default: AP 1, AP 2, ...]
-    #[arg(long, value_name = "LIST")]
-    pub names: Option<String>,
-    /// The policy whose map is drawn [default: measured with --delay, otherwise min-max]
-    #[arg(long, value_name = "NAME", value_parser = ["no-policy", "random", "min-max", "blind", "worst-case", "measured"])]
-    pub policy: Option<String>,
-    /// Seed of random draws
-    #[arg(long, value_name = "N", default_value_t = asked::SEED)]
-    pub seed: u64,
     /// Draws map and round-trip times into this file
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
@@ -362,39 +320,8 @@ Exit status: 0 fine, 2 the input is wrong.";
 /// `airbraid plan efficiency`.
 #[derive(Debug, Args)]
 pub struct Efficiency {
-    /// The standard of the radio
-    #[arg(long, value_name = "NAME", default_value = "802.11b", value_parser = ["802.11a", "802.11b", "802.11g"])]
-    pub standard: String,
-    /// Preamble of 802.11b
-    #[arg(long, value_name = "NAME", default_value = "long", value_parser = ["long", "short"])]
-    pub preamble: String,
-    /// Rate of data frames
-    #[arg(long, value_name = "RATE", default_value = "1 Mbit/s")]
-    pub rate: String,
-    /// Rate of control frames [default: the lowest of the standard]
-    #[arg(long, value_name = "RATE")]
-    pub control_rate: Option<String>,
-    /// A packet with data, TCP and IP headers included
-    #[arg(long, value_name = "SIZE", default_value = "1024 byte")]
-    pub packet: String,
-    /// A TCP acknowledgement, headers included
-    #[arg(long, value_name = "SIZE", default_value = "40 byte")]
-    pub ack: String,
-    /// LLC header before each packet; the paper has none
-    #[arg(long, value_name = "SIZE", default_value = "0 byte")]
-    pub llc: String,
-    /// Packets for each acknowledgement: 2 with delayed acknowledgements
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub packets_per_ack: u32,
-    /// Data frames a handshake under MCMAC and Bi-MCMAC
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
-    pub batch: u8,
-    /// Time to change the channel under MCMAC and Bi-MCMAC
-    #[arg(long, value_name = "TIME", default_value = "0 s")]
-    pub switching: String,
-    /// Mean backoff before each handshake
-    #[arg(long, value_name = "TIME", default_value = "0 s")]
-    pub backoff: String,
+    #[command(flatten)]
+    pub options: EfficiencyOptions,
     /// Prints one JSON object and nothing else
     #[arg(long)]
     pub json: bool,

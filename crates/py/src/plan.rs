@@ -28,7 +28,7 @@ fn asked<'a, T: serde::Deserialize<'a>>(options: &'a str) -> PyResult<T> {
 /// The second value has the access points that are not worth their switch.
 #[pyfunction]
 pub fn plan(py: Python<'_>, options: &str) -> PyResult<(SlotPlan, Vec<String>)> {
-    let (request, unused) = asked::<slots::Asked>(options)?.request().map_err(wrong)?;
+    let (request, unused) = asked::<slots::PlanOptions>(options)?.request().map_err(wrong)?;
     let (theta, switch) = (request.tcp.theta, request.tcp.switch);
     let report = py.detach(|| slots::plan(&request)).map_err(|e| wrong(e.to_string()))?;
     Ok((SlotPlan { report, theta, switch }, unused))
@@ -37,7 +37,7 @@ pub fn plan(py: Python<'_>, options: &str) -> PyResult<(SlotPlan, Vec<String>)> 
 /// Compares periods: the object of `airbraid plan --periods ... --json`.
 #[pyfunction]
 pub fn periods(py: Python<'_>, options: &str, periods: &str) -> PyResult<String> {
-    let asked: slots::Asked = asked(options)?;
+    let asked: slots::PlanOptions = asked(options)?;
     let rows = py.detach(|| asked.periods(periods)).map_err(wrong)?;
     json(&serde_json::json!({ "periods": rows }))
 }
@@ -45,7 +45,7 @@ pub fn periods(py: Python<'_>, options: &str, periods: &str) -> PyResult<String>
 /// The object of `airbraid plan efficiency --json`; `options` likewise.
 #[pyfunction]
 pub fn efficiency(options: &str) -> PyResult<String> {
-    let asked: airbraid_campaign::efficiency::Asked = asked(options)?;
+    let asked: airbraid_campaign::efficiency::EfficiencyOptions = asked(options)?;
     let report =
         asked.request().and_then(|request| airbraid_campaign::efficiency::estimate(&request)).map_err(wrong)?;
     json(&report)

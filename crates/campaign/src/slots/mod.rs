@@ -3,14 +3,14 @@
 //!
 //! It plans with the engine and weighs with the models of the simulator; nothing here is a packet.
 
-pub mod asked;
+pub mod options;
 mod schedule;
 mod svg;
 mod text;
 
 pub use airbraid_sim::models::planner::{Policy, Proof};
 pub use airbraid_sim::models::rtt::Connection;
-pub use asked::Asked;
+pub use options::PlanOptions;
 pub use schedule::{PeriodRow, Scheduler, periods, schedule, sweep};
 pub use svg::svg;
 pub use text::text;

@@ -5,6 +5,7 @@ use super::{PeriodRow, Policy, Request, Scheduler, schedule, sweep};
 use airbraid_sim::models::slots::{Access, Fraction, Length, Path};
 use airbraid_sim::models::tcp::{Route, Tcp};
 use airbraid_units::{BitRate, Bytes, Duration, Quantity};
+use clap::Args;
 use serde::Deserialize;
 
 /// The default shortest slot: the upper end of the range that the paper's section 6.1 calls safe.
@@ -28,40 +29,57 @@ pub const SCHEDULER: &str = "fatvap";
 pub const SEED: u64 = 1;
 
 /// A request. Lists have commas between; one value stands for every access point where that makes sense.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Args, Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Asked {
-    /// Duty cycles, such as `0.5,1/8,37.5%`.
+pub struct PlanOptions {
+    /// Duty cycles, such as 0.5,1/8,37.5%; they add up to 1 at most
+    #[arg(long, value_name = "LIST", required_unless_present = "backhaul", conflicts_with = "backhaul")]
     pub duty: Option<String>,
-    /// Rates of the backhauls, from which a scheduler derives duty cycles.
+    /// Rates of the backhauls, from which a scheduler derives duty cycles
+    #[arg(long, value_name = "LIST", requires = "wireless")]
     pub backhaul: Option<String>,
-    /// Rates over the air of a station that has an access point all the time.
+    /// Rates over the air of a station that has an access point all the time
+    #[arg(long, value_name = "LIST", requires = "backhaul")]
     pub wireless: Option<String>,
-    /// `fatvap` or `themis`.
+    /// The scheduler that derives duty cycles from rates
+    #[arg(long, value_name = "NAME", default_value = SCHEDULER, value_parser = ["fatvap", "themis"])]
     pub scheduler: String,
-    /// Weights of the access points in THEMIS.
+    /// Weights of the access points in THEMIS, whole numbers, one or one each
+    #[arg(long, value_name = "LIST", requires = "backhaul")]
     pub weight: Option<String>,
+    /// The shortest slot [default: 15 ms, where no period is given]
+    #[arg(long, value_name = "TIME")]
     pub slot: Option<String>,
+    /// The period; without it the smallest duty cycle and the shortest slot give it
+    #[arg(long, value_name = "TIME")]
     pub period: Option<String>,
-    /// Air time lost at each change of access point.
+    /// Air time that is lost at each change of access point; about 0.8 ms for the card of the paper
+    #[arg(long, value_name = "TIME", default_value = SWITCH)]
     pub switch: String,
-    /// Wired round-trip times behind the access points.
+    /// Wired round-trip times behind the access points, one or one each; without them 50 ms is assumed
+    #[arg(long, value_name = "LIST")]
     pub delay: Option<String>,
-    /// Loss of packets on the paths.
+    /// Loss of packets on the paths, one or one each
+    #[arg(long, value_name = "LIST", default_value = LOSS)]
     pub loss: String,
-    /// TCP flows.
+    /// TCP flows, one or one each
+    #[arg(long, value_name = "LIST", default_value = FLOWS)]
     pub flows: String,
-    /// Maximum segment size of TCP.
+    /// Maximum segment size of TCP
+    #[arg(long, value_name = "SIZE", default_value = MSS)]
     pub mss: String,
-    /// Names of the access points.
+    /// Names of the access points [default: AP 1, AP 2, ...]
+    #[arg(long, value_name = "LIST")]
     pub names: Option<String>,
-    /// The policy to follow.
+    /// The policy whose map is drawn [default: measured with --delay, otherwise min-max]
+    #[arg(long, value_name = "NAME", value_parser = ["no-policy", "random", "min-max", "blind", "worst-case", "measured"])]
     pub policy: Option<String>,
-    /// Seed of random draws.
+    /// Seed of random draws
+    #[arg(long, value_name = "N", default_value_t = SEED)]
     pub seed: u64,
 }
 
-impl Default for Asked {
+impl Default for PlanOptions {
     fn default() -> Self {
         let [switch, loss, flows, mss, scheduler] = [SWITCH, LOSS, FLOWS, MSS, SCHEDULER].map(str::to_owned);
         Self {
@@ -84,7 +102,7 @@ impl Default for Asked {
     }
 }
 
-impl Asked {
+impl PlanOptions {
     /// The request, and the names of the access points that a scheduler gives no time.
     ///
     /// # Errors
@@ -97,7 +115,7 @@ impl Asked {
     /// Compares `periods`, a list.
     ///
     /// # Errors
-    /// As [`Asked::request`].
+    /// As [`PlanOptions::request`].
     pub fn periods(&self, periods: &str) -> Result<Vec<PeriodRow>, String> {
         let (request, _) = self.request()?;
         let periods = quantities::<Duration>("periods", periods)?;
@@ -106,7 +124,7 @@ impl Asked {
 }
 
 /// Refuses options that exclude or need each other.
-fn fits_together(asked: &Asked) -> Result<(), String> {
+fn fits_together(asked: &PlanOptions) -> Result<(), String> {
     let has = |option: &Option<String>| option.is_some();
     match (has(&asked.duty), has(&asked.backhaul), has(&asked.wireless)) {
         (true, true, _) => return Err("--backhaul: duty cycles are given already with --duty".to_owned()),
@@ -124,7 +142,7 @@ fn fits_together(asked: &Asked) -> Result<(), String> {
 }
 
 /// Parses a request.
-fn request(asked: &Asked) -> Result<(Request, Vec<String>), String> {
+fn request(asked: &PlanOptions) -> Result<(Request, Vec<String>), String> {
     let switch = quantity::<Duration>("switch", &asked.switch)?;
     let time = |name, text: &Option<String>| text.as_ref().map(|text| quantity::<Duration>(name, text)).transpose();
     let (slot, period) = (time("slot", &asked.slot)?, time("period", &asked.period)?);
@@ -161,7 +179,11 @@ fn request(asked: &Asked) -> Result<(Request, Vec<String>), String> {
 }
 
 /// The duty cycles and, where rates are given, the limit of each access point's flows.
-fn duties(asked: &Asked, period: Duration, switch: Duration) -> Result<(Vec<Fraction>, Vec<Option<BitRate>>), String> {
+fn duties(
+    asked: &PlanOptions,
+    period: Duration,
+    switch: Duration,
+) -> Result<(Vec<Fraction>, Vec<Option<BitRate>>), String> {
     let (Some(backhaul), Some(wireless)) = (&asked.backhaul, &asked.wireless) else {
         let text = asked.duty.as_deref().unwrap_or_default();
         let duties: Vec<Fraction> = list("duty", text, |item| Fraction::parse(item).map_err(|e| e.to_string()))?;
@@ -183,7 +205,7 @@ fn duties(asked: &Asked, period: Duration, switch: Duration) -> Result<(Vec<Frac
 }
 
 /// The weights of the access points in THEMIS: 1 by default.
-fn weights(asked: &Asked, scheduler: Scheduler, count: usize) -> Result<Vec<u32>, String> {
+fn weights(asked: &PlanOptions, scheduler: Scheduler, count: usize) -> Result<Vec<u32>, String> {
     let Some(text) = &asked.weight else { return Ok(vec![1; count]) };
     if scheduler == Scheduler::FatVap {
         return Err("--weight: FatVAP maximises the sum and knows no weights; add --scheduler themis".to_owned());
@@ -195,7 +217,7 @@ fn weights(asked: &Asked, scheduler: Scheduler, count: usize) -> Result<Vec<u32>
     each("weight", list("weight", text, weight)?, count)
 }
 
-fn routes(asked: &Asked, limits: &[Option<BitRate>]) -> Result<Vec<Route>, String> {
+fn routes(asked: &PlanOptions, limits: &[Option<BitRate>]) -> Result<Vec<Route>, String> {
     let count = limits.len();
     let delays = match &asked.delay {
         Some(text) => each("delay", quantities::<Duration>("delay", text)?, count)?,
@@ -218,7 +240,7 @@ fn routes(asked: &Asked, limits: &[Option<BitRate>]) -> Result<Vec<Route>, Strin
     Ok((0..count).map(route).collect())
 }
 
-fn policy(asked: &Asked) -> Result<Option<Policy>, String> {
+fn policy(asked: &PlanOptions) -> Result<Option<Policy>, String> {
     let Some(name) = &asked.policy else { return Ok(None) };
     let names = Policy::ALL.map(Policy::name);
     let policy = Policy::ALL.into_iter().find(|policy| policy.name() == name);
