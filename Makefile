@@ -61,6 +61,8 @@ check: build ## Run every committed scenario against what it expects
 # Two builds of everything: the debug build with its assertions, and the optimised one for what would take long without. The last
 # command is one test binary whose summary closes the output; before it stands what was skipped.
 test: export AIRBRAID_SKIPPED := $(SKIPPED)
+# Tests of the daemon wait for networks more than they compute: eight at a time take a third of the time of two.
+test: export RUST_TEST_THREADS := 8
 test: lint python-tools ## Everything: lints, unit and property tests, scenarios, Python, validation
 	@mkdir -p $(OUT) && rm -f $(SKIPPED)
 	$(CARGO) test --workspace --locked --lib --bins --tests

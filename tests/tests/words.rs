@@ -1,12 +1,11 @@
 //! The rules of STYLE.md that a machine can check: how a comment begins, words that have a plainer one, the width of
 //! lines, the length of functions and the number of fields. Each list of exceptions only shrinks.
 
+use airbraid_tests::house::lines::split_tests;
+use airbraid_tests::house::{sources, text};
 use airbraid_tests::root;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-
-/// Folders whose comments are not yet rewritten.
-const NOT_YET: [&str; 0] = [];
+use std::path::PathBuf;
 
 /// First words of a noun clause: name the thing instead.
 const CLAUSES: [&str; 5] = ["What", "Who", "Whose", "Whom", "How"];
@@ -77,31 +76,12 @@ struct Line<'a> {
     has_string: bool,
 }
 
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() && !path.ends_with("target") {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
-}
-
 /// Every Rust file of ours with its path from the root and its text, but for this one, which has the words.
 fn files() -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    ["crates", "tests", "fuzz"].iter().for_each(|folder| sources(&root().join(folder), &mut found));
-    found.sort();
+    let found: Vec<PathBuf> =
+        ["crates", "tests", "fuzz"].into_iter().flat_map(|folder| sources(&root().join(folder))).collect();
     let named = found.iter().map(|path| (path.strip_prefix(root()).unwrap().to_string_lossy().into_owned(), path));
-    named
-        .filter(|(name, _)| name != "tests/tests/words.rs")
-        .map(|(name, path)| (name, std::fs::read_to_string(path).unwrap()))
-        .collect()
-}
-
-fn is_rewritten(name: &str) -> bool {
-    !NOT_YET.iter().any(|folder| name.starts_with(folder))
+    named.filter(|(name, _)| name != "tests/tests/words.rs").map(|(name, path)| (name, text(path))).collect()
 }
 
 /// The lines of a text, each with whether it has a part of a string.
@@ -186,7 +166,7 @@ fn none(wrong: &[String], rule: &str) {
 #[test]
 fn a_doc_comment_names_its_thing() {
     let mut wrong = Vec::new();
-    for (name, text) in files().iter().filter(|(name, _)| is_rewritten(name)) {
+    for (name, text) in &files() {
         let mut before = None;
         for line in lines(text) {
             let is_doc = ["///", "//!"].iter().any(|mark| line.text.trim_start().starts_with(mark));
@@ -207,7 +187,7 @@ fn a_doc_comment_names_its_thing() {
 #[test]
 fn plain_words_are_used() {
     let mut wrong = Vec::new();
-    for (name, text) in files().iter().filter(|(name, _)| is_rewritten(name)) {
+    for (name, text) in &files() {
         for line in lines(text) {
             let lower = line.text.to_lowercase();
             let words = format!(" {} ", lower.split(|c: char| !c.is_alphanumeric()).collect::<Vec<_>>().join(" "));
@@ -231,7 +211,7 @@ fn lines_fit() {
     for (name, text) in files() {
         for line in lines(&text) {
             let width = line.text.chars().count();
-            if width > COLUMNS && !line.has_string && is_rewritten(&name) {
+            if width > COLUMNS && !line.has_string {
                 wrong.push(format!("{name}:{}: {width} columns", line.number));
             }
         }
@@ -245,8 +225,8 @@ fn products() -> Vec<(String, String)> {
     let files = files().into_iter().filter(|(name, _)| is_product(name));
     files
         .map(|(name, text)| {
-            let before_tests = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default().to_owned();
-            (name, before_tests)
+            let (before_tests, _) = split_tests(&text);
+            (name, before_tests.to_owned())
         })
         .collect()
 }
