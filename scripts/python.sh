@@ -11,7 +11,7 @@ venv=$target/python
 wheels=out/wheels
 lock=crates/py/requirements.txt
 
-# An environment with the versions of the lock, made anew when the lock or Python changes.
+# An environment with the versions of the lock, made again when the lock or Python changes.
 environment() {
     local wanted
     wanted="$(python3 --version) $(cksum <"$lock")"

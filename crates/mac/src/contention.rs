@@ -175,7 +175,7 @@ impl Contention {
 
     /// Begins on a channel of which the station knows nothing: the medium must be idle for DIFS first. The rest of a
     /// backoff elsewhere is void, and so is everything that was heard there.
-    pub fn start_anew(&mut self, now: Instant) {
+    pub fn start_again(&mut self, now: Instant) {
         self.nav = Nav::default();
         (self.busy_since, self.error_pending, self.backoff) = (None, false, None);
         (self.eifs_ready, self.hold) = (Instant::ZERO, Instant::ZERO);

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn after_three_requests_the_link_counts_as_broken_and_it_asks_anew() {
+    fn after_three_requests_the_link_counts_as_broken_and_it_asks_again() {
         let mut arp = Arp::new(ME);
         for packet in 1..=3 {
             tell(&mut arp, Input::Send { to: B, packet });

@@ -68,7 +68,7 @@ Exit status: 0 fine, 1 the system refused, 2 the input is wrong.";
 const STATUS_EXAMPLES: &str = "\
 Examples:
   airbraid status                      the daemon that runs, if there is one only
-  airbraid status site --watch         anew every second, until Ctrl-C
+  airbraid status site --watch         the report every second, until Ctrl-C
   airbraid status site --json | jq '.peers[].members[] | {uplink, rate_bps, rtt_s, loss}'";
 
 /// Arguments of `lab`.

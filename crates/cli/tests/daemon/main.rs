@@ -211,11 +211,11 @@ fn a_killed_daemon_is_cleaned_up_after() {
 }
 
 #[test]
-fn a_hub_that_begins_anew_is_found_again() {
-    if !can_run("a_hub_that_begins_anew_is_found_again") {
+fn a_hub_that_restarts_is_found_again() {
+    if !can_run("a_hub_that_restarts_is_found_again") {
         return;
     }
-    let mut net = pair_up("anew", 2);
+    let mut net = pair_up("restart", 2);
     net.signal("far", "-KILL");
     net.ended("far");
     net.up("far");

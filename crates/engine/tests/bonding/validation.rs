@@ -210,7 +210,7 @@ fn a_rebinding_costs_a_round_trip_and_no_more() {
 }
 
 #[test]
-fn another_address_is_measured_anew_and_works() {
+fn another_address_is_measured_again_and_works() {
     let (with, state) = moved(false, true);
     println!("packets delivered by tenths of a second with another address {with:?}");
     assert_eq!(state, MemberState::Active);

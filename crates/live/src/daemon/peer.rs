@@ -183,7 +183,7 @@ impl PeerState {
 
     /// Replaces its tunnel by a new one, of another life for the far end, without members: they are offered again, or
     /// come again.
-    pub fn begin_anew(&mut self, tunnel: BondConfig) {
+    pub fn begin_again(&mut self, tunnel: BondConfig) {
         self.lives += 1;
         self.tunnel = Bond::new(BondConfig { epoch: tunnel.epoch.wrapping_add(self.lives), ..tunnel });
         self.wake = None;
@@ -252,7 +252,7 @@ mod tests {
     use airbraid_engine::trunk::bonding::BondPolicy;
 
     #[test]
-    fn a_tunnel_that_begins_anew_is_another_life_without_members() {
+    fn a_tunnel_that_begins_again_is_another_life_without_members() {
         let config = Peer {
             name: "peer".to_owned(),
             public: PublicKey([1; 32]),
@@ -268,11 +268,11 @@ mod tests {
         let notice = Some((Instant::ZERO, 0));
         peer.paths.insert(Member(0), Path { notice, ..Path::new(0, remote, None) });
         (peer.is_up, peer.wake, peer.unanswered) = (true, Some(Instant::ZERO), Some(Instant::ZERO));
-        peer.begin_anew(tunnel);
+        peer.begin_again(tunnel);
         assert_eq!((peer.due(), peer.paths.len(), peer.is_up), (None, 0, true));
         peer.again = Some(Instant::MAX);
         assert_eq!(peer.due(), Some(Instant::MAX));
-        peer.begin_anew(tunnel);
+        peer.begin_again(tunnel);
         assert_eq!(peer.lives, 2);
     }
 }

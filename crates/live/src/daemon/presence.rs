@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_life_that_goes_on_after_another_is_another_host() {
-        assert_eq!(told(&[1, 1, 2, 2, 3, 3, 4]), [false; 7], "one host that begins anew");
+        assert_eq!(told(&[1, 1, 2, 2, 3, 3, 4]), [false; 7], "one host that begins again");
         assert_eq!(told(&[1, 2, 1, 2]), [false, false, false, true]);
         assert_eq!(told(&[1, 1, 2, 1, 1, 1, 2]), [false, false, false, false, false, false, true]);
     }

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_changed_meanwhile_is_read_anew() {
+    fn a_list_that_changed_meanwhile_is_read_again() {
         let (mut netlink, kernel) = kernel(2, |number, sequence| {
             let flags = if number == 0 { NLM_F_DUMP_INTR } else { 0 };
             let entry = |value: u32| message(16, 2, sequence, &value.to_ne_bytes());

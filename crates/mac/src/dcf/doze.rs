@@ -88,7 +88,7 @@ impl<P: Packet + Copy> Dcf<P> {
 
     /// The radio works from now on, on this station's channel.
     pub(crate) fn arrive(&mut self, now: Instant) {
-        self.station.contention.start_anew(now);
+        self.station.contention.start_again(now);
         self.settle(now);
     }
 

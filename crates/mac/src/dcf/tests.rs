@@ -339,7 +339,7 @@ fn an_rts_without_answer_is_given_up_after_seven_attempts_and_the_data_never_sen
 }
 
 #[test]
-fn a_cts_makes_the_short_count_begin_anew() {
+fn a_cts_makes_the_short_count_begin_again() {
     // Six RTS fail, the seventh is answered, its data frame is lost; six more may fail, the next is answered.
     let mut medium = Medium::new(with(|c| c.rts_threshold = Bytes::ZERO), us(0), &[&[], &[]]);
     medium.destroy = (1..=6).chain(8..=13).map(|nth| (FrameKind::Rts, nth)).chain([(FrameKind::Data, 1)]).collect();

@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn slots_follow_each_other_without_a_gap_and_begin_anew() {
+    fn slots_follow_each_other_without_a_gap_and_begin_again() {
         let (one, two, idle) = (slot(Some(0), 30), slot(Some(1), 20), slot(None, 5));
         let mut plan = SlotPlan::new(at(10), vec![one, two, idle]).unwrap();
         assert_eq!((plan.last_station(), plan.advance(at(9))), (Some(1), None));

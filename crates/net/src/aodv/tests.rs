@@ -428,7 +428,7 @@ fn a_packet_that_the_link_layer_gave_up_is_sent_again_before_the_link_is_broken(
     };
     let again = vec![Output::Send { next_hop: node(2), datagram, again: true }];
     assert_eq!(fail(Some(Input::Acknowledged(node(2)))), again, "one is tolerated");
-    assert_eq!(fail(Some(Input::Heard(node(2)))), again, "what was acknowledged begins anew");
+    assert_eq!(fail(Some(Input::Heard(node(2)))), again, "what was acknowledged begins again");
     assert_eq!(fail(None), again, "it was heard meanwhile");
     assert!(fail(None).contains(&Output::LinkBroken(node(2))), "the third in a row is too many, heard or not");
     assert!(b.route(ms(1_001), node(2)).is_none());

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_late_frames_and_a_sender_that_begins_anew() {
+    fn gaps_late_frames_and_a_sender_that_begins_again() {
         assert_eq!(tally([7, 8, 9]), Tally { arrived: 3, missing: 0, gaps: 0 });
         assert_eq!(tally([u32::MAX, 2, 5]), Tally { arrived: 3, missing: 4, gaps: 2 });
         assert_eq!(tally([1, 3, 2, 4]), Tally { arrived: 4, missing: 0, gaps: 1 });

@@ -221,17 +221,17 @@ impl Daemon {
         self.outputs = outputs;
         self.note_memory(peer);
         if let Err(spin) = stepped {
-            self.begin_anew(now, peer, spin);
+            self.begin_again(now, peer, spin);
         }
         self.do_what_waits();
     }
 
     /// A peer's tunnel has a wrong timer, and would spin: it begins a new life, and the others go on.
-    fn begin_anew(&mut self, now: Instant, peer: usize, spin: Spin) {
+    fn begin_again(&mut self, now: Instant, peer: usize, spin: Spin) {
         debug_assert!(false, "{spin}");
         let state = &mut self.peers[peer];
-        tracing::error!(peer = state.config.name, %spin, "a timer of this peer's tunnel is wrong: it begins anew");
-        state.begin_anew(self.tunnel);
+        tracing::error!(peer = state.config.name, %spin, "a timer of this peer's tunnel is wrong: it begins again");
+        state.begin_again(self.tunnel);
         state.again = Some(now + AGAIN);
     }
 
