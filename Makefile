@@ -11,7 +11,7 @@ SKIPPED := $(abspath $(OUT))/skipped
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build wheel notebooks test test-python reference check lint fuzz bench bench-peers bench-lab bench-tunnel bench-datapath \
-        bench-strangers bench-python \
+        bench-strangers bench-python map \
         python-lock deb picture tools test-tools python-tools clean
 
 help: ## Say what can be made
@@ -80,6 +80,12 @@ bench: build ## Speed and memory of the four benchmark scenarios, times of the s
 	@benches/bench.sh $(RELEASE)
 	@$(CARGO) run --release --locked --quiet --package airbraid-engine --example link-costs
 	@$(CARGO) run --release --locked --quiet --package airbraid-engine --example session-costs
+
+# A bounded sample; MAP says another table and its options.
+MAP ?= random --sets 40 --rates-up-to 200 --budget 300
+
+map: tools ## A bond over rates, delays, losses and changes beside its best member and an oracle (MAP: "map --cells 600 --cc bbr")
+	@$(CARGO) run --profile checked --locked --quiet --package airbraid-campaign --example map -- $(MAP)
 
 bench-peers: build ## The same beside ns-2 (Debian's package), in one run
 	@AIRBRAID=$(RELEASE) benches/peers.sh

@@ -78,6 +78,15 @@ fn rate_delay_and_queue_are_exact() {
 }
 
 #[test]
+fn a_new_rate_counts_for_what_waits_and_not_for_what_is_being_sent() {
+    let mut inputs = burst(3, 0);
+    let half = LinkConfig { rate: Some(BitRate::from_kbps(4_000)), ..plain() };
+    inputs.push((500, LinkInput::SetConfig(half)));
+    // The first takes its 1 ms all the same, the others 2 ms each.
+    assert_eq!(run(plain(), 0, inputs), [(6_000, 0, None), (8_000, 1, None), (10_000, 2, None)]);
+}
+
+#[test]
 fn room_comes_when_serialisation_ends_not_when_the_packet_arrives() {
     let mut inputs = burst(3, 0);
     inputs.push((999, LinkInput::Packet(Numbered(7, 1_000))));

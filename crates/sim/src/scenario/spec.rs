@@ -16,7 +16,7 @@ use airbraid_net::link::LinkConfig;
 use airbraid_net::loss::Loss;
 use airbraid_net::source::Source;
 use airbraid_net::tcp;
-use airbraid_units::{Bytes, Duration, Instant, Metres, Probability, Speed};
+use airbraid_units::{BitRate, Bytes, Duration, Instant, Metres, Probability, Speed};
 use std::sync::Arc;
 
 /// A scenario, ready to run.
@@ -508,6 +508,12 @@ pub enum ChangeKind {
         link: usize,
         /// On or off.
         up: bool,
+    },
+    /// The rate of a link changes, both directions: for packets whose serialisation begins from now on.
+    LinkRate {
+        /// Index of the link.
+        link: usize,
+        rate: BitRate,
     },
     /// The loss of a link changes, both directions.
     LinkLoss {

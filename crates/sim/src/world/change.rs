@@ -16,6 +16,7 @@ fn changed(before: &LinkConfig, own: usize, changes: &[Change]) -> LinkConfig {
     let mut config = before.clone();
     for change in changes {
         match &change.what {
+            ChangeKind::LinkRate { link, rate } if *link == own => config.rate = Some(*rate),
             ChangeKind::LinkLoss { link, loss } if *link == own => config.loss = loss.clone(),
             ChangeKind::LinkMtu { link, mtu } if *link == own => config.mtu = Some(*mtu),
             _ => {}
@@ -61,7 +62,9 @@ impl World<'_> {
                 self.host.medium.set_errors(self.radio_map.id((*node, *radio)), ErrorModel::Ber(*ber));
             }
             ChangeKind::LinkUp { link, up } => self.step_link(*link, |_| LinkInput::SetUp(*up)),
-            ChangeKind::LinkLoss { link, .. } | ChangeKind::LinkMtu { link, .. } => {
+            ChangeKind::LinkRate { link, .. }
+            | ChangeKind::LinkLoss { link, .. }
+            | ChangeKind::LinkMtu { link, .. } => {
                 let (link, changes) = (*link, &spec.changes[..=change.index()]);
                 self.step_link(link, |side| {
                     LinkInput::SetConfig(changed(&spec.links[link].directions[side], link, changes))

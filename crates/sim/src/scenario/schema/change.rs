@@ -6,6 +6,9 @@ use crate::scenario::reader::{self, View, probability, quantity};
 use crate::scenario::spec::{Change, ChangeKind, Link, Node};
 use airbraid_units::{Duration, Instant};
 
+/// The keys of a change of a link, besides `state`.
+const LINK_KEYS: [&str; 3] = ["rate", "loss", "mtu"];
+
 /// Reads all changes, in the order of their times.
 pub(super) fn read(views: &[View<'_>], nodes: &[Node], links: &[Link]) -> Vec<Change> {
     let mut changes: Vec<Change> = Vec::new();
@@ -15,7 +18,7 @@ pub(super) fn read(views: &[View<'_>], nodes: &[Node], links: &[Link]) -> Vec<Ch
         let before = changes.len();
         changes.extend(kinds(view, nodes, links).into_iter().map(|what| Change { at, what }));
         if changes.len() == before && !view.cx.has_problems() {
-            let help = "add state = \"down\", or ber to a radio, or loss or mtu to a link";
+            let help = "add state = \"down\", or ber to a radio, or rate, loss or mtu to a link";
             view.cx.complain(view.place, Complaint::new("nothing changes here", help));
         }
         view.check_keys();
@@ -36,8 +39,7 @@ fn kinds(view: &View<'_>, nodes: &[Node], links: &[Link]) -> Vec<ChangeKind> {
             up.into_iter().chain(ber.map(|ber| ChangeKind::RadioBer { node, radio, ber })).collect()
         }
         (None, Some(found)) => {
-            view.know("loss");
-            view.know("mtu");
+            LINK_KEYS.into_iter().for_each(|key| view.know(key));
             let names: Vec<String> = links.iter().map(|l| l.name.clone()).collect();
             let index = reader::text(found.value).and_then(|given| position(&given, "link", &names));
             let link = match index {
@@ -47,6 +49,7 @@ fn kinds(view: &View<'_>, nodes: &[Node], links: &[Link]) -> Vec<ChangeKind> {
                     return Vec::new();
                 }
             };
+            let rate = view.optional("rate", "as it is", link::rate);
             let loss = view.optional("loss", "as it is", |value| link::loss(view, "loss", value));
             let mtu = view.optional("mtu", "as it is", link::mtu);
             let is_limited = links[link].directions.iter().all(|direction| direction.mtu.is_some());
@@ -54,6 +57,7 @@ fn kinds(view: &View<'_>, nodes: &[Node], links: &[Link]) -> Vec<ChangeKind> {
             view.require(mtu.is_none() || is_limited, "mtu", || "this link has no mtu".to_owned(), help);
             let changes = [
                 up.map(|up| ChangeKind::LinkUp { link, up }),
+                rate.map(|rate| ChangeKind::LinkRate { link, rate }),
                 loss.map(|loss| ChangeKind::LinkLoss { link, loss }),
                 mtu.map(|mtu| ChangeKind::LinkMtu { link, mtu }),
             ];
@@ -61,8 +65,7 @@ fn kinds(view: &View<'_>, nodes: &[Node], links: &[Link]) -> Vec<ChangeKind> {
         }
         (radio, _) => {
             view.know("ber");
-            view.know("loss");
-            view.know("mtu");
+            LINK_KEYS.into_iter().for_each(|key| view.know(key));
             let message = if radio.is_some() { "one thing changes at a time" } else { "it is not said what changes" };
             let help = "name it: radio = \"node/ch1\" or link = \"wan\"";
             view.cx.complain(view.place, Complaint::new(message, help));

@@ -41,15 +41,8 @@ fn direction<'a>(view: &View<'a>, side: &'static str, own: &'a Table) -> LinkCon
 }
 
 fn config(view: &View<'_>) -> LinkConfig {
-    let rate = view.optional("rate", "no limit", |value| {
-        let rate: BitRate = quantity(value)?;
-        if rate.as_bps() == 0 {
-            return Err(Complaint::new("a rate is above zero", "leave it out for a link without limit"));
-        }
-        Ok(rate)
-    });
     LinkConfig {
-        rate,
+        rate: view.optional("rate", "no limit", rate),
         delay: view.quantity("delay", Duration::ZERO, "none"),
         jitter: view.quantity("jitter", Duration::ZERO, "none"),
         reorder: view.flag("reorder", false, "jitter keeps the order"),
@@ -57,6 +50,15 @@ fn config(view: &View<'_>) -> LinkConfig {
         mtu: view.optional("mtu", "packets of any length pass", mtu),
         loss: view.optional("loss", "none", |value| loss(view, "loss", value)).unwrap_or_default(),
     }
+}
+
+/// The rate of serialisation.
+pub(super) fn rate(value: &Value) -> Result<BitRate, Complaint> {
+    let rate: BitRate = quantity(value)?;
+    if rate.as_bps() == 0 {
+        return Err(Complaint::new("a rate is above zero", "leave it out for a link without limit"));
+    }
+    Ok(rate)
 }
 
 /// The longest packet that passes.

@@ -167,12 +167,13 @@ fn every_table_ends_up_in_the_spec() {
     assert_eq!(spec.flows[1].transport, Transport::Udp { payload: Bytes::new(1_000), header: Bytes::new(28) });
     assert_eq!(spec.flows[1].stop, Some(Instant::from_nanos(9_000_000_000)));
     let kinds: Vec<u64> = spec.changes.iter().map(|c| c.at.as_nanos() / 1_000_000_000).collect();
-    assert_eq!(kinds, [1, 2, 2, 3]);
+    assert_eq!(kinds, [1, 2, 2, 3, 3]);
     assert_eq!(
         spec.changes[0].what,
         ChangeKind::LinkLoss { link: 0, loss: Loss::Bernoulli(Probability::new(0.1).unwrap()) }
     );
     assert_eq!(spec.changes[1].what, ChangeKind::RadioUp { node: 0, radio: 1, up: false });
+    assert_eq!(spec.changes[4].what, ChangeKind::LinkRate { link: 0, rate: BitRate::from_kbps(5_000) });
     assert_eq!(spec.record.pcap, [(0, 0)]);
     assert!(spec.record.timeline);
 }

@@ -1,0 +1,47 @@
+//! Options that all tables have.
+
+use crate::draw;
+
+#[derive(Clone, Debug, clap::Args)]
+pub struct Common {
+    /// Number of the draw; the same number draws the same parameters and seeds. Default: another each day
+    #[arg(long)]
+    pub draw: Option<u64>,
+    /// Seeds that each value is the mean of
+    #[arg(long, default_value_t = 1)]
+    pub seeds: u32,
+    /// Seconds of a run, of which the first ten (a third of less than thirty) do not count
+    #[arg(long, default_value_t = 60)]
+    pub seconds: u64,
+    /// Largest rate of a member, in Mbit/s
+    #[arg(long)]
+    pub rates_up_to: Option<u64>,
+    /// Rows to measure, by their keys
+    #[arg(long, value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Rows to print, the worst ones
+    #[arg(long, default_value_t = 5)]
+    pub worst: usize,
+    /// Print every row as well
+    #[arg(long)]
+    pub all: bool,
+}
+
+impl Common {
+    /// The number of the draw, which `main` has set.
+    pub fn draw(&self) -> u64 {
+        self.draw.unwrap_or_default()
+    }
+
+    pub fn seeds(&self) -> Vec<u64> {
+        draw::seeds(self.draw(), self.seeds.max(1))
+    }
+
+    pub fn uncounted(&self) -> u64 {
+        (self.seconds / 3).min(10)
+    }
+
+    pub fn rate_max_kbps(&self) -> u64 {
+        self.rates_up_to.map_or(u64::MAX, |mbps| mbps.saturating_mul(1_000))
+    }
+}

@@ -1,0 +1,205 @@
+//! The scenario of a run: members between a server and a client, as a bond or as one plain link, and its transfers.
+//!
+//! A packet of a full segment has 1383 byte of payload, 52 of TCP and IP with time stamps, and in a bond 65 more: 1500
+//! on the link. The plain link carries the packet alone: its rate is what the members' losses leave, times 1435/1500.
+
+use crate::member::Member;
+use airbraid_sim::scenario::Scenario;
+use airbraid_sim::scenario::spec::Spec;
+use std::fmt::Write;
+
+/// Time from the start of the bond to that of the transfers \[ms\]: users have a bond that is up.
+pub const HEAD_START_MS: u64 = 3_000;
+/// Payload of a full segment \[byte\]: the inner MTU of 1435 byte less 52 byte of headers.
+pub const SEGMENT: u64 = 1_383;
+/// A full packet \[byte\].
+pub const PACKET: u64 = 1_435;
+/// The same as a frame of the bond on a link \[byte\].
+pub const FRAME: u64 = 1_500;
+/// Flows begin at any time within this, by the seed \[ms\]: without losses nothing else differs between seeds.
+const JITTER_MS: u64 = 200;
+/// Linux' largest receive window, half of `tcp_rmem`'s 6 MiB \[byte\].
+const RECEIVE_BUFFER: u64 = 3 << 20;
+/// Linux' largest send buffer, of `tcp_wmem` \[byte\].
+const SEND_BUFFER: u64 = 4 << 20;
+/// The largest window that a connection can offer (RFC 7323, 2.3) \[byte\].
+const WINDOW_MAX: u64 = 65_535 << 14;
+
+/// The congestion control of TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+pub enum Control {
+    Cubic,
+    Bbr,
+}
+
+impl Control {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cubic => "cubic",
+            Self::Bbr => "bbr",
+        }
+    }
+}
+
+/// The path between the two hosts.
+#[derive(Clone, Debug)]
+pub enum Path {
+    /// A bond of these members, one or several.
+    Bond(Vec<Member>),
+    /// One link without a bond. Its rate is its packets', not its frames'.
+    Plain(Member),
+}
+
+/// A transfer from the server to the client, but for a ping.
+#[derive(Clone, Debug)]
+pub enum Transfer {
+    /// A TCP that always has something to send.
+    Bulk(Control),
+}
+
+/// One run but for its seed.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    pub path: Path,
+    pub transfers: Vec<Transfer>,
+    /// Time from the head start to the end.
+    pub seconds: u64,
+    /// Seconds of these that do not count.
+    pub uncounted: u64,
+    /// Queue of each link, in time at its mean rate.
+    pub queue_ms: u64,
+}
+
+impl Path {
+    pub fn members(&self) -> &[Member] {
+        match self {
+            Self::Bond(members) => members,
+            Self::Plain(link) => std::slice::from_ref(link),
+        }
+    }
+}
+
+impl Scene {
+    /// One download, all links with queues of 100 ms.
+    pub fn download(path: Path, control: Control, seconds: u64, uncounted: u64) -> Self {
+        Self { path, transfers: vec![Transfer::Bulk(control)], seconds, uncounted, queue_ms: 100 }
+    }
+
+    /// Time of the run that counts \[ms\].
+    pub const fn counted_ms(&self) -> (u64, u64) {
+        (HEAD_START_MS + self.uncounted * 1_000, self.end_ms())
+    }
+
+    const fn end_ms(&self) -> u64 {
+        HEAD_START_MS + self.seconds * 1_000
+    }
+
+    /// The name of a transfer in the metrics: its kind, and its place among all.
+    pub fn name(&self, transfer: usize) -> String {
+        let kind = match &self.transfers[transfer] {
+            Transfer::Bulk(_) => "bulk",
+        };
+        format!("{kind}{transfer}")
+    }
+
+    /// Packets that the links can carry in the run: what a run costs is in proportion to them.
+    pub fn packets(&self) -> f64 {
+        let kbps: f64 = self.path.members().iter().map(|member| member.carried_kbps(0, self.end_ms())).sum();
+        kbps * self.end_ms() as f64 / 8.0 / FRAME as f64
+    }
+
+    /// Windows of TCP, receiving and sending \[byte\]: Linux' defaults, or twice what the path holds with its queues.
+    fn buffers(&self) -> [u64; 2] {
+        let members = self.path.members();
+        let kbps: u64 = members.iter().map(|member| member.rate_kbps).sum();
+        let delay_us = members.iter().map(|member| member.delay_us).max().unwrap_or_default();
+        // kbit/s times us are thousandths of a bit.
+        let holds = kbps.saturating_mul(2 * delay_us + 200_000) / 8_000;
+        [RECEIVE_BUFFER, SEND_BUFFER].map(|least| least.max(2 * holds).min(WINDOW_MAX))
+    }
+
+    /// The scenario file.
+    pub fn text(&self) -> String {
+        let mut text = format!(
+            "schema = 1\ntitle = \"map\"\nquestion = \"what does it carry?\"\n\
+             run = {{ duration = \"{} ms\", warm_up = \"{} ms\" }}\n\
+             node = [{{ name = \"server\" }}, {{ name = \"client\" }}]\n",
+            self.end_ms(),
+            self.counted_ms().0,
+        );
+        let frame = match &self.path {
+            Path::Bond(_) => {
+                text += "[[trunk]]\nname = \"bond\"\nover = \"links\"\nbetween = [\"server\", \"client\"]\n";
+                FRAME
+            }
+            Path::Plain(_) => PACKET,
+        };
+        (0..self.transfers.len()).for_each(|index| self.write_transfer(&mut text, index));
+        for (index, member) in self.path.members().iter().enumerate() {
+            self.write_link(&mut text, index, member, frame);
+        }
+        text
+    }
+
+    fn write_transfer(&self, text: &mut String, index: usize) {
+        let [receive, send] = self.buffers();
+        let tcp = |control: Control| {
+            format!(
+                "{{ tcp = \"{}\", profile = \"linux\", mss = \"{SEGMENT} byte\", receive_buffer = \"{receive} byte\", \
+                 send_buffer = \"{send} byte\" }}",
+                control.name()
+            )
+        };
+        let (transport, source, start_ms) = match &self.transfers[index] {
+            Transfer::Bulk(control) => (tcp(*control), "\"greedy\"".to_owned(), 0),
+        };
+        let _ = write!(
+            text,
+            "[[flow]]\nname = \"{}\"\nfrom = \"server\"\nto = \"client\"\ntransport = {transport}\nsource = {source}\n\
+             start = \"{} ms\"\nstart_jitter = \"{JITTER_MS} ms\"\n",
+            self.name(index),
+            HEAD_START_MS + start_ms,
+        );
+    }
+
+    fn write_link(&self, text: &mut String, index: usize, member: &Member, frame: u64) {
+        let queue = (member.rate_kbps * self.queue_ms / (frame * 8)).max(20);
+        let delay_us = member.delay_us;
+        let _ = write!(
+            text,
+            "[[link]]\nname = \"l{index}\"\nbetween = [\"server\", \"client\"]\ndelay = \"{delay_us} us\"\nqueue = {queue}\n"
+        );
+        if let Some(losses) = member.losses {
+            let _ = writeln!(text, "loss = {{ mean_loss = {}, mean_burst = {:.3} }}", losses.mean, losses.burst);
+        }
+        let course = member.course(self.end_ms());
+        // A link that is down at first has the rate that it will have.
+        let first = course.iter().map(|(_, kbps)| *kbps).find(|kbps| *kbps > 0).unwrap_or(1);
+        let _ = writeln!(text, "rate = \"{first} kbit/s\"");
+        let mut before = (first, true);
+        for (ms, kbps) in course {
+            let now = (if kbps > 0 { kbps } else { before.0 }, kbps > 0);
+            if now == before {
+                continue;
+            }
+            let _ = writeln!(text, "[[at]]\ntime = \"{ms} ms\"\nlink = \"l{index}\"");
+            if now.0 != before.0 {
+                let _ = writeln!(text, "rate = \"{} kbit/s\"", now.0);
+            }
+            if now.1 != before.1 {
+                let _ = writeln!(text, "state = \"{}\"", if now.1 { "up" } else { "down" });
+            }
+            before = now;
+        }
+    }
+
+    /// The scenario, ready to run.
+    ///
+    /// # Errors
+    /// The scenario is none: a fault of this tool.
+    pub fn spec(&self) -> Result<Spec, String> {
+        let plan = Scenario::parse("map", &self.text()).and_then(|scenario| scenario.plan());
+        let mut plan = plan.map_err(|error| format!("{error}\n{}", self.text()))?;
+        Ok(plan.cells.remove(0).spec)
+    }
+}
