@@ -99,7 +99,7 @@ fn tcp_over_a_lossy_50_ms_link_gains() {
         let text = text.replace("{ file = \"1 byte\" }", "\"greedy\"").replace("time = \"2 s\"", "time = \"29.9 s\"");
         let text = if repaired { text } else { text.replace("link_layer", "# link_layer") };
         let result = run(&spec(&text)).result;
-        (result.flows[0].goodput_bps, result.flows[0].timeouts)
+        (result.flows[0].goodput_bps, result.flows[0].tcp.timeouts)
     };
     let (without, _) = goodput(false);
     let (with, timeouts) = goodput(true);

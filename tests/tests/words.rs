@@ -53,7 +53,7 @@ const LONG_FUNCTIONS: [&str; 8] = [
 /// Most fields of a struct.
 const FIELDS: usize = 20;
 /// Structs that have more: states of one published algorithm, configurations by the names of their standard, reports.
-const WIDE_STRUCTS: [&str; 12] = [
+const WIDE_STRUCTS: [&str; 9] = [
     "crates/engine/src/trunk/bonding/member.rs MemberEnd",
     "crates/engine/src/trunk/bonding/path.rs Path",
     "crates/engine/src/trunk/bonding/plpmtu.rs Plpmtu",
@@ -63,9 +63,6 @@ const WIDE_STRUCTS: [&str; 12] = [
     "crates/net/src/aodv/mod.rs Aodv",
     "crates/net/src/tcp/linux/bbr.rs Bbr",
     "crates/net/src/tcp/linux/mod.rs Linux",
-    "crates/sim/src/result.rs FlowResult",
-    "crates/sim/src/result.rs RadioTrunkResult",
-    "crates/sim/src/world/flow.rs Counts",
 ];
 
 /// A line of a file.

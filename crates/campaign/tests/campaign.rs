@@ -45,14 +45,11 @@ fn invented(job: &Job<'_>) -> RunOutput {
         ..FlowResult::default()
     };
     let trunk = |from: &str, to: &str, late| {
-        TrunkResult::Radios(RadioTrunkResult {
-            name: "air".into(),
-            from: from.into(),
-            to: to.into(),
-            late,
-            series: TrunkSeries { interval_s: 1.0, reorder_timer_s: vec![0.01; 3] },
-            ..RadioTrunkResult::default()
-        })
+        let series = TrunkSeries { interval_s: 1.0, reorder_timer_s: vec![0.01; 3] };
+        let [name, from, to] = ["air", from, to].map(String::from);
+        let mut trunk = RadioTrunkResult { name, from, to, series, ..RadioTrunkResult::default() };
+        trunk.counts.late = late;
+        TrunkResult::Radios(trunk)
     };
     let drops = if job.seed == 10 { BTreeMap::from([("queue_full", 4)]) } else { BTreeMap::new() };
     let result = RunResult {

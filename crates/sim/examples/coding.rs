@@ -30,7 +30,7 @@ fn measure(link: Link, coding: Coding, seconds: u32, seeds: u64) -> [f64; 5] {
         let (flow, member) = (&result.flows[0], &trunk.members[0].counts);
         let repairs = 100.0 * member.repair_bytes.as_u64() as f64 / member.sent_bytes.as_u64().max(1) as f64;
         let (p50, p99) = flow.delay_s.as_ref().map_or((0.0, 0.0), |delay| (delay.p50 * 1e3, delay.p99 * 1e3));
-        let values = [flow.goodput_bps / 1e6, p50, p99, repairs, flow.retransmits as f64];
+        let values = [flow.goodput_bps / 1e6, p50, p99, repairs, flow.tcp.retransmits as f64];
         sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value / seeds as f64);
     }
     sums

@@ -1,15 +1,18 @@
 //! The result of a run: the facts that `--json` prints, one struct a table, units in the names.
 
+use crate::killer::trace::Summary;
 use crate::metric::Flat;
 use airbraid_engine::converge::select;
 use airbraid_engine::link;
 use airbraid_engine::trunk::bonding::{BondCounts, MemberStatus};
+use airbraid_engine::trunk::paper::PaperCounts;
 use airbraid_mac::multichannel::MultichannelStats;
 use airbraid_mac::power_save::{BufferStats, SwitchStats};
 use airbraid_mac::service::MacStats;
 use airbraid_net::aodv::AodvStats;
 use airbraid_net::link::LinkStats;
-use airbraid_units::metrics;
+use airbraid_net::tcp::SenderStats;
+use airbraid_units::{Duration, metrics};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -85,39 +88,72 @@ metrics! {
         pub goodput_bps: f64 = gauge,
         /// IP packets that carried them, headers included, likewise.
         pub ip_throughput_bps: f64 = gauge,
-        /// Bytes given to the application.
-        pub delivered_bytes: u64 = sum,
-        /// Data packets sent, retransmissions included.
-        pub sent_packets: u64 = sum,
-        /// Data packets that reached the receiving node.
-        pub received_packets: u64 = sum,
-        /// Segments that TCP sent again.
-        pub retransmits: u64 = sum,
-        /// Expiries of TCP's retransmission timer.
-        pub timeouts: u64 = sum,
+        /// Counts of its packets.
+        #[serde(flatten)]
+        pub counts: Flat<FlowCounts> = part,
+        /// Counts of TCP's sender; zero for UDP.
+        #[serde(flatten)]
+        pub tcp: Flat<SenderStats> = part,
         /// Mean of the round-trip times that TCP's sender has measured; null where it has measured none, and for UDP.
         pub rtt_mean_s: Option<f64> = gauge @ 2,
-        /// The most often that TCP sent one segment again.
-        pub retransmits_most: u64 = sum,
-        /// Segments that brought something new after what lies behind them in TCP's stream.
-        pub out_of_order: u64 = sum,
+        /// Counts of TCP's segments; zero for UDP.
+        #[serde(flatten)]
+        pub segments: Flat<SegmentCounts> = part,
         /// The longest time between two data packets; of a transfer that is not finished also since the last.
         pub idle_longest_s: f64 = gauge,
         /// Seconds from the first packet to the last byte delivered, for a source that ends.
         pub completion_s: Option<f64> = gauge @ 3,
-        /// The longest time without a byte for the application, from its first to its last; nothing before counted
-        /// time.
-        pub gap_longest_s: f64 = gauge,
-        /// Datagrams that came after one with a higher number.
-        pub reordered: u64 = sum,
-        /// By how many numbers the worst of them was late.
-        pub reordering_extent: u64 = sum,
+        /// Counts of what the application got.
+        #[serde(flatten)]
+        pub arrivals: Flat<ArrivalCounts> = part,
         /// Share of the data packets sent that came within the flow's deadline; null where it has none.
         pub on_time: Option<f64> = gauge @ 1,
         /// One-way delay of data packets, network layer to network layer; null where none arrived.
         pub delay_s: Option<DelayResult> = part,
         /// Values by interval.
         pub series: FlowSeries,
+    }
+}
+
+metrics! {
+    /// Counters of a flow's packets, from the end of the warm-up on.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub struct FlowCounts {
+        /// Bytes given to the application.
+        pub delivered_bytes: u64 = sum,
+        /// Data packets sent, retransmissions included.
+        pub sent_packets: u64 = sum,
+        /// Data packets that reached the receiving node.
+        pub received_packets: u64 = sum,
+        /// Bytes of the IP packets that carried what was delivered.
+        pub ip_bytes: u64,
+        /// Data packets that came within the flow's deadline.
+        pub on_time: u64,
+    }
+}
+
+metrics! {
+    /// Counters of a flow's TCP segments.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub struct SegmentCounts {
+        /// The most often that TCP sent one segment again.
+        pub retransmits_most: u32 = sum,
+        /// Segments that brought something new after what lies behind them in TCP's stream.
+        pub out_of_order: u64 = sum,
+    }
+}
+
+metrics! {
+    /// Counters of what a flow's application got.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub struct ArrivalCounts {
+        /// The longest time without a byte for the application, from its first to its last; nothing before counted
+        /// time.
+        pub gap_longest: Duration = gauge "gap_longest_s",
+        /// Datagrams that came after one with a higher number.
+        pub reordered: u64 = sum,
+        /// By how many numbers the worst of them was late.
+        pub reordering_extent: u64 = sum,
     }
 }
 
@@ -193,30 +229,9 @@ metrics! {
         pub sent: u64 = sum,
         /// Packets sent on each member, by the members' order.
         pub sent_by_member: Vec<u64>,
-        /// Packets delivered by the resequencer.
-        pub delivered: u64 = sum,
-        /// Packets that came after their place had been given up.
-        pub late: u64 = sum,
-        /// Packets discarded as duplicates.
-        pub duplicates: u64 = sum,
-        /// Expiries of the reordering timer.
-        pub timer_expiries: u64 = sum,
-        /// Times the receiver began again behind a restarted sender.
-        pub resyncs: u64 = sum,
-        /// Holes given up without waiting, their packets known to be lost (resequencer `fifo`).
-        pub known_lost: u64 = sum,
-        /// Markers sent (surplus round robin, resequencer `fifo`).
-        pub markers: u64 = sum,
-        /// Acknowledgements sent by the receiving end (JKM).
-        pub acks: u64 = sum,
-        /// Numbers asked for again by the receiving end, retransmissions included (JKM).
-        pub naks: u64 = sum,
-        /// Packets sent again (JKM).
-        pub resends: u64 = sum,
-        /// Times a member was given up by the sending end (resequencer `fifo`).
-        pub deaths: u64 = sum,
-        /// Packets and markers that a full FIFO refused (surplus round robin).
-        pub fifo_drops: u64 = sum,
+        /// The other counts of both ends.
+        #[serde(flatten)]
+        pub counts: Flat<PaperCounts> = part,
         /// Time in which the receiving end held packets and waited for another member's (surplus round robin).
         pub blocked_s: f64 = gauge,
         /// The longest such time between two deliveries.
@@ -442,7 +457,7 @@ impl TotalResult {
             goodput_bps: flows.iter().map(|flow| flow.goodput_bps).sum(),
             ip_throughput_bps: sum,
             jain: (squares > 0.0).then(|| sum * sum / (flows.len() as f64 * squares)),
-            starved: flows.iter().filter(|flow| flow.delivered_bytes == 0).count() as u64,
+            starved: flows.iter().filter(|flow| flow.counts.delivered_bytes == 0).count() as u64,
             completed,
             completion_mean_s: (completed > 0).then(|| times.iter().sum::<f64>() / completed as f64),
             data_frames: macs.iter().map(|mac| mac.counts.data_frames).sum(),
@@ -490,6 +505,19 @@ metrics! {
     pub struct KillerResult {
         /// Its name.
         pub name: String,
+        /// Its counts.
+        #[serde(flatten)]
+        pub counts: Flat<KillerCounts> = part,
+        /// The statistics of its list.
+        #[serde(flatten)]
+        pub list: Flat<Summary> = part,
+    }
+}
+
+metrics! {
+    /// Counters of a packet killer.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub struct KillerCounts {
         /// Frames that left a radio and took an event there.
         pub frames: u64 = sum,
         /// Frames lost, at all its places together.
@@ -498,19 +526,5 @@ metrics! {
         pub truncated: u64 = sum,
         /// Frames corrupted.
         pub corrupted: u64 = sum,
-        /// Events of the list.
-        pub list_packets: u64 = sum,
-        /// Bits that a receiver of packets of 1309 byte would get.
-        pub list_bits: u64 = sum,
-        /// Share of the packets that the list loses.
-        pub list_loss: f64 = gauge,
-        /// Share of those not lost that it truncates.
-        pub list_truncation: f64 = gauge,
-        /// Share of those not truncated that it corrupts.
-        pub list_corruption: f64 = gauge,
-        /// Share of the bits received that are wrong.
-        pub list_ber: f64 = gauge,
-        /// Wrong bits in a corrupted packet, on average.
-        pub list_wrong_bits: f64 = gauge Count,
     }
 }

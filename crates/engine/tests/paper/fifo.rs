@@ -105,7 +105,7 @@ proptest! {
             // No packet ever leaves order, none comes twice, and none that comes is not delivered: nothing is given up
             // that still comes, however slow its member.
             prop_assert!(network.delivered.is_sorted());
-            prop_assert_eq!(network.ends[1].receiver_stats().late, 0);
+            prop_assert_eq!(network.ends[1].receiver_counts().late, 0);
             prop_assert!(network.dropped.is_empty());
         }
     }
@@ -150,7 +150,7 @@ proptest! {
         once.sort_unstable();
         once.dedup();
         prop_assert_eq!(once.len(), network.delivered.len(), "twice");
-        let late = network.ends[1].receiver_stats().late;
+        let late = network.ends[1].receiver_counts().late;
         let disorder = network.delivered.windows(2).filter(|pair| pair[0] > pair[1]).count() as u64;
         prop_assert!(disorder <= late, "out of order without being late");
     }

@@ -125,7 +125,7 @@ fn carried(speeds: &[(u64, u64)], limit: u32, span: Duration) -> Vec<u64> {
         let next = servers.iter().filter_map(|server| server.done.first().copied());
         now = next.chain(wake.map(|wake| wake.at.as_nanos())).min().unwrap();
     }
-    trunk.sender_stats().sent_by_member.clone()
+    trunk.sender_counts().sent_by_member.clone()
 }
 
 #[test]

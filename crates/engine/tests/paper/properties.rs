@@ -242,7 +242,7 @@ impl World {
             });
         });
         assert_eq!(events, expected);
-        let (stats, receiver) = (self.receiver.receiver_stats(), &self.receiver);
+        let (stats, receiver) = (self.receiver.receiver_counts(), &self.receiver);
         assert_eq!(wake.map(|wake| (wake.at, wake.why)), self.model.wake());
         assert_eq!(receiver.hold_time(), self.model.tau);
         assert_eq!(receiver.held_len(), self.model.held.len());

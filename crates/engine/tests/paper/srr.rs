@@ -58,9 +58,9 @@ proptest! {
         let mut network = Network::new(PaperPolicy { queue_limit: 0, ..policy(quantum, 1_000, 1_024) }, members, true);
         let mut taken = vec![];
         for &len in &lens {
-            let before: Vec<u64> = network.ends[0].sender_stats().sent_by_member.clone();
+            let before: Vec<u64> = network.ends[0].sender_counts().sent_by_member.clone();
             network.packet(len);
-            let after = &network.ends[0].sender_stats().sent_by_member;
+            let after = &network.ends[0].sender_counts().sent_by_member;
             taken.extend((0..members).filter(|&member| before[member] != after[member]));
         }
         prop_assert_eq!(taken, turns(i64::from(quantum), members, &lens));

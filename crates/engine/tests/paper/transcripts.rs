@@ -105,7 +105,7 @@ fn what_two_members_reorder_is_put_in_order() {
         5.000 frame 5 by member 0: deliver 5, deliver 6
         ",
     );
-    assert_eq!(scene.trunk.receiver_stats().waited, Duration::from_millis(2 + 1));
+    assert_eq!(scene.trunk.receiver_counts().waited, Duration::from_millis(2 + 1));
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn a_late_packet_lengthens_the_timer_and_the_one_that_runs() {
         ",
     );
     assert_eq!(scene.trunk.hold_time(), Duration::from_millis(13));
-    assert_eq!(scene.trunk.receiver_stats().late, 3);
+    assert_eq!(scene.trunk.receiver_counts().late, 3);
 }
 
 #[test]
@@ -283,7 +283,7 @@ fn a_restarted_sender_is_followed_at_once() {
         6.000 frame 1 by member 1: deliver 1, deliver 2
         ",
     );
-    assert_eq!(scene.trunk.receiver_stats().resyncs, 1);
+    assert_eq!(scene.trunk.receiver_counts().resyncs, 1);
 }
 
 #[test]
@@ -311,7 +311,7 @@ fn a_receiver_that_joins_late_takes_up_wherever_the_numbers_are() {
     for number in [2_500, 1 << 20, i32::MAX as u32, 1 << 31, u32::MAX, 0] {
         let mut scene = Scene::receiving(Resequencer::default());
         scene.at(0).frame(number, 0).frame(number.wrapping_add(1), 0).at(1).frame(number.wrapping_sub(1), 1);
-        let stats = scene.trunk.receiver_stats();
+        let stats = scene.trunk.receiver_counts();
         assert_eq!((stats.delivered, stats.late, stats.resyncs), (3, 1, 1), "{}", scene.text);
     }
 }
@@ -360,6 +360,6 @@ fn packets_take_turns_and_the_queue_restarts_at_the_member_that_became_free() {
         0.000 packet 16: member 0 sends 16 as 9, its 2th, previous 8, bucket 3: 8
         ",
     );
-    assert_eq!(scene.trunk.sender_stats().sent_by_member, [3, 3]);
-    assert_eq!(scene.trunk.sender_stats().queue_drops, 1);
+    assert_eq!(scene.trunk.sender_counts().sent_by_member, [3, 3]);
+    assert_eq!(scene.trunk.sender_counts().queue_drops, 1);
 }

@@ -1,7 +1,7 @@
 //! A sender's inputs, outputs and counters: the same for the RFCs' and Linux's.
 
 use super::segment::Segment;
-use airbraid_units::{Bytes, Duration};
+use airbraid_units::{Bytes, Duration, metrics};
 
 /// Everything that the host tells a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,29 +27,31 @@ pub enum SenderOutput {
     Finished,
 }
 
-/// The counters of a sender.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SenderStats {
-    /// Segments that took sequence numbers (data, SYN, FIN), retransmissions included.
-    pub sent_segments: u64,
-    /// Retransmissions among them; zero-window probes do not count.
-    pub retransmits: u64,
-    /// Expirations of the retransmission timer.
-    pub timeouts: u64,
-    /// Entries into fast recovery.
-    pub fast_retransmits: u64,
-    /// Duplicate acknowledgements, as each variant defines them.
-    pub dup_acks: u64,
-    /// New segments sent on the first two duplicate acknowledgements (RFC 3042).
-    pub limited_transmits: u64,
-    /// Probes of a closed window.
-    pub window_probes: u64,
-    /// Round trips that went into the timeout.
-    pub rtt_samples: u64,
-    /// Sum of these round trips.
-    pub rtt_sum: Duration,
-    /// Tail loss probes (RFC 8985, section 7.3); profile `linux`.
-    pub tail_probes: u64,
-    /// Reductions of the window that proved needless and were taken back; profile `linux`.
-    pub undone: u64,
+metrics! {
+    /// The counters of a sender.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct SenderStats {
+        /// Segments that took sequence numbers (data, SYN, FIN), retransmissions included.
+        pub sent_segments: u64,
+        /// Segments that TCP sent again; zero-window probes do not count.
+        pub retransmits: u64 = sum,
+        /// Expiries of TCP's retransmission timer.
+        pub timeouts: u64 = sum,
+        /// Entries into fast recovery.
+        pub fast_retransmits: u64,
+        /// Duplicate acknowledgements, as each variant defines them.
+        pub dup_acks: u64,
+        /// New segments sent on the first two duplicate acknowledgements (RFC 3042).
+        pub limited_transmits: u64,
+        /// Probes of a closed window.
+        pub window_probes: u64,
+        /// Round trips that went into the timeout.
+        pub rtt_samples: u64,
+        /// Sum of these round trips.
+        pub rtt_sum: Duration,
+        /// Tail loss probes (RFC 8985, section 7.3); profile `linux`.
+        pub tail_probes: u64,
+        /// Reductions of the window that proved needless and were taken back; profile `linux`.
+        pub undone: u64,
+    }
 }

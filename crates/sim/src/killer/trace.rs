@@ -12,6 +12,7 @@
 //! Reading never panics, and what is wrong is said with its line. Writing what was read gives the same events.
 
 use super::Event;
+use airbraid_units::metrics;
 use std::fmt::Write;
 
 /// The first line of a file.
@@ -137,22 +138,25 @@ pub fn write(events: &[Event]) -> String {
     out
 }
 
-/// The statistics of a trace, as in Table 1 of the paper.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Summary {
-    pub packets: u64,
-    /// Bits received.
-    pub bits: u64,
-    /// Share of the packets that were lost.
-    pub loss: f64,
-    /// Share of the arrived packets that were truncated.
-    pub truncation: f64,
-    /// Share of the packets not truncated that were corrupted.
-    pub corruption: f64,
-    /// Share of the bits received that were wrong.
-    pub ber: f64,
-    /// Mean number of wrong bits in a corrupted packet.
-    pub wrong_bits: f64,
+metrics! {
+    /// The statistics of a trace, as in Table 1 of the paper.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    pub struct Summary {
+        /// Events of the list.
+        pub packets: u64 = sum "list_packets",
+        /// Bits that a receiver of packets of 1309 byte would get.
+        pub bits: u64 = sum "list_bits",
+        /// Share of the packets that the list loses.
+        pub loss: f64 = gauge "list_loss",
+        /// Share of those not lost that it truncates.
+        pub truncation: f64 = gauge "list_truncation",
+        /// Share of those not truncated that it corrupts.
+        pub corruption: f64 = gauge "list_corruption",
+        /// Share of the bits received that are wrong.
+        pub ber: f64 = gauge "list_ber",
+        /// Wrong bits in a corrupted packet, on average.
+        pub wrong_bits: f64 = gauge Count "list_wrong_bits",
+    }
 }
 
 impl Summary {

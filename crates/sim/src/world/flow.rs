@@ -3,6 +3,7 @@
 use super::id::{HostAddress, NodeId, PortId};
 use crate::record::delay::DelayStats;
 use crate::record::series::Series;
+use crate::result::{ArrivalCounts, FlowCounts, SegmentCounts};
 use crate::scenario::spec;
 use airbraid_engine::TrafficClass;
 use airbraid_net::refusal::Refusal;
@@ -76,17 +77,15 @@ pub(super) struct Connection {
     pub before: SenderStats,
 }
 
-/// The counters of a flow, from the end of the warm-up on.
+/// Everything that is counted and measured of a flow.
 #[derive(Debug)]
 pub struct Counts {
-    pub(super) delivered_bytes: u64,
-    pub(super) ip_bytes: u64,
-    pub(super) sent_packets: u64,
-    pub(super) received_packets: u64,
+    pub(super) packets: FlowCounts,
+    pub(super) segments: SegmentCounts,
+    pub(super) arrivals: ArrivalCounts,
     pub(super) delay: DelayStats,
-    /// A packet that comes later is late; and those that were not.
+    /// A packet that comes later is late.
     pub(super) deadline: Option<Duration>,
-    pub(super) on_time: u64,
     pub(super) goodput: Series,
     /// Where in TCP's stream the last segment sent ends, and the samples of it.
     pub(super) sequence: u64,
@@ -94,34 +93,27 @@ pub struct Counts {
     /// When the last data packet was sent, and the longest time between two.
     pub(super) last_sent: Option<Instant>,
     pub(super) idle_longest: Duration,
-    /// Of TCP: the end of what was sent, how often each segment was sent again, and the most.
+    /// Of TCP: the end of what was sent, and how often each segment was sent again.
     pub(super) highest: u64,
     pub(super) repeats: BTreeMap<u64, u32>,
-    pub(super) repeats_most: u32,
-    /// Of TCP: the end of what has come, and segments that brought something new behind it.
+    /// Of TCP: the end of what has come.
     pub(super) arrived: u64,
-    pub(super) out_of_order: u64,
     pub(super) started: Option<Instant>,
     pub(super) completed: Option<Instant>,
-    /// When the application last got something, and the longest time between two such.
+    /// When the application last got something.
     pub(super) fed: Option<Instant>,
-    pub(super) gap: Duration,
-    /// The highest number of a datagram that came, and those that came after it.
+    /// The highest number of a datagram that came.
     pub(super) highest_datagram: u64,
-    pub(super) reordered: u64,
-    pub(super) extent: u64,
 }
 
 impl Counts {
     pub(super) fn new(deadline: Option<Duration>, interval: Duration) -> Self {
         Self {
-            delivered_bytes: 0,
-            ip_bytes: 0,
-            sent_packets: 0,
-            received_packets: 0,
+            packets: FlowCounts::default(),
+            segments: SegmentCounts::default(),
+            arrivals: ArrivalCounts::default(),
             delay: DelayStats::new(),
             deadline,
-            on_time: 0,
             goodput: Series::new(interval),
             sequence: 0,
             sequences: Vec::new(),
@@ -129,31 +121,27 @@ impl Counts {
             idle_longest: Duration::ZERO,
             highest: 0,
             repeats: BTreeMap::new(),
-            repeats_most: 0,
             arrived: 0,
-            out_of_order: 0,
             started: None,
             completed: None,
             fed: None,
-            gap: Duration::ZERO,
             highest_datagram: 0,
-            reordered: 0,
-            extent: 0,
         }
     }
 
     /// The application gets something.
     pub(super) fn feed(&mut self, now: Instant) {
         let gap = self.fed.map_or(Duration::ZERO, |last| now.saturating_since(last));
-        self.gap = self.gap.max(gap);
+        self.arrivals.gap_longest = self.arrivals.gap_longest.max(gap);
         self.fed = Some(now);
     }
 
     /// A datagram comes.
     pub(super) fn order(&mut self, number: u64) {
         if number < self.highest_datagram {
-            self.reordered += 1;
-            self.extent = self.extent.max(self.highest_datagram - number);
+            let extent = self.highest_datagram - number;
+            self.arrivals.reordered += 1;
+            self.arrivals.reordering_extent = self.arrivals.reordering_extent.max(extent);
         }
         self.highest_datagram = self.highest_datagram.max(number);
     }
@@ -162,7 +150,7 @@ impl Counts {
 impl Counts {
     /// A data packet is sent.
     pub(super) fn on_sent(&mut self, now: Instant) {
-        self.sent_packets += 1;
+        self.packets.sent_packets += 1;
         if let Some(before) = self.last_sent.replace(now) {
             self.idle_longest = self.idle_longest.max(now.saturating_since(before));
         }
@@ -174,7 +162,7 @@ impl Counts {
         if len > 0 && end <= self.highest {
             let times = self.repeats.entry(seq).or_default();
             *times += 1;
-            self.repeats_most = self.repeats_most.max(*times);
+            self.segments.retransmits_most = self.segments.retransmits_most.max(*times);
         }
         // Nothing before what has come in order is sent again.
         if self.repeats.len() > REPEATS_MAX {
@@ -185,7 +173,7 @@ impl Counts {
 
     /// A segment of TCP has come.
     pub(super) fn on_arrival(&mut self, seq: u64, len: u32, is_new: bool) {
-        self.out_of_order += u64::from(len > 0 && is_new && seq < self.arrived);
+        self.segments.out_of_order += u64::from(len > 0 && is_new && seq < self.arrived);
         self.arrived = self.arrived.max(seq + u64::from(len));
     }
 }

@@ -177,9 +177,10 @@ impl Flows {
     pub fn on_delivery(&mut self, record: &Record, host: &mut Host<'_>) {
         let counts = &mut self.table[record.flow].counts;
         if host.now >= self.warm_up && !matches!(record.body, Body::Ack(_)) {
-            counts.received_packets += 1;
+            counts.packets.received_packets += 1;
             counts.delay.record(host.now - record.created);
-            counts.on_time += u64::from(counts.deadline.is_some_and(|limit| host.now - record.created <= limit));
+            counts.packets.on_time +=
+                u64::from(counts.deadline.is_some_and(|limit| host.now - record.created <= limit));
         }
         match record.body {
             Body::Data(segment) => self.step_receiver(record.flow, Some(segment), host),
@@ -189,8 +190,8 @@ impl Flows {
                 counts.goodput.add(host.now, u64::from(payload));
                 if host.now >= self.warm_up {
                     counts.feed(host.now);
-                    counts.delivered_bytes += u64::from(payload);
-                    counts.ip_bytes += u64::from(record.len);
+                    counts.packets.delivered_bytes += u64::from(payload);
+                    counts.packets.ip_bytes += u64::from(record.len);
                 }
             }
             Body::External { .. } => {}
@@ -221,7 +222,7 @@ impl Flows {
                 counts.goodput.add(*now, bytes.as_u64());
                 if *now >= *warm_up {
                     counts.feed(*now);
-                    counts.delivered_bytes += bytes.as_u64();
+                    counts.packets.delivered_bytes += bytes.as_u64();
                 }
             }
             ReceiverOutput::Finished => counts.completed = counts.completed.or(Some(*now)),
@@ -234,7 +235,7 @@ impl Flows {
             && segment.len > 0
             && *now >= *warm_up
         {
-            counts.ip_bytes += u64::from(segment.len) + headers;
+            counts.packets.ip_bytes += u64::from(segment.len) + headers;
         }
         wakeups.arm(*now, MachineId::Flow(FlowMachine::of(flow, FlowPart::Receiver)), wake);
     }

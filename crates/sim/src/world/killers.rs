@@ -4,8 +4,11 @@ use super::frame::{FrameBody, Msdu, MsduKind};
 use super::id::RadioId;
 use super::packet::Packets;
 use super::radio_map::RadioMap;
+use crate::killer::environment::PACKET_BYTES;
+use crate::killer::trace::Summary;
 use crate::killer::{Acts, Cursor, Event};
-use crate::result::KillerResult;
+use crate::metric::Flat;
+use crate::result::{KillerCounts, KillerResult};
 use crate::scenario::spec::{self, Spec};
 use airbraid_engine::{Packet, Stream};
 use airbraid_mac::{Address, Damage, Frame};
@@ -31,31 +34,21 @@ struct Killer {
     input: [Cursor; 2],
     /// Frames on the air that are damaged since they left, by their sequence numbers.
     damaged: [VecDeque<(u16, Event)>; 2],
-    tally: Counts,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Counts {
-    frames: u64,
-    lost: u64,
-    truncated: u64,
-    corrupted: u64,
-}
-
-impl Counts {
-    fn count(&mut self, event: Event) {
-        match event {
-            Event::Fine => {}
-            Event::Lost => self.lost += 1,
-            Event::Truncated { .. } => self.truncated += 1,
-            Event::Corrupted { .. } => self.corrupted += 1,
-        }
-    }
+    counts: KillerCounts,
 }
 
 impl Killer {
+    fn count(&mut self, event: Event) {
+        match event {
+            Event::Fine => {}
+            Event::Lost => self.counts.lost += 1,
+            Event::Truncated { .. } => self.counts.truncated += 1,
+            Event::Corrupted { .. } => self.counts.corrupted += 1,
+        }
+    }
+
     /// Whether a frame takes an event.
-    fn counts(&self, now: Instant, has_data: bool) -> bool {
+    fn takes_event(&self, now: Instant, has_data: bool) -> bool {
         now >= self.start && (has_data || !self.data_only)
     }
 
@@ -89,8 +82,8 @@ impl Killers {
             };
             let output = killer.output.map(&mut cursor);
             let input = killer.input.map(cursor);
-            let (damaged, tally) = (Default::default(), Counts::default());
-            Killer { ends, data_only: killer.data_only, start: killer.start, output, input, damaged, tally }
+            let (damaged, counts) = Default::default();
+            Killer { ends, data_only: killer.data_only, start: killer.start, output, input, damaged, counts }
         };
         Self(spec.killers.iter().enumerate().map(killer).collect())
     }
@@ -99,11 +92,11 @@ impl Killers {
     pub fn on_output(&mut self, now: Instant, radio: RadioId, frame: &Frame<Msdu>, packets: &Packets) -> bool {
         let has_data = has_data(frame.payload, packets);
         let mut is_lost = false;
-        for killer in self.0.iter_mut().filter(|killer| killer.counts(now, has_data)) {
+        for killer in self.0.iter_mut().filter(|killer| killer.takes_event(now, has_data)) {
             if let Some(direction) = killer.ends.iter().position(|end| *end == radio) {
                 let event = killer.output[direction].take();
-                killer.tally.frames += 1;
-                killer.tally.count(event);
+                killer.counts.frames += 1;
+                killer.count(event);
                 match event {
                     Event::Fine => {}
                     Event::Lost => is_lost = true,
@@ -120,10 +113,10 @@ impl Killers {
     pub fn on_input(&mut self, now: Instant, to: RadioId, frame: &Frame<Msdu>, packets: &Packets) -> Event {
         let (from, has_data) = (RadioId::of(frame.from), has_data(frame.payload, packets));
         let mut worst = Event::Fine;
-        for killer in self.0.iter_mut().filter(|killer| killer.counts(now, has_data)) {
+        for killer in self.0.iter_mut().filter(|killer| killer.takes_event(now, has_data)) {
             if let Some(direction) = direction(killer.ends, from, to) {
                 let event = killer.input[direction].take();
-                killer.tally.count(event);
+                killer.count(event);
                 worst = worse(worse(worst, event), killer.since_it_left(direction, frame.sequence));
             }
         }
@@ -141,23 +134,10 @@ impl Killers {
 
     /// The results of each killer.
     pub fn results(&self, spec: &Spec) -> Vec<KillerResult> {
-        let result = |(killer, spec): (&Killer, &spec::Killer)| {
-            let Counts { frames, lost, truncated, corrupted } = killer.tally;
-            let list = crate::killer::trace::Summary::of(&spec.events, crate::killer::environment::PACKET_BYTES);
-            KillerResult {
-                name: spec.name.clone(),
-                frames,
-                lost,
-                truncated,
-                corrupted,
-                list_packets: list.packets,
-                list_bits: list.bits,
-                list_loss: list.loss,
-                list_truncation: list.truncation,
-                list_corruption: list.corruption,
-                list_ber: list.ber,
-                list_wrong_bits: list.wrong_bits,
-            }
+        let result = |(killer, spec): (&Killer, &spec::Killer)| KillerResult {
+            name: spec.name.clone(),
+            counts: Flat(killer.counts),
+            list: Flat(Summary::of(&spec.events, PACKET_BYTES)),
         };
         self.0.iter().zip(&spec.killers).map(result).collect()
     }

@@ -6,7 +6,7 @@ use super::id::{Id, LinkDirection, LinkTrunkEnd, NodeId, RadioId, RadioTrunkEnd,
 use super::port::link::LinkPort;
 use super::port::mac::RadioMac;
 use super::port::radio::RadioPort;
-use crate::metric::Flat;
+use crate::metric::{Flat, Metrics};
 use crate::result::{
     AccessPointResult, FlowResult, FlowSeries, LinkLayerResult, LinkResult, LinkTrunkMemberResult, LinkTrunkResult,
     MacResult, MacSeries, RadioTrunkResult, RunResult, SelectionResult, SelectionSeries, SlotsResult, TotalResult,
@@ -15,6 +15,7 @@ use crate::result::{
 use crate::scenario::spec;
 use airbraid_engine::link::Stats;
 use airbraid_engine::trunk::bonding::BondDropReason;
+use airbraid_engine::trunk::paper::PaperCounts;
 use airbraid_mac::service::MacStats;
 use airbraid_units::{Duration, Instant};
 
@@ -54,6 +55,7 @@ impl World<'_> {
 
     fn flow_result(&self, flow: &Flow, spec: &spec::Flow) -> FlowResult {
         let counts = &flow.counts;
+        let packets = counts.packets;
         let (transport, stats, before) = match &flow.transport {
             Transport::Tcp(connection) => ("tcp", *connection.sender.stats(), connection.before),
             Transport::Udp { .. } => ("udp", Default::default(), Default::default()),
@@ -69,27 +71,21 @@ impl World<'_> {
             transport,
             from: self.name(spec.from),
             to: self.name(spec.to),
-            goodput_bps: rate(counts.delivered_bytes),
-            ip_throughput_bps: rate(counts.ip_bytes),
-            delivered_bytes: counts.delivered_bytes,
-            sent_packets: counts.sent_packets,
-            received_packets: counts.received_packets,
-            retransmits: stats.retransmits - before.retransmits,
-            timeouts: stats.timeouts - before.timeouts,
+            goodput_bps: rate(packets.delivered_bytes),
+            ip_throughput_bps: rate(packets.ip_bytes),
+            counts: Flat(packets),
+            tcp: Flat(stats.since(&before)),
             rtt_mean_s: (stats.rtt_samples > before.rtt_samples).then(|| {
                 (stats.rtt_sum - before.rtt_sum).as_secs_f64() / (stats.rtt_samples - before.rtt_samples) as f64
             }),
-            retransmits_most: u64::from(counts.repeats_most),
-            out_of_order: counts.out_of_order,
+            segments: Flat(counts.segments),
             idle_longest_s: idle_longest(counts, until).as_secs_f64(),
             completion_s: counts.completed.map(|at| at.saturating_since(spec.start).as_secs_f64()),
-            gap_longest_s: counts.gap.as_secs_f64(),
-            reordered: counts.reordered,
-            reordering_extent: counts.extent,
+            arrivals: Flat(counts.arrivals),
             on_time: counts
                 .deadline
-                .filter(|_| counts.sent_packets > 0)
-                .map(|_| counts.on_time as f64 / counts.sent_packets as f64),
+                .filter(|_| packets.sent_packets > 0)
+                .map(|_| packets.on_time as f64 / packets.sent_packets as f64),
             delay_s: counts.delay.result(),
             series: FlowSeries {
                 interval_s: interval,
@@ -130,8 +126,8 @@ impl World<'_> {
     fn radio_trunk_result(&self, end: RadioTrunkEnd, spec: &spec::RadioTrunk) -> Option<RadioTrunkResult> {
         let [here, there] = [end.side(), end.peer().side()];
         let peer = &self.ports.radio_trunks[end.peer()];
-        let sent = self.ports.radio_trunks[end].trunk().sender_stats();
-        let received = peer.trunk().receiver_stats();
+        let sent = self.ports.radio_trunks[end].trunk().sender_counts();
+        let received = peer.trunk().receiver_counts();
         let waited = received.waited.as_secs_f64();
         (sent.sent > 0).then(|| RadioTrunkResult {
             name: spec.name.clone(),
@@ -139,18 +135,7 @@ impl World<'_> {
             to: self.name(spec.between[there]),
             sent: sent.sent,
             sent_by_member: sent.sent_by_member.clone(),
-            delivered: received.delivered,
-            late: received.late,
-            duplicates: received.duplicates + received.stale,
-            timer_expiries: received.timer_expiries,
-            resyncs: received.resyncs,
-            known_lost: received.known_lost,
-            markers: sent.markers,
-            acks: received.acks,
-            naks: received.naks,
-            resends: sent.resends,
-            deaths: sent.deaths,
-            fifo_drops: received.fifo_drops,
+            counts: Flat(PaperCounts::total([sent, received].into_iter())),
             blocked_s: peer.trunk().blocked(self.host.now).0.as_secs_f64(),
             blocked_longest_s: peer.trunk().blocked(self.host.now).1.as_secs_f64(),
             resequencing_delay_mean_s: if received.delivered > 0 { waited / received.delivered as f64 } else { 0.0 },

@@ -89,6 +89,24 @@ pub trait Metrics: Default {
             sum.map(|(_, sum)| Value::Count(*sum))
         })
     }
+
+    /// Returns what was counted since `before`; gauges have their present value.
+    fn since(&self, before: &Self) -> Self {
+        let mut earlier = Vec::new();
+        before.each(&mut |_, value| earlier.push(value));
+        let mut earlier = earlier.into_iter();
+        let mut since = Vec::new();
+        self.each(&mut |declared, value| {
+            let counted = match (value, earlier.next().flatten()) {
+                (Some(Value::Count(now)), Some(Value::Count(then))) if declared.is_sum() => {
+                    Some(Value::Count(now - then))
+                }
+                _ => value,
+            };
+            since.push((declared.key, counted));
+        });
+        Self::read(&mut |declared| since.iter().find(|(key, _)| *key == declared.key)?.1)
+    }
 }
 
 /// Of nothing the metrics are shown without values.
@@ -303,5 +321,12 @@ mod tests {
         let all = [outer(), outer()];
         let total = Outer::total(all.iter());
         assert_eq!((total.sent, total.inner.packets, total.rate), (Bytes::new(14), [10, 0], BitRate::default()));
+    }
+
+    #[test]
+    fn what_was_counted_since_leaves_gauges_as_they_are() {
+        let now = Outer { sent: Bytes::new(9), ..outer() };
+        let since = now.since(&outer());
+        assert_eq!((since.sent, since.inner.packets, since.rate), (Bytes::new(2), [0, 0], BitRate::from_bps(8)));
     }
 }

@@ -9,10 +9,10 @@
 //! So it neither waits for a lost frame nor flushes while a member still tries.
 //! `docs/decisions/0005-fifo-resequencer.md` argues for it.
 
+use super::counts::PaperCounts;
 use super::header::{TrunkHeader, UNSETTLED};
 use super::policy::Resequencer;
 use super::sequence::{FIRST, Place, Sequence, Standing};
-use super::stats::ReceiverStats;
 use super::{Member, PaperOutput};
 use crate::machine::Wake;
 use crate::packet::Packet;
@@ -56,8 +56,8 @@ impl<P: Packet> FifoReceiver<P> {
         }
     }
 
-    pub fn stats(&self) -> &ReceiverStats {
-        &self.sequence.stats
+    pub fn counts(&self) -> &PaperCounts {
+        &self.sequence.counts
     }
     /// The longest hold of a packet.
     pub fn hold_time(&self) -> Duration {
@@ -129,7 +129,7 @@ impl<P: Packet> FifoReceiver<P> {
             }
         }
         let Some(last) = last else { return };
-        self.sequence.stats.timer_expiries += 1;
+        self.sequence.counts.timer_expiries += 1;
         // Everything up to the packet whose time is over; holes before it are given up.
         self.sequence.flush_through(now, last, outputs);
         self.resolve(now, outputs);
@@ -213,7 +213,7 @@ impl<P: Packet> FifoReceiver<P> {
             } else {
                 break;
             }
-            self.sequence.stats.known_lost += 1;
+            self.sequence.counts.known_lost += 1;
         }
         while self.arrivals.front().is_some_and(|&(_, number)| number.is_before(self.sequence.next())) {
             self.arrivals.pop_front();

@@ -7,6 +7,7 @@
 //! [`loss_notifier`], [`fifo`]).
 
 mod control;
+mod counts;
 mod fifo;
 mod forecast;
 mod header;
@@ -17,14 +18,13 @@ mod resequencer;
 mod sender;
 mod sequence;
 mod srr;
-mod stats;
 mod window;
 
 pub use control::{Control, Missing};
+pub use counts::PaperCounts;
 pub use forecast::{Choice, Forecast};
 pub use header::{TrunkHeader, UNSETTLED};
 pub use policy::{Distributor, Fifo, Jkm, Marking, Method, PaperPolicy, Resequencer, Srr};
-pub use stats::{ReceiverStats, SenderStats};
 
 use crate::machine::{Machine, Wake};
 use crate::packet::Share;
@@ -164,22 +164,22 @@ impl<P: Share> PaperTrunk<P> {
     }
 
     /// Counters of the sending side.
-    pub fn sender_stats(&self) -> &SenderStats {
+    pub fn sender_counts(&self) -> &PaperCounts {
         match &self.ends {
-            Ends::Striping(ends) => ends.0.stats(),
-            Ends::Srr(ends) => ends.0.stats(),
-            Ends::Jkm(ends) => ends.0.stats(),
+            Ends::Striping(ends) => ends.0.counts(),
+            Ends::Srr(ends) => ends.0.counts(),
+            Ends::Jkm(ends) => ends.0.counts(),
         }
     }
     /// Counters of the receiving side.
-    pub fn receiver_stats(&self) -> &ReceiverStats {
+    pub fn receiver_counts(&self) -> &PaperCounts {
         match &self.ends {
             Ends::Striping(ends) => match &ends.1 {
-                Collector::Adaptive(receiver) => receiver.stats(),
-                Collector::Fifo(receiver) => receiver.stats(),
+                Collector::Adaptive(receiver) => receiver.counts(),
+                Collector::Fifo(receiver) => receiver.counts(),
             },
-            Ends::Srr(ends) => ends.1.stats(),
-            Ends::Jkm(ends) => ends.1.stats(),
+            Ends::Srr(ends) => ends.1.counts(),
+            Ends::Jkm(ends) => ends.1.counts(),
         }
     }
     /// Time for which a packet is held for those before it: the timer's present length with the paper's method, the

@@ -5,10 +5,10 @@
 //! up lengthens it, a quiet while halves it.
 
 use super::PaperOutput;
+use super::counts::PaperCounts;
 use super::header::TrunkHeader;
 use super::policy::Resequencer;
 use super::sequence::{Place, Sequence, Standing};
-use super::stats::ReceiverStats;
 use crate::machine::Wake;
 use crate::packet::Packet;
 use airbraid_units::{Duration, Instant};
@@ -39,8 +39,8 @@ impl<P: Packet> Receiver<P> {
         }
     }
 
-    pub fn stats(&self) -> &ReceiverStats {
-        &self.sequence.stats
+    pub fn counts(&self) -> &PaperCounts {
+        &self.sequence.counts
     }
     /// Present time for which a packet is held for those before it.
     pub fn hold_time(&self) -> Duration {
@@ -86,7 +86,7 @@ impl<P: Packet> Receiver<P> {
             self.decay_at = repeats.then(|| now + self.config.decay);
         }
         if self.flush_at().is_some_and(|at| at <= now) {
-            self.sequence.stats.timer_expiries += 1;
+            self.sequence.counts.timer_expiries += 1;
             self.sequence.flush(now, outputs);
             self.hole_since = None;
         }

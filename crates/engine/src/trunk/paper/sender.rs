@@ -5,11 +5,11 @@
 //! refuses takes no number, so the receiver never waits for it.
 
 use super::control::Control;
+use super::counts::PaperCounts;
 use super::forecast::{Choice, Forecast};
 use super::header::{TrunkHeader, UNSETTLED};
 use super::loss_notifier::{Due, LossNotifier};
 use super::policy::{Distributor, Method, PaperPolicy};
-use super::stats::SenderStats;
 use super::{FrameFate, Member, PaperDropReason, PaperOutput};
 use crate::machine::Wake;
 use crate::packet::Packet;
@@ -54,7 +54,7 @@ pub struct PaperSender<P> {
     look_at: Option<Instant>,
     /// Knowledge of the frames' fates, where the receiver needs it.
     notifier: Option<LossNotifier>,
-    stats: SenderStats,
+    counts: PaperCounts,
 }
 
 impl<P: Packet> PaperSender<P> {
@@ -77,12 +77,12 @@ impl<P: Packet> PaperSender<P> {
             forecast: by_forecast.then(|| Forecast::new(members, policy.member_limit)),
             look_at: None,
             notifier,
-            stats: SenderStats::new(members),
+            counts: PaperCounts::of_sender(members),
         }
     }
 
-    pub fn stats(&self) -> &SenderStats {
-        &self.stats
+    pub fn counts(&self) -> &PaperCounts {
+        &self.counts
     }
 
     pub fn queue_len(&self) -> usize {
@@ -96,10 +96,10 @@ impl<P: Packet> PaperSender<P> {
             Some(member) => self.give(now, member, packet, outputs),
             None if self.queue.len() < self.policy.queue_limit as usize => {
                 self.queue.push_back(packet);
-                self.stats.queue_max = self.stats.queue_max.max(self.queue.len());
+                self.counts.queue_max = self.counts.queue_max.max(self.queue.len());
             }
             None => {
-                self.stats.queue_drops += 1;
+                self.counts.queue_drops += 1;
                 outputs.push_back(PaperOutput::Drop(packet, PaperDropReason::QueueFull));
             }
         }
@@ -135,7 +135,7 @@ impl<P: Packet> PaperSender<P> {
         }
         if let Some(notifier) = &mut self.notifier {
             let has_died = notifier.on_finished(now, member, outcome);
-            self.stats.deaths += u64::from(has_died);
+            self.counts.deaths += u64::from(has_died);
             self.review(usize::from(member.0));
         }
     }
@@ -255,8 +255,8 @@ impl<P: Packet> PaperSender<P> {
         state.room = state.room.saturating_sub(1);
         state.next_number = state.next_number.next();
         state.previous = Some(number);
-        self.stats.sent += 1;
-        self.stats.sent_by_member[index] += 1;
+        self.counts.sent += 1;
+        self.counts.sent_by_member[index] += 1;
         outputs.push_back(PaperOutput::Transmit { header, packet, kept: false });
     }
 
@@ -295,7 +295,7 @@ impl<P: Packet> PaperSender<P> {
             let short = u16::try_from(marker(0).len().as_u64()).unwrap_or(u16::MAX);
             let is_probe = matches!(due, Due::Probe(_));
             let control = marker(if is_probe { state.longest.saturating_sub(short) } else { 0 });
-            self.stats.markers += 1;
+            self.counts.markers += 1;
             outputs.push_back(PaperOutput::Control { member, acknowledged: true, control });
         }
     }

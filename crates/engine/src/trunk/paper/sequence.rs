@@ -7,9 +7,9 @@
 //! The resequencers decide when a hole is given up. No packet is ever delivered twice: the last 4096 numbers are
 //! remembered.
 
+use super::counts::PaperCounts;
 use super::header::TrunkHeader;
 use super::policy::Resequencer;
-use super::stats::ReceiverStats;
 use super::window::{ReceivedWindow, WINDOW};
 use super::{PaperDropReason, PaperOutput};
 use crate::packet::Packet;
@@ -65,7 +65,7 @@ pub struct Sequence<P> {
     held: VecDeque<Held<P>>,
     received: ReceivedWindow,
     /// Counters of the receiving side.
-    pub stats: ReceiverStats,
+    pub counts: PaperCounts,
 }
 
 impl<P: Packet> Sequence<P> {
@@ -79,7 +79,7 @@ impl<P: Packet> Sequence<P> {
             next: FIRST,
             held: VecDeque::new(),
             received: ReceivedWindow::new(FIRST.prev()),
-            stats: ReceiverStats::default(),
+            counts: PaperCounts::default(),
         }
     }
 
@@ -114,7 +114,7 @@ impl<P: Packet> Sequence<P> {
             Some(current) if (epoch.wrapping_sub(current) as i16) < 0 => return Standing::Stale,
             Some(_) => {
                 self.flush(now, outputs);
-                self.stats.resyncs += 1;
+                self.counts.resyncs += 1;
             }
             None => {}
         }
@@ -145,25 +145,25 @@ impl<P: Packet> Sequence<P> {
         self.flush(now, outputs);
         self.next = number;
         self.received.leap(number.prev());
-        self.stats.resyncs += 1;
+        self.counts.resyncs += 1;
     }
 
     /// A packet that is no part of the order.
     pub fn refuse(&mut self, packet: P, outputs: &mut VecDeque<PaperOutput<P>>) {
-        self.stats.stale += 1;
+        self.counts.duplicates += 1;
         outputs.push_back(PaperOutput::Drop(packet, PaperDropReason::Stale));
     }
 
     /// Puts an admitted packet, or run, where it belongs.
     pub fn place(&mut self, now: Instant, number: SeqNum, packet: P, outputs: &mut VecDeque<PaperOutput<P>>) -> Place {
         if !self.received.insert_run(number, packet.segments()) {
-            self.stats.duplicates += 1;
+            self.counts.duplicates += 1;
             outputs.push_back(PaperOutput::Drop(packet, PaperDropReason::Duplicate));
             return Place::Duplicate;
         }
         match number.distance_from(self.next) {
             ..0 => {
-                self.stats.late += 1;
+                self.counts.late += 1;
                 match self.mode {
                     LateMode::Tcp => self.deliver(Duration::ZERO, packet, outputs),
                     LateMode::Strict => outputs.push_back(PaperOutput::Drop(packet, PaperDropReason::Late)),
@@ -185,8 +185,8 @@ impl<P: Packet> Sequence<P> {
     }
 
     fn deliver(&mut self, waited: Duration, packet: P, outputs: &mut VecDeque<PaperOutput<P>>) {
-        self.stats.delivered += 1;
-        self.stats.waited += waited;
+        self.counts.delivered += 1;
+        self.counts.waited += waited;
         outputs.push_back(PaperOutput::Deliver(packet));
     }
 

@@ -9,9 +9,9 @@
 //! It never skips a busy member and never gives up waiting, as the paper measures.
 
 use super::control::Control;
+use super::counts::PaperCounts;
 use super::header::TrunkHeader;
 use super::policy::{Marking, PaperPolicy, Srr};
-use super::stats::{ReceiverStats, SenderStats};
 use super::{Member, PaperDropReason, PaperOutput};
 use crate::packet::Packet;
 use airbraid_units::{Duration, Instant};
@@ -78,7 +78,7 @@ pub struct Sender<P> {
     /// Packets that each member holds.
     held: Vec<u32>,
     queue: VecDeque<P>,
-    stats: SenderStats,
+    counts: PaperCounts,
 }
 
 impl<P: Packet> Sender<P> {
@@ -93,12 +93,12 @@ impl<P: Packet> Sender<P> {
             turns: Turns::new(config.quantum, members),
             held: vec![0; members],
             queue: VecDeque::new(),
-            stats: SenderStats::new(members),
+            counts: PaperCounts::of_sender(members),
         }
     }
 
-    pub fn stats(&self) -> &SenderStats {
-        &self.stats
+    pub fn counts(&self) -> &PaperCounts {
+        &self.counts
     }
     pub fn queue_len(&self) -> usize {
         self.queue.len()
@@ -110,9 +110,9 @@ impl<P: Packet> Sender<P> {
             self.give(packet, outputs);
         } else if self.queue.len() < self.queue_limit {
             self.queue.push_back(packet);
-            self.stats.queue_max = self.stats.queue_max.max(self.queue.len());
+            self.counts.queue_max = self.counts.queue_max.max(self.queue.len());
         } else {
-            self.stats.queue_drops += 1;
+            self.counts.queue_drops += 1;
             outputs.push_back(PaperOutput::Drop(packet, PaperDropReason::QueueFull));
         }
     }
@@ -137,15 +137,15 @@ impl<P: Packet> Sender<P> {
         let member = Member(index as u8);
         let turn_is_over = self.turns.spend(packet.len().as_u64());
         self.held[index] += 1;
-        self.stats.sent += 1;
-        self.stats.sent_by_member[index] += 1;
+        self.counts.sent += 1;
+        self.counts.sent_by_member[index] += 1;
         // The header names only the member: data carries no numbers.
         let header = TrunkHeader { epoch: self.epoch, member, ..TrunkHeader::default() };
         outputs.push_back(PaperOutput::Transmit { header, packet, kept: false });
         if turn_is_over {
             let (round, counter) = self.turns.next_turn();
             let counter = i32::try_from(counter).unwrap_or(i32::MAX);
-            self.stats.markers += 1;
+            self.counts.markers += 1;
             let acknowledged = self.marker == Marking::Unicast;
             outputs.push_back(PaperOutput::Control {
                 member,
@@ -179,7 +179,7 @@ pub struct Receiver<P> {
     /// Packets in all FIFOs.
     waiting: usize,
     blocked_since: Option<Instant>,
-    stats: ReceiverStats,
+    counts: PaperCounts,
 }
 
 /// Whether round `a` comes after round `b`; rounds wrap.
@@ -197,12 +197,12 @@ impl<P: Packet> Receiver<P> {
             fifos: (0..members).map(fifo).collect(),
             waiting: 0,
             blocked_since: None,
-            stats: ReceiverStats::default(),
+            counts: PaperCounts::default(),
         }
     }
 
-    pub fn stats(&self) -> &ReceiverStats {
-        &self.stats
+    pub fn counts(&self) -> &PaperCounts {
+        &self.counts
     }
     /// Number of packets that wait for their turn.
     pub fn held_len(&self) -> usize {
@@ -211,7 +211,7 @@ impl<P: Packet> Receiver<P> {
     /// Total and longest time for which it has been blocked, the present one included.
     pub fn blocked(&self, now: Instant) -> (Duration, Duration) {
         let present = self.blocked_since.map_or(Duration::ZERO, |since| now.saturating_since(since));
-        (self.stats.blocked + present, self.stats.blocked_longest.max(present))
+        (self.counts.blocked + present, self.counts.blocked_longest.max(present))
     }
     /// The member whose turn it is, the round, and the rest that the member may send.
     pub fn expects(&self) -> (Member, u32, i64) {
@@ -229,7 +229,7 @@ impl<P: Packet> Receiver<P> {
                 self.take_turns(now, outputs);
             }
             _ => {
-                self.stats.fifo_drops += 1;
+                self.counts.fifo_drops += 1;
                 outputs.push_back(PaperOutput::Drop(packet, PaperDropReason::FifoFull));
             }
         }
@@ -250,13 +250,13 @@ impl<P: Packet> Receiver<P> {
                 fifo.entries.push_back(Entry::Marker { round, counter });
                 self.take_turns(now, outputs);
             }
-            _ => self.stats.fifo_drops += 1,
+            _ => self.counts.fifo_drops += 1,
         }
     }
 
     /// Takes packets in the order in which the sender gave them out, until the expected member has none.
     fn take_turns(&mut self, now: Instant, outputs: &mut VecDeque<PaperOutput<P>>) {
-        let before = self.stats.delivered;
+        let before = self.counts.delivered;
         loop {
             self.leap_if_all_are_ahead();
             let fifo = &mut self.fifos[self.turns.current];
@@ -277,8 +277,8 @@ impl<P: Packet> Receiver<P> {
                 }
                 Some(Entry::Data { packet, since }) => {
                     self.waiting -= 1;
-                    self.stats.delivered += 1;
-                    self.stats.waited += now - since;
+                    self.counts.delivered += 1;
+                    self.counts.waited += now - since;
                     let turn_is_over = self.turns.spend(packet.len().as_u64());
                     outputs.push_back(PaperOutput::Deliver(packet));
                     if turn_is_over {
@@ -287,7 +287,7 @@ impl<P: Packet> Receiver<P> {
                 }
             }
         }
-        self.note_blocking(now, self.stats.delivered > before);
+        self.note_blocking(now, self.counts.delivered > before);
     }
 
     /// Skips rounds where every member's next packet lies ahead: each of them would only add a quantum to each counter,
@@ -309,8 +309,8 @@ impl<P: Packet> Receiver<P> {
     /// Counts the time since the last progress, if any was made now.
     fn note_blocking(&mut self, now: Instant, has_progressed: bool) {
         if has_progressed && let Some(since) = self.blocked_since.take() {
-            self.stats.blocked += now - since;
-            self.stats.blocked_longest = self.stats.blocked_longest.max(now - since);
+            self.counts.blocked += now - since;
+            self.counts.blocked_longest = self.counts.blocked_longest.max(now - since);
         }
         if self.waiting > 0 {
             self.blocked_since.get_or_insert(now);

@@ -4,10 +4,10 @@
 use crate::machine::Wake;
 use crate::packet::Packet;
 use crate::trunk::paper::control::{Control, Missing};
+use crate::trunk::paper::counts::PaperCounts;
 use crate::trunk::paper::header::TrunkHeader;
 use crate::trunk::paper::policy::Jkm;
 use crate::trunk::paper::sequence::FIRST;
-use crate::trunk::paper::stats::ReceiverStats;
 use crate::trunk::paper::{Member, PaperDropReason, PaperOutput};
 use airbraid_units::{Duration, Instant, SeqNum};
 use std::collections::VecDeque;
@@ -51,7 +51,7 @@ pub struct Receiver<P> {
     round_trip: Option<Duration>,
     /// The member on which the last frame came.
     last_member: Member,
-    stats: ReceiverStats,
+    counts: PaperCounts,
 }
 
 impl<P: Packet> Receiver<P> {
@@ -69,12 +69,12 @@ impl<P: Packet> Receiver<P> {
             answer_at: None,
             round_trip: None,
             last_member: Member(0),
-            stats: ReceiverStats::default(),
+            counts: PaperCounts::default(),
         }
     }
 
-    pub fn stats(&self) -> &ReceiverStats {
-        &self.stats
+    pub fn counts(&self) -> &PaperCounts {
+        &self.counts
     }
     /// Number of packets that wait for their turn.
     pub fn held_len(&self) -> usize {
@@ -87,7 +87,7 @@ impl<P: Packet> Receiver<P> {
         let ahead = number.distance_from(self.accept_epoch(epoch, outputs).unwrap_or(number));
         // The sender never has more than its window unacknowledged.
         if self.epoch != Some(epoch) || ahead >= self.config.window as i32 {
-            self.stats.stale += 1;
+            self.counts.duplicates += 1;
             outputs.push_back(PaperOutput::Drop(packet, PaperDropReason::Stale));
             return;
         }
@@ -98,7 +98,7 @@ impl<P: Packet> Receiver<P> {
                 self.drain(now, outputs);
             }
             _ => {
-                self.stats.duplicates += 1;
+                self.counts.duplicates += 1;
                 outputs.push_back(PaperOutput::Drop(packet, PaperDropReason::Duplicate));
             }
         }
@@ -131,13 +131,13 @@ impl<P: Packet> Receiver<P> {
         match self.epoch {
             Some(current) if current == epoch => return Some(self.next),
             Some(current) if (epoch.wrapping_sub(current) as i16) < 0 => return None,
-            Some(_) => self.stats.resyncs += 1,
+            Some(_) => self.counts.resyncs += 1,
             None => {}
         }
         // What is held lies behind holes that nobody can fill any more.
         for place in self.places.drain(..) {
             if let Place::Held(held) = place {
-                self.stats.stale += 1;
+                self.counts.duplicates += 1;
                 outputs.push_back(PaperOutput::Drop(held.packet, PaperDropReason::Stale));
             }
         }
@@ -167,8 +167,8 @@ impl<P: Packet> Receiver<P> {
             if let Some(Place::Held(Held { packet, since })) = self.places.pop_front() {
                 self.next = self.next.next();
                 self.held -= 1;
-                self.stats.delivered += 1;
-                self.stats.waited += now - since;
+                self.counts.delivered += 1;
+                self.counts.waited += now - since;
                 outputs.push_back(PaperOutput::Deliver(packet));
             }
         }
@@ -192,8 +192,8 @@ impl<P: Packet> Receiver<P> {
     fn answer(&mut self, missing: Missing, outputs: &mut VecDeque<PaperOutput<P>>) {
         let Some(epoch) = self.epoch else { return };
         (self.unanswered, self.answer_at) = (0, None);
-        self.stats.acks += 1;
-        self.stats.naks += missing.len() as u64;
+        self.counts.acks += 1;
+        self.counts.naks += missing.len() as u64;
         let control = Control::Acknowledgement { epoch, next: self.next, missing };
         outputs.push_back(PaperOutput::Control { member: self.last_member, acknowledged: true, control });
     }

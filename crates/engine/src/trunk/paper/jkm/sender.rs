@@ -5,10 +5,10 @@
 use crate::machine::Wake;
 use crate::packet::Share;
 use crate::trunk::paper::control::Missing;
+use crate::trunk::paper::counts::PaperCounts;
 use crate::trunk::paper::header::TrunkHeader;
 use crate::trunk::paper::policy::{Jkm, PaperPolicy};
 use crate::trunk::paper::sequence::FIRST;
-use crate::trunk::paper::stats::SenderStats;
 use crate::trunk::paper::{Member, PaperDropReason, PaperOutput};
 use airbraid_units::{Instant, SeqNum};
 use std::collections::VecDeque;
@@ -42,7 +42,7 @@ pub struct Sender<P> {
     /// Numbers to be retransmitted, in the order of the requests; acknowledged ones are skipped.
     wanted: VecDeque<SeqNum>,
     queue: VecDeque<P>,
-    stats: SenderStats,
+    counts: PaperCounts,
 }
 
 impl<P: Share> Sender<P> {
@@ -61,12 +61,12 @@ impl<P: Share> Sender<P> {
             kept: VecDeque::new(),
             wanted: VecDeque::new(),
             queue: VecDeque::new(),
-            stats: SenderStats::new(members),
+            counts: PaperCounts::of_sender(members),
         }
     }
 
-    pub fn stats(&self) -> &SenderStats {
-        &self.stats
+    pub fn counts(&self) -> &PaperCounts {
+        &self.counts
     }
     pub fn queue_len(&self) -> usize {
         self.queue.len()
@@ -79,10 +79,10 @@ impl<P: Share> Sender<P> {
         if self.queue.len() > self.queue_limit
             && let Some(packet) = self.queue.pop_back()
         {
-            self.stats.queue_drops += 1;
+            self.counts.queue_drops += 1;
             outputs.push_back(PaperOutput::Drop(packet, PaperDropReason::QueueFull));
         }
-        self.stats.queue_max = self.stats.queue_max.max(self.queue.len());
+        self.counts.queue_max = self.counts.queue_max.max(self.queue.len());
     }
 
     /// A member has finished with a packet; the receiver reports its fate.
@@ -175,14 +175,14 @@ impl<P: Share> Sender<P> {
                     let number = self.base.plus(self.kept.len() as u32);
                     let handle = packet.share();
                     self.kept.push_back(Kept { packet, is_out: true, is_wanted: false, touched: now });
-                    self.stats.sent += 1;
+                    self.counts.sent += 1;
                     (number, handle)
                 }
                 None => return,
             };
             self.turn = (index + 1) % self.members.len();
             self.members[index].push_back(number);
-            self.stats.sent_by_member[index] += 1;
+            self.counts.sent_by_member[index] += 1;
             let header =
                 TrunkHeader { epoch: self.epoch, member: Member(index as u8), number, ..TrunkHeader::default() };
             outputs.push_back(PaperOutput::Transmit { header, packet, kept: true });
@@ -196,7 +196,7 @@ impl<P: Share> Sender<P> {
                 kept.is_wanted = false;
                 kept.is_out = true;
                 let handle = kept.packet.share();
-                self.stats.resends += 1;
+                self.counts.resends += 1;
                 return Some((number, handle));
             }
         }
