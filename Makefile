@@ -82,7 +82,7 @@ bench: build ## Speed and memory of the four benchmark scenarios, times of the s
 	@$(CARGO) run --release --locked --quiet --package airbraid-engine --example session-costs
 
 # A bounded sample; MAP says another table and its options.
-MAP ?= random --sets 40 --rates-up-to 200 --budget 300
+MAP ?= sample --budget 480
 
 map: tools ## A bond over rates, delays, losses and changes beside its best member and an oracle (MAP: "map --cells 600 --cc bbr")
 	@$(CARGO) run --profile checked --locked --quiet --package airbraid-campaign --example map -- $(MAP)

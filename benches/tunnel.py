@@ -14,7 +14,7 @@ longest time in which nothing arrived. Medians of the runs. `single` is TCP with
 `flap` is TCP while links are switched off and lose their addresses at random, with the memory of both daemons (a soak:
 `--traffic flap --seconds 3600 --only s1`).
 `--twin` puts the same scenario in the simulator beside it: means over as many seeds. `--sets` takes random sets of links, those of
-`benches/link-sets.csv`, which are the simulator's (`cargo run --example link-sets`): the trunk beside each of its links alone.
+`benches/link-sets.csv`, a fixed list: the trunk beside each of its links alone.
 The lab's lateness (that of one frame in a thousand) is told with each row: a busy machine is no place to measure on. With
 `--late 2` a run in which it was more than 2 ms does not count and is done again, `--tries` times at most; the row says how many runs
 were late. `--json` has them all, and is written after each case.

@@ -4,7 +4,7 @@
 #[path = "src/store/sources.rs"]
 mod sources;
 
-use sources::{SOURCES, digest, files, relative};
+use sources::{BOND, SOURCES, digest, files, relative};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,8 @@ fn main() -> std::io::Result<()> {
     }
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src/store/sources.rs");
-    println!("cargo::rustc-env=AIRBRAID_SOURCES={}", digest(&root, &SOURCES)?);
+    println!("cargo::rustc-env=AIRBRAID_SOURCES={}", digest(&root, &SOURCES, None)?);
+    println!("cargo::rustc-env=AIRBRAID_SOURCES_WITHOUT_BOND={}", digest(&root, &SOURCES, Some(BOND))?);
     println!("cargo::rustc-env=AIRBRAID_COMMIT={}", commit(&root).unwrap_or_else(|| "unknown".to_owned()));
     embed(&root)
 }

@@ -4,7 +4,6 @@
 //! `cargo run --release -p airbraid-sim --example coding -- 15 4` runs each for 15 s with four seeds.
 
 #[path = "../tests/link_sets/mod.rs"]
-#[allow(dead_code, reason = "the sets are drawn elsewhere")]
 mod link_sets;
 
 use airbraid_engine::trunk::bonding::Coding;

@@ -43,6 +43,15 @@ impl Facts {
             let name = format!("trunk.{}.{}.reorder_timer_s", trunk.name, trunk.from);
             series.insert(name, Series::new(trunk.series.interval_s, &trunk.series.reorder_timer_s));
         }
+        for trunk in run.trunks.iter().filter_map(TrunkResult::links) {
+            for member in trunk.members.iter().filter(|member| !member.series.rate_bps.is_empty()) {
+                let own = &member.series;
+                for (metric, values) in [("rate_bps", &own.rate_bps), ("control_bytes", &own.control_bytes)] {
+                    let name = format!("trunk.{}.{}.{}.{metric}", trunk.name, trunk.from, member.link);
+                    series.insert(name, Series::new(own.interval_s, values));
+                }
+            }
+        }
         for mac in run.macs.iter().filter(|mac| !mac.series.snr_db.is_empty()) {
             let name = format!("mac.{}.{}.snr_mean_db", mac.node, mac.radio);
             series.insert(name, Series::new(mac.series.interval_s, &mac.series.snr_db));

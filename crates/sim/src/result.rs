@@ -287,6 +287,26 @@ metrics! {
         /// Counts and estimates of the member.
         #[serde(flatten)]
         pub counts: Flat<MemberStatus> = part,
+        /// Values by interval; absent unless `[record] members` asks for them.
+        #[serde(skip_serializing_if = "MemberSeries::is_empty")]
+        pub series: MemberSeries,
+    }
+}
+
+/// Values of a member of a trunk over links by interval, each at the interval's end.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct MemberSeries {
+    /// The interval.
+    pub interval_s: f64,
+    /// Rate that the link carries, as measured.
+    pub rate_bps: Vec<f64>,
+    /// Bytes of the frames sent with feedback and probes so far.
+    pub control_bytes: Vec<f64>,
+}
+
+impl MemberSeries {
+    fn is_empty(&self) -> bool {
+        self.rate_bps.is_empty()
     }
 }
 

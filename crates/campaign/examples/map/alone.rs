@@ -17,14 +17,21 @@ use crate::scene::{FRAME, PACKET, Path, SEGMENT, Scene};
 /// Margin of a bound of goodput: a seed may lose less than the mean, and a queue was filled before counting began.
 const MARGIN: f64 = 1.02;
 
+/// A metric of a transfer; `None` where the run has none.
+///
+/// # Errors
+/// The run's.
+pub fn metric(bench: &Bench, scene: &Scene, seed: u64, transfer: usize, metric: &str) -> Result<Option<f64>, Halt> {
+    let name = format!("flow.{}.{metric}", scene.name(transfer));
+    Ok(bench.run(scene, seed)?.metrics.get(&name).copied())
+}
+
 /// The goodput of the first transfer \[bit/s\].
 ///
 /// # Errors
 /// The run's.
 pub fn goodput_bps(bench: &Bench, scene: &Scene, seed: u64) -> Result<f64, Halt> {
-    let facts = bench.run(scene, seed)?;
-    let name = format!("flow.{}.goodput_bps", scene.name(0));
-    facts.metrics.get(&name).copied().ok_or_else(|| Halt::Failed(format!("no {name}")))
+    Ok(metric(bench, scene, seed, 0, "goodput_bps")?.unwrap_or_default())
 }
 
 /// The mean of `measure` over the seeds.

@@ -1,11 +1,10 @@
 //! Carries out runs: on several threads, each once, kept in a run store, within a budget of time.
 
-use crate::scene::Scene;
+use crate::scene::{Path, Scene};
 use airbraid_campaign::execute::{Job, Recorded, once, simulate};
 use airbraid_campaign::store::{Build, Found, Key, Store};
 use airbraid_sim::facts::Facts;
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -62,10 +61,22 @@ impl Spent {
 }
 
 struct State {
-    store: Store,
+    /// Runs with a bond.
+    bonds: Store,
+    /// Runs without, which another data plane leaves as they are.
+    plain: Store,
     /// Runs that another thread does now.
     open: BTreeSet<Key>,
     spent: Spent,
+}
+
+impl State {
+    const fn store(&mut self, scene: &Scene) -> &mut Store {
+        match scene.path {
+            Path::Bond(_) => &mut self.bonds,
+            Path::Plain(_) => &mut self.plain,
+        }
+    }
 }
 
 /// Where runs are carried out.
@@ -87,17 +98,20 @@ fn now() -> Instant {
 impl Bench {
     /// # Errors
     /// The store cannot be opened.
-    pub fn open(dir: &Path, stop: &'static AtomicBool, jobs: usize, budget: Option<Duration>) -> Result<Self, String> {
-        let (store, notice) = Store::open(dir, Build::this()).map_err(|error| error.to_string())?;
-        notice.into_iter().for_each(|notice| eprintln!("{notice}"));
-        let state = State { store, open: BTreeSet::new(), spent: Spent::default() };
-        Ok(Self {
-            state: Mutex::new(state),
-            closed: Condvar::new(),
-            stop,
-            jobs: jobs.max(1),
-            until: budget.map(|budget| now() + budget),
-        })
+    pub fn open(dir: &std::path::Path, stop: &'static AtomicBool, jobs: usize) -> Result<Self, String> {
+        let open = |build| {
+            let (store, notice) = Store::open(dir, build).map_err(|error| error.to_string())?;
+            notice.into_iter().for_each(|notice| eprintln!("{notice}"));
+            Ok::<_, String>(store)
+        };
+        let (bonds, plain) = (open(Build::this())?, open(Build::without_bond())?);
+        let state = State { bonds, plain, open: BTreeSet::new(), spent: Spent::default() };
+        Ok(Self { state: Mutex::new(state), closed: Condvar::new(), stop, jobs: jobs.max(1), until: None })
+    }
+
+    /// From now on rows begin for this time.
+    pub fn begin_budget(&mut self, budget: Option<Duration>) {
+        self.until = budget.map(|budget| now() + budget);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -120,7 +134,7 @@ impl Bench {
             state = self.closed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state.spent.runs += 1;
-        if let Found::Facts(facts) = state.store.get(&key).map_err(|error| Halt::Failed(error.to_string()))? {
+        if let Found::Facts(facts) = state.store(scene).get(&key).map_err(|error| Halt::Failed(error.to_string()))? {
             state.spent.stored += 1;
             return Ok(facts);
         }
@@ -138,17 +152,23 @@ impl Bench {
             Err(message) => return Err(Halt::Failed(format!("{message}\nseed {seed}\n{}", scene.text()))),
         };
         let facts = Facts::of(&output.result);
-        state.store.put(&[(key, facts.clone())]).map_err(|error| Halt::Failed(error.to_string()))?;
+        state.store(scene).put(&[(key, facts.clone())]).map_err(|error| Halt::Failed(error.to_string()))?;
         state.spent.packets += scene.packets();
         state.spent.cpu_s += output.result.cpu_s;
         Ok(facts)
+    }
+
+    /// Processor time for a number of packets \[s\], as measured so far.
+    fn seconds(&self, packets: f64) -> f64 {
+        packets * self.lock().spent.packet_us() / 1e6
     }
 
     /// Whether a row of this cost fits into what is left of the budget.
     fn is_affordable(&self, packets: f64) -> bool {
         let Some(until) = self.until else { return true };
         let left = until.saturating_duration_since(now()).as_secs_f64();
-        left > 0.0 && packets * self.lock().spent.packet_us() / 1e6 <= left
+        // Wide and long paths cost half as much more a packet than those before them.
+        left > 0.0 && 1.5 * self.seconds(packets) <= left
     }
 
     /// Measures the rows, cheap ones first. Returns them in that order, and the number of those that were left out.
@@ -157,6 +177,8 @@ impl Bench {
     /// The first message of a run that failed.
     pub fn measure(&self, mut tasks: Vec<Task<'_>>) -> Result<(Vec<Row>, usize), String> {
         tasks.sort_by(|a, b| a.packets.total_cmp(&b.packets));
+        let all = tasks.iter().map(|task| task.packets).sum();
+        eprintln!("{} rows, some {:.0} s of processor time if none is stored", tasks.len(), self.seconds(all));
         let next = AtomicUsize::new(0);
         let done = Mutex::new((Vec::new(), None));
         let work = || {

@@ -1,11 +1,11 @@
 //! `map`: one download over two members, over all rates and delays.
 
-use crate::alone::{best_member_bps, goodput_bps, mean, sum_bps};
+use crate::alone::{best_member_bps, goodput_bps, mean, oracle_bps, sum_bps};
 use crate::bench::Task;
 use crate::draw::Draw;
 use crate::member::{Losses, Member};
 use crate::options::Common;
-use crate::scene::{Control, Path, Scene};
+use crate::scene::{Control, Path, Scene, Transfer};
 use crate::table::Column;
 
 /// Rates of the first member \[kbit/s\].
@@ -75,9 +75,16 @@ pub struct Options {
     /// The member that has them
     #[arg(long, default_value = "second")]
     lossy_member: LossyMember,
+    /// Measure the oracle as well
+    #[arg(long)]
+    oracle: bool,
 }
 
-pub const COLUMNS: [Column; 2] = [Column::share("of the sum", None), Column::share("of the best member", Some(0.98))];
+pub const COLUMNS: [Column; 3] = [
+    Column::share("of the sum", None),
+    Column::share("of the oracle", None),
+    Column::share("of the best member", Some(0.98)),
+];
 
 /// Two members: rates \[kbit/s\] and delays \[ms\].
 type Cell = ([u64; 2], [u64; 2]);
@@ -124,12 +131,15 @@ fn task(options: &Options, (rates, delays): Cell, first: bool, lossy: Lossy, con
     let near =
         if delays.iter().all(|delay| *delay <= NEAR) { format!("up to {NEAR} ms") } else { format!("above {NEAR} ms") };
     let about = format!("{} {}", control.name(), members.each_ref().map(Member::text).join(" + "));
-    let scene = Scene::download(Path::Bond(members.to_vec()), control, common.seconds, common.uncounted());
+    let [seconds, uncounted] = common.seconds();
+    let scene = Scene::new(Path::Bond(members.to_vec()), vec![Transfer::Bulk(control)], seconds, uncounted);
     let seeds = common.seeds();
-    let packets = 2.0 * scene.packets() * seeds.len() as f64;
+    let packets = if options.oracle { 3.0 } else { 2.0 } * scene.packets() * seeds.len() as f64;
     let measure = move |bench: &crate::bench::Bench| {
         let bond = mean(&seeds, |seed| goodput_bps(bench, &scene, seed))?;
-        Ok(vec![bond / sum_bps(&scene), bond / best_member_bps(bench, &scene, &seeds)?.max(1.0)])
+        let best = best_member_bps(bench, &scene, &seeds)?;
+        let oracle = if options.oracle { oracle_bps(bench, &scene, &seeds)?.max(1.0) } else { f64::NAN };
+        Ok(vec![bond / sum_bps(&scene), bond / oracle, bond / best.max(1.0)])
     };
     let group = format!("{}, {}, {near}", control.name(), if lossy == Lossy::None { "no loss" } else { lossy.name() });
     Task { key, about, group, packets, measure: Box::new(measure) }

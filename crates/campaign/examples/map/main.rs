@@ -7,11 +7,14 @@
 mod alone;
 mod bench;
 mod cells;
+mod change;
 mod draw;
 mod member;
 mod options;
 mod random;
+mod rates;
 mod scene;
+mod short;
 mod table;
 
 use bench::{Bench, Task};
@@ -25,6 +28,7 @@ use table::Column;
 
 /// Measures a bond over rates, delays, losses and changes
 #[derive(Parser, Debug)]
+#[command(name = "map")]
 struct Arguments {
     #[command(subcommand)]
     table: Table,
@@ -41,11 +45,37 @@ struct Arguments {
 
 #[derive(clap::Subcommand, Debug)]
 enum Table {
+    /// A sample of all tables
+    Sample(Sample),
     /// One download over two members of all rates and delays
     Map(cells::Options),
     /// One download over random sets, beside an oracle
     Random(random::Options),
+    /// A download and a ping over members that change
+    Change(change::Options),
+    /// Short transfers, alone and beside a download
+    Short(short::Options),
+    /// Measured rates of members: when they are known, and for how many bytes
+    Rates(rates::Options),
 }
+
+#[derive(clap::Args, Debug)]
+struct Sample {
+    /// Number of the draw of all tables. Default: another each day
+    #[arg(long)]
+    draw: Option<u64>,
+}
+
+/// The tables of a sample, each with its part of the budget in percent.
+const SAMPLE: [(u32, &str); 7] = [
+    (20, "map --cells 60 --rates-up-to 100"),
+    (15, "map --cells 12 --cc cubic --seconds 30"),
+    (10, "map --cells 24 --cc cubic --rates-up-to 100 --loss 0.1%,1%,burst5% --lossy-member drawn"),
+    (25, "random --sets 40"),
+    (10, "change --pairs 3"),
+    (10, "short --sets 12 --rates-up-to 300"),
+    (10, "rates --members 10"),
+];
 
 /// A table before it is measured.
 struct Wanted<'a> {
@@ -58,30 +88,28 @@ struct Wanted<'a> {
 }
 
 impl Table {
-    fn common(&mut self) -> &mut Common {
+    fn draw(&mut self) -> &mut Option<u64> {
         match self {
-            Self::Map(options) => &mut options.common,
-            Self::Random(options) => &mut options.common,
+            Self::Sample(options) => &mut options.draw,
+            Self::Map(options) => &mut options.common.draw,
+            Self::Random(options) => &mut options.common.draw,
+            Self::Change(options) => &mut options.common.draw,
+            Self::Short(options) => &mut options.common.draw,
+            Self::Rates(options) => &mut options.common.draw,
         }
     }
 
-    fn wanted(&self) -> Wanted<'_> {
-        match self {
-            Self::Map(options) => Wanted {
-                name: "map",
-                common: &options.common,
-                columns: &cells::COLUMNS,
-                by: 1,
-                tasks: cells::tasks(options),
-            },
-            Self::Random(options) => Wanted {
-                name: "random",
-                common: &options.common,
-                columns: &random::COLUMNS,
-                by: 2,
-                tasks: random::tasks(options),
-            },
-        }
+    /// The table; `None` for a sample of all.
+    fn wanted(&self) -> Option<Wanted<'_>> {
+        let (name, common, columns, by, tasks): (_, _, &[Column], _, _) = match self {
+            Self::Sample(_) => return None,
+            Self::Map(options) => ("map", &options.common, &cells::COLUMNS, 2, cells::tasks(options)),
+            Self::Random(options) => ("random", &options.common, &random::COLUMNS, 2, random::tasks(options)),
+            Self::Change(options) => ("change", &options.common, &change::COLUMNS, 0, change::tasks(options)),
+            Self::Short(options) => ("short", &options.common, &short::COLUMNS, 0, short::tasks(options)),
+            Self::Rates(options) => ("rates", &options.common, &rates::COLUMNS, 0, rates::tasks(options)),
+        };
+        Some(Wanted { name, common, columns, by, tasks })
     }
 }
 
@@ -91,7 +119,7 @@ fn today() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400)
 }
 
-/// Stops at the first Ctrl-C after the runs that are under way have ended, at the second at once.
+/// Stops at the first Ctrl-C, at the second at once.
 fn stop_on_signal() -> &'static AtomicBool {
     static STOP: AtomicBool = AtomicBool::new(false);
     let _ = ctrlc::set_handler(|| {
@@ -113,17 +141,12 @@ fn print(bench: &Bench, mut wanted: Wanted<'_>, command: &str) -> Result<(), Str
     let Wanted { name, common, columns, by, tasks } = wanted;
     let (rows, left) = bench.measure(tasks)?;
     let spent = bench.spent();
-    println!("## {name}\n");
+    println!("## {name}\n\n`{command}`\n");
     println!(
-        "Draw {}, {} seeds, {} s of which the last {} count; {} rows, {left} left out (budget or stopped).",
-        common.draw(),
-        common.seeds,
-        common.seconds,
-        common.seconds - common.uncounted(),
+        "{} rows, mean of {} seeds; {left} rows left out (budget or stopped). {} runs, {} of them stored; {:.0} s of \
+         processor time, {:.2} us for each packet that the links could carry.\n",
         rows.len(),
-    );
-    println!(
-        "{} runs, {} of them stored; {:.0} s of processor time, {:.2} us a packet.\n",
+        common.seeds().len(),
         spent.runs - before.runs,
         spent.stored - before.stored,
         spent.cpu_s - before.cpu_s,
@@ -135,7 +158,7 @@ fn print(bench: &Bench, mut wanted: Wanted<'_>, command: &str) -> Result<(), Str
     Ok(())
 }
 
-/// The command line of `arguments` without what says which rows are printed.
+/// The command line of `arguments` without what says which rows are measured and printed.
 fn command(arguments: impl IntoIterator<Item = String>, draw: u64) -> String {
     let mut words: Vec<String> = Vec::new();
     let mut arguments = arguments.into_iter();
@@ -149,12 +172,31 @@ fn command(arguments: impl IntoIterator<Item = String>, draw: u64) -> String {
     format!("{} --draw {draw}", words.join(" "))
 }
 
+/// Measures and prints the tables of a sample.
+fn print_sample(bench: &mut Bench, draw: u64, budget: Option<u64>) -> Result<(), String> {
+    for (part, text) in SAMPLE {
+        let command = format!("{text} --draw {draw}");
+        let words = ["map"].into_iter().chain(command.split(' '));
+        let table = Arguments::try_parse_from(words).map_err(|error| error.to_string())?.table;
+        bench.begin_budget(budget.map(|seconds| Duration::from_secs(seconds) * part / 100));
+        if let Some(wanted) = table.wanted() {
+            print(bench, wanted, &command)?;
+        }
+    }
+    Ok(())
+}
+
 fn main() -> ExitCode {
     let Arguments { mut table, jobs, budget, store } = Arguments::parse();
-    let draw = *table.common().draw.get_or_insert_with(today);
+    let draw = *table.draw().get_or_insert_with(today);
     let stop = stop_on_signal();
-    let measured = Bench::open(&store, stop, jobs, budget.map(Duration::from_secs))
-        .and_then(|bench| print(&bench, table.wanted(), &command(std::env::args().skip(1), draw)));
+    let measured = Bench::open(&store, stop, jobs).and_then(|mut bench| {
+        bench.begin_budget(budget.map(Duration::from_secs));
+        match table.wanted() {
+            Some(wanted) => print(&bench, wanted, &command(std::env::args().skip(1), draw)),
+            None => print_sample(&mut bench, draw, budget),
+        }
+    });
     match measured {
         Ok(()) if stop.load(Ordering::Relaxed) => ExitCode::from(130),
         Ok(()) => ExitCode::SUCCESS,
@@ -162,5 +204,25 @@ fn main() -> ExitCode {
             eprintln!("{message}");
             ExitCode::FAILURE
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sample_has_tables_that_exist_and_shares_its_budget_out() {
+        for (_, text) in SAMPLE {
+            let table = Arguments::try_parse_from(["map"].into_iter().chain(text.split(' '))).unwrap().table;
+            assert!(table.wanted().is_some_and(|wanted| !wanted.tasks.is_empty()), "{text}");
+        }
+        assert_eq!(SAMPLE.iter().map(|(part, _)| part).sum::<u32>(), 100);
+    }
+
+    #[test]
+    fn a_row_is_repeated_with_its_draw() {
+        let words = "map --cells 60 --budget 9 --draw 3 --all --cc bbr".split(' ').map(str::to_owned);
+        assert_eq!(command(words, 3), "map --cells 60 --cc bbr --draw 3");
     }
 }

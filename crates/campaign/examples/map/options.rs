@@ -10,9 +10,10 @@ pub struct Common {
     /// Seeds that each value is the mean of
     #[arg(long, default_value_t = 1)]
     pub seeds: u32,
-    /// Seconds of a run, of which the first ten (a third of less than thirty) do not count
-    #[arg(long, default_value_t = 60)]
-    pub seconds: u64,
+    /// Seconds of a run, of which the first ten (a third of less than thirty) do not count; default: 60, or as the
+    /// table needs
+    #[arg(long)]
+    seconds: Option<u64>,
     /// Largest rate of a member, in Mbit/s
     #[arg(long)]
     pub rates_up_to: Option<u64>,
@@ -37,8 +38,15 @@ impl Common {
         draw::seeds(self.draw(), self.seeds.max(1))
     }
 
-    pub fn uncounted(&self) -> u64 {
-        (self.seconds / 3).min(10)
+    /// Seconds of a run where the table needs no others, and how many of these do not count.
+    pub fn seconds(&self) -> [u64; 2] {
+        self.seconds_or(60)
+    }
+
+    /// Seconds of a run, `usual` if the user names none, and how many of these do not count.
+    pub fn seconds_or(&self, usual: u64) -> [u64; 2] {
+        let seconds = self.seconds.unwrap_or(usual).max(1);
+        [seconds, (seconds / 3).min(10)]
     }
 
     pub fn rate_max_kbps(&self) -> u64 {

@@ -5,7 +5,7 @@ use crate::bench::{Bench, Task};
 use crate::draw::Draw;
 use crate::member::{Change, Losses, Member, Swing};
 use crate::options::Common;
-use crate::scene::{Control, Path, Scene};
+use crate::scene::{Control, Path, Scene, Transfer};
 use crate::table::Column;
 
 #[derive(Clone, Debug, clap::Args)]
@@ -63,7 +63,8 @@ fn task(options: &Options, index: u64, control: Control) -> Task<'_> {
     let common = &options.common;
     let members = set(common.draw(), index, common.rate_max_kbps());
     let about = format!("{} {}", control.name(), text(&members));
-    let scene = Scene::download(Path::Bond(members), control, common.seconds, common.uncounted());
+    let [seconds, uncounted] = common.seconds();
+    let scene = Scene::new(Path::Bond(members), vec![Transfer::Bulk(control)], seconds, uncounted);
     let seeds = common.seeds();
     // The bond, one or two members alone, one or two oracles.
     let packets = 3.0 * scene.packets() * seeds.len() as f64;

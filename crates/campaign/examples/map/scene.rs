@@ -8,8 +8,8 @@ use airbraid_sim::scenario::Scenario;
 use airbraid_sim::scenario::spec::Spec;
 use std::fmt::Write;
 
-/// Time from the start of the bond to that of the transfers \[ms\]: users have a bond that is up.
-pub const HEAD_START_MS: u64 = 3_000;
+/// Usual time from the start of the bond to that of the transfers \[ms\]: users have a bond that is up.
+const HEAD_START_MS: u64 = 3_000;
 /// Payload of a full segment \[byte\]: the inner MTU of 1435 byte less 52 byte of headers.
 pub const SEGMENT: u64 = 1_383;
 /// A full packet \[byte\].
@@ -55,6 +55,12 @@ pub enum Path {
 pub enum Transfer {
     /// A TCP that always has something to send.
     Bulk(Control),
+    /// A TCP of this many bytes, from a time after the head start \[ms\] on.
+    File { control: Control, bytes: u64, start_ms: u64 },
+    /// Datagrams of 100 byte payload each 20 ms, best effort: their delay is a ping's way there.
+    Ping,
+    /// Datagrams of full packets at this rate.
+    Constant { kbps: u64 },
 }
 
 /// One run but for its seed.
@@ -68,6 +74,10 @@ pub struct Scene {
     pub uncounted: u64,
     /// Queue of each link, in time at its mean rate.
     pub queue_ms: u64,
+    /// Time from the start of the bond to that of the transfers.
+    pub head_start_ms: u64,
+    /// Interval at which members are sampled, if they are.
+    pub sample_ms: Option<u64>,
 }
 
 impl Path {
@@ -80,24 +90,28 @@ impl Path {
 }
 
 impl Scene {
-    /// One download, all links with queues of 100 ms.
-    pub fn download(path: Path, control: Control, seconds: u64, uncounted: u64) -> Self {
-        Self { path, transfers: vec![Transfer::Bulk(control)], seconds, uncounted, queue_ms: 100 }
+    /// These transfers over links with queues of 100 ms, the bond up before them.
+    pub fn new(path: Path, transfers: Vec<Transfer>, seconds: u64, uncounted: u64) -> Self {
+        let (queue_ms, head_start_ms, sample_ms) = (100, HEAD_START_MS, None);
+        Self { path, transfers, seconds, uncounted, queue_ms, head_start_ms, sample_ms }
     }
 
     /// Time of the run that counts \[ms\].
     pub const fn counted_ms(&self) -> (u64, u64) {
-        (HEAD_START_MS + self.uncounted * 1_000, self.end_ms())
+        (self.head_start_ms + self.uncounted * 1_000, self.end_ms())
     }
 
     const fn end_ms(&self) -> u64 {
-        HEAD_START_MS + self.seconds * 1_000
+        self.head_start_ms + self.seconds * 1_000
     }
 
     /// The name of a transfer in the metrics: its kind, and its place among all.
     pub fn name(&self, transfer: usize) -> String {
         let kind = match &self.transfers[transfer] {
             Transfer::Bulk(_) => "bulk",
+            Transfer::File { .. } => "file",
+            Transfer::Ping => "ping",
+            Transfer::Constant { .. } => "constant",
         };
         format!("{kind}{transfer}")
     }
@@ -127,6 +141,9 @@ impl Scene {
             self.end_ms(),
             self.counted_ms().0,
         );
+        if let Some(sample_ms) = self.sample_ms {
+            let _ = writeln!(text, "record = {{ interval = \"{sample_ms} ms\", members = true }}");
+        }
         let frame = match &self.path {
             Path::Bond(_) => {
                 text += "[[trunk]]\nname = \"bond\"\nover = \"links\"\nbetween = [\"server\", \"client\"]\n";
@@ -152,13 +169,20 @@ impl Scene {
         };
         let (transport, source, start_ms) = match &self.transfers[index] {
             Transfer::Bulk(control) => (tcp(*control), "\"greedy\"".to_owned(), 0),
+            Transfer::File { control, bytes, start_ms } => {
+                (tcp(*control), format!("{{ file = \"{bytes} byte\" }}"), *start_ms)
+            }
+            Transfer::Ping => ("{ udp = \"100 byte\" }".to_owned(), "{ rate = \"40 kbit/s\" }".to_owned(), 0),
+            Transfer::Constant { kbps } => {
+                (format!("{{ udp = \"{} byte\" }}", PACKET - 28), format!("{{ rate = \"{kbps} kbit/s\" }}"), 0)
+            }
         };
         let _ = write!(
             text,
             "[[flow]]\nname = \"{}\"\nfrom = \"server\"\nto = \"client\"\ntransport = {transport}\nsource = {source}\n\
              start = \"{} ms\"\nstart_jitter = \"{JITTER_MS} ms\"\n",
             self.name(index),
-            HEAD_START_MS + start_ms,
+            self.head_start_ms + start_ms,
         );
     }
 

@@ -21,6 +21,11 @@ impl Column {
         Self { name, digits: 3, is_cost: false, bound }
     }
 
+    /// A time or the like: less is better.
+    pub const fn cost(name: &'static str, bound: Option<f64>) -> Self {
+        Self { name, digits: 3, is_cost: true, bound }
+    }
+
     fn is_beyond(&self, value: f64) -> bool {
         self.bound.is_some_and(|bound| if self.is_cost { value > bound } else { value < bound })
     }
@@ -53,6 +58,9 @@ pub fn summary(columns: &[Column], rows: &[Row]) -> String {
         for (index, column) in columns.iter().enumerate() {
             let of_group = rows.iter().filter(|row| row.group == group).map(|row| row.values[index]);
             let mut values: Vec<f64> = of_group.filter(|value| value.is_finite()).collect();
+            if values.is_empty() {
+                continue;
+            }
             values.sort_by(f64::total_cmp);
             let digits = column.digits;
             let at = |share| quantile(&values, share).map_or("-".to_owned(), |value| format!("{value:.digits$}"));
@@ -61,11 +69,11 @@ pub fn summary(columns: &[Column], rows: &[Row]) -> String {
                 let count = values.iter().filter(|value| column.is_beyond(**value)).count();
                 format!("{count} {} {bound}", if column.is_cost { "above" } else { "below" })
             });
-            let mean = if values.is_empty() { "-".to_owned() } else { format!("{:.digits$}", mean(values.clone())) };
+            let mean = mean(values.iter().copied());
             let quantiles = [0.01, 0.1, 0.5, 0.9].map(at).join(" | ");
             let _ = writeln!(
                 text,
-                "| {group} | {} | {} | {mean} | {worst} | {quantiles} | {beyond} |",
+                "| {group} | {} | {} | {mean:.digits$} | {worst} | {quantiles} | {beyond} |",
                 column.name,
                 values.len()
             );
@@ -111,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_summary_counts_what_is_beyond_its_bound_and_leaves_out_what_is_no_number() {
-        let columns = [Column::share("share", Some(0.98)), Column { is_cost: true, ..Column::share("time", None) }];
+        let columns = [Column::share("share", Some(0.98)), Column::cost("time", None)];
         let rows = [row("a", [0.9, 2.0]), row("b", [1.0, f64::NAN]), row("c", [0.98, 1.0])];
         let text = summary(&columns, &rows);
         assert!(text.contains("| all | share | 3 | 0.960 | 0.900 |"), "{text}");

@@ -18,6 +18,10 @@ impl Build {
     pub fn this() -> Self {
         Self { digest: unhex(env!("AIRBRAID_SOURCES")), commit: env!("AIRBRAID_COMMIT").to_owned() }
     }
+    /// This build but for the bond's engine: for runs without a trunk over links, which it cannot change.
+    pub fn without_bond() -> Self {
+        Self { digest: unhex(env!("AIRBRAID_SOURCES_WITHOUT_BOND")), ..Self::this() }
+    }
     /// A build of other sources.
     pub fn named(name: &str) -> Self {
         Self { digest: Sha256::digest(name.as_bytes()).to_vec(), commit: name.to_owned() }

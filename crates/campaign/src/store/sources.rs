@@ -9,11 +9,15 @@ use std::path::{Path, PathBuf};
 pub const SOURCES: [&str; 6] =
     ["crates/units/src", "crates/engine/src", "crates/mac/src", "crates/net/src", "crates/sim/src", "Cargo.lock"];
 
-/// Returns the digest over names and bytes of all files at or below `sources` within `root`, in hexadecimal.
+/// The bond's engine: no run without a trunk over links comes to it.
+pub const BOND: &str = "crates/engine/src/trunk/bonding/";
+
+/// Returns the digest over names and bytes of all files at or below `sources` within `root`, in hexadecimal, but for
+/// files whose names begin with `left_out`.
 ///
 /// # Errors
 /// A source is missing or has no file, or the file system fails.
-pub fn digest(root: &Path, sources: &[&str]) -> Result<String> {
+pub fn digest(root: &Path, sources: &[&str], left_out: Option<&str>) -> Result<String> {
     let mut all = Sha256::new();
     for source in sources {
         let found = files(&root.join(source))?;
@@ -21,8 +25,12 @@ pub fn digest(root: &Path, sources: &[&str]) -> Result<String> {
             return Err(Error::new(ErrorKind::NotFound, format!("{source}: there is no file")));
         }
         for path in found {
+            let name = relative(root, &path);
+            if left_out.is_some_and(|left_out| name.starts_with(left_out)) {
+                continue;
+            }
             // The path too: a file that moves is another module.
-            all.update(relative(root, &path));
+            all.update(name);
             all.update([0]);
             all.update(std::fs::read(&path)?);
         }
@@ -88,14 +96,15 @@ mod tests {
         let listed = SOURCES.iter().filter_map(|source| source.strip_prefix("crates/")?.strip_suffix("/src"));
         assert_eq!(listed.map(str::to_owned).collect::<BTreeSet<_>>(), crates_of_a_run());
         assert!(SOURCES.contains(&"Cargo.lock"));
-        assert_eq!(digest(&root(), &SOURCES).unwrap().len(), 64);
+        assert_eq!(digest(&root(), &SOURCES, None).unwrap().len(), 64);
     }
 
     #[test]
     fn a_listed_source_that_is_missing_fails_the_build() {
-        let error = digest(&root(), &["crates/sim/src", "crates/sim/src/gone.rs"]).unwrap_err();
+        let error = digest(&root(), &["crates/sim/src", "crates/sim/src/gone.rs"], None).unwrap_err();
         assert!(error.to_string().contains("gone.rs"), "{error}");
-        assert!(digest(&root(), &["docs/decisions"]).is_err(), "a directory without sources is no source");
+        assert!(root().join(BOND).is_dir(), "the bond's engine is elsewhere");
+        assert!(digest(&root(), &["docs/decisions"], None).is_err(), "a directory without sources is no source");
     }
 
     #[test]
@@ -103,14 +112,17 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("airbraid-sources-{}", std::process::id()));
         std::fs::create_dir_all(folder.join("src")).unwrap();
         let write = |name: &str, text: &str| std::fs::write(folder.join("src").join(name), text).unwrap();
-        let now = || digest(&folder, &["src"]).unwrap();
+        let now = || digest(&folder, &["src"], None).unwrap();
         write("facts.rs", "1");
         let first = now();
         write("facts.rs", "2");
         let second = now();
         std::fs::rename(folder.join("src/facts.rs"), folder.join("src/other.rs")).unwrap();
         let third = now();
+        write("left_out.rs", "3");
+        assert_eq!(digest(&folder, &["src"], Some("src/left")).unwrap(), third);
+        let fourth = now();
         std::fs::remove_dir_all(&folder).unwrap();
-        assert_eq!(BTreeSet::from([first, second, third]).len(), 3);
+        assert_eq!(BTreeSet::from([first, second, third, fourth]).len(), 4);
     }
 }

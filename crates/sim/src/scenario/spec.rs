@@ -542,4 +542,6 @@ pub struct Record {
     pub sequence: bool,
     /// Whether the SNR of what radios receive is sampled.
     pub snr: bool,
+    /// Whether the members of trunks over links are sampled.
+    pub members: bool,
 }

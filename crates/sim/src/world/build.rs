@@ -84,7 +84,7 @@ impl<'a> World<'a> {
         if flows.warm_up > Instant::ZERO {
             host.queue.push(flows.warm_up, Phase::Timer, Event::WarmUpEnds);
         }
-        if !ports.radio_trunks.is_empty() || spec.record.sequence {
+        if !ports.radio_trunks.is_empty() || spec.record.sequence || spec.record.members {
             host.queue.push(Instant::ZERO + spec.record.interval, Phase::Statistics, Event::Sample);
         }
     }

@@ -5,6 +5,7 @@ use super::flow::Transport;
 use super::host::Event;
 use super::id::{ChangeId, FlowId, LinkDirection, RadioId};
 use super::network::Forwarding;
+use super::port::link_trunk::LinkTrunkPort;
 use crate::phy::ErrorModel;
 use crate::queue::Phase;
 use crate::scenario::spec::{Change, ChangeKind};
@@ -95,6 +96,9 @@ impl World<'_> {
     pub(super) fn sample(&mut self) {
         for trunk in self.ports.radio_trunks.iter_mut() {
             trunk.sample();
+        }
+        if self.spec.record.members {
+            self.ports.link_trunks.iter_mut().for_each(LinkTrunkPort::sample);
         }
         if self.spec.record.sequence {
             self.flows.sample_sequences();

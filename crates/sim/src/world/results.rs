@@ -9,8 +9,8 @@ use super::port::radio::RadioPort;
 use crate::metric::{Flat, Metrics};
 use crate::result::{
     AccessPointResult, FlowResult, FlowSeries, LinkLayerResult, LinkResult, LinkTrunkMemberResult, LinkTrunkResult,
-    MacResult, MacSeries, RadioTrunkResult, RunResult, SelectionResult, SelectionSeries, SlotsResult, TotalResult,
-    TrunkResult, TrunkSeries,
+    MacResult, MacSeries, MemberSeries, RadioTrunkResult, RunResult, SelectionResult, SelectionSeries, SlotsResult,
+    TotalResult, TrunkResult, TrunkSeries,
 };
 use crate::scenario::spec;
 use airbraid_engine::link::Stats;
@@ -148,12 +148,18 @@ impl World<'_> {
     }
 
     fn link_trunk_result(&self, end: LinkTrunkEnd, spec: &spec::LinkTrunk) -> LinkTrunkResult {
-        let status = self.ports.link_trunks[end].tunnel().status();
+        let port = &self.ports.link_trunks[end];
+        let status = port.tunnel().status();
         let all_bytes: u64 = status.members.iter().map(|member| member.sent_bytes.as_u64()).sum();
         let members = status.members.iter().map(|member| LinkTrunkMemberResult {
             link: self.spec.links[spec.members[usize::from(member.member.0)].link].name.clone(),
             share: member.sent_bytes.as_u64() as f64 / all_bytes.max(1) as f64,
             counts: Flat(*member),
+            series: port.samples(member.member).map_or_else(MemberSeries::default, |samples| MemberSeries {
+                interval_s: self.spec.record.interval.as_secs_f64(),
+                rate_bps: samples.rates.iter().map(|rate| rate.as_bps() as f64).collect(),
+                control_bytes: samples.control.iter().map(|bytes| bytes.as_u64() as f64).collect(),
+            }),
         });
         LinkTrunkResult {
             name: spec.name.clone(),

@@ -13,7 +13,7 @@ use super::link::LinkPort;
 use airbraid_engine::trunk::Member;
 use airbraid_engine::trunk::bonding::{self, Bond, BondInput, BondOutput, Frame, MemberConfig};
 use airbraid_net::link::LinkInput;
-use airbraid_units::Bytes;
+use airbraid_units::{BitRate, Bytes};
 
 /// One end of a trunk over links.
 #[derive(Debug)]
@@ -24,6 +24,17 @@ pub struct LinkTrunkPort {
     /// For each member the direction of its link that leads to the other end, and what is around each frame there.
     members: Vec<(LinkDirection, Bytes)>,
     queue_limit: u32,
+    /// Samples of each member.
+    samples: Vec<MemberSamples>,
+}
+
+/// Samples of a member, one for each interval.
+#[derive(Clone, Debug, Default)]
+pub struct MemberSamples {
+    /// Measured rate.
+    pub rates: Vec<BitRate>,
+    /// Bytes of feedback and probes so far.
+    pub control: Vec<Bytes>,
 }
 
 impl LinkTrunkPort {
@@ -34,7 +45,22 @@ impl LinkTrunkPort {
         members: Vec<(LinkDirection, Bytes)>,
         queue_limit: u32,
     ) -> Self {
-        Self { end, node, tunnel, members, queue_limit }
+        Self { end, node, tunnel, members, queue_limit, samples: Vec::new() }
+    }
+
+    /// Samples its members.
+    pub fn sample(&mut self) {
+        let status = self.tunnel.status();
+        self.samples.resize_with(status.members.len(), MemberSamples::default);
+        for (samples, member) in self.samples.iter_mut().zip(&status.members) {
+            samples.rates.push(member.rate);
+            samples.control.push(member.control_bytes);
+        }
+    }
+
+    /// The samples of a member, if there are any.
+    pub fn samples(&self, member: Member) -> Option<&MemberSamples> {
+        self.samples.get(usize::from(member.0))
     }
 
     pub const fn tunnel(&self) -> &Bond<PacketRef> {
