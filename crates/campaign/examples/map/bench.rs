@@ -25,8 +25,8 @@ pub struct Task<'a> {
     pub key: String,
     /// Its parameters, for whoever reads the table.
     pub about: String,
-    /// The group of rows that it is summed up with.
-    pub group: String,
+    /// The groups of rows that it is summed up in.
+    pub groups: Vec<String>,
     /// Packets that its runs carry, about: its cost.
     pub packets: f64,
     pub measure: Measure<'a>,
@@ -37,7 +37,7 @@ pub struct Task<'a> {
 pub struct Row {
     pub key: String,
     pub about: String,
-    pub group: String,
+    pub groups: Vec<String>,
     pub values: Vec<f64>,
 }
 
@@ -211,8 +211,8 @@ impl Bench {
         values.sort_by_key(|(index, _)| *index);
         let left = tasks.len() - values.len();
         let row = |(index, values): (usize, Vec<f64>)| {
-            let Task { key, about, group, .. } = &tasks[index];
-            Row { key: key.clone(), about: about.clone(), group: group.clone(), values }
+            let Task { key, about, groups, .. } = &tasks[index];
+            Row { key: key.clone(), about: about.clone(), groups: groups.clone(), values }
         };
         Ok((values.into_iter().map(row).collect(), left))
     }

@@ -14,7 +14,7 @@ const RATES: [u64; 6] = [1_000, 5_000, 20_000, 100_000, 300_000, 1_000_000];
 const RATIOS: [(u64, u64); 4] = [(1, 20), (1, 5), (1, 1), (5, 1)];
 /// Delays of either, one way \[ms\].
 const DELAYS: [u64; 5] = [2, 10, 30, 100, 300];
-/// The larger delay up to which the issue of bounds is stricter \[ms\].
+/// The larger delay up to which cells are summed up apart, too \[ms\].
 const NEAR: u64 = 100;
 
 /// Losses of one member.
@@ -128,8 +128,6 @@ fn task(options: &Options, (rates, delays): Cell, first: bool, lossy: Lossy, con
     let name = |index: usize| format!("{}@{}", rates[index] as f64 / 1e3, delays[index]);
     let loss = if lossy == Lossy::None { String::new() } else { format!("-{index}:{}", lossy.name()) };
     let key = format!("{}-{}+{}{loss}", control.name(), name(0), name(1));
-    let near =
-        if delays.iter().all(|delay| *delay <= NEAR) { format!("up to {NEAR} ms") } else { format!("above {NEAR} ms") };
     let about = format!("{} {}", control.name(), members.each_ref().map(Member::text).join(" + "));
     let [seconds, uncounted] = common.seconds();
     let scene = Scene::new(Path::Bond(members.to_vec()), vec![Transfer::Bulk(control)], seconds, uncounted);
@@ -141,8 +139,10 @@ fn task(options: &Options, (rates, delays): Cell, first: bool, lossy: Lossy, con
         let oracle = if options.oracle { oracle_bps(bench, &scene, &seeds)?.max(1.0) } else { f64::NAN };
         Ok(vec![bond / sum_bps(&scene), bond / oracle, bond / best.max(1.0)])
     };
-    let group = format!("{}, {}, {near}", control.name(), if lossy == Lossy::None { "no loss" } else { lossy.name() });
-    Task { key, about, group, packets, measure: Box::new(measure) }
+    let group = format!("{}, {}", control.name(), if lossy == Lossy::None { "no loss" } else { lossy.name() });
+    let near = delays.iter().all(|delay| *delay <= NEAR).then(|| format!("{group}, up to {NEAR} ms"));
+    let groups = [group].into_iter().chain(near).collect();
+    Task { key, about, groups, packets, measure: Box::new(measure) }
 }
 
 #[cfg(test)]

@@ -145,5 +145,5 @@ fn task(common: &Common, key: String, kind: Kind, members: Vec<Member>, control:
             above("delay_p99_s")?,
         ])
     };
-    Task { key, about, group, packets, measure: Box::new(measure) }
+    Task { key, about, groups: vec![group], packets, measure: Box::new(measure) }
 }

@@ -132,9 +132,15 @@ fn stop_on_signal() -> &'static AtomicBool {
 }
 
 /// Measures and prints a table.
+///
+/// # Errors
+/// The first message of a run that failed.
 fn print(bench: &Bench, mut wanted: Wanted<'_>, command: &str) -> Result<(), String> {
     let only = &wanted.common.only;
     if !only.is_empty() {
+        if let Some(key) = only.iter().find(|key| wanted.tasks.iter().all(|task| task.key != **key)) {
+            return Err(format!("there is no row {key} with these options"));
+        }
         wanted.tasks.retain(|task| only.contains(&task.key));
     }
     let before = bench.spent();
@@ -153,6 +159,7 @@ fn print(bench: &Bench, mut wanted: Wanted<'_>, command: &str) -> Result<(), Str
         spent.packet_us(),
     );
     println!("{}", table::summary(columns, &rows));
+    let by = common.by.unwrap_or(by).min(columns.len() - 1);
     let count = if common.all { rows.len() } else { common.worst };
     println!("{}", table::worst(columns, &rows, by, count, command));
     Ok(())
@@ -164,7 +171,7 @@ fn command(arguments: impl IntoIterator<Item = String>, draw: u64) -> String {
     let mut arguments = arguments.into_iter();
     while let Some(word) = arguments.next() {
         match word.as_str() {
-            "--draw" | "--only" | "--budget" | "--jobs" | "--store" | "--worst" => drop(arguments.next()),
+            "--draw" | "--only" | "--budget" | "--jobs" | "--store" | "--worst" | "--by" => drop(arguments.next()),
             "--all" => {}
             _ => words.push(word),
         }

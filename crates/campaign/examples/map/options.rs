@@ -23,6 +23,9 @@ pub struct Common {
     /// Rows to print, the worst ones
     #[arg(long, default_value_t = 5)]
     pub worst: usize,
+    /// Column by which rows are the worst, from 0 on; default: as the table has it
+    #[arg(long)]
+    pub by: Option<usize>,
     /// Print every row as well
     #[arg(long)]
     pub all: bool,

@@ -75,5 +75,5 @@ fn task(options: &Options, index: u64, control: Control) -> Task<'_> {
         Ok(vec![bond / sum_bps(&scene), bond / oracle.max(1.0), bond / best.max(1.0)])
     };
     let (key, group) = (format!("{}-{index}", control.name()), control.name().to_owned());
-    Task { key, about, group, packets, measure: Box::new(measure) }
+    Task { key, about, groups: vec![group], packets, measure: Box::new(measure) }
 }

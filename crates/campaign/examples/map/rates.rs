@@ -103,7 +103,7 @@ fn task(common: &Common, key: String, load: Load, members: Vec<Member>) -> Task<
         }
         Ok((0..COLUMNS.len()).map(|index| table::mean(of_seeds.iter().map(|values| values[index]))).collect())
     };
-    Task { key, about, group, packets, measure: Box::new(measure) }
+    Task { key, about, groups: vec![group], packets, measure: Box::new(measure) }
 }
 
 /// The number of samples before the estimate stays good.

@@ -141,7 +141,7 @@ fn task(common: &Common, case: Case) -> Task<'_> {
     Task {
         key: format!("{}-{}kB{with}{name}-{index}", control.name(), bytes / 1_000),
         about,
-        group: format!("{}, {size}{beside}{kind}", control.name()),
+        groups: vec![format!("{}, {size}{beside}{kind}", control.name())],
         packets,
         measure: Box::new(measure),
     }

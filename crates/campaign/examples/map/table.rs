@@ -46,49 +46,55 @@ pub fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
     sum / f64::from(count)
 }
 
-/// The sums of all columns: a line for each group and column.
+/// The sums of all columns: a line for each group and column that has values there.
 pub fn summary(columns: &[Column], rows: &[Row]) -> String {
-    let mut groups: Vec<&str> = rows.iter().map(|row| row.group.as_str()).collect();
+    let mut groups: Vec<&str> = rows.iter().flat_map(|row| &row.groups).map(String::as_str).collect();
     groups.sort_unstable();
     groups.dedup();
-    let mut text =
-        "| rows | value | number | mean | worst | 1 % | 10 % | median | 90 % | beyond |\n|---|---|---|---|---|---|---|---|---|---|\n"
-            .to_owned();
+    let mut text = "| rows | value | number | mean | 1 % | 10 % | median | 90 % | beyond | worst | row |\n".to_owned();
+    text += "|---|---|---|---|---|---|---|---|---|---|---|\n";
     for group in groups {
+        let of_group: Vec<&Row> = rows.iter().filter(|row| row.groups.iter().any(|other| other == group)).collect();
         for (index, column) in columns.iter().enumerate() {
-            let of_group = rows.iter().filter(|row| row.group == group).map(|row| row.values[index]);
-            let mut values: Vec<f64> = of_group.filter(|value| value.is_finite()).collect();
-            if values.is_empty() {
-                continue;
+            if let Some(line) = line(column, index, &of_group) {
+                let _ = writeln!(text, "| {group} | {line} |");
             }
-            values.sort_by(f64::total_cmp);
-            let digits = column.digits;
-            let at = |share| quantile(&values, share).map_or("-".to_owned(), |value| format!("{value:.digits$}"));
-            let worst = at(if column.is_cost { 1.0 } else { 0.0 });
-            let beyond = column.bound.map_or("-".to_owned(), |bound| {
-                let count = values.iter().filter(|value| column.is_beyond(**value)).count();
-                format!("{count} {} {bound}", if column.is_cost { "above" } else { "below" })
-            });
-            let mean = mean(values.iter().copied());
-            let quantiles = [0.01, 0.1, 0.5, 0.9].map(at).join(" | ");
-            let _ = writeln!(
-                text,
-                "| {group} | {} | {} | {mean:.digits$} | {worst} | {quantiles} | {beyond} |",
-                column.name,
-                values.len()
-            );
         }
     }
     text
 }
 
-/// The `count` worst rows of the column `by`, with a command for each that measures it alone.
-pub fn worst(columns: &[Column], rows: &[Row], by: usize, count: usize, command: &str) -> String {
-    let mut sorted: Vec<&Row> = rows.iter().filter(|row| row.values[by].is_finite()).collect();
-    sorted.sort_by(|a, b| a.values[by].total_cmp(&b.values[by]));
-    if columns[by].is_cost {
+/// The sums of the column `index` over the rows of a group; `None` if none has a value.
+fn line(column: &Column, index: usize, rows: &[&Row]) -> Option<String> {
+    let sorted = sorted(column, index, rows);
+    let worst = sorted.first()?;
+    let mut values: Vec<f64> = sorted.iter().map(|row| row.values[index]).collect();
+    values.sort_by(f64::total_cmp);
+    let digits = column.digits;
+    let at = |share| quantile(&values, share).map_or("-".to_owned(), |value| format!("{value:.digits$}"));
+    let beyond = column.bound.map_or("-".to_owned(), |bound| {
+        let count = values.iter().filter(|value| column.is_beyond(**value)).count();
+        format!("{count} {} {bound}", if column.is_cost { "above" } else { "below" })
+    });
+    let (name, number, mean) = (column.name, values.len(), mean(values.iter().copied()));
+    let quantiles = [0.01, 0.1, 0.5, 0.9].map(at).join(" | ");
+    let (worst, key) = (worst.values[index], &worst.key);
+    Some(format!("{name} | {number} | {mean:.digits$} | {quantiles} | {beyond} | {worst:.digits$} | {key}"))
+}
+
+/// The rows that have a value in a column, the worst one first.
+fn sorted<'a>(column: &Column, index: usize, rows: &[&'a Row]) -> Vec<&'a Row> {
+    let mut sorted: Vec<&Row> = rows.iter().copied().filter(|row| row.values[index].is_finite()).collect();
+    sorted.sort_by(|a, b| a.values[index].total_cmp(&b.values[index]));
+    if column.is_cost {
         sorted.reverse();
     }
+    sorted
+}
+
+/// The `count` worst rows of the column `by`, with a command for each that measures it alone.
+pub fn worst(columns: &[Column], rows: &[Row], by: usize, count: usize, command: &str) -> String {
+    let sorted = sorted(&columns[by], by, &rows.iter().collect::<Vec<_>>());
     let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
     let mut text =
         format!("| worst by {} | {} | row |\n|---|{}---|\n", names[by], names.join(" | "), "---|".repeat(names.len()));
@@ -107,7 +113,12 @@ mod tests {
     use super::*;
 
     fn row(key: &str, values: [f64; 2]) -> Row {
-        Row { key: key.to_owned(), about: format!("about {key}"), group: "all".to_owned(), values: values.to_vec() }
+        Row {
+            key: key.to_owned(),
+            about: format!("about {key}"),
+            groups: vec!["all".to_owned()],
+            values: values.to_vec(),
+        }
     }
 
     #[test]
@@ -122,9 +133,9 @@ mod tests {
         let columns = [Column::share("share", Some(0.98)), Column::cost("time", None)];
         let rows = [row("a", [0.9, 2.0]), row("b", [1.0, f64::NAN]), row("c", [0.98, 1.0])];
         let text = summary(&columns, &rows);
-        assert!(text.contains("| all | share | 3 | 0.960 | 0.900 |"), "{text}");
-        assert!(text.contains("1 below 0.98"), "{text}");
-        assert!(text.contains("| all | time | 2 | 1.500 | 2.000 |"), "{text}");
+        assert!(text.contains("| all | share | 3 | 0.960 |"), "{text}");
+        assert!(text.contains("1 below 0.98 | 0.900 | a |"), "{text}");
+        assert!(text.contains("| all | time | 2 | 1.500 |"), "{text}");
         let text = worst(&columns, &rows, 1, 5, "map");
         let [a, c] = ["about a", "about c"].map(|about| text.find(about));
         assert!(a < c && !text.contains("about b") && text.contains("`map --only a`"), "{text}");
