@@ -120,6 +120,8 @@ fn ideal_link(members: &[&Member], until_ms: u64) -> Member {
 mod tests {
     use super::*;
     use crate::member::Losses;
+    use crate::scene::{Control, Transfer};
+    use std::sync::atomic::AtomicBool;
 
     #[test]
     fn the_oracle_of_two_equal_links_is_one_of_twice_their_rate() {
@@ -127,6 +129,22 @@ mod tests {
         let seen: Vec<_> = links.iter().map(|link| (link.rate_kbps, link.delay_us)).collect();
         // 15 Mbit/s of frames are 14.35 of packets.
         assert_eq!(seen, [(14_350, 5_000), (28_700, 20_000)]);
+    }
+
+    #[test]
+    fn the_oracle_carries_what_two_equal_links_can_and_is_measured_once() {
+        static STOP: AtomicBool = AtomicBool::new(false);
+        let dir = std::env::temp_dir().join(format!("airbraid-map-{}", std::process::id()));
+        let bench = Bench::open(&dir, &STOP, 1).unwrap();
+        let members = vec![Member::plain(5_000, 5_000); 2];
+        let scene = Scene::new(Path::Bond(members), vec![Transfer::Bulk(Control::Cubic)], 10, 3);
+        let share = oracle_bps(&bench, &scene, &[1]).unwrap() / sum_bps(&scene);
+        // 1383 of 1500 byte are payload.
+        assert!((0.9..0.923).contains(&share), "{share} of 10 Mbit/s");
+        assert_eq!(oracle_bps(&bench, &scene, &[1]).unwrap() / sum_bps(&scene), share);
+        let spent = bench.spent();
+        std::fs::remove_dir_all(&dir).unwrap();
+        assert_eq!((spent.runs, spent.stored), (2, 1), "the link alone cannot be better and is not run");
     }
 
     #[test]

@@ -70,10 +70,10 @@ struct Sample {
 const SAMPLE: [(u32, &str); 7] = [
     (20, "map --cells 60 --rates-up-to 100"),
     (15, "map --cells 12 --cc cubic --seconds 30"),
-    (10, "map --cells 24 --cc cubic --rates-up-to 100 --loss 0.1%,1%,burst5% --lossy-member drawn"),
-    (25, "random --sets 40"),
+    (10, "map --cells 16 --cc cubic --rates-up-to 100 --loss 0.1%,1%,burst5% --lossy-member drawn"),
+    (25, "random --sets 12"),
     (10, "change --pairs 3"),
-    (10, "short --sets 12 --rates-up-to 300"),
+    (10, "short --sets 8 --rates-up-to 300"),
     (10, "rates --members 10"),
 ];
 
@@ -170,8 +170,14 @@ fn command(arguments: impl IntoIterator<Item = String>, draw: u64) -> String {
     let mut words: Vec<String> = Vec::new();
     let mut arguments = arguments.into_iter();
     while let Some(word) = arguments.next() {
-        match word.as_str() {
-            "--draw" | "--only" | "--budget" | "--jobs" | "--store" | "--worst" | "--by" => drop(arguments.next()),
+        let (name, value) = word.split_once('=').map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
+        match name {
+            "--draw" | "--only" | "--budget" | "--jobs" | "--store" | "--worst" | "--by" => {
+                // The value is the next word unless it is in this one.
+                if value.is_none() {
+                    arguments.next();
+                }
+            }
             "--all" => {}
             _ => words.push(word),
         }
@@ -229,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_row_is_repeated_with_its_draw() {
-        let words = "map --cells 60 --budget 9 --draw 3 --all --cc bbr".split(' ').map(str::to_owned);
+        let words = "map --cells 60 --budget 9 --draw=3 --all --cc bbr".split(' ').map(str::to_owned);
         assert_eq!(command(words, 3), "map --cells 60 --cc bbr --draw 3");
     }
 }
