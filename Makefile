@@ -10,7 +10,7 @@ OUT     := out
 SKIPPED := $(abspath $(OUT))/skipped
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build wheel notebooks test test-python reference check lint fuzz bench bench-peers bench-lab bench-tunnel bench-datapath \
+.PHONY: help demo build wheel notebooks test test-debug test-optimised test-python reference check lint fuzz bench bench-peers bench-lab bench-tunnel bench-datapath \
         bench-strangers bench-python map \
         python-lock deb picture tools test-tools python-tools clean
 
@@ -58,20 +58,28 @@ reference: ## Renew the tables of docs/reference/metrics.md that are made of the
 check: build ## Run every committed scenario against what it expects
 	$(RELEASE) check scenarios
 
-# Two builds of everything: the debug build with its assertions, and the optimised one for what would take long without. The last
-# command is one test binary whose summary closes the output; before it stands what was skipped.
+# Two builds of everything side by side, for the tests of the one wait for networks while the other compiles. The last command is
+# one test binary whose summary closes the output; before it stands what was skipped.
 test: export AIRBRAID_SKIPPED := $(SKIPPED)
-# Tests of the daemon wait for networks more than they compute: eight at a time take a third of the time of two.
+# Tests of the daemon wait more than they compute: eight at a time take a third of the time of two.
 test: export RUST_TEST_THREADS := 8
-test: lint python-tools ## Everything: lints, unit and property tests, scenarios, Python, validation
+test: test-tools python-tools ## Everything: lints, unit and property tests, scenarios, Python, validation
 	@mkdir -p $(OUT) && rm -f $(SKIPPED)
-	$(CARGO) test --workspace --locked --lib --bins --tests
+	@scripts/beside.sh "$(MAKE) --no-print-directory test-debug" "$(MAKE) --no-print-directory test-optimised"
+	@scripts/skipped.sh $(SKIPPED)
+	$(OPTIMISED) --test validation -- --include-ignored
+
+# The debug build, with its assertions. It leaves out the Python module, which has no tests of its own: the optimised one has it.
+test-debug: lint
+	$(CARGO) test --workspace --exclude airbraid-py --locked --lib --bins --tests
+
+# The optimised build, for what would take long without.
+test-optimised: python-tools
+	scripts/python.sh environment
 	$(OPTIMISED) --no-run --test command --test golden --test validation
 	$(CHECKED) check scenarios
 	AIRBRAID=$(abspath $(CHECKED)) PROFILE=checked scripts/python.sh test
 	$(OPTIMISED) --test command --test golden
-	@scripts/skipped.sh $(SKIPPED)
-	$(OPTIMISED) --test validation -- --include-ignored
 
 fuzz: test-tools ## Try every reader of outside bytes with random inputs (FUZZ adds options: --inputs 1e8 --seconds 3600)
 	@scripts/fuzz.py $(FUZZ)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The Python package: its environment, its wheel, its tests.
-# usage: scripts/python.sh wheel | test | bench | notebooks | lock
+# usage: scripts/python.sh environment | wheel | test | bench | notebooks | lock
 # AIRBRAID names the command that the tests compare with; PROFILE is how the wheel is built; CARGO_TARGET_DIR is cargo's.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -49,6 +49,9 @@ lint() {
 }
 
 case ${1:-} in
+    environment)
+        environment
+        ;;
     wheel)
         environment
         wheel

@@ -107,7 +107,7 @@ fn the_other_end_is_silent() {
     if !can_run("the_other_end_is_silent") {
         return;
     }
-    let (mut net, [a, _]) = pair("silent", &[], &[]);
+    let (mut net, [a, _]) = pair("mute", &[], &[]);
     let _deaf = socket_in(&net, "far", "0.0.0.0:5182");
     net.up("near");
     wait_cause(&net, "near", "no-answer");

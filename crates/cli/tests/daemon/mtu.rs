@@ -75,7 +75,7 @@ fn a_path_that_swallows_long_packets_is_found_and_nothing_is_lost() {
     if !can_run("a_path_that_swallows_long_packets_is_found_and_nothing_is_lost") {
         return;
     }
-    let mut net = routed("silent", 1_300, true, V4);
+    let mut net = routed("swallowed", 1_300, true, V4);
     for host in ["near", "far"] {
         net.wait(host, "the path's MTU is found", |status| mtus(status) == [1_300]);
         net.wait(host, "the interface has it", |status| status["mtu_bytes"] == 1_235);

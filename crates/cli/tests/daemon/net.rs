@@ -1,10 +1,12 @@
 //! Namespaces with links between them and daemons in them, for one test; all are gone when it ends, however it does.
 
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Mutex;
 use std::time::Duration;
 
 pub use crate::root::{can_run, skip};
@@ -41,7 +43,13 @@ pub struct Net {
 
 impl Net {
     /// With these namespaces, each with its loopback.
+    ///
+    /// # Panics
+    /// If another test has the same name: it would have the same namespaces and files at the same time.
     pub fn new(test: &str, hosts: &[&str]) -> Self {
+        static NAMES: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+        let is_first = NAMES.lock().unwrap().insert(test.to_owned());
+        assert!(is_first, "two tests are called {test}");
         let name = format!("{test}-{}", std::process::id());
         let folder = std::env::temp_dir().join(format!("airbraid-{name}"));
         std::fs::create_dir_all(&folder).unwrap();
