@@ -10,7 +10,8 @@ OUT     := out
 SKIPPED := $(abspath $(OUT))/skipped
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build wheel notebooks test test-debug test-optimised test-python reference check lint fuzz bench bench-peers bench-lab bench-tunnel bench-datapath \
+.PHONY: help demo build wheel notebooks test test-debug test-optimised test-python reference check lint fuzz \
+        bench bench-peers bench-lab bench-tunnel bench-datapath \
         bench-strangers bench-python map \
         python-lock deb picture tools test-tools python-tools clean
 
@@ -58,8 +59,8 @@ reference: ## Renew the tables of docs/reference/metrics.md that are made of the
 check: build ## Run every committed scenario against what it expects
 	$(RELEASE) check scenarios
 
-# Two builds of everything side by side, for the tests of the one wait for networks while the other compiles. The last command is
-# one test binary whose summary closes the output; before it stands what was skipped.
+# Two builds side by side, for the tests of the one wait for networks while the other compiles. The last command is one test
+# binary whose summary closes the output; before it stands what was skipped.
 test: export AIRBRAID_SKIPPED := $(SKIPPED)
 # Tests of the daemon wait more than they compute: eight at a time take a third of the time of two.
 test: export RUST_TEST_THREADS := 8

@@ -9,7 +9,7 @@ set -m
 log=$(mktemp)
 bash -c "$1" </dev/null &
 first=$!
-nice -n 19 bash -c "$2" </dev/null >"$log" 2>&1 &
+nice bash -c "$2" </dev/null >"$log" 2>&1 &
 second=$!
 
 end() {
