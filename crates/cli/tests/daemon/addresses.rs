@@ -200,11 +200,11 @@ fn ipv4_endpoints_are_reached_over_ipv6_alone_where_the_network_translates() {
     if !can_run("ipv4_endpoints_are_reached_over_ipv6_alone_where_the_network_translates") {
         return;
     }
-    for (endpoint, prefix, inside) in [
-        ("192.0.2.7:5182", "64:ff9b::", "64:ff9b::192.0.2.7"),
-        ("far.example:5182", "2001:db8:122:300::", "2001:db8:122:3c0:0:207::"),
+    for (name, endpoint, prefix, inside) in [
+        ("nat64", "192.0.2.7:5182", "64:ff9b::", "64:ff9b::192.0.2.7"),
+        ("nat64name", "far.example:5182", "2001:db8:122:300::", "2001:db8:122:3c0:0:207::"),
     ] {
-        let mut net = pair("nat64", 1, &["fd09::{end}/64"], &format!("\"{endpoint}\""));
+        let mut net = pair(name, 1, &["fd09::{end}/64"], &format!("\"{endpoint}\""));
         let etc = Etc::of(&net, "near");
         std::fs::write(etc.folder.join("resolv.conf"), "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n").unwrap();
         let resolver = Resolver::begin(&net, "near");

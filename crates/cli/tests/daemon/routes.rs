@@ -198,7 +198,7 @@ fn everything_goes_through_the_tunnel_but_what_carries_it() {
         return;
     }
     for is_v4 in [true, false] {
-        let mut net = routed("whole", 1);
+        let mut net = routed(if is_v4 { "whole4" } else { "whole6" }, 1);
         strict(&net);
         net.ip("near", "addr add 2001:db8:9::2/64 dev l0 nodad");
         net.ip("router", "addr add 2001:db8:9::1/64 dev l0 nodad");
