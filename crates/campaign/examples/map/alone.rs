@@ -5,7 +5,7 @@
 //! The **oracle** is an ideal bond that knows all that is to come. For each set that is a prefix of the members in the
 //! order of their delays it is one plain link without a bond: its rate is at every time the sum of what the members'
 //! losses leave, times 1435/1500 for the bond's frames; its delay is the largest of the set; it loses nothing but what
-//! finds its queue of 100 ms full. The oracle's goodput is that of the best set. (A member alone is never better than
+//! finds its queue full (100 ms unless it is said otherwise). The oracle's goodput is that of the best set. (A member alone is never better than
 //! the prefix that ends with it: that has at least its rate and the same delay.)
 //!
 //! Both are looked for in the order of what a candidate could reach; the search ends where no other can be better.
@@ -76,12 +76,13 @@ pub fn best_member_bps(bench: &Bench, scene: &Scene, seeds: &[u64]) -> Result<f6
     best_of(bench, scene, scene.path.members().iter().map(one).collect(), seeds)
 }
 
-/// The goodput of the oracle over the members of the scene's bond \[bit/s\].
+/// The goodput of the oracle over the members of the scene's bond, with a queue of `queue_ms` \[bit/s\].
 ///
 /// # Errors
 /// A run's.
-pub fn oracle_bps(bench: &Bench, scene: &Scene, seeds: &[u64]) -> Result<f64, Halt> {
+pub fn oracle_bps(bench: &Bench, scene: &Scene, queue_ms: u64, seeds: &[u64]) -> Result<f64, Halt> {
     let (from, until) = scene.counted_ms();
+    let scene = &Scene { queue_ms, ..scene.clone() };
     let one = |link: Member| {
         let bound = link.carried_kbps(from, until) * 1e3 * SEGMENT as f64 / PACKET as f64;
         (bound, Path::Plain(link))
@@ -138,10 +139,10 @@ mod tests {
         let bench = Bench::open(&dir, &STOP, 1).unwrap();
         let members = vec![Member::plain(5_000, 5_000); 2];
         let scene = Scene::new(Path::Bond(members), vec![Transfer::Bulk(Control::Cubic)], 10, 3);
-        let share = oracle_bps(&bench, &scene, &[1]).unwrap() / sum_bps(&scene);
+        let share = oracle_bps(&bench, &scene, 100, &[1]).unwrap() / sum_bps(&scene);
         // 1383 of 1500 byte are payload.
         assert!((0.9..0.923).contains(&share), "{share} of 10 Mbit/s");
-        assert_eq!(oracle_bps(&bench, &scene, &[1]).unwrap() / sum_bps(&scene), share);
+        assert_eq!(oracle_bps(&bench, &scene, 100, &[1]).unwrap() / sum_bps(&scene), share);
         let spent = bench.spent();
         std::fs::remove_dir_all(&dir).unwrap();
         assert_eq!((spent.runs, spent.stored), (2, 1), "the link alone cannot be better and is not run");

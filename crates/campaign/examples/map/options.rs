@@ -14,6 +14,9 @@ pub struct Common {
     /// table needs
     #[arg(long)]
     seconds: Option<u64>,
+    /// Queue of the oracle's links, in ms at their mean rate
+    #[arg(long, default_value_t = 100)]
+    pub oracle_queue: u64,
     /// Largest rate of a member, in Mbit/s
     #[arg(long)]
     pub rates_up_to: Option<u64>,

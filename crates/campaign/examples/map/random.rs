@@ -70,7 +70,7 @@ fn task(options: &Options, index: u64, control: Control) -> Task<'_> {
     let packets = 3.0 * scene.packets() * seeds.len() as f64;
     let measure = move |bench: &Bench| {
         let bond = mean(&seeds, |seed| goodput_bps(bench, &scene, seed))?;
-        let oracle = oracle_bps(bench, &scene, &seeds)?;
+        let oracle = oracle_bps(bench, &scene, common.oracle_queue, &seeds)?;
         let best = best_member_bps(bench, &scene, &seeds)?;
         Ok(vec![bond / sum_bps(&scene), bond / oracle.max(1.0), bond / best.max(1.0)])
     };
