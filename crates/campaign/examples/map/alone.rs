@@ -5,8 +5,8 @@
 //! The **oracle** is an ideal bond that knows all that is to come. For each set that is a prefix of the members in the
 //! order of their delays it is one plain link without a bond: its rate is at every time the sum of what the members'
 //! losses leave, times 1435/1500 for the bond's frames; its delay is the largest of the set; it loses nothing but what
-//! finds its queue full (100 ms unless it is said otherwise). The oracle's goodput is that of the best set. (A member alone is never better than
-//! the prefix that ends with it: that has at least its rate and the same delay.)
+//! finds its queue full (100 ms unless it is said otherwise). The oracle's goodput is that of the best set. (A member
+//! alone is never better than the prefix that ends with it: that has at least its rate and the same delay.)
 //!
 //! Both are looked for in the order of what a candidate could reach; the search ends where no other can be better.
 
