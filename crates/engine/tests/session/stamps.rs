@@ -101,6 +101,31 @@ fn an_answer_is_good_once_and_for_what_it_answers() {
     assert!(world.run(10_200).is_up());
 }
 
+/// A late copy of a first message is answered with a stamp that is no news, and the channel repeats the answer: it is old
+/// each time, not forged, and nobody is told that an answer cannot be opened.
+#[test]
+fn a_repeated_answer_without_news_is_not_forged() {
+    let mut world = World::pair(1, Channel { delay: 20, ..Channel::default() });
+    world.input(0, Some(Input::Connect(PeerId(0))));
+    world.flush();
+    while world.sent_of(2).is_empty() {
+        let next = world.now.as_nanos() / 1_000_000 + 1;
+        world.run(next);
+    }
+    let late = world.sent_of(1)[0].clone();
+    world.arrive(0, 1, &late);
+    let reply = world.sent_of(6)[0].clone();
+    for _ in 0..3 {
+        world.arrive(1, 0, &reply);
+    }
+    let stats = world.ends[0].sessions.stats().clone();
+    let refused = [Refusal::Replayed, Refusal::UnknownKey, Refusal::Forged].map(|cause| stats.refused(cause));
+    assert_eq!(refused, [1, 2, 0]);
+    let later = world.now.as_nanos() / 1_000_000 + 100;
+    assert!(world.run(later).is_up());
+    assert!(!world.text.contains("cannot open"), "{}", world.text);
+}
+
 /// The gate lets an answer in to whom it is awaited, and to nobody else.
 #[test]
 fn the_gate_lets_in_what_is_awaited() {

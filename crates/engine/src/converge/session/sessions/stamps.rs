@@ -42,10 +42,14 @@ impl<E: Entropy> Sessions<E> {
         self.door.check_stamp_reply(bytes, reply)?;
         let &id = self.names.get(&reply.receiver).ok_or(Refusal::UnknownKey)?;
         let peer = self.peers.get_mut(id.index()).ok_or(Refusal::UnknownKey)?;
-        let mut attempts = peer.attempts.iter_mut();
-        let attempt = attempts.find(|attempt| attempt.message.sender == reply.receiver).ok_or(Refusal::Replayed)?;
+        let open = peer.attempts.iter().position(|attempt| attempt.message.sender == reply.receiver);
+        let open = open.ok_or(Refusal::Replayed)?;
+        let attempt = &mut peer.attempts[open];
         let newest = u64::from_be_bytes(attempt.noise.told(&reply.noise).map_err(|_| Refusal::Forged)?);
         let (stamp, to) = (attempt.stamp, attempt.to);
+        // Its handshake is over: a copy of this answer could not be read, and would look forged.
+        peer.attempts.remove(open);
+        self.names.remove(&reply.receiver);
         peer.stamps.learn(newest, stamp)?;
         let by = Duration::from_nanos(newest - stamp);
         self.stats.set_back += 1;
