@@ -233,10 +233,19 @@ fn two_uplinks_of_different_mtu_carry_together() {
     assert_eq!((mtus(&status), &status["mtu_bytes"]), (vec![1_500, 1_300], &1_235.into()), "{}", net.logs());
     serve(&mut net);
     carries(&net, 20);
-    let status = net.status("near").unwrap();
-    for member in status["peers"][0]["members"].as_array().unwrap() {
-        assert!(member["data_bytes"].as_u64().unwrap() > 100_000, "{status}");
+    // Each carries alone what was cut for both.
+    for (without, carrier) in [("l0", "l1"), ("l1", "l0")] {
+        net.ip("near", &format!("link set {without} down"));
+        net.wait_members("near", 1);
+        carries(&net, 2);
+        let status = net.status("near").unwrap();
+        let members = status["peers"][0]["members"].as_array().unwrap();
+        let carrier = members.iter().find(|member| member["uplink"] == carrier).unwrap();
+        assert!(carrier["data_bytes"].as_u64().unwrap() > 1_000_000, "{status}");
+        net.ip("near", &format!("link set {without} up"));
+        net.wait_members("near", 2);
     }
+    net.wait("near", "both paths are found again", |status| mtus(status).len() == 2);
     // An interface that takes less from now on is seen at once.
     net.ip("near", "link set l0 mtu 1400");
     net.wait("near", "the path takes less", |status| mtus(status) == [1_400, 1_300]);
