@@ -233,15 +233,15 @@ fn two_uplinks_of_different_mtu_carry_together() {
     assert_eq!((mtus(&status), &status["mtu_bytes"]), (vec![1_500, 1_300], &1_235.into()), "{}", net.logs());
     serve(&mut net);
     carries(&net, 20);
-    // Each carries alone what was cut for both.
+    // Each carries alone what was cut for both; iperf3 does not wait for the last of it.
     for (without, carrier) in [("l0", "l1"), ("l1", "l0")] {
         net.ip("near", &format!("link set {without} down"));
         net.wait_members("near", 1);
-        carries(&net, 2);
+        carries(&net, 20);
         let status = net.status("near").unwrap();
         let members = status["peers"][0]["members"].as_array().unwrap();
         let carrier = members.iter().find(|member| member["uplink"] == carrier).unwrap();
-        assert!(carrier["data_bytes"].as_u64().unwrap() > 1_000_000, "{status}");
+        assert!(carrier["data_bytes"].as_u64().unwrap() > 10_000_000, "{status}");
         net.ip("near", &format!("link set {without} up"));
         net.wait_members("near", 2);
     }
