@@ -14,7 +14,7 @@
 //!  0           1        5       9
 //!  | version 2 | number | epoch | zeros ...
 //!  0           1       5         9
-//!  | version 3 | epoch | sent at | member | count | newest, 4 | age, 3 | len | gap | len ... | member ...
+//!  | version 3 | epoch | sent at | member | count | newest, 4 | age, 3 | span | span time | len | gap | len ... | member ...
 //! ```
 //!
 //! A path challenge (5), and the answer to it (6), which is the same:
@@ -47,7 +47,7 @@ use airbraid_units::SeqNum;
 use arrayvec::ArrayVec;
 
 /// The version of these formats that this code speaks.
-pub const TUNNEL_VERSION: u8 = 2;
+pub const TUNNEL_VERSION: u8 = 3;
 const DATA: u8 = 1;
 const PROBE: u8 = 2;
 const FEEDBACK: u8 = 3;
@@ -114,6 +114,8 @@ pub fn emit_tunnel_feedback(feedback: &Feedback, out: &mut Vec<u8>) {
         out.extend([report.member.0, report.runs.len() as u8]);
         out.extend(report.newest.0.to_be_bytes());
         out.extend(&report.age_us.min(AGE_MAX).to_be_bytes()[1..]);
+        put_number(report.span, out);
+        put_number(report.span_us, out);
         for (index, run) in report.runs.iter().enumerate() {
             if index > 0 {
                 put_number(run.gap, out);
@@ -170,6 +172,7 @@ fn parse_report(bytes: &mut &[u8]) -> Result<Report, WireError> {
     let (&[member, count, a, b, c, d, high, middle, low], rest) =
         bytes.split_first_chunk::<TUNNEL_REPORT_LEN>().ok_or(WireError::Truncated)?;
     *bytes = rest;
+    let (span, span_us) = (take_number(bytes)?, take_number(bytes)?);
     let mut runs = ArrayVec::new();
     for index in 0..count {
         let gap = if index == 0 { 0 } else { take_number(bytes)? };
@@ -183,6 +186,8 @@ fn parse_report(bytes: &mut &[u8]) -> Result<Report, WireError> {
         member: Member(member),
         newest: SeqNum(u32::from_be_bytes([a, b, c, d])),
         age_us: u32::from_be_bytes([0, high, middle, low]),
+        span,
+        span_us,
         runs,
     })
 }
@@ -220,13 +225,14 @@ mod tests {
 
     fn feedback() -> impl Strategy<Value = Feedback> {
         let run = (1u32.., 1u32..).prop_map(|(gap, len)| AckRange { gap, len });
-        let report = (any::<u8>(), any::<u32>(), 0..=AGE_MAX, prop::collection::vec(run, 0..=16)).prop_map(
-            |(member, newest, age_us, runs)| {
+        let numbers = (any::<u32>(), any::<u32>(), any::<u32>());
+        let report = (any::<u8>(), numbers, 0..=AGE_MAX, prop::collection::vec(run, 0..=16)).prop_map(
+            |(member, (newest, span, span_us), age_us, runs)| {
                 let mut runs: ArrayVec<AckRange, 16> = runs.into_iter().collect();
                 if let Some(first) = runs.first_mut() {
                     first.gap = 0;
                 }
-                Report { member: Member(member), newest: SeqNum(newest), age_us, runs }
+                Report { member: Member(member), newest: SeqNum(newest), age_us, span, span_us, runs }
             },
         );
         (any::<[u32; 2]>(), prop::collection::vec(report, 0..=16)).prop_map(|([epoch, sent_at_us], reports)| Feedback {

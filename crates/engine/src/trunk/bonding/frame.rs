@@ -19,7 +19,7 @@ pub const PATH_LEN: usize = 9;
 pub const REPAIR_LEN: usize = 5;
 /// Length of feedback without reports \[byte\].
 const FEEDBACK_LEN: usize = 9;
-/// Length of a report without its runs \[byte\].
+/// Length of a report without its span and its runs \[byte\].
 pub const REPORT_LEN: usize = 9;
 /// Length of a full frame, for estimates \[byte\].
 pub const FULL: u64 = 1_500;
@@ -27,7 +27,7 @@ pub const FULL: u64 = 1_500;
 pub const MEMBERS_MAX: usize = 16;
 /// Runs of received numbers that a report on one member holds. At 10 % random loss that is 160 frames.
 pub const RUNS_MAX: usize = 16;
-/// Largest length of a run, and of a report's head, in a feedback frame \[byte\].
+/// Largest length of a run in a feedback frame, and half of that of a report's head \[byte\].
 const LONGEST_PART: usize = 10;
 /// The header of a packet on its way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub struct RepairHeader {
     pub index: u8,
 }
 
-/// A frame that is answered at once: it measures a member, keeps its address translation alive, asks for the fates of
+/// A frame that is answered at once, unless it is padded: it measures a member, keeps its address translation alive, asks for the fates of
 /// the frames before it, and carries the sender's life.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Probe {
@@ -58,7 +58,8 @@ pub struct Probe {
     pub number: SeqNum,
     /// The sender's life: another than in each life before.
     pub epoch: u32,
-    /// Zeros that follow \[byte\].
+    /// Zeros that follow \[byte\]. A padded frame belongs to a packet train or tries a length; a short one behind it asks
+    /// for the answer.
     pub padding: u16,
 }
 
@@ -79,6 +80,10 @@ pub struct Report {
     pub newest: SeqNum,
     /// Age of its arrival when the feedback left \[us\]; below 2^24, whose largest value stands for all longer ones.
     pub age_us: u32,
+    /// Numbers from the first frame that came since the last report to the newest one, and the time between the two
+    /// arrivals \[us\]: what a packet train shows of the link's rate. Zero where only one came.
+    pub span: u32,
+    pub span_us: u32,
     /// Runs from the newest number downward. Numbers that were reported often enough are left out.
     pub runs: ArrayVec<AckRange, RUNS_MAX>,
 }
@@ -109,7 +114,7 @@ impl Feedback {
             let gaps = report.runs.iter().skip(1).map(|run| number_len(run.gap));
             gaps.chain(report.runs.iter().map(|run| number_len(run.len))).sum()
         };
-        FEEDBACK_LEN + self.reports.iter().map(|report| REPORT_LEN + runs(report)).sum::<usize>()
+        FEEDBACK_LEN + self.reports.iter().map(|report| REPORT_LEN + number_len(report.span) + number_len(report.span_us) + runs(report)).sum::<usize>()
     }
     /// Never: it has a head.
     pub const fn is_empty(&self) -> bool {
@@ -118,7 +123,7 @@ impl Feedback {
     /// Drops the oldest runs until it is at most `most` byte long.
     pub fn shorten(&mut self, most: usize) {
         // Most are far shorter: an upper bound saves the exact count.
-        while self.reports.iter().map(|report| 1 + report.runs.len()).sum::<usize>() * LONGEST_PART > most
+        while self.reports.iter().map(|report| 2 + report.runs.len()).sum::<usize>() * LONGEST_PART > most
             && self.len() > most
         {
             let longest = self.reports.iter_mut().max_by_key(|report| report.runs.len());

@@ -19,6 +19,7 @@ use super::path::Path;
 use super::plpmtu::Plpmtu;
 use super::sent_frames::{Content, SentFrames};
 use super::status::{MemberState, MemberStatus};
+use super::train::Trains;
 use super::validation::Validation;
 use crate::trunk::Member;
 use airbraid_units::metric::Millionths;
@@ -49,16 +50,6 @@ const PROBE_LAST: Duration = Duration::from_millis(250);
 const KEEPALIVE: Duration = Duration::from_secs(10);
 /// Pause of a member whose host could not send.
 const REFUSED: Duration = Duration::from_millis(2);
-/// Largest number of packet trains that probe a new member's rate. Each can find four times the rate before, so five
-/// reach 100 Mbit/s from a first guess of ten frames in 300 ms; some find nothing, because their answers come after the
-/// next has left. One that finds less than it could is the last.
-const TRAINS: u8 = 8;
-/// The last of them, which leave only while no packet is under way or waits: packets tell as much.
-const TRAINS_QUIET: u8 = 4;
-/// Time after which an excluded member is probed again: a late host may have spoilt the first measurement;
-const DOUBT_FIRST: Duration = Duration::from_secs(1);
-/// it doubles up to this, the life of minimums. The cost is 19 kB in 10 s while others are overloaded.
-const DOUBT_LAST: Duration = Duration::from_secs(10);
 /// Silence after which a member is measured from the beginning.
 const FORGOTTEN: Duration = Duration::from_secs(60);
 /// Time for which tolerance for reordering counts.
@@ -103,12 +94,8 @@ pub struct MemberEnd {
     probe_at: Instant,
     probe_gap: Duration,
     blocked_until: Instant,
-    /// Packet trains that are still to leave, and the time of the next.
-    trains: u8,
-    train_at: Instant,
-    /// Whether the next train leaves because the rate is in doubt.
-    is_doubted: bool,
-    doubt_gap: Duration,
+    /// Packet trains that measure its rate.
+    pub trains: Trains,
     /// Negated lateness of frames that had been declared lost \[ns\].
     tolerance: Least,
     pub counted: MemberStatus,
@@ -138,10 +125,7 @@ impl MemberEnd {
             probe_at: now,
             probe_gap: PROBE_FIRST,
             blocked_until: Instant::ZERO,
-            trains: 0,
-            train_at: now,
-            is_doubted: false,
-            doubt_gap: DOUBT_FIRST,
+            trains: Trains::new(),
             tolerance: Least::new(TOLERANCE_SPAN),
             counted: MemberStatus { member: id, ..MemberStatus::default() },
         }
@@ -240,36 +224,27 @@ impl MemberEnd {
         // Shorter frames would show half the rate: a train waits until the path MTU is known.
         let is_sized = self.plpmtu.size() >= TRAIN_BYTES || self.plpmtu.possible() < TRAIN_BYTES;
         let may = self.is_active() && is_sized && !self.validation.is_on_trial();
-        (self.trains > 0 && may).then_some(self.train_at)
+        self.trains.due_at().filter(|_| may)
     }
     /// It is excluded, and so carries no packets that would measure it: now and then a train checks whether that is
     /// still right.
     pub fn doubt(&mut self, now: Instant) {
-        let is_due = now.saturating_since(self.path.looked_at()) >= self.doubt_gap;
-        if is_due && self.trains == 0 && self.config.quota.is_none() {
-            self.doubt_gap = (self.doubt_gap * 2).min(DOUBT_LAST);
-            self.is_doubted = true;
-            self.trains = 1;
-            self.train_at = now;
+        if self.config.quota.is_none() {
+            self.trains.doubt(now, self.path.looked_at());
         }
     }
     /// Whether trains are still probing its rate.
     pub fn is_being_probed(&self) -> bool {
-        self.trains > 0 && !self.path.has_estimate()
+        self.trains.due_at().is_some() && !self.path.has_estimate()
     }
-    /// The train is due; returns whether it is to leave. `is_quiet`: no member has packets.
-    pub fn on_train(&mut self, now: Instant, is_quiet: bool) -> bool {
-        self.trains -= 1;
-        if self.trains < TRAINS_QUIET && !is_quiet && !self.is_doubted {
-            self.trains = 0;
-            return false;
+    /// The train is due; returns its frames, behind which a question follows.
+    pub fn on_train(&mut self, now: Instant) -> u32 {
+        let (first, again_at) = (self.sent_frames.next(), now.saturating_add(self.patience()));
+        let frames = self.trains.on_sent(first, again_at).unwrap_or(0);
+        if frames > 0 {
+            self.path.on_train_sent(first.plus(frames + 1));
         }
-        self.train_at = now.saturating_add(self.patience());
-        let is_wanted = self.path.begin_train(now, self.sent_frames.next(), std::mem::take(&mut self.is_doubted));
-        if !is_wanted {
-            self.trains = 0;
-        }
-        is_wanted
+        frames
     }
 
     /// A probe leaves. Returns whether the member must be suspected now.
@@ -314,8 +289,7 @@ impl MemberEnd {
                 self.path = Path::new(self.config.rate_cap.map(BitRate::as_bps));
             }
             if !self.path.has_estimate() {
-                self.trains = TRAINS;
-                self.train_at = now;
+                self.trains.begin(now);
             }
             self.state = MemberState::Active;
             self.path.resume(now);

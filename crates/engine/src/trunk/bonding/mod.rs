@@ -42,6 +42,7 @@ mod sent_frames;
 mod service;
 mod status;
 mod store;
+mod train;
 mod validation;
 
 pub use coded::{Coded, Source};
@@ -124,7 +125,7 @@ impl<P: Coded> Bond<P> {
                 self.receiver.order.set_repair(self.sender.longest_repair());
             }
             Frame::Probe(probe) => {
-                if self.receiver.on_probe(now, came, member, probe.number, probe.epoch) {
+                if self.receiver.on_probe(now, came, member, &probe) {
                     self.on_far_restart(now);
                 }
             }

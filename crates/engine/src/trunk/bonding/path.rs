@@ -19,8 +19,6 @@ use airbraid_units::{Duration, Instant, SeqNum};
 const SAMPLE_FRAMES: u32 = 8;
 /// Shortest time of a rate measurement \[us\]: a burst of the medium below is not taken for its rate.
 const SAMPLE_TIME_US: u32 = 10_000;
-/// The same in the beginning, where a packet train gives the rate to start from \[us\].
-const TRAIN_TIME_US: u32 = 1_000;
 /// Longest gap within a rate measurement \[us\].
 const PAUSE_US: u32 = 1_000_000;
 /// Largest growth of a searched rate in one measurement.
@@ -60,15 +58,20 @@ enum Phase {
     Drain,
 }
 
-/// The begin of a rate measurement.
+/// A frame that has come: the begin of a rate measurement.
 #[derive(Clone, Copy, Debug)]
-struct RateMark {
-    number: SeqNum,
-    received_us: u32,
-    sent_at: Instant,
-    total: u64,
-    came: u64,
-    idles: u32,
+pub struct RateMark {
+    pub number: SeqNum,
+    /// Time of its arrival, by the far end's clock \[us\].
+    pub received_us: u32,
+    /// Time at which it was sent.
+    pub sent_at: Instant,
+    /// Bytes sent on the member up to it.
+    pub total: u64,
+    /// Bytes that are known to have come on the member with it.
+    pub came: u64,
+    /// Number of times that the member had had nothing to send before it.
+    pub idles: u32,
 }
 
 /// The newest frame that has come, as feedback tells of it.
@@ -89,6 +92,20 @@ pub struct Arrival {
     pub idles: u32,
     /// Advance of the far end's clock over ours, with an unknown constant delay \[us\], modulo 2^32.
     pub offset_us: u32,
+    /// The first frame of those that the feedback tells of, if it is another.
+    pub first: Option<RateMark>,
+}
+
+impl Arrival {
+    fn mark(&self) -> RateMark {
+        let Self { number, received_us, sent_at, total, came, idles, .. } = *self;
+        RateMark { number, received_us, sent_at, total, came, idles }
+    }
+
+    /// The first frame that came, if it is none before `number`, or else the newest.
+    pub fn first_since(&self, number: SeqNum) -> RateMark {
+        self.first.filter(|first| !first.number.is_before(number)).unwrap_or_else(|| self.mark())
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -115,14 +132,10 @@ pub struct Path {
     self_induced: SelfInducedLoss,
     /// Whether it had nothing to send at times in the last measurement.
     is_slack: bool,
-    /// Whether the last measurement was cut at [`GROWTH`].
-    is_cut: bool,
     /// Frames before this one say nothing about the rate.
     telling: Option<SeqNum>,
     /// Frames before this one say nothing about delays either.
     on_time: Option<SeqNum>,
-    /// Whether those were a packet train that has measured nothing yet.
-    is_train: bool,
     /// Time of the last measurement or search of the rate.
     looked_at: Instant,
 }
@@ -147,10 +160,8 @@ impl Path {
             mark: None,
             self_induced: SelfInducedLoss::new(),
             is_slack: false,
-            is_cut: true,
             telling: None,
             on_time: None,
-            is_train: false,
             looked_at: Instant::ZERO,
         }
     }
@@ -204,17 +215,21 @@ impl Path {
     pub const fn looked_at(&self) -> Instant {
         self.looked_at
     }
-    /// Whether another packet train would tell more about the rate, or is needed because the rate is in doubt; if so,
-    /// it begins now with the frame `first`.
-    pub fn begin_train(&mut self, now: Instant, first: SeqNum, is_doubted: bool) -> bool {
-        let is_wanted = is_doubted || self.phase == Phase::Startup && self.is_cut;
-        if is_wanted {
-            self.mark = None;
-            self.telling = Some(first);
-            self.is_train = true;
-            self.looked_at = now;
+    /// A packet train leaves: frames before `next`, the first one behind it, tell its rate and not the traffic's.
+    pub const fn on_train_sent(&mut self, next: SeqNum) {
+        self.mark = None;
+        self.telling = Some(next);
+    }
+    /// A packet train has shown this rate \[bit/s\].
+    pub fn on_train(&mut self, now: Instant, rate: u64) {
+        self.rate = rate.clamp(RATE_MIN, RATE_MAX);
+        self.stretched = [self.rate; 3];
+        self.looked_at = now;
+        if self.phase == Phase::Startup {
+            self.measured_at = now;
+            self.phase = Phase::Cruise;
+            self.phase_until = now.saturating_add(self.interval());
         }
-        is_wanted
     }
     /// Whether there is an estimate of the rate, by packets or by trains.
     pub const fn has_estimate(&self) -> bool {
@@ -389,7 +404,6 @@ impl Path {
         self.mark = None;
         self.telling = Some(next);
         self.on_time = Some(next);
-        self.is_train = false;
         self.served = self.served.max(since).saturating_add(until.saturating_since(since));
         self.last.0 = self.last.0.max(until);
     }
@@ -434,12 +448,12 @@ impl Path {
 
     /// A rate, if enough has come since the last.
     fn measure(&mut self, now: Instant, arrival: &Arrival) {
-        let Arrival { number, received_us, sent_at, total, came, idles, .. } = *arrival;
+        let mark = arrival.mark();
+        let RateMark { number, received_us, sent_at, total, came, idles } = mark;
         if self.telling.is_some_and(|first| number.is_before(first)) {
             return;
         }
         self.telling = None;
-        let mark = RateMark { number, received_us, sent_at, total, came, idles };
         let Some(last) = self.mark else {
             self.mark = Some(mark);
             return;
@@ -450,14 +464,11 @@ impl Path {
             self.mark = Some(mark);
             return;
         }
-        let is_short = (self.phase == Phase::Startup || self.is_train) && span_us >= TRAIN_TIME_US;
-        if (frames as u32) < SAMPLE_FRAMES || span_us < SAMPLE_TIME_US && !is_short {
+        if (frames as u32) < SAMPLE_FRAMES || span_us < SAMPLE_TIME_US {
             return;
         }
         self.mark = Some(mark);
-        // A train may have overflowed a short queue: what was lost of it tells nothing.
-        let is_full = self.delay.queue() > self.queue_high() || self.phase == Phase::Startup || self.is_train;
-        let is_train = std::mem::take(&mut self.is_train);
+        let is_full = self.delay.queue() > self.queue_high() || self.phase == Phase::Startup;
         self.looked_at = now;
         // What was lost took its time on the link like the rest, unless the link's queue is full: then it was never
         // there.
@@ -468,16 +479,14 @@ impl Path {
         let is_idle = idles != last.idles;
         self.is_slack = is_idle;
         if self.phase == Phase::Startup {
-            // One that came at once is measured with what came after it, which may be long after.
-            let is_train = is_train && sent * 8_000_000 >= self.rate() * sent_us;
-            self.start_up(now, sample, sent_us, span_us, is_idle, is_train);
+            self.start_up(now, sample, sent_us, span_us, is_idle);
         } else {
             self.adapt(sample, sent_us, span_us, is_idle);
         }
     }
 
     /// A measurement while the rate is looked for.
-    fn start_up(&mut self, now: Instant, sample: u64, sent_us: u64, span_us: u32, is_idle: bool, is_train: bool) {
+    fn start_up(&mut self, now: Instant, sample: u64, sent_us: u64, span_us: u32, is_idle: bool) {
         let most = self.rate() * GROWTH;
         let is_full = u64::from(span_us) > sent_us + sent_us / 4 && span_us >= SAMPLE_TIME_US && !is_idle;
         if is_full || self.delay.queue() > self.queue_high() {
@@ -487,11 +496,9 @@ impl Path {
             self.phase = Phase::Cruise;
             self.drain(now);
         } else {
-            // What came slowly because little was sent tells nothing; a train was enough, and is better than the first
-            // guess.
+            // What came slowly because little was sent tells nothing.
             let found = sample.min(most);
-            self.is_cut = found == most;
-            if found > self.rate() || (is_train && self.rate == 0) {
+            if found > self.rate() {
                 self.rate = found;
             }
         }
@@ -535,44 +542,5 @@ impl Path {
     pub fn forget_delays(&mut self) {
         self.delay.forget_one_way();
         self.mark = None;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The rate that is held after a train of 16 frames of 1256 byte that came within `span_us`, and a frame half a
-    /// second later.
-    fn probed(span_us: u32) -> u64 {
-        let mut path = Path::new(None);
-        path.begin_train(Instant::ZERO, SeqNum(1), false);
-        for number in 1..=17u32 {
-            let is_train = number <= 16;
-            let sent_us = if is_train { 100 * number } else { 500_000 };
-            let total = 1_256 * u64::from(number);
-            let arrival = Arrival {
-                number: SeqNum(number),
-                sent_at: Instant::ZERO + Duration::from_micros(u64::from(sent_us)),
-                received_us: 5_000 + if is_train { span_us * number / 16 } else { sent_us },
-                age_us: Some(0),
-                total,
-                came: total,
-                idles: 0,
-                offset_us: 0,
-            };
-            path.on_sent(arrival.sent_at, 1_256, Duration::ZERO);
-            path.on_arrival(arrival.sent_at + Duration::from_millis(5), &arrival);
-        }
-        path.rate()
-    }
-
-    #[test]
-    fn what_comes_long_after_a_train_is_none_of_it() {
-        // It came at once, too soon to tell: what is held is the guess, ten frames in 10 ms.
-        assert_eq!(probed(160), 12_000_000);
-        // It was spread out by a link of 10 Mbit/s.
-        let spread = probed(16_077);
-        assert!((9_900_000..10_100_000).contains(&spread), "{spread}");
     }
 }

@@ -22,6 +22,8 @@ struct ReceivedFrame {
 pub struct ReceiveReport {
     runs: ArrayVec<ReceivedFrame, RUNS_MAX>,
     newest_at: Instant,
+    /// The first frame that came since the last report, and its arrival.
+    first: Option<(SeqNum, Instant)>,
     /// The newest number at the end of each of the last steps, the oldest first, and the last step.
     reported: ArrayVec<SeqNum, REPEATS>,
     floor: Option<SeqNum>,
@@ -46,6 +48,7 @@ impl ReceiveReport {
 
     /// Notes a frame. The session has already discarded duplicates.
     pub fn on_number(&mut self, now: Instant, number: SeqNum) {
+        self.first.get_or_insert((number, now));
         let Some(newest) = self.runs.last_mut() else {
             self.runs.push(ReceivedFrame { first: number, last: number });
             self.newest_at = now;
@@ -119,6 +122,10 @@ impl ReceiveReport {
         let floor = self.floor.unwrap_or(self.runs[0].first.prev());
         self.has_new_hole = false;
         let mut report = Report { member, newest, ..Report::default() };
+        if let Some((first, at)) = self.first.take().filter(|(first, _)| first.is_before(newest)) {
+            report.span = newest.0.wrapping_sub(first.0);
+            report.span_us = u32::try_from(self.newest_at.saturating_since(at).as_micros()).unwrap_or(u32::MAX);
+        }
         let mut above: Option<SeqNum> = None;
         for run in self.runs.iter().rev() {
             if !run.last.is_after(floor) && above.is_some() {

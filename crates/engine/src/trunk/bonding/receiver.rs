@@ -2,7 +2,7 @@
 
 use super::coded::Coded;
 use super::config::BondResequencer;
-use super::frame::{BondHeader, Feedback, MEMBERS_MAX, RepairHeader};
+use super::frame::{BondHeader, Feedback, MEMBERS_MAX, Probe, RepairHeader};
 use super::memory::Work;
 use super::order::Order;
 use super::receive_report::ReceiveReport;
@@ -90,14 +90,16 @@ impl<P: Coded> BondReceiver<P> {
     }
 
     /// Handles a probe; returns whether the far end has begun another life than the known one.
-    pub fn on_probe(&mut self, now: Instant, came: Instant, member: Member, number: SeqNum, epoch: u32) -> bool {
-        let is_other = self.far.is_some_and(|far| far != epoch);
-        if self.far != Some(epoch) {
-            self.far = Some(epoch);
+    pub fn on_probe(&mut self, now: Instant, came: Instant, member: Member, probe: &Probe) -> bool {
+        let is_other = self.far.is_some_and(|far| far != probe.epoch);
+        if self.far != Some(probe.epoch) {
+            self.far = Some(probe.epoch);
             self.reports = std::array::from_fn(|_| ReceiveReport::default());
         }
-        self.on_number(now, came, member, number);
-        self.asked = Some(member);
+        self.on_number(now, came, member, probe.number);
+        if probe.padding == 0 {
+            self.asked = Some(member);
+        }
         is_other
     }
 

@@ -10,7 +10,7 @@ use crate::trunk::bonding::coded::Coded;
 use crate::trunk::bonding::frame::{Feedback, Report};
 use crate::trunk::bonding::group::News;
 use crate::trunk::bonding::member::MISSING_MIN;
-use crate::trunk::bonding::path::Arrival;
+use crate::trunk::bonding::path::{Arrival, RateMark};
 use crate::trunk::bonding::sent_frames::{Content, SentFate, SentFrame};
 use airbraid_units::{Duration, Instant, SeqNum};
 
@@ -53,37 +53,57 @@ impl<P: Coded> BondSender<P> {
             end.newest = Some(report.newest);
             end.on_heard(now);
         }
-        // First arrivals and losses: the rate is measured by them.
+        let arrival = newest.and_then(|sent| self.arrival_of(index, sent_at_us, report, &sent));
         self.acknowledge(now, index, report);
-        if let Some(sent) = newest {
+        if newest.is_some() {
             self.find_overtaken(now, index);
-            self.on_newest(now, index, sent_at_us, report, &sent);
+        }
+        if let Some(arrival) = arrival {
+            self.measure(now, index, arrival);
         }
         self.forget(now, index);
     }
 
-    /// The newest number of a member has grown: measures its path.
-    fn on_newest(&mut self, now: Instant, index: usize, sent_at_us: u32, report: &Report, sent: &SentFrame) {
+    /// The arrival that a report tells of, before its frames are acknowledged.
+    fn arrival_of(&mut self, index: usize, sent_at_us: u32, report: &Report, sent: &SentFrame) -> Option<Arrival> {
         let received_us = sent_at_us.wrapping_sub(report.age_us);
         let sent_us = (sent.at.as_nanos() / 1_000) as u32;
         let offset_us = *self.offset_us.get_or_insert(received_us.wrapping_sub(sent_us));
-        let end = &mut self.members[index];
         if report.age_us == AGE_UNKNOWN {
-            return;
+            return None;
         }
-        end.path.on_arrival(
-            now,
-            &Arrival {
-                number: report.newest,
-                sent_at: sent.at,
-                received_us,
-                age_us: Some(report.age_us),
-                total: sent.total,
-                came: end.came_bytes,
-                idles: sent.idles,
-                offset_us,
-            },
-        );
+        let end = &self.members[index];
+        let number = SeqNum(report.newest.0.wrapping_sub(report.span));
+        let first = end.sent_frames.get(number).filter(|_| report.span > 0).map(|sent| RateMark {
+            number,
+            received_us: received_us.wrapping_sub(report.span_us),
+            sent_at: sent.at,
+            total: sent.total,
+            came: end.came_bytes + u64::from(sent.bytes),
+            idles: sent.idles,
+        });
+        Some(Arrival {
+            number: report.newest,
+            sent_at: sent.at,
+            received_us,
+            age_us: Some(report.age_us),
+            total: sent.total,
+            came: end.came_bytes,
+            idles: sent.idles,
+            offset_us,
+            first,
+        })
+    }
+
+    /// The newest number of a member has grown: measures its path.
+    fn measure(&mut self, now: Instant, index: usize, mut arrival: Arrival) {
+        let end = &mut self.members[index];
+        // First arrivals and losses: the rate is measured by them.
+        arrival.came = end.came_bytes;
+        end.path.on_arrival(now, &arrival);
+        if let Some(rate) = end.trains.on_arrival(now, &arrival) {
+            end.path.on_train(now, rate);
+        }
     }
 
     /// Settles the packets that have arrived.

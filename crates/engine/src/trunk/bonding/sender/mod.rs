@@ -33,8 +33,6 @@ use std::collections::VecDeque;
 
 /// The first number on each member.
 const FIRST: SeqNum = SeqNum(1);
-/// Frames of a packet train that probes a rate: the shortest queues hold them.
-const TRAIN_FRAMES: usize = 16;
 /// A packet with a copy under way is retransmitted only if that brings it this much sooner: the accuracy of hosts'
 /// timers.
 const SOONER: Duration = Duration::from_millis(10);
@@ -313,14 +311,17 @@ impl<P: Coded> BondSender<P> {
             let is_left_out = |end: &MemberEnd| end.is_active() && (is_excluded(end, widest) || end.is_lossy());
             self.members.iter_mut().filter(|end| is_left_out(end)).for_each(|end| end.doubt(now));
         }
-        let is_quiet = self.queue.is_empty() && self.store.unsettled() == 0;
         for index in 0..self.members.len() {
             let end = &mut self.members[index];
-            if end.train_at().is_some_and(|at| at <= now) && end.on_train(now, is_quiet) {
-                let bytes = TRAIN_BYTES.min(end.plpmtu.size());
-                for _ in 0..TRAIN_FRAMES {
-                    self.ask(now, index, bytes, Content::Probe);
-                }
+            if end.train_at().is_none_or(|at| at > now) {
+                continue;
+            }
+            let (frames, bytes) = (end.on_train(now), TRAIN_BYTES.min(end.plpmtu.size()));
+            for _ in 0..frames {
+                self.ask(now, index, bytes, Content::Probe);
+            }
+            if frames > 0 {
+                self.ask(now, index, 0, Content::Probe);
             }
         }
     }
