@@ -1,5 +1,6 @@
 //! Configuration of a bond and of its members.
 
+use super::flow_seq::PLACE_BITS;
 use crate::trunk::LateMode;
 use airbraid_units::{BitRate, Bytes, Duration};
 
@@ -40,7 +41,7 @@ pub struct BondResequencer {
     pub minimum: Duration,
     /// A missing packet is waited for at most this long.
     pub maximum: Duration,
-    /// Packets of one flow that may wait, 1 to 2048.
+    /// Packets of one flow that may wait, 1 to [`Self::BUFFER_MAX`].
     pub buffer_limit: u32,
 }
 
@@ -55,8 +56,8 @@ pub enum Coding {
 }
 
 impl BondPolicy {
-    /// Half a second of 100 Mbit/s in full packets; a slower bond holds less by its target.
-    pub const QUEUE_LIMIT: u32 = 4_096;
+    /// 0.8 s of 1 Gbit/s in full packets; a slower bond holds less by its target.
+    pub const QUEUE_LIMIT: u32 = 65_536;
 }
 
 impl Default for BondPolicy {
@@ -77,13 +78,19 @@ impl Default for BondPolicy {
     }
 }
 
+impl BondResequencer {
+    /// Largest number of packets of one flow that may wait: an eighth of the numbers of a flow, half of those that
+    /// count as new.
+    pub const BUFFER_MAX: u32 = 1 << (PLACE_BITS - 3);
+}
+
 impl Default for BondResequencer {
     fn default() -> Self {
         Self {
             mode: LateMode::Tcp,
             minimum: Duration::from_millis(1),
             maximum: Duration::from_secs(1),
-            buffer_limit: 2_048,
+            buffer_limit: 65_536,
         }
     }
 }

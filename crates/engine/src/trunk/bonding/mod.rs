@@ -42,6 +42,7 @@ mod sent_frames;
 mod service;
 mod status;
 mod store;
+mod targets;
 mod train;
 mod validation;
 

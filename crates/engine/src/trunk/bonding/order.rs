@@ -33,7 +33,7 @@ const GIVEN_UP_MAX: usize = 256;
 /// The same for all flows together.
 const GIVEN_UP_ALL: usize = 2_048;
 /// Largest number of waiting packets of all flows together.
-const HELD_MAX: usize = 8_192;
+const HELD_MAX: usize = 131_072;
 
 #[derive(Debug)]
 struct Held<P> {
@@ -237,9 +237,7 @@ impl<P: Packet> Order<P> {
         mut give: impl FnMut(Ordered<P>),
     ) {
         let Some(flow) = &mut self.flows[usize::from(place.bucket)] else { return };
-        // Most come in order: look from the back.
-        let is_behind = |held: &&Held<P>| FlowSeq::distance(held.number, place.number) > 0;
-        let index = flow.held.len() - flow.held.iter().rev().take_while(is_behind).count();
+        let index = flow.held.partition_point(|held| FlowSeq::distance(held.number, place.number) <= 0);
         if index > 0 && flow.held[index - 1].number == place.number {
             counts.duplicates += 1;
             give(Ordered::Drop(packet, BondDropReason::Duplicate));

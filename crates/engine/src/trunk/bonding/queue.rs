@@ -12,6 +12,7 @@
 use super::aggregation::{Aggregation, Lead};
 use super::flow_seq::{BUCKETS, FlowSeq};
 use super::memory::ENTRY;
+use super::targets::Targets;
 use crate::packet::Packet;
 use airbraid_units::{Duration, Instant};
 use arrayvec::ArrayVec;
@@ -23,13 +24,8 @@ const QUANTUM: i64 = 1_514;
 const INTERVAL: Duration = Duration::from_millis(100);
 /// Multiple of the target from which on a delay is acted on at once.
 const MUCH: u64 = 3;
-/// A flow that has waited for this time, with no pause longer than [`INTERVAL`], is limited by the members: its sender
-/// has more under way than they carry. Slow start and short flows do not count.
-const STANDING: Duration = Duration::from_millis(500);
-/// Divisor of the bytes of such a flow that must wait before the faster members for a slower one to begin: its delay is
-/// small beside the present wait, and BBR, whose window follows deliveries, never has all of them waiting. Measured,
-/// `docs/models/tunnel.md`.
-const EARLIER: u64 = 4;
+/// Pause after which a flow begins anew: longer than any round trip.
+const PAUSE: Duration = Duration::from_secs(1);
 /// Largest number of flows that are examined for one packet.
 const LOOK: usize = 32;
 /// Buckets of both classes.
@@ -112,9 +108,9 @@ struct Flow<P> {
     deficit: i64,
     listed: Listed,
     control: Control,
-    /// Begin of its wait, pauses aside, and the last time without one.
-    standing_since: Instant,
-    emptied_at: Instant,
+    /// Bytes sent since its last pause, and the arrival of its last packet.
+    sent: u64,
+    added_at: Instant,
     aggregation: Aggregation,
 }
 
@@ -153,8 +149,8 @@ impl<P: Packet> Queue<P> {
             deficit: 0,
             listed: Listed::None,
             control: Control::default(),
-            standing_since: Instant::ZERO,
-            emptied_at: Instant::ZERO,
+            sent: 0,
+            added_at: Instant::ZERO,
             aggregation: Aggregation::default(),
         };
         Self {
@@ -207,9 +203,10 @@ impl<P: Packet> Queue<P> {
         let place = FlowSeq { bucket, number: flow.next };
         flow.next = FlowSeq::plus(flow.next, 1);
         let (len, footprint) = (packet.len().as_u64(), packet.footprint());
-        if flow.waiting.is_empty() && now.saturating_since(flow.emptied_at) > INTERVAL {
-            flow.standing_since = now;
+        if now.saturating_since(flow.added_at) > PAUSE {
+            flow.sent = 0;
         }
+        flow.added_at = now;
         flow.aggregation.on_added(now, flow.waiting.is_empty());
         flow.bytes += len;
         flow.waiting.push_back(Waiting { packet, place, since: now, mark });
@@ -246,19 +243,19 @@ impl<P: Packet> Queue<P> {
     }
 
     /// Takes the next packet for a member before which faster ones could carry `ahead` bytes: of a flow with that much
-    /// waiting, or a part of it for a long time, the first packet that they would reach later. `target` is the time
-    /// that a packet may wait before its flow is told to slow down.
-    pub fn take(&mut self, now: Instant, ahead: u64, target: Duration) -> Option<Waiting<P>> {
+    /// waiting, the first packet that they would reach later. `targets` are the times that packets may wait before
+    /// their flow is told to slow down.
+    pub fn take(&mut self, now: Instant, ahead: u64, targets: &Targets) -> Option<Waiting<P>> {
         if self.len == 0 {
             return None;
         }
-        let (bucket, index) = if ahead == 0 { (self.turn()?, 0) } else { self.deep(now, ahead)? };
-        self.remove(now, bucket, index, target)
+        let (bucket, index) = if ahead == 0 { (self.turn()?, 0) } else { self.deep(ahead)? };
+        self.remove(now, bucket, index, targets)
     }
 
     /// Takes the first packet of a flow whose acknowledgements are to be aggregated or whose delay is to be equalised,
     /// if there is one.
-    pub fn take_to_aggregate(&mut self, now: Instant, lead: Lead, target: Duration) -> Option<Waiting<P>> {
+    pub fn take_to_aggregate(&mut self, now: Instant, lead: Lead, targets: &Targets) -> Option<Waiting<P>> {
         let listed: ArrayVec<u16, LOOK> = self.busy().collect();
         let part = lead.of(listed.len().max(1) as u64);
         let due = listed.iter().copied().find(|&bucket| {
@@ -267,7 +264,7 @@ impl<P: Packet> Queue<P> {
         });
         self.has_equalised = listed.iter().any(|&bucket| self.flows[usize::from(bucket)].aggregation.is_equalised());
         let bucket = due?;
-        self.remove(now, bucket, 0, target)
+        self.remove(now, bucket, 0, targets)
     }
 
     /// Whether the delay of any flow is equalised: each of its packets is examined.
@@ -281,7 +278,7 @@ impl<P: Packet> Queue<P> {
         self.new.iter().chain(&self.old).copied().filter(is_busy).take(LOOK)
     }
 
-    fn remove(&mut self, now: Instant, bucket: u16, index: usize, target: Duration) -> Option<Waiting<P>> {
+    fn remove(&mut self, now: Instant, bucket: u16, index: usize, targets: &Targets) -> Option<Waiting<P>> {
         let flow = &mut self.flows[usize::from(bucket)];
         let first = flow.waiting.front().map_or(now, |first| first.since);
         let taken = flow.waiting.remove(index)?;
@@ -292,9 +289,9 @@ impl<P: Packet> Queue<P> {
         self.len -= 1;
         self.bytes -= len;
         self.occupied -= taken.packet.footprint() + ENTRY;
-        flow.control.on_taken(now, now.saturating_since(first), target, flow.bytes);
+        flow.sent += len;
+        flow.control.on_taken(now, now.saturating_since(first), targets.of(flow.sent), flow.bytes);
         if flow.waiting.is_empty() {
-            flow.emptied_at = now;
             flow.waiting.shrink_to(64);
         }
         Some(taken)
@@ -326,58 +323,12 @@ impl<P: Packet> Queue<P> {
     }
 
     /// A flow with more than its share of `ahead` waiting, and the index at which that ends.
-    fn deep(&self, now: Instant, ahead: u64) -> Option<(u16, usize)> {
+    fn deep(&self, ahead: u64) -> Option<(u16, usize)> {
         let share = ahead / self.busy().count().max(1) as u64;
-        let share_of = |bucket: u16| {
-            let is_standing = now.saturating_since(self.flows[usize::from(bucket)].standing_since) >= STANDING;
-            if is_standing { share / EARLIER } else { share }
-        };
-        let bucket = self.busy().find(|&bucket| self.flows[usize::from(bucket)].bytes > share_of(bucket))?;
-        let (share, mut before) = (share_of(bucket), 0);
-        for (index, waiting) in self.flows[usize::from(bucket)].waiting.iter().enumerate() {
-            if before >= share {
-                return Some((bucket, index));
-            }
-            before += waiting.packet.len().as_u64();
-        }
-        None
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use airbraid_units::Bytes;
-
-    /// A full packet of the only flow.
-    struct Full;
-
-    impl Packet for Full {
-        fn len(&self) -> Bytes {
-            Bytes::new(1_500)
-        }
-        fn flow_bucket(&self) -> u16 {
-            0
-        }
-    }
-
-    /// Whether a member before which others carry 20 packets gets one of a flow of which ten wait, `ms` after they
-    /// began to wait, with a pause of `pause_ms` in the middle.
-    fn is_given(ms: u64, pause_ms: u64) -> bool {
-        let mut queue = Queue::new(100);
-        let at = |ms: u64| Instant::ZERO + Duration::from_secs(10) + Duration::from_millis(ms);
-        queue.add(at(0), Full);
-        queue.take(at(ms / 2), 0, Duration::from_secs(1));
-        for _ in 0..10 {
-            queue.add(at(ms / 2 + pause_ms), Full);
-        }
-        queue.take(at(ms + pause_ms), 20 * 1_500, Duration::from_secs(1)).is_some()
-    }
-
-    #[test]
-    fn a_flow_that_has_waited_long_uses_slower_members_sooner() {
-        assert!(!is_given(300, 10), "it has only begun");
-        assert!(is_given(600, 10));
-        assert!(!is_given(600, 200), "it has paused, and begins again");
+        let bucket = self.busy().find(|&bucket| self.flows[usize::from(bucket)].bytes > share)?;
+        let flow = &self.flows[usize::from(bucket)];
+        // Packets that wait in a row are of one length, but for the last.
+        let index = (flow.waiting.len() as u64 * share).div_ceil(flow.bytes) as usize;
+        (index < flow.waiting.len()).then_some((bucket, index))
     }
 }

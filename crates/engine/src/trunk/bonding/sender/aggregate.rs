@@ -17,12 +17,12 @@ impl<P: Coded> BondSender<P> {
     /// Returns whether it did.
     pub(super) fn send_to_aggregate(&mut self, now: Instant, candidates: &Candidates) -> bool {
         if (now < self.aggregate_at && !self.queue.has_equalised())
-            || self.round_trip.is_zero()
+            || self.targets.round_trip.is_zero()
             || self.queue.is_empty()
         {
             return false;
         }
-        self.aggregate_at = now + self.round_trip / LOOKS;
+        self.aggregate_at = now + self.targets.round_trip / LOOKS;
         for place in 1..candidates.len() {
             let (faster, one) = (&candidates[..place], candidates[place]);
             let rate = faster.iter().map(|other| other.rate).sum();
@@ -31,8 +31,8 @@ impl<P: Coded> BondSender<P> {
             if !adds_much || end.free_at() > now {
                 continue;
             }
-            let lead = Lead { bytes: ahead(&one, faster), rate, adds: one.rate, round_trip: self.round_trip };
-            if let Some(waiting) = self.queue.take_to_aggregate(now, lead, self.target) {
+            let lead = Lead { bytes: ahead(&one, faster), rate, adds: one.rate, round_trip: self.targets.round_trip };
+            if let Some(waiting) = self.queue.take_to_aggregate(now, lead, &self.targets) {
                 self.send_waiting(now, one.index, waiting, candidates);
                 return true;
             }

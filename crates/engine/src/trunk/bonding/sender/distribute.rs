@@ -9,12 +9,12 @@ use super::BondSender;
 use crate::packet::{Packet, TrafficClass};
 use crate::trunk::Member;
 use crate::trunk::bonding::coded::Coded;
-use crate::trunk::bonding::cost::PRICE_MS;
 use crate::trunk::bonding::frame::{FULL, MEMBERS_MAX};
 use crate::trunk::bonding::member::MemberEnd;
 use crate::trunk::bonding::queue::Waiting;
 use crate::trunk::bonding::service::BondDropReason;
 use crate::trunk::bonding::store::PacketId;
+use crate::trunk::bonding::targets::Server;
 use airbraid_units::{Duration, Instant};
 use arrayvec::ArrayVec;
 use std::cmp::Reverse;
@@ -32,13 +32,6 @@ const EXPOSED_MAX: usize = 512;
 /// Largest number of copies of a packet under way, where a link would be idle otherwise. Two leave 0.8 % of 9 % of
 /// losses, more than slow start gets over; three raise S5 by 1 % (measured, `docs/models/tunnel.md`).
 const COPIES_MAX: u16 = 3;
-/// A member whose rate is below this part of the widest member's is excluded: it adds little, and its short round trip
-/// makes a flow's TCP leave slow start too early (HyStart).
-const MIN_SHARE: u64 = 10;
-/// A member whose rate is below this part of the widest member's delivers nothing earlier to a flow: its early packets
-/// wait for the rest, and its shorter round trip ends slow start at its own rate (HyStart). It takes what the widest
-/// leaves.
-const LEADING_SHARE: u64 = 4;
 /// Length below which a packet is urgent by itself: a request, an acknowledgement, voice \[byte\].
 const FULL_FROM: u64 = 600;
 /// Difference below which two arrivals count as one: the time to wake a host. Up to 100 Mbit/s a full frame takes
@@ -97,8 +90,7 @@ impl<P: Coded> BondSender<P> {
         let widest = self.widest();
         // While another member's rate is known, one that trains are probing gets nothing else.
         let is_ready = |end: &MemberEnd| widest == 0 || !end.is_being_probed();
-        let works =
-            |end: &&MemberEnd| end.is_active() && end.has_room(now) && !is_excluded(end, widest) && is_ready(end);
+        let works = |end: &&MemberEnd| end.is_active() && end.has_room(now) && is_ready(end);
         let has_main = self.members.iter().any(|end| end.is_active() && !end.config.is_backup);
         let mut candidates = Candidates::new();
         for (index, end) in self.members.iter().enumerate() {
@@ -116,22 +108,13 @@ impl<P: Coded> BondSender<P> {
     }
 
     /// The same for a packet of a row, which is of use when those before it have come. A member's losses add their
-    /// head-of-line blocking to its arrival, and a narrow member is not before the widest.
+    /// head-of-line blocking to its arrival.
     fn candidates_in_order(&self, now: Instant, len: u64) -> Candidates {
         let mut candidates = self.candidates(now, TYPICAL, len);
         for one in &mut candidates {
             one.arrival_us += self.members[one.index].blocking().as_micros() as i64;
         }
-        not_before_the_widest(&mut candidates);
-        candidates
-    }
-
-    /// The same for a packet that only acknowledges. Losses before it matter little, but a narrow member must not be
-    /// first: it would soon have too many of them, and a sender takes the longer way of the rest for a queue and leaves
-    /// slow start (HyStart).
-    fn candidates_to_acknowledge(&self, now: Instant, len: u64) -> Candidates {
-        let mut candidates = self.candidates(now, TYPICAL, len);
-        not_before_the_widest(&mut candidates);
+        candidates.sort_by_key(|one| (one.arrival_us, Reverse(one.rate), one.index));
         candidates
     }
 
@@ -212,8 +195,7 @@ impl<P: Coded> BondSender<P> {
             return self.park_next(now);
         }
         let candidates = match need {
-            Need::Haste => self.candidates(now, TYPICAL, len),
-            Need::Pace => self.candidates_to_acknowledge(now, len),
+            Need::Haste | Need::Pace => self.candidates(now, TYPICAL, len),
             Need::Order => self.candidates_in_order(now, len),
         };
         if need == Need::Order && self.send_to_aggregate(now, &candidates) {
@@ -228,7 +210,7 @@ impl<P: Coded> BondSender<P> {
                 }
                 continue;
             }
-            if let Some(waiting) = self.queue.take(now, ahead(one, &candidates[..place]), self.target) {
+            if let Some(waiting) = self.queue.take(now, ahead(one, &candidates[..place]), &self.targets) {
                 self.send_waiting(now, one.index, waiting, &candidates);
                 if place == 0 {
                     self.send_run(now, &candidates);
@@ -257,7 +239,7 @@ impl<P: Coded> BondSender<P> {
             if !is_early || end.groups.is_pending() || !end.is_active() || !end.has_room(now) || end.free_at() > now {
                 return;
             }
-            let Some(waiting) = self.queue.take(now, 0, self.target) else { return };
+            let Some(waiting) = self.queue.take(now, 0, &self.targets) else { return };
             self.send_waiting(now, index, waiting, candidates);
         }
     }
@@ -341,39 +323,24 @@ impl<P: Coded> BondSender<P> {
 
     /// Time to repair a loss on the longest path in use.
     pub fn longest_repair(&self) -> Duration {
-        let widest = self.widest();
-        let used = self.members.iter().filter(|end| end.is_active() && !is_excluded(end, widest));
+        let used = self.members.iter().filter(|end| end.is_active());
         used.filter(|end| end.path.delay().rtt().is_some()).map(|end| end.path.repair()).max().unwrap_or(Duration::ZERO)
     }
 
-    /// Updates the time that a packet may wait: the policy's target, the difference in delay of the members that are
-    /// worth it, and half a round trip as the flow sees it, head-of-line blocking included. CUBIC goes back to 0.7 of
-    /// its window (RFC 9438), and the links must then still be busy.
-    pub(super) fn set_target(&mut self) {
-        let mut members: ArrayVec<(i64, u64, u64), MEMBERS_MAX> = ArrayVec::new();
-        let widest = self.widest();
-        for end in self.members.iter().filter(|end| end.is_active() && !is_excluded(end, widest)) {
+    /// Updates the times that packets may wait.
+    pub(super) fn set_targets(&mut self) {
+        let mut servers: ArrayVec<Server, MEMBERS_MAX> = ArrayVec::new();
+        for end in self.members.iter().filter(|end| end.is_active()) {
             if let Some((delay, _)) = end.path.delay().least_and_deviation_us() {
                 let rate = end.useful_rate();
-                let rtt_us = end.path.delay().rtt().map_or(0, |(rtt, _)| rtt.as_micros());
+                let rtt_us = end.path.delay().rtt_least_ns() / 1_000;
                 let held_us = end.blocking().as_micros();
                 let arrival_us = delay + (held_us + TYPICAL * 8_000_000 / rate.max(1)) as i64;
-                members.push((arrival_us, rate, rtt_us + held_us));
+                servers.push(Server { arrival_us, rate, rtt_us: rtt_us + held_us });
             }
         }
-        members.sort_unstable();
-        let (mut skew_us, mut rtt_us, mut faster) = (0, 0, 0);
-        for &(arrival, rate, rtt) in &members {
-            let more = (arrival - members[0].0) as u64;
-            if more * faster <= PRICE_MS * 1_000 * rate {
-                skew_us = more;
-                rtt_us = rtt_us.max(rtt);
-            }
-            faster += rate;
-        }
-        self.round_trip = Duration::from_micros(rtt_us);
-        self.target = self.config.policy.target + Duration::from_micros(skew_us + rtt_us / 2);
-        let longest = self.target * QUEUE_TARGETS;
+        self.targets.set(self.config.policy.target, &mut servers);
+        let longest = self.targets.longest() * QUEUE_TARGETS;
         // An excluded member works when the others have gone; while none works, the queue is kept for its return.
         let rate = self.members.iter().filter(|end| end.is_active()).map(|end| end.path.rate()).sum();
         if rate > 0 {
@@ -381,21 +348,6 @@ impl<P: Coded> BondSender<P> {
             self.queue.set_limit(bytes.max(QUEUE_BYTES_MIN));
         }
     }
-}
-
-/// Lets no narrow member arrive before the widest.
-fn not_before_the_widest(candidates: &mut Candidates) {
-    let widest = candidates.iter().map(|one| one.rate).max().unwrap_or(0);
-    let at_widest = candidates.iter().filter(|one| one.rate == widest).map(|one| one.arrival_us).min();
-    for one in candidates.iter_mut().filter(|one| one.rate * LEADING_SHARE < widest) {
-        one.arrival_us = one.arrival_us.max(at_widest.unwrap_or(i64::MIN));
-    }
-    candidates.sort_by_key(|one| (one.arrival_us, Reverse(one.rate), one.index));
-}
-
-/// Whether a member's rate is too small beside the widest to be used.
-pub(super) fn is_excluded(end: &MemberEnd, widest: u64) -> bool {
-    end.path.has_estimate() && end.path.rate() * MIN_SHARE < widest
 }
 
 /// Whether a copy by `end` of a frame that is lost on `lossy` arrives before its retransmission could.

@@ -131,7 +131,7 @@ impl<P: Coded> BondSender<P> {
         if self.parked.len() >= PARKED_MAX {
             return false;
         }
-        let Some(next) = self.queue.take(now, 0, self.target) else { return false };
+        let Some(next) = self.queue.take(now, 0, &self.targets) else { return false };
         self.set_aside(next.packet, next.place, next.since, next.mark);
         true
     }

@@ -26,8 +26,8 @@ use crate::trunk::bonding::sent_frames::{Content, SentFate};
 use crate::trunk::bonding::service::{BondDropReason, BondOutput};
 use crate::trunk::bonding::status::{BondCounts, MemberState};
 use crate::trunk::bonding::store::{Outstanding, PacketId, Store};
+use crate::trunk::bonding::targets::Targets;
 use airbraid_units::{Bytes, Duration, Instant, SeqNum};
-use distribute::is_excluded;
 use fit::Longest;
 use std::collections::VecDeque;
 
@@ -59,10 +59,8 @@ pub struct BondSender<P: Coded> {
     exposed: VecDeque<PacketId>,
     /// The far end's clock less ours, with an unknown constant delay \[us\].
     offset_us: Option<u32>,
-    /// Time that a packet may wait before its flow is told to slow down.
-    target: Duration,
-    /// Round trip of a flow that uses all members that are worth it.
-    round_trip: Duration,
+    /// Times that packets may wait before their flow is told to slow down.
+    targets: Targets,
     /// Time of the next decision whether a flow's acknowledgements are to be aggregated.
     aggregate_at: Instant,
     /// Time at which a member that has to wait may send.
@@ -91,8 +89,7 @@ impl<P: Coded> BondSender<P> {
             has_limits: false,
             exposed: VecDeque::new(),
             offset_us: None,
-            target: config.policy.target,
-            round_trip: Duration::ZERO,
+            targets: Targets::new(config.policy.target),
             aggregate_at: Instant::ZERO,
             pace_at: None,
             late: Duration::ZERO,
@@ -305,11 +302,8 @@ impl<P: Coded> BondSender<P> {
     /// Sends the packet trains that are due: the spacing of their arrivals tells a member's rate before anything
     /// depends on it.
     pub fn send_trains(&mut self, now: Instant) {
-        let widest = self.widest();
         if !self.queue.is_empty() {
-            // One that is left out for its losses is not measured either.
-            let is_left_out = |end: &MemberEnd| end.is_active() && (is_excluded(end, widest) || end.is_lossy());
-            self.members.iter_mut().filter(|end| is_left_out(end)).for_each(|end| end.doubt(now));
+            self.members.iter_mut().filter(|end| end.is_active()).for_each(|end| end.doubt(now));
         }
         for index in 0..self.members.len() {
             let end = &mut self.members[index];

@@ -58,7 +58,7 @@ fn resequencer(view: View<'_>, default: BondResequencer) -> BondResequencer {
     let message = || format!("{} <= {} does not hold", read.minimum, read.maximum);
     view.require(read.minimum <= read.maximum, "minimum", message, "the longest wait is not below the shortest");
     above_zero(&view, &[("minimum", read.minimum), ("maximum", read.maximum)]);
-    buffer(&view, read.buffer_limit);
+    buffer(&view, read.buffer_limit, BondResequencer::BUFFER_MAX, "an eighth of the numbers of a flow");
     view.beside(&FOREIGN_RESEQUENCER);
     view.finish();
     read

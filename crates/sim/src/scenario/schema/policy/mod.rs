@@ -17,14 +17,11 @@ const BOND_KEYS: &[&str] = &["tunnel"];
 
 /// The treatments of late packets.
 const MODES: [(&str, LateMode); 2] = [("tcp", LateMode::Tcp), ("strict", LateMode::Strict)];
-/// Packets that a resequencer holds at most.
-const BUFFER_MAX: u32 = 2_048;
-
-/// A resequencer holds at most half of the numbers that the duplicate filter remembers.
-fn buffer(view: &View<'_>, limit: u32) {
-    let held = (1..=BUFFER_MAX).contains(&limit);
+/// A resequencer holds `most` packets at most, because of `why`.
+fn buffer(view: &View<'_>, limit: u32, most: u32, why: &str) {
+    let held = (1..=most).contains(&limit);
     let message = || format!("a buffer of {limit} packets cannot be had");
-    view.require(held, "buffer", message, "1 to 2048: half of what the duplicate filter remembers");
+    view.require(held, "buffer", message, &format!("1 to {most}: {why}"));
 }
 
 fn above_zero(view: &View<'_>, spans: &[(&'static str, Duration)]) {

@@ -131,7 +131,7 @@ fn resequencer(view: View<'_>) -> Resequencer {
     let spans = [("minimum", read.minimum), ("decay", read.decay), ("maximum", read.maximum)];
     above_zero(&view, &spans);
     above_zero(&view, &[("silence", fifo.silence), ("probe", fifo.probe)]);
-    buffer(&view, read.buffer_limit);
+    buffer(&view, read.buffer_limit, 2_048, "half of what the duplicate filter remembers");
     view.finish();
     read
 }
