@@ -81,8 +81,6 @@ pub struct MemberEnd {
     pub idles: u32,
     /// Whether it has nothing to send now.
     pub is_idle: bool,
-    /// Bytes that are known to have come.
-    pub came_bytes: u64,
     /// Time at which a newer frame was last known to have come.
     pub heard_at: Instant,
     /// Time of the last departure.
@@ -117,7 +115,6 @@ impl MemberEnd {
             newest: None,
             idles: 0,
             is_idle: true,
-            came_bytes: 0,
             heard_at: now,
             sent_at: now,
             questions: 0,

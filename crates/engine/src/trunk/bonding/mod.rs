@@ -17,12 +17,12 @@
 //!
 //! Equations, states and constants: `docs/models/tunnel.md`.
 
-mod aggregation;
 mod code;
 mod coded;
 mod config;
 mod cost;
 mod delay;
+mod equaliser;
 mod filter;
 mod flow_seq;
 pub(crate) mod frame;

@@ -74,37 +74,23 @@ pub struct RateMark {
     pub idles: u32,
 }
 
-/// The newest frame that has come, as feedback tells of it.
+/// The news of a feedback frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    pub number: SeqNum,
-    /// Time at which it was sent.
-    pub sent_at: Instant,
-    /// Time of its arrival, by the far end's clock \[us\].
-    pub received_us: u32,
-    /// Age of the arrival when the feedback left \[us\]; `None` if too long to express.
-    pub age_us: Option<u32>,
-    /// Bytes sent on the member up to it.
-    pub total: u64,
-    /// Bytes that are known to have come on the member so far.
-    pub came: u64,
-    /// Number of times that the member had had nothing to send before it.
-    pub idles: u32,
-    /// Advance of the far end's clock over ours, with an unknown constant delay \[us\], modulo 2^32.
-    pub offset_us: u32,
+    /// The newest frame that has come.
+    pub newest: RateMark,
     /// The first frame of those that the feedback tells of, if it is another.
     pub first: Option<RateMark>,
+    /// Age of the newest arrival when the feedback left \[us\]; `None` if too long to express.
+    pub age_us: Option<u32>,
+    /// Advance of the far end's clock over ours, with an unknown constant delay \[us\], modulo 2^32.
+    pub offset_us: u32,
 }
 
 impl Arrival {
-    fn mark(&self) -> RateMark {
-        let Self { number, received_us, sent_at, total, came, idles, .. } = *self;
-        RateMark { number, received_us, sent_at, total, came, idles }
-    }
-
     /// The first frame that came, if it is none before `number`, or else the newest.
     pub fn first_since(&self, number: SeqNum) -> RateMark {
-        self.first.filter(|first| !first.number.is_before(number)).unwrap_or_else(|| self.mark())
+        self.first.filter(|first| !first.number.is_before(number)).unwrap_or(self.newest)
     }
 }
 
@@ -410,7 +396,7 @@ impl Path {
 
     /// Feedback tells of a newer frame than before.
     pub fn on_arrival(&mut self, now: Instant, arrival: &Arrival) {
-        if self.on_time.is_some_and(|first| arrival.number.is_before(first)) {
+        if self.on_time.is_some_and(|first| arrival.newest.number.is_before(first)) {
             return;
         }
         self.on_time = None;
@@ -434,21 +420,22 @@ impl Path {
     }
 
     fn learn_delay(&mut self, now: Instant, arrival: &Arrival) {
+        let RateMark { sent_at, received_us, total, .. } = arrival.newest;
         if let Some(age_us) = arrival.age_us {
-            self.delay.learn_rtt(now, arrival.sent_at, age_us);
+            self.delay.learn_rtt(now, sent_at, age_us);
         }
-        let sent_us = (arrival.sent_at.as_nanos() / 1_000) as u32;
-        let delay = i64::from(arrival.received_us.wrapping_sub(sent_us).wrapping_sub(arrival.offset_us) as i32);
+        let sent_us = (sent_at.as_nanos() / 1_000) as u32;
+        let delay = i64::from(received_us.wrapping_sub(sent_us).wrapping_sub(arrival.offset_us) as i32);
         self.delay.learn_one_way(now, delay);
         // The frame found the link occupied for this time; later frames come on top.
-        let since = self.total.saturating_sub(arrival.total);
-        let found = arrival.sent_at.saturating_add(self.delay.queue()).saturating_add(self.time_for(since));
+        let since = self.total.saturating_sub(total);
+        let found = sent_at.saturating_add(self.delay.queue()).saturating_add(self.time_for(since));
         self.served = found.max(self.last.0.saturating_add(self.time_for(self.last.1)));
     }
 
     /// A rate, if enough has come since the last.
     fn measure(&mut self, now: Instant, arrival: &Arrival) {
-        let mark = arrival.mark();
+        let mark = arrival.newest;
         let RateMark { number, received_us, sent_at, total, came, idles } = mark;
         if self.telling.is_some_and(|first| number.is_before(first)) {
             return;
@@ -473,7 +460,7 @@ impl Path {
         // What was lost took its time on the link like the rest, unless the link's queue is full: then it was never
         // there.
         let sent = total - last.total;
-        let bytes = if is_full { sent.min(came - last.came) } else { sent };
+        let bytes = if is_full { sent.min(came.saturating_sub(last.came)) } else { sent };
         let sample = bytes * 8_000_000 / u64::from(span_us.max(1));
         let sent_us = sent_at.saturating_since(last.sent_at).as_micros();
         let is_idle = idles != last.idles;

@@ -9,13 +9,12 @@
 //!   packet that has a place: a decision on the delay of the flow's first packet hits its next packet.
 //! - The target of a flow's wait includes the time that uneven members need; the caller passes it.
 
-use super::aggregation::{Aggregation, Lead};
+use super::equaliser::Equaliser;
 use super::flow_seq::{BUCKETS, FlowSeq};
 use super::memory::ENTRY;
-use super::targets::Targets;
+use super::targets::{Step, Targets};
 use crate::packet::Packet;
 use airbraid_units::{Duration, Instant};
-use arrayvec::ArrayVec;
 use std::collections::VecDeque;
 
 /// Bytes that a flow may send in its turn: one full packet (RFC 8290, section 5.2).
@@ -91,6 +90,15 @@ impl Control {
     }
 }
 
+/// The lead of the faster members over the one that takes a packet.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Lead {
+    /// Bytes that they carry until a packet arrives by it.
+    pub bytes: u64,
+    /// Time by which it is later than the fastest.
+    pub later: Duration,
+}
+
 /// The list that a flow is on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Listed {
@@ -111,7 +119,15 @@ struct Flow<P> {
     /// Bytes sent since its last pause, and the arrival of its last packet.
     sent: u64,
     added_at: Instant,
-    aggregation: Aggregation,
+    equaliser: Equaliser,
+}
+
+impl<P> Flow<P> {
+    /// Time at which the fastest member may take its first packet.
+    fn due_at(&mut self, now: Instant, step: &Step) -> Instant {
+        let hold = self.equaliser.hold(now, self.waiting.len(), step);
+        self.waiting.front().map_or(now, |first| first.since.saturating_add(hold))
+    }
 }
 
 /// The reason why a packet was refused.
@@ -133,15 +149,19 @@ pub struct Queue<P> {
     limit_bytes: u64,
     len: usize,
     bytes: u64,
+    /// Number of flows with waiting packets.
+    busy: u64,
     /// Memory of the waiting packets \[byte\].
     occupied: u64,
-    /// Whether the delay of any flow is equalised.
-    has_equalised: bool,
+    /// The terms of the flows.
+    pub targets: Targets,
+    /// Time at which the first packet that is held for its time may leave.
+    held_until: Option<Instant>,
 }
 
 impl<P: Packet> Queue<P> {
-    /// An empty one that holds `limit` packets.
-    pub fn new(limit: usize) -> Self {
+    /// An empty one that holds `limit` packets; each may wait for `target`.
+    pub fn new(limit: usize, target: Duration) -> Self {
         let empty = || Flow {
             waiting: VecDeque::new(),
             bytes: 0,
@@ -151,7 +171,7 @@ impl<P: Packet> Queue<P> {
             control: Control::default(),
             sent: 0,
             added_at: Instant::ZERO,
-            aggregation: Aggregation::default(),
+            equaliser: Equaliser::default(),
         };
         Self {
             flows: (0..FLOWS).map(|_| empty()).collect(),
@@ -161,8 +181,10 @@ impl<P: Packet> Queue<P> {
             limit_bytes: u64::MAX,
             len: 0,
             bytes: 0,
+            busy: 0,
             occupied: 0,
-            has_equalised: false,
+            targets: Targets::new(target),
+            held_until: None,
         }
     }
 
@@ -207,8 +229,8 @@ impl<P: Packet> Queue<P> {
             flow.sent = 0;
         }
         flow.added_at = now;
-        flow.aggregation.on_added(now, flow.waiting.is_empty());
         flow.bytes += len;
+        self.busy += u64::from(flow.waiting.is_empty());
         flow.waiting.push_back(Waiting { packet, place, since: now, mark });
         if flow.listed == Listed::None {
             flow.listed = Listed::New;
@@ -230,6 +252,7 @@ impl<P: Packet> Queue<P> {
         let len = last.packet.len().as_u64();
         flow.next = last.place.number;
         flow.bytes -= len;
+        self.busy -= u64::from(flow.waiting.is_empty());
         self.len -= 1;
         self.bytes -= len;
         self.occupied -= last.packet.footprint() + ENTRY;
@@ -237,39 +260,24 @@ impl<P: Packet> Queue<P> {
     }
 
     /// The packet whose turn it is.
-    pub fn next(&mut self) -> Option<&P> {
-        let bucket = if self.len == 0 { None } else { self.turn() }?;
+    pub fn next(&mut self, now: Instant) -> Option<&P> {
+        let bucket = if self.len == 0 { None } else { self.turn(now) }?;
         self.flows[usize::from(bucket)].waiting.front().map(|waiting| &waiting.packet)
     }
 
-    /// Takes the next packet for a member before which faster ones could carry `ahead` bytes: of a flow with that much
-    /// waiting, the first packet that they would reach later. `targets` are the times that packets may wait before
-    /// their flow is told to slow down.
-    pub fn take(&mut self, now: Instant, ahead: u64, targets: &Targets) -> Option<Waiting<P>> {
+    /// Takes the next packet for a member before which faster ones lead so: of a flow with that much waiting, the first
+    /// packet that they would reach later.
+    pub fn take(&mut self, now: Instant, lead: Lead) -> Option<Waiting<P>> {
         if self.len == 0 {
             return None;
         }
-        let (bucket, index) = if ahead == 0 { (self.turn()?, 0) } else { self.deep(ahead)? };
-        self.remove(now, bucket, index, targets)
+        let (bucket, index) = if lead.bytes == 0 { (self.turn(now)?, 0) } else { self.deep(now, lead)? };
+        self.remove(now, bucket, index)
     }
 
-    /// Takes the first packet of a flow whose acknowledgements are to be aggregated or whose delay is to be equalised,
-    /// if there is one.
-    pub fn take_to_aggregate(&mut self, now: Instant, lead: Lead, targets: &Targets) -> Option<Waiting<P>> {
-        let listed: ArrayVec<u16, LOOK> = self.busy().collect();
-        let part = lead.of(listed.len().max(1) as u64);
-        let due = listed.iter().copied().find(|&bucket| {
-            let flow = &mut self.flows[usize::from(bucket)];
-            flow.aggregation.is_due(now, part, flow.bytes)
-        });
-        self.has_equalised = listed.iter().any(|&bucket| self.flows[usize::from(bucket)].aggregation.is_equalised());
-        let bucket = due?;
-        self.remove(now, bucket, 0, targets)
-    }
-
-    /// Whether the delay of any flow is equalised: each of its packets is examined.
-    pub const fn has_equalised(&self) -> bool {
-        self.has_equalised
+    /// Time at which the first packet that is held for its time may leave, after [`Self::next`] found none.
+    pub const fn held_until(&self) -> Option<Instant> {
+        self.held_until
     }
 
     /// Flows with waiting packets, as many as are examined.
@@ -278,27 +286,32 @@ impl<P: Packet> Queue<P> {
         self.new.iter().chain(&self.old).copied().filter(is_busy).take(LOOK)
     }
 
-    fn remove(&mut self, now: Instant, bucket: u16, index: usize, targets: &Targets) -> Option<Waiting<P>> {
+    fn remove(&mut self, now: Instant, bucket: u16, index: usize) -> Option<Waiting<P>> {
         let flow = &mut self.flows[usize::from(bucket)];
         let first = flow.waiting.front().map_or(now, |first| first.since);
         let taken = flow.waiting.remove(index)?;
         let len = taken.packet.len().as_u64();
         flow.bytes -= len;
         flow.deficit -= len as i64;
-        flow.aggregation.on_taken(len);
+        flow.sent += len;
         self.len -= 1;
         self.bytes -= len;
         self.occupied -= taken.packet.footprint() + ENTRY;
-        flow.sent += len;
-        flow.control.on_taken(now, now.saturating_since(first), targets.of(flow.sent), flow.bytes);
+        let step = self.targets.of(flow.sent);
+        flow.equaliser.on_taken(now, len, step.faster / self.busy);
+        flow.control.on_taken(now, now.saturating_since(first), step.target, flow.bytes);
         if flow.waiting.is_empty() {
+            self.busy -= 1;
             flow.waiting.shrink_to(64);
         }
         Some(taken)
     }
 
-    /// The flow whose turn it is: new ones first, then by deficit (RFC 8290, section 4.2).
-    fn turn(&mut self) -> Option<u16> {
+    /// The flow whose turn it is: new ones first, then by deficit (RFC 8290, section 4.2). One whose first packet is
+    /// held is passed over.
+    fn turn(&mut self, now: Instant) -> Option<u16> {
+        self.held_until = None;
+        let mut held = 0;
         loop {
             let is_new = !self.new.is_empty();
             let list = if is_new { &mut self.new } else { &mut self.old };
@@ -311,24 +324,42 @@ impl<P: Packet> Queue<P> {
                 if is_new {
                     self.old.push_back(bucket);
                 }
-            } else if flow.deficit <= 0 {
-                flow.deficit += QUANTUM;
-                list.pop_front();
-                flow.listed = Listed::Old;
-                self.old.push_back(bucket);
-            } else {
+                continue;
+            }
+            let due_at = flow.due_at(now, self.targets.of(flow.sent));
+            if flow.deficit > 0 && due_at <= now {
                 return Some(bucket);
+            }
+            if flow.deficit <= 0 {
+                flow.deficit += QUANTUM;
+            } else {
+                self.held_until = Some(self.held_until.map_or(due_at, |other| other.min(due_at)));
+                held += 1;
+            }
+            list.pop_front();
+            flow.listed = Listed::Old;
+            self.old.push_back(bucket);
+            if held > LOOK {
+                return None;
             }
         }
     }
 
-    /// A flow with more than its share of `ahead` waiting, and the index at which that ends.
-    fn deep(&self, ahead: u64) -> Option<(u16, usize)> {
-        let share = ahead / self.busy().count().max(1) as u64;
-        let bucket = self.busy().find(|&bucket| self.flows[usize::from(bucket)].bytes > share)?;
-        let flow = &self.flows[usize::from(bucket)];
-        // Packets that wait in a row are of one length, but for the last.
-        let index = (flow.waiting.len() as u64 * share).div_ceil(flow.bytes) as usize;
-        (index < flow.waiting.len()).then_some((bucket, index))
+    /// A flow with more than its share of the lead waiting, or whose delay is equalised, and the index of the packet
+    /// that arrives in its turn.
+    fn deep(&self, now: Instant, lead: Lead) -> Option<(u16, usize)> {
+        let share = lead.bytes / self.busy.max(1);
+        self.busy().find_map(|bucket| {
+            let flow = &self.flows[usize::from(bucket)];
+            // Packets that wait in a row are of one length, but for the last.
+            let index = (flow.waiting.len() as u64 * share).div_ceil(flow.bytes.max(1)) as usize;
+            match flow.equaliser.hold_for(lead.later, self.targets.of(flow.sent)) {
+                None => (index < flow.waiting.len()).then_some((bucket, index)),
+                Some(hold) => {
+                    let due = flow.waiting.partition_point(|waiting| waiting.since.saturating_add(hold) <= now);
+                    Some((bucket, index.min(due.checked_sub(1)?)))
+                }
+            }
+        })
     }
 }

@@ -45,6 +45,13 @@ pub struct SentFrame {
     pub fate: SentFate,
 }
 
+impl SentFrame {
+    /// Its bytes in the sum by which rates are measured: a probe of a length is neither lost nor received there.
+    fn counted(&self) -> u64 {
+        if self.content == Content::Size { 0 } else { self.bytes.into() }
+    }
+}
+
 /// The frames of one member.
 #[derive(Debug)]
 pub struct SentFrames {
@@ -58,6 +65,8 @@ pub struct SentFrames {
     on_the_way: u32,
     bytes_on_the_way: u64,
     total: u64,
+    /// Bytes of all frames that were declared lost and have not come since.
+    lost_bytes: u64,
 }
 
 impl SentFrames {
@@ -71,6 +80,7 @@ impl SentFrames {
             on_the_way: 0,
             bytes_on_the_way: 0,
             total: 0,
+            lost_bytes: 0,
         }
     }
 
@@ -118,6 +128,13 @@ impl SentFrames {
         self.entries.get(index)
     }
 
+    /// Bytes sent up to the frame `number` that were not lost; `total` were sent.
+    pub fn came_until(&self, number: SeqNum, total: u64) -> u64 {
+        let later = self.lost.iter().rev().take_while(|lost| lost.is_after(number));
+        let later: u64 = later.filter_map(|lost| self.get(*lost)).map(|sent| sent.counted()).sum();
+        total - (self.lost_bytes - later)
+    }
+
     /// The numbers kept, the oldest first.
     pub fn numbers(&self) -> impl DoubleEndedIterator<Item = (SeqNum, &SentFrame)> {
         self.entries.iter().enumerate().map(|(index, sent)| (self.first.plus(index as u32), sent))
@@ -154,16 +171,22 @@ impl SentFrames {
             _ => return None,
         }
         entry.fate = fate;
-        self.note(number, before.fate, fate);
+        self.note(number, before.counted(), before.fate, fate);
         Some(before)
     }
 
     /// Updates the sums for a decided frame.
-    fn note(&mut self, number: SeqNum, before: SentFate, fate: SentFate) {
+    fn note(&mut self, number: SeqNum, bytes: u64, before: SentFate, fate: SentFate) {
         let place = self.lost.partition_point(|other| other.is_before(number));
         match (before, fate) {
-            (SentFate::OnTheWay, SentFate::Lost(_)) => self.lost.insert(place, number),
-            (SentFate::Lost(_), _) => drop(self.lost.remove(place)),
+            (SentFate::OnTheWay, SentFate::Lost(_)) => {
+                self.lost_bytes += bytes;
+                self.lost.insert(place, number);
+            }
+            (SentFate::Lost(_), _) => {
+                self.lost_bytes -= bytes;
+                self.lost.remove(place);
+            }
             _ => {}
         }
         while self.entries.get(self.decided).is_some_and(|sent| sent.fate != SentFate::OnTheWay) {

@@ -20,58 +20,73 @@ pub struct Server {
     pub rtt_us: u64,
 }
 
-/// The times for flows that have sent so much.
+/// The terms of a flow that has sent so much.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Step {
+    /// Bytes from which on they hold.
+    pub from: u64,
+    /// Time that a packet may wait before the flow is told to slow down.
+    pub target: Duration,
+    /// Time by which the slowest member that is worth its delay is later than the fastest.
+    pub later: Duration,
+    /// Rate of the members that are faster \[bit/s\].
+    pub faster: u64,
+}
+
+/// The terms of flows, by what they have sent.
 #[derive(Clone, Debug)]
 pub struct Targets {
-    /// Bytes from which on a target holds, and the target, both growing.
-    steps: ArrayVec<(u64, Duration), MEMBERS_MAX>,
-    base: Duration,
-    /// Round trip of a flow that uses all members that have a target.
-    pub round_trip: Duration,
+    /// In order of bytes and of targets.
+    steps: ArrayVec<Step, MEMBERS_MAX>,
 }
 
 impl Targets {
     /// Members are unknown: each flow may wait for `base`.
     pub fn new(base: Duration) -> Self {
-        Self { steps: ArrayVec::new(), base, round_trip: Duration::ZERO }
+        let mut steps = ArrayVec::new();
+        steps.push(Step { target: base, ..Step::default() });
+        Self { steps }
     }
 
-    /// The target of a flow that has sent `sent` byte since its last pause.
-    pub fn of(&self, sent: u64) -> Duration {
-        self.steps.iter().rev().find(|(from, _)| *from <= sent).map_or(self.base, |(_, target)| *target)
+    /// The terms of a flow that has sent `sent` byte since its last pause.
+    pub fn of(&self, sent: u64) -> &Step {
+        let reached = self.steps.partition_point(|step| step.from <= sent);
+        &self.steps[reached.max(1) - 1]
     }
 
-    /// The longest of them.
+    /// The longest target.
     pub fn longest(&self) -> Duration {
-        self.steps.last().map_or(self.base, |(_, target)| *target)
+        self.steps.last().map_or(Duration::ZERO, |step| step.target)
     }
 
     /// Members have changed.
     pub fn set(&mut self, base: Duration, servers: &mut ArrayVec<Server, MEMBERS_MAX>) {
         servers.sort_unstable_by_key(|server| (server.arrival_us, server.rate));
-        self.base = base;
-        self.steps.clear();
-        let Some(first) = servers.first().copied() else { return };
+        let Some(first) = servers.first().copied() else { return *self = Self::new(base) };
         let mut faster = 0u64;
-        let mut steps: ArrayVec<(u64, Duration), MEMBERS_MAX> = ArrayVec::new();
+        let mut steps: ArrayVec<Step, MEMBERS_MAX> = ArrayVec::new();
         for server in servers.iter() {
             let later_us = (server.arrival_us - first.arrival_us) as u64;
             let rate = server.rate.max(1);
-            let from = u128::from(later_us) * u128::from(faster) / 8_000_000 * u128::from(faster + rate)
-                / u128::from(rate);
+            let from =
+                u128::from(later_us) * u128::from(faster) / 8_000_000 * u128::from(faster + rate) / u128::from(rate);
             // CUBIC goes back to 0.7 of its window (RFC 9438), and the links must then still be busy: half a round
             // trip more, which leads over this member and comes back over the fastest.
             let wait_us = later_us + u64::midpoint(first.rtt_us, server.rtt_us) / 2;
-            steps.push((from.min(u128::from(u64::MAX)) as u64, base + Duration::from_micros(wait_us)));
+            steps.push(Step {
+                from: u64::try_from(from).unwrap_or(u64::MAX),
+                target: base + Duration::from_micros(wait_us),
+                later: Duration::from_micros(later_us),
+                faster,
+            });
             faster += rate;
         }
         steps.sort_unstable();
-        for (from, target) in steps {
-            if target > self.longest() || self.steps.is_empty() {
-                self.steps.push((from, target));
+        self.steps.clear();
+        for step in steps {
+            if self.steps.is_empty() || step.target > self.longest() {
+                self.steps.push(step);
             }
         }
-        let rtt_us = servers.iter().map(|server| server.rtt_us).max().unwrap_or(0);
-        self.round_trip = Duration::from_micros(rtt_us);
     }
 }

@@ -84,15 +84,15 @@ impl Trains {
     /// Feedback tells of a newer frame: returns the rate that the train has shown \[bit/s\].
     pub fn on_arrival(&mut self, now: Instant, arrival: &Arrival) -> Option<u64> {
         let train = self.under_way.as_mut()?;
-        if arrival.number.is_before(train.first) {
+        if arrival.newest.number.is_before(train.first) {
             return None;
         }
-        if !arrival.number.is_after(train.last) {
+        if !arrival.newest.number.is_after(train.last) {
             let begin = *train.begin.get_or_insert(arrival.first_since(train.first));
-            let span_us = arrival.received_us.wrapping_sub(begin.received_us);
-            train.shown = Some((arrival.came - begin.came, span_us));
+            let span_us = arrival.newest.received_us.wrapping_sub(begin.received_us);
+            train.shown = Some((arrival.newest.came.saturating_sub(begin.came), span_us));
         }
-        if arrival.number.is_before(train.last) {
+        if arrival.newest.number.is_before(train.last) {
             return None;
         }
         let shown = train.shown;

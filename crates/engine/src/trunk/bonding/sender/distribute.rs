@@ -11,7 +11,7 @@ use crate::trunk::Member;
 use crate::trunk::bonding::coded::Coded;
 use crate::trunk::bonding::frame::{FULL, MEMBERS_MAX};
 use crate::trunk::bonding::member::MemberEnd;
-use crate::trunk::bonding::queue::Waiting;
+use crate::trunk::bonding::queue::{Lead, Waiting};
 use crate::trunk::bonding::service::BondDropReason;
 use crate::trunk::bonding::store::PacketId;
 use crate::trunk::bonding::targets::Server;
@@ -190,7 +190,7 @@ impl<P: Coded> BondSender<P> {
 
     /// Sends a packet of the queue, or a copy of one that was sent. Returns whether to go on.
     fn send_next(&mut self, now: Instant) -> bool {
-        let (need, len) = self.queue.next().map_or((Need::Order, 0), |next| (Need::of(next), next.len().as_u64()));
+        let (need, len) = self.queue.next(now).map_or((Need::Order, 0), |next| (Need::of(next), next.len().as_u64()));
         if self.is_too_long(len) {
             return self.park_next(now);
         }
@@ -198,8 +198,8 @@ impl<P: Coded> BondSender<P> {
             Need::Haste | Need::Pace => self.candidates(now, TYPICAL, len),
             Need::Order => self.candidates_in_order(now, len),
         };
-        if need == Need::Order && self.send_to_aggregate(now, &candidates) {
-            return true;
+        if let Some(at) = self.queue.held_until() {
+            self.wait_until(at);
         }
         let is_busy = !self.queue.is_empty();
         for (place, one) in candidates.iter().enumerate() {
@@ -210,7 +210,7 @@ impl<P: Coded> BondSender<P> {
                 }
                 continue;
             }
-            if let Some(waiting) = self.queue.take(now, ahead(one, &candidates[..place]), &self.targets) {
+            if let Some(waiting) = self.queue.take(now, lead(one, &candidates[..place])) {
                 self.send_waiting(now, one.index, waiting, &candidates);
                 if place == 0 {
                     self.send_run(now, &candidates);
@@ -239,7 +239,7 @@ impl<P: Coded> BondSender<P> {
             if !is_early || end.groups.is_pending() || !end.is_active() || !end.has_room(now) || end.free_at() > now {
                 return;
             }
-            let Some(waiting) = self.queue.take(now, 0, &self.targets) else { return };
+            let Some(waiting) = self.queue.take(now, Lead::default()) else { return };
             self.send_waiting(now, index, waiting, candidates);
         }
     }
@@ -339,8 +339,8 @@ impl<P: Coded> BondSender<P> {
                 servers.push(Server { arrival_us, rate, rtt_us: rtt_us + held_us });
             }
         }
-        self.targets.set(self.config.policy.target, &mut servers);
-        let longest = self.targets.longest() * QUEUE_TARGETS;
+        self.queue.targets.set(self.config.policy.target, &mut servers);
+        let longest = self.queue.targets.longest() * QUEUE_TARGETS;
         // An excluded member works when the others have gone; while none works, the queue is kept for its return.
         let rate = self.members.iter().filter(|end| end.is_active()).map(|end| end.path.rate()).sum();
         if rate > 0 {
@@ -356,9 +356,11 @@ fn is_sooner_than_repair(now: Instant, end: &MemberEnd, lossy: &MemberEnd) -> bo
     arrivals.is_none_or(|(copy, first)| copy <= first + lossy.path.repair().as_micros() as i64)
 }
 
-/// Bytes that faster members carry until a packet arrives by a slower one.
-pub(super) fn ahead(one: &Candidate, faster: &[Candidate]) -> u64 {
-    faster.iter().map(|other| carried(other.rate, one.arrival_us - other.arrival_us)).sum()
+/// The lead of faster members over a slower one.
+fn lead(one: &Candidate, faster: &[Candidate]) -> Lead {
+    let bytes = faster.iter().map(|other| carried(other.rate, one.arrival_us - other.arrival_us)).sum();
+    let later_us = faster.first().map_or(0, |first| one.arrival_us - first.arrival_us);
+    Lead { bytes, later: Duration::from_micros(later_us as u64) }
 }
 
 /// Bytes that a member carries in a time.

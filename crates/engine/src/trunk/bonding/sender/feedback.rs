@@ -53,53 +53,37 @@ impl<P: Coded> BondSender<P> {
             end.newest = Some(report.newest);
             end.on_heard(now);
         }
-        let arrival = newest.and_then(|sent| self.arrival_of(index, sent_at_us, report, &sent));
+        // First arrivals and losses: the rate is measured by them.
         self.acknowledge(now, index, report);
-        if newest.is_some() {
+        if let Some(sent) = newest {
             self.find_overtaken(now, index);
-        }
-        if let Some(arrival) = arrival {
-            self.measure(now, index, arrival);
+            self.on_newest(now, index, sent_at_us, report, &sent);
         }
         self.forget(now, index);
     }
 
-    /// The arrival that a report tells of, before its frames are acknowledged.
-    fn arrival_of(&mut self, index: usize, sent_at_us: u32, report: &Report, sent: &SentFrame) -> Option<Arrival> {
+    /// The newest number of a member has grown: measures its path.
+    fn on_newest(&mut self, now: Instant, index: usize, sent_at_us: u32, report: &Report, sent: &SentFrame) {
         let received_us = sent_at_us.wrapping_sub(report.age_us);
         let sent_us = (sent.at.as_nanos() / 1_000) as u32;
         let offset_us = *self.offset_us.get_or_insert(received_us.wrapping_sub(sent_us));
-        if report.age_us == AGE_UNKNOWN {
-            return None;
-        }
-        let end = &self.members[index];
-        let number = SeqNum(report.newest.0.wrapping_sub(report.span));
-        let first = end.sent_frames.get(number).filter(|_| report.span > 0).map(|sent| RateMark {
-            number,
-            received_us: received_us.wrapping_sub(report.span_us),
-            sent_at: sent.at,
-            total: sent.total,
-            came: end.came_bytes + u64::from(sent.bytes),
-            idles: sent.idles,
-        });
-        Some(Arrival {
-            number: report.newest,
-            sent_at: sent.at,
-            received_us,
-            age_us: Some(report.age_us),
-            total: sent.total,
-            came: end.came_bytes,
-            idles: sent.idles,
-            offset_us,
-            first,
-        })
-    }
-
-    /// The newest number of a member has grown: measures its path.
-    fn measure(&mut self, now: Instant, index: usize, mut arrival: Arrival) {
         let end = &mut self.members[index];
-        // First arrivals and losses: the rate is measured by them.
-        arrival.came = end.came_bytes;
+        if report.age_us == AGE_UNKNOWN {
+            return;
+        }
+        let mark = |number: SeqNum, received_us: u32, sent: &SentFrame| RateMark {
+            number,
+            received_us,
+            sent_at: sent.at,
+            total: sent.total,
+            came: end.sent_frames.came_until(number, sent.total),
+            idles: sent.idles,
+        };
+        let number = SeqNum(report.newest.0.wrapping_sub(report.span));
+        let first = end.sent_frames.get(number).filter(|_| report.span > 0);
+        let first = first.map(|sent| mark(number, received_us.wrapping_sub(report.span_us), sent));
+        let newest = mark(report.newest, received_us, sent);
+        let arrival = Arrival { newest, first, age_us: Some(report.age_us), offset_us };
         end.path.on_arrival(now, &arrival);
         if let Some(rate) = end.trains.on_arrival(now, &arrival) {
             end.path.on_train(now, rate);
@@ -133,7 +117,6 @@ impl<P: Coded> BondSender<P> {
             end.plpmtu.on_came(now, sent.at, sent.bytes);
         } else {
             end.plpmtu.on_frame(now, sent.bytes, false);
-            end.came_bytes += u64::from(sent.bytes);
             match sent.fate {
                 SentFate::Lost(at) => end.on_spurious(now, now.saturating_since(at)),
                 SentFate::OnTheWay | SentFate::Acknowledged => {

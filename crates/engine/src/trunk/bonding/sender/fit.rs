@@ -7,6 +7,7 @@ use super::BondSender;
 use crate::trunk::Member;
 use crate::trunk::bonding::coded::Coded;
 use crate::trunk::bonding::flow_seq::FlowSeq;
+use crate::trunk::bonding::queue::Lead;
 use crate::trunk::bonding::sent_frames::Content;
 use crate::trunk::bonding::service::{BondDropReason, BondOutput};
 use crate::trunk::bonding::store::PacketId;
@@ -131,7 +132,7 @@ impl<P: Coded> BondSender<P> {
         if self.parked.len() >= PARKED_MAX {
             return false;
         }
-        let Some(next) = self.queue.take(now, 0, &self.targets) else { return false };
+        let Some(next) = self.queue.take(now, Lead::default()) else { return false };
         self.set_aside(next.packet, next.place, next.since, next.mark);
         true
     }

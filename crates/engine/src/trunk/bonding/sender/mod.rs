@@ -1,11 +1,9 @@
 //! The sending side of a bond: the queue, the members, and the packets under way.
 //!
 //! Knowledge is in the modules beside this one (a member's path, losses, validation, MTU, coding plan). The modules
-//! below decide and act: [`distribute`] chooses a member for each packet, [`aggregate`] uses slower members for flows
-//! that would never fill them, [`feedback`] settles and detects losses, [`repair`] sends repair symbols, [`fit`] minds
+//! below decide and act: [`distribute`] chooses a member for each packet, [`feedback`] settles and detects losses, [`repair`] sends repair symbols, [`fit`] minds
 //! lengths, [`validate`] minds paths, [`memory`] minds the limit.
 
-mod aggregate;
 mod distribute;
 mod feedback;
 mod fit;
@@ -26,7 +24,6 @@ use crate::trunk::bonding::sent_frames::{Content, SentFate};
 use crate::trunk::bonding::service::{BondDropReason, BondOutput};
 use crate::trunk::bonding::status::{BondCounts, MemberState};
 use crate::trunk::bonding::store::{Outstanding, PacketId, Store};
-use crate::trunk::bonding::targets::Targets;
 use airbraid_units::{Bytes, Duration, Instant, SeqNum};
 use fit::Longest;
 use std::collections::VecDeque;
@@ -59,10 +56,6 @@ pub struct BondSender<P: Coded> {
     exposed: VecDeque<PacketId>,
     /// The far end's clock less ours, with an unknown constant delay \[us\].
     offset_us: Option<u32>,
-    /// Times that packets may wait before their flow is told to slow down.
-    targets: Targets,
-    /// Time of the next decision whether a flow's acknowledgements are to be aggregated.
-    aggregate_at: Instant,
     /// Time at which a member that has to wait may send.
     pace_at: Option<Instant>,
     /// Lateness of the call after that.
@@ -81,7 +74,7 @@ impl<P: Coded> BondSender<P> {
             config,
             members: Vec::new(),
             numbers: [FIRST; MEMBERS_MAX],
-            queue: Queue::new(config.policy.queue_limit as usize),
+            queue: Queue::new(config.policy.queue_limit as usize, config.policy.target),
             store: Store::new(),
             resend: VecDeque::new(),
             parked: VecDeque::new(),
@@ -89,8 +82,6 @@ impl<P: Coded> BondSender<P> {
             has_limits: false,
             exposed: VecDeque::new(),
             offset_us: None,
-            targets: Targets::new(config.policy.target),
-            aggregate_at: Instant::ZERO,
             pace_at: None,
             late: Duration::ZERO,
             memory: u64::MAX,

@@ -1,0 +1,76 @@
+//! Equalises the delay of a flow whose sender would otherwise never use a slower member.
+//!
+//! A slower member serves a flow of which enough waits. A sender that fills its window until a loss has that soon. BBR
+//! has twice its rate times the shortest round trip under way, which is that of the fastest member: it fills this one,
+//! and no more. But every ten seconds it measures the shortest round trip anew, with four packets under way. So the
+//! fastest member leaves the last packets of a flow that fills it until each has waited for the time by which the
+//! slower member is later. Nothing is lost by that while more wait; while BBR measures, each of its packets has the
+//! delay of the slower member, and it takes the window that both members need.
+//!
+//! Then the delay stays equal: each packet waits so long for the fastest member, and the slower one takes the newest.
+//! It ends when the flow no longer fills the fastest member.
+
+use super::targets::Step;
+use airbraid_units::{Duration, Instant};
+
+/// Packets that are left: BBR's window while it measures the shortest round trip (`bbr_cwnd_min_target`).
+const LEFT: usize = 4;
+/// Time over which a flow's rate is counted: some tens of packets at a megabit a second, and longer than slow start.
+const SPAN: Duration = Duration::from_millis(500);
+/// Eighths of the members' rate from which on a flow fills them: the bond's own header is 5 % of a full packet.
+const FULL_EIGHTHS: u64 = 7;
+/// Time for which a flow still counts as filling: BBR sends next to nothing for 200 ms and a round trip.
+const LASTS: Duration = Duration::from_secs(2);
+
+/// The state of one flow.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Equaliser {
+    /// Begin of the present count, and its bytes.
+    since: Instant,
+    bytes: u64,
+    /// Last time at which it filled the faster members.
+    full_at: Option<Instant>,
+    /// Time since which no more than [`LEFT`] packets have waited.
+    few_since: Option<Instant>,
+    is_on: bool,
+}
+
+impl Equaliser {
+    /// A packet of the flow leaves; `share` is its part of the faster members' rate \[bit/s\].
+    pub fn on_taken(&mut self, now: Instant, len: u64, share: u64) {
+        self.bytes += len;
+        let span = now.saturating_since(self.since);
+        if span < SPAN {
+            return;
+        }
+        let carried = u128::from(self.bytes) * 8_000_000 * 8;
+        if carried >= u128::from(share) * u128::from(span.as_micros()) * u128::from(FULL_EIGHTHS) {
+            self.full_at = Some(now);
+        }
+        (self.since, self.bytes) = (now, 0);
+    }
+
+    /// Time for which a packet of the flow must have waited before the fastest member takes it; `waiting` packets wait.
+    pub fn hold(&mut self, now: Instant, waiting: usize, step: &Step) -> Duration {
+        let is_full = self.full_at.is_some_and(|at| now.saturating_since(at) < LASTS);
+        if !is_full || step.later.is_zero() {
+            (self.few_since, self.is_on) = (None, false);
+            return Duration::ZERO;
+        }
+        if self.is_on {
+            return step.later;
+        }
+        if waiting > LEFT {
+            self.few_since = None;
+            return Duration::ZERO;
+        }
+        let since = *self.few_since.get_or_insert(now);
+        self.is_on = now.saturating_since(since) >= step.later;
+        step.later
+    }
+
+    /// The same for a slower member that is `later` than the fastest: `None` unless the delay is equalised.
+    pub fn hold_for(&self, later: Duration, step: &Step) -> Option<Duration> {
+        self.is_on.then(|| step.later.saturating_sub(later))
+    }
+}
