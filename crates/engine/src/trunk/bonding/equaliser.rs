@@ -15,12 +15,17 @@ use airbraid_units::{Duration, Instant};
 
 /// Packets that are left: BBR's window while it measures the shortest round trip (`bbr_cwnd_min_target`).
 const LEFT: usize = 4;
+/// Life of BBR's shortest round trip (`bbr_min_rtt_win_sec`).
+const LIFE: Duration = Duration::from_secs(10);
 /// Time over which a flow's rate is counted: some tens of packets at a megabit a second, and longer than slow start.
 const SPAN: Duration = Duration::from_millis(500);
 /// Eighths of the members' rate from which on a flow fills them: the bond's own header is 5 % of a full packet.
 const FULL_EIGHTHS: u64 = 7;
 /// Time for which a flow still counts as filling: BBR sends next to nothing for 200 ms and a round trip.
 const LASTS: Duration = Duration::from_secs(2);
+/// Length of a trial beside [`LASTS`], in times of the delay: two to measure, and six to double a window of which the
+/// shortest round trip is a sixtieth.
+const DELAYS: u64 = 8;
 
 /// The state of one flow.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,14 +33,21 @@ pub struct Equaliser {
     /// Begin of the present count, and its bytes.
     since: Instant,
     bytes: u64,
-    /// Last time at which it filled the faster members.
-    full_at: Option<Instant>,
+    /// Time until which it counts as filling the faster members.
+    full_until: Instant,
     /// Time since which no more than [`LEFT`] packets have waited.
     few_since: Option<Instant>,
+    /// Time at which its shortest round trip is measured next.
+    trial_at: Instant,
     is_on: bool,
 }
 
 impl Equaliser {
+    /// A flow begins.
+    pub fn new(now: Instant) -> Self {
+        Self { since: now, trial_at: now.saturating_add(LIFE), ..Self::default() }
+    }
+
     /// A packet of the flow leaves; `share` is its part of the faster members' rate \[bit/s\].
     pub fn on_taken(&mut self, now: Instant, len: u64, share: u64) {
         self.bytes += len;
@@ -44,18 +56,26 @@ impl Equaliser {
             return;
         }
         let carried = u128::from(self.bytes) * 8_000_000 * 8;
-        if carried >= u128::from(share) * u128::from(span.as_micros()) * u128::from(FULL_EIGHTHS) {
-            self.full_at = Some(now);
+        if share > 0 && carried >= u128::from(share) * u128::from(span.as_micros()) * u128::from(FULL_EIGHTHS) {
+            self.full_until = self.full_until.max(now.saturating_add(LASTS));
         }
         (self.since, self.bytes) = (now, 0);
     }
 
-    /// Time for which a packet of the flow must have waited before the fastest member takes it; `waiting` packets wait.
-    pub fn hold(&mut self, now: Instant, waiting: usize, step: &Step) -> Duration {
-        let is_full = self.full_at.is_some_and(|at| now.saturating_since(at) < LASTS);
-        if !is_full || step.later.is_zero() {
+    /// Time for which a packet of the flow must have waited before the fastest member takes it; `waiting` packets wait,
+    /// `bytes` in all.
+    pub fn hold(&mut self, now: Instant, (waiting, bytes): (usize, u64), step: &Step) -> Duration {
+        if self.full_until <= now || step.later.is_zero() {
             (self.few_since, self.is_on) = (None, false);
             return Duration::ZERO;
+        }
+        if !self.is_on && now >= self.trial_at {
+            self.trial_at = Instant::MAX;
+            let ahead = u128::from(step.faster) * u128::from(step.later.as_micros()) / 8_000_000;
+            if u128::from(bytes) < ahead / 2 {
+                self.is_on = true;
+                self.full_until = now.saturating_add(LASTS + step.later * DELAYS);
+            }
         }
         if self.is_on {
             return step.later;
@@ -65,7 +85,9 @@ impl Equaliser {
             return Duration::ZERO;
         }
         let since = *self.few_since.get_or_insert(now);
-        self.is_on = now.saturating_since(since) >= step.later;
+        if now.saturating_since(since) >= step.later {
+            self.trial_at = now.saturating_add(LIFE);
+        }
         step.later
     }
 

@@ -125,7 +125,7 @@ struct Flow<P> {
 impl<P> Flow<P> {
     /// Time at which the fastest member may take its first packet.
     fn due_at(&mut self, now: Instant, step: &Step) -> Instant {
-        let hold = self.equaliser.hold(now, self.waiting.len(), step);
+        let hold = self.equaliser.hold(now, (self.waiting.len(), self.bytes), step);
         self.waiting.front().map_or(now, |first| first.since.saturating_add(hold))
     }
 }
@@ -227,6 +227,7 @@ impl<P: Packet> Queue<P> {
         let (len, footprint) = (packet.len().as_u64(), packet.footprint());
         if now.saturating_since(flow.added_at) > PAUSE {
             flow.sent = 0;
+            flow.equaliser = Equaliser::new(now);
         }
         flow.added_at = now;
         flow.bytes += len;
