@@ -23,6 +23,9 @@ const SPAN: Duration = Duration::from_millis(500);
 const FULL_EIGHTHS: u64 = 7;
 /// Time for which a flow still counts as filling: BBR sends next to nothing for 200 ms and a round trip.
 const LASTS: Duration = Duration::from_secs(2);
+/// The delay grows by a second in so many: a sender whose round trip were longer by more than its timer at once (RFC
+/// 6298, Linux: 200 ms) would hold everything for lost.
+const RAMP: u64 = 2;
 /// Length of a trial beside [`LASTS`], in times of the delay: two to measure, and six to double a window of which the
 /// shortest round trip is a sixtieth.
 const DELAYS: u64 = 8;
@@ -39,7 +42,8 @@ pub struct Equaliser {
     few_since: Option<Instant>,
     /// Time at which its shortest round trip is measured next.
     trial_at: Instant,
-    is_on: bool,
+    /// Time since which its delay grows, or is equal.
+    on_since: Option<Instant>,
 }
 
 impl Equaliser {
@@ -66,19 +70,19 @@ impl Equaliser {
     /// `bytes` in all.
     pub fn hold(&mut self, now: Instant, (waiting, bytes): (usize, u64), step: &Step) -> Duration {
         if self.full_until <= now || step.later.is_zero() {
-            (self.few_since, self.is_on) = (None, false);
+            (self.few_since, self.on_since) = (None, None);
             return Duration::ZERO;
         }
-        if !self.is_on && now >= self.trial_at {
+        if self.on_since.is_none() && now.saturating_add(step.later * RAMP) >= self.trial_at {
             self.trial_at = Instant::MAX;
             let ahead = u128::from(step.faster) * u128::from(step.later.as_micros()) / 8_000_000;
             if u128::from(bytes) < ahead / 2 {
-                self.is_on = true;
-                self.full_until = now.saturating_add(LASTS + step.later * DELAYS);
+                self.on_since = Some(now);
+                self.full_until = now.saturating_add(LASTS + step.later * (RAMP + DELAYS));
             }
         }
-        if self.is_on {
-            return step.later;
+        if let Some(since) = self.on_since {
+            return step.later.min(now.saturating_since(since) / RAMP);
         }
         if waiting > LEFT {
             self.few_since = None;
@@ -91,8 +95,9 @@ impl Equaliser {
         step.later
     }
 
-    /// The same for a slower member that is `later` than the fastest: `None` unless the delay is equalised.
-    pub fn hold_for(&self, later: Duration, step: &Step) -> Option<Duration> {
-        self.is_on.then(|| step.later.saturating_sub(later))
+    /// The same for a slower member that is `later` than the fastest: `None` unless the delay is equalised as far.
+    pub fn hold_for(&self, now: Instant, later: Duration, step: &Step) -> Option<Duration> {
+        let hold = step.later.min(now.saturating_since(self.on_since?) / RAMP);
+        (hold >= later.min(step.later)).then(|| hold.saturating_sub(later))
     }
 }

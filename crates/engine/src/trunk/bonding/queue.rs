@@ -354,7 +354,7 @@ impl<P: Packet> Queue<P> {
             let flow = &self.flows[usize::from(bucket)];
             // Packets that wait in a row are of one length, but for the last.
             let index = (flow.waiting.len() as u64 * share).div_ceil(flow.bytes.max(1)) as usize;
-            match flow.equaliser.hold_for(lead.later, self.targets.of(flow.sent)) {
+            match flow.equaliser.hold_for(now, lead.later, self.targets.of(flow.sent)) {
                 None => (index < flow.waiting.len()).then_some((bucket, index)),
                 Some(hold) => {
                     let due = flow.waiting.partition_point(|waiting| waiting.since.saturating_add(hold) <= now);
