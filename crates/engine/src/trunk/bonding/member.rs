@@ -92,6 +92,8 @@ pub struct MemberEnd {
     probe_at: Instant,
     probe_gap: Duration,
     blocked_until: Instant,
+    /// Bytes of retransmissions that wait for it.
+    pub reserved: u64,
     /// Packet trains that measure its rate.
     pub trains: Trains,
     /// Negated lateness of frames that had been declared lost \[ns\].
@@ -122,6 +124,7 @@ impl MemberEnd {
             probe_at: now,
             probe_gap: PROBE_FIRST,
             blocked_until: Instant::ZERO,
+            reserved: 0,
             trains: Trains::new(),
             tolerance: Least::new(TOLERANCE_SPAN),
             counted: MemberStatus { member: id, ..MemberStatus::default() },
@@ -143,6 +146,11 @@ impl MemberEnd {
     /// Time at which it may send the next frame.
     pub fn free_at(&self) -> Instant {
         self.path.release().max(self.blocked_until)
+    }
+
+    /// Whether it may take a frame that no retransmission waits for.
+    pub fn is_free(&self, now: Instant) -> bool {
+        self.reserved == 0 && self.free_at() <= now
     }
 
     /// The reordering that its path is known for.

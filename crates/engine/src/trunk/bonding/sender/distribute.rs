@@ -38,6 +38,8 @@ const FULL_FROM: u64 = 600;
 /// longer, and each is chosen for; at gigabits a run of segments stays together, is sealed, sent and joined as one, and
 /// costs one choice.
 const SAME: Duration = Duration::from_micros(100);
+/// Largest number of retransmissions that wait for a member by which they arrive sooner; a burst of losses is shorter.
+const RESERVED_MAX: usize = 32;
 /// Delay that each tier adds to the cost of its members \[us\].
 const TIER_US: i64 = 50_000;
 
@@ -98,7 +100,7 @@ impl<P: Coded> BondSender<P> {
                 continue;
             }
             let rate = end.useful_rate();
-            if let Some(arrival_us) = end.path.arrival_us(now, bytes) {
+            if let Some(arrival_us) = end.path.arrival_us(now, end.reserved + bytes) {
                 let arrival_us = arrival_us + i64::from(end.config.tier) * TIER_US;
                 candidates.push(Candidate { arrival_us, rate, index });
             }
@@ -132,13 +134,19 @@ impl<P: Coded> BondSender<P> {
     pub fn pump(&mut self, now: Instant) {
         self.late = self.pace_at.take().map_or(Duration::ZERO, |at| now.saturating_since(at));
         self.repair_due(now);
-        while self.send_again(now) {
+        self.send_all_again(now);
+        while self.send_next(now) {
             self.repair_due(now);
         }
-        if !self.resend.is_empty() {
-            return;
-        }
-        while self.send_next(now) {
+    }
+
+    /// Retransmits what is lost. A packet that another member delivers sooner than the free ones waits for that member,
+    /// which takes nothing else before.
+    fn send_all_again(&mut self, now: Instant) {
+        self.members.iter_mut().for_each(|end| end.reserved = 0);
+        let mut waiting = 0;
+        while waiting < self.resend.len().min(RESERVED_MAX) {
+            waiting += usize::from(!self.send_again(now, waiting));
             self.repair_due(now);
         }
     }
@@ -148,34 +156,36 @@ impl<P: Coded> BondSender<P> {
         self.pace_at = Some(self.pace_at.map_or(at, |other| other.min(at)));
     }
 
-    /// Sends the first packet that waits for retransmission. Returns whether to go on.
-    fn send_again(&mut self, now: Instant) -> bool {
-        let Some(&id) = self.resend.front() else { return false };
+    /// Sends the packet that waits for retransmission at `place`, or gives it up. Returns whether it waits no more.
+    fn send_again(&mut self, now: Instant, place: usize) -> bool {
+        let id = self.resend[place];
         let entry = self.store.get(id);
         let Some(packet) = &entry.packet else {
-            self.resend.pop_front();
+            self.resend.remove(place);
             self.unqueue(id);
             return true;
         };
         if entry.since.saturating_add(self.persistence(packet.class())) < now {
-            self.resend.pop_front();
+            self.resend.remove(place);
             self.settle(id, Some(BondDropReason::Expired));
             self.unqueue(id);
             return true;
         }
         let len = packet.len().as_u64();
         if self.is_too_long(len) {
-            self.resend.pop_front();
+            self.resend.remove(place);
             self.park(id, len);
             return true;
         }
         let Some(first) = self.candidates(now, len, len).first().copied() else { return false };
-        let free_at = self.members[first.index].free_at();
-        if free_at > now {
+        let end = &mut self.members[first.index];
+        if !end.is_free(now) {
+            end.reserved += len;
+            let free_at = end.free_at();
             self.wait_until(free_at);
             return false;
         }
-        self.resend.pop_front();
+        self.resend.remove(place);
         let is_first = !self.store.get(id).was_sent;
         self.transmit(now, first.index, id, is_first);
         self.counts.retransmissions += u64::from(!is_first);
@@ -203,9 +213,10 @@ impl<P: Coded> BondSender<P> {
         }
         let is_busy = !self.queue.is_empty();
         for (place, one) in candidates.iter().enumerate() {
-            let free_at = self.members[one.index].free_at();
-            if free_at > now {
-                if is_busy {
+            let end = &self.members[one.index];
+            if !end.is_free(now) {
+                let free_at = end.free_at();
+                if is_busy && free_at > now {
                     self.wait_until(free_at);
                 }
                 continue;

@@ -214,13 +214,24 @@ impl<P: Coded> BondSender<P> {
     /// Declares a frame lost; its packet is retransmitted unless it may be restored.
     pub(super) fn lose(&mut self, now: Instant, index: usize, number: SeqNum) {
         let end = &mut self.members[index];
+        if let Some(sent) = end.sent_frames.get(number).filter(|sent| sent.fate == SentFate::OnTheWay) {
+            let (bytes, at, content) = (sent.bytes, sent.at, sent.content);
+            if content != Content::Size {
+                end.plpmtu.on_frame(now, bytes, true);
+                end.path.on_fate(now, at, true, content != Content::Probe);
+            }
+            self.give_up(now, index, number);
+        }
+    }
+
+    /// The same for a frame of which nothing is known: its member's losses are not counted by it.
+    fn give_up(&mut self, now: Instant, index: usize, number: SeqNum) {
+        let end = &mut self.members[index];
         let Some(sent) = end.sent_frames.decide(number, SentFate::Lost(now)) else { return };
         if sent.content == Content::Size {
             end.plpmtu.on_lost(now, sent.bytes);
         } else {
             end.counted.lost += 1;
-            end.plpmtu.on_frame(now, sent.bytes, true);
-            end.path.on_fate(now, sent.at, true, sent.content != Content::Probe);
         }
         let id = match sent.content {
             Content::Packet(id) => Some(id),
@@ -249,7 +260,7 @@ impl<P: Coded> BondSender<P> {
         entry.copies > 0 && again_us.is_none_or(|again_us| entry.due_us <= again_us)
     }
 
-    /// Declares every frame on a member lost.
+    /// Gives every frame on a member up.
     pub(super) fn lose_all(&mut self, now: Instant, index: usize) {
         self.abandon_groups(now, index);
         let numbers: Vec<SeqNum> = self.members[index]
@@ -259,7 +270,7 @@ impl<P: Coded> BondSender<P> {
             .map(|(number, _)| number)
             .collect();
         for number in numbers {
-            self.lose(now, index, number);
+            self.give_up(now, index, number);
         }
     }
 
