@@ -13,11 +13,14 @@ fn frame() -> impl Strategy<Value = Frame<Token>> {
     // Numbers near those in use, and anywhere.
     let number = prop_oneof![0..400u32, any::<u32>()];
     let run = (0..5u32, prop_oneof![1..40u32, any::<u32>()]).prop_map(|(gap, len)| AckRange { gap, len });
-    let report = (0..20u8, number.clone(), any::<u32>(), prop::collection::vec(run, 0..16)).prop_map(
-        |(member, newest, age_us, runs)| Report {
+    let span = (prop_oneof![0..400u32, any::<u32>()], any::<u32>());
+    let report = (0..20u8, number.clone(), any::<u32>(), span, prop::collection::vec(run, 0..16)).prop_map(
+        |(member, newest, age_us, (span, span_us), runs)| Report {
             member: Member(member),
             newest: SeqNum(newest),
             age_us,
+            span,
+            span_us,
             runs: runs.into_iter().collect(),
         },
     );

@@ -97,7 +97,7 @@ impl Greedy {
         let runs = [AckRange { gap: 0, len: run.clamp(1, newest) }].into_iter().collect();
         let sent_at_us = (self.now.as_nanos() / 1_000) as u32;
         let mut feedback = Feedback { epoch: 7, sent_at_us, ..Feedback::default() };
-        feedback.reports.push(Report { member, newest: SeqNum(newest), age_us: 0, runs });
+        feedback.reports.push(Report { member, newest: SeqNum(newest), age_us: 0, span: 0, span_us: 0, runs });
         self.come(member, Frame::Feedback(Box::new(feedback)));
     }
 

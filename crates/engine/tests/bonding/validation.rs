@@ -96,7 +96,7 @@ impl Insider {
         let mut feedback = Feedback { epoch: 7, sent_at_us, ..Feedback::default() };
         for (index, newest) in self.newest.into_iter().enumerate().filter(|(_, newest)| newest.0 > 0) {
             let runs = [AckRange { gap: 0, len: newest.0.min(200) }].into_iter().collect();
-            feedback.reports.push(Report { member: Member(index as u8), newest, age_us: 0, runs });
+            feedback.reports.push(Report { member: Member(index as u8), newest, age_us: 0, span: 0, span_us: 0, runs });
         }
         self.come(B, Frame::Feedback(Box::new(feedback)), false);
     }

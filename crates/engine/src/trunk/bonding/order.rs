@@ -32,6 +32,8 @@ const SPAN: Duration = Duration::from_secs(10);
 const GIVEN_UP_MAX: usize = 256;
 /// The same for all flows together.
 const GIVEN_UP_ALL: usize = 2_048;
+/// Packets of a flow that may be under way before the first one arrives: half a second of 50 Mbit/s.
+const EARLY: u32 = 2_048;
 /// Largest number of waiting packets of all flows together.
 const HELD_MAX: usize = 131_072;
 
@@ -160,9 +162,9 @@ impl<P: Packet> Order<P> {
         };
         let limit = self.config.buffer_limit.max(1) as i32;
         let flow = slot.get_or_insert_with(|| {
-            // A first number beyond the buffer was sent to an earlier life of this end. Any other flow may have begun
+            // A large first number was sent to an earlier life of this end. Any other flow may have begun
             // with losses: the numbers before it are waited for, like any gap.
-            let next = if place.number < limit as u32 { 0 } else { place.number };
+            let next = if place.number < EARLY { 0 } else { place.number };
             Box::new(Flow { next, held: VecDeque::new(), since: now, given_up: VecDeque::new() })
         });
         let ahead = FlowSeq::distance(place.number, flow.next);
