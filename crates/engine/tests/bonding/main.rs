@@ -2,6 +2,7 @@
 //! counts.
 
 mod coding;
+mod equaliser;
 mod hostile;
 mod memory;
 mod path_mtu;

@@ -12,9 +12,9 @@ fn a_loss_is_told_at_once_and_repaired_under_a_new_number() {
     assert_eq!(world.ends[0].status().members.iter().map(|member| member.lost).sum::<u64>(), 0);
     world.transcript = Some(String::new());
     world.give(0, 1_000, 0, TrafficClass::Bulk);
-    world.ways[0][1].loss = 1_000;
+    world.ways[0][0].loss = 1_000;
     world.give(0, 1_000, 0, TrafficClass::Bulk);
-    world.ways[0][1].loss = 0;
+    world.ways[0][0].loss = 0;
     world.give(0, 1_000, 0, TrafficClass::Bulk);
     world.run(ms(50));
     assert_eq!(world.delivered[0].iter().map(|token| token.id).collect::<Vec<_>>(), [0, 1, 2]);
@@ -23,13 +23,13 @@ fn a_loss_is_told_at_once_and_repaired_under_a_new_number() {
     assert_eq!(
         transcript,
         "\
-0.500 000 000  west  m0  packet 0   as 18 place 0
-0.500 000 000  west  m1  packet 1   as 18 place 1  lost
-0.500 000 000  west  m1  packet 2   as 19 place 2
-0.510 130 000  east  m0  feedback m0 to 18 0:18, m1 to 19 0:1 1:17
-0.510 130 000  east  m1  feedback m0 to 18 0:18, m1 to 19 0:1 1:17
-0.515 217 000  west  m0  packet 1   as 19 place 1
-0.536 282 000  east  m0  feedback m0 to 19 0:19, m1 to 19 0:1 1:17
+0.500 000 000  west  m0  packet 0   as 7 place 0
+0.500 000 000  west  m0  packet 1   as 8 place 1  lost
+0.500 704 000  west  m0  packet 2   as 9 place 2
+0.508 195 000  east  m0  feedback m0 to 9 0:1 1:7, m1 to 6 0:6
+0.508 195 000  east  m1  feedback m0 to 9 0:1 1:7, m1 to 6 0:6
+0.513 287 000  west  m0  packet 1   as 10 place 1
+0.534 352 000  east  m0  feedback m0 to 10 0:2 1:7, m1 to 6 0:6
 "
     );
 }

@@ -80,12 +80,15 @@ impl Coded for Token {
     }
 }
 
+/// Length of a full frame \[byte\].
+const FULL: u64 = 1_500;
+
 /// One direction of a link.
 #[derive(Clone, Copy, Debug)]
 pub struct Way {
     pub bit_ns: u64,
     pub delay: Duration,
-    /// Frames that may wait.
+    /// Full frames that may wait.
     pub queue: u64,
     /// Lost \[1/1000\].
     pub loss: u32,
@@ -98,6 +101,11 @@ pub struct Way {
 impl Way {
     pub fn new(mbps: u64, delay: Duration, loss: u32) -> Self {
         Self { bit_ns: 1_000 / mbps, delay, queue: 64, loss, is_up: true, mtu: u64::MAX, free_at: Instant::ZERO }
+    }
+
+    /// It stands still until then: what is sent waits.
+    pub fn stall(&mut self, until: Instant) {
+        self.free_at = self.free_at.max(until);
     }
 }
 
@@ -278,7 +286,7 @@ impl World {
         let left = self.asleep[end].unwrap_or(self.now);
         let way = &mut self.ways[end][usize::from(member.0)];
         let serial = Duration::from_nanos(len * 8 * way.bit_ns);
-        let waiting = way.free_at.saturating_since(left).as_nanos() / serial.as_nanos().max(1);
+        let waiting = way.free_at.saturating_since(left).as_nanos() / (FULL * 8 * way.bit_ns);
         let fits = waiting <= way.queue;
         let is_short = len <= way.mtu;
         if !is_short {

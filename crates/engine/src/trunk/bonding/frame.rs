@@ -114,7 +114,12 @@ impl Feedback {
             let gaps = report.runs.iter().skip(1).map(|run| number_len(run.gap));
             gaps.chain(report.runs.iter().map(|run| number_len(run.len))).sum()
         };
-        FEEDBACK_LEN + self.reports.iter().map(|report| REPORT_LEN + number_len(report.span) + number_len(report.span_us) + runs(report)).sum::<usize>()
+        FEEDBACK_LEN
+            + self
+                .reports
+                .iter()
+                .map(|report| REPORT_LEN + number_len(report.span) + number_len(report.span_us) + runs(report))
+                .sum::<usize>()
     }
     /// Never: it has a head.
     pub const fn is_empty(&self) -> bool {

@@ -48,6 +48,8 @@ const PROBE_FIRST: Duration = Duration::from_millis(25);
 const PROBE_LAST: Duration = Duration::from_millis(250);
 /// Interval of an idle member's probes: address translations are kept for 30 s at least.
 const KEEPALIVE: Duration = Duration::from_secs(10);
+/// Time of two full frames on the slowest link, of 50 kbit/s: a member of which no rate is known may be that.
+const SLOWEST: Duration = Duration::from_millis(480);
 /// Pause of a member whose host could not send.
 const REFUSED: Duration = Duration::from_millis(2);
 /// Silence after which a member is measured from the beginning.
@@ -206,7 +208,8 @@ impl MemberEnd {
     /// Longest usual time to an answer.
     fn patience(&self) -> Duration {
         let (rtt, deviation) = self.path.delay().rtt().unwrap_or((PROBE_LAST, Duration::ZERO));
-        rtt + deviation * 4 + FEEDBACK + self.tolerance() + self.path.time_for(2 * FULL)
+        let frames = if self.path.has_estimate() { self.path.time_for(2 * FULL) } else { SLOWEST };
+        rtt + deviation * 4 + FEEDBACK + self.tolerance() + frames
     }
 
     /// Time and reason of its next probe.
@@ -231,8 +234,7 @@ impl MemberEnd {
         let may = self.is_active() && is_sized && !self.validation.is_on_trial();
         self.trains.due_at().filter(|_| may)
     }
-    /// It is excluded, and so carries no packets that would measure it: now and then a train checks whether that is
-    /// still right.
+    /// Packets wait: if it has carried too few of late to measure it, a train does.
     pub fn doubt(&mut self, now: Instant) {
         if self.config.quota.is_none() {
             self.trains.doubt(now, self.path.looked_at());
@@ -242,10 +244,16 @@ impl MemberEnd {
     pub fn is_being_probed(&self) -> bool {
         self.trains.due_at().is_some() && !self.path.has_estimate()
     }
+    /// A train is due: if it is because the last one's end is lost, its begin may do.
+    pub fn end_train(&mut self, now: Instant) {
+        if let Some(rate) = self.trains.without_end() {
+            self.path.on_train(now, rate);
+        }
+    }
     /// The train is due; returns its frames, behind which a question follows.
     pub fn on_train(&mut self, now: Instant) -> u32 {
-        let (first, again_at) = (self.sent_frames.next(), now.saturating_add(self.patience()));
-        let frames = self.trains.on_sent(first, again_at).unwrap_or(0);
+        let first = self.sent_frames.next();
+        let frames = self.trains.on_sent(now, first, self.patience()).unwrap_or(0);
         if frames > 0 {
             self.path.on_train_sent(first.plus(frames + 1));
         }
@@ -267,6 +275,7 @@ impl MemberEnd {
     /// Suspects it of being dead.
     pub fn suspect(&mut self, now: Instant) {
         self.plpmtu.restart(now);
+        self.path.forget_silence();
         self.state = MemberState::Suspected;
         self.counted.suspicions += 1;
         self.probe_at = now;

@@ -184,6 +184,7 @@ impl<P: Coded> Bond<P> {
         let BondSender { counts, outputs, .. } = &mut self.sender;
         self.receiver.order.on_timeout(now, counts, |ordered| hand_up(outputs, ordered));
         self.sender.validate_due(now);
+        self.sender.end_trains(now);
         self.sender.ask_due(now);
         self.sender.fit(now);
         self.sender.send_trains(now);
@@ -191,6 +192,7 @@ impl<P: Coded> Bond<P> {
             self.send_feedback(now);
         }
         self.sender.pump(now);
+        self.sender.doubt_rates(now);
     }
 }
 

@@ -116,6 +116,8 @@ pub struct Path {
     total: u64,
     mark: Option<RateMark>,
     self_induced: SelfInducedLoss,
+    /// The same when a newer frame last came.
+    heard: SelfInducedLoss,
     /// Whether it had nothing to send at times in the last measurement.
     is_slack: bool,
     /// Frames before this one say nothing about the rate.
@@ -145,6 +147,7 @@ impl Path {
             total: 0,
             mark: None,
             self_induced: SelfInducedLoss::new(),
+            heard: SelfInducedLoss::new(),
             is_slack: false,
             telling: None,
             on_time: None,
@@ -181,6 +184,11 @@ impl Path {
                 self.phase_until = now.saturating_add(self.interval());
             }
         }
+    }
+
+    /// The member has fallen silent: what has not come since the last arrival says nothing about the link's losses.
+    pub const fn forget_silence(&mut self) {
+        self.self_induced = self.heard;
     }
 
     pub fn set_cap(&mut self, cap: Option<u64>) {
@@ -396,6 +404,7 @@ impl Path {
 
     /// Feedback tells of a newer frame than before.
     pub fn on_arrival(&mut self, now: Instant, arrival: &Arrival) {
+        self.heard = self.self_induced;
         if self.on_time.is_some_and(|first| arrival.newest.number.is_before(first)) {
             return;
         }

@@ -118,7 +118,7 @@ struct Flow<P> {
     control: Control,
     /// Bytes sent since its last pause, and the arrival of its last packet.
     sent: u64,
-    added_at: Instant,
+    added_at: Option<Instant>,
     equaliser: Equaliser,
 }
 
@@ -170,7 +170,7 @@ impl<P: Packet> Queue<P> {
             listed: Listed::None,
             control: Control::default(),
             sent: 0,
-            added_at: Instant::ZERO,
+            added_at: None,
             equaliser: Equaliser::default(),
         };
         Self {
@@ -225,11 +225,11 @@ impl<P: Packet> Queue<P> {
         let place = FlowSeq { bucket, number: flow.next };
         flow.next = FlowSeq::plus(flow.next, 1);
         let (len, footprint) = (packet.len().as_u64(), packet.footprint());
-        if now.saturating_since(flow.added_at) > PAUSE {
+        if flow.added_at.is_none_or(|at| now.saturating_since(at) > PAUSE) {
             flow.sent = 0;
             flow.equaliser = Equaliser::new(now);
         }
-        flow.added_at = now;
+        flow.added_at = Some(now);
         flow.bytes += len;
         self.busy += u64::from(flow.waiting.is_empty());
         flow.waiting.push_back(Waiting { packet, place, since: now, mark });

@@ -24,6 +24,8 @@ pub struct ReceiveReport {
     newest_at: Instant,
     /// The first frame that came since the last report, and its arrival.
     first: Option<(SeqNum, Instant)>,
+    /// Whether the last frame was padded: of a train, perhaps.
+    was_padded: bool,
     /// The newest number at the end of each of the last steps, the oldest first, and the last step.
     reported: ArrayVec<SeqNum, REPEATS>,
     floor: Option<SeqNum>,
@@ -46,8 +48,13 @@ impl ReceiveReport {
         self.newest_at
     }
 
-    /// Notes a frame. The session has already discarded duplicates.
-    pub fn on_number(&mut self, now: Instant, number: SeqNum) {
+    /// Notes a frame. The session has already discarded duplicates. What came before the first padded one does not
+    /// count for the span: it would hide the begin of a train.
+    pub fn on_number(&mut self, now: Instant, number: SeqNum, is_padded: bool) {
+        if is_padded && !self.was_padded {
+            self.first = None;
+        }
+        self.was_padded = is_padded;
         self.first.get_or_insert((number, now));
         let Some(newest) = self.runs.last_mut() else {
             self.runs.push(ReceivedFrame { first: number, last: number });
@@ -178,7 +185,7 @@ mod tests {
                 for number in batch.into_iter().map(|number| number % spread) {
                     // Numbers are used once.
                     if came.insert(number) {
-                        report.on_number(Instant::ZERO, SeqNum(number));
+                        report.on_number(Instant::ZERO, SeqNum(number), false);
                     }
                 }
                 let report = report.report(Instant::ZERO, Member(0)).expect("something has come");
@@ -199,7 +206,7 @@ mod tests {
         let mut report = ReceiveReport::default();
         for number in 0..100 {
             let now = Instant::ZERO + STEP * u64::from(number);
-            report.on_number(now, SeqNum(number));
+            report.on_number(now, SeqNum(number), false);
             let report = report.report(now, Member(0)).unwrap();
             assert!(report.runs[0].len <= 9, "{report:?}");
         }

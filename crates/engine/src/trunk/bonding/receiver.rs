@@ -96,7 +96,7 @@ impl<P: Coded> BondReceiver<P> {
             self.far = Some(probe.epoch);
             self.reports = std::array::from_fn(|_| ReceiveReport::default());
         }
-        self.on_number(now, came, member, probe.number);
+        self.note(now, came, member, probe.number, probe.padding > 0);
         if probe.padding == 0 {
             self.asked = Some(member);
         }
@@ -105,8 +105,12 @@ impl<P: Coded> BondReceiver<P> {
 
     /// Notes a numbered frame that came at `came`.
     pub fn on_number(&mut self, now: Instant, came: Instant, member: Member, number: SeqNum) {
+        self.note(now, came, member, number, false);
+    }
+
+    fn note(&mut self, now: Instant, came: Instant, member: Member, number: SeqNum, is_padded: bool) {
         let report = &mut self.reports[usize::from(member.0)];
-        report.on_number(came, number);
+        report.on_number(came, number, is_padded);
         self.has_hole |= report.has_new_hole;
         self.pending |= 1 << member.0;
         self.pending_frames += 1;

@@ -15,6 +15,8 @@ const GROWTH: u32 = 4;
 const LONGEST: u32 = 512;
 /// Shortest span that tells a rate \[us\]: interrupts are gathered for some 100 us.
 const SPAN_US: u32 = 2_000;
+/// The same of a train whose end is lost: the link's queue is shorter than the train, and no longer one tells more.
+const BEGIN_US: u32 = 500;
 /// Trains without an answer, after which the member waits for its next turn.
 const TRIES: u8 = 3;
 /// Time without a measurement after which a member is measured again: what was measured may have been a passing state;
@@ -28,6 +30,8 @@ struct UnderWay {
     /// Numbers of its first frame and of the question behind it.
     first: SeqNum,
     last: SeqNum,
+    /// Longest silence until it is repeated.
+    patience: Duration,
     begin: Option<RateMark>,
     /// Bytes behind the first frame that came, and their span \[us\].
     shown: Option<(u64, u32)>,
@@ -69,15 +73,16 @@ impl Trains {
     }
 
     /// A train leaves, with `first` as its first number: returns its frames, behind which a question follows. It is
-    /// repeated at `again_at` if nothing is heard of it. `None` after too many tries.
-    pub fn on_sent(&mut self, first: SeqNum, again_at: Instant) -> Option<u32> {
+    /// repeated after `patience` without news of it. `None` after too many tries.
+    pub fn on_sent(&mut self, now: Instant, first: SeqNum, patience: Duration) -> Option<u32> {
         if self.tries >= TRIES {
             (self.due_at, self.under_way) = (None, None);
             return None;
         }
         self.tries += 1;
-        self.due_at = Some(again_at);
-        self.under_way = Some(UnderWay { first, last: first.plus(self.frames), begin: None, shown: None });
+        self.due_at = Some(now.saturating_add(patience));
+        let last = first.plus(self.frames);
+        self.under_way = Some(UnderWay { first, last, patience, begin: None, shown: None });
         Some(self.frames)
     }
 
@@ -91,6 +96,7 @@ impl Trains {
             let begin = *train.begin.get_or_insert(arrival.first_since(train.first));
             let span_us = arrival.newest.received_us.wrapping_sub(begin.received_us);
             train.shown = Some((arrival.newest.came.saturating_sub(begin.came), span_us));
+            self.due_at = Some(now.saturating_add(train.patience));
         }
         if arrival.newest.number.is_before(train.last) {
             return None;
@@ -105,10 +111,26 @@ impl Trains {
             self.due_at = Some(now);
             return None;
         }
-        self.due_at = None;
         // The next one takes about as long, if the rate is the same.
         let frames = u64::from(self.frames) * u64::from(SPAN_US) / u64::from(span_us.max(1));
         self.frames = (frames as u32 + 1).clamp(FIRST, LONGEST);
-        Some(bytes * 8_000_000 / u64::from(span_us.max(1)))
+        self.due_at = None;
+        Some(rate(bytes, span_us))
     }
+
+    /// Nothing is heard of a train's end: returns the rate that its begin has shown \[bit/s\], if that is long enough,
+    /// or if no train's end has come. A queue in the link may be shorter than the train.
+    pub fn without_end(&mut self) -> Option<u64> {
+        let (bytes, span_us) = self.under_way?.shown.filter(|(bytes, _)| *bytes > 0)?;
+        if span_us < BEGIN_US && self.tries < TRIES {
+            return None;
+        }
+        (self.due_at, self.under_way) = (None, None);
+        Some(rate(bytes, span_us))
+    }
+}
+
+/// The rate at which so many bytes came in a span \[bit/s\].
+fn rate(bytes: u64, span_us: u32) -> u64 {
+    bytes * 8_000_000 / u64::from(span_us.max(1))
 }

@@ -352,7 +352,7 @@ impl<P: Coded> BondSender<P> {
         }
         self.queue.targets.set(self.config.policy.target, &mut servers);
         let longest = self.queue.targets.longest() * QUEUE_TARGETS;
-        // An excluded member works when the others have gone; while none works, the queue is kept for its return.
+        // While none works, the queue is kept for a member's return.
         let rate = self.members.iter().filter(|end| end.is_active()).map(|end| end.path.rate()).sum();
         if rate > 0 {
             let bytes = carried(rate, longest.as_micros() as i64);

@@ -301,12 +301,23 @@ impl<P: Coded> BondSender<P> {
         self.join_group(now, index, header.number, id);
     }
 
+    /// Measures members again whose rates are old, if packets wait that no member takes now: none waits for a train.
+    pub fn doubt_rates(&mut self, now: Instant) {
+        if !self.queue.is_empty() {
+            self.members.iter_mut().filter(|end| end.is_active()).for_each(|end| end.doubt(now));
+            self.send_trains(now);
+        }
+    }
+
+    /// Takes what is known of trains whose end is lost. Rates change how long an answer may take.
+    pub fn end_trains(&mut self, now: Instant) {
+        let is_due = |end: &&mut MemberEnd| end.train_at().is_some_and(|at| at <= now);
+        self.members.iter_mut().filter(is_due).for_each(|end| end.end_train(now));
+    }
+
     /// Sends the packet trains that are due: the spacing of their arrivals tells a member's rate before anything
     /// depends on it.
     pub fn send_trains(&mut self, now: Instant) {
-        if !self.queue.is_empty() {
-            self.members.iter_mut().filter(|end| end.is_active()).for_each(|end| end.doubt(now));
-        }
         for index in 0..self.members.len() {
             let end = &mut self.members[index];
             if end.train_at().is_none_or(|at| at > now) {
