@@ -94,7 +94,7 @@ fn bbr(ways: &[Way], seconds: u64) -> Vec<u64> {
             1 => 6,
             _ => 8,
         };
-        credit = (credit + best * eighths * 1_000 / 8).min(10_000_000);
+        credit = (credit + best * eighths * 1_000 / 8).min(100_000_000);
         while (flow.under_way.len() as u64) < window && (credit >= 1_000_000 || best == 0) {
             credit = credit.saturating_sub(1_000_000);
             flow.send();

@@ -101,3 +101,66 @@ impl Equaliser {
         (hold >= later.min(step.later)).then(|| hold.saturating_sub(later))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+    /// A flow that may use a member of 50 ms more behind 80 Mbit/s: 500 kB should wait.
+    const STEP: Step = Step { from: 0, target: Duration::ZERO, later: Duration::from_millis(50), faster: 80_000_000 };
+
+    /// Lets a flow go on at `mbps` until `until` \[ms\]; so much waits all the time. Gives the longest hold.
+    fn go_on(equaliser: &mut Equaliser, now: &mut Instant, until: u64, mbps: u64, waits: (usize, u64)) -> Duration {
+        let mut longest = Duration::ZERO;
+        while *now < Instant::ZERO + MS * until {
+            *now += MS;
+            equaliser.on_taken(*now, mbps * 125, STEP.faster);
+            longest = longest.max(equaliser.hold(*now, waits, &STEP));
+        }
+        longest
+    }
+
+    #[test]
+    fn a_flow_that_fills_the_near_member_and_has_little_waiting_is_tried_after_ten_seconds() {
+        let (mut equaliser, mut now) = (Equaliser::new(Instant::ZERO), Instant::ZERO);
+        assert_eq!(go_on(&mut equaliser, &mut now, 9_800, 80, (20, 30_000)), Duration::ZERO);
+        assert_eq!(equaliser.hold_for(now, MS * 50, &STEP), None);
+        go_on(&mut equaliser, &mut now, 9_950, 80, (20, 30_000));
+        let begun = equaliser.hold(now, (20, 30_000), &STEP);
+        assert!(begun > Duration::ZERO && begun < STEP.later, "{begun}: it grows slowly");
+        assert_eq!(go_on(&mut equaliser, &mut now, 20_000, 100, (300, 500_000)), STEP.later);
+        assert_eq!(equaliser.hold_for(now, MS * 50, &STEP), Some(Duration::ZERO));
+        assert_eq!(equaliser.hold_for(now, MS * 30, &STEP), Some(MS * 20));
+    }
+
+    #[test]
+    fn a_flow_of_which_enough_waits_is_not_tried() {
+        let (mut equaliser, mut now) = (Equaliser::new(Instant::ZERO), Instant::ZERO);
+        assert_eq!(go_on(&mut equaliser, &mut now, 60_000, 80, (200, 260_000)), Duration::ZERO);
+        assert_eq!(equaliser.hold_for(now, MS * 50, &STEP), None);
+    }
+
+    #[test]
+    fn a_flow_that_leaves_room_is_never_held() {
+        let (mut equaliser, mut now) = (Equaliser::new(Instant::ZERO), Instant::ZERO);
+        assert_eq!(go_on(&mut equaliser, &mut now, 60_000, 69, (1, 1_500)), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_trial_that_fails_is_repeated_only_after_the_flow_has_measured() {
+        let (mut equaliser, mut now) = (Equaliser::new(Instant::ZERO), Instant::ZERO);
+        go_on(&mut equaliser, &mut now, 11_000, 80, (20, 30_000));
+        assert!(equaliser.on_since.is_some());
+        // It stays at half of what the near member carries.
+        go_on(&mut equaliser, &mut now, 16_000, 40, (20, 30_000));
+        assert!(equaliser.on_since.is_none());
+        assert_eq!(go_on(&mut equaliser, &mut now, 60_000, 80, (20, 30_000)), Duration::ZERO);
+        // It measures: four packets, for 200 ms.
+        go_on(&mut equaliser, &mut now, 60_200, 0, (4, 6_000));
+        go_on(&mut equaliser, &mut now, 69_000, 80, (20, 30_000));
+        assert!(equaliser.on_since.is_none());
+        go_on(&mut equaliser, &mut now, 70_500, 80, (20, 30_000));
+        assert!(equaliser.on_since.is_some());
+    }
+}

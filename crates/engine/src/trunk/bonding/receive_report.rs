@@ -129,7 +129,8 @@ impl ReceiveReport {
         let floor = self.floor.unwrap_or(self.runs[0].first.prev());
         self.has_new_hole = false;
         let mut report = Report { member, newest, ..Report::default() };
-        if let Some((first, at)) = self.first.take().filter(|(first, _)| first.is_before(newest)) {
+        let is_earlier = |(first, at): &(SeqNum, Instant)| first.is_before(newest) && *at <= self.newest_at;
+        if let Some((first, at)) = self.first.take().filter(is_earlier) {
             report.span = newest.0.wrapping_sub(first.0);
             report.span_us = u32::try_from(self.newest_at.saturating_since(at).as_micros()).unwrap_or(u32::MAX);
         }
@@ -210,5 +211,36 @@ mod tests {
             let report = report.report(now, Member(0)).unwrap();
             assert!(report.runs[0].len <= 9, "{report:?}");
         }
+    }
+
+    /// Reports arrivals of one number each 10 us; returns the span in numbers and in time.
+    fn span(report: &mut ReceiveReport, from: u64, numbers: &[(u32, bool)]) -> (u32, u32) {
+        for (index, (number, is_padded)) in numbers.iter().enumerate() {
+            let at = Instant::ZERO + Duration::from_micros(from + 10 * index as u64);
+            report.on_number(at, SeqNum(*number), *is_padded);
+        }
+        let report = report.report(Instant::ZERO + Duration::from_micros(from + 1_000), Member(0)).unwrap();
+        (report.span, report.span_us)
+    }
+
+    #[test]
+    fn a_report_tells_the_time_from_its_first_frame_to_its_newest() {
+        let plain = |numbers: &[u32]| numbers.iter().map(|number| (*number, false)).collect::<Vec<_>>();
+        let mut report = ReceiveReport::default();
+        assert_eq!(span(&mut report, 0, &plain(&[1, 2, 3, 4])), (3, 30));
+        assert_eq!(span(&mut report, 5_000, &plain(&[5])), (0, 0), "one frame has no span");
+        assert_eq!(span(&mut report, 10_000, &plain(&[6, 9, 7, 8])), (3, 10), "what is overtaken ends no span");
+        assert_eq!(span(&mut report, 15_000, &plain(&[11, 10])), (0, 0), "nor begins one that the newest is before");
+        assert_eq!(span(&mut report, 20_000, &plain(&[14, 13, 16])), (2, 20));
+        assert_eq!(span(&mut report, 25_000, &plain(&[15])), (0, 0), "nothing new");
+    }
+
+    #[test]
+    fn a_train_begins_its_own_span() {
+        let mut report = ReceiveReport::default();
+        let frames = [(1, false), (2, false), (3, true), (4, true), (5, true), (6, false), (7, false)];
+        assert_eq!(span(&mut report, 0, &frames), (4, 40));
+        let rest = [(8, false), (9, true), (10, true)];
+        assert_eq!(span(&mut report, 5_000, &rest), (1, 10));
     }
 }

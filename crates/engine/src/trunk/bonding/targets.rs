@@ -90,3 +90,80 @@ impl Targets {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const BASE: Duration = Duration::from_millis(5);
+
+    /// Bytes after which a flow may wait for a server that is `later` \[s\] than the first, behind `faster` byte/s.
+    fn worth_from(later: f64, faster: f64, rate: f64) -> f64 {
+        if later == 0.0 { 0.0 } else { later / (1.0 / faster - 1.0 / (faster + rate)) }
+    }
+
+    fn known(servers: &[(u32, u32, u32)]) -> Vec<Server> {
+        let server = |&(arrival_us, kbps, rtt_us): &(u32, u32, u32)| Server {
+            arrival_us: arrival_us.into(),
+            rate: u64::from(kbps) * 1_000,
+            rtt_us: rtt_us.into(),
+        };
+        servers.iter().map(server).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn a_flow_may_wait_for_what_is_worth_its_delay(
+            servers in prop::collection::vec((0u32..500_000, 50u32..2_000_000, 100u32..900_000), 1..MEMBERS_MAX),
+            sent in prop_oneof![0u64..1_000_000, 0u64..10_000_000_000],
+        ) {
+            let mut servers = known(&servers);
+            let mut targets = Targets::new(BASE);
+            targets.set(BASE, &mut servers.iter().copied().collect());
+            servers.sort_by_key(|server| (server.arrival_us, server.rate));
+            let target = targets.of(sent).target;
+            let mut faster = 0.0;
+            // What the naive sum allows; it may be off by a byte where integers round.
+            let (mut surely, mut perhaps) = (Duration::ZERO, Duration::ZERO);
+            for server in &servers {
+                let later_us = (server.arrival_us - servers[0].arrival_us) as u64;
+                let from = worth_from(later_us as f64 / 1e6, faster / 8.0, server.rate as f64 / 8.0);
+                let wait = BASE + Duration::from_micros(later_us + (servers[0].rtt_us + server.rtt_us) / 2 / 2);
+                let slack = 2.0 + (faster + server.rate as f64) / server.rate as f64;
+                if from <= sent as f64 + slack {
+                    perhaps = perhaps.max(wait);
+                }
+                if from + slack <= sent as f64 || later_us == 0 {
+                    surely = surely.max(wait);
+                }
+                faster += server.rate as f64;
+            }
+            prop_assert!(surely <= target && target <= perhaps, "{surely} <= {target} <= {perhaps}");
+            prop_assert!(target <= targets.longest());
+        }
+    }
+
+    #[test]
+    fn who_has_sent_more_may_wait_as_long_or_longer() {
+        let mut targets = Targets::new(BASE);
+        let servers = known(&[(1_000, 100_000, 10_000), (40_000, 100_000, 80_000), (300_000, 1_000, 600_000)]);
+        targets.set(BASE, &mut servers.into_iter().collect());
+        // 39 ms later: 39 ms * 12.5 Mbyte/s * 2.
+        assert_eq!(targets.of(974_999).later, Duration::ZERO);
+        assert_eq!(targets.of(975_000).later, Duration::from_micros(39_000));
+        assert_eq!(targets.of(975_000).faster, 100_000_000);
+        // 299 ms for 1 Mbit/s beside 200: 299 ms * 25 Mbyte/s * 201.
+        assert_eq!(targets.of(1_502_474_999).later, Duration::from_micros(39_000));
+        assert_eq!(targets.of(1_502_475_000).later, Duration::from_micros(299_000));
+    }
+
+    #[test]
+    fn without_members_each_flow_has_the_base() {
+        let mut targets = Targets::new(BASE);
+        targets.set(BASE, &mut known(&[(0, 1_000, 10_000)]).into_iter().collect());
+        assert!(targets.longest() > BASE);
+        targets.set(BASE, &mut ArrayVec::new());
+        assert_eq!((targets.longest(), targets.of(u64::MAX).target), (BASE, BASE));
+    }
+}

@@ -45,12 +45,14 @@ pub struct Trains {
     under_way: Option<UnderWay>,
     tries: u8,
     gap: Duration,
+    /// Time at which the last one left.
+    sent_at: Instant,
 }
 
 impl Trains {
     /// No train is due.
     pub const fn new() -> Self {
-        Self { frames: FIRST, due_at: None, under_way: None, tries: 0, gap: GAP_FIRST }
+        Self { frames: FIRST, due_at: None, under_way: None, tries: 0, gap: GAP_FIRST, sent_at: Instant::ZERO }
     }
 
     /// A rate is wanted at once, and nothing is known of it.
@@ -58,9 +60,9 @@ impl Trains {
         *self = Self { due_at: Some(now), ..Self::new() };
     }
 
-    /// The rate was last measured at `looked_at`: a train leaves if that is long ago.
+    /// The rate was last measured at `looked_at`: a train leaves if that is long ago, and the last train, too.
     pub fn doubt(&mut self, now: Instant, looked_at: Instant) {
-        if self.due_at.is_none() && now.saturating_since(looked_at) >= self.gap {
+        if self.due_at.is_none() && now.saturating_since(looked_at.max(self.sent_at)) >= self.gap {
             self.gap = (self.gap * 2).min(GAP_LAST);
             self.tries = 0;
             self.due_at = Some(now);
@@ -80,6 +82,7 @@ impl Trains {
             return None;
         }
         self.tries += 1;
+        self.sent_at = now;
         self.due_at = Some(now.saturating_add(patience));
         let last = first.plus(self.frames);
         self.under_way = Some(UnderWay { first, last, patience, begin: None, shown: None });
@@ -133,4 +136,157 @@ impl Trains {
 /// The rate at which so many bytes came in a span \[bit/s\].
 fn rate(bytes: u64, span_us: u32) -> u64 {
     bytes * 8_000_000 / u64::from(span_us.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Length of each frame of a train \[byte\].
+    const LEN: u64 = 1_200;
+    /// Interval of the far end's feedback \[us\].
+    const INTERVAL_US: u64 = 5_000;
+
+    /// An ideal link: no jitter, and nothing else on it but what the test says.
+    #[derive(Clone, Copy)]
+    struct Link {
+        rate: u64,
+        delay_us: u64,
+        /// Frames that it takes of a train.
+        most: u32,
+        /// Full frames that leave behind a train at once.
+        behind: u32,
+        /// Every second feedback comes after the next one.
+        is_disordered: bool,
+    }
+
+    struct Found {
+        rate: Option<u64>,
+        bytes: u64,
+        took: Duration,
+    }
+
+    fn mark(number: u32, us: u64, came: u64) -> RateMark {
+        let (number, received_us) = (SeqNum(number), us as u32);
+        RateMark { number, received_us, sent_at: Instant::ZERO, total: came, came, idles: 0 }
+    }
+
+    /// Measures a link by trains.
+    fn measure(link: Link) -> Found {
+        let mut trains = Trains::new();
+        trains.begin(Instant::ZERO);
+        let (mut next, mut bytes, mut total) = (1u32, 0, 0);
+        while let Some(at) = trains.due_at() {
+            let found = |rate| Found { rate, bytes, took: at - Instant::ZERO };
+            if let Some(rate) = trains.without_end() {
+                return found(Some(rate));
+            }
+            let patience = Duration::from_micros(2 * link.delay_us + 500_000);
+            let Some(frames) = trains.on_sent(at, SeqNum(next), patience) else { return found(None) };
+            bytes += u64::from(frames) * LEN;
+            // Arrivals: the train, the question, and what is behind.
+            let mut arrivals: Vec<RateMark> = vec![];
+            let us = at.as_nanos() / 1_000 + link.delay_us;
+            let mut ns = 0;
+            for index in 0..frames + 1 + link.behind {
+                let len = if index == frames { 100 } else { LEN };
+                let is_lost = index <= frames && index >= link.most;
+                ns += if is_lost { 0 } else { len * 8_000_000_000 / link.rate };
+                total += len;
+                if !is_lost {
+                    arrivals.push(mark(next + index, us + ns / 1_000, total));
+                }
+            }
+            let question = next + frames;
+            next = question + 1 + link.behind;
+            let mut reports: Vec<Arrival> = vec![];
+            let mut pending: Option<RateMark> = None;
+            let mut leaves_us = us;
+            for (index, arrival) in arrivals.iter().enumerate() {
+                let first = *pending.get_or_insert(*arrival);
+                // The question is answered at once.
+                let is_last = index + 1 == arrivals.len() || arrival.number == SeqNum(question);
+                if is_last || u64::from(arrivals[index + 1].received_us) > leaves_us + INTERVAL_US {
+                    leaves_us = arrival.received_us.into();
+                    let first = Some(first).filter(|first| first.number != arrival.number);
+                    reports.push(Arrival { newest: *arrival, first, age_us: Some(0), offset_us: 0 });
+                    pending = None;
+                }
+            }
+            if link.is_disordered {
+                // Of two reports the older one comes behind the newer: it is no news and is not told.
+                reports = reports.chunks(2).map(|pair| pair[pair.len() - 1]).collect();
+            }
+            for report in reports {
+                let now = Instant::ZERO + Duration::from_micros(u64::from(report.newest.received_us) + link.delay_us);
+                if let Some(rate) = trains.on_arrival(now, &report) {
+                    return Found { rate: Some(rate), bytes, took: now - Instant::ZERO };
+                }
+            }
+        }
+        Found { rate: None, bytes, took: Duration::ZERO }
+    }
+
+    const IDEAL: Link = Link { rate: 0, delay_us: 0, most: u32::MAX, behind: 0, is_disordered: false };
+    const RATES: [u64; 8] =
+        [50_000, 300_000, 2_000_000, 10_000_000, 50_000_000, 200_000_000, 1_000_000_000, 2_000_000_000];
+
+    fn check(link: Link) -> Found {
+        let found = measure(link);
+        let rate = found.rate.unwrap_or(0);
+        let is_near = rate.abs_diff(link.rate) <= link.rate / 5;
+        assert!(is_near, "{} bit/s, {} us: {rate} found", link.rate, link.delay_us);
+        found
+    }
+
+    #[test]
+    fn each_rate_is_found_at_each_delay() {
+        for delay_us in [1_000, 150_000, 300_000] {
+            for rate in RATES {
+                let Found { bytes, took, .. } = check(Link { rate, delay_us, ..IDEAL });
+                // At most 300 kB, or 20 ms of the link; five round trips, and the time of a train on the slowest link.
+                assert!(bytes <= (rate / 8 / 50).max(300_000), "{rate} bit/s: {bytes} byte");
+                let most = Duration::from_micros(10 * delay_us + 1_000_000);
+                assert!(took <= most, "{rate} bit/s, {delay_us} us: after {took}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_train_without_its_end_does() {
+        for rate in RATES {
+            check(Link { rate, delay_us: 10_000, most: 50, ..IDEAL });
+        }
+        // A queue of three frames tells a small rate, and at once.
+        assert!(check(Link { rate: 1_000_000, delay_us: 10_000, most: 3, ..IDEAL }).bytes <= 4 * LEN);
+    }
+
+    #[test]
+    fn what_comes_behind_a_train_does_not_hide_it() {
+        for rate in [50_000, 10_000_000, 200_000_000] {
+            check(Link { rate, delay_us: 10_000, behind: 3, ..IDEAL });
+        }
+    }
+
+    #[test]
+    fn feedback_that_is_overtaken_does_no_harm() {
+        for rate in RATES {
+            check(Link { rate, delay_us: 10_000, is_disordered: true, ..IDEAL });
+        }
+    }
+
+    #[test]
+    fn what_answers_no_train_is_left_alone_for_a_while() {
+        let (mut trains, mut now, mut sent) = (Trains::new(), Instant::ZERO, 0);
+        let second = Duration::from_secs(1);
+        while now < Instant::ZERO + second * 60 {
+            trains.doubt(now, Instant::ZERO);
+            if trains.due_at().is_some_and(|at| at <= now) {
+                sent += u32::from(trains.on_sent(now, SeqNum(sent * 8), second / 10).is_some());
+            }
+            now += second / 10;
+        }
+        // At 1, 3, 7, 15, ... 55 s, three each.
+        assert!((18..=24).contains(&sent), "{sent} trains in a minute");
+    }
 }
