@@ -66,7 +66,7 @@ impl Flow {
 }
 
 /// Rates of a sender with BBR's window, a second each \[Mbit/s\]: twice its greatest rate in ten round trips times its
-/// shortest round trip, which it measures anew each ten seconds.
+/// shortest round trip, which it measures again each ten seconds.
 fn bbr(ways: &[Way], seconds: u64) -> Vec<u64> {
     let mut flow = Flow::new(ways);
     let begin = flow.world.now;
@@ -130,8 +130,8 @@ fn a_sender_with_twice_its_shortest_round_trip_gets_both_after_it_has_measured()
     assert!(rates[21..].iter().all(|rate| *rate > 160), "both: {rates:?}");
 }
 
-/// Longest delay of a packet \[ms\] and packets by the far link, at a constant rate over 20 Mbit/s and 10 that are 50 ms
-/// behind.
+/// Longest delay of a packet \[ms\] and packets by the far link, at a constant rate over a near link of 20 Mbit/s and a
+/// far one of 10, 50 ms behind.
 fn constant(kbps: u64) -> (u64, u64) {
     let mut flow = Flow::new(&[Way::new(20, MS * 10, 0), Way::new(10, MS * 60, 0)]);
     let mut longest = Duration::ZERO;

@@ -2,12 +2,12 @@
 //!
 //! A slower member serves a flow of which enough waits. A sender that fills its window until a loss has that soon. BBR
 //! has twice its rate times the shortest round trip under way, which is that of the fastest member: it fills this one,
-//! and no more. But every ten seconds it measures the shortest round trip anew, with four packets under way. So the
+//! and no more. But every ten seconds it measures the shortest round trip again, with four packets under way. So the
 //! fastest member leaves the last packets of a flow that fills it until each has waited for the time by which the
 //! slower member is later. Nothing is lost by that while more wait; while BBR measures, each of its packets has the
 //! delay of the slower member, and it takes the window that both members need.
 //!
-//! Then the delay stays equal: each packet waits so long for the fastest member, and the slower one takes the newest.
+//! Then the delay stays equal: each packet waits that time for the fastest member, and the slower one takes the newest.
 //! It ends when the flow no longer fills the fastest member.
 
 use super::targets::Step;
@@ -23,7 +23,7 @@ const SPAN: Duration = Duration::from_millis(500);
 const FULL_EIGHTHS: u64 = 7;
 /// Time for which a flow still counts as filling: BBR sends next to nothing for 200 ms and a round trip.
 const LASTS: Duration = Duration::from_secs(2);
-/// The delay grows by a second in so many: a sender whose round trip were longer by more than its timer at once (RFC
+/// The delay grows by a second in two: a sender whose round trip were longer by more than its timer at once (RFC
 /// 6298, Linux: 200 ms) would hold everything for lost.
 const RAMP: u64 = 2;
 /// Length of a trial beside [`LASTS`], in times of the delay: two to measure, and six to double a window of which the

@@ -50,16 +50,16 @@ pub struct RepairHeader {
     pub index: u8,
 }
 
-/// A frame that is answered at once, unless it is padded: it measures a member, keeps its address translation alive, asks for the fates of
-/// the frames before it, and carries the sender's life.
+/// A frame that is answered at once, unless it is padded: it measures a member, keeps its address translation alive,
+/// asks for the fates of the frames before it, and carries the sender's life.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Probe {
     /// Number of the frame on its member.
     pub number: SeqNum,
     /// The sender's life: another than in each life before.
     pub epoch: u32,
-    /// Zeros that follow \[byte\]. A padded frame belongs to a packet train or tries a length; a short one behind it asks
-    /// for the answer.
+    /// Zeros that follow \[byte\]. A padded frame belongs to a packet train or tries a length; a short one behind it
+    /// asks for the answer.
     pub padding: u16,
 }
 

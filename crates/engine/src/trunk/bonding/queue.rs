@@ -23,7 +23,7 @@ const QUANTUM: i64 = 1_514;
 const INTERVAL: Duration = Duration::from_millis(100);
 /// Multiple of the target from which on a delay is acted on at once.
 const MUCH: u64 = 3;
-/// Pause after which a flow begins anew: longer than any round trip.
+/// Pause after which a flow begins again: longer than any round trip.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Largest number of flows that are examined for one packet.
 const LOOK: usize = 32;

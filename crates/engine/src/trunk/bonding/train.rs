@@ -133,7 +133,7 @@ impl Trains {
     }
 }
 
-/// The rate at which so many bytes came in a span \[bit/s\].
+/// The rate of bytes that came in a span \[bit/s\].
 fn rate(bytes: u64, span_us: u32) -> u64 {
     bytes * 8_000_000 / u64::from(span_us.max(1))
 }

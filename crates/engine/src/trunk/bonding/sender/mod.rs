@@ -1,8 +1,8 @@
 //! The sending side of a bond: the queue, the members, and the packets under way.
 //!
 //! Knowledge is in the modules beside this one (a member's path, losses, validation, MTU, coding plan). The modules
-//! below decide and act: [`distribute`] chooses a member for each packet, [`feedback`] settles and detects losses, [`repair`] sends repair symbols, [`fit`] minds
-//! lengths, [`validate`] minds paths, [`memory`] minds the limit.
+//! below decide and act: [`distribute`] chooses a member for each packet, [`feedback`] settles and detects losses,
+//! [`repair`] sends repair symbols, [`fit`] minds lengths, [`validate`] minds paths, [`memory`] minds the limit.
 
 mod distribute;
 mod feedback;
