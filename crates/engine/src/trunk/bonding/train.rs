@@ -106,8 +106,11 @@ impl Trains {
         }
         let shown = train.shown;
         self.under_way = None;
-        // What came behind it hides its end: the same again.
-        let (bytes, span_us) = shown.filter(|(bytes, _)| *bytes > 0)?;
+        let Some((bytes, span_us)) = shown.filter(|(bytes, _)| *bytes > 0) else {
+            // What came behind it hides its end: the same again.
+            self.due_at = Some(now);
+            return None;
+        };
         if span_us < SPAN_US && self.frames < LONGEST {
             self.frames = (self.frames * GROWTH).min(LONGEST);
             self.tries = 0;
