@@ -74,7 +74,8 @@ impl Insider {
         length.as_u64()
     }
 
-    /// Lets `ms` milliseconds pass; programs send 10 Mbit/s, and what has left is acknowledged on B.
+    /// Lets `ms` milliseconds pass; programs send 30 Mbit/s, more than one member is held for, and
+    /// what has left is acknowledged on B.
     fn run(&mut self, ms: u64) {
         for _ in 0..ms {
             let until = self.now + Duration::from_millis(1);
@@ -83,8 +84,10 @@ impl Insider {
                 self.step(None);
             }
             self.now = until;
-            self.packets += 1;
-            self.step(Some(BondInput::Packet(packet(self.packets))));
+            for _ in 0..3 {
+                self.packets += 1;
+                self.step(Some(BondInput::Packet(packet(self.packets))));
+            }
             if self.packets.is_multiple_of(5) {
                 self.acknowledge();
             }
@@ -109,8 +112,7 @@ impl Insider {
 #[test]
 fn a_victim_gets_three_times_what_came_whatever_another_member_acknowledges() {
     let mut insider = Insider::new();
-    // It tells nothing of trains.
-    insider.run(2_500);
+    insider.run(500);
     let before = insider.sent[0];
     assert!(before > 100_000, "A carries packets: {before}");
     // One frame with the victim's address, and from then on acknowledgements by B.
