@@ -2,25 +2,30 @@
 //!
 //! A slower member serves a flow of which enough waits. A sender that fills its window until a loss has that soon. BBR
 //! has twice its rate times the shortest round trip under way, which is that of the fastest member: it fills this one,
-//! and no more. But every ten seconds it measures the shortest round trip again, with four packets under way. So the
-//! fastest member leaves the last packets of a flow that fills it until each has waited for the time by which the
-//! slower member is later. Nothing is lost by that while more wait; while BBR measures, each of its packets has the
-//! delay of the slower member, and it takes the window that both members need.
+//! and no more. But every ten seconds it measures the shortest round trip again, with four packets under way. If its
+//! packets have the delay of the slower member then, it takes the window that both members need.
 //!
-//! Then the delay stays equal: each packet waits that time for the fastest member, and the slower one takes the newest.
-//! It ends when the flow no longer fills the fastest member.
+//! So a flow that fills the fastest member, and of which too little waits, is tried when its shortest round trip
+//! expires: the delay of its packets grows to that of the slower member, and each waits that time for the fastest one;
+//! the slower one takes the newest. It stays so while the flow carries more than the fastest member could.
 
 use super::targets::Step;
 use airbraid_units::{Duration, Instant};
 
-/// Packets that are left: BBR's window while it measures the shortest round trip (`bbr_cwnd_min_target`).
-const LEFT: usize = 4;
+/// BBR's window while it measures the shortest round trip \[packets\] (`bbr_cwnd_min_target`).
+const MEASURING: usize = 4;
+/// Time for which so few wait at most while it measures: BBR's is 200 ms (`bbr_probe_rtt_mode_ms`).
+const MEASURED: Duration = Duration::from_millis(150);
 /// Life of BBR's shortest round trip (`bbr_min_rtt_win_sec`).
 const LIFE: Duration = Duration::from_secs(10);
 /// Time over which a flow's rate is counted: some tens of packets at a megabit a second, and longer than slow start.
 const SPAN: Duration = Duration::from_millis(500);
-/// Eighths of the members' rate from which on a flow fills them: the bond's own header is 5 % of a full packet.
-const FULL_EIGHTHS: u64 = 7;
+/// Sixteenths of the members' rate from which on a flow fills them: the bond's own header is 5 % of a full packet, and
+/// BBR drains its queue in one of eight round trips.
+const FULL: u64 = 14;
+/// Sixteenths of the fastest members' rate and a quarter of the slower one's that a flow must carry for its delay to
+/// stay: more than it could carry without.
+const MORE: u64 = 15;
 /// Time for which a flow still counts as filling: BBR sends next to nothing for 200 ms and a round trip.
 const LASTS: Duration = Duration::from_secs(2);
 /// The delay grows by a second in two: a sender whose round trip were longer by more than its timer at once (RFC
@@ -38,7 +43,7 @@ pub struct Equaliser {
     bytes: u64,
     /// Time until which it counts as filling the faster members.
     full_until: Instant,
-    /// Time since which no more than [`LEFT`] packets have waited.
+    /// Time since which no more than [`MEASURING`] packets have waited.
     few_since: Option<Instant>,
     /// Time at which its shortest round trip is measured next.
     trial_at: Instant,
@@ -52,15 +57,19 @@ impl Equaliser {
         Self { since: now, trial_at: now.saturating_add(LIFE), ..Self::default() }
     }
 
-    /// A packet of the flow leaves; `share` is its part of the faster members' rate \[bit/s\].
-    pub fn on_taken(&mut self, now: Instant, len: u64, share: u64) {
+    /// A packet of the flow leaves, which is one of `flows`.
+    pub fn on_taken(&mut self, now: Instant, len: u64, step: &Step, flows: u64) {
         self.bytes += len;
         let span = now.saturating_since(self.since);
         if span < SPAN {
             return;
         }
-        let carried = u128::from(self.bytes) * 8_000_000 * 8;
-        if share > 0 && carried >= u128::from(share) * u128::from(span.as_micros()) * u128::from(FULL_EIGHTHS) {
+        let wanted = match self.on_since {
+            None => step.faster * FULL,
+            Some(_) => (step.faster + step.rate.min(step.faster) / 4) * MORE,
+        };
+        let carried = u128::from(self.bytes) * 8_000_000 * 16;
+        if wanted > 0 && carried * u128::from(flows) >= u128::from(wanted) * u128::from(span.as_micros()) {
             self.full_until = self.full_until.max(now.saturating_add(LASTS));
         }
         (self.since, self.bytes) = (now, 0);
@@ -84,15 +93,12 @@ impl Equaliser {
         if let Some(since) = self.on_since {
             return step.later.min(now.saturating_since(since) / RAMP);
         }
-        if waiting > LEFT {
+        if waiting > MEASURING {
             self.few_since = None;
-            return Duration::ZERO;
-        }
-        let since = *self.few_since.get_or_insert(now);
-        if now.saturating_since(since) >= step.later {
+        } else if now.saturating_since(*self.few_since.get_or_insert(now)) >= MEASURED {
             self.trial_at = now.saturating_add(LIFE);
         }
-        step.later
+        Duration::ZERO
     }
 
     /// The same for a slower member that is `later` than the fastest: `None` unless the delay is equalised as far.
@@ -108,14 +114,21 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
     /// A flow that may use a member of 50 ms more behind 80 Mbit/s: 500 kB should wait.
-    const STEP: Step = Step { from: 0, target: Duration::ZERO, later: Duration::from_millis(50), faster: 80_000_000 };
+    const STEP: Step = Step {
+        from: 0,
+        target: Duration::ZERO,
+        later: Duration::from_millis(50),
+        faster: 80_000_000,
+        rate: 40_000_000,
+        rtt: Duration::ZERO,
+    };
 
     /// Lets a flow go on at `mbps` until `until` \[ms\]; so much waits all the time. Gives the longest hold.
     fn go_on(equaliser: &mut Equaliser, now: &mut Instant, until: u64, mbps: u64, waits: (usize, u64)) -> Duration {
         let mut longest = Duration::ZERO;
         while *now < Instant::ZERO + MS * until {
             *now += MS;
-            equaliser.on_taken(*now, mbps * 125, STEP.faster);
+            equaliser.on_taken(*now, mbps * 125, &STEP, 1);
             longest = longest.max(equaliser.hold(*now, waits, &STEP));
         }
         longest
@@ -145,6 +158,16 @@ mod tests {
     fn a_flow_that_leaves_room_is_never_held() {
         let (mut equaliser, mut now) = (Equaliser::new(Instant::ZERO), Instant::ZERO);
         assert_eq!(go_on(&mut equaliser, &mut now, 60_000, 69, (1, 1_500)), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_constant_rate_that_the_near_member_carries_is_delayed_for_one_trial() {
+        let (mut equaliser, mut now) = (Equaliser::new(Instant::ZERO), Instant::ZERO);
+        assert_eq!(go_on(&mut equaliser, &mut now, 9_800, 79, (20, 30_000)), Duration::ZERO);
+        go_on(&mut equaliser, &mut now, 9_950, 79, (20, 30_000));
+        assert_eq!(go_on(&mut equaliser, &mut now, 12_300, 79, (300, 500_000)), STEP.later);
+        go_on(&mut equaliser, &mut now, 12_500, 79, (300, 500_000));
+        assert_eq!(go_on(&mut equaliser, &mut now, 60_000, 79, (20, 30_000)), Duration::ZERO);
     }
 
     #[test]

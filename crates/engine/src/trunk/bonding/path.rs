@@ -503,14 +503,16 @@ impl Path {
     /// A measurement while the rate is followed.
     fn adapt(&mut self, sample: u64, sent_us: u64, span_us: u32, is_idle: bool) {
         let is_stretched = u64::from(span_us) > sent_us + sent_us / 32 + 200;
+        // What came closer together than it was sent had waited somewhere: it was carried no faster than it was sent.
+        let found = if sent_us > u64::from(span_us) { sample * u64::from(span_us) / sent_us } else { sample };
         if is_stretched && !is_idle {
             self.stretched = [self.stretched[1], self.stretched[2], sample];
             let found = self.stretched.iter().copied().max().unwrap_or(sample);
             self.is_growing = found > self.rate + self.rate / 10;
             self.rate = found.clamp(RATE_MIN, RATE_MAX);
-        } else if sample > self.rate {
-            self.is_growing = sample > self.rate + self.rate / 10;
-            self.rate = (self.rate + (sample - self.rate) / 2).min(RATE_MAX);
+        } else if found > self.rate {
+            self.is_growing = found > self.rate + self.rate / 10;
+            self.rate = found.min(RATE_MAX);
             self.stretched = [self.rate; 3];
         } else {
             self.is_growing = false;

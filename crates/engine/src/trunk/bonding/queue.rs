@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 
 /// Bytes that a flow may send in its turn: one full packet (RFC 8290, section 5.2).
 const QUANTUM: i64 = 1_514;
-/// Time that a delay must last before it is acted on (RFC 8289, section 4.2: a worst round trip).
+/// Shortest time that a delay must last before it is acted on (RFC 8289, section 4.2: a worst round trip).
 const INTERVAL: Duration = Duration::from_millis(100);
 /// Multiple of the target from which on a delay is acted on at once.
 const MUCH: u64 = 3;
@@ -56,37 +56,38 @@ struct Control {
 
 impl Control {
     /// The flow's first packet leaves after `waited`; `bytes` wait behind it.
-    fn on_taken(&mut self, now: Instant, waited: Duration, target: Duration, bytes: u64) {
-        if waited < target || bytes <= QUANTUM as u64 {
+    fn on_taken(&mut self, now: Instant, waited: Duration, step: &Step, bytes: u64) {
+        if waited < step.target || bytes <= QUANTUM as u64 {
             *self = Self { count: self.count, ..Self::default() };
             return;
         }
+        let interval = step.rtt.max(INTERVAL);
         match (self.above_at, self.next_at) {
             // A flow that has just begun doubles its window each round trip: it is told at once.
-            (None, _) if waited > target * MUCH => self.begin(now),
-            (None, _) => self.above_at = Some(now.saturating_add(INTERVAL)),
-            (Some(at), None) if now >= at || waited > target * MUCH => self.begin(now),
+            (None, _) if waited > step.target * MUCH => self.begin(now, interval),
+            (None, _) => self.above_at = Some(now.saturating_add(interval)),
+            (Some(at), None) if now >= at || waited > step.target * MUCH => self.begin(now, interval),
             (Some(_), Some(at)) if now >= at => {
                 self.count = self.count.saturating_add(1);
-                self.suffer(at);
+                self.suffer(at, interval);
             }
             _ => {}
         }
     }
 
     /// The delay has been too long for too long.
-    fn begin(&mut self, now: Instant) {
+    fn begin(&mut self, now: Instant, interval: Duration) {
         self.above_at = Some(now);
         // The rate of drops starts a little below the last one (RFC 8289, section 5.4).
         self.count = if self.count > 2 { self.count - 2 } else { 1 };
-        self.suffer(now);
+        self.suffer(now, interval);
     }
 
-    /// One packet is dropped or marked, and the next one in `INTERVAL / sqrt(count)`.
-    fn suffer(&mut self, from: Instant) {
+    /// One packet is dropped or marked, and the next one in `interval / sqrt(count)`.
+    fn suffer(&mut self, from: Instant, interval: Duration) {
         self.due = 1;
         let root = (u64::from(self.count) << 16).isqrt().max(1);
-        self.next_at = Some(from.saturating_add(Duration::from_nanos((INTERVAL.as_nanos() << 8) / root)));
+        self.next_at = Some(from.saturating_add(Duration::from_nanos((interval.as_nanos() << 8) / root)));
     }
 }
 
@@ -299,8 +300,8 @@ impl<P: Packet> Queue<P> {
         self.bytes -= len;
         self.occupied -= taken.packet.footprint() + ENTRY;
         let step = self.targets.of(flow.sent);
-        flow.equaliser.on_taken(now, len, step.faster / self.busy);
-        flow.control.on_taken(now, now.saturating_since(first), step.target, flow.bytes);
+        flow.equaliser.on_taken(now, len, step, self.busy);
+        flow.control.on_taken(now, now.saturating_since(first), step, flow.bytes);
         if flow.waiting.is_empty() {
             self.busy -= 1;
             flow.waiting.shrink_to(64);

@@ -4,6 +4,11 @@
 //! arrives by `j`. That costs the flow a delay `D_j` once, and gains it the rate `r_j`. A flow that has sent `n` byte
 //! will send about as much again, as sizes of transfers are heavy-tailed; so the delay is worth it from
 //! `n / R - n / (R + r_j) = D_j` on. Then the flow may wait for `D_j`.
+//!
+//! Beside that it may wait for what keeps the members busy while its sender goes back after a loss. That is an amount of
+//! data, not a time: where rates fall and come back within seconds, as on radio links, a sender that was told to slow
+//! down would find them again too late. So it is reckoned at the best rate of late, and is a longer time while they
+//! carry less.
 
 use super::frame::MEMBERS_MAX;
 use airbraid_units::Duration;
@@ -31,6 +36,10 @@ pub struct Step {
     pub later: Duration,
     /// Rate of the members that are faster \[bit/s\].
     pub faster: u64,
+    /// Rate of the slowest \[bit/s\].
+    pub rate: u64,
+    /// Longest round trip of a flow that uses them all: a delay must last that long to be acted on.
+    pub rtt: Duration,
 }
 
 /// The terms of flows, by what they have sent.
@@ -59,10 +68,14 @@ impl Targets {
         self.steps.last().map_or(Duration::ZERO, |step| step.target)
     }
 
-    /// Members have changed.
-    pub fn set(&mut self, base: Duration, servers: &mut ArrayVec<Server, MEMBERS_MAX>) {
+    /// Members have changed; `best` is the greatest sum of their rates of late \[bit/s\].
+    pub fn set(&mut self, base: Duration, best: u64, servers: &mut ArrayVec<Server, MEMBERS_MAX>) {
         servers.sort_unstable_by_key(|server| (server.arrival_us, server.rate));
         let Some(first) = servers.first().copied() else { return *self = Self::new(base) };
+        let all = servers.iter().map(|server| server.rate).sum::<u64>().max(1);
+        let longer = |wait_us: u64| {
+            Duration::from_micros((u128::from(wait_us) * u128::from(best.max(all)) / u128::from(all)) as u64)
+        };
         let mut faster = 0u64;
         let mut steps: ArrayVec<Step, MEMBERS_MAX> = ArrayVec::new();
         for server in servers.iter() {
@@ -72,12 +85,15 @@ impl Targets {
                 u128::from(later_us) * u128::from(faster) / 8_000_000 * u128::from(faster + rate) / u128::from(rate);
             // CUBIC goes back to 0.7 of its window (RFC 9438), and the links must then still be busy: half a round
             // trip more, which leads over this member and comes back over the fastest.
-            let wait_us = later_us + u64::midpoint(first.rtt_us, server.rtt_us) / 2;
+            let back_us = u64::midpoint(first.rtt_us, server.rtt_us);
+            let later = Duration::from_micros(later_us);
             steps.push(Step {
                 from: u64::try_from(from).unwrap_or(u64::MAX),
-                target: base + Duration::from_micros(wait_us),
-                later: Duration::from_micros(later_us),
+                target: later + longer(base.as_micros() + back_us),
+                later,
                 faster,
+                rate,
+                rtt: base + Duration::from_micros(server.rtt_us),
             });
             faster += rate;
         }
@@ -120,7 +136,7 @@ mod tests {
         ) {
             let mut servers = known(&servers);
             let mut targets = Targets::new(BASE);
-            targets.set(BASE, &mut servers.iter().copied().collect());
+            targets.set(BASE, 0, &mut servers.iter().copied().collect());
             servers.sort_by_key(|server| (server.arrival_us, server.rate));
             let target = targets.of(sent).target;
             let mut faster = 0.0;
@@ -148,7 +164,7 @@ mod tests {
     fn who_has_sent_more_may_wait_as_long_or_longer() {
         let mut targets = Targets::new(BASE);
         let servers = known(&[(1_000, 100_000, 10_000), (40_000, 100_000, 80_000), (300_000, 1_000, 600_000)]);
-        targets.set(BASE, &mut servers.into_iter().collect());
+        targets.set(BASE, 0, &mut servers.into_iter().collect());
         // 39 ms later: 39 ms * 12.5 Mbyte/s * 2.
         assert_eq!(targets.of(974_999).later, Duration::ZERO);
         assert_eq!(targets.of(975_000).later, Duration::from_micros(39_000));
@@ -161,9 +177,9 @@ mod tests {
     #[test]
     fn without_members_each_flow_has_the_base() {
         let mut targets = Targets::new(BASE);
-        targets.set(BASE, &mut known(&[(0, 1_000, 10_000)]).into_iter().collect());
+        targets.set(BASE, 0, &mut known(&[(0, 1_000, 10_000)]).into_iter().collect());
         assert!(targets.longest() > BASE);
-        targets.set(BASE, &mut ArrayVec::new());
+        targets.set(BASE, 0, &mut ArrayVec::new());
         assert_eq!((targets.longest(), targets.of(u64::MAX).target), (BASE, BASE));
     }
 }

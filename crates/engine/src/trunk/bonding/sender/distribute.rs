@@ -339,7 +339,7 @@ impl<P: Coded> BondSender<P> {
     }
 
     /// Updates the times that packets may wait.
-    pub(super) fn set_targets(&mut self) {
+    pub(super) fn set_targets(&mut self, now: Instant) {
         let mut servers: ArrayVec<Server, MEMBERS_MAX> = ArrayVec::new();
         for end in self.members.iter().filter(|end| end.is_active()) {
             if let Some((delay, _)) = end.path.delay().least_and_deviation_us() {
@@ -350,7 +350,9 @@ impl<P: Coded> BondSender<P> {
                 servers.push(Server { arrival_us, rate, rtt_us: rtt_us + held_us });
             }
         }
-        self.queue.targets.set(self.config.policy.target, &mut servers);
+        let all: u64 = servers.iter().map(|server| server.rate).sum();
+        let best = self.best_rate.learn(now, -(all as i64)).unsigned_abs();
+        self.queue.targets.set(self.config.policy.target, best, &mut servers);
         let longest = self.queue.targets.longest() * QUEUE_TARGETS;
         // While none works, the queue is kept for a member's return.
         let rate = self.members.iter().filter(|end| end.is_active()).map(|end| end.path.rate()).sum();

@@ -33,7 +33,7 @@ impl<P: Coded> BondSender<P> {
             }
         }
         self.set_plans();
-        self.set_targets();
+        self.set_targets(now);
     }
 
     fn on_report(&mut self, now: Instant, sent_at_us: u32, report: &Report) {

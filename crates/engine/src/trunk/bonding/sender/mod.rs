@@ -16,6 +16,7 @@ use crate::packet::{Share, TrafficClass};
 use crate::trunk::Member;
 use crate::trunk::bonding::coded::Coded;
 use crate::trunk::bonding::config::{BondConfig, MemberConfig};
+use crate::trunk::bonding::filter::Least;
 use crate::trunk::bonding::frame::{BondHeader, Frame, HEADER_LEN, MEMBERS_MAX, Probe};
 use crate::trunk::bonding::group::News;
 use crate::trunk::bonding::member::{MemberEnd, TRAIN_BYTES, mtu_of};
@@ -35,6 +36,8 @@ const FIRST: SeqNum = SeqNum(1);
 const SOONER: Duration = Duration::from_millis(10);
 /// A host that is woken for each frame at a high rate does nothing else: frames that are due within this wait for it.
 const COALESCE: Duration = Duration::from_micros(200);
+/// Time for which the members' best rate counts: half of a slow swing of a radio link, which takes 20 s.
+const SWING: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
 pub struct BondSender<P: Coded> {
@@ -60,6 +63,8 @@ pub struct BondSender<P: Coded> {
     pace_at: Option<Instant>,
     /// Lateness of the call after that.
     late: Duration,
+    /// The greatest sum of the members' rates of late, negated \[bit/s\].
+    pub(super) best_rate: Least,
     /// Limit of its memory \[byte\].
     pub(super) memory: u64,
     /// The longest frame with a packet.
@@ -84,6 +89,7 @@ impl<P: Coded> BondSender<P> {
             offset_us: None,
             pace_at: None,
             late: Duration::ZERO,
+            best_rate: Least::new(SWING),
             memory: u64::MAX,
             longest_frame: Bytes::ZERO,
             counts: BondCounts::default(),
