@@ -28,8 +28,11 @@ const FULL: u64 = 14;
 const MORE: u64 = 15;
 /// Time for which a flow still counts as filling: BBR sends next to nothing for 200 ms and a round trip.
 const LASTS: Duration = Duration::from_secs(2);
-/// The delay grows by a second in two: a sender whose round trip were longer by more than its timer at once (RFC
-/// 6298, Linux: 200 ms) would hold everything for lost.
+/// The delay grows by so much at once, half of the time by which Linux's timer exceeds the round trip (`TCP_RTO_MIN`): a
+/// sender whose round trip were longer by more would hold everything for lost.
+const JUMP: Duration = Duration::from_millis(100);
+/// Then it grows by a second in two. In each of the few round trips until then BBR forgets a tenth of the rate that it
+/// has measured.
 const RAMP: u64 = 2;
 /// Length of a trial beside [`LASTS`], in times of the delay: two to measure, and six to double a window of which the
 /// shortest round trip is a sixtieth.
@@ -38,6 +41,7 @@ const DELAYS: u64 = 8;
 /// The state of one flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Equaliser {
+    begun: Instant,
     /// Begin of the present count, and its bytes.
     since: Instant,
     bytes: u64,
@@ -47,6 +51,8 @@ pub struct Equaliser {
     few_since: Option<Instant>,
     /// Time at which its shortest round trip is measured next.
     trial_at: Instant,
+    /// Whether it has been seen to measure it.
+    measures: bool,
     /// Time since which its delay grows, or is equal.
     on_since: Option<Instant>,
 }
@@ -54,7 +60,7 @@ pub struct Equaliser {
 impl Equaliser {
     /// A flow begins.
     pub fn new(now: Instant) -> Self {
-        Self { since: now, trial_at: now.saturating_add(LIFE), ..Self::default() }
+        Self { begun: now, since: now, trial_at: now.saturating_add(LIFE), ..Self::default() }
     }
 
     /// A packet of the flow leaves, which is one of `flows`.
@@ -82,30 +88,50 @@ impl Equaliser {
             (self.few_since, self.on_since) = (None, None);
             return Duration::ZERO;
         }
-        if self.on_since.is_none() && now.saturating_add(step.later * RAMP) >= self.trial_at {
-            self.trial_at = Instant::MAX;
-            let ahead = u128::from(step.faster) * u128::from(step.later.as_micros()) / 8_000_000;
-            if u128::from(bytes) < ahead / 2 {
-                self.on_since = Some(now);
-                self.full_until = now.saturating_add(LASTS + step.later * (RAMP + DELAYS));
-            }
+        if self.on_since.is_none() && now.saturating_add(ramp(step.later) + step.rtt) >= self.trial_at {
+            self.begin_trial(now, bytes, step);
         }
         if let Some(since) = self.on_since {
-            return step.later.min(now.saturating_since(since) / RAMP);
+            return step.later.min(JUMP + now.saturating_since(since) / RAMP);
         }
         if waiting > MEASURING {
             self.few_since = None;
         } else if now.saturating_since(*self.few_since.get_or_insert(now)) >= MEASURED {
-            self.trial_at = now.saturating_add(LIFE);
+            (self.trial_at, self.measures) = (now.saturating_add(LIFE), true);
         }
         Duration::ZERO
     }
 
+    /// Tries the slower member, if too little waits for it, and if it is worth the trial: the flow will last about as
+    /// long as it has lasted, and carries next to nothing for as long as a trial takes.
+    fn begin_trial(&mut self, now: Instant, bytes: u64, step: &Step) {
+        let lasts = LASTS + step.rtt + ramp(step.later) + step.later * DELAYS;
+        let age = now.saturating_since(self.begun);
+        if u128::from(age.as_micros()) * u128::from(step.rate) < u128::from(lasts.as_micros()) * u128::from(step.faster)
+        {
+            self.trial_at = self.trial_at.saturating_add(LIFE);
+            return;
+        }
+        self.trial_at = Instant::MAX;
+        let ahead = u128::from(step.faster) * u128::from(step.later.as_micros()) / 8_000_000;
+        // One that has been seen to measure keeps just as much waiting as the slower member needs, for a while.
+        let enough = if self.measures { ahead * 2 } else { ahead / 2 };
+        if u128::from(bytes) < enough {
+            self.on_since = Some(now);
+            self.full_until = now.saturating_add(lasts);
+        }
+    }
+
     /// The same for a slower member that is `later` than the fastest: `None` unless the delay is equalised as far.
     pub fn hold_for(&self, now: Instant, later: Duration, step: &Step) -> Option<Duration> {
-        let hold = step.later.min(now.saturating_since(self.on_since?) / RAMP);
+        let hold = step.later.min(JUMP + now.saturating_since(self.on_since?) / RAMP);
         (hold >= later.min(step.later)).then(|| hold.saturating_sub(later))
     }
+}
+
+/// Time until the delay has grown as far.
+fn ramp(later: Duration) -> Duration {
+    later.saturating_sub(JUMP) * RAMP
 }
 
 #[cfg(test)]
