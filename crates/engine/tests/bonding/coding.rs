@@ -109,6 +109,8 @@ fn a_lost_packet_of_a_group_comes_back_by_its_symbols() {
     for packet in 0..4 {
         world.ways[0][0].loss = if packet == 1 { 1_000 } else { 0 };
         world.give(0, 1_000, 0, TrafficClass::Bulk);
+        // It leaves when those before it have left.
+        world.run(ms(2));
     }
     world.ways[0][0].loss = 0;
     world.run(ms(400));

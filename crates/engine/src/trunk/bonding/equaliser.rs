@@ -151,26 +151,50 @@ mod tests {
 
     /// Lets a flow go on at `mbps` until `until` \[ms\]; so much waits all the time. Gives the longest hold.
     fn go_on(equaliser: &mut Equaliser, now: &mut Instant, until: u64, mbps: u64, waits: (usize, u64)) -> Duration {
+        go_on_with(&STEP, equaliser, now, until, mbps, waits)
+    }
+
+    fn go_on_with(
+        step: &Step,
+        equaliser: &mut Equaliser,
+        now: &mut Instant,
+        until: u64,
+        mbps: u64,
+        waits: (usize, u64),
+    ) -> Duration {
         let mut longest = Duration::ZERO;
         while *now < Instant::ZERO + MS * until {
             *now += MS;
-            equaliser.on_taken(*now, mbps * 125, &STEP, 1);
-            longest = longest.max(equaliser.hold(*now, waits, &STEP));
+            equaliser.on_taken(*now, mbps * 125, step, 1);
+            longest = longest.max(equaliser.hold(*now, waits, step));
         }
         longest
     }
 
     #[test]
     fn a_flow_that_fills_the_near_member_and_has_little_waiting_is_tried_after_ten_seconds() {
+        // 150 ms more: 1.5 MB should wait.
+        let step = Step { later: MS * 150, rtt: MS * 200, ..STEP };
         let (mut equaliser, mut now) = (Equaliser::new(Instant::ZERO), Instant::ZERO);
-        assert_eq!(go_on(&mut equaliser, &mut now, 9_800, 80, (20, 30_000)), Duration::ZERO);
-        assert_eq!(equaliser.hold_for(now, MS * 50, &STEP), None);
-        go_on(&mut equaliser, &mut now, 9_950, 80, (20, 30_000));
-        let begun = equaliser.hold(now, (20, 30_000), &STEP);
-        assert!(begun > Duration::ZERO && begun < STEP.later, "{begun}: it grows slowly");
-        assert_eq!(go_on(&mut equaliser, &mut now, 20_000, 100, (300, 500_000)), STEP.later);
-        assert_eq!(equaliser.hold_for(now, MS * 50, &STEP), Some(Duration::ZERO));
-        assert_eq!(equaliser.hold_for(now, MS * 30, &STEP), Some(MS * 20));
+        let few = (20, 30_000);
+        // A trial begins before the shortest round trip expires: a round trip, and the time in which its delay grows.
+        assert_eq!(go_on_with(&step, &mut equaliser, &mut now, 9_690, 80, few), Duration::ZERO);
+        assert_eq!(equaliser.hold_for(now, MS * 150, &step), None);
+        go_on_with(&step, &mut equaliser, &mut now, 9_720, 80, few);
+        let begun = equaliser.hold(now, few, &step);
+        assert!((JUMP..MS * 125).contains(&begun), "{begun}: it grows slowly");
+        assert_eq!(go_on_with(&step, &mut equaliser, &mut now, 20_000, 100, (1_000, 1_500_000)), step.later);
+        assert_eq!(equaliser.hold_for(now, MS * 150, &step), Some(Duration::ZERO));
+        assert_eq!(equaliser.hold_for(now, MS * 130, &step), Some(MS * 20));
+    }
+
+    #[test]
+    fn a_trial_waits_until_it_is_worth_its_time() {
+        // A twentieth more, for a trial of 2.4 s in which little comes: after 48 s.
+        let step = Step { rate: STEP.faster / 20, ..STEP };
+        let (mut equaliser, mut now) = (Equaliser::new(Instant::ZERO), Instant::ZERO);
+        assert_eq!(go_on_with(&step, &mut equaliser, &mut now, 48_000, 80, (20, 30_000)), Duration::ZERO);
+        assert_eq!(go_on_with(&step, &mut equaliser, &mut now, 60_000, 80, (20, 30_000)), step.later);
     }
 
     #[test]
@@ -190,9 +214,8 @@ mod tests {
     fn a_constant_rate_that_the_near_member_carries_is_delayed_for_one_trial() {
         let (mut equaliser, mut now) = (Equaliser::new(Instant::ZERO), Instant::ZERO);
         assert_eq!(go_on(&mut equaliser, &mut now, 9_800, 79, (20, 30_000)), Duration::ZERO);
-        go_on(&mut equaliser, &mut now, 9_950, 79, (20, 30_000));
-        assert_eq!(go_on(&mut equaliser, &mut now, 12_300, 79, (300, 500_000)), STEP.later);
-        go_on(&mut equaliser, &mut now, 12_500, 79, (300, 500_000));
+        assert_eq!(go_on(&mut equaliser, &mut now, 12_300, 79, (20, 30_000)), STEP.later);
+        go_on(&mut equaliser, &mut now, 12_500, 79, (20, 30_000));
         assert_eq!(go_on(&mut equaliser, &mut now, 60_000, 79, (20, 30_000)), Duration::ZERO);
     }
 
