@@ -6,8 +6,8 @@ use airbraid_tests::{run, spec};
 use airbraid_units::{Duration, Instant};
 use proptest::prelude::*;
 
-/// A link that loses these shares of packets, forth and back, for two seconds, and none from then on. The slowest case, a
-/// window of one with 200 packets in the shortest segments, takes more than five minutes.
+/// A link that loses these shares of packets, forth and back, for two seconds, and none from then on. The slowest case,
+/// a window of one with 200 packets in the shortest segments, takes more than five minutes.
 fn scenario(losses: [f64; 2], delay: u32, reorder: bool, keys: &str) -> String {
     let [forward, backward] = losses;
     format!(

@@ -101,8 +101,8 @@ fn an_answer_is_good_once_and_for_what_it_answers() {
     assert!(world.run(10_200).is_up());
 }
 
-/// A late copy of a first message is answered with a stamp that is no news, and the channel repeats the answer: it is old
-/// each time, not forged, and nobody is told that an answer cannot be opened.
+/// A late copy of a first message is answered with a stamp that is no news, and the channel repeats the answer: it is
+/// old each time, not forged, and nobody is told that an answer cannot be opened.
 #[test]
 fn a_repeated_answer_without_news_is_not_forged() {
     let mut world = World::pair(1, Channel { delay: 20, ..Channel::default() });

@@ -28,8 +28,8 @@ const FULL: u64 = 14;
 const MORE: u64 = 15;
 /// Time for which a flow still counts as filling: BBR sends next to nothing for 200 ms and a round trip.
 const LASTS: Duration = Duration::from_secs(2);
-/// The delay grows by so much at once, half of the time by which Linux's timer exceeds the round trip (`TCP_RTO_MIN`): a
-/// sender whose round trip were longer by more would hold everything for lost.
+/// The delay grows by so much at once, half of the time by which Linux's timer exceeds the round trip
+/// (`TCP_RTO_MIN`): a sender whose round trip were longer by more would hold everything for lost.
 const JUMP: Duration = Duration::from_millis(100);
 /// Then it grows by a second in two. In each of the few round trips until then BBR forgets a tenth of the rate that it
 /// has measured.

@@ -5,10 +5,10 @@
 //! will send about as much again, as sizes of transfers are heavy-tailed; so the delay is worth it from
 //! `n / R - n / (R + r_j) = D_j` on. Then the flow may wait for `D_j`.
 //!
-//! Beside that it may wait for what keeps the members busy while its sender goes back after a loss. That is an amount of
-//! data, not a time: where rates fall and come back within seconds, as on radio links, a sender that was told to slow
-//! down would find them again too late. So it is reckoned at the best rate of late, and is a longer time while they
-//! carry less.
+//! Beside that it may wait for what keeps the members busy while its sender goes back after a loss. That is an amount
+//! of data, not a time: where rates fall and come back within seconds, as on radio links, a sender that was told to
+//! slow down would find them again too late. So it is reckoned at the best rate of the last 10 to 20 s, and is a
+//! longer time while they carry less.
 
 use super::frame::MEMBERS_MAX;
 use airbraid_units::Duration;
@@ -68,7 +68,7 @@ impl Targets {
         self.steps.last().map_or(Duration::ZERO, |step| step.target)
     }
 
-    /// Members have changed; `best` is the greatest sum of their rates of late \[bit/s\].
+    /// Members have changed; `best` is the greatest sum of their rates within 10 to 20 s \[bit/s\].
     pub fn set(&mut self, base: Duration, best: u64, servers: &mut ArrayVec<Server, MEMBERS_MAX>) {
         servers.sort_unstable_by_key(|server| (server.arrival_us, server.rate));
         let Some(first) = servers.first().copied() else { return *self = Self::new(base) };

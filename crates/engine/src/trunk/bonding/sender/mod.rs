@@ -63,7 +63,7 @@ pub struct BondSender<P: Coded> {
     pace_at: Option<Instant>,
     /// Lateness of the call after that.
     late: Duration,
-    /// The greatest sum of the members' rates of late, negated \[bit/s\].
+    /// The greatest sum of the members' rates within 10 to 20 s, negated \[bit/s\].
     pub(super) best_rate: Least,
     /// Limit of its memory \[byte\].
     pub(super) memory: u64,
