@@ -71,7 +71,7 @@ impl Default for BondPolicy {
             persistence_real_time: Duration::from_millis(150),
             // Voice and games are below, video is not.
             duplicate: Bytes::new(300),
-            // Measured, docs/models/tunnel.md: shorter loses TCP throughput on short paths, longer only adds delay.
+            // Chosen: shorter loses TCP throughput on short paths, longer only adds delay.
             target: Duration::from_millis(30),
             coding: Coding::Adaptive,
         }

@@ -8,7 +8,7 @@
 use super::frame::FULL;
 use airbraid_units::Duration;
 
-/// Delay that a slower member may add for the rate that it adds: 4 ms for each percent \[ms\].
+/// Delay that repair symbols must save for the rate that they take, chosen: 4 ms for each percent \[ms\].
 pub const PRICE_MS: u64 = 400;
 /// One, in the numbers of this file \[millionths\].
 pub const ONE: u64 = 1_000_000;

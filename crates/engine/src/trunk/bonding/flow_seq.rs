@@ -2,9 +2,9 @@
 
 use crate::packet::TrafficClass;
 
-/// Flow buckets of each class.
+/// Flow buckets of each class: nine of the ten bits of a bucket in the header.
 pub const BUCKETS: u16 = 512;
-/// Bits of a number in a flow.
+/// Bits of a number in a flow: what the bucket leaves of 32.
 pub const PLACE_BITS: u32 = 22;
 
 /// The place of a packet among those of its flow bucket.

@@ -17,24 +17,24 @@ use crate::trunk::LateMode;
 use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// A gap is given up after this many quarters of the longest recent time to fill one, and [`MARGIN`].
+/// A gap is given up after this many quarters of the longest recent time to fill one, and [`MARGIN`]. Chosen.
 const PATIENCE_QUARTERS: u64 = 6;
 /// Added to it: the time until a dead member is known to be dead, and its packets have come by another. Nearly
 /// everything comes, so waiting too long costs little, and giving up too soon costs a retransmission of TCP.
 const MARGIN: Duration = Duration::from_millis(100);
 /// Retransmissions may be lost, too: a gap is not given up before this many repair times of the longest path.
 const REPAIRS: u64 = 2;
-/// Wait before any gap was filled.
+/// Wait before any gap was filled, chosen: as long as the shortest timer of Linux (`TCP_RTO_MIN`).
 const INITIAL: Duration = Duration::from_millis(200);
-/// Time for which a measured fill time counts.
+/// Time for which a measured fill time counts: as long as the minimums of delays.
 const SPAN: Duration = Duration::from_secs(10);
 /// Numbers of a flow that were given up and may still come; older ones are not distinguished from duplicates.
 const GIVEN_UP_MAX: usize = 256;
-/// The same for all flows together.
+/// The same for all flows together: eight that lose much.
 const GIVEN_UP_ALL: usize = 2_048;
 /// Packets of a flow that may be under way before the first one arrives: half a second of 50 Mbit/s.
 const EARLY: u32 = 2_048;
-/// Largest number of waiting packets of all flows together.
+/// Largest number of waiting packets of all flows together: twice the default of one flow.
 const HELD_MAX: usize = 131_072;
 
 #[derive(Debug)]

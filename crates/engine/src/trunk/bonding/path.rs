@@ -19,13 +19,14 @@ use airbraid_units::{Duration, Instant, SeqNum};
 const SAMPLE_FRAMES: u32 = 8;
 /// Shortest time of a rate measurement \[us\]: a burst of the medium below is not taken for its rate.
 const SAMPLE_TIME_US: u32 = 10_000;
-/// Longest gap within a rate measurement \[us\].
+/// Longest span of a rate measurement \[us\]: eight full frames at 96 kbit/s. Trains measure slower members.
 const PAUSE_US: u32 = 1_000_000;
-/// Largest growth of a searched rate in one measurement.
+/// Largest growth of a searched rate in one measurement: twice that of its pace.
 const GROWTH: u64 = 4;
 /// Frames that may leave at once before anything is known: RFC 6928's initial window.
 const TRAIN: u64 = 10;
-/// A member that is left out is judged by trains of 16 frames: one without a loss halves what is held of its losses.
+/// Weight of a frame of a train in the link's losses: a member that is left idle carries nothing else, and the mean
+/// over 256 frames follows 32 of these.
 const TRAIN_WEIGHT: u32 = 8;
 /// A queue shorter than this, and a frame and a half, counts as empty.
 const QUEUE_LOW: Duration = Duration::from_millis(2);
@@ -34,13 +35,13 @@ const QUEUE_LOW: Duration = Duration::from_millis(2);
 const QUEUE_HIGH: Duration = Duration::from_millis(15);
 /// Time that may be under way beyond rate times round trip: feedback comes every 5 to 15 ms.
 const SLACK: Duration = Duration::from_millis(20);
-/// Lateness that a host may catch up with.
+/// Lateness that a host may catch up with: a tick of its clock at 1000 Hz.
 const BURST: Duration = Duration::from_millis(1);
 /// The same where it had something to send all the time and was woken late: still less than a queue that is drained.
 const CATCH_UP: Duration = Duration::from_millis(8);
-/// Least plausible rate \[bit/s\].
+/// Least plausible rate \[bit/s\]: a third of the slowest link that is served, of 50 kbit/s.
 const RATE_MIN: u64 = 16_000;
-/// Greatest plausible rate \[bit/s\].
+/// Greatest plausible rate \[bit/s\]: 100 Gbit/s Ethernet, far beyond what a host seals.
 const RATE_MAX: u64 = 100_000_000_000;
 
 /// The phase of the rate's cycle.

@@ -21,11 +21,11 @@ use std::collections::VecDeque;
 const QUANTUM: i64 = 1_514;
 /// Shortest time that a delay must last before it is acted on (RFC 8289, section 4.2: a worst round trip).
 const INTERVAL: Duration = Duration::from_millis(100);
-/// Multiple of the target from which on a delay is acted on at once.
+/// Multiple of the target from which on a delay is acted on at once, chosen: slow start would double it again.
 const MUCH: u64 = 3;
 /// Pause after which a flow begins again: longer than any round trip.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Largest number of flows that are examined for one packet.
+/// Largest number of flows that are examined for one packet: it bounds the time for a packet.
 const LOOK: usize = 32;
 /// Buckets of both classes.
 const FLOWS: usize = 2 * BUCKETS as usize;

@@ -7,7 +7,7 @@ use arrayvec::ArrayVec;
 
 /// Steps of time for which an arrival is reported: feedback may be lost, or overtaken on a faster member.
 const REPEATS: usize = 8;
-/// A step \[ms\]: 400 ms in all, more than paths differ by.
+/// Length of a step: 400 ms in all, more than most paths differ by.
 const STEP: Duration = Duration::from_millis(50);
 
 /// A run of numbers that came.

@@ -14,25 +14,25 @@ use arrayvec::ArrayVec;
 
 /// Shortest interval of feedback: 200 frames of some 100 byte a second are 1 % of a bond of 15 Mbit/s.
 const INTERVAL: Duration = Duration::from_millis(5);
-/// The same where a number is newly missing.
+/// The same where a number is newly missing, chosen: little beside most round trips.
 const INTERVAL_HOLE: Duration = Duration::from_millis(2);
 /// Number of frames that are reported sooner: the packets that the sender keeps should still be in its processor's
 /// cache, some hundred kilobytes, when they are settled. Links below 600 Mbit/s bring fewer in [`INTERVAL`].
 const MANY: u32 = 256;
-/// Shortest interval of feedback after that many frames.
+/// Shortest interval of feedback after that many frames: 256 full frames at 6 Gbit/s.
 const INTERVAL_MANY: Duration = Duration::from_micros(500);
-/// Time that a single frame waits for a second one.
+/// Time that a single frame waits for a second one: below the target of the queue.
 const ALONE: Duration = Duration::from_millis(15);
-/// Frames for which feedback does not wait.
+/// Frames for which feedback does not wait: as of delayed acknowledgements (RFC 9293, section 3.8.6.3).
 const ENOUGH: u32 = 2;
-/// Silence after which a member is no longer reported.
+/// Silence after which a member is no longer reported: arrivals are reported for 400 ms.
 const QUIET: Duration = Duration::from_secs(1);
 
 /// Largest length of feedback \[byte\], which every path carries: [`super::plpmtu::MIN`] less the headers around a
 /// frame over IPv6.
 const LONGEST: usize = 500;
 
-/// One of this many feedback frames goes on the next member in turn.
+/// One of this many feedback frames goes on the next member in turn, chosen: 50 of 200 a second.
 const TURN: u32 = 4;
 
 /// The members that carry a feedback frame.

@@ -14,7 +14,7 @@ use crate::trunk::bonding::path::{Arrival, RateMark};
 use crate::trunk::bonding::sent_frames::{Content, SentFate, SentFrame};
 use airbraid_units::{Duration, Instant, SeqNum};
 
-/// An age that is too long to say.
+/// An age that is too long to say \[us\]: 24 bits of the wire format.
 const AGE_UNKNOWN: u32 = (1 << 24) - 1;
 
 impl<P: Coded> BondSender<P> {
