@@ -57,6 +57,8 @@ enum Phase {
     Cruise,
     /// Empties the link's queue.
     Drain,
+    /// Empties it faster: it is still there, or the rate is less than was measured, or the path has become longer.
+    DrainMore,
 }
 
 /// A frame that has come: the begin of a rate measurement.
@@ -334,6 +336,7 @@ impl Path {
             Phase::Startup => (2, 1),
             Phase::Up => (5, 4),
             Phase::Down | Phase::Drain => (3, 4),
+            Phase::DrainMore => (1, 2),
             // A queue that is a little too long goes away slowly.
             Phase::Cruise if self.delay.queue() > self.queue_low() => (31, 32),
             Phase::Cruise => (1, 1),
@@ -367,13 +370,16 @@ impl Path {
         let (phase, span) = match self.phase {
             Phase::Cruise => (Phase::Up, interval),
             Phase::Up => (Phase::Down, interval),
-            Phase::Drain => {
-                // It should be empty by now. If it is not, the path itself has become longer.
-                if self.delay.queue() > self.queue_low() && self.drained_least != i64::MAX {
-                    self.delay.restart(now, self.drained_least);
-                }
+            Phase::Drain if self.is_not_empty() => {
+                self.drained_least = i64::MAX;
+                // Half of the rate is left to empty it, and it shows a round trip later.
+                (Phase::DrainMore, self.delay.queue() * 5 / 2 + rtt * 2 + interval)
+            }
+            Phase::DrainMore if self.is_not_empty() => {
+                self.delay.restart(now, self.drained_least);
                 (Phase::Cruise, interval * 2)
             }
+            Phase::Drain | Phase::DrainMore => (Phase::Cruise, interval * 2),
             // What the step upward found is known a round trip later.
             Phase::Down | Phase::Startup if self.is_growing => (Phase::Cruise, rtt + interval),
             Phase::Down | Phase::Startup => (Phase::Cruise, rtt + interval * 6),
@@ -382,11 +388,13 @@ impl Path {
         self.phase_until = now.saturating_add(span);
     }
 
+    /// Whether frames that were sent while it was emptied have still found the link's queue.
+    fn is_not_empty(&self) -> bool {
+        self.delay.queue() > self.queue_low() && self.drained_least != i64::MAX
+    }
+
     /// Begins to empty the link's queue.
     fn drain(&mut self, now: Instant) {
-        if self.phase == Phase::Drain {
-            return;
-        }
         self.phase = Phase::Drain;
         self.drained_least = i64::MAX;
         let rtt = Duration::from_nanos(self.delay.rtt_least_ns());
@@ -416,7 +424,7 @@ impl Path {
             return;
         }
         match self.phase {
-            Phase::Drain => {
+            Phase::Drain | Phase::DrainMore => {
                 let delay = self.delay.least_us().unwrap_or(0) + self.delay.queue_us();
                 self.drained_least = self.drained_least.min(delay);
                 if self.delay.queue() < self.queue_low() {
