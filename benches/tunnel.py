@@ -6,6 +6,7 @@ usage: benches/tunnel.py [--airbraid FILE] [--seconds N] [--runs N] [--only s1,s
                          [--late MS] [--tries N]
        benches/tunnel.py --twin [--runs N] [--seconds N] [--only s1,s2,s3,s4,s5] [--tcp cubic,bbr]
        benches/tunnel.py --sets 1-8 [--seconds N]
+       benches/tunnel.py --mptcp [--only s1,draw7-1,swing7-1] [--tcp cubic,bbr] [--runs N] [--seconds N]
 
 A table: what arrived, as a share of the sum of the links' rates, TCP's repetitions, ping idle and under load, and the
 longest time in which nothing arrived. Medians of the runs. `single` is TCP with only the first link in the daemon's file;
@@ -15,6 +16,8 @@ longest time in which nothing arrived. Medians of the runs. `single` is TCP with
 `--traffic flap --seconds 3600 --only s1`).
 `--twin` puts the same scenario in the simulator beside it: means over as many seeds. `--sets` takes random sets of links, those of
 `benches/link-sets.csv`, a fixed list: the trunk beside each of its links alone.
+`--mptcp` puts the kernel's MPTCP beside the trunk, which has the same links bare: downloads, each with its ping over the first link.
+`draw7-1` is the first pair of links of draw 7, 2 to 300 Mbit/s and 1 to 100 ms; `swing7-1` one whose rates swing by 4 and 5 to 1.
 The lab's lateness (that of one frame in a thousand) is told with each row: a busy machine is no place to measure on. With
 `--late 2` a run in which it was more than 2 ms does not count and is done again, `--tries` times at most; the row says how many runs
 were late. `--json` has them all, and is written after each case.
@@ -48,10 +51,12 @@ OUTAGE = 10.0  # Of the first link, in s6 and with `return`, which begins so lon
 
 def scenario(name):
     """The text of a scenario for the lab: `s1` to `s6` are files, `set3` is a line of the random sets."""
-    if not name.startswith("set"):
+    if re.fullmatch(r"s\d", name):
         return open(os.path.join(SCENARIOS, f"lab-{name}.toml")).read()
     text = f'schema = 1\ntitle = "Random links {name}"\nquestion = "What does one TCP connection get?"\n[run]\nduration = "60 s"\n'
     text += "".join(f'[[node]]\nname = "{end}"\nhost = "namespace"\nattach = "radios"\n' for end in ("near", "far"))
+    if not name.startswith("set"):
+        return text + drawn(name)
     for line in open(os.path.join(ROOT, "benches", "link-sets.csv")):
         if not line.startswith(name[3:] + ","):
             continue
@@ -59,6 +64,22 @@ def scenario(name):
         text += f'[[link]]\nname = "l{number}"\nbetween = ["near", "far"]\nrate = "{int(kbps) / 1e3} Mbit/s"\ndelay = "{delay_us} us"\n'
         text += f"queue = {max(int(kbps) * 100 // 12_000, 20)}\n"  # 100 ms of full packets
         text += f"loss = {{ mean_loss = {int(loss) / 1e4}, mean_burst = {burst}.0 }}\n" if int(loss) else ""
+    return text
+
+
+def drawn(name):
+    """Two links: rates and delays even in their logarithms, queues of 100 ms; those of `swing` go up and down in steps of 0.1 s."""
+    chance, swings = random.Random(name), name.startswith("swing")
+    least, most = (10, 60) if swings else (2, 300)
+    text = ""
+    for number, (ratio, period) in enumerate([(4, 6.0), (5, 9.0)]):
+        rate, delay = least * (most / least) ** chance.random(), 100 ** chance.random()
+        low = 2 * rate / (1 + ratio)
+        at = lambda time_: low * (1 + (ratio - 1) * (1 - abs(1 - 2 * (time_ % period) / period)))
+        text += f'[[link]]\nname = "l{number}"\nbetween = ["near", "far"]\nrate = "{rate:.3f} Mbit/s"\ndelay = "{delay * 1e3:.0f} us"\n'
+        text += f"queue = {max(int(rate * 1e3) * 100 // 12_000, 20)}\n"
+        for tenth in range(1, 600 if swings else 0):
+            text += f'[[at]]\ntime = "{tenth / 10} s"\nlink = "l{number}"\nrate = "{at(tenth / 10):.3f} Mbit/s"\n'
     return text
 
 
@@ -180,8 +201,8 @@ def far(plan):
     works.wait()
 
 
-def ping(seconds, log, every=0.1):
-    command = ["ping", "-n", "-i", str(every), "-c", str(int(seconds / every)), "-W", "2", FAR]
+def ping(seconds, log, every=0.1, to=FAR):
+    command = ["ping", "-n", "-i", str(every), "-c", str(int(seconds / every)), "-W", "2", to]
     return subprocess.Popen(command, stdout=open(log, "w"), stderr=subprocess.DEVNULL)
 
 
@@ -303,6 +324,55 @@ def memory(works):
     """What a daemon occupies [MB]."""
     with open(f"/proc/{works.pid}/status") as status:
         return int(re.search(r"VmRSS:\s*(\d+)", status.read())[1]) / 1024
+
+
+# The same links without a trunk: MPTCP by the kernel's path manager.
+
+MPTCP_PORT = 5400
+
+
+def mptcp_far(plan):
+    """Announces its addresses, and sends what it can to who connects."""
+    subprocess.run(["ip", "mptcp", "limits", "set", "subflows", "8"], check=True)
+    for link, address in list(plan["addresses"].items())[1:]:
+        subprocess.run(["ip", "mptcp", "endpoint", "add", address, "dev", link, "signal"], check=True)
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_MPTCP) as ear:
+        ear.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, plan["tcp"].encode())
+        ear.bind(("0.0.0.0", MPTCP_PORT))
+        ear.listen()
+        stream, _ = ear.accept()
+        with stream:
+            end, block = time.monotonic() + plan["seconds"], bytes(1 << 17)
+            try:
+                while time.monotonic() < end:
+                    stream.sendall(block)
+            except OSError:
+                pass  # The other end has had enough.
+
+
+def mptcp_near(plan):
+    """Downloads for as long as the plan says, and pings over the first link."""
+    subprocess.run(["ip", "mptcp", "limits", "set", "subflows", "8", "add_addr_accepted", "8"], check=True)
+    folder, first = plan["folder"], plan["addresses"][plan["first"]]
+    logs = [os.path.join(folder, log) for log in ("idle", "loaded")]
+    time.sleep(START - 1.0)
+    ping(1.0, logs[0], 0.05, first).wait()
+    pinged = ping(plan["seconds"], logs[1], 0.1, first)
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_MPTCP) as stream:
+        stream.connect((first, MPTCP_PORT))
+        begin = last = time.monotonic()
+        came, gap = 0, 0.0
+        while last < begin + plan["seconds"] and (data := stream.recv(1 << 20)):
+            now = time.monotonic()
+            gap, last, came = max(gap, now - last if last > begin + 0.5 else 0.0), now, came + len(data)
+    pinged.send_signal(signal.SIGINT)
+    pinged.wait()
+    result = {
+        "members": len(plan["addresses"]), "iperf": {"end": {"sum_received": {"bits_per_second": came * 8 / (last - begin)}}},
+        "idle_ms": round_trips(logs[0]), "loaded_ms": round_trips(logs[1]), "gap_s": gap, "again_s": None, "timeouts": None,
+        "memory_mb": [0, 0],
+    }
+    json.dump(result, open(os.path.join(folder, "result.json"), "w"))
 
 
 # The table.
@@ -483,6 +553,22 @@ def sets(options, numbers, kept):
               f"| {', '.join(f'{rate / 1e6:.1f}' for rate in rates)} |", flush=True)
 
 
+def beside_mptcp(options, kept):
+    """The trunk and MPTCP over the same links: medians."""
+    print("| links: Mbit/s | TCP | trunk: share of sum | MPTCP | trunk - MPTCP | ping loaded p50, trunk | MPTCP | gap ms, trunk | MPTCP | lateness ms |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for name, tcp in [(name, tcp) for name in options.only.split(",") for tcp in options.tcp.split(",")]:
+        both = []
+        for traffic in ("tcp", "mptcp"):
+            tried = [on_time(options, name, tcp, "download", traffic, seed) for seed in range(1, options.runs + 1)]
+            both.append(median([row for row, _ in tried if row] or [row for _, rows in tried for row in rows]))
+        trunk, other = both
+        keep(options, kept, {"scenario": name, "tcp": tcp, "trunk": trunk, "mptcp": other})
+        print(f"| {name}: {' + '.join(f'{rate / 1e6:.1f}' for _, rate in links(name))} | {tcp} | {trunk['share']:.3f} | {other['share']:.3f} "
+              f"| {trunk['share'] - other['share']:+.3f} | {show(trunk, 'loaded_ms', '{:.1f}')} | {show(other, 'loaded_ms', '{:.1f}')} "
+              f"| {trunk['gap_ms']:.0f} | {other['gap_ms']:.0f} | {max(trunk['lateness_ms'], other['lateness_ms']):.2f} |", flush=True)
+
+
 MORE = ("timeouts", "again_ms", "loss_percent", "out_of_order", "voice_in_time", "voice_ms", "memory_mb", "memory_grown_mb")
 
 
@@ -519,11 +605,14 @@ def main():
     parser.add_argument("--tries", type=int, default=5, metavar="N", help="runs with one seed at most until one is on time (%(default)s)")
     parser.add_argument("--twin", action="store_true", help="the simulator beside the daemon")
     parser.add_argument("--sets", metavar="FIRST-LAST", help="random sets of links, such as 1-8")
+    parser.add_argument("--mptcp", action="store_true", help="the kernel's MPTCP over the same links beside the daemon")
     parser.add_argument("--json", metavar="FILE", help="all numbers of all runs")
     parser.add_argument("--end", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.end:
-        {"near": near, "far": far}[options.end[0]](json.load(open(options.end[1])))
+        plan = json.load(open(options.end[1]))
+        ends = {"near": mptcp_near, "far": mptcp_far} if plan["traffic"] == "mptcp" else {"near": near, "far": far}
+        ends[options.end[0]](plan)
         return
     check_tools(options)
     kept = []
@@ -532,6 +621,8 @@ def main():
     elif options.sets:
         first, _, last = options.sets.partition("-")
         sets(options, range(int(first), int(last or first) + 1), kept)
+    elif options.mptcp:
+        beside_mptcp(options, kept)
     else:
         table(options, kept)
 
