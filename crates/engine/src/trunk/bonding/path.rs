@@ -473,11 +473,12 @@ impl Path {
             return;
         }
         self.mark = Some(mark);
-        let is_full = self.delay.queue() > self.queue_high() || self.phase == Phase::Startup;
         self.looked_at = now;
-        // What was lost took its time on the link like the rest, unless the link's queue is full: then it was never
-        // there.
+        // What was lost took its time on the link like the rest, unless the link's queue was full: then it was never
+        // there. A queue that frames of this length hardly find is not full.
         let sent = total - last.total;
+        let short = QUEUE_LOW + self.time_for(sent * 3 / 2 / u64::from(frames as u32));
+        let is_full = self.delay.queue() > short || self.phase == Phase::Startup;
         let bytes = if is_full { sent.min(came.saturating_sub(last.came)) } else { sent };
         let sample = bytes * 8_000_000 / u64::from(span_us.max(1));
         let sent_us = sent_at.saturating_since(last.sent_at).as_micros();
