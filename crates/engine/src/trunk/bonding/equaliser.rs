@@ -36,7 +36,7 @@ const JUMP: Duration = Duration::from_millis(100);
 const RAMP: u64 = 2;
 /// Length of a trial beside [`LASTS`], in times of the delay: two to measure, and six to double a window of which the
 /// shortest round trip is a sixtieth.
-const DELAYS: u64 = 8;
+const DELAYS: u64 = 16;
 
 /// The state of one flow.
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,7 +47,9 @@ pub struct Equaliser {
     bytes: u64,
     /// Time until which it counts as filling the faster members.
     full_until: Instant,
-    /// Time since which no more than [`MEASURING`] packets have waited.
+    /// Most packets that waited in the present count, and in the one before.
+    most: (usize, usize),
+    /// Time since which no more than [`MEASURING`] packets have waited, and half as many as usual.
     few_since: Option<Instant>,
     /// Time at which its shortest round trip is measured next.
     trial_at: Instant,
@@ -78,7 +80,7 @@ impl Equaliser {
         if wanted > 0 && carried * u128::from(flows) >= u128::from(wanted) * u128::from(span.as_micros()) {
             self.full_until = self.full_until.max(now.saturating_add(LASTS));
         }
-        (self.since, self.bytes) = (now, 0);
+        (self.since, self.bytes, self.most) = (now, 0, (0, self.most.0));
     }
 
     /// Time for which a packet of the flow must have waited before the fastest member takes it; `waiting` packets wait,
@@ -94,7 +96,8 @@ impl Equaliser {
         if let Some(since) = self.on_since {
             return step.later.min(JUMP + now.saturating_since(since) / RAMP);
         }
-        if waiting > MEASURING {
+        self.most.0 = self.most.0.max(waiting);
+        if waiting > MEASURING.min(self.most.0.max(self.most.1) / 2) {
             self.few_since = None;
         } else if now.saturating_since(*self.few_since.get_or_insert(now)) >= MEASURED {
             (self.trial_at, self.measures) = (now.saturating_add(LIFE), true);

@@ -57,6 +57,9 @@ const REFUSED: Duration = Duration::from_millis(2);
 const FORGOTTEN: Duration = Duration::from_secs(60);
 /// Time for which tolerance for reordering counts: as long as the minimums of delays.
 const TOLERANCE_SPAN: Duration = Duration::from_secs(10);
+/// Part of a member's rate that feedback may take while another member can carry it: at 3 Mbit/s a frame of some 100
+/// byte each 5 ms.
+const FEEDBACK_PART: u64 = 16;
 /// Loss from which on a member is lossy \[millionths\]: TCP does not notice less.
 const LOSSY_PPM: u32 = 5_000;
 
@@ -97,6 +100,8 @@ pub struct MemberEnd {
     blocked_until: Instant,
     /// Bytes of retransmissions that wait for it.
     pub reserved: u64,
+    /// Time at which feedback has had its share of the rate.
+    pub fed_back_at: Instant,
     /// Packet trains that measure its rate.
     pub trains: Trains,
     /// Negated lateness of frames that had been declared lost \[ns\].
@@ -128,6 +133,7 @@ impl MemberEnd {
             probe_gap: PROBE_FIRST,
             blocked_until: Instant::ZERO,
             reserved: 0,
+            fed_back_at: Instant::ZERO,
             trains: Trains::new(),
             tolerance: Least::new(TOLERANCE_SPAN),
             counted: MemberStatus { member: id, ..MemberStatus::default() },
@@ -190,6 +196,11 @@ impl MemberEnd {
     pub fn set_plan(&mut self, may_be: bool) {
         let is_known = may_be && self.is_active() && self.path.is_measured() && self.config.quota.is_none();
         self.groups.plan = self.path.losses().filter(|_| is_known).and_then(|losses| code::plan(&losses));
+    }
+    /// Feedback of this length before sealing leaves.
+    pub fn on_feedback_sent(&mut self, now: Instant, len: Bytes) {
+        let span = self.path.time_for(self.on_wire(len) * FEEDBACK_PART);
+        self.fed_back_at = self.fed_back_at.max(now).saturating_add(span);
     }
     /// Its rate for packets \[bit/s\].
     pub fn useful_rate(&self) -> u64 {

@@ -25,6 +25,8 @@ const INTERVAL: Duration = Duration::from_millis(100);
 const MUCH: u64 = 3;
 /// Pause after which a flow begins again: longer than any round trip.
 const PAUSE: Duration = Duration::from_secs(1);
+/// Time by which a held packet may leave late by a slower member: hosts and radios send in bursts of that length.
+const LATE: Duration = Duration::from_millis(20);
 /// Largest number of flows that are examined for one packet: it bounds the time for a packet.
 const LOOK: usize = 32;
 /// Buckets of both classes.
@@ -359,7 +361,10 @@ impl<P: Packet> Queue<P> {
                 None => (index < flow.waiting.len()).then_some((bucket, index)),
                 Some(hold) => {
                     let due = flow.waiting.partition_point(|waiting| waiting.since.saturating_add(hold) <= now);
-                    Some((bucket, index.min(due.checked_sub(1)?)))
+                    let last = due.checked_sub(1)?;
+                    // One that has waited longer is sooner there by the faster ones.
+                    let is_late = flow.waiting[last].since.saturating_add(hold + LATE) <= now;
+                    (index <= last || !is_late).then_some((bucket, index.min(last)))
                 }
             }
         })

@@ -126,9 +126,12 @@ impl<P: Coded> BondSender<P> {
         self.candidates(now, TYPICAL, 0).first().map(|one| (now.as_nanos() / 1_000) as i64 + one.arrival_us)
     }
 
-    /// The working members, in the order in which a short frame arrives by them.
-    pub fn fastest(&self, now: Instant) -> ArrayVec<Member, MEMBERS_MAX> {
-        self.candidates(now, SHORT, 0).iter().map(|candidate| self.members[candidate.index].id).collect()
+    /// The working members, in the order in which a short frame arrives by them; those of whose rate feedback has had
+    /// its share come last.
+    pub fn feedback_carriers(&self, now: Instant) -> ArrayVec<Member, MEMBERS_MAX> {
+        let mut candidates = self.candidates(now, SHORT, 0);
+        candidates.sort_by_key(|candidate| self.members[candidate.index].fed_back_at > now);
+        candidates.iter().map(|candidate| self.members[candidate.index].id).collect()
     }
 
     /// Sends whatever can be sent now.
