@@ -47,14 +47,14 @@ pub struct Equaliser {
     bytes: u64,
     /// Time until which it counts as filling the faster members.
     full_until: Instant,
+    /// Whether it carries half of what the slower member could add.
+    has_both: bool,
     /// Most packets that waited in the present count, and in the one before.
     most: (usize, usize),
-    /// Time since which no more than [`MEASURING`] packets have waited, and half as many as usual.
+    /// Time since which no more than [`MEASURING`] packets have waited, after at least twice as many.
     few_since: Option<Instant>,
     /// Time at which its shortest round trip is measured next.
     trial_at: Instant,
-    /// Whether it has been seen to measure it.
-    measures: bool,
     /// Time since which its delay grows, or is equal.
     on_since: Option<Instant>,
 }
@@ -76,10 +76,12 @@ impl Equaliser {
             None => step.faster * FULL,
             Some(_) => (step.faster + step.rate.min(step.faster) / 4) * MORE,
         };
-        let carried = u128::from(self.bytes) * 8_000_000 * 16;
-        if wanted > 0 && carried * u128::from(flows) >= u128::from(wanted) * u128::from(span.as_micros()) {
+        let carried = u128::from(self.bytes) * u128::from(flows) * 8_000_000 * 16;
+        let carries = |wanted: u64| carried >= u128::from(wanted) * u128::from(span.as_micros());
+        if wanted > 0 && carries(wanted) {
             self.full_until = self.full_until.max(now.saturating_add(LASTS));
         }
+        self.has_both = carries((step.faster + step.rate / 2) * MORE);
         (self.since, self.bytes, self.most) = (now, 0, (0, self.most.0));
     }
 
@@ -90,36 +92,54 @@ impl Equaliser {
             (self.few_since, self.on_since) = (None, None);
             return Duration::ZERO;
         }
-        if self.on_since.is_none() && now.saturating_add(ramp(step.later) + step.rtt) >= self.trial_at {
-            self.begin_trial(now, bytes, step);
+        if self.on_since.is_none() {
+            self.look(now, waiting);
+            self.consider_trial(now, bytes, step);
         }
-        if let Some(since) = self.on_since {
-            return step.later.min(JUMP + now.saturating_since(since) / RAMP);
-        }
+        self.on_since.map_or(Duration::ZERO, |since| step.later.min(JUMP + now.saturating_since(since) / RAMP))
+    }
+
+    /// Looks whether the sender measures its shortest round trip, while `waiting` packets wait.
+    fn look(&mut self, now: Instant, waiting: usize) {
         self.most.0 = self.most.0.max(waiting);
-        if waiting > MEASURING.min(self.most.0.max(self.most.1) / 2) {
+        if waiting > MEASURING || !self.would_show() {
             self.few_since = None;
-        } else if now.saturating_since(*self.few_since.get_or_insert(now)) >= MEASURED {
-            (self.trial_at, self.measures) = (now.saturating_add(LIFE), true);
+        } else if now.saturating_since(*self.few_since.get_or_insert(now)) >= MEASURED
+            && now.saturating_since(self.begun) >= LIFE
+        {
+            self.trial_at = now.saturating_add(LIFE);
         }
-        Duration::ZERO
+    }
+
+    /// Whether so much waits that a sender that measures shows it.
+    fn would_show(&self) -> bool {
+        self.most.0.max(self.most.1) >= 2 * MEASURING
     }
 
     /// Tries the slower member, if too little waits for it, and if it is worth the trial: the flow will last about as
-    /// long as it has lasted, and carries next to nothing for as long as a trial takes.
-    fn begin_trial(&mut self, now: Instant, bytes: u64, step: &Step) {
-        let lasts = LASTS + step.rtt + ramp(step.later) + step.later * DELAYS;
-        let age = now.saturating_since(self.begun);
-        if u128::from(age.as_micros()) * u128::from(step.rate) < u128::from(lasts.as_micros()) * u128::from(step.faster)
-        {
-            self.trial_at = self.trial_at.saturating_add(LIFE);
+    /// long as it has lasted, and carries next to nothing for as long as a trial takes. That is longer where nobody
+    /// sees when the shortest round trip expires.
+    fn consider_trial(&mut self, now: Instant, bytes: u64, step: &Step) {
+        let lead = ramp(step.later) + step.rtt;
+        let unknown = if self.would_show() { Duration::ZERO } else { LIFE };
+        if now.saturating_add(lead + unknown) < self.trial_at {
             return;
         }
-        self.trial_at = Instant::MAX;
+        let lasts = LASTS + lead + step.later * DELAYS + unknown;
+        let age = now.saturating_since(self.begun);
+        let is_worth =
+            u128::from(age.as_micros()) * u128::from(step.rate) >= u128::from(lasts.as_micros()) * u128::from(step.faster);
+        if !is_worth {
+            if now >= self.trial_at {
+                self.trial_at = now.saturating_add(LIFE);
+            }
+            return;
+        }
+        // Where it does not show that it measures, the next trial is at twice the age.
+        self.trial_at = if self.would_show() { Instant::MAX } else { now.saturating_add(age) };
         let ahead = u128::from(step.faster) * u128::from(step.later.as_micros()) / 8_000_000;
-        // One that has been seen to measure keeps just as much waiting as the slower member needs, for a while.
-        let enough = if self.measures { ahead * 2 } else { ahead / 2 };
-        if u128::from(bytes) < enough {
+        // A sender that measures may keep just as much waiting as the slower member needs, for a while.
+        if u128::from(bytes) < ahead * 2 && !self.has_both {
             self.on_since = Some(now);
             self.full_until = now.saturating_add(lasts);
         }
