@@ -10,7 +10,7 @@ const MINIMUM_SPAN: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug)]
 pub struct PathDelay {
     rtt_least: Least,
-    /// Smoothed round trip and its deviation \[ns\].
+    /// Smoothed time to the answer and its deviation \[ns\].
     rtt: Option<(u64, u64)>,
     least: Least,
     /// Smoothed one-way delay and its deviation \[us\].
@@ -34,7 +34,8 @@ impl PathDelay {
     pub fn rtt_least(&self) -> Option<Duration> {
         self.rtt_least.get().map(|ns| Duration::from_nanos(ns.max(0) as u64))
     }
-    /// Smoothed round trip and its deviation (RFC 6298).
+    /// Smoothed time until feedback tells of a frame, and its deviation (as of RFC 6298): a round trip, and the time that
+    /// a frame waits for the feedback.
     pub fn rtt(&self) -> Option<(Duration, Duration)> {
         self.rtt.map(|(rtt, var)| (Duration::from_nanos(rtt), Duration::from_nanos(var)))
     }
@@ -55,11 +56,12 @@ impl PathDelay {
         Some((self.least.get()?, self.smooth?.1))
     }
 
-    /// Learns from a frame that was sent at `sent_at` and came `age_us` before the feedback left.
-    pub fn learn_rtt(&mut self, now: Instant, sent_at: Instant, age_us: u32) {
-        let sample = now.saturating_since(sent_at).saturating_sub(Duration::from_micros(u64::from(age_us)));
-        let sample = sample.as_nanos().max(1);
-        self.rtt_least.learn(now, i64::try_from(sample).unwrap_or(i64::MAX));
+    /// Learns from a frame that was sent at `sent_at` and came `age_us` before the feedback left; the first of which
+    /// it tells was sent at `first_at`.
+    pub fn learn_rtt(&mut self, now: Instant, sent_at: Instant, age_us: u32, first_at: Instant) {
+        let least = now.saturating_since(sent_at).saturating_sub(Duration::from_micros(u64::from(age_us)));
+        self.rtt_least.learn(now, i64::try_from(least.as_nanos().max(1)).unwrap_or(i64::MAX));
+        let sample = now.saturating_since(first_at.min(sent_at)).as_nanos().max(1);
         self.rtt = Some(match self.rtt {
             None => (sample, sample / 2),
             Some((rtt, var)) => (rtt - rtt / 8 + sample / 8, var - var / 4 + rtt.abs_diff(sample) / 4),

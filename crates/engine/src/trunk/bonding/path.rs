@@ -440,7 +440,8 @@ impl Path {
     fn learn_delay(&mut self, now: Instant, arrival: &Arrival) {
         let RateMark { sent_at, received_us, total, .. } = arrival.newest;
         if let Some(age_us) = arrival.age_us {
-            self.delay.learn_rtt(now, sent_at, age_us);
+            let first_at = arrival.first.map_or(sent_at, |first| first.sent_at);
+            self.delay.learn_rtt(now, sent_at, age_us, first_at);
         }
         let sent_us = (sent_at.as_nanos() / 1_000) as u32;
         let delay = i64::from(received_us.wrapping_sub(sent_us).wrapping_sub(arrival.offset_us) as i32);
