@@ -56,12 +56,12 @@ impl PathDelay {
         Some((self.least.get()?, self.smooth?.1))
     }
 
-    /// Learns from a frame that was sent at `sent_at` and came `age_us` before the feedback left; the first of which
-    /// it tells was sent at `first_at`.
-    pub fn learn_rtt(&mut self, now: Instant, sent_at: Instant, age_us: u32, first_at: Instant) {
+    /// Learns from a frame that was sent at `sent_at` and came `age_us` before the feedback left; nothing had been
+    /// heard of frames since `waited_since`.
+    pub fn learn_rtt(&mut self, now: Instant, sent_at: Instant, age_us: u32, waited_since: Instant) {
         let least = now.saturating_since(sent_at).saturating_sub(Duration::from_micros(u64::from(age_us)));
         self.rtt_least.learn(now, i64::try_from(least.as_nanos().max(1)).unwrap_or(i64::MAX));
-        let sample = now.saturating_since(first_at.min(sent_at)).as_nanos().max(1);
+        let sample = now.saturating_since(waited_since.min(sent_at)).as_nanos().max(1);
         self.rtt = Some(match self.rtt {
             None => (sample, sample / 2),
             Some((rtt, var)) => (rtt - rtt / 8 + sample / 8, var - var / 4 + rtt.abs_diff(sample) / 4),

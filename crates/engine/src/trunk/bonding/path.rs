@@ -88,6 +88,8 @@ pub struct Arrival {
     pub age_us: Option<u32>,
     /// Advance of the far end's clock over ours, with an unknown constant delay \[us\], modulo 2^32.
     pub offset_us: u32,
+    /// Departure of the first frame of which nothing had been heard.
+    pub waited_since: Instant,
 }
 
 impl Arrival {
@@ -440,8 +442,7 @@ impl Path {
     fn learn_delay(&mut self, now: Instant, arrival: &Arrival) {
         let RateMark { sent_at, received_us, total, .. } = arrival.newest;
         if let Some(age_us) = arrival.age_us {
-            let first_at = arrival.first.map_or(sent_at, |first| first.sent_at);
-            self.delay.learn_rtt(now, sent_at, age_us, first_at);
+            self.delay.learn_rtt(now, sent_at, age_us, arrival.waited_since);
         }
         let sent_us = (sent_at.as_nanos() / 1_000) as u32;
         let delay = i64::from(received_us.wrapping_sub(sent_us).wrapping_sub(arrival.offset_us) as i32);

@@ -48,6 +48,8 @@ impl<P: Coded> BondSender<P> {
         }
         let is_news = end.newest.is_none_or(|newest| newest.is_before(report.newest));
         let newest = end.sent_frames.get(report.newest).copied().filter(|_| is_news);
+        let unheard = end.newest.and_then(|newest| end.sent_frames.get(newest.next()));
+        let waited_since = unheard.or(newest.as_ref()).map_or(now, |unheard| unheard.at);
         if newest.is_some() {
             let end = &mut self.members[index];
             end.newest = Some(report.newest);
@@ -57,13 +59,22 @@ impl<P: Coded> BondSender<P> {
         self.acknowledge(now, index, report);
         if let Some(sent) = newest {
             self.find_overtaken(now, index);
-            self.on_newest(now, index, sent_at_us, report, &sent);
+            self.on_newest(now, index, sent_at_us, report, &sent, waited_since);
         }
         self.forget(now, index);
     }
 
-    /// The newest number of a member has grown: measures its path.
-    fn on_newest(&mut self, now: Instant, index: usize, sent_at_us: u32, report: &Report, sent: &SentFrame) {
+    /// The newest number of a member has grown: measures its path. Of what was sent since `waited_since` there was no
+    /// news.
+    fn on_newest(
+        &mut self,
+        now: Instant,
+        index: usize,
+        sent_at_us: u32,
+        report: &Report,
+        sent: &SentFrame,
+        waited_since: Instant,
+    ) {
         let received_us = sent_at_us.wrapping_sub(report.age_us);
         let sent_us = (sent.at.as_nanos() / 1_000) as u32;
         let offset_us = *self.offset_us.get_or_insert(received_us.wrapping_sub(sent_us));
@@ -83,7 +94,7 @@ impl<P: Coded> BondSender<P> {
         let first = end.sent_frames.get(number).filter(|_| report.span > 0);
         let first = first.map(|sent| mark(number, received_us.wrapping_sub(report.span_us), sent));
         let newest = mark(report.newest, received_us, sent);
-        let arrival = Arrival { newest, first, age_us: Some(report.age_us), offset_us };
+        let arrival = Arrival { newest, first, age_us: Some(report.age_us), offset_us, waited_since };
         end.path.on_arrival(now, &arrival);
         if let Some(rate) = end.trains.on_arrival(now, &arrival) {
             end.path.on_train(now, rate);
