@@ -47,7 +47,7 @@ pub struct Equaliser {
     bytes: u64,
     /// Time until which it counts as filling the faster members.
     full_until: Instant,
-    /// Whether it carries half of what the slower member could add.
+    /// Whether it fills the slower member, too.
     has_both: bool,
     /// Most packets that waited in the present count, and in the one before.
     most: (usize, usize),
@@ -81,7 +81,7 @@ impl Equaliser {
         if wanted > 0 && carries(wanted) {
             self.full_until = self.full_until.max(now.saturating_add(LASTS));
         }
-        self.has_both = carries((step.faster + step.rate / 2) * MORE);
+        self.has_both = carries((step.faster + step.rate) * FULL);
         (self.since, self.bytes, self.most) = (now, 0, (0, self.most.0));
     }
 
