@@ -131,7 +131,7 @@ impl Equaliser {
             u128::from(age.as_micros()) * u128::from(step.rate) >= u128::from(lasts.as_micros()) * u128::from(step.faster);
         if !is_worth {
             if now >= self.trial_at {
-                self.trial_at = now.saturating_add(LIFE);
+            self.trial_at = now.saturating_add(LIFE);
             }
             return;
         }
@@ -143,6 +143,11 @@ impl Equaliser {
             self.on_since = Some(now);
             self.full_until = now.saturating_add(lasts);
         }
+    }
+
+    /// Whether the delay of its packets grows, or is equal.
+    pub const fn is_on(&self) -> bool {
+        self.on_since.is_some()
     }
 
     /// The same for a slower member that is `later` than the fastest: `None` unless the delay is equalised as far.

@@ -42,6 +42,8 @@ pub struct Waiting<P> {
     pub since: Instant,
     /// Whether it is to be marked for congestion.
     pub mark: bool,
+    /// Whether the delay of its flow is equalised: a copy would be early.
+    pub is_held: bool,
 }
 
 /// The delay control of one flow.
@@ -235,7 +237,7 @@ impl<P: Packet> Queue<P> {
         flow.added_at = Some(now);
         flow.bytes += len;
         self.busy += u64::from(flow.waiting.is_empty());
-        flow.waiting.push_back(Waiting { packet, place, since: now, mark });
+        flow.waiting.push_back(Waiting { packet, place, since: now, mark, is_held: false });
         if flow.listed == Listed::None {
             flow.listed = Listed::New;
             flow.deficit = QUANTUM;
@@ -293,7 +295,8 @@ impl<P: Packet> Queue<P> {
     fn remove(&mut self, now: Instant, bucket: u16, index: usize) -> Option<Waiting<P>> {
         let flow = &mut self.flows[usize::from(bucket)];
         let first = flow.waiting.front().map_or(now, |first| first.since);
-        let taken = flow.waiting.remove(index)?;
+        let mut taken = flow.waiting.remove(index)?;
+        taken.is_held = flow.equaliser.is_on();
         let len = taken.packet.len().as_u64();
         flow.bytes -= len;
         flow.deficit -= len as i64;

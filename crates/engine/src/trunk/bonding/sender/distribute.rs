@@ -313,7 +313,7 @@ impl<P: Coded> BondSender<P> {
 
     /// Sends a packet from the queue, unless it has waited for too long.
     pub(super) fn send_waiting(&mut self, now: Instant, index: usize, waiting: Waiting<P>, candidates: &Candidates) {
-        let Waiting { packet, place, since, mark } = waiting;
+        let Waiting { packet, place, since, mark, is_held } = waiting;
         let class = packet.class();
         if since.saturating_add(self.persistence(class)) < now {
             self.drop(packet, BondDropReason::Expired);
@@ -328,7 +328,9 @@ impl<P: Coded> BondSender<P> {
         let is_doubled = class == TrafficClass::RealTime && packet.len() <= self.config.policy.duplicate;
         let id = self.store.add(packet, place, since, mark);
         self.transmit(now, index, id, true);
-        self.expose(index, id);
+        if !is_held {
+            self.expose(index, id);
+        }
         let other = candidates.iter().find(|candidate| candidate.index != index && self.fits(candidate.index, len));
         if let Some(other) = other.filter(|_| is_doubled) {
             self.transmit(now, other.index, id, false);
