@@ -81,7 +81,7 @@ impl Equaliser {
         if wanted > 0 && carries(wanted) {
             self.full_until = self.full_until.max(now.saturating_add(LASTS));
         }
-        self.has_both = carries((step.faster + step.rate) * FULL);
+        self.has_both = carries((step.faster + step.rate) * FULL) && carries((step.faster + step.rate / 2) * MORE);
         (self.since, self.bytes, self.most) = (now, 0, (0, self.most.0));
     }
 
@@ -127,11 +127,11 @@ impl Equaliser {
         }
         let lasts = LASTS + lead + step.later * DELAYS + unknown;
         let age = now.saturating_since(self.begun);
-        let is_worth =
-            u128::from(age.as_micros()) * u128::from(step.rate) >= u128::from(lasts.as_micros()) * u128::from(step.faster);
+        let is_worth = u128::from(age.as_micros()) * u128::from(step.rate)
+            >= u128::from(lasts.as_micros()) * u128::from(step.faster);
         if !is_worth {
             if now >= self.trial_at {
-            self.trial_at = now.saturating_add(LIFE);
+                self.trial_at = now.saturating_add(LIFE);
             }
             return;
         }
@@ -218,18 +218,33 @@ mod tests {
 
     #[test]
     fn a_trial_waits_until_it_is_worth_its_time() {
-        // A twentieth more, for a trial of 2.4 s in which little comes: after 48 s.
+        // A twentieth more, for a trial of 2.8 s in which little comes: after 56 s.
         let step = Step { rate: STEP.faster / 20, ..STEP };
         let (mut equaliser, mut now) = (Equaliser::new(Instant::ZERO), Instant::ZERO);
-        assert_eq!(go_on_with(&step, &mut equaliser, &mut now, 48_000, 80, (20, 30_000)), Duration::ZERO);
-        assert_eq!(go_on_with(&step, &mut equaliser, &mut now, 60_000, 80, (20, 30_000)), step.later);
+        assert_eq!(go_on_with(&step, &mut equaliser, &mut now, 55_900, 80, (20, 30_000)), Duration::ZERO);
+        assert_eq!(go_on_with(&step, &mut equaliser, &mut now, 70_000, 80, (20, 30_000)), step.later);
     }
 
     #[test]
-    fn a_flow_of_which_enough_waits_is_not_tried() {
+    fn a_flow_that_fills_both_members_or_will_is_not_tried() {
+        // 500 kB should wait.
+        for (mbps, waits) in [(80, (800, 1_100_000)), (110, (200, 260_000))] {
+            let (mut equaliser, mut now) = (Equaliser::new(Instant::ZERO), Instant::ZERO);
+            assert_eq!(go_on(&mut equaliser, &mut now, 60_000, mbps, waits), Duration::ZERO);
+            assert_eq!(equaliser.hold_for(now, MS * 50, &STEP), None);
+        }
+    }
+
+    #[test]
+    fn a_flow_that_would_not_show_that_it_measures_is_tried_for_longer_and_at_twice_its_age_again() {
         let (mut equaliser, mut now) = (Equaliser::new(Instant::ZERO), Instant::ZERO);
-        assert_eq!(go_on(&mut equaliser, &mut now, 60_000, 80, (200, 260_000)), Duration::ZERO);
-        assert_eq!(equaliser.hold_for(now, MS * 50, &STEP), None);
+        let few = (MEASURING + 1, 7_000);
+        // A trial of 2.8 s and the life of its shortest round trip, for half as much again: after 25.6 s.
+        assert_eq!(go_on(&mut equaliser, &mut now, 25_500, 80, few), Duration::ZERO);
+        assert_eq!(go_on(&mut equaliser, &mut now, 38_300, 80, few), STEP.later);
+        go_on(&mut equaliser, &mut now, 38_500, 80, few);
+        assert_eq!(go_on(&mut equaliser, &mut now, 41_000, 80, few), Duration::ZERO);
+        assert_eq!(go_on(&mut equaliser, &mut now, 51_500, 80, few), STEP.later);
     }
 
     #[test]
@@ -242,8 +257,8 @@ mod tests {
     fn a_constant_rate_that_the_near_member_carries_is_delayed_for_one_trial() {
         let (mut equaliser, mut now) = (Equaliser::new(Instant::ZERO), Instant::ZERO);
         assert_eq!(go_on(&mut equaliser, &mut now, 9_800, 79, (20, 30_000)), Duration::ZERO);
-        assert_eq!(go_on(&mut equaliser, &mut now, 12_300, 79, (20, 30_000)), STEP.later);
-        go_on(&mut equaliser, &mut now, 12_500, 79, (20, 30_000));
+        assert_eq!(go_on(&mut equaliser, &mut now, 12_700, 79, (20, 30_000)), STEP.later);
+        go_on(&mut equaliser, &mut now, 12_900, 79, (20, 30_000));
         assert_eq!(go_on(&mut equaliser, &mut now, 60_000, 79, (20, 30_000)), Duration::ZERO);
     }
 

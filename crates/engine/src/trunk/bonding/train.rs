@@ -212,7 +212,13 @@ mod tests {
                 if is_last || u64::from(arrivals[index + 1].received_us) > leaves_us + INTERVAL_US {
                     leaves_us = arrival.received_us.into();
                     let first = Some(first).filter(|first| first.number != arrival.number);
-                    reports.push(Arrival { newest: *arrival, first, age_us: Some(0), offset_us: 0, waited_since: Instant::ZERO });
+                    reports.push(Arrival {
+                        newest: *arrival,
+                        first,
+                        age_us: Some(0),
+                        offset_us: 0,
+                        waited_since: Instant::ZERO,
+                    });
                     pending = None;
                 }
             }
