@@ -221,8 +221,8 @@ mod tests {
         // A twentieth more, for a trial of 2.8 s in which little comes: after 56 s.
         let step = Step { rate: STEP.faster / 20, ..STEP };
         let (mut equaliser, mut now) = (Equaliser::new(Instant::ZERO), Instant::ZERO);
-        assert_eq!(go_on_with(&step, &mut equaliser, &mut now, 55_900, 80, (20, 30_000)), Duration::ZERO);
-        assert_eq!(go_on_with(&step, &mut equaliser, &mut now, 70_000, 80, (20, 30_000)), step.later);
+        assert_eq!(go_on_with(&step, &mut equaliser, &mut now, 55_900, 76, (20, 30_000)), Duration::ZERO);
+        assert_eq!(go_on_with(&step, &mut equaliser, &mut now, 70_000, 76, (20, 30_000)), step.later);
     }
 
     #[test]

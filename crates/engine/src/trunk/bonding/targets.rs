@@ -21,7 +21,7 @@ pub struct Server {
     pub arrival_us: i64,
     /// Its rate \[bit/s\].
     pub rate: u64,
-    /// Its round trip, with the blocking of its losses \[us\].
+    /// Its round trip, which leads back over the fastest member, with the blocking of its losses \[us\].
     pub rtt_us: u64,
 }
 
@@ -83,13 +83,12 @@ impl Targets {
             let rate = server.rate.max(1);
             let from =
                 u128::from(later_us) * u128::from(faster) / 8_000_000 * u128::from(faster + rate) / u128::from(rate);
-            // A round trip, which leads over this member and comes back over the fastest: BBR has one more under way,
-            // and CUBIC, which goes back to 0.7 of its window (RFC 9438), keeps the links busy then.
-            let back_us = u64::midpoint(first.rtt_us, server.rtt_us);
+            // A round trip: BBR has one more under way, and CUBIC, which goes back to 0.7 of its window (RFC 9438),
+            // keeps the links busy then.
             let later = Duration::from_micros(later_us);
             steps.push(Step {
                 from: u64::try_from(from).unwrap_or(u64::MAX),
-                target: later + longer(base.as_micros() + back_us),
+                target: later + longer(base.as_micros() + server.rtt_us),
                 later,
                 faster,
                 rate,
@@ -145,7 +144,7 @@ mod tests {
             for server in &servers {
                 let later_us = (server.arrival_us - servers[0].arrival_us) as u64;
                 let from = worth_from(later_us as f64 / 1e6, faster / 8.0, server.rate as f64 / 8.0);
-                let wait = BASE + Duration::from_micros(later_us + (servers[0].rtt_us + server.rtt_us) / 2);
+                let wait = BASE + Duration::from_micros(later_us + server.rtt_us);
                 let slack = 2.0 + (faster + server.rate as f64) / server.rate as f64;
                 if from <= sent as f64 + slack {
                     perhaps = perhaps.max(wait);
