@@ -23,7 +23,7 @@ const SPAN: Duration = Duration::from_millis(500);
 /// Sixteenths of the members' rate from which on a flow fills them: the bond's own header is 5 % of a full packet, and
 /// BBR drains its queue in one of eight round trips.
 const FULL: u64 = 14;
-/// Sixteenths of the fastest members' rate and a quarter of the slower one's that a flow must carry for its delay to
+/// Sixteenths of the fastest members' rate and an eighth of the slower one's that a flow must carry for its delay to
 /// stay: more than it could carry without.
 const MORE: u64 = 15;
 /// Time for which a flow still counts as filling: BBR sends next to nothing for 200 ms and a round trip.
@@ -36,7 +36,7 @@ const JUMP: Duration = Duration::from_millis(100);
 const RAMP: u64 = 2;
 /// Length of a trial beside [`LASTS`], in times of the delay: two to measure, and six to double a window of which the
 /// shortest round trip is a sixtieth.
-const DELAYS: u64 = 16;
+const DELAYS: u64 = 8;
 
 /// The state of one flow.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,6 +55,8 @@ pub struct Equaliser {
     few_since: Option<Instant>,
     /// Time at which its shortest round trip is measured next.
     trial_at: Instant,
+    /// Whether it has been seen to measure it.
+    measures: bool,
     /// Time since which its delay grows, or is equal.
     on_since: Option<Instant>,
 }
@@ -74,7 +76,7 @@ impl Equaliser {
         }
         let wanted = match self.on_since {
             None => step.faster * FULL,
-            Some(_) => (step.faster + step.rate.min(step.faster) / 4) * MORE,
+            Some(_) => (step.faster + step.rate.min(step.faster) / 8) * MORE,
         };
         let carried = u128::from(self.bytes) * u128::from(flows) * 8_000_000 * 16;
         let carries = |wanted: u64| carried >= u128::from(wanted) * u128::from(span.as_micros());
@@ -102,33 +104,40 @@ impl Equaliser {
     /// Looks whether the sender measures its shortest round trip, while `waiting` packets wait.
     fn look(&mut self, now: Instant, waiting: usize) {
         self.most.0 = self.most.0.max(waiting);
-        if waiting > MEASURING || !self.would_show() {
+        if waiting > MEASURING || !self.has_many() {
             self.few_since = None;
         } else if now.saturating_since(*self.few_since.get_or_insert(now)) >= MEASURED
             && now.saturating_since(self.begun) >= LIFE
         {
-            self.trial_at = now.saturating_add(LIFE);
+            (self.trial_at, self.measures) = (now.saturating_add(LIFE), true);
         }
     }
 
-    /// Whether so much waits that a sender that measures shows it.
-    fn would_show(&self) -> bool {
+    /// Whether so much has waited of late that it shows when few do.
+    fn has_many(&self) -> bool {
         self.most.0.max(self.most.1) >= 2 * MEASURING
+    }
+
+    /// Whether it has shown that the sender measures, or would.
+    fn shows(&self) -> bool {
+        self.measures || self.has_many()
     }
 
     /// Tries the slower member, if too little waits for it, and if it is worth the trial: the flow will last about as
     /// long as it has lasted, and carries next to nothing for as long as a trial takes. That is longer where nobody
-    /// sees when the shortest round trip expires.
+    /// has seen when the shortest round trip expires; for the first time it does so [`LIFE`] after the flow has begun.
     fn consider_trial(&mut self, now: Instant, bytes: u64, step: &Step) {
         let lead = ramp(step.later) + step.rtt;
-        let unknown = if self.would_show() { Duration::ZERO } else { LIFE };
+        let is_known = self.shows() || self.trial_at == self.begun.saturating_add(LIFE);
+        let unknown = if is_known { Duration::ZERO } else { LIFE };
         if now.saturating_add(lead + unknown) < self.trial_at {
             return;
         }
         let lasts = LASTS + lead + step.later * DELAYS + unknown;
         let age = now.saturating_since(self.begun);
-        let is_worth = u128::from(age.as_micros()) * u128::from(step.rate)
-            >= u128::from(lasts.as_micros()) * u128::from(step.faster);
+        // With both members it takes `faster / (faster + rate)` of the time.
+        let is_worth = u128::from((age + lead).as_micros()) * u128::from(step.rate)
+            >= u128::from(lasts.as_micros()) * u128::from(step.faster + step.rate);
         if !is_worth {
             if now >= self.trial_at {
                 self.trial_at = now.saturating_add(LIFE);
@@ -136,7 +145,7 @@ impl Equaliser {
             return;
         }
         // Where it does not show that it measures, the next trial is at twice the age.
-        self.trial_at = if self.would_show() { Instant::MAX } else { now.saturating_add(age) };
+        self.trial_at = if self.shows() { Instant::MAX } else { now.saturating_add(age) };
         let ahead = u128::from(step.faster) * u128::from(step.later.as_micros()) / 8_000_000;
         // A sender that measures may keep just as much waiting as the slower member needs, for a while.
         if u128::from(bytes) < ahead * 2 && !self.has_both {
