@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn a_flow_that_fills_the_near_member_and_has_little_waiting_is_tried_after_ten_seconds() {
         // 150 ms more: 1.5 MB should wait.
-        let step = Step { later: MS * 150, rtt: MS * 200, ..STEP };
+        let step = Step { later: MS * 150, rtt: MS * 200, rate: STEP.faster, ..STEP };
         let (mut equaliser, mut now) = (Equaliser::new(Instant::ZERO), Instant::ZERO);
         let few = (20, 30_000);
         // A trial begins before the shortest round trip expires: a round trip, and the time in which its delay grows.
@@ -227,11 +227,11 @@ mod tests {
 
     #[test]
     fn a_trial_waits_until_it_is_worth_its_time() {
-        // A twentieth more, for a trial of 2.8 s in which little comes: after 56 s.
+        // A twentieth more, for a trial of 2.4 s in which little comes: after 50.4 s.
         let step = Step { rate: STEP.faster / 20, ..STEP };
         let (mut equaliser, mut now) = (Equaliser::new(Instant::ZERO), Instant::ZERO);
-        assert_eq!(go_on_with(&step, &mut equaliser, &mut now, 55_900, 76, (20, 30_000)), Duration::ZERO);
-        assert_eq!(go_on_with(&step, &mut equaliser, &mut now, 70_000, 76, (20, 30_000)), step.later);
+        assert_eq!(go_on_with(&step, &mut equaliser, &mut now, 50_300, 76, (20, 30_000)), Duration::ZERO);
+        assert_eq!(go_on_with(&step, &mut equaliser, &mut now, 60_000, 76, (20, 30_000)), step.later);
     }
 
     #[test]
@@ -245,15 +245,19 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_that_would_not_show_that_it_measures_is_tried_for_longer_and_at_twice_its_age_again() {
+    fn a_flow_that_would_not_show_that_it_measures_is_tried_for_longer_after_the_first_time() {
         let (mut equaliser, mut now) = (Equaliser::new(Instant::ZERO), Instant::ZERO);
         let few = (MEASURING + 1, 7_000);
-        // A trial of 2.8 s and the life of its shortest round trip, for half as much again: after 25.6 s.
-        assert_eq!(go_on(&mut equaliser, &mut now, 25_500, 80, few), Duration::ZERO);
-        assert_eq!(go_on(&mut equaliser, &mut now, 38_300, 80, few), STEP.later);
-        go_on(&mut equaliser, &mut now, 38_500, 80, few);
-        assert_eq!(go_on(&mut equaliser, &mut now, 41_000, 80, few), Duration::ZERO);
-        assert_eq!(go_on(&mut equaliser, &mut now, 51_500, 80, few), STEP.later);
+        assert_eq!(go_on(&mut equaliser, &mut now, 9_990, 79, few), Duration::ZERO);
+        assert_eq!(go_on(&mut equaliser, &mut now, 12_300, 79, few), STEP.later);
+        go_on(&mut equaliser, &mut now, 12_500, 79, few);
+        // A trial of 2.4 s and the life of its shortest round trip, for half as much again: after 37.2 s.
+        assert_eq!(go_on(&mut equaliser, &mut now, 37_100, 79, few), Duration::ZERO);
+        assert_eq!(go_on(&mut equaliser, &mut now, 49_500, 79, few), STEP.later);
+        go_on(&mut equaliser, &mut now, 49_700, 79, few);
+        // Its shortest round trip expires between this one and twice the age.
+        assert_eq!(go_on(&mut equaliser, &mut now, 64_300, 79, few), Duration::ZERO);
+        assert_eq!(go_on(&mut equaliser, &mut now, 76_700, 79, few), STEP.later);
     }
 
     #[test]
@@ -266,8 +270,8 @@ mod tests {
     fn a_constant_rate_that_the_near_member_carries_is_delayed_for_one_trial() {
         let (mut equaliser, mut now) = (Equaliser::new(Instant::ZERO), Instant::ZERO);
         assert_eq!(go_on(&mut equaliser, &mut now, 9_800, 79, (20, 30_000)), Duration::ZERO);
-        assert_eq!(go_on(&mut equaliser, &mut now, 12_700, 79, (20, 30_000)), STEP.later);
-        go_on(&mut equaliser, &mut now, 12_900, 79, (20, 30_000));
+        assert_eq!(go_on(&mut equaliser, &mut now, 12_300, 79, (20, 30_000)), STEP.later);
+        go_on(&mut equaliser, &mut now, 12_500, 79, (20, 30_000));
         assert_eq!(go_on(&mut equaliser, &mut now, 60_000, 79, (20, 30_000)), Duration::ZERO);
     }
 
