@@ -30,8 +30,8 @@ pub struct ReceiveReport {
     reported: ArrayVec<SeqNum, REPEATS>,
     floor: Option<SeqNum>,
     step_at: Instant,
-    /// Whether a number is missing that was not when the last feedback left.
-    pub has_new_hole: bool,
+    /// Number of gaps that there were not when the last feedback left.
+    pub new_holes: usize,
 }
 
 impl ReceiveReport {
@@ -67,7 +67,7 @@ impl ReceiveReport {
                 self.newest_at = now;
             }
             2.. => {
-                self.has_new_hole = true;
+                self.new_holes += 1;
                 self.newest_at = now;
                 self.insert(self.runs.len(), number);
             }
@@ -127,7 +127,7 @@ impl ReceiveReport {
             self.reported.push(newest);
         }
         let floor = self.floor.unwrap_or(self.runs[0].first.prev());
-        self.has_new_hole = false;
+        self.new_holes = 0;
         let mut report = Report { member, newest, ..Report::default() };
         let is_earlier = |(first, at): &(SeqNum, Instant)| first.is_before(newest) && *at <= self.newest_at;
         if let Some((first, at)) = self.first.take().filter(is_earlier) {

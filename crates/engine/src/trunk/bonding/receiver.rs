@@ -2,7 +2,7 @@
 
 use super::coded::Coded;
 use super::config::BondResequencer;
-use super::frame::{BondHeader, Feedback, MEMBERS_MAX, Probe, RepairHeader};
+use super::frame::{BondHeader, Feedback, MEMBERS_MAX, Probe, RUNS_MAX, RepairHeader};
 use super::memory::Work;
 use super::order::Order;
 use super::receive_report::ReceiveReport;
@@ -16,6 +16,8 @@ use arrayvec::ArrayVec;
 const INTERVAL: Duration = Duration::from_millis(5);
 /// The same where a number is newly missing, chosen: little beside most round trips.
 const INTERVAL_HOLE: Duration = Duration::from_millis(2);
+/// Number of new gaps of a member that are reported at once: a report tells of [`RUNS_MAX`], so each is told twice.
+const HOLES_MAX: usize = RUNS_MAX / 2;
 /// Number of frames that are reported sooner: the packets that the sender keeps should still be in its processor's
 /// cache, some hundred kilobytes, when they are settled. Links below 600 Mbit/s bring fewer in [`INTERVAL`].
 const MANY: u32 = 256;
@@ -49,7 +51,8 @@ pub struct BondReceiver<P: Coded> {
     pending_since: Option<Instant>,
     /// A member on which an answer is wanted at once.
     asked: Option<Member>,
-    has_hole: bool,
+    /// Most gaps of a member since the last feedback.
+    holes: usize,
     sent_at: Option<Instant>,
     /// Number of feedback frames, and the member that carried the last one in turn.
     sent: u32,
@@ -73,7 +76,7 @@ impl<P: Coded> BondReceiver<P> {
             pending_frames: 0,
             pending_since: None,
             asked: None,
-            has_hole: false,
+            holes: 0,
             sent_at: None,
             sent: 0,
             turn: 0,
@@ -111,7 +114,7 @@ impl<P: Coded> BondReceiver<P> {
     fn note(&mut self, now: Instant, came: Instant, member: Member, number: SeqNum, is_padded: bool) {
         let report = &mut self.reports[usize::from(member.0)];
         report.on_number(came, number, is_padded);
-        self.has_hole |= report.has_new_hole;
+        self.holes = self.holes.max(report.new_holes);
         self.pending |= 1 << member.0;
         self.pending_frames += 1;
         self.pending_since.get_or_insert(now);
@@ -188,11 +191,11 @@ impl<P: Coded> BondReceiver<P> {
     /// Time at which feedback is due.
     pub fn feedback_at(&self) -> Option<Instant> {
         let since = self.pending_since?;
-        if self.asked.is_some() {
+        if self.asked.is_some() || self.holes >= HOLES_MAX {
             return Some(since);
         }
         let after = |gap: Duration| self.sent_at.map_or(since, |at| at.saturating_add(gap));
-        Some(if self.has_hole {
+        Some(if self.holes > 0 {
             after(INTERVAL_HOLE).max(since)
         } else if self.pending_frames >= MANY {
             after(INTERVAL_MANY).max(since)
@@ -228,7 +231,7 @@ impl<P: Coded> BondReceiver<P> {
                 self.turn = index;
             }
         }
-        let enough = if self.has_hole { 2 } else { 1 };
+        let enough = if self.holes > 0 { 2 } else { 1 };
         for member in best {
             if carriers.len() < enough && !carriers.contains(member) {
                 carriers.push(*member);
@@ -237,7 +240,7 @@ impl<P: Coded> BondReceiver<P> {
         self.pending = 0;
         self.pending_frames = 0;
         self.pending_since = None;
-        self.has_hole = false;
+        self.holes = 0;
         self.sent_at = Some(now);
         let sent_at_us = (now.as_nanos() / 1_000) as u32;
         let mut feedback = Box::new(Feedback { epoch, sent_at_us, ..Feedback::default() });
