@@ -12,7 +12,7 @@
 use super::cost::{Losses, blocking};
 use super::delay::PathDelay;
 use super::frame::FULL;
-use super::policing::SelfInducedLoss;
+use super::policing::{Fates, SelfInducedLoss};
 use airbraid_units::{Duration, Instant, SeqNum};
 
 /// Fewest frames of a rate measurement: a microsecond's rounding and a frame more or less are then small.
@@ -120,6 +120,9 @@ pub struct Path {
     last: (Instant, u64),
     total: u64,
     mark: Option<RateMark>,
+    /// Fates that feedback tells, and the last frame that was lost.
+    fates: Fates,
+    last_lost: Option<SeqNum>,
     self_induced: SelfInducedLoss,
     /// The same when a newer frame last came.
     heard: SelfInducedLoss,
@@ -151,6 +154,8 @@ impl Path {
             last: (Instant::ZERO, 0),
             total: 0,
             mark: None,
+            fates: Fates::default(),
+            last_lost: None,
             self_induced: SelfInducedLoss::new(),
             heard: SelfInducedLoss::new(),
             is_slack: false,
@@ -166,11 +171,30 @@ impl Path {
     }
 
     /// Notes the fate of a frame that was sent at `sent_at`: a packet, or a frame of a train.
-    pub fn on_fate(&mut self, now: Instant, sent_at: Instant, is_lost: bool, is_packet: bool) {
-        self.self_induced.on_fate(is_lost);
+    pub fn on_fate(&mut self, number: SeqNum, sent_at: Instant, is_lost: bool, is_packet: bool) {
+        let lost = u32::from(is_lost);
+        self.fates.frames += 1;
+        self.fates.lost += lost;
         if self.is_measured() && sent_at > self.measured_at {
-            self.self_induced.on_fate_of_link(is_lost, if is_packet { 1 } else { TRAIN_WEIGHT });
+            let weight = if is_packet { 1 } else { TRAIN_WEIGHT };
+            let begins = is_lost && self.last_lost != Some(number.prev());
+            self.fates.of_link += weight;
+            self.fates.lost_of_link += weight * lost;
+            self.fates.begun += weight * u32::from(begins);
         }
+        if is_lost {
+            self.last_lost = Some(number);
+        }
+    }
+
+    /// The fates that feedback tells are all noted.
+    pub fn on_fates(&mut self, now: Instant) {
+        let fates = std::mem::take(&mut self.fates);
+        if fates.frames == 0 {
+            return;
+        }
+        let rtt = self.repair();
+        self.self_induced.on_fates(now, &fates, rtt);
         // Before a rate was measured there is none to slow down: the lost frames are a train that overflowed a queue.
         if self.rate == 0 {
             return;
@@ -180,7 +204,7 @@ impl Path {
         if self.is_slack && self.is_measured() && !self.self_induced.is_on_trial() {
             return;
         }
-        if let Some(rate) = self.self_induced.judge(self.rate()) {
+        if let Some(rate) = self.self_induced.judge(now, self.rate(), rtt) {
             self.rate = rate.clamp(RATE_MIN, RATE_MAX);
             self.stretched = [self.rate; 3];
             if self.phase == Phase::Startup {

@@ -4,35 +4,75 @@
 //! where much is lost, the member is slowed down once, to the rate that came through. If the loss falls, the pace was
 //! the cause; if not, the pace is restored and this loss is tolerated.
 
+use super::cost::{ONE, power};
+use airbraid_units::{Duration, Instant};
+
 /// Loss beyond the link's own from which on a trial begins \[millionths\], chosen: links lose up to 10 % in bursts.
 const SUSPICIOUS: u32 = 100_000;
 /// Tolerated loss before anything is known \[millionths\]: the most that links usually lose.
 const AT_FIRST: u32 = 100_000;
-/// The weight of one frame in the smoothed loss, as a power of two: a mean over 64 frames, and one over 256.
-const SHIFT: u32 = 6;
-/// Frames of a trial: the smoothed loss has followed by then, to 95 % in three times its 64 frames.
-const TRIAL_FRAMES: u32 = 192;
+/// Frames that a mean is over, or those of a round trip if they are more: losses are known later than arrivals.
+const FRAMES: u64 = 64;
+/// The longer mean, in times of the shorter one.
+const LONGER: u64 = 4;
+/// Length of a trial, in times of the shorter mean: it has followed to 95 % by then.
+const TRIAL: u64 = 3;
 /// Frames after which the tolerated loss falls by a quarter of its excess, chosen: 2.5 s at 10 Mbit/s.
 const AGING_FRAMES: u32 = 2_048;
 
-/// Least weight of the frames in their mean over 256 that makes a link's losses known: 32 frames \[millionths\].
-const KNOWN: u32 = 118_000;
+/// Fewest frames of the longer mean that make a link's losses known.
+const KNOWN: u64 = 32;
+
+/// The fates of some frames. Feedback decides many at once, in no order.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Fates {
+    /// All frames, and those that were lost.
+    pub frames: u32,
+    pub lost: u32,
+    /// Frames of a member whose rate was known: their losses are the link's.
+    pub of_link: u32,
+    pub lost_of_link: u32,
+    /// Frames in which a loss begins: a burst is one.
+    pub begun: u32,
+}
+
+/// A sum over frames of which the older ones count less.
+#[derive(Clone, Copy, Debug, Default)]
+struct Recent {
+    /// Frames, and those that have what is counted \[millionths\].
+    frames: u64,
+    part: u64,
+}
+
+impl Recent {
+    /// Adds `frames`, of which `part` have what is counted; of the older ones this share is kept \[millionths\].
+    fn add(&mut self, kept: u64, part: u32, frames: u32) {
+        self.frames = self.frames * kept / ONE + u64::from(frames) * ONE;
+        self.part = self.part * kept / ONE + u64::from(part) * ONE;
+    }
+
+    /// The share that has it; at least so many frames are counted \[millionths\].
+    fn share(&self, least: u64) -> u32 {
+        (self.part * ONE / self.frames.max(least * ONE)) as u32
+    }
+}
 
 /// The losses of one member by their cause.
 #[derive(Clone, Copy, Debug)]
 pub struct SelfInducedLoss {
+    /// Lost frames of the last ones, and of four times as many.
+    few: Recent,
+    many: Recent,
+    /// The same of the link: frames lost, and losses begun.
+    lost: Recent,
+    begun: Recent,
+    /// Shares of them \[millionths\].
     loss: u32,
-    /// The same, over four times the span.
     mean: u32,
-    /// The share of frames in which losses begin, likewise, and whether the last was lost.
-    begun: u32,
-    /// The share of the same frames that were lost.
-    lost: u32,
-    /// The value of both if every frame were lost: for the first some hundred frames, the known part of the mean.
-    weight: u32,
-    was_lost: bool,
+    begin: u32,
     own: u32,
     frames: u32,
+    told_at: Instant,
     trial: Option<Trial>,
 }
 
@@ -41,27 +81,52 @@ pub struct SelfInducedLoss {
 struct Trial {
     loss: u32,
     rate: u64,
-    frames: u32,
+    frames: u64,
+    until: Instant,
 }
 
 impl SelfInducedLoss {
     /// A member without any frame.
-    pub const fn new() -> Self {
-        Self { loss: 0, mean: 0, begun: 0, lost: 0, weight: 0, was_lost: false, own: AT_FIRST, frames: 0, trial: None }
+    pub fn new() -> Self {
+        let none = Recent::default();
+        Self {
+            few: none,
+            many: none,
+            lost: none,
+            begun: none,
+            loss: 0,
+            mean: 0,
+            begin: 0,
+            own: AT_FIRST,
+            frames: 0,
+            told_at: Instant::ZERO,
+            trial: None,
+        }
     }
 
-    /// Notes the fate of a frame.
-    pub fn on_fate(&mut self, is_lost: bool) {
-        let sample = if is_lost { 1_000_000 } else { 0 };
-        self.loss = self.loss - (self.loss >> SHIFT) + (sample >> SHIFT);
-        self.mean = self.mean - (self.mean >> (SHIFT + 2)) + (sample >> (SHIFT + 2));
-        self.frames += 1;
+    /// Notes fates of a member with this round trip.
+    pub fn on_fates(&mut self, now: Instant, fates: &Fates, rtt: Duration) {
+        let span = now.saturating_since(self.told_at);
+        self.told_at = now;
+        let kept = |frames: u32, longer: u64| {
+            let by_time = ONE
+                - (u128::from(span.as_nanos()) * u128::from(ONE) / u128::from(rtt.as_nanos().max(1) * longer))
+                    .min(u128::from(ONE)) as u64;
+            power(ONE - ONE / (FRAMES * longer), u64::from(frames)).max(by_time)
+        };
+        self.few.add(kept(fates.frames, 1), fates.lost, fates.frames);
+        self.many.add(kept(fates.frames, LONGER), fates.lost, fates.frames);
+        self.lost.add(kept(fates.of_link, LONGER), fates.lost_of_link, fates.of_link);
+        self.begun.add(kept(fates.of_link, LONGER), fates.begun, fates.of_link);
+        (self.loss, self.mean) = (self.few.share(FRAMES), self.many.share(FRAMES * LONGER));
+        self.begin = self.begun.share(FRAMES * LONGER);
+        self.frames += fates.frames;
         if self.frames >= AGING_FRAMES {
             self.frames = 0;
             self.own -= (self.own - self.own.min(AT_FIRST)) / 4;
         }
         if let Some(trial) = &mut self.trial {
-            trial.frames += 1;
+            trial.frames += u64::from(fates.frames);
         }
     }
 
@@ -70,29 +135,15 @@ impl SelfInducedLoss {
         self.mean
     }
 
-    /// The same for a member whose rate is known: its own pace does not cause the losses. A frame of a train stands for
-    /// `weight` frames of traffic.
-    pub fn on_fate_of_link(&mut self, is_lost: bool, weight: u32) {
-        let lost = if is_lost { 1_000_000 } else { 0 };
-        let begins = if is_lost && !self.was_lost { 1_000_000 } else { 0 };
-        self.was_lost = is_lost;
-        for _ in 0..weight {
-            self.begun = self.begun - (self.begun >> (SHIFT + 2)) + (begins >> (SHIFT + 2));
-            self.weight = self.weight - (self.weight >> (SHIFT + 2)) + (1_000_000 >> (SHIFT + 2));
-            self.lost = self.lost - (self.lost >> (SHIFT + 2)) + (lost >> (SHIFT + 2));
-        }
-    }
-
     /// Losses that begin in a frame, of some hundred \[millionths\]: a burst is one.
     pub const fn begun(&self) -> u32 {
-        self.begun
+        self.begin
     }
 
     /// Frames lost and losses begun, as shares of the frames that there were, once these are enough to tell
     /// \[millionths\].
     pub fn of_link(&self) -> Option<(u32, u32)> {
-        let share = |part: u32| (u64::from(part) * 1_000_000 / u64::from(self.weight)) as u32;
-        (self.weight >= KNOWN).then(|| (share(self.lost), share(self.begun)))
+        (self.lost.frames >= KNOWN * ONE).then(|| (self.lost.share(1), self.begun.share(1)))
     }
 
     /// Whether the member has been slowed down to find out.
@@ -101,9 +152,9 @@ impl SelfInducedLoss {
     }
 
     /// The rate that a member should have that now has `rate`, if it should be another.
-    pub fn judge(&mut self, rate: u64) -> Option<u64> {
+    pub fn judge(&mut self, now: Instant, rate: u64, rtt: Duration) -> Option<u64> {
         if let Some(trial) = self.trial {
-            if trial.frames < TRIAL_FRAMES {
+            if trial.frames < TRIAL * FRAMES || now < trial.until {
                 return None;
             }
             self.trial = None;
@@ -118,7 +169,7 @@ impl SelfInducedLoss {
         if loss <= self.own + SUSPICIOUS {
             return None;
         }
-        self.trial = Some(Trial { loss, rate, frames: 0 });
+        self.trial = Some(Trial { loss, rate, frames: 0, until: now.saturating_add(rtt * TRIAL) });
         Some((u128::from(rate) * u128::from(1_000_000 - loss.min(900_000)) / 1_000_000) as u64)
     }
 }
@@ -126,6 +177,48 @@ impl SelfInducedLoss {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn one(is_lost: bool) -> Fates {
+        Fates { frames: 1, lost: u32::from(is_lost), ..Fates::default() }
+    }
+
+    /// Frames leave each millisecond, with a round trip of 20 ms.
+    const MS: Duration = Duration::from_millis(1);
+    const RTT: Duration = Duration::from_millis(20);
+
+    #[test]
+    fn a_mean_does_not_depend_on_how_fates_are_told() {
+        let mut by_one = SelfInducedLoss::new();
+        for frame in 0..10_000u32 {
+            by_one.on_fates(Instant::ZERO + MS * u64::from(frame), &one(frame % 20 == 19), RTT);
+        }
+        let mut at_once = SelfInducedLoss::new();
+        for group in 0..100 {
+            let fates = Fates { frames: 100, lost: 5, ..Fates::default() };
+            at_once.on_fates(Instant::ZERO + MS * 100 * group, &fates, RTT);
+        }
+        for mean in [by_one.mean, at_once.mean] {
+            assert!(mean.abs_diff(50_000) < 3_000, "{} and {}", by_one.mean, at_once.mean);
+        }
+    }
+
+    #[test]
+    fn losses_that_are_known_a_round_trip_later_make_the_same_mean() {
+        // 100,000 frames a second, of which one of 25 is lost; a round trip of 20 ms.
+        let (mut excess, mut now, mut owed) = (SelfInducedLoss::new(), Instant::ZERO, 0);
+        let (mut least, mut most) = (u32::MAX, 0);
+        for report in 0..2_000u32 {
+            now += MS;
+            owed += 4;
+            let lost = if report % 20 == 19 { std::mem::take(&mut owed) } else { 0 };
+            let fates = Fates { frames: 96 + lost, lost, ..Fates::default() };
+            excess.on_fates(now, &fates, RTT);
+            if report > 500 {
+                (least, most) = (least.min(excess.mean), most.max(excess.mean));
+            }
+        }
+        assert!(least > 30_000 && most < 52_000, "{least} to {most}");
+    }
 
     /// Sends at what is judged right over a link that loses one frame in `own` and all beyond `limit`.
     fn settle(limit: u64, own: u32) -> u64 {
@@ -135,8 +228,9 @@ mod tests {
             credit += limit.min(rate);
             let passes = credit >= rate;
             credit -= if passes { rate } else { 0 };
-            excess.on_fate(!passes || frame.is_multiple_of(own));
-            rate = excess.judge(rate).unwrap_or(rate);
+            let now = Instant::ZERO + MS * u64::from(frame);
+            excess.on_fates(now, &one(!passes || frame.is_multiple_of(own)), RTT);
+            rate = excess.judge(now, rate, RTT).unwrap_or(rate);
         }
         rate
     }
@@ -152,17 +246,18 @@ mod tests {
         // 5 % in bursts of four, drawn: the short mean is above 20 % now and then.
         let mut stream = crate::Stream::new(1, 0, "excess");
         let (mut excess, mut left, mut highest) = (SelfInducedLoss::new(), 0, 0);
-        for _ in 0..50_000 {
+        for frame in 0..50_000 {
+            let now = Instant::ZERO + MS * frame;
             if left == 0 && stream.up_to(75) == 0 {
                 left = 1;
                 while stream.up_to(3) != 0 {
                     left += 1;
                 }
             }
-            excess.on_fate(left > 0);
+            excess.on_fates(now, &one(left > 0), RTT);
             left -= left.min(1);
             highest = highest.max(excess.loss);
-            assert_eq!(excess.judge(1_000), None);
+            assert_eq!(excess.judge(now, 1_000, RTT), None);
         }
         assert!(highest > AT_FIRST + SUSPICIOUS, "{highest}");
     }
@@ -171,8 +266,9 @@ mod tests {
     fn a_loss_that_no_pace_changes_is_put_up_with() {
         let (mut excess, mut rate) = (SelfInducedLoss::new(), 1_000);
         for frame in 1..20_000u32 {
-            excess.on_fate(frame.is_multiple_of(3));
-            rate = excess.judge(rate).unwrap_or(rate);
+            let now = Instant::ZERO + MS * u64::from(frame);
+            excess.on_fates(now, &one(frame.is_multiple_of(3)), RTT);
+            rate = excess.judge(now, rate, RTT).unwrap_or(rate);
         }
         assert_eq!(rate, 1_000);
     }

@@ -57,8 +57,11 @@ impl<P: Coded> BondSender<P> {
         }
         // First arrivals and losses: the rate is measured by them.
         self.acknowledge(now, index, report);
-        if let Some(sent) = newest {
+        if newest.is_some() {
             self.find_overtaken(now, index);
+        }
+        self.members[index].path.on_fates(now);
+        if let Some(sent) = newest {
             self.on_newest(now, index, sent_at_us, report, &sent, waited_since);
         }
         self.forget(now, index);
@@ -131,7 +134,7 @@ impl<P: Coded> BondSender<P> {
             match sent.fate {
                 SentFate::Lost(at) => end.on_spurious(now, now.saturating_since(at)),
                 SentFate::OnTheWay | SentFate::Acknowledged => {
-                    end.path.on_fate(now, sent.at, false, sent.content != Content::Probe)
+                    end.path.on_fate(number, sent.at, false, sent.content != Content::Probe)
                 }
             }
         }
@@ -192,6 +195,7 @@ impl<P: Coded> BondSender<P> {
         for number in missing.into_iter().rev() {
             self.lose(now, index, number);
         }
+        self.members[index].path.on_fates(now);
         if is_silent && now.saturating_since(self.members[index].heard_at) > Duration::ZERO {
             self.suspect(now, index);
         }

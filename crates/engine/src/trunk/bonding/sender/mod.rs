@@ -225,7 +225,7 @@ impl<P: Coded> BondSender<P> {
             let (bytes, at, content) = (sent.bytes, sent.at, sent.content);
             if content != Content::Size {
                 end.plpmtu.on_frame(now, bytes, true);
-                end.path.on_fate(now, at, true, content != Content::Probe);
+                end.path.on_fate(number, at, true, content != Content::Probe);
             }
             self.give_up(now, index, number);
         }
