@@ -80,7 +80,8 @@ impl Equaliser {
         };
         let carried = u128::from(self.bytes) * u128::from(flows) * 8_000_000 * 16;
         let carries = |wanted: u64| carried >= u128::from(wanted) * u128::from(span.as_micros());
-        if wanted > 0 && carries(wanted) {
+        // While there is no slower member, as when a faster one fails for a moment, an equalised flow stays so.
+        if (wanted > 0 || self.is_on()) && carries(wanted) {
             self.full_until = self.full_until.max(now.saturating_add(LASTS));
         }
         self.has_both = carries((step.faster + step.rate) * FULL) && carries((step.faster + step.rate / 2) * MORE);
@@ -90,8 +91,12 @@ impl Equaliser {
     /// Time for which a packet of the flow must have waited before the fastest member takes it; `waiting` packets wait,
     /// `bytes` in all.
     pub fn hold(&mut self, now: Instant, (waiting, bytes): (usize, u64), step: &Step) -> Duration {
-        if self.full_until <= now || step.later.is_zero() {
+        if self.full_until <= now {
             (self.few_since, self.on_since) = (None, None);
+            return Duration::ZERO;
+        }
+        if step.later.is_zero() {
+            self.few_since = None;
             return Duration::ZERO;
         }
         if self.on_since.is_none() {
