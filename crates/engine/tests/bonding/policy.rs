@@ -231,3 +231,21 @@ fn an_input_that_names_no_member_changes_nothing() {
     world.step(0, Some(BondInput::MemberRemoved { member: Member(9) }));
     assert_eq!(world.ends[0].status().members, before);
 }
+
+#[test]
+fn packets_do_not_wait_long_for_trains_whose_ends_are_lost() {
+    let ms = Duration::from_millis(1);
+    for queue in [32, 64, 100] {
+        // A gigabit: its rate is looked for by trains of up to 256 frames, more than its queue takes.
+        let mut way = Way::new(1_000, ms * 5, 0);
+        way.queue = queue;
+        let mut world = World::new(usual(), &[way], 1);
+        world.run(ms * 60);
+        for _ in 0..10 {
+            world.give(0, 1_400, 0, TrafficClass::Bulk);
+            world.run(ms * 10);
+        }
+        world.run(ms * 340);
+        assert_eq!(world.delivered[0].len(), 10, "queue of {queue}");
+    }
+}

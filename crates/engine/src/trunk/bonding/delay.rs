@@ -34,8 +34,8 @@ impl PathDelay {
     pub fn rtt_least(&self) -> Option<Duration> {
         self.rtt_least.get().map(|ns| Duration::from_nanos(ns.max(0) as u64))
     }
-    /// Smoothed time until feedback tells of a frame, and its deviation (as of RFC 6298): a round trip, and the time that
-    /// a frame waits for the feedback.
+    /// Smoothed time until feedback tells of a frame, and its deviation (as of RFC 6298): a round trip, and the time
+    /// that a frame waits for the feedback.
     pub fn rtt(&self) -> Option<(Duration, Duration)> {
         self.rtt.map(|(rtt, var)| (Duration::from_nanos(rtt), Duration::from_nanos(var)))
     }

@@ -220,7 +220,11 @@ impl MemberEnd {
     /// Longest usual time to an answer.
     fn patience(&self) -> Duration {
         let (rtt, deviation) = self.path.delay().rtt().unwrap_or((PROBE_LAST, Duration::ZERO));
-        let frames = if self.path.has_estimate() { self.path.time_for(2 * FULL) } else { SLOWEST };
+        let frames = match (self.path.has_estimate(), self.trains.has_bound()) {
+            (true, _) => self.path.time_for(2 * FULL),
+            (false, true) => Duration::ZERO,
+            (false, false) => SLOWEST,
+        };
         rtt + deviation * 4 + FEEDBACK + self.tolerance() + frames
     }
 

@@ -12,7 +12,7 @@
 use super::cost::{Losses, blocking};
 use super::delay::PathDelay;
 use super::frame::FULL;
-use super::policing::{Fates, SelfInducedLoss};
+use super::policing::SelfInducedLoss;
 use airbraid_units::{Duration, Instant, SeqNum};
 
 /// Fewest frames of a rate measurement: a microsecond's rounding and a frame more or less are then small.
@@ -120,9 +120,6 @@ pub struct Path {
     last: (Instant, u64),
     total: u64,
     mark: Option<RateMark>,
-    /// Fates that feedback tells, and the last frame that was lost.
-    fates: Fates,
-    last_lost: Option<SeqNum>,
     self_induced: SelfInducedLoss,
     /// The same when a newer frame last came.
     heard: SelfInducedLoss,
@@ -154,8 +151,6 @@ impl Path {
             last: (Instant::ZERO, 0),
             total: 0,
             mark: None,
-            fates: Fates::default(),
-            last_lost: None,
             self_induced: SelfInducedLoss::new(),
             heard: SelfInducedLoss::new(),
             is_slack: false,
@@ -172,29 +167,17 @@ impl Path {
 
     /// Notes the fate of a frame that was sent at `sent_at`: a packet, or a frame of a train.
     pub fn on_fate(&mut self, number: SeqNum, sent_at: Instant, is_lost: bool, is_packet: bool) {
-        let lost = u32::from(is_lost);
-        self.fates.frames += 1;
-        self.fates.lost += lost;
-        if self.is_measured() && sent_at > self.measured_at {
-            let weight = if is_packet { 1 } else { TRAIN_WEIGHT };
-            let begins = is_lost && self.last_lost != Some(number.prev());
-            self.fates.of_link += weight;
-            self.fates.lost_of_link += weight * lost;
-            self.fates.begun += weight * u32::from(begins);
-        }
-        if is_lost {
-            self.last_lost = Some(number);
-        }
+        let is_known = self.is_measured() && sent_at > self.measured_at;
+        let weight = if is_packet { 1 } else { TRAIN_WEIGHT };
+        self.self_induced.on_fate(number, is_lost, if is_known { weight } else { 0 });
     }
 
     /// The fates that feedback tells are all noted.
     pub fn on_fates(&mut self, now: Instant) {
-        let fates = std::mem::take(&mut self.fates);
-        if fates.frames == 0 {
+        let rtt = self.repair();
+        if !self.self_induced.count(now, rtt) {
             return;
         }
-        let rtt = self.repair();
-        self.self_induced.on_fates(now, &fates, rtt);
         // Before a rate was measured there is none to slow down: the lost frames are a train that overflowed a queue.
         if self.rate == 0 {
             return;

@@ -213,8 +213,8 @@ impl<P: Coded> BondReceiver<P> {
     }
 
     /// The feedback that is due, and the members that carry it: the one with a probe, otherwise the first of `best`,
-    /// the working members in the order in which they should carry it. News of a loss goes on two. Now and then feedback goes on the next
-    /// member in turn: the fastest may have died, and a pure receiver does not notice.
+    /// the working members in the order in which they should carry it. News of a loss goes on two. Now and then
+    /// feedback goes on the next member in turn: the fastest may have died, and a pure receiver does not notice.
     pub fn take_feedback(&mut self, now: Instant, best: &[Member]) -> Option<(Carriers, Box<Feedback>)> {
         if self.feedback_at().is_none_or(|at| at > now) {
             return None;

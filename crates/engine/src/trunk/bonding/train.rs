@@ -74,6 +74,11 @@ impl Trains {
         self.due_at
     }
 
+    /// Whether a train has shown that the rate is not the least: its frames did not take long enough to tell.
+    pub const fn has_bound(&self) -> bool {
+        self.frames > FIRST
+    }
+
     /// A train leaves, with `first` as its first number: returns its frames, behind which a question follows. It is
     /// repeated after `patience` without news of it. `None` after too many tries.
     pub fn on_sent(&mut self, now: Instant, first: SeqNum, patience: Duration) -> Option<u32> {
