@@ -103,7 +103,12 @@ impl Equaliser {
             self.look(now, waiting);
             self.consider_trial(now, bytes, step);
         }
-        self.on_since.map_or(Duration::ZERO, |since| step.later.min(JUMP + now.saturating_since(since) / RAMP))
+        self.grown(now, step).unwrap_or(Duration::ZERO)
+    }
+
+    /// The delay that its packets have so far, if it grows or is equal.
+    fn grown(&self, now: Instant, step: &Step) -> Option<Duration> {
+        Some(step.later.min(JUMP + now.saturating_since(self.on_since?) / RAMP))
     }
 
     /// Looks whether the sender measures its shortest round trip, while `waiting` packets wait.
@@ -166,7 +171,7 @@ impl Equaliser {
 
     /// The same for a slower member that is `later` than the fastest: `None` unless the delay is equalised as far.
     pub fn hold_for(&self, now: Instant, later: Duration, step: &Step) -> Option<Duration> {
-        let hold = step.later.min(JUMP + now.saturating_since(self.on_since?) / RAMP);
+        let hold = self.grown(now, step)?;
         (hold >= later.min(step.later)).then(|| hold.saturating_sub(later))
     }
 }

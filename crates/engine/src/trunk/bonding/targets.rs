@@ -14,6 +14,9 @@ use super::frame::MEMBERS_MAX;
 use airbraid_units::Duration;
 use arrayvec::ArrayVec;
 
+/// Longest wait for an amount of data \[us\]: a day, of which multiples can be counted. Rates may fall a millionfold.
+const LONGEST_US: u64 = 86_400_000_000;
+
 /// A member that serves a flow.
 #[derive(Clone, Copy, Debug)]
 pub struct Server {
@@ -74,7 +77,8 @@ impl Targets {
         let Some(first) = servers.first().copied() else { return *self = Self::new(base) };
         let all = servers.iter().map(|server| server.rate).sum::<u64>().max(1);
         let longer = |wait_us: u64| {
-            Duration::from_micros((u128::from(wait_us) * u128::from(best.max(all)) / u128::from(all)) as u64)
+            let us = u128::from(wait_us) * u128::from(best.max(all)) / u128::from(all);
+            Duration::from_micros(us.min(u128::from(LONGEST_US)) as u64)
         };
         let mut faster = 0u64;
         let mut steps: ArrayVec<Step, MEMBERS_MAX> = ArrayVec::new();
@@ -171,6 +175,13 @@ mod tests {
         // 299 ms for 1 Mbit/s beside 200: 299 ms * 25 Mbyte/s * 201.
         assert_eq!(targets.of(1_502_474_999).later, Duration::from_micros(39_000));
         assert_eq!(targets.of(1_502_475_000).later, Duration::from_micros(299_000));
+    }
+
+    #[test]
+    fn a_rate_that_falls_a_millionfold_leaves_a_wait_that_can_be_counted() {
+        let (mut targets, hour) = (Targets::new(BASE), Duration::from_secs(3_600));
+        targets.set(hour, 100_000_000_000, &mut known(&[(0, 16, 1_000)]).into_iter().collect());
+        assert_eq!(targets.longest(), Duration::from_micros(LONGEST_US));
     }
 
     #[test]

@@ -48,8 +48,7 @@ impl<P: Coded> BondSender<P> {
         }
         let is_news = end.newest.is_none_or(|newest| newest.is_before(report.newest));
         let newest = end.sent_frames.get(report.newest).copied().filter(|_| is_news);
-        let unheard = end.newest.and_then(|newest| end.sent_frames.get(newest.next()));
-        let waited_since = unheard.or(newest.as_ref()).map_or(now, |unheard| unheard.at);
+        let unheard = end.newest.map(SeqNum::next);
         if newest.is_some() {
             let end = &mut self.members[index];
             end.newest = Some(report.newest);
@@ -62,6 +61,11 @@ impl<P: Coded> BondSender<P> {
         }
         self.members[index].path.on_fates(now);
         if let Some(sent) = newest {
+            // One that was lost has waited for the next frame, not for feedback.
+            let sent_frames = &self.members[index].sent_frames;
+            let first = unheard.and_then(|number| sent_frames.get(number));
+            let first = first.filter(|first| first.fate == SentFate::Acknowledged);
+            let waited_since = first.map_or(sent.at, |first| first.at);
             self.on_newest(now, index, sent_at_us, report, &sent, waited_since);
         }
         self.forget(now, index);
