@@ -3,7 +3,7 @@
 //!
 //! Members lose frames, and the sender retransmits them, so a younger packet says nothing of an older one's fate. The
 //! time that gaps take to be filled is measured, and one that takes much longer is given up. A packet of real-time
-//! class is delivered at once.
+//! class is delivered at once, and so is a pure acknowledgement: it tells all that those before it told.
 
 use super::config::BondResequencer;
 use super::filter::Least;
@@ -40,8 +40,16 @@ const HELD_MAX: usize = 131_072;
 #[derive(Debug)]
 struct Held<P> {
     number: u32,
-    packet: P,
+    /// None if it did not wait: it marks the number as come.
+    packet: Option<P>,
     since: Instant,
+}
+
+impl<P: Packet> Held<P> {
+    /// Its memory \[byte\].
+    fn occupied(&self) -> u64 {
+        self.packet.as_ref().map_or(0, Packet::footprint) + ENTRY
+    }
 }
 
 #[derive(Debug)]
@@ -249,8 +257,16 @@ impl<P: Packet> Order<P> {
             self.waiting.push_back(place.bucket);
             flow.since = now;
         }
-        self.occupied += packet.footprint() + ENTRY;
-        flow.held.insert(index, Held { number: place.number, packet, since: now });
+        let packet = if packet.is_acknowledgement() {
+            counts.delivered += 1;
+            give(Ordered::Deliver(packet));
+            None
+        } else {
+            Some(packet)
+        };
+        let held = Held { number: place.number, packet, since: now };
+        self.occupied += held.occupied();
+        flow.held.insert(index, held);
         self.held += 1;
         if self.held > HELD_MAX
             && let Some(&first) = self.waiting.front()
@@ -299,9 +315,11 @@ impl<P: Packet> Order<P> {
             has_oldest |= held.since <= flow.since;
             flow.next = FlowSeq::plus(flow.next, 1);
             self.held -= 1;
-            self.occupied -= held.packet.footprint() + ENTRY;
-            counts.delivered += 1;
-            give(Ordered::Deliver(held.packet));
+            self.occupied -= held.occupied();
+            if let Some(packet) = held.packet {
+                counts.delivered += 1;
+                give(Ordered::Deliver(packet));
+            }
         }
         if flow.held.is_empty() {
             self.waiting.retain(|other| *other != bucket);
