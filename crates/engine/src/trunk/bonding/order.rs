@@ -385,7 +385,7 @@ mod tests {
     use airbraid_units::Bytes;
 
     /// A packet that has this number.
-    struct Numbered(u32);
+    struct Numbered(u32, bool);
 
     impl Packet for Numbered {
         fn len(&self) -> Bytes {
@@ -394,17 +394,24 @@ mod tests {
         fn flow_bucket(&self) -> u16 {
             1
         }
+        fn is_acknowledgement(&self) -> bool {
+            self.1
+        }
     }
 
     /// The delivered numbers of a flow whose packets come with these numbers, one a millisecond.
     fn delivered(numbers: impl IntoIterator<Item = u32>) -> Vec<u32> {
+        delivered_of(numbers.into_iter().map(|number| Numbered(number, false)))
+    }
+
+    fn delivered_of(packets: impl IntoIterator<Item = Numbered>) -> Vec<u32> {
         let mut order = Order::new(BondResequencer::default());
         let (mut counts, mut delivered, mut now) = (BondCounts::default(), Vec::new(), Instant::ZERO);
-        for number in numbers {
+        for packet in packets {
             now += Duration::from_millis(1);
-            let place = FlowSeq { bucket: 1, number };
-            order.on_packet(now, place, Numbered(number), &mut counts, |ordered| {
-                if let Ordered::Deliver(Numbered(number)) = ordered {
+            let place = FlowSeq { bucket: 1, number: packet.0 };
+            order.on_packet(now, place, packet, &mut counts, |ordered| {
+                if let Ordered::Deliver(Numbered(number, _)) = ordered {
                     delivered.push(number);
                 }
             });
@@ -423,5 +430,11 @@ mod tests {
             let numbers: Vec<_> = (0..100).map(|count| FlowSeq::plus(first, count)).collect();
             assert_eq!(delivered(numbers.clone()), numbers);
         }
+    }
+    #[test]
+    fn an_acknowledgement_waits_for_none_before_it_and_comes_once() {
+        let packets = [(0, false), (2, true), (4, false), (3, true), (2, true), (1, false), (5, false)];
+        let numbers = delivered_of(packets.map(|(number, is_acknowledgement)| Numbered(number, is_acknowledgement)));
+        assert_eq!(numbers, [0, 2, 3, 1, 4, 5]);
     }
 }
