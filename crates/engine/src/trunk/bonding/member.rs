@@ -63,6 +63,9 @@ const FEEDBACK_PART: u64 = 16;
 /// Loss from which on a member is lossy \[millionths\]: TCP does not notice less.
 const LOSSY_PPM: u32 = 5_000;
 
+/// Frames over which the part of retransmissions is averaged.
+const REPEAT_FRAMES: u32 = 64;
+
 #[derive(Debug)]
 pub struct MemberEnd {
     pub id: Member,
@@ -100,6 +103,8 @@ pub struct MemberEnd {
     blocked_until: Instant,
     /// Bytes of retransmissions that wait for it.
     pub reserved: u64,
+    /// Part of its recent packets that were retransmissions, in 65,536ths.
+    repeats: u32,
     /// Time at which feedback has had its share of the rate.
     pub fed_back_at: Instant,
     /// Packet trains that measure its rate.
@@ -133,6 +138,7 @@ impl MemberEnd {
             probe_gap: PROBE_FIRST,
             blocked_until: Instant::ZERO,
             reserved: 0,
+            repeats: 0,
             fed_back_at: Instant::ZERO,
             trains: Trains::new(),
             tolerance: Least::new(TOLERANCE_SPAN),
@@ -206,6 +212,15 @@ impl MemberEnd {
     pub fn useful_rate(&self) -> u64 {
         let rate = self.path.rate();
         self.groups.plan.map_or(rate, |plan| plan.useful(rate))
+    }
+    /// What retransmissions leave of that: they come first.
+    pub fn rate_for_new(&self) -> u64 {
+        (u128::from(self.useful_rate()) * u128::from(65_536 - self.repeats) >> 16) as u64
+    }
+    /// A packet leaves, for the first time or again.
+    pub const fn note_repeat(&mut self, is_repeat: bool) {
+        let sign = if is_repeat { 65_536 } else { 0 };
+        self.repeats = (self.repeats * (REPEAT_FRAMES - 1) + sign) / REPEAT_FRAMES;
     }
     /// Mean head-of-line blocking of an ordered flow by losses here.
     pub fn blocking(&self) -> Duration {

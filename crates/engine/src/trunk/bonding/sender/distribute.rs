@@ -100,7 +100,7 @@ impl<P: Coded> BondSender<P> {
             if !works(&end) || (has_main && end.config.is_backup) || !(is_short || len <= end.longest_packet()) {
                 continue;
             }
-            let rate = end.useful_rate();
+            let rate = end.rate_for_new();
             if let Some(arrival_us) = end.path.arrival_us(now, end.reserved + bytes) {
                 let arrival_us = arrival_us + i64::from(end.config.tier) * TIER_US;
                 candidates.push(Candidate { arrival_us, rate, index });
