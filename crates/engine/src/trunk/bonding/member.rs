@@ -39,7 +39,9 @@ const SILENCE: Duration = Duration::from_millis(30);
 /// The same in frames, if their time is longer.
 const SILENT_FRAMES: u64 = 8;
 /// Fewest missing frames that make a member suspect: three in a row are a burst of losses.
-pub const MISSING_MIN: usize = 4;
+const MISSING_MIN: u32 = 4;
+/// The same in mean bursts of the link's losses: one of a thousand is that long (e^-7).
+const MISSING_BURSTS: u32 = 7;
 /// Number of unanswered probes in a row after which a member is suspected in any case: a link that loses a
 /// tenth loses three in one case of 1000.
 pub const QUESTIONS_MAX: u8 = 3;
@@ -187,6 +189,11 @@ impl MemberEnd {
         let quarter = || self.path.delay().rtt().map_or(Duration::ZERO, |(rtt, _)| rtt / 4);
         let base = if self.path.is_measured() { LATE } else { LATE_AT_FIRST + quarter() };
         deviation + (base + self.tolerance()).as_micros() as i64
+    }
+    /// Fewest frames in a row without an answer that make it suspect.
+    pub fn missing_min(&self) -> usize {
+        let bursts = self.path.losses().map_or(0, |losses| MISSING_BURSTS * losses.lost_ppm / losses.begun_ppm.max(1));
+        bursts.max(MISSING_MIN) as usize
     }
     /// Additional lateness after which the member counts as silent \[us\].
     pub fn silence_us(&self) -> i64 {

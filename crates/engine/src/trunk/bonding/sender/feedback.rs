@@ -9,7 +9,6 @@ use super::BondSender;
 use crate::trunk::bonding::coded::Coded;
 use crate::trunk::bonding::frame::{Feedback, Report};
 use crate::trunk::bonding::group::News;
-use crate::trunk::bonding::member::MISSING_MIN;
 use crate::trunk::bonding::path::{Arrival, RateMark};
 use crate::trunk::bonding::sent_frames::{Content, SentFate, SentFrame};
 use airbraid_units::{Duration, Instant, SeqNum};
@@ -195,7 +194,7 @@ impl<P: Coded> BondSender<P> {
                 }
             }
         }
-        let is_silent = count >= MISSING_MIN && worst > end.silence_us();
+        let is_silent = count >= end.missing_min() && worst > end.silence_us();
         for number in missing.into_iter().rev() {
             self.lose(now, index, number);
         }
