@@ -390,8 +390,8 @@ impl Path {
             }
             Phase::Drain | Phase::DrainMore => (Phase::Cruise, interval * 2),
             // What the step upward found is known a round trip later.
-            Phase::Down | Phase::Startup if self.is_growing => (Phase::Cruise, rtt + interval),
-            Phase::Down | Phase::Startup => (Phase::Cruise, rtt + interval * 6),
+            Phase::Down | Phase::Startup if self.is_growing => (Phase::Cruise, interval),
+            Phase::Down | Phase::Startup => (Phase::Cruise, interval * 2),
         };
         self.phase = phase;
         self.phase_until = now.saturating_add(span);
@@ -533,6 +533,9 @@ impl Path {
             self.is_growing = found > self.rate + self.rate / 10;
             self.rate = found.min(RATE_MAX);
             self.stretched = [self.rate; 3];
+            if self.is_growing && self.phase == Phase::Cruise {
+                self.phase_until = Instant::ZERO;
+            }
         } else {
             self.is_growing = false;
         }
