@@ -5,9 +5,10 @@
 //! and no more. But every ten seconds it measures the shortest round trip again, with four packets under way. If its
 //! packets have the delay of the slower member then, it takes the window that both members need.
 //!
-//! So a flow that fills the fastest member, and of which too little waits, is tried when its shortest round trip
-//! expires: the delay of its packets grows to that of the slower member, and each waits that time for the fastest one;
-//! the slower one takes the newest. It stays so while the flow carries more than the fastest member could.
+//! So a flow that fills the fastest member, or some of them, and of which too little waits, is tried when its shortest
+//! round trip expires: the delay of its packets grows to that of the slowest member that is worth it, and each waits
+//! that time for the fastest one; a slower one takes the newest. It stays so while the flow carries more than those
+//! could that it filled.
 
 use super::targets::Step;
 use airbraid_units::{Duration, Instant};
@@ -23,7 +24,7 @@ const SPAN: Duration = Duration::from_millis(500);
 /// Sixteenths of the members' rate from which on a flow fills them: the bond's own header is 5 % of a full packet, and
 /// BBR drains its queue in one of eight round trips.
 const FULL: u64 = 14;
-/// Sixteenths of the fastest members' rate and an eighth of the slower one's that a flow must carry for its delay to
+/// Sixteenths of the rate of the members that a flow filled, and an eighth more, that it must carry for its delay to
 /// stay: more than it could carry without.
 const MORE: u64 = 15;
 /// Time for which a flow still counts as filling: BBR sends next to nothing for 200 ms and a round trip.
@@ -45,10 +46,11 @@ pub struct Equaliser {
     /// Begin of the present count, and its bytes.
     since: Instant,
     bytes: u64,
-    /// Time until which it counts as filling the faster members.
+    /// Time until which it counts as filling faster members, and the rate of those that it fills \[bit/s\].
     full_until: Instant,
-    /// Whether it fills the slower member, too.
-    has_both: bool,
+    filled: u64,
+    /// Whether it fills the slower ones, too.
+    has_all: bool,
     /// Most packets that waited in the present count, and in the one before.
     most: (usize, usize),
     /// Time since which no more than [`MEASURING`] packets have waited, after at least twice as many.
@@ -67,24 +69,28 @@ impl Equaliser {
         Self { begun: now, since: now, trial_at: now.saturating_add(LIFE), ..Self::default() }
     }
 
-    /// A packet of the flow leaves, which is one of `flows`.
-    pub fn on_taken(&mut self, now: Instant, len: u64, step: &Step, flows: u64) {
+    /// A packet of the flow leaves, which is one of `flows` and may use the members of these steps.
+    pub fn on_taken(&mut self, now: Instant, len: u64, steps: &[Step], flows: u64) {
         self.bytes += len;
         let span = now.saturating_since(self.since);
         if span < SPAN {
             return;
         }
-        let wanted = match self.on_since {
-            None => step.faster * FULL,
-            Some(_) => (step.faster + step.rate.min(step.faster) / 8) * MORE,
-        };
         let carried = u128::from(self.bytes) * u128::from(flows) * 8_000_000 * 16;
         let carries = |wanted: u64| carried >= u128::from(wanted) * u128::from(span.as_micros());
-        // While there is no slower member, as when a faster one fails for a moment, an equalised flow stays so.
-        if (wanted > 0 || self.is_on()) && carries(wanted) {
+        let more = steps.last().map_or(0, |last| last.all().saturating_sub(self.filled));
+        let is_full = if self.is_on() {
+            // While there is no slower member, as when a faster one fails for a moment, an equalised flow stays so.
+            more == 0 || carries((self.filled + more.min(self.filled) / 8) * MORE)
+        } else {
+            let filled = steps.iter().map(|step| step.faster).filter(|&faster| faster > 0 && carries(faster * FULL));
+            self.filled = filled.max().unwrap_or(self.filled);
+            self.filled > 0 && carries(self.filled * FULL)
+        };
+        if is_full {
             self.full_until = self.full_until.max(now.saturating_add(LASTS));
         }
-        self.has_both = carries((step.faster + step.rate) * FULL) && carries((step.faster + step.rate / 2) * MORE);
+        self.has_all = carries((self.filled + more) * FULL) && carries((self.filled + more / 2) * MORE);
         (self.since, self.bytes, self.most) = (now, 0, (0, self.most.0));
     }
 
@@ -145,9 +151,9 @@ impl Equaliser {
         }
         let lasts = LASTS + lead + step.later * DELAYS + unknown;
         let age = now.saturating_since(self.begun);
-        // With both members it takes `faster / (faster + rate)` of the time.
-        let is_worth = u128::from((age + lead).as_micros()) * u128::from(step.rate)
-            >= u128::from(lasts.as_micros()) * u128::from(step.faster + step.rate);
+        // With all members it takes `filled / all` of the time.
+        let is_worth = u128::from((age + lead).as_micros()) * u128::from(step.all().saturating_sub(self.filled))
+            >= u128::from(lasts.as_micros()) * u128::from(step.all());
         if !is_worth {
             if now >= self.trial_at {
                 self.trial_at = now.saturating_add(LIFE);
@@ -156,9 +162,9 @@ impl Equaliser {
         }
         // Where it does not show that it measures, the next trial is at twice the age.
         self.trial_at = if self.shows() { Instant::MAX } else { now.saturating_add(age) };
-        let ahead = u128::from(step.faster) * u128::from(step.later.as_micros()) / 8_000_000;
+        let ahead = u128::from(self.filled) * u128::from(step.later.as_micros()) / 8_000_000;
         // A sender that measures may keep just as much waiting as the slower member needs, for a while.
-        if u128::from(bytes) < ahead * 2 && !self.has_both {
+        if u128::from(bytes) < ahead * 2 && !self.has_all {
             self.on_since = Some(now);
             self.full_until = now.saturating_add(lasts);
         }
@@ -212,7 +218,7 @@ mod tests {
         let mut longest = Duration::ZERO;
         while *now < Instant::ZERO + MS * until {
             *now += MS;
-            equaliser.on_taken(*now, mbps * 125, step, 1);
+            equaliser.on_taken(*now, mbps * 125, std::slice::from_ref(step), 1);
             longest = longest.max(equaliser.hold(*now, waits, step));
         }
         longest
@@ -300,5 +306,23 @@ mod tests {
         assert!(equaliser.on_since.is_none());
         go_on(&mut equaliser, &mut now, 70_500, 80, (20, 30_000));
         assert!(equaliser.on_since.is_some());
+    }
+    #[test]
+    fn a_flow_that_fills_the_nearest_of_several_is_tried_with_all() {
+        let near = Step { later: Duration::ZERO, faster: 0, rate: 6_000_000, ..STEP };
+        let middle = Step { later: MS * 20, faster: 6_000_000, rate: 60_000_000, ..STEP };
+        let far = Step { later: MS * 45, faster: 66_000_000, rate: 30_000_000, ..STEP };
+        let longest = |mbps: u64| {
+            let (mut equaliser, mut longest) = (Equaliser::new(Instant::ZERO), Duration::ZERO);
+            for ms in 1..12_000 {
+                let now = Instant::ZERO + MS * ms;
+                equaliser.on_taken(now, mbps * 125, &[near, middle, far], 1);
+                longest = longest.max(equaliser.hold(now, (12, 17_000), &far));
+            }
+            longest
+        };
+        assert_eq!(longest(6), far.later);
+        assert_eq!(longest(65), far.later);
+        assert_eq!(longest(5), Duration::ZERO, "it leaves room");
     }
 }

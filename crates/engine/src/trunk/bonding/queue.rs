@@ -305,7 +305,7 @@ impl<P: Packet> Queue<P> {
         self.bytes -= len;
         self.occupied -= taken.packet.footprint() + ENTRY;
         let step = self.targets.of(flow.sent);
-        flow.equaliser.on_taken(now, len, step, self.busy);
+        flow.equaliser.on_taken(now, len, self.targets.reached(flow.sent), self.busy);
         flow.control.on_taken(now, now.saturating_since(first), step, flow.bytes);
         if flow.waiting.is_empty() {
             self.busy -= 1;

@@ -45,6 +45,13 @@ pub struct Step {
     pub rtt: Duration,
 }
 
+impl Step {
+    /// Rate of all members of the flow \[bit/s\].
+    pub const fn all(&self) -> u64 {
+        self.faster + self.rate
+    }
+}
+
 /// The terms of flows, by what they have sent.
 #[derive(Clone, Debug)]
 pub struct Targets {
@@ -62,8 +69,14 @@ impl Targets {
 
     /// The terms of a flow that has sent `sent` byte since its last pause.
     pub fn of(&self, sent: u64) -> &Step {
+        let reached = self.reached(sent).len();
+        &self.steps[reached - 1]
+    }
+
+    /// The same with those of all flows that have sent less; there is at least one.
+    pub fn reached(&self, sent: u64) -> &[Step] {
         let reached = self.steps.partition_point(|step| step.from <= sent);
-        &self.steps[reached.max(1) - 1]
+        &self.steps[..reached.max(1)]
     }
 
     /// The longest target.
