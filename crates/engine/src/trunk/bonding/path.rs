@@ -107,7 +107,6 @@ pub struct Path {
     phase_until: Instant,
     /// Time at which the rate was first known.
     measured_at: Instant,
-    is_growing: bool,
     /// The last rates measured while the link could not keep up.
     stretched: [u64; 3],
     delay: PathDelay,
@@ -142,7 +141,6 @@ impl Path {
             phase: Phase::Startup,
             phase_until: Instant::ZERO,
             measured_at: Instant::ZERO,
-            is_growing: false,
             stretched: [0; 3],
             delay: PathDelay::new(),
             drained_least: i64::MAX,
@@ -388,10 +386,7 @@ impl Path {
                 self.delay.restart(now, self.drained_least);
                 (Phase::Cruise, interval * 2)
             }
-            Phase::Drain | Phase::DrainMore => (Phase::Cruise, interval * 2),
-            // What the step upward found is known a round trip later.
-            Phase::Down | Phase::Startup if self.is_growing => (Phase::Cruise, interval),
-            Phase::Down | Phase::Startup => (Phase::Cruise, interval * 2),
+            Phase::Drain | Phase::DrainMore | Phase::Down | Phase::Startup => (Phase::Cruise, interval * 2),
         };
         self.phase = phase;
         self.phase_until = now.saturating_add(span);
@@ -527,17 +522,14 @@ impl Path {
         if is_stretched && !is_idle {
             self.stretched = [self.stretched[1], self.stretched[2], sample];
             let found = self.stretched.iter().copied().max().unwrap_or(sample);
-            self.is_growing = found > self.rate + self.rate / 10;
             self.rate = found.clamp(RATE_MIN, RATE_MAX);
         } else if found > self.rate {
-            self.is_growing = found > self.rate + self.rate / 10;
-            self.rate = found.min(RATE_MAX);
-            self.stretched = [self.rate; 3];
-            if self.is_growing && self.phase == Phase::Cruise {
+            // There may be still more.
+            if found > self.rate + self.rate / 10 && self.phase == Phase::Cruise {
                 self.phase_until = Instant::ZERO;
             }
-        } else {
-            self.is_growing = false;
+            self.rate = found.min(RATE_MAX);
+            self.stretched = [self.rate; 3];
         }
     }
 
