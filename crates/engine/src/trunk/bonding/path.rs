@@ -524,10 +524,6 @@ impl Path {
             let found = self.stretched.iter().copied().max().unwrap_or(sample);
             self.rate = found.clamp(RATE_MIN, RATE_MAX);
         } else if found > self.rate {
-            // There may be still more.
-            if found > self.rate + self.rate / 10 && self.phase == Phase::Cruise {
-                self.phase_until = Instant::ZERO;
-            }
             self.rate = found.min(RATE_MAX);
             self.stretched = [self.rate; 3];
         }
