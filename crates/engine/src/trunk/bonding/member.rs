@@ -192,8 +192,7 @@ impl MemberEnd {
     }
     /// Fewest frames in a row without an answer that make it suspect.
     pub fn missing_min(&self) -> usize {
-        let bursts = self.path.losses().map_or(0, |losses| MISSING_BURSTS * losses.lost_ppm / losses.begun_ppm.max(1));
-        bursts.max(MISSING_MIN) as usize
+        (MISSING_BURSTS * self.path.burst()).max(MISSING_MIN) as usize
     }
     /// Additional lateness after which the member counts as silent \[us\].
     pub fn silence_us(&self) -> i64 {

@@ -326,6 +326,11 @@ impl Path {
         })
     }
 
+    /// Mean number of frames of its loss bursts, by what was known when a newer frame last came.
+    pub fn burst(&self) -> u32 {
+        self.heard.of_link().map_or(0, |(lost, begun)| lost / begun.max(1))
+    }
+
     /// Time until a loss is known and repaired: a round trip, and half of the least one.
     pub fn repair(&self) -> Duration {
         let usual = self.delay.rtt().map_or(0, |(rtt, _)| rtt.as_nanos().saturating_sub(self.delay.queue().as_nanos()));
