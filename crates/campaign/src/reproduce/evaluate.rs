@@ -153,7 +153,10 @@ fn count(expression: &Expression, source: &dyn Source) -> Result<usize, String> 
 }
 
 /// The run, or all cells of its group.
-fn names(run: &str, source: &dyn Source) -> Result<Vec<String>, String> {
+///
+/// # Errors
+/// There is no such group.
+pub fn names(run: &str, source: &dyn Source) -> Result<Vec<String>, String> {
     match run.strip_suffix(".*") {
         Some(group) => source.cells(group),
         None => Ok(vec![run.to_owned()]),
@@ -168,7 +171,7 @@ struct Replication<'a> {
 impl Replication<'_> {
     fn value(&self, expression: &Expression) -> Result<Value, String> {
         match expression {
-            Expression::Number(x) => Ok(Value::Number(*x)),
+            Expression::Number(x) | Expression::Free(x) => Ok(Value::Number(*x)),
             Expression::Metric { run, name } => self.metric(run, name),
             Expression::Course { run, name, from, to } => self.course(run, name, *from, *to).map(Value::List),
             Expression::List(items) => {

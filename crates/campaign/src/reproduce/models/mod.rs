@@ -4,6 +4,7 @@
 //! A model is named in `figures.toml` with what it is told; it may have a cell for each of several values of one of its
 //! parameters. It is cheap, is computed again each time and is never stored.
 
+mod efficiency;
 mod slots;
 
 use super::library::suggestion;
@@ -24,7 +25,7 @@ trait Compute: Send + Sync + std::fmt::Debug {
 type Read = fn(&ModelParameters) -> Result<Box<dyn Compute>, String>;
 
 /// The models by name.
-const MODELS: [(&str, Read); 1] = [("slots", slots::read)];
+const MODELS: [(&str, Read); 2] = [("efficiency", efficiency::read), ("slots", slots::read)];
 
 /// Largest number of cells: more are a mistake.
 const CELLS_MAX: usize = 5_000;
