@@ -238,6 +238,9 @@ impl Replication<'_> {
         for k in 0..count(inner, self.source)? {
             all.push(Replication { source: self.source, k }.value(inner)?);
         }
+        if function == Function::Spread && all.len() < 2 {
+            return Err("a spread needs two replications".to_owned());
+        }
         let length = all.iter().map(|value| value.elements().len()).min().unwrap_or(0);
         let over = |i: usize| {
             let values: Vec<f64> = all.iter().map(|value| value.elements()[i]).collect();
@@ -490,6 +493,7 @@ mod tests {
             ("mean(1)", "a list is needed"),
             ("bins([1], 2)", "cannot be put into"),
             ("crossing([1], [1, 2])", "1 values at 2 places"),
+            ("spread(constant:x)", "needs two replications"),
         ];
         for (text, said) in cases {
             let wrong = means(text).unwrap_err();

@@ -38,12 +38,12 @@ pub fn judge(output: &Output, source: &dyn Source) -> Judged {
             return missing(format!("by another reading ({is}): {}", other.found));
         }
         if other.verdict != judged.verdict {
-            reasons.push(format!("by another reading ({is}) it is {}: {}", other.verdict.name(), other.said()));
+            reasons.push(format!("by another reading ({is}) it {}", other.words()));
         }
     }
     reasons.extend(decided_by_one_run(&output.row, formula, source, &judged));
     if !reasons.is_empty() {
-        let found = format!("open: it is {}, {}; {}", judged.verdict.name(), judged.said(), reasons.join("; "));
+        let found = format!("open: it {}; {}", judged.words(), reasons.join("; "));
         (judged.verdict, judged.found) = (Standing::Open, found);
     }
     judged
@@ -75,8 +75,8 @@ fn decided_by_one_run(row: &Row, formula: &Formula, source: &dyn Source, judged:
     (0..count).find_map(|left_out| {
         let without = Without::new(&runs, source, left_out)?;
         let other = by_formula(row, formula, &without);
-        (other.verdict != judged.verdict)
-            .then(|| format!("without run {} of {count} it is {}: {}", left_out + 1, other.verdict.name(), other.said()))
+        (other.verdict != judged.verdict && other.verdict != Standing::Missing)
+            .then(|| format!("without run {} of {count} it {}", left_out + 1, other.words()))
     })
 }
 
@@ -152,6 +152,12 @@ fn by_formula(row: &Row, formula: &Formula, source: &dyn Source) -> Judged {
 }
 
 impl Judged {
+    /// Verdict and value in words: `is within: 0.49`.
+    fn words(&self) -> String {
+        let verb = if self.verdict == Standing::Holds { "" } else { "is " };
+        format!("{verb}{}: {}", self.verdict.name(), self.said())
+    }
+
     /// Our value in words: a number, a list, or what a relation has found.
     fn said(&self) -> String {
         let number = |summary: &Summary| summary.mean.map_or_else(|| "none".to_owned(), short);
