@@ -31,7 +31,8 @@ pub struct Chain {
 }
 
 impl Chain {
-    fn sides(&self) -> Vec<&Expression> {
+    /// All its sides.
+    pub fn sides(&self) -> Vec<&Expression> {
         std::iter::once(&self.first).chain(self.rest.iter().map(|(_, side)| side)).collect()
     }
 }
@@ -172,22 +173,21 @@ impl Formula {
     /// Everything that it is computed from.
     pub fn needs(&self) -> Needs {
         let mut needs = Needs::default();
-        self.parts().into_iter().flatten().for_each(|expression| expression.needs(&mut needs));
+        self.expressions().into_iter().for_each(|expression| expression.needs(&mut needs));
         needs
     }
 
-    /// The parts that each state something: the elements of a list, or the sides of each chain.
-    pub fn parts(&self) -> Vec<Vec<&Expression>> {
+    /// Its expressions: the value, or the sides of all chains.
+    fn expressions(&self) -> Vec<&Expression> {
         match self {
-            Self::Value(Expression::List(items)) => items.iter().map(|item| vec![item]).collect(),
-            Self::Value(expression) => vec![vec![expression]],
-            Self::Relation(chains) => chains.iter().map(Chain::sides).collect(),
+            Self::Value(expression) => vec![expression],
+            Self::Relation(chains) => chains.iter().flat_map(Chain::sides).collect(),
         }
     }
 
     /// The formula with its free numbers multiplied by `factor`; `None` if it has none.
     pub fn with_free(&self, factor: f64) -> Option<Self> {
-        if !self.parts().into_iter().flatten().any(Expression::has_free) {
+        if !self.expressions().into_iter().any(Expression::has_free) {
             return None;
         }
         Some(match self {

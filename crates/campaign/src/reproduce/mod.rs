@@ -6,6 +6,7 @@
 
 pub mod calibration;
 pub mod committed;
+mod constant;
 pub mod evaluate;
 pub mod formula;
 pub mod judge;

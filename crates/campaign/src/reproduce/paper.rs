@@ -2,6 +2,7 @@
 //! All of it is data; errors are reported with their place.
 
 use super::calibration::Calibration;
+use super::constant;
 use super::formula::{Expression, Formula, Needs};
 use super::library::{Library, suggestion};
 use super::models::{CellAxis, Entry as ModelEntry};
@@ -381,7 +382,15 @@ impl Paper {
                 }
             }
         }
+        constant::refuse(self)?;
         self.calibrations.iter().try_for_each(|calibration| calibration.check(self))
+    }
+
+    /// The names of all cells of a group of runs or of a model.
+    pub fn cells(&self, group: &str) -> Vec<String> {
+        let runs = self.expand(&format!("{group}.*")).into_iter().map(|index| self.runs[index].name.clone());
+        let model = self.models.iter().find(|model| model.name == group);
+        runs.chain(model.into_iter().flat_map(ModelEntry::cells)).collect()
     }
 
     /// The runs that a formula names: one, or all cells of a group.
@@ -464,30 +473,10 @@ fn fill(output: &mut Output, entry: &RowEntry, figure: usize) -> Result<(), Stri
     if output.formulas().any(|formula| matches!(formula, Formula::Relation(_)) != is_ordering) {
         return Err("an ordering takes a relation, a value takes a value".to_owned());
     }
-    output.formulas().try_for_each(|formula| sourced(formula, entry.arithmetic))
-}
-
-/// Refuses a formula, or a part of one, that no run and no model can change, unless it is marked.
-fn sourced(formula: &Formula, is_arithmetic: bool) -> Result<(), String> {
-    let is_constant = |part: &Vec<&Expression>| {
-        let mut needs = Needs::default();
-        part.iter().for_each(|expression| expression.needs(&mut needs));
-        needs.runs().next().is_none()
-    };
-    let parts = formula.parts();
-    match parts.iter().position(is_constant) {
-        Some(at) if !is_arithmetic => {
-            let which = if parts.len() == 1 { "it".to_owned() } else { format!("part {}", at + 1) };
-            Err(format!(
-                "{which} needs no run and no model, so that it cannot fail: name a RUN:METRIC or a model, \
-                 or mark the row `arithmetic = true`, which counts it apart"
-            ))
-        }
-        _ if is_arithmetic && !parts.iter().all(is_constant) => {
-            Err("`arithmetic` is for formulas that need no run and no model; this one does".to_owned())
-        }
-        _ => Ok(()),
+    if entry.arithmetic && output.formulas().any(|formula| formula.needs().runs().next().is_some()) {
+        return Err("`arithmetic` is for formulas that need no run and no model; this one does".to_owned());
     }
+    Ok(())
 }
 
 fn figure(entry: FigureEntry) -> Result<Figure, String> {

@@ -123,6 +123,12 @@ impl CellAxis {
 }
 
 impl Entry {
+    /// The names of its cells; none if it has none, or if they are wrong, which [`expand`](Self::expand) tells.
+    pub fn cells(&self) -> Vec<String> {
+        let cells = self.each.as_ref().and_then(|each| each.cells().ok()).unwrap_or_default();
+        cells.into_iter().map(|(cell, _)| format!("{}.{cell}", self.name)).collect()
+    }
+
     /// The models of this entry, one a cell.
     ///
     /// # Errors
