@@ -1,5 +1,6 @@
 //! Reproductions end to end with invented papers and invented runs, and the store under them.
 
+mod committed;
 mod contract;
 mod folder;
 mod verdicts;
