@@ -212,8 +212,7 @@ pub fn protocols(request: &Request) -> Result<([(&'static str, Protocol); 3], Tr
         packets_per_acknowledgement: request.packets_per_acknowledgement,
         backoff: request.backoff,
     };
-    let protocols =
-        [(DCF, Protocol::Dcf(dcf)), ("mcmac", multichannel(false)), ("bi_mcmac", multichannel(true))];
+    let protocols = [(DCF, Protocol::Dcf(dcf)), ("mcmac", multichannel(false)), ("bi_mcmac", multichannel(true))];
     Ok((protocols, transfer))
 }
 

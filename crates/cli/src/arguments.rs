@@ -248,8 +248,8 @@ pub struct Reproduce {
     /// beyond its interval, or has another verdict, origin or formula, is a failure
     #[arg(long, value_name = "DIR", conflicts_with_all = ["json", "out"])]
     pub rows: Option<PathBuf>,
-    /// Writes that file again, with all rows
-    #[arg(long, requires = "rows", conflicts_with = "only")]
+    /// Writes that file again; rows that --only leaves out keep their line
+    #[arg(long, requires = "rows")]
     pub renew: bool,
     /// Where finished runs are kept [default: airbraid in the user's cache directory]
     #[arg(long, value_name = "DIR", conflicts_with = "no_store")]

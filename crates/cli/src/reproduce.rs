@@ -50,7 +50,8 @@ fn committed_rows(dir: &Path, reproduction: &Reproduction, rows: &Rows, is_renew
     let file = dir.join(format!("{}.{version}.tsv", rows.paper));
     let failed = |e: &dyn std::fmt::Display| Ended::Failed(format!("{}: {e}", file.display()));
     if is_renewed {
-        let text = committed::write(&reproduction.paper, rows);
+        let before = std::fs::read_to_string(&file).ok();
+        let text = committed::write(before.as_deref(), &reproduction.paper, rows).map_err(|e| failed(&e))?;
         std::fs::write(&file, text).map_err(|e| failed(&e))?;
         return out(&format!("{}: {} rows written\n", file.display(), rows.rows.len()));
     }

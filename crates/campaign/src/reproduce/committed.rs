@@ -124,11 +124,30 @@ impl Line {
     }
 }
 
-/// The file of `rows`.
-pub fn write(paper: &Paper, rows: &Rows) -> String {
+/// The file of `rows`; rows that were not selected keep their line of `before`, if it has one.
+///
+/// # Errors
+/// `before` is no such file.
+pub fn write(before: Option<&str>, paper: &Paper, rows: &Rows) -> Result<String, String> {
+    let before = before.map(read).transpose()?.unwrap_or_default();
     let mut out = format!("{HEAD}\n");
-    rows.rows.iter().for_each(|row| Line::of(paper, row).write(&mut out));
-    out
+    for output in &paper.rows {
+        let id = &output.row.id;
+        let now = rows.rows.iter().find(|row| row.id == *id).map(|row| Line::of(paper, row));
+        if let Some(line) = now.as_ref().or_else(|| before.iter().find(|line| line.id == *id)) {
+            line.write(&mut out);
+        }
+    }
+    Ok(out)
+}
+
+fn read(text: &str) -> Result<Vec<Line>, String> {
+    let mut lines = text.lines();
+    if lines.next() != Some(HEAD) {
+        return Err("it does not begin with the names of the columns".to_owned());
+    }
+    let read = |(i, line): (usize, &str)| Line::read(line).ok_or_else(|| format!("line {} is no row", i + 2));
+    lines.enumerate().map(read).collect()
 }
 
 /// Compares `rows` with the file's text: one message for each row that differs. Rows that were not selected are left
@@ -137,12 +156,7 @@ pub fn write(paper: &Paper, rows: &Rows) -> String {
 /// # Errors
 /// The text is not such a file.
 pub fn compare(text: &str, paper: &Paper, only: &[String], rows: &Rows) -> Result<Vec<String>, String> {
-    let mut lines = text.lines();
-    if lines.next() != Some(HEAD) {
-        return Err("it does not begin with the names of the columns".to_owned());
-    }
-    let read = |(i, line): (usize, &str)| Line::read(line).ok_or_else(|| format!("line {} is no row", i + 2));
-    let before: Vec<Line> = lines.enumerate().map(read).collect::<Result<_, String>>()?;
+    let before = read(text)?;
     let mut differences = Vec::new();
     for row in &rows.rows {
         let now = Line::of(paper, row);

@@ -53,7 +53,8 @@ pub fn judge(output: &Output, source: &dyn Source) -> Judged {
 pub fn formula_digest(output: &Output) -> String {
     let text = format!("{:?} {:?}", output.formulas().collect::<Vec<_>>(), output.open);
     // FNV-1a of 64 bit, the upper half: nobody attacks it.
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, byte| (h ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+    let hash =
+        text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, byte| (h ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
     format!("{:08x}", hash >> 32)
 }
 

@@ -58,8 +58,12 @@ fn literal(of: &str, value: &str) -> Option<String> {
 
 fn wrong_sign(of: &str, _: &str) -> Option<String> {
     let (at, ..) = metric(of);
-    Some(if is_relation(of) { format!("{}(-{}){}", &of[..at.start], &of[at.clone()], &of[at.end..]) } else { format!("-({of})") })
-        .filter(|mutant| !mutant.contains("course((-"))
+    Some(if is_relation(of) {
+        format!("{}(-{}){}", &of[..at.start], &of[at.clone()], &of[at.end..])
+    } else {
+        format!("-({of})")
+    })
+    .filter(|mutant| !mutant.contains("course((-"))
 }
 
 fn swapped(of: &str, _: &str) -> Option<String> {
@@ -147,7 +151,8 @@ fn try_mutants(dir: &Empty, paper: &str, ids: &[String]) -> (BTreeMap<&'static s
             let Some(mutant) = mutate(of, &values[id]).filter(|mutant| mutant != of) else { continue };
             *tried += 1;
             tamper(dir, paper, &figures, (id, of, &mutant));
-            let Ok((reproduction, rows)) = compute(&library, paper, std::slice::from_ref(id), &dir.path().join("store"))
+            let Ok((reproduction, rows)) =
+                compute(&library, paper, std::slice::from_ref(id), &dir.path().join("store"))
             else {
                 *by_value += 1;
                 continue;
@@ -177,7 +182,10 @@ fn the_rows_are_the_committed_ones_and_every_mutant_of_a_formula_is_refused() {
     for (paper, only) in [(PAPER, &[][..]), (MODELLED.0, &modelled[..])] {
         let (reproduction, rows) = compute(&Library::embedded(), paper, only, &dir.path().join("store")).unwrap();
         let differences = committed::compare(&committed_rows(paper), &reproduction.paper, only, &rows).unwrap();
-        assert!(differences.is_empty(), "{paper} differs from tests/rows; make rows-renew writes it:\n{differences:#?}");
+        assert!(
+            differences.is_empty(),
+            "{paper} differs from tests/rows; make rows-renew writes it:\n{differences:#?}"
+        );
         let reference = format!("papers/{paper}/reference.toml");
         dir.write(&reference, &std::fs::read_to_string(root().join(&reference)).unwrap());
         let (counts, unseen) = try_mutants(&dir, paper, &scored(&rows));

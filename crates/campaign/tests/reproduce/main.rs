@@ -3,8 +3,8 @@
 mod committed;
 mod contract;
 mod folder;
-mod verdicts;
 mod store;
+mod verdicts;
 
 use airbraid_campaign::Job;
 use airbraid_sim::RunOutput;

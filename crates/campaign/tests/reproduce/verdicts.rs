@@ -87,7 +87,9 @@ fn a_reading_that_changes_a_verdict_opens_it() {
     let with = |of: &str| format!("{FIVE}, readings = [{{ is = \"the shorter queue\", of = \"{of}\" }}]");
     let opened = rows("reading", FIVE, &with("q.three:flow.f.goodput_bps"));
     assert_eq!(opened[0].verdict, Standing::Open);
-    assert!(opened[0].note.contains("open: it is within: 5.008; by another reading (the shorter queue) it is off: 3.008"));
+    assert!(
+        opened[0].note.contains("open: it is within: 5.008; by another reading (the shorter queue) it is off: 3.008")
+    );
     let agreed = rows("agreed", FIVE, &with("1.001 * same:flow.f.goodput_bps"));
     assert_eq!(agreed[0].verdict, Standing::Within);
     // A miss is opened as an accepted value is.
@@ -126,5 +128,7 @@ fn what_no_formula_can_say_is_open_with_its_reason() {
     let to = format!("{ORDER}, open = \"of eight groups of seeds five agree\"");
     let all = rows("open", ORDER, &to);
     assert_eq!(all[2].verdict, Standing::Open);
-    assert!(all[2].note.starts_with("open: it holds: found") && all[2].note.contains("of eight groups of seeds five agree"));
+    assert!(
+        all[2].note.starts_with("open: it holds: found") && all[2].note.contains("of eight groups of seeds five agree")
+    );
 }
