@@ -181,11 +181,14 @@ pub fn estimate(request: &Request) -> Result<Report, String> {
 /// DCF's name in scenarios.
 const DCF: &str = "dcf";
 
+/// A MAC with its name in scenarios.
+pub type NamedProtocol = (&'static str, Protocol);
+
 /// The MACs of a request by their names in scenarios, and its transfer.
 ///
 /// # Errors
 /// A message that names the impossible option.
-pub fn protocols(request: &Request) -> Result<([(&'static str, Protocol); 3], Transfer), String> {
+pub fn protocols(request: &Request) -> Result<([NamedProtocol; 3], Transfer), String> {
     let dcf = station(request)?;
     let times = [("switching", request.switching_time), ("backoff", request.backoff)];
     if let Some((name, _)) = times.iter().find(|(_, time)| *time > TIME_MAX) {
