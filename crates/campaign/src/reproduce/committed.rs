@@ -1,13 +1,13 @@
 //! The committed rows of a paper: each row's value, interval, verdict and origin as a file of the repository, and the
 //! comparison with what is computed now.
 //!
-//! A row may move within its own interval, which is that of a normal distribution: with two replications Student's would
-//! be 25 times as wide and hold nothing. A row without deviation stays where it is. Everything else is a difference,
-//! until the file is written again.
+//! A row may move within its own interval, which is that of a normal distribution: with two replications Student's
+//! would be 25 times as wide and hold nothing. A row without deviation stays where it is. Everything else is a
+//! difference, until the file is written again.
 
-use super::judge::formula_digest;
+use super::judge::{Ours, formula_digest};
 use super::paper::Paper;
-use super::rows::{Ours, Row, Rows};
+use super::rows::{Row, Rows};
 use crate::statistics::Summary;
 use std::fmt::Write as _;
 
@@ -35,7 +35,7 @@ struct Line {
     errors: Vec<f64>,
     /// A digest of the formula: another formula is another row.
     formula: String,
-    /// What an ordering has found.
+    /// Findings in words: the sides of an ordering, the reason of an open row.
     found: String,
 }
 
@@ -95,7 +95,7 @@ impl Line {
         })
     }
 
-    /// What differs in `now`, in words.
+    /// The differences of `now`, in words.
     fn differences(&self, now: &Self) -> Vec<String> {
         let mut all = Vec::new();
         let words = [

@@ -7,11 +7,47 @@ use super::evaluate::{self, Outcome, Relation, Side, Source};
 use super::formula::Formula;
 use super::paper::Output;
 use super::reference::{Row, Standing, factor, short};
-use super::rows::Ours;
 use crate::statistics::Summary;
 use airbraid_sim::facts::Facts;
+use serde::Serialize;
+use serde::ser::Serializer;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// Our value over the replications.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ours {
+    /// There is no number: an ordering, or nothing was computed.
+    None {
+        n: usize,
+    },
+    Number(Summary),
+    List(Vec<Summary>),
+}
+
+impl Serialize for Ours {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        /// One for each element of a list.
+        #[derive(Serialize)]
+        struct Lists {
+            mean: Vec<Option<f64>>,
+            std: Vec<Option<f64>>,
+            ci99: Vec<Option<[f64; 2]>>,
+            n: usize,
+        }
+        match self {
+            Self::None { n } => Summary { mean: None, std: None, ci99: None, n: *n }.serialize(serializer),
+            Self::Number(summary) => summary.serialize(serializer),
+            Self::List(all) => Lists {
+                mean: all.iter().map(|s| s.mean).collect(),
+                std: all.iter().map(|s| s.std).collect(),
+                ci99: all.iter().map(|s| s.ci99).collect(),
+                n: all.first().map_or(0, |s| s.n),
+            }
+            .serialize(serializer),
+        }
+    }
+}
 
 /// Our value of a row, and the verdict on it.
 #[derive(Clone, Debug)]

@@ -4,9 +4,7 @@
 //! A paper is a folder of data; nothing here knows any paper. The steps are those of [`Reproduction`]: prepare, recall
 //! what the store has, work, conclude. Nothing is printed here.
 
-pub mod calibration;
 pub mod committed;
-mod constant;
 pub mod evaluate;
 pub mod formula;
 pub mod judge;
@@ -17,10 +15,11 @@ pub mod reference;
 pub mod rows;
 pub mod runs;
 
+pub use judge::Ours;
 pub use library::Library;
 pub use paper::{Origin, Paper};
 pub use reference::Standing;
-pub use rows::{Ours, Row, Rows};
+pub use rows::{Row, Rows};
 pub use runs::{CacheHits, RunRecord, Runs, WorkSummary};
 
 use formula::Needs;

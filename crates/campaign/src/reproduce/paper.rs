@@ -1,13 +1,15 @@
 //! A paper to reproduce, as its folder has it: the reference rows, the runs, the figures, and the formula of each row.
 //! All of it is data; errors are reported with their place.
 
-use super::calibration::Calibration;
-use super::constant;
+mod calibration;
+mod constant;
+
 use super::formula::{Expression, Formula, Needs};
 use super::library::{Library, suggestion};
 use super::models::{CellAxis, Entry as ModelEntry};
 use super::reference::{Acceptance, Reference, Row};
 use airbraid_units::named_enum;
+use calibration::Calibration;
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 
@@ -75,7 +77,7 @@ pub struct Output {
     pub readings: Vec<Reading>,
     /// The reason why no formula can be the paper's.
     pub open: Option<String>,
-    /// What was fitted to it, or to something that it is computed from.
+    /// Fits to it, or to values that it is computed from, in words.
     pub calibrated: Vec<String>,
     /// Whether it is a sum of numbers that are written down.
     pub is_arithmetic: bool,

@@ -84,7 +84,7 @@ named_enum! {
         Holds = "holds",
         /// The ordering does not hold.
         Broken = "broken",
-        /// What the paper leaves free decides, or one run.
+        /// Undecided: a reading that the paper leaves free decides, or one run.
         Open = "open",
         /// Shown, not scored.
         Context = "context",

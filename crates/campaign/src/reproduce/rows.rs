@@ -2,12 +2,11 @@
 
 use super::evaluate::Source;
 use super::formula::Needs;
-use super::judge::{Judged, judge};
+use super::judge::{Judged, Ours, judge};
 use super::paper::{Origin, Output, Paper};
 use super::reference::Standing;
 use crate::statistics::Summary;
 use serde::Serialize;
-use serde::ser::Serializer;
 
 /// A reproduction: what `--json` prints.
 #[derive(Clone, Debug, Serialize)]
@@ -47,41 +46,6 @@ pub struct Row {
     /// Index of its output in the paper.
     #[serde(skip)]
     pub output: usize,
-}
-
-/// Our value over the replications.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Ours {
-    /// There is no number: an ordering, or nothing was computed.
-    None {
-        n: usize,
-    },
-    Number(Summary),
-    List(Vec<Summary>),
-}
-
-impl Serialize for Ours {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        /// One for each element of a list.
-        #[derive(Serialize)]
-        struct Lists {
-            mean: Vec<Option<f64>>,
-            std: Vec<Option<f64>>,
-            ci99: Vec<Option<[f64; 2]>>,
-            n: usize,
-        }
-        match self {
-            Self::None { n } => Summary { mean: None, std: None, ci99: None, n: *n }.serialize(serializer),
-            Self::Number(summary) => summary.serialize(serializer),
-            Self::List(all) => Lists {
-                mean: all.iter().map(|s| s.mean).collect(),
-                std: all.iter().map(|s| s.std).collect(),
-                ci99: all.iter().map(|s| s.ci99).collect(),
-                n: all.first().map_or(0, |s| s.n),
-            }
-            .serialize(serializer),
-        }
-    }
 }
 
 impl Rows {

@@ -137,7 +137,8 @@ fn tamper(dir: &Empty, paper: &str, figures: &str, (id, from, to): (&str, &str, 
     dir.write(&format!("papers/{paper}/figures.toml"), &figures);
 }
 
-/// The number of mutants of each kind and of those that the reader, values or verdicts tell; and those that nothing tells.
+/// The number of mutants of each kind and of those that the reader, values or verdicts tell; and all that nothing
+/// tells.
 fn try_mutants(dir: &Empty, paper: &str, ids: &[String]) -> (BTreeMap<&'static str, [usize; 2]>, Vec<String>) {
     let figures = std::fs::read_to_string(root().join(format!("papers/{paper}/figures.toml"))).unwrap();
     let (before, text) = (formulas(&figures), committed_rows(paper));

@@ -1,4 +1,4 @@
-//! What a verdict may rest on: no constants, no readings of our own, no single run; and what was fitted is no prediction.
+//! A verdict rests on no constant, no reading of our own and no single run; and what was fitted is no prediction.
 
 use super::{Empty, FIGURES, folder, invented};
 use airbraid_campaign::reproduce::{Library, Origin, Reproduction, Row, Standing};

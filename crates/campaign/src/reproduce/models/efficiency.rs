@@ -2,10 +2,10 @@
 //! `airbraid plan efficiency` computes.
 //!
 //! Parameters are the command's options, as text or numbers: `standard`, `preamble`, `rate`, `control_rate`, `packet`,
-//! `ack`, `llc`, `packets_per_ack`, `batch`, `switching`, `backoff`. Metrics, for each of `dcf`, `mcmac` and `bi_mcmac`:
-//! `dcf.packet_cycle_s`, `.acknowledgement_cycle_s`, `.joint_cycle_s` (where the MAC has one), `.total_s`,
-//! `.efficiency`, `.throughput_bps`, `.chain_bound_bps`, `.chain_distance`, and airtimes: `.rts_s`, `.cts_s`, `.ack_s`,
-//! `.packet_s`, `.acknowledgement_s`, `.header_s`.
+//! `ack`, `llc`, `packets_per_ack`, `batch`, `switching`, `backoff`. Metrics, for each of `dcf`, `mcmac` and
+//! `bi_mcmac`: `dcf.packet_cycle_s`, `.acknowledgement_cycle_s`, `.joint_cycle_s` (where the MAC has one), `.total_s`,
+//! `.efficiency`, `.throughput_bps`, `.chain_bound_bps`, and airtimes: `.rts_s`, `.cts_s`, `.ack_s`, `.packet_s`,
+//! `.acknowledgement_s`, `.header_s`.
 
 use super::{Compute, ModelParameters};
 use crate::efficiency::{EfficiencyOptions, Request, protocols};
@@ -46,7 +46,6 @@ impl Compute for Efficiency {
                 ("efficiency", estimate.efficiency),
                 ("throughput_bps", estimate.throughput_bps),
                 ("chain_bound_bps", protocol.chain_bound_bps(&transfer)),
-                ("chain_distance", f64::from(protocol.chain_distance())),
             ];
             metrics.extend(seconds.chain(numbers).map(|(name, x)| (format!("{mac}.{name}"), x)));
         }

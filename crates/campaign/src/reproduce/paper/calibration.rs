@@ -1,14 +1,14 @@
 //! Calibration: which values of which runs a parameter was fitted to, and so which rows are no predictions.
 //!
-//! A paper names the runs and metrics that were fitted, once. Every row that is computed from one of them is calibrated,
-//! ratios and orderings too, and so is every row of a run that resolves to the same settings. No row is marked by hand.
+//! A paper names the runs and metrics that were fitted, once. Every row that is computed from one of them is
+//! calibrated, ratios and orderings too, and so is every row of a run with the same settings. No row is marked by hand.
 
-use super::formula::Needs;
-use super::library::suggestion;
-use super::paper::{Paper, Run};
+use super::{Output, Paper, Run};
+use crate::reproduce::formula::Needs;
+use crate::reproduce::library::suggestion;
 use serde::Deserialize;
 
-/// What was fitted, as `figures.toml` has it: `[[calibration]]`.
+/// A fit, as `figures.toml` has it: `[[calibration]]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
@@ -68,9 +68,8 @@ impl Calibration {
         if let Some(list) = self.settings.iter().find(|list| list.is_empty() || !has(list)) {
             return wrong(format!("no run has the settings [{}]", list.join(", ")));
         }
-        let concerned = |output: &super::paper::Output| {
-            output.formula.as_ref().is_some_and(|formula| self.concerns(paper, &formula.needs()))
-        };
+        let concerned =
+            |output: &Output| output.formula.as_ref().is_some_and(|formula| self.concerns(paper, &formula.needs()));
         if !paper.rows.iter().any(concerned) {
             return wrong("no row follows from it".to_owned());
         }

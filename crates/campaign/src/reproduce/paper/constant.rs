@@ -2,9 +2,9 @@
 //!
 //! Each formula is computed from invented results. What is the same whatever the runs give is no result of them.
 
-use super::evaluate::{self, Outcome, Source};
-use super::formula::{Chain, Expression, Formula, Needs};
-use super::paper::Paper;
+use super::Paper;
+use crate::reproduce::evaluate::{self, Outcome, Source};
+use crate::reproduce::formula::{Chain, Expression, Formula, Needs};
 use airbraid_sim::facts::{Facts, Series};
 use std::collections::BTreeMap;
 use std::sync::Arc;
