@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write what the documents say about rows of papers, from the committed rows.
+"""Write what the documents say about rows of papers, from the committed rows; in the repository's root.
 
     scripts/rows.py tests/rows docs/measurements            writes
     scripts/rows.py tests/rows docs/measurements --check    fails where a document says something else
@@ -11,6 +11,7 @@ the latter two stand between `<!-- rows -->` and `<!-- /rows -->`.
 
 import csv
 import sys
+import tomllib
 from collections import Counter
 from pathlib import Path
 
@@ -21,10 +22,13 @@ MARKS = ("<!-- rows -->\n", "<!-- /rows -->\n")
 PAPERS = ["wang2005", "eckhardt1998", "kuang2004", "giustiniano2013", "sanchez2006"]
 
 
-def read(path):
-    """The rows of a file."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+def read(rows, paper):
+    """The rows of a paper's file, each with the row of the reference table as `reference`."""
+    table = tomllib.loads((Path("papers") / paper / "reference.toml").read_text(encoding="utf-8"))
+    reference = {row["id"]: row for row in table["result"]}
+    with (rows / f"{paper}.full.tsv").open(encoding="utf-8", newline="") as file:
+        found = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return [{**row, "reference": reference[row["row"]]} for row in found]
 
 
 def number(x):
@@ -32,15 +36,10 @@ def number(x):
     return f"{x:.0f}" if abs(x) >= 1e3 else f"{x:.4g}"
 
 
-def is_ordering(row):
-    """Whether its values are the sides of a relation."""
-    return row["found"].startswith(("found ", "not so:")) or ": found " in row["found"] or "not so:" in row["found"]
-
-
 def found(row):
     """Our value with half of its 99 % interval, or what an ordering has found."""
     values, halves = ([float(x) for x in row[key].split()] for key in ("values", "halves"))
-    if is_ordering(row):
+    if row["reference"]["kind"] == "ordering":
         return row["found"].replace("|", "\\|")
     if not values:
         return "-"
@@ -55,12 +54,8 @@ def found(row):
 
 def deviation(row):
     """By how much our mean differs from the paper's value [percent]."""
-    values = row["values"].split()
-    try:
-        paper = float(row["accept"].split(" ")[0].rstrip(","))
-    except ValueError:
-        return ""
-    if is_ordering(row) or len(values) != 1 or not paper:
+    values, paper = row["values"].split(), row["reference"].get("value")
+    if row["reference"]["kind"] == "ordering" or len(values) != 1 or not isinstance(paper, int | float) or not paper:
         return ""
     return f"{(float(values[0]) / paper - 1) * 100:+.1f} %"
 
@@ -134,7 +129,7 @@ def between(text, inner):
 
 def main():
     rows, documents = Path(sys.argv[1]), Path(sys.argv[2])
-    papers = {paper: read(rows / f"{paper}.full.tsv") for paper in PAPERS}
+    papers = {paper: read(rows, paper) for paper in PAPERS}
     files = {documents / "rows" / f"{paper}.md": page(paper, each) for paper, each in papers.items()}
     overview = documents / "reproductions.md"
     files[overview] = between(overview.read_text(encoding="utf-8"), table(papers))
