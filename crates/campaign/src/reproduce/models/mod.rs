@@ -211,11 +211,28 @@ mod tests {
             ("model='slots'\nwith={duty='0.5'}\neach={key='delay', from=1, to=0, step=1}", "`each` takes"),
             ("model='slots'\nwith={duty='0.5'}\neach={key='delay', from=0, to=1e9, step=1}", "more than 5000"),
             ("model='slots'\nwith={duty='0.5', slot='1 ms'}\nreplications=0", "one replication"),
+            ("model='efficiency'\nwith={packets='1024 byte'}", "unknown field `packets`"),
+            ("model='efficiency'\nwith={rate='3 Mbit/s'}", "802.11b has"),
         ];
         for (text, said) in cases {
             let wrong = entry(&format!("name='a'\n{text}")).expand().unwrap_err();
             assert!(wrong.contains(said), "{text}: {wrong}");
         }
+    }
+
+    #[test]
+    fn efficiency_is_that_of_the_command() {
+        let text = "name='a'\nmodel='efficiency'\nwith={packets_per_ack=1, rate='1 Mbit/s'}";
+        let facts = entry(text).expand().unwrap()[0].facts(&BTreeSet::new()).unwrap();
+        let metric = |name: &str| facts[0].metrics[name];
+        let options = crate::efficiency::EfficiencyOptions { packets_per_ack: 1, ..Default::default() };
+        let report = crate::efficiency::estimate(&options.request().unwrap()).unwrap();
+        for row in report.macs {
+            assert_eq!(metric(&format!("{}.efficiency", row.mac)), row.efficiency);
+            assert_eq!(metric(&format!("{}.packet_cycle_s", row.mac)), row.packet_cycle_ns as f64 / 1e9);
+        }
+        assert_eq!((metric("dcf.rts_s"), metric("mcmac.rts_s")), (352e-6, 360e-6));
+        assert!(!facts[0].metrics.contains_key("dcf.joint_cycle_s"));
     }
 
     #[test]
