@@ -13,7 +13,7 @@ SKIPPED := $(abspath $(OUT))/skipped
 .PHONY: help demo build wheel notebooks test test-debug test-optimised test-python reference check lint fuzz \
         bench bench-peers bench-lab bench-tunnel bench-datapath \
         bench-strangers bench-python map \
-        python-lock deb picture tools test-tools python-tools clean
+        rows rows-full rows-renew rows-documents python-lock deb picture tools test-tools python-tools clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,6 +59,21 @@ reference: ## Renew the tables of docs/reference/metrics.md that are made of the
 check: build ## Run every committed scenario against what it expects
 	$(RELEASE) check scenarios
 
+rows: build ## Are the rows of all papers where tests/rows has them? (quick versions; rows-full: everything)
+	@scripts/rows.sh $(RELEASE) quick
+	@scripts/rows.py tests/rows docs/measurements --check
+
+rows-full: build
+	@scripts/rows.sh $(RELEASE) full
+
+# What was moved on purpose: look at the difference of tests/rows before it is committed.
+rows-renew: build ## Write the rows of all papers again, and the documents' tables (VERSION=full: everything)
+	@scripts/rows.sh $(RELEASE) $(or $(VERSION),quick) --renew
+	@scripts/rows.py tests/rows docs/measurements
+
+rows-documents: ## Write the documents' tables of rows from tests/rows
+	@scripts/rows.py tests/rows docs/measurements
+
 # Two builds side by side, for the tests of the one wait for networks while the other compiles. The last command is one test
 # binary whose summary closes the output; before it stands what was skipped.
 test: export AIRBRAID_SKIPPED := $(SKIPPED)
@@ -79,6 +94,8 @@ test-optimised: python-tools
 	scripts/python.sh environment
 	$(OPTIMISED) --no-run --test command --test golden --test validation
 	$(CHECKED) check scenarios
+	scripts/rows.sh $(CHECKED) quick
+	scripts/rows.py tests/rows docs/measurements --check
 	AIRBRAID=$(abspath $(CHECKED)) PROFILE=checked scripts/python.sh test
 	$(OPTIMISED) --test command --test golden
 

@@ -1,19 +1,34 @@
 #!/usr/bin/env python3
-"""Write the table of all rows of a paper, a file in docs/measurements/rows, from what `airbraid reproduce` has found.
+"""Write what the documents say about rows of papers, from the committed rows; in the repository's root.
 
-    airbraid reproduce PAPER --json | scripts/rows.py docs/measurements/rows
+    scripts/rows.py tests/rows docs/measurements            writes
+    scripts/rows.py tests/rows docs/measurements --check    fails where a document says something else
 
-Rows that the JSON does not have (`--only`) keep their line. The counts in the head are those of the table.
+`tests/rows/PAPER.full.tsv` is written by `airbraid reproduce PAPER --rows tests/rows --renew`. Of each comes a file in
+`rows/` with every row, the counts of `reproductions/PAPER.md`, and a part of the table in `reproductions.md`;
+the latter two stand between `<!-- rows -->` and `<!-- /rows -->`.
 """
 
-import json
-import re
+import csv
 import sys
+import tomllib
 from collections import Counter
 from pathlib import Path
 
-COLUMNS = ["row", "unit", "paper", "ours", "deviation", "verdict", "origin"]
-VERDICTS = ["within", "off", "holds", "broken", "context", "missing"]
+VERDICTS = ["within", "holds", "off", "broken", "open", "missing"]
+ORIGINS = ["predicted", "calibrated", "arithmetic"]
+MARKS = ("<!-- rows -->\n", "<!-- /rows -->\n")
+# The order of the documents.
+PAPERS = ["wang2005", "eckhardt1998", "kuang2004", "giustiniano2013", "sanchez2006"]
+
+
+def read(rows, paper):
+    """The rows of a paper's file, each with the row of the reference table as `reference`."""
+    table = tomllib.loads((Path("papers") / paper / "reference.toml").read_text(encoding="utf-8"))
+    reference = {row["id"]: row for row in table["result"]}
+    with (rows / f"{paper}.full.tsv").open(encoding="utf-8", newline="") as file:
+        found = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return [{**row, "reference": reference[row["row"]]} for row in found]
 
 
 def number(x):
@@ -23,69 +38,112 @@ def number(x):
 
 def found(row):
     """Our value with half of its 99 % interval, or what an ordering has found."""
-    ours, note = row["ours"], row["note"]
-    mean = ours["mean"]
-    if row["verdict"] in ("holds", "broken"):
-        said = re.match(r"(found|not so:) [^;]*", note)
-        if said:
-            return said.group(0).strip()
-    if mean is None:
+    values, halves = ([float(x) for x in row[key].split()] for key in ("values", "halves"))
+    if row["reference"]["kind"] == "ordering":
+        return row["found"].replace("|", "\\|")
+    if not values:
         return "-"
-    if isinstance(mean, list):
-        return ", ".join(number(x) for x in mean)
-    half = (ours["ci99"][1] - ours["ci99"][0]) / 2 if ours["ci99"] else 0
-    # Equal runs differ by the rounding of their sum.
-    return f"{number(mean)} ± {half:.2g}" if half > 1e-9 * abs(mean) else number(mean)
+    if len(values) > 1:
+        shown = ", ".join(number(x) for x in values)
+    else:
+        # Equal runs differ by the rounding of their sum.
+        has_interval = halves[0] > 1e-9 * abs(values[0])
+        shown = f"{number(values[0])} ± {halves[0]:.2g}" if has_interval else number(values[0])
+    return f"{shown}; {row['found']}" if row["found"] else shown
 
 
 def deviation(row):
     """By how much our mean differs from the paper's value [percent]."""
-    mean, paper = row["ours"]["mean"], row["paper"]
-    if isinstance(mean, (int, float)) and isinstance(paper, (int, float)) and paper:
-        return f"{(mean / paper - 1) * 100:+.1f} %"
-    return ""
+    values, paper = row["values"].split(), row["reference"].get("value")
+    if row["reference"]["kind"] == "ordering" or len(values) != 1 or not isinstance(paper, int | float) or not paper:
+        return ""
+    return f"{(float(values[0]) / paper - 1) * 100:+.1f} %"
 
 
-def line(row, columns):
-    """A line of the table."""
-    cells = {
-        "row": f"`{row['id']}`",
-        "unit": row["unit"],
-        "paper": row["accept"],
-        "ours": found(row),
-        "deviation": deviation(row),
-        "verdict": row["verdict"],
-        "origin": row["origin"],
-    }
-    return "| " + " | ".join(cells[column] for column in columns) + " |"
+def counts(rows):
+    """Numbers of rows by origin and verdict, and of those that are only shown."""
+    scored = [row for row in rows if row["verdict"] != "context"]
+    return Counter((row["origin"], row["verdict"]) for row in scored), len(rows) - len(scored)
 
 
-def page(paper, columns, lines):
-    """The whole file: where it is from, how many rows got which verdict, the table."""
-    at = columns.index("verdict")
-    counts = Counter(each.strip("|").split(" | ")[at].strip() for each in lines)
-    told = ", ".join(f"{counts.pop(word)} {word}" for word in VERDICTS if word in counts)
+def summary(rows):
+    """The counts as a list: a line for each origin."""
+    numbers, shown = counts(rows)
+    lines = []
+    for origin in ORIGINS:
+        each = [f"{numbers[origin, verdict]} {verdict}" for verdict in VERDICTS if numbers[origin, verdict]]
+        if each:
+            lines.append(f"- {origin}: {', '.join(each)}\n")
+    if shown:
+        lines.append(f"- shown, not scored: {shown}\n")
+    return "".join(lines)
+
+
+def page(paper, rows):
+    """The file with every row."""
+    cells = [
+        [f"`{row['row']}`", row["unit"], row["accept"], found(row), deviation(row), row["verdict"], row["origin"]]
+        for row in rows
+    ]
+    head = ["row", "unit", "paper", "ours", "deviation", "verdict", "origin"]
+    lines = [f"| {' | '.join(line)} |" for line in [head, *cells]]
+    lines.insert(1, "|---" * len(head) + "|")
     return (
         f"# {paper}: every row\n\n"
-        f"Generated by `airbraid reproduce {paper} --json | scripts/rows.py docs/measurements/rows`. What matters in it:\n"
+        f"Generated by `scripts/rows.py` from `tests/rows/{paper}.full.tsv`, which\n"
+        f"`airbraid reproduce {paper} --rows tests/rows --renew` writes. What matters in it:\n"
         f"[{paper}](../reproductions/{paper}.md). A value is the mean ± half of its 99 % confidence interval.\n\n"
-        f"{len(lines)} rows: {told}.\n\n"
-        + "\n".join([f"| {' | '.join(columns)} |", "|---" * len(columns) + "|", *lines])
-        + "\n"
+        f"{len(rows)} rows:\n\n{summary(rows)}\n" + "\n".join(lines) + "\n"
     )
 
 
+def table(papers):
+    """The counts of all papers, one line for each paper and origin."""
+    lines = ["| paper | origin | " + " | ".join(VERDICTS[:-1]) + " |", "|---|---" + "|---" * len(VERDICTS[:-1]) + "|"]
+    totals = Counter()
+    for paper, rows in papers.items():
+        numbers, _ = counts(rows)
+        totals += numbers
+        name = f"[{paper}](reproductions/{paper}.md), [{len(rows)} rows](rows/{paper}.md)"
+        for origin in ORIGINS:
+            if any(numbers[origin, verdict] for verdict in VERDICTS):
+                lines.append(line(name, origin, numbers))
+                name = ""
+    lines += [line("all" if origin == ORIGINS[0] else "", origin, totals) for origin in ORIGINS]
+    scored, shown = sum(totals.values()), sum(counts(rows)[1] for rows in papers.values())
+    return "\n".join(lines) + f"\n\n{scored} rows are scored, {shown} are only shown.\n"
+
+
+def line(name, origin, numbers):
+    """A line of the table of counts."""
+    cells = [str(numbers[origin, verdict] or "") for verdict in VERDICTS[:-1]]
+    return f"| {name} | {origin} | {' | '.join(cells)} |"
+
+
+def between(text, inner):
+    """The text with what stands between the marks replaced."""
+    before, rest = text.split(MARKS[0], 1)
+    _, after = rest.split(MARKS[1], 1)
+    return before + MARKS[0] + inner + MARKS[1] + after
+
+
 def main():
-    report = json.load(sys.stdin)
-    path = Path(sys.argv[1]) / f"{report['paper']}.md"
-    columns, old = COLUMNS, []
-    if path.exists():
-        table = [each for each in path.read_text(encoding="utf-8").split("\n") if each.startswith("|")]
-        columns, old = [cell.strip() for cell in table[0].strip("|").split("|")], table[2:]
-    kept = {re.match(r"\| `([^`]+)`", each).group(1): each for each in old}
-    new = {row["id"]: line(row, columns) for row in report["rows"]}
-    lines = [new.pop(name, each) for name, each in kept.items()] + list(new.values())
-    path.write_text(page(report["paper"], columns, lines), encoding="utf-8")
+    rows, documents = Path(sys.argv[1]), Path(sys.argv[2])
+    papers = {paper: read(rows, paper) for paper in PAPERS}
+    files = {documents / "rows" / f"{paper}.md": page(paper, each) for paper, each in papers.items()}
+    overview = documents / "reproductions.md"
+    files[overview] = between(overview.read_text(encoding="utf-8"), table(papers))
+    for paper, each in papers.items():
+        path = documents / "reproductions" / f"{paper}.md"
+        said = f"[{len(each)} rows](../rows/{paper}.md):\n\n{summary(each)}"
+        files[path] = between(path.read_text(encoding="utf-8"), said)
+    stale = [str(path) for path, text in files.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    if "--check" in sys.argv[3:]:
+        if stale:
+            sys.exit(f"{', '.join(stale)}: not what {rows} says; `make rows-documents` writes them")
+        return
+    for path, text in files.items():
+        path.write_text(text, encoding="utf-8")
 
 
 main()

@@ -170,6 +170,25 @@ pub struct Row {
 /// # Errors
 /// A message that names the impossible option.
 pub fn estimate(request: &Request) -> Result<Report, String> {
+    let (protocols, transfer) = protocols(request)?;
+    let rows = protocols.map(|(mac, protocol)| {
+        let batch = if mac == DCF { 1 } else { request.batch };
+        row(mac, batch, protocol, &transfer)
+    });
+    Ok(Report { rate_bps: request.rate.as_bps(), macs: rows.into() })
+}
+
+/// DCF's name in scenarios.
+const DCF: &str = "dcf";
+
+/// A MAC with its name in scenarios.
+pub type NamedProtocol = (&'static str, Protocol);
+
+/// The MACs of a request by their names in scenarios, and its transfer.
+///
+/// # Errors
+/// A message that names the impossible option.
+pub fn protocols(request: &Request) -> Result<([NamedProtocol; 3], Transfer), String> {
     let dcf = station(request)?;
     let times = [("switching", request.switching_time), ("backoff", request.backoff)];
     if let Some((name, _)) = times.iter().find(|(_, time)| *time > TIME_MAX) {
@@ -196,12 +215,8 @@ pub fn estimate(request: &Request) -> Result<Report, String> {
         packets_per_acknowledgement: request.packets_per_acknowledgement,
         backoff: request.backoff,
     };
-    let macs = [
-        row("dcf", 1, Protocol::Dcf(dcf), &transfer),
-        row("mcmac", request.batch, multichannel(false), &transfer),
-        row("bi_mcmac", request.batch, multichannel(true), &transfer),
-    ];
-    Ok(Report { rate_bps: request.rate.as_bps(), macs: macs.into() })
+    let protocols = [(DCF, Protocol::Dcf(dcf)), ("mcmac", multichannel(false)), ("bi_mcmac", multichannel(true))];
+    Ok((protocols, transfer))
 }
 
 /// A station that announces every frame.

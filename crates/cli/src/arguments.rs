@@ -96,9 +96,12 @@ Examples:
 
   airbraid reproduce wang2005 --json | jq '.rows[] | select(.verdict == \"off\")'
 
+  airbraid reproduce sanchez2006 --quick --rows tests/rows
+      is every row where it was? With --renew: it is where it is now
+
 Every run that is finished is kept (--store): interrupt it and start it again, it goes on where it was.
 
-Exit status: 0 fine, 1 a run failed or a row is missing, 2 the input is wrong, 130 interrupted.
+Exit status: 0 fine, 1 a run failed, a row is missing or was moved, 2 the input is wrong, 130 interrupted.
 That a value is off is a result, not a failure.";
 
 const PLAN_EXAMPLES: &str = "\
@@ -241,6 +244,13 @@ pub struct Reproduce {
     /// PAPER-report]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Compares each row with PAPER.quick.tsv or PAPER.full.tsv of this directory, and draws nothing; a row that moved
+    /// beyond its interval, or has another verdict, origin or formula, is a failure
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["json", "out"])]
+    pub rows: Option<PathBuf>,
+    /// Writes that file again; rows that --only leaves out keep their line
+    #[arg(long, requires = "rows")]
+    pub renew: bool,
     /// Where finished runs are kept [default: airbraid in the user's cache directory]
     #[arg(long, value_name = "DIR", conflicts_with = "no_store")]
     pub store: Option<PathBuf>,

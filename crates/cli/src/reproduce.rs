@@ -5,10 +5,10 @@ use crate::interrupt;
 use crate::print::{Ended, INTERRUPTED, json, note, out};
 use crate::progress::Progress;
 use crate::table;
-use airbraid_campaign::reproduce::{Library, Reproduction, Standing, WorkSummary};
+use airbraid_campaign::reproduce::{Library, Reproduction, Rows, Standing, WorkSummary, committed};
 use airbraid_campaign::store::{self, Build, Store};
 use airbraid_campaign::{Recorded, Settings, output, page, simulate};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Reproduces a paper and prints its rows.
 pub fn reproduce(arguments: &Reproduce) -> Result<(), Ended> {
@@ -16,7 +16,8 @@ pub fn reproduce(arguments: &Reproduce) -> Result<(), Ended> {
         Some(dir) => Library::with(dir).map_err(Ended::Argument)?,
         None => Library::embedded(),
     };
-    let prepared = Reproduction::prepare(&library, &arguments.paper, &arguments.only, arguments.quick);
+    let prepare = if arguments.rows.is_some() { Reproduction::prepare_rows } else { Reproduction::prepare };
+    let prepared = prepare(&library, &arguments.paper, &arguments.only, arguments.quick);
     let mut reproduction = prepared.map_err(Ended::Argument)?;
     let dir = target(arguments)?;
     let mut store = open(arguments)?;
@@ -26,6 +27,9 @@ pub fn reproduce(arguments: &Reproduce) -> Result<(), Ended> {
         let files = page::files(&reproduction, &rows, &Build::this());
         output::write_files(&dir, &files).map_err(|e| Ended::Failed(format!("--out {}: {e}", dir.display())))?;
         note(&format!("written: {}", dir.join("report.html").display()));
+    }
+    if let (Some(dir), 0) = (&arguments.rows, came.failed) {
+        return committed_rows(dir, &reproduction, &rows, arguments.renew);
     }
     if arguments.json {
         json(&rows)?;
@@ -40,10 +44,32 @@ pub fn reproduce(arguments: &Reproduce) -> Result<(), Ended> {
     }
 }
 
+/// Compares the rows with those of the directory, or writes them there.
+fn committed_rows(dir: &Path, reproduction: &Reproduction, rows: &Rows, is_renewed: bool) -> Result<(), Ended> {
+    let version = if reproduction.quick { "quick" } else { "full" };
+    let file = dir.join(format!("{}.{version}.tsv", rows.paper));
+    let failed = |e: &dyn std::fmt::Display| Ended::Failed(format!("{}: {e}", file.display()));
+    if is_renewed {
+        let before = std::fs::read_to_string(&file).ok();
+        let text = committed::write(before.as_deref(), &reproduction.paper, rows).map_err(|e| failed(&e))?;
+        std::fs::write(&file, text).map_err(|e| failed(&e))?;
+        return out(&format!("{}: {} rows written\n", file.display(), rows.rows.len()));
+    }
+    let text = std::fs::read_to_string(&file).map_err(|e| failed(&e))?;
+    let differences =
+        committed::compare(&text, &reproduction.paper, &reproduction.only, rows).map_err(|e| failed(&e))?;
+    if differences.is_empty() {
+        return out(&format!("{}: {} rows are where they were\n", file.display(), rows.rows.len()));
+    }
+    let count = differences.len();
+    out(&format!("{}\n", differences.join("\n")))?;
+    Err(failed(&format!("{count} rows were moved; if that is meant, --renew writes the file again")))
+}
+
 /// Where the report goes: `--out`, or beside the reader unless it reads JSON.
 fn target(arguments: &Reproduce) -> Result<Option<PathBuf>, Ended> {
     let dir = match &arguments.out {
-        None if arguments.json => return Ok(None),
+        None if arguments.json || arguments.rows.is_some() => return Ok(None),
         None => PathBuf::from(format!("{}-report", arguments.paper)),
         Some(dir) => dir.clone(),
     };

@@ -50,11 +50,11 @@ pub fn reproduction(reproduction: &Reproduction, rows: &Rows) -> String {
             if value { page::unit(&row.unit).to_owned() } else { String::new() },
             page::deviation(row),
             row.verdict.name().to_owned(),
-            row.origin.to_owned(),
+            row.origin.name().to_owned(),
         ]);
     }
     out.push_str(&columns(&lines));
-    let explained = [Standing::Off, Standing::Broken, Standing::Missing];
+    let explained = [Standing::Off, Standing::Broken, Standing::Open, Standing::Missing];
     for row in rows.rows.iter().filter(|row| explained.contains(&row.verdict)) {
         let note = if row.note.is_empty() { "not explained" } else { &row.note };
         let _ = write!(out, "\n{} is {}: {note}", row.id, row.verdict.name());

@@ -202,6 +202,38 @@ fn reproduce_refuses_what_it_does_not_know() {
     std::fs::remove_dir_all(&dir).unwrap();
 }
 
+/// The committed rows are those of today; one that was moved on purpose is a failure until the file is written again.
+#[test]
+fn a_row_that_was_moved_is_a_failure_until_it_is_renewed() {
+    let dir = empty_dir("reproduce-rows");
+    let rows = dir.display().to_string();
+    let store = dir.join("store").display().to_string();
+    let compare = |rows: &str, more: &[&str]| {
+        let arguments = ["reproduce", "wang2005", "--quick", "--only", "fig12", "--store", &store, "--rows", rows];
+        let done = airbraid(&[&arguments[..], more].concat());
+        (done.status.code(), text(&done.stdout), text(&done.stderr))
+    };
+    let (code, said, _) = compare("tests/rows", &[]);
+    assert_eq!((code, said.contains("3 rows are where they were")), (Some(0), true), "{said}");
+    let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/rows/wang2005.quick.tsv");
+    let committed = std::fs::read_to_string(committed).unwrap();
+    let file = dir.join("wang2005.quick.tsv");
+    let is_gain = |line: &&str| line.starts_with("000.fig12.gain\t");
+    let gain = committed.lines().find(is_gain).unwrap();
+    let moved = gain.replacen("\t2\t3.0", "\t2\t3.9", 1);
+    assert_ne!(moved, gain);
+    std::fs::write(&file, committed.replace(gain, &moved)).unwrap();
+    let (code, said, why) = compare(&rows, &[]);
+    assert_eq!(code, Some(1), "{said}{why}");
+    assert!(said.starts_with("000.fig12.gain: value 3.9") && why.contains("1 rows were moved"), "{said}{why}");
+    let (code, said, why) = compare(&rows, &["--renew"]);
+    assert_eq!(code, Some(0), "{said}{why}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), committed, "rows that were not selected are kept");
+    let (code, _, why) = compare("/nowhere", &[]);
+    assert_eq!((code, why.contains("/nowhere/wang2005.quick.tsv")), (Some(1), true), "{why}");
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
 /// A campaign that is killed in the middle continues, with the result of one that was left alone.
 #[test]
 fn a_killed_reproduction_goes_on_where_it_was() {

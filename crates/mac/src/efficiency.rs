@@ -5,7 +5,7 @@
 //! wait in backoff may be added; the appendix leaves it out.
 
 use crate::dcf::{ACK_SIZE, CTS_SIZE, DcfConfig, RTS_SIZE};
-use crate::multichannel::MultichannelConfig;
+use crate::multichannel::{HANDSHAKE_SIZE, MultichannelConfig};
 use airbraid_units::{BitRate, Bytes, Duration};
 
 /// The MAC whose handshakes are counted.
@@ -45,6 +45,20 @@ pub struct Estimate {
     pub efficiency: f64,
     /// The same, times the nominal rate \[bit/s\].
     pub throughput_bps: f64,
+}
+
+/// Airtimes of the frames of a handshake, preamble and PHY header included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Airtimes {
+    pub rts: Duration,
+    pub cts: Duration,
+    pub ack: Duration,
+    /// A data frame with a packet.
+    pub packet: Duration,
+    /// A data frame with a TCP acknowledgement.
+    pub acknowledgement: Duration,
+    /// A data frame around nothing.
+    pub header: Duration,
 }
 
 /// Distance in hops at which two transmissions on a chain of nodes can go on at once, transmission and carrier-sense
@@ -92,6 +106,19 @@ impl Protocol {
         }
     }
 
+    /// The airtimes of the frames of `transfer`.
+    pub fn airtimes(&self, transfer: &Transfer) -> Airtimes {
+        let dcf = self.dcf();
+        let control = |size| dcf.phy.frame_time(dcf.control_rate, size);
+        let (rts, cts) = match self {
+            Self::Dcf(_) => (control(RTS_SIZE), control(CTS_SIZE)),
+            Self::Multichannel(_) => (control(HANDSHAKE_SIZE), control(HANDSHAKE_SIZE)),
+        };
+        let [packet, acknowledgement, header] =
+            [transfer.packet, transfer.acknowledgement, Bytes::ZERO].map(|size| self.data_time(size));
+        Airtimes { rts, cts, ack: control(ACK_SIZE), packet, acknowledgement, header }
+    }
+
     /// The throughput of `transfer` between two nodes.
     pub fn estimate(&self, transfer: &Transfer) -> Estimate {
         let (packet, answer) = (transfer.packet, transfer.acknowledgement);
@@ -119,11 +146,15 @@ impl Protocol {
     /// The highest throughput of a long chain of nodes \[bit/s\], were all transmissions ideally arranged (section
     /// 5.2.1): a share of the throughput of two nodes.
     pub fn chain_bound_bps(&self, transfer: &Transfer) -> f64 {
-        let distance = match self {
+        self.estimate(transfer).throughput_bps / f64::from(self.chain_distance())
+    }
+
+    /// Distance in hops at which two transmissions on a chain of nodes can go on at once.
+    pub const fn chain_distance(&self) -> u32 {
+        match self {
             Self::Dcf(_) => SINGLE_CHANNEL_DISTANCE,
             Self::Multichannel(_) => MULTICHANNEL_DISTANCE,
-        };
-        self.estimate(transfer).throughput_bps / f64::from(distance)
+        }
     }
 }
 
@@ -170,6 +201,18 @@ mod tests {
         assert_eq!(us(dcf), (9_648, 1_776, None, 21_072));
         assert_eq!(us(mcmac), (10_082, 2_210, None, 22_374));
         assert_eq!(us(bi), (10_082, 2_210, Some(10_828), 20_910));
+    }
+
+    #[test]
+    fn airtimes_are_those_of_the_appendix() {
+        let [dcf, mcmac, _] = protocols();
+        // Byte at 1 Mbit/s, the 24 of preamble and PHY header included: 44, 38, 38, 1076, 92, 52.
+        let us = |protocol: Protocol| {
+            let Airtimes { rts, cts, ack, packet, acknowledgement, header } = protocol.airtimes(&transfer(2));
+            [rts, cts, ack, packet, acknowledgement, header].map(Duration::as_micros)
+        };
+        assert_eq!(us(dcf), [352, 304, 304, 8_608, 736, 416]);
+        assert_eq!(us(mcmac), [360, 360, 304, 8_608, 736, 416]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod parts;
 use crate::drawing::{escape, style};
 use crate::output::ROWS;
 use crate::reproduce::reference::short;
-use crate::reproduce::{Ours, Reproduction, Row, Rows, Standing};
+use crate::reproduce::{Origin, Ours, Reproduction, Row, Rows, Standing};
 use crate::store::Build;
 use std::fmt::Write as _;
 
@@ -63,7 +63,7 @@ fn csv(rows: &Rows) -> String {
         let verdict = row.verdict.name();
         let fields = [&row.id, &row.unit, &paper, &row.accept, &mean, &low, &high, &n, &row.kind];
         let fields: Vec<String> = fields.into_iter().map(|f| field(f)).collect();
-        let _ = writeln!(out, "{},{},{verdict},{}", fields.join(","), row.origin, field(&row.note));
+        let _ = writeln!(out, "{},{},{verdict},{}", fields.join(","), row.origin.name(), field(&row.note));
     }
     out
 }
@@ -111,10 +111,21 @@ pub fn deviation(row: &Row) -> String {
     if share.abs() >= 1000.0 { format!("\u{d7} {}", short(mean / paper)) } else { format!("{share:+.1} %") }
 }
 
-/// The verdicts with their numbers, in words: `83 within, 9 off`.
+/// The verdicts with their numbers, in words: `predicted: 83 within, 9 off; calibrated: 2 within`.
 pub fn summary(rows: &Rows) -> String {
-    let all: Vec<String> = rows.counts().iter().map(|(verdict, n)| format!("{n} {}", verdict.name())).collect();
-    all.join(", ")
+    let mut out = String::new();
+    let mut last = None;
+    for (origin, verdict, n) in rows.counts() {
+        let name = origin.map_or("shown", Origin::name);
+        match last {
+            Some(before) if before == name => out.push_str(", "),
+            Some(_) => out = format!("{out}; {name}: "),
+            None => out = format!("{name}: "),
+        }
+        last = Some(name);
+        let _ = write!(out, "{n} {}", verdict.name());
+    }
+    out
 }
 
 impl Ours {
@@ -129,5 +140,5 @@ impl Ours {
 
 /// Whether a row needs an explanation.
 fn is_miss(row: &Row) -> bool {
-    matches!(row.verdict, Standing::Off | Standing::Broken | Standing::Missing)
+    matches!(row.verdict, Standing::Off | Standing::Broken | Standing::Open | Standing::Missing)
 }

@@ -29,13 +29,15 @@ pub fn head(reproduction: &Reproduction, rows: &Rows, build: &Build, page: &mut 
         );
     }
     page.push_str("<ul class=\"chips\">\n");
-    for (verdict, n) in rows.counts() {
-        let _ = writeln!(page, "<li class=\"{0}\"><b>{n}</b>{0}</li>", verdict.name());
+    for (origin, verdict, n) in rows.counts() {
+        let origin = origin.map_or_else(String::new, |origin| format!(" {}", origin.name()));
+        let _ = writeln!(page, "<li class=\"{0}\"><b>{n}</b>{0}{origin}</li>", verdict.name());
     }
     page.push_str("</ul>\n");
     page.push_str(
         "<p class=\"small\">within / off: the value against the tolerance of the reference table. holds / broken: orderings, \
-         on the means. context: shown, not scored. Ours is the mean over the replications \u{b1} half of its 99 % confidence interval; plots show \
+         on the means. open: a reading that the paper leaves free decides, or one run. context: shown, not scored. \
+         predicted, calibrated and arithmetic are counted apart. Ours is the mean over the replications \u{b1} half of its 99 % confidence interval; plots show \
          the same as bands and bars, and the paper\u{2019}s values dashed or as diamonds.</p>\n",
     );
     for text in &about.text {
@@ -134,7 +136,7 @@ fn table(reproduction: &Reproduction, rows: &[&Row], page: &mut String) {
             escape(&accept(row, &reference.shown(), &unit)),
             escape(&found),
             escape(&deviation(row)),
-            row.origin
+            row.origin.name()
         );
     }
     page.push_str("</tbody>\n</table></div>\n");

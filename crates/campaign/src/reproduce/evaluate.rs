@@ -153,7 +153,10 @@ fn count(expression: &Expression, source: &dyn Source) -> Result<usize, String> 
 }
 
 /// The run, or all cells of its group.
-fn names(run: &str, source: &dyn Source) -> Result<Vec<String>, String> {
+///
+/// # Errors
+/// There is no such group.
+pub fn names(run: &str, source: &dyn Source) -> Result<Vec<String>, String> {
     match run.strip_suffix(".*") {
         Some(group) => source.cells(group),
         None => Ok(vec![run.to_owned()]),
@@ -168,7 +171,7 @@ struct Replication<'a> {
 impl Replication<'_> {
     fn value(&self, expression: &Expression) -> Result<Value, String> {
         match expression {
-            Expression::Number(x) => Ok(Value::Number(*x)),
+            Expression::Number(x) | Expression::Free(x) => Ok(Value::Number(*x)),
             Expression::Metric { run, name } => self.metric(run, name),
             Expression::Course { run, name, from, to } => self.course(run, name, *from, *to).map(Value::List),
             Expression::List(items) => {
@@ -234,6 +237,9 @@ impl Replication<'_> {
         let mut all = Vec::new();
         for k in 0..count(inner, self.source)? {
             all.push(Replication { source: self.source, k }.value(inner)?);
+        }
+        if function == Function::Spread && all.len() < 2 {
+            return Err("a spread needs two replications".to_owned());
         }
         let length = all.iter().map(|value| value.elements().len()).min().unwrap_or(0);
         let over = |i: usize| {
@@ -487,6 +493,7 @@ mod tests {
             ("mean(1)", "a list is needed"),
             ("bins([1], 2)", "cannot be put into"),
             ("crossing([1], [1, 2])", "1 values at 2 places"),
+            ("spread(constant:x)", "needs two replications"),
         ];
         for (text, said) in cases {
             let wrong = means(text).unwrap_err();

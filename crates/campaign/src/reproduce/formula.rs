@@ -5,6 +5,7 @@
 //! max(course(srr:flow.download.goodput_bps, 5, 250))                  functions of lists; a course by seconds
 //! n.*:flow.download.goodput_bps / (5e6 * [3, 4, 5])                   all cells of a group; lists elementwise
 //! trunk:x > 1.5 * srr:x and srr:x > 0                                 a relation
+//! lasts(trunk:x, free(3e5)) > 4                                       a threshold that the paper does not print
 //! ```
 //!
 //! It reads and never computes; what a formula is of, it tells, so that only that is kept of each run.
@@ -29,6 +30,13 @@ pub struct Chain {
     pub rest: Vec<(Comparison, Expression)>,
 }
 
+impl Chain {
+    /// All its sides.
+    pub fn sides(&self) -> Vec<&Expression> {
+        std::iter::once(&self.first).chain(self.rest.iter().map(|(_, side)| side)).collect()
+    }
+}
+
 /// A comparison of two sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
@@ -42,6 +50,8 @@ pub enum Comparison {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expression {
     Number(f64),
+    /// `free(x)`: a number of ours where the paper gives none. A verdict must not hang on it.
+    Free(f64),
     /// A metric of a run; of each cell of a group where the run ends with `.*`.
     Metric {
         run: String,
@@ -163,16 +173,33 @@ impl Formula {
     /// Everything that it is computed from.
     pub fn needs(&self) -> Needs {
         let mut needs = Needs::default();
-        match self {
-            Self::Value(expression) => expression.needs(&mut needs),
-            Self::Relation(chains) => {
-                for chain in chains {
-                    chain.first.needs(&mut needs);
-                    chain.rest.iter().for_each(|(_, side)| side.needs(&mut needs));
-                }
-            }
-        }
+        self.expressions().into_iter().for_each(|expression| expression.needs(&mut needs));
         needs
+    }
+
+    /// Its expressions: the value, or the sides of all chains.
+    fn expressions(&self) -> Vec<&Expression> {
+        match self {
+            Self::Value(expression) => vec![expression],
+            Self::Relation(chains) => chains.iter().flat_map(Chain::sides).collect(),
+        }
+    }
+
+    /// The formula with its free numbers multiplied by `factor`; `None` if it has none.
+    pub fn with_free(&self, factor: f64) -> Option<Self> {
+        if !self.expressions().into_iter().any(Expression::has_free) {
+            return None;
+        }
+        Some(match self {
+            Self::Value(expression) => Self::Value(expression.with_free(factor)),
+            Self::Relation(chains) => {
+                let chain = |Chain { first, rest }: &Chain| Chain {
+                    first: first.with_free(factor),
+                    rest: rest.iter().map(|(comparison, side)| (*comparison, side.with_free(factor))).collect(),
+                };
+                Self::Relation(chains.iter().map(chain).collect())
+            }
+        })
     }
 }
 
@@ -199,7 +226,7 @@ impl Expression {
     /// Whether it has one value for all replications together.
     pub fn is_pooled(&self) -> bool {
         match self {
-            Self::Number(_) | Self::Metric { .. } | Self::Course { .. } => false,
+            Self::Number(_) | Self::Free(_) | Self::Metric { .. } | Self::Course { .. } => false,
             Self::List(all) => all.iter().any(Self::is_pooled),
             Self::Minus(inner) | Self::Absolute(inner) => inner.is_pooled(),
             Self::Arithmetic(_, a, b) => a.is_pooled() || b.is_pooled(),
@@ -207,10 +234,34 @@ impl Expression {
         }
     }
 
+    fn has_free(&self) -> bool {
+        match self {
+            Self::Free(_) => true,
+            Self::Number(_) | Self::Metric { .. } | Self::Course { .. } => false,
+            Self::List(all) | Self::Call(_, all) => all.iter().any(Self::has_free),
+            Self::Minus(inner) | Self::Absolute(inner) => inner.has_free(),
+            Self::Arithmetic(_, a, b) => a.has_free() || b.has_free(),
+        }
+    }
+
+    fn with_free(&self, factor: f64) -> Self {
+        let one = |inner: &Self| Box::new(inner.with_free(factor));
+        let all = |items: &[Self]| items.iter().map(|item| item.with_free(factor)).collect();
+        match self {
+            Self::Free(x) => Self::Number(x * factor),
+            Self::Number(_) | Self::Metric { .. } | Self::Course { .. } => self.clone(),
+            Self::List(items) => Self::List(all(items)),
+            Self::Call(function, items) => Self::Call(*function, all(items)),
+            Self::Minus(inner) => Self::Minus(one(inner)),
+            Self::Absolute(inner) => Self::Absolute(one(inner)),
+            Self::Arithmetic(operator, a, b) => Self::Arithmetic(*operator, one(a), one(b)),
+        }
+    }
+
     /// Adds its inputs to `needs`.
     pub fn needs(&self, needs: &mut Needs) {
         match self {
-            Self::Number(_) => {}
+            Self::Number(_) | Self::Free(_) => {}
             Self::Metric { run, name } => {
                 needs.metrics.insert((run.clone(), name.clone()));
             }
@@ -428,9 +479,9 @@ impl Reader<'_> {
     }
     fn call(&mut self, name: &str) -> Result<Expression, String> {
         let known = Function::ALL.into_iter().find(|known| known.name() == name);
-        if known.is_none() && name != "course" && name != "abs" {
+        if known.is_none() && !["course", "abs", "free"].contains(&name) {
             let names = Function::ALL.map(Function::name).join(", ");
-            return Err(format!("`{name}` is no function; there are course, abs, {names}"));
+            return Err(format!("`{name}` is no function; there are course, abs, free, {names}"));
         }
         self.at += 1;
         self.need('(')?;
@@ -439,6 +490,10 @@ impl Reader<'_> {
             None if name == "abs" => match (arguments.pop(), arguments.is_empty()) {
                 (Some(inner), true) => Ok(Expression::Absolute(Box::new(inner))),
                 _ => Err("`abs` takes 1".to_owned()),
+            },
+            None if name == "free" => match arguments[..] {
+                [Expression::Number(x)] => Ok(Expression::Free(x)),
+                _ => Err("`free` takes a number".to_owned()),
             },
             Some(function) if arguments.len() == function.arity() => Ok(Expression::Call(function, arguments)),
             Some(function) => Err(format!("`{name}` takes {}, not {}", function.arity(), arguments.len())),
@@ -496,6 +551,14 @@ mod tests {
     }
 
     #[test]
+    fn free_numbers_are_multiplied_and_others_are_not() {
+        let formula = Formula::read("max([a:x, -free(2)]) > 3 * free(4) and abs(b:x) < 1").unwrap();
+        let expected = Formula::read("max([a:x, -1]) > 3 * 2 and abs(b:x) < 1").unwrap();
+        assert_eq!(formula.with_free(0.5), Some(expected.clone()));
+        assert_eq!(expected.with_free(0.5), None);
+    }
+
+    #[test]
     fn what_is_wrong_is_said_with_its_place() {
         let cases = [
             ("a:tunnel.bond.holes", "it is `trunk.bond.holes` now"),
@@ -503,6 +566,7 @@ mod tests {
             ("a:x >", "something is missing"),
             ("maxx(a:x)", "`maxx` is no function"),
             ("max(a:x, 1)", "`max` takes 1, not 2"),
+            ("a:x > free(a:x)", "`free` takes a number"),
             ("course(1)", "write course(RUN:METRIC)"),
             ("course(a:x, 9, 1)", "write course(RUN:METRIC)"),
             ("1 2", "before `2`: an operator is needed"),

@@ -4,8 +4,10 @@
 //! A paper is a folder of data; nothing here knows any paper. The steps are those of [`Reproduction`]: prepare, recall
 //! what the store has, work, conclude. Nothing is printed here.
 
+pub mod committed;
 pub mod evaluate;
 pub mod formula;
+pub mod judge;
 pub mod library;
 pub mod models;
 pub mod paper;
@@ -13,10 +15,11 @@ pub mod reference;
 pub mod rows;
 pub mod runs;
 
+pub use judge::Ours;
 pub use library::Library;
-pub use paper::Paper;
+pub use paper::{Origin, Paper};
 pub use reference::Standing;
-pub use rows::{Ours, Row, Rows};
+pub use rows::{Row, Rows};
 pub use runs::{CacheHits, RunRecord, Runs, WorkSummary};
 
 use formula::Needs;
@@ -39,16 +42,33 @@ impl Reproduction {
     /// # Errors
     /// There is no such paper, figure or row, with the nearest name; or the paper's folder is wrong.
     pub fn prepare(library: &Library, name: &str, only: &[String], quick: bool) -> Result<Self, String> {
+        Self::resolve(library, name, (only, true), quick)
+    }
+
+    /// As [`prepare`](Self::prepare), without the runs that only figures need.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn prepare_rows(library: &Library, name: &str, only: &[String], quick: bool) -> Result<Self, String> {
+        Self::resolve(library, name, (only, false), quick)
+    }
+
+    fn resolve(
+        library: &Library,
+        name: &str,
+        (only, has_figures): (&[String], bool),
+        quick: bool,
+    ) -> Result<Self, String> {
         let paper = Paper::read(library, name)?;
         paper.check_only(only)?;
         let mut needs = Needs::default();
         for (i, output) in paper.rows.iter().enumerate() {
-            if let (true, Some(formula)) = (paper.selects(only, i), &output.formula) {
-                needs.extend(formula.needs());
+            if paper.selects(only, i) {
+                output.formulas().for_each(|formula| needs.extend(formula.needs()));
             }
         }
         for (i, figure) in paper.figures.iter().enumerate() {
-            if shows(&paper, only, i) {
+            if has_figures && shows(&paper, only, i) {
                 needs.extend(figure.plot.needs());
             }
         }

@@ -1,11 +1,16 @@
 //! A paper to reproduce, as its folder has it: the reference rows, the runs, the figures, and the formula of each row.
 //! All of it is data; errors are reported with their place.
 
+mod calibration;
+mod constant;
+
 use super::formula::{Expression, Formula, Needs};
 use super::library::{Library, suggestion};
 use super::models::{CellAxis, Entry as ModelEntry};
 use super::reference::{Acceptance, Reference, Row};
-use serde::Deserialize;
+use airbraid_units::named_enum;
+use calibration::Calibration;
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// A paper, read and checked.
@@ -25,6 +30,7 @@ pub struct Paper {
     pub runs: Vec<Run>,
     /// Its models, by the order of the file.
     pub models: Vec<ModelEntry>,
+    pub calibrations: Vec<Calibration>,
     /// Its figures, by the order of the file.
     pub figures: Vec<Figure>,
     /// Its outputs, in the order of the table.
@@ -67,11 +73,63 @@ pub struct Output {
     pub row: Row,
     /// The formula; `None`: it is not computed.
     pub formula: Option<Formula>,
-    /// Whether a parameter was fitted to it.
-    pub calibrated: bool,
+    /// Other formulas that the paper's words allow.
+    pub readings: Vec<Reading>,
+    /// The reason why no formula can be the paper's.
+    pub open: Option<String>,
+    /// Fits to it, or to values that it is computed from, in words.
+    pub calibrated: Vec<String>,
+    /// Whether it is a sum of numbers that are written down.
+    pub is_arithmetic: bool,
     pub note: String,
     /// Index of its figure, if it has one.
     pub figure: Option<usize>,
+}
+
+/// Another reading of a row.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// The difference, in words.
+    pub is: String,
+    pub formula: Formula,
+}
+
+named_enum! {
+    /// The origin of a row's value, in the order of a summary.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Origin {
+        /// A run or model of ours gave it, and nothing was fitted to it.
+        Predicted = "predicted",
+        /// A parameter was fitted to it, or to a value that it is computed from.
+        Calibrated = "calibrated",
+        /// No run and no model of ours is asked.
+        Arithmetic = "arithmetic",
+    }
+}
+
+impl Serialize for Origin {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl Output {
+    fn new(row: Row) -> Self {
+        let (readings, calibrated) = (Vec::new(), Vec::new());
+        let (formula, open, is_arithmetic, note, figure) = (None, None, false, String::new(), None);
+        Self { row, formula, readings, open, calibrated, is_arithmetic, note, figure }
+    }
+    pub fn origin(&self) -> Origin {
+        match (self.is_arithmetic, self.calibrated.is_empty()) {
+            (true, _) => Origin::Arithmetic,
+            (false, false) => Origin::Calibrated,
+            (false, true) => Origin::Predicted,
+        }
+    }
+    /// Its formula and those of its other readings.
+    pub fn formulas(&self) -> impl Iterator<Item = &Formula> {
+        self.formula.iter().chain(self.readings.iter().map(|reading| &reading.formula))
+    }
 }
 
 /// A figure or table.
@@ -132,6 +190,8 @@ struct File {
     runs: Vec<RunEntry>,
     #[serde(default, rename = "model")]
     models: Vec<ModelEntry>,
+    #[serde(default, rename = "calibration")]
+    calibrations: Vec<Calibration>,
     #[serde(default, rename = "figure")]
     figures: Vec<FigureEntry>,
 }
@@ -213,10 +273,22 @@ struct RowEntry {
     id: String,
     /// Absent: not computed yet, and the note gives the reason.
     of: Option<String>,
+    /// Whether it is meant to need neither a run nor a model.
     #[serde(default)]
-    calibrated: bool,
+    arithmetic: bool,
+    #[serde(default)]
+    readings: Vec<ReadingEntry>,
+    /// The reason why the verdict is open whatever the formula gives.
+    open: Option<String>,
     #[serde(default)]
     note: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReadingEntry {
+    is: String,
+    of: String,
 }
 
 /// The layout of `figures.toml`.
@@ -240,15 +312,15 @@ impl Paper {
         if read.schema != SCHEMA {
             return Err(format!("{file}: schema {} is not known; this airbraid reads {SCHEMA}", read.schema));
         }
-        let paper = Self::join(name, read, reference).map_err(|e| format!("{file}: {e}"))?;
+        let mut paper = Self::join(name, read, reference).map_err(|e| format!("{file}: {e}"))?;
         paper.check().map_err(|e| format!("{file}: {e}"))?;
+        paper.trace_calibrations();
         Ok(paper)
     }
 
     fn join(name: &str, file: File, reference: Reference) -> Result<Self, String> {
         let outputs = reference.rows.into_iter().filter(Row::is_output);
-        let output = |row| Output { row, formula: None, calibrated: false, note: String::new(), figure: None };
-        let mut rows: Vec<Output> = outputs.map(output).collect();
+        let mut rows: Vec<Output> = outputs.map(Output::new).collect();
         let ids: Vec<String> = rows.iter().map(|output| output.row.id.clone()).collect();
         let index: BTreeMap<&str, usize> = ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
         let mut figures = Vec::new();
@@ -258,17 +330,7 @@ impl Paper {
                     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
                     return Err(format!("no output row is called `{}`; {}", entry.id, suggestion(&entry.id, &ids)));
                 };
-                let formula = formula(entry)?;
-                let output = &mut rows[*at];
-                if output.figure.is_some() {
-                    return Err(format!("row {} is computed twice", entry.id));
-                }
-                let relation = formula.as_ref().map(|formula| matches!(formula, Formula::Relation(_)));
-                if relation.is_some_and(|relation| relation != (output.row.acceptance() == Acceptance::Ordering)) {
-                    return Err(format!("row {}: an ordering takes a relation, a value takes a value", entry.id));
-                }
-                (output.formula, output.figure) = (formula, Some(number));
-                (output.calibrated, output.note) = (entry.calibrated, entry.note.clone());
+                fill(&mut rows[*at], entry, number).map_err(|e| format!("row {}: {e}", entry.id))?;
             }
             figures.push(self::figure(figure)?);
         }
@@ -276,8 +338,23 @@ impl Paper {
         let runs = runs.into_iter().flatten().collect();
         let Quick { set: quick, whole: quick_whole } = file.quick;
         let full = file.full.set;
-        let models = file.models;
-        Ok(Self { name: name.to_owned(), about: file.paper, full, quick, quick_whole, runs, models, figures, rows })
+        let (name, about, models, calibrations) = (name.to_owned(), file.paper, file.models, file.calibrations);
+        Ok(Self { name, about, full, quick, quick_whole, runs, models, calibrations, figures, rows })
+    }
+
+    /// Marks each row that follows from what was fitted.
+    fn trace_calibrations(&mut self) {
+        let all: Vec<Vec<String>> = self.rows.iter().map(|output| self.fitted_to(output)).collect();
+        for (output, calibrated) in self.rows.iter_mut().zip(all) {
+            output.calibrated = calibrated;
+        }
+    }
+
+    fn fitted_to(&self, output: &Output) -> Vec<String> {
+        let Some(formula) = &output.formula else { return Vec::new() };
+        let needs = formula.needs();
+        let concerned = self.calibrations.iter().filter(|calibration| calibration.concerns(self, &needs));
+        concerned.map(|calibration| calibration.what.clone()).collect()
     }
 
     /// Names that are used are there, and there once.
@@ -294,9 +371,12 @@ impl Paper {
                 return Err(format!("two figures are called `{}`", figure.id));
             }
         }
-        let rows =
-            self.rows.iter().filter_map(|output| Some((output.row.id.as_str(), output.formula.as_ref()?.needs())));
-        let figures = self.figures.iter().map(|figure| (figure.id.as_str(), figure.plot.needs()));
+        let of_row = |output: &Output| {
+            let id = output.row.id.clone();
+            output.formulas().map(move |formula| (id.clone(), formula.needs())).collect::<Vec<_>>()
+        };
+        let rows = self.rows.iter().flat_map(of_row);
+        let figures = self.figures.iter().map(|figure| (figure.id.clone(), figure.plot.needs()));
         for (what, needs) in rows.chain(figures) {
             for run in needs.runs() {
                 if self.expand(run).is_empty() && self.model(run).is_none() {
@@ -304,7 +384,15 @@ impl Paper {
                 }
             }
         }
-        Ok(())
+        constant::refuse(self)?;
+        self.calibrations.iter().try_for_each(|calibration| calibration.check(self))
+    }
+
+    /// The names of all cells of a group of runs or of a model.
+    pub fn cells(&self, group: &str) -> Vec<String> {
+        let runs = self.expand(&format!("{group}.*")).into_iter().map(|index| self.runs[index].name.clone());
+        let model = self.models.iter().find(|model| model.name == group);
+        runs.chain(model.into_iter().flat_map(ModelEntry::cells)).collect()
     }
 
     /// The runs that a formula names: one, or all cells of a group.
@@ -369,15 +457,28 @@ impl Plot {
     }
 }
 
-/// The formula of a row. One without must say why.
-fn formula(entry: &RowEntry) -> Result<Option<Formula>, String> {
-    match &entry.of {
-        Some(of) => Formula::read(of).map(Some).map_err(|e| format!("row {}: {e}", entry.id)),
-        None if entry.note.is_empty() => {
-            Err(format!("row {}: neither a formula nor a note that says why not", entry.id))
-        }
-        None => Ok(None),
+/// Gives a row what the file has about it. One without a formula must say why.
+fn fill(output: &mut Output, entry: &RowEntry, figure: usize) -> Result<(), String> {
+    if output.figure.is_some() {
+        return Err("it is computed twice".to_owned());
     }
+    if entry.of.is_none() && entry.note.is_empty() {
+        return Err("neither a formula nor a note that says why not".to_owned());
+    }
+    let read = |of: &String| Formula::read(of);
+    let reading = |reading: &ReadingEntry| Ok(Reading { is: reading.is.clone(), formula: read(&reading.of)? });
+    output.formula = entry.of.as_ref().map(read).transpose()?;
+    output.readings = entry.readings.iter().map(reading).collect::<Result<_, String>>()?;
+    (output.figure, output.is_arithmetic) = (Some(figure), entry.arithmetic);
+    (output.open, output.note) = (entry.open.clone(), entry.note.clone());
+    let is_ordering = output.row.acceptance() == Acceptance::Ordering;
+    if output.formulas().any(|formula| matches!(formula, Formula::Relation(_)) != is_ordering) {
+        return Err("an ordering takes a relation, a value takes a value".to_owned());
+    }
+    if entry.arithmetic && output.formulas().any(|formula| formula.needs().runs().next().is_some()) {
+        return Err("`arithmetic` is for formulas that need no run and no model; this one does".to_owned());
+    }
+    Ok(())
 }
 
 fn figure(entry: FigureEntry) -> Result<Figure, String> {

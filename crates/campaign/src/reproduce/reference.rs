@@ -84,6 +84,8 @@ named_enum! {
         Holds = "holds",
         /// The ordering does not hold.
         Broken = "broken",
+        /// Undecided: a reading that the paper leaves free decides, or one run.
+        Open = "open",
         /// Shown, not scored.
         Context = "context",
         /// Not computed.

@@ -1,8 +1,10 @@
 //! Reproductions end to end with invented papers and invented runs, and the store under them.
 
+mod committed;
 mod contract;
 mod folder;
 mod store;
+mod verdicts;
 
 use airbraid_campaign::Job;
 use airbraid_sim::RunOutput;
@@ -156,6 +158,9 @@ cells = [["five", "radio.queue=5"], ["three", "radio.queue=3"]]
 name = "same"
 scenario = "queues.toml"
 set = ["radio.queue=5"]
+[[calibration]]
+what = "the queue, to the goodput of five"
+runs = ["q.five"]
 [[figure]]
 id = "fig1"
 where = "Figure 1"
@@ -165,7 +170,7 @@ y = "goodput"
 unit = "Mbps"
 line = [{ label = "ours", of = "q.*:flow.f.goodput_bps", x = [5, 3], paper = [[5, 5], [3, 3]] }]
 row = [
-  { id = "900.fig1.five", of = "same:flow.f.goodput_bps", calibrated = true },
+  { id = "900.fig1.five", of = "same:flow.f.goodput_bps" },
   { id = "900.fig1.both", of = "q.*:flow.f.goodput_bps - 0.008e6" },
   { id = "900.fig1.order", of = "q.five:flow.f.goodput_bps > q.three:flow.f.goodput_bps", note = "as it must" },
   { id = "900.fig1.aside", of = "max(course(q.three:flow.f.goodput_bps, 1, 3))" },

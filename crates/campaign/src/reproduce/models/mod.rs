@@ -4,6 +4,7 @@
 //! A model is named in `figures.toml` with what it is told; it may have a cell for each of several values of one of its
 //! parameters. It is cheap, is computed again each time and is never stored.
 
+mod efficiency;
 mod slots;
 
 use super::library::suggestion;
@@ -24,7 +25,7 @@ trait Compute: Send + Sync + std::fmt::Debug {
 type Read = fn(&ModelParameters) -> Result<Box<dyn Compute>, String>;
 
 /// The models by name.
-const MODELS: [(&str, Read); 1] = [("slots", slots::read)];
+const MODELS: [(&str, Read); 2] = [("efficiency", efficiency::read), ("slots", slots::read)];
 
 /// Largest number of cells: more are a mistake.
 const CELLS_MAX: usize = 5_000;
@@ -122,6 +123,12 @@ impl CellAxis {
 }
 
 impl Entry {
+    /// The names of its cells; none if it has none, or if they are wrong, which [`expand`](Self::expand) tells.
+    pub fn cells(&self) -> Vec<String> {
+        let cells = self.each.as_ref().and_then(|each| each.cells().ok()).unwrap_or_default();
+        cells.into_iter().map(|(cell, _)| format!("{}.{cell}", self.name)).collect()
+    }
+
     /// The models of this entry, one a cell.
     ///
     /// # Errors
@@ -204,11 +211,28 @@ mod tests {
             ("model='slots'\nwith={duty='0.5'}\neach={key='delay', from=1, to=0, step=1}", "`each` takes"),
             ("model='slots'\nwith={duty='0.5'}\neach={key='delay', from=0, to=1e9, step=1}", "more than 5000"),
             ("model='slots'\nwith={duty='0.5', slot='1 ms'}\nreplications=0", "one replication"),
+            ("model='efficiency'\nwith={packets='1024 byte'}", "unknown field `packets`"),
+            ("model='efficiency'\nwith={rate='3 Mbit/s'}", "802.11b has"),
         ];
         for (text, said) in cases {
             let wrong = entry(&format!("name='a'\n{text}")).expand().unwrap_err();
             assert!(wrong.contains(said), "{text}: {wrong}");
         }
+    }
+
+    #[test]
+    fn efficiency_is_that_of_the_command() {
+        let text = "name='a'\nmodel='efficiency'\nwith={packets_per_ack=1, rate='1 Mbit/s'}";
+        let facts = entry(text).expand().unwrap()[0].facts(&BTreeSet::new()).unwrap();
+        let metric = |name: &str| facts[0].metrics[name];
+        let options = crate::efficiency::EfficiencyOptions { packets_per_ack: 1, ..Default::default() };
+        let report = crate::efficiency::estimate(&options.request().unwrap()).unwrap();
+        for row in report.macs {
+            assert_eq!(metric(&format!("{}.efficiency", row.mac)), row.efficiency);
+            assert_eq!(metric(&format!("{}.packet_cycle_s", row.mac)), row.packet_cycle_ns as f64 / 1e9);
+        }
+        assert_eq!((metric("dcf.rts_s"), metric("mcmac.rts_s")), (352e-6, 360e-6));
+        assert!(!facts[0].metrics.contains_key("dcf.joint_cycle_s"));
     }
 
     #[test]
