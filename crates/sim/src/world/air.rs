@@ -10,7 +10,7 @@ use super::observe::FrameEvent;
 use super::port::radio::RadioPort;
 use crate::queue::Phase;
 use airbraid_mac::{Address, Frame, MacInput};
-use airbraid_units::{Duration, Instant, Milliwatt};
+use airbraid_units::{Instant, Milliwatt};
 
 impl World<'_> {
     /// A radio has changed its channel.
@@ -27,7 +27,7 @@ impl World<'_> {
         let channel = transmission.channel;
         let row = self.host.medium.take_row(from);
         for (place, &hearer) in row.iter().enumerate().skip(begun) {
-            let at = start + Duration::from_nanos(u64::from(hearer.delay_ns));
+            let at = start + hearer.delay();
             if at > self.host.now && !self.advance_to(at) {
                 self.host.medium.set_begun(id, place);
                 self.host.queue.push(at, Phase::ReceptionStart, Event::Beginning(id));
@@ -47,7 +47,7 @@ impl World<'_> {
         let row = self.host.medium.take_row(from);
         let mut reached = row.len();
         for (place, &hearer) in row.iter().enumerate().skip(transmission.ended) {
-            let at = end + Duration::from_nanos(u64::from(hearer.delay_ns));
+            let at = end + hearer.delay();
             if at > self.host.now && !self.advance_to(at) {
                 self.host.queue.push(at, Phase::ReceptionEnd, Event::Ending(id));
                 reached = place;

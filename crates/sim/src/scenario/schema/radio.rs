@@ -5,7 +5,7 @@
 //! radio whose `standard` differs from that of `[radio]` inherits from there only what does not belong to a PHY.
 
 use super::{link as plain_link, link_layer, multichannel, polled, power_save, survey};
-use crate::phy::{ErrorModel, PathLoss, RadioConfig, Threshold};
+use crate::phy::{ErrorModel, PathLoss, RadioConfig, Receiver, Threshold};
 use crate::scenario::error::Complaint;
 use crate::scenario::frequency::Frequency;
 use crate::scenario::reader::{self, View, probability, quantity};
@@ -380,6 +380,7 @@ fn radio(view: &View<'_>, standard: Standard) -> RadioConfig {
     } else {
         threshold(view, "interference_range", "interference_floor", carrier_sense, "the carrier-sense threshold")
     };
+    let capture = capture(view, sinr);
     RadioConfig {
         power,
         gain,
@@ -392,10 +393,22 @@ fn radio(view: &View<'_>, standard: Standard) -> RadioConfig {
         interference,
         noise,
         implementation_loss: view.quantity("implementation_loss", Db(0.0), "none"),
-        capture: capture(view, sinr),
-        recapture: view.flag("recapture", false, "a receiver stays with the frame that it has begun"),
+        capture,
+        receiver: receiver(view, capture, sinr),
         error,
     }
+}
+
+/// ns-2's receiver compares two powers and knows no ratio to noise.
+fn receiver(view: &View<'_>, capture: Option<Db>, sinr: bool) -> Receiver {
+    let recapture = view.flag("recapture", false, "a receiver stays with the frame that it has begun");
+    let why = "802.11-2020, 16.3.6: energy without a PHY header does not hold a receiver";
+    let kinds = [("standard", Receiver::Standard { recapture }), ("ns2", Receiver::Ns2)];
+    let receiver = view.choice("receiver", &kinds, Receiver::Standard { recapture }, why);
+    let fits = receiver != Receiver::Ns2 || (capture.is_some() && !recapture && !sinr);
+    let what = || "ns-2's receiver compares with `capture` alone, without `recapture` or `error = \"sinr\"`".to_owned();
+    view.require(fits, "receiver", what, "leave the receiver out, or give a `capture` in dB");
+    receiver
 }
 
 fn bounded(view: &View<'_>, key: &'static str, decibels: f64) {
