@@ -56,6 +56,7 @@ def airbraid(options, hops, packets):
         "run.duration": '"60 s"',
         "run.replications": options.seeds,
         "topology.count": hops + 1,
+        "radio.llc_header": '"6 byte"',
         "radio.short_retry_limit": options.limits,
         "radio.long_retry_limit": options.limits,
         "flow.object.source": f'{{ file = "{packets * options.payload} byte" }}',
