@@ -77,9 +77,7 @@ impl<P> Aodv<P> {
         let route = self.table.entry(now, destination);
         match flavour {
             Flavour::Rfc3561 => route.map_or(0, |route| route.hops),
-            Flavour::Ns2 => {
-                route.and_then(|route| route.hops_lost.map(|lost| lost.max(route.hops))).unwrap_or(u8::MAX)
-            }
+            Flavour::Ns2 => route.and_then(|route| route.hops_lost.map(|lost| lost.max(route.hops))).unwrap_or(u8::MAX),
         }
     }
 

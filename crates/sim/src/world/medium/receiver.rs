@@ -139,13 +139,7 @@ impl RadioState {
 
     /// Another frame begins, until `until`, while energy `before` is on the medium. Returns the decodable frame that is
     /// lost by this.
-    pub fn on_frame(
-        &mut self,
-        now: Instant,
-        arrival: Arrival,
-        until: Instant,
-        before: f64,
-    ) -> Option<TransmissionId> {
+    pub fn on_frame(&mut self, now: Instant, arrival: Arrival, until: Instant, before: f64) -> Option<TransmissionId> {
         let Arrival { transmission, power, .. } = arrival;
         let decodable = power >= self.reception;
         let missed = self.transmitting_until > now;
