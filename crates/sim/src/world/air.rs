@@ -24,7 +24,7 @@ impl World<'_> {
     pub(super) fn on_beginning(&mut self, id: TransmissionId) {
         let Some(transmission) = self.host.medium.transmission(id) else { return };
         let (from, start, begun) = (transmission.from, transmission.start, transmission.begun);
-        let channel = transmission.channel;
+        let (channel, airtime) = (transmission.channel, transmission.end - start);
         let row = self.host.medium.take_row(from);
         for (place, &hearer) in row.iter().enumerate().skip(begun) {
             let at = start + hearer.delay();
@@ -33,9 +33,12 @@ impl World<'_> {
                 self.host.queue.push(at, Phase::ReceptionStart, Event::Beginning(id));
                 break;
             }
-            if self.host.medium.on_beginning(self.host.now, id, channel, hearer) == Beginning::Busy {
-                self.ports.radios[hearer.radio].drive(Some(MacInput::Busy), &mut self.host);
-            }
+            let input = match self.host.medium.on_beginning(self.host.now, id, channel, hearer) {
+                Beginning::Nothing => continue,
+                Beginning::Busy => MacInput::Busy,
+                Beginning::Ignored => MacInput::Ignored(airtime),
+            };
+            self.ports.radios[hearer.radio].drive(Some(input), &mut self.host);
         }
         self.host.medium.put_row(from, row);
     }

@@ -106,6 +106,8 @@ pub enum Beginning {
     Nothing,
     /// The medium becomes busy.
     Busy,
+    /// The frame is ignored for a stronger one, and the MAC is told.
+    Ignored,
 }
 
 /// No channel: nothing is ever transmitted there.
@@ -377,13 +379,14 @@ impl Medium {
             return Beginning::Nothing;
         }
         radio.energy = before + power;
+        let is_ignored = radio.is_up && power >= radio.carrier_sense && radio.ignores(power);
         let end = transmissions[id].as_ref().map_or(now, |transmission| transmission.end);
         let passed_over = radio.on_frame(now, arrival, end + hearer.delay(), before);
         if passed_over.is_some_and(|lost| is_for(transmissions, lost, hearer.radio)) {
             radio.missed += 1;
         }
         if radio.is_busy || radio.energy < radio.carrier_sense {
-            return Beginning::Nothing;
+            return if is_ignored { Beginning::Ignored } else { Beginning::Nothing };
         }
         radio.is_busy = true;
         if radio.is_up { Beginning::Busy } else { Beginning::Nothing }

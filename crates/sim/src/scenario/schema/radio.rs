@@ -172,7 +172,7 @@ fn dcf(view: &View<'_>, standard: Standard) -> DcfConfig {
     dcf.rts_threshold = rts_threshold(view, dcf.rts_threshold);
     dcf.short_retry_limit = retry_limit(view, "short_retry_limit", dcf.short_retry_limit);
     dcf.long_retry_limit = retry_limit(view, "long_retry_limit", dcf.long_retry_limit);
-    dcf.eifs = view.flag("eifs", dcf.eifs, why);
+    (dcf.eifs, dcf.eifs_is_nav) = eifs(view);
     dcf.nav_reset = view.flag("nav_reset", dcf.nav_reset, "802.11-2020, 10.3.2.4; ns-2: false");
     let source = "802.11-2020, 10.3.4.2; ns-2: false";
     dcf.immediate_access = view.flag("immediate_access", dcf.immediate_access, source);
@@ -183,6 +183,29 @@ fn dcf(view: &View<'_>, standard: Standard) -> DcfConfig {
     small(view, "data_header", dcf.data_header);
     small(view, "llc_header", dcf.llc_header);
     dcf
+}
+
+/// Whether there is EIFS, and whether it is a NAV.
+fn eifs(view: &View<'_>) -> (bool, bool) {
+    let (mut eifs, show) = ((true, false), |eifs| if eifs { "true" } else { "false" });
+    view.read("eifs", show(true).to_owned(), "802.11-2020, 10.3.2.3.7; ns-2: \"nav\"", |value| {
+        let word = match &value.data {
+            Data::Flag(flag) => {
+                eifs = (*flag, false);
+                show(*flag)
+            }
+            Data::Text(word) if word == "nav" => {
+                eifs = (true, true);
+                "nav"
+            }
+            _ => {
+                let message = format!("true, false or \"nav\" is needed, this is {}", value.kind());
+                return Err(Complaint::new(message, "write eifs = true"));
+            }
+        };
+        Ok(word.to_owned())
+    });
+    eifs
 }
 
 fn rates(view: &View<'_>, standard: Standard, dcf: &mut DcfConfig) {

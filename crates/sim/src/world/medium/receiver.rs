@@ -137,6 +137,11 @@ impl RadioState {
         there.map(|arrival| arrival.power).sum()
     }
 
+    /// Whether a frame that begins is ignored for the one being received: ns-2's receiver alone tells its MAC.
+    pub fn ignores(&self, power: f64) -> bool {
+        self.ns2.is_some_and(|ratio| self.lock.is_some_and(|lock| lock.power >= power * ratio))
+    }
+
     /// Another frame begins, until `until`, while energy `before` is on the medium. Returns the decodable frame that is
     /// lost by this.
     pub fn on_frame(&mut self, now: Instant, arrival: Arrival, until: Instant, before: f64) -> Option<TransmissionId> {
