@@ -3,7 +3,8 @@
 
 Both sides: nodes every 250 m, NewReno with a window of 20, AODV with ns-2's constants. ns-2 runs
 benches/ns2/chain_12.tcl, airbraid scenarios/validation/chain_sense.toml. Prints a line for each length: the median of
-ns-2 and of airbraid with its own receiver and with ns-2's, as kbit/s of IP and as deviation.
+ns-2 and of airbraid with its own receiver and with ns-2's (`receiver = "ns2"`, `eifs = "nav"`), as kbit/s of IP and as
+deviation.
 """
 
 import argparse
@@ -53,6 +54,7 @@ def airbraid(options, nodes, receiver):
         "radio.long_retry_limit": options.limits,
         "radio.carrier_sense_range": f'"{options.sense} m"',
         "radio.receiver": f'"{receiver}"',
+        "radio.eifs": '"nav"' if receiver == "ns2" else "true",
     }
     words = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
     scenario = str(ROOT / "scenarios/validation/chain_sense.toml")
