@@ -3,9 +3,8 @@
 
 Both sides: nodes every 250 m, 1 Mbit/s, RTS for all, NewReno with a handshake, a first window of two segments, ACKs
 for every second segment, 34 byte of headers and FCS a data frame. ns-2 runs benches/ns2/object.tcl, airbraid
-scenarios/kuang2004/web.toml. Prints a line for each length and size: the medians of ns-2 and of airbraid with the
-standard's access to an idle medium and with ns-2's, and the deviations. (A mean of ns-2 holds timeouts of a second in
-one run of twenty.)
+scenarios/kuang2004/web.toml. Prints a line for each length and size: median and standard deviation of both, the
+deviation of the medians. (A mean of ns-2 holds timeouts of a second in one run of twenty.)
 """
 
 import argparse
@@ -52,13 +51,12 @@ def ns2(options, hops, packets):
     return times
 
 
-def airbraid(options, hops, packets, immediate):
+def airbraid(options, hops, packets):
     """Returns the seconds of each seed in airbraid."""
     settings = {
         "run.duration": '"60 s"',
         "run.replications": options.seeds,
         "topology.count": hops + 1,
-        "radio.immediate_access": immediate,
         "radio.llc_header": '"6 byte"',
         "radio.short_retry_limit": options.limits,
         "radio.long_retry_limit": options.limits,
@@ -85,16 +83,16 @@ def main():
     parser.add_argument("--seeds", type=int, default=20, help="runs of each [%(default)s]")
     parser.add_argument("--first", type=int, default=1, help="the first seed [%(default)s]")
     options = parser.parse_args()
-    print("hops packets  ns-2 [s]   standard            immediate_access = false   not completed")
+    print("hops packets      ns-2 [s]          airbraid [s]   deviation  not completed")
     for hops in options.hops:
         for packets in options.packets:
-            theirs = ns2(options, hops, packets)
-            ours = [airbraid(options, hops, packets, immediate) for immediate in ("true", "false")]
-            middle = statistics.median(theirs)
-            middles = [statistics.median(times) for times in ours]
-            texts = [f"{value:7.3f} ({100 * (value / middle - 1):+5.1f} %)" for value in middles]
-            missing = "/".join(str(options.seeds - len(times)) for times in (theirs, *ours))
-            print(f"{hops:4} {packets:7} {middle:9.3f}  {'  '.join(texts)}  {missing:>14}", flush=True)
+            theirs, ours = ns2(options, hops, packets), airbraid(options, hops, packets)
+            middles = [statistics.median(times) for times in (theirs, ours)]
+            spread = [statistics.stdev(times) for times in (theirs, ours)]
+            texts = [f"{middle:7.3f} +- {sd:5.3f}" for middle, sd in zip(middles, spread, strict=True)]
+            missing = f"{options.seeds - len(theirs)}/{options.seeds - len(ours)}"
+            deviation = f"{100 * (middles[1] / middles[0] - 1):+6.1f} %"
+            print(f"{hops:4} {packets:7}  {'   '.join(texts)}  {deviation}  {missing:>8}", flush=True)
 
 
 if __name__ == "__main__":

@@ -37,9 +37,6 @@ pub struct ContentionConfig {
     pub cw_min: u32,
     /// aCWmax.
     pub cw_max: u32,
-    /// Whether a frame that finds the medium idle for DIFS goes out at once (10.3.4.2); if not, after DIFS and a
-    /// backoff.
-    pub immediate_access: bool,
 }
 
 /// The event for which a MAC waits while its frame in service contends; after either it asks for a grant again.
@@ -266,8 +263,6 @@ impl Contention {
         let taken = self.busy_since.is_some() || is_reserved || self.own_until > now;
         if self.backoff.is_none() && taken {
             self.draw(now);
-        } else if self.backoff.is_none() && !self.config.immediate_access {
-            self.draw(now + self.config.difs);
         }
     }
 

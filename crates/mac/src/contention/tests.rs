@@ -28,7 +28,6 @@ fn contention(seed: u64) -> Contention {
         rx_start_delay: us(192),
         cw_min: 31,
         cw_max: 1_023,
-        immediate_access: true,
     };
     Contention::new(config, Stream::new(seed, 0, "test"))
 }

@@ -40,9 +40,6 @@ pub struct DcfConfig {
     pub eifs_is_nav: bool,
     /// Whether a NAV that an RTS set is reset when no PPDU follows in time (10.3.2.4). ns-2 does not.
     pub nav_reset: bool,
-    /// Whether a frame that finds the medium idle for DIFS goes out at once (10.3.4.2). In ns-2 it backs off all the
-    /// same.
-    pub immediate_access: bool,
     /// Largest number of MSDUs that wait besides the one in service.
     pub queue_limit: u32,
     /// MAC header and FCS of a data frame: 24 + 4 byte.
@@ -86,7 +83,6 @@ impl DcfConfig {
             eifs: true,
             eifs_is_nav: false,
             nav_reset: true,
-            immediate_access: true,
             queue_limit: 50,
             data_header: Bytes::new(28),
             llc_header: Bytes::new(8),
@@ -108,7 +104,6 @@ impl DcfConfig {
             rx_start_delay: phy.rx_start_delay,
             cw_min: self.cw_min,
             cw_max: self.cw_max,
-            immediate_access: self.immediate_access,
         }
     }
 

@@ -89,27 +89,6 @@ fn where_eifs_is_a_nav_an_ignored_frame_is_one_with_an_error_from_its_beginning(
 }
 
 #[test]
-fn without_immediate_access_an_idle_medium_is_taken_after_difs_and_a_backoff() {
-    let mut medium = Medium::new(with(|c| c.immediate_access = false), us(1), &[&[9, 3, 7], &[]]);
-    medium.send(at(100), A, TO_B, 1, 964);
-    // The backoff of 3 slots behind the first frame has run out by now and does not stand for another.
-    medium.send(at(5_000), A, TO_B, 2, 964);
-    medium.run(at(9_000));
-    medium.reads(
-        "
-        330.000 A DATA 1 to B for 919.273, nav 314, 9 of 31
-        1260.273 B ACK to A for 304.000, nav 0
-        1250.273 B has 1 from A
-        1565.273 A is done with 1: Acknowledged, 1 sent
-        5190.000 A DATA 2 to B for 919.273, nav 314, 7 of 31
-        6120.273 B ACK to A for 304.000, nav 0
-        6110.273 B has 2 from A
-        6425.273 A is done with 2: Acknowledged, 1 sent
-    ",
-    );
-}
-
-#[test]
 fn a_frame_that_arrives_during_difs_waits_for_its_end_only() {
     let mut medium = Medium::new(config(), us(0), &[&[], &[]]);
     medium.noise(at(0), at(100));
@@ -564,8 +543,8 @@ proptest! {
         n in 2usize..5,
         rts in any::<bool>(),
         (burst, control) in (1u32..4, prop_oneof![Just(RateControl::Fixed), Just(RateControl::ARF)]),
-        (nav_reset, immediate_access) in (any::<bool>(), any::<bool>()),
-        eifs in any::<bool>(),
+        nav_reset in any::<bool>(),
+        (eifs, eifs_is_nav) in (any::<bool>(), any::<bool>()),
         delays in prop::collection::vec(prop_oneof![1 => Just(None), 4 => (0u64..3_000).prop_map(Some)], 16),
         packets in prop::collection::vec((0u64..20_000, 0usize..5, 0u32..5, 0u64..1_500), 1..40),
         destroyed in prop::collection::vec((0usize..4, 1u32..30), 0..40),
@@ -574,7 +553,7 @@ proptest! {
             c.rts_threshold = if rts { Bytes::new(500) } else { Bytes::new(3_000) };
             (c.burst, c.rate_control) = (burst, control);
             c.nav_reset = nav_reset;
-            (c.eifs, c.immediate_access) = (eifs, immediate_access);
+            (c.eifs, c.eifs_is_nav) = (eifs, eifs_is_nav);
             c.queue_limit = 3;
         });
         let mut medium = Medium::new(config, us(0), &vec![&[] as &[u32]; n]);

@@ -174,8 +174,6 @@ fn dcf(view: &View<'_>, standard: Standard) -> DcfConfig {
     dcf.long_retry_limit = retry_limit(view, "long_retry_limit", dcf.long_retry_limit);
     (dcf.eifs, dcf.eifs_is_nav) = eifs(view);
     dcf.nav_reset = view.flag("nav_reset", dcf.nav_reset, "802.11-2020, 10.3.2.4; ns-2: false");
-    let source = "802.11-2020, 10.3.4.2; ns-2: false";
-    dcf.immediate_access = view.flag("immediate_access", dcf.immediate_access, source);
     dcf.queue_limit = view.count("queue", dcf.queue_limit, "packets; ns-2's interface queue");
     dcf.data_header = view.quantity("data_header", dcf.data_header, "MAC header 24 byte and FCS 4 byte");
     dcf.llc_header = view.quantity("llc_header", dcf.llc_header, "LLC and SNAP");
