@@ -48,7 +48,7 @@ pub enum ErrorModel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Receiver {
     /// It listens to the first frame that it can decode. Energy that it cannot decode interferes and does not hold it:
-    /// without a PHY header there is no reception (802.11-2020, 15.3.7, 16.3.6).
+    /// without a PHY header there is no reception (802.11-2020, 15.2.7, 16.2.6).
     Standard {
         /// Whether a frame stronger than the one being received by `capture` (or 10 dB) takes it over.
         recapture: bool,

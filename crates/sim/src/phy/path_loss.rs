@@ -153,7 +153,7 @@ pub fn propagation_delay(distance: Metres) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::phy::ErrorModel;
+    use crate::phy::{ErrorModel, Receiver};
     use airbraid_units::Dbm;
     use proptest::prelude::*;
 

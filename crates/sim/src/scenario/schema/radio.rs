@@ -423,7 +423,7 @@ fn radio(view: &View<'_>, standard: Standard) -> RadioConfig {
 /// ns-2's receiver compares two powers and knows no ratio to noise.
 fn receiver(view: &View<'_>, capture: Option<Db>, sinr: bool) -> Receiver {
     let recapture = view.flag("recapture", false, "a receiver stays with the frame that it has begun");
-    let why = "802.11-2020, 16.3.6: energy without a PHY header does not hold a receiver";
+    let why = "802.11-2020, 16.2.6: energy without a PHY header does not hold a receiver";
     let kinds = [("standard", Receiver::Standard { recapture }), ("ns2", Receiver::Ns2)];
     let receiver = view.choice("receiver", &kinds, Receiver::Standard { recapture }, why);
     let fits = receiver != Receiver::Ns2 || (capture.is_some() && !recapture && !sinr);
