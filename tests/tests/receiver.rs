@@ -1,4 +1,4 @@
-//! What becomes of a frame that begins while another is on the air, under both receivers.
+//! The fate of a frame that begins while another is on the air, under both receivers.
 //!
 //! Four stations as in `benches/ns2/first_frame.tcl`: r at 0 m, s at 250 m sends to r, i at -500 m to j at -700 m. r
 //! senses i and cannot decode it; s and i do not sense each other. At r the frame of s is 12 dB above that of i.
@@ -101,7 +101,7 @@ fn a_later_frame_that_is_weaker_by_the_capture_ratio_does_no_harm_to_either() {
     }
 }
 
-/// What begins while a station transmits holds it afterwards in ns-2.
+/// A frame that begins while a station transmits holds it afterwards in ns-2.
 #[test]
 fn a_frame_missed_by_transmitting_holds_the_receiver_of_ns2_alone() {
     // r and i begin in the same slot, so that neither defers to the other. The ACK of s comes while i still transmits.

@@ -49,7 +49,7 @@ pub enum MacInput<P> {
         /// Whether the medium is now idle.
         idle: bool,
     },
-    /// A frame of this airtime begins, and the receiver ignores it for a stronger one. A receiver of ns-2 alone says so.
+    /// A frame of this airtime begins, and the receiver ignores it for a stronger one. Only ns-2's receiver says so.
     Ignored(Duration),
     /// A frame for this station ends; its header can be read, its payload is damaged.
     Damaged {

@@ -103,7 +103,7 @@ fn ns2_searches_by_rings_for_whom_it_has_lost() {
     field.transcript.clear();
     field.send_at(ms(1_100), 0, 2, 3);
     field.run(ms(3_500));
-    // The route had two hops. The answer came after 4 ms, 2 ms a hop: so long each hop is waited for now.
+    // The route had two hops. The answer came after 4 ms, so that each hop has 2 ms for the next.
     field.reads(
         "
         1000.000 A sends 2 to B

@@ -87,7 +87,7 @@ pub struct RadioConfig {
     /// A frame survives interference that is weaker than itself by at least this over the whole frame;
     /// `None`: no threshold, the error model alone decides.
     pub capture: Option<Db>,
-    /// What becomes of a frame that begins while another is on the air.
+    /// Rule for a frame that begins while another is on the air.
     pub receiver: Receiver,
     /// Errors beside collisions.
     pub error: ErrorModel,
