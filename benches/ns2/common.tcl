@@ -15,8 +15,9 @@ proc option {name default} {
 # A simulator with `count` nodes that stand still.
 #   rate, basic: data and control rate; rts: RTS threshold [byte]; sense: carrier-sense range, 250 or 550 [m]
 #   short, long: retry limits; routing: NOAH is not in ns-2, so DSDV, DSR, AODV or DumbAgent (one hop, no routing)
+#   trace: a file for what agents send and receive; without it nothing is traced
 proc network {count set_up place} {
-    global ns topo god node
+    global ns topo god node trace
     array set o $set_up
     Mac/802_11 set dataRate_ $o(rate)
     Mac/802_11 set basicRate_ $o(basic)
@@ -42,12 +43,14 @@ proc network {count set_up place} {
     set topo [new Topography]
     $topo load_flatgrid 4000 1000
     set god [create-god $count]
-    # Nothing is traced, but ns-2 asks for a file all the same: the time measured is the simulation's.
-    $ns trace-all [open /dev/null w]
+    # ns-2 asks for a file even where nothing is traced.
+    set traced [info exists o(trace)]
+    set trace [open [expr {$traced ? $o(trace) : "/dev/null"}] w]
+    $ns trace-all $trace
     $ns node-config -adhocRouting $o(routing) -llType LL -macType Mac/802_11 \
         -ifqType Queue/DropTail/PriQueue -ifqLen 50 -antType Antenna/OmniAntenna \
         -propType Propagation/TwoRayGround -phyType Phy/WirelessPhy -channel [new Channel/WirelessChannel] \
-        -topoInstance $topo -agentTrace OFF -routerTrace OFF -macTrace OFF -movementTrace OFF
+        -topoInstance $topo -agentTrace [expr {$traced ? "ON" : "OFF"}] -routerTrace OFF -macTrace OFF -movementTrace OFF
     for {set i 0} {$i < $count} {incr i} {
         set node($i) [$ns node]
         $node($i) random-motion 0

@@ -5,7 +5,7 @@
 
 use airbraid_mac::{Access, Address, Frame, FrameKind};
 use airbraid_sim::scenario::spec::Mobility;
-use airbraid_sim::{DropReason, FrameEvent, Loss, Msdu, NodeId, Observer, RadioId, Record, World, drawn};
+use airbraid_sim::{DropReason, FrameEvent, Loss, Msdu, MsduKind, NodeId, Observer, RadioId, Record, World, drawn};
 use airbraid_tests::{run, spec, spec_of_file};
 use airbraid_units::{Duration, Instant};
 use proptest::prelude::*;
@@ -141,6 +141,50 @@ proptest! {
             let same = pair[0].0 == pair[1].0;
             prop_assert!(!same || pair[0].2 + airtime(&pair[0].1) <= pair[1].2, "{:?}\n{}", pair, text);
         }
+    }
+}
+
+/// Checks that each copy of a packet on the air has come as many hops as its sender is away from its source. Nodes are
+/// in a chain, each with one radio.
+#[derive(Debug)]
+struct HopsOfCopies<'a>(&'a RefCell<(u32, u32)>);
+
+impl Observer for HopsOfCopies<'_> {
+    fn on_transmission(&mut self, _now: Instant, event: FrameEvent<'_>, _access: Access) {
+        let Some(Msdu { kind: MsduKind::Routed { hops, .. }, .. }) = event.frame.payload else { return };
+        let Some(packet) = event.packet else { return };
+        let (copies, again) = &mut *self.0.borrow_mut();
+        assert_eq!(
+            usize::from(hops),
+            event.radio.index().abs_diff(packet.from.router().0 as usize),
+            "of {}",
+            event.radio.index()
+        );
+        (*copies, *again) = (*copies + 1, *again + u32::from(event.frame.retry));
+    }
+    fn on_reception(&mut self, _now: Instant, _event: FrameEvent<'_>, _dbm: f64, _result: Result<(), Loss>) {}
+    fn on_drop(&mut self, _now: Instant, _node: NodeId, _packet: &Record, _reason: DropReason) {}
+    fn on_delivery(&mut self, _now: Instant, _node: NodeId, _packet: &Record) {}
+}
+
+/// A neighbour has a packet and its acknowledgement is lost: the copy that goes on counts hops, the one that is sent
+/// again does not. Where both counted in one place, ns-2's repair began on the wrong side of the chain: 11 nodes at 11
+/// Mbit/s had 10 % less than ns-2.
+#[test]
+fn a_packet_that_is_sent_again_has_the_hops_of_its_own_copy() {
+    let settings =
+        ["radio.rts_threshold=\"3000 byte\"", "topology.count=8", "run.replications=1", "run.duration=\"40 s\""];
+    for routing in ["\"aodv\"", "{ protocol = \"aodv\", constants = \"ns2\" }"] {
+        let routing = format!("routing={routing}");
+        let mut set: Vec<&str> = settings.to_vec();
+        set.push(&routing);
+        let spec = spec_of_file("examples/chain_aodv.toml", &set);
+        let counted = RefCell::new((0, 0));
+        let mut world = World::new(&spec, 5, Some(Box::new(HopsOfCopies(&counted)))).unwrap();
+        world.run(&mut |_| true).unwrap();
+        drop(world);
+        let (copies, again) = counted.into_inner();
+        assert!(copies > 10_000 && again > 1_000, "{copies} copies, {again} of them sent again");
     }
 }
 

@@ -27,6 +27,8 @@ pub struct ContentionConfig {
     pub difs: Duration,
     /// EIFS; `None`: not used, DIFS instead.
     pub eifs: Option<Duration>,
+    /// Whether EIFS is a NAV: counted from the end of the frame, kept when a correct one follows.
+    pub eifs_is_nav: bool,
     /// Time between the station's commitment to a transmission and its first energy (aRxTxTurnaroundTime).
     pub turnaround: Duration,
     /// Time from the first energy of a frame to PHY-RXSTART.indication (aPHY-RX-START-Delay).
@@ -145,10 +147,20 @@ impl Contention {
     /// the medium falls idle (10.3.2.3.7).
     #[inline]
     pub fn on_error(&mut self, now: Instant) {
-        if self.busy_since.is_some() {
+        if self.config.eifs_is_nav {
+            self.nav.update(now, self.config.eifs.unwrap_or_default(), None);
+        } else if self.busy_since.is_some() {
             self.error_pending = true;
         } else {
             self.start_eifs(now);
+        }
+    }
+
+    /// A frame of `airtime` begins that the receiver ignores. Where EIFS is a NAV, the station takes it for one with an
+    /// error, from its beginning on.
+    pub fn on_ignored(&mut self, now: Instant, airtime: Duration) {
+        if self.config.eifs_is_nav {
+            self.nav.update(now, airtime + self.config.eifs.unwrap_or_default(), None);
         }
     }
 

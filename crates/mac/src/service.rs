@@ -49,6 +49,8 @@ pub enum MacInput<P> {
         /// Whether the medium is now idle.
         idle: bool,
     },
+    /// A frame of this airtime begins, and the receiver ignores it for a stronger one. Only ns-2's receiver says so.
+    Ignored(Duration),
     /// A frame for this station ends; its header can be read, its payload is damaged.
     Damaged {
         /// The frame, as it was sent.

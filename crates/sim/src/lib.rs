@@ -21,6 +21,6 @@ mod world;
 pub use recorder::{Payloads, Recorder, Recording};
 pub use run::{RunError, RunOptions, RunOutput, run};
 pub use world::{
-    Delivery, DropReason, External, FlowId, FrameEvent, FreeSpace, HostAddress, Loss, Msdu, NodeId, Observer,
+    Delivery, DropReason, External, FlowId, FrameEvent, FreeSpace, HostAddress, Loss, Msdu, MsduKind, NodeId, Observer,
     PayloadHandle, RadioId, Record, World, drawn,
 };

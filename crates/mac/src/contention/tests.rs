@@ -23,6 +23,7 @@ fn contention(seed: u64) -> Contention {
         slot: us(SLOT),
         difs: us(DIFS),
         eifs: Some(us(EIFS)),
+        eifs_is_nav: false,
         turnaround: us(TURNAROUND),
         rx_start_delay: us(192),
         cw_min: 31,

@@ -35,6 +35,9 @@ pub struct DcfConfig {
     pub long_retry_limit: Option<u32>,
     /// Whether a station waits EIFS instead of DIFS after a reception with an error (10.3.2.3.7).
     pub eifs: bool,
+    /// Whether that EIFS is a NAV, as in ns-2: it counts from the end of the frame, a correct one does not end it, and
+    /// the station grants no RTS meanwhile.
+    pub eifs_is_nav: bool,
     /// Whether a NAV that an RTS set is reset when no PPDU follows in time (10.3.2.4). ns-2 does not.
     pub nav_reset: bool,
     /// Largest number of MSDUs that wait besides the one in service.
@@ -78,6 +81,7 @@ impl DcfConfig {
             short_retry_limit: Some(7),
             long_retry_limit: Some(4),
             eifs: true,
+            eifs_is_nav: false,
             nav_reset: true,
             queue_limit: 50,
             data_header: Bytes::new(28),
@@ -95,6 +99,7 @@ impl DcfConfig {
             slot: phy.slot,
             difs: phy.difs(),
             eifs: self.eifs.then_some(eifs),
+            eifs_is_nav: self.eifs_is_nav,
             turnaround: phy.turnaround,
             rx_start_delay: phy.rx_start_delay,
             cw_min: self.cw_min,

@@ -501,6 +501,7 @@ impl<P: Packet + Copy> Machine for Dcf<P> {
             MacInput::Overheard { frame, idle } => self.on_overheard(now, frame.kind, frame.nav, idle),
             MacInput::Received { frame, idle } => self.on_received(now, &frame, idle),
             MacInput::ReceptionError { idle } | MacInput::Damaged { idle, .. } => self.on_error(now, idle),
+            MacInput::Ignored(airtime) => self.station.contention.on_ignored(now, airtime),
             MacInput::Enqueue(msdu) => self.enqueue(now, msdu),
             MacInput::EnqueueFirst(msdu) => self.enqueue_first(now, msdu),
             MacInput::Purge(neighbour) => self.purge(now, neighbour),

@@ -7,7 +7,7 @@ use super::DcfConfig;
 use crate::frame::{Address, Frame, FrameKind, Reservation};
 use crate::medium::{Medium, Payload, Signal, at, config};
 use crate::rate_control::RateControl;
-use crate::service::Outcome;
+use crate::service::{MacInput, Outcome};
 use airbraid_units::{Bytes, Duration, Instant};
 use proptest::prelude::*;
 
@@ -60,6 +60,32 @@ fn a_medium_idle_for_difs_is_taken_at_once_and_the_answer_is_exact() {
         1335.273 A is done with 1: Acknowledged, 1 sent
     ",
     );
+}
+
+#[test]
+fn where_eifs_is_a_nav_no_rts_is_granted_until_it_is_over() {
+    // A frame with an error ends at 100 us; EIFS, 364 us, is over at 464 us.
+    let rts = |ends: u64, is_nav: bool| {
+        let mut medium = Medium::new(with(|c| c.eifs_is_nav = is_nav), us(0), &[&[]]);
+        medium.hear(A, at(0), us(100), Signal::Garbled);
+        medium.hear(A, at(ends - 352), us(352), foreign(FrameKind::Rts, TO_A, 2_000));
+        medium.run(at(2_000));
+        medium.transmissions.len()
+    };
+    assert_eq!((rts(463, false), rts(463, true), rts(465, true)), (1, 0, 1));
+}
+
+#[test]
+fn where_eifs_is_a_nav_an_ignored_frame_is_one_with_an_error_from_its_beginning() {
+    let rts = |is_nav: bool, ignored: u64| {
+        let mut medium = Medium::new(with(|c| c.eifs_is_nav = is_nav), us(0), &[&[]]);
+        medium.tell(at(ignored), A, MacInput::Ignored(us(300)));
+        medium.hear(A, at(500), us(352), foreign(FrameKind::Rts, TO_A, 2_000));
+        medium.run(at(2_000));
+        medium.transmissions.len()
+    };
+    // The RTS ends at 852 us, 664 us after 188 us.
+    assert_eq!((rts(false, 400), rts(true, 187), rts(true, 189)), (1, 1, 0));
 }
 
 #[test]
@@ -518,7 +544,7 @@ proptest! {
         rts in any::<bool>(),
         (burst, control) in (1u32..4, prop_oneof![Just(RateControl::Fixed), Just(RateControl::ARF)]),
         nav_reset in any::<bool>(),
-        eifs in any::<bool>(),
+        (eifs, eifs_is_nav) in (any::<bool>(), any::<bool>()),
         delays in prop::collection::vec(prop_oneof![1 => Just(None), 4 => (0u64..3_000).prop_map(Some)], 16),
         packets in prop::collection::vec((0u64..20_000, 0usize..5, 0u32..5, 0u64..1_500), 1..40),
         destroyed in prop::collection::vec((0usize..4, 1u32..30), 0..40),
@@ -527,7 +553,7 @@ proptest! {
             c.rts_threshold = if rts { Bytes::new(500) } else { Bytes::new(3_000) };
             (c.burst, c.rate_control) = (burst, control);
             c.nav_reset = nav_reset;
-            c.eifs = eifs;
+            (c.eifs, c.eifs_is_nav) = (eifs, eifs_is_nav);
             c.queue_limit = 3;
         });
         let mut medium = Medium::new(config, us(0), &vec![&[] as &[u32]; n]);

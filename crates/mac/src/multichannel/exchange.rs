@@ -170,8 +170,8 @@ impl<P: Packet + Copy> Multichannel<P> {
             MacInput::Enqueue(msdu) => self.enqueue(now, msdu),
             MacInput::EnqueueFirst(msdu) => self.enqueue_first(now, msdu),
             MacInput::Purge(neighbour) => self.purge(now, neighbour),
-            // It has a queue of its own and never asks.
-            MacInput::Supply(_) | MacInput::Associate(_) | MacInput::Disassociate(_) => {}
+            // It has a queue of its own and never asks, and on a data channel there is no NAV.
+            MacInput::Ignored(_) | MacInput::Supply(_) | MacInput::Associate(_) | MacInput::Disassociate(_) => {}
         }
     }
 

@@ -476,6 +476,7 @@ impl<P: Packet + Copy> Machine for Multichannel<P> {
             MacInput::Overheard { frame, idle } => self.on_overheard(now, &frame, idle),
             MacInput::Received { frame, idle } => self.on_received(now, &frame, idle),
             MacInput::ReceptionError { idle } | MacInput::Damaged { idle, .. } => self.on_error(now, idle),
+            MacInput::Ignored(airtime) => self.station.contention.on_ignored(now, airtime),
             MacInput::Enqueue(msdu) => self.enqueue(now, msdu),
             MacInput::EnqueueFirst(msdu) => self.enqueue_first(now, msdu),
             MacInput::Purge(neighbour) => self.purge(now, neighbour),

@@ -59,8 +59,7 @@ impl<P> Aodv<P> {
             Some(search) if search.due > now || search.purpose == Purpose::Repair => return,
             Some(_) => {}
             None => {
-                // The first ring reaches a little farther than the destination was when it was last heard of.
-                let ttl = self.table.entry(now, destination).map_or(0, |route| route.hops);
+                let ttl = self.last_distance(now, destination);
                 let (purpose, wide, broken_hops) = (Purpose::Own, 0, 0);
                 let search = Discovery { purpose, ttl, wide, due: now, deadline: now, broken_hops, asked: now };
                 self.searches.insert(destination, search);
@@ -68,6 +67,18 @@ impl<P> Aodv<P> {
             }
         }
         self.search_on(now, destination);
+    }
+
+    /// Hops at which `destination` was last heard of: the first ring reaches a little farther. By the RFC 0 if it never
+    /// was (section 6.4). In ns-2 the distance of a route that was never lost is infinite, that of one under repair
+    /// too, so that the whole network is searched at once.
+    fn last_distance(&mut self, now: Instant, destination: Node) -> u8 {
+        let flavour = self.config.flavour;
+        let route = self.table.entry(now, destination);
+        match flavour {
+            Flavour::Rfc3561 => route.map_or(0, |route| route.hops),
+            Flavour::Ns2 => route.and_then(|route| route.hops_lost.map(|lost| lost.max(route.hops))).unwrap_or(u8::MAX),
+        }
     }
 
     /// Continues all searches whose time for an answer is over.

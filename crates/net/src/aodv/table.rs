@@ -17,6 +17,8 @@ pub struct Route {
     pub sequence: Option<SeqNum>,
     /// Hops to the destination; of an invalid route, the last value.
     pub hops: u8,
+    /// Hops when the route was last lost; `None`: it never was.
+    pub(super) hops_lost: Option<u8>,
     /// The neighbour on the way.
     pub next_hop: Node,
     /// End of the route's validity.
@@ -97,8 +99,8 @@ impl Table {
         if is_better {
             // The lifetime that was promised stands if it is longer.
             let expires = if route.state == State::Valid { route.expires.max(offer.expires) } else { offer.expires };
-            let precursors = std::mem::take(&mut route.precursors);
-            *route = Route { expires, precursors, ..Route::new(Some(offer.sequence), offer) };
+            let (precursors, hops_lost) = (std::mem::take(&mut route.precursors), route.hops_lost);
+            *route = Route { expires, precursors, hops_lost, ..Route::new(Some(offer.sequence), offer) };
         }
         is_better
     }
@@ -113,9 +115,11 @@ impl Table {
             }
             Some(route) if route.state == State::Valid && route.hops == 1 => route.expires = route.expires.max(expires),
             Some(route) => {
-                let (sequence, precursors) = (route.sequence, std::mem::take(&mut route.precursors));
+                let (sequence, hops_lost) = (route.sequence, route.hops_lost);
+                let precursors = std::mem::take(&mut route.precursors);
                 let expires = if route.state == State::Valid { route.expires.max(expires) } else { expires };
-                *route = Route { is_sequence_valid: false, precursors, expires, ..Route::new(sequence, offer) };
+                let met = Route::new(sequence, offer);
+                *route = Route { is_sequence_valid: false, precursors, expires, hops_lost, ..met };
             }
         }
     }
@@ -181,6 +185,7 @@ impl Route {
         Self {
             sequence,
             hops: offer.hops,
+            hops_lost: None,
             next_hop: offer.next_hop,
             expires: offer.expires,
             state: State::Valid,
@@ -193,7 +198,7 @@ impl Route {
         match self.state {
             _ if self.expires > now => {}
             State::Valid => self.invalidate(),
-            State::UnderRepair => self.state = State::Invalid,
+            State::UnderRepair => self.lose(),
             State::Invalid => {}
         }
     }
@@ -201,12 +206,17 @@ impl Route {
     /// Makes the route invalid and increases its number: a node that looks for a route now refuses those that led here.
     pub(super) fn invalidate(&mut self) {
         self.sequence = self.sequence.map(SeqNum::next);
-        self.state = State::Invalid;
+        self.lose();
     }
 
     /// The route is invalid because its next hop reported it, with the number.
     pub(super) fn invalidate_with(&mut self, sequence: SeqNum) {
         self.sequence = Some(sequence);
+        self.lose();
+    }
+
+    fn lose(&mut self) {
         self.state = State::Invalid;
+        self.hops_lost = Some(self.hops);
     }
 }

@@ -72,27 +72,50 @@ fn a_search_for_nobody_doubles_its_patience_and_gives_up() {
 }
 
 #[test]
-fn ns2_begins_with_five_hops_looks_twice_a_second_and_rests_for_ten() {
+fn ns2_searches_everywhere_at_once_for_whom_it_never_lost_looks_twice_a_second_and_rests_for_ten() {
     let mut field = Field::chain(ns2(), 2);
     field.send_at(ms(0), 0, 7, 1);
     field.send_at(ms(4_000), 0, 7, 2);
     field.run(ms(60_000));
     field.reads(
         "
-        0.000 A RREQ 0 for H/? by A/2, 0 hops to all, ttl 5
-        1.000 B RREQ 0 for H/? by A/2, 1 hops to all, ttl 4
-        500.000 A RREQ 1 for H/? by A/4, 0 hops to all, ttl 7
-        501.000 B RREQ 1 for H/? by A/4, 1 hops to all, ttl 6
-        1000.000 A RREQ 2 for H/? by A/6, 0 hops to all, ttl 30
-        1001.000 B RREQ 2 for H/? by A/6, 1 hops to all, ttl 29
-        3000.000 A RREQ 3 for H/? by A/8, 0 hops to all, ttl 30
-        3001.000 B RREQ 3 for H/? by A/8, 1 hops to all, ttl 29
-        7000.000 A RREQ 4 for H/? by A/10, 0 hops to all, ttl 30
-        7001.000 B RREQ 4 for H/? by A/10, 1 hops to all, ttl 29
-        12500.000 A RREQ 5 for H/? by A/12, 0 hops to all, ttl 30
-        12501.000 B RREQ 5 for H/? by A/12, 1 hops to all, ttl 29
-        20000.000 A drops 1: NoRoute
-        20000.000 A drops 2: NoRoute
+        0.000 A RREQ 0 for H/? by A/2, 0 hops to all, ttl 30
+        1.000 B RREQ 0 for H/? by A/2, 1 hops to all, ttl 29
+        2000.000 A RREQ 1 for H/? by A/4, 0 hops to all, ttl 30
+        2001.000 B RREQ 1 for H/? by A/4, 1 hops to all, ttl 29
+        6000.000 A RREQ 2 for H/? by A/6, 0 hops to all, ttl 30
+        6001.000 B RREQ 2 for H/? by A/6, 1 hops to all, ttl 29
+        11500.000 A RREQ 3 for H/? by A/8, 0 hops to all, ttl 30
+        11501.000 B RREQ 3 for H/? by A/8, 1 hops to all, ttl 29
+        19000.000 A drops 1: NoRoute
+        19000.000 A drops 2: NoRoute
+    ",
+    );
+}
+
+#[test]
+fn ns2_searches_by_rings_for_whom_it_has_lost() {
+    let mut field = Field::chain(ns2(), 3);
+    field.send_at(ms(0), 0, 2, 1);
+    field.link_at(ms(900), 0, 1, false);
+    field.send_at(ms(1_000), 0, 2, 2);
+    field.run(ms(900));
+    field.transcript.clear();
+    field.send_at(ms(1_100), 0, 2, 3);
+    field.run(ms(3_500));
+    // The route had two hops. The answer came after 4 ms, so that each hop has 2 ms for the next.
+    field.reads(
+        "
+        1000.000 A sends 2 to B
+        1002.000 A drops 2: LinkFailed
+        1002.000 A has lost B
+        1002.000 A RERR C/3 to all, ttl 1
+        1100.000 A RREQ 1 for C/3 by A/4, 0 hops to all, ttl 4
+        1500.000 A RREQ 2 for C/3 by A/6, 0 hops to all, ttl 6
+        2000.000 A RREQ 3 for C/3 by A/8, 0 hops to all, ttl 8
+        2500.000 A RREQ 4 for C/3 by A/10, 0 hops to all, ttl 30
+        3000.000 A RREQ 5 for C/3 by A/12, 0 hops to all, ttl 30
+        3500.000 A RREQ 6 for C/3 by A/14, 0 hops to all, ttl 30
     ",
     );
 }
@@ -222,23 +245,20 @@ fn ns2_believes_no_neighbour_during_a_repair_and_any_after_it() {
         1001.000 B sends 2 to C
         1002.000 C sends 2 to D
         1003.000 D sends 2 to E
-        1005.000 D RREQ 0 for F/2 by D/2, 0 hops to all, ttl 4
+        1005.000 D RREQ 0 for F/2 by D/2, 0 hops to all, ttl 30
         1006.000 C RREP F/2 for D, 3 hops, 9996 ms to D
         1006.000 E RREP F/2 for D, 1 hops, 9008 ms to D
-        1500.000 D RREQ 1 for F/2 by D/4, 0 hops to all, ttl 6
-        1501.000 C RREP F/2 for D, 3 hops, 9501 ms to D
-        1501.000 E RREP F/2 for D, 1 hops, 8513 ms to D
-        2000.000 D RREQ 2 for F/2 by D/6, 0 hops to all, ttl 8
-        2001.000 C RREP F/2 for D, 3 hops, 9001 ms to D
-        2001.000 E RREP F/2 for D, 1 hops, 8013 ms to D
-        2500.000 D RREQ 3 for F/2 by D/8, 0 hops to all, ttl 30
-        2501.000 C RREP F/2 for D, 3 hops, 8501 ms to D
-        2501.000 E RREP F/2 for D, 1 hops, 7513 ms to D
-        2502.000 D sends 2 to C
-        2503.000 C sends 2 to D
-        2504.000 D sends 2 to E
-        2505.000 E sends 2 to F
-        2506.000 F has 2
+        3000.000 D RREQ 1 for F/2 by D/4, 0 hops to all, ttl 30
+        3001.000 C RREP F/2 for D, 3 hops, 8001 ms to D
+        3001.000 E RREP F/2 for D, 1 hops, 7013 ms to D
+        7000.000 D RREQ 2 for F/2 by D/6, 0 hops to all, ttl 30
+        7001.000 C RREP F/2 for D, 3 hops, 4001 ms to D
+        7001.000 E RREP F/2 for D, 1 hops, 3013 ms to D
+        7002.000 D sends 2 to C
+        7003.000 C sends 2 to D
+        7004.000 D sends 2 to E
+        7005.000 E sends 2 to F
+        7006.000 F has 2
     ",
     );
     assert!(field.loops > 0);
@@ -260,7 +280,7 @@ fn ns2_repairs_with_what_the_destination_says() {
         1001.000 B sends 2 to C
         1002.000 C sends 2 to D
         1003.000 D sends 2 to E
-        1005.000 D RREQ 0 for E/2 by D/2, 0 hops to all, ttl 3
+        1005.000 D RREQ 0 for E/2 by D/2, 0 hops to all, ttl 30
         1006.000 C RREP E/2 for D, 2 hops, 9996 ms to D
         1006.000 E RREP E/4 for D, 0 hops, 10000 ms to D
         1007.000 D sends 2 to E
@@ -278,7 +298,7 @@ fn ns2_repairs_with_the_old_number_and_forms_a_circle() {
     field.send_at(ms(0), 0, 3, 1);
     field.link_at(ms(900), 2, 3, false);
     field.send_at(ms(1_000), 0, 3, 2);
-    field.run(ms(2_000));
+    field.run(ms(8_000));
     assert!(field.loops > 0, "{}", field.transcript);
     assert_eq!(field.dropped, [(2, DropReason::TtlExpired)]);
 }

@@ -44,6 +44,21 @@ pub enum ErrorModel {
     Sinr,
 }
 
+/// A receiver's rule for a frame that begins while another is on the air.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Receiver {
+    /// It listens to the first frame that it can decode. Energy that it cannot decode interferes and does not hold it:
+    /// without a PHY header there is no reception (802.11-2020, 15.2.7, 16.2.6).
+    Standard {
+        /// Whether a frame stronger than the one being received by `capture` (or 10 dB) takes it over.
+        recapture: bool,
+    },
+    /// As in ns-2 (2.26 to 2.35, `mac/mac-802_11.cc`): what begins first above carrier sense holds it to its end,
+    /// decodable or not, while it transmits too. A later frame that is weaker by `capture` is ignored, any other lost
+    /// together with the first, however strong it is.
+    Ns2,
+}
+
 /// The radio side of one interface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RadioConfig {
@@ -72,8 +87,8 @@ pub struct RadioConfig {
     /// A frame survives interference that is weaker than itself by at least this over the whole frame;
     /// `None`: no threshold, the error model alone decides.
     pub capture: Option<Db>,
-    /// Whether a frame stronger than the one being received by `capture` (or 10 dB) takes the receiver over.
-    pub recapture: bool,
+    /// Rule for a frame that begins while another is on the air.
+    pub receiver: Receiver,
     /// Errors beside collisions.
     pub error: ErrorModel,
 }

@@ -15,7 +15,7 @@ pub mod shadowing;
 mod table;
 pub mod wear;
 
-pub use config::{ErrorModel, PathLoss, RadioConfig, Threshold};
+pub use config::{ErrorModel, PathLoss, RadioConfig, Receiver, Threshold};
 pub use curve::Curve;
 pub use error_rate::{ErrorRates, PlainBer};
 pub use geometry::{Grid, distance};

@@ -153,7 +153,7 @@ pub fn propagation_delay(distance: Metres) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::phy::ErrorModel;
+    use crate::phy::{ErrorModel, Receiver};
     use airbraid_units::Dbm;
     use proptest::prelude::*;
 
@@ -171,7 +171,7 @@ mod tests {
             noise: Dbm(-101.0),
             implementation_loss: Db(0.0),
             capture: Some(Db(10.0)),
-            recapture: false,
+            receiver: Receiver::Standard { recapture: false },
             error: ErrorModel::None,
         }
     }

@@ -10,7 +10,7 @@ use super::observe::FrameEvent;
 use super::port::radio::RadioPort;
 use crate::queue::Phase;
 use airbraid_mac::{Address, Frame, MacInput};
-use airbraid_units::{Duration, Instant, Milliwatt};
+use airbraid_units::{Instant, Milliwatt};
 
 impl World<'_> {
     /// A radio has changed its channel.
@@ -24,18 +24,21 @@ impl World<'_> {
     pub(super) fn on_beginning(&mut self, id: TransmissionId) {
         let Some(transmission) = self.host.medium.transmission(id) else { return };
         let (from, start, begun) = (transmission.from, transmission.start, transmission.begun);
-        let channel = transmission.channel;
+        let (channel, airtime) = (transmission.channel, transmission.end - start);
         let row = self.host.medium.take_row(from);
         for (place, &hearer) in row.iter().enumerate().skip(begun) {
-            let at = start + Duration::from_nanos(u64::from(hearer.delay_ns));
+            let at = start + hearer.delay();
             if at > self.host.now && !self.advance_to(at) {
                 self.host.medium.set_begun(id, place);
                 self.host.queue.push(at, Phase::ReceptionStart, Event::Beginning(id));
                 break;
             }
-            if self.host.medium.on_beginning(self.host.now, id, channel, hearer) == Beginning::Busy {
-                self.ports.radios[hearer.radio].drive(Some(MacInput::Busy), &mut self.host);
-            }
+            let input = match self.host.medium.on_beginning(self.host.now, id, channel, hearer) {
+                Beginning::Nothing => continue,
+                Beginning::Busy => MacInput::Busy,
+                Beginning::Ignored => MacInput::Ignored(airtime),
+            };
+            self.ports.radios[hearer.radio].drive(Some(input), &mut self.host);
         }
         self.host.medium.put_row(from, row);
     }
@@ -47,7 +50,7 @@ impl World<'_> {
         let row = self.host.medium.take_row(from);
         let mut reached = row.len();
         for (place, &hearer) in row.iter().enumerate().skip(transmission.ended) {
-            let at = end + Duration::from_nanos(u64::from(hearer.delay_ns));
+            let at = end + hearer.delay();
             if at > self.host.now && !self.advance_to(at) {
                 self.host.queue.push(at, Phase::ReceptionEnd, Event::Ending(id));
                 reached = place;

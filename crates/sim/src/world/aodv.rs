@@ -97,6 +97,14 @@ impl AodvRouters {
     }
 }
 
+/// Sets the hops of a packet's record to those of one of its copies.
+pub fn restore_hops(msdu: Msdu, host: &mut Host<'_>) {
+    if let MsduKind::Routed { ttl, hops } = msdu.kind {
+        let record = host.packets.get_mut(msdu.packet);
+        (record.ttl, record.hops) = (ttl, hops);
+    }
+}
+
 /// The packet, as the machines see it.
 fn datagram(packet: PacketRef, host: &Host<'_>) -> Datagram<PacketRef> {
     let record = host.packets.get(packet);
@@ -130,7 +138,7 @@ impl AodvRouters {
         &mut self,
         radio: RadioId,
         to: Address,
-        packet: PacketRef,
+        msdu: Msdu,
         outcome: Outcome,
         radios: &Table<RadioId, RadioPort>,
         host: &mut Host<'_>,
@@ -138,7 +146,8 @@ impl AodvRouters {
         let (node, neighbour) = (radios[radio].node(), || radios[RadioId::of(to)].node());
         match outcome {
             Outcome::RetryLimit => {
-                let datagram = Some(datagram(packet, host));
+                restore_hops(msdu, host);
+                let datagram = Some(datagram(msdu.packet, host));
                 self.step(node, Some(Input::LinkFailed { next_hop: neighbour().router(), datagram }), host);
                 host.refill(PortId::Radio { radio, neighbour: to });
                 return true;
@@ -172,9 +181,10 @@ impl AodvRouters {
     ) {
         match output {
             Output::Send { next_hop, datagram, again } => {
-                let record = host.packets.get_mut(datagram.packet);
-                (record.ttl, record.hops) = (datagram.ttl, datagram.hops);
-                let unsent = Unsent { msdu: Msdu::plain(datagram.packet), overtakes: again };
+                let Datagram { packet, ttl, hops, .. } = datagram;
+                let msdu = Msdu { packet, overhead: 0, kind: MsduKind::Routed { ttl, hops } };
+                restore_hops(msdu, host);
+                let unsent = Unsent { msdu, overtakes: again };
                 self.send_to_neighbour(node, next_hop, unsent, radios, host);
             }
             Output::Control { to, ttl, message } => {

@@ -87,6 +87,14 @@ pub struct Msdu {
 pub enum MsduKind {
     /// A packet of the network layer.
     Plain,
+    /// A packet on a way that AODV found. The copies of a packet share its record, but each has hops of its own: one
+    /// that a neighbour has acknowledged in vain is farther on than the one that is sent again.
+    Routed {
+        /// Number of hops that remain.
+        ttl: u8,
+        /// Number of hops so far.
+        hops: u8,
+    },
     /// A packet on a way that interface selection chose, with its number there where the metric needs it.
     Selected(Option<SeqNum>),
     /// A packet behind the header of a trunk.
@@ -104,7 +112,7 @@ pub enum MsduKind {
 impl MsduKind {
     /// Whether the MSDU is a packet, and not a frame that only stands in the table of packets.
     pub const fn is_packet(self) -> bool {
-        matches!(self, Self::Plain | Self::Selected(_) | Self::Trunk(_))
+        matches!(self, Self::Plain | Self::Routed { .. } | Self::Selected(_) | Self::Trunk(_))
     }
 }
 

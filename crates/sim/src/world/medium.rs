@@ -37,6 +37,10 @@ impl Hearer {
     pub fn power(self) -> f64 {
         self.power
     }
+    /// Propagation delay.
+    pub fn delay(self) -> Duration {
+        Duration::from_nanos(u64::from(self.delay_ns))
+    }
 }
 
 /// A frame on the air.
@@ -102,6 +106,8 @@ pub enum Beginning {
     Nothing,
     /// The medium becomes busy.
     Busy,
+    /// The frame is ignored for a stronger one, and the MAC is told.
+    Ignored,
 }
 
 /// No channel: nothing is ever transmitted there.
@@ -286,7 +292,7 @@ impl Medium {
     ) -> Option<(TransmissionId, Duration)> {
         let radio = &mut self.radios[from];
         radio.transmitting_until = end;
-        radio.lock = None;
+        radio.turn_deaf();
         let channel = if radio.tuned == DEAF { radio.next_channel } else { radio.tuned };
         if !radio.is_up {
             return None;
@@ -296,7 +302,7 @@ impl Medium {
         let row = &mut self.rows[from];
         let first = row.hearers.first()?;
         row.in_use += 1;
-        let delay = Duration::from_nanos(u64::from(first.delay_ns));
+        let delay = first.delay();
         let transmission = Transmission { frame: *frame, from, channel, start, end, begun: 0, ended: 0 };
         let id = match self.free.pop() {
             Some(id) => {
@@ -367,19 +373,20 @@ impl Medium {
             radio.settle_lock(now, |lock| transmissions[lock].as_deref(), rates);
         }
         let before = radio.energy;
-        radio.arrivals.push(Arrival { transmission: id, channel, power });
+        let arrival = Arrival { transmission: id, channel, power };
+        radio.arrivals.push(arrival);
         if channel != radio.tuned {
             return Beginning::Nothing;
         }
         radio.energy = before + power;
-        if radio.is_up && radio.transmitting_until <= now {
-            let passed_over = radio.consider_lock(now, id, power, before);
-            if passed_over.is_some_and(|lost| is_for(transmissions, lost, hearer.radio)) {
-                radio.missed += 1;
-            }
+        let is_ignored = radio.is_up && power >= radio.carrier_sense && radio.ignores(power);
+        let end = transmissions[id].as_ref().map_or(now, |transmission| transmission.end);
+        let passed_over = radio.on_frame(now, arrival, end + hearer.delay(), before);
+        if passed_over.is_some_and(|lost| is_for(transmissions, lost, hearer.radio)) {
+            radio.missed += 1;
         }
         if radio.is_busy || radio.energy < radio.carrier_sense {
-            return Beginning::Nothing;
+            return if is_ignored { Beginning::Ignored } else { Beginning::Nothing };
         }
         radio.is_busy = true;
         if radio.is_up { Beginning::Busy } else { Beginning::Nothing }
@@ -400,6 +407,7 @@ impl Medium {
         let falls_idle = was_busy && !radio.is_busy;
         if radio.lock.as_ref().is_some_and(|lock| lock.transmission == id)
             && let Some(lock) = radio.lock.take()
+            && !lock.missed
         {
             let result = radio.judge(&lock, &ended.frame);
             return Ending::Reception { result, idle: !radio.is_busy };

@@ -35,7 +35,7 @@ mod walk;
 
 pub use draw::drawn;
 pub use external::{Delivery, External};
-pub use frame::Msdu;
+pub use frame::{Msdu, MsduKind};
 pub use id::{FlowId, HostAddress, NodeId, PayloadHandle, RadioId};
 pub use medium::Loss;
 pub use observe::{FrameEvent, Observer};

@@ -5,6 +5,7 @@
 //! from inside and from outside alike.
 
 use super::World;
+use super::aodv::restore_hops;
 use super::external::Delivery;
 use super::frame::{BeaconFrame, ControlFrame, FrameBody, Msdu, MsduKind, PacketRef, Unsent};
 use super::host::Host;
@@ -139,9 +140,9 @@ impl World<'_> {
     pub(super) fn on_mac_finished(&mut self, radio: RadioId, to: Address, msdu: Msdu, outcome: Outcome, attempts: u32) {
         let Self { ports, network, host, .. } = self;
         match msdu.kind {
-            MsduKind::Plain => {
+            MsduKind::Plain | MsduKind::Routed { .. } => {
                 if let Forwarding::OnDemand(routers) = &mut network.forwarding
-                    && routers.on_finished(radio, to, msdu.packet, outcome, &ports.radios, host)
+                    && routers.on_finished(radio, to, msdu, outcome, &ports.radios, host)
                 {
                     return;
                 }
@@ -225,6 +226,7 @@ impl World<'_> {
         }
         let node = port.node();
         match msdu.kind {
+            MsduKind::Routed { .. } => restore_hops(msdu, host),
             MsduKind::Plain | MsduKind::Selected(None) | MsduKind::Segment => {}
             MsduKind::Trunk(header) => {
                 if let Some((end, member)) = port.member_towards(from) {

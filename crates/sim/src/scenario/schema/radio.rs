@@ -5,7 +5,7 @@
 //! radio whose `standard` differs from that of `[radio]` inherits from there only what does not belong to a PHY.
 
 use super::{link as plain_link, link_layer, multichannel, polled, power_save, survey};
-use crate::phy::{ErrorModel, PathLoss, RadioConfig, Threshold};
+use crate::phy::{ErrorModel, PathLoss, RadioConfig, Receiver, Threshold};
 use crate::scenario::error::Complaint;
 use crate::scenario::frequency::Frequency;
 use crate::scenario::reader::{self, View, probability, quantity};
@@ -172,7 +172,7 @@ fn dcf(view: &View<'_>, standard: Standard) -> DcfConfig {
     dcf.rts_threshold = rts_threshold(view, dcf.rts_threshold);
     dcf.short_retry_limit = retry_limit(view, "short_retry_limit", dcf.short_retry_limit);
     dcf.long_retry_limit = retry_limit(view, "long_retry_limit", dcf.long_retry_limit);
-    dcf.eifs = view.flag("eifs", dcf.eifs, why);
+    (dcf.eifs, dcf.eifs_is_nav) = eifs(view);
     dcf.nav_reset = view.flag("nav_reset", dcf.nav_reset, "802.11-2020, 10.3.2.4; ns-2: false");
     dcf.queue_limit = view.count("queue", dcf.queue_limit, "packets; ns-2's interface queue");
     dcf.data_header = view.quantity("data_header", dcf.data_header, "MAC header 24 byte and FCS 4 byte");
@@ -181,6 +181,29 @@ fn dcf(view: &View<'_>, standard: Standard) -> DcfConfig {
     small(view, "data_header", dcf.data_header);
     small(view, "llc_header", dcf.llc_header);
     dcf
+}
+
+/// Whether there is EIFS, and whether it is a NAV.
+fn eifs(view: &View<'_>) -> (bool, bool) {
+    let (mut eifs, show) = ((true, false), |eifs| if eifs { "true" } else { "false" });
+    view.read("eifs", show(true).to_owned(), "802.11-2020, 10.3.2.3.7; ns-2: \"nav\"", |value| {
+        let word = match &value.data {
+            Data::Flag(flag) => {
+                eifs = (*flag, false);
+                show(*flag)
+            }
+            Data::Text(word) if word == "nav" => {
+                eifs = (true, true);
+                "nav"
+            }
+            _ => {
+                let message = format!("true, false or \"nav\" is needed, this is {}", value.kind());
+                return Err(Complaint::new(message, "write eifs = true"));
+            }
+        };
+        Ok(word.to_owned())
+    });
+    eifs
 }
 
 fn rates(view: &View<'_>, standard: Standard, dcf: &mut DcfConfig) {
@@ -378,6 +401,7 @@ fn radio(view: &View<'_>, standard: Standard) -> RadioConfig {
     } else {
         threshold(view, "interference_range", "interference_floor", carrier_sense, "the carrier-sense threshold")
     };
+    let capture = capture(view, sinr);
     RadioConfig {
         power,
         gain,
@@ -390,10 +414,22 @@ fn radio(view: &View<'_>, standard: Standard) -> RadioConfig {
         interference,
         noise,
         implementation_loss: view.quantity("implementation_loss", Db(0.0), "none"),
-        capture: capture(view, sinr),
-        recapture: view.flag("recapture", false, "a receiver stays with the frame that it has begun"),
+        capture,
+        receiver: receiver(view, capture, sinr),
         error,
     }
+}
+
+/// ns-2's receiver compares two powers and knows no ratio to noise.
+fn receiver(view: &View<'_>, capture: Option<Db>, sinr: bool) -> Receiver {
+    let recapture = view.flag("recapture", false, "a receiver stays with the frame that it has begun");
+    let why = "802.11-2020, 16.2.6: energy without a PHY header does not hold a receiver";
+    let kinds = [("standard", Receiver::Standard { recapture }), ("ns2", Receiver::Ns2)];
+    let receiver = view.choice("receiver", &kinds, Receiver::Standard { recapture }, why);
+    let fits = receiver != Receiver::Ns2 || (capture.is_some() && !recapture && !sinr);
+    let what = || "ns-2's receiver compares with `capture` alone, without `recapture` or `error = \"sinr\"`".to_owned();
+    view.require(fits, "receiver", what, "leave the receiver out, or give a `capture` in dB");
+    receiver
 }
 
 fn bounded(view: &View<'_>, key: &'static str, decibels: f64) {

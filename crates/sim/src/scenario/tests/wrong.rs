@@ -54,6 +54,17 @@ fn a_unit_that_is_missing_or_wrong_is_told_with_those_that_exist() {
 }
 
 #[test]
+fn the_receiver_of_ns2_compares_powers_and_nothing_else() {
+    let radio = |keys: &str| with("[radio]", &format!("[radio]\n{keys}"));
+    for other in ["recapture = true", "capture = \"none\"", "error = \"sinr\""] {
+        let (place, value) = first(&radio(&format!("receiver = \"ns2\"\n{other}")));
+        assert_eq!((place.as_str(), value.as_str()), ("7:12", "\"ns2\""), "{other}");
+    }
+    assert_eq!(first(&radio("receiver = \"ns-2\"")), ("7:12".into(), "\"ns-2\"".into()));
+    assert_eq!(first(&radio("eifs = \"nave\"")), ("7:8".into(), "\"nave\"".into()));
+}
+
+#[test]
 fn a_negative_rate_is_refused() {
     tells(
         &with("\"20 Mbit/s\"", "\"-20 Mbit/s\""),

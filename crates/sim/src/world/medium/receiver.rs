@@ -5,7 +5,7 @@ use super::super::id::TransmissionId;
 use super::super::slotted::Place;
 use super::{Loss, Transmission};
 use crate::phy::path_loss::threshold_power;
-use crate::phy::{ErrorModel, ErrorRates, PlainBer};
+use crate::phy::{ErrorModel, ErrorRates, PlainBer, Receiver};
 use crate::scenario::spec::Radio;
 use airbraid_engine::Stream;
 use airbraid_mac::{Channel, Frame};
@@ -26,8 +26,12 @@ pub(super) struct Lock {
     pub power: f64,
     /// Whether it is strong enough to be decoded; if not, it ends as an error.
     pub decodable: bool,
+    /// Whether the radio itself transmitted meanwhile: it holds a receiver of ns-2, and nobody hears of its end.
+    pub missed: bool,
     /// When its preamble came.
     since: Instant,
+    /// When its last bit will have come.
+    until: Instant,
     /// The strongest interference so far, together.
     interference: f64,
     /// Probability that all bits so far were right, and how many those are (SINR model).
@@ -53,6 +57,8 @@ pub(super) struct RadioState {
     implementation_loss: f64,
     capture: Option<f64>,
     recapture: Option<f64>,
+    /// The ratio by which a later frame must be weaker to be ignored, where the receiver is ns-2's.
+    ns2: Option<f64>,
     pub errors: Errors,
     pub is_up: bool,
     /// Where a station that has several channels listens; [`DEAF`] while it changes.
@@ -87,13 +93,15 @@ impl RadioState {
     pub fn new(spec: &Radio, place: &Place, random: Stream) -> Self {
         let config = &spec.radio;
         let capture = config.capture.map(|ratio| ratio.to_linear());
+        let ratio = capture.unwrap_or(RECAPTURE_RATIO);
         Self {
             reception: threshold_power(config, config.reception).0,
             carrier_sense: threshold_power(config, config.carrier_sense).0,
             noise: config.noise.to_milliwatt().0,
             implementation_loss: config.implementation_loss.to_linear(),
             capture,
-            recapture: config.recapture.then(|| capture.unwrap_or(RECAPTURE_RATIO)),
+            recapture: (config.receiver == Receiver::Standard { recapture: true }).then_some(ratio),
+            ns2: (config.receiver == Receiver::Ns2).then_some(ratio),
             errors: Errors::new(config.error),
             is_up: true,
             tuned: place.channel,
@@ -129,16 +137,39 @@ impl RadioState {
         there.map(|arrival| arrival.power).sum()
     }
 
-    /// A frame begins while energy `before` is on the medium: locks on it, or counts it as interference. Returns the
-    /// decodable frame that is lost by this.
-    pub fn consider_lock(
-        &mut self,
-        now: Instant,
-        id: TransmissionId,
-        power: f64,
-        before: f64,
-    ) -> Option<TransmissionId> {
+    /// Whether a frame that begins is ignored for the one being received: ns-2's receiver alone tells its MAC.
+    pub fn ignores(&self, power: f64) -> bool {
+        self.ns2.is_some_and(|ratio| self.lock.is_some_and(|lock| lock.power >= power * ratio))
+    }
+
+    /// Another frame begins, until `until`, while energy `before` is on the medium. Returns the decodable frame that is
+    /// lost by this.
+    pub fn on_frame(&mut self, now: Instant, arrival: Arrival, until: Instant, before: f64) -> Option<TransmissionId> {
+        let Arrival { transmission, power, .. } = arrival;
         let decodable = power >= self.reception;
+        let missed = self.transmitting_until > now;
+        let next = Lock {
+            transmission,
+            power,
+            decodable: decodable && !missed,
+            missed,
+            since: now,
+            until,
+            interference: before,
+            success: 1.0,
+            bits: 0,
+        };
+        match self.ns2 {
+            _ if !self.is_up => None,
+            Some(ratio) => self.hold(next, ratio),
+            None if missed => None,
+            None => self.consider_lock(next),
+        }
+    }
+
+    /// Locks on a frame that begins, or counts it as interference. Returns the decodable frame that is lost by this.
+    fn consider_lock(&mut self, next: Lock) -> Option<TransmissionId> {
+        let Lock { power, decodable, interference: before, .. } = next;
         let mut lost = None;
         let takes = match &mut self.lock {
             None => power >= self.carrier_sense,
@@ -152,24 +183,47 @@ impl RadioState {
                 }
                 lost = match (takes, lock.decodable) {
                     (true, true) => Some(lock.transmission),
-                    (false, _) if decodable => Some(id),
+                    (false, _) if decodable => Some(next.transmission),
                     _ => None,
                 };
                 takes
             }
         };
         if takes {
-            self.lock = Some(Lock {
-                transmission: id,
-                power,
-                decodable,
-                since: now,
-                interference: before,
-                success: 1.0,
-                bits: 0,
-            });
+            self.lock = Some(next);
         }
         lost
+    }
+
+    /// The same as ns-2 does it: the receiver is held by what begins first. A later frame is ignored if it is weaker by
+    /// `ratio`; otherwise both are lost, and the receiver is held until the later end.
+    fn hold(&mut self, next: Lock, ratio: f64) -> Option<TransmissionId> {
+        let next = Lock { interference: 0.0, ..next };
+        let Some(lock) = &mut self.lock else {
+            self.lock = (next.power >= self.carrier_sense).then_some(next);
+            return None;
+        };
+        if next.power < self.carrier_sense || lock.power >= next.power * ratio {
+            return None;
+        }
+        let lost = if next.until > lock.until {
+            let first = (lock.decodable).then_some(lock.transmission);
+            *lock = next;
+            first
+        } else {
+            next.decodable.then_some(next.transmission)
+        };
+        lock.interference = f64::INFINITY;
+        lost
+    }
+
+    /// The radio itself begins to transmit: it listens to nothing. A receiver of ns-2 stays held to the end of what it
+    /// misses.
+    pub fn turn_deaf(&mut self) {
+        match &mut self.lock {
+            Some(lock) if self.ns2.is_some() => (lock.decodable, lock.missed) = (false, true),
+            lock => *lock = None,
+        }
     }
 
     /// Brings the SINR model's account of the locked frame up to `now`, before the interference changes.
