@@ -221,7 +221,7 @@ impl MemberEnd {
     }
     /// What retransmissions leave of that: they come first.
     pub fn rate_for_new(&self) -> u64 {
-        (u128::from(self.useful_rate()) * u128::from(65_536 - self.repeats) >> 16) as u64
+        ((u128::from(self.useful_rate()) * u128::from(65_536 - self.repeats)) >> 16) as u64
     }
     /// A packet leaves, for the first time or again.
     pub const fn note_repeat(&mut self, is_repeat: bool) {
