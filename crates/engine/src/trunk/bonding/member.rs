@@ -219,7 +219,7 @@ impl MemberEnd {
         let rate = self.path.rate();
         self.groups.plan.map_or(rate, |plan| plan.useful(rate))
     }
-    /// What retransmissions leave of that: they come first.
+    /// The part of it that retransmissions leave: they come first.
     pub fn rate_for_new(&self) -> u64 {
         ((u128::from(self.useful_rate()) * u128::from(65_536 - self.repeats)) >> 16) as u64
     }
