@@ -8,6 +8,7 @@ use crate::table;
 use airbraid_campaign::reproduce::{Library, Reproduction, Rows, Standing, WorkSummary, committed};
 use airbraid_campaign::store::{self, Build, Store};
 use airbraid_campaign::{Recorded, Settings, output, page, simulate};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Reproduces a paper and prints its rows.
@@ -19,6 +20,9 @@ pub fn reproduce(arguments: &Reproduce) -> Result<(), Ended> {
     let prepare = if arguments.rows.is_some() { Reproduction::prepare_rows } else { Reproduction::prepare };
     let prepared = prepare(&library, &arguments.paper, &arguments.only, arguments.quick);
     let mut reproduction = prepared.map_err(Ended::Argument)?;
+    // Before hours of work, not after them.
+    let committed =
+        arguments.rows.as_deref().map(|dir| find_committed(dir, &reproduction, arguments.renew)).transpose()?;
     let dir = target(arguments)?;
     let mut store = open(arguments)?;
     let came = work(&mut reproduction, &mut store, arguments)?;
@@ -28,8 +32,8 @@ pub fn reproduce(arguments: &Reproduce) -> Result<(), Ended> {
         output::write_files(&dir, &files).map_err(|e| Ended::Failed(format!("--out {}: {e}", dir.display())))?;
         note(&format!("written: {}", dir.join("report.html").display()));
     }
-    if let (Some(dir), 0) = (&arguments.rows, came.failed) {
-        return committed_rows(dir, &reproduction, &rows, arguments.renew);
+    if let (Some(committed), 0) = (committed, came.failed) {
+        return committed_rows(&committed, &reproduction, &rows, arguments.renew);
     }
     if arguments.json {
         json(&rows)?;
@@ -44,20 +48,42 @@ pub fn reproduce(arguments: &Reproduce) -> Result<(), Ended> {
     }
 }
 
-/// Compares the rows with those of the directory, or writes them there.
-fn committed_rows(dir: &Path, reproduction: &Reproduction, rows: &Rows, is_renewed: bool) -> Result<(), Ended> {
+/// A file of committed rows, and its text if there is one.
+struct Committed {
+    file: PathBuf,
+    text: Option<String>,
+}
+
+/// Finds the rows of a paper in a directory; only if they are renewed there may be none.
+fn find_committed(dir: &Path, reproduction: &Reproduction, is_renewed: bool) -> Result<Committed, Ended> {
     let version = if reproduction.quick { "quick" } else { "full" };
-    let file = dir.join(format!("{}.{version}.tsv", rows.paper));
-    let failed = |e: &dyn std::fmt::Display| Ended::Failed(format!("{}: {e}", file.display()));
-    if is_renewed {
-        let before = std::fs::read_to_string(&file).ok();
-        let text = committed::write(before.as_deref(), &reproduction.paper, rows).map_err(|e| failed(&e))?;
-        std::fs::write(&file, text).map_err(|e| failed(&e))?;
-        return out(&format!("{}: {} rows written\n", file.display(), rows.rows.len()));
+    let file = dir.join(format!("{}.{version}.tsv", reproduction.paper.name));
+    match std::fs::read_to_string(&file) {
+        Ok(text) => Ok(Committed { file, text: Some(text) }),
+        Err(e) if is_renewed && e.kind() == ErrorKind::NotFound => Ok(Committed { file, text: None }),
+        Err(e) if e.kind() == ErrorKind::NotFound => {
+            Err(Ended::Argument(format!("--rows: {} is not there; --renew writes it", file.display())))
+        }
+        Err(e) => Err(Ended::Argument(format!("--rows: {}: {e}", file.display()))),
     }
-    let text = std::fs::read_to_string(&file).map_err(|e| failed(&e))?;
+}
+
+/// Compares the rows with the committed ones, or writes them there.
+fn committed_rows(
+    Committed { file, text }: &Committed,
+    reproduction: &Reproduction,
+    rows: &Rows,
+    is_renewed: bool,
+) -> Result<(), Ended> {
+    let failed = |e: &dyn std::fmt::Display| Ended::Failed(format!("{}: {e}", file.display()));
+    let Some(text) = text.as_deref().filter(|_| !is_renewed) else {
+        let text = committed::write(text.as_deref(), &reproduction.paper, rows).map_err(|e| failed(&e))?;
+        file.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(|e| failed(&e))?;
+        std::fs::write(file, text).map_err(|e| failed(&e))?;
+        return out(&format!("{}: {} rows written\n", file.display(), rows.rows.len()));
+    };
     let differences =
-        committed::compare(&text, &reproduction.paper, &reproduction.only, rows).map_err(|e| failed(&e))?;
+        committed::compare(text, &reproduction.paper, &reproduction.only, rows).map_err(|e| failed(&e))?;
     if differences.is_empty() {
         return out(&format!("{}: {} rows are where they were\n", file.display(), rows.rows.len()));
     }
