@@ -307,6 +307,7 @@ mod tests {
         go_on(&mut equaliser, &mut now, 70_500, 80, (20, 30_000));
         assert!(equaliser.on_since.is_some());
     }
+
     #[test]
     fn a_flow_that_fills_the_nearest_of_several_is_tried_with_all() {
         let near = Step { later: Duration::ZERO, faster: 0, rate: 6_000_000, ..STEP };

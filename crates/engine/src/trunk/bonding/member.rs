@@ -65,7 +65,7 @@ const FEEDBACK_PART: u64 = 16;
 /// Loss from which on a member is lossy \[millionths\]: TCP does not notice less.
 const LOSSY_PPM: u32 = 5_000;
 
-/// Frames over which the part of retransmissions is averaged.
+/// Packets over which the part of retransmissions is averaged, as losses are.
 const REPEAT_FRAMES: u32 = 64;
 
 #[derive(Debug)]
@@ -105,7 +105,7 @@ pub struct MemberEnd {
     blocked_until: Instant,
     /// Bytes of retransmissions that wait for it.
     pub reserved: u64,
-    /// Part of its recent packets that were retransmissions, in 65,536ths.
+    /// Part of its recent turns that retransmissions had, in 65,536ths.
     repeats: u32,
     /// Time at which feedback has had its share of the rate.
     pub fed_back_at: Instant,
@@ -223,10 +223,10 @@ impl MemberEnd {
     pub fn rate_for_new(&self) -> u64 {
         ((u128::from(self.useful_rate()) * u128::from(65_536 - self.repeats)) >> 16) as u64
     }
-    /// A packet leaves, for the first time or again.
-    pub const fn note_repeat(&mut self, is_repeat: bool) {
-        let sign = if is_repeat { 65_536 } else { 0 };
-        self.repeats = (self.repeats * (REPEAT_FRAMES - 1) + sign) / REPEAT_FRAMES;
+    /// It was a packet's turn, of the queue or to be sent again. Copies have none: they give way to both.
+    pub const fn note_turn(&mut self, is_repeat: bool) {
+        let part = if is_repeat { 65_536 } else { 0 };
+        self.repeats = (self.repeats * (REPEAT_FRAMES - 1) + part) / REPEAT_FRAMES;
     }
     /// Mean head-of-line blocking of an ordered flow by losses here.
     pub fn blocking(&self) -> Duration {

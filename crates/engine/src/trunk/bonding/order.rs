@@ -431,6 +431,7 @@ mod tests {
             assert_eq!(delivered(numbers.clone()), numbers);
         }
     }
+
     #[test]
     fn an_acknowledgement_waits_for_none_before_it_and_comes_once() {
         let packets = [(0, false), (2, true), (4, false), (3, true), (2, true), (1, false), (5, false)];

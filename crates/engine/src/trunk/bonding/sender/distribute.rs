@@ -192,6 +192,7 @@ impl<P: Coded> BondSender<P> {
         self.resend.remove(place);
         let is_first = !self.store.get(id).was_sent;
         self.transmit(now, first.index, id, is_first);
+        self.members[first.index].note_turn(!is_first);
         self.counts.retransmissions += u64::from(!is_first);
         self.unqueue(id);
         true
@@ -328,6 +329,7 @@ impl<P: Coded> BondSender<P> {
         let is_doubled = class == TrafficClass::RealTime && packet.len() <= self.config.policy.duplicate;
         let id = self.store.add(packet, place, since, mark);
         self.transmit(now, index, id, true);
+        self.members[index].note_turn(false);
         if !is_held {
             self.expose(index, id);
         }

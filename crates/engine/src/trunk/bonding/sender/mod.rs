@@ -301,7 +301,6 @@ impl<P: Coded> BondSender<P> {
         let bytes = Bytes::new(end.on_wire(frame.len()));
         let expected_us = end.on_numbered(now, bytes, self.late, Content::Packet(id));
         end.counted.sent += 1;
-        end.note_repeat(!is_first);
         *(if is_first { &mut end.counted.data_bytes } else { &mut end.counted.repeated_bytes }) += bytes;
         self.outputs.push_back(BondOutput::Transmit { member: end.id, frame, mark });
         let entry = self.store.get_mut(id);
