@@ -2,6 +2,7 @@
 //! counts.
 
 mod coding;
+mod copies;
 mod equaliser;
 mod hostile;
 mod memory;

@@ -238,14 +238,15 @@ impl MemberEnd {
         self.path.loss_ppm() >= LOSSY_PPM && self.groups.plan.is_none()
     }
 
+    /// Whether it does not answer as usual: what is on the way there may be lost.
+    pub const fn is_silent(&self) -> bool {
+        self.questions > 0
+    }
+
     /// Longest usual time to an answer.
     fn patience(&self) -> Duration {
         let (rtt, deviation) = self.path.delay().rtt().unwrap_or((PROBE_LAST, Duration::ZERO));
-        let frames = match (self.path.has_estimate(), self.trains.has_bound()) {
-            (true, _) => self.path.time_for(2 * FULL),
-            (false, true) => Duration::ZERO,
-            (false, false) => SLOWEST,
-        };
+        let frames = if self.path.has_estimate() { self.path.time_for(2 * FULL) } else { SLOWEST };
         rtt + deviation * 4 + FEEDBACK + self.tolerance() + frames
     }
 
@@ -339,7 +340,7 @@ impl MemberEnd {
             if now.saturating_since(self.heard_at) > FORGOTTEN {
                 self.path = Path::new(self.config.rate_cap.map(BitRate::as_bps));
             }
-            if !self.path.has_estimate() {
+            if !self.path.is_measured() {
                 self.trains.begin(now);
             }
             self.state = MemberState::Active;

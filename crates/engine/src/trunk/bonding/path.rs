@@ -224,6 +224,12 @@ impl Path {
         self.mark = None;
         self.telling = Some(next);
     }
+    /// A packet train has shown that the rate is at least this \[bit/s\].
+    pub fn on_bound(&mut self, rate: u64) {
+        if self.phase == Phase::Startup {
+            self.rate = self.rate.max(rate).min(RATE_MAX);
+        }
+    }
     /// A packet train has shown this rate \[bit/s\].
     pub fn on_train(&mut self, now: Instant, rate: u64) {
         self.rate = rate.clamp(RATE_MIN, RATE_MAX);

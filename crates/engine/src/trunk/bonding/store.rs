@@ -4,14 +4,33 @@
 //! is left.
 
 use super::flow_seq::FlowSeq;
+use super::frame::MEMBERS_MAX;
 use super::memory::ENTRY;
 use super::service::BondDropReason;
 use crate::packet::Packet;
+use crate::trunk::member::Member;
 use airbraid_units::Instant;
 
 /// The name of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketId(u32);
+
+/// A set of members, a bit for each number.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Carriers(u16);
+
+impl Carriers {
+    pub const fn add(&mut self, member: Member) {
+        self.0 |= Self::bit(member);
+    }
+    pub const fn has(self, member: Member) -> bool {
+        self.0 & Self::bit(member) != 0
+    }
+    const fn bit(member: Member) -> u16 {
+        assert!((member.0 as usize) < MEMBERS_MAX, "an end adds no other member");
+        1 << member.0
+    }
+}
 
 /// A packet that was sent.
 #[derive(Debug)]
@@ -30,8 +49,12 @@ pub struct Outstanding<P> {
     pub was_sent: bool,
     /// Copies under way that were not declared lost.
     pub copies: u16,
-    /// Whether it went on a member that loses.
+    /// The members that it went on since it was first sent.
+    pub carriers: Carriers,
+    /// Whether it went on a member that loses, or that does not answer as usual.
     pub is_at_risk: bool,
+    /// Whether it is remembered for copies.
+    pub is_exposed: bool,
     /// Expected arrival of the last of them \[us\], by a clock that all members share.
     pub due_us: i64,
     /// Number of its groups whose symbols have not left.
@@ -83,7 +106,9 @@ impl<P: Packet> Store<P> {
             is_queued: false,
             was_sent: false,
             copies: 0,
+            carriers: Carriers::default(),
             is_at_risk: false,
+            is_exposed: false,
             due_us: i64::MIN,
             covered: 0,
             spare: None,

@@ -37,6 +37,14 @@ struct UnderWay {
     shown: Option<(u64, u32)>,
 }
 
+/// What a train has shown of the rate \[bit/s\].
+#[derive(Clone, Copy, Debug)]
+pub enum Shown {
+    Rate(u64),
+    /// Its frames came too close together to tell more.
+    AtLeast(u64),
+}
+
 /// The trains of one member.
 #[derive(Clone, Debug)]
 pub struct Trains {
@@ -74,11 +82,6 @@ impl Trains {
         self.due_at
     }
 
-    /// Whether a train has shown that the rate is not the least: its frames did not take long enough to tell.
-    pub const fn has_bound(&self) -> bool {
-        self.frames > FIRST
-    }
-
     /// A train leaves, with `first` as its first number: returns its frames, behind which a question follows. It is
     /// repeated after `patience` without news of it. `None` after too many tries.
     pub fn on_sent(&mut self, now: Instant, first: SeqNum, patience: Duration) -> Option<u32> {
@@ -94,8 +97,8 @@ impl Trains {
         Some(self.frames)
     }
 
-    /// Feedback tells of a newer frame: returns the rate that the train has shown \[bit/s\].
-    pub fn on_arrival(&mut self, now: Instant, arrival: &Arrival) -> Option<u64> {
+    /// Feedback tells of a newer frame: returns what the train has shown.
+    pub fn on_arrival(&mut self, now: Instant, arrival: &Arrival) -> Option<Shown> {
         let train = self.under_way.as_mut()?;
         if arrival.newest.number.is_before(train.first) {
             return None;
@@ -120,13 +123,13 @@ impl Trains {
             self.frames = (self.frames * GROWTH).min(LONGEST);
             self.tries = 0;
             self.due_at = Some(now);
-            return None;
+            return Some(Shown::AtLeast(rate(bytes, SPAN_US)));
         }
         // The next one takes about as long, if the rate is the same.
         let frames = u64::from(self.frames) * u64::from(SPAN_US) / u64::from(span_us.max(1));
         self.frames = (frames as u32 + 1).clamp(FIRST, LONGEST);
         self.due_at = None;
-        Some(rate(bytes, span_us))
+        Some(Shown::Rate(rate(bytes, span_us)))
     }
 
     /// Nothing is heard of a train's end: returns the rate that its begin has shown \[bit/s\], if that is long enough,
@@ -233,7 +236,7 @@ mod tests {
             }
             for report in reports {
                 let now = Instant::ZERO + Duration::from_micros(u64::from(report.newest.received_us) + link.delay_us);
-                if let Some(rate) = trains.on_arrival(now, &report) {
+                if let Some(Shown::Rate(rate)) = trains.on_arrival(now, &report) {
                     return Found { rate: Some(rate), bytes, took: now - Instant::ZERO };
                 }
             }

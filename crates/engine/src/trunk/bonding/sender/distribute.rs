@@ -12,6 +12,7 @@ use crate::trunk::bonding::coded::Coded;
 use crate::trunk::bonding::frame::{FULL, MEMBERS_MAX};
 use crate::trunk::bonding::member::MemberEnd;
 use crate::trunk::bonding::queue::{Lead, Waiting};
+use crate::trunk::bonding::sent_frames::{Content, SentFate};
 use crate::trunk::bonding::service::BondDropReason;
 use crate::trunk::bonding::store::PacketId;
 use crate::trunk::bonding::targets::Server;
@@ -269,30 +270,49 @@ impl<P: Coded> BondSender<P> {
         let is_busy = waiting.is_some();
         let is_wanted = match waiting {
             Some(need) => need != Need::Pace && !end.path.is_measured(),
-            None => self.members.iter().any(|other| other.is_lossy() && is_sooner_than_repair(now, end, other)),
+            None => self.helps(now, end),
         };
         if !is_wanted || end.config.quota.is_some() {
             return false;
         }
-        while let Some(id) = self.exposed.pop_front() {
-            let entry = self.store.get(id);
-            let copies = entry.copies;
-            let fits = entry.packet.as_ref().is_some_and(|packet| self.fits(index, packet.len().as_u64()));
-            let is_wanted = fits && (1..COPIES_MAX).contains(&copies) && (is_busy || entry.is_at_risk);
-            if is_wanted {
-                self.transmit(now, index, id, false);
-                self.counts.duplicated += 1;
-            }
-            if is_wanted && copies + 1 < COPIES_MAX {
-                self.exposed.push_back(id);
-            } else {
-                self.store.unname(id);
-            }
-            if is_wanted {
-                return true;
-            }
+        let Some(place) = self.exposed_for(now, index, is_busy) else { return false };
+        let id = self.exposed[place];
+        self.transmit(now, index, id, false);
+        self.counts.duplicated += 1;
+        if self.store.get(id).copies >= COPIES_MAX {
+            self.exposed.remove(place);
+            self.cover(id);
         }
-        false
+        true
+    }
+
+    /// Whether a copy by a member may come sooner than the retransmission of what another has lost. Nobody knows how
+    /// long one takes that does not answer.
+    fn helps(&self, now: Instant, end: &MemberEnd) -> bool {
+        self.members
+            .iter()
+            .any(|other| other.is_silent() || (other.is_lossy() && is_sooner_than_repair(now, end, other)))
+    }
+
+    /// The place of the oldest packet that a copy by a member would help: one that it does not carry, as a burst may
+    /// take both; or, where no other member helps, any.
+    fn exposed_for(&mut self, now: Instant, index: usize, is_busy: bool) -> Option<usize> {
+        while let Some(id) = self.exposed.front().copied().filter(|id| self.store.get(*id).packet.is_none()) {
+            self.exposed.pop_front();
+            self.cover(id);
+        }
+        let member = self.members[index].id;
+        let is_wanted = |id: &PacketId| {
+            let entry = self.store.get(*id);
+            let fits = entry.packet.as_ref().is_some_and(|packet| self.fits(index, packet.len().as_u64()));
+            fits && (1..COPIES_MAX).contains(&entry.copies) && (is_busy || entry.is_at_risk)
+        };
+        let elsewhere = self.exposed.iter().position(|id| is_wanted(id) && !self.store.get(*id).carriers.has(member));
+        let others = |(other, end): (usize, &MemberEnd)| other != index && end.is_active() && self.helps(now, end);
+        elsewhere.or_else(|| {
+            let is_alone = !self.members.iter().enumerate().any(others);
+            is_alone.then(|| self.exposed.iter().position(is_wanted)).flatten()
+        })
     }
 
     /// Remembers a packet that a copy may help.
@@ -302,14 +322,46 @@ impl<P: Coded> BondSender<P> {
         if !is_at_risk && !self.members.iter().any(is_unsure) {
             return;
         }
-        self.store.get_mut(id).is_at_risk = is_at_risk;
+        self.remember(id, is_at_risk);
+    }
+
+    /// Remembers what is on the way on a member that does not answer.
+    pub(super) fn expose_all(&mut self, index: usize) {
+        if !self.members[index].is_silent() {
+            return;
+        }
+        let sent = self.members[index].sent_frames.undecided().map(|(_, sent)| sent);
+        let ids = sent.filter(|sent| sent.fate == SentFate::OnTheWay).filter_map(|sent| match sent.content {
+            Content::Packet(id) => Some(id),
+            Content::Repair | Content::Probe | Content::Size => None,
+        });
+        let ids: Vec<PacketId> = ids.take(EXPOSED_MAX).collect();
+        for id in ids {
+            self.remember(id, true);
+        }
+    }
+
+    /// Remembers a packet for copies.
+    fn remember(&mut self, id: PacketId, is_at_risk: bool) {
+        let entry = self.store.get_mut(id);
+        entry.is_at_risk |= is_at_risk;
+        if entry.is_exposed || entry.packet.is_none() {
+            return;
+        }
+        entry.is_exposed = true;
         self.store.name(id);
         self.exposed.push_back(id);
         if self.exposed.len() > EXPOSED_MAX
             && let Some(oldest) = self.exposed.pop_front()
         {
-            self.store.unname(oldest);
+            self.cover(oldest);
         }
+    }
+
+    /// Forgets a packet that no copy helps any more.
+    fn cover(&mut self, id: PacketId) {
+        self.store.get_mut(id).is_exposed = false;
+        self.store.unname(id);
     }
 
     /// Sends a packet from the queue, unless it has waited for too long.

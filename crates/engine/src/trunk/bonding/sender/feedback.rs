@@ -11,6 +11,7 @@ use crate::trunk::bonding::frame::{Feedback, Report};
 use crate::trunk::bonding::group::News;
 use crate::trunk::bonding::path::{Arrival, RateMark};
 use crate::trunk::bonding::sent_frames::{Content, SentFate, SentFrame};
+use crate::trunk::bonding::train::Shown;
 use airbraid_units::{Duration, Instant, SeqNum};
 
 /// An age that is too long to say \[us\]: 24 bits of the wire format.
@@ -102,8 +103,10 @@ impl<P: Coded> BondSender<P> {
         let newest = mark(report.newest, received_us, sent);
         let arrival = Arrival { newest, first, age_us: Some(report.age_us), offset_us, waited_since };
         end.path.on_arrival(now, &arrival);
-        if let Some(rate) = end.trains.on_arrival(now, &arrival) {
-            end.path.on_train(now, rate);
+        match end.trains.on_arrival(now, &arrival) {
+            Some(Shown::Rate(rate)) => end.path.on_train(now, rate),
+            Some(Shown::AtLeast(rate)) => end.path.on_bound(rate),
+            None => {}
         }
     }
 

@@ -293,6 +293,7 @@ impl<P: Coded> BondSender<P> {
         let Some(packet) = entry.packet.as_ref().map(Share::share) else { return };
         entry.copies += 1;
         entry.was_sent = true;
+        entry.carriers.add(self.members[index].id);
         let (place, mark) = (entry.place, entry.mark);
         self.store.name(id);
         let end = &mut self.members[index];
@@ -388,6 +389,7 @@ impl<P: Coded> BondSender<P> {
                 self.suspect(now, index);
                 self.members[index].on_question(now);
             }
+            self.expose_all(index);
             self.ask(now, index, 0, Content::Probe);
         }
     }
