@@ -24,7 +24,7 @@ RATES = ["1e-06", "5e-06", "1e-05"]
 REFERENCE = Path("papers/wang2005/reference.toml")
 
 ARRIVAL = ['trunk.air.policy.numbering="arrival"']
-# More than any timer lets come: without it a trunk that numbers refused packets leaps over holes.
+# More numbers than any timer lets come: by default a trunk that numbers refused packets leaps over gaps.
 BUFFER = ["trunk.air.policy.resequencer.buffer=16384"]
 MEGABYTE = ['flow.data.transport={tcp="newreno", receive_buffer="1 MiB"}']
 UDP = ['flow.data.transport={udp="1024 byte"}']

@@ -50,10 +50,10 @@ impl Distributor {
 /// The moment at which a packet gets its number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Numbering {
-    /// When a member takes it: a packet that the full queue refuses leaves no hole.
+    /// When a member takes it: a packet that the full queue refuses leaves no gap.
     #[default]
     Dispatch,
-    /// When it comes to the trunk: a packet that the full queue refuses leaves a hole, which the receiver cannot tell
+    /// When it comes to the trunk: a packet that the full queue refuses leaves a gap, which the receiver cannot tell
     /// from a loss on a member.
     Arrival,
 }

@@ -74,7 +74,7 @@ fn policies_that_cannot_work_say_why() {
     let text = errors(&own_order);
     assert!(text.contains("`srr` and `jkm` restore the order in their own way"), "{text}");
     let text = errors(&own_order.replace("distributor = \"srr\"", "numbering = \"arrival\""));
-    assert!(text.contains("a number that no member carries is a hole that only a timer ends"), "{text}");
+    assert!(text.contains("a number that no member carries is a gap that only a timer ends"), "{text}");
     assert_eq!(with("numbering = \"arrival\""), "no error");
     let text = with("member_queue = 60");
     assert!(text.contains("the trunk gives a radio up to 60 frames at once, and one has a queue of 50"), "{text}");

@@ -63,7 +63,7 @@ pub(in crate::scenario::schema) fn read(view: View<'_>) -> PaperPolicy {
     view.require(fits, "resequencer", message, "leave `method` out, or take `round_robin` or `earliest_delivery`");
     let numbers =
         policy.numbering == Numbering::Dispatch || (!own_order && policy.resequencer.method == Method::Adaptive);
-    let message = || "a number that no member carries is a hole that only a timer ends".to_owned();
+    let message = || "a number that no member carries is a gap that only a timer ends".to_owned();
     view.require(
         numbers,
         "numbering",
