@@ -40,6 +40,11 @@ def load(kbps):
     return lambda channels: [f'flow.data.source={{rate="{kbps * channels} kbit/s"}}']
 
 
+def lost(share):
+    """Frames that the MAC has acknowledged and the receiver loses."""
+    return [f"radio.delivery_loss={share}"]
+
+
 # Three more greedy TCP connections, behind the scenario's own.
 MORE = "".join(
     f'\n[[flow]]\nname = "{name}"\nfrom = "node2"\nto = "node1"\n'
@@ -65,6 +70,10 @@ READINGS = {
     "four tcp, arrival": [MORE, ARRIVAL, BUFFER],
     "udp that waits for space": [UDP],
     "udp that waits for space, 50 a member": [UDP, queues(1, 50)],
+    "udp that waits for space, 50 a member, 0.1 % lost": [UDP, queues(1, 50), lost(0.001), BUFFER],
+    "udp that waits for space, 50 a member, 0.2 % lost": [UDP, queues(1, 50), lost(0.002), BUFFER],
+    "udp that waits for space, 0.2 % lost": [UDP, lost(0.002), BUFFER],
+    "tcp, 50 a member, 0.2 % lost": [queues(50, 50), lost(0.002), BUFFER],
     "udp": [UDP, FULL],
     "udp, arrival": [UDP, FULL, ARRIVAL, BUFFER],
     "udp, arrival, queue of 50": [UDP, FULL, ARRIVAL, BUFFER, queues(50)],
