@@ -77,7 +77,6 @@ READINGS = {
     "udp": [UDP, FULL],
     "udp, arrival": [UDP, FULL, ARRIVAL, BUFFER],
     "udp, arrival, queue of 50": [UDP, FULL, ARRIVAL, BUFFER, queues(50)],
-    "udp, arrival, 4 attempts": [UDP, FULL, ARRIVAL, BUFFER, ["radio.short_retry_limit=4"]],
     "udp, arrival, 2 a member": [UDP, FULL, ARRIVAL, BUFFER, queues(100, 2)],
     "udp, arrival, 50 a member": [UDP, FULL, ARRIVAL, BUFFER, queues(1, 50)],
     "udp 0.3 % too fast, arrival, 50 a member": [UDP, BARELY, ARRIVAL, BUFFER, queues(1, 50)],
