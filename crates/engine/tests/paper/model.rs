@@ -4,7 +4,7 @@
 //! Written from the description of the protocol alone, with no thought of speed.
 
 use airbraid_engine::trunk::LateMode;
-use airbraid_engine::trunk::paper::{PaperDropReason, PaperPolicy};
+use airbraid_engine::trunk::paper::{Numbering, PaperDropReason, PaperPolicy};
 use airbraid_units::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -47,7 +47,8 @@ pub struct Sender {
     member_numbers: Vec<u64>,
     previous: Vec<Option<u64>>,
     bucket_numbers: BTreeMap<u16, u64>,
-    pub queue: VecDeque<Packet>,
+    /// Packets that wait, with number and number within their bucket where they have them already.
+    pub queue: VecDeque<(Option<(u64, u64)>, Packet)>,
 }
 
 impl Sender {
@@ -66,11 +67,12 @@ impl Sender {
     }
 
     pub fn packet(&mut self, packet: Packet) -> Vec<Event> {
-        if let Some(frame) = self.dispatch(packet, self.turn) {
+        let numbers = (self.policy.numbering == Numbering::Arrival).then(|| self.numbers(&packet));
+        if let Some(frame) = self.dispatch(numbers, packet, self.turn) {
             return vec![Event::Transmit(frame)];
         }
         if self.queue.len() < self.policy.queue_limit as usize {
-            self.queue.push_back(packet);
+            self.queue.push_back((numbers, packet));
             return vec![];
         }
         vec![Event::Drop(packet.id, PaperDropReason::QueueFull)]
@@ -79,26 +81,31 @@ impl Sender {
     pub fn finished(&mut self, member: usize) -> Vec<Event> {
         self.held[member] = self.held[member].saturating_sub(1);
         let mut events = vec![];
-        while let Some(&head) = self.queue.front() {
-            let Some(frame) = self.dispatch(head, member) else { break };
+        while let Some(&(numbers, head)) = self.queue.front() {
+            let Some(frame) = self.dispatch(numbers, head, member) else { break };
             self.queue.pop_front();
             events.push(Event::Transmit(frame));
         }
         events
     }
 
-    fn dispatch(&mut self, packet: Packet, start: usize) -> Option<Frame> {
+    fn numbers(&mut self, packet: &Packet) -> (u64, u64) {
+        let number = self.number;
+        self.number += u64::from(packet.segments);
+        let of_bucket = self.bucket_numbers.entry(packet.bucket % 1024).or_insert(0);
+        let bucket_number = *of_bucket;
+        *of_bucket += u64::from(packet.segments);
+        (number, bucket_number)
+    }
+
+    fn dispatch(&mut self, numbers: Option<(u64, u64)>, packet: Packet, start: usize) -> Option<Frame> {
         let members = self.held.len();
         for k in 0..members {
             let member = (start + k) % members;
             if self.held[member] < self.policy.member_limit {
                 self.held[member] += 1;
                 self.turn = (member + 1) % members;
-                let number = self.number;
-                self.number += u64::from(packet.segments);
-                let of_bucket = self.bucket_numbers.entry(packet.bucket % 1024).or_insert(0);
-                let bucket_number = *of_bucket;
-                *of_bucket += u64::from(packet.segments);
+                let (number, bucket_number) = numbers.unwrap_or_else(|| self.numbers(&packet));
                 let member_number = self.member_numbers[member];
                 self.member_numbers[member] += 1;
                 let member_previous = self.previous[member].replace(number).unwrap_or(number);
@@ -111,7 +118,7 @@ impl Sender {
 }
 
 /// Distance over which duplicates are distinguished from late packets.
-const MEMORY: u64 = 4096;
+const MEMORY: u64 = 32_768;
 
 pub struct Receiver {
     policy: PaperPolicy,
@@ -138,7 +145,7 @@ impl Receiver {
     pub fn new(policy: PaperPolicy) -> Self {
         Self {
             policy,
-            limit: u64::from(policy.resequencer.buffer_limit.clamp(1, 2048)),
+            limit: u64::from(policy.resequencer.buffer_limit.clamp(1, 16_384)),
             epoch: None,
             first: 1,
             next: 1,

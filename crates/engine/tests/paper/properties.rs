@@ -5,8 +5,8 @@
 
 use crate::model::{self, Event, Frame, Packet};
 use airbraid_engine::trunk::paper::{
-    Distributor, FrameFate, Method, PaperDropReason, PaperInput, PaperOutput, PaperPolicy, PaperTrunk, Resequencer,
-    TrunkHeader, UNSETTLED,
+    Distributor, FrameFate, Method, Numbering, PaperDropReason, PaperInput, PaperOutput, PaperPolicy, PaperTrunk,
+    Resequencer, TrunkHeader, UNSETTLED,
 };
 use airbraid_engine::trunk::{LateMode, Member};
 use airbraid_engine::{Machine, step};
@@ -55,8 +55,10 @@ fn transition() -> impl Strategy<Value = Transition> {
 
 fn policy() -> impl Strategy<Value = PaperPolicy> {
     let times = (0u64..12_000_000, 0u64..2_000_000, 0u64..3_000_000, 1u64..20_000_000);
-    let limits = (0u32..6, 1u32..3, prop_oneof![Just(1u32), 2u32..10, Just(64), Just(2048), Just(100_000)]);
-    (times, limits, any::<bool>(), any::<bool>()).prop_map(|(times, limits, strict, repeat_halving)| {
+    let limits = (0u32..6, 1u32..3, prop_oneof![Just(1u32), 2u32..10, Just(64), Just(16_384), Just(100_000)]);
+    let numbering = prop_oneof![Just(Numbering::Dispatch), Just(Numbering::Arrival)];
+    let choices = (any::<bool>(), any::<bool>(), numbering);
+    (times, limits, choices).prop_map(|(times, limits, (strict, repeat_halving, numbering))| {
         let (initial, minimum, increment, decay) = times;
         let ns = Duration::from_nanos;
         PaperPolicy {
@@ -73,6 +75,7 @@ fn policy() -> impl Strategy<Value = PaperPolicy> {
                 buffer_limit: limits.2,
             },
             queue_limit: limits.0,
+            numbering,
             member_limit: limits.1,
         }
     })

@@ -2,7 +2,7 @@
 
 use crate::model::Packet;
 use airbraid_engine::trunk::paper::{
-    FrameFate, PaperInput, PaperOutput, PaperPolicy, PaperTrunk, Resequencer, TrunkHeader,
+    FrameFate, Numbering, PaperInput, PaperOutput, PaperPolicy, PaperTrunk, Resequencer, TrunkHeader,
 };
 use airbraid_engine::trunk::{LateMode, Member};
 use airbraid_engine::{Machine, step};
@@ -299,10 +299,10 @@ fn a_leap_beyond_the_buffer_delivers_what_is_held_and_goes_on_behind() {
         ",
     );
     // Too long ago to tell whether it came before: dropped whatever the mode.
-    scene.at(3).frame(100_000, 0).frame(100_000 - 4_095, 0).frame(100_000 - 4_096, 0);
+    scene.at(3).frame(100_000, 0).frame(100_000 - 32_767, 0).frame(100_000 - 32_768, 0);
     assert!(scene.text.ends_with(
-        "3.000 frame 95905 by member 0: deliver 95905  [trunk.decay at 1003.000]\n   \
-         3.000 frame 95904 by member 0: drop 95904 (Stale)  [trunk.decay at 1003.000]\n"
+        "3.000 frame 67233 by member 0: deliver 67233  [trunk.decay at 1003.000]\n   \
+         3.000 frame 67232 by member 0: drop 67232 (Stale)  [trunk.decay at 1003.000]\n"
     ));
 }
 
@@ -362,4 +362,21 @@ fn packets_take_turns_and_the_queue_restarts_at_the_member_that_became_free() {
     );
     assert_eq!(scene.trunk.sender_counts().sent_by_member, [3, 3]);
     assert_eq!(scene.trunk.sender_counts().queue_drops, 1);
+}
+
+#[test]
+fn numbered_on_arrival_a_packet_that_the_full_queue_refuses_leaves_a_gap() {
+    let policy = PaperPolicy { queue_limit: 1, numbering: Numbering::Arrival, ..PaperPolicy::default() };
+    let mut scene = Scene::new(policy);
+    scene.packet(10, 1).packet(11, 1).packet(12, 2).packet(13, 3).finished(1).finished(0).packet(14, 1).reads(
+        "
+        0.000 packet 10: member 0 sends 10 as 1, its 0th, previous 1, bucket 3: 0
+        0.000 packet 11: member 1 sends 11 as 2, its 0th, previous 2, bucket 3: 1
+        0.000 packet 12: -
+        0.000 packet 13: drop 13 (QueueFull)
+        0.000 member 1 finished: member 1 sends 12 as 3, its 1th, previous 2, bucket 3: 2
+        0.000 member 0 finished: -
+        0.000 packet 14: member 0 sends 14 as 8, its 1th, previous 1, bucket 3: 7
+        ",
+    );
 }

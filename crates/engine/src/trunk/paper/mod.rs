@@ -24,7 +24,7 @@ pub use control::{Control, Missing};
 pub use counts::PaperCounts;
 pub use forecast::{Choice, Forecast};
 pub use header::{TrunkHeader, UNSETTLED};
-pub use policy::{Distributor, Fifo, Jkm, Marking, Method, PaperPolicy, Resequencer, Srr};
+pub use policy::{Distributor, Fifo, Jkm, Marking, Method, Numbering, PaperPolicy, Resequencer, Srr};
 
 use crate::machine::{Machine, Wake};
 use crate::packet::Share;

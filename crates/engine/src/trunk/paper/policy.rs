@@ -12,6 +12,8 @@ pub struct PaperPolicy {
     pub resequencer: Resequencer,
     /// Packets that the trunk's own queue holds while all members are occupied (Wang 2005: 50).
     pub queue_limit: u32,
+    /// The moment at which a packet gets its number; round robin and earliest delivery with the adaptive resequencer.
+    pub numbering: Numbering,
     /// Packets that a member holds at once, the one on the air included (Wang 2005: 1).
     pub member_limit: u32,
 }
@@ -43,6 +45,17 @@ impl Distributor {
             Self::Srr(_) => 32,
         }
     }
+}
+
+/// The moment at which a packet gets its number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Numbering {
+    /// When a member takes it: a packet that the full queue refuses leaves no gap.
+    #[default]
+    Dispatch,
+    /// When it comes to the trunk: a packet that the full queue refuses leaves a gap, which the receiver cannot tell
+    /// from a loss on a member.
+    Arrival,
 }
 
 /// Surplus round robin (Wang 2005, section 2.1).
@@ -123,7 +136,7 @@ pub struct Resequencer {
     /// must then be more than zero.
     pub repeat_halving: bool,
     /// Distance in numbers from which on a packet cannot be held: all held packets are delivered, and the order goes on
-    /// from there. Clamped to 1 to 2048, half of the memory of the duplicate filter.
+    /// from there. Clamped to 1 to 16,384, half of the memory of the duplicate filter.
     pub buffer_limit: u32,
 }
 
@@ -133,6 +146,7 @@ impl Default for PaperPolicy {
             distributor: Distributor::default(),
             resequencer: Resequencer::default(),
             queue_limit: 50,
+            numbering: Numbering::default(),
             member_limit: 1,
         }
     }

@@ -1,15 +1,15 @@
 //! The sending side: numbers packets and gives each to the next free member, in turn (Wang 2005, section 3.2), or to
 //! the one by which it is expected to arrive first.
 //!
-//! A packet is numbered when a member takes it. That order is the order of arrival, and a packet that the full queue
-//! refuses takes no number, so the receiver never waits for it.
+//! Numbers follow the order of arrival. A packet is numbered when a member takes it: one that the full queue refuses
+//! takes no number, and the receiver never waits for it. Numbered when it comes ([`Numbering::Arrival`]), it does.
 
 use super::control::Control;
 use super::counts::PaperCounts;
 use super::forecast::{Choice, Forecast};
 use super::header::{TrunkHeader, UNSETTLED};
 use super::loss_notifier::{Due, LossNotifier};
-use super::policy::{Distributor, Method, PaperPolicy};
+use super::policy::{Distributor, Method, Numbering, PaperPolicy};
 use super::{FrameFate, Member, PaperDropReason, PaperOutput};
 use crate::machine::Wake;
 use crate::packet::Packet;
@@ -37,6 +37,16 @@ struct MemberState {
     longest: u16,
 }
 
+/// The numbers of a packet.
+#[derive(Clone, Copy, Debug)]
+struct Numbers {
+    /// On the trunk.
+    number: SeqNum,
+    bucket: u16,
+    /// Within the flow bucket.
+    bucket_number: SeqNum,
+}
+
 /// The sending side of a trunk.
 #[derive(Debug)]
 pub struct PaperSender<P> {
@@ -47,7 +57,8 @@ pub struct PaperSender<P> {
     turn: usize,
     next_number: SeqNum,
     bucket_numbers: Vec<SeqNum>,
-    queue: VecDeque<P>,
+    /// Packets that wait for a member, with their numbers where they have them already.
+    queue: VecDeque<(Option<Numbers>, P)>,
     /// Estimates of the members' speed, where packets go by it.
     forecast: Option<Forecast>,
     /// Time at which a free member may be better than the one that is waited for.
@@ -91,11 +102,12 @@ impl<P: Packet> PaperSender<P> {
 
     /// Takes a packet from above: to a member with space for it, or into the queue.
     pub fn on_packet(&mut self, now: Instant, packet: P, outputs: &mut VecDeque<PaperOutput<P>>) {
+        let numbers = (self.policy.numbering == Numbering::Arrival).then(|| self.number(&packet));
         let member = if self.queue.is_empty() { self.member_for(now, packet.len().as_u64(), self.turn) } else { None };
         match member {
-            Some(member) => self.give(now, member, packet, outputs),
+            Some(member) => self.give(now, member, numbers, packet, outputs),
             None if self.queue.len() < self.policy.queue_limit as usize => {
-                self.queue.push_back(packet);
+                self.queue.push_back((numbers, packet));
                 self.counts.queue_max = self.counts.queue_max.max(self.queue.len());
             }
             None => {
@@ -194,11 +206,11 @@ impl<P: Packet> PaperSender<P> {
     /// Gives members packets from the queue, looking for a free one from `start` on.
     fn pump(&mut self, now: Instant, start: usize, outputs: &mut VecDeque<PaperOutput<P>>) {
         self.look_at = None;
-        while let Some(packet) = self.queue.front() {
+        while let Some((_, packet)) = self.queue.front() {
             let len = packet.len().as_u64();
             let Some(index) = self.member_for(now, len, start) else { return };
-            let Some(packet) = self.queue.pop_front() else { return };
-            self.give(now, index, packet, outputs);
+            let Some((numbers, packet)) = self.queue.pop_front() else { return };
+            self.give(now, index, numbers, packet, outputs);
         }
     }
 
@@ -232,13 +244,27 @@ impl<P: Packet> PaperSender<P> {
         }
     }
 
-    fn give(&mut self, now: Instant, index: usize, packet: P, outputs: &mut VecDeque<PaperOutput<P>>) {
-        self.turn = (index + 1) % self.members.len();
+    /// Takes the next numbers for a packet.
+    fn number(&mut self, packet: &P) -> Numbers {
         let number = self.next_number;
         self.next_number = number.plus(packet.segments());
         let bucket = packet.flow_bucket() % BUCKETS as u16;
         let bucket_number = self.bucket_numbers[usize::from(bucket)];
         self.bucket_numbers[usize::from(bucket)] = bucket_number.plus(packet.segments());
+        Numbers { number, bucket, bucket_number }
+    }
+
+    /// Gives a packet to a member, numbered now unless it has its numbers.
+    fn give(
+        &mut self,
+        now: Instant,
+        index: usize,
+        numbers: Option<Numbers>,
+        packet: P,
+        outputs: &mut VecDeque<PaperOutput<P>>,
+    ) {
+        self.turn = (index + 1) % self.members.len();
+        let Numbers { number, bucket, bucket_number } = numbers.unwrap_or_else(|| self.number(&packet));
         let unsettled = if self.has_timers() { self.note_given(now, index, number, &packet) } else { UNSETTLED };
         let state = &mut self.members[index];
         let header = TrunkHeader {

@@ -4,8 +4,8 @@
 //!   delivered ... | next ------- hole ------- | held | hole | held held |
 //! ```
 //!
-//! The resequencers decide when a hole is given up. No packet is ever delivered twice: the last 4096 numbers are
-//! remembered.
+//! The resequencers decide when a hole is given up. No packet is ever delivered twice: the last 32,768 numbers
+//! are remembered.
 
 use super::counts::PaperCounts;
 use super::header::TrunkHeader;

@@ -2,8 +2,9 @@
 
 use airbraid_units::SeqNum;
 
-/// Numbers that are remembered: far more than the links of a trunk reorder.
-pub const WINDOW: u32 = 4096;
+/// Numbers that are remembered, 4 KiB of bits: five seconds of ten channels of 802.11b (6000 packets of 1024 byte a
+/// second), five times the longest reordering timer.
+pub const WINDOW: u32 = 32_768;
 const WORDS: usize = WINDOW as usize / 64;
 
 /// A bit for each of the last [`WINDOW`] numbers up to and including the newest.

@@ -73,6 +73,13 @@ fn policies_that_cannot_work_say_why() {
     let own_order = DESIGN.replace("timer = \"adaptive\"", "method = \"fifo\"");
     let text = errors(&own_order);
     assert!(text.contains("`srr` and `jkm` restore the order in their own way"), "{text}");
+    let numbered = DESIGN.replace("distributor = \"round_robin\"", "numbering = \"arrival\"");
+    let striping = |text: &str| text.replace("[\"round_robin\", \"srr\"]", "[\"round_robin\", \"earliest_delivery\"]");
+    assert_eq!(errors(&striping(&numbered)), "no error");
+    for text in [numbered.clone(), striping(&numbered).replace("timer = \"adaptive\"", "method = \"fifo\"")] {
+        let text = errors(&text);
+        assert!(text.contains("a number that no member carries is a gap that only a timer ends"), "{text}");
+    }
     let text = with("member_queue = 60");
     assert!(text.contains("the trunk gives a radio up to 60 frames at once, and one has a queue of 50"), "{text}");
     let text = with("srr = { quantum = \"100 byte\" }");

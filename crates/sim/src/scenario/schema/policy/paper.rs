@@ -4,7 +4,9 @@
 
 use super::{BOND_KEYS, MODES, above_zero, buffer};
 use crate::scenario::reader::{Foreign, View};
-use airbraid_engine::trunk::paper::{Distributor, Fifo, Jkm, Marking, Method, PaperPolicy, Resequencer, Srr};
+use airbraid_engine::trunk::paper::{
+    Distributor, Fifo, Jkm, Marking, Method, Numbering, PaperPolicy, Resequencer, Srr,
+};
 use airbraid_units::{Bytes, Duration};
 
 /// The largest window of numbers that are told apart: far below half of them, and a bound on memory.
@@ -34,6 +36,8 @@ const KINDS: [(&str, Kind); 4] = [
     ("jkm", Kind::Jkm),
 ];
 
+const NUMBERINGS: [(&str, Numbering); 2] = [("dispatch", Numbering::Dispatch), ("arrival", Numbering::Arrival)];
+
 pub(in crate::scenario::schema) fn read(view: View<'_>) -> PaperPolicy {
     let kind = view.choice("distributor", &KINDS, Kind::RoundRobin, WANG);
     let (srr, jkm) = (srr(view.sub("srr")), jkm(view.sub("jkm")));
@@ -46,6 +50,7 @@ pub(in crate::scenario::schema) fn read(view: View<'_>) -> PaperPolicy {
     let why = if distributor.member_limit() == 1 { "packets; Wang 2005" } else { "packets; docs/models/trunk.md" };
     let policy = PaperPolicy {
         distributor,
+        numbering: view.choice("numbering", &NUMBERINGS, Numbering::default(), OURS),
         queue_limit: view.count("queue", PaperPolicy::default().queue_limit, "packets; Wang 2005"),
         member_limit: view.count("member_queue", distributor.member_limit(), why),
         resequencer: resequencer(view.sub("resequencer")),
@@ -56,6 +61,15 @@ pub(in crate::scenario::schema) fn read(view: View<'_>) -> PaperPolicy {
     let fits = !own_order || policy.resequencer.method == Method::Adaptive;
     let message = || "`srr` and `jkm` restore the order in their own way, without the resequencer".to_owned();
     view.require(fits, "resequencer", message, "leave `method` out, or take `round_robin` or `earliest_delivery`");
+    let numbers =
+        policy.numbering == Numbering::Dispatch || (!own_order && policy.resequencer.method == Method::Adaptive);
+    let message = || "a number that no member carries is a gap that only a timer ends".to_owned();
+    view.require(
+        numbers,
+        "numbering",
+        message,
+        "with `arrival` leave the resequencer's `method` out, and `srr` and `jkm`",
+    );
     view.beside(&FOREIGN);
     view.finish();
     policy
@@ -131,7 +145,7 @@ fn resequencer(view: View<'_>) -> Resequencer {
     let spans = [("minimum", read.minimum), ("decay", read.decay), ("maximum", read.maximum)];
     above_zero(&view, &spans);
     above_zero(&view, &[("silence", fifo.silence), ("probe", fifo.probe)]);
-    buffer(&view, read.buffer_limit, 2_048, "half of what the duplicate filter remembers");
+    buffer(&view, read.buffer_limit, 16_384, "half of what the duplicate filter remembers");
     view.finish();
     read
 }
