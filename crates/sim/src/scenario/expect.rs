@@ -24,7 +24,7 @@ pub struct Expectation {
     pub min: Option<f64>,
     /// Largest mean that is accepted.
     pub max: Option<f64>,
-    /// The line of the file.
+    /// The line of the file; 0 if an option gives it.
     pub line: usize,
 }
 
@@ -45,9 +45,10 @@ impl Expectation {
     }
 }
 
-const KEYS: [&str; 5] = ["at", "min", "max", "value", "tolerance"];
+/// The keys of an expectation.
+pub(super) const KEYS: [&str; 5] = ["at", "min", "max", "value", "tolerance"];
 
-/// Reads all expectations. `all` are the axes as the file has them, `cells` what is left of them by options.
+/// Reads all expectations. `all` are the axes that the file or options sweep, `cells` what options leave of them.
 pub(crate) fn read(
     root: &Table,
     all: &[SweepAxis],
@@ -60,7 +61,6 @@ pub(crate) fn read(
     let Data::Table(table) = &value.data else {
         return Err(vec![Problem::at(value.place, Complaint::new("`expect` must be a table", "write [expect]"))]);
     };
-    let is_leaf = |t: &Table| t.entries.is_empty() || t.entries.iter().any(|e| KEYS.contains(&e.key.as_str()));
     let mut leaves = Vec::new();
     flatten(table, "", &is_leaf, &mut leaves);
     for (path, entry) in leaves {
@@ -72,8 +72,8 @@ pub(crate) fn read(
         for item in items {
             match one(&path, entry.key_place, item, all, cells) {
                 Ok(mut expectation) => {
-                    let text = sources.first().map_or("", |s| &s.text);
-                    expectation.line = super::error::line_and_column(text, item.place.start).0;
+                    let text = sources.first().filter(|_| item.place.source == 0).map(|s| &s.text);
+                    expectation.line = text.map_or(0, |text| super::error::line_and_column(text, item.place.start).0);
                     expectations.push(expectation);
                 }
                 Err(mut found) => problems.append(&mut found),
@@ -81,6 +81,11 @@ pub(crate) fn read(
         }
     }
     if problems.is_empty() { Ok(expectations) } else { Err(problems) }
+}
+
+/// Whether a table is an expectation, not a part of a metric's path.
+pub(super) fn is_leaf(table: &Table) -> bool {
+    table.entries.is_empty() || table.entries.iter().any(|e| KEYS.contains(&e.key.as_str()))
 }
 
 fn one(

@@ -20,6 +20,7 @@ mod metric;
 mod nearest;
 mod overrides;
 mod plan;
+mod plan_tables;
 mod reader;
 mod schema;
 mod source;
@@ -86,8 +87,13 @@ impl Scenario {
         self.sources.first().map_or("", |source| &source.text)
     }
 
-    /// Overrides the file and its sweep with `key=value`; `option` is its name in messages (`--set`). The last override
-    /// counts.
+    /// The overrides so far, each `key=value`, in their order.
+    pub fn settings(&self) -> impl Iterator<Item = &str> {
+        self.sources.iter().skip(1).map(|source| &*source.text)
+    }
+
+    /// Overrides the file, its sweep and its expectations with `key=value`; `option` is its name in messages (`--set`).
+    /// The last override counts.
     ///
     /// # Errors
     /// There is no `=`, or the value is neither TOML nor a bare word. Whether the key exists is found out by

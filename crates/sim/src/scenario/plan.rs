@@ -4,6 +4,7 @@ use super::cell::Cell;
 use super::error::{Complaint, Error, Errors, Problem};
 use super::expect::{self, Expectation};
 use super::overrides;
+use super::plan_tables::{self, PlanTables};
 use super::reader::{Context, From, ResolvedValue, errors};
 use super::schema;
 use super::source::{Source, Span};
@@ -55,10 +56,14 @@ pub struct Resolved {
 
 /// Resolves every cell of `scenario`.
 pub(crate) fn make(scenario: &Scenario) -> Result<Plan, Errors> {
-    let Scenario { sources, root, overrides } = scenario;
+    let sources = &scenario.sources;
     let fail = |problems: Vec<Problem>| errors(problems, sources);
-    let all = sweep::axes(root).map_err(fail)?;
-    let mut axes = all.clone();
+    let of_file = sweep::axes(&scenario.root).map_err(fail)?;
+    let tables = plan_tables::apply(&scenario.root, &scenario.overrides).map_err(fail)?;
+    let PlanTables { root, overrides } = &tables;
+    let mut axes = sweep::axes(root).map_err(fail)?;
+    let all = sweep::known(&of_file, &axes);
+    sweep::check_tables(&axes, overrides).map_err(fail)?;
     sweep::pin(&mut axes, overrides);
     let combinations = sweep::cells(&axes);
     let text = sources.first().map_or(0, |s| s.text.len());
@@ -70,7 +75,7 @@ pub(crate) fn make(scenario: &Scenario) -> Result<Plan, Errors> {
     let mut cells: Vec<Cell> = Vec::with_capacity(combinations.len());
     let mut noted = Vec::new();
     for (number, combination) in combinations.iter().enumerate() {
-        let (cell, notes) = cell(scenario, &axes, combination, number == 0)?;
+        let (cell, notes) = cell(sources, &tables, &axes, combination, number == 0)?;
         cells.push(cell);
         noted.extend(notes);
     }
@@ -111,12 +116,12 @@ pub(crate) fn make(scenario: &Scenario) -> Result<Plan, Errors> {
 const TOP: Span = Span { source: 0, start: 0, end: 0 };
 
 fn cell(
-    scenario: &Scenario,
+    sources: &[Source],
+    PlanTables { root, overrides }: &PlanTables,
     axes: &[SweepAxis],
     combination: &[usize],
     recording: bool,
 ) -> Result<(Cell, Vec<ResolvedValue>), Errors> {
-    let Scenario { sources, root, overrides } = scenario;
     let mut tree: Table = root.clone();
     let mut problems = Vec::new();
     let mut values = Vec::with_capacity(axes.len());
@@ -164,7 +169,7 @@ fn written(place: Span, via: Via, sources: &[Source], lines: &[error::Lines<'_>]
     let (line, column) = lines.line_and_column(place.start);
     match via {
         Via::File => format!("{}:{line}:{column}", source.name),
-        Via::Sweep => format!("[sweep] at {}:{line}:{column}", source.name),
-        Via::Option => format!("{} {}", source.name, source.text),
+        Via::Sweep if place.source == 0 => format!("[sweep] at {}:{line}:{column}", source.name),
+        Via::Sweep | Via::Option => format!("{} {}", source.name, source.text),
     }
 }
