@@ -6,6 +6,7 @@
 mod drawing;
 pub mod efficiency;
 pub mod execute;
+pub mod made;
 pub mod map;
 pub mod output;
 pub mod page;
@@ -18,5 +19,6 @@ pub mod store;
 pub mod verdict;
 
 pub use execute::{Failure, Job, Recorded, Runner, Settings, execute, simulate};
+pub use made::{Earlier, Made};
 pub use report::{CellResult, Results};
 pub use verdict::{Verdict, judge};

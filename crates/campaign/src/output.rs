@@ -13,7 +13,7 @@ use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 
 /// The result of a run as the contract of `--json` has it.
-const SUMMARY: &str = "summary.json";
+pub(crate) const SUMMARY: &str = "summary.json";
 /// The result of a reproduction likewise.
 pub const ROWS: &str = "rows.json";
 /// The files that identify an older result.

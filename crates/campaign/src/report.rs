@@ -1,5 +1,6 @@
 //! The results of a campaign as the contract of `--json` has them.
 
+use crate::made::Made;
 use crate::statistics::{Quantiles, Summary};
 use airbraid_sim::RunOutput;
 use airbraid_sim::metric;
@@ -17,6 +18,9 @@ pub struct Results {
     pub scenario: String,
     /// One for each cell of the sweep; one where nothing is swept.
     pub cells: Vec<CellResult>,
+    /// Its origin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made: Option<Made>,
 }
 
 /// The results of one cell.
@@ -52,7 +56,7 @@ impl Results {
             let summary = summarise(&runs, &mut quantiles);
             CellResult { set: cell.set.clone(), summary, runs, label: cell.label.clone() }
         });
-        Self { title: plan.title.clone(), scenario: plan.file.clone(), cells: cells.collect() }
+        Self { title: plan.title.clone(), scenario: plan.file.clone(), cells: cells.collect(), made: None }
     }
 }
 

@@ -62,6 +62,9 @@ Examples:
   airbraid run one_channel.toml --duration \"2 s\" --pcap --timeline --out look
       captures for Wireshark and a readable list of frames, of the first seed
 
+  airbraid run look
+      the run that made this directory again; says whether its numbers are the same
+
   airbraid run three_channels.toml --json | jq '.cells[].summary[\"flow.download.goodput_bps\"].mean'
 
 Exit status: 0 fine, 1 a run failed, 2 the input is wrong.";
@@ -176,7 +179,7 @@ pub struct Over {
 /// Arguments of `run`.
 #[derive(Args, Debug)]
 pub struct Run {
-    /// The scenario, a TOML file
+    /// The scenario, a TOML file, `-` for standard input, or the directory of a result, which is made again
     pub file: PathBuf,
     #[command(flatten)]
     pub over: Over,
@@ -214,7 +217,7 @@ pub struct Check {
 /// Arguments of `explain`.
 #[derive(Args, Debug)]
 pub struct Explain {
-    /// The scenario, a TOML file
+    /// The scenario, a TOML file, `-` for standard input, or the directory of a result
     pub file: PathBuf,
     #[command(flatten)]
     pub over: Over,

@@ -6,23 +6,34 @@ use crate::print::{self, Ended, json, note, out};
 use crate::progress::Progress;
 use crate::table;
 use airbraid_campaign::execute::run_count;
-use airbraid_campaign::{Failure, Recorded, Results, Settings, execute, judge, output, simulate};
+use airbraid_campaign::{Failure, Made, Recorded, Results, Settings, execute, judge, output, simulate};
 use airbraid_sim::RunOutput;
 use airbraid_sim::scenario::Plan;
 
 /// Runs a scenario and prints the result.
 pub fn run(arguments: &Run) -> Result<(), Ended> {
-    let plan = print::scenario(&arguments.file, &arguments.over)?.plan()?;
+    let input = print::input(&arguments.file, &arguments.over)?;
+    let plan = input.scenario.plan()?;
     if let Some(dir) = &arguments.out {
         output::check_target(dir).map_err(|e| Ended::Argument(format!("--out {}: {e}", dir.display())))?;
     }
     let scenario = arguments.out.is_some();
-    let recorded = Recorded { pcap: arguments.pcap, timeline: arguments.timeline, scenario };
+    let before = input.earlier.as_ref().filter(|_| scenario).map(|earlier| &earlier.made);
+    let recorded = Recorded {
+        pcap: arguments.pcap || before.is_some_and(|made| made.pcap),
+        timeline: arguments.timeline || before.is_some_and(|made| made.timeline),
+        scenario,
+    };
     let outcomes = campaign(&plan, arguments.jobs, recorded).map_err(|failure| match failure {
         Failure::Stopped => Ended::Interrupted,
         other => Ended::Failed(other.to_string()),
     })?;
-    let results = Results::new(&plan, &outcomes);
+    let mut results = Results::new(&plan, &outcomes);
+    let Recorded { pcap, timeline, .. } = recorded;
+    results.made = Some(Made { pcap, timeline, ..Made::of("airbraid run", &input.scenario, &plan) });
+    if let Some(earlier) = &input.earlier {
+        note(&format!("{}: {}", arguments.file.display(), earlier.compare(&results)));
+    }
     if let Some(dir) = &arguments.out {
         let failed = |e| Ended::Failed(format!("--out {}: {e}", dir.display()));
         output::write(dir, &results, &outcomes).map_err(failed)?;

@@ -312,3 +312,59 @@ fn traces_that_cannot_be_are_refused() {
         assert!(text(&done.stderr).contains(said), "{arguments:?}: {}", text(&done.stderr));
     }
 }
+
+#[test]
+fn a_result_says_how_it_was_made_and_is_made_again_byte_for_byte() {
+    let dir = empty_dir("again");
+    let path = |name: &str| dir.join(name).display().to_string();
+    let (first, second) = (path("first"), path("second"));
+    let options = ["--set", "sweep.radio.queue=[5,50]", "--replications", "2", "--pcap", "--timeline", "--out", &first];
+    let done = airbraid(&[&with(&["run", ONE])[..], &options].concat());
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let again = airbraid(&["run", &first, "--out", &second]);
+    assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
+    assert!(text(&again.stderr).contains("the same as the earlier result, number for number"));
+    assert_eq!(text(&again.stdout), text(&done.stdout));
+    let files = ["flows.csv", "plot.svg", "cell-0/timeline.txt", "cell-1/sender_ch1.pcapng"];
+    for file in files {
+        let read = |dir: &str| std::fs::read(Path::new(dir).join(file)).unwrap();
+        assert_eq!(read(&first), read(&second), "{file}");
+    }
+    let summary = |dir: &str| {
+        let all = std::fs::read_to_string(Path::new(dir).join("summary.json")).unwrap();
+        all.lines().filter(|line| !line.contains("wall_s\"") && !line.contains("cpu_s\"")).collect::<Vec<_>>().join("\n")
+    };
+    assert_eq!(summary(&first), summary(&second));
+    let json: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(dir.join("first/summary.json")).unwrap()).unwrap();
+    let made = &json["made"];
+    let settings: Vec<&str> = made["settings"].as_array().unwrap().iter().map(|s| s.as_str().unwrap()).collect();
+    let said = ["run.warm_up=0 s", "sweep.radio.queue=[5,50]", "run.replications=2", "run.duration=200 ms"];
+    assert_eq!(settings, said, "{made}");
+    assert!(made["text"].as_str().unwrap().starts_with("schema = 1") && made["sha256"].as_str().unwrap().len() == 64);
+    let other = airbraid(&["run", &first, "--seed", "9"]);
+    assert!(text(&other.stderr).contains("with other settings than the earlier result"), "{}", text(&other.stderr));
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn a_directory_that_no_run_made_is_told_apart() {
+    let dir = empty_dir("unmade");
+    let path = dir.display().to_string();
+    let told = || text(&airbraid(&["run", &path]).stderr);
+    assert!(told().contains("this is a directory"));
+    std::fs::write(dir.join("rows.json"), "{}").unwrap();
+    assert!(told().contains("this is the reproduction of a paper"));
+    std::fs::write(dir.join("summary.json"), "{\"cells\": []}").unwrap();
+    assert!(told().contains("does not say how it was made"));
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn a_scenario_comes_from_standard_input() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_airbraid"));
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(ONE);
+    let input = std::fs::File::open(file).unwrap();
+    let done = command.args(with(&["run", "-", "--json"])).stdin(Stdio::from(input)).output().unwrap();
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    assert!(text(&done.stdout).contains("\"scenario\":\"standard input\""));
+}

@@ -59,7 +59,7 @@ pub fn head(reproduction: &Reproduction, rows: &Rows, build: &Build, page: &mut 
 }
 
 /// The command that makes this page.
-fn command(reproduction: &Reproduction) -> String {
+pub fn command(reproduction: &Reproduction) -> String {
     let mut text = format!("airbraid reproduce {}", reproduction.paper.name);
     if reproduction.quick {
         text.push_str(" --quick");

@@ -8,6 +8,7 @@ mod key;
 #[cfg(test)]
 mod sources;
 
+pub(crate) use key::hex;
 pub use key::{Build, Key};
 
 use airbraid_sim::facts::Facts;

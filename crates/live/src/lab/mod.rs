@@ -343,5 +343,6 @@ fn facts(
         drops: world.drops,
         packets: world.packets,
         series: LabSeries::new(&driven.samples),
+        made: serde_json::Value::Null,
     }
 }
