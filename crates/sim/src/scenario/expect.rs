@@ -33,11 +33,17 @@ impl Expectation {
     pub fn holds(&self, mean: Option<f64>) -> bool {
         mean.is_some_and(|x| self.min.is_none_or(|min| x >= min) && self.max.is_none_or(|max| x <= max))
     }
-    /// `>= 14 Mbit/s`, `4.75 Mbit/s to 5.25 Mbit/s`.
+    /// `>= 14 Mbit/s`, `4.75 to 5.25 Mbit/s`, `800 kbit/s to 1.2 Mbit/s`.
     pub fn bounds(&self) -> String {
         let show = |x: f64| self.unit.show(x);
         match (self.min, self.max) {
-            (Some(min), Some(max)) => format!("{} to {}", show(min), show(max)),
+            (Some(min), Some(max)) => match (show(min), show(max)) {
+                (low, high) if low == high => low,
+                (low, high) => match (low.split_once(' '), high.split_once(' ')) {
+                    (Some((number, one)), Some((_, other))) if one == other => format!("{number} to {high}"),
+                    _ => format!("{low} to {high}"),
+                },
+            },
             (Some(min), None) => format!(">= {}", show(min)),
             (None, Some(max)) => format!("<= {}", show(max)),
             (None, None) => "anything".to_owned(),

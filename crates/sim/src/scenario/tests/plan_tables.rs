@@ -26,8 +26,11 @@ fn a_key_is_swept_by_an_option_however_it_is_written() {
         "sweep.radio={rate=[\"1 Mbit/s\",\"2 Mbit/s\"]}",
     ] {
         let plan = set(BASE, &[said]).unwrap();
-        let rates: Vec<u64> =
-            plan.cells.iter().map(|c| c.spec.nodes[0].radios[0].mac.dcf().unwrap().data_rate.bit_rate.as_bps()).collect();
+        let rates: Vec<u64> = plan
+            .cells
+            .iter()
+            .map(|c| c.spec.nodes[0].radios[0].mac.dcf().unwrap().data_rate.bit_rate.as_bps())
+            .collect();
         assert_eq!(rates, [1_000_000, 2_000_000], "{said}");
         let rate = plan.resolved.iter().find(|r| r.key == "node.a.radios.ch1.rate").unwrap();
         assert!(rate.from.ends_with(&format!("--set {said}")), "{}", rate.from);
@@ -87,7 +90,8 @@ fn expectations_are_set_whole_or_bound_by_bound() {
     let table = "expect.flow.f.goodput={ min = \"2 bit/s\", max = \"4 bit/s\" }";
     assert_eq!(bounds(BASE, &[table]), [(goodput.clone(), Some(2.0), Some(4.0), 0)]);
     assert_eq!(bounds(BASE, &["expect.flow.f.goodput.min=2 bit/s"]), [(goodput.clone(), Some(2.0), None, 0)]);
-    let text = format!("{BASE}[expect]\n\"flow.f.goodput\" = {{ min = \"1 bit/s\" }}\n\"flow.f.timeouts\" = {{ max = 3 }}\n");
+    let text =
+        format!("{BASE}[expect]\n\"flow.f.goodput\" = {{ min = \"1 bit/s\" }}\n\"flow.f.timeouts\" = {{ max = 3 }}\n");
     let both = bounds(&text, &["expect.flow.f.goodput.max=9 bit/s"]);
     assert_eq!((both[0].1, both[0].2, both.len()), (Some(1.0), Some(9.0), 2));
     assert!(bounds(&text, &["expect={}"]).is_empty());
@@ -99,7 +103,10 @@ fn wrong_expectations_are_refused_at_the_option() {
     let list = format!("{BASE}[expect]\n\"flow.f.goodput\" = [{{ min = \"1 bit/s\" }}, {{ max = \"9 bit/s\" }}]\n");
     for (said, told) in [
         ("expect.foo=1", "--set:1:1: `foo` is no metric at `expect.foo`"),
-        ("expect.flow.f.goodputt={min=1}", "`goodputt` is no metric here at `expect.flow.f.goodputt`: did you mean `goodput`?"),
+        (
+            "expect.flow.f.goodputt={min=1}",
+            "`goodputt` is no metric here at `expect.flow.f.goodputt`: did you mean `goodput`?",
+        ),
         ("expect.flow.g.goodput.min=1 bit/s", "no flow is called `g`"),
         ("expect.flow.f.goodput=3", "an expectation is a table"),
         ("expect=3", "`expect` is a table, this is a whole number"),
