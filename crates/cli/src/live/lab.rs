@@ -3,8 +3,8 @@
 use super::arguments::Lab;
 use super::ended;
 use crate::arguments::Over;
+use crate::columns::columns;
 use crate::print::{self, Ended, json, note, out};
-use crate::table::columns;
 use airbraid_campaign::{Made, output};
 use airbraid_live::lab::{self, CommandResult, LabCommand, LabOptions, LabResult};
 use airbraid_sim::metric::Unit;
@@ -78,10 +78,13 @@ fn options<'a>(arguments: &Lab, file: &str, spec: &mut Spec) -> Result<LabOption
     if !execs.is_empty() || shell.is_some() {
         spec.execs.clear();
     }
-    let name = arguments.name.as_deref().unwrap_or(file);
+    let name = match arguments.name.as_deref() {
+        Some(name) => lab::check_name(name).map(|()| name.to_owned()).map_err(|why| wrong("--name", name, why))?,
+        None => lab::lab_name(file),
+    };
     let quiet = arguments.json || shell.is_some();
     Ok(LabOptions {
-        name: lab::lab_name(name),
+        name,
         file: file.to_owned(),
         execs,
         shell,
