@@ -99,6 +99,12 @@ pub fn summarise(runs: &[RunResult], quantiles: &mut Quantiles) -> Vec<(String, 
 }
 
 impl CellResult {
+    /// The values of a metric in each run that has it.
+    pub fn values(&self, key: &str) -> Vec<f64> {
+        let of = |run: &RunResult| metric::of(run).into_iter().find(|(name, _)| name == key).map(|(_, value)| value);
+        self.runs.iter().filter_map(of).collect()
+    }
+
     /// The summary of a metric by its name; drops for a reason that did not occur are 0.
     pub fn metric(&self, key: &str) -> Option<Summary> {
         let found = self.summary.iter().find(|(name, _)| name == key).map(|(_, summary)| summary.clone());

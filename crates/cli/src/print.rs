@@ -89,7 +89,7 @@ pub fn json(value: &impl serde::Serialize) -> Result<(), Ended> {
     out(&(text + "\n"))
 }
 
-/// What a command is given to run.
+/// The input of a command that runs a scenario.
 pub struct Input {
     /// The scenario with the options' overrides.
     pub scenario: Scenario,

@@ -9,7 +9,7 @@ mod key;
 mod sources;
 
 pub(crate) use key::hex;
-pub use key::{Build, Key};
+pub use key::{Build, Key, RELEASE};
 
 use airbraid_sim::facts::Facts;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
