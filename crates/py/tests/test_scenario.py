@@ -100,3 +100,8 @@ def test_a_sweep_is_set_like_any_key_and_a_wrong_one_is_refused(short: ab.Scenar
         short.with_({"sweep.nonsense": [1, 2]})
     with pytest.raises(ab.ScenarioError, match="`foo` is no metric"):
         short.with_({"expect.foo": {"min": 1}})
+
+
+def test_dir_shows_what_the_package_offers_and_nothing_else() -> None:
+    assert dir(ab) == sorted(ab.__all__)
+    assert not {"Any", "annotations", "importlib"} & set(dir(ab))
