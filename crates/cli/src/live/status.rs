@@ -59,7 +59,7 @@ fn json(names: &[String]) -> Result<(), Ended> {
     out(&format!("{{\"daemons\":[{}]}}\n", answers.join(",")))
 }
 
-/// The reports of daemons; `before` has their earlier states and gets these. What one of several does not answer is told.
+/// The reports of daemons; `before` has their earlier states and gets these. Of several one may not answer.
 fn reports(names: &[String], before: &mut BTreeMap<String, Status>) -> Result<String, Ended> {
     let (mut texts, mut refused) = (Vec::new(), Vec::new());
     for name in names {
