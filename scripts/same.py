@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 # Measures of the machine, not of the model.
-OF_THE_MACHINE = {"cpu_s", "wall_s", "elapsed_s", "version", "recalled", "computed"}
+OF_THE_MACHINE = {"cpu_s", "wall_s", "elapsed_s", "version", "made", "recalled", "computed"}
 # Keys of the JSON: old name -> new name.
 RENAMED_KEYS: dict[str, str] = {"asks": "question"}
 # Paths of metrics, as regular expressions on keys and texts: old form -> new form.

@@ -90,6 +90,29 @@ pub fn execute(
     runner: &Runner<'_>,
     progress: &(dyn Fn(usize, f64) + Sync),
 ) -> Result<Vec<Vec<RunOutput>>, Failure> {
+    let done = execute_until_stopped(plan, settings, runner, progress)?;
+    if done.left > 0 { Err(Failure::Stopped) } else { Ok(done.cells) }
+}
+
+/// The runs of a campaign when it ends or is stopped.
+#[derive(Debug)]
+pub struct Done {
+    /// The finished runs of each cell in the order of their seeds.
+    pub cells: Vec<Vec<RunOutput>>,
+    /// Number of runs that were not finished.
+    pub left: usize,
+}
+
+/// The same as [`execute`], but that a stop is no failure.
+///
+/// # Errors
+/// The first failure by the order of the plan.
+pub fn execute_until_stopped(
+    plan: &Plan,
+    settings: &Settings<'_>,
+    runner: &Runner<'_>,
+    progress: &(dyn Fn(usize, f64) + Sync),
+) -> Result<Done, Failure> {
     let (cell_of, jobs): (Vec<usize>, Vec<Job<'_>>) = jobs(plan, settings.recorded).into_iter().unzip();
     let keep = |_, outcome: Result<RunOutput, String>| {
         // What a failed campaign would still compute is of no use; runs that this stops are not to blame.
@@ -97,17 +120,17 @@ pub fn execute(
     };
     let results = each(&jobs, settings, runner, progress, &keep)?;
     let mut cells: Vec<Vec<RunOutput>> = plan.cells.iter().map(|_| Vec::new()).collect();
-    let mut stopped = false;
+    let mut left = 0;
     for ((cell, job), outcome) in cell_of.into_iter().zip(&jobs).zip(results) {
         match outcome {
             Some(Ok(output)) => cells[cell].push(output),
             Some(Err(Some(message))) => {
                 return Err(Failure::Run { cell: plan.cells[cell].label.clone(), seed: job.seed, message });
             }
-            Some(Err(None)) | None => stopped = true,
+            Some(Err(None)) | None => left += 1,
         }
     }
-    if stopped { Err(Failure::Stopped) } else { Ok(cells) }
+    Ok(Done { cells, left })
 }
 
 /// Does `jobs` in their order, as many at a time as `settings` allow, and returns the value of `keep` for each outcome,

@@ -4,8 +4,10 @@
 //! the order of the plan, whatever order they finished in. Nothing here decides what a run computes.
 
 mod drawing;
+pub mod earlier;
 pub mod efficiency;
 pub mod execute;
+pub mod made;
 pub mod map;
 pub mod output;
 pub mod page;
@@ -17,6 +19,8 @@ pub mod statistics;
 pub mod store;
 pub mod verdict;
 
-pub use execute::{Failure, Job, Recorded, Runner, Settings, execute, simulate};
+pub use earlier::Earlier;
+pub use execute::{Done, Failure, Job, Recorded, Runner, Settings, execute, execute_until_stopped, simulate};
+pub use made::Made;
 pub use report::{CellResult, Results};
 pub use verdict::{Verdict, judge};

@@ -4,7 +4,6 @@
 //! All are written into a directory beside DIR, which then takes its place in one step: DIR is the old result or the
 //! new one, never a half of it.
 
-use crate::plot;
 use crate::report::Results;
 use airbraid_sim::RunOutput;
 use airbraid_sim::result::TrunkResult;
@@ -13,7 +12,7 @@ use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 
 /// The result of a run as the contract of `--json` has it.
-const SUMMARY: &str = "summary.json";
+pub(crate) const SUMMARY: &str = "summary.json";
 /// The result of a reproduction likewise.
 pub const ROWS: &str = "rows.json";
 /// The files that identify an older result.
@@ -40,12 +39,15 @@ pub fn check_target(dir: &Path) -> Result<()> {
     }
 }
 
-/// Writes everything to `dir`; `outcomes` has the runs by cell.
+/// Writes everything to `dir`; `outcomes` has the runs by cell, `pictures` names and texts of drawings.
 ///
 /// # Errors
 /// The file system's error, or [`check_target`]; `dir` is then as it was.
-pub fn write(dir: &Path, results: &Results, outcomes: &[Vec<RunOutput>]) -> Result<()> {
-    replace(dir, &|partial| fill(partial, results, outcomes))
+pub fn write(dir: &Path, results: &Results, outcomes: &[Vec<RunOutput>], pictures: &[(String, String)]) -> Result<()> {
+    replace(dir, &|partial| {
+        pictures.iter().try_for_each(|(name, drawing)| std::fs::write(partial.join(name), drawing))?;
+        fill(partial, results, outcomes)
+    })
 }
 
 /// Writes files, names and texts, to `dir`.
@@ -113,7 +115,6 @@ fn fill(dir: &Path, results: &Results, outcomes: &[Vec<RunOutput>]) -> Result<()
     if results.cells.iter().flat_map(|c| &c.runs).flat_map(|run| &run.trunks).any(|trunk| trunk.radios().is_some()) {
         std::fs::write(dir.join("trunks.csv"), trunks_csv(results))?;
     }
-    std::fs::write(dir.join("plot.svg"), plot::goodput(results))?;
     for (number, runs) in outcomes.iter().enumerate() {
         let place = if outcomes.len() == 1 { dir.to_owned() } else { dir.join(format!("cell-{number}")) };
         for run in runs {

@@ -1,5 +1,6 @@
 //! The results of a campaign as the contract of `--json` has them.
 
+use crate::made::Made;
 use crate::statistics::{Quantiles, Summary};
 use airbraid_sim::RunOutput;
 use airbraid_sim::metric;
@@ -17,6 +18,9 @@ pub struct Results {
     pub scenario: String,
     /// One for each cell of the sweep; one where nothing is swept.
     pub cells: Vec<CellResult>,
+    /// Its origin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made: Option<Made>,
 }
 
 /// The results of one cell.
@@ -52,7 +56,7 @@ impl Results {
             let summary = summarise(&runs, &mut quantiles);
             CellResult { set: cell.set.clone(), summary, runs, label: cell.label.clone() }
         });
-        Self { title: plan.title.clone(), scenario: plan.file.clone(), cells: cells.collect() }
+        Self { title: plan.title.clone(), scenario: plan.file.clone(), cells: cells.collect(), made: None }
     }
 }
 
@@ -95,6 +99,12 @@ pub fn summarise(runs: &[RunResult], quantiles: &mut Quantiles) -> Vec<(String, 
 }
 
 impl CellResult {
+    /// The values of a metric in each run that has it.
+    pub fn values(&self, key: &str) -> Vec<f64> {
+        let of = |run: &RunResult| metric::of(run).into_iter().find(|(name, _)| name == key).map(|(_, value)| value);
+        self.runs.iter().filter_map(of).collect()
+    }
+
     /// The summary of a metric by its name; drops for a reason that did not occur are 0.
     pub fn metric(&self, key: &str) -> Option<Summary> {
         let found = self.summary.iter().find(|(name, _)| name == key).map(|(_, summary)| summary.clone());

@@ -2,6 +2,10 @@
 
 use serde::Serialize;
 
+/// Least number of replications whose interval is shown to a person. With three, Student's t at 99 % is 9.9 and the
+/// interval 5.7 standard deviations to either side, with two 45: the single runs say more (docs/reference/commands.md).
+pub const INTERVAL_RUNS_MIN: usize = 4;
+
 /// A number over the replications of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
@@ -31,6 +35,19 @@ impl Summary {
         let std = libm::sqrt(squares / (n - 1) as f64);
         let half = quantiles.t995(n - 1) * std / libm::sqrt(n as f64);
         Self { mean: Some(mean), std: Some(std), ci99: Some([mean - half, mean + half]), n }
+    }
+
+    /// The confidence interval, where there are enough replications to show one.
+    pub fn interval(&self) -> Option<[f64; 2]> {
+        self.ci99.filter(|_| self.n >= INTERVAL_RUNS_MIN)
+    }
+
+    /// The two values of two replications, the smaller first.
+    pub fn pair(&self) -> Option<[f64; 2]> {
+        let (mean, std) = self.mean.zip(self.std).filter(|_| self.n == 2)?;
+        // Of two values each is half their distance from the mean, and the deviation is that times the root of 2.
+        let half = std / std::f64::consts::SQRT_2;
+        Some([mean - half, mean + half])
     }
 
     /// Half the width of the confidence interval.
@@ -152,6 +169,15 @@ mod tests {
         let mut quantiles = Quantiles::default();
         assert_eq!(Summary::of(&[3.0], &mut quantiles), Summary { mean: Some(3.0), std: None, ci99: None, n: 1 });
         assert_eq!(Summary::of(&[], &mut quantiles).mean, None);
+    }
+
+    #[test]
+    fn few_runs_are_shown_one_by_one_and_not_by_an_interval() {
+        let of = |values: &[f64]| Summary::of(values, &mut Quantiles::default());
+        let [low, high] = of(&[3.0, 5.0]).pair().unwrap();
+        assert!((low - 3.0).abs() < 1e-12 && (high - 5.0).abs() < 1e-12);
+        assert_eq!((of(&[3.0, 5.0]).interval(), of(&[3.0, 4.0, 5.0]).interval()), (None, None));
+        assert!(of(&[3.0, 4.0, 5.0]).pair().is_none() && of(&[3.0, 4.0, 5.0, 6.0]).interval().is_some());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::report::Results;
 use crate::statistics::Summary;
-use airbraid_sim::scenario::Plan;
+use airbraid_sim::scenario::{Expectation, Plan};
 use serde::Serialize;
 
 /// One expectation in one cell.
@@ -24,10 +24,13 @@ pub struct Verdict {
     pub line: usize,
 }
 
-/// Judges `results` by the expectations of `plan`, on the mean over the replications of each cell.
+/// Judges `results` by the expectations of `plan`, on the mean over the replications of each cell; none where they are
+/// written for other runs.
 pub fn judge(plan: &Plan, results: &Results) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
-    for expectation in &plan.expectations {
+    // What an option expects is meant for these runs.
+    let judged = |expectation: &&Expectation| plan.unjudged.is_none() || expectation.line == 0;
+    for expectation in plan.expectations.iter().filter(judged) {
         for cell in expectation.cells.iter().filter_map(|i| results.cells.get(*i)) {
             let summary = cell.metric(&expectation.key);
             let mean = summary.as_ref().and_then(|s| s.mean);

@@ -1,6 +1,6 @@
 //! Campaigns of invented runs: order, seeds, statistics, failures, files.
 
-use airbraid_campaign::{Failure, Job, Recorded, Results, Settings, execute, judge, output};
+use airbraid_campaign::{Failure, Job, Recorded, Results, Settings, execute, judge, output, plot};
 use airbraid_sim::RunOutput;
 use airbraid_sim::result::{
     FlowResult, FlowSeries, LinkTrunkMemberResult, LinkTrunkResult, RadioTrunkResult, RunResult, TrunkResult,
@@ -227,7 +227,7 @@ fn files_appear_at_once_and_an_older_result_is_replaced() {
     let results = Results::new(&plan, &outcomes);
     let out = dir.join("deep/result");
     for _ in 0..2 {
-        output::write(&out, &results, &outcomes).unwrap();
+        output::write(&out, &results, &outcomes, &plot::files(&plan, &results, &[])).unwrap();
         assert_eq!(listing(&dir.join("deep")), ["result"]);
         assert_eq!(listing(&out), ["cell-0", "cell-1", "flows.csv", "plot.svg", "summary.json", "trunks.csv"]);
     }
@@ -237,7 +237,9 @@ fn files_appear_at_once_and_an_older_result_is_replaced() {
     assert_eq!(csv.lines().nth(1), Some("0,5,10,f,1,5010000"));
     assert_eq!(csv.lines().count(), 1 + 2 * 4 * 3);
     let svg = std::fs::read_to_string(out.join("plot.svg")).unwrap();
-    for text in ["invented", "goodput [Mbit/s]", "time [s]", "queue = 5", "n = 4, seeds 10 to 13"] {
+    for text in
+        ["invented", "are results gathered?", "flow.f.goodput [Mbit/s]", ">radio.queue<", "n = 4, seeds 10 to 13"]
+    {
         assert!(svg.contains(text), "{text} is not in the plot");
     }
     std::fs::remove_dir_all(&dir).unwrap();

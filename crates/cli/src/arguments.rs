@@ -2,6 +2,7 @@
 
 use airbraid_campaign::efficiency::EfficiencyOptions;
 use airbraid_campaign::slots::PlanOptions;
+use airbraid_campaign::store::RELEASE;
 use airbraid_sim::killer::environment::ENVIRONMENTS;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
@@ -9,7 +10,7 @@ use std::path::PathBuf;
 
 /// Many unreliable radio channels as one good link: simulate it, and see why.
 #[derive(Debug, Parser)]
-#[command(name = "airbraid", version, propagate_version = true, arg_required_else_help = true)]
+#[command(name = "airbraid", version = RELEASE, propagate_version = true, arg_required_else_help = true)]
 pub struct Arguments {
     /// The command.
     #[command(subcommand)]
@@ -53,16 +54,29 @@ Examples:
   airbraid run scenarios/examples/three_channels.toml
       a table of goodput, delay and drops, with 99 % confidence intervals
 
-  airbraid run three_channels.toml --replications 20 --jobs 4 --out results/three
-      20 seeds on 4 cores; summary.json, flows.csv, plot.svg in results/three
+  airbraid run three_channels.toml --replications 20 --jobs 4 --out results
+      20 seeds on 4 cores; summary.json, flows.csv, plot.svg in results
 
-  airbraid run three_channels.toml --set radio.rate=\"5.5 Mbit/s\" --set flow.download.transport.tcp=cubic
+  airbraid run three_channels.toml --set radio.rate=\"5.5 Mbit/s\" \\
+    --set flow.download.transport.tcp=cubic
       what if; a path names tables by key and list elements by name
+
+  airbraid run one_channel.toml \\
+    --set 'sweep.radio.rate=[\"1 Mbit/s\", \"11 Mbit/s\"]'
+      a sweep that the file does not have
 
   airbraid run one_channel.toml --duration \"2 s\" --pcap --timeline --out look
       captures for Wireshark and a readable list of frames, of the first seed
 
-  airbraid run three_channels.toml --json | jq '.cells[].summary[\"flow.download.goodput_bps\"].mean'
+  airbraid run lossy_link.toml --out loss \\
+    --plot 'flow.download.timeouts ~ link.wan.forward.loss'
+      a picture over a swept key; a line for each value of the others
+
+  airbraid run look
+      that result again; says whether its numbers are the same
+
+  airbraid run three_channels.toml --json |
+    jq '.cells[].summary[\"flow.download.goodput_bps\"].mean'
 
 Exit status: 0 fine, 1 a run failed, 2 the input is wrong.";
 
@@ -75,16 +89,21 @@ A scenario becomes a test by its [expect] table:
   [expect]
   \"flow.download.goodput\" = { min = \"14 Mbit/s\" }
 
-Exit status: 0 all hold, 1 an expectation does not hold or a run failed, 2 the input is wrong.";
+Exit status: 0 all hold, 1 an expectation does not hold or a run failed,
+2 the input is wrong.";
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
   airbraid explain three_channels.toml
   airbraid explain three_channels.toml --set radio.standard=802.11a
-  airbraid explain three_channels.toml --json | jq '.values[] | select(.from | startswith(\"default\"))'";
+  airbraid explain three_channels.toml --json |
+    jq '.values[] | select(.from | startswith(\"default\"))'";
 
 const REPRODUCE_EXAMPLES: &str = "\
 Examples:
+  airbraid reproduce
+      the papers that there are
+
   airbraid reproduce wang2005 --quick
       a first answer in seconds: short runs, two replications
 
@@ -94,67 +113,83 @@ Examples:
   airbraid reproduce wang2005 --only fig12 --only 000.fig23.ber1e5
       a figure with its rows, and one row
 
-  airbraid reproduce wang2005 --json | jq '.rows[] | select(.verdict == \"off\")'
+  airbraid reproduce wang2005 --json |
+    jq '.rows[] | select(.verdict == \"off\")'
 
   airbraid reproduce sanchez2006 --quick --rows tests/rows
       is every row where it was? With --renew: it is where it is now
 
-Every run that is finished is kept (--store): interrupt it and start it again, it goes on where it was.
+Every run that is finished is kept (--store): interrupt it and start it again,
+it goes on where it was.
 
-Exit status: 0 fine, 1 a run failed, a row is missing or was moved, 2 the input is wrong, 130 interrupted.
+Exit status: 0 fine, 1 a run failed, a row is missing or was moved, 2 the
+input is wrong, 130 interrupted.
 That a value is off is a result, not a failure.";
 
 const PLAN_EXAMPLES: &str = "\
-A station with one radio can be associated with several access points on different channels, one
-at a time; the others keep its packets meanwhile (802.11 power save). TCP waits out each absence,
-so many short slots are better than one long block, and it matters in which order they come. A duty
-cycle is the part of the time that an access point gets. The period is as long as the smallest duty
-cycle needs for one slot; each access point has as many slots as its duty cycle holds the smallest
-one. Policies:
+A station with one radio can be associated with several access points on
+different channels, one at a time; the others keep its packets meanwhile
+(802.11 power save). TCP waits out each absence, so many short slots are better
+than one long block, and it matters in which order they come. A duty cycle is
+the part of the time that an access point gets. The period is as long as the
+smallest duty cycle needs for one slot; each access point has as many slots as
+its duty cycle holds the smallest one. Policies:
   no-policy   one block each
   random      every slot by lot
-  min-max     the most slots first, each access point so that its longest absence is least
-              (Giustiniano et al. 2013)
-  blind       the best sum of 1 / longest absence (their Alg. 1, equation 6), with a proof
-  worst-case  the best sum of worst throughputs with given delays (their equation 5), likewise
-  measured    the best sum of throughputs by the model of round-trip times with given delays;
-              never below min-max
+  min-max     the most slots first, each access point so that its longest
+              absence is least (Giustiniano et al. 2013)
+  blind       the best sum of 1 / longest absence (their Alg. 1, equation 6),
+              with a proof
+  worst-case  the best sum of worst throughputs with given delays (their
+              equation 5), likewise
+  measured    the best sum of throughputs by the model of round-trip times
+              with given delays; never below min-max
 
 Examples:
   airbraid plan --duty 0.5,0.125,0.375 --slot 12.5ms
       map, absences, round-trip times and throughput; delays are assumed
 
-  airbraid plan --duty 1/2,1/8,3/8 --slot 12.5ms --delay 20ms,60ms,35ms --svg plan.svg
-      with measured delays; a drawing. --switch says what a change of channels costs
+  airbraid plan --duty 1/2,1/8,3/8 --slot 12.5ms --delay 20ms,60ms,35ms \\
+    --svg plan.svg
+      with measured delays; a drawing. --switch says what a change of channels
+      costs
 
-  airbraid plan --backhaul 6Mbit/s,3Mbit/s,8Mbit/s --wireless 22Mbit/s,18Mbit/s,20Mbit/s
-      duty cycles from rates; fatvap takes the largest sum, --scheduler themis shares fairly
+  airbraid plan --backhaul 6Mbit/s,3Mbit/s,8Mbit/s \\
+    --wireless 22Mbit/s,18Mbit/s,20Mbit/s
+      duty cycles from rates; fatvap takes the largest sum, --scheduler themis
+      shares fairly
 
   airbraid plan --duty 50%,30%,20% --periods 50ms,100ms,200ms,400ms --delay 40ms
       which period is best
 
-  airbraid plan --duty 0.5,0.125,0.375 --slot 12.5ms --json | jq '.plans[].aggregate_bps'
+  airbraid plan --duty 0.5,0.125,0.375 --slot 12.5ms --json |
+    jq '.plans[].aggregate_bps'
 
-Exit status: 0 fine, 2 the input is wrong, such as duty cycles that add up to more than 1.";
+Exit status: 0 fine, 2 the input is wrong, such as duty cycles that add up to
+more than 1.";
 
 const TRACE_EXAMPLES: &str = "\
-The recordings of Eckhardt and Steenkiste 1998 are not available. A generated trace has the rates that
-their table 1 prints for office, walking, adjacent, table and walls; the other places are made up. What
-a trace file says: docs/reference/traces.md.
+The recordings of Eckhardt and Steenkiste 1998 are not available. A generated
+trace has the rates that their table 1 prints for office, walking, adjacent,
+table and walls; the other places are made up. What a trace file says:
+docs/reference/traces.md.
 
 Examples:
   airbraid trace walls
-      the rates of the trace that trace = \"walls\" stands for, beside the printed ones
+      the rates of the trace that trace = \"walls\" stands for, beside the
+      printed ones
 
   airbraid trace walls --seed 2 --out walls.trace
-      another one, as a file; in a [[killer]]: trace = { file = \"walls.trace\" }
+      another one, as a file; in a [[killer]]:
+      trace = { file = \"walls.trace\" }
 
   airbraid trace --read recorded.trace
       the rates of a file
 
   airbraid trace table --json | jq '.rates[] | select(.name == \"corrupted\")'
 
-Exit status: 0 fine, 1 a rate is more than a tenth from the printed one, 2 the input is wrong.";
+Exit status: 0 fine, 1 a rate is more than a tenth from the printed one, 2 the
+input is wrong.";
 
 /// Overrides of a scenario.
 #[derive(Args, Debug, Default)]
@@ -176,7 +211,7 @@ pub struct Over {
 /// Arguments of `run`.
 #[derive(Args, Debug)]
 pub struct Run {
-    /// The scenario, a TOML file
+    /// The scenario, a TOML file, `-` for standard input, or the directory of a result, which is made again
     pub file: PathBuf,
     #[command(flatten)]
     pub over: Over,
@@ -192,6 +227,13 @@ pub struct Run {
     /// Writes a readable list of frames, first seed only
     #[arg(long, requires = "out")]
     pub timeline: bool,
+    /// Draws a metric over a swept key, with a line for each value of others [default: goodput of each flow]; may be
+    /// repeated
+    #[arg(long, value_name = "METRIC ~ KEY | KEY", requires = "out")]
+    pub plot: Vec<String>,
+    /// Keeps the runs that are finished when Ctrl-C stops it: they are printed, and written with --out
+    #[arg(long)]
+    pub keep: bool,
     /// Prints one JSON object and nothing else
     #[arg(long)]
     pub json: bool,
@@ -214,7 +256,7 @@ pub struct Check {
 /// Arguments of `explain`.
 #[derive(Args, Debug)]
 pub struct Explain {
-    /// The scenario, a TOML file
+    /// The scenario, a TOML file, `-` for standard input, or the directory of a result
     pub file: PathBuf,
     #[command(flatten)]
     pub over: Over,
@@ -226,8 +268,8 @@ pub struct Explain {
 /// Arguments of `reproduce`.
 #[derive(Args, Debug)]
 pub struct Reproduce {
-    /// The paper, such as wang2005
-    pub paper: String,
+    /// The paper, such as wang2005; without it the papers are listed
+    pub paper: Option<String>,
     /// Short runs, few replications: a first answer
     #[arg(long)]
     pub quick: bool,
@@ -309,9 +351,10 @@ pub enum OtherPlan {
 }
 
 const EFFICIENCY_EXAMPLES: &str = "\
-Every frame after RTS and CTS (and CRN), handshakes one after the other at DIFS, nothing lost: the steady
-state of a TCP transfer (Kuang and Williamson 2004, appendix A). Sizes are those of IP packets. The last
-column is what a long chain of nodes could carry at best: a third on one channel, half with data channels.
+Every frame after RTS and CTS (and CRN), handshakes one after the other at DIFS,
+nothing lost: the steady state of a TCP transfer (Kuang and Williamson 2004,
+appendix A). Sizes are those of IP packets. The last column is what a long chain
+of nodes could carry at best: a third on one channel, half with data channels.
 
 Examples:
   airbraid plan efficiency
@@ -320,7 +363,8 @@ Examples:
   airbraid plan efficiency --packets-per-ack 1
       without delayed acknowledgements
 
-  airbraid plan efficiency --rate \"11 Mbit/s\" --packet \"1500 byte\" --batch 4 --switching \"224 us\" --backoff \"310 us\"
+  airbraid plan efficiency --rate \"11 Mbit/s\" --packet \"1500 byte\" --batch 4 \\
+    --switching \"224 us\" --backoff \"310 us\"
       four frames a handshake, a real radio, and the mean backoff
 
   airbraid plan efficiency --json | jq '.macs[] | {mac, efficiency}'
@@ -335,4 +379,26 @@ pub struct Efficiency {
     /// Prints one JSON object and nothing else
     #[arg(long)]
     pub json: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    /// Examples that a terminal of 80 columns breaks cannot be copied.
+    #[test]
+    fn help_after_the_options_fits_80_columns() {
+        let mut open = vec![Arguments::command()];
+        let mut looked_at = 0;
+        while let Some(command) = open.pop() {
+            open.extend(command.get_subcommands().cloned());
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            looked_at += usize::from(!help.is_empty());
+            for line in help.lines() {
+                assert!(line.chars().count() <= 80, "{}: {line}", command.get_name());
+            }
+        }
+        assert!(looked_at >= 7, "{looked_at}");
+    }
 }

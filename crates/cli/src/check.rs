@@ -2,10 +2,11 @@
 
 use crate::arguments::{Check, Over};
 use crate::interrupt;
+use crate::paint;
 use crate::print::{Ended, json, note, out, scenario, wrong};
 use crate::run::campaign;
 use crate::table;
-use airbraid_campaign::{Recorded, Results, Verdict, judge, report};
+use airbraid_campaign::{Results, Verdict, judge, report};
 use airbraid_sim::scenario::Errors;
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -25,6 +26,7 @@ pub fn check(arguments: &Check) -> Result<(), Ended> {
     let files = report::scenario_files(&arguments.paths).map_err(Ended::Argument)?;
     let mut status = 0;
     let mut printed = Vec::new();
+    let mut sum = Sum::default();
     for file in files {
         let checked = one(&file, arguments.jobs);
         if interrupt::flag().load(Ordering::Relaxed) {
@@ -35,6 +37,7 @@ pub fn check(arguments: &Check) -> Result<(), Ended> {
             Checked::Judged(_) | Checked::Failed(_) => 1,
             Checked::Wrong(_) => 2,
         });
+        sum.add(&checked);
         if arguments.json {
             printed.push(as_json(&file, &checked));
         } else {
@@ -43,8 +46,47 @@ pub fn check(arguments: &Check) -> Result<(), Ended> {
     }
     if arguments.json {
         json(&serde_json::json!({ "files": printed }))?;
+    } else {
+        out(&sum.show())?;
     }
     if status == 0 { Ok(()) } else { Err(Ended::Silent(status)) }
+}
+
+/// The sum over all files.
+#[derive(Default)]
+struct Sum {
+    files: usize,
+    hold: usize,
+    broken: usize,
+    failed: usize,
+    wrong: usize,
+}
+
+impl Sum {
+    fn add(&mut self, checked: &Checked) {
+        self.files += 1;
+        match checked {
+            Checked::Judged(verdicts) => {
+                let hold = verdicts.iter().filter(|v| v.holds).count();
+                self.hold += hold;
+                self.broken += verdicts.len() - hold;
+            }
+            Checked::Failed(_) => self.failed += 1,
+            Checked::Wrong(_) => self.wrong += 1,
+        }
+    }
+
+    /// `6 files: 23 hold, 1 BROKEN`.
+    fn show(&self) -> String {
+        let files = if self.files == 1 { "1 file".to_owned() } else { format!("{} files", self.files) };
+        let mut parts = vec![format!("{} {}", self.hold, if self.hold == 1 { "holds" } else { "hold" })];
+        for (n, word) in [(self.broken, "BROKEN"), (self.failed, "failed"), (self.wrong, "wrong")] {
+            if n > 0 {
+                parts.push(format!("{n} {}", paint::verdict(word)));
+            }
+        }
+        format!("{files}: {}\n", parts.join(", "))
+    }
 }
 
 fn one(file: &Path, jobs: Option<u16>) -> Checked {
@@ -52,7 +94,7 @@ fn one(file: &Path, jobs: Option<u16>) -> Checked {
         Ok(plan) => plan,
         Err(errors) => return Checked::Wrong(errors),
     };
-    match campaign(&plan, jobs, Recorded::default()) {
+    match campaign(&plan, jobs) {
         Ok(outcomes) => Checked::Judged(judge(&plan, &Results::new(&plan, &outcomes))),
         Err(failure) => Checked::Failed(failure.to_string()),
     }

@@ -1,11 +1,11 @@
 //! `airbraid explain`.
 
 use crate::arguments::Explain;
-use crate::print::{Ended, json, out, scenario};
+use crate::print::{Ended, input, json, out};
 use airbraid_campaign::report::explanation;
 
 /// Prints what a scenario was resolved to.
 pub fn explain(arguments: &Explain) -> Result<(), Ended> {
-    let plan = scenario(&arguments.file, &arguments.over)?.plan()?;
+    let plan = input(&arguments.file, &arguments.over)?.scenario.plan()?;
     if arguments.json { json(&explanation(&plan)) } else { out(&plan.explain()) }
 }

@@ -4,10 +4,12 @@
 
 mod arguments;
 mod check;
+mod columns;
 mod explain;
 mod interrupt;
 #[cfg(feature = "live")]
 mod live;
+mod paint;
 mod plan;
 mod print;
 mod progress;

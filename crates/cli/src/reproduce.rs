@@ -1,11 +1,12 @@
 //! `airbraid reproduce`.
 
 use crate::arguments::Reproduce;
+use crate::columns::wrapped;
 use crate::interrupt;
 use crate::print::{Ended, INTERRUPTED, json, note, out};
 use crate::progress::Progress;
 use crate::table;
-use airbraid_campaign::reproduce::{Library, Reproduction, Rows, Standing, WorkSummary, committed};
+use airbraid_campaign::reproduce::{Library, Paper, Reproduction, Rows, Standing, WorkSummary, committed};
 use airbraid_campaign::store::{self, Build, Store};
 use airbraid_campaign::{Recorded, Settings, output, page, simulate};
 use std::io::ErrorKind;
@@ -17,13 +18,14 @@ pub fn reproduce(arguments: &Reproduce) -> Result<(), Ended> {
         Some(dir) => Library::with(dir).map_err(Ended::Argument)?,
         None => Library::embedded(),
     };
+    let Some(paper) = &arguments.paper else { return list(&library) };
     let prepare = if arguments.rows.is_some() { Reproduction::prepare_rows } else { Reproduction::prepare };
-    let prepared = prepare(&library, &arguments.paper, &arguments.only, arguments.quick);
+    let prepared = prepare(&library, paper, &arguments.only, arguments.quick);
     let mut reproduction = prepared.map_err(Ended::Argument)?;
     // Before hours of work, not after them.
     let committed =
         arguments.rows.as_deref().map(|dir| find_committed(dir, &reproduction, arguments.renew)).transpose()?;
-    let dir = target(arguments)?;
+    let dir = target(arguments, paper)?;
     let mut store = open(arguments)?;
     let came = work(&mut reproduction, &mut store, arguments)?;
     let rows = reproduction.conclude();
@@ -46,6 +48,18 @@ pub fn reproduce(arguments: &Reproduce) -> Result<(), Ended> {
         0 => Ok(()),
         n => Err(Ended::Failed(format!("{n} runs failed; the notes of their rows say why"))),
     }
+}
+
+/// Prints the papers that there are.
+fn list(library: &Library) -> Result<(), Ended> {
+    let about = |name: &String| {
+        let paper = Paper::read(library, name).map_err(Ended::Argument)?;
+        let lines = [paper.about.title, format!("{}, {}", paper.about.authors, paper.about.source)];
+        let told: String = lines.iter().map(|line| wrapped(&format!("      {line}"), "      ")).collect();
+        Ok(format!("  {name}\n{told}"))
+    };
+    let papers: Vec<String> = library.papers().iter().map(about).collect::<Result<_, Ended>>()?;
+    out(&format!("{}\n`airbraid reproduce NAME --quick` is a first answer.\n", papers.concat()))
 }
 
 /// A file of committed rows, and its text if there is one.
@@ -93,10 +107,10 @@ fn committed_rows(
 }
 
 /// Where the report goes: `--out`, or beside the reader unless it reads JSON.
-fn target(arguments: &Reproduce) -> Result<Option<PathBuf>, Ended> {
+fn target(arguments: &Reproduce, paper: &str) -> Result<Option<PathBuf>, Ended> {
     let dir = match &arguments.out {
         None if arguments.json || arguments.rows.is_some() => return Ok(None),
-        None => PathBuf::from(format!("{}-report", arguments.paper)),
+        None => PathBuf::from(format!("{paper}-report")),
         Some(dir) => dir.clone(),
     };
     output::check_target(&dir).map_err(|e| Ended::Argument(format!("--out {}: {e}", dir.display())))?;

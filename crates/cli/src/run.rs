@@ -2,44 +2,112 @@
 
 use crate::arguments::Run;
 use crate::interrupt;
-use crate::print::{self, Ended, json, note, out};
+use crate::print::{self, Ended, INTERRUPTED, Input, json, note, out};
 use crate::progress::Progress;
 use crate::table;
 use airbraid_campaign::execute::run_count;
-use airbraid_campaign::{Failure, Recorded, Results, Settings, execute, judge, output, simulate};
+use airbraid_campaign::plot::{self, Picture};
+use airbraid_campaign::{
+    Done, Failure, Made, Recorded, Results, Settings, execute_until_stopped, judge, output, simulate,
+};
 use airbraid_sim::RunOutput;
 use airbraid_sim::scenario::Plan;
 
 /// Runs a scenario and prints the result.
 pub fn run(arguments: &Run) -> Result<(), Ended> {
-    let plan = print::scenario(&arguments.file, &arguments.over)?.plan()?;
+    let input = print::input(&arguments.file, &arguments.over)?;
+    let mut plan = input.scenario.plan()?;
     if let Some(dir) = &arguments.out {
         output::check_target(dir).map_err(|e| Ended::Argument(format!("--out {}: {e}", dir.display())))?;
     }
-    let scenario = arguments.out.is_some();
-    let recorded = Recorded { pcap: arguments.pcap, timeline: arguments.timeline, scenario };
-    let outcomes = campaign(&plan, arguments.jobs, recorded).map_err(|failure| match failure {
-        Failure::Stopped => Ended::Interrupted,
-        other => Ended::Failed(other.to_string()),
-    })?;
-    let results = Results::new(&plan, &outcomes);
+    let wanted = Wanted::of(arguments, &input, &plan)?;
+    let done = execute(&plan, arguments.jobs, wanted.recorded).map_err(|failure| Ended::Failed(failure.to_string()))?;
+    let total = run_count(&plan);
+    if done.left == total || (done.left > 0 && !arguments.keep) {
+        return Err(Ended::Interrupted);
+    }
+    if done.left > 0 {
+        plan.unjudged = Some(format!("{} of {total} runs are missing", done.left));
+    }
+    let mut results = Results::new(&plan, &done.cells);
+    results.made = Some(wanted.made(&input, &plan, done.left));
+    if let Some(earlier) = &input.earlier {
+        note(&format!("{}: {}", arguments.file.display(), earlier.compare(&results)));
+    }
     if let Some(dir) = &arguments.out {
         let failed = |e| Ended::Failed(format!("--out {}: {e}", dir.display()));
-        output::write(dir, &results, &outcomes).map_err(failed)?;
+        let pictures = plot::files(&plan, &results, &wanted.pictures);
+        output::write(dir, &results, &done.cells, &pictures).map_err(failed)?;
         note(&format!("written: {}", dir.display()));
     }
+    remark(&plan, wanted.recorded, &done.cells);
     if arguments.json {
-        return json(&results);
+        json(&results)?;
+    } else {
+        out(&table::results(&plan, &results, &judge(&plan, &results)))?;
     }
-    out(&table::results(&plan, &results, &judge(&plan, &results)))
+    if done.left == 0 {
+        return Ok(());
+    }
+    note(&format!("stopped: {} of {total} runs are kept", total - done.left));
+    Err(Ended::Silent(INTERRUPTED))
 }
 
-/// Executes a plan under a progress bar.
-pub fn campaign(plan: &Plan, jobs: Option<u16>, recorded: Recorded) -> Result<Vec<Vec<RunOutput>>, Failure> {
+/// The recordings and pictures: those of the options, or else those of an earlier result.
+struct Wanted {
+    recorded: Recorded,
+    plots: Vec<String>,
+    pictures: Vec<Picture>,
+}
+
+impl Wanted {
+    fn of(arguments: &Run, input: &Input, plan: &Plan) -> Result<Self, Ended> {
+        let scenario = arguments.out.is_some();
+        let before = input.earlier.as_ref().filter(|_| scenario).map(|earlier| &earlier.made);
+        let plots = before.filter(|_| arguments.plot.is_empty()).map_or(&arguments.plot, |made| &made.plots).clone();
+        let read = |text: &String| {
+            Picture::read(text, plan).map_err(|why| Ended::Argument(format!("--plot \"{text}\": {why}")))
+        };
+        let pictures: Vec<Picture> = plots.iter().map(read).collect::<Result<_, _>>()?;
+        let recorded = Recorded {
+            pcap: arguments.pcap || before.is_some_and(|made| made.pcap),
+            timeline: arguments.timeline || before.is_some_and(|made| made.timeline),
+            scenario,
+        };
+        Ok(Self { recorded, plots, pictures })
+    }
+
+    fn made(&self, input: &Input, plan: &Plan, left: usize) -> Made {
+        let Recorded { pcap, timeline, .. } = self.recorded;
+        Made { pcap, timeline, left, plots: self.plots.clone(), ..Made::of("airbraid run", &input.scenario, plan) }
+    }
+}
+
+/// Says what was to be captured and is not there.
+fn remark(plan: &Plan, recorded: Recorded, cells: &[Vec<RunOutput>]) {
+    let Some(cell) = plan.cells.first().filter(|_| recorded.pcap) else { return };
+    let is_empty = cells.iter().flatten().all(|run| run.pcaps.is_empty());
+    let deaf: Vec<&str> =
+        cell.spec.nodes.iter().filter(|node| node.radios.is_empty()).map(|node| node.name.as_str()).collect();
+    if is_empty {
+        note("note: --pcap captures the frames of radios, and no node has one: there is no capture");
+    } else if !deaf.is_empty() {
+        note(&format!("note: --pcap: without a radio there is no capture of {}", deaf.join(", ")));
+    }
+}
+
+/// Executes a plan under a progress bar until it is done or stopped.
+fn execute(plan: &Plan, jobs: Option<u16>, recorded: Recorded) -> Result<Done, Failure> {
     let progress = Progress::new(run_count(plan));
     let stop = interrupt::flag();
     let settings = Settings { jobs: jobs.map_or(0, usize::from), recorded, stop: &stop };
-    let outcomes = execute(plan, &settings, &simulate, &|run, share| progress.report(run, share));
+    let done = execute_until_stopped(plan, &settings, &simulate, &|run, share| progress.report(run, share));
     progress.finish();
-    outcomes
+    done
+}
+
+/// Executes a plan under a progress bar.
+pub fn campaign(plan: &Plan, jobs: Option<u16>) -> Result<Vec<Vec<RunOutput>>, Failure> {
+    let done = execute(plan, jobs, Recorded::default())?;
+    if done.left > 0 { Err(Failure::Stopped) } else { Ok(done.cells) }
 }

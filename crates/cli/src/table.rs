@@ -1,8 +1,10 @@
 //! Results as text in columns.
 
+use crate::columns::{aligned, columns, wrapped};
+use crate::paint;
 use airbraid_campaign::page;
 use airbraid_campaign::reproduce::{Reproduction, Rows, Standing};
-use airbraid_campaign::statistics::Summary;
+use airbraid_campaign::statistics::INTERVAL_RUNS_MIN;
 use airbraid_campaign::{CellResult, Results, Verdict};
 use airbraid_sim::metric::Unit;
 use airbraid_sim::scenario::Plan;
@@ -10,29 +12,41 @@ use std::fmt::Write as _;
 
 /// The output of `run`: for each cell a line a flow, then drops and expectations.
 pub fn results(plan: &Plan, results: &Results, verdicts: &[Verdict]) -> String {
-    let mut out = format!("{}\n{}\n", plan.title, plan.question);
+    let mut out = wrapped(&plan.title, "") + &wrapped(&plan.question, "");
     for cell in &results.cells {
         out.push('\n');
         if !cell.label.is_empty() {
-            let _ = writeln!(out, "{}", cell.label);
+            out.push_str(&wrapped(&cell.label, "  "));
         }
         out.push_str(&columns(&flows(cell)));
-        let _ = writeln!(out, "  drops a run: {}", drops(cell));
+        out.push_str(&wrapped(&format!("  drops a run: {}", drops(cell)), "    "));
     }
-    let n = results.cells.first().map_or(0, |cell| cell.runs.len());
-    if n > 1 {
-        let _ = writeln!(out, "\nmean \u{b1} half of the 99 % confidence interval over {n} replications");
-    } else {
-        out.push_str("\none replication: no confidence interval (--replications 5)\n");
-    }
+    out.push_str(&replications(results.cells.first().map_or(0, |cell| cell.runs.len())));
     for warning in &plan.warnings {
-        let _ = writeln!(out, "note: {warning}");
+        out.push_str(&wrapped(&format!("note: {warning}"), "  "));
     }
-    if !verdicts.is_empty() {
-        out.push('\n');
-        out.push_str(&columns(&verdict_rows(verdicts)));
+    match &plan.unjudged {
+        Some(why) => {
+            let (n, is) =
+                if plan.expectations.len() == 1 { ("its expectation", "is") } else { ("its expectations", "are") };
+            let text = format!("{n} {is} {}: {why}", paint::verdict("not judged"));
+            let _ = write!(out, "\n{}", wrapped(&text, "  "));
+        }
+        None if !verdicts.is_empty() => out.push('\n'),
+        None => {}
     }
-    out
+    out + &by_cell(verdicts)
+}
+
+/// The meaning of numbers over `n` replications.
+fn replications(n: usize) -> String {
+    match n {
+        0 | 1 => "\none replication: no confidence interval (--replications 5)\n".to_owned(),
+        n if n < INTERVAL_RUNS_MIN => {
+            format!("\nmean (smallest to largest) of {n} replications; an interval needs {INTERVAL_RUNS_MIN}\n")
+        }
+        n => format!("\nmean \u{b1} half of the 99 % confidence interval over {n} replications\n"),
+    }
 }
 
 /// The output of `reproduce`: the rows, then those that need an explanation, then the numbers of verdicts.
@@ -49,15 +63,16 @@ pub fn reproduction(reproduction: &Reproduction, rows: &Rows) -> String {
             if value { page::ours(&row.ours) } else { shorten(&row.note, 44) },
             if value { page::unit(&row.unit).to_owned() } else { String::new() },
             page::deviation(row),
-            row.verdict.name().to_owned(),
+            paint::verdict(row.verdict.name()),
             row.origin.name().to_owned(),
         ]);
     }
-    out.push_str(&columns(&lines));
+    out.push_str(&aligned(&lines));
     let explained = [Standing::Off, Standing::Broken, Standing::Open, Standing::Missing];
     for row in rows.rows.iter().filter(|row| explained.contains(&row.verdict)) {
         let note = if row.note.is_empty() { "not explained" } else { &row.note };
-        let _ = write!(out, "\n{} is {}: {note}", row.id, row.verdict.name());
+        let text = format!("{} is {}: {note}", row.id, row.verdict.name());
+        let _ = write!(out, "\n{}", wrapped(&text, "  ").trim_end());
     }
     let _ = writeln!(out, "\n\n{}", page::summary(rows));
     out.push_str(if reproduction.quick {
@@ -81,54 +96,72 @@ pub fn verdicts(file: &str, verdicts: &[Verdict]) -> String {
         return format!("{file}: ran; it expects nothing\n");
     }
     let holds = verdicts.iter().filter(|v| v.holds).count();
-    format!("{file}: {holds} of {} hold\n{}", verdicts.len(), columns(&verdict_rows(verdicts)))
+    format!("{file}: {holds} of {} hold\n{}", verdicts.len(), by_cell(verdicts))
 }
 
-fn verdict_rows(verdicts: &[Verdict]) -> Vec<Vec<String>> {
-    let row = |v: &Verdict| {
-        let verdict = if v.holds { "holds" } else { "BROKEN" };
-        let mut row = vec![verdict.to_owned(), v.metric.clone(), v.expected.clone(), v.found.clone()];
-        if !v.cell.is_empty() {
-            row.push(v.cell.clone());
+/// Verdicts as columns, those of each cell together.
+fn by_cell(verdicts: &[Verdict]) -> String {
+    let mut cells: Vec<&str> = Vec::new();
+    for verdict in verdicts {
+        if !cells.contains(&verdict.cell.as_str()) {
+            cells.push(&verdict.cell);
         }
-        row
+    }
+    let row = |v: &Verdict| {
+        let verdict = paint::verdict(if v.holds { "holds" } else { "BROKEN" });
+        vec![verdict, v.metric.clone(), v.expected.clone(), v.found.clone()]
     };
     let head = ["", "expected of", "", "found"].map(str::to_owned).to_vec();
-    std::iter::once(head).chain(verdicts.iter().map(row)).collect()
+    let mut out = String::new();
+    for cell in cells {
+        if !cell.is_empty() {
+            out.push_str(&wrapped(&format!("  where {cell}:"), "    "));
+        }
+        let rows = verdicts.iter().filter(|v| v.cell == cell).map(row);
+        out.push_str(&columns(&std::iter::once(head.clone()).chain(rows).collect::<Vec<_>>()));
+    }
+    out
 }
 
 fn flows(cell: &CellResult) -> Vec<Vec<String>> {
-    let head = ["flow", "goodput", "delay mean", "delay p99", "retransmits", "timeouts"];
+    let head = ["flow", "goodput", "delay", "p99", "resent", "timeouts"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     let Some(run) = cell.runs.first() else { return rows };
     for flow in &run.flows {
-        let metric = |name: &str| cell.metric(&format!("flow.{}.{name}", flow.name));
+        let spread = |name: &str, unit| spread(cell, &format!("flow.{}.{name}", flow.name), unit);
         rows.push(vec![
             flow.name.clone(),
-            spread(metric("goodput_bps"), Unit::BitPerSecond),
-            spread(metric("delay_mean_s"), Unit::Second),
-            spread(metric("delay_p99_s"), Unit::Second),
-            if flow.transport == "tcp" { spread(metric("retransmits"), Unit::Count) } else { "-".to_owned() },
-            if flow.transport == "tcp" { spread(metric("timeouts"), Unit::Count) } else { "-".to_owned() },
+            spread("goodput_bps", Unit::BitPerSecond),
+            spread("delay_mean_s", Unit::Second),
+            spread("delay_p99_s", Unit::Second),
+            if flow.transport == "tcp" { spread("retransmits", Unit::Count) } else { "-".to_owned() },
+            if flow.transport == "tcp" { spread("timeouts", Unit::Count) } else { "-".to_owned() },
         ]);
     }
     rows
 }
 
-/// `5.021 ± 0.013 Mbit/s`: the half width in the unit of the mean.
-fn spread(summary: Option<Summary>, unit: Unit) -> String {
-    let Some(summary) = summary else { return "-".to_owned() };
+/// `5.021 ± 0.013 Mbit/s`: mean and half width in one unit; of few runs `415.4 (289.1 to 541.7) kbit/s`.
+fn spread(cell: &CellResult, metric: &str, unit: Unit) -> String {
+    let Some(summary) = cell.metric(metric) else { return "-".to_owned() };
     let Some(mean) = summary.mean else { return "-".to_owned() };
     let shown = unit.show(mean);
-    let Some(half) = summary.half_width() else { return shown };
     let (number, name) = shown.split_once(' ').unwrap_or((&shown, ""));
     // The factor between the number shown and the mean is that of the unit.
     let factor = number.parse::<f64>().ok().filter(|n| *n != 0.0 && mean != 0.0).map_or(1.0, |n| n / mean);
-    if half == 0.0 {
-        return format!("{number} \u{b1} 0 {name}").trim_end().to_owned();
-    }
-    let decimals = number.split_once('.').map_or(0, |(_, d)| d.len()).max(usize::from(unit == Unit::Count));
-    format!("{number} \u{b1} {:.decimals$} {name}", half * factor).trim_end().to_owned()
+    let decimals = number.split_once('.').map_or(0, |(_, d)| d.len());
+    let around = if let (Some(_), Some(half)) = (summary.interval(), summary.half_width()) {
+        // A count's mean may be whole where its runs differ.
+        let decimals = if unit == Unit::Count && half > 0.0 { decimals.max(1) } else { decimals };
+        format!(" \u{b1} {:.decimals$}", half * factor)
+    } else if summary.n > 1 {
+        let values = cell.values(metric);
+        let (low, high) = values.iter().fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(*x), high.max(*x)));
+        format!(" ({:.decimals$} to {:.decimals$})", low * factor, high * factor)
+    } else {
+        String::new()
+    };
+    format!("{number}{around} {name}").trim_end().to_owned()
 }
 
 fn drops(cell: &CellResult) -> String {
@@ -139,19 +172,4 @@ fn drops(cell: &CellResult) -> String {
     });
     let list: Vec<String> = of.collect();
     if list.is_empty() { "none".to_owned() } else { list.join(", ") }
-}
-
-/// Rows in columns as wide as their widest entry, two spaces apart and indented by two.
-pub fn columns(rows: &[Vec<String>]) -> String {
-    let count = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |i: usize| rows.iter().filter_map(|r| r.get(i)).map(|c| c.chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..count).map(width).collect();
-    let mut out = String::new();
-    for row in rows {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("  {cell:width$}"));
-        let line: String = cells.collect();
-        out.push_str(line.trim_end());
-        out.push('\n');
-    }
-    out
 }

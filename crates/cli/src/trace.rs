@@ -1,8 +1,8 @@
 //! `airbraid trace`.
 
 use crate::arguments::Trace;
+use crate::columns::columns;
 use crate::print::{Ended, json, note, out};
-use crate::table::columns;
 use airbraid_campaign::output;
 use airbraid_sim::killer::Event;
 use airbraid_sim::killer::environment::{Environment, PACKET_BYTES, Rate, check, rates};

@@ -55,9 +55,9 @@ fn the_same_seed_gives_the_same_numbers_on_one_thread_and_on_two() {
 
 #[test]
 fn a_table_for_people_says_mean_interval_and_number() {
-    let done = airbraid(&with(&["run", ONE, "--replications", "2"]));
+    let done = airbraid(&with(&["run", ONE, "--replications", "4"]));
     let said = text(&done.stdout);
-    for part in ["One 802.11b channel", "download", "Mbit/s", "\u{b1}", "drops a run", "2 replications"] {
+    for part in ["One 802.11b channel", "download", "Mbit/s", "\u{b1}", "drops a run", "4 replications"] {
         assert!(said.contains(part), "{part} is not in\n{said}");
     }
 }
@@ -311,4 +311,174 @@ fn traces_that_cannot_be_are_refused() {
         assert_eq!(done.status.code(), Some(2), "{arguments:?}");
         assert!(text(&done.stderr).contains(said), "{arguments:?}: {}", text(&done.stderr));
     }
+}
+
+#[test]
+fn a_result_says_how_it_was_made_and_is_made_again_byte_for_byte() {
+    let dir = empty_dir("again");
+    let path = |name: &str| dir.join(name).display().to_string();
+    let (first, second) = (path("first"), path("second"));
+    let options = ["--set", "sweep.radio.queue=[5,50]", "--replications", "2", "--pcap", "--timeline", "--out", &first];
+    let done = airbraid(&[&with(&["run", ONE])[..], &options].concat());
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let again = airbraid(&["run", &first, "--out", &second]);
+    assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
+    assert!(text(&again.stderr).contains("the same as the earlier result, number for number"));
+    assert_eq!(text(&again.stdout), text(&done.stdout));
+    let files = ["flows.csv", "plot.svg", "cell-0/timeline.txt", "cell-1/sender_ch1.pcapng"];
+    for file in files {
+        let read = |dir: &str| std::fs::read(Path::new(dir).join(file)).unwrap();
+        assert_eq!(read(&first), read(&second), "{file}");
+    }
+    let summary = |dir: &str| {
+        let all = std::fs::read_to_string(Path::new(dir).join("summary.json")).unwrap();
+        all.lines()
+            .filter(|line| !line.contains("wall_s\"") && !line.contains("cpu_s\""))
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    assert_eq!(summary(&first), summary(&second));
+    let json: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(dir.join("first/summary.json")).unwrap()).unwrap();
+    let made = &json["made"];
+    let settings: Vec<&str> = made["settings"].as_array().unwrap().iter().map(|s| s.as_str().unwrap()).collect();
+    let said = ["run.warm_up=0 s", "sweep.radio.queue=[5,50]", "run.replications=2", "run.duration=200 ms"];
+    assert_eq!(settings, said, "{made}");
+    assert!(made["text"].as_str().unwrap().starts_with("schema = 1") && made["sha256"].as_str().unwrap().len() == 64);
+    let other = airbraid(&["run", &first, "--seed", "9"]);
+    assert!(text(&other.stderr).contains("with other settings than the earlier result"), "{}", text(&other.stderr));
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn a_directory_that_no_run_made_is_told_apart() {
+    let dir = empty_dir("unmade");
+    let path = dir.display().to_string();
+    let told = || text(&airbraid(&["run", &path]).stderr);
+    assert!(told().contains("this is a directory"));
+    std::fs::write(dir.join("rows.json"), "{}").unwrap();
+    assert!(told().contains("this is the reproduction of a paper"));
+    std::fs::write(dir.join("summary.json"), "{\"cells\": []}").unwrap();
+    assert!(told().contains("does not say how it was made"));
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn a_scenario_comes_from_standard_input() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_airbraid"));
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(ONE);
+    let input = std::fs::File::open(file).unwrap();
+    let done = command.args(with(&["run", "-", "--json"])).stdin(Stdio::from(input)).output().unwrap();
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    assert!(text(&done.stdout).contains("\"scenario\":\"standard input\""));
+}
+
+#[test]
+fn expectations_for_another_duration_are_not_judged() {
+    let done = airbraid(&with(&["run", ONE, "--replications", "1"]));
+    let said = text(&done.stdout);
+    assert!(said.contains("its expectations are not judged: written for a run of "), "{said}");
+    assert!(!said.contains("BROKEN"), "{said}");
+    let other = airbraid(&with(&[
+        "run",
+        ONE,
+        "--replications",
+        "1",
+        "--set",
+        "expect={\"flow.download.goodput\"={min=\"1 Gbit/s\"}}",
+    ]));
+    assert!(text(&other.stdout).contains("BROKEN"), "{}", text(&other.stdout));
+}
+
+#[test]
+fn tables_fit_80_columns_and_few_runs_have_a_range_instead_of_an_interval() {
+    let few = text(
+        &airbraid(&with(&["run", ONE, "--replications", "2", "--set", "sweep.radio.error=[{ber=1e-5},{ber=3e-5}]"]))
+            .stdout,
+    );
+    assert!(few.contains(" to ") && few.contains("mean (smallest to largest) of 2 replications"), "{few}");
+    assert!(!few.contains("\u{b1}"), "{few}");
+    let five = text(&airbraid(&with(&["run", ONE, "--replications", "5", "--set", "radio.error={ber=3e-5}"])).stdout);
+    assert!(five.contains("\u{b1}"), "{five}");
+    let whole = text(&airbraid(&["check", "scenarios/examples/one_channel.toml"]).stdout);
+    for said in [few, five, whole.clone()] {
+        assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
+        assert!(!said.contains('\u{1b}'), "colours are for terminals: {said}");
+    }
+    assert!(whole.trim_end().ends_with("1 file: 2 hold"), "{whole}");
+}
+
+#[test]
+fn a_capture_without_radios_is_said_to_be_none() {
+    let dir = empty_dir("deaf");
+    let out = dir.join("result").display().to_string();
+    let done =
+        airbraid(&with(&["run", "scenarios/examples/lossy_link.toml", "--pcap", "--out", &out, "--replications", "1"]));
+    assert!(text(&done.stderr).contains("no node has one: there is no capture"), "{}", text(&done.stderr));
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn a_picture_of_a_sweep_is_over_the_swept_value() {
+    let dir = empty_dir("picture");
+    let out = dir.join("result").display().to_string();
+    let file = "scenarios/examples/lossy_link.toml";
+    let plot = "flow.download.timeouts ~ flow.download.transport.tcp | link.wan.forward.loss";
+    let done = airbraid(&with(&[
+        "run",
+        file,
+        "--replications",
+        "2",
+        "--plot",
+        plot,
+        "--plot",
+        "flow.download.goodput",
+        "--out",
+        &out,
+    ]));
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let svg = |name: &str| std::fs::read_to_string(dir.join("result").join(name)).unwrap();
+    for part in [
+        ">flow.download.timeouts<",
+        ">flow.download.transport.tcp<",
+        "link.wan.forward.loss = 0.1 %",
+        "mean and each run, n = 2",
+    ] {
+        assert!(svg("plot.svg").contains(part), "{part}");
+    }
+    assert!(svg("plot-2.svg").contains(">link.wan.forward.loss [%]<"));
+    for (plot, told) in [
+        ("flow.download.goodputt", "did you mean `goodput`"),
+        ("flow.download.goodput ~ link.wan.forward.los", "did you mean `link.wan.forward.loss`"),
+        ("flow.download.goodput ~ link.wan.forward.loss | radio.rate", "`radio.rate` is not swept"),
+    ] {
+        let done = airbraid(&with(&["run", file, "--plot", plot, "--out", &out]));
+        assert_eq!(done.status.code(), Some(2));
+        assert!(text(&done.stderr).contains(told), "{}", text(&done.stderr));
+    }
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn ctrl_c_with_keep_leaves_the_runs_that_are_finished() {
+    let dir = empty_dir("keep");
+    let out = dir.join("result");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(ONE);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_airbraid"));
+    // The first cell is done at once, the second takes minutes.
+    command.arg("run").arg(file).arg("--keep").arg("--out").arg(&out);
+    command.args(["--jobs", "1", "--replications", "1", "--set", "sweep.run.duration=[\"2 s\", \"200 h\"]"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(6));
+    assert!(child.try_wait().unwrap().is_none(), "it was done before it could be stopped");
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let done = child.wait_with_output().unwrap();
+    assert_eq!(done.status.code(), Some(130), "{}", text(&done.stderr));
+    assert!(text(&done.stderr).contains("1 of 2 runs are kept"), "{}", text(&done.stderr));
+    assert!(text(&done.stdout).contains("not judged: 1 of 2 runs are missing"), "{}", text(&done.stdout));
+    let summary = std::fs::read_to_string(out.join("summary.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!((json["made"]["left"].as_u64(), json["cells"][0]["runs"].as_array().unwrap().len()), (Some(1), 1));
+    assert!(json["cells"][1]["runs"].as_array().unwrap().is_empty());
+    std::fs::remove_dir_all(&dir).unwrap();
 }

@@ -3,7 +3,7 @@
 use crate::error::{json, scenario as wrong};
 use crate::run::Run;
 use airbraid_campaign::store::Key;
-use airbraid_campaign::{Recorded, Results, map, report};
+use airbraid_campaign::{Made, Recorded, Results, map, report};
 use airbraid_sim::RunOutput;
 use airbraid_sim::scenario::{self, Cell, Errors, Plan};
 use pyo3::exceptions::PyIndexError;
@@ -18,6 +18,7 @@ pub struct Scenario {
     text: String,
     said: Vec<String>,
     plan: Plan,
+    made: Made,
 }
 
 impl Scenario {
@@ -31,7 +32,8 @@ impl Scenario {
         });
         let (scenario, plan) = made.map_err(|errors| wrong(&errors))?;
         let (name, text) = (scenario.name().to_owned(), scenario.text().to_owned());
-        Ok(Self { name, text, said, plan })
+        let made = Made::of("airbraid run", &scenario, &plan);
+        Ok(Self { name, text, said, plan, made })
     }
 
     fn cell(&self, index: usize) -> PyResult<&Cell> {
@@ -124,6 +126,8 @@ impl Scenario {
             let one = |seed| Run::new(py, &cell.spec, seed, Recorded::default()).map(Run::into_output);
             outcomes.push(seeds.map(one).collect::<PyResult<_>>()?);
         }
-        json(&Results::new(&self.plan, &outcomes))
+        let mut results = Results::new(&self.plan, &outcomes);
+        results.made = Some(self.made.clone());
+        json(&results)
     }
 }

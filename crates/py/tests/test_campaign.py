@@ -42,6 +42,8 @@ def campaign(short: ab.Scenario) -> ab.Campaign:
         ({"radio.rate": ["2 Mbit/s", "2 Mbit/s"]}, None, ab.ArgumentError, "swept twice"),
         ({"radio.rate": [object()]}, None, TypeError, "no values of type object"),
         ({"run.seed": [1, 2]}, None, ab.ArgumentError, "cannot be swept"),
+        ({"sweep.x": [1]}, [1], ab.ArgumentError, "no key of a run"),
+        ({"expect.flow.download.goodput": [1]}, [1], ab.ArgumentError, "no key of a run"),
         ({1: [1]}, None, TypeError, "a key is a text"),
         (["radio.rate"], None, TypeError, "a mapping"),
         (None, 3, TypeError, "numbers are needed"),

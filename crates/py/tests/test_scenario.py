@@ -90,3 +90,18 @@ def test_explain_is_that_of_the_command(root: Path, airbraid: Command, monkeypat
     values = scenario.values()
     assert values.schema == {"key": pl.String, "value": pl.String, "from": pl.String}
     assert scenario.explanation()["question"] == scenario.question
+
+
+def test_a_sweep_is_set_like_any_key_and_a_wrong_one_is_refused(short: ab.Scenario) -> None:
+    swept = short.with_({"sweep.radio.rate": ["1 Mbit/s", "2 Mbit/s"]})
+    assert [cell.set["radio.rate"] for cell in swept.cells] == ["1 Mbit/s", "2 Mbit/s"]
+    assert len(ab.Campaign(swept, {"run.warm_up": ["0 s", "100 ms"]}, seeds=[1])) == 4
+    with pytest.raises(ab.ScenarioError, match="unknown key `nonsense`"):
+        short.with_({"sweep.nonsense": [1, 2]})
+    with pytest.raises(ab.ScenarioError, match="`foo` is no metric"):
+        short.with_({"expect.foo": {"min": 1}})
+
+
+def test_dir_shows_what_the_package_offers_and_nothing_else() -> None:
+    assert dir(ab) == sorted(ab.__all__)
+    assert not {"Any", "annotations", "importlib"} & set(dir(ab))

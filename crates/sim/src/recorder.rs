@@ -268,8 +268,8 @@ impl<'a> Recorder<'a> {
 
     fn tcp_header<'b>(&self, packet: &Record, segment: &Segment, options: &'b [u8]) -> CapturedTransport<'b> {
         let flags = segment.flags;
-        let bits =
-            u8::from(flags.fin) | u8::from(flags.syn) << 1 | u8::from(segment.len > 0) << 3 | u8::from(flags.ack) << 4;
+        let push = self.ends_a_write(packet.flow, segment);
+        let bits = u8::from(flags.fin) | u8::from(flags.syn) << 1 | u8::from(push) << 3 | u8::from(flags.ack) << 4;
         // The window of a SYN is never scaled (RFC 7323, 2.2).
         let shift = if flags.syn { 0 } else { self.window_shift(packet.flow) };
         CapturedTransport::Tcp {
@@ -279,6 +279,14 @@ impl<'a> Recorder<'a> {
             window: u16::try_from(segment.window >> shift).unwrap_or(u16::MAX),
             options,
         }
+    }
+
+    /// Whether a segment is the last of what its application wrote, and has PSH (RFC 9293, 3.9.1.2): one with FIN, or
+    /// one that is not full. A greedy source writes without end.
+    fn ends_a_write(&self, flow: FlowId, segment: &Segment) -> bool {
+        let Transport::Tcp(config) = self.spec.flows[flow.index()].transport else { return false };
+        let full = config.mss.as_u64().max(1);
+        segment.len > 0 && (segment.flags.fin || !u64::from(segment.len).is_multiple_of(full))
     }
 
     /// The smallest shift with which the flow's receive buffer can be offered.

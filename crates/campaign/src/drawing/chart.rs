@@ -7,8 +7,12 @@ use super::svg::{GRID, MIDDLE, PALE, PAPER, SOFT, Svg, line_colour, shorten};
 const MARGIN: [f64; 3] = [62.0, 18.0, 46.0];
 /// Height of a row of the legend.
 const LEGEND: f64 = 20.0;
-/// Longer names are cut.
-const LABEL_MAX: usize = 60;
+/// Width of a letter of the legend.
+const LETTER: f64 = 6.6;
+/// Width of an entry of the legend without its name: the line before it, and the gap after it.
+const ENTRY: [f64; 2] = [27.0, 22.0];
+/// Intervals of joined lines stand so far beside each other.
+const BESIDE: f64 = 4.0;
 /// Lines over names stand so far beside each other.
 const ASIDE: f64 = 16.0;
 
@@ -27,7 +31,7 @@ pub(crate) struct Line {
     /// Its name in the legend; without one it has no entry there.
     pub label: String,
     pub points: Vec<Point>,
-    /// A line through the points, in the band of their intervals.
+    /// A line through the points; without marks in the band of their intervals.
     pub is_joined: bool,
     /// A mark at each point, with its interval as a bar.
     pub has_marks: bool,
@@ -35,6 +39,19 @@ pub(crate) struct Line {
     pub reference: Vec<[f64; 2]>,
     /// A mark at each of those.
     pub has_reference_marks: bool,
+    /// Single runs: small rings.
+    pub runs: Vec<[f64; 2]>,
+}
+
+impl Line {
+    /// The same with all values divided by `factor`.
+    pub(crate) fn over(mut self, factor: f64) -> Self {
+        for Point { mean, low, high, .. } in &mut self.points {
+            [mean, low, high].into_iter().for_each(|y| *y /= factor);
+        }
+        self.runs.iter_mut().for_each(|run| run[1] /= factor);
+        self
+    }
 }
 
 /// The scale from numbers to positions.
@@ -105,8 +122,8 @@ impl Chart {
         let (mut x, mut row) = (first, 0);
         let mut entries = Vec::new();
         for label in labels.filter(|label| !label.is_empty()) {
-            let label = shorten(label, LABEL_MAX);
-            let wide = 27.0 + 6.6 * label.chars().count() as f64 + 22.0;
+            let label = shorten(label, ((area.right() - first - ENTRY[0]) / LETTER) as usize);
+            let wide = ENTRY[0] + LETTER * label.chars().count() as f64 + ENTRY[1];
             if x > first && x + wide > area.right() {
                 (x, row) = (first, row + 1);
             }
@@ -196,9 +213,9 @@ impl Plot<'_> {
         svg.text((at, middle), &format!("{MIDDLE} transform=\"rotate(-90 {at:.1} {middle:.1})\""), &y.label);
     }
 
-    /// The confidence band of a joined line; paler where there are many.
+    /// The confidence band of a joined line without marks, which have bars; paler where there are many.
     fn band(&self, line: &Line, colour: &str, svg: &mut Svg) {
-        if !line.is_joined || line.points.len() < 2 || !line.points.iter().any(|p| p.high > p.low) {
+        if !line.is_joined || line.has_marks || line.points.len() < 2 || !line.points.iter().any(|p| p.high > p.low) {
             return;
         }
         let upper = line.points.iter().map(|p| (p.x, p.high));
@@ -212,7 +229,13 @@ impl Plot<'_> {
     /// Where a point of the line with this index stands.
     fn place(&self, index: usize, x: f64, y: f64) -> (f64, f64) {
         let beside = index as f64 - (self.chart.lines.len() as f64 - 1.0) / 2.0;
-        let aside = if matches!(self.chart.x.scale, Scale::Names(_)) { beside * ASIDE } else { 0.0 };
+        let lines = &self.chart.lines;
+        let aside = match self.chart.x.scale {
+            Scale::Names(_) => beside * ASIDE,
+            // Intervals at one place hide each other; what is compared with values of others stands exactly.
+            _ if lines.iter().all(|line| line.has_marks && line.reference.is_empty()) => beside * BESIDE,
+            _ => 0.0,
+        };
         (self.x(x) + aside, self.y(y))
     }
 
@@ -230,7 +253,13 @@ impl Plot<'_> {
     fn line(&self, line: &Line, index: usize, svg: &mut Svg) {
         let colour = line_colour(index);
         if line.is_joined && line.points.len() > 1 {
-            svg.line(line.points.iter().map(|p| (self.x(p.x), self.y(p.mean))), colour, WIDE);
+            svg.line(line.points.iter().map(|p| self.place(index, p.x, p.mean)), colour, WIDE);
+        }
+        for [x, y] in &line.runs {
+            let (x, y) = self.place(index, *x, *y);
+            svg.add(format_args!(
+                "circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.2\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.2\""
+            ));
         }
         for point in line.points.iter().filter(|_| line.has_marks) {
             let (x, y) = self.place(index, point.x, point.mean);

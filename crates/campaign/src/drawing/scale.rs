@@ -25,6 +25,11 @@ pub(super) fn decades([low, high]: [f64; 2]) -> Vec<f64> {
 
 /// A number without the dust of binary fractions.
 pub(super) fn label(x: f64) -> String {
+    if x != 0.0 && x.abs() < 1e-3 {
+        let text = format!("{x:.3e}");
+        let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
+        return format!("{}e{power}", digits.trim_end_matches('0').trim_end_matches('.'));
+    }
     let text = format!("{x:.6}");
     let short = text.trim_end_matches('0').trim_end_matches('.');
     if short.is_empty() || short == "-0" { "0".to_owned() } else { short.to_owned() }
@@ -39,6 +44,6 @@ mod tests {
         assert_eq!(ticks([0.0, 16.8], 6), [0.0, 5.0, 10.0, 15.0]);
         assert_eq!(ticks([0.0, 1.12], 6), [0.0, 0.2, 0.4, 0.600_000_000_000_000_1, 0.8, 1.0]);
         assert_eq!(decades([0.001, 1.0]), [0.001, 0.01, 0.1, 1.0]);
-        assert_eq!([0.1 + 0.2, -0.0, 250.0].map(label), ["0.3", "0", "250"]);
+        assert_eq!([0.1 + 0.2, -0.0, 250.0, 1e-5].map(label), ["0.3", "0", "250", "1e-5"]);
     }
 }

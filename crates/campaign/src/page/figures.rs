@@ -25,9 +25,9 @@ pub fn draw(figure: &Figure, source: &dyn Source) -> Option<(String, Vec<String>
     }
     let mut wrong = Vec::new();
     let mut line = |of: &paper::Line| {
-        let points = points(plot, of, source).unwrap_or_else(|why| {
+        let (points, runs) = points(plot, of, source).unwrap_or_else(|why| {
             wrong.push(format!("{}: {why}", of.label));
-            Vec::new()
+            (Vec::new(), Vec::new())
         });
         let is_course = matches!(of.of, Expression::Course { .. });
         Line {
@@ -35,6 +35,7 @@ pub fn draw(figure: &Figure, source: &dyn Source) -> Option<(String, Vec<String>
             is_joined: !of.marks && plot.names.is_empty(),
             has_marks: !is_course || points.len() <= MARKS_MAX,
             points,
+            runs,
             has_reference_marks: !is_course || of.paper.len() == 1,
             reference: of.paper.clone(),
         }
@@ -49,8 +50,8 @@ pub fn draw(figure: &Figure, source: &dyn Source) -> Option<(String, Vec<String>
     Some((svg.finish(), wrong))
 }
 
-/// The points of a line, in the unit of the plot.
-fn points(plot: &Plot, line: &paper::Line, source: &dyn Source) -> Result<Vec<Point>, String> {
+/// The points of a line in the unit of the plot, and the single runs of points that two runs give.
+fn points(plot: &Plot, line: &paper::Line, source: &dyn Source) -> Result<(Vec<Point>, Vec<[f64; 2]>), String> {
     let factor = factor(&plot.unit);
     let summaries = match evaluate::value(&line.of, factor, source)? {
         Outcome::Number(summary) => vec![summary],
@@ -73,15 +74,20 @@ fn points(plot: &Plot, line: &paper::Line, source: &dyn Source) -> Result<Vec<Po
     }
     let point = |(x, summary): (&f64, &Summary)| {
         let mean = summary.mean?;
-        let [low, high] = summary.ci99.unwrap_or([mean, mean]);
+        let [low, high] = summary.interval().unwrap_or([mean, mean]);
         Some(Point { x: *x, mean, low, high })
     };
     let all: Vec<Point> = places.iter().zip(&summaries).filter_map(point).collect();
+    let is_course = matches!(line.of, Expression::Course { .. });
+    let pairs = places.iter().zip(&summaries).filter(|_| !is_course).filter_map(|(x, summary)| {
+        let [low, high] = summary.pair()?;
+        Some([[*x, low], [*x, high]])
+    });
     let mean = |part: &[Point]| {
         let of = |f: fn(&Point) -> f64| part.iter().map(f).sum::<f64>() / part.len() as f64;
         Point { x: of(|p| p.x), mean: of(|p| p.mean), low: of(|p| p.low), high: of(|p| p.high) }
     };
-    Ok(all.chunks(group).map(mean).collect())
+    Ok((all.chunks(group).map(mean).collect(), pairs.flatten().collect()))
 }
 
 /// Axes that have room for every value, ours and the paper's.

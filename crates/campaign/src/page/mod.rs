@@ -17,7 +17,14 @@ const STYLE: &str = include_str!("style.css");
 
 /// The files of `--out DIR`: names and texts.
 pub fn files(reproduction: &Reproduction, rows: &Rows, build: &Build) -> Vec<(String, String)> {
-    let json = serde_json::to_string_pretty(rows).unwrap_or_default() + "\n";
+    let mut json = serde_json::to_value(rows).unwrap_or_default();
+    json["made"] = serde_json::json!({
+        "by": parts::command(reproduction),
+        "version": env!("CARGO_PKG_VERSION"),
+        "commit": build.commit(),
+        "sources": build.short(),
+    });
+    let json = serde_json::to_string_pretty(&json).unwrap_or_default() + "\n";
     let file = |name: &str, text: String| (name.to_owned(), text);
     vec![file("report.html", html(reproduction, rows, build)), file(ROWS, json), file("rows.csv", csv(rows))]
 }

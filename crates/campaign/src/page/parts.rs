@@ -38,7 +38,7 @@ pub fn head(reproduction: &Reproduction, rows: &Rows, build: &Build, page: &mut 
         "<p class=\"small\">within / off: the value against the tolerance of the reference table. holds / broken: orderings, \
          on the means. open: a reading that the paper leaves free decides, or one run. context: shown, not scored. \
          predicted, calibrated and arithmetic are counted apart. Ours is the mean over the replications \u{b1} half of its 99 % confidence interval; plots show \
-         the same as bands and bars, and the paper\u{2019}s values dashed or as diamonds.</p>\n",
+         the same as bands or bars from four replications on, two replications as rings, and the paper\u{2019}s values dashed or as diamonds.</p>\n",
     );
     for text in &about.text {
         let _ = writeln!(page, "<p>{}</p>", escape(text));
@@ -59,7 +59,7 @@ pub fn head(reproduction: &Reproduction, rows: &Rows, build: &Build, page: &mut 
 }
 
 /// The command that makes this page.
-fn command(reproduction: &Reproduction) -> String {
+pub fn command(reproduction: &Reproduction) -> String {
     let mut text = format!("airbraid reproduce {}", reproduction.paper.name);
     if reproduction.quick {
         text.push_str(" --quick");

@@ -3,6 +3,9 @@
 use airbraid_sim::scenario::spec::Spec;
 use sha2::{Digest, Sha256};
 
+/// The version of airbraid with the commit that it was built from.
+pub const RELEASE: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("AIRBRAID_COMMIT"), ")");
+
 /// The layout of facts and of canonical scenarios: another number matches no older result.
 const SCHEMA: u32 = 1;
 
@@ -76,7 +79,8 @@ impl Key {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

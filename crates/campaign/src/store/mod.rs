@@ -8,7 +8,8 @@ mod key;
 #[cfg(test)]
 mod sources;
 
-pub use key::{Build, Key};
+pub(crate) use key::hex;
+pub use key::{Build, Key, RELEASE};
 
 use airbraid_sim::facts::Facts;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};

@@ -23,6 +23,8 @@ pub enum Command {
     Reload(Named),
     /// Print a new private key
     Genkey,
+    /// Print a new preshared key, a secret that both ends have
+    Genpsk,
     /// Read a private key from standard input and print its public key
     Pubkey,
 }
@@ -30,15 +32,19 @@ pub enum Command {
 const LAB_EXAMPLES: &str = "\
 Examples:
   airbraid lab scenarios/lab/trunk.toml
-      the commands of its [[exec]] tables, what they wrote, and a table of what went through
+      the commands of its [[exec]] tables, what they wrote, and a table of what
+      went through
 
-  airbraid lab trunk.toml --exec sender='iperf3 -c receiver -t 20' --exec receiver='iperf3 -s -1'
-      a command that names another node waits until the commands of that node listen; of the file only the nodes count
+  airbraid lab trunk.toml --exec sender='iperf3 -c receiver -t 20' \\
+    --exec receiver='iperf3 -s -1'
+      a command that names another node waits until the commands of that node
+      listen; of the file only the nodes count
 
   airbraid lab trunk.toml --shell sender
       a shell on a host; the lab ends with it
 
-  airbraid lab trunk.toml --exec sender='ping -c 5 receiver' --out look --pcap --json
+  airbraid lab trunk.toml --exec sender='ping -c 5 receiver' --out look \\
+    --pcap --json
       captures of all radios for Wireshark, and everything as one JSON object
 
   airbraid lab --clean
@@ -55,21 +61,25 @@ Examples:
   airbraid up --check /etc/airbraid/site.toml
       what is wrong with a file, with line and column
 
-  airbraid up /etc/airbraid/site.toml
-      the interface is there when the command returns; the log is /run/airbraid/site.log
+  airbraid up site
+      /etc/airbraid/site.toml: says which peers have answered; the log is
+      /run/airbraid/site.log
 
   airbraid up /etc/airbraid/site.toml --foreground
-      the same until Ctrl-C, the log on standard error; AIRBRAID_LOG=debug says more
+      the same until Ctrl-C, the log on standard error; AIRBRAID_LOG=debug says
+      more
 
-The daemon is called as its file: site. docs/reference/daemon.md has all keys, docs/guide/sites two machines.
+The daemon is called as its file: site. docs/reference/daemon.md has all keys,
+docs/guide/sites two machines.
 
 Exit status: 0 fine, 1 the system refused, 2 the input is wrong.";
 
 const STATUS_EXAMPLES: &str = "\
 Examples:
-  airbraid status                      the daemon that runs, if there is one only
+  airbraid status                      all daemons that run
   airbraid status site --watch         the report every second, until Ctrl-C
-  airbraid status site --json | jq '.peers[].members[] | {uplink, rate_bps, rtt_s, loss}'";
+  airbraid status site --json |
+    jq '.peers[].members[] | {uplink, rate_bps, rtt_s, loss}'";
 
 /// Arguments of `lab`.
 #[derive(Args, Debug)]
@@ -116,7 +126,7 @@ pub struct Lab {
 /// Arguments of `up`.
 #[derive(Args, Debug)]
 pub struct Up {
-    /// The daemon's file, a TOML file
+    /// The daemon's file, a TOML file, or the name of one in /etc/airbraid
     pub file: PathBuf,
     /// Says what is wrong with the file, and does nothing else
     #[arg(long)]
@@ -152,7 +162,7 @@ pub struct Named {
 /// Arguments of `status`.
 #[derive(Args, Debug)]
 pub struct Status {
-    /// The daemon, called as its file is [default: the only one]
+    /// The daemon, called as its file is [default: all]
     pub name: Option<String>,
     /// Prints one JSON object and nothing else
     #[arg(long)]

@@ -1,12 +1,12 @@
 //! `airbraid up`, `down`, `link`, `reload`, `genkey` and `pubkey`.
 
 use super::arguments::{Link, Named, Up};
-use super::{answers, ended, log};
+use super::{answers, ended, log, privileged};
 use crate::print::{Ended, note, out};
 use airbraid_live::daemon::{self, Question, keys, site};
 use std::io::Read;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -16,7 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const PAUSE: Duration = Duration::from_millis(20);
 
 pub fn up(arguments: &Up) -> Result<(), Ended> {
-    let site = site::read(&arguments.file)?;
+    let file = &site_file(&arguments.file, Path::new("/etc/airbraid"));
+    let site = site::read(file)?;
     if arguments.check {
         daemon::notes(&site).iter().for_each(|line| note(line));
         if daemon::needs_low_port(&site) {
@@ -27,10 +28,10 @@ pub fn up(arguments: &Up) -> Result<(), Ended> {
         for conflict in daemon::check_routes(&site).map_err(ended)? {
             note(&conflict);
         }
-        return out(&format!("{}: fine\n", arguments.file.display()));
+        return out(&format!("{}: fine\n", file.display()));
     }
     if !arguments.foreground {
-        in_background(&arguments.file, &site.name)?;
+        in_background(file, &site.name)?;
         let patience = if arguments.no_wait { Duration::ZERO } else { Duration::from_secs_f64(arguments.wait) };
         return answers::wait(&site.name, patience);
     }
@@ -42,11 +43,18 @@ pub fn up(arguments: &Up) -> Result<(), Ended> {
     daemon::up(site, || {}).map_err(ended)
 }
 
+/// The file that is meant: a bare name that is no file here is one in `folder`.
+fn site_file(given: &Path, folder: &Path) -> PathBuf {
+    let is_name = given.components().count() == 1 && given.extension().is_none() && !given.is_file();
+    let site = folder.join(given).with_added_extension("toml");
+    if is_name && (site.is_file() || !given.exists()) { site } else { given.to_owned() }
+}
+
 /// Starts the daemon as a process of its own, and waits until it answers.
 fn in_background(file: &Path, name: &str) -> Result<(), Ended> {
     let failed = |what: &str| {
         let what = what.to_owned();
-        move |error: std::io::Error| Ended::Failed(format!("{what}: {error}"))
+        move |error: std::io::Error| Ended::Failed(privileged(&format!("{what}: {error}")))
     };
     // Before anything is touched: its log is the other's.
     if daemon::ask(name, &Question::Status).is_ok() {
@@ -105,6 +113,8 @@ pub fn down(arguments: &Named) -> Result<(), Ended> {
     for _ in 0..PATIENCE.as_millis() / PAUSE.as_millis() {
         // What it may not put right itself, as it has given up so much, is put right here.
         if !daemon::names().contains(&name) || daemon::clean(&name).map_err(ended)? {
+            // That of one that was killed stays: it may say why.
+            log::remove(&name);
             return Ok(());
         }
         std::thread::sleep(PAUSE);
@@ -125,7 +135,7 @@ pub fn reload(arguments: &Named) -> Result<(), Ended> {
     out(&format!("{said}\n"))
 }
 
-/// Prints a new private key.
+/// Prints a new private key, or one that both ends share: 32 random bytes both.
 pub fn genkey() -> Result<(), Ended> {
     out(&keys::generate())?;
     out("\n")
@@ -138,4 +148,23 @@ pub fn pubkey() -> Result<(), Ended> {
     read.map_err(|error| Ended::Failed(format!("standard input: {error}")))?;
     let public = keys::public_of(&text).map_err(|why| Ended::Argument(format!("standard input: {why}")))?;
     out(&format!("{public}\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_name_is_a_file_of_the_folder_and_a_path_is_itself() {
+        let folder = std::env::temp_dir().join(format!("airbraid-sites-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("office.toml"), "").unwrap();
+        let file = |given: &str| site_file(Path::new(given), &folder);
+        assert_eq!(file("office"), folder.join("office.toml"));
+        assert_eq!(file("nobody-has-this"), folder.join("nobody-has-this.toml"));
+        for path in ["office.toml", "./office", "/etc/airbraid/office"] {
+            assert_eq!(file(path), Path::new(path));
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }

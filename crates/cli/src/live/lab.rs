@@ -3,9 +3,9 @@
 use super::arguments::Lab;
 use super::ended;
 use crate::arguments::Over;
+use crate::columns::columns;
 use crate::print::{self, Ended, json, note, out};
-use crate::table::columns;
-use airbraid_campaign::output;
+use airbraid_campaign::{Made, output};
 use airbraid_live::lab::{self, CommandResult, LabCommand, LabOptions, LabResult};
 use airbraid_sim::metric::Unit;
 use airbraid_sim::scenario::spec::Spec;
@@ -24,7 +24,8 @@ pub fn lab(arguments: &Lab) -> Result<(), Ended> {
         duration: arguments.duration.clone(),
         replications: None,
     };
-    let plan = print::scenario(file, &over)?.plan()?;
+    let scenario = print::input(file, &over)?.scenario;
+    let plan = scenario.plan()?;
     let [cell] = &plan.cells[..] else {
         let message = "a lab runs one cell, and the scenario sweeps several: pin the swept keys by --set";
         return Err(Ended::Argument(message.to_owned()));
@@ -34,7 +35,9 @@ pub fn lab(arguments: &Lab) -> Result<(), Ended> {
     }
     let mut spec = cell.spec.clone();
     let options = options(arguments, &plan.file, &mut spec)?;
-    let done = lab::lab(&spec, &options).map_err(ended)?;
+    let mut done = lab::lab(&spec, &options).map_err(ended)?;
+    let made = Made { pcap: arguments.pcap, ..Made::of("airbraid lab", &scenario, &plan) };
+    done.result.made = serde_json::to_value(made).unwrap_or_default();
     if let Some(dir) = &arguments.out {
         lab::write(dir, &done).map_err(|e| Ended::Failed(format!("--out {}: {e}", dir.display())))?;
         note(&format!("written: {}", dir.display()));
@@ -75,10 +78,13 @@ fn options<'a>(arguments: &Lab, file: &str, spec: &mut Spec) -> Result<LabOption
     if !execs.is_empty() || shell.is_some() {
         spec.execs.clear();
     }
-    let name = arguments.name.as_deref().unwrap_or(file);
+    let name = match arguments.name.as_deref() {
+        Some(name) => lab::check_name(name).map(|()| name.to_owned()).map_err(|why| wrong("--name", name, why))?,
+        None => lab::lab_name(file),
+    };
     let quiet = arguments.json || shell.is_some();
     Ok(LabOptions {
-        name: lab::lab_name(name),
+        name,
         file: file.to_owned(),
         execs,
         shell,

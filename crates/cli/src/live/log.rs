@@ -34,6 +34,14 @@ fn aside(path: &Path) -> PathBuf {
     path.with_added_extension("1")
 }
 
+/// Removes what a daemon in the background has written.
+pub fn remove(name: &str) {
+    let path = path(name);
+    for path in [aside(&path), path] {
+        let _ = fs::remove_file(path);
+    }
+}
+
 /// A new file at `path`; the one from before is put aside.
 pub fn fresh(path: &Path) -> io::Result<File> {
     match fs::rename(path, aside(path)) {

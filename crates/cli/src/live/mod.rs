@@ -20,7 +20,7 @@ pub fn run(command: &Command) -> Result<(), Ended> {
         Command::Status(arguments) => status::status(arguments),
         Command::Link(arguments) => daemon::link(arguments),
         Command::Reload(arguments) => daemon::reload(arguments),
-        Command::Genkey => daemon::genkey(),
+        Command::Genkey | Command::Genpsk => daemon::genkey(),
         Command::Pubkey => daemon::pubkey(),
     }
 }
@@ -28,7 +28,14 @@ pub fn run(command: &Command) -> Result<(), Ended> {
 /// An error of the lab or the daemon as an end of the command.
 fn ended(error: LabError) -> Ended {
     match error {
-        LabError::Input(message) => Ended::Argument(message),
-        LabError::Failed(message) => Ended::Failed(message),
+        LabError::Input(message) => Ended::Argument(privileged(&message)),
+        LabError::Failed(message) => Ended::Failed(privileged(&message)),
     }
+}
+
+/// A message with the remedy for what the system forbids a user.
+fn privileged(message: &str) -> String {
+    const FORBIDDEN: [&str; 2] = ["Permission denied (os error 13)", "Operation not permitted (os error 1)"];
+    let said = FORBIDDEN.iter().find(|words| message.contains(**words)).filter(|_| !nix::unistd::geteuid().is_root());
+    said.map_or_else(|| message.to_owned(), |words| message.replace(words, "only root may do that: run it by sudo"))
 }

@@ -3,11 +3,13 @@
 use super::arguments;
 use super::daemon::named;
 use super::ended;
+use crate::columns::columns;
 use crate::print::{Ended, out};
-use crate::table::columns;
+use airbraid_live::LabError;
 use airbraid_live::daemon::{self, MemberReport, PeerReport, Question, Status, UplinkReport};
 use airbraid_sim::metric::Unit;
 use airbraid_units::BitRate;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 use std::time::Duration;
@@ -17,19 +19,20 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Clears a terminal and goes to its upper left corner.
 const CLEAR: &str = "\x1b[H\x1b[2J";
 
-/// Prints the state of a daemon.
+/// Prints the state of a daemon, or of all.
 pub fn status(arguments: &arguments::Status) -> Result<(), Ended> {
-    let name = named(arguments.name.as_deref())?;
-    let ask = || daemon::ask(&name, &Question::Status).map_err(ended);
+    let all = daemon::names();
+    let names = match &arguments.name {
+        Some(name) => vec![name.clone()],
+        None if all.len() > 1 => all,
+        None => vec![named(None)?],
+    };
     if arguments.json {
-        return out(&(ask()? + "\n"));
+        return json(&names);
     }
-    let mut before: Option<Status> = None;
+    let mut before: BTreeMap<String, Status> = BTreeMap::new();
     loop {
-        let answer = ask()?;
-        let now: Status = serde_json::from_str(&answer)
-            .map_err(|error| Ended::Failed(format!("{name} speaks otherwise: {error}")))?;
-        let text = report(&now, before.as_ref());
+        let text = reports(&names, &mut before)?;
         // A file or a pipe gets one report after the other.
         let lead = if !arguments.watch {
             ""
@@ -43,7 +46,51 @@ pub fn status(arguments: &arguments::Status) -> Result<(), Ended> {
             return Ok(());
         }
         std::thread::sleep(PAUSE);
-        before = Some(now);
+    }
+}
+
+/// One object: the daemon's, or `daemons` with those of several that answer.
+fn json(names: &[String]) -> Result<(), Ended> {
+    let ask = |name: &String| daemon::ask(name, &Question::Status);
+    if let [name] = names {
+        return out(&(ask(name).map_err(ended)? + "\n"));
+    }
+    let answers: Vec<String> = names.iter().filter_map(|name| ask(name).ok()).collect();
+    out(&format!("{{\"daemons\":[{}]}}\n", answers.join(",")))
+}
+
+/// The reports of daemons; `before` has their earlier states and gets these. Of several one may not answer.
+fn reports(names: &[String], before: &mut BTreeMap<String, Status>) -> Result<String, Ended> {
+    let (mut texts, mut refused) = (Vec::new(), Vec::new());
+    for name in names {
+        let answer = match daemon::ask(name, &Question::Status) {
+            Ok(answer) => answer,
+            Err(error) => {
+                texts.push(silent(name, &error));
+                refused.push(error);
+                continue;
+            }
+        };
+        let now: Status = serde_json::from_str(&answer)
+            .map_err(|error| Ended::Failed(format!("{name} speaks otherwise: {error}")))?;
+        texts.push(report(&now, before.get(name)));
+        before.insert(name.clone(), now);
+    }
+    if refused.len() == names.len()
+        && let Some(error) = refused.into_iter().next()
+    {
+        return Err(ended(error));
+    }
+    Ok(texts.join("\n"))
+}
+
+/// A daemon that does not answer: one that was killed has left something.
+fn silent(name: &str, error: &LabError) -> String {
+    match error {
+        LabError::Input(_) => {
+            format!("{name}: it is not up any more; `airbraid down {name}` puts right what it has left\n")
+        }
+        LabError::Failed(why) => format!("{name}: {why}\n"),
     }
 }
 
@@ -105,7 +152,26 @@ fn lateness(now: &Status) -> String {
 }
 
 fn count((name, count): (&String, &u64)) -> String {
-    format!("{name} {count}")
+    format!("{} {count}", refusal(name))
+}
+
+/// A reason for refusing a message, in words; `--json` and metrics have the short names.
+fn refusal(name: &str) -> &str {
+    match name {
+        "truncated" => "too short",
+        "version" => "of another version",
+        "stranger" => "meant for another key",
+        "nocookie" => "without a cookie",
+        "overload" => "too many at once",
+        "unknownpeer" => "from an unknown peer",
+        "unknownkey" => "under an unknown key",
+        "reflected" => "our own, come back",
+        "forged" => "forged or damaged",
+        "replayed" => "repeated",
+        "stale" => "too old",
+        "expired" => "under an expired key",
+        other => other,
+    }
 }
 
 /// The time over which rates are computed: since the last call.
@@ -157,7 +223,7 @@ fn peer(peer: &PeerReport, before: Option<&PeerReport>, elapsed: f64) -> String 
     let sent = rate(peer.counts.sent_bytes, before.map(|other| other.counts.sent_bytes), elapsed);
     let received = rate(peer.counts.received_bytes, before.map(|other| other.counts.received_bytes), elapsed);
     let mut text = format!(
-        "peer {}, {state}: sent {sent}, received {received}, queue {} packets, {} held for {} at most\n",
+        "peer {}, {state}: sent {sent}, received {received}\n  queue {} packets, {} held for {} at most\n",
         peer.name,
         peer.trunk.queue_len,
         peer.trunk.held_len,
@@ -237,4 +303,18 @@ fn members(peer: &PeerReport, before: Option<&PeerReport>, elapsed: f64) -> Vec<
     let words =
         ["link", "to", "state", "sent", "received", "can carry", "rtt least", "rtt", "loss", "path MTU", "in flight"];
     std::iter::once(head(&words)).chain(peer.members.iter().map(row)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use airbraid_engine::converge::session::Refusal;
+
+    #[test]
+    fn every_refusal_is_said_in_words() {
+        for one in Refusal::ALL {
+            let words = refusal(one.name());
+            assert!(words.contains(' ') || ["malformed", "repeated"].contains(&words), "{words}");
+        }
+    }
 }

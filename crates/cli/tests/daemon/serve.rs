@@ -212,6 +212,28 @@ fn the_control_socket_is_never_anybody_elses() {
 }
 
 #[test]
+fn the_status_without_a_name_is_that_of_all_daemons_and_tells_of_one_that_was_killed() {
+    if !can_run("the_status_without_a_name_is_that_of_all_daemons_and_tells_of_one_that_was_killed") {
+        return;
+    }
+    let (mut one, mut other) = (alone("several", "", ""), alone("others", "", ""));
+    one.up("near");
+    other.up("near");
+    let said = || text(&airbraid(&["status"]).stdout);
+    for name in [one.daemon("near"), other.daemon("near")] {
+        assert!(said().contains(&format!("{name}: ")), "{}", said());
+    }
+    let json: serde_json::Value = serde_json::from_slice(&airbraid(&["status", "--json"]).stdout).unwrap();
+    assert!(json["daemons"].as_array().unwrap().len() >= 2, "{json}");
+    let pid = other.pid("near").to_string();
+    assert!(other.exec("near", &["kill", "-9", &pid]).status.success());
+    std::thread::sleep(Duration::from_millis(300));
+    let killed = format!("{0}: it is not up any more; `airbraid down {0}` puts right", other.daemon("near"));
+    assert!(said().contains(&killed), "{}", said());
+    assert!(airbraid(&["down", &other.daemon("near")]).status.success());
+}
+
+#[test]
 fn the_log_of_a_daemon_in_the_background_is_bounded() {
     if !can_run("the_log_of_a_daemon_in_the_background_is_bounded") {
         return;
@@ -237,9 +259,7 @@ fn the_log_of_a_daemon_in_the_background_is_bounded() {
     assert!((1..=60).contains(&lines), "{lines} lines of one kind in a few seconds");
     assert!(aside.exists() && longest < (1 << 20) + 200_000, "{longest}");
     assert!(airbraid(&["down", &net.daemon("near")]).status.success());
-    for path in [log, aside] {
-        std::fs::remove_file(path).unwrap();
-    }
+    assert!(!log.exists() && !aside.exists(), "a daemon that has ended leaves no log");
 }
 
 #[test]

@@ -25,6 +25,7 @@ pub fn ask(name: &str, question: &Question) -> Result<String, LabError> {
     let path = note_files::socket(name);
     let missing = |error: io::Error| match error.kind() {
         ErrorKind::NotFound | ErrorKind::ConnectionRefused => LabError::Input(format!("{name} is not up")),
+        ErrorKind::PermissionDenied => LabError::Failed(format!("only root may ask {name}: run it by sudo")),
         _ => LabError::Failed(format!("{}: {error}", path.display())),
     };
     let mut stream = UnixStream::connect(&path).map_err(missing)?;

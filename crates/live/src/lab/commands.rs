@@ -9,7 +9,7 @@ use crate::namespace;
 use airbraid_units::{Duration, Instant};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::Sender;
@@ -319,13 +319,25 @@ fn read(pipe: impl Read, echo: &(dyn Fn(&str) + Sync)) -> String {
     kept
 }
 
-/// Runs a shell for a person in a namespace, and waits for its end.
-pub(super) fn shell(namespace: &str) -> Result<(), LabError> {
+/// Runs a shell for a person in the namespace of `node`, and waits for its end. It says first where the person is, and
+/// the addresses of all: `hosts` is their hosts file.
+pub(super) fn shell(namespace: &str, node: &str, hosts: &str) -> Result<(), LabError> {
     let shell = std::env::var("SHELL").unwrap_or_else(|_| "/bin/sh".to_owned());
+    let others = hosts.lines().filter(|line| !line.starts_with("127.") && !line.starts_with(':') && !line.is_empty());
+    let others: Vec<String> = others.map(|line| format!("  {}", line.trim())).collect();
+    let greeting = format!("this shell is on host {node}; the lab ends with it. Hosts:\n{}\n", others.join("\n"));
+    // Nobody may be there to read it.
+    let _ = std::io::stderr().write_all(greeting.as_bytes());
     std::thread::scope(|scope| {
         let run = || {
             namespace::enter_with_files(namespace)?;
-            Command::new(&shell).status().map_err(LabError::io(&shell)).map(|_| ())
+            // A shell whose start-up file sets a prompt has that one.
+            Command::new(&shell)
+                .env("PS1", format!("{node}# "))
+                .env("AIRBRAID_NODE", node)
+                .status()
+                .map_err(LabError::io(&shell))
+                .map(|_| ())
         };
         scope
             .spawn(run)

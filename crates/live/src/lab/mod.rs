@@ -11,7 +11,7 @@ mod result;
 
 pub use commands::{Echo, LabCommand};
 pub use output::write;
-pub use plan::{Layout, MTU, Port, dotted, lab_name};
+pub use plan::{Layout, MTU, Port, check_name, dotted, lab_name};
 pub use result::{CommandResult, InterfaceResult, InterfaceSeries, LabResult, LabSeries, Lateness, MacSeries};
 
 use crate::clock::Clock;
@@ -214,10 +214,11 @@ fn run(
             commands::start(scope, index, wanted, [namespace, &nodes[wanted.node]], tell.clone(), options.echo);
         };
         let shell = options.shell.and_then(|node| layout.namespaces[node].as_deref());
-        if let Some(namespace) = shell {
+        if let (Some(namespace), Some(node)) = (shell, options.shell) {
             let tell = tell.clone();
+            let node = nodes[node].as_str();
             scope.spawn(move || {
-                let ended = commands::shell(namespace);
+                let ended = commands::shell(namespace, node, &layout.hosts);
                 let _ = tell.send(CommandEvent::ToEnd);
                 ended
             });
@@ -343,5 +344,6 @@ fn facts(
         drops: world.drops,
         packets: world.packets,
         series: LabSeries::new(&driven.samples),
+        made: serde_json::Value::Null,
     }
 }

@@ -57,6 +57,19 @@ pub fn lab_name(file: &str) -> String {
     stem.chars().map(plain).take(NAMESPACE_NAME_MAX / 2).collect()
 }
 
+/// Checks a name that a person gives a lab.
+///
+/// # Errors
+/// Namespaces cannot be called so.
+pub fn check_name(name: &str) -> Result<(), String> {
+    let most = NAMESPACE_NAME_MAX / 2;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if (1..=most).contains(&name.len()) && name.chars().all(is_plain) {
+        return Ok(());
+    }
+    Err(format!("a lab is called by 1 to {most} of A-Z, a-z, 0-9, _ and -"))
+}
+
 impl Layout {
     /// Works out the lab called `name`.
     ///

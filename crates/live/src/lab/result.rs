@@ -37,6 +37,8 @@ pub struct LabResult {
     pub packets: PacketAccount,
     /// Values by interval.
     pub series: LabSeries,
+    /// Its origin, which the caller knows: version, scenario, settings.
+    pub made: serde_json::Value,
 }
 
 /// Lateness of events against the clock \[s\].

@@ -44,6 +44,10 @@ __all__ = [
 ]  # fmt: skip
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def __getattr__(name: str) -> Any:
     # matplotlib is slow to load, and a worker has no use for it.
     if name in ("plot", "stats"):

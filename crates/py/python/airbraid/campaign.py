@@ -159,6 +159,8 @@ def _grid(grid: Mapping[str, Sequence[object]] | None) -> dict[str, list[object]
             raise ArgumentError(f"grid: a value of `{key}` is swept twice: {listed!r}")
         if key in ("schema", "sweep", "expect", "run.seed", "run.replications"):
             raise ArgumentError(f"grid: `{key}` cannot be swept: every cell gets the same seeds")
+        if key.startswith(("sweep.", "expect.")):
+            raise ArgumentError(f"grid: `{key}` is no key of a run: the grid has the swept keys themselves, as `radio.rate`")
         checked[key] = listed
     return checked
 

@@ -100,7 +100,7 @@ class Scenario:
         """The same scenario with some keys set, as by `--set`: dotted paths, the elements of lists by their names.
 
         A table's key can be written as a keyword, `__` for the point: `with_(run__duration="10 s")`. A quantity is a
-        text with its unit. A key that is swept keeps that value alone.
+        text with its unit. A key that is swept keeps that value alone; `sweep.KEY` sweeps one more.
 
         Raises ScenarioError for a wrong key or value, TypeError for a value that TOML does not have.
         """

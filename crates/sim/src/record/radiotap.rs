@@ -1,7 +1,7 @@
 //! The radiotap header: the radio's information about a frame, in front of the frame (radiotap.org, "Defined Fields").
 
-use airbraid_mac::phy::{Modulation, Preamble, Rate, Standard};
-use airbraid_units::Instant;
+use airbraid_mac::phy::{Modulation, Phy, Preamble, Rate, Standard};
+use airbraid_units::{Bytes, Duration, Instant};
 
 /// Bits of the "present" word.
 const TSFT: u32 = 1 << 0;
@@ -22,7 +22,7 @@ const GFSK: u16 = 0x0800;
 
 /// The fields of the header.
 pub struct Radiotap {
-    /// Beginning of the frame.
+    /// Beginning of the frame: of its preamble.
     pub time: Instant,
     pub standard: Standard,
     pub preamble: Preamble,
@@ -40,7 +40,7 @@ pub fn append(out: &mut Vec<u8>, tap: &Radiotap) {
     let signal = if tap.signal_dbm.is_some() { SIGNAL } else { 0 };
     out.extend([0; 4]);
     out.extend((TSFT | FLAGS | RATE | CHANNEL | signal).to_le_bytes());
-    out.extend((tap.time.as_nanos() / 1_000).to_le_bytes());
+    out.extend((tap.time.saturating_add(lead(tap)).as_nanos() / 1_000).to_le_bytes());
     let short = tap.preamble == Preamble::Short && tap.rate.modulation != Modulation::Dbpsk;
     // Also of a frame that the capture cuts: its original length counts the FCS.
     let mut flags = FCS_AT_END;
@@ -60,6 +60,15 @@ pub fn append(out: &mut Vec<u8>, tap: &Radiotap) {
     out[start + 2..start + 4].copy_from_slice(&length.to_le_bytes());
 }
 
+/// Time from the beginning of the preamble to the first bit of the MPDU, which the field TSFT is about: with OFDM 16 us
+/// of preamble and 4 us of SIGNAL (802.11-2020, 17.4.3), else preamble and PHY header.
+fn lead(tap: &Radiotap) -> Duration {
+    match tap.standard {
+        Standard::Dot11a | Standard::Dot11g => Duration::from_micros(20),
+        Standard::Dot11b | Standard::Fhss => Phy::new(tap.standard, tap.preamble).frame_time(tap.rate, Bytes::ZERO),
+    }
+}
+
 /// Centre frequency \[MHz\] and flags of the channel (802.11-2020, 17.3.8.4 and 15.4.4.3). Numbers beyond a band (the
 /// simulator takes any) go on by its rule until the field ends.
 fn channel(tap: &Radiotap) -> (u16, u16) {
@@ -75,5 +84,25 @@ fn channel(tap: &Radiotap) -> (u16, u16) {
             };
             (frequency, BAND_2GHZ | kind)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_is_that_of_the_first_bit_of_the_mpdu() {
+        let time = |standard: Standard, preamble, rate| {
+            let mut out = Vec::new();
+            let time = Instant::from_nanos(1_000_000);
+            append(&mut out, &Radiotap { time, standard, preamble, rate, channel: 1, signal_dbm: None, fcs_ok: true });
+            u64::from_le_bytes(out[8..16].try_into().unwrap())
+        };
+        let [slow, .., fast] = Standard::Dot11b.rates() else { panic!("there are rates") };
+        assert_eq!(time(Standard::Dot11b, Preamble::Long, *fast), 1_192);
+        assert_eq!(time(Standard::Dot11b, Preamble::Short, *fast), 1_096);
+        assert_eq!(time(Standard::Dot11b, Preamble::Short, *slow), 1_192, "1 Mbit/s has the long preamble");
+        assert_eq!(time(Standard::Dot11a, Preamble::Long, Standard::Dot11a.rates()[7]), 1_020);
     }
 }

@@ -24,7 +24,7 @@ pub struct Expectation {
     pub min: Option<f64>,
     /// Largest mean that is accepted.
     pub max: Option<f64>,
-    /// The line of the file.
+    /// The line of the file; 0 if an option gives it.
     pub line: usize,
 }
 
@@ -33,11 +33,17 @@ impl Expectation {
     pub fn holds(&self, mean: Option<f64>) -> bool {
         mean.is_some_and(|x| self.min.is_none_or(|min| x >= min) && self.max.is_none_or(|max| x <= max))
     }
-    /// `>= 14 Mbit/s`, `4.75 Mbit/s to 5.25 Mbit/s`.
+    /// `>= 14 Mbit/s`, `4.75 to 5.25 Mbit/s`, `800 kbit/s to 1.2 Mbit/s`.
     pub fn bounds(&self) -> String {
         let show = |x: f64| self.unit.show(x);
         match (self.min, self.max) {
-            (Some(min), Some(max)) => format!("{} to {}", show(min), show(max)),
+            (Some(min), Some(max)) => match (show(min), show(max)) {
+                (low, high) if low == high => low,
+                (low, high) => match (low.split_once(' '), high.split_once(' ')) {
+                    (Some((number, one)), Some((_, other))) if one == other => format!("{number} to {high}"),
+                    _ => format!("{low} to {high}"),
+                },
+            },
             (Some(min), None) => format!(">= {}", show(min)),
             (None, Some(max)) => format!("<= {}", show(max)),
             (None, None) => "anything".to_owned(),
@@ -45,9 +51,10 @@ impl Expectation {
     }
 }
 
-const KEYS: [&str; 5] = ["at", "min", "max", "value", "tolerance"];
+/// The keys of an expectation.
+pub(super) const KEYS: [&str; 5] = ["at", "min", "max", "value", "tolerance"];
 
-/// Reads all expectations. `all` are the axes as the file has them, `cells` what is left of them by options.
+/// Reads all expectations. `all` are the axes that the file or options sweep, `cells` what options leave of them.
 pub(crate) fn read(
     root: &Table,
     all: &[SweepAxis],
@@ -60,7 +67,6 @@ pub(crate) fn read(
     let Data::Table(table) = &value.data else {
         return Err(vec![Problem::at(value.place, Complaint::new("`expect` must be a table", "write [expect]"))]);
     };
-    let is_leaf = |t: &Table| t.entries.is_empty() || t.entries.iter().any(|e| KEYS.contains(&e.key.as_str()));
     let mut leaves = Vec::new();
     flatten(table, "", &is_leaf, &mut leaves);
     for (path, entry) in leaves {
@@ -72,8 +78,8 @@ pub(crate) fn read(
         for item in items {
             match one(&path, entry.key_place, item, all, cells) {
                 Ok(mut expectation) => {
-                    let text = sources.first().map_or("", |s| &s.text);
-                    expectation.line = super::error::line_and_column(text, item.place.start).0;
+                    let text = sources.first().filter(|_| item.place.source == 0).map(|s| &s.text);
+                    expectation.line = text.map_or(0, |text| super::error::line_and_column(text, item.place.start).0);
                     expectations.push(expectation);
                 }
                 Err(mut found) => problems.append(&mut found),
@@ -81,6 +87,11 @@ pub(crate) fn read(
         }
     }
     if problems.is_empty() { Ok(expectations) } else { Err(problems) }
+}
+
+/// Whether a table is an expectation, not a part of a metric's path.
+pub(super) fn is_leaf(table: &Table) -> bool {
+    table.entries.is_empty() || table.entries.iter().any(|e| KEYS.contains(&e.key.as_str()))
 }
 
 fn one(

@@ -1,5 +1,6 @@
 //! A plan as text: every resolved value with its origin, swept keys, expectations, warnings.
 
+use super::overrides::NAMED_LISTS;
 use super::plan::{Plan, Resolved};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,17 +10,15 @@ impl Plan {
     /// where there is no `[radio]`.
     pub fn explain(&self) -> String {
         let mut out = format!("{}\n{}\n\n", self.title, self.question);
-        let shown = folded(&self.resolved);
-        let key_width = shown.iter().map(|r| r.key.len()).max().unwrap_or(0).min(60);
-        let value_width = shown.iter().map(|r| r.value.chars().count()).max().unwrap_or(0).min(40);
-        let mut table = "";
-        for line in &shown {
-            let own = line.key.rsplit_once('.').map_or("", |(table, _)| table);
-            if own != table && !table.is_empty() {
-                out.push('\n');
+        for (place, (table, lines)) in by_table(folded(&self.resolved)).iter().enumerate() {
+            let gap = if place == 0 { "" } else { "\n" };
+            let _ = writeln!(out, "{gap}{}", heading(table));
+            let key_width = lines.iter().map(|r| r.key.len()).max().unwrap_or(0).min(60);
+            let value_width = lines.iter().map(|r| r.value.chars().count()).max().unwrap_or(0).min(40);
+            for line in lines {
+                let from = self.nearby(&line.from);
+                let _ = writeln!(out, "{:key_width$}  {:value_width$}  {from}", line.key, line.value);
             }
-            table = own;
-            let _ = writeln!(out, "{:key_width$}  {:value_width$}  {}", line.key, line.value, line.from);
         }
         if !self.axes.is_empty() {
             let _ = writeln!(out, "\nswept, {} cells (the values above are those of the first):", self.cells.len());
@@ -43,6 +42,38 @@ impl Plan {
             let _ = writeln!(out, "\nwarning: {warning}");
         }
         out
+    }
+
+    /// An origin with the name of the scenario's file alone, without its directories.
+    fn nearby(&self, from: &str) -> String {
+        match self.file.rsplit_once('/') {
+            Some((directory, _)) if !directory.is_empty() => from.replacen(&format!("{directory}/"), "", 1),
+            _ => from.to_owned(),
+        }
+    }
+}
+
+/// The lines of each table together, tables in the order in which they first occur.
+fn by_table(lines: Vec<Resolved>) -> Vec<(String, Vec<Resolved>)> {
+    let mut tables: Vec<(String, Vec<Resolved>)> = Vec::new();
+    for line in lines {
+        let table = line.key.rsplit_once('.').map_or("", |(table, _)| table);
+        match tables.iter_mut().find(|(other, _)| other == table) {
+            Some((_, lines)) => lines.push(line),
+            None => tables.push((table.to_owned(), vec![line])),
+        }
+    }
+    tables
+}
+
+/// A table as the file writes it: `[run]`, `[[trunk]] air: policy`.
+fn heading(table: &str) -> String {
+    let mut parts = table.splitn(3, '.');
+    match (parts.next().unwrap_or_default(), parts.next(), parts.next()) {
+        ("", ..) => "head of the file".to_owned(),
+        (list, Some(name), None) if NAMED_LISTS.contains(&list) => format!("[[{list}]] {name}"),
+        (list, Some(name), Some(rest)) if NAMED_LISTS.contains(&list) => format!("[[{list}]] {name}: {rest}"),
+        _ => format!("[{table}]"),
     }
 }
 

@@ -20,11 +20,13 @@ mod metric;
 mod nearest;
 mod overrides;
 mod plan;
+mod plan_tables;
 mod reader;
 mod schema;
 mod source;
 pub mod spec;
 mod sweep;
+mod tables;
 mod tree;
 mod warnings;
 
@@ -86,8 +88,13 @@ impl Scenario {
         self.sources.first().map_or("", |source| &source.text)
     }
 
-    /// Overrides the file and its sweep with `key=value`; `option` is its name in messages (`--set`). The last override
-    /// counts.
+    /// The overrides so far, each `key=value`, in their order.
+    pub fn settings(&self) -> impl Iterator<Item = &str> {
+        self.sources.iter().skip(1).map(|source| &*source.text)
+    }
+
+    /// Overrides the file, its sweep and its expectations with `key=value`; `option` is its name in messages (`--set`).
+    /// The last override counts.
     ///
     /// # Errors
     /// There is no `=`, or the value is neither TOML nor a bare word. Whether the key exists is found out by
@@ -114,7 +121,11 @@ fn read_text(path: &Path, what: &str, one: &str) -> Result<String, Errors> {
     let name = path.display().to_string();
     let refuse = |message: &str, help: &str| Errors::from(Error::of_file(&name, message, help));
     let opened = std::fs::File::open(path).and_then(|f| f.metadata().map(|m| (f, m)));
-    let (file, metadata) = opened.map_err(|e| refuse(&format!("the file cannot be read: {}", plain(&e)), one))?;
+    let (file, metadata) = opened.map_err(|e| {
+        let is_denied = e.kind() == std::io::ErrorKind::PermissionDenied;
+        let help = if is_denied { "another user may read it: run it by sudo, or change its mode" } else { one };
+        refuse(&format!("the file cannot be read: {}", plain(&e)), help)
+    })?;
     if metadata.is_dir() {
         return Err(refuse(&format!("this is a directory, not a {what}"), one));
     }

@@ -11,7 +11,7 @@ use super::tree::{Data, Table, Value, Via, parse};
 use std::sync::Arc;
 
 /// Lists of tables whose elements have names.
-const NAMED_LISTS: [&str; 5] = ["node", "trunk", "link", "killer", "flow"];
+pub(super) const NAMED_LISTS: [&str; 5] = ["node", "trunk", "link", "killer", "flow"];
 
 /// One `--set`: a path and its value.
 #[derive(Clone, Debug)]

@@ -3,14 +3,19 @@
 use super::cell::Cell;
 use super::error::{Complaint, Error, Errors, Problem};
 use super::expect::{self, Expectation};
-use super::overrides;
-use super::reader::{Context, From, ResolvedValue, errors};
+use super::metric;
+use super::overrides::{self, Override};
+use super::plan_tables::{self, PlanTables};
+use super::reader::{self, Context, From, ResolvedValue, errors};
 use super::schema;
 use super::source::{Source, Span};
+use super::spec::Spec;
 use super::sweep::{self, SweepAxis};
-use super::tree::{Table, Value, Via};
+use super::tree::{Data, Table, Value, Via};
 use super::warnings;
 use super::{Scenario, error};
+use crate::metric::Unit;
+use airbraid_units::Duration;
 
 /// Largest size of the trees of all cells together, as text \[byte\].
 const CELL_TEXT_MAX: usize = 64_000_000;
@@ -32,6 +37,9 @@ pub struct Plan {
     pub cells: Vec<Cell>,
     /// The expectations of the results.
     pub expectations: Vec<Expectation>,
+    /// The reason why the expectations do not hold for these runs: an option gave them another duration or warm-up than
+    /// the expectations are written for.
+    pub unjudged: Option<String>,
     /// Every resolved value of the first cell, with its origin.
     pub resolved: Vec<Resolved>,
     /// Notes on allowed settings that are probably not meant.
@@ -53,36 +61,36 @@ pub struct Resolved {
     pub from: String,
 }
 
+impl Plan {
+    /// The metric that `path` names as the scenario writes it: its key in the summary, and its unit.
+    ///
+    /// # Errors
+    /// No cell has it: with the nearest name.
+    pub fn metric(&self, path: &str) -> Result<(String, Unit), String> {
+        let mut refused = None;
+        for cell in &self.cells {
+            match metric::resolve(path, &cell.spec) {
+                Ok(found) => return Ok(found),
+                Err(complaint) => refused = refused.or(Some(complaint)),
+            }
+        }
+        let Complaint { message, help } = refused.unwrap_or_else(|| Complaint::bare("there is no cell"));
+        Err(help.map_or_else(|| message.clone(), |help| format!("{message}: {help}")))
+    }
+}
+
 /// Resolves every cell of `scenario`.
 pub(crate) fn make(scenario: &Scenario) -> Result<Plan, Errors> {
-    let Scenario { sources, root, overrides } = scenario;
+    let sources = &scenario.sources;
     let fail = |problems: Vec<Problem>| errors(problems, sources);
-    let all = sweep::axes(root).map_err(fail)?;
-    let mut axes = all.clone();
+    let of_file = sweep::axes(&scenario.root).map_err(fail)?;
+    let tables = plan_tables::apply(&scenario.root, &scenario.overrides).map_err(fail)?;
+    let PlanTables { root, overrides } = &tables;
+    let mut axes = sweep::axes(root).map_err(fail)?;
+    let all = sweep::known(&of_file, &axes);
+    sweep::check_tables(&axes, overrides).map_err(fail)?;
     sweep::pin(&mut axes, overrides);
-    let combinations = sweep::cells(&axes);
-    let text = sources.first().map_or(0, |s| s.text.len());
-    if combinations.len().saturating_mul(text) > CELL_TEXT_MAX {
-        let message = format!("{} cells of a file of {text} byte are too much", combinations.len());
-        let place = root.get("sweep").map_or(TOP, |v| v.place);
-        return Err(fail(vec![Problem::at(place, Complaint::new(message, "sweep fewer values"))]));
-    }
-    let mut cells: Vec<Cell> = Vec::with_capacity(combinations.len());
-    let mut noted = Vec::new();
-    for (number, combination) in combinations.iter().enumerate() {
-        let (cell, notes) = cell(scenario, &axes, combination, number == 0)?;
-        cells.push(cell);
-        noted.extend(notes);
-    }
-    let runs: u64 = cells.iter().map(|cell| u64::from(cell.spec.replications)).sum();
-    if runs > RUNS_MAX {
-        let place = root.get("sweep").map_or(TOP, |v| v.place);
-        let complaint = Complaint::new(
-            format!("{runs} runs are too many"),
-            format!("at most {RUNS_MAX}: fewer cells or replications"),
-        );
-        return Err(fail(vec![Problem::at(place, complaint)]));
-    }
+    let (cells, noted) = cells(sources, &tables, &axes)?;
     let expectations = expect::read(root, &all, &cells, sources).map_err(fail)?;
     let Some(first) = cells.first() else {
         return Err(Errors::from(Error::of_file("scenario", "there is no cell", "")));
@@ -90,33 +98,103 @@ pub(crate) fn make(scenario: &Scenario) -> Result<Plan, Errors> {
     let axes = axes
         .iter()
         .map(|axis| Axis { key: axis.path.clone(), values: axis.values.iter().map(Value::to_json).collect() });
-    let mut warnings = warnings::of(&first.spec);
+    let mut warnings = of_cells(&cells);
     if root.get(schema::QUESTION_BEFORE).is_some() {
         warnings.insert(0, format!("`{}` is now called `question`", schema::QUESTION_BEFORE));
     }
     let lines: Vec<_> = sources.iter().map(|source| error::Lines::of(&source.text)).collect();
+    let unjudged = unjudged(&scenario.root, overrides, &first.spec, &expectations);
     Ok(Plan {
         file: sources.first().map(|s| s.name.clone()).unwrap_or_default(),
         title: first.spec.title.clone(),
         question: first.spec.question.clone(),
         axes: axes.collect(),
         expectations,
+        unjudged,
         resolved: noted.into_iter().map(|note| resolved(note, sources, &lines)).collect(),
         warnings,
         cells,
     })
 }
 
+/// The reason why expectations of the file do not hold for runs that options made longer or shorter.
+fn unjudged(root: &Table, overrides: &[Override], spec: &Spec, expectations: &[Expectation]) -> Option<String> {
+    let is_of_file = expectations.iter().any(|expectation| expectation.line > 0);
+    let is_said = overrides.iter().any(|said| said.path == "run" || said.path.starts_with("run."));
+    if !is_of_file || !is_said {
+        return None;
+    }
+    let Some(Data::Table(run)) = root.get("run").map(|value| &value.data) else { return None };
+    let written = |key: &str| run.get(key).and_then(|value| reader::quantity::<Duration>(value).ok());
+    let duration = written("duration")?;
+    let warm_up = written("warm_up").unwrap_or_default();
+    let same = duration == spec.duration && warm_up == spec.warm_up;
+    (!same).then(|| {
+        let after = if warm_up.is_zero() { String::new() } else { format!(" after {warm_up} of warm-up") };
+        format!("written for a run of {duration}{after}")
+    })
+}
+
+/// Every cell, and the resolved values of the first.
+fn cells(
+    sources: &[Source],
+    tables: &PlanTables,
+    axes: &[SweepAxis],
+) -> Result<(Vec<Cell>, Vec<ResolvedValue>), Errors> {
+    let fail = |problems: Vec<Problem>| errors(problems, sources);
+    let place = tables.root.get("sweep").map_or(TOP, |v| v.place);
+    let combinations = sweep::cells(axes);
+    let text = sources.first().map_or(0, |s| s.text.len());
+    if combinations.len().saturating_mul(text) > CELL_TEXT_MAX {
+        let message = format!("{} cells of a file of {text} byte are too much", combinations.len());
+        return Err(fail(vec![Problem::at(place, Complaint::new(message, "sweep fewer values"))]));
+    }
+    let mut cells: Vec<Cell> = Vec::with_capacity(combinations.len());
+    let mut noted = Vec::new();
+    for (number, combination) in combinations.iter().enumerate() {
+        let (cell, notes) = cell(sources, tables, axes, combination, number == 0)?;
+        cells.push(cell);
+        noted.extend(notes);
+    }
+    let runs: u64 = cells.iter().map(|cell| u64::from(cell.spec.replications)).sum();
+    if runs > RUNS_MAX {
+        let complaint = Complaint::new(
+            format!("{runs} runs are too many"),
+            format!("at most {RUNS_MAX}: fewer cells or replications"),
+        );
+        return Err(fail(vec![Problem::at(place, complaint)]));
+    }
+    Ok((cells, noted))
+}
+
+/// Largest number of cells beside the first that are looked at for notes.
+const NOTED_CELLS_MAX: usize = 32;
+
+/// The warnings of the first cell, and those of others with the cell that they are about.
+fn of_cells(cells: &[Cell]) -> Vec<String> {
+    let mut all = cells.first().map(|cell| warnings::of(&cell.spec)).unwrap_or_default();
+    let mut bare = all.clone();
+    for cell in cells.iter().skip(1).take(NOTED_CELLS_MAX) {
+        for warning in warnings::of(&cell.spec) {
+            if !bare.contains(&warning) {
+                all.push(format!("where {}: {warning}", cell.label));
+                bare.push(warning);
+            }
+        }
+    }
+    all
+}
+
 /// The place of an error about the file as a whole.
 const TOP: Span = Span { source: 0, start: 0, end: 0 };
 
 fn cell(
-    scenario: &Scenario,
+    sources: &[Source],
+    PlanTables { root, overrides }: &PlanTables,
     axes: &[SweepAxis],
     combination: &[usize],
     recording: bool,
 ) -> Result<(Cell, Vec<ResolvedValue>), Errors> {
-    let Scenario { sources, root, overrides } = scenario;
     let mut tree: Table = root.clone();
     let mut problems = Vec::new();
     let mut values = Vec::with_capacity(axes.len());
@@ -164,7 +242,7 @@ fn written(place: Span, via: Via, sources: &[Source], lines: &[error::Lines<'_>]
     let (line, column) = lines.line_and_column(place.start);
     match via {
         Via::File => format!("{}:{line}:{column}", source.name),
-        Via::Sweep => format!("[sweep] at {}:{line}:{column}", source.name),
-        Via::Option => format!("{} {}", source.name, source.text),
+        Via::Sweep if place.source == 0 => format!("[sweep] at {}:{line}:{column}", source.name),
+        Via::Sweep | Via::Option => format!("{} {}", source.name, source.text),
     }
 }

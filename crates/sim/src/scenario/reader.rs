@@ -6,6 +6,7 @@
 use super::error::{Complaint, ERRORS_MAX, Error, Errors, Problem};
 use super::nearest::suggestion;
 use super::source::{Source, Span};
+use super::tables::Tables;
 use super::tree::{Data, Table, Value, Via, show_float};
 use airbraid_units::{ParseError, Probability, Quantity};
 use std::cell::{Cell, RefCell};
@@ -32,6 +33,7 @@ pub(crate) enum From {
 pub struct Context {
     problems: RefCell<Vec<Problem>>,
     noted: RefCell<Vec<ResolvedValue>>,
+    tables: Tables,
     /// Whether resolved values are kept for `explain`.
     recording: bool,
 }
@@ -39,7 +41,7 @@ pub struct Context {
 impl Context {
     /// An empty state; `recording`: whether resolved values are kept for `explain`.
     pub fn new(recording: bool) -> Self {
-        Self { problems: RefCell::default(), noted: RefCell::default(), recording }
+        Self { problems: RefCell::default(), noted: RefCell::default(), tables: Tables::default(), recording }
     }
     /// Notes an error at `place`.
     pub fn complain(&self, place: Span, complaint: Complaint) {
@@ -47,7 +49,7 @@ impl Context {
     }
     /// Whether there is an error so far.
     pub fn has_problems(&self) -> bool {
-        !self.problems.borrow().is_empty()
+        !self.problems.borrow().is_empty() || self.tables.has_unknown()
     }
     fn note(&self, path: String, value: impl Display, from: From) {
         if self.recording {
@@ -55,12 +57,15 @@ impl Context {
         }
     }
     pub(crate) fn into_problems(self) -> Vec<Problem> {
-        self.problems.into_inner()
+        let unknown = self.tables.complaints();
+        self.problems.into_inner().into_iter().chain(unknown).collect()
     }
     /// The resolved values, or the errors, in the order of the file.
     pub(crate) fn finish(self, sources: &[Source]) -> Result<Vec<ResolvedValue>, Errors> {
-        let problems = self.problems.into_inner();
-        if problems.is_empty() { Ok(self.noted.into_inner()) } else { Err(errors(problems, sources)) }
+        if self.has_problems() {
+            return Err(errors(self.into_problems(), sources));
+        }
+        Ok(self.noted.into_inner())
     }
 }
 
@@ -87,6 +92,10 @@ pub struct View<'a> {
     bound: Option<(&'static [&'static str], usize)>,
     asked: RefCell<Vec<&'static str>>,
     foreign: Cell<Option<&'static Foreign>>,
+    /// Whether what is read now has an effect: `explain` shows no default that has none.
+    applies: Cell<bool>,
+    /// Whether only what the own table says is shown, the rest being that of another table.
+    own_only: Cell<bool>,
 }
 
 /// Keys that a table of another kind has.
@@ -117,7 +126,17 @@ impl<'a> View<'a> {
     /// A view of a table that may not be there, under its path.
     pub fn new(cx: &'a Context, path: impl Into<String>, place: Span, table: Option<&'a Table>) -> Self {
         let layers = table.map(|table| Layer { table, label: None }).into_iter().collect();
-        Self { cx, path: path.into(), place, layers, bound: None, asked: RefCell::default(), foreign: Cell::new(None) }
+        Self {
+            cx,
+            path: path.into(),
+            place,
+            layers,
+            bound: None,
+            asked: RefCell::default(),
+            foreign: Cell::new(None),
+            applies: Cell::new(true),
+            own_only: Cell::new(false),
+        }
     }
     /// The same view with one more table to take defaults from.
     pub fn over(mut self, defaults: Option<&'a Table>, label: &'static str) -> Self {
@@ -131,6 +150,19 @@ impl<'a> View<'a> {
     /// From now on, takes `keys` from the first `layers` layers only.
     pub fn bind(&mut self, keys: &'static [&'static str], layers: usize) {
         self.bound = Some((keys, layers));
+    }
+    /// From now on, what is read has an effect or has none.
+    pub(crate) fn apply(&self, applies: bool) {
+        self.applies.set(applies);
+    }
+    /// Whether what is read now has an effect.
+    pub(crate) fn applies(&self) -> bool {
+        self.applies.get()
+    }
+    /// The same view, which shows only what its own table says.
+    pub(crate) fn own_only(self) -> Self {
+        self.own_only.set(true);
+        self
     }
     /// From now on keys of a table of another kind are told as that table's.
     pub(crate) fn beside(&self, other: &'static Foreign) {
@@ -189,14 +221,21 @@ impl<'a> View<'a> {
     }
     /// Notes the resolved value of `key`.
     pub fn note(&self, key: &str, value: impl Display, found: Option<FoundValue<'_>>, why: &str) {
-        if !self.cx.recording {
+        let shown = match found {
+            // The keys of a table are shown one by one.
+            Some(f) if matches!(f.value.data, Data::Table(_)) => false,
+            Some(f) => f.layer == 0 || !self.own_only.get(),
+            None => self.applies.get() && !self.own_only.get(),
+        };
+        if !self.cx.recording || !shown {
             return;
         }
         let from = match found {
             Some(f) => From::Written { place: f.value.place, via: f.value.via, label: f.label },
             None => From::Default(why.to_owned()),
         };
-        self.cx.note(self.path_of(key), tidy(&value.to_string()), from);
+        let unused = if self.applies.get() { "" } else { " (not used)" };
+        self.cx.note(self.path_of(key), tidy(&value.to_string()) + unused, from);
     }
 
     /// The value of `key` read by `parse`, or nothing: absent or wrong.
@@ -299,7 +338,7 @@ impl<'a> View<'a> {
     /// The table at `key`; where there is none, one without keys.
     pub fn sub(&self, key: &'static str) -> View<'a> {
         let path = self.path_of(key);
-        match self.find(key) {
+        let view = match self.find(key) {
             Some(FoundValue { value: Value { data: Data::Table(table), place, .. }, .. }) => {
                 View::new(self.cx, path, *place, Some(table))
             }
@@ -309,7 +348,9 @@ impl<'a> View<'a> {
                 View::new(self.cx, path, self.place, None)
             }
             None => View::new(self.cx, path, self.place, None),
-        }
+        };
+        view.apply(self.applies.get());
+        view
     }
     /// The tables of `[[key]]`, each under the path of its name.
     pub fn tables(&self, key: &'static str) -> Vec<View<'a>> {
@@ -350,19 +391,16 @@ impl<'a> View<'a> {
         let Some(own) = self.layers.first() else { return };
         let mut asked = self.asked.borrow().clone();
         asked.sort_unstable();
+        self.cx.tables.know(&self.path, &asked);
         for entry in own.table.entries.iter().filter(|e| !asked.contains(&e.key.as_str())) {
-            let complaint = match self.foreign.get().filter(|other| other.keys.contains(&entry.key.as_str())) {
+            match self.foreign.get().filter(|other| other.keys.contains(&entry.key.as_str())) {
                 Some(other) => {
                     let message = format!("`{}` belongs to {}", entry.key, other.owner);
-                    Complaint::new(message, format!("{} has {}", other.own, asked.join(", ")))
+                    let help = format!("{} has {}", other.own, asked.join(", "));
+                    self.cx.complain(entry.key_place, Complaint::new(message, help));
                 }
-                None => {
-                    let inside = if self.path.is_empty() { String::new() } else { format!(" in `{}`", self.path) };
-                    let message = format!("unknown key `{}`{inside}", entry.key);
-                    Complaint::new(message, suggestion(&entry.key, &asked))
-                }
-            };
-            self.cx.complain(entry.key_place, complaint);
+                None => self.cx.tables.unknown(&self.path, &entry.key, entry.key_place, &asked),
+            }
         }
     }
 }

@@ -87,6 +87,37 @@ fn axis(path: String, entry: &Entry) -> Result<SweepAxis, Problem> {
     Ok(SweepAxis { path, path_place: entry.key_place, values })
 }
 
+/// The axes of the file with the values that options gave them, and those that options added: all that an expectation
+/// may name.
+pub(crate) fn known(file: &[SweepAxis], now: &[SweepAxis]) -> Vec<SweepAxis> {
+    let mut known = file.to_vec();
+    for axis in now {
+        match known.iter_mut().find(|other| other.path == axis.path) {
+            Some(other) => {
+                let new: Vec<Value> = axis.values.iter().filter(|v| !other.values.contains(v)).cloned().collect();
+                other.values.extend(new);
+            }
+            None => known.push(axis.clone()),
+        }
+    }
+    known
+}
+
+/// An option that sets a table would undo what is swept within it in every cell, and the cells would be one.
+pub(crate) fn check_tables(axes: &[SweepAxis], overrides: &[Override]) -> Result<(), Vec<Problem>> {
+    let within = |axis: &&SweepAxis, said: &Override| {
+        axis.path.strip_prefix(said.path.as_str()).is_some_and(|rest| rest.starts_with('.'))
+    };
+    let problem = |said: &Override| {
+        let axis = axes.iter().find(|axis| within(axis, said))?;
+        let message = format!("`{}` is swept, and `{}` would undo that", axis.path, said.path);
+        let help = format!("set the keys beside it one by one; sweep={{}} sweeps nothing, {}=VALUE ends it", axis.path);
+        Some(Problem::at(said.path_place, Complaint::new(message, help)))
+    };
+    let problems: Vec<Problem> = overrides.iter().filter_map(problem).collect();
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
 /// Reduces an axis whose key an option overrides to that value.
 pub(crate) fn pin(axes: &mut [SweepAxis], overrides: &[Override]) {
     for said in overrides {

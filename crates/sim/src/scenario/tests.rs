@@ -3,6 +3,7 @@
 mod ad_hoc;
 mod design;
 mod link_layer;
+mod plan_tables;
 mod polled;
 mod robust;
 mod said_over;

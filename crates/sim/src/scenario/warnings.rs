@@ -4,12 +4,18 @@ use super::schema::standard_name;
 use super::spec::{Mac, Mobility, Node, Radio, Spec};
 use crate::phy::Threshold;
 use airbraid_mac::phy::Standard;
+use airbraid_units::Duration;
 use std::collections::BTreeSet;
 
 /// Channels of 802.11b and g are 5 MHz apart and 20 to 22 MHz wide.
 const OVERLAP_CHANNELS: u32 = 5;
 /// The last channel of 802.11b (in Japan) and, as this simulator counts, of 802.11g.
 const LAST_CHANNEL: u32 = 14;
+/// Largest transmission power that is not remarked on \[dBm\]: 1 W, what FCC 15.247 and 15.407 allow a transmitter of
+/// 2.4 and 5.8 GHz.
+const POWER_MAX: f64 = 30.0;
+/// Channels of 5 MHz that 802.11a has somewhere (802.11-2020, annex E): 5.0, 5.2 to 5.3, 5.5 to 5.7, 5.8 and 4.9 GHz.
+const CHANNELS_5_GHZ: [std::ops::RangeInclusive<u32>; 5] = [7..=16, 34..=64, 100..=144, 149..=177, 184..=196];
 /// Largest number of nodes whose pairs are checked.
 const NODES_MAX: usize = 512;
 
@@ -17,6 +23,9 @@ const NODES_MAX: usize = 512;
 pub(crate) fn of(spec: &Spec) -> Vec<String> {
     let mut warnings = Vec::new();
     overlaps(spec, &mut warnings);
+    strong(spec, &mut warnings);
+    foreign_channels(spec, &mut warnings);
+    unlike_errors(spec, &mut warnings);
     if spec.nodes.len() <= NODES_MAX {
         unreachable(spec, &mut warnings);
         same_place(spec, &mut warnings);
@@ -29,7 +38,75 @@ pub(crate) fn of(spec: &Spec) -> Vec<String> {
             warnings.push(format!("flow `{}` starts when the run is over", flow.name));
         }
     }
+    for change in spec.changes.iter().filter(|change| change.at.as_nanos() >= spec.duration.as_nanos()) {
+        let at = Duration::from_nanos(change.at.as_nanos());
+        warnings.push(format!("[[at]] {at} is when the run of {} is over: it changes nothing", spec.duration));
+    }
     warnings
+}
+
+/// Every radio with its name as `[[at]]` writes it.
+fn radios(spec: &Spec) -> impl Iterator<Item = (String, &Radio)> {
+    spec.nodes.iter().flat_map(|node| node.radios.iter().map(move |r| (format!("{}/{}", node.name, r.name), r)))
+}
+
+/// The first of several names, and the number of the others.
+fn first_of(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => format!("`{one}`"),
+        [first, others @ ..] => format!("`{first}` (and {} more)", others.len()),
+    }
+}
+
+/// Radios that shout.
+fn strong(spec: &Spec, warnings: &mut Vec<String>) {
+    let strong: Vec<(String, &Radio)> = radios(spec).filter(|(_, radio)| radio.radio.power.0 > POWER_MAX).collect();
+    let Some((_, radio)) = strong.first() else { return };
+    let names: Vec<String> = strong.iter().map(|(name, _)| name.clone()).collect();
+    warnings.push(format!(
+        "radio {} transmits with {}, more than the {POWER_MAX} dBm (1 W) that are allowed; ranges that are given as \
+         distances stay as they are",
+        first_of(&names),
+        radio.radio.power
+    ));
+}
+
+/// Radios of the 5-GHz standard on channels that it does not have.
+fn foreign_channels(spec: &Spec, warnings: &mut Vec<String>) {
+    let is_there = |channel: u32| CHANNELS_5_GHZ.iter().any(|range| range.contains(&channel));
+    let is_5_ghz = |radio: &Radio| radio.mac.dcf().is_some_and(|dcf| dcf.phy.standard == Standard::Dot11a);
+    let channels: BTreeSet<u32> = radios(spec)
+        .map(|(_, radio)| radio)
+        .filter(|r| is_5_ghz(r) && !is_there(r.channel))
+        .map(|r| r.channel)
+        .collect();
+    if channels.is_empty() {
+        return;
+    }
+    let list: Vec<String> = channels.iter().map(u32::to_string).collect();
+    warnings.push(format!(
+        "802.11a has no channel {} (it has 36 to 64, 100 to 144, 149 to 177): it is taken as one more that no other \
+         disturbs",
+        list.join(", ")
+    ));
+}
+
+/// Radios of one channel whose errors differ: a reader may expect those of the sender.
+fn unlike_errors(spec: &Spec, warnings: &mut Vec<String>) {
+    let mut told = BTreeSet::new();
+    let all: Vec<(String, &Radio)> = radios(spec).collect();
+    for (name, radio) in &all {
+        let other = all.iter().find(|(_, o)| o.channel == radio.channel && o.radio.error != radio.radio.error);
+        if let Some((other, _)) = other
+            && told.insert(radio.channel)
+        {
+            warnings.push(format!(
+                "radios `{name}` and `{other}` on channel {} have different `error`: that of the receiving radio counts",
+                radio.channel
+            ));
+        }
+    }
 }
 
 /// Radios of the 2.4-GHz standards on channels that overlap in reality.

@@ -270,7 +270,8 @@ fn wrong_key(why: String) -> Complaint {
 /// Reads the key file of a path, relative to the folder of the file.
 fn key_file(value: &Value, folder: &Path) -> Result<Secret, Complaint> {
     let path: PathBuf = folder.join(text(value)?);
-    keys::read(&path).map_err(|why| Complaint::new(why, "umask 077; airbraid genkey > FILE makes one"))
+    let help = "umask 077; airbraid genkey > FILE makes one, genpsk one that both ends share";
+    keys::read(&path).map_err(|why| Complaint::new(why, help))
 }
 
 /// A name that an interface can have.

@@ -47,7 +47,9 @@ pub(super) fn read(views: &[View<'_>], all: &[Node], slots: &[Slots]) -> Vec<Flo
 fn via(view: &View<'_>, flow: &Flow, nodes: &[Node], slots: &[Slots]) -> Option<(usize, usize)> {
     let found = view.find("via");
     let Some(found) = found else {
+        view.apply(!slots.is_empty());
         view.note("via", "-", None, "where there are several access points, the load balancer chooses");
+        view.apply(true);
         return None;
     };
     let at = find_radio(view.cx, found.value, nodes)?;
@@ -161,25 +163,36 @@ fn positive_size(value: &Value) -> Result<Bytes, Complaint> {
 
 fn transport(view: &View<'_>) -> Transport {
     const HELP: &str = "allowed: \"tcp\", \"udp\", { tcp = \"newreno\", ... }, { udp = \"1024 byte\" }";
-    let udp = |payload| Transport::Udp { payload, header: Bytes::new(28) };
-    let read = view.optional("transport", "tcp, newreno", |value| match &value.data {
-        Data::Text(word) if word == "tcp" => Ok(Transport::Tcp(Config::default())),
-        Data::Text(word) if word == "udp" => Ok(udp(Bytes::new(1_024))),
+    let inner = |place, table| View::new(view.cx, view.path_of("transport"), place, table);
+    let udp = |view: &View<'_>| {
+        let payload = view.read("udp", Bytes::new(1_024), "a payload", datagram);
+        Transport::Udp { payload, header: Bytes::new(28) }
+    };
+    let Some(found) = view.find("transport") else { return Transport::Tcp(tcp(&inner(view.place, None))) };
+    let value = found.value;
+    let read = match &value.data {
+        Data::Text(word) if word == "tcp" => Ok(Transport::Tcp(tcp(&inner(value.place, None)))),
+        Data::Text(word) if word == "udp" => Ok(udp(&inner(value.place, None))),
         Data::Table(table) => {
-            let inner = View::new(view.cx, view.path_of("transport"), value.place, Some(table));
+            let inner = inner(value.place, Some(table));
             let transport = match (table.get("udp"), table.get("tcp")) {
                 (Some(_), Some(_)) => Err(Complaint::new("a flow has one transport", HELP)),
-                (Some(_), None) => Ok(udp(inner.optional("udp", "", datagram).unwrap_or(Bytes::new(1)))),
+                (Some(_), None) => Ok(udp(&inner)),
                 (None, Some(_)) => Ok(Transport::Tcp(tcp(&inner))),
                 // What else stands there are keys of TCP; without its name they might be a slip of any kind.
-                (None, None) => return Err(Complaint::new("the transport is not named", HELP)),
+                (None, None) => Err(Complaint::new("the transport is not named", HELP)),
             };
-            inner.finish();
+            if transport.is_ok() {
+                inner.finish();
+            }
             transport
         }
         _ => Err(Complaint::new("this transport is not known", HELP)),
-    });
-    read.unwrap_or(Transport::Tcp(Config::default()))
+    };
+    read.unwrap_or_else(|complaint| {
+        view.complain("transport", complaint);
+        Transport::Tcp(Config::default())
+    })
 }
 
 fn datagram(value: &Value) -> Result<Bytes, Complaint> {
@@ -190,8 +203,17 @@ fn datagram(value: &Value) -> Result<Bytes, Complaint> {
     Err(Complaint::new(format!("a datagram of {size} does not exist"), format!("1 to {UDP_MAX} byte")))
 }
 
+/// The variant, if it is known.
+fn variant(view: &View<'_>) -> Option<Variant> {
+    if view.find("tcp").is_some() {
+        return view.optional("tcp", "", |value| choose(value, &VARIANTS));
+    }
+    let why = "newreno: what the papers' simulations ran";
+    Some(view.choice("tcp", &VARIANTS, Variant::default(), why))
+}
+
 fn tcp(view: &View<'_>) -> Config {
-    let known = view.optional("tcp", "", |value| choose(value, &VARIANTS));
+    let known = variant(view);
     let variant = known.unwrap_or_default();
     let (usual, reason) = match variant {
         Variant::Bbr => (Profile::Linux, "linux: no other has bbr"),
@@ -213,7 +235,9 @@ fn tcp(view: &View<'_>) -> Config {
     let timestamps = view.flag("timestamps", default.timestamps, why("12 byte less a segment"));
     let full = if timestamps && linux { default.mss } else { Config::default().mss };
     let mss = view.quantity("mss", full, why("1500 byte of MTU less 40 byte of headers"));
-    let window = view.optional("window", "by receive_buffer", reader::count);
+    view.apply(view.find("window").is_some());
+    let window = view.optional("window", "", reader::count);
+    view.apply(true);
     let receive_buffer = receive_buffer(view, &default, mss, window);
     let config = Config {
         profile,

@@ -33,8 +33,9 @@ fn one(view: &View<'_>, nodes: &[String]) -> Link {
 
 /// One direction with keys of its own over those of the link.
 fn direction<'a>(view: &View<'a>, side: &'static str, own: &'a Table) -> LinkConfig {
-    let inner =
-        View::new(view.cx, view.path_of(side), view.place_of(side), Some(own)).over(view.own_table(), "the link");
+    let inner = View::new(view.cx, view.path_of(side), view.place_of(side), Some(own))
+        .over(view.own_table(), "the link")
+        .own_only();
     let config = config(&inner);
     inner.finish();
     config

@@ -34,8 +34,10 @@ fn host(view: &View<'_>) -> Host {
     let words = [("simulated", false), ("namespace", true)];
     let is_real = view.optional("host", "simulated", |value| reader::choose(value, &words)).unwrap_or(false);
     let words = [("trunk", Host::Trunk), ("radios", Host::Radios)];
-    let why = if is_real { "trunk: one interface" } else { "" };
+    let why = "trunk: one interface";
+    view.apply(is_real);
     let attach = view.optional("attach", why, |value| reader::choose(value, &words));
+    view.apply(true);
     let message = || "`attach` says how a namespace is attached, and this node has none".to_owned();
     view.require(is_real || attach.is_none(), "attach", message, "add host = \"namespace\"");
     if is_real { attach.unwrap_or(Host::Trunk) } else { Host::Simulated }
@@ -133,7 +135,6 @@ pub(super) fn radios(view: &View<'_>, defaults: Option<&Table>) -> Vec<Radio> {
 pub(super) fn check_defaults(view: View<'_>, defaults: Option<&Table>) {
     if view.is_present() {
         let mut view = view.over(defaults, "[radio]");
-        radio::delivery_loss(&view);
         radio::read(&mut view);
         radio::delivery_loss(&view);
         view.finish();

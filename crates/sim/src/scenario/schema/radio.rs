@@ -141,12 +141,14 @@ fn standard(view: &mut View<'_>) -> Standard {
 // --- the medium access ---------------------------------------------------------------------------------------------
 
 fn dcf(view: &View<'_>, standard: Standard) -> DcfConfig {
+    view.apply(standard == Standard::Dot11b);
     let preamble = view.choice(
         "preamble",
         &[("long", Preamble::Long), ("short", Preamble::Short)],
         Preamble::Long,
         "every 802.11b station understands it",
     );
+    view.apply(true);
     let other = preamble == Preamble::Short && standard != Standard::Dot11b;
     view.require(!other, "preamble", || format!("{} has no short preamble", standard_name(standard)), "leave it out");
     let mut dcf = DcfConfig::new(standard, preamble);
@@ -363,17 +365,11 @@ fn radio(view: &View<'_>, standard: Standard) -> RadioConfig {
     // ns-2's WirelessPhy: Pt_ = 0.28183815 W and freq_ = 914 MHz give 250 m and 550 m over two-ray ground.
     let power = view.quantity("power", Milliwatt(281.838_15).to_dbm(), "ns-2: 0.28183815 W");
     let gain = view.quantity("gain", Db(0.0), "isotropic antenna");
-    let height = view.quantity("height", Metres(1.5), "ns-2");
     let frequency = view.quantity("frequency", Frequency(914e6), "ns-2");
-    view.require(
-        height.0 > 0.0,
-        "height",
-        || "an antenna stands above the ground".to_owned(),
-        "write for example \"1.5 m\"",
-    );
     bounded(view, "power", power.0);
     bounded(view, "gain", gain.0);
     let path_loss = path_loss(view, frequency);
+    let height = height(view, &path_loss);
     let error = error(view);
     let sinr = error == ErrorModel::Sinr;
     let noise = noise(view, standard);
@@ -418,6 +414,16 @@ fn radio(view: &View<'_>, standard: Standard) -> RadioConfig {
         receiver: receiver(view, capture, sinr),
         error,
     }
+}
+
+/// The height of the antenna, which two-ray ground alone asks for.
+fn height(view: &View<'_>, path_loss: &PathLoss) -> Metres {
+    view.apply(matches!(path_loss, PathLoss::TwoRay));
+    let height = view.quantity("height", Metres(1.5), "ns-2");
+    view.apply(true);
+    let message = || "an antenna stands above the ground".to_owned();
+    view.require(height.0 > 0.0, "height", message, "write for example \"1.5 m\"");
+    height
 }
 
 /// ns-2's receiver compares two powers and knows no ratio to noise.

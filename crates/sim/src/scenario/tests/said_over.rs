@@ -137,7 +137,10 @@ fn explain_says_where_each_value_came_from() {
         "node.a.radios.ch5.queue 9 t.toml:11:37",
         "node.a.radios.ch5.* (39 more) the same as radio.*",
         "trunk.air.policy.resequencer.increment 1 ms default: Wang 2005",
-        "flow.f.transport - default: tcp, newreno",
+        "flow.f.transport.tcp newreno default: newreno: what the papers' simulations ran",
+        "flow.f.transport.receive_buffer 65535 byte default: the largest window without scaling",
+        "[[flow]] f: transport",
+        "[[node]] a: radios.ch5",
         "swept, 2 cells (the values above are those of the first):",
         "run.warm_up = 1 s | 2 s",
         "flow.f.timeouts <= 2",
@@ -148,11 +151,80 @@ fn explain_says_where_each_value_came_from() {
 }
 
 #[test]
+fn explain_shows_each_value_once_and_nothing_that_has_no_effect() {
+    let keys = |text: &str| plan(text).resolved.into_iter().map(|r| r.key).collect::<Vec<String>>();
+    let has = |keys: &[String], key: &str| keys.iter().any(|k| k == key);
+    let plain = keys(BASE);
+    for absent in [
+        "trunk.air.policy.srr.quantum",
+        "trunk.air.policy.jkm.window",
+        "trunk.air.policy.resequencer.silence",
+        "flow.f.transport",
+        "flow.f.transport.window",
+        "flow.f.via",
+        "node.a.attach",
+    ] {
+        assert!(!has(&plain, absent), "{absent}");
+    }
+    let own_order = keys(&BASE.replace("[[link]]", "policy = { distributor = \"srr\" }\n[[link]]"));
+    assert!(has(&own_order, "trunk.air.policy.srr.quantum") && !has(&own_order, "trunk.air.policy.resequencer.mode"));
+    let said = plan(&BASE.replace("[[link]]", "policy = { srr = { quantum = \"2000 byte\" } }\n[[link]]"));
+    assert!(said.resolved.iter().any(|r| r.key.ends_with("srr.quantum") && r.value == "2000 byte (not used)"));
+    let linux = keys(&format!("{BASE}transport = {{ tcp = \"cubic\", profile = \"linux\" }}\n"));
+    for key in ["min_rto", "delayed_ack", "send_buffer", "window_scaling", "ack_every"] {
+        assert!(has(&linux, &format!("flow.f.transport.{key}")) && has(&plain, &format!("flow.f.transport.{key}")));
+    }
+    let udp = plan(&format!("{BASE}transport = \"udp\"\n"));
+    assert!(udp.resolved.iter().any(|r| r.key == "flow.f.transport.udp" && r.value == "1024 byte"));
+}
+
+#[test]
+fn no_scenario_of_the_repository_has_a_value_twice() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let mut open = vec![root];
+    let mut read = 0;
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            open.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if path.extension().is_some_and(|e| e == "toml") {
+            let plan = Scenario::read(&path).unwrap().plan().unwrap();
+            let mut keys: Vec<&str> = plan.resolved.iter().map(|r| r.key.as_str()).collect();
+            let all = keys.len();
+            keys.sort_unstable();
+            keys.dedup();
+            assert_eq!(keys.len(), all, "{}", path.display());
+            read += 1;
+        }
+    }
+    assert!(read > 20, "{read} scenarios");
+}
+
+#[test]
 fn explain_warns_of_channels_that_the_standard_does_not_have() {
     let warns =
         |text: &str| plan(text).warnings.iter().any(|w| w.starts_with("802.11b and g end at channel 14; 19 is"));
     assert!(!warns(BASE));
     assert!(warns(&BASE.replace("radios = [1, 5]", "radios = [1, 19]")));
+}
+
+#[test]
+fn explain_notes_what_is_allowed_and_probably_not_meant() {
+    let notes = |text: &str, part: &str| plan(text).warnings.iter().any(|w| w.contains(part));
+    let strong = BASE.replace("rate = \"11 Mbit/s\"", "power = \"300 dBm\"");
+    assert!(notes(&strong, "radio `a/ch1` (and 3 more) transmits with 300 dBm"), "{:?}", plan(&strong).warnings);
+    let on_5_ghz = BASE.replace("rate = \"11 Mbit/s\"", "standard = \"802.11a\"");
+    assert!(notes(&on_5_ghz, "802.11a has no channel 1, 5 (it has 36 to 64"), "{:?}", plan(&on_5_ghz).warnings);
+    assert!(!notes(&on_5_ghz.replace("[1, 5]", "[36, 149]"), "802.11a has no channel"));
+    let late = format!("{BASE}[[at]]\ntime = \"10 s\"\nlink = \"wan\"\nstate = \"down\"\n");
+    assert!(notes(&late, "[[at]] 10 s is when the run of 10 s is over"), "{:?}", plan(&late).warnings);
+    assert!(!notes(&late.replace("time = \"10 s\"", "time = \"9 s\""), "[[at]]"));
+    let unlike = BASE.replacen("radios = [1, 5]", "radios = [1, { channel = 5, error = { ber = 1e-4 } }]", 1);
+    assert!(notes(&unlike, "on channel 5 have different `error`: that of the receiving radio counts"));
+    for part in ["transmits with", "802.11a", "[[at]]", "different `error`"] {
+        assert!(!notes(BASE, part), "{part}");
+    }
+    let swept = format!("{BASE}[sweep]\n\"radio.power\" = [\"20 dBm\", \"40 dBm\"]\n");
+    assert!(notes(&swept, "where radio.power = 40 dBm: radio `a/ch1`"), "{:?}", plan(&swept).warnings);
 }
 
 #[test]

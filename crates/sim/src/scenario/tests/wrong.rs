@@ -436,3 +436,21 @@ fn huge_sweeps_and_node_counts_are_refused() {
     let nodes: String = (0..5_000).map(|i| format!("[[node]]\nname = \"n{i}\"\n")).collect();
     assert!(errors(&format!("{BASE}{nodes}")).contains("5002 nodes are more than a run may have"));
 }
+
+#[test]
+fn a_key_of_another_table_is_told_as_that_tables() {
+    let topology = "[topology]\nshape = \"chain\"\ncount = 2\nspacing = \"9 m\"\nradios = [1]\nrouting = \"aodv\"\n";
+    let text = format!("{BASE}{topology}");
+    let told = errors(&text);
+    assert!(told.contains("unknown key `routing` in `topology`"), "{told}");
+    assert!(told.contains("`routing` is a key of the head of the file: write it above the first [table]"), "{told}");
+    let flow = errors(&format!("{BASE}routing = \"aodv\"\n"));
+    assert!(flow.contains("in `flow.f`") && flow.contains("is a key of the head of the file"), "{flow}");
+    let radio = errors(&BASE.replace("rate = \"11 Mbit/s\"", "duration = \"11 s\""));
+    assert!(radio.contains("`duration` is a key of [run]; allowed here: "), "{radio}");
+    let run = errors(&BASE.replace("duration = \"10 s\"", "duration = \"10 s\"\npreamble = \"short\""));
+    assert!(run.contains("`preamble` is a key of [radio]"), "{run}");
+    // A slip of the pen stays one.
+    let slip = errors(&BASE.replace("rate = \"11 Mbit/s\"", "ratte = \"11 Mbit/s\""));
+    assert!(slip.contains("did you mean `rate`?"), "{slip}");
+}

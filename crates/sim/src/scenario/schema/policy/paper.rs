@@ -40,7 +40,11 @@ const NUMBERINGS: [(&str, Numbering); 2] = [("dispatch", Numbering::Dispatch), (
 
 pub(in crate::scenario::schema) fn read(view: View<'_>) -> PaperPolicy {
     let kind = view.choice("distributor", &KINDS, Kind::RoundRobin, WANG);
-    let (srr, jkm) = (srr(view.sub("srr")), jkm(view.sub("jkm")));
+    view.apply(kind == Kind::Srr);
+    let srr = srr(view.sub("srr"));
+    view.apply(kind == Kind::Jkm);
+    let jkm = jkm(view.sub("jkm"));
+    view.apply(true);
     let distributor = match kind {
         Kind::RoundRobin => Distributor::RoundRobin,
         Kind::EarliestDelivery => Distributor::EarliestDelivery,
@@ -53,11 +57,14 @@ pub(in crate::scenario::schema) fn read(view: View<'_>) -> PaperPolicy {
         numbering: view.choice("numbering", &NUMBERINGS, Numbering::default(), OURS),
         queue_limit: view.count("queue", PaperPolicy::default().queue_limit, "packets; Wang 2005"),
         member_limit: view.count("member_queue", distributor.member_limit(), why),
-        resequencer: resequencer(view.sub("resequencer")),
+        resequencer: PaperPolicy::default().resequencer,
     };
+    let own_order = matches!(distributor, Distributor::Srr(_) | Distributor::Jkm(_));
+    view.apply(!own_order);
+    let policy = PaperPolicy { resequencer: resequencer(view.sub("resequencer")), ..policy };
+    view.apply(true);
     let some = policy.member_limit > 0;
     view.require(some, "member_queue", || "a member holds at least one packet".to_owned(), "write 1 or more");
-    let own_order = matches!(distributor, Distributor::Srr(_) | Distributor::Jkm(_));
     let fits = !own_order || policy.resequencer.method == Method::Adaptive;
     let message = || "`srr` and `jkm` restore the order in their own way, without the resequencer".to_owned();
     view.require(fits, "resequencer", message, "leave `method` out, or take `round_robin` or `earliest_delivery`");
@@ -122,23 +129,33 @@ fn resequencer(view: View<'_>) -> Resequencer {
     let is_fifo = view.choice("method", &methods, false, WANG);
     let default = if is_fifo { Resequencer::fifo() } else { Resequencer::default() };
     let span = |key: &'static str, value: Duration, why: &str| view.quantity(key, value, why);
-    view.choice("timer", &[("adaptive", ())], (), WANG);
+    let applies = view.applies();
+    view.apply(applies && is_fifo);
     let fifo = Fifo {
         silence: span("silence", own.silence, OURS),
         dead_after: view.count("dead_after", own.dead_after, "losses in a row; docs/models/trunk.md"),
         probe: span("probe", own.probe, OURS),
     };
+    view.apply(applies);
     let read = Resequencer {
         method: if is_fifo { Method::Fifo(fifo) } else { Method::Adaptive },
         mode: view.choice("mode", &MODES, default.mode, WANG),
+        maximum: span("maximum", default.maximum, OURS),
+        buffer_limit: view.count("buffer", default.buffer_limit, "packets"),
+        ..default
+    };
+    // The hold time that adapts: the FIFOs know when to wait no longer.
+    view.apply(applies && !is_fifo);
+    view.choice("timer", &[("adaptive", ())], (), WANG);
+    let read = Resequencer {
         initial: span("initial", default.initial, OURS),
         minimum: span("minimum", default.minimum, OURS),
-        maximum: span("maximum", default.maximum, OURS),
         increment: span("increment", default.increment, WANG),
         decay: span("decay", default.decay, WANG),
         repeat_halving: view.flag("repeat_halving", default.repeat_halving, "Wang 2005, as its figure shows"),
-        buffer_limit: view.count("buffer", default.buffer_limit, "packets"),
+        ..read
     };
+    view.apply(applies);
     let within = is_fifo || (read.minimum <= read.initial && read.initial <= read.maximum);
     let message = || format!("{} <= {} <= {} does not hold", read.minimum, read.initial, read.maximum);
     view.require(within, "initial", message, "the timer begins between its minimum and its maximum");
