@@ -214,6 +214,16 @@ fn a_trunk_of_three_carries_three_times_one() {
     assert!(row("TCP, one of three channels shared", 12.5, goodput(&shared, "f"), 0.06).abs() <= 0.06);
 }
 
+#[test]
+#[cfg_attr(debug_assertions, ignore = "takes minutes without optimisation")]
+fn the_shortest_latency_is_that_of_a_packet_with_data() {
+    let result = run(&spec_of_file("bench/two-nodes-tcp.toml", &["run.duration=\"5 s\""])).result;
+    // 192 us of preamble and a frame of 1536 byte at 11 Mbit/s. The SYN takes 0.25 ms.
+    let least_s = 192e-6 + 1536.0 * 8.0 / 11e6;
+    let delay = result.flows[0].delay_s.as_ref().unwrap();
+    assert!((least_s..least_s + 1e-3).contains(&delay.min), "{} s beside {least_s}", delay.min);
+}
+
 /// Share of its best link's goodput that a bond reaches at least.
 const LEAST: f64 = 0.97;
 
