@@ -28,6 +28,7 @@ from pathlib import Path
 LIST = Path("docs/measurements/claims.toml")
 TABLE = Path("docs/measurements/claims.md")
 KEPT = Path("out/claims")
+BUILT = "target/release/airbraid"
 # Programs behind the words of `needs`, beside root.
 PROGRAMS = {"ns2": "ns", "iperf3": "iperf3", "perf": "perf", "valgrind": "valgrind"}
 HEAD = """# Claims
@@ -93,7 +94,7 @@ def section_rows(where):
 def run(claim):
     """Runs it and returns its rows of the table: value, claimed, found, verdict."""
     environment = dict(os.environ)
-    command = environment.setdefault("AIRBRAID", "target/release/airbraid")
+    command = environment.setdefault("AIRBRAID", BUILT)
     environment["PATH"] = f"{Path(command).resolve().parent}:{environment['PATH']}"
     begun = time.monotonic()
     done = subprocess.Popen(
@@ -123,7 +124,7 @@ def run(claim):
         except (ValueError, KeyError, IndexError):
             number = None
         unit = f" {value['unit']}" if "unit" in value else ""
-        shown = "-" if number is None else f"{number:.4g}{unit}"
+        shown = "-" if number is None else f"{number:.5g}{unit}"
         rows.append([value["is"], f"{value['claimed']}{unit}", shown, judge(value, number)])
     return rows, time.monotonic() - begun
 
@@ -177,6 +178,8 @@ def main():
         for claim in chosen:
             print(f"{claim['id']:28} {claim['minutes']:6} min  {'done' if read(claim) else 'open'}")
         return
+    if not Path(os.environ.get("AIRBRAID", BUILT)).is_file():
+        sys.exit(f"claims: {os.environ.get('AIRBRAID', BUILT)} is not there: make build, or AIRBRAID=FILE")
     KEPT.mkdir(parents=True, exist_ok=True)
     due = [claim for claim in chosen if options.again or read(claim) is None]
     due.sort(key=lambda claim: claim["minutes"])
