@@ -140,7 +140,8 @@ def write(claims):
         else:
             lines += [[claim["id"], *row, kept["date"], kept["commit"]] for row in kept["rows"]]
     text = "".join("| " + " | ".join(cell.replace("|", "/") for cell in line) + " |\n" for line in lines)
-    commands = "".join(f"| {claim['id']} | `{claim['command'].replace('|', chr(92) + '|')}` |\n" for claim in claims)
+    one_line = {claim["id"]: " ".join(claim["command"].split()).replace("|", "\\|") for claim in claims}
+    commands = "".join(f"| {name} | `{command}` |\n" for name, command in one_line.items())
     TABLE.write_text(HEAD + text + "\n## Commands\n\n| claim | command |\n|---|---|\n" + commands, encoding="utf-8")
 
 
