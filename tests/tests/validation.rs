@@ -234,8 +234,8 @@ fn a_bond_costs_nothing_of_its_best_link() {
     let mut below = 0;
     for number in 1..=8 {
         let links = listed::set(number);
-        // 61 Mbit/s that lose 9 % in bursts beside 1.2 Mbit/s: the bond begins slower than the link alone, with .94 of it
-        // over 10 s and .95 over 20 s (means of six and five seeds), and is ahead over a minute.
+        // 61 Mbit/s that lose 9 % in bursts beside 1.2 Mbit/s: the bond begins slower than the link alone, with .94 of
+        // it over 10 s and .95 over 20 s (means of six and five seeds), and is ahead over a minute.
         let seconds = if number == 8 { 60 } else { 20 };
         let (best, bond) = (listed::best_bps(&links, seconds, 3), listed::goodput_bps(&links, seconds, 3));
         let (ratio, verdict) = (bond / best, if bond >= LEAST * best { "within" } else { "OFF" });
