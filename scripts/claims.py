@@ -129,12 +129,25 @@ def run(claim):
     return rows, time.monotonic() - begun
 
 
+def before():
+    """The lines of the table that is there, by claim: what another clone has found stays until it is found again."""
+    lines = {}
+    text = TABLE.read_text(encoding="utf-8").split("## Commands")[0] if TABLE.exists() else ""
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 7 and cells[5]:
+            lines.setdefault(cells[0], []).append(cells)
+    return lines
+
+
 def write(claims):
     """The table of all claims, in the order of the list."""
-    lines = []
+    lines, earlier = [], before()
     for claim in claims:
         kept = read(claim)
-        if kept is None:
+        if kept is None and claim["id"] in earlier:
+            lines += earlier[claim["id"]]
+        elif kept is None:
             why = missing(claim)
             lines.append([claim["id"], "", "", "", f"not run{f': needs {why}' if why else ''}", "", ""])
         else:
