@@ -12,7 +12,7 @@ SKIPPED := $(abspath $(OUT))/skipped
 .DEFAULT_GOAL := help
 .PHONY: help demo build wheel notebooks test test-debug test-optimised test-python reference check lint fuzz \
         bench bench-peers bench-lab bench-tunnel bench-datapath \
-        bench-strangers bench-python map \
+        bench-strangers bench-python map claims \
         rows rows-full rows-renew rows-documents python-lock deb picture tools test-tools python-tools clean
 
 help: ## Say what can be made
@@ -52,6 +52,7 @@ lint: test-tools ## Formatting, lints, documentation
 	$(CARGO) clippy --workspace --all-targets --locked -- --deny warnings
 	$(CARGO) clippy --package airbraid-cli --no-default-features --locked -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings --allow rustdoc::private-intra-doc-links" $(CARGO) doc --workspace --no-deps --locked --quiet
+	scripts/draw.py --check
 
 reference: ## Renew the tables of docs/reference/metrics.md that are made of the code
 	AIRBRAID_RENEW=1 $(CARGO) test --locked -p airbraid-sim -p airbraid-live --lib the_reference_has_every_metric
@@ -131,6 +132,9 @@ bench-strangers: test-tools ## A hub that strangers flood: seconds until a clien
 
 bench-python: build python-tools ## 1,000 runs on Dask with a worker killed, what executors cost, memory over 10,000 runs
 	@AIRBRAID=$(abspath $(RELEASE)) scripts/python.sh bench
+
+claims: build ## Run the command of every measured number in the documents; hours, resumable (CLAIMS="--minutes 5")
+	@AIRBRAID=$(abspath $(RELEASE)) scripts/claims.py $(CLAIMS)
 
 deb: build ## A Debian package in out/
 	@scripts/deb.sh $(RELEASE) $(OUT)

@@ -41,12 +41,16 @@ fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The anchors of a page's headings, as forges make them.
-fn anchors(text: &str) -> BTreeSet<String> {
-    let headings = prose(text).map(|(_, line)| line).filter(|line| line.starts_with('#'));
-    let headings = headings.map(|line| line.trim_start_matches('#').trim());
+/// The anchor of a heading, as forges make it.
+fn anchor(heading: &str) -> String {
     let kept = |letter: &char| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_');
-    headings.map(|heading| heading.to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-")).collect()
+    let words = heading.trim_start_matches('#').trim().to_lowercase();
+    words.chars().filter(kept).collect::<String>().replace(' ', "-")
+}
+
+/// The anchors of a page's headings.
+fn anchors(text: &str) -> BTreeSet<String> {
+    prose(text).map(|(_, line)| line).filter(|line| line.starts_with('#')).map(anchor).collect()
 }
 
 /// The targets of the links in a text.
@@ -174,7 +178,7 @@ fn models_hold_no_laboratory_notes() {
 #[test]
 fn the_speed_in_the_readme_is_that_of_the_measurements() {
     let page = fs::read_to_string(root().join("docs/measurements/performance.md")).unwrap();
-    let table = page.split("## Beside ns-2").nth(1).unwrap().split("###").next().unwrap();
+    let table = page.split("## Beside ns-2").nth(1).unwrap().split("\n#").next().unwrap();
     let rows = table.lines().filter(|line| line.starts_with("| ("));
     let ratios: Vec<f64> = rows.map(|row| row.split('|').nth(4).unwrap().trim().parse().unwrap()).collect();
     let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
@@ -207,4 +211,59 @@ fn files_that_pages_name_are_there() {
         }
     }
     assert!(missing.is_empty(), "named, and not there: {missing:#?}");
+}
+
+/// Pages whose tables of numbers are measured, or are said not to be.
+fn pages_with_claims() -> Vec<PathBuf> {
+    let mut pages: Vec<PathBuf> =
+        ["README.md", "docs/validation.md", "docs/security.md"].map(|page| root().join(page)).into();
+    for folder in ["docs/models", "docs/measurements", "docs/guide"] {
+        pages.extend(files(&root().join(folder), &[".md"]));
+    }
+    // Both are generated: from `tests/rows`, and from what the claims' commands found.
+    pages.retain(|page| !shown(page).contains("/rows/") && !page.ends_with("docs/measurements/claims.md"));
+    pages
+}
+
+/// The sections of a page that have a table with a number in it, each as PAGE#ANCHOR.
+fn sections_with_numbers(page: &Path) -> BTreeSet<String> {
+    let text = fs::read_to_string(page).unwrap();
+    let (mut found, mut section) = (BTreeSet::new(), String::new());
+    for (_, line) in prose(&text) {
+        if line.starts_with('#') {
+            section = anchor(line);
+        } else if line.starts_with('|') && line.contains(|letter: char| letter.is_ascii_digit()) {
+            found.insert(format!("{}#{section}", shown(page)));
+        }
+    }
+    found
+}
+
+#[test]
+fn tables_of_numbers_have_a_command_or_a_source() {
+    let list = fs::read_to_string(root().join("docs/measurements/claims.toml")).unwrap();
+    let is_section = |word: &&str| word.contains(".md#") && !word.contains(char::is_whitespace);
+    let named: BTreeSet<&str> = list.split('"').filter(is_section).collect();
+    let there: BTreeSet<String> = pages_with_claims().iter().flat_map(|page| sections_with_numbers(page)).collect();
+    let unclaimed: Vec<&String> = there.iter().filter(|section| !named.contains(section.as_str())).collect();
+    assert!(unclaimed.is_empty(), "neither a claim nor context in docs/measurements/claims.toml: {unclaimed:#?}");
+    let exists = |section: &&str| {
+        let (page, heading) = section.split_once('#').unwrap();
+        fs::read_to_string(root().join(page)).is_ok_and(|text| anchors(&text).contains(heading))
+    };
+    let gone: Vec<&str> = named.into_iter().filter(|section| !exists(section)).collect();
+    assert!(gone.is_empty(), "claimed, and not there: {gone:#?}");
+}
+
+#[test]
+fn seeds_of_papers_are_drawn_and_recorded() {
+    let record = fs::read_to_string(root().join("docs/measurements/draws.tsv")).unwrap();
+    for file in files(&root().join("papers"), &["figures.toml"]) {
+        let paper = file.parent().unwrap().file_name().unwrap().to_str().unwrap().to_owned();
+        let text = fs::read_to_string(&file).unwrap();
+        let first = text.lines().find_map(|line| line.strip_prefix("seed ")).map(|rest| rest.replace(['=', ' '], ""));
+        let Some(first) = first else { continue };
+        let is_recorded = record.lines().any(|line| line.ends_with(&format!("\t{first}\t{paper}")));
+        assert!(is_recorded, "{paper}: seed {first} is not in docs/measurements/draws.tsv (scripts/draw.py {paper})");
+    }
 }

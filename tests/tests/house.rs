@@ -137,6 +137,8 @@ fn scenario_files_stay_short() {
             let text = std::fs::read_to_string(&path).unwrap();
             assert!(text.lines().count() <= 60, "{} is longer than 60 lines", path.display());
             assert!(text.contains("question"), "{} has no question", path.display());
+            let expects = text.contains("\n[expect]") || text.contains("\nexpect = {");
+            assert!(expects, "{} expects nothing that can fail", path.display());
         }
     }
 }

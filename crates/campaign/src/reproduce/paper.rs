@@ -20,6 +20,8 @@ pub struct Paper {
     pub name: String,
     /// The page's texts about it.
     pub about: About,
+    /// The first seed of every run, as a setting; a run's own settings come after it. Empty: the scenario's.
+    pub seed: Vec<String>,
     /// Settings of every run without `--quick`: the number of replications.
     pub full: Vec<String>,
     /// Settings of every run with `--quick`, unless the run is whole.
@@ -181,6 +183,8 @@ pub struct Line {
 #[serde(deny_unknown_fields)]
 struct File {
     schema: u32,
+    /// The drawn number from which seeds are counted (`scripts/draw.py`).
+    seed: Option<u64>,
     paper: About,
     #[serde(default)]
     full: Full,
@@ -334,12 +338,15 @@ impl Paper {
             }
             figures.push(self::figure(figure)?);
         }
-        let runs: Vec<Vec<Run>> = file.runs.into_iter().map(expand).collect::<Result<_, _>>()?;
+        let first = file.seed;
+        let runs: Vec<Vec<Run>> = file.runs.into_iter().map(|run| expand(run, first)).collect::<Result<_, _>>()?;
         let runs = runs.into_iter().flatten().collect();
+        let seed = first.iter().map(|seed| format!("run.seed={seed}")).collect();
         let Quick { set: quick, whole: quick_whole } = file.quick;
         let full = file.full.set;
-        let (name, about, models, calibrations) = (name.to_owned(), file.paper, file.models, file.calibrations);
-        Ok(Self { name, about, full, quick, quick_whole, runs, models, calibrations, figures, rows })
+        let (name, about, calibrations) = (name.to_owned(), file.paper, file.calibrations);
+        let models = file.models.into_iter().map(|model| model.from_seed(first)).collect();
+        Ok(Self { name, about, seed, full, quick, quick_whole, runs, models, calibrations, figures, rows })
     }
 
     /// Marks each row that follows from what was fitted.
@@ -503,9 +510,9 @@ fn figure(entry: FigureEntry) -> Result<Figure, String> {
 }
 
 /// A run, or one for each of its cells.
-fn expand(entry: RunEntry) -> Result<Vec<Run>, String> {
+fn expand(entry: RunEntry, first_seed: Option<u64>) -> Result<Vec<Run>, String> {
     let RunEntry { name, scenario, set, whole, cells, each } = entry;
-    let each = each.map(|each| each.settings()).transpose().map_err(|e| format!("run `{name}`: {e}"))?;
+    let each = each.map(|each| each.settings(first_seed)).transpose().map_err(|e| format!("run `{name}`: {e}"))?;
     if cells.is_empty() && each.is_none() {
         return Ok(vec![Run { name, scenario, set, whole }]);
     }

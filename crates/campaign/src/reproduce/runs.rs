@@ -99,9 +99,9 @@ impl Runs {
         for run in &paper.runs {
             // The last word counts: a run may say something else than all, and in the short version it has no say.
             let said = match (quick, run.whole) {
-                (false, _) => [&paper.full[..], &run.set].concat(),
-                (true, false) => [&run.set[..], &paper.quick].concat(),
-                (true, true) => [&run.set[..], &paper.quick_whole].concat(),
+                (false, _) => [&paper.seed[..], &paper.full, &run.set].concat(),
+                (true, false) => [&paper.seed[..], &run.set, &paper.quick].concat(),
+                (true, true) => [&paper.seed[..], &run.set, &paper.quick_whole].concat(),
             };
             runs.push(Member { run: run.clone(), said, state: None, facts: Vec::new() });
         }

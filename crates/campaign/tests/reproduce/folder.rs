@@ -71,6 +71,27 @@ fn the_short_version_and_a_selection_run_less() {
 }
 
 #[test]
+fn seeds_are_counted_from_the_papers_first() {
+    let dir = folder("seeds");
+    let trials =
+        "set = [\"radio.queue=5\", \"run.replications=1\"]\nwhole = true\neach = { key = \"run.seed\", seeds = 2 }";
+    let figures = FIGURES
+        .replacen("schema = 1", "schema = 1\nseed = 70", 1)
+        .replacen("set = [\"radio.queue=5\"]", trials, 1)
+        .replacen("\"same:flow", "\"same.2:flow", 1);
+    dir.write("papers/queues1900/figures.toml", &figures);
+    let library = library(&dir);
+    // Five packets of queue and a bit for the seed: the second trial, and the mean of seeds 70 to 72 or 70 and 71.
+    for (quick, trial, mean) in [(false, 5.071, 5.071), (true, 5.071, 5.0705)] {
+        let mut reproduction = Reproduction::prepare(&library, "queues1900", &[], quick).unwrap();
+        let json = serde_json::to_value(work(&mut reproduction).0).unwrap();
+        let of = |value: &serde_json::Value| value.as_f64().unwrap();
+        assert!((of(&json["rows"][0]["ours"]["mean"]) - trial).abs() < 1e-9, "{json}");
+        assert!((of(&json["rows"][1]["ours"]["mean"][0]) + 0.008 - mean).abs() < 1e-9, "{json}");
+    }
+}
+
+#[test]
 fn a_run_that_fails_makes_its_rows_missing_and_no_others() {
     let dir = folder("fails");
     let mut reproduction = Reproduction::prepare(&library(&dir), "queues1900", &[], true).unwrap();

@@ -300,15 +300,15 @@ fn what_cannot_run_is_counted_or_fails() {
         return;
     }
     // As a user who is nobody: the test binary runs one test that needs root.
-    let run = |required: &str| {
+    let run = |list: &Path, required: &str| {
         let mut command = std::process::Command::new("setpriv");
         command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]).arg(&binary);
-        command.args(["--exact", "over_ipv6_too"]).env("AIRBRAID_SKIPPED", &list);
+        command.args(["--exact", "over_ipv6_too"]).env("AIRBRAID_SKIPPED", list);
         command.env("AIRBRAID_REQUIRE_ROOT_TESTS", required).output().unwrap()
     };
     std::fs::write(&list, "").unwrap();
     std::fs::set_permissions(&list, std::fs::Permissions::from_mode(0o666)).unwrap();
-    let skipped = run("");
+    let skipped = run(&list, "");
     if text(&skipped.stderr).contains("ermission denied") {
         skip("what_cannot_run_is_counted_or_fails", "nobody may not run what was built");
         return;
@@ -316,8 +316,10 @@ fn what_cannot_run_is_counted_or_fails() {
     assert!(skipped.status.success(), "{}", text(&skipped.stdout));
     assert_eq!(std::fs::read_to_string(&list).unwrap(), "over_ipv6_too\tit needs root\n");
     assert!(text(&skipped.stderr).contains("skipped: over_ipv6_too: it needs root"));
-    let failed = run("1");
-    assert!(!failed.status.success());
-    assert!(text(&failed.stdout).contains("cannot be skipped"), "{}", text(&failed.stdout));
+    for (list, required, says) in [(&*list, "1", "cannot be skipped"), (Path::new(""), "", "cannot run here")] {
+        let failed = run(list, required);
+        assert!(!failed.status.success());
+        assert!(text(&failed.stdout).contains(says), "{}", text(&failed.stdout));
+    }
     std::fs::remove_file(&list).unwrap();
 }

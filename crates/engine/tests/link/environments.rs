@@ -155,7 +155,8 @@ fn ours_is_nearer_to_the_oracle_than_flex() {
             misses.push(environment.name);
         }
     }
-    assert!(misses.is_empty(), "{misses:?}\n{text}");
+    println!("{text}");
+    assert!(misses.is_empty(), "{misses:?}");
 }
 
 /// A channel that changes with time, 250 ms of each state, whatever is sent: short segments do not make the poor one

@@ -178,7 +178,10 @@ impl Flows {
         let counts = &mut self.table[record.flow].counts;
         if host.now >= self.warm_up && !matches!(record.body, Body::Ack(_)) {
             counts.packets.received_packets += 1;
-            counts.delay.record(host.now - record.created);
+            // An empty queue and a short frame: a SYN would always be the smallest.
+            if record.body.has_payload() {
+                counts.delay.record(host.now - record.created);
+            }
             counts.packets.on_time +=
                 u64::from(counts.deadline.is_some_and(|limit| host.now - record.created <= limit));
         }

@@ -95,6 +95,14 @@ pub enum Body {
 }
 
 impl Body {
+    /// Whether it bears bytes of its flow: a SYN, a FIN or an acknowledgement alone bears none.
+    pub fn has_payload(&self) -> bool {
+        match self {
+            Self::Data(segment) | Self::Ack(segment) => segment.len > 0,
+            Self::External { is_acknowledgement, .. } => !is_acknowledgement,
+            Self::Datagram { .. } => true,
+        }
+    }
     /// Whether it is a segment without data that opens and ends nothing.
     fn is_acknowledgement(&self) -> bool {
         match self {

@@ -24,7 +24,7 @@ pub fn read(told: &ModelParameters) -> Result<Box<dyn Compute>, String> {
 }
 
 impl Compute for Efficiency {
-    fn facts(&self, _needed: &BTreeSet<String>, _k: u64) -> Result<Facts, String> {
+    fn facts(&self, _needed: &BTreeSet<String>, _seed: u64) -> Result<Facts, String> {
         let (protocols, transfer) = protocols(&self.0)?;
         let mut metrics = BTreeMap::new();
         for (mac, protocol) in protocols {

@@ -17,8 +17,8 @@ pub type ModelParameters = toml::Table;
 
 /// A model: reads its parameters, and computes metrics by name.
 trait Compute: Send + Sync + std::fmt::Debug {
-    /// The metrics of `needed`, in replication `k`. It may give more.
-    fn facts(&self, needed: &BTreeSet<String>, k: u64) -> Result<Facts, String>;
+    /// The metrics of `needed`, by the draws of `seed`. It may give more.
+    fn facts(&self, needed: &BTreeSet<String>, seed: u64) -> Result<Facts, String>;
 }
 
 /// Reads a model's parameters.
@@ -37,6 +37,7 @@ pub struct Model {
     pub name: String,
     /// Number of replications; a model without random draws has 1 and goes with runs of any number.
     pub replications: u64,
+    first_seed: u64,
     compute: Box<dyn Compute>,
 }
 
@@ -53,6 +54,9 @@ pub struct Entry {
     pub each: Option<CellAxis>,
     #[serde(default = "once")]
     pub replications: u64,
+    /// Seed of its first replication: the paper's, which the reader of the file tells.
+    #[serde(skip)]
+    first_seed: u64,
 }
 
 fn once() -> u64 {
@@ -60,7 +64,7 @@ fn once() -> u64 {
 }
 
 /// Cells: a parameter, or a key of a scenario, and its values, either as a list, cells called 1, 2, ...; or from, to
-/// and step, cells called by the number.
+/// and step, cells called by the number; or as a number of seeds from the paper's first on, cells called 1, 2, ...
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CellAxis {
@@ -75,11 +79,17 @@ pub struct CellAxis {
     step: Option<f64>,
     #[serde(default)]
     unit: String,
+    seeds: Option<u32>,
 }
 
 impl CellAxis {
-    /// Names and values of the cells.
-    fn cells(&self) -> Result<Vec<(String, toml::Value)>, String> {
+    /// Names and values of the cells; `first` is the paper's first seed.
+    fn cells(&self, first: Option<u64>) -> Result<Vec<(String, toml::Value)>, String> {
+        if let Some(count) = self.seeds {
+            let first = first.ok_or("`seeds` counts from the paper's `seed`, and there is none")?;
+            let first = i64::try_from(first).map_err(|e| format!("seed: {e}"))?;
+            return Ok((1..=i64::from(count)).map(|k| (k.to_string(), (first + k - 1).into())).collect());
+        }
         match (self.from, self.to, self.step) {
             (None, None, None) if !self.values.is_empty() => {
                 Ok(self.values.iter().enumerate().map(|(i, value)| ((i + 1).to_string(), value.clone())).collect())
@@ -96,20 +106,20 @@ impl CellAxis {
                 };
                 Ok((0..count).map(name).map(cell).collect())
             }
-            _ => Err("`each` takes values, or from, to and a step above 0".to_owned()),
+            _ => Err("`each` takes values, or seeds, or from, to and a step above 0".to_owned()),
         }
     }
-    /// For each cell its name and what it sets in a scenario, as `--set` takes it.
+    /// For each cell its name and what it sets in a scenario, as `--set` takes it; `first` is the paper's first seed.
     ///
     /// # Errors
     /// The values are wrong.
-    pub fn settings(&self) -> Result<Vec<(String, Vec<String>)>, String> {
+    pub fn settings(&self, first: Option<u64>) -> Result<Vec<(String, Vec<String>)>, String> {
         let keys = || std::iter::once(&self.key).chain(&self.also);
         let cell = |(name, value): (String, toml::Value)| {
             let set = keys().map(|key| format!("{key}={value}")).collect();
             (name, set)
         };
-        Ok(self.cells()?.into_iter().map(cell).collect())
+        Ok(self.cells(first)?.into_iter().map(cell).collect())
     }
     /// Its settings, in words.
     pub fn said(&self) -> String {
@@ -123,9 +133,14 @@ impl CellAxis {
 }
 
 impl Entry {
+    /// The same, drawing from this seed on.
+    pub fn from_seed(self, first: Option<u64>) -> Self {
+        Self { first_seed: first.unwrap_or(0), ..self }
+    }
+
     /// The names of its cells; none if it has none, or if they are wrong, which [`expand`](Self::expand) tells.
     pub fn cells(&self) -> Vec<String> {
-        let cells = self.each.as_ref().and_then(|each| each.cells().ok()).unwrap_or_default();
+        let cells = self.each.as_ref().and_then(|each| each.cells(None).ok()).unwrap_or_default();
         cells.into_iter().map(|(cell, _)| format!("{}.{cell}", self.name)).collect()
     }
 
@@ -143,10 +158,11 @@ impl Entry {
             return Err(wrong("it needs one replication at least".to_owned()));
         }
         let model = |name: String, told: &ModelParameters| -> Result<Model, String> {
-            Ok(Model { name, replications: self.replications, compute: read(told).map_err(wrong)? })
+            let (replications, first_seed) = (self.replications, self.first_seed);
+            Ok(Model { name, replications, first_seed, compute: read(told).map_err(wrong)? })
         };
         let Some(each) = &self.each else { return Ok(vec![model(self.name.clone(), &self.with)?]) };
-        let cells = each.cells().map_err(wrong)?;
+        let cells = each.cells(None).map_err(wrong)?;
         let cell = |(name, value): (String, toml::Value)| {
             let mut told = self.with.clone();
             for key in std::iter::once(&each.key).chain(&each.also) {
@@ -164,7 +180,7 @@ impl Model {
     /// # Errors
     /// Says why there are none.
     pub fn facts(&self, needed: &BTreeSet<String>) -> Result<Vec<Facts>, String> {
-        (0..self.replications).map(|k| self.compute.facts(needed, k)).collect()
+        (0..self.replications).map(|k| self.compute.facts(needed, self.first_seed + k)).collect()
     }
 }
 
@@ -189,7 +205,7 @@ mod tests {
 
     #[test]
     fn cells_of_runs_set_each_key() {
-        let each = |text: &str| toml::from_str::<CellAxis>(text).unwrap().settings();
+        let each = |text: &str| toml::from_str::<CellAxis>(text).unwrap().settings(None);
         let delays =
             each("key='link.wan.delay'\nalso=['slots.laptop.delay']\nfrom=5\nto=15\nstep=10\nunit='ms'").unwrap();
         let set = |ms: u32| vec![format!("link.wan.delay=\"{ms} ms\""), format!("slots.laptop.delay=\"{ms} ms\"")];
@@ -197,6 +213,10 @@ mod tests {
         let lists = each("key='slots.laptop.duty'\nvalues=[['1/2', '1/2']]").unwrap();
         assert_eq!(lists, [("1".to_owned(), vec!["slots.laptop.duty=[\"1/2\", \"1/2\"]".to_owned()])]);
         assert!(each("key='radio.queue'\nfrom=1\nto=0\nstep=1").is_err());
+        assert!(each("key='run.seed'\nseeds=2").is_err());
+        let seeds = toml::from_str::<CellAxis>("key='run.seed'\nseeds=2").unwrap().settings(Some(700)).unwrap();
+        let seed = |name: &str, seed: u32| (name.to_owned(), vec![format!("run.seed={seed}")]);
+        assert_eq!(seeds, [seed("1", 700), seed("2", 701)]);
     }
 
     #[test]

@@ -113,7 +113,7 @@ fn list<T>(told: &ModelParameters, key: &str, read: impl Fn(&str) -> Result<T, S
 }
 
 impl Compute for Slots {
-    fn facts(&self, needed: &BTreeSet<String>, k: u64) -> Result<Facts, String> {
+    fn facts(&self, needed: &BTreeSet<String>, seed: u64) -> Result<Facts, String> {
         let mut metrics = self.of_layout();
         let asked = |prefix: &str| needed.iter().any(|name| name.starts_with(prefix));
         if asked("equal.") {
@@ -123,8 +123,8 @@ impl Compute for Slots {
             let name = policy.name().replace('-', "_");
             let prefix = format!("{name}.");
             if asked(&prefix) {
-                let sampled = needed.iter().any(|n| n.starts_with(&prefix) && n.contains(".sample_"));
-                self.of_policy(policy, &name, sampled.then_some(k), &mut metrics)?;
+                let is_sampled = needed.iter().any(|n| n.starts_with(&prefix) && n.contains(".sample_"));
+                self.of_policy(policy, &name, (seed, is_sampled), &mut metrics)?;
             }
         }
         metrics.retain(|_, x| x.is_finite());
@@ -167,7 +167,7 @@ impl Slots {
     }
 
     /// The timetable of a policy, and the number of arrangements tried.
-    fn timetable(&self, policy: Policy, k: u64) -> Result<(Timetable, Option<u128>), String> {
+    fn timetable(&self, policy: Policy, seed: u64) -> Result<(Timetable, Option<u128>), String> {
         let paths: Vec<Path> = self.routes.iter().map(|route| route.path).collect();
         let all = |objective: Objective| {
             let found = enumerate(&self.layout, &objective, ENUMERATE).map_err(|e| e.to_string())?;
@@ -175,7 +175,7 @@ impl Slots {
         };
         let (arrangement, runs) = match policy {
             Policy::Random => {
-                let owners = random(&self.layout, RANDOM_PERIODS, &mut Stream::new(k + 1, 0, "slots.random"));
+                let owners = random(&self.layout, RANDOM_PERIODS, &mut Stream::new(seed + 1, 0, "slots.random"));
                 return Ok((Timetable::of_owners(&self.layout, &owners), None));
             }
             Policy::NoPolicy => (no_policy(&self.layout), None),
@@ -197,10 +197,10 @@ impl Slots {
         &self,
         policy: Policy,
         name: &str,
-        sampled: Option<u64>,
+        (seed, is_sampled): (u64, bool),
         metrics: &mut BTreeMap<String, f64>,
     ) -> Result<(), String> {
-        let (timetable, runs) = self.timetable(policy, sampled.unwrap_or(0))?;
+        let (timetable, runs) = self.timetable(policy, seed)?;
         let got = got(&timetable, &self.routes, &self.tcp);
         let mut put = |key: String, x: f64| metrics.insert(format!("{name}.{key}"), x);
         put("aggregate_bps".to_owned(), got.iter().map(|got| got.throughput_bps).sum());
@@ -215,8 +215,10 @@ impl Slots {
             put("connected", connection.share());
             put("rtt_s", got.rtt_s);
             put("throughput_bps", got.throughput_bps);
-            let Some(k) = sampled else { continue };
-            let mut stream = Stream::new(k + 1, i as u64, "slots.rtt");
+            if !is_sampled {
+                continue;
+            }
+            let mut stream = Stream::new(seed + 1, i as u64, "slots.rtt");
             let delay = self.routes[i].path.delay;
             let Some(sample) = connection.sample(delay, self.tcp.theta, SAMPLES, &mut stream) else { continue };
             put("sample_mean_s", sample.mean_s());

@@ -31,8 +31,7 @@ const QUEUE_BYTES_MIN: u64 = 64 * TYPICAL;
 /// Largest number of packets that are remembered for copies: 60 ms of 100 Mbit/s.
 const EXPOSED_MAX: usize = 512;
 /// Largest number of copies of a packet under way, where a link would be idle otherwise. Two leave 0.8 % of 9 % of
-/// losses, more than slow start gets over; three raise S5 by 1 % (measured,
-/// `docs/measurements/tunnel.md`).
+/// losses, more than slow start gets over.
 const COPIES_MAX: u16 = 3;
 /// Length below which a packet is urgent by itself: a request, an acknowledgement, voice \[byte\].
 const FULL_FROM: u64 = 600;

@@ -1,0 +1,28 @@
+//! The sets of `benches/link-sets.csv`, and what one TCP gets over them.
+
+use super::link_sets::{Link, scenario};
+use airbraid_sim::{RunOptions, run};
+
+const SETS: &str = include_str!("../../../../benches/link-sets.csv");
+
+/// The set of this number.
+pub fn set(number: u64) -> Vec<Link> {
+    let values = SETS.lines().skip(1).map(|line| {
+        let mut values = line.split(',').map(|value| value.parse::<u64>().unwrap());
+        [(); 6].map(|()| values.next().unwrap())
+    });
+    let of_set = values.filter(|[set, ..]| *set == number);
+    of_set.map(|[_, _, rate_kbps, delay_us, loss, burst]| Link { rate_kbps, delay_us, loss, burst }).collect()
+}
+
+/// Mean goodput over `seconds` from the first byte, over the seeds from 1 on \[bit/s\].
+pub fn goodput_bps(links: &[Link], seconds: u32, seeds: u64) -> f64 {
+    let plan = scenario(links, seconds).plan().unwrap();
+    let of = |seed| run(&plan.cells[0].spec, seed, RunOptions::default()).unwrap().result.flows[0].goodput_bps;
+    (1..=seeds).map(of).sum::<f64>() / seeds as f64
+}
+
+/// Goodput over the best single link of a set.
+pub fn best_bps(links: &[Link], seconds: u32, seeds: u64) -> f64 {
+    links.iter().map(|link| goodput_bps(&[*link], seconds, seeds)).fold(0.0, f64::max)
+}
