@@ -37,8 +37,9 @@ fn transfer(config: Config, size: u64, fate: impl Fn(u32) -> Option<u64>) -> (St
     world.tell_sender(Some(SenderInput::Open));
     world.tell_sender(Some(SenderInput::Write(Bytes::new(size))));
     world.tell_sender(Some(SenderInput::Close));
+    assert!(!world.sender.is_finished(), "before it has begun");
     world.run_until(Instant::ZERO + Duration::from_secs(60));
-    assert!(world.delivered == size && world.sender_finished && world.receiver_finished);
+    assert!(world.sender.is_finished() && world.delivered == size && world.sender_finished && world.receiver_finished);
     (world.transcript.join("\n"), world.sender)
 }
 

@@ -82,4 +82,6 @@ fn a_hole_is_asked_for_until_it_is_filled() {
         22.000 receiver: member 1 has delivered: -
         ",
     );
+    let counts = network.ends[1].receiver_counts();
+    assert_eq!((counts.acks, counts.naks, counts.delivered), (4, 2, 3), "two of the answers ask for packet 1");
 }

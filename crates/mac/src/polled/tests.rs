@@ -274,6 +274,16 @@ fn a_full_queue_refuses_and_a_broadcast_is_not_answered() {
     assert_eq!(cell.stations[0].stats().queue_drops, 1);
 }
 
+#[test]
+fn a_frame_with_a_packet_is_counted_each_time_it_is_sent() {
+    let mut cell = Cell::new(1, &[]);
+    cell.run(ms(2));
+    (0..3).for_each(|id| cell.give(0, 1, id, 500));
+    cell.run(ms(100));
+    assert_eq!(cell.delivered, [0, 1, 2]);
+    assert_eq!(cell.stations.iter().map(|station| station.stats().data_frames).collect::<Vec<_>>(), [3, 0]);
+}
+
 proptest! {
     /// Once a slave has joined, only one station speaks at a time, whatever is lost; every poll's MSDU has one outcome,
     /// and every acknowledged MSDU was delivered.

@@ -462,3 +462,107 @@ impl Bbr {
         window
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1_448;
+    /// Round trip of the path, and segments that it carries in one: 10 segments/ms.
+    const RTT: Duration = Duration::from_millis(20);
+    const PRODUCT: u64 = 200;
+
+    fn at(us: u64) -> Instant {
+        Instant::ZERO + Duration::from_micros(us)
+    }
+    fn begun() -> Bbr {
+        let mut bbr = Bbr::new(MSS, 10);
+        bbr.begin(Instant::ZERO, 10, Some(RTT), Some(RTT));
+        bbr
+    }
+    /// Pace of a window of segments, with headers, in a round trip of the path \[byte/s\].
+    fn pace(window: f64) -> f64 {
+        window * (MSS + HEADERS) as f64 / RTT.as_secs_f64()
+    }
+
+    /// Acknowledges `each` segments every `each`/10 ms, at `pipe` segments in the network; returns windows and paces.
+    fn cruise(bbr: &mut Bbr, acks: u64, each: u64, pipe: u64) -> Vec<(u64, u64)> {
+        let mut window = 2 * PRODUCT;
+        let ack = |n: u64| Ack {
+            now: at(n * each * 100),
+            delivered: n * each,
+            acked: each,
+            lost: 0,
+            sample: Some(Sample {
+                delivered: PRODUCT,
+                prior: (n * each).saturating_sub(PRODUCT),
+                interval: Some(RTT),
+                is_limited: false,
+            }),
+            rtt: Some(RTT),
+            prior_pipe: pipe,
+            pipe,
+            busy_until: at(n * each * 100),
+            phase: Phase::Open,
+        };
+        let mut step = |n| {
+            window = bbr.on_ack(window, &ack(n));
+            (window, bbr.pacing_rate())
+        };
+        (1..=acks).map(&mut step).collect()
+    }
+
+    #[test]
+    fn the_first_window_leaves_at_the_pace_of_startup() {
+        // 2 / ln 2 windows a round trip, less a hundredth.
+        let bbr = begun();
+        let expected = pace(10.0) * 2.885 * 0.99;
+        assert!((bbr.pacing_rate() as f64 / expected - 1.0).abs() < 0.01, "{} of {expected}", bbr.pacing_rate());
+        // Without a round trip in a millisecond.
+        let mut other = Bbr::new(MSS, 10);
+        other.begin(Instant::ZERO, 10, None, None);
+        assert_eq!(other.pacing_rate() / 100, bbr.pacing_rate() * 20 / 100);
+    }
+
+    #[test]
+    fn a_full_path_is_paced_at_its_rate_and_tried_a_quarter_above_and_below() {
+        let mut bbr = begun();
+        let seen = cruise(&mut bbr, 4_000, 1, PRODUCT);
+        assert_eq!(bbr.mode, Mode::Bandwidth);
+        let mut paces: Vec<u64> = seen[2_000..].iter().map(|&(_, pace)| pace).collect();
+        paces.sort_unstable();
+        paces.dedup();
+        for (ours, gain) in paces.iter().zip([0.75, 1.0]) {
+            assert!((*ours as f64 / (pace(PRODUCT as f64) * gain * 0.99) - 1.0).abs() < 0.01, "{paces:?}");
+        }
+        // The queue that a quarter more builds ends that phase; here it never comes.
+        assert!((bbr.rate() * 100 >> RATE_UNIT) == 0 && bbr.delivers(20_000) == PRODUCT, "{}", bbr.delivers(20_000));
+    }
+
+    #[test]
+    fn a_window_is_two_products_and_what_acknowledgements_bring_at_once() {
+        let last = |each| {
+            let mut bbr = begun();
+            let seen = cruise(&mut bbr, 8_000 / each, each, PRODUCT);
+            (seen.last().unwrap().0, bbr.burst(), bbr.excess_allowed())
+        };
+        let (single, burst, excess) = last(1);
+        assert!(excess <= 1, "{excess}");
+        assert!((2 * PRODUCT..=2 * PRODUCT + 3 * burst + 4).contains(&single), "{single}, bursts of {burst}");
+        // Forty at once, held back for 4 ms: they would stall a window that does not count them.
+        let (held, _, excess) = last(40);
+        assert!((39..=41).contains(&excess), "{excess}");
+        assert!(held >= single + 36, "{held} after {single}");
+    }
+
+    #[test]
+    fn no_cycle_begins_at_the_gain_below_one() {
+        let mut begins = std::collections::BTreeSet::new();
+        for us in 0..100 {
+            let mut bbr = begun();
+            bbr.cruise(at(us));
+            begins.insert(CYCLE[bbr.cycle]);
+        }
+        assert_eq!(begins.into_iter().collect::<Vec<_>>(), [UNIT, UNIT * 5 / 4]);
+    }
+}
