@@ -40,7 +40,7 @@ SPARE = 1.25
 LEAST_LIMIT_S, LIMIT_FACTOR = 20, 10
 # A mutant that allocates without end is stopped by this [byte].
 MEMORY = 4 << 30
-COLUMNS = ["id", "crate", "key", "state"]
+COLUMNS = ["id", "crate", "key", "state", "code"]
 
 SWITCH = """//! Which mutant runs, and which were reached: written by scripts/mutants.py into its copy of the tree.
 use std::io::Write;
@@ -126,6 +126,12 @@ def listed():
     return keyed(json.loads(output))
 
 
+def code_of(mutant):
+    """The line that it changes, as it was: where that is another now, it is another mutant."""
+    text = (ROOT / mutant["file"]).read_text(encoding="utf-8")
+    return text.split("\n")[mutant["span"]["start"]["line"] - 1].strip()
+
+
 def crate_of(mutant):
     return mutant["package"].removeprefix("airbraid-")
 
@@ -149,7 +155,7 @@ def draw(state, name, sample):
         keys = sorted(key for key, mutant in mutants.items() if crate_of(mutant) == crate)
         random.Random(f"{number} {crate}").shuffle(keys)
         drawn = keys[: int(whole[crate] * SPARE) + 5]
-        rows += [{"crate": crate, "key": key, "state": "drawn"} for key in drawn]
+        rows += [{"crate": crate, "key": key, "state": "drawn", "code": code_of(mutants[key])} for key in drawn]
         print(f"{crate}: {counts[crate]} mutants, {whole[crate]} of them in the sample")
     rows = [row | {"id": id} for id, row in enumerate(rows, 1)]
     state.folder.mkdir(parents=True, exist_ok=True)
@@ -442,9 +448,11 @@ def record(state, test):
 def build(state, jobs, suites):
     rows = state.read_sample()
     mutants = listed()
-    gone = [row["key"] for row in rows if row["key"] not in mutants]
-    print("no longer in the code:", gone)
-    known = json.loads(state.tests.read_text()) if state.tests.exists() else []
+    for row in rows:
+        if row["key"] not in mutants or code_of(mutants[row["key"]]) != row["code"]:
+            print(f"no longer in the code: {row['key']}")
+            row["state"] = "gone"
+    state.write_sample(rows)
     for suite in suites:
         begin = time.monotonic()
         found = list(scenarios_of(state) if suite == "scenarios" else tests_of(state, suite, mutants, rows))
@@ -455,6 +463,7 @@ def build(state, jobs, suites):
             if test["outcome"] != "passes":
                 print(f"left out, it {test['outcome']} without a mutant: {test['suite']} {test['name']}")
         names = {test["suite"] for test in recorded}
+        known = json.loads(state.tests.read_text()) if state.tests.exists() else []
         known = [test for test in known if test["suite"] not in names] + recorded
         state.tests.write_text(json.dumps(known), encoding="utf-8")
         print(f"{suite}: {sum(test['seconds'] for test in recorded):.0f} s", flush=True)

@@ -3,7 +3,8 @@
 
 mod common;
 
-use airbraid_net::tcp::{Config, Segment, Sender, SenderInput, Variant};
+use airbraid_engine::{Machine, step};
+use airbraid_net::tcp::{Config, Flags, Segment, Sender, SenderInput, SenderOutput, Variant};
 use airbraid_units::{Bytes, Duration, Instant};
 use common::{Fate, Way, World};
 use std::cell::Cell;
@@ -210,5 +211,69 @@ fn reordering_of_three_to_eight_packets_is_tolerated() {
         // The first late packets teach the sender how far reordering goes: after that none is taken for lost.
         assert!(needless <= 3, "{behind}: {needless} needless");
         assert!(behind == 3 || taken_for_lost > 10 * needless, "{behind}: {taken_for_lost} needless by the RFCs");
+    }
+}
+
+/// A sender of endless data whose window is ten segments, and whose handshake took 100 ms.
+fn ten_out(variant: Variant) -> (Sender, Vec<Segment>) {
+    let mut sender = Sender::new(Config { timestamps: false, ..config(variant) }).unwrap();
+    tell(&mut sender, 0, Some(SenderInput::Open));
+    let flags = Flags { ack: true, syn: true, sack_permitted: true, ..Flags::default() };
+    tell(&mut sender, 100, Some(SenderInput::Segment(Segment { ack: 1, window: 65_535, flags, ..Segment::default() })));
+    let sent = tell(&mut sender, 100, Some(SenderInput::WriteForever));
+    assert_eq!(sent.len(), 10);
+    (sender, sent)
+}
+
+/// Takes one step at a time \[ms\]; returns the segments that it sent.
+fn tell(sender: &mut Sender, at: u64, input: Option<SenderInput>) -> Vec<Segment> {
+    let mut sent = Vec::new();
+    step(sender, Instant::ZERO + ms(at), input, |output| {
+        if let SenderOutput::Segment(segment) = output {
+            sent.push(segment);
+        }
+    });
+    sent
+}
+
+/// An acknowledgement of everything before segment `next`, and of the segments `from..to` behind it.
+fn ack(next: u64, (from, to): (u64, u64)) -> Option<SenderInput> {
+    let flags = Flags { ack: true, ..Flags::default() };
+    let mut segment = Segment { seq: 1, ack: 1 + 1_000 * next, window: 65_535, flags, ..Segment::default() };
+    assert!(from == to || segment.sack.push(segment.ack, (1 + 1_000 * from, 1 + 1_000 * to)));
+    Some(SenderInput::Segment(segment))
+}
+
+/// Six of ten are lost: below the threshold a recovery sends as many as arrive, and one more if the acknowledgement
+/// moves on without news of a loss (RFC 6937, slow start reduction bound).
+#[test]
+fn a_recovery_below_the_threshold_grows_by_one_where_it_is_safe() {
+    let (mut sender, _) = ten_out(Variant::Reno);
+    let mut sent = vec![];
+    for to in 7..=10 {
+        sent.extend(tell(&mut sender, 200 + to, ack(0, (6, to))));
+    }
+    assert_eq!(sender.stats().fast_retransmits, 1);
+    // Two new ones for the first two duplicates, then one retransmission for each arrival.
+    assert_eq!(sent.iter().map(|segment| segment.seq / 1_000).collect::<Vec<_>>(), [10, 11, 0, 1]);
+    // The first retransmission and both new ones arrive; one is in the network, and the threshold is five.
+    assert_eq!(tell(&mut sender, 310, ack(1, (6, 12))).len(), 4, "three arrived");
+}
+
+#[test]
+fn a_timeout_for_the_same_data_keeps_the_threshold() {
+    for variant in [Variant::Reno, Variant::Cubic] {
+        let (mut sender, _) = ten_out(variant);
+        let mut seen = vec![];
+        while seen.len() < 4 {
+            let at = sender.poll_timeout().unwrap().at.as_nanos() / 1_000_000;
+            let before = sender.stats().timeouts;
+            tell(&mut sender, at + 1, None);
+            if sender.stats().timeouts > before {
+                seen.push(sender.ssthresh().unwrap().as_u64() / 1_000);
+            }
+        }
+        let least = if variant == Variant::Reno { 5 } else { 7 };
+        assert_eq!(seen, [least; 4], "{variant:?}: half of ten, or seven tenths, however often the timer expires");
     }
 }

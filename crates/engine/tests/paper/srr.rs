@@ -227,7 +227,7 @@ fn with_the_marker_lost_as_well_it_leaves_order_until_the_next() {
 #[test]
 fn what_no_member_takes_waits_in_the_queue() {
     let distributors =
-        [PaperPolicy::default().distributor, policy(3_000, 1, 9).distributor, Distributor::Jkm(Jkm::default())];
+        [PaperPolicy::default().distributor, policy(2_900, 1, 9).distributor, Distributor::Jkm(Jkm::default())];
     for distributor in distributors {
         let policy = PaperPolicy { distributor, member_limit: 1, queue_limit: 20, ..PaperPolicy::default() };
         let mut network = Network::new(policy, 2, true);

@@ -485,28 +485,28 @@ mod tests {
         window * (MSS + HEADERS) as f64 / RTT.as_secs_f64()
     }
 
-    /// Acknowledges `each` segments every `each`/10 ms, at `pipe` segments in the network; returns windows and paces.
-    fn cruise(bbr: &mut Bbr, acks: u64, each: u64, pipe: u64) -> Vec<(u64, u64)> {
+    /// Acknowledges `each` segments every `each`/10 ms while the network holds what the pace gives it; returns windows
+    /// and paces.
+    fn cruise(bbr: &mut Bbr, acks: u64, each: u64) -> Vec<(u64, u64)> {
         let mut window = 2 * PRODUCT;
-        let ack = |n: u64| Ack {
-            now: at(n * each * 100),
-            delivered: n * each,
-            acked: each,
-            lost: 0,
-            sample: Some(Sample {
-                delivered: PRODUCT,
-                prior: (n * each).saturating_sub(PRODUCT),
-                interval: Some(RTT),
-                is_limited: false,
-            }),
-            rtt: Some(RTT),
-            prior_pipe: pipe,
-            pipe,
-            busy_until: at(n * each * 100),
-            phase: Phase::Open,
-        };
-        let mut step = |n| {
-            window = bbr.on_ack(window, &ack(n));
+        let mut step = |n: u64| {
+            let (now, delivered) = (at(n * each * 100), n * each);
+            let prior = delivered.saturating_sub(PRODUCT);
+            let sample = Sample { delivered: PRODUCT, prior, interval: Some(RTT), is_limited: false };
+            let pipe = PRODUCT * bbr.pacing_gain / UNIT + 3 * bbr.burst() + 4;
+            let ack = Ack {
+                now,
+                delivered,
+                acked: each,
+                lost: 0,
+                sample: Some(sample),
+                rtt: Some(RTT),
+                prior_pipe: pipe,
+                pipe,
+                busy_until: now,
+                phase: Phase::Open,
+            };
+            window = bbr.on_ack(window, &ack);
             (window, bbr.pacing_rate())
         };
         (1..=acks).map(&mut step).collect()
@@ -521,38 +521,38 @@ mod tests {
         // Without a round trip in a millisecond.
         let mut other = Bbr::new(MSS, 10);
         other.begin(Instant::ZERO, 10, None, None);
-        assert_eq!(other.pacing_rate() / 100, bbr.pacing_rate() * 20 / 100);
+        assert!((other.pacing_rate() as f64 / (expected * 20.0) - 1.0).abs() < 0.01, "{}", other.pacing_rate());
     }
 
     #[test]
     fn a_full_path_is_paced_at_its_rate_and_tried_a_quarter_above_and_below() {
         let mut bbr = begun();
-        let seen = cruise(&mut bbr, 4_000, 1, PRODUCT);
+        let seen = cruise(&mut bbr, 4_000, 1);
         assert_eq!(bbr.mode, Mode::Bandwidth);
+        assert!(bbr.delivers(20_000).abs_diff(PRODUCT) <= 1, "{}", bbr.delivers(20_000));
         let mut paces: Vec<u64> = seen[2_000..].iter().map(|&(_, pace)| pace).collect();
         paces.sort_unstable();
         paces.dedup();
-        for (ours, gain) in paces.iter().zip([0.75, 1.0]) {
+        assert_eq!(paces.len(), 3, "{paces:?}");
+        for (ours, gain) in paces.iter().zip([0.75, 1.0, 1.25]) {
             assert!((*ours as f64 / (pace(PRODUCT as f64) * gain * 0.99) - 1.0).abs() < 0.01, "{paces:?}");
         }
-        // The queue that a quarter more builds ends that phase; here it never comes.
-        assert!((bbr.rate() * 100 >> RATE_UNIT) == 0 && bbr.delivers(20_000) == PRODUCT, "{}", bbr.delivers(20_000));
     }
 
     #[test]
     fn a_window_is_two_products_and_what_acknowledgements_bring_at_once() {
         let last = |each| {
             let mut bbr = begun();
-            let seen = cruise(&mut bbr, 8_000 / each, each, PRODUCT);
+            let seen = cruise(&mut bbr, 8_000 / each, each);
             (seen.last().unwrap().0, bbr.burst(), bbr.excess_allowed())
         };
         let (single, burst, excess) = last(1);
-        assert!(excess <= 1, "{excess}");
+        assert!(excess <= 3, "{excess}");
         assert!((2 * PRODUCT..=2 * PRODUCT + 3 * burst + 4).contains(&single), "{single}, bursts of {burst}");
         // Forty at once, held back for 4 ms: they would stall a window that does not count them.
         let (held, _, excess) = last(40);
-        assert!((39..=41).contains(&excess), "{excess}");
-        assert!(held >= single + 36, "{held} after {single}");
+        assert!((39..=43).contains(&excess), "{excess}");
+        assert!(held >= single + 30, "{held} after {single}");
     }
 
     #[test]
@@ -564,5 +564,49 @@ mod tests {
             begins.insert(CYCLE[bbr.cycle]);
         }
         assert_eq!(begins.into_iter().collect::<Vec<_>>(), [UNIT, UNIT * 5 / 4]);
+    }
+
+    #[test]
+    fn startup_leaves_at_nearly_three_times_the_rate_that_it_sees() {
+        let mut bbr = begun();
+        let (_, seen) = cruise(&mut bbr, 1, 1)[0];
+        assert_eq!(bbr.mode, Mode::Startup);
+        let expected = pace(PRODUCT as f64) * 2.885 * 0.99;
+        assert!((seen as f64 / expected - 1.0).abs() < 0.01, "{seen} of {expected}");
+    }
+
+    /// An acknowledgement that ends a round trip at `rate` segments/ms, with `pipe` segments in the network.
+    fn end_round(bbr: &mut Bbr, now: Instant, rate: u64, pipe: u64) {
+        let delivered = bbr.round_end + 100;
+        let interval = Some(Duration::from_millis(100 / rate));
+        let sample = Some(Sample { delivered: 100, prior: bbr.round_end, interval, is_limited: false });
+        let (rtt, phase) = (Some(RTT), Phase::Open);
+        let ack =
+            Ack { now, delivered, acked: 100, lost: 0, sample, rtt, prior_pipe: pipe, pipe, busy_until: now, phase };
+        bbr.on_ack(200, &ack);
+    }
+
+    #[test]
+    fn a_rate_counts_for_ten_round_trips() {
+        let mut bbr = begun();
+        end_round(&mut bbr, at(0), 10, 200);
+        for round in 1..=12 {
+            end_round(&mut bbr, at(20_000 * round), 5, 200);
+            let expected: u64 = if round <= 10 { 200 } else { 100 };
+            assert!(bbr.delivers(20_000).abs_diff(expected) <= 1, "{round} round trips later");
+        }
+    }
+
+    #[test]
+    fn the_round_trip_is_measured_once_the_network_is_all_but_empty() {
+        let mut bbr = begun();
+        end_round(&mut bbr, at(10_000_000), 10, 200);
+        assert!(!bbr.is_looking(), "ten seconds are not over");
+        end_round(&mut bbr, at(10_020_000), 10, 200);
+        assert!(bbr.is_looking() && bbr.look_until.is_none(), "the path is full");
+        end_round(&mut bbr, at(10_040_000), 10, 5);
+        assert_eq!(bbr.look_until, None);
+        end_round(&mut bbr, at(10_060_000), 10, 4);
+        assert_eq!(bbr.look_until, Some(at(10_260_000)), "for 200 ms");
     }
 }
