@@ -472,6 +472,16 @@ def build(state, jobs, suites):
 # The run.
 
 
+def forget_seeds(state):
+    """Takes back the seeds that property tests have written down: no mutant is to be caught by another's."""
+    for path in [*state.tree.glob("**/proptest-regressions/**/*.txt"), *state.tree.glob("**/*.proptest-regressions")]:
+        original = ROOT / path.relative_to(state.tree)
+        if original.exists():
+            write(path, original.read_bytes())
+        else:
+            path.unlink(missing_ok=True)
+
+
 def order(row, tests):
     """The tests that reach a mutant: its own crate's first, then suite by suite, the fastest first."""
     suites = [row["crate"], *(package for package in PACKAGES if package != row["crate"]), "scenarios", "rows"]
@@ -479,7 +489,7 @@ def order(row, tests):
     return sorted(reaching, key=lambda test: (suites.index(test["suite"]), test["seconds"]))
 
 
-def judge(row, tests):
+def judge(state, row, tests):
     """(outcome, suite, test, number of tests run) of a mutant."""
     number = 0
     for test in order(row, tests):
@@ -487,6 +497,7 @@ def judge(row, tests):
         limit = max(LEAST_LIMIT_S, LIMIT_FACTOR * test["seconds"])
         outcome, _ = call(test, limit, AIRBRAID_MUTANT=str(row["id"]))
         if outcome != "passes":
+            forget_seeds(state)
             return "caught" if outcome == "fails" else "timeout", test["suite"], test["name"], number
     return "missed", "-", "-", number
 
@@ -507,7 +518,7 @@ def run(state, jobs, suites, again):
 
     def one(row):
         chosen = [test for test in tests if test["suite"] in suites | ({row["crate"]} if "own" in suites else set())]
-        verdict = judge(row, chosen)
+        verdict = judge(state, row, chosen)
         with state.outcomes.open("a", encoding="utf-8") as file:
             file.write("\t".join(map(str, (row["id"], *verdict, row["key"]))) + "\n")
         print(f"{time.monotonic() - begin:6.0f} s", *verdict[:3], row["key"], flush=True)
