@@ -277,3 +277,22 @@ fn a_timeout_for_the_same_data_keeps_the_threshold() {
         assert_eq!(seen, [least; 4], "{variant:?}: half of ten, or seven tenths, however often the timer expires");
     }
 }
+
+/// One SYN too many may be a late answer; two are a loss, and cost the first window (RFC 5681, section 3.1).
+#[test]
+fn a_syn_that_was_lost_twice_costs_the_first_window() {
+    for (expiries, window) in [(0, 10), (1, 10), (2, 1)] {
+        let mut sender = Sender::new(config(Variant::Reno)).unwrap();
+        tell(&mut sender, 0, Some(SenderInput::Open));
+        let mut now = 0;
+        for _ in 0..expiries {
+            now = sender.poll_timeout().unwrap().at.as_nanos() / 1_000_000;
+            assert!(tell(&mut sender, now, None)[0].flags.syn);
+        }
+        let flags = Flags { ack: true, syn: true, sack_permitted: true, ..Flags::default() };
+        let syn_ack = Segment { ack: 1, window: 65_535, flags, ..Segment::default() };
+        tell(&mut sender, now + 100, Some(SenderInput::Segment(syn_ack)));
+        let sent = tell(&mut sender, now + 100, Some(SenderInput::WriteForever));
+        assert_eq!(sent.len(), window, "{expiries} expiries");
+    }
+}

@@ -1,6 +1,6 @@
 //! The memory that a peer with a key can make this end use, and the work that it costs.
 
-use crate::world::{Symbol, Token, Way, World, usual};
+use crate::world::{NOBODY, Symbol, Token, Way, World, usual};
 use airbraid_engine::trunk::Member;
 use airbraid_engine::trunk::bonding::{
     AckRange, Bond, BondConfig, BondDropReason, BondHeader, BondInput, BondOutput, Feedback, FlowSeq, Frame,
@@ -167,8 +167,9 @@ proptest! {
                 }
                 Act::Repair(member, sources, index, len) => {
                     let header = RepairHeader { number: SeqNum(next(member)), sources, index };
-                    greedy
-                        .come(Member(member), Frame::Repair { header, symbol: vec![(FlowSeq::default(), token(len))] });
+                    // Nothing says that symbols of one group agree.
+                    let symbol = vec![(FlowSeq::default(), Token { from: NOBODY, ..token(len) })];
+                    greedy.come(Member(member), Frame::Repair { header, symbol });
                 }
                 Act::Acknowledge(member, run) => greedy.acknowledge(Member(member), run),
                 Act::Give(len) => greedy.give(len),

@@ -5,7 +5,7 @@ use crate::network::{Load, Network, Transition, transition};
 use airbraid_engine::step;
 use airbraid_engine::trunk::Member;
 use airbraid_engine::trunk::paper::{
-    Control, Distributor, Jkm, PaperDropReason, PaperInput, PaperPolicy, PaperTrunk, Srr,
+    Control, Distributor, Jkm, PaperDropReason, PaperInput, PaperPolicy, PaperTrunk, Srr, TrunkHeader,
 };
 use airbraid_units::{Duration, Instant};
 use proptest::prelude::*;
@@ -254,4 +254,25 @@ fn markers_take_space_in_the_fifo_of_their_member() {
         })
         .collect();
     assert_eq!(dropped, [0, 0, 0, 0, 1, 2]);
+}
+
+/// The time for which packets of other members wait for one is counted while it goes on, and after.
+#[test]
+fn time_spent_blocked_adds_up() {
+    let ms = |ms| Instant::ZERO + Duration::from_millis(ms);
+    let mut end = PaperTrunk::<Packet>::new(policy(3_000, 9, 1_024), 2, 1);
+    let mut id = 0;
+    let mut come = |end: &mut PaperTrunk<Packet>, at, member| {
+        id += 1;
+        let packet = Packet { id, len: 3_001, segments: 1, bucket: 0 };
+        let header = TrunkHeader { member: Member(member), ..TrunkHeader::default() };
+        step(end, ms(at), Some(PaperInput::Frame { header, packet }), |_| {});
+    };
+    let span = Duration::from_millis;
+    come(&mut end, 0, 1);
+    assert_eq!(end.blocked(ms(5)), (span(5), span(5)));
+    come(&mut end, 20, 0);
+    assert_eq!(end.blocked(ms(30)), (span(20), span(20)), "it is over");
+    come(&mut end, 40, 1);
+    assert_eq!(end.blocked(ms(47)), (span(27), span(20)), "the longest and the present one");
 }
