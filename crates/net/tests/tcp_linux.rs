@@ -296,3 +296,21 @@ fn a_syn_that_was_lost_twice_costs_the_first_window() {
         assert_eq!(sent.len(), window, "{expiries} expiries");
     }
 }
+
+/// RFC 5682: the first acknowledgement after a timeout that moves on lets new data go instead of retransmissions; if the
+/// next one is for what was sent before the timeout, nothing was lost.
+#[test]
+fn segments_that_were_late_are_told_from_lost_ones_without_timestamps() {
+    let (mut sender, _) = ten_out(Variant::Reno);
+    let mut now = 100;
+    while sender.stats().timeouts == 0 {
+        now = sender.poll_timeout().unwrap().at.as_nanos().div_ceil(1_000_000);
+        tell(&mut sender, now, None);
+    }
+    assert_eq!(sender.ssthresh(), Some(Bytes::new(5_000)));
+    // The second segment comes late; the one that the timer sent was the first.
+    let sent = tell(&mut sender, now + 10, ack(1, (0, 0)));
+    assert!(!sent.is_empty() && sent.iter().all(|segment| segment.seq > 10_000), "{sent:?}");
+    tell(&mut sender, now + 11, ack(2, (0, 0)));
+    assert_eq!((sender.stats().undone, sender.ssthresh()), (1, None));
+}
