@@ -61,3 +61,14 @@ fn the_kernels_receiver_waits_for_a_second_full_segment_and_not_behind_a_short_o
     assert_eq!(pairs, [1; 6]);
     assert_eq!((next(&mut receiver, 500), next(&mut receiver, 500)), (1, 1));
 }
+
+/// RFC 5681, section 4.2: what fills a gap is acknowledged at once, however little it is.
+#[test]
+fn what_fills_a_gap_is_acknowledged_at_once_and_early_segments_are_counted() {
+    let mut receiver = connected();
+    assert_eq!(give(&mut receiver, 501, 500), (0, vec![1]), "a duplicate acknowledgement");
+    assert_eq!(receiver.stats().out_of_order, 1);
+    assert_eq!(give(&mut receiver, 1, 500), (1_000, vec![1_001]));
+    assert_eq!(give(&mut receiver, 1_001, 500), (500, vec![]), "the next in order may wait");
+    assert_eq!(receiver.stats().out_of_order, 1);
+}

@@ -632,3 +632,16 @@ fn there_is_room_until_as_many_wait_as_the_queue_holds() {
     medium.run(at(3_000));
     assert!(medium.stations[A].has_room(), "one has left");
 }
+
+#[test]
+fn an_answer_has_the_highest_basic_rate_that_is_not_above_the_frames() {
+    // Of 1, 2, 5.5 and 11 Mbit/s all but the third are basic; frames of 1 Mbit/s are the station's own.
+    let config = with(|c| {
+        c.data_rate = c.phy.standard.rates()[0];
+        c.control_rate = c.data_rate;
+        c.basic_rates = 0b1011;
+    });
+    let rates = config.phy.standard.rates();
+    let answers = [0, 1, 2, 3].map(|i| config.answer_rate(rates[i]).bit_rate);
+    assert_eq!(answers, [rates[0], rates[1], rates[1], rates[3]].map(|rate| rate.bit_rate));
+}
