@@ -12,7 +12,7 @@ SKIPPED := $(abspath $(OUT))/skipped
 .DEFAULT_GOAL := help
 .PHONY: help demo build wheel notebooks test test-debug test-optimised test-python reference check lint fuzz \
         bench bench-peers bench-lab bench-tunnel bench-datapath \
-        bench-strangers bench-python map claims \
+        bench-strangers bench-python map mutants claims \
         rows rows-full rows-renew rows-documents python-lock deb picture tools test-tools python-tools clean
 
 help: ## Say what can be made
@@ -102,6 +102,13 @@ test-optimised: python-tools
 
 fuzz: test-tools ## Try every reader of outside bytes with random inputs (FUZZ adds options: --inputs 1e8 --seconds 3600)
 	@scripts/fuzz.py $(FUZZ)
+
+# Its state is in out/mutants: a run that was stopped goes on; remove the folder for a sample of the present code.
+mutants: test-tools ## The share of changes to engine, mac and net that tests notice: a drawn sample of 600 (hours)
+	@test -f $(OUT)/mutants/sample.tsv || scripts/mutants.py draw mutation
+	@scripts/mutants.py build
+	@scripts/mutants.py run
+	@scripts/mutants.py score
 
 bench: build ## Speed and memory of the four benchmark scenarios, times of the slot planner
 	@benches/bench.sh $(RELEASE)

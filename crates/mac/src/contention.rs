@@ -208,10 +208,6 @@ impl Contention {
         self.nav.settle(now);
         if until > now {
             self.freeze(now);
-        } else if self.hold > now
-            && let Some(backoff) = self.backoff.as_mut()
-        {
-            backoff.from = backoff.from.max(now);
         }
         self.hold = if until > now { until } else { self.hold.min(now) };
     }

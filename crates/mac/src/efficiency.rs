@@ -133,8 +133,7 @@ impl Protocol {
         let most = (each + u64::from(more > 0)) as u8;
         let joint_cycle = is_joint.then(|| handshake(most));
         let total = match joint_cycle {
-            Some(joint) if more > 0 => joint * more + handshake(each as u8) * (handshakes - more),
-            Some(joint) => joint * handshakes,
+            Some(joint) => joint * more + handshake(each as u8) * (handshakes - more),
             None => packet_cycle * handshakes + acknowledgement_cycle,
         };
         let rate = self.dcf().data_rate.bit_rate;

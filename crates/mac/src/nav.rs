@@ -52,3 +52,24 @@ impl Nav {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(us: u64) -> Instant {
+        Instant::ZERO + Duration::from_micros(us)
+    }
+
+    /// A frame that reserves no longer than what is reserved says nothing of the exchange that is on probation.
+    #[test]
+    fn only_a_longer_reservation_changes_one_that_may_be_reset() {
+        let us = Duration::from_micros;
+        for (again, reset_at) in [(499, Some(at(100))), (500, Some(at(100))), (501, None)] {
+            let mut nav = Nav::default();
+            nav.update(at(0), us(500), Some(us(100)));
+            nav.update(at(0), us(again), None);
+            assert_eq!((nav.reset_at(), nav.until()), (reset_at, at(again.max(500))));
+        }
+    }
+}

@@ -187,3 +187,29 @@ impl MacStats {
         self.airtime += other.airtime;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_of_two_stations_add_up() {
+        let counted = |n: u64| MacStats {
+            data_frames: n,
+            null_frames: 2 * n,
+            rts_frames: 3 * n,
+            retries: 4 * n,
+            retry_limit_drops: 5 * n,
+            queue_drops: 6 * n,
+            duplicates: 7 * n,
+            unanswered: 8 * n,
+            airtime: Duration::from_micros(9 * n),
+            // The host counts these, once for a radio.
+            collisions: 0,
+            channel_errors: 0,
+        };
+        let mut sum = counted(10);
+        sum.add(&counted(7));
+        assert_eq!(sum, counted(17));
+    }
+}

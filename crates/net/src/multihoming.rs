@@ -183,4 +183,15 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_flow_is_bound_to_a_connection_that_is_there_or_to_none() {
+        let mut nat = ReverseNat::new(1, &[(10, 1), (20, 1)]).unwrap();
+        nat.bind('a', 1);
+        nat.bind('b', 2);
+        assert_eq!(nat.flows().collect::<Vec<_>>(), [0, 1]);
+        nat.bind('a', 0);
+        assert_eq!(nat.outward('a'), (1, 20), "a known flow stays");
+        assert_eq!(nat.outward('b'), (0, 10), "the balancer chooses for one that nobody has bound");
+    }
 }

@@ -3,7 +3,8 @@
 
 mod common;
 
-use airbraid_net::tcp::{Config, Segment, Sender, SenderInput, Variant};
+use airbraid_engine::{Machine, step};
+use airbraid_net::tcp::{Config, Flags, Segment, Sender, SenderInput, SenderOutput, Variant};
 use airbraid_units::{Bytes, Duration, Instant};
 use common::{Fate, Way, World};
 use std::cell::Cell;
@@ -37,8 +38,9 @@ fn transfer(config: Config, size: u64, fate: impl Fn(u32) -> Option<u64>) -> (St
     world.tell_sender(Some(SenderInput::Open));
     world.tell_sender(Some(SenderInput::Write(Bytes::new(size))));
     world.tell_sender(Some(SenderInput::Close));
+    assert!(!world.sender.is_finished(), "before it has begun");
     world.run_until(Instant::ZERO + Duration::from_secs(60));
-    assert!(world.delivered == size && world.sender_finished && world.receiver_finished);
+    assert!(world.sender.is_finished() && world.delivered == size && world.sender_finished && world.receiver_finished);
     (world.transcript.join("\n"), world.sender)
 }
 
@@ -210,4 +212,105 @@ fn reordering_of_three_to_eight_packets_is_tolerated() {
         assert!(needless <= 3, "{behind}: {needless} needless");
         assert!(behind == 3 || taken_for_lost > 10 * needless, "{behind}: {taken_for_lost} needless by the RFCs");
     }
+}
+
+/// A sender of endless data whose window is ten segments, and whose handshake took 100 ms.
+fn ten_out(variant: Variant) -> (Sender, Vec<Segment>) {
+    let mut sender = Sender::new(Config { timestamps: false, ..config(variant) }).unwrap();
+    tell(&mut sender, 0, Some(SenderInput::Open));
+    let flags = Flags { ack: true, syn: true, sack_permitted: true, ..Flags::default() };
+    tell(&mut sender, 100, Some(SenderInput::Segment(Segment { ack: 1, window: 65_535, flags, ..Segment::default() })));
+    let sent = tell(&mut sender, 100, Some(SenderInput::WriteForever));
+    assert_eq!(sent.len(), 10);
+    (sender, sent)
+}
+
+/// Takes one step at a time \[ms\]; returns the segments that it sent.
+fn tell(sender: &mut Sender, at: u64, input: Option<SenderInput>) -> Vec<Segment> {
+    let mut sent = Vec::new();
+    step(sender, Instant::ZERO + ms(at), input, |output| {
+        if let SenderOutput::Segment(segment) = output {
+            sent.push(segment);
+        }
+    });
+    sent
+}
+
+/// An acknowledgement of everything before segment `next`, and of the segments `from..to` behind it.
+fn ack(next: u64, (from, to): (u64, u64)) -> Option<SenderInput> {
+    let flags = Flags { ack: true, ..Flags::default() };
+    let mut segment = Segment { seq: 1, ack: 1 + 1_000 * next, window: 65_535, flags, ..Segment::default() };
+    assert!(from == to || segment.sack.push(segment.ack, (1 + 1_000 * from, 1 + 1_000 * to)));
+    Some(SenderInput::Segment(segment))
+}
+
+/// Six of ten are lost: below the threshold a recovery sends as many as arrive, and one more if the acknowledgement
+/// moves on without news of a loss (RFC 6937, slow start reduction bound).
+#[test]
+fn a_recovery_below_the_threshold_grows_by_one_where_it_is_safe() {
+    let (mut sender, _) = ten_out(Variant::Reno);
+    let mut sent = vec![];
+    for to in 7..=10 {
+        sent.extend(tell(&mut sender, 200 + to, ack(0, (6, to))));
+    }
+    assert_eq!(sender.stats().fast_retransmits, 1);
+    // Two new ones for the first two duplicates, then one retransmission for each arrival.
+    assert_eq!(sent.iter().map(|segment| segment.seq / 1_000).collect::<Vec<_>>(), [10, 11, 0, 1]);
+    // The first retransmission and both new ones arrive; one is in the network, and the threshold is five.
+    assert_eq!(tell(&mut sender, 310, ack(1, (6, 12))).len(), 4, "three arrived");
+}
+
+#[test]
+fn a_timeout_for_the_same_data_keeps_the_threshold() {
+    for variant in [Variant::Reno, Variant::Cubic] {
+        let (mut sender, _) = ten_out(variant);
+        let mut seen = vec![];
+        while seen.len() < 4 {
+            let at = sender.poll_timeout().unwrap().at.as_nanos() / 1_000_000;
+            let before = sender.stats().timeouts;
+            tell(&mut sender, at + 1, None);
+            if sender.stats().timeouts > before {
+                seen.push(sender.ssthresh().unwrap().as_u64() / 1_000);
+            }
+        }
+        let least = if variant == Variant::Reno { 5 } else { 7 };
+        assert_eq!(seen, [least; 4], "{variant:?}: half of ten, or seven tenths, however often the timer expires");
+    }
+}
+
+/// One SYN too many may be a late answer; two are a loss, and cost the first window (RFC 5681, section 3.1).
+#[test]
+fn a_syn_that_was_lost_twice_costs_the_first_window() {
+    for (expiries, window) in [(0, 10), (1, 10), (2, 1)] {
+        let mut sender = Sender::new(config(Variant::Reno)).unwrap();
+        tell(&mut sender, 0, Some(SenderInput::Open));
+        let mut now = 0;
+        for _ in 0..expiries {
+            now = sender.poll_timeout().unwrap().at.as_nanos() / 1_000_000;
+            assert!(tell(&mut sender, now, None)[0].flags.syn);
+        }
+        let flags = Flags { ack: true, syn: true, sack_permitted: true, ..Flags::default() };
+        let syn_ack = Segment { ack: 1, window: 65_535, flags, ..Segment::default() };
+        tell(&mut sender, now + 100, Some(SenderInput::Segment(syn_ack)));
+        let sent = tell(&mut sender, now + 100, Some(SenderInput::WriteForever));
+        assert_eq!(sent.len(), window, "{expiries} expiries");
+    }
+}
+
+/// RFC 5682: the first acknowledgement after a timeout that moves on lets new data go instead of retransmissions; if the
+/// next one is for what was sent before the timeout, nothing was lost.
+#[test]
+fn segments_that_were_late_are_told_from_lost_ones_without_timestamps() {
+    let (mut sender, _) = ten_out(Variant::Reno);
+    let mut now = 100;
+    while sender.stats().timeouts == 0 {
+        now = sender.poll_timeout().unwrap().at.as_nanos().div_ceil(1_000_000);
+        tell(&mut sender, now, None);
+    }
+    assert_eq!(sender.ssthresh(), Some(Bytes::new(5_000)));
+    // The second segment comes late; the one that the timer sent was the first.
+    let sent = tell(&mut sender, now + 10, ack(1, (0, 0)));
+    assert!(!sent.is_empty() && sent.iter().all(|segment| segment.seq > 10_000), "{sent:?}");
+    tell(&mut sender, now + 11, ack(2, (0, 0)));
+    assert_eq!((sender.stats().undone, sender.ssthresh()), (1, None));
 }

@@ -236,3 +236,18 @@ fn what_no_connection_can_work_with_is_refused() {
     let message = Receiver::new(Config { ack_every: 0, ..good }).unwrap_err().to_string();
     assert_eq!(message, "`ack_every` must be at least 1");
 }
+
+/// A receiver whose largest window is less than a segment is not starved: half of that window is worth a segment.
+#[test]
+fn a_window_that_never_holds_a_segment_is_filled_all_the_same() {
+    let mut sender = sender(config());
+    tell(&mut sender, 0, SenderInput::Open);
+    let SenderInput::Segment(mut syn_ack) = syn_ack() else { unreachable!("syn_ack() makes a segment") };
+    syn_ack.window = 600;
+    tell(&mut sender, 100, SenderInput::Segment(syn_ack));
+    let sent = tell(&mut sender, 100, SenderInput::WriteForever);
+    assert_eq!(sent.iter().map(|segment| (segment.seq, segment.len)).collect::<Vec<_>>(), [(1, 600)]);
+    assert!(tell(&mut sender, 200, ack(601, 299)).is_empty(), "less than half: silly");
+    let sent = tell(&mut sender, 210, ack(601, 300));
+    assert_eq!(sent.iter().map(|segment| (segment.seq, segment.len)).collect::<Vec<_>>(), [(601, 300)]);
+}

@@ -111,4 +111,16 @@ mod tests {
 "
         );
     }
+
+    #[test]
+    fn a_segment_that_brings_nothing_new_is_given_back_and_counted() {
+        let (mut receiver, mut stats) = (Reassembly::default(), Stats::default());
+        let mut outputs = VecDeque::<Output<(), ()>>::new();
+        for (offset, count) in [(0, 100), (0, 100), (50, 50), (0, 20)] {
+            receiver.receive(segment(1, offset, count, false), (), &mut stats, &mut outputs);
+        }
+        assert!(matches!(outputs.pop_front(), Some(Output::Piece { .. })));
+        assert!(outputs.len() == 3 && outputs.iter().all(|output| matches!(output, Output::Release(()))));
+        assert_eq!((stats.duplicates, receiver.ack()), (3, Ack { next: SeqNum(1), good: 100 }));
+    }
 }

@@ -87,3 +87,38 @@ impl fmt::Display for TooMany {
 }
 
 impl std::error::Error for TooMany {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::slots::tests::layout;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        /// Begun at any of its slots, each arrangement is the rotation of exactly one that was visited.
+        #[test]
+        fn each_plan_is_visited_once_whatever_slot_it_begins_at(
+            slots in proptest::collection::vec((1u32..4, 1u64..9), 2..4),
+        ) {
+            let layout = layout(&slots, false);
+            let (mut seen, mut all) = (BTreeSet::new(), 0);
+            each_class(&layout, u128::MAX, |plan| {
+                all += 1;
+                let owners = plan.owners();
+                seen.insert((0..owners.len()).map(|from| [&owners[from..], &owners[..from]].concat()).min().unwrap());
+            }).unwrap();
+            let mut classes = BTreeSet::new();
+            let mut current = no_policy(&layout);
+            loop {
+                let owners = current.owners().to_vec();
+                classes.insert((0..owners.len()).map(|from| [&owners[from..], &owners[..from]].concat()).min().unwrap());
+                if !next(&mut current.owners) {
+                    break;
+                }
+            }
+            prop_assert_eq!(&seen, &classes);
+            prop_assert_eq!(all, classes.len());
+        }
+    }
+}

@@ -120,7 +120,7 @@ impl Stage {
         for at in (start..self.free.len()).rev() {
             needed[at] = match self.around(at, start) <= most {
                 true => 0,
-                false if farthest[at] == at => usize::MAX,
+                // Where none is within reach this is `at` itself, which stays without an end.
                 false => needed[farthest[at]].saturating_add(1),
             };
         }

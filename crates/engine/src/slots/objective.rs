@@ -71,3 +71,30 @@ impl Objective {
         Self { terms: terms.collect() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Equation 5: a station's worth is as its flows, and inversely as the square root of its loss and as the delay with
+    /// the disconnection.
+    #[test]
+    fn worth_follows_flows_loss_and_delay() {
+        let worth = |delay_ms: u64, loss: (u64, u64), flows: u32, gone_ms: u64| {
+            let loss = Fraction::new(loss.0, loss.1).unwrap();
+            let path = Path { delay: Duration::from_millis(delay_ms), loss, flows };
+            Objective::with_delays(&[path]).score(&[gone_ms * 1_000_000])
+        };
+        let one = worth(100, (1, 100), 1, 100);
+        for (other, upper, lower) in [
+            (worth(100, (1, 400), 1, 100), 2, 1),
+            (worth(100, (4, 100), 1, 100), 1, 2),
+            (worth(100, (9, 1_600), 1, 100), 4, 3),
+            (worth(100, (1, 100), 5, 100), 5, 1),
+            (worth(150, (1, 100), 1, 250), 1, 2),
+        ] {
+            let expected = one * upper / lower;
+            assert!(other.abs_diff(expected) < expected / 100_000, "{other} instead of {expected}");
+        }
+    }
+}

@@ -28,3 +28,25 @@ impl Proven {
         u64::try_from((more * 1_000_000).div_ceil(score)).unwrap_or(u64::MAX)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::slots::no_policy;
+    use crate::slots::tests::case;
+
+    /// A plan worth `score` of which no other is worth more than `bound`.
+    fn gap_ppm(score: u128, bound: u128) -> u64 {
+        Proven { arrangement: no_policy(&case(1)), score, bound, nodes: 0 }.gap_ppm()
+    }
+
+    #[test]
+    fn a_gap_is_a_share_of_the_score_and_never_less_than_it_is() {
+        assert_eq!((gap_ppm(8, 8), gap_ppm(8, 10)), (0, 250_000));
+        assert_eq!(gap_ppm(3_000_000, 3_000_001), 1, "rounded up");
+        assert_eq!(gap_ppm(0, 5), 5_000_000, "as of a score of one");
+        // Scores near 128 bits lose digits, not their size.
+        let (score, more) = (u128::MAX / 5 * 4, u128::MAX / 5);
+        assert!((250_000..=250_001).contains(&gap_ppm(score, score + more)), "{}", gap_ppm(score, score + more));
+    }
+}

@@ -33,9 +33,9 @@ impl Runs {
 fn search(first: u128, counts: &[u64]) -> Option<u128> {
     let mut free: u64 = counts.iter().skip(1).sum();
     let mut all = first;
-    for (step, count) in counts.iter().enumerate().skip(1) {
-        let last = step + 1 == counts.len();
-        all = all.checked_add(if last { 1 } else { binomial(free, *count)? })?;
+    for count in counts.iter().skip(1) {
+        // The last takes all that is free, in one way.
+        all = all.checked_add(binomial(free, *count)?)?;
         free -= count;
     }
     Some(all)

@@ -280,4 +280,39 @@ mod tests {
             prop_assert_eq!(parse_link_header(&bytes), Err(WireError::Check));
         }
     }
+
+    /// A reader says which kind of header it was given instead of its own.
+    #[test]
+    fn a_header_of_another_kind_is_refused_by_its_kind() {
+        let stop_and_wait =
+            Header { segment: None, acks: [Ack { next: SeqNum(1), good: 0 }; 2], report: Report::None, invite: None };
+        let window = WindowHeader::default();
+        for kind in 0..4 {
+            let (mut short, mut long) = (emit_link_header(&stop_and_wait), emit_window_header(&window));
+            for bytes in [&mut short[..], &mut long[..]] {
+                bytes[1] = bytes[1] & !3 | kind;
+                put_check(bytes);
+            }
+            let refused = WireError::Kind(kind);
+            assert_eq!(parse_link_header(&short).err(), (kind != STOP_AND_WAIT).then_some(refused));
+            assert_eq!(parse_window_header(&long).err(), (kind != SELECTIVE_REPEAT).then_some(refused));
+        }
+    }
+
+    /// A check that holds makes no segment of what cannot be one.
+    #[test]
+    fn segments_that_cannot_be_are_refused() {
+        let good =
+            Segment { class: TrafficClass::Bulk, seq: SeqNum(9), offset: 40, count: 60, is_last: false, parity: 4 };
+        let parsed = |segment: Segment| {
+            let header = WindowHeader { segment: Some(segment), ..WindowHeader::default() };
+            parse_window_header(&emit_window_header(&header)).map(|(header, _)| header.segment)
+        };
+        assert_eq!(parsed(good), Ok(Some(good)));
+        let empty = Segment { count: 0, ..good };
+        assert_eq!(parsed(Segment { is_last: true, ..empty }), Ok(Some(Segment { is_last: true, ..empty })));
+        for impossible in [empty, Segment { parity: 3, ..good }, Segment { offset: u16::MAX, ..good }] {
+            assert_eq!(parsed(impossible), Err(WireError::Malformed), "{impossible:?}");
+        }
+    }
 }

@@ -1,6 +1,8 @@
 //! The tunnel's data plane against a naive model: two ends, links that lose, delay, fill up and die, and a host that
 //! counts.
 
+mod answers;
+mod buckets;
 mod coding;
 mod copies;
 mod equaliser;

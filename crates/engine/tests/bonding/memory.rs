@@ -1,6 +1,6 @@
 //! The memory that a peer with a key can make this end use, and the work that it costs.
 
-use crate::world::{Symbol, Token, Way, World, usual};
+use crate::world::{NOBODY, Symbol, Token, Way, World, usual};
 use airbraid_engine::trunk::Member;
 use airbraid_engine::trunk::bonding::{
     AckRange, Bond, BondConfig, BondDropReason, BondHeader, BondInput, BondOutput, Feedback, FlowSeq, Frame,
@@ -167,8 +167,9 @@ proptest! {
                 }
                 Act::Repair(member, sources, index, len) => {
                     let header = RepairHeader { number: SeqNum(next(member)), sources, index };
-                    greedy
-                        .come(Member(member), Frame::Repair { header, symbol: vec![(FlowSeq::default(), token(len))] });
+                    // Nothing says that symbols of one group agree.
+                    let symbol = vec![(FlowSeq::default(), Token { from: NOBODY, ..token(len) })];
+                    greedy.come(Member(member), Frame::Repair { header, symbol });
                 }
                 Act::Acknowledge(member, run) => greedy.acknowledge(Member(member), run),
                 Act::Give(len) => greedy.give(len),
@@ -264,4 +265,35 @@ fn an_honest_pair_does_not_notice() {
         world.delivered[0].len()
     };
     assert_eq!(delivered(Some(MEMORY)), delivered(None));
+}
+
+/// A symbol under this number, of a group of 250 that began 250 numbers before.
+fn symbol(number: u32, len: u64) -> Frame<Token> {
+    let header = RepairHeader { number: SeqNum(number), sources: 250, index: 0 };
+    Frame::Repair { header, symbol: vec![(FlowSeq::default(), token(len))] }
+}
+
+#[test]
+fn a_symbol_that_waits_occupies_its_length() {
+    let mut greedy = Greedy::new(None);
+    greedy.come(Member(0), symbol(10, 1_000));
+    assert_eq!(greedy.symbols, 0, "the group began before anything was kept");
+    let before = greedy.occupied();
+    greedy.come(Member(0), symbol(300, 60_000));
+    assert_eq!((greedy.symbols, greedy.occupied() - before), (60_000, 60_004), "with the word of its place");
+    greedy.come(Member(0), symbol(301, 50_000));
+    assert_eq!((greedy.symbols, greedy.occupied() - before), (110_000, 110_008));
+}
+
+#[test]
+fn a_symbol_is_given_back_when_its_group_is_half_of_the_kept_numbers_behind() {
+    for (newest, waiting) in [(561, 110_000), (562, 50_000)] {
+        let mut greedy = Greedy::new(None);
+        for (number, len) in [(10, 1_000), (300, 60_000)] {
+            greedy.come(Member(0), symbol(number, len));
+        }
+        // The group of the second began with 50: 512 numbers before 562.
+        greedy.come(Member(0), symbol(newest, 50_000));
+        assert_eq!(greedy.symbols, waiting, "the newest number is {newest}");
+    }
 }

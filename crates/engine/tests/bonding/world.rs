@@ -47,6 +47,9 @@ impl Share for Token {
     }
 }
 
+/// The sender of what an end that is not honest makes up.
+pub const NOBODY: usize = 2;
+
 /// A symbol: the packets that it is the sum of.
 pub type Symbol = Vec<(FlowSeq, Token)>;
 
@@ -68,8 +71,8 @@ impl Coded for Token {
         let lost: Vec<usize> = (0..sources.len()).filter(|&index| sources[index].is_none()).collect();
         assert_eq!(lost.len(), symbols.len(), "as many symbols as are lost, and no more");
         let all = &symbols[0].1;
-        if symbols.iter().any(|(_, one)| one.is_empty()) {
-            // Of an end that is not honest.
+        let is_made_up = |one: &Symbol| one.is_empty() || one.iter().any(|(_, token)| token.from == NOBODY);
+        if symbols.iter().any(|(_, one)| is_made_up(one)) {
             return Vec::new();
         }
         assert!(symbols.iter().all(|(_, one)| one == all), "symbols of one group");

@@ -202,6 +202,50 @@ no data, got 4 and 1011 before, expects 4/1 is lost
     );
 }
 
+/// A frame whose header came and whose segment could not be decoded is sent again with the next acknowledgement, not only
+/// when later frames have come or a timeout says so.
+#[test]
+fn what_came_undecodable_is_sent_again_at_once() {
+    let mut link = Link::new(&fixed(1_275), WindowConfig { window: 1, ..WindowConfig::default() });
+    link.packet(0, BULK, 1_000);
+    link.arrive(0, 0, Fault::Wrong(70, 60, 13));
+    link.wait(Duration::from_millis(20));
+    assert_eq!(link.ends[1].stats().undecodable, 1, "{}", link.text);
+    link.arrive(1, 0, Fault::None);
+    assert!(link.text.ends_with("0 sends frame 2: 1 [0..1000.)\n"), "{}", link.text);
+}
+
+/// What is too old is given up at its time, though nothing comes and nothing more is sent.
+#[test]
+fn a_packet_that_waits_behind_a_full_window_expires_in_time() {
+    let persistence = Persistence { retransmissions: None, lifetime: Some(Duration::from_millis(30)) };
+    let bulk = ClassConfig { persistence, ..ClassConfig::default() };
+    let window = WindowConfig { window: 1, timeout: Duration::from_secs(1), ..WindowConfig::default() };
+    let mut link = Link::new(&Config { bulk, ..fixed(1_275) }, window);
+    link.packet(0, BULK, 1_000);
+    link.wait(Duration::from_millis(5));
+    link.packet(0, BULK, 1_000);
+    link.wait(Duration::from_millis(29));
+    assert_eq!(link.ends[0].stats().expired, [0, 0]);
+    link.wait(Duration::from_millis(2));
+    assert_eq!(link.ends[0].stats().expired, [1, 0], "the first is on the air, the second is 31 ms old");
+}
+
+/// Each packet is counted by its class: accepted, then waiting, on the air or settled.
+#[test]
+fn packets_are_counted_by_class_until_they_are_settled() {
+    let mut link = Link::new(&fixed(1_275), WindowConfig { window: 2, ..WindowConfig::default() });
+    (0..5).for_each(|_| link.packet(0, BULK, 1_000));
+    (0..3).for_each(|_| link.packet(0, VOICE, 200));
+    let counts = |link: &Link| {
+        let (end, stats) = (&link.ends[0], link.ends[0].stats());
+        (stats.accepted, [BULK, VOICE].map(|class| end.queue_len(class)), stats.settled)
+    };
+    assert_eq!(counts(&link), ([5, 3], [3, 3], [0, 0]));
+    link.heal();
+    assert_eq!(counts(&link), ([5, 3], [0, 0], [5, 3]));
+}
+
 #[test]
 fn impossible_windows_are_refused() {
     let refusal = |window: WindowConfig| SelectiveRepeat::<Buffer>::new(&Config::default(), window).unwrap_err();

@@ -352,6 +352,38 @@ fn a_full_queue_refuses() {
 }
 
 #[test]
+fn bytes_are_counted_with_each_transmission() {
+    let mut link = Link::new(&fixed(255, 10));
+    link.packet(0, BULK, 1_000);
+    for fault in [Fault::None, Fault::Lost, Fault::None, Fault::None, Fault::None, Fault::None] {
+        link.transact(false, fault, Fault::None);
+    }
+    let stats = link.ends[0].stats();
+    assert_eq!((stats.accepted, stats.settled, link.accounts[0].delivered.len()), ([1, 0], [1, 0], 1));
+    let shape = Shape::new(255, 10).unwrap();
+    let each = u64::from(shape.capacity());
+    assert_eq!(stats.data_bytes, 1_000 + each, "the lost segment was a full one");
+    assert!(stats.coded_bytes > stats.data_bytes + 10 * stats.segments, "{stats:?}");
+}
+
+/// Offsets and lengths have 16 bits: a longer packet is refused, whichever of them it is.
+#[test]
+fn a_packet_that_no_header_can_describe_is_refused() {
+    for (len, is_refused) in [(65_535, false), (65_536, true), (70_000, true)] {
+        let mut end = StopAndWait::<Buffer>::master(&fixed(255, 0)).unwrap();
+        let packet = Buffer { id: 1, class: BULK, bytes: vec![7; len].into() };
+        let mut dropped = vec![];
+        step(&mut end, Instant::ZERO, Some(Input::Packet(packet)), |output| {
+            if let Output::Drop(packet, reason) = output {
+                dropped.push((packet.bytes.len(), reason));
+            }
+        });
+        let expected = if is_refused { vec![(len, DropReason::TooLong)] } else { vec![] };
+        assert_eq!((dropped, end.stats().queue_drops[0]), (expected, u64::from(is_refused)), "{len}");
+    }
+}
+
+#[test]
 fn impossible_configurations_are_refused() {
     let refusal = |config: Config| StopAndWait::<Buffer>::master(&config).unwrap_err();
     let bulk = ClassConfig { queue_limit: 0, ..ClassConfig::default() };

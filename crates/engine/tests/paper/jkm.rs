@@ -1,8 +1,13 @@
 //! JKM: whatever is lost comes again; nothing leaves order, nothing is lost, nothing comes twice.
 
+use crate::model::Packet;
 use crate::network::{Network, transition};
-use airbraid_engine::trunk::paper::{Distributor, Jkm, PaperDropReason, PaperPolicy};
-use airbraid_units::Duration;
+use airbraid_engine::step;
+use airbraid_engine::trunk::Member;
+use airbraid_engine::trunk::paper::{
+    Distributor, FrameFate, Jkm, PaperDropReason, PaperInput, PaperOutput, PaperPolicy, PaperTrunk, TrunkHeader,
+};
+use airbraid_units::{Duration, Instant, SeqNum};
 use proptest::prelude::*;
 
 fn policy(window: u32) -> PaperPolicy {
@@ -82,4 +87,41 @@ fn a_hole_is_asked_for_until_it_is_filled() {
         22.000 receiver: member 1 has delivered: -
         ",
     );
+    let counts = network.ends[1].receiver_counts();
+    assert_eq!((counts.acks, counts.naks, counts.delivered), (4, 2, 3), "two of the answers ask for packet 1");
+}
+
+/// An end that sends and receives is woken by whichever is due first.
+#[test]
+fn the_request_for_a_gap_does_not_wait_for_the_senders_own_timeout() {
+    let mut end = PaperTrunk::<Packet>::new(policy(256), 2, 1);
+    let packet = |id| Packet { id, len: 1_500, segments: 1, bucket: 0 };
+    let mut tell = |input| step(&mut end, Instant::ZERO, Some(input), |_| {}).map(|wake| wake.at);
+    tell(PaperInput::Packet(packet(1)));
+    let resend = tell(PaperInput::Finished(Member(0), FrameFate::Lost)).unwrap();
+    let header = TrunkHeader { epoch: 5, number: SeqNum(2), ..TrunkHeader::default() };
+    let again = tell(PaperInput::Frame { header, packet: packet(2) }).unwrap();
+    assert!(again < resend, "asks at {again:?}, sends again at {resend:?}");
+}
+
+#[test]
+fn a_new_life_of_the_sender_is_counted_once_and_its_old_one_is_over() {
+    let mut end = PaperTrunk::<Packet>::new(policy(256), 2, 1);
+    let mut delivered = vec![];
+    let resyncs: Vec<_> = [(5, 1), (5, 2), (6, 1), (5, 3), (6, 2), (9, 1)]
+        .into_iter()
+        .enumerate()
+        .map(|(id, (epoch, number))| {
+            let packet = Packet { id: id as u64, len: 1_500, segments: 1, bucket: 0 };
+            let header = TrunkHeader { epoch, number: SeqNum(number), ..TrunkHeader::default() };
+            step(&mut end, Instant::ZERO, Some(PaperInput::Frame { header, packet }), |output| {
+                if let PaperOutput::Deliver(packet) = output {
+                    delivered.push(packet.id);
+                }
+            });
+            end.receiver_counts().resyncs
+        })
+        .collect();
+    assert_eq!(resyncs, [0, 0, 1, 1, 1, 2]);
+    assert_eq!(delivered, [0, 1, 2, 4, 5], "the fourth is of a life that is over");
 }

@@ -1,9 +1,13 @@
 //! Surplus round robin: without loss it is FIFO, with loss it blocks and leaves order until a marker comes.
 
+use crate::model::Packet;
 use crate::network::{Load, Network, Transition, transition};
+use airbraid_engine::step;
 use airbraid_engine::trunk::Member;
-use airbraid_engine::trunk::paper::{Distributor, PaperDropReason, PaperPolicy, Srr};
-use airbraid_units::Duration;
+use airbraid_engine::trunk::paper::{
+    Control, Distributor, Jkm, PaperDropReason, PaperInput, PaperPolicy, PaperTrunk, Srr, TrunkHeader,
+};
+use airbraid_units::{Duration, Instant};
 use proptest::prelude::*;
 
 fn policy(quantum: u32, member_limit: u32, fifo_limit: u32) -> PaperPolicy {
@@ -218,4 +222,57 @@ fn with_the_marker_lost_as_well_it_leaves_order_until_the_next() {
         0.000 sender: member 1 has delivered: -
         ",
     );
+}
+
+#[test]
+fn what_no_member_takes_waits_in_the_queue() {
+    let distributors =
+        [PaperPolicy::default().distributor, policy(2_900, 1, 9).distributor, Distributor::Jkm(Jkm::default())];
+    for distributor in distributors {
+        let policy = PaperPolicy { distributor, member_limit: 1, queue_limit: 20, ..PaperPolicy::default() };
+        let mut network = Network::new(policy, 2, true);
+        let waiting: Vec<_> = (0..7)
+            .map(|_| {
+                network.packet(3_000);
+                network.ends[0].queue_len()
+            })
+            .collect();
+        assert_eq!(waiting, [0, 0, 1, 2, 3, 4, 5], "{distributor:?}");
+    }
+}
+
+/// Each member's FIFO holds so many entries, markers among them; what finds no space is counted.
+#[test]
+fn markers_take_space_in_the_fifo_of_their_member() {
+    let marker = |round| PaperInput::Control { member: Member(1), control: Control::Surplus { round, counter: 1 } };
+    let mut end = PaperTrunk::<Packet>::new(policy(3_000, 9, 4), 2, 1);
+    // Member 0 is expected, so nothing of member 1 is taken.
+    let dropped: Vec<_> = (1..=6)
+        .map(|round| {
+            step(&mut end, Instant::ZERO, Some(marker(round)), |_| {});
+            end.receiver_counts().fifo_drops
+        })
+        .collect();
+    assert_eq!(dropped, [0, 0, 0, 0, 1, 2]);
+}
+
+/// The time for which packets of other members wait for one is counted while it goes on, and after.
+#[test]
+fn time_spent_blocked_adds_up() {
+    let ms = |ms| Instant::ZERO + Duration::from_millis(ms);
+    let mut end = PaperTrunk::<Packet>::new(policy(3_000, 9, 1_024), 2, 1);
+    let mut id = 0;
+    let mut come = |end: &mut PaperTrunk<Packet>, at, member| {
+        id += 1;
+        let packet = Packet { id, len: 3_001, segments: 1, bucket: 0 };
+        let header = TrunkHeader { member: Member(member), ..TrunkHeader::default() };
+        step(end, ms(at), Some(PaperInput::Frame { header, packet }), |_| {});
+    };
+    let span = Duration::from_millis;
+    come(&mut end, 0, 1);
+    assert_eq!(end.blocked(ms(5)), (span(5), span(5)));
+    come(&mut end, 20, 0);
+    assert_eq!(end.blocked(ms(30)), (span(20), span(20)), "it is over");
+    come(&mut end, 40, 1);
+    assert_eq!(end.blocked(ms(47)), (span(27), span(20)), "the longest and the present one");
 }

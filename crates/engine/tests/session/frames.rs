@@ -229,6 +229,12 @@ fn an_unknown_control_frame() {
         assert_eq!(parse_frame_header(&bytes).map(|header| header.kind), Ok(FrameKind::Control));
         assert_eq!(receiver.open(Instant::ZERO, &mut bytes), Err(Refusal::Malformed));
     }
+    // An empty one means nothing, whatever byte its tag begins with.
+    for _ in 0..1_000 {
+        let mut bytes = frame(&[]);
+        sender.seal_control(Instant::ZERO, KeyId(1), Member(0), &mut bytes).unwrap();
+        assert_eq!(receiver.open(Instant::ZERO, &mut bytes), Err(Refusal::Malformed));
+    }
 }
 
 /// A key tells once that it has sealed enough, goes on for a while, and then no more.
@@ -289,4 +295,54 @@ fn a_key_seals_so_much_whatever_the_frames() {
         assert_eq!((sealed, spent), (128u64.div_ceil(units), vec![60u64.div_ceil(units)]), "{len} byte");
         assert!(ring.reserve(Instant::ZERO, PeerId(0), Member(0), Bytes::new(len)).is_err());
     }
+}
+
+/// Whoever forgets all keys seals and opens nothing more, and new keys work as the first ones did.
+#[test]
+fn a_ring_that_has_forgotten_all_is_as_a_new_one() {
+    let [mut sender, mut receiver] = rings(Aead, Suite::Aes256Gcm);
+    let seal = |sender: &mut Keyring<Aead>| {
+        let mut bytes = frame(b"secret");
+        sender.seal(Instant::ZERO, PeerId(0), Member(0), &mut bytes).map(|_| bytes)
+    };
+    let mut first = seal(&mut sender).unwrap();
+    sender.forget_all();
+    receiver.forget_all();
+    assert!(!sender.has_key(PeerId(0)));
+    assert_eq!(seal(&mut sender), Err(SealRefusal::NoKey));
+    assert_eq!(receiver.open(Instant::ZERO, &mut first), Err(Refusal::UnknownKey));
+    for (ring, keys) in [&mut sender, &mut receiver].into_iter().zip(pair(Suite::Aes256Gcm, Duration::from_secs(9))) {
+        ring.install(&keys);
+        ring.use_key(keys.peer, keys.ours);
+    }
+    assert!(receiver.open(Instant::ZERO, &mut seal(&mut sender).unwrap()).is_ok());
+}
+
+/// The responder changes to a key when the other end has shown that it has it. A late first frame of an older key changes
+/// nothing back, and the initiator changes by its own handshake alone.
+#[test]
+fn the_other_ends_first_frame_moves_the_responder_and_nobody_back() {
+    let pairs = [[1, 2], [3, 4]].map(|[ours, theirs]| {
+        let [one, other] = pair(Suite::Aes256Gcm, Duration::from_secs(240));
+        let named = |keys, ours, theirs| Keypair { ours: KeyId(ours), theirs: KeyId(theirs), ..keys };
+        [named(one, ours, theirs), named(other, theirs, ours)]
+    });
+    let mut rings = [0, 1].map(|end| {
+        let mut ring = Keyring::new(Account);
+        pairs.iter().for_each(|pair| ring.install(&pair[end]));
+        ring
+    });
+    let [initiator, responder] = &mut rings;
+    let seals_with = |ring: &mut Keyring<Account>| {
+        let mut frame = Descriptor::new(Bytes::new(FRAME_OVERHEAD as u64), None);
+        ring.seal(Instant::ZERO, PeerId(0), Member(0), &mut frame).map(|sealed| sealed.header.key)
+    };
+    responder.use_shown(PeerId(0), KeyId(2));
+    assert_eq!(seals_with(responder), Ok(KeyId(1)), "frames bear the other end's name of the key");
+    responder.use_shown(PeerId(0), KeyId(4));
+    assert_eq!(seals_with(responder), Ok(KeyId(3)));
+    responder.use_shown(PeerId(0), KeyId(2));
+    assert_eq!(seals_with(responder), Ok(KeyId(3)), "the older key has sealed before");
+    initiator.use_shown(PeerId(0), KeyId(1));
+    assert_eq!(seals_with(initiator), Err(SealRefusal::NoKey));
 }

@@ -597,3 +597,51 @@ proptest! {
         }
     }
 }
+
+/// A neighbour is gone: what waits for it is given up, with the MSDU in service if nothing of it was ever on the air.
+/// What is on the air is finished, and what is for others goes its way.
+#[test]
+fn what_waits_for_a_neighbour_that_is_gone_is_given_up_and_nothing_else() {
+    let outcomes = |purged_at: u64| {
+        let mut medium = Medium::new(config(), us(0), &[&[4], &[], &[]]);
+        medium.noise(at(0), at(100));
+        for (id, to) in [(1, TO_B), (2, Address(2)), (3, TO_B), (4, Address(2))] {
+            medium.send(at(110), A, to, id, 964);
+        }
+        medium.tell(at(purged_at), A, MacInput::Purge(TO_B));
+        medium.run(at(30_000));
+        let mut outcomes = medium.outcomes.clone();
+        outcomes.sort_unstable_by_key(|outcome| outcome.1);
+        outcomes.into_iter().map(|(_, _, outcome)| outcome).collect::<Vec<_>>()
+    };
+    let (sent, purged) = (Outcome::Acknowledged, Outcome::Purged);
+    assert_eq!(outcomes(120), [purged, sent, purged, sent], "before the first is on the air");
+    assert_eq!(outcomes(500), [sent, sent, purged, sent], "while it is");
+}
+
+#[test]
+fn there_is_room_until_as_many_wait_as_the_queue_holds() {
+    let mut medium = Medium::new(with(|c| c.queue_limit = 3), us(0), &[&[], &[]]);
+    let mut room = vec![];
+    for id in 0..5 {
+        room.push(medium.stations[A].has_room());
+        medium.send(at(100), A, TO_B, id, 964);
+        medium.run(at(101));
+    }
+    assert_eq!(room, [true, true, true, true, false], "one in service, three in the queue");
+    medium.run(at(3_000));
+    assert!(medium.stations[A].has_room(), "one has left");
+}
+
+#[test]
+fn an_answer_has_the_highest_basic_rate_that_is_not_above_the_frames() {
+    // Of 1, 2, 5.5 and 11 Mbit/s all but the third are basic; frames of 1 Mbit/s are the station's own.
+    let config = with(|c| {
+        c.data_rate = c.phy.standard.rates()[0];
+        c.control_rate = c.data_rate;
+        c.basic_rates = 0b1011;
+    });
+    let rates = config.phy.standard.rates();
+    let answers = [0, 1, 2, 3].map(|i| config.answer_rate(rates[i]).bit_rate);
+    assert_eq!(answers, [rates[0], rates[1], rates[1], rates[3]].map(|rate| rate.bit_rate));
+}

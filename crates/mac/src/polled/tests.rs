@@ -274,6 +274,34 @@ fn a_full_queue_refuses_and_a_broadcast_is_not_answered() {
     assert_eq!(cell.stations[0].stats().queue_drops, 1);
 }
 
+#[test]
+fn what_waits_for_a_slave_that_is_gone_is_given_up_and_nothing_else() {
+    let mut cell = Cell::new(2, &[]);
+    cell.fates = vec![Fate::Lost, Fate::Lost, Fate::Arrives];
+    cell.run(ms(400));
+    for id in 0..6 {
+        let msdu = Msdu { to: Address(1 + id % 2), packet: Payload { id, size: 500 } };
+        cell.drive(0, Some(MacInput::Enqueue(msdu)));
+    }
+    cell.drive(0, Some(MacInput::Purge(Address(1))));
+    cell.run(ms(800));
+    let purged: Vec<u32> = cell.outcomes.iter().filter(|of| of.1 == Outcome::Purged).map(|of| of.0).collect();
+    assert!(purged.ends_with(&[2, 4]), "the first may have been on its way: {purged:?}");
+    let mut all = [cell.delivered.clone(), purged].concat();
+    all.sort_unstable();
+    assert_eq!(all, [0, 1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn a_frame_with_a_packet_is_counted_each_time_it_is_sent() {
+    let mut cell = Cell::new(1, &[]);
+    cell.run(ms(2));
+    (0..3).for_each(|id| cell.give(0, 1, id, 500));
+    cell.run(ms(100));
+    assert_eq!(cell.delivered, [0, 1, 2]);
+    assert_eq!(cell.stations.iter().map(|station| station.stats().data_frames).collect::<Vec<_>>(), [3, 0]);
+}
+
 proptest! {
     /// Once a slave has joined, only one station speaks at a time, whatever is lost; every poll's MSDU has one outcome,
     /// and every acknowledged MSDU was delivered.

@@ -220,3 +220,51 @@ impl Route {
         self.hops_lost = Some(self.hops);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NEIGHBOUR: Node = Node(1);
+
+    fn at(s: u64) -> Instant {
+        Instant::from_nanos(s * 1_000_000_000)
+    }
+    fn table(hops: u8) -> Table {
+        let mut table = Table::new(Flavour::Rfc3561);
+        let offer = Offer { sequence: SeqNum(7), hops, next_hop: Node(u32::from(hops)), expires: at(5) };
+        assert!(table.offer(at(0), NEIGHBOUR, offer));
+        table.valid(at(0), NEIGHBOUR).unwrap().precursors.insert(Node(9));
+        table
+    }
+
+    #[test]
+    fn a_neighbour_that_was_never_heard_of_is_one_hop_away_and_its_number_unknown() {
+        let mut table = Table::new(Flavour::Rfc3561);
+        table.meet(at(0), NEIGHBOUR, at(3));
+        let route = table.peek(at(2), NEIGHBOUR).unwrap();
+        assert_eq!((route.hops, route.next_hop, route.sequence), (1, NEIGHBOUR, None));
+        assert!(!route.is_sequence_valid && table.peek(at(3), NEIGHBOUR).is_none());
+    }
+
+    #[test]
+    fn a_neighbour_that_is_met_again_keeps_its_number_and_lasts_longer() {
+        for (met_until, lasts_until) in [(9, 9), (2, 5)] {
+            let mut table = table(1);
+            table.meet(at(1), NEIGHBOUR, at(met_until));
+            let route = table.peek(at(1), NEIGHBOUR).unwrap();
+            assert!(route.is_sequence_valid, "the number is still this route's");
+            assert_eq!((route.sequence, route.expires), (Some(SeqNum(7)), at(lasts_until)));
+        }
+    }
+
+    #[test]
+    fn a_detour_to_a_neighbour_ends_when_it_is_met() {
+        let mut table = table(3);
+        table.meet(at(1), NEIGHBOUR, at(2));
+        let route = table.peek(at(1), NEIGHBOUR).unwrap();
+        assert_eq!((route.hops, route.next_hop, route.expires), (1, NEIGHBOUR, at(5)));
+        assert_eq!((route.sequence, route.is_sequence_valid), (Some(SeqNum(7)), false), "as old as it was known to be");
+        assert!(route.precursors.contains(&Node(9)), "those who use it still do");
+    }
+}

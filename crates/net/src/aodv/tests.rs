@@ -168,6 +168,12 @@ fn those_who_use_a_broken_route_are_told_and_nobody_else() {
     ",
     );
     assert!(field.nodes[0].route(field.now, node(3)).is_none());
+    let told = |node: &super::Aodv<u32>| (node.stats().rreq_sent, node.stats().rrep_sent, node.stats().rerr_sent);
+    // A searched by two rings, through B and C; D answered.
+    assert_eq!(
+        field.nodes.iter().map(told).collect::<Vec<_>>(),
+        [(2, 0, 0), (1, 1, 1), (1, 1, 1), (0, 1, 0), (1, 0, 0)]
+    );
 }
 
 #[test]
@@ -287,6 +293,7 @@ fn ns2_repairs_with_what_the_destination_says() {
         1008.000 E has 2
     ",
     );
+    assert_eq!(field.nodes.iter().map(|node| node.stats().repairs).collect::<Vec<_>>(), [0, 0, 0, 1, 0]);
 }
 
 #[test]
@@ -388,6 +395,28 @@ fn a_neighbour_that_says_hello_no_more_is_gone() {
         5001.000 B has lost A
     ",
     );
+}
+
+#[test]
+fn a_hello_makes_a_neighbour_only_of_who_says_it_and_for_as_long_as_it_says() {
+    let hello = |destination, lifetime| {
+        let (hop_count, destination_sequence, originator) = (0, airbraid_units::SeqNum(3), destination);
+        super::Message::Rrep(super::message::Rrep {
+            hop_count,
+            destination,
+            destination_sequence,
+            originator,
+            lifetime,
+        })
+    };
+    for (who, lifetime, is_known) in [(1, 2, true), (1, 0, false), (2, 2, false), (2, 0, false)] {
+        let mut field = Field::chain(punctual(), 3);
+        let message = hello(node(who), Duration::from_secs(lifetime));
+        field.nodes[0].handle_input(ms(0), Input::Control { from: node(1), ttl: 1, message });
+        let number = field.nodes[0].route(ms(1), node(1)).and_then(|route| route.sequence);
+        assert_eq!(number.is_some(), is_known, "B says hello for {who}, {lifetime} s");
+        assert!(field.nodes[0].route(ms(1), node(2)).is_none(), "C was not heard");
+    }
 }
 
 #[test]

@@ -214,4 +214,15 @@ mod tests {
         assert_eq!(rto.expires(at(1_000)), at(2_000));
         assert_eq!(rto.expires(at(1_499)), at(2_000));
     }
+
+    /// BSD's timeout after a change settles two ticks above a round trip that stays the same.
+    #[test]
+    fn bsd_s_variation_fades_where_the_round_trip_is_steady() {
+        for crossed in [1, 4, 20] {
+            let mut ticks = Ticks::default();
+            assert_eq!(ticks.sample(crossed), (crossed + 2).max(3 * crossed), "three round trips to begin with");
+            let steady = (0..100).map(|_| ticks.sample(crossed)).last();
+            assert_eq!(steady, Some(crossed + 2));
+        }
+    }
 }

@@ -189,4 +189,12 @@ mod tests {
     fn a_segment_stays_small() {
         assert!(size_of::<Segment>() <= 96, "{} byte", size_of::<Segment>());
     }
+
+    #[test]
+    fn a_packet_has_its_headers_and_its_payload() {
+        for payload in [0, 1, 1_448] {
+            let segment = Segment { len: payload, ..with_blocks(0, true) };
+            assert_eq!(segment.packet_len(), Bytes::new(20 + 32 + u64::from(payload)));
+        }
+    }
 }

@@ -146,7 +146,11 @@ impl Measure {
 
 #[cfg(test)]
 mod tests {
+    use super::super::arrivals::Tally;
+    use super::super::port::{MilliDb, RateStep};
+    use super::super::service::Beacon;
     use super::*;
+    use airbraid_units::{Duration, SeqNum};
 
     #[test]
     fn timeouts_are_those_of_the_equation() {
@@ -162,5 +166,27 @@ mod tests {
         let pairs = timeouts(LossShare { missing: 40_000, gaps: 20_000 });
         let [rare, many] = [20_000, 40_000].map(|p| timeouts(LossShare { missing: p, gaps: p }));
         assert!(rare < pairs && pairs < many, "{rare} {pairs} {many}");
+    }
+
+    /// Frames that were lost behind the MAC are worth nothing: such a way has no cost, and is used only where there is
+    /// no other.
+    #[test]
+    fn a_way_behind_which_everything_is_lost_has_no_cost() {
+        let policy = Policy::default();
+        let rates = vec![RateStep { from: MilliDb(0), rate: BitRate::from_bps(11_000_000) }];
+        let port = PortConfig { rank: 0, thresholds: None, rates, overhead: Duration::ZERO };
+        let mut way = Way::default();
+        let cost = |way: &Way| {
+            let of = Cost { now: Instant::ZERO, port: &port, way, backlog: Bytes::ZERO, policy: &policy };
+            Goodput.cost(&of, TrafficClass::RealTime, Bytes::new(1_375))
+        };
+        way.on_heard(Instant::ZERO, Some(MilliDb(30_000)), None, &policy);
+        assert_eq!(cost(&way), Some(1_000_000));
+        for (number, missing) in [(1, 0), (2, 64)] {
+            let tally = Tally { arrived: 0, missing, gaps: missing.min(1) };
+            way.on_beacon(Beacon { number: SeqNum(number), newest: SeqNum(0), heard: 0, tally });
+        }
+        assert_eq!(way.loss().missing, MILLION);
+        assert_eq!(cost(&way), None);
     }
 }

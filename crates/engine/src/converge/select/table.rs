@@ -239,4 +239,21 @@ mod tests {
         let (no, bulk, both) = ([false; 2], [true, false], [true; 2]);
         assert_eq!(seen, [no, bulk, bulk, no, both, both, bulk]);
     }
+
+    /// Three frames in a row that were not delivered end a way: nothing is left for its silence to end.
+    #[test]
+    fn a_way_that_has_failed_too_often_dies_no_second_time() {
+        let (policy, mut way) = (Policy { failures: 3, ..Policy::default() }, Way::default());
+        assert_eq!(way.dies(&policy), None, "never heard");
+        way.on_heard(Instant::ZERO, None, None, &policy);
+        for failures in 1..=3 {
+            assert_eq!(
+                (way.is_alive(Instant::ZERO, &policy), way.dies(&policy)),
+                (true, Some(Instant::ZERO + policy.silence))
+            );
+            way.on_finished(Instant::ZERO, 7, false, &policy);
+            assert_eq!(way.failures, failures);
+        }
+        assert_eq!((way.is_alive(Instant::ZERO, &policy), way.dies(&policy)), (false, None));
+    }
 }

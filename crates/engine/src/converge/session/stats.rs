@@ -77,3 +77,21 @@ impl Stats {
         self.refused[refusal as usize] += 1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_two_parts_add_up_for_each_reason() {
+        let mut one = Stats { accepted: 1, sent: 2, stamp_replies: 3, set_back: 4, ..Stats::default() };
+        let mut other = one.clone();
+        one.refuse(Refusal::Forged);
+        (0..3).for_each(|_| other.refuse(Refusal::Forged));
+        other.refuse(Refusal::Stale);
+        let sum = one.and(&other);
+        assert_eq!((sum.accepted, sum.sent, sum.stamp_replies, sum.set_back), (2, 4, 6, 8));
+        let refused = [Refusal::Forged, Refusal::Stale, Refusal::Expired].map(|reason| sum.refused(reason));
+        assert_eq!((refused, sum.refused_total()), ([4, 1, 0], 5));
+    }
+}

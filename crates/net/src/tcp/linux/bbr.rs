@@ -462,3 +462,151 @@ impl Bbr {
         window
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1_448;
+    /// Round trip of the path, and segments that it carries in one: 10 segments/ms.
+    const RTT: Duration = Duration::from_millis(20);
+    const PRODUCT: u64 = 200;
+
+    fn at(us: u64) -> Instant {
+        Instant::ZERO + Duration::from_micros(us)
+    }
+    fn begun() -> Bbr {
+        let mut bbr = Bbr::new(MSS, 10);
+        bbr.begin(Instant::ZERO, 10, Some(RTT), Some(RTT));
+        bbr
+    }
+    /// Pace of a window of segments, with headers, in a round trip of the path \[byte/s\].
+    fn pace(window: f64) -> f64 {
+        window * (MSS + HEADERS) as f64 / RTT.as_secs_f64()
+    }
+
+    /// Acknowledges `each` segments every `each`/10 ms while the network holds what the pace gives it; returns windows
+    /// and paces.
+    fn cruise(bbr: &mut Bbr, acks: u64, each: u64) -> Vec<(u64, u64)> {
+        let mut window = 2 * PRODUCT;
+        let mut step = |n: u64| {
+            let (now, delivered) = (at(n * each * 100), n * each);
+            let prior = delivered.saturating_sub(PRODUCT);
+            let sample = Sample { delivered: PRODUCT, prior, interval: Some(RTT), is_limited: false };
+            let pipe = PRODUCT * bbr.pacing_gain / UNIT + 3 * bbr.burst() + 4;
+            let ack = Ack {
+                now,
+                delivered,
+                acked: each,
+                lost: 0,
+                sample: Some(sample),
+                rtt: Some(RTT),
+                prior_pipe: pipe,
+                pipe,
+                busy_until: now,
+                phase: Phase::Open,
+            };
+            window = bbr.on_ack(window, &ack);
+            (window, bbr.pacing_rate())
+        };
+        (1..=acks).map(&mut step).collect()
+    }
+
+    #[test]
+    fn the_first_window_leaves_at_the_pace_of_startup() {
+        // 2 / ln 2 windows a round trip, less a hundredth.
+        let bbr = begun();
+        let expected = pace(10.0) * 2.885 * 0.99;
+        assert!((bbr.pacing_rate() as f64 / expected - 1.0).abs() < 0.01, "{} of {expected}", bbr.pacing_rate());
+        // Without a round trip in a millisecond.
+        let mut other = Bbr::new(MSS, 10);
+        other.begin(Instant::ZERO, 10, None, None);
+        assert!((other.pacing_rate() as f64 / (expected * 20.0) - 1.0).abs() < 0.01, "{}", other.pacing_rate());
+    }
+
+    #[test]
+    fn a_full_path_is_paced_at_its_rate_and_tried_a_quarter_above_and_below() {
+        let mut bbr = begun();
+        let seen = cruise(&mut bbr, 4_000, 1);
+        assert_eq!(bbr.mode, Mode::Bandwidth);
+        assert!(bbr.delivers(20_000).abs_diff(PRODUCT) <= 1, "{}", bbr.delivers(20_000));
+        let mut paces: Vec<u64> = seen[2_000..].iter().map(|&(_, pace)| pace).collect();
+        paces.sort_unstable();
+        paces.dedup();
+        assert_eq!(paces.len(), 3, "{paces:?}");
+        for (ours, gain) in paces.iter().zip([0.75, 1.0, 1.25]) {
+            assert!((*ours as f64 / (pace(PRODUCT as f64) * gain * 0.99) - 1.0).abs() < 0.01, "{paces:?}");
+        }
+    }
+
+    #[test]
+    fn a_window_is_two_products_and_what_acknowledgements_bring_at_once() {
+        let last = |each| {
+            let mut bbr = begun();
+            let seen = cruise(&mut bbr, 8_000 / each, each);
+            (seen.last().unwrap().0, bbr.burst(), bbr.excess_allowed())
+        };
+        let (single, burst, excess) = last(1);
+        assert!(excess <= 3, "{excess}");
+        assert!((2 * PRODUCT..=2 * PRODUCT + 3 * burst + 4).contains(&single), "{single}, bursts of {burst}");
+        // Forty at once, held back for 4 ms: they would stall a window that does not count them.
+        let (held, _, excess) = last(40);
+        assert!((39..=43).contains(&excess), "{excess}");
+        assert!(held >= single + 30, "{held} after {single}");
+    }
+
+    #[test]
+    fn no_cycle_begins_at_the_gain_below_one() {
+        let mut begins = std::collections::BTreeSet::new();
+        for us in 0..100 {
+            let mut bbr = begun();
+            bbr.cruise(at(us));
+            begins.insert(CYCLE[bbr.cycle]);
+        }
+        assert_eq!(begins.into_iter().collect::<Vec<_>>(), [UNIT, UNIT * 5 / 4]);
+    }
+
+    #[test]
+    fn startup_leaves_at_nearly_three_times_the_rate_that_it_sees() {
+        let mut bbr = begun();
+        let (_, seen) = cruise(&mut bbr, 1, 1)[0];
+        assert_eq!(bbr.mode, Mode::Startup);
+        let expected = pace(PRODUCT as f64) * 2.885 * 0.99;
+        assert!((seen as f64 / expected - 1.0).abs() < 0.01, "{seen} of {expected}");
+    }
+
+    /// An acknowledgement that ends a round trip at `rate` segments/ms, with `pipe` segments in the network.
+    fn end_round(bbr: &mut Bbr, now: Instant, rate: u64, pipe: u64) {
+        let delivered = bbr.round_end + 100;
+        let interval = Some(Duration::from_millis(100 / rate));
+        let sample = Some(Sample { delivered: 100, prior: bbr.round_end, interval, is_limited: false });
+        let (rtt, phase) = (Some(RTT), Phase::Open);
+        let ack =
+            Ack { now, delivered, acked: 100, lost: 0, sample, rtt, prior_pipe: pipe, pipe, busy_until: now, phase };
+        bbr.on_ack(200, &ack);
+    }
+
+    #[test]
+    fn a_rate_counts_for_ten_round_trips() {
+        let mut bbr = begun();
+        end_round(&mut bbr, at(0), 10, 200);
+        for round in 1..=12 {
+            end_round(&mut bbr, at(20_000 * round), 5, 200);
+            let expected: u64 = if round <= 10 { 200 } else { 100 };
+            assert!(bbr.delivers(20_000).abs_diff(expected) <= 1, "{round} round trips later");
+        }
+    }
+
+    #[test]
+    fn the_round_trip_is_measured_once_the_network_is_all_but_empty() {
+        let mut bbr = begun();
+        end_round(&mut bbr, at(10_000_000), 10, 200);
+        assert!(!bbr.is_looking(), "ten seconds are not over");
+        end_round(&mut bbr, at(10_020_000), 10, 200);
+        assert!(bbr.is_looking() && bbr.look_until.is_none(), "the path is full");
+        end_round(&mut bbr, at(10_040_000), 10, 5);
+        assert_eq!(bbr.look_until, None);
+        end_round(&mut bbr, at(10_060_000), 10, 4);
+        assert_eq!(bbr.look_until, Some(at(10_260_000)), "for 200 ms");
+    }
+}

@@ -261,4 +261,15 @@ mod tests {
         let order: Vec<_> = (0..).map_while(|n| flight.by_time(n)).flatten().collect();
         assert_eq!(order, [1, 2, 3, 4, 0]);
     }
+
+    /// What was sent again leaves its place in time to the others: taking it out takes none of them along.
+    #[test]
+    fn a_repetition_that_is_acknowledged_takes_no_other_out_of_time() {
+        let mut flight = five();
+        flight.lose(0);
+        flight.repeat(Instant::from_nanos(9), 0, Stamp::default(), true);
+        assert_eq!(flight.pop(11).map(|sent| sent.start), Some(1));
+        let order: Vec<_> = (0..).map_while(|n| flight.by_time(n)).flatten().collect();
+        assert_eq!(order, [0, 1, 2, 3]);
+    }
 }

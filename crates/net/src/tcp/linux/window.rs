@@ -260,4 +260,14 @@ mod tests {
         window.on_silence(at(9), at(6), second);
         assert_eq!(window.cwnd, 10, "halved thrice, not below the initial window");
     }
+
+    #[test]
+    fn in_slow_start_a_window_of_which_half_is_out_may_grow() {
+        for (out, grown) in [(5, 10), (6, 20), (10, 20)] {
+            let mut window = window(Variant::Reno);
+            window.validate(Instant::ZERO, out, (1, 2), false, false, Duration::from_secs(1));
+            window.on_ack(Instant::ZERO, 10);
+            assert_eq!(window.cwnd, grown, "{out} of 10 are out");
+        }
+    }
 }

@@ -153,4 +153,16 @@ mod tests {
         quick.on_progress();
         assert!(quick.report_delay(rtt).is_zero());
     }
+
+    #[test]
+    fn what_came_twice_is_acknowledged_at_once_again() {
+        let mut quick = Quick::default();
+        quick.on_data(at(1), 65_535, 1_448, RTO);
+        (0..16).for_each(|_| quick.on_sent());
+        quick.on_expired(RTO);
+        assert!(!quick.is_due(1_448, 1_448, 2));
+        quick.on_trouble(65_535, 1_448);
+        assert!(quick.is_due(1, 1_448, 2), "its acknowledgement was lost or late");
+        assert_eq!(quick.delay(Duration::from_millis(200), None), DELAY_MIN);
+    }
 }

@@ -213,3 +213,33 @@ fn another_device_is_followed() {
     path.run(Duration::from_secs(1));
     assert!((1_276..1_280).contains(&path.machine.size()), "{:?}", path.machine);
 }
+
+#[test]
+fn a_length_that_was_lost_once_is_not_probed_again_at_once() {
+    for mtu in [1_210, 1_320, 1_433, 1_499] {
+        let mut path = Naive::new(1_500, mtu, 0, 1);
+        let mut sent: Vec<(Instant, u32)> = vec![];
+        while path.now < Instant::ZERO + Duration::from_secs(4) {
+            path.run(STEP);
+            let now = path.now;
+            sent.extend(path.probes.iter().filter(|probe| probe.1 == now).map(|&(_, at, size, _)| (at, size)));
+        }
+        for (n, &(at, size)) in sent.iter().enumerate() {
+            if let Some((before, _)) = sent[..n].iter().rfind(|(_, other)| *other == size) {
+                assert!(at.saturating_since(*before) >= SPACING, "{mtu}: {sent:?}");
+            }
+        }
+        assert!(sent.iter().any(|(_, size)| *size > mtu), "{mtu}: {sent:?}");
+    }
+}
+
+#[test]
+fn a_refusal_of_what_was_not_probed_begins_no_search() {
+    let mut path = Naive::new(1_500, 1_400, 0, 1);
+    path.run(Duration::from_secs(4));
+    assert!(path.is_right());
+    let (size, sent) = (path.machine.size(), path.sent);
+    path.machine.on_too_long(path.now, 1_450);
+    path.run(Duration::from_secs(1));
+    assert_eq!((path.machine.size(), path.sent, path.machine.is_settled), (size, sent, true));
+}
