@@ -24,7 +24,7 @@ mod window;
 use super::config::{Config, Variant};
 use super::connection::{Connection, Sending, State};
 use super::segment::Segment;
-use super::service::{SenderInput, SenderOutput, SenderStats};
+use super::service::{SenderInput, SenderLimit, SenderOutput, SenderStats};
 use airbraid_engine::{Machine, Wake};
 use airbraid_units::{Bytes, Duration, Instant};
 use bbr::Bbr;
@@ -155,6 +155,20 @@ impl Linux {
     /// The retransmission timeout, backoff included.
     pub fn rto(&self) -> Duration {
         self.rtt.timeout()
+    }
+    /// The reason why nothing more is sent now.
+    pub fn limit(&self) -> SenderLimit {
+        match (self.tcp.state, self.phase) {
+            (State::Closed | State::Finished, _) => SenderLimit::Idle,
+            (State::SynSent, _) => SenderLimit::Handshake,
+            (State::Established, Phase::Loss) => SenderLimit::Timeout,
+            (State::Established, Phase::Recovery) => SenderLimit::Recovery,
+            (State::Established, Phase::Open | Phase::Disorder) => {
+                let grows = self.bbr.is_none() && self.window.ssthresh().is_none();
+                let window = if grows { SenderLimit::SlowStart } else { SenderLimit::CongestionWindow };
+                self.tcp.limit().unwrap_or(window)
+            }
+        }
     }
     /// Sent and not acknowledged.
     pub const fn flight_size(&self) -> Bytes {
