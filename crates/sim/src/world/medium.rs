@@ -234,6 +234,14 @@ impl Medium {
         Db(10.0 * libm::log10(power / self.radios[radio].noise))
     }
 
+    /// The radios that a radio senses on its channel, as they stood when it last transmitted.
+    pub fn sensed_by(&self, radio: RadioId) -> impl Iterator<Item = RadioId> {
+        let own = &self.radios[radio];
+        let hearers = self.rows[radio].hearers.iter();
+        let sensed = hearers.filter(move |hearer| hearer.power >= own.carrier_sense).map(|hearer| hearer.radio);
+        sensed.filter(move |other| self.radios[*other].tuned == own.tuned)
+    }
+
     /// The transmission of an event.
     pub fn transmission(&self, id: TransmissionId) -> Option<&Transmission> {
         self.transmissions[id].as_deref()

@@ -1,0 +1,220 @@
+//! The limits of a flow: which causes its time is divided among, and the line that says so.
+//!
+//! `docs/models/limits.md` says how the time is divided.
+
+use crate::result::FlowResult;
+use airbraid_units::{metrics, named_enum};
+use serde::Serialize;
+
+named_enum! {
+    /// A cause that limits a flow.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Cause {
+        /// The source had nothing to send.
+        Application = "application",
+        /// The receiver offered no more.
+        ReceiveWindow = "receive_window",
+        /// The send buffer held no more.
+        SendBuffer = "send_buffer",
+        /// The congestion window had not grown yet.
+        SlowStart = "slow_start",
+        /// The congestion window, by TCP's own rules.
+        CongestionWindow = "congestion_window",
+        /// The connection was not open.
+        Handshake = "handshake",
+        /// A link or trunk was busy with the flow's own packets.
+        Rate = "rate",
+        /// A radio's medium was busy with the flow's own frames.
+        Airtime = "airtime",
+        /// A device was busy with the packets of other flows.
+        OtherFlows = "other_flows",
+        /// A radio was busy with frames that it sent again.
+        Retries = "retries",
+        /// The radio was away from its access point.
+        Slots = "slots",
+        /// Packets were dropped at a full queue whose device fell idle later.
+        Queue = "queue",
+        /// Packets were lost.
+        Losses = "losses",
+        /// Packets out of order were taken for lost.
+        Reordering = "reordering",
+        /// There was no route.
+        Route = "route",
+        /// A link or radio was switched off.
+        Down = "down",
+        /// A device was busy; the result divides this among the others.
+        Busy = "busy",
+    }
+}
+
+metrics! {
+    /// Shares of the time by what limited a flow; their sum is 1 where anything did.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+    pub struct LimitShares {
+        /// Share of the time in which the flow had nothing to send.
+        pub limited_by_application: f64 = gauge,
+        /// Share of the time in which TCP's receiver offered no more window, while no device on the way was busy
+        /// throughout.
+        pub limited_by_receive_window: f64 = gauge,
+        /// Share of the time in which TCP's send buffer was full, likewise.
+        pub limited_by_send_buffer: f64 = gauge,
+        /// Share of the time in which the congestion window was full and had never been reduced, likewise.
+        pub limited_by_slow_start: f64 = gauge,
+        /// Share of the time in which the congestion window was full by TCP's own rules, likewise.
+        pub limited_by_congestion_window: f64 = gauge,
+        /// Share of the time before the connection was open.
+        pub limited_by_handshake: f64 = gauge,
+        /// Share of the time in which a link or trunk on the way was busy throughout, with the flow's own packets.
+        pub limited_by_rate: f64 = gauge,
+        /// Share of the time in which a radio on the way was busy throughout, with the flow's own frames and the gaps
+        /// between them.
+        pub limited_by_airtime: f64 = gauge,
+        /// Share of the time in which such a link, trunk or radio was busy with other flows.
+        pub limited_by_other_flows: f64 = gauge,
+        /// Share of the time in which such a radio was busy with the flow's retransmitted frames.
+        pub limited_by_retries: f64 = gauge,
+        /// Share of the time in which the radio was away from the access point that the flow uses.
+        pub limited_by_slots: f64 = gauge,
+        /// Share of the time in which the congestion window was small after drops at a queue whose device did not stay
+        /// busy; of datagrams the share dropped there.
+        pub limited_by_queue: f64 = gauge,
+        /// Share of the time in which the congestion window was small, or a timer ran, after losses on a link or
+        /// radio; of datagrams the share lost so.
+        pub limited_by_losses: f64 = gauge,
+        /// The same after packets that came out of order and were not lost.
+        pub limited_by_reordering: f64 = gauge,
+        /// The same after packets for which there was no route.
+        pub limited_by_route: f64 = gauge,
+        /// The same after packets lost at a link or radio that was switched off.
+        pub limited_by_down: f64 = gauge,
+    }
+}
+
+impl LimitShares {
+    /// The share of a cause.
+    pub fn of(&mut self, cause: Cause) -> &mut f64 {
+        match cause {
+            Cause::Application => &mut self.limited_by_application,
+            Cause::ReceiveWindow => &mut self.limited_by_receive_window,
+            Cause::SendBuffer => &mut self.limited_by_send_buffer,
+            Cause::SlowStart => &mut self.limited_by_slow_start,
+            Cause::CongestionWindow => &mut self.limited_by_congestion_window,
+            Cause::Handshake => &mut self.limited_by_handshake,
+            Cause::Rate | Cause::Busy => &mut self.limited_by_rate,
+            Cause::Airtime => &mut self.limited_by_airtime,
+            Cause::OtherFlows => &mut self.limited_by_other_flows,
+            Cause::Retries => &mut self.limited_by_retries,
+            Cause::Slots => &mut self.limited_by_slots,
+            Cause::Queue => &mut self.limited_by_queue,
+            Cause::Losses => &mut self.limited_by_losses,
+            Cause::Reordering => &mut self.limited_by_reordering,
+            Cause::Route => &mut self.limited_by_route,
+            Cause::Down => &mut self.limited_by_down,
+        }
+    }
+}
+
+/// One limit of a flow.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Limit {
+    /// The cause's name.
+    pub cause: &'static str,
+    /// The place: `link wan, a to b`; empty for what is in the end host.
+    pub place: String,
+    /// Share of the counted time.
+    pub share: f64,
+    /// Further facts: the reason of losses, the window, the distance.
+    pub detail: String,
+}
+
+/// A device on a flow's way.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct OnTheWay {
+    pub place: String,
+    /// Share of the counted time in which it was busy.
+    pub busy: f64,
+}
+
+/// The limits of a flow, with places.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct FlowLimits {
+    /// The largest first.
+    pub causes: Vec<Limit>,
+    /// Devices on the way, in its order, there and back.
+    pub way: Vec<OnTheWay>,
+}
+
+/// A limit as the line shows it, its share the mean over the runs.
+fn means(runs: &[&FlowResult]) -> Vec<Limit> {
+    let mut all: Vec<Limit> = Vec::new();
+    let limits = runs.iter().filter_map(|run| run.limits.as_ref()).flat_map(|limits| &limits.causes);
+    for limit in limits {
+        match all.iter_mut().find(|other| (other.cause, &other.place) == (limit.cause, &limit.place)) {
+            Some(other) => other.share += limit.share,
+            None => all.push(limit.clone()),
+        }
+    }
+    all.iter_mut().for_each(|limit| limit.share /= runs.len().max(1) as f64);
+    all.sort_by(|a, b| b.share.total_cmp(&a.share));
+    all
+}
+
+/// Limits below this share are left out of a line that has others.
+const SHOWN: f64 = 0.05;
+
+/// The most that a line names.
+const NAMED: usize = 3;
+
+/// The limits of one flow over its runs, in words; empty where nothing is known.
+pub fn line(runs: &[&FlowResult]) -> String {
+    let limits = means(runs);
+    let shown = limits.iter().enumerate().filter(|(place, limit)| *place == 0 || limit.share >= SHOWN).take(NAMED);
+    shown.map(|(_, limit)| words(limit)).collect::<Vec<_>>().join("; ")
+}
+
+/// The limit that a flow's line names first.
+pub fn first(runs: &[&FlowResult]) -> Option<Limit> {
+    means(runs).into_iter().next()
+}
+
+/// All limits of one flow over its runs: for each the share and the words.
+pub fn rows(runs: &[&FlowResult]) -> Vec<[String; 2]> {
+    means(runs).iter().map(|limit| [percent(limit.share), named(limit)]).collect()
+}
+
+fn percent(share: f64) -> String {
+    match share * 100.0 {
+        share if share > 0.0 && share < 1.0 => "< 1 %".to_owned(),
+        share => format!("{share:.0} %"),
+    }
+}
+
+/// `receive window 93 % (65,535 byte)`.
+fn words(limit: &Limit) -> String {
+    format!("{} {}", named(limit), percent(limit.share))
+}
+
+fn named(limit: &Limit) -> String {
+    let Limit { cause, place, detail, .. } = limit;
+    let known = Cause::ALL.into_iter().find(|known| known.name() == *cause);
+    let name = match known {
+        Some(Cause::Application) => "application".to_owned(),
+        Some(Cause::ReceiveWindow) => "receive window".to_owned(),
+        Some(Cause::SendBuffer) => "send buffer".to_owned(),
+        Some(Cause::SlowStart) => "slow start".to_owned(),
+        Some(Cause::CongestionWindow) => "congestion window".to_owned(),
+        Some(Cause::Handshake) => "no answer to the handshake".to_owned(),
+        Some(Cause::Rate | Cause::Busy) | None => format!("rate of {place}"),
+        Some(Cause::Airtime) => format!("medium of {place}"),
+        Some(Cause::OtherFlows) => format!("other flows at {place}"),
+        Some(Cause::Retries) => format!("retries at {place}"),
+        Some(Cause::Slots) => format!("slots away, {place}"),
+        Some(Cause::Queue) => format!("queue of {place}"),
+        Some(Cause::Losses) => format!("losses at {place}"),
+        Some(Cause::Reordering) if place.is_empty() => "reordering".to_owned(),
+        Some(Cause::Reordering) => format!("reordering at {place}"),
+        Some(Cause::Route) => return format!("no route: {detail}"),
+        Some(Cause::Down) => format!("{place} is down"),
+    };
+    if detail.is_empty() { name } else { format!("{name} ({detail})") }
+}

@@ -1,0 +1,146 @@
+//! The account as facts: places get their names, and the time of a busy device is divided among whom it served.
+
+use super::super::World;
+use super::super::id::{FlowId, NodeId, RadioId};
+use super::flow::{Blame, FlowAccount};
+use super::{Account, Device};
+use crate::limits::{Cause, FlowLimits, Limit, LimitShares, OnTheWay};
+use crate::scenario::spec::Transport;
+use airbraid_units::Duration;
+
+impl World<'_> {
+    /// The limits of a flow: shares by cause, and by place.
+    pub(in super::super) fn limits(&self, flow: FlowId) -> Option<(LimitShares, FlowLimits)> {
+        let account = self.host.account.as_deref()?;
+        let own = &account.flows[flow];
+        let all = own.blames.iter().map(|(_, time)| *time).fold(Duration::ZERO, |sum, time| sum + time).as_secs_f64();
+        let (mut shares, mut causes) = (LimitShares::default(), Vec::<Limit>::new());
+        for (blame, time) in own.blames.iter().filter(|_| all > 0.0) {
+            for (cause, part) in self.divided(account, flow, *blame) {
+                let share = part * time.as_secs_f64() / all;
+                if share <= 0.0 {
+                    continue;
+                }
+                *shares.of(cause) += share;
+                let place = blame.at.map(|at| self.place(at)).unwrap_or_default();
+                let detail = self.detail(flow, own, cause, *blame);
+                match causes.iter_mut().find(|other| (other.cause, &other.place) == (cause.name(), &place)) {
+                    Some(other) => other.share += share,
+                    None => causes.push(Limit { cause: cause.name(), place, share, detail }),
+                }
+            }
+        }
+        causes.sort_by(|a, b| b.share.total_cmp(&a.share));
+        let way = own.busy.iter().map(|(device, [span, busy])| OnTheWay {
+            place: self.place(*device),
+            busy: busy.as_secs_f64() / span.as_secs_f64().max(f64::MIN_POSITIVE),
+        });
+        Some((shares, FlowLimits { causes, way: way.collect() }))
+    }
+
+    /// A busy device served the flow, the flow again, and others: the parts of each.
+    fn divided(&self, account: &Account, flow: FlowId, blame: Blame) -> Vec<(Cause, f64)> {
+        match (blame.cause, blame.at) {
+            (Cause::Busy, Some(Device::Radio(radio))) => self.divided_airtime(account, flow, radio),
+            (Cause::Busy, Some(Device::Link(link))) => {
+                let usage = account.links.get(link);
+                let [own, others] = usage.map_or([0, 0], |usage| [usage.of(flow), usage.others(flow)]);
+                let part = others as f64 / (own + others).max(1) as f64;
+                vec![(Cause::Rate, 1.0 - part), (Cause::OtherFlows, part)]
+            }
+            (Cause::Busy, _) => vec![(Cause::Rate, 1.0)],
+            (cause, _) => vec![(cause, 1.0)],
+        }
+    }
+
+    /// The medium of a radio: airtime of all frames that it senses.
+    fn divided_airtime(&self, account: &Account, flow: FlowId, radio: RadioId) -> Vec<(Cause, f64)> {
+        let sensed = std::iter::once(radio).chain(self.host.medium.sensed_by(radio));
+        let usages = sensed.filter_map(|radio| account.airtimes.get(radio));
+        let [own, others] =
+            usages.fold([0, 0], |[own, others], usage| [own + usage.of(flow), others + usage.others(flow)]);
+        let part = others as f64 / (own + others).max(1) as f64;
+        let stats = self.ports.radios[radio].mac().stats();
+        let again = stats.retries as f64 / stats.data_frames.max(1) as f64;
+        let away = self.away(radio);
+        let present = 1.0 - away;
+        vec![
+            (Cause::Airtime, present * (1.0 - part) * (1.0 - again)),
+            (Cause::OtherFlows, present * part),
+            (Cause::Retries, present * (1.0 - part) * again),
+            (Cause::Slots, away),
+        ]
+    }
+
+    /// The share of the time in which the station of a radio, or at it, is away.
+    fn away(&self, radio: RadioId) -> f64 {
+        let id = |at: &(usize, usize)| self.radio_map.id(*at);
+        let share = self.spec.slots.iter().find_map(|slots| {
+            let all = slots.shares_ns.iter().sum::<u64>().max(1) as f64;
+            let place = slots.access_points.iter().position(|at| id(at) == radio);
+            place.map(|place| slots.shares_ns[place] as f64 / all)
+        });
+        share.map_or(0.0, |share| 1.0 - share)
+    }
+
+    fn place(&self, device: Device) -> String {
+        let name = |node: NodeId| self.spec.nodes[node.index()].name.as_str();
+        match device {
+            Device::Node(node) => format!("node {}", name(node)),
+            Device::Radio(radio) => {
+                let node = self.ports.radios[radio].node();
+                let place = self.radio_map.place(node, radio);
+                let own = &self.spec.nodes[node.index()].radios;
+                if own.len() > 1 {
+                    format!("radio {} of {}", own[place].name, name(node))
+                } else {
+                    format!("{}'s radio", name(node))
+                }
+            }
+            Device::Link(link) => {
+                let spec = &self.spec.links[link.link()];
+                let [from, to] = [link.side(), link.peer().side()].map(|side| name(NodeId::new(spec.between[side])));
+                format!("link {}, {from} to {to}", spec.name)
+            }
+            Device::LinkTrunk(end) => {
+                let spec = self.spec.link_trunks().nth(end.index() / 2);
+                let side = end.side();
+                spec.map(|spec| format!("trunk {} at {}", spec.name, name(NodeId::new(spec.between[side]))))
+                    .unwrap_or_default()
+            }
+            Device::RadioTrunk(end) => {
+                let spec = self.spec.radio_trunks().nth(end.index() / 2);
+                let side = end.side();
+                spec.map(|spec| format!("trunk {} at {}", spec.name, name(NodeId::new(spec.between[side]))))
+                    .unwrap_or_default()
+            }
+        }
+    }
+
+    fn detail(&self, flow: FlowId, own: &FlowAccount, cause: Cause, blame: Blame) -> String {
+        match cause {
+            Cause::ReceiveWindow => match self.spec.flows[flow.index()].transport {
+                Transport::Tcp(config) => config.receive_buffer.to_string(),
+                Transport::Udp { .. } => String::new(),
+            },
+            Cause::Losses => {
+                let count =
+                    own.losses.iter().filter(|lost| Some(lost.at) == blame.at).map(|lost| lost.count).sum::<u64>();
+                let reason = blame.reason.map_or("", |reason| reason.name()).replace('_', " ");
+                format!("{reason}, {count}")
+            }
+            Cause::Queue => {
+                let count =
+                    own.losses.iter().filter(|lost| Some(lost.at) == blame.at).map(|lost| lost.count).sum::<u64>();
+                format!("{count} drops")
+            }
+            Cause::Route => self.missing_route(flow, blame),
+            _ => String::new(),
+        }
+    }
+
+    fn missing_route(&self, flow: FlowId, blame: Blame) -> String {
+        let _ = flow;
+        blame.reason.map_or("", |reason| reason.name()).replace('_', " ")
+    }
+}
