@@ -152,7 +152,9 @@ impl Scene {
         let [from, to] = self.ends();
         let window = self.initial_window.map_or_else(String::new, |window| format!(", initial_window = {window}"));
         let transport = match self.tcp {
-            Some(tcp) => format!("{{ {tcp}, receive_buffer = \"{} byte\", send_buffer = \"16 MiB\"{window} }}", self.buffer),
+            Some(tcp) => {
+                format!("{{ {tcp}, receive_buffer = \"{} byte\", send_buffer = \"16 MiB\"{window} }}", self.buffer)
+            }
             None => "{ udp = \"1200 byte\" }".to_owned(),
         };
         let source = self.source.map_or("\"greedy\"".to_owned(), |rate| format!("{{ rate = \"{rate} Mbit/s\" }}"));
@@ -161,8 +163,10 @@ impl Scene {
             "[[flow]]\nname = \"f\"\nfrom = \"{from}\"\nto = \"{to}\"\ntransport = {transport}\nsource = {source}\n"
         );
         for other in 0..self.others {
-            let (from, to) = if self.air.is_some() { (format!("o{other}"), "n1".to_owned()) } else { (from.clone(), to.clone()) };
-            let transport = if self.others_greedy { "\"udp\"" } else { "{ tcp = \"newreno\", receive_buffer = \"1 MiB\" }" };
+            let (from, to) =
+                if self.air.is_some() { (format!("o{other}"), "n1".to_owned()) } else { (from.clone(), to.clone()) };
+            let transport =
+                if self.others_greedy { "\"udp\"" } else { "{ tcp = \"newreno\", receive_buffer = \"1 MiB\" }" };
             let _ = write!(
                 out,
                 "[[flow]]\nname = \"o{other}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntransport = {transport}\nsource = \"greedy\"\n"

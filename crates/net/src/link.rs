@@ -160,6 +160,11 @@ impl<P: Packet> Link<P> {
         self.queue.len() + self.sent.len()
     }
 
+    /// Its rate now; `None`: no limit.
+    pub const fn rate(&self) -> Option<BitRate> {
+        self.config.rate
+    }
+
     /// Time up to `now` in which it serialised packets.
     pub fn busy(&self, now: Instant) -> Duration {
         // Between two calls packets follow each other without a call for each.

@@ -47,6 +47,13 @@ named_enum! {
     }
 }
 
+impl Cause {
+    /// The cause of a name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|cause| cause.name() == name)
+    }
+}
+
 metrics! {
     /// Shares of the time by what limited a flow; their sum is 1 where anything did.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -155,8 +162,36 @@ fn means(runs: &[&FlowResult]) -> Vec<Limit> {
         }
     }
     all.iter_mut().for_each(|limit| limit.share /= runs.len().max(1) as f64);
-    all.sort_by(|a, b| b.share.total_cmp(&a.share));
-    all
+    let gains: Vec<f64> = all.iter().map(|limit| gain(limit, &all)).collect();
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    order.sort_by(|a, b| gains[*b].total_cmp(&gains[*a]));
+    order.into_iter().map(|place| all[place].clone()).collect()
+}
+
+/// The share of the time that a remedy is expected to give back: half where it doubles something (a window, a source, a
+/// rate, which all that a device carries gains from), the whole where it takes something away.
+fn gain(limit: &Limit, all: &[Limit]) -> f64 {
+    let Some(cause) = Cause::of_name(limit.cause) else { return limit.share };
+    match cause {
+        Cause::Rate | Cause::Airtime | Cause::Busy => {
+            let served = [Cause::Rate, Cause::Airtime, Cause::OtherFlows, Cause::Retries];
+            let is_served = |other: &&Limit| {
+                other.place == limit.place && Cause::of_name(other.cause).is_some_and(|cause| served.contains(&cause))
+            };
+            all.iter().filter(is_served).map(|other| other.share).sum::<f64>() / 2.0
+        }
+        Cause::Application | Cause::ReceiveWindow | Cause::SendBuffer | Cause::CongestionWindow => limit.share / 2.0,
+        Cause::SlowStart
+        | Cause::Handshake
+        | Cause::OtherFlows
+        | Cause::Retries
+        | Cause::Slots
+        | Cause::Queue
+        | Cause::Losses
+        | Cause::Reordering
+        | Cause::Route
+        | Cause::Down => limit.share,
+    }
 }
 
 /// Limits below this share are left out of a line that has others.
@@ -196,8 +231,7 @@ fn words(limit: &Limit) -> String {
 
 fn named(limit: &Limit) -> String {
     let Limit { cause, place, detail, .. } = limit;
-    let known = Cause::ALL.into_iter().find(|known| known.name() == *cause);
-    let name = match known {
+    let name = match Cause::of_name(cause) {
         Some(Cause::Application) => "application".to_owned(),
         Some(Cause::ReceiveWindow) => "receive window".to_owned(),
         Some(Cause::SendBuffer) => "send buffer".to_owned(),

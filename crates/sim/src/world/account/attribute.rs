@@ -8,12 +8,18 @@ use super::flow::{Blame, FlowAccount, most_frequent};
 use super::way::Reading;
 use crate::limits::Cause;
 use crate::result::FlowCounts;
+use airbraid_net::source::Source;
 use airbraid_net::tcp::{SenderLimit, SenderStats};
 use airbraid_units::{Duration, Instant};
 
-/// A device that is busy for at least this share of an interval is the limit: it leaves less idle time than a window
-/// or a source of twice the size could use.
+/// A device that is busy for at least this share of the time is the limit of datagrams: a source of twice the rate
+/// would get less than a ninth more.
 const SATURATED: f64 = 0.9;
+
+/// The share of an interval from which on a busy device limits a window lies between these two. The lower one: a
+/// sawtooth of Reno leaves three quarters of a link without a queue. The upper one: delayed acknowledgements leave gaps
+/// at any link.
+const THRESHOLDS: [f64; 2] = [0.8, 0.98];
 
 /// Datagrams of a constant rate exceed a device from this share of drops at full queues on; fewer are bursts.
 const OVERLOAD: f64 = 0.01;
@@ -29,11 +35,12 @@ impl World<'_> {
             let stats = connection.sender.stats();
             account.settle(now);
             account.note_reductions(stats, &readings);
-            let limit = account.saturated(&readings, now);
+            let waiting = account.waiting(stats);
+            let limit = account.saturated(&readings, now, (1.0 - waiting / 2.0).clamp(THRESHOLDS[0], THRESHOLDS[1]));
             account.attribute(limit);
-            account.open(now, connection.sender.srtt().unwrap_or_default());
+            account.open(now, connection.sender.srtt());
         } else {
-            account.open(now, Duration::ZERO);
+            account.open(now, None);
         }
         account.readings = readings;
     }
@@ -49,18 +56,26 @@ impl World<'_> {
     pub(in super::super) fn close_accounts(&mut self) {
         for flow in self.flows.table.ids() {
             let state = &self.flows.table[flow];
-            let (is_tcp, counts) = (matches!(state.transport, Transport::Tcp(_)), state.counts.packets);
-            if is_tcp {
+            if let Transport::Tcp(_) = state.transport {
                 self.close_interval(flow);
                 continue;
             }
-            let spec = &self.spec.flows[flow.index()];
-            let from = spec.start.max(self.flows.warm_up);
-            let until = state.counts.completed.or(spec.stop).unwrap_or(self.end).min(self.end);
-            let fills = !matches!(spec.source, airbraid_net::source::Source::Constant { .. });
             let (readings, now) = (self.readings(flow), self.host.now);
+            let run = self.datagrams(flow, &readings);
             let Some(account) = self.host.account.as_deref_mut() else { return };
-            account.flows[flow].attribute_datagrams(&readings, (from, until, now), counts, fills);
+            account.flows[flow].attribute_datagrams(&readings, now, &run);
+        }
+    }
+
+    fn datagrams(&self, flow: FlowId, readings: &[(Device, Reading)]) -> Datagrams {
+        let (spec, counts) = (&self.spec.flows[flow.index()], &self.flows.table[flow].counts);
+        let until = counts.completed.or(spec.stop).unwrap_or(self.end).min(self.end);
+        let own = readings.iter().map(|(device, _)| (*device, 1.0 - self.part_of_others(flow, *device)));
+        Datagrams {
+            time: until.saturating_since(spec.start.max(self.flows.warm_up)),
+            counts: counts.packets,
+            fills: !matches!(spec.source, Source::Constant { .. }),
+            own: own.collect(),
         }
     }
 }
@@ -83,11 +98,30 @@ impl FlowAccount {
         self.news.clear();
     }
 
+    /// The share of its round trips that a packet waited in queues or was serialised, as far as the shortest round trip
+    /// tells: that of the handshake, in most cases.
+    ///
+    /// A window of twice the size would gain the idle time of the device, a device of twice the rate half of this share:
+    /// they are equal where the device is busy for all but half of this share.
+    fn waiting(&mut self, stats: &SenderStats) -> f64 {
+        let samples = stats.rtt_samples - self.round_trips.0;
+        let sum = stats.rtt_sum - self.round_trips.1;
+        self.round_trips = (stats.rtt_samples, stats.rtt_sum);
+        if samples > 0 {
+            self.round_trip = sum / samples;
+            self.shortest = if self.shortest.is_zero() { self.round_trip } else { self.shortest.min(self.round_trip) };
+        }
+        if self.round_trip.is_zero() {
+            return 0.0;
+        }
+        1.0 - self.shortest.as_secs_f64() / self.round_trip.as_secs_f64()
+    }
+
     /// Adds up how busy the devices were, and gives the busiest if it was so throughout.
-    fn saturated(&mut self, readings: &[(Device, Reading)], now: Instant) -> Option<Device> {
+    fn saturated(&mut self, readings: &[(Device, Reading)], now: Instant, threshold: f64) -> Option<Device> {
         let span = now.saturating_since(self.opened);
         let mut limit = None;
-        let mut most = span.as_secs_f64() * SATURATED;
+        let mut most = span.as_secs_f64() * threshold;
         for (device, reading) in readings {
             let Some((_, before)) = self.readings.iter().find(|(other, _)| other == device) else { continue };
             let busy = reading.since(*before, span);
@@ -149,39 +183,48 @@ impl FlowAccount {
         }
     }
 
-    /// Gives the time of a flow of datagrams to causes, by the fates of its packets; `fills`: its source fills the
-    /// queue that it meets first.
-    fn attribute_datagrams(
-        &mut self,
-        readings: &[(Device, Reading)],
-        (from, until, now): (Instant, Instant, Instant),
-        counts: FlowCounts,
-        fills: bool,
-    ) {
+    /// Gives the time of a flow of datagrams to causes, by the fates of its packets.
+    fn attribute_datagrams(&mut self, readings: &[(Device, Reading)], now: Instant, run: &Datagrams) {
         if self.readings.is_empty() {
             self.readings = readings.iter().map(|(device, _)| (*device, Reading::default())).collect();
         }
-        let saturated = self.saturated(readings, now);
+        let saturated = self.saturated(readings, now, SATURATED);
         let busiest = self.busy.iter().max_by_key(|(_, [_, busy])| *busy).map(|(device, _)| *device);
-        let time = until.saturating_since(from);
-        let sent = (counts.sent_packets as f64).max(1.0);
+        let sent = (run.counts.sent_packets as f64).max(1.0);
         let losses = std::mem::take(&mut self.losses);
-        let share = |is: fn(Cause) -> bool| {
-            let lost = losses.iter().filter(|lost| is(Cause::of_drop(lost.reason))).map(|lost| lost.count).sum::<u64>();
-            (lost as f64 / sent).min(1.0)
+        let lost = |is_overflow: bool| {
+            let of_kind = losses.iter().filter(|lost| (Cause::of_drop(lost.reason) == Cause::Queue) == is_overflow);
+            (of_kind.map(|lost| lost.count).sum::<u64>() as f64 / sent).min(1.0)
         };
-        let overflow = share(|cause| cause == Cause::Queue);
-        let at = if fills { saturated.or(busiest) } else { saturated.filter(|_| overflow > OVERLOAD) };
+        let overflow = lost(true);
+        let at = if run.fills { saturated.or(busiest) } else { saturated.filter(|_| overflow > OVERLOAD) };
         // Drops at the queue of a saturated device are not a cause of their own.
         for lost in losses.iter().filter(|lost| at.is_none() || Cause::of_drop(lost.reason) != Cause::Queue) {
             let blame = Blame { cause: Cause::of_drop(lost.reason), at: Some(lost.at), reason: Some(lost.reason) };
-            self.blame(blame, part(time, lost.count as f64 / sent));
+            self.blame(blame, part(run.time, lost.count as f64 / sent));
         }
-        let lost = if at.is_none() { share(|_| true) } else { share(|cause| cause != Cause::Queue) };
-        let cause = if at.is_some() { Cause::Busy } else { Cause::Application };
-        self.blame(Blame { cause, at, reason: None }, part(time, 1.0 - lost));
+        let arrived = 1.0 - lost(false);
+        let of_device = at.map_or(0.0, |at| {
+            // Nobody gets more of a device than there is; who uses little of it gets more by sending more.
+            let own = run.own.iter().find(|(device, _)| *device == at).map_or(1.0, |(_, own)| *own);
+            if run.fills { 1.0 } else { overflow.max(own) }
+        });
+        let of_source = if at.is_some() { arrived * (1.0 - of_device) } else { arrived - overflow };
+        self.blame(Blame { cause: Cause::Busy, at, reason: None }, part(run.time, arrived * of_device));
+        self.blame(Blame::of(Cause::Application), part(run.time, of_source));
         self.losses = losses;
     }
+}
+
+/// A flow of datagrams over the whole run.
+struct Datagrams {
+    /// Counted time.
+    time: Duration,
+    counts: FlowCounts,
+    /// Whether the source fills the queue that it meets first.
+    fills: bool,
+    /// The flow's part in the use of each device.
+    own: Vec<(Device, f64)>,
 }
 
 fn part(time: Duration, share: f64) -> Duration {

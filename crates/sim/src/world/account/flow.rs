@@ -53,6 +53,10 @@ pub struct FlowAccount {
     /// Losses since the last reduction, and in counted time.
     pub news: Vec<Lost>,
     pub losses: Vec<Lost>,
+    /// Number and sum of the round trips before the interval, the mean in the last, the shortest mean.
+    pub round_trips: (u64, Duration),
+    pub round_trip: Duration,
+    pub shortest: Duration,
     /// Time by cause.
     pub blames: Vec<(Blame, Duration)>,
     /// For each device on the way the counted time, and that in which it was busy.
@@ -88,10 +92,11 @@ impl FlowAccount {
     }
 
     /// The next interval begins; it lasts a round trip or longer.
-    pub fn open(&mut self, now: Instant, round_trip: Duration) {
+    /// Before the first round trip is known it ends with the next step, so that the handshake stands alone.
+    pub fn open(&mut self, now: Instant, round_trip: Option<Duration>) {
         self.times = Default::default();
         self.opened = now;
-        self.ends = now.saturating_add(round_trip.max(SHORTEST));
+        self.ends = round_trip.map_or(now, |span| now.saturating_add(span.max(SHORTEST)));
     }
 
     pub fn on_drop(&mut self, at: Device, reason: DropReason, is_data: bool) {

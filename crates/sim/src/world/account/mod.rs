@@ -84,6 +84,7 @@ pub struct Account {
     airtimes: Table<RadioId, Usage>,
     links: Table<LinkDirection, Usage>,
     trunks: Table<LinkTrunkEnd, Load>,
+    bonds: Table<LinkTrunkEnd, Usage>,
     /// Whether several flows share the devices.
     is_shared: bool,
 }
@@ -108,7 +109,7 @@ impl Account {
     pub fn begin_counting(&mut self, now: Instant) {
         self.flows.iter_mut().for_each(|flow| flow.begin(now));
         self.airtimes.iter_mut().for_each(|usage| usage.0.clear());
-        self.links.iter_mut().for_each(|usage| usage.0.clear());
+        self.links.iter_mut().chain(self.bonds.iter_mut()).for_each(|usage| usage.0.clear());
     }
 
     /// A packet of a flow goes no further.
@@ -138,6 +139,14 @@ impl Account {
     pub fn on_air(&mut self, radio: RadioId, flow: u16, airtime: Duration) {
         if self.is_shared {
             use_device(&mut self.airtimes, radio, flow, airtime.as_nanos());
+        }
+    }
+
+    /// A packet of a flow goes to a trunk over links.
+    #[inline]
+    pub fn on_bond(&mut self, end: LinkTrunkEnd, flow: u16, len: u32) {
+        if self.is_shared {
+            use_device(&mut self.bonds, end, flow, u64::from(len));
         }
     }
 

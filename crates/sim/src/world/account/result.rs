@@ -3,7 +3,7 @@
 use super::super::World;
 use super::super::id::{FlowId, NodeId, RadioId};
 use super::flow::{Blame, FlowAccount};
-use super::{Account, Device};
+use super::{Device, Usage};
 use crate::limits::{Cause, FlowLimits, Limit, LimitShares, OnTheWay};
 use crate::scenario::spec::Transport;
 use airbraid_units::Duration;
@@ -16,7 +16,7 @@ impl World<'_> {
         let all = own.blames.iter().map(|(_, time)| *time).fold(Duration::ZERO, |sum, time| sum + time).as_secs_f64();
         let (mut shares, mut causes) = (LimitShares::default(), Vec::<Limit>::new());
         for (blame, time) in own.blames.iter().filter(|_| all > 0.0) {
-            for (cause, part) in self.divided(account, flow, *blame) {
+            for (cause, part) in self.divided(flow, *blame) {
                 let share = part * time.as_secs_f64() / all;
                 if share <= 0.0 {
                     continue;
@@ -39,37 +39,36 @@ impl World<'_> {
     }
 
     /// A busy device served the flow, the flow again, and others: the parts of each.
-    fn divided(&self, account: &Account, flow: FlowId, blame: Blame) -> Vec<(Cause, f64)> {
-        match (blame.cause, blame.at) {
-            (Cause::Busy, Some(Device::Radio(radio))) => self.divided_airtime(account, flow, radio),
-            (Cause::Busy, Some(Device::Link(link))) => {
-                let usage = account.links.get(link);
-                let [own, others] = usage.map_or([0, 0], |usage| [usage.of(flow), usage.others(flow)]);
-                let part = others as f64 / (own + others).max(1) as f64;
-                vec![(Cause::Rate, 1.0 - part), (Cause::OtherFlows, part)]
-            }
-            (Cause::Busy, _) => vec![(Cause::Rate, 1.0)],
-            (cause, _) => vec![(cause, 1.0)],
-        }
-    }
-
-    /// The medium of a radio: airtime of all frames that it senses.
-    fn divided_airtime(&self, account: &Account, flow: FlowId, radio: RadioId) -> Vec<(Cause, f64)> {
-        let sensed = std::iter::once(radio).chain(self.host.medium.sensed_by(radio));
-        let usages = sensed.filter_map(|radio| account.airtimes.get(radio));
-        let [own, others] =
-            usages.fold([0, 0], |[own, others], usage| [own + usage.of(flow), others + usage.others(flow)]);
-        let part = others as f64 / (own + others).max(1) as f64;
+    fn divided(&self, flow: FlowId, blame: Blame) -> Vec<(Cause, f64)> {
+        let (Cause::Busy, Some(at)) = (blame.cause, blame.at) else { return vec![(blame.cause, 1.0)] };
+        let others = self.part_of_others(flow, at);
+        let Device::Radio(radio) = at else { return vec![(Cause::Rate, 1.0 - others), (Cause::OtherFlows, others)] };
         let stats = self.ports.radios[radio].mac().stats();
         let again = stats.retries as f64 / stats.data_frames.max(1) as f64;
         let away = self.away(radio);
-        let present = 1.0 - away;
+        let own = (1.0 - away) * (1.0 - others);
         vec![
-            (Cause::Airtime, present * (1.0 - part) * (1.0 - again)),
-            (Cause::OtherFlows, present * part),
-            (Cause::Retries, present * (1.0 - part) * again),
+            (Cause::Airtime, own * (1.0 - again)),
+            (Cause::OtherFlows, (1.0 - away) * others),
+            (Cause::Retries, own * again),
             (Cause::Slots, away),
         ]
+    }
+
+    /// The part of other flows in the use of a device: of a radio's medium in the airtime of all frames that it senses.
+    pub(super) fn part_of_others(&self, flow: FlowId, at: Device) -> f64 {
+        let Some(account) = self.host.account.as_deref() else { return 0.0 };
+        let add = |[own, others]: [u64; 2], usage: &Usage| [own + usage.of(flow), others + usage.others(flow)];
+        let [own, others] = match at {
+            Device::Radio(radio) => {
+                let sensed = std::iter::once(radio).chain(self.host.medium.sensed_by(radio));
+                sensed.filter_map(|radio| account.airtimes.get(radio)).fold([0, 0], add)
+            }
+            Device::Link(link) => account.links.get(link).into_iter().fold([0, 0], add),
+            Device::LinkTrunk(end) => account.bonds.get(end).into_iter().fold([0, 0], add),
+            Device::RadioTrunk(_) | Device::Node(_) => [0, 0],
+        };
+        others as f64 / (own + others).max(1) as f64
     }
 
     /// The share of the time in which the station of a radio, or at it, is away.
@@ -103,16 +102,16 @@ impl World<'_> {
                 format!("link {}, {from} to {to}", spec.name)
             }
             Device::LinkTrunk(end) => {
-                let spec = self.spec.link_trunks().nth(end.index() / 2);
-                let side = end.side();
-                spec.map(|spec| format!("trunk {} at {}", spec.name, name(NodeId::new(spec.between[side]))))
-                    .unwrap_or_default()
+                let trunk = self.spec.link_trunks().nth(end.index() / 2);
+                trunk.map_or_else(String::new, |trunk| {
+                    of_trunk(&trunk.name, name(NodeId::new(trunk.between[end.side()])))
+                })
             }
             Device::RadioTrunk(end) => {
-                let spec = self.spec.radio_trunks().nth(end.index() / 2);
-                let side = end.side();
-                spec.map(|spec| format!("trunk {} at {}", spec.name, name(NodeId::new(spec.between[side]))))
-                    .unwrap_or_default()
+                let trunk = self.spec.radio_trunks().nth(end.index() / 2);
+                trunk.map_or_else(String::new, |trunk| {
+                    of_trunk(&trunk.name, name(NodeId::new(trunk.between[end.side()])))
+                })
             }
         }
     }
@@ -143,4 +142,8 @@ impl World<'_> {
         let _ = flow;
         blame.reason.map_or("", |reason| reason.name()).replace('_', " ")
     }
+}
+
+fn of_trunk(trunk: &str, node: &str) -> String {
+    format!("trunk {trunk} at {node}")
 }

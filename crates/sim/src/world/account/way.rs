@@ -1,10 +1,12 @@
 //! The devices on a flow's way, there and back, and how busy each is.
 
 use super::super::World;
-use super::super::id::{HostAddress, LinkDirection, NodeId, PortId, RadioId};
+use super::super::frame::PacketRef;
+use super::super::id::{HostAddress, NodeId, PortId, RadioId};
 use super::super::network::Forwarding;
 use super::super::port::mac::RadioMac;
 use super::Device;
+use airbraid_net::link::Link;
 use airbraid_units::Duration;
 
 /// The number of hops after which a way is a circle.
@@ -15,7 +17,7 @@ const HOPS_MAX: usize = 64;
 pub struct Reading {
     /// Something waited in it.
     pub backlog: Duration,
-    /// Of a radio: all frames that it senses, with the gaps before them. Of a trunk: its links, their mean.
+    /// Of a radio: all frames that it senses, with the gaps before them. Of a trunk: its links, their mean by rate.
     pub medium: Duration,
 }
 
@@ -104,10 +106,13 @@ impl World<'_> {
             }
             Device::LinkTrunk(end) => {
                 let backlog = account.trunks.get(end).map_or(Duration::ZERO, |load| load.busy(now));
-                let links: Vec<LinkDirection> = self.ports.link_trunks[end].links().collect();
-                let busy = |link: &LinkDirection| self.ports.links[*link].link().busy(now).as_nanos();
-                let mean = links.iter().map(busy).sum::<u64>() / links.len().max(1) as u64;
-                Reading { backlog, medium: Duration::from_nanos(mean) }
+                let links = self.ports.link_trunks[end].links().map(|link| self.ports.links[link].link());
+                let weigh = |(all, busy): (f64, f64), link: &Link<PacketRef>| {
+                    let rate = link.rate().map_or(0.0, |rate| rate.as_bps() as f64);
+                    (all + rate, busy + rate * link.busy(now).as_secs_f64())
+                };
+                let (all, busy) = links.fold((0.0, 0.0), weigh);
+                Reading { backlog, medium: Duration::from_nanos((busy / all.max(1.0) * 1e9) as u64) }
             }
             Device::RadioTrunk(_) | Device::Node(_) => Reading::default(),
         }

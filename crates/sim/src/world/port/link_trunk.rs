@@ -84,6 +84,9 @@ impl LinkTrunkPort {
 
     /// Sends a packet.
     pub fn send(&mut self, packet: PacketRef, host: &mut Host<'_>) {
+        if let Some(account) = &mut host.account {
+            account.on_bond(self.end, packet.bucket, packet.len);
+        }
         self.step(Some(BondInput::Packet(packet)), host);
     }
 
