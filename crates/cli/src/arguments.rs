@@ -62,6 +62,12 @@ Examples:
   airbraid run one_channel.toml --duration \"2 s\" --pcap --timeline --out look
       captures for Wireshark and a readable list of frames, of the first seed
 
+  airbraid run three_channels.toml --why
+      what limited each flow, for which share of its time, and where
+
+  airbraid run three_channels.toml --metrics 'mac.*.retries' --metrics 'total.*'
+      chosen metrics; all are in docs/reference/metrics.md
+
   airbraid run three_channels.toml --json | jq '.cells[].summary[\"flow.download.goodput_bps\"].mean'
 
 Exit status: 0 fine, 1 a run failed, 2 the input is wrong.";
@@ -192,6 +198,15 @@ pub struct Run {
     /// Writes a readable list of frames, first seed only
     #[arg(long, requires = "out")]
     pub timeline: bool,
+    /// Prints how the time of each flow divides among causes, and how busy the devices on its way were
+    #[arg(long)]
+    pub why: bool,
+    /// Prints airtime, retries and collisions of radios and the shares of a trunk's members, too
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// Prints the metrics that fit, such as 'mac.*'; may be repeated
+    #[arg(long, value_name = "GLOB")]
+    pub metrics: Vec<String>,
     /// Prints one JSON object and nothing else
     #[arg(long)]
     pub json: bool,

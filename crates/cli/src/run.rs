@@ -4,7 +4,7 @@ use crate::arguments::Run;
 use crate::interrupt;
 use crate::print::{self, Ended, json, note, out};
 use crate::progress::Progress;
-use crate::table;
+use crate::{table, why};
 use airbraid_campaign::execute::run_count;
 use airbraid_campaign::{Failure, Recorded, Results, Settings, execute, judge, output, simulate};
 use airbraid_sim::RunOutput;
@@ -31,7 +31,7 @@ pub fn run(arguments: &Run) -> Result<(), Ended> {
     if arguments.json {
         return json(&results);
     }
-    out(&table::results(&plan, &results, &judge(&plan, &results)))
+    out(&table::results(&plan, &results, &judge(&plan, &results), &|cell| why::details(cell, arguments)))
 }
 
 /// Executes a plan under a progress bar.

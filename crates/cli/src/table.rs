@@ -1,5 +1,6 @@
 //! Results as text in columns.
 
+use crate::why;
 use airbraid_campaign::page;
 use airbraid_campaign::reproduce::{Reproduction, Rows, Standing};
 use airbraid_campaign::statistics::Summary;
@@ -9,7 +10,14 @@ use airbraid_sim::scenario::Plan;
 use std::fmt::Write as _;
 
 /// The output of `run`: for each cell a line a flow, then drops and expectations.
-pub fn results(plan: &Plan, results: &Results, verdicts: &[Verdict]) -> String {
+///
+/// `details` gives what else is asked for of a cell.
+pub fn results(
+    plan: &Plan,
+    results: &Results,
+    verdicts: &[Verdict],
+    details: &dyn Fn(&CellResult) -> String,
+) -> String {
     let mut out = format!("{}\n{}\n", plan.title, plan.question);
     for cell in &results.cells {
         out.push('\n');
@@ -18,6 +26,8 @@ pub fn results(plan: &Plan, results: &Results, verdicts: &[Verdict]) -> String {
         }
         out.push_str(&columns(&flows(cell)));
         let _ = writeln!(out, "  drops a run: {}", drops(cell));
+        out.push_str(&why::lines(cell));
+        out.push_str(&details(cell));
     }
     let n = results.cells.first().map_or(0, |cell| cell.runs.len());
     if n > 1 {
@@ -116,7 +126,7 @@ fn flows(cell: &CellResult) -> Vec<Vec<String>> {
 }
 
 /// `5.021 ± 0.013 Mbit/s`: the half width in the unit of the mean.
-fn spread(summary: Option<Summary>, unit: Unit) -> String {
+pub fn spread(summary: Option<Summary>, unit: Unit) -> String {
     let Some(summary) = summary else { return "-".to_owned() };
     let Some(mean) = summary.mean else { return "-".to_owned() };
     let shown = unit.show(mean);

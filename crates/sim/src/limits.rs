@@ -130,6 +130,8 @@ pub struct Limit {
     pub place: String,
     /// Share of the counted time.
     pub share: f64,
+    /// The part of this share in which the busiest device on the way was idle: no remedy gives back more.
+    pub idle: f64,
     /// Further facts: the reason of losses, the window, the distance.
     pub detail: String,
 }
@@ -157,11 +159,12 @@ fn means(runs: &[&FlowResult]) -> Vec<Limit> {
     let limits = runs.iter().filter_map(|run| run.limits.as_ref()).flat_map(|limits| &limits.causes);
     for limit in limits {
         match all.iter_mut().find(|other| (other.cause, &other.place) == (limit.cause, &limit.place)) {
-            Some(other) => other.share += limit.share,
+            Some(other) => (other.share, other.idle) = (other.share + limit.share, other.idle + limit.idle),
             None => all.push(limit.clone()),
         }
     }
-    all.iter_mut().for_each(|limit| limit.share /= runs.len().max(1) as f64);
+    let count = runs.len().max(1) as f64;
+    all.iter_mut().for_each(|limit| (limit.share, limit.idle) = (limit.share / count, limit.idle / count));
     let gains: Vec<f64> = all.iter().map(|limit| gain(limit, &all)).collect();
     let mut order: Vec<usize> = (0..all.len()).collect();
     order.sort_by(|a, b| gains[*b].total_cmp(&gains[*a]));
@@ -169,7 +172,8 @@ fn means(runs: &[&FlowResult]) -> Vec<Limit> {
 }
 
 /// The share of the time that a remedy is expected to give back: half where it doubles something (a window, a source, a
-/// rate, which all that a device carries gains from), the whole where it takes something away.
+/// rate, which all that a device carries gains from), the whole where it takes something away; but no more than the
+/// busiest device on the way was idle.
 fn gain(limit: &Limit, all: &[Limit]) -> f64 {
     let Some(cause) = Cause::of_name(limit.cause) else { return limit.share };
     match cause {
@@ -180,17 +184,12 @@ fn gain(limit: &Limit, all: &[Limit]) -> f64 {
             };
             all.iter().filter(is_served).map(|other| other.share).sum::<f64>() / 2.0
         }
-        Cause::Application | Cause::ReceiveWindow | Cause::SendBuffer | Cause::CongestionWindow => limit.share / 2.0,
-        Cause::SlowStart
-        | Cause::Handshake
-        | Cause::OtherFlows
-        | Cause::Retries
-        | Cause::Slots
-        | Cause::Queue
-        | Cause::Losses
-        | Cause::Reordering
-        | Cause::Route
-        | Cause::Down => limit.share,
+        Cause::Application => limit.share / 2.0,
+        Cause::ReceiveWindow | Cause::SendBuffer | Cause::CongestionWindow => limit.idle.min(limit.share / 2.0),
+        Cause::SlowStart | Cause::Queue | Cause::Losses | Cause::Reordering => limit.idle,
+        Cause::Handshake | Cause::OtherFlows | Cause::Retries | Cause::Slots | Cause::Route | Cause::Down => {
+            limit.share
+        }
     }
 }
 
@@ -215,6 +214,18 @@ pub fn first(runs: &[&FlowResult]) -> Option<Limit> {
 /// All limits of one flow over its runs: for each the share and the words.
 pub fn rows(runs: &[&FlowResult]) -> Vec<[String; 2]> {
     means(runs).iter().map(|limit| [percent(limit.share), named(limit)]).collect()
+}
+
+/// The devices on a flow's way over its runs: for each how busy it was, and its name.
+pub fn way(runs: &[&FlowResult]) -> Vec<[String; 2]> {
+    let mut all: Vec<(&str, f64, f64)> = Vec::new();
+    for device in runs.iter().filter_map(|run| run.limits.as_ref()).flat_map(|limits| &limits.way) {
+        match all.iter_mut().find(|(place, ..)| *place == device.place) {
+            Some((_, busy, count)) => (*busy, *count) = (*busy + device.busy, *count + 1.0),
+            None => all.push((&device.place, device.busy, 1.0)),
+        }
+    }
+    all.iter().map(|(place, busy, count)| [percent(busy / count), (*place).to_owned()]).collect()
 }
 
 fn percent(share: f64) -> String {

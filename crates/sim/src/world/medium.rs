@@ -229,6 +229,12 @@ impl Medium {
         distance(self.positions[a.index()], self.positions[b.index()])
     }
 
+    /// The distance from which on `to` cannot decode frames of `from`, without shadowing.
+    pub fn range(&self, from: RadioId, to: RadioId) -> Metres {
+        let threshold = Milliwatt(self.radios[to].reception);
+        self.sites[from].transmitter.range(self.sites[to].antenna, threshold)
+    }
+
     /// Ratio of a received power to the noise of a radio.
     pub fn signal_to_noise(&self, radio: RadioId, power: f64) -> Db {
         Db(10.0 * libm::log10(power / self.radios[radio].noise))

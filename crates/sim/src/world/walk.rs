@@ -120,6 +120,7 @@ impl World<'_> {
         match self.ports.radios[radio].on_error_control_output(id, output, &mut self.host) {
             Some((peer, Next::Deliver(msdu))) => self.take_up(radio, peer, msdu),
             Some((peer, Next::Settle(msdu, kept))) => {
+                self.ports.radios[radio].count(false, &mut self.host);
                 let fate = if kept.is_ok() { paper::FrameFate::Delivered } else { paper::FrameFate::Lost };
                 self.settle(radio, peer, msdu, kept, fate);
             }

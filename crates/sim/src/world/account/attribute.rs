@@ -4,7 +4,7 @@ use super::super::World;
 use super::super::flow::Transport;
 use super::super::id::FlowId;
 use super::Device;
-use super::flow::{Blame, FlowAccount, most_frequent};
+use super::flow::{Blame, FlowAccount, most_frequent, part};
 use super::way::Reading;
 use crate::limits::Cause;
 use crate::result::FlowCounts;
@@ -36,8 +36,8 @@ impl World<'_> {
             account.settle(now);
             account.note_reductions(stats, &readings);
             let waiting = account.waiting(stats);
-            let limit = account.saturated(&readings, now, (1.0 - waiting / 2.0).clamp(THRESHOLDS[0], THRESHOLDS[1]));
-            account.attribute(limit);
+            let busiest = account.busiest(&readings, now);
+            account.attribute(busiest, (1.0 - waiting / 2.0).clamp(THRESHOLDS[0], THRESHOLDS[1]));
             account.open(now, connection.sender.srtt());
         } else {
             account.open(now, None);
@@ -54,9 +54,17 @@ impl World<'_> {
 
     /// The run is over: the last intervals end.
     pub(in super::super) fn close_accounts(&mut self) {
+        if self.host.account.is_none() {
+            return;
+        }
         for flow in self.flows.table.ids() {
-            let state = &self.flows.table[flow];
-            if let Transport::Tcp(_) = state.transport {
+            if self.flows.table[flow].counts.packets.delivered_bytes == 0 {
+                let gap = self.gap(flow);
+                if let Some(account) = &mut self.host.account {
+                    account.flows[flow].gap = gap;
+                }
+            }
+            if let Transport::Tcp(_) = self.flows.table[flow].transport {
                 self.close_interval(flow);
                 continue;
             }
@@ -88,7 +96,8 @@ impl FlowAccount {
             return;
         }
         self.reductions = reductions;
-        let trunk = readings.iter().map(|(device, _)| *device).find(|device| matches!(device, Device::LinkTrunk(_)));
+        let is_trunk = |device: &Device| matches!(device, Device::LinkTrunk(_) | Device::RadioTrunk(_));
+        let trunk = readings.iter().map(|(device, _)| *device).find(is_trunk);
         self.reduced_by = match most_frequent(&self.news) {
             Some(lost) => {
                 Some(Blame { cause: Cause::of_drop(lost.reason), at: Some(lost.at), reason: Some(lost.reason) })
@@ -117,21 +126,22 @@ impl FlowAccount {
         1.0 - self.shortest.as_secs_f64() / self.round_trip.as_secs_f64()
     }
 
-    /// Adds up how busy the devices were, and gives the busiest if it was so throughout.
-    fn saturated(&mut self, readings: &[(Device, Reading)], now: Instant, threshold: f64) -> Option<Device> {
+    /// Adds up how busy the devices were, and gives the busiest with its share.
+    fn busiest(&mut self, readings: &[(Device, Reading)], now: Instant) -> Option<(Device, f64)> {
         let span = now.saturating_since(self.opened);
-        let mut limit = None;
-        let mut most = span.as_secs_f64() * threshold;
+        let mut busiest: Option<(Device, f64)> = None;
         for (device, reading) in readings {
             let Some((_, before)) = self.readings.iter().find(|(other, _)| other == device) else { continue };
             let busy = reading.since(*before, span);
             self.add_busy(*device, [span, busy]);
-            if busy.as_secs_f64() > most {
-                most = busy.as_secs_f64();
-                limit = Some(*device);
+            let share = busy.as_secs_f64() / span.as_secs_f64().max(f64::MIN_POSITIVE);
+            // A trunk whose members are all busy stands for them: it comes before them on the way.
+            let stands_for = matches!(busiest, Some((Device::RadioTrunk(_), most)) if most >= THRESHOLDS[0]);
+            if busiest.is_none_or(|(_, most)| share > most && !(stands_for && matches!(device, Device::Radio(_)))) {
+                busiest = Some((*device, share));
             }
         }
-        limit
+        busiest
     }
 
     fn add_busy(&mut self, device: Device, [span, busy]: [Duration; 2]) {
@@ -145,7 +155,7 @@ impl FlowAccount {
     }
 
     /// Gives the time in each state of the sender to a cause.
-    fn attribute(&mut self, saturated: Option<Device>) {
+    fn attribute(&mut self, busiest: Option<(Device, f64)>, threshold: f64) {
         const STATES: [SenderLimit; SenderLimit::COUNT - 1] = [
             SenderLimit::Handshake,
             SenderLimit::Application,
@@ -156,17 +166,24 @@ impl FlowAccount {
             SenderLimit::Recovery,
             SenderLimit::Timeout,
         ];
+        let busy = busiest.map_or(0.0, |(_, busy)| busy);
         for state in STATES {
             let time = self.times[state as usize];
             if time.is_zero() {
                 continue;
             }
-            let device = saturated.filter(|_| state != SenderLimit::Application);
-            let blame = match device {
-                Some(_) => Blame { cause: Cause::Busy, at: device, reason: None },
-                None => self.blame_of(state),
-            };
-            self.blame(blame, time);
+            if busy >= threshold && state != SenderLimit::Application {
+                self.blame(Blame::busy(busiest), time, 1.0 - busy);
+                continue;
+            }
+            let blame = self.blame_of(state);
+            // A longer queue would fill the time in which its device was idle, and no more.
+            if blame.cause == Cause::Queue && blame.at == busiest.map(|(device, _)| device) {
+                self.blame(Blame::busy(busiest), part(time, busy), 0.0);
+                self.blame(blame, part(time, 1.0 - busy), 1.0);
+            } else {
+                self.blame(blame, time, 1.0 - busy);
+            }
         }
     }
 
@@ -188,8 +205,9 @@ impl FlowAccount {
         if self.readings.is_empty() {
             self.readings = readings.iter().map(|(device, _)| (*device, Reading::default())).collect();
         }
-        let saturated = self.saturated(readings, now, SATURATED);
-        let busiest = self.busy.iter().max_by_key(|(_, [_, busy])| *busy).map(|(device, _)| *device);
+        let busiest = self.busiest(readings, now);
+        let (device, busy) = busiest.unzip();
+        let (busy, idle) = (busy.unwrap_or(0.0), 1.0 - busy.unwrap_or(0.0));
         let sent = (run.counts.sent_packets as f64).max(1.0);
         let losses = std::mem::take(&mut self.losses);
         let lost = |is_overflow: bool| {
@@ -197,21 +215,22 @@ impl FlowAccount {
             (of_kind.map(|lost| lost.count).sum::<u64>() as f64 / sent).min(1.0)
         };
         let overflow = lost(true);
-        let at = if run.fills { saturated.or(busiest) } else { saturated.filter(|_| overflow > OVERLOAD) };
+        let at = device.filter(|_| run.fills || (busy >= SATURATED && overflow > OVERLOAD));
         // Drops at the queue of a saturated device are not a cause of their own.
         for lost in losses.iter().filter(|lost| at.is_none() || Cause::of_drop(lost.reason) != Cause::Queue) {
             let blame = Blame { cause: Cause::of_drop(lost.reason), at: Some(lost.at), reason: Some(lost.reason) };
-            self.blame(blame, part(run.time, lost.count as f64 / sent));
+            self.blame(blame, part(run.time, lost.count as f64 / sent), 1.0);
         }
         let arrived = 1.0 - lost(false);
         let of_device = at.map_or(0.0, |at| {
-            // Nobody gets more of a device than there is; who uses little of it gets more by sending more.
+            // Nobody gets more of a device than there is. Who uses little of a link gets more by sending more; a station
+            // does not, for the medium is shared by stations and not by packets.
             let own = run.own.iter().find(|(device, _)| *device == at).map_or(1.0, |(_, own)| *own);
-            if run.fills { 1.0 } else { overflow.max(own) }
+            if run.fills || matches!(at, Device::Radio(_)) { 1.0 } else { overflow.max(own) }
         });
         let of_source = if at.is_some() { arrived * (1.0 - of_device) } else { arrived - overflow };
-        self.blame(Blame { cause: Cause::Busy, at, reason: None }, part(run.time, arrived * of_device));
-        self.blame(Blame::of(Cause::Application), part(run.time, of_source));
+        self.blame(Blame::busy(busiest), part(run.time, arrived * of_device), idle);
+        self.blame(Blame::of(Cause::Application), part(run.time, of_source), idle);
         self.losses = losses;
     }
 }
@@ -225,8 +244,4 @@ struct Datagrams {
     fills: bool,
     /// The flow's part in the use of each device.
     own: Vec<(Device, f64)>,
-}
-
-fn part(time: Duration, share: f64) -> Duration {
-    Duration::from_nanos((time.as_nanos() as f64 * share.clamp(0.0, 1.0)) as u64)
 }

@@ -22,6 +22,11 @@ impl Blame {
     pub const fn of(cause: Cause) -> Self {
         Self { cause, at: None, reason: None }
     }
+
+    /// A busy device.
+    pub fn busy(device: Option<(Device, f64)>) -> Self {
+        Self { cause: Cause::Busy, at: device.map(|(device, _)| device), reason: None }
+    }
 }
 
 /// Number of a flow's packets that were lost at one place for one reason.
@@ -57,8 +62,10 @@ pub struct FlowAccount {
     pub round_trips: (u64, Duration),
     pub round_trip: Duration,
     pub shortest: Duration,
-    /// Time by cause.
-    pub blames: Vec<(Blame, Duration)>,
+    /// Time by cause, and how much of it the busiest device on the way was idle.
+    pub blames: Vec<(Blame, [Duration; 2])>,
+    /// The reason why there is no way from its source to its destination, where nothing arrived.
+    pub gap: Option<String>,
     /// For each device on the way the counted time, and that in which it was busy.
     pub busy: Vec<(Device, [Duration; 2])>,
 }
@@ -108,11 +115,12 @@ impl FlowAccount {
         }
     }
 
-    /// Gives time to a cause.
-    pub fn blame(&mut self, blame: Blame, time: Duration) {
+    /// Gives time to a cause; the busiest device on the way was idle for a part of it.
+    pub fn blame(&mut self, blame: Blame, time: Duration, idle: f64) {
+        let idle = part(time, idle);
         match self.blames.iter_mut().find(|(other, _)| *other == blame) {
-            Some((_, sum)) => *sum += time,
-            None => self.blames.push((blame, time)),
+            Some((_, sums)) => *sums = [sums[0] + time, sums[1] + idle],
+            None => self.blames.push((blame, [time, idle])),
         }
     }
 }
@@ -120,4 +128,9 @@ impl FlowAccount {
 /// The most frequent of these losses, data before acknowledgements.
 pub fn most_frequent(losses: &[Lost]) -> Option<&Lost> {
     losses.iter().max_by_key(|lost| (lost.is_data, lost.count))
+}
+
+/// A part of a time.
+pub fn part(time: Duration, share: f64) -> Duration {
+    Duration::from_nanos((time.as_nanos() as f64 * share.clamp(0.0, 1.0)) as u64)
 }

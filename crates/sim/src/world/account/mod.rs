@@ -7,6 +7,7 @@
 
 mod attribute;
 mod flow;
+mod gap;
 mod result;
 mod way;
 
@@ -37,10 +38,12 @@ pub struct Load {
 }
 
 impl Load {
-    fn set(&mut self, now: Instant, waiting: u32) {
-        match (self.waiting > 0, waiting > 0) {
-            (false, true) => self.since = now,
-            (true, false) => self.total += now.saturating_since(self.since),
+    /// A packet more waits, or one fewer.
+    fn change(&mut self, now: Instant, is_more: bool) {
+        let waiting = if is_more { self.waiting + 1 } else { self.waiting.saturating_sub(1) };
+        match (self.waiting, waiting) {
+            (0, 1) => self.since = now,
+            (1, 0) => self.total += now.saturating_since(self.since),
             _ => {}
         }
         self.waiting = waiting;
@@ -83,7 +86,6 @@ pub struct Account {
     radios: Table<RadioId, Load>,
     airtimes: Table<RadioId, Usage>,
     links: Table<LinkDirection, Usage>,
-    trunks: Table<LinkTrunkEnd, Load>,
     bonds: Table<LinkTrunkEnd, Usage>,
     /// Whether several flows share the devices.
     is_shared: bool,
@@ -123,15 +125,7 @@ impl Account {
     /// A MAC has this many packets more, or fewer.
     pub fn on_radio(&mut self, now: Instant, radio: RadioId, is_more: bool) {
         self.radios.reach(radio, Load::default);
-        let load = &mut self.radios[radio];
-        let waiting = if is_more { load.waiting + 1 } else { load.waiting.saturating_sub(1) };
-        load.set(now, waiting);
-    }
-
-    /// A trunk over links has this many packets in its queue.
-    pub fn on_trunk(&mut self, now: Instant, end: LinkTrunkEnd, waiting: usize) {
-        self.trunks.reach(end, Load::default);
-        self.trunks[end].set(now, waiting as u32);
+        self.radios[radio].change(now, is_more);
     }
 
     /// A frame with a packet of a flow goes on the air.

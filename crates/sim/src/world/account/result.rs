@@ -2,6 +2,7 @@
 
 use super::super::World;
 use super::super::id::{FlowId, NodeId, RadioId};
+use super::super::packet::DropReason;
 use super::flow::{Blame, FlowAccount};
 use super::{Device, Usage};
 use crate::limits::{Cause, FlowLimits, Limit, LimitShares, OnTheWay};
@@ -13,9 +14,16 @@ impl World<'_> {
     pub(in super::super) fn limits(&self, flow: FlowId) -> Option<(LimitShares, FlowLimits)> {
         let account = self.host.account.as_deref()?;
         let own = &account.flows[flow];
-        let all = own.blames.iter().map(|(_, time)| *time).fold(Duration::ZERO, |sum, time| sum + time).as_secs_f64();
+        let all =
+            own.blames.iter().map(|(_, [time, _])| *time).fold(Duration::ZERO, |sum, time| sum + time).as_secs_f64();
         let (mut shares, mut causes) = (LimitShares::default(), Vec::<Limit>::new());
-        for (blame, time) in own.blames.iter().filter(|_| all > 0.0) {
+        if let Some(gap) = &own.gap {
+            shares.limited_by_route = 1.0;
+            let limit =
+                Limit { cause: Cause::Route.name(), share: 1.0, idle: 1.0, detail: gap.clone(), ..Limit::default() };
+            return Some((shares, FlowLimits { causes: vec![limit], way: Vec::new() }));
+        }
+        for (blame, [time, idle]) in own.blames.iter().filter(|_| all > 0.0) {
             for (cause, part) in self.divided(flow, *blame) {
                 let share = part * time.as_secs_f64() / all;
                 if share <= 0.0 {
@@ -24,9 +32,10 @@ impl World<'_> {
                 *shares.of(cause) += share;
                 let place = blame.at.map(|at| self.place(at)).unwrap_or_default();
                 let detail = self.detail(flow, own, cause, *blame);
+                let idle = part * idle.as_secs_f64() / all;
                 match causes.iter_mut().find(|other| (other.cause, &other.place) == (cause.name(), &place)) {
-                    Some(other) => other.share += share,
-                    None => causes.push(Limit { cause: cause.name(), place, share, detail }),
+                    Some(other) => (other.share, other.idle) = (other.share + share, other.idle + idle),
+                    None => causes.push(Limit { cause: cause.name(), place, share, idle, detail }),
                 }
             }
         }
@@ -42,10 +51,16 @@ impl World<'_> {
     fn divided(&self, flow: FlowId, blame: Blame) -> Vec<(Cause, f64)> {
         let (Cause::Busy, Some(at)) = (blame.cause, blame.at) else { return vec![(blame.cause, 1.0)] };
         let others = self.part_of_others(flow, at);
-        let Device::Radio(radio) = at else { return vec![(Cause::Rate, 1.0 - others), (Cause::OtherFlows, others)] };
-        let stats = self.ports.radios[radio].mac().stats();
-        let again = stats.retries as f64 / stats.data_frames.max(1) as f64;
-        let away = self.away(radio);
+        let radios = self.radios_of(at);
+        if radios.is_empty() {
+            return vec![(Cause::Rate, 1.0 - others), (Cause::OtherFlows, others)];
+        }
+        let (retries, frames) = radios.iter().fold((0, 0), |(retries, frames), radio| {
+            let stats = self.ports.radios[*radio].mac().stats();
+            (retries + stats.retries, frames + stats.data_frames)
+        });
+        let again = retries as f64 / frames.max(1) as f64;
+        let away = self.away(flow, at);
         let own = (1.0 - away) * (1.0 - others);
         vec![
             (Cause::Airtime, own * (1.0 - again)),
@@ -60,24 +75,38 @@ impl World<'_> {
         let Some(account) = self.host.account.as_deref() else { return 0.0 };
         let add = |[own, others]: [u64; 2], usage: &Usage| [own + usage.of(flow), others + usage.others(flow)];
         let [own, others] = match at {
-            Device::Radio(radio) => {
-                let sensed = std::iter::once(radio).chain(self.host.medium.sensed_by(radio));
+            Device::Radio(_) | Device::RadioTrunk(_) => {
+                let radios = self.radios_of(at).into_iter();
+                let sensed = radios.flat_map(|radio| std::iter::once(radio).chain(self.host.medium.sensed_by(radio)));
                 sensed.filter_map(|radio| account.airtimes.get(radio)).fold([0, 0], add)
             }
             Device::Link(link) => account.links.get(link).into_iter().fold([0, 0], add),
             Device::LinkTrunk(end) => account.bonds.get(end).into_iter().fold([0, 0], add),
-            Device::RadioTrunk(_) | Device::Node(_) => [0, 0],
+            Device::Node(_) => [0, 0],
         };
         others as f64 / (own + others).max(1) as f64
     }
 
-    /// The share of the time in which the station of a radio, or at it, is away.
-    fn away(&self, radio: RadioId) -> f64 {
+    /// The radios that a device is.
+    fn radios_of(&self, device: Device) -> Vec<RadioId> {
+        match device {
+            Device::Radio(radio) => vec![radio],
+            Device::RadioTrunk(end) => self.ports.radio_trunks[end].radios().collect(),
+            Device::Node(_) | Device::LinkTrunk(_) | Device::Link(_) => Vec::new(),
+        }
+    }
+
+    /// The share of the time in which a station with several access points is not at the one of a flow, whose radio it
+    /// is or the access point's.
+    fn away(&self, flow: FlowId, device: Device) -> f64 {
+        let Device::Radio(radio) = device else { return 0.0 };
         let id = |at: &(usize, usize)| self.radio_map.id(*at);
+        let via = self.spec.flows[flow.index()].via;
         let share = self.spec.slots.iter().find_map(|slots| {
+            let is_its = |at: &(usize, usize)| id(at) == radio || (id(&slots.radio) == radio && via == Some(*at));
+            let place = slots.access_points.iter().position(is_its)?;
             let all = slots.shares_ns.iter().sum::<u64>().max(1) as f64;
-            let place = slots.access_points.iter().position(|at| id(at) == radio);
-            place.map(|place| slots.shares_ns[place] as f64 / all)
+            Some(slots.shares_ns[place] as f64 / all)
         });
         share.map_or(0.0, |share| 1.0 - share)
     }
@@ -122,25 +151,26 @@ impl World<'_> {
                 Transport::Tcp(config) => config.receive_buffer.to_string(),
                 Transport::Udp { .. } => String::new(),
             },
-            Cause::Losses => {
-                let count =
-                    own.losses.iter().filter(|lost| Some(lost.at) == blame.at).map(|lost| lost.count).sum::<u64>();
+            Cause::Losses | Cause::Queue => {
+                let here = own.losses.iter().filter(|lost| Some(lost.at) == blame.at);
+                let count = here.map(|lost| lost.count).sum::<u64>();
                 let reason = blame.reason.map_or("", |reason| reason.name()).replace('_', " ");
-                format!("{reason}, {count}")
+                format!("{reason}: {count}")
             }
-            Cause::Queue => {
-                let count =
-                    own.losses.iter().filter(|lost| Some(lost.at) == blame.at).map(|lost| lost.count).sum::<u64>();
-                format!("{count} drops")
-            }
-            Cause::Route => self.missing_route(flow, blame),
+            Cause::Route => route_words(blame.reason).to_owned(),
             _ => String::new(),
         }
     }
+}
 
-    fn missing_route(&self, flow: FlowId, blame: Blame) -> String {
-        let _ = flow;
-        blame.reason.map_or("", |reason| reason.name()).replace('_', " ")
+/// A missing route in words.
+fn route_words(reason: Option<DropReason>) -> &'static str {
+    match reason {
+        Some(DropReason::HopLimit | DropReason::Circled) => "the routes form a circle",
+        Some(DropReason::RouteTimeout | DropReason::RouteBufferFull) => "the search took too long",
+        Some(DropReason::LinkBroken) => "a link of the route broke",
+        Some(DropReason::AddressUnknown) => "a neighbour's address was not found",
+        _ => "none was known",
     }
 }
 

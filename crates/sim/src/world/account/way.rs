@@ -17,7 +17,8 @@ const HOPS_MAX: usize = 64;
 pub struct Reading {
     /// Something waited in it.
     pub backlog: Duration,
-    /// Of a radio: all frames that it senses, with the gaps before them. Of a trunk: its links, their mean by rate.
+    /// Of a radio: all frames that it senses, with the gaps before them. Of a trunk over links: the mean of its links, by
+    /// rate. A trunk over radios has in both the time of the member that has least.
     pub medium: Duration,
 }
 
@@ -63,8 +64,8 @@ impl World<'_> {
                     self.ports.radios[RadioId::of(neighbour)].node()
                 }
                 PortId::RadioTrunk(end) => {
-                    let trunk = &self.ports.radio_trunks[end];
-                    devices.extend(trunk.radios().map(Device::Radio));
+                    devices.push(Device::RadioTrunk(end));
+                    devices.extend(self.ports.radio_trunks[end].radios().map(Device::Radio));
                     self.ports.radio_trunks[end.peer()].node()
                 }
                 PortId::LinkTrunk(end) => {
@@ -105,21 +106,27 @@ impl World<'_> {
                 Reading { backlog: self.ports.links[direction].link().busy(now), medium: Duration::ZERO }
             }
             Device::LinkTrunk(end) => {
-                let backlog = account.trunks.get(end).map_or(Duration::ZERO, |load| load.busy(now));
                 let links = self.ports.link_trunks[end].links().map(|link| self.ports.links[link].link());
                 let weigh = |(all, busy): (f64, f64), link: &Link<PacketRef>| {
                     let rate = link.rate().map_or(0.0, |rate| rate.as_bps() as f64);
                     (all + rate, busy + rate * link.busy(now).as_secs_f64())
                 };
                 let (all, busy) = links.fold((0.0, 0.0), weigh);
-                Reading { backlog, medium: Duration::from_nanos((busy / all.max(1.0) * 1e9) as u64) }
+                Reading { backlog: Duration::ZERO, medium: Duration::from_nanos((busy / all.max(1.0) * 1e9) as u64) }
             }
-            Device::RadioTrunk(_) | Device::Node(_) => Reading::default(),
+            Device::RadioTrunk(end) => {
+                let members = self.ports.radio_trunks[end].radios().map(|radio| self.reading(Device::Radio(radio)));
+                let all = members
+                    .reduce(|a, b| Reading { backlog: a.backlog.min(b.backlog), medium: a.medium.min(b.medium) });
+                all.unwrap_or_default()
+            }
+            Device::Node(_) => Reading::default(),
         }
     }
 
     /// Time that all stations take on the medium which a radio senses: their frames, and the gaps before each.
     fn medium_load(&self, radio: RadioId) -> Duration {
+        let RadioMac::Dcf(_) = self.ports.radios[radio].mac() else { return Duration::ZERO };
         let load = |radio: RadioId| match self.ports.radios[radio].mac() {
             RadioMac::Dcf(mac) => {
                 let stats = mac.stats();
@@ -128,9 +135,6 @@ impl World<'_> {
             }
             _ => Duration::ZERO,
         };
-        if !matches!(self.ports.radios[radio].mac(), RadioMac::Dcf(_)) {
-            return Duration::ZERO;
-        }
         let others = self.host.medium.sensed_by(radio);
         others.map(load).fold(load(radio), |sum, load| sum + load)
     }

@@ -94,9 +94,6 @@ impl LinkTrunkPort {
     pub fn step(&mut self, input: Option<BondInput<PacketRef>>, host: &mut Host<'_>) {
         let end = self.end;
         host.step(MachineId::LinkTrunk(end), &mut self.tunnel, input, |output| Work::LinkTrunk(end, Box::new(output)));
-        if let Some(account) = &mut host.account {
-            account.on_trunk(host.now, end, self.tunnel.queue_len());
-        }
         host.refill(PortId::LinkTrunk(end));
     }
 

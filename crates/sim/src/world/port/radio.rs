@@ -91,7 +91,8 @@ impl RadioPort {
         if let RadioMac::Polled(polled) = &mut self.mac
             && let Some(end) = polled.end_towards_mut(to)
         {
-            return end.send(msdu, host);
+            end.send(msdu, host);
+            return self.count(true, host);
         }
         self.count(true, host);
         self.step(Some(MacInput::Enqueue(service::Msdu { to, packet: msdu })), host);
