@@ -19,7 +19,7 @@ fn main() {
         let scene = draw(&mut Random(number));
         let runs: Vec<_> = (1..=seeds).map(|seed| scene.flow(seed)).collect();
         let before = runs.iter().map(|run| run.goodput_bps).sum::<f64>() / seeds as f64;
-        let refs: Vec<_> = runs.iter().collect();
+        let refs: Vec<_> = runs.iter().filter_map(|run| run.limits.as_ref()).collect();
         let named = limits::first(&refs).and_then(|limit| scene.removal_of(&limit));
         let mut gains: Vec<_> = scene
             .removals()

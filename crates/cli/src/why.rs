@@ -3,14 +3,14 @@
 use crate::arguments::Run;
 use crate::table::{columns, spread};
 use airbraid_campaign::CellResult;
-use airbraid_sim::limits;
+use airbraid_sim::limits::{self, FlowLimits};
 use airbraid_sim::metric::{FAMILIES, Unit};
-use airbraid_sim::result::{FlowResult, TrunkResult};
+use airbraid_sim::result::TrunkResult;
 use std::fmt::Write as _;
 
-/// One flow of a cell in all its runs.
-fn runs_of(cell: &CellResult, place: usize) -> Vec<&FlowResult> {
-    cell.runs.iter().filter_map(|run| run.flows.get(place)).collect()
+/// The limits of one flow of a cell in all its runs.
+fn runs_of(cell: &CellResult, place: usize) -> Vec<&FlowLimits> {
+    cell.runs.iter().filter_map(|run| run.flows.get(place)?.limits.as_ref()).collect()
 }
 
 /// A line for each flow: what limited it.
@@ -20,11 +20,32 @@ pub fn lines(cell: &CellResult) -> String {
     for (place, flow) in flows.iter().enumerate() {
         let line = limits::line(&runs_of(cell, place));
         if !line.is_empty() {
-            let _ = writeln!(out, "  {} is limited by {line}", flow.name);
+            out.push_str(&wrapped(&format!("{} is limited by {line}", flow.name)));
         }
     }
     out
 }
+
+/// The parts of a line on as many lines as they need, the later ones indented.
+fn wrapped(line: &str) -> String {
+    let (mut out, mut width) = (String::from("  "), 2);
+    for (place, part) in line.split("; ").enumerate() {
+        let len = part.chars().count();
+        if place > 0 && width + len + 3 > WIDTH {
+            out.push_str(";\n      ");
+            width = 6;
+        } else if place > 0 {
+            out.push_str("; ");
+            width += 2;
+        }
+        out.push_str(part);
+        width += len;
+    }
+    out + "\n"
+}
+
+/// The width of a terminal \[characters\].
+const WIDTH: usize = 80;
 
 /// Everything that the options ask for beside the table of a cell.
 pub fn details(cell: &CellResult, arguments: &Run) -> String {
@@ -159,7 +180,7 @@ fn is_match(pattern: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_match, unit_of};
+    use super::{is_match, unit_of, wrapped};
     use airbraid_sim::metric::Unit;
 
     #[test]
@@ -169,6 +190,13 @@ mod tests {
         assert!(is_match("mac.sender.ch?.retries", "mac.sender.ch1.retries"));
         assert!(!is_match("mac.*", "total.collisions"));
         assert!(!is_match("mac", "mac.sender.ch1.retries"));
+    }
+
+    #[test]
+    fn a_long_line_goes_on_below() {
+        let part = "the queue of link wan, server to client 15 %";
+        assert_eq!(wrapped(&format!("{part}; {part}")), format!("  {part};\n      {part}\n"));
+        assert_eq!(wrapped("a; b"), "  a; b\n");
     }
 
     #[test]

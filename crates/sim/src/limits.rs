@@ -2,7 +2,6 @@
 //!
 //! `docs/models/limits.md` says how the time is divided.
 
-use crate::result::FlowResult;
 use airbraid_units::{metrics, named_enum};
 use serde::Serialize;
 
@@ -147,17 +146,53 @@ pub struct OnTheWay {
 /// The limits of a flow, with places.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FlowLimits {
+    /// The line of this run.
+    pub text: String,
     /// The largest first.
     pub causes: Vec<Limit>,
     /// Devices on the way, in its order, there and back.
     pub way: Vec<OnTheWay>,
 }
 
-/// A limit as the line shows it, its share the mean over the runs.
-fn means(runs: &[&FlowResult]) -> Vec<Limit> {
+/// Limits below this share are left out of a line that has others.
+const SHOWN: f64 = 0.05;
+
+/// The most that a line names.
+const NAMED: usize = 3;
+
+/// The limits of one flow over its runs, in words; empty where nothing is known.
+pub fn line(runs: &[&FlowLimits]) -> String {
+    let limits = by_gain(joined(means(runs)));
+    let shown = limits.iter().enumerate().filter(|(place, limit)| *place == 0 || limit.share >= SHOWN).take(NAMED);
+    shown.map(|(_, limit)| words(limit)).collect::<Vec<_>>().join("; ")
+}
+
+/// The limit that a flow's line names first.
+pub fn first(runs: &[&FlowLimits]) -> Option<Limit> {
+    by_gain(joined(means(runs))).into_iter().next()
+}
+
+/// All limits of one flow over its runs, the largest first: for each the share and the words.
+pub fn rows(runs: &[&FlowLimits]) -> Vec<[String; 2]> {
+    means(runs).iter().map(|limit| [percent(limit.share), with_detail(named(limit), limit)]).collect()
+}
+
+/// The devices on a flow's way over its runs: for each how busy it was, and its name.
+pub fn way(runs: &[&FlowLimits]) -> Vec<[String; 2]> {
+    let mut all: Vec<(&str, f64, f64)> = Vec::new();
+    for device in runs.iter().flat_map(|limits| &limits.way) {
+        match all.iter_mut().find(|(place, ..)| *place == device.place) {
+            Some((_, busy, count)) => (*busy, *count) = (*busy + device.busy, *count + 1.0),
+            None => all.push((&device.place, device.busy, 1.0)),
+        }
+    }
+    all.iter().map(|(place, busy, count)| [percent(busy / count), (*place).to_owned()]).collect()
+}
+
+/// Each limit with the means over the runs, the largest share first.
+fn means(runs: &[&FlowLimits]) -> Vec<Limit> {
     let mut all: Vec<Limit> = Vec::new();
-    let limits = runs.iter().filter_map(|run| run.limits.as_ref()).flat_map(|limits| &limits.causes);
-    for limit in limits {
+    for limit in runs.iter().flat_map(|limits| &limits.causes) {
         match all.iter_mut().find(|other| (other.cause, &other.place) == (limit.cause, &limit.place)) {
             Some(other) => (other.share, other.idle) = (other.share + limit.share, other.idle + limit.idle),
             None => all.push(limit.clone()),
@@ -165,6 +200,37 @@ fn means(runs: &[&FlowResult]) -> Vec<Limit> {
     }
     let count = runs.len().max(1) as f64;
     all.iter_mut().for_each(|limit| (limit.share, limit.idle) = (limit.share / count, limit.idle / count));
+    all.sort_by(|a, b| b.share.total_cmp(&a.share));
+    all
+}
+
+/// The same with one for all radios of a way: along a chain they share one medium, and take turns at being the busiest.
+fn joined(limits: Vec<Limit>) -> Vec<Limit> {
+    let mut all: Vec<(Limit, usize)> = Vec::new();
+    for limit in limits {
+        let cause = Cause::of_name(limit.cause);
+        let of_medium = matches!(cause, Some(Cause::Airtime | Cause::OtherFlows | Cause::Retries));
+        let is_radio = of_medium && limit.place.contains("radio");
+        let same =
+            |(other, _): &&mut (Limit, usize)| is_radio && other.cause == limit.cause && other.place.contains("radio");
+        match all.iter_mut().find(same) {
+            Some((other, count)) => {
+                (other.share, other.idle, *count) = (other.share + limit.share, other.idle + limit.idle, *count + 1);
+            }
+            None => all.push((limit, 1)),
+        }
+    }
+    let named = |(mut limit, count): (Limit, usize)| {
+        if count > 1 {
+            limit.place = format!("{} and {} more", limit.place, count - 1);
+        }
+        limit
+    };
+    all.into_iter().map(named).collect()
+}
+
+/// The same, the one first whose remedy is expected to gain most.
+fn by_gain(all: Vec<Limit>) -> Vec<Limit> {
     let gains: Vec<f64> = all.iter().map(|limit| gain(limit, &all)).collect();
     let mut order: Vec<usize> = (0..all.len()).collect();
     order.sort_by(|a, b| gains[*b].total_cmp(&gains[*a]));
@@ -178,9 +244,11 @@ fn gain(limit: &Limit, all: &[Limit]) -> f64 {
     let Some(cause) = Cause::of_name(limit.cause) else { return limit.share };
     match cause {
         Cause::Rate | Cause::Airtime | Cause::Busy => {
+            let is_radio = cause == Cause::Airtime;
             let served = [Cause::Rate, Cause::Airtime, Cause::OtherFlows, Cause::Retries];
             let is_served = |other: &&Limit| {
-                other.place == limit.place && Cause::of_name(other.cause).is_some_and(|cause| served.contains(&cause))
+                let is_here = other.place == limit.place || is_radio && other.place.contains("radio");
+                is_here && Cause::of_name(other.cause).is_some_and(|cause| served.contains(&cause))
             };
             all.iter().filter(is_served).map(|other| other.share).sum::<f64>() / 2.0
         }
@@ -193,41 +261,6 @@ fn gain(limit: &Limit, all: &[Limit]) -> f64 {
     }
 }
 
-/// Limits below this share are left out of a line that has others.
-const SHOWN: f64 = 0.05;
-
-/// The most that a line names.
-const NAMED: usize = 3;
-
-/// The limits of one flow over its runs, in words; empty where nothing is known.
-pub fn line(runs: &[&FlowResult]) -> String {
-    let limits = means(runs);
-    let shown = limits.iter().enumerate().filter(|(place, limit)| *place == 0 || limit.share >= SHOWN).take(NAMED);
-    shown.map(|(_, limit)| words(limit)).collect::<Vec<_>>().join("; ")
-}
-
-/// The limit that a flow's line names first.
-pub fn first(runs: &[&FlowResult]) -> Option<Limit> {
-    means(runs).into_iter().next()
-}
-
-/// All limits of one flow over its runs: for each the share and the words.
-pub fn rows(runs: &[&FlowResult]) -> Vec<[String; 2]> {
-    means(runs).iter().map(|limit| [percent(limit.share), named(limit)]).collect()
-}
-
-/// The devices on a flow's way over its runs: for each how busy it was, and its name.
-pub fn way(runs: &[&FlowResult]) -> Vec<[String; 2]> {
-    let mut all: Vec<(&str, f64, f64)> = Vec::new();
-    for device in runs.iter().filter_map(|run| run.limits.as_ref()).flat_map(|limits| &limits.way) {
-        match all.iter_mut().find(|(place, ..)| *place == device.place) {
-            Some((_, busy, count)) => (*busy, *count) = (*busy + device.busy, *count + 1.0),
-            None => all.push((&device.place, device.busy, 1.0)),
-        }
-    }
-    all.iter().map(|(place, busy, count)| [percent(busy / count), (*place).to_owned()]).collect()
-}
-
 fn percent(share: f64) -> String {
     match share * 100.0 {
         share if share > 0.0 && share < 1.0 => "< 1 %".to_owned(),
@@ -235,31 +268,80 @@ fn percent(share: f64) -> String {
     }
 }
 
-/// `receive window 93 % (65,535 byte)`.
+/// `the receive window 93 % (65535 byte)`.
 fn words(limit: &Limit) -> String {
-    format!("{} {}", named(limit), percent(limit.share))
+    with_detail(format!("{} {}", named(limit), percent(limit.share)), limit)
+}
+
+fn with_detail(text: String, limit: &Limit) -> String {
+    if limit.detail.is_empty() { text } else { format!("{text} ({})", limit.detail) }
 }
 
 fn named(limit: &Limit) -> String {
-    let Limit { cause, place, detail, .. } = limit;
-    let name = match Cause::of_name(cause) {
-        Some(Cause::Application) => "application".to_owned(),
-        Some(Cause::ReceiveWindow) => "receive window".to_owned(),
-        Some(Cause::SendBuffer) => "send buffer".to_owned(),
+    let Limit { cause, place, .. } = limit;
+    match Cause::of_name(cause) {
+        Some(Cause::Application) => "its application".to_owned(),
+        Some(Cause::ReceiveWindow) => "the receive window".to_owned(),
+        Some(Cause::SendBuffer) => "the send buffer".to_owned(),
         Some(Cause::SlowStart) => "slow start".to_owned(),
-        Some(Cause::CongestionWindow) => "congestion window".to_owned(),
-        Some(Cause::Handshake) => "no answer to the handshake".to_owned(),
-        Some(Cause::Rate | Cause::Busy) | None => format!("rate of {place}"),
-        Some(Cause::Airtime) => format!("medium of {place}"),
+        Some(Cause::CongestionWindow) => "the congestion window".to_owned(),
+        Some(Cause::Handshake) => "the handshake".to_owned(),
+        Some(Cause::Rate | Cause::Busy) | None => format!("the rate of {place}"),
+        Some(Cause::Airtime) => format!("the medium of {place}"),
         Some(Cause::OtherFlows) => format!("other flows at {place}"),
         Some(Cause::Retries) => format!("retries at {place}"),
-        Some(Cause::Slots) => format!("slots away, {place}"),
-        Some(Cause::Queue) => format!("queue of {place}"),
+        Some(Cause::Slots) => format!("slots away from {place}"),
+        Some(Cause::Queue) => format!("the queue of {place}"),
         Some(Cause::Losses) => format!("losses at {place}"),
         Some(Cause::Reordering) if place.is_empty() => "reordering".to_owned(),
         Some(Cause::Reordering) => format!("reordering at {place}"),
-        Some(Cause::Route) => return format!("no route: {detail}"),
-        Some(Cause::Down) => format!("{place} is down"),
-    };
-    if detail.is_empty() { name } else { format!("{name} ({detail})") }
+        Some(Cause::Route) => "no route".to_owned(),
+        Some(Cause::Down) => format!("{place}, which was down,"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cause, FlowLimits, Limit, first, line, rows};
+
+    fn limits(causes: &[(Cause, &str, f64, f64)]) -> FlowLimits {
+        let limit = |(cause, place, share, idle): &(Cause, &str, f64, f64)| Limit {
+            cause: cause.name(),
+            place: (*place).to_owned(),
+            share: *share,
+            idle: *idle,
+            detail: String::new(),
+        };
+        FlowLimits { causes: causes.iter().map(limit).collect(), ..FlowLimits::default() }
+    }
+
+    #[test]
+    fn a_line_has_means_over_the_runs_and_leaves_out_what_is_small() {
+        let one = limits(&[(Cause::ReceiveWindow, "", 0.9, 0.5), (Cause::SlowStart, "", 0.1, 0.1)]);
+        let other = limits(&[(Cause::ReceiveWindow, "", 1.0, 0.5)]);
+        assert_eq!(line(&[&one, &other]), "the receive window 95 %; slow start 5 %");
+        assert_eq!(line(&[&other]), "the receive window 100 %");
+        assert_eq!(rows(&[&one])[1], ["10 %".to_owned(), "slow start".to_owned()]);
+        assert_eq!(line(&[]), "");
+    }
+
+    #[test]
+    fn the_first_named_is_the_one_whose_removal_gains_most() {
+        // Without the others the link's time is all the flow's; a link of twice the rate would give back half.
+        let shared = limits(&[(Cause::Rate, "link a", 0.45, 0.0), (Cause::OtherFlows, "link a", 0.55, 0.0)]);
+        assert_eq!(first(&[&shared]).unwrap().cause, "other_flows");
+        // Losses that keep the window small cost nothing where the link is busy all the same.
+        let lossy = limits(&[(Cause::Losses, "link a", 0.6, 0.1), (Cause::Rate, "link a", 0.4, 0.0)]);
+        assert_eq!(first(&[&lossy]).unwrap().cause, "rate");
+    }
+
+    #[test]
+    fn the_radios_of_a_chain_stand_together() {
+        let chain = limits(&[
+            (Cause::Airtime, "b's radio", 0.3, 0.0),
+            (Cause::ReceiveWindow, "", 0.4, 0.3),
+            (Cause::Airtime, "a's radio", 0.3, 0.0),
+        ]);
+        assert_eq!(line(&[&chain]), "the medium of b's radio and 1 more 60 %; the receive window 40 %");
+    }
 }

@@ -5,7 +5,7 @@ use super::super::id::{FlowId, NodeId, RadioId};
 use super::super::packet::DropReason;
 use super::flow::{Blame, FlowAccount};
 use super::{Device, Usage};
-use crate::limits::{Cause, FlowLimits, Limit, LimitShares, OnTheWay};
+use crate::limits::{Cause, FlowLimits, Limit, LimitShares, OnTheWay, line};
 use crate::scenario::spec::Transport;
 use airbraid_units::Duration;
 
@@ -21,7 +21,7 @@ impl World<'_> {
             shares.limited_by_route = 1.0;
             let limit =
                 Limit { cause: Cause::Route.name(), share: 1.0, idle: 1.0, detail: gap.clone(), ..Limit::default() };
-            return Some((shares, FlowLimits { causes: vec![limit], way: Vec::new() }));
+            return Some((shares, spoken(FlowLimits { causes: vec![limit], ..FlowLimits::default() })));
         }
         for (blame, [time, idle]) in own.blames.iter().filter(|_| all > 0.0) {
             for (cause, part) in self.divided(flow, *blame) {
@@ -44,7 +44,7 @@ impl World<'_> {
             place: self.place(*device),
             busy: busy.as_secs_f64() / span.as_secs_f64().max(f64::MIN_POSITIVE),
         });
-        Some((shares, FlowLimits { causes, way: way.collect() }))
+        Some((shares, spoken(FlowLimits { text: String::new(), causes, way: way.collect() })))
     }
 
     /// A busy device served the flow, the flow again, and others: the parts of each.
@@ -161,6 +161,11 @@ impl World<'_> {
             _ => String::new(),
         }
     }
+}
+
+/// The limits with their line.
+fn spoken(limits: FlowLimits) -> FlowLimits {
+    FlowLimits { text: line(&[&limits]), ..limits }
 }
 
 /// A missing route in words.
