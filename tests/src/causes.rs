@@ -30,6 +30,8 @@ pub struct Air {
     pub nodes: usize,
     pub ber: f64,
     pub queue: u32,
+    /// Channels of each node, which make a trunk where there are several.
+    pub channels: usize,
 }
 
 /// A scene: radios `n0`, `n1`, ... and links behind them; the flow goes from the first node to the last.
@@ -106,7 +108,11 @@ impl Scene {
             );
             for node in 0..air.nodes {
                 let x = node * 200;
-                let _ = write!(out, "[[node]]\nname = \"n{node}\"\nposition = [\"{x} m\", \"0 m\"]\nradios = [1]\n");
+                let _ = write!(
+                    out,
+                    "[[node]]\nname = \"n{node}\"\nposition = [\"{x} m\", \"0 m\"]\nradios = {:?}\n",
+                    &[1, 5, 9][..air.channels]
+                );
                 nodes.push(format!("n{node}"));
             }
             for other in 0..self.others {
@@ -138,6 +144,9 @@ impl Scene {
             if link.loss > 0.0 {
                 let _ = writeln!(out, "forward = {{ loss = \"{} %\" }}", link.loss * 100.0);
             }
+        }
+        if self.air.as_ref().is_some_and(|air| air.channels > 1) {
+            out.push_str("[[trunk]]\nname = \"t\"\nbetween = [\"n0\", \"n1\"]\n");
         }
         if self.is_trunk {
             let [from, to] = self.links[0].between;
@@ -312,6 +321,7 @@ fn air(random: &mut Random, nodes: usize) -> Air {
         nodes,
         ber: if random.chance(0.35) { (random.between(1e-6 * 1e6, 4e-5 * 1e6)) * 1e-6 } else { 0.0 },
         queue: random.between(10.0, 100.0) as u32,
+        channels: 1,
     }
 }
 
@@ -336,7 +346,7 @@ pub fn draw(random: &mut Random) -> Scene {
         initial_window: None,
         seconds: 30,
     };
-    match random.next() % 9 {
+    match random.next() % 12 {
         0 | 1 => {
             scene.family = "link";
             scene.links = vec![link(random, "wan", ["a", "b"])];
@@ -379,6 +389,22 @@ pub fn draw(random: &mut Random) -> Scene {
                 scene.links = vec![link(random, "wan", ["a", "b"])];
                 scene.others = random.one(&[0, 1]);
             }
+        }
+        8 => {
+            scene.family = "trunk of radios";
+            let channels = random.one(&[2, 3]);
+            scene.air = Some(Air { channels, ..air(random, 2) });
+        }
+        9 => {
+            scene.family = "long link";
+            let delay_ms = random.between(50.0, 300.0);
+            scene.links = vec![Link { delay_ms, ..link(random, "wan", ["a", "b"]) }];
+            scene.buffer = random.between(16_384.0, 262_144.0) as u64;
+        }
+        10 => {
+            scene.family = "reordering link";
+            let jitter_ms = random.between(1.0, 30.0);
+            scene.links = vec![Link { jitter_ms, ..link(random, "wan", ["a", "b"]) }];
         }
         _ => {
             scene.family = "trunk of links";

@@ -6,7 +6,7 @@ use super::super::packet::DropReason;
 use super::flow::{Blame, FlowAccount};
 use super::{Device, Usage};
 use crate::limits::{Cause, FlowLimits, Limit, LimitShares, OnTheWay, line};
-use crate::scenario::spec::Transport;
+use crate::scenario::spec::{Slots, Transport};
 use airbraid_units::Duration;
 
 impl World<'_> {
@@ -30,7 +30,8 @@ impl World<'_> {
                     continue;
                 }
                 *shares.of(cause) += share;
-                let place = blame.at.map(|at| self.place(at)).unwrap_or_default();
+                let access_point = (cause == Cause::Slots).then(|| self.access_point(flow, blame.at)).flatten();
+                let place = access_point.or(blame.at.map(|at| self.place(at))).unwrap_or_default();
                 let detail = self.detail(flow, own, cause, *blame);
                 let idle = part * idle.as_secs_f64() / all;
                 match causes.iter_mut().find(|other| (other.cause, &other.place) == (cause.name(), &place)) {
@@ -99,16 +100,26 @@ impl World<'_> {
     /// The share of the time in which a station with several access points is not at the one of a flow, whose radio it
     /// is or the access point's.
     fn away(&self, flow: FlowId, device: Device) -> f64 {
-        let Device::Radio(radio) = device else { return 0.0 };
+        let Some((slots, place)) = self.slots_of(flow, device) else { return 0.0 };
+        1.0 - slots.shares_ns[place] as f64 / slots.shares_ns.iter().sum::<u64>().max(1) as f64
+    }
+
+    /// The access point's node.
+    fn access_point(&self, flow: FlowId, device: Option<Device>) -> Option<String> {
+        let (slots, place) = self.slots_of(flow, device?)?;
+        Some(self.spec.nodes[slots.access_points[place].0].name.clone())
+    }
+
+    /// The slots of a station and the place of the flow's access point among them, if the device is a radio of either.
+    fn slots_of(&self, flow: FlowId, device: Device) -> Option<(&Slots, usize)> {
+        let Device::Radio(radio) = device else { return None };
         let id = |at: &(usize, usize)| self.radio_map.id(*at);
         let via = self.spec.flows[flow.index()].via;
-        let share = self.spec.slots.iter().find_map(|slots| {
-            let is_its = |at: &(usize, usize)| id(at) == radio || (id(&slots.radio) == radio && via == Some(*at));
-            let place = slots.access_points.iter().position(is_its)?;
-            let all = slots.shares_ns.iter().sum::<u64>().max(1) as f64;
-            Some(slots.shares_ns[place] as f64 / all)
-        });
-        share.map_or(0.0, |share| 1.0 - share)
+        self.spec.slots.iter().find_map(|slots| {
+            let is_station = id(&slots.radio) == radio;
+            let is_its = |at: &(usize, usize)| id(at) == radio || (is_station && via == Some(*at));
+            Some((slots, slots.access_points.iter().position(is_its)?))
+        })
     }
 
     fn place(&self, device: Device) -> String {
