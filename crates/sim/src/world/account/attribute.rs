@@ -30,7 +30,8 @@ impl World<'_> {
         let now = self.host.now;
         let readings = self.readings(flow);
         let state = &self.flows.table[flow];
-        let Some(account) = self.host.account.as_deref_mut().map(|account| &mut account.flows[flow]) else { return };
+        let Some(whole) = self.host.account.as_deref_mut() else { return };
+        let (account, shortest) = (&mut whole.flows[flow], whole.shortest);
         if let Transport::Tcp(connection) = &state.transport {
             let stats = connection.sender.stats();
             account.settle(now);
@@ -38,7 +39,7 @@ impl World<'_> {
             let waiting = account.waiting(stats);
             let busiest = account.busiest(&readings, now);
             account.attribute(busiest, (1.0 - waiting / 2.0).clamp(THRESHOLDS[0], THRESHOLDS[1]));
-            account.open(now, connection.sender.srtt());
+            account.open(now, connection.sender.srtt().map(|round_trip| round_trip.max(shortest)));
         } else {
             account.open(now, None);
         }

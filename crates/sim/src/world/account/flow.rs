@@ -7,9 +7,6 @@ use crate::world::packet::DropReason;
 use airbraid_net::tcp::SenderLimit;
 use airbraid_units::{Duration, Instant};
 
-/// An interval is never shorter: some ten packets at a megabit a second.
-const SHORTEST: Duration = Duration::from_millis(100);
-
 /// A cause, the device where it is, and the reason of the losses that it consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blame {
@@ -98,12 +95,12 @@ impl FlowAccount {
         self.readings.clear();
     }
 
-    /// The next interval begins; it lasts a round trip or longer.
+    /// The next interval begins; it lasts for `span` or longer.
     /// Before the first round trip is known it ends with the next step, so that the handshake stands alone.
-    pub fn open(&mut self, now: Instant, round_trip: Option<Duration>) {
+    pub fn open(&mut self, now: Instant, span: Option<Duration>) {
         self.times = Default::default();
         self.opened = now;
-        self.ends = round_trip.map_or(now, |span| now.saturating_add(span.max(SHORTEST)));
+        self.ends = span.map_or(now, |span| now.saturating_add(span));
     }
 
     pub fn on_drop(&mut self, at: Device, reason: DropReason, is_data: bool) {

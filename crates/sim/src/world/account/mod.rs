@@ -57,24 +57,28 @@ impl Load {
 
 /// Use of a device by each flow: airtime \[ns\] of a radio, bytes of a link.
 #[derive(Clone, Debug, Default)]
-pub struct Usage(Vec<u64>);
+pub struct Usage {
+    by_flow: Vec<u64>,
+    all: u64,
+}
 
 impl Usage {
     #[inline]
     fn add(&mut self, flow: u16, amount: u64) {
         let flow = usize::from(flow);
-        if flow >= self.0.len() {
-            self.0.resize(flow + 1, 0);
+        if flow >= self.by_flow.len() {
+            self.by_flow.resize(flow + 1, 0);
         }
-        self.0[flow] += amount;
+        self.by_flow[flow] += amount;
+        self.all += amount;
     }
 
     fn of(&self, flow: FlowId) -> u64 {
-        self.0.get(flow.index()).copied().unwrap_or(0)
+        self.by_flow.get(flow.index()).copied().unwrap_or(0)
     }
 
     fn others(&self, flow: FlowId) -> u64 {
-        self.0.iter().sum::<u64>() - self.of(flow)
+        self.all - self.of(flow)
     }
 }
 
@@ -89,12 +93,21 @@ pub struct Account {
     bonds: Table<LinkTrunkEnd, Usage>,
     /// Whether several flows share the devices.
     is_shared: bool,
+    /// An interval is never shorter.
+    shortest: Duration,
 }
 
+/// An interval is never shorter: some ten packets at a megabit a second.
+const SHORTEST: Duration = Duration::from_millis(100);
+
+/// A run has at most this many intervals, so that their ends cost little next to its packets.
+const INTERVALS_MAX: u64 = 1_000;
+
 impl Account {
-    /// The account of a run with this many flows.
-    pub fn new(flows: usize) -> Self {
-        let mut account = Self { is_shared: flows > 1, ..Self::default() };
+    /// The account of a run with this many flows that lasts for `duration`.
+    pub fn new(flows: usize, duration: Duration) -> Self {
+        let shortest = SHORTEST.max(duration / INTERVALS_MAX);
+        let mut account = Self { is_shared: flows > 1, shortest, ..Self::default() };
         (0..flows).for_each(|_| {
             account.flows.push(FlowAccount::default());
         });
@@ -110,8 +123,8 @@ impl Account {
     /// Counting begins: what was before does not count.
     pub fn begin_counting(&mut self, now: Instant) {
         self.flows.iter_mut().for_each(|flow| flow.begin(now));
-        self.airtimes.iter_mut().for_each(|usage| usage.0.clear());
-        self.links.iter_mut().chain(self.bonds.iter_mut()).for_each(|usage| usage.0.clear());
+        let usages = self.airtimes.iter_mut().chain(self.links.iter_mut()).chain(self.bonds.iter_mut());
+        usages.for_each(|usage| *usage = Usage::default());
     }
 
     /// A packet of a flow goes no further.
@@ -161,7 +174,7 @@ fn use_device<I: Id>(table: &mut Table<I, Usage>, device: I, flow: u16, amount: 
 impl World<'_> {
     /// From now on the run keeps an account of what limits each flow.
     pub fn keep_account(&mut self) {
-        self.host.account = Some(Box::new(Account::new(self.flows.table.len())));
+        self.host.account = Some(Box::new(Account::new(self.flows.table.len(), self.spec.duration)));
     }
 }
 
