@@ -90,6 +90,10 @@ impl Rfc {
     pub const fn cwnd(&self) -> Bytes {
         Bytes::new(self.window.cwnd())
     }
+    /// The window that the receiver offers.
+    pub const fn offered(&self) -> Bytes {
+        Bytes::new(self.tcp.rwnd)
+    }
     /// The slow start threshold; `None` before the first loss.
     pub fn ssthresh(&self) -> Option<Bytes> {
         (self.window.ssthresh() != u64::MAX).then(|| Bytes::new(self.window.ssthresh()))

@@ -55,6 +55,10 @@ impl Sender {
     pub const fn cwnd(&self) -> Bytes {
         either!(&self.0, sender => sender.cwnd())
     }
+    /// The window that the receiver offers.
+    pub const fn offered(&self) -> Bytes {
+        either!(&self.0, sender => sender.offered())
+    }
     /// The slow start threshold; `None` before the first loss.
     pub fn ssthresh(&self) -> Option<Bytes> {
         either!(&self.0, sender => sender.ssthresh())

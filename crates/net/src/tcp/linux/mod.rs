@@ -144,6 +144,10 @@ impl Linux {
     pub const fn cwnd(&self) -> Bytes {
         Bytes::new(self.window.cwnd * self.tcp.mss)
     }
+    /// The window that the receiver offers.
+    pub const fn offered(&self) -> Bytes {
+        Bytes::new(self.tcp.rwnd)
+    }
     /// The slow start threshold; `None` before the first loss.
     pub fn ssthresh(&self) -> Option<Bytes> {
         self.window.ssthresh().map(|segments| Bytes::new(segments * self.tcp.mss))

@@ -3,8 +3,9 @@
 use super::super::World;
 use super::super::flow::Transport;
 use super::super::id::FlowId;
+use super::super::packet::DropReason;
 use super::Device;
-use super::flow::{Blame, FlowAccount, most_frequent, part};
+use super::flow::{Blame, FlowAccount, Lost, most_frequent, part};
 use super::way::Reading;
 use crate::limits::Cause;
 use crate::result::FlowCounts;
@@ -24,6 +25,9 @@ const THRESHOLDS: [f64; 2] = [0.8, 0.98];
 /// Datagrams of a constant rate exceed a device from this share of drops at full queues on; fewer are bursts.
 const OVERLOAD: f64 = 0.01;
 
+/// The part of what a source has written that counts as all: the rest is on its way.
+const ALL: f64 = 0.98;
+
 impl World<'_> {
     /// An interval of a flow is over: its time is given to causes, and the next begins.
     pub(in super::super) fn close_interval(&mut self, flow: FlowId) {
@@ -38,7 +42,9 @@ impl World<'_> {
             account.note_reductions(stats, &readings);
             let waiting = account.waiting(stats);
             let busiest = account.busiest(&readings, now);
-            account.attribute(busiest, (1.0 - waiting / 2.0).clamp(THRESHOLDS[0], THRESHOLDS[1]));
+            let offered = connection.sender.offered().as_u64().max(1) as f64;
+            let window = (connection.sender.cwnd().as_u64() as f64 / offered).min(1.0);
+            account.attribute(busiest, (1.0 - waiting / 2.0).clamp(THRESHOLDS[0], THRESHOLDS[1]), window);
             account.open(now, connection.sender.srtt().map(|round_trip| round_trip.max(shortest)));
         } else {
             account.open(now, None);
@@ -67,6 +73,11 @@ impl World<'_> {
             }
             if let Transport::Tcp(_) = self.flows.table[flow].transport {
                 self.close_interval(flow);
+                if self.is_all_delivered(flow)
+                    && let Some(account) = &mut self.host.account
+                {
+                    account.flows[flow].blame_application();
+                }
                 continue;
             }
             let (readings, now) = (self.readings(flow), self.host.now);
@@ -74,6 +85,17 @@ impl World<'_> {
             let Some(account) = self.host.account.as_deref_mut() else { return };
             account.flows[flow].attribute_datagrams(&readings, now, &run);
         }
+    }
+
+    /// Whether all that a source of constant rate has written has arrived: then nothing but the source is the limit,
+    /// whatever TCP waited for between two writes.
+    fn is_all_delivered(&self, flow: FlowId) -> bool {
+        let (spec, counts) = (&self.spec.flows[flow.index()], &self.flows.table[flow].counts);
+        let Source::Constant { rate } = spec.source else { return false };
+        let until = counts.completed.or(spec.stop).unwrap_or(self.end).min(self.end);
+        let time = until.saturating_since(spec.start.max(self.flows.warm_up));
+        let written = rate.as_bps() as f64 / 8.0 * time.as_secs_f64();
+        counts.packets.delivered_bytes as f64 >= ALL * written
     }
 
     fn datagrams(&self, flow: FlowId, readings: &[(Device, Reading)]) -> Datagrams {
@@ -100,6 +122,8 @@ impl FlowAccount {
         let is_trunk = |device: &Device| matches!(device, Device::LinkTrunk(_) | Device::RadioTrunk(_));
         let trunk = readings.iter().map(|(device, _)| *device).find(is_trunk);
         self.reduced_by = match most_frequent(&self.news) {
+            // A trunk drops so that a flow slows down: its members carry no more.
+            Some(Lost { at, reason: DropReason::Managed, .. }) => Some(Blame::busy(Some((*at, 1.0)))),
             Some(lost) => {
                 Some(Blame { cause: Cause::of_drop(lost.reason), at: Some(lost.at), reason: Some(lost.reason) })
             }
@@ -155,8 +179,9 @@ impl FlowAccount {
         }
     }
 
-    /// Gives the time in each state of the sender to a cause.
-    fn attribute(&mut self, busiest: Option<(Device, f64)>, threshold: f64) {
+    /// Gives the time in each state of the sender to a cause; `window`: the congestion window as a part of the offered
+    /// one, beyond which it would gain nothing.
+    fn attribute(&mut self, busiest: Option<(Device, f64)>, threshold: f64, window: f64) {
         const STATES: [SenderLimit; SenderLimit::COUNT - 1] = [
             SenderLimit::Handshake,
             SenderLimit::Application,
@@ -178,12 +203,17 @@ impl FlowAccount {
                 continue;
             }
             let blame = self.blame_of(state);
+            let is_offered = !matches!(
+                state,
+                SenderLimit::SlowStart | SenderLimit::CongestionWindow | SenderLimit::Recovery | SenderLimit::Timeout
+            );
+            let idle = if is_offered { 1.0 - busy } else { 1.0 - busy.max(window) };
             // A longer queue would fill the time in which its device was idle, and no more.
             if blame.cause == Cause::Queue && blame.at == busiest.map(|(device, _)| device) {
                 self.blame(Blame::busy(busiest), part(time, busy), 0.0);
-                self.blame(blame, part(time, 1.0 - busy), 1.0);
+                self.blame(blame, part(time, 1.0 - busy), idle / (1.0 - busy).max(f64::MIN_POSITIVE));
             } else {
-                self.blame(blame, time, 1.0 - busy);
+                self.blame(blame, time, idle);
             }
         }
     }

@@ -112,6 +112,13 @@ impl FlowAccount {
         }
     }
 
+    /// Gives all of the time to the application.
+    pub fn blame_application(&mut self) {
+        let sum = |[time, idle]: [Duration; 2], (_, more): &(Blame, [Duration; 2])| [time + more[0], idle + more[1]];
+        let all = self.blames.iter().fold([Duration::ZERO; 2], sum);
+        self.blames = vec![(Blame::of(Cause::Application), all)];
+    }
+
     /// Gives time to a cause; the busiest device on the way was idle for a part of it.
     pub fn blame(&mut self, blame: Blame, time: Duration, idle: f64) {
         let idle = part(time, idle);
