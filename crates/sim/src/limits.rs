@@ -237,9 +237,10 @@ fn by_gain(all: Vec<Limit>) -> Vec<Limit> {
     order.into_iter().map(|place| all[place].clone()).collect()
 }
 
-/// The part of a frame exchange that a higher rate shortens, without preambles, gaps and acknowledgements: between the
-/// 0.6 of 1500 byte at 11 Mbit/s and the 0.9 at 1 or 2 Mbit/s (802.11b).
-const SHORTENED: f64 = 0.8;
+/// The part of a doubled rate that is of use. On a radio preambles, gaps and acknowledgements stay: 0.6 at 11 Mbit/s to
+/// 0.9 at 1 or 2 Mbit/s (1500 byte, 802.11b). On a link TCP leaves up to a quarter unused as the queue gets short next to
+/// twice the product of rate and delay.
+const USED: f64 = 0.8;
 
 /// The share of the time that a remedy is expected to give back: half where it doubles something (a window, a source, a
 /// rate, which all that a device carries gains from), the whole where it takes something away; but no more than the
@@ -254,8 +255,7 @@ fn gain(limit: &Limit, all: &[Limit]) -> f64 {
                 let is_here = other.place == limit.place || is_radio && other.place.contains("radio");
                 is_here && Cause::of_name(other.cause).is_some_and(|cause| served.contains(&cause))
             };
-            let shortened = if is_radio { SHORTENED } else { 1.0 };
-            all.iter().filter(is_served).map(|other| other.share).sum::<f64>() * shortened / 2.0
+            all.iter().filter(is_served).map(|other| other.share).sum::<f64>() * USED / 2.0
         }
         Cause::Application => limit.share / 2.0,
         Cause::ReceiveWindow | Cause::SendBuffer | Cause::CongestionWindow => limit.idle.min(limit.share / 2.0),

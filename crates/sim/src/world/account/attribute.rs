@@ -56,7 +56,7 @@ impl World<'_> {
     fn readings(&self, flow: FlowId) -> Vec<(Device, Reading)> {
         let state = &self.flows.table[flow];
         let way = self.way(state.from, state.to, state.addresses);
-        way.into_iter().map(|device| (device, self.reading(device))).collect()
+        way.iter().map(|device| (*device, self.reading(*device, &way))).collect()
     }
 
     /// The run is over: the last intervals end.

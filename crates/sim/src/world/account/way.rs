@@ -17,7 +17,7 @@ const HOPS_MAX: usize = 64;
 pub struct Reading {
     /// Something waited in it.
     pub backlog: Duration,
-    /// Of a radio: all frames that it senses, with the gaps before them. Of a trunk over links: the mean of its links, by
+    /// Of a radio: the frames of all radios on the way that it senses, with the gaps before them. Of a trunk over links: the mean of its links, by
     /// rate. A trunk over radios has in both the time of the member that has least.
     pub medium: Duration,
 }
@@ -89,8 +89,8 @@ impl World<'_> {
         })
     }
 
-    /// Reads a device.
-    pub(super) fn reading(&self, device: Device) -> Reading {
+    /// Reads a device of a way.
+    pub(super) fn reading(&self, device: Device, way: &[Device]) -> Reading {
         let now = self.host.now;
         let Some(account) = &self.host.account else { return Reading::default() };
         match device {
@@ -100,7 +100,7 @@ impl World<'_> {
                     RadioMac::Dcf(mac) => mac.busy(now),
                     _ => counted(),
                 };
-                Reading { backlog, medium: self.medium_load(radio) }
+                Reading { backlog, medium: self.medium_load(radio, way) }
             }
             Device::Link(direction) => {
                 Reading { backlog: self.ports.links[direction].link().busy(now), medium: Duration::ZERO }
@@ -115,7 +115,8 @@ impl World<'_> {
                 Reading { backlog: Duration::ZERO, medium: Duration::from_nanos((busy / all.max(1.0) * 1e9) as u64) }
             }
             Device::RadioTrunk(end) => {
-                let members = self.ports.radio_trunks[end].radios().map(|radio| self.reading(Device::Radio(radio)));
+                let members =
+                    self.ports.radio_trunks[end].radios().map(|radio| self.reading(Device::Radio(radio), way));
                 let all = members
                     .reduce(|a, b| Reading { backlog: a.backlog.min(b.backlog), medium: a.medium.min(b.medium) });
                 all.unwrap_or_default()
@@ -124,18 +125,18 @@ impl World<'_> {
         }
     }
 
-    /// Time that all stations take on the medium which a radio senses: their frames, and the gaps before each.
-    fn medium_load(&self, radio: RadioId) -> Duration {
+    /// Time that the radios of a way take on the medium of one of them, as far as that one senses them: their frames, and
+    /// the gaps before each.
+    fn medium_load(&self, radio: RadioId, way: &[Device]) -> Duration {
         let RadioMac::Dcf(_) = self.ports.radios[radio].mac() else { return Duration::ZERO };
         let load = |radio: RadioId| match self.ports.radios[radio].mac() {
             RadioMac::Dcf(mac) => {
                 let stats = mac.stats();
-                let accesses = stats.data_frames.max(stats.rts_frames);
-                stats.airtime + mac.access_gap() * accesses
+                stats.airtime + mac.access_gap() * stats.data_frames.max(stats.rts_frames)
             }
             _ => Duration::ZERO,
         };
-        let others = self.host.medium.sensed_by(radio);
-        others.map(load).fold(load(radio), |sum, load| sum + load)
+        let sensed = self.host.medium.sensed_by(radio).filter(|other| way.contains(&Device::Radio(*other)));
+        sensed.map(load).fold(load(radio), |sum, load| sum + load)
     }
 }
