@@ -1,6 +1,5 @@
 //! Results as text in columns.
 
-use crate::why;
 use airbraid_campaign::page;
 use airbraid_campaign::reproduce::{Reproduction, Rows, Standing};
 use airbraid_campaign::statistics::Summary;
@@ -11,7 +10,7 @@ use std::fmt::Write as _;
 
 /// The output of `run`: for each cell a line a flow, then drops and expectations.
 ///
-/// `details` gives what else is asked for of a cell.
+/// `details` gives the reasons behind a cell.
 pub fn results(
     plan: &Plan,
     results: &Results,
@@ -26,7 +25,6 @@ pub fn results(
         }
         out.push_str(&columns(&flows(cell)));
         let _ = writeln!(out, "  drops a run: {}", drops(cell));
-        out.push_str(&why::lines(cell));
         out.push_str(&details(cell));
     }
     let n = results.cells.first().map_or(0, |cell| cell.runs.len());

@@ -14,7 +14,7 @@ fn runs_of(cell: &CellResult, place: usize) -> Vec<&FlowLimits> {
 }
 
 /// A line for each flow: what limited it.
-pub fn lines(cell: &CellResult) -> String {
+fn lines(cell: &CellResult) -> String {
     let flows = cell.runs.first().map(|run| run.flows.as_slice()).unwrap_or_default();
     let mut out = String::new();
     for (place, flow) in flows.iter().enumerate() {
@@ -47,9 +47,9 @@ fn wrapped(line: &str) -> String {
 /// The width of a terminal \[characters\].
 const WIDTH: usize = 80;
 
-/// Everything that the options ask for beside the table of a cell.
+/// What limits the flows of a cell, and everything that the options ask for.
 pub fn details(cell: &CellResult, arguments: &Run) -> String {
-    let mut out = String::new();
+    let mut out = lines(cell);
     if arguments.why {
         out.push_str(&whys(cell));
     }

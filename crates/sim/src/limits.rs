@@ -238,8 +238,8 @@ fn by_gain(all: Vec<Limit>) -> Vec<Limit> {
 }
 
 /// The part of a doubled rate that is of use. On a radio preambles, gaps and acknowledgements stay: 0.6 at 11 Mbit/s to
-/// 0.9 at 1 or 2 Mbit/s (1500 byte, 802.11b). On a link TCP leaves up to a quarter unused as the queue gets short next to
-/// twice the product of rate and delay.
+/// 0.9 at 1 or 2 Mbit/s (1500 byte, 802.11b). On a link TCP leaves up to a quarter unused as the queue gets short
+/// next to twice the product of rate and delay.
 const USED: f64 = 0.8;
 
 /// The share of the time that a remedy is expected to give back: half where it doubles something (a window, a source, a

@@ -135,8 +135,8 @@ impl FlowAccount {
     /// The share of its round trips that a packet waited in queues or was serialised, as far as the shortest round trip
     /// tells: that of the handshake, in most cases.
     ///
-    /// A window of twice the size would gain the idle time of the device, a device of twice the rate half of this share:
-    /// they are equal where the device is busy for all but half of this share.
+    /// A window of twice the size would gain the idle time of the device, a device of twice the rate half of this share.
+    /// They are equal where the device is busy for all but half of this share.
     fn waiting(&mut self, stats: &SenderStats) -> f64 {
         let samples = stats.rtt_samples - self.round_trips.0;
         let sum = stats.rtt_sum - self.round_trips.1;
