@@ -138,7 +138,8 @@ impl Scene {
             };
             let _ = write!(
                 out,
-                "[[link]]\nname = \"{}\"\nbetween = [\"{}\", \"{}\"]\nrate = \"{} Mbit/s\"\ndelay = \"{} ms\"\nqueue = {}\n{jitter}",
+                "[[link]]\nname = \"{}\"\nbetween = [\"{}\", \"{}\"]\nrate = \"{} Mbit/s\"\n\
+                 delay = \"{} ms\"\nqueue = {}\n{jitter}",
                 link.name, link.between[0], link.between[1], link.mbps, link.delay_ms, link.queue
             );
             if link.loss > 0.0 {
@@ -178,7 +179,8 @@ impl Scene {
                 if self.others_greedy { "\"udp\"" } else { "{ tcp = \"newreno\", receive_buffer = \"1 MiB\" }" };
             let _ = write!(
                 out,
-                "[[flow]]\nname = \"o{other}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntransport = {transport}\nsource = \"greedy\"\n"
+                "[[flow]]\nname = \"o{other}\"\nfrom = \"{from}\"\nto = \"{to}\"\n\
+                 transport = {transport}\nsource = \"greedy\"\n"
             );
         }
         out

@@ -35,7 +35,8 @@ fn air(rate: &str, more: &str) -> String {
 fn link(between: [&str; 2], rate: &str, delay: &str, more: &str) -> String {
     let [a, b] = between;
     format!(
-        "[[link]]\nname = \"{a}{b}\"\nbetween = [\"{a}\", \"{b}\"]\nrate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\n{more}\n"
+        "[[link]]\nname = \"{a}{b}\"\nbetween = [\"{a}\", \"{b}\"]\nrate = \"{rate} Mbit/s\"\n\
+         delay = \"{delay} ms\"\n{more}\n"
     )
 }
 
@@ -48,7 +49,8 @@ fn tcp(name: &str, buffer: &str, more: &str) -> String {
 
 fn udp(name: &str, from: &str, source: &str) -> String {
     format!(
-        "[[flow]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"b\"\ntransport = {{ udp = \"1200 byte\" }}\nsource = {source}\n"
+        "[[flow]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"b\"\n\
+         transport = {{ udp = \"1200 byte\" }}\nsource = {source}\n"
     )
 }
 

@@ -135,8 +135,8 @@ impl FlowAccount {
     /// The share of its round trips that a packet waited in queues or was serialised, as far as the shortest round trip
     /// tells: that of the handshake, in most cases.
     ///
-    /// A window of twice the size would gain the idle time of the device, a device of twice the rate half of this share.
-    /// They are equal where the device is busy for all but half of this share.
+    /// A window of twice the size would gain the idle time of the device, a device of twice the rate half of this
+    /// share: they are equal where the device is busy for all but half of this share.
     fn waiting(&mut self, stats: &SenderStats) -> f64 {
         let samples = stats.rtt_samples - self.round_trips.0;
         let sum = stats.rtt_sum - self.round_trips.1;
@@ -254,8 +254,8 @@ impl FlowAccount {
         }
         let arrived = 1.0 - lost(false);
         let of_device = at.map_or(0.0, |at| {
-            // Nobody gets more of a device than there is. Who uses little of a link gets more by sending more; a station
-            // does not, for the medium is shared by stations and not by packets.
+            // Nobody gets more of a device than there is. Who uses little of a link gets more by sending more; a
+            // station does not, for the medium is shared by stations and not by packets.
             let own = run.own.iter().find(|(device, _)| *device == at).map_or(1.0, |(_, own)| *own);
             if run.fills || matches!(at, Device::Radio(_)) { 1.0 } else { overflow.max(own) }
         });

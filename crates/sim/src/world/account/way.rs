@@ -17,8 +17,8 @@ const HOPS_MAX: usize = 64;
 pub struct Reading {
     /// Something waited in it.
     pub backlog: Duration,
-    /// Of a radio: the frames of all radios on the way that it senses, with the gaps before them. Of a trunk over links: the mean of its links, by
-    /// rate. A trunk over radios has in both the time of the member that has least.
+    /// Of a radio: the frames of all radios on the way that it senses, with the gaps before them. Of a trunk over
+    /// links: the mean of its links, by rate. A trunk over radios has in both the time of the member that has least.
     pub medium: Duration,
 }
 
@@ -125,8 +125,8 @@ impl World<'_> {
         }
     }
 
-    /// Time that the radios of a way take on the medium of one of them, as far as that one senses them: their frames, and
-    /// the gaps before each.
+    /// Time that the radios of a way take on the medium of one of them, as far as that one senses them: their frames,
+    /// and the gaps before each.
     fn medium_load(&self, radio: RadioId, way: &[Device]) -> Duration {
         let RadioMac::Dcf(_) = self.ports.radios[radio].mac() else { return Duration::ZERO };
         let load = |radio: RadioId| match self.ports.radios[radio].mac() {
