@@ -1,6 +1,7 @@
 //! Helpers of the tests across crates: from scenario text to results; the command.
 
 pub mod bianchi;
+pub mod causes;
 pub mod house;
 
 use airbraid_sim::result::RunResult;

@@ -38,7 +38,7 @@ pub type Runner<'a> = dyn Fn(&Job<'_>, &mut dyn FnMut(f64) -> bool) -> Result<Ru
 /// The run's message.
 pub fn simulate(job: &Job<'_>, go_on: &mut dyn FnMut(f64) -> bool) -> Result<RunOutput, String> {
     let Recorded { pcap, timeline, scenario } = job.recorded;
-    let options = RunOptions { pcap, timeline, on_progress: Some(go_on) };
+    let options = RunOptions { pcap, timeline, limits: true, on_progress: Some(go_on) };
     let asks = job.spec.record.timeline || !job.spec.record.pcap.is_empty();
     let spec = if asks && !scenario { Cow::Owned(unrecorded(job.spec)) } else { Cow::Borrowed(job.spec) };
     airbraid_sim::run(&spec, job.seed, options).map_err(|e| e.to_string())

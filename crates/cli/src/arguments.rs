@@ -68,6 +68,12 @@ Examples:
   airbraid run one_channel.toml --duration \"2 s\" --pcap --timeline --out look
       captures for Wireshark and a readable list of frames, of the first seed
 
+  airbraid run three_channels.toml --why
+      what limited each flow, for which share of its time, and where
+
+  airbraid run three_channels.toml --metrics 'mac.*.retries' --metrics 'total.*'
+      chosen metrics; all are in docs/reference/metrics.md
+
   airbraid run lossy_link.toml --out loss \\
     --plot 'flow.download.timeouts ~ link.wan.forward.loss'
       a picture over a swept key; a line for each value of the others
@@ -234,6 +240,15 @@ pub struct Run {
     /// Keeps the runs that are finished when Ctrl-C stops it: they are printed, and written with --out
     #[arg(long)]
     pub keep: bool,
+    /// Prints how the time of each flow divides among causes, and how busy the devices on its way were
+    #[arg(long)]
+    pub why: bool,
+    /// Prints airtime, retries and collisions of radios and the shares of a trunk's members, too
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// Prints the metrics that fit, such as 'mac.*'; may be repeated
+    #[arg(long, value_name = "GLOB")]
+    pub metrics: Vec<String>,
     /// Prints one JSON object and nothing else
     #[arg(long)]
     pub json: bool,

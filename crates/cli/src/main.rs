@@ -17,6 +17,7 @@ mod reproduce;
 mod run;
 mod table;
 mod trace;
+mod why;
 
 use arguments::{Arguments, Command};
 use clap::Parser;

@@ -4,7 +4,7 @@ use crate::arguments::Run;
 use crate::interrupt;
 use crate::print::{self, Ended, INTERRUPTED, Input, json, note, out};
 use crate::progress::Progress;
-use crate::table;
+use crate::{table, why};
 use airbraid_campaign::execute::run_count;
 use airbraid_campaign::plot::{self, Picture};
 use airbraid_campaign::{
@@ -44,7 +44,7 @@ pub fn run(arguments: &Run) -> Result<(), Ended> {
     if arguments.json {
         json(&results)?;
     } else {
-        out(&table::results(&plan, &results, &judge(&plan, &results)))?;
+        out(&table::results(&plan, &results, &judge(&plan, &results), &|cell| why::details(cell, arguments)))?;
     }
     if done.left == 0 {
         return Ok(());

@@ -11,7 +11,14 @@ use airbraid_sim::scenario::Plan;
 use std::fmt::Write as _;
 
 /// The output of `run`: for each cell a line a flow, then drops and expectations.
-pub fn results(plan: &Plan, results: &Results, verdicts: &[Verdict]) -> String {
+///
+/// `details` gives the reasons behind a cell.
+pub fn results(
+    plan: &Plan,
+    results: &Results,
+    verdicts: &[Verdict],
+    details: &dyn Fn(&CellResult) -> String,
+) -> String {
     let mut out = wrapped(&plan.title, "") + &wrapped(&plan.question, "");
     for cell in &results.cells {
         out.push('\n');
@@ -20,6 +27,7 @@ pub fn results(plan: &Plan, results: &Results, verdicts: &[Verdict]) -> String {
         }
         out.push_str(&columns(&flows(cell)));
         out.push_str(&wrapped(&format!("  drops a run: {}", drops(cell)), "    "));
+        out.push_str(&details(cell));
     }
     out.push_str(&replications(results.cells.first().map_or(0, |cell| cell.runs.len())));
     for warning in &plan.warnings {
@@ -142,7 +150,7 @@ fn flows(cell: &CellResult) -> Vec<Vec<String>> {
 }
 
 /// `5.021 ± 0.013 Mbit/s`: mean and half width in one unit; of few runs `415.4 (289.1 to 541.7) kbit/s`.
-fn spread(cell: &CellResult, metric: &str, unit: Unit) -> String {
+pub fn spread(cell: &CellResult, metric: &str, unit: Unit) -> String {
     let Some(summary) = cell.metric(metric) else { return "-".to_owned() };
     let Some(mean) = summary.mean else { return "-".to_owned() };
     let shown = unit.show(mean);

@@ -110,6 +110,8 @@ pub struct Link<P> {
     queue: VecDeque<P>,
     /// End of the last packet's serialisation.
     free_at: Instant,
+    /// Sum of all serialisation times, that of the last packet to its end.
+    busy: Duration,
     /// Packets under way, in order of arrival.
     sent: VecDeque<Sent<P>>,
     loss: LossProcess,
@@ -133,6 +135,7 @@ impl<P: Packet> Link<P> {
             is_queue_watched: false,
             queue: VecDeque::new(),
             free_at: Instant::ZERO,
+            busy: Duration::ZERO,
             sent: VecDeque::new(),
             outputs: VecDeque::new(),
             stats: LinkStats::default(),
@@ -157,6 +160,18 @@ impl<P: Packet> Link<P> {
         self.queue.len() + self.sent.len()
     }
 
+    /// Its rate now; `None`: no limit.
+    pub const fn rate(&self) -> Option<BitRate> {
+        self.config.rate
+    }
+
+    /// Time up to `now` in which it serialised packets.
+    pub fn busy(&self, now: Instant) -> Duration {
+        // Between two calls packets follow each other without a call for each.
+        let waiting = if self.queue.is_empty() { Duration::ZERO } else { now.saturating_since(self.free_at) };
+        self.busy.saturating_sub(self.free_at.saturating_since(now)) + waiting
+    }
+
     fn on_packet(&mut self, now: Instant, packet: P) {
         self.stats.offered += 1;
         if !self.up {
@@ -176,6 +191,7 @@ impl<P: Packet> Link<P> {
     fn begin(&mut self, at: Instant, packet: P) {
         let time = self.config.rate.map_or(Duration::ZERO, |rate| rate.time_for(packet.len()));
         self.free_at = at + time;
+        self.busy += time;
         // Both are drawn for every packet, lost or not: neither pattern depends on the other.
         let jitter = self.draw_jitter();
         let lost = self.loss.is_lost();

@@ -6,6 +6,7 @@
 
 pub mod facts;
 pub mod killer;
+pub mod limits;
 pub mod metric;
 pub mod models;
 pub mod phy;

@@ -1,6 +1,7 @@
 //! The result of a run: the facts that `--json` prints, one struct a table, units in the names.
 
 use crate::killer::trace::Summary;
+use crate::limits::{FlowLimits, LimitShares};
 use crate::metric::Flat;
 use airbraid_engine::converge::select;
 use airbraid_engine::link;
@@ -110,6 +111,12 @@ metrics! {
         pub on_time: Option<f64> = gauge @ 1,
         /// One-way delay of data packets, network layer to network layer; null where none arrived.
         pub delay_s: Option<DelayResult> = part,
+        /// Shares of the time by cause; absent where no account was kept.
+        #[serde(flatten)]
+        pub limited_by: Option<Flat<LimitShares>> = part,
+        /// The same with places; likewise.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub limits: Option<FlowLimits>,
         /// Values by interval.
         pub series: FlowSeries,
     }

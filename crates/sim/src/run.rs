@@ -14,6 +14,8 @@ pub struct RunOptions<'a> {
     pub pcap: bool,
     /// The frame timeline; otherwise if the scenario asks for it.
     pub timeline: bool,
+    /// The account of what limited each flow.
+    pub limits: bool,
     /// Hears now and then how much is done, between 0 and 1; answers whether to go on.
     pub on_progress: Option<&'a mut dyn FnMut(f64) -> bool>,
 }
@@ -51,6 +53,9 @@ pub fn run(spec: &Spec, seed: u64, options: RunOptions<'_>) -> Result<RunOutput,
             .then(|| Recorder::new(spec, options.pcap, options.timeline, &recording));
         let observer = recorder.map(|recorder| Box::new(recorder) as Box<dyn Observer>);
         let mut world = World::new(spec, seed, observer).map_err(RunError::Refused)?;
+        if options.limits {
+            world.keep_account();
+        }
         let mut go_on = |_| true;
         world.run(options.on_progress.unwrap_or(&mut go_on))?;
         world.result()

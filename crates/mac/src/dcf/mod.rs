@@ -115,6 +115,15 @@ pub struct Dcf<P> {
     /// Whether only null frames are sent: the neighbours take the station for dozing.
     is_paused: bool,
     alarm: Alarm<Timer>,
+    idle: Idle,
+}
+
+/// Time without an MSDU, counted where one goes into service at an idle station and where the last one leaves it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Idle {
+    since: Instant,
+    /// Sum of the idle times that are over.
+    total: Duration,
 }
 
 impl<P: Packet + Copy> Dcf<P> {
@@ -137,7 +146,21 @@ impl<P: Packet + Copy> Dcf<P> {
             has_yielded: false,
             is_paused: false,
             alarm: Alarm::NEVER,
+            idle: Idle::default(),
         }
+    }
+
+    /// Time up to `now` in which it had an MSDU in service.
+    pub fn busy(&self, now: Instant) -> Duration {
+        let until = if self.state == State::Idle { self.idle.since } else { now };
+        until.saturating_since(Instant::ZERO).saturating_sub(self.idle.total)
+    }
+
+    /// Idle time of the medium that each access costs on an unused channel: DIFS, half of the smallest contention
+    /// window, and the SIFS before the answer.
+    pub fn access_gap(&self) -> Duration {
+        let phy = &self.config.phy;
+        phy.difs() + phy.slot * u64::from(self.config.cw_min) / 2 + phy.sifs
     }
 
     pub fn stats(&self) -> &MacStats {
@@ -156,6 +179,7 @@ impl<P: Packet + Copy> Dcf<P> {
 
     fn enqueue(&mut self, now: Instant, msdu: Msdu<P>) {
         if self.is_free() {
+            self.end_idle(now);
             self.serve(now, Held::new(msdu));
         } else if let Err(msdu) = self.station.queue.push(msdu) {
             self.station.refuse(msdu);
@@ -165,10 +189,15 @@ impl<P: Packet + Copy> Dcf<P> {
     #[cold]
     fn enqueue_first(&mut self, now: Instant, msdu: Msdu<P>) {
         if self.is_free() {
+            self.end_idle(now);
             self.serve(now, Held::new(msdu));
         } else if let Some(msdu) = self.station.queue.push_first(msdu) {
             self.station.refuse(msdu);
         }
+    }
+
+    fn end_idle(&mut self, now: Instant) {
+        self.idle.total += now.saturating_since(self.idle.since);
     }
 
     /// Gives up all MSDUs that wait for a neighbour, and the one in service if nothing of it was ever on the air.
@@ -194,8 +223,9 @@ impl<P: Packet + Copy> Dcf<P> {
             self.serve_null(now, null);
         } else if !self.is_paused {
             let next = self.returned.pop_front().or_else(|| self.station.queue.pop().map(Held::new));
-            if let Some(held) = next {
-                self.serve(now, held);
+            match next {
+                Some(held) => self.serve(now, held),
+                None => self.idle.since = now,
             }
         }
     }

@@ -4,7 +4,7 @@
 
 use super::config::{Config, MAX_UNSCALED_WINDOW};
 use super::segment::{Flags, Segment};
-use super::service::{SenderInput, SenderOutput, SenderStats};
+use super::service::{SenderInput, SenderLimit, SenderOutput, SenderStats};
 use airbraid_units::{Bytes, Instant};
 use std::collections::VecDeque;
 
@@ -269,6 +269,20 @@ impl Connection {
         let end = self.written.min(start + self.mss).min(limit);
         let fin = self.closing && end == self.written;
         end + u64::from(fin)
+    }
+
+    /// The limit of an open connection beside its congestion window; `None`: there is no other.
+    pub fn limit(&self) -> Option<SenderLimit> {
+        let end = self.written.min(self.nxt + self.mss);
+        if end <= self.nxt {
+            Some(SenderLimit::Application)
+        } else if end > self.una + self.config.send_buffer.as_u64() {
+            Some(SenderLimit::SendBuffer)
+        } else if end > self.una + self.rwnd {
+            Some(SenderLimit::ReceiveWindow)
+        } else {
+            None
+        }
     }
 
     /// The end of the next segment at `nxt`, if the application, its buffer and the offered window let one through.

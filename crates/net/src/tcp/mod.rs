@@ -23,4 +23,4 @@ pub use receiver::{Receiver, ReceiverInput, ReceiverOutput, ReceiverStats};
 pub use rto::Rto;
 pub use segment::{Flags, SackBlocks, Segment};
 pub use sender::Sender;
-pub use service::{SenderInput, SenderOutput, SenderStats};
+pub use service::{SenderInput, SenderLimit, SenderOutput, SenderStats};

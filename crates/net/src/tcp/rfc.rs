@@ -14,7 +14,7 @@ use super::connection::{Connection, Sending, State};
 use super::rto::Rto;
 use super::scoreboard::Scoreboard;
 use super::segment::Segment;
-use super::service::{SenderInput, SenderOutput, SenderStats};
+use super::service::{SenderInput, SenderLimit, SenderOutput, SenderStats};
 use airbraid_engine::{Machine, Wake};
 use airbraid_units::{Bytes, Duration, Instant};
 
@@ -90,6 +90,10 @@ impl Rfc {
     pub const fn cwnd(&self) -> Bytes {
         Bytes::new(self.window.cwnd())
     }
+    /// The window that the receiver offers.
+    pub const fn offered(&self) -> Bytes {
+        Bytes::new(self.tcp.rwnd)
+    }
     /// The slow start threshold; `None` before the first loss.
     pub fn ssthresh(&self) -> Option<Bytes> {
         (self.window.ssthresh() != u64::MAX).then(|| Bytes::new(self.window.ssthresh()))
@@ -113,6 +117,21 @@ impl Rfc {
     /// Whether everything and the FIN were acknowledged.
     pub fn is_finished(&self) -> bool {
         self.tcp.state == State::Finished
+    }
+
+    /// The reason why nothing more is sent now.
+    pub fn limit(&self) -> SenderLimit {
+        match (self.tcp.state, self.recovery) {
+            (State::Closed | State::Finished, _) => SenderLimit::Idle,
+            (State::SynSent, _) => SenderLimit::Handshake,
+            (State::Established, Recovery::Timeout) => SenderLimit::Timeout,
+            (State::Established, Recovery::Fast) => SenderLimit::Recovery,
+            (State::Established, Recovery::Open) => {
+                let is_reduced = self.window.ssthresh() != u64::MAX;
+                let window = if is_reduced { SenderLimit::CongestionWindow } else { SenderLimit::SlowStart };
+                self.tcp.limit().unwrap_or(window)
+            }
+        }
     }
 
     /// Takes the round trip that `segment` ends, if it counts (Karn; with timestamps all count).

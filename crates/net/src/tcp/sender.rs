@@ -6,7 +6,7 @@
 use super::config::{Config, Profile};
 use super::linux::Linux;
 use super::rfc::Rfc;
-use super::service::{SenderInput, SenderOutput, SenderStats};
+use super::service::{SenderInput, SenderLimit, SenderOutput, SenderStats};
 use crate::Refusal;
 use airbraid_engine::{Machine, Wake};
 use airbraid_units::{Bytes, Duration, Instant};
@@ -47,9 +47,17 @@ impl Sender {
     pub const fn stats(&self) -> &SenderStats {
         either!(&self.0, sender => sender.stats())
     }
+    /// The reason why nothing more is sent now: Linux calls the time in each the chronographs of a connection.
+    pub fn limit(&self) -> SenderLimit {
+        either!(&self.0, sender => sender.limit())
+    }
     /// The congestion window, inflation in fast recovery included.
     pub const fn cwnd(&self) -> Bytes {
         either!(&self.0, sender => sender.cwnd())
+    }
+    /// The window that the receiver offers.
+    pub const fn offered(&self) -> Bytes {
+        either!(&self.0, sender => sender.offered())
     }
     /// The slow start threshold; `None` before the first loss.
     pub fn ssthresh(&self) -> Option<Bytes> {

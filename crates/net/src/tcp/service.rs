@@ -27,6 +27,35 @@ pub enum SenderOutput {
     Finished,
 }
 
+/// The reason why a sender does not send more at this moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum SenderLimit {
+    /// The connection is not open yet, or over.
+    #[default]
+    Idle,
+    /// The handshake is not answered.
+    Handshake,
+    /// Everything that the application has written was sent.
+    Application,
+    /// The receiver offers no more.
+    ReceiveWindow,
+    /// The send buffer holds no more.
+    SendBuffer,
+    /// The congestion window is full, and was never reduced.
+    SlowStart,
+    /// The congestion window is full, and was reduced before.
+    CongestionWindow,
+    /// Fast recovery.
+    Recovery,
+    /// The timer expired, and what was out then is not acknowledged.
+    Timeout,
+}
+
+impl SenderLimit {
+    pub const COUNT: usize = Self::Timeout as usize + 1;
+}
+
 metrics! {
     /// The counters of a sender.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,9 +4,10 @@
 //! they take their time on the air, and are in no account of packets. ARP, where it is asked for, stands between this
 //! and the MAC: in [`super::resolution`].
 
+use super::account::Device;
 use super::frame::{FrameBody, Msdu, MsduKind, PacketRef, RoutingMessage, Unsent};
 use super::host::{Host, Work};
-use super::id::{NodeId, PortId, RadioId, Table};
+use super::id::{HostAddress, NodeId, PortId, RadioId, Table};
 use super::packet::DropReason;
 use super::port::radio::RadioPort;
 use super::radio_map::RadioMap;
@@ -62,6 +63,12 @@ impl AodvRouters {
     /// The port by which all packets of a node leave.
     pub fn port(&self, node: NodeId) -> PortId {
         PortId::Radio { radio: self.nodes[node].radio, neighbour: Address::BROADCAST }
+    }
+
+    /// The port by which packets for a destination leave a node now, if it has a route.
+    pub fn port_towards(&self, now: Instant, node: NodeId, destination: HostAddress) -> Option<PortId> {
+        let route = self.nodes[node].machine.route(now, destination.router())?;
+        Some(PortId::Radio { radio: self.nodes[node].radio, neighbour: self.address(route.next_hop) })
     }
 
     /// The nodes that have a machine, and when each wants to be woken.
@@ -197,7 +204,7 @@ impl AodvRouters {
                 }
             }
             Output::Drop { datagram, reason } => {
-                host.drop_packet(node, datagram.packet, drop_reason(reason));
+                host.drop_packet(node, Device::Node(node), datagram.packet, drop_reason(reason));
                 host.refill(self.port(node));
             }
             Output::LinkBroken(neighbour) => {
@@ -314,7 +321,7 @@ impl AodvRouters {
                 host.packets.release(msdu.packet);
             }
             arp::Output::Drop(Unsent { msdu, .. }) => {
-                host.drop_packet(node, msdu.packet, DropReason::AddressUnknown);
+                host.drop_packet(node, Device::Node(node), msdu.packet, DropReason::AddressUnknown);
                 host.refill(self.port(node));
             }
             arp::Output::Unreachable { to, packet } => return Some((radio, self.address(to), packet.msdu)),

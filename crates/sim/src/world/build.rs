@@ -42,6 +42,7 @@ impl<'a> World<'a> {
             medium,
             packets: Packets::default(),
             observer,
+            account: None,
             has_greedy_flows: false,
         };
         ports.begin_link_trunks(spec, &mut host);

@@ -27,10 +27,22 @@ fn changed(before: &LinkConfig, own: usize, changes: &[Change]) -> LinkConfig {
 }
 
 impl World<'_> {
+    /// Counting begins.
+    pub(super) fn begin_counting(&mut self) {
+        self.flows.begin_counting();
+        if let Some(account) = &mut self.host.account {
+            account.begin_counting(self.host.now);
+            self.flows.table.ids().for_each(|flow| self.close_interval(flow));
+        }
+    }
+
     /// A flow begins.
     pub(super) fn start_flow(&mut self, flow: FlowId) {
         self.place_flow(flow);
         self.flows.start(flow, &mut self.host);
+        if self.host.account.is_some() {
+            self.close_interval(flow);
+        }
     }
 
     /// A host with several access points gives a flow that begins to one.

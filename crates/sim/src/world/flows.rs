@@ -202,13 +202,19 @@ impl Flows {
     }
 
     pub fn step_sender(&mut self, flow: FlowId, input: Option<SenderInput>, host: &mut Host<'_>) {
-        let Host { now, pending, wakeups, .. } = host;
+        let Host { now, pending, wakeups, account, .. } = host;
         let Flow { transport: Transport::Tcp(connection), counts, .. } = &mut self.table[flow] else { return };
+        let by_timer = input.is_none();
         let wake = step(&mut connection.sender, *now, input, |output| match output {
             SenderOutput::Segment(segment) => pending.push_back(Work::SendData(flow, segment)),
             SenderOutput::Connected => {}
             SenderOutput::Finished => counts.completed = counts.completed.or(Some(*now)),
         });
+        if let Some(account) = account
+            && account.on_step(*now, flow, connection.sender.limit(), by_timer)
+        {
+            pending.push_back(Work::CloseInterval(flow));
+        }
         wakeups.arm(*now, MachineId::Flow(FlowMachine::of(flow, FlowPart::Sender)), wake);
     }
 

@@ -244,6 +244,14 @@ pub enum FrameBody {
 }
 
 impl FrameBody {
+    /// The packet that a frame of a trunk over links carries.
+    pub fn packet(&self) -> Option<PacketRef> {
+        match self {
+            Self::Bond(BondFrame { frame: bonding::Frame::Data { packet, .. }, .. }) => Some(*packet),
+            _ => None,
+        }
+    }
+
     /// Length as the MAC's payload \[byte\]; the header of stop-and-wait counts as the MAC's, a plain link has none.
     pub fn len(&self) -> u32 {
         match self {

@@ -3,7 +3,8 @@
 //! A port gets it with each call. What a machine asks of another port is put behind what is pending already, and done
 //! when the machine has been drained, at the same instant.
 
-use super::frame::{Msdu, PacketRef, Unsent};
+use super::account::{Account, Device};
+use super::frame::{FrameBody, Msdu, PacketRef, Unsent};
 use super::id::{
     ChangeId, FlowId, LinkDirection, LinkTrunkEnd, NodeId, PortId, RadioId, RadioTrunkEnd, StopAndWaitId,
     TransmissionId,
@@ -82,6 +83,8 @@ pub enum Work {
     SendDatagram(FlowId),
     /// Greedy flows look whether a port has free space.
     Refill(PortId),
+    /// An interval of the account of a flow is over.
+    CloseInterval(FlowId),
 }
 
 /// The state that all ports of a run share.
@@ -96,6 +99,8 @@ pub struct Host<'a> {
     pub killers: Option<Box<Killers>>,
     pub packets: Packets,
     pub observer: Option<Box<dyn Observer + 'a>>,
+    /// The account of each flow's time, where it is asked for.
+    pub account: Option<Box<Account>>,
     /// Whether there are greedy flows, which look for free space.
     pub has_greedy_flows: bool,
 }
@@ -115,12 +120,24 @@ impl Host<'_> {
         wakeups.arm(*now, id, wake);
     }
 
-    /// Gives up a packet, with the reason.
-    pub fn drop_packet(&mut self, node: NodeId, packet: PacketRef, reason: DropReason) {
+    /// Gives up a packet at a device of a node, with the reason.
+    pub fn drop_packet(&mut self, node: NodeId, at: Device, packet: PacketRef, reason: DropReason) {
+        if let Some(account) = &mut self.account {
+            account.on_drop(at, self.packets.get(packet), reason);
+        }
         if let Some(observer) = self.observer.as_deref_mut() {
             observer.on_drop(self.now, node, self.packets.get(packet), reason);
         }
         self.packets.drop_for(packet, reason);
+    }
+
+    /// A frame of a trunk is lost at a device: the packet in it is lost to its flow until it is sent again.
+    #[cold]
+    pub fn lose_frame(&mut self, at: Device, frame: PacketRef, reason: DropReason) {
+        let Some(account) = &mut self.account else { return };
+        if let Some(packet) = self.packets.frame(frame).and_then(FrameBody::packet) {
+            account.on_drop(at, self.packets.get(packet), reason);
+        }
     }
 
     /// A port may have free space again: greedy flows that leave by it fill it, in turn, until its queue is full.
@@ -178,6 +195,11 @@ impl Host<'_> {
         if let Some(observer) = self.observer.as_deref_mut() {
             let packet = frame.payload.and_then(|msdu| msdu.packet()).map(|packet| self.packets.get(packet));
             observer.on_transmission(self.now, FrameEvent { radio, frame: &frame, packet, start: at }, access);
+        }
+        if let (Some(account), Some(msdu)) = (&mut self.account, &frame.payload)
+            && msdu.kind.is_packet()
+        {
+            account.on_air(radio, msdu.packet.bucket, airtime);
         }
         if let Some((id, delay)) = self.medium.begin(radio, &frame, at, at + airtime) {
             // The frame on the air is one more reference to its packet.

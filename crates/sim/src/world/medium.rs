@@ -229,9 +229,23 @@ impl Medium {
         distance(self.positions[a.index()], self.positions[b.index()])
     }
 
+    /// The distance from which on `to` cannot decode frames of `from`, without shadowing.
+    pub fn range(&self, from: RadioId, to: RadioId) -> Metres {
+        let threshold = Milliwatt(self.radios[to].reception);
+        self.sites[from].transmitter.range(self.sites[to].antenna, threshold)
+    }
+
     /// Ratio of a received power to the noise of a radio.
     pub fn signal_to_noise(&self, radio: RadioId, power: f64) -> Db {
         Db(10.0 * libm::log10(power / self.radios[radio].noise))
+    }
+
+    /// The radios that a radio senses on its channel, as they stood when it last transmitted.
+    pub fn sensed_by(&self, radio: RadioId) -> impl Iterator<Item = RadioId> {
+        let own = &self.radios[radio];
+        let hearers = self.rows[radio].hearers.iter();
+        let sensed = hearers.filter(move |hearer| hearer.power >= own.carrier_sense).map(|hearer| hearer.radio);
+        sensed.filter(move |other| self.radios[*other].tuned == own.tuned)
     }
 
     /// The transmission of an event.

@@ -7,6 +7,7 @@
 //!
 //! A packet's walk is in `walk.rs`, from top to bottom; what it passes is in `port/`.
 
+mod account;
 mod air;
 mod aodv;
 mod build;
@@ -87,6 +88,7 @@ impl World<'_> {
             }
         }
         self.host.now = self.end;
+        self.close_accounts();
         Ok(())
     }
 
@@ -151,7 +153,7 @@ impl World<'_> {
             Event::Stop(flow) => self.flows.stop(flow, &mut self.host),
             Event::Change(change) => self.change(change),
             Event::Tuned(radio) => self.on_tuned(radio),
-            Event::WarmUpEnds => self.flows.begin_counting(),
+            Event::WarmUpEnds => self.begin_counting(),
             Event::Sample => self.sample(),
         }
     }
@@ -188,6 +190,7 @@ impl World<'_> {
             }
             Work::SendDatagram(flow) => self.send_datagram(flow),
             Work::Refill(port) => self.refill(port),
+            Work::CloseInterval(flow) => self.close_interval(flow),
         }
     }
 }

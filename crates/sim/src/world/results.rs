@@ -2,7 +2,7 @@
 
 use super::World;
 use super::flow::{Counts, Flow, Transport};
-use super::id::{Id, LinkDirection, LinkTrunkEnd, NodeId, RadioId, RadioTrunkEnd, StopAndWaitId};
+use super::id::{FlowId, Id, LinkDirection, LinkTrunkEnd, NodeId, RadioId, RadioTrunkEnd, StopAndWaitId};
 use super::port::link::LinkPort;
 use super::port::mac::RadioMac;
 use super::port::radio::RadioPort;
@@ -32,7 +32,7 @@ impl World<'_> {
             events: self.events,
             wall_s: 0.0,
             cpu_s: 0.0,
-            flows: self.flows.table.iter().zip(&spec.flows).map(|(flow, spec)| self.flow_result(flow, spec)).collect(),
+            flows: self.flow_results(),
             trunks: self.trunk_results(),
             selections: self.selection_results(),
             macs: self.mac_results(),
@@ -51,6 +51,19 @@ impl World<'_> {
 
     fn name(&self, node: usize) -> String {
         self.spec.nodes[node].name.clone()
+    }
+
+    fn flow_results(&self) -> Vec<FlowResult> {
+        let flows = self.flows.table.pairs().zip(&self.spec.flows);
+        let result = |((id, flow), spec): ((FlowId, &Flow), &spec::Flow)| {
+            let limits = self.limits(id);
+            FlowResult {
+                limited_by: limits.as_ref().map(|(shares, _)| Flat(*shares)),
+                limits: limits.map(|(_, limits)| limits),
+                ..self.flow_result(flow, spec)
+            }
+        };
+        flows.map(result).collect()
     }
 
     fn flow_result(&self, flow: &Flow, spec: &spec::Flow) -> FlowResult {
@@ -92,6 +105,7 @@ impl World<'_> {
                 goodput_bps: counts.goodput.rates(self.end, 8.0),
                 sequence_bytes: counts.sequences.clone(),
             },
+            ..FlowResult::default()
         }
     }
 

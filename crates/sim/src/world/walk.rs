@@ -5,6 +5,7 @@
 //! from inside and from outside alike.
 
 use super::World;
+use super::account::Device;
 use super::aodv::restore_hops;
 use super::external::Delivery;
 use super::frame::{BeaconFrame, ControlFrame, FrameBody, Msdu, MsduKind, PacketRef, Unsent};
@@ -46,7 +47,7 @@ impl World<'_> {
         match &mut self.network.forwarding {
             Forwarding::OnDemand(routers) => routers.originate(node, packet, &mut self.host),
             Forwarding::Static | Forwarding::Multihomed(_) => {
-                self.host.drop_packet(node, packet, DropReason::NoRoute);
+                self.host.drop_packet(node, Device::Node(node), packet, DropReason::NoRoute);
             }
         }
     }
@@ -119,6 +120,7 @@ impl World<'_> {
         match self.ports.radios[radio].on_error_control_output(id, output, &mut self.host) {
             Some((peer, Next::Deliver(msdu))) => self.take_up(radio, peer, msdu),
             Some((peer, Next::Settle(msdu, kept))) => {
+                self.ports.radios[radio].count(false, &mut self.host);
                 let fate = if kept.is_ok() { paper::FrameFate::Delivered } else { paper::FrameFate::Lost };
                 self.settle(radio, peer, msdu, kept, fate);
             }
@@ -139,6 +141,9 @@ impl World<'_> {
 impl World<'_> {
     pub(super) fn on_mac_finished(&mut self, radio: RadioId, to: Address, msdu: Msdu, outcome: Outcome, attempts: u32) {
         let Self { ports, network, host, .. } = self;
+        if msdu.kind != MsduKind::Segment {
+            ports.radios[radio].count(false, host);
+        }
         match msdu.kind {
             MsduKind::Plain | MsduKind::Routed { .. } => {
                 if let Forwarding::OnDemand(routers) = &mut network.forwarding
@@ -197,7 +202,7 @@ impl World<'_> {
         let port = &ports.radios[radio];
         match kept {
             Ok(()) => host.packets.release(msdu.packet),
-            Err(reason) => host.drop_packet(port.node(), msdu.packet, reason),
+            Err(reason) => host.drop_packet(port.node(), Device::Radio(radio), msdu.packet, reason),
         }
         match (msdu.kind, port.member_towards(to)) {
             (MsduKind::Trunk(_), Some((end, member))) => ports.radio_trunks[end].on_settled(member, fate, host),
@@ -302,7 +307,9 @@ impl World<'_> {
                         self.host.packets.get_mut(packet).to = host;
                         return self.deliver(node, packet);
                     }
-                    Some(Err(())) => return self.host.drop_packet(node, packet, DropReason::NoRoute),
+                    Some(Err(())) => {
+                        return self.host.drop_packet(node, Device::Node(node), packet, DropReason::NoRoute);
+                    }
                 }
             }
             Forwarding::Static | Forwarding::Multihomed(_) => {}
@@ -315,7 +322,7 @@ impl World<'_> {
         let record = self.host.packets.get_mut(packet);
         record.hops = record.hops.saturating_add(1);
         if record.hops >= HOP_LIMIT {
-            self.host.drop_packet(node, packet, DropReason::HopLimit);
+            self.host.drop_packet(node, Device::Node(node), packet, DropReason::HopLimit);
         } else {
             self.send(node, packet);
         }

@@ -24,7 +24,7 @@ mod window;
 use super::config::{Config, Variant};
 use super::connection::{Connection, Sending, State};
 use super::segment::Segment;
-use super::service::{SenderInput, SenderOutput, SenderStats};
+use super::service::{SenderInput, SenderLimit, SenderOutput, SenderStats};
 use airbraid_engine::{Machine, Wake};
 use airbraid_units::{Bytes, Duration, Instant};
 use bbr::Bbr;
@@ -144,6 +144,10 @@ impl Linux {
     pub const fn cwnd(&self) -> Bytes {
         Bytes::new(self.window.cwnd * self.tcp.mss)
     }
+    /// The window that the receiver offers.
+    pub const fn offered(&self) -> Bytes {
+        Bytes::new(self.tcp.rwnd)
+    }
     /// The slow start threshold; `None` before the first loss.
     pub fn ssthresh(&self) -> Option<Bytes> {
         self.window.ssthresh().map(|segments| Bytes::new(segments * self.tcp.mss))
@@ -155,6 +159,20 @@ impl Linux {
     /// The retransmission timeout, backoff included.
     pub fn rto(&self) -> Duration {
         self.rtt.timeout()
+    }
+    /// The reason why nothing more is sent now.
+    pub fn limit(&self) -> SenderLimit {
+        match (self.tcp.state, self.phase) {
+            (State::Closed | State::Finished, _) => SenderLimit::Idle,
+            (State::SynSent, _) => SenderLimit::Handshake,
+            (State::Established, Phase::Loss) => SenderLimit::Timeout,
+            (State::Established, Phase::Recovery) => SenderLimit::Recovery,
+            (State::Established, Phase::Open | Phase::Disorder) => {
+                let grows = self.bbr.is_none() && self.window.ssthresh().is_none();
+                let window = if grows { SenderLimit::SlowStart } else { SenderLimit::CongestionWindow };
+                self.tcp.limit().unwrap_or(window)
+            }
+        }
     }
     /// Sent and not acknowledged.
     pub const fn flight_size(&self) -> Bytes {

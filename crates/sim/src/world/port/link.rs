@@ -1,5 +1,6 @@
 //! A port on a plain link: one direction of it, and local error control where the link has it.
 
+use super::super::account::Device;
 use super::super::frame::PacketRef;
 use super::super::host::{Host, Work};
 use super::super::id::{LinkDirection, LinkTrunkEnd, NodeId, PortId};
@@ -85,6 +86,9 @@ impl LinkPort {
     /// Sends a packet.
     #[inline]
     pub fn send(&mut self, packet: PacketRef, host: &mut Host<'_>) {
+        if let Some(account) = &mut host.account {
+            account.on_link(self.direction, packet.bucket, packet.len);
+        }
         match &mut self.carries {
             Carries::SelectiveRepeat(end) => end.send(packet, host),
             Carries::Packets | Carries::LinkTrunk(_) => self.step(Some(LinkInput::Packet(packet)), host),
@@ -106,11 +110,12 @@ impl LinkPort {
             (LinkOutput::Deliver(packet), Carries::LinkTrunk(end)) => Some(Arrival::LinkTrunk(*end, packet)),
             (LinkOutput::Deliver(packet), Carries::SelectiveRepeat(_)) => Some(Arrival::SelectiveRepeat(packet)),
             (LinkOutput::Dropped(packet, reason), Carries::Packets) => {
-                host.drop_packet(self.to, packet, drop_reason(reason));
+                host.drop_packet(self.to, Device::Link(self.direction), packet, drop_reason(reason));
                 None
             }
             // A frame: what it carried is still with the end that sent it.
-            (LinkOutput::Dropped(packet, _), _) => {
+            (LinkOutput::Dropped(packet, reason), _) => {
+                host.lose_frame(Device::Link(self.direction), packet, drop_reason(reason));
                 host.packets.release(packet);
                 None
             }

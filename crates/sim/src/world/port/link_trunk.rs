@@ -3,6 +3,7 @@
 //! A frame stands in the table of packets as long as it is anywhere, with its length on the wire, and refers to the
 //! packet that it carries. Sealing and addresses are the daemon's; here they are bytes.
 
+use super::super::account::Device;
 use super::super::frame::{BondFrame, FrameBody, PacketRef};
 use super::super::host::{Host, Work};
 use super::super::id::{LinkDirection, LinkTrunkEnd, NodeId, PortId, Table};
@@ -67,6 +68,15 @@ impl LinkTrunkPort {
         &self.tunnel
     }
 
+    /// The directions of its links that lead to the other end.
+    pub fn links(&self) -> impl Iterator<Item = LinkDirection> {
+        self.members.iter().map(|(direction, _)| *direction)
+    }
+
+    pub const fn node(&self) -> NodeId {
+        self.node
+    }
+
     /// A member may be used from now on.
     pub fn add_member(&mut self, member: Member, config: MemberConfig, host: &mut Host<'_>) {
         self.step(Some(BondInput::MemberAdded { member, config }), host);
@@ -74,6 +84,9 @@ impl LinkTrunkPort {
 
     /// Sends a packet.
     pub fn send(&mut self, packet: PacketRef, host: &mut Host<'_>) {
+        if let Some(account) = &mut host.account {
+            account.on_bond(self.end, packet.bucket, packet.len);
+        }
         self.step(Some(BondInput::Packet(packet)), host);
     }
 
@@ -100,7 +113,9 @@ impl LinkTrunkPort {
             BondOutput::Spent(symbol) => host.packets.release_symbol(&symbol),
             // No member moves here.
             BondOutput::Validated(_) | BondOutput::NotValidated(_) => {}
-            BondOutput::Dropped { packet, reason } => host.drop_packet(self.node, packet, drop_reason(reason)),
+            BondOutput::Dropped { packet, reason } => {
+                host.drop_packet(self.node, Device::LinkTrunk(self.end), packet, drop_reason(reason));
+            }
         }
         None
     }

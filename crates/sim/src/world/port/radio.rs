@@ -1,5 +1,6 @@
 //! A port on the air: a radio with its MAC, and what a scenario puts above it.
 
+use super::super::account::Device;
 use super::super::frame::{Msdu, MsduKind, Unsent};
 use super::super::host::Host;
 use super::super::id::{NodeId, PortId, RadioId, RadioTrunkEnd, StopAndWaitId};
@@ -90,9 +91,21 @@ impl RadioPort {
         if let RadioMac::Polled(polled) = &mut self.mac
             && let Some(end) = polled.end_towards_mut(to)
         {
-            return end.send(msdu, host);
+            end.send(msdu, host);
+            return self.count(true, host);
         }
+        self.count(true, host);
         self.step(Some(MacInput::Enqueue(service::Msdu { to, packet: msdu })), host);
+    }
+
+    /// A MAC that does not count its idle time itself has a packet more, or one fewer.
+    #[inline]
+    pub fn count(&self, is_more: bool, host: &mut Host<'_>) {
+        if !matches!(self.mac, RadioMac::Dcf(_))
+            && let Some(account) = &mut host.account
+        {
+            account.on_radio(host.now, self.radio, is_more);
+        }
     }
 
     /// Sends to a neighbour what AODV or ARP has for it.
@@ -149,7 +162,7 @@ impl RadioPort {
     /// Gives up what the MAC has handed up.
     fn give_up(&self, msdu: Msdu, reason: DropReason, host: &mut Host<'_>) {
         if msdu.kind.is_packet() {
-            host.drop_packet(self.node, msdu.packet, reason);
+            host.drop_packet(self.node, Device::Radio(self.radio), msdu.packet, reason);
         } else {
             host.packets.release(msdu.packet);
         }

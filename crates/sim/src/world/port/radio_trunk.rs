@@ -1,6 +1,7 @@
 //! A port over several radios: a trunk with the papers' strategies, and interface selection among its members where a
 //! scenario has that.
 
+use super::super::account::Device;
 use super::super::frame::{BeaconFrame, ControlFrame, FrameBody, Msdu, MsduKind, PacketRef};
 use super::super::host::{Host, Work};
 use super::super::id::{NodeId, PortId, RadioId, RadioTrunkEnd, Table};
@@ -50,6 +51,10 @@ impl RadioTrunkPort {
     }
     pub fn selection(&self) -> Option<&Selection> {
         self.selection.as_deref()
+    }
+    /// The radios of its members.
+    pub fn radios(&self) -> impl Iterator<Item = RadioId> {
+        self.members.iter().map(|(radio, _)| *radio)
     }
     /// Samples of the hold time \[s\].
     pub fn hold_times(&self) -> &[f64] {
@@ -113,7 +118,9 @@ impl RadioTrunkPort {
                 self.send_control(frame, acknowledged, radios, host);
             }
             PaperOutput::Release(packet) => host.packets.release(packet),
-            PaperOutput::Drop(packet, reason) => host.drop_packet(self.node, packet, drop_reason(reason)),
+            PaperOutput::Drop(packet, reason) => {
+                host.drop_packet(self.node, Device::RadioTrunk(self.end), packet, drop_reason(reason));
+            }
         }
         None
     }
@@ -238,7 +245,7 @@ impl RadioTrunkPort {
                 radios[radio].send(Address::BROADCAST, msdu, host);
             }
             select::Output::Drop(packet, reason) => {
-                host.drop_packet(self.node, packet, selection_drop_reason(reason));
+                host.drop_packet(self.node, Device::RadioTrunk(self.end), packet, selection_drop_reason(reason));
             }
         }
     }

@@ -4,6 +4,7 @@
 //! A frame stands in the table of packets as long as it is on the link, and refers to the packet of which it carries a
 //! segment. A plain link loses frames and does not damage them.
 
+use super::super::account::Device;
 use super::super::frame::{FrameBody, PacketRef, WindowFrame};
 use super::super::host::{Host, Work};
 use super::super::id::{LinkDirection, NodeId, PortId};
@@ -73,7 +74,9 @@ impl SelectiveRepeatEnd {
             Output::Deliver { packet, .. } => return Upward::Deliver(self.node, packet),
             Output::Piece { packet, .. } | Output::Release(packet) => host.packets.release(packet),
             Output::Abandon { .. } => {}
-            Output::Drop(packet, reason) => host.drop_packet(self.node, packet, drop_reason(reason)),
+            Output::Drop(packet, reason) => {
+                host.drop_packet(self.node, Device::Link(self.direction), packet, drop_reason(reason))
+            }
         }
         Upward::Nothing
     }

@@ -1,0 +1,62 @@
+//! The gap between a source and a destination that no way joins.
+
+use super::super::World;
+use super::super::id::{FlowId, RadioId};
+use std::collections::VecDeque;
+
+impl World<'_> {
+    /// The reason why no way leads from a flow's source to its destination, in words; none if one does.
+    ///
+    /// It looks at who can decode whom, at links and at trunks as they are now, not at routes.
+    pub(super) fn gap(&mut self, flow: FlowId) -> Option<String> {
+        let spec = &self.spec.flows[flow.index()];
+        let near = self.reached_from(spec.from);
+        if near[spec.to] {
+            return None;
+        }
+        let name = |node: usize| self.spec.nodes[node].name.as_str();
+        let no_path = format!("no path from {} to {}", name(spec.from), name(spec.to));
+        let Some((here, there)) = self.nearest(&near) else {
+            return Some(format!("{no_path}: they have neither a link nor a channel in common"));
+        };
+        let [near_node, far_node] = [here, there].map(|radio| name(self.ports.radios[radio].node().index()));
+        let span = self.host.medium.distance(here, there).0;
+        let range = self.host.medium.range(here, there).0;
+        Some(format!("{no_path}: nearest node {far_node}, {span:.0} m from {near_node}, range {range:.0} m"))
+    }
+
+    /// For each node whether packets from `from` can come there.
+    fn reached_from(&mut self, from: usize) -> Vec<bool> {
+        let edges = self.ports.edges(self.spec, &self.radio_map, &mut self.host.medium);
+        let mut reached = vec![false; edges.len()];
+        reached[from] = true;
+        let mut next = VecDeque::from([from]);
+        while let Some(node) = next.pop_front() {
+            for edge in &edges[node] {
+                if !std::mem::replace(&mut reached[edge.to.index()], true) {
+                    next.push_back(edge.to.index());
+                }
+            }
+        }
+        reached
+    }
+
+    /// The nearest two radios on one channel, one at a node that is reached and one at a node that is not.
+    fn nearest(&self, reached: &[bool]) -> Option<(RadioId, RadioId)> {
+        let channels = self.spec.nodes.iter().flat_map(|node| node.radios.iter().map(|radio| radio.channel));
+        let radios: Vec<(RadioId, u32, bool)> = self
+            .ports
+            .radios
+            .pairs()
+            .zip(channels)
+            .map(|((id, port), channel)| (id, channel, reached[port.node().index()]))
+            .collect();
+        let here = radios.iter().filter(|(.., is_reached)| *is_reached);
+        let pairs = here.flat_map(|(here, channel, _)| {
+            let there = radios.iter().filter(move |(_, other, is_reached)| other == channel && !is_reached);
+            there.map(move |(there, ..)| (*here, *there))
+        });
+        let span = |(here, there): &(RadioId, RadioId)| self.host.medium.distance(*here, *there).0;
+        pairs.min_by(|a, b| span(a).total_cmp(&span(b)))
+    }
+}

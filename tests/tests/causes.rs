@@ -1,0 +1,283 @@
+//! Scenarios built to be limited by one thing each: the line of the flow names it first, with its place.
+
+use airbraid_sim::limits::{Limit, first};
+use airbraid_sim::{RunOptions, run};
+use airbraid_tests::spec;
+
+/// Runs a scenario of this many seconds whose flow is `f`, and gives what is named first.
+fn named(seconds: u32, body: &str) -> Limit {
+    let text = format!(
+        "schema = 1\ntitle = \"t\"\nquestion = \"What limits f?\"\n{body}\n[run]\nduration = \"{seconds} s\"\n"
+    );
+    let spec = spec(&text);
+    let output = run(&spec, 1, RunOptions { limits: true, ..RunOptions::default() }).unwrap();
+    let flow = output.result.flows.iter().find(|flow| flow.name == "f").unwrap();
+    first(&[flow.limits.as_ref().unwrap()]).unwrap()
+}
+
+fn holds(seconds: u32, body: &str, cause: &str, place: &str) {
+    let limit = named(seconds, body);
+    assert_eq!((limit.cause, limit.place.as_str()), (cause, place), "{limit:?}\n{body}");
+}
+
+fn wired(name: &str) -> String {
+    format!("[[node]]\nname = \"{name}\"\n")
+}
+
+fn radio(name: &str, metres: u32, channels: &str) -> String {
+    format!("[[node]]\nname = \"{name}\"\nposition = [\"{metres} m\", \"0 m\"]\nradios = {channels}\n")
+}
+
+fn air(rate: &str, more: &str) -> String {
+    format!("[radio]\nstandard = \"802.11b\"\nrate = \"{rate} Mbit/s\"\n{more}\n")
+}
+
+fn link(between: [&str; 2], rate: &str, delay: &str, more: &str) -> String {
+    let [a, b] = between;
+    format!(
+        "[[link]]\nname = \"{a}{b}\"\nbetween = [\"{a}\", \"{b}\"]\nrate = \"{rate} Mbit/s\"\n\
+         delay = \"{delay} ms\"\n{more}\n"
+    )
+}
+
+fn tcp(name: &str, buffer: &str, more: &str) -> String {
+    format!(
+        "[[flow]]\nname = \"{name}\"\nfrom = \"a\"\nto = \"b\"\n\
+         transport = {{ tcp = \"sack\", receive_buffer = \"{buffer}\" }}\n{more}\n"
+    )
+}
+
+fn udp(name: &str, from: &str, source: &str) -> String {
+    format!(
+        "[[flow]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"b\"\n\
+         transport = {{ udp = \"1200 byte\" }}\nsource = {source}\n"
+    )
+}
+
+/// Two hosts on a link.
+fn on_link(rate: &str, delay: &str, more: &str, flow: &str) -> String {
+    wired("a") + &wired("b") + &link(["a", "b"], rate, delay, more) + flow
+}
+
+/// Two stations 100 m apart.
+fn on_air(rate: &str, more: &str, flow: &str) -> String {
+    air(rate, more) + &radio("a", 0, "[1]") + &radio("b", 100, "[1]") + flow
+}
+
+const LINK: &str = "link ab, a to b";
+
+#[test]
+fn a_small_window_on_a_long_link_is_named() {
+    holds(20, &on_link("50", "50", "", &tcp("f", "65535 byte", "")), "receive_window", "");
+}
+
+#[test]
+fn a_small_send_buffer_on_a_long_link_is_named() {
+    let flow = tcp("f", "4 MiB", "").replace(" }\n", ", send_buffer = \"64 KiB\" }\n");
+    holds(20, &on_link("50", "50", "", &flow), "send_buffer", "");
+}
+
+#[test]
+fn a_slow_link_is_named() {
+    holds(20, &on_link("5", "10", "queue = 100", &tcp("f", "256 KiB", "")), "rate", LINK);
+}
+
+#[test]
+fn the_slower_of_two_links_is_named() {
+    let way = wired("a") + &wired("m") + &wired("b") + &link(["a", "m"], "20", "5", "");
+    let body = way + &link(["m", "b"], "3", "5", "queue = 100") + &tcp("f", "256 KiB", "");
+    holds(20, &body, "rate", "link mb, m to b");
+}
+
+#[test]
+fn a_source_that_has_little_to_send_is_named() {
+    holds(20, &on_link("5", "10", "", &tcp("f", "65535 byte", "source = { rate = \"1 Mbit/s\" }")), "application", "");
+    holds(20, &on_link("5", "10", "", &udp("f", "a", "{ rate = \"1 Mbit/s\" }")), "application", "");
+}
+
+#[test]
+fn datagrams_that_exceed_a_link_name_the_link() {
+    holds(20, &on_link("5", "10", "", &udp("f", "a", "{ rate = \"8 Mbit/s\" }")), "rate", LINK);
+}
+
+#[test]
+fn a_link_that_loses_packets_is_named() {
+    let flow = tcp("f", "1 MiB", "");
+    holds(30, &on_link("20", "20", "forward = { loss = \"3 %\" }", &flow), "losses", LINK);
+    holds(
+        20,
+        &on_link("50", "10", "forward = { loss = \"60 %\" }", &udp("f", "a", "{ rate = \"2 Mbit/s\" }")),
+        "losses",
+        LINK,
+    );
+}
+
+#[test]
+fn a_queue_that_is_too_short_for_the_round_trip_is_named() {
+    holds(30, &on_link("20", "60", "queue = 3", &tcp("f", "4 MiB", "")), "queue", LINK);
+}
+
+#[test]
+fn other_flows_on_a_link_are_named() {
+    let flows: String = (0..3).map(|number| tcp(&format!("o{number}"), "1 MiB", "")).collect();
+    holds(30, &on_link("10", "10", "queue = 100", &(tcp("f", "1 MiB", "") + &flows)), "other_flows", LINK);
+}
+
+#[test]
+fn a_transfer_that_ends_before_its_window_has_grown_names_slow_start() {
+    let flow = tcp("f", "4 MiB", "source = { file = \"400 kB\" }");
+    holds(20, &on_link("50", "100", "queue = 1000", &flow), "slow_start", "");
+}
+
+#[test]
+fn packets_out_of_order_are_named() {
+    let link = "queue = 200\njitter = \"15 ms\"\nreorder = true";
+    holds(30, &on_link("20", "20", link, &tcp("f", "1 MiB", "")), "reordering", "");
+}
+
+#[test]
+fn a_slow_radio_is_named() {
+    holds(10, &on_air("2", "", &tcp("f", "65535 byte", "")), "airtime", "a's radio");
+}
+
+#[test]
+fn other_stations_are_named() {
+    let others: String = (0..4)
+        .map(|n| radio(&format!("o{n}"), 10 + 10 * n, "[1]") + &udp(&format!("g{n}"), &format!("o{n}"), "\"greedy\""))
+        .collect();
+    holds(10, &on_air("11", "", &(others + &tcp("f", "65535 byte", ""))), "other_flows", "a's radio");
+}
+
+#[test]
+fn bit_errors_and_hidden_stations_are_retries() {
+    holds(20, &on_air("11", "error = { ber = 8e-5 }", &tcp("f", "65535 byte", "")), "retries", "a's radio");
+    let hidden = air("2", "carrier_sense_range = \"250 m\"") + &radio("a", 0, "[1]") + &radio("b", 200, "[1]");
+    let body = hidden + &radio("c", 400, "[1]") + &udp("g", "c", "\"greedy\"") + &udp("f", "a", "\"greedy\"");
+    holds(10, &body, "retries", "a's radio");
+}
+
+#[test]
+fn a_radio_on_which_nothing_arrives_is_named() {
+    let limit = named(10, &on_air("11", "error = { ber = 0.1 }", &tcp("f", "65535 byte", "")));
+    assert_eq!((limit.cause, limit.place.as_str()), ("losses", "a's radio"));
+    assert!(limit.detail.starts_with("retry limit"), "{limit:?}");
+}
+
+#[test]
+fn a_slow_link_behind_a_radio_is_named() {
+    let way = air("11", "") + &radio("a", 0, "[1]") + &radio("ap", 100, "[1]") + &wired("b");
+    holds(20, &(way + &link(["ap", "b"], "2", "20", "") + &tcp("f", "256 KiB", "")), "rate", "link apb, ap to b");
+}
+
+#[test]
+fn a_chain_names_its_medium() {
+    let chain: String = (0..5).map(|n| radio(["a", "n1", "n2", "n3", "b"][n as usize], 200 * n, "[1]")).collect();
+    let limit = named(20, &(air("2", "") + &chain + &tcp("f", "65535 byte", "")));
+    assert_eq!(limit.cause, "airtime", "{limit:?}");
+}
+
+#[test]
+fn three_radios_as_a_trunk_are_named_together() {
+    let nodes = radio("a", 0, "[1, 5, 9]") + &radio("b", 100, "[1, 5, 9]");
+    let body = air("2", "") + &nodes + "[[trunk]]\nname = \"t\"\nbetween = [\"a\", \"b\"]\n" + &tcp("f", "256 KiB", "");
+    holds(10, &body, "airtime", "trunk t at a");
+}
+
+/// Two links as one trunk.
+fn bonded(rates: [&str; 2], flow: &str) -> String {
+    let links: String = ["fibre", "lte"]
+        .iter()
+        .zip(rates)
+        .map(|(name, rate)| link(["a", "b"], rate, "20", "").replace("name = \"ab\"", &format!("name = \"{name}\"")))
+        .collect();
+    let policy = "policy = { distributor = \"earliest_delivery\" }";
+    let trunk = format!("[[trunk]]\nname = \"t\"\nover = \"links\"\nbetween = [\"a\", \"b\"]\n{policy}\n");
+    wired("a") + &wired("b") + &links + &trunk + flow
+}
+
+#[test]
+fn a_trunk_over_links_is_named_unless_the_window_is_too_small_for_it() {
+    let large = tcp("f", "1 MiB", "").replace("\"sack\"", "\"cubic\", profile = \"linux\"");
+    holds(20, &bonded(["8", "4"], &large), "rate", "trunk t at a");
+    holds(20, &bonded(["20", "5"], &tcp("f", "65535 byte", "")), "receive_window", "");
+}
+
+#[test]
+fn nodes_out_of_range_name_the_gap() {
+    let body = air("11", "") + &radio("a", 0, "[1]") + &radio("b", 2000, "[1]") + &tcp("f", "65535 byte", "");
+    for text in [
+        body.clone(),
+        format!("routing = \"aodv\"\n{body}"),
+        body.replace("tcp = \"sack\", receive_buffer = \"65535 byte\"", "udp = \"1200 byte\""),
+    ] {
+        let limit = named(5, &text);
+        assert_eq!(limit.cause, "route", "{text}");
+        assert_eq!(limit.detail, "no path from a to b: nearest node b, 2000 m from a, range 250 m");
+    }
+}
+
+#[test]
+fn routes_that_form_a_circle_are_named() {
+    let node = |name: &str, via: &str| wired(name) + &format!("routes = [{{ to = \"b\", via = \"{via}\" }}]\n");
+    let links = link(["a", "r"], "5", "10", "") + &link(["r", "b"], "5", "10", "");
+    let limit = named(5, &(node("a", "r") + &node("r", "a") + &wired("b") + &links + &tcp("f", "65535 byte", "")));
+    assert_eq!((limit.cause, limit.detail.as_str()), ("route", "the routes form a circle"));
+}
+
+#[test]
+fn a_link_that_is_switched_off_is_named() {
+    let change = "[[at]]\ntime = \"2 s\"\nlink = \"ab\"\nstate = \"down\"\n";
+    holds(20, &on_link("5", "10", "", &(tcp("f", "65535 byte", "") + change)), "down", LINK);
+}
+
+#[test]
+fn slots_elsewhere_are_named() {
+    let ap = |name: &str, at: &str, channel: u32| {
+        format!(
+            "[[node]]\nname = \"{name}\"\nposition = [{at}]\n\
+             radios = [{{ name = \"air\", channel = {channel}, mac = \"access_point\" }}]\n"
+        )
+    };
+    let station =
+        "[[node]]\nname = \"b\"\nposition = [\"0 m\", \"0 m\"]\nradios = [{ name = \"air\", mac = \"slotted\" }]\n";
+    let radio = "[radio]\nstandard = \"802.11a\"\nrate = \"24 Mbit/s\"\nqueue = 200\n";
+    let slots = "[[slots]]\nname = \"s\"\nradio = \"b/air\"\naccess_points = [\"one/air\", \"two/air\"]\n\
+                 duty = [\"1/4\", \"3/4\"]\nslot = \"12.5 ms\"\n";
+    let nodes = wired("a") + station + &ap("one", "\"10 m\", \"0 m\"", 36) + &ap("two", "\"0 m\", \"10 m\"", 44);
+    let links = link(["a", "one"], "100", "5", "queue = 1000") + &link(["a", "two"], "100", "5", "queue = 1000");
+    let flow = tcp("f", "512 KiB", "via = \"one/air\"");
+    holds(20, &(radio.to_owned() + &nodes + &links + slots + &flow), "slots", "one");
+}
+
+#[test]
+fn the_shares_of_a_flow_add_up_to_one() {
+    let spec = spec(&format!(
+        "schema = 1\ntitle = \"t\"\nquestion = \"q\"\n{}\n[run]\nduration = \"5 s\"\n",
+        on_link("20", "20", "forward = { loss = \"1 %\" }", &tcp("f", "1 MiB", ""))
+    ));
+    let output = run(&spec, 1, RunOptions { limits: true, ..RunOptions::default() }).unwrap();
+    let metrics = airbraid_sim::metric::of(&output.result);
+    let shares = metrics.iter().filter(|(name, _)| name.starts_with("flow.f.limited_by_")).map(|(_, share)| share);
+    let sum: f64 = shares.sum();
+    assert!((sum - 1.0).abs() < 1e-6, "{sum}");
+}
+
+#[test]
+fn the_account_changes_nothing_in_a_run() {
+    let spec = spec(&format!(
+        "schema = 1\ntitle = \"t\"\nquestion = \"q\"\n{}\n[run]\nduration = \"5 s\"\n",
+        on_air(
+            "11",
+            "error = { ber = 1e-5 }",
+            &(tcp("f", "1 MiB", "") + &udp("g", "b", "\"greedy\"").replace("to = \"b\"", "to = \"a\""))
+        )
+    ));
+    let facts = |limits: bool| {
+        let mut result = run(&spec, 1, RunOptions { limits, ..RunOptions::default() }).unwrap().result;
+        for flow in &mut result.flows {
+            (flow.limited_by, flow.limits) = (None, None);
+        }
+        serde_json::to_string(&result).unwrap()
+    };
+    assert_eq!(facts(false), facts(true));
+}
