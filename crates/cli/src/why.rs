@@ -47,7 +47,7 @@ fn wrapped(line: &str) -> String {
 /// The width of a terminal \[characters\].
 const WIDTH: usize = 80;
 
-/// What limits the flows of a cell, and everything that the options ask for.
+/// The limits of the flows of a cell, and everything that the options ask for.
 pub fn details(cell: &CellResult, arguments: &Run) -> String {
     let mut out = lines(cell);
     if arguments.why {
