@@ -280,7 +280,7 @@ impl Scene {
 pub struct Random(pub u64);
 
 impl Random {
-    pub fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -289,7 +289,7 @@ impl Random {
     }
     /// A number below 1.
     pub fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+        (self.draw() >> 11) as f64 / (1u64 << 53) as f64
     }
     /// Between two numbers, even on a logarithmic scale.
     pub fn between(&mut self, low: f64, high: f64) -> f64 {
@@ -297,7 +297,7 @@ impl Random {
         (libm::exp2(exponent) * 1000.0).round() / 1000.0
     }
     pub fn one<T: Copy>(&mut self, of: &[T]) -> T {
-        of[(self.next() % of.len() as u64) as usize]
+        of[(self.draw() % of.len() as u64) as usize]
     }
     pub fn chance(&mut self, share: f64) -> bool {
         self.unit() < share
@@ -348,7 +348,7 @@ pub fn draw(random: &mut Random) -> Scene {
         initial_window: None,
         seconds: 30,
     };
-    match random.next() % 12 {
+    match random.draw() % 12 {
         0 | 1 => {
             scene.family = "link";
             scene.links = vec![link(random, "wan", ["a", "b"])];

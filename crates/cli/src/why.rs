@@ -27,7 +27,7 @@ fn lines(cell: &CellResult) -> String {
     out
 }
 
-/// What limits the flows of a cell, and everything that the options ask for.
+/// The limits of the flows of a cell, and everything that the options ask for.
 pub fn details(cell: &CellResult, arguments: &Run) -> String {
     let mut out = lines(cell);
     if arguments.why {
