@@ -251,3 +251,20 @@ fn a_window_that_never_holds_a_segment_is_filled_all_the_same() {
     let sent = tell(&mut sender, 210, ack(601, 300));
     assert_eq!(sent.iter().map(|segment| (segment.seq, segment.len)).collect::<Vec<_>>(), [(601, 300)]);
 }
+
+/// Blocks that cover much of the window let as much new data go at once (RFC 6675, section 5, step C).
+#[test]
+fn a_report_of_many_arrivals_lets_many_segments_go() {
+    let mut sender = connected(Config { variant: Variant::Sack, initial_window: Some(10), ..config() });
+    assert_eq!(tell(&mut sender, 100, SenderInput::WriteForever).len(), 10);
+    let mut report = |at, end| {
+        let SenderInput::Segment(mut segment) = ack(1, 65_535) else { unreachable!("ack() makes a segment") };
+        assert!(segment.sack.push(1, (1_001, end)));
+        starts(&tell(&mut sender, at, SenderInput::Segment(segment)))
+    };
+    let first: Vec<_> = (2..=4).flat_map(|n| report(200 + n, 1_000 * n + 1)).collect();
+    assert_eq!(first.last(), Some(&1), "the first is lost, and sent again");
+    // All ten but the first have come; it is in the network, and the window is five.
+    let new = report(210, 10_001);
+    assert!(new.len() >= 2 && new.windows(2).all(|two| two[1] == two[0] + 1_000), "{new:?} after {first:?}");
+}

@@ -609,4 +609,15 @@ mod tests {
         end_round(&mut bbr, at(10_060_000), 10, 4);
         assert_eq!(bbr.look_until, Some(at(10_260_000)), "for 200 ms");
     }
+
+    #[test]
+    fn after_a_pause_the_round_trip_is_measured_again_once_data_have_come_back() {
+        let mut bbr = begun();
+        bbr.on_restart(at(10_010_000), 10);
+        assert!(!bbr.is_looking());
+        end_round(&mut bbr, at(10_020_000), 10, 20);
+        assert!(!bbr.is_looking(), "the pause has emptied the path: no need to");
+        end_round(&mut bbr, at(20_100_000), 10, 200);
+        assert!(bbr.is_looking(), "ten seconds after that");
+    }
 }
