@@ -13,7 +13,7 @@ fn near_and_far(loss: u32) -> World {
     world
 }
 
-/// Runs until so many packets have come; returns how long that took.
+/// Runs until this number of packets has come; returns how long that took.
 fn wait_for(world: &mut World, packets: usize) -> Duration {
     let begin: Instant = world.now;
     while world.delivered[0].len() < packets {

@@ -37,7 +37,7 @@ struct UnderWay {
     shown: Option<(u64, u32)>,
 }
 
-/// What a train has shown of the rate \[bit/s\].
+/// News of the rate by a train \[bit/s\].
 #[derive(Clone, Copy, Debug)]
 pub enum Shown {
     Rate(u64),
