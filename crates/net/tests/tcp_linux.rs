@@ -297,8 +297,8 @@ fn a_syn_that_was_lost_twice_costs_the_first_window() {
     }
 }
 
-/// RFC 5682: the first acknowledgement after a timeout that moves on lets new data go instead of retransmissions; if the
-/// next one is for what was sent before the timeout, nothing was lost.
+/// RFC 5682: the first acknowledgement after a timeout that moves on lets new data go instead of retransmissions; if
+/// the next one is for what was sent before the timeout, nothing was lost.
 #[test]
 fn segments_that_were_late_are_told_from_lost_ones_without_timestamps() {
     let (mut sender, _) = ten_out(Variant::Reno);

@@ -95,6 +95,10 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
+    fn least_rotation(owners: &[u8]) -> Vec<u8> {
+        (0..owners.len()).map(|from| [&owners[from..], &owners[..from]].concat()).min().unwrap()
+    }
+
     proptest! {
         /// Begun at any of its slots, each arrangement is the rotation of exactly one that was visited.
         #[test]
@@ -106,13 +110,13 @@ mod tests {
             each_class(&layout, u128::MAX, |plan| {
                 all += 1;
                 let owners = plan.owners();
-                seen.insert((0..owners.len()).map(|from| [&owners[from..], &owners[..from]].concat()).min().unwrap());
+                seen.insert(least_rotation(owners));
             }).unwrap();
             let mut classes = BTreeSet::new();
             let mut current = no_policy(&layout);
             loop {
                 let owners = current.owners().to_vec();
-                classes.insert((0..owners.len()).map(|from| [&owners[from..], &owners[..from]].concat()).min().unwrap());
+                classes.insert(least_rotation(&owners));
                 if !next(&mut current.owners) {
                     break;
                 }

@@ -76,8 +76,8 @@ impl Objective {
 mod tests {
     use super::*;
 
-    /// Equation 5: a station's worth is as its flows, and inversely as the square root of its loss and as the delay with
-    /// the disconnection.
+    /// Equation 5: a station's worth is as its flows, and inversely as the square root of its loss and as the delay
+    /// with the disconnection.
     #[test]
     fn worth_follows_flows_loss_and_delay() {
         let worth = |delay_ms: u64, loss: (u64, u64), flows: u32, gone_ms: u64| {

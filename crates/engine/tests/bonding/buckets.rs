@@ -18,7 +18,11 @@ proptest! {
     }
 
     #[test]
-    fn a_place_survives_its_word_and_distances_wrap(bucket in 0..2 * BUCKETS, number in 0u32..1 << 22, far in -(1i32 << 21)..1 << 21) {
+    fn a_place_survives_its_word_and_distances_wrap(
+        bucket in 0..2 * BUCKETS,
+        number in 0u32..1 << 22,
+        far in -(1i32 << 21)..1 << 21,
+    ) {
         let place = FlowSeq { bucket, number };
         prop_assert_eq!(FlowSeq::of_word(place.word()), place);
         let other = FlowSeq::plus(number, far as u32);

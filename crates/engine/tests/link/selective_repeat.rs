@@ -202,8 +202,8 @@ no data, got 4 and 1011 before, expects 4/1 is lost
     );
 }
 
-/// A frame whose header came and whose segment could not be decoded is sent again with the next acknowledgement, not only
-/// when later frames have come or a timeout says so.
+/// A frame whose header came and whose segment could not be decoded is sent again with the next acknowledgement, not
+/// only when later frames have come or a timeout says so.
 #[test]
 fn what_came_undecodable_is_sent_again_at_once() {
     let mut link = Link::new(&fixed(1_275), WindowConfig { window: 1, ..WindowConfig::default() });
@@ -215,7 +215,7 @@ fn what_came_undecodable_is_sent_again_at_once() {
     assert!(link.text.ends_with("0 sends frame 2: 1 [0..1000.)\n"), "{}", link.text);
 }
 
-/// What is too old is given up at its time, though nothing comes and nothing more is sent.
+/// A packet that is too old is given up at its time, though nothing comes and nothing more is sent.
 #[test]
 fn a_packet_that_waits_behind_a_full_window_expires_in_time() {
     let persistence = Persistence { retransmissions: None, lifetime: Some(Duration::from_millis(30)) };

@@ -241,7 +241,7 @@ fn what_no_member_takes_waits_in_the_queue() {
     }
 }
 
-/// Each member's FIFO holds so many entries, markers among them; what finds no space is counted.
+/// Each member's FIFO holds four entries here, markers among them; what finds no space is counted.
 #[test]
 fn markers_take_space_in_the_fifo_of_their_member() {
     let marker = |round| PaperInput::Control { member: Member(1), control: Control::Surplus { round, counter: 1 } };

@@ -318,8 +318,8 @@ fn a_ring_that_has_forgotten_all_is_as_a_new_one() {
     assert!(receiver.open(Instant::ZERO, &mut seal(&mut sender).unwrap()).is_ok());
 }
 
-/// The responder changes to a key when the other end has shown that it has it. A late first frame of an older key changes
-/// nothing back, and the initiator changes by its own handshake alone.
+/// The responder changes to a key when the other end has shown that it has it. A late first frame of an older key
+/// changes nothing back, and the initiator changes by its own handshake alone.
 #[test]
 fn the_other_ends_first_frame_moves_the_responder_and_nobody_back() {
     let pairs = [[1, 2], [3, 4]].map(|[ours, theirs]| {

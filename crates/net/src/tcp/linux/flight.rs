@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(order, [1, 2, 3, 4, 0]);
     }
 
-    /// What was sent again leaves its place in time to the others: taking it out takes none of them along.
+    /// A segment that was sent again leaves its place in time to the others: taking it out takes none of them along.
     #[test]
     fn a_repetition_that_is_acknowledged_takes_no_other_out_of_time() {
         let mut flight = five();
