@@ -1,6 +1,6 @@
 //! Runs a scenario once, with the account of what limits its flows or without it, for a counter of instructions.
 //!
-//! `valgrind --tool=callgrind account scenarios/bench/two-nodes-tcp.toml on`
+//! `valgrind --tool=callgrind account bench/two-nodes-tcp.toml on`
 
 use airbraid_sim::{RunOptions, run};
 
