@@ -216,7 +216,7 @@ fn the_status_without_a_name_is_that_of_all_daemons_and_tells_of_one_that_was_ki
     if !can_run("the_status_without_a_name_is_that_of_all_daemons_and_tells_of_one_that_was_killed") {
         return;
     }
-    let (mut one, mut other) = (alone("several", "", ""), alone("others", "", ""));
+    let (mut one, mut other) = (alone("first", "", ""), alone("second", "", ""));
     one.up("near");
     other.up("near");
     let said = || text(&airbraid(&["status"]).stdout);
