@@ -599,7 +599,7 @@ proptest! {
 }
 
 /// A neighbour is gone: what waits for it is given up, with the MSDU in service if nothing of it was ever on the air.
-/// What is on the air is finished, and what is for others goes its way.
+/// A frame on the air is finished. MSDUs for other neighbours are sent as ever.
 #[test]
 fn what_waits_for_a_neighbour_that_is_gone_is_given_up_and_nothing_else() {
     let outcomes = |purged_at: u64| {

@@ -130,9 +130,10 @@ mod tests {
 
     const BASE: Duration = Duration::from_millis(5);
 
-    /// Bytes after which a flow may wait for a server that is `later` \[s\] than the first, behind `faster` byte/s.
-    fn worth_from(later: f64, faster: f64, rate: f64) -> f64 {
-        if later == 0.0 { 0.0 } else { later / (1.0 / faster - 1.0 / (faster + rate)) }
+    /// Bytes after which a flow may wait for a server that is `later_us` behind the first: servers of `faster` bit/s
+    /// alone take so much longer for them than together with its `rate`.
+    fn worth_from(later_us: u128, faster: u128, rate: u128) -> u128 {
+        later_us * faster * (faster + rate) / (8_000_000 * rate)
     }
 
     fn known(servers: &[(u32, u32, u32)]) -> Vec<Server> {
@@ -155,21 +156,22 @@ mod tests {
             targets.set(BASE, 0, &mut servers.iter().copied().collect());
             servers.sort_by_key(|server| (server.arrival_us, server.rate));
             let target = targets.of(sent).target;
-            let mut faster = 0.0;
+            let mut faster = 0;
             // What the naive sum allows; it may be off by a byte where integers round.
             let (mut surely, mut perhaps) = (Duration::ZERO, Duration::ZERO);
             for server in &servers {
                 let later_us = (server.arrival_us - servers[0].arrival_us) as u64;
-                let from = worth_from(later_us as f64 / 1e6, faster / 8.0, server.rate as f64 / 8.0);
+                let (sent, rate) = (u128::from(sent), u128::from(server.rate));
+                let from = worth_from(later_us.into(), faster, rate);
                 let wait = BASE + Duration::from_micros(later_us + server.rtt_us);
-                let slack = 2.0 + (faster + server.rate as f64) / server.rate as f64;
-                if from <= sent as f64 + slack {
+                let slack = 3 + (faster + rate) / rate;
+                if from <= sent + slack {
                     perhaps = perhaps.max(wait);
                 }
-                if from + slack <= sent as f64 || later_us == 0 {
+                if from + slack <= sent || later_us == 0 {
                     surely = surely.max(wait);
                 }
-                faster += server.rate as f64;
+                faster += rate;
             }
             prop_assert!(surely <= target && target <= perhaps, "{surely} <= {target} <= {perhaps}");
             prop_assert!(target <= targets.longest());
