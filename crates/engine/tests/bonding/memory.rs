@@ -297,3 +297,40 @@ fn a_symbol_is_given_back_when_its_group_is_half_of_the_kept_numbers_behind() {
         assert_eq!(greedy.symbols, waiting, "the newest number is {newest}");
     }
 }
+
+/// An end without members, which has this memory.
+fn alone(memory: u64) -> Bond<Token> {
+    let mut end = Bond::new(BondConfig { policy: usual(), epoch: 7 });
+    end.set_memory(Bytes::new(memory));
+    end
+}
+
+/// Gives it equal packets; returns how many it drops.
+fn drops(end: &mut Bond<Token>, packets: usize) -> usize {
+    let mut dropped = 0;
+    for _ in 0..packets {
+        step(end, Instant::ZERO, Some(BondInput::Packet(token(1_000))), |output| {
+            dropped += usize::from(matches!(output, BondOutput::Dropped { .. }));
+        });
+    }
+    dropped
+}
+
+#[test]
+fn a_packet_for_which_there_is_no_space_takes_the_place_of_one_other() {
+    let mut end = alone(u64::MAX);
+    let empty = end.occupied().as_u64();
+    drops(&mut end, 1);
+    let each = end.occupied().as_u64() - empty;
+    assert_eq!(drops(&mut alone(empty + 5 * each), 5), 0);
+    let mut full = alone(empty + 5 * each);
+    assert_eq!((drops(&mut full, 8), full.occupied().as_u64()), (3, empty + 5 * each));
+}
+
+#[test]
+fn each_packet_that_waits_is_an_entry() {
+    let mut end = alone(u64::MAX);
+    let before = end.status().kept;
+    drops(&mut end, 10);
+    assert_eq!(end.status().kept, before + 10);
+}

@@ -102,3 +102,24 @@ impl Missing {
         usize::from(self.len)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_frames_are_as_long_as_their_fields_behind_a_header_of_twenty_bytes() {
+        let marker = |padding| Control::Marker {
+            epoch: 0,
+            member: Member(0),
+            previous: SeqNum(0),
+            number: SeqNum(0),
+            unsettled: 0,
+            padding,
+        };
+        let missing = Missing::default();
+        let acknowledgement = Control::Acknowledgement { epoch: 0, next: SeqNum(0), missing };
+        let frames = [Control::Surplus { round: 1, counter: 0 }, acknowledgement, marker(0), marker(1_468)];
+        assert_eq!(frames.map(|frame| frame.len().as_u64()), [28, 40, 32, 1_500]);
+    }
+}
