@@ -4,7 +4,7 @@
 mod common;
 
 use airbraid_engine::{Machine, step};
-use airbraid_net::tcp::{Config, Flags, Segment, Sender, SenderInput, SenderOutput, Variant};
+use airbraid_net::tcp::{Config, Flags, SackBlocks, Segment, Sender, SenderInput, SenderOutput, Variant};
 use airbraid_units::{Bytes, Duration, Instant};
 use common::{Fate, Way, World};
 use std::cell::Cell;
@@ -313,4 +313,98 @@ fn segments_that_were_late_are_told_from_lost_ones_without_timestamps() {
     assert!(!sent.is_empty() && sent.iter().all(|segment| segment.seq > 10_000), "{sent:?}");
     tell(&mut sender, now + 11, ack(2, (0, 0)));
     assert_eq!((sender.stats().undone, sender.ssthresh()), (1, None));
+}
+
+/// The first number of each segment that was sent, in segments.
+fn starts(sent: &[Segment]) -> Vec<u64> {
+    sent.iter().map(|segment| segment.seq / 1_000).collect()
+}
+
+#[test]
+fn what_is_out_acknowledged_and_offered_is_told() {
+    let (mut sender, _) = ten_out(Variant::Reno);
+    let told = |sender: &Sender| [sender.flight_size(), sender.acknowledged(), sender.offered()].map(Bytes::as_u64);
+    assert_eq!(told(&sender), [10_000, 0, 65_535]);
+    // Slow start: two for each that came.
+    assert_eq!(starts(&tell(&mut sender, 200, ack(3, (0, 0)))), [10, 11, 12, 13, 14, 15]);
+    assert_eq!(told(&sender), [13_000, 3_000, 65_535]);
+}
+
+#[test]
+fn three_younger_segments_repeat_a_missing_one_at_once() {
+    let (mut sender, _) = ten_out(Variant::Reno);
+    let sent = [(1, 2), (1, 3), (1, 4)].map(|blocks| starts(&tell(&mut sender, 200, ack(0, blocks))));
+    assert_eq!(sent, [vec![10], vec![11], vec![0]]);
+    assert_eq!(sender.ssthresh(), Some(Bytes::new(5_000)));
+}
+
+/// RFC 8985, section 6.2, step 4: once a segment was late, a gap has a quarter of the shortest round trip.
+#[test]
+fn where_segments_were_late_a_missing_one_is_repeated_after_a_quarter_of_the_round_trip() {
+    let (mut sender, _) = ten_out(Variant::Reno);
+    assert_eq!(starts(&tell(&mut sender, 200, ack(0, (2, 3)))), [10]);
+    let due = sender.poll_timeout().unwrap();
+    assert!(due.at <= Instant::ZERO + ms(230), "the timer for doubtful segments, not that of the tail: {due:?}");
+    // The second comes after the third.
+    assert_eq!(starts(&tell(&mut sender, 201, ack(0, (1, 3)))), [11]);
+    assert_eq!(starts(&tell(&mut sender, 202, ack(0, (1, 5)))), [12, 13], "more than three have come");
+    assert_eq!(sender.stats().retransmits, 0);
+    let due = sender.poll_timeout().unwrap().at;
+    assert!((Instant::ZERO + ms(220)..=Instant::ZERO + ms(240)).contains(&due), "{due:?}");
+    // One frame has left the network: one goes into it.
+    assert_eq!(starts(&tell(&mut sender, 240, None)), [0]);
+    assert_eq!((sender.stats().retransmits, sender.stats().fast_retransmits), (1, 1));
+}
+
+/// RFC 2883, RFC 3522: the only retransmission of a recovery was reported to have come twice.
+#[test]
+fn a_recovery_whose_retransmission_came_twice_is_undone_without_timestamps() {
+    let (mut sender, _) = ten_out(Variant::Reno);
+    for blocks in [(1, 2), (1, 3), (1, 4)] {
+        tell(&mut sender, 200, ack(0, blocks));
+    }
+    assert_eq!((sender.stats().fast_retransmits, sender.stats().retransmits), (1, 1));
+    // The first came late, then its retransmission.
+    tell(&mut sender, 210, ack(4, (0, 0)));
+    assert_eq!((sender.stats().undone, sender.ssthresh()), (0, Some(Bytes::new(5_000))));
+    let flags = Flags { ack: true, ..Flags::default() };
+    let sack = SackBlocks::of_duplicate(4_001, (1, 1_001));
+    let twice = Segment { seq: 1, ack: 4_001, window: 65_535, flags, sack, ..Segment::default() };
+    tell(&mut sender, 300, Some(SenderInput::Segment(twice)));
+    assert_eq!((sender.stats().undone, sender.ssthresh()), (1, None));
+}
+
+#[test]
+fn a_window_after_a_recovery_is_the_threshold() {
+    let (mut sender, _) = ten_out(Variant::Reno);
+    for blocks in [(1, 2), (1, 3), (1, 4)] {
+        tell(&mut sender, 200, ack(0, blocks));
+    }
+    // All twelve at once: five, and one more for eight segments of the round trip.
+    tell(&mut sender, 310, ack(12, (0, 0)));
+    assert_eq!((sender.ssthresh(), sender.stats().undone), (Some(Bytes::new(5_000)), 0));
+    assert!((5_000..=6_000).contains(&sender.cwnd().as_u64()), "{:?}", sender.cwnd());
+}
+
+#[test]
+fn when_all_is_acknowledged_no_timer_runs() {
+    let mut sender = Sender::new(config(Variant::Reno)).unwrap();
+    tell(&mut sender, 0, Some(SenderInput::Open));
+    let flags = Flags { ack: true, syn: true, sack_permitted: true, ..Flags::default() };
+    tell(&mut sender, 100, Some(SenderInput::Segment(Segment { ack: 1, window: 65_535, flags, ..Segment::default() })));
+    assert_eq!(tell(&mut sender, 100, Some(SenderInput::Write(Bytes::new(2_000)))).len(), 2);
+    assert!(sender.poll_timeout().is_some());
+    tell(&mut sender, 200, ack(2, (0, 0)));
+    assert_eq!(sender.poll_timeout(), None);
+    // A window that is closed meanwhile is probed once something waits, and not before.
+    let flags = Flags { ack: true, ..Flags::default() };
+    let closed = Segment { seq: 1, ack: 2_001, window: 0, flags, ..Segment::default() };
+    tell(&mut sender, 300, Some(SenderInput::Segment(closed)));
+    assert_eq!(sender.poll_timeout(), None);
+    assert!(tell(&mut sender, 300, Some(SenderInput::Write(Bytes::new(1_000)))).is_empty());
+    assert!(sender.poll_timeout().is_some());
+    let at = sender.poll_timeout().unwrap().at.as_nanos().div_ceil(1_000_000);
+    let probe = tell(&mut sender, at, None);
+    assert_eq!((probe.len(), probe[0].len, probe[0].seq), (1, 0, 2_000), "from before the window");
+    assert_eq!(starts(&tell(&mut sender, at + 1, ack(2, (0, 0)))), [2]);
 }

@@ -331,6 +331,27 @@ fn a_packet_for_which_there_is_no_space_takes_the_place_of_one_other() {
 fn each_packet_that_waits_is_an_entry() {
     let mut end = alone(u64::MAX);
     let before = end.status().kept;
-    drops(&mut end, 10);
+    assert_eq!((drops(&mut end, 10), end.queue_len()), (0, 10));
     assert_eq!(end.status().kept, before + 10);
+}
+
+#[test]
+fn what_is_kept_for_restoring_is_counted_and_forgotten_when_memory_is_short() {
+    let mut greedy = Greedy::new(None);
+    // The first symbol shows that packets should be kept from then on.
+    greedy.come(Member(0), symbol(10, 1_000));
+    let before = greedy.end.status().kept;
+    greedy.come(Member(0), symbol(300, 1_000));
+    greedy.come(Member(0), symbol(301, 1_000));
+    assert_eq!(greedy.end.status().kept, before + 2, "two symbols wait");
+    greedy.come(Member(0), data(302, FlowSeq { bucket: 3, number: 0 }, 1_000));
+    assert_eq!(greedy.end.status().kept, before + 3, "and a packet may be of use");
+    assert_eq!(greedy.end.status().counts.forgotten, 0);
+    let occupied = greedy.occupied();
+    greedy.end.set_memory(Bytes::new(occupied));
+    greedy.come(Member(0), Frame::Probe(Probe { number: SeqNum(303), epoch: 9, padding: 0 }));
+    assert_eq!(greedy.end.status().counts.forgotten, 0, "all fits exactly");
+    greedy.end.set_memory(Bytes::new(occupied - 1));
+    greedy.come(Member(0), symbol(304, 10));
+    assert_eq!((greedy.end.status().counts.forgotten, greedy.symbols), (1, 0));
 }

@@ -275,6 +275,17 @@ fn a_searched_rate_grows_fourfold_at_most_and_is_known_when_the_link_stretches_i
 }
 
 #[test]
+fn a_searched_rate_is_known_when_the_links_queue_is_long_however_it_was_sent() {
+    // Longer than 15 ms and three frames at the 6 Mbit/s that are supposed.
+    for (queue_us, is_measured) in [(21_000, false), (21_001, true)] {
+        let mut path = Path::new(None);
+        hear(&mut path, Came::new(1, 0, 20_000, 0));
+        hear(&mut path, Came::new(9, 400_000, 420_000 + queue_us, 60_000));
+        assert_eq!(path.is_measured(), is_measured, "a queue of {queue_us} us");
+    }
+}
+
+#[test]
 fn frames_of_a_train_and_before_it_tell_nothing_of_the_traffics_rate() {
     let mut path = measured(BYTE_A_US);
     hear(&mut path, Came::new(1, 0, 5_000, 0));
