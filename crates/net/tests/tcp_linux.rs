@@ -4,7 +4,7 @@
 mod common;
 
 use airbraid_engine::{Machine, step};
-use airbraid_net::tcp::{Config, Flags, SackBlocks, Segment, Sender, SenderInput, SenderOutput, Variant};
+use airbraid_net::tcp::{Config, Flags, SackBlocks, Segment, Sender, SenderInput, SenderLimit, SenderOutput, Variant};
 use airbraid_units::{Bytes, Duration, Instant};
 use common::{Fate, Way, World};
 use std::cell::Cell;
@@ -407,4 +407,93 @@ fn when_all_is_acknowledged_no_timer_runs() {
     let probe = tell(&mut sender, at, None);
     assert_eq!((probe.len(), probe[0].len, probe[0].seq), (1, 0, 2_000), "from before the window");
     assert_eq!(starts(&tell(&mut sender, at + 1, ack(2, (0, 0)))), [2]);
+}
+
+#[test]
+fn what_holds_a_sender_back_is_told() {
+    let mut sender = Sender::new(Config { timestamps: false, ..config(Variant::Reno) }).unwrap();
+    assert_eq!(sender.limit(), SenderLimit::Idle);
+    tell(&mut sender, 0, Some(SenderInput::Open));
+    assert_eq!(sender.limit(), SenderLimit::Handshake);
+    let flags = Flags { ack: true, syn: true, sack_permitted: true, ..Flags::default() };
+    tell(&mut sender, 100, Some(SenderInput::Segment(Segment { ack: 1, window: 65_535, flags, ..Segment::default() })));
+    assert_eq!(sender.limit(), SenderLimit::Application);
+    tell(&mut sender, 100, Some(SenderInput::WriteForever));
+    assert_eq!(sender.limit(), SenderLimit::SlowStart);
+    for blocks in [(1, 2), (1, 3), (1, 4)] {
+        tell(&mut sender, 200, ack(0, blocks));
+    }
+    assert_eq!(sender.limit(), SenderLimit::Recovery);
+    tell(&mut sender, 310, ack(12, (0, 0)));
+    assert_eq!(sender.limit(), SenderLimit::CongestionWindow);
+    while sender.stats().timeouts == 0 {
+        let at = sender.poll_timeout().unwrap().at.as_nanos().div_ceil(1_000_000);
+        tell(&mut sender, at, None);
+    }
+    assert_eq!(sender.limit(), SenderLimit::Timeout);
+}
+
+/// RFC 8985, section 7.2: two round trips of 100 ms and two ticks after the last segment.
+#[test]
+fn a_tail_is_probed_with_new_data_or_with_its_last_segment() {
+    for (is_endless, probe) in [(true, 10), (false, 9)] {
+        let mut sender = Sender::new(Config { timestamps: false, ..config(Variant::Reno) }).unwrap();
+        tell(&mut sender, 0, Some(SenderInput::Open));
+        let flags = Flags { ack: true, syn: true, sack_permitted: true, ..Flags::default() };
+        let syn_ack = Segment { ack: 1, window: 65_535, flags, ..Segment::default() };
+        tell(&mut sender, 100, Some(SenderInput::Segment(syn_ack)));
+        let write = if is_endless { SenderInput::WriteForever } else { SenderInput::Write(Bytes::new(10_000)) };
+        assert_eq!(tell(&mut sender, 100, Some(write)).len(), 10);
+        let wake = sender.poll_timeout().unwrap();
+        assert_eq!((wake.at, wake.why), (Instant::ZERO + ms(302), "tcp.probe"));
+        assert_eq!(starts(&tell(&mut sender, 302, None)), [probe]);
+        let stats = sender.stats();
+        assert_eq!((stats.tail_probes, stats.retransmits), (1, u64::from(!is_endless)));
+        // The timeout of 300 ms begins again with it.
+        let wake = sender.poll_timeout().unwrap();
+        assert_eq!((wake.at, wake.why), (Instant::ZERO + ms(602), "tcp.retransmit"));
+        assert_eq!(starts(&tell(&mut sender, 602, None))[0], 0);
+        assert_eq!((sender.stats().timeouts, sender.rto()), (1, ms(600)));
+    }
+}
+
+#[test]
+fn a_closed_window_is_probed_ever_more_seldom() {
+    let mut sender = Sender::new(config(Variant::Reno)).unwrap();
+    tell(&mut sender, 0, Some(SenderInput::Open));
+    let flags = Flags { ack: true, syn: true, sack_permitted: true, ..Flags::default() };
+    tell(&mut sender, 100, Some(SenderInput::Segment(Segment { ack: 1, window: 0, flags, ..Segment::default() })));
+    tell(&mut sender, 100, Some(SenderInput::Write(Bytes::new(5_000))));
+    assert_eq!(sender.limit(), SenderLimit::ReceiveWindow);
+    let (mut now, mut waits) = (100, vec![]);
+    for probes in 1..=4 {
+        let wake = sender.poll_timeout().unwrap();
+        let at = wake.at.as_nanos() / 1_000_000;
+        waits.push((at - now, wake.why));
+        now = at;
+        let sent = tell(&mut sender, now, None);
+        assert_eq!((sent.len(), sent[0].len, sent[0].seq, sender.stats().window_probes), (1, 0, 0, probes));
+    }
+    let rto = waits[0].0;
+    assert_eq!(waits, [1, 2, 4, 8].map(|times| (rto * times, "tcp.persist")));
+    assert_eq!(sender.stats().timeouts, 0);
+    assert_eq!(starts(&tell(&mut sender, now + 1, ack(0, (0, 0)))), [0, 1, 2, 3, 4]);
+}
+
+/// RFC 6298, section 5.5: each timeout for the same data takes twice as long.
+#[test]
+fn a_timeout_without_an_answer_doubles_the_next() {
+    let (mut sender, _) = ten_out(Variant::Reno);
+    let mut seen = vec![];
+    while seen.len() < 4 {
+        let at = sender.poll_timeout().unwrap().at.as_nanos().div_ceil(1_000_000);
+        let before = sender.stats().timeouts;
+        let sent = starts(&tell(&mut sender, at, None));
+        if sender.stats().timeouts > before {
+            assert_eq!(sent, [0], "one segment");
+            seen.push(sender.rto());
+        }
+    }
+    assert_eq!(seen, [2, 4, 8, 16].map(|times| ms(300 * times)));
+    assert_eq!(sender.cwnd(), Bytes::new(1_000));
 }
