@@ -60,3 +60,57 @@ fn it_goes_round_the_members_on_which_frames_came() {
     assert_eq!(end.answers_to(&[2, 5]), [5]);
     assert_eq!(end.answers_to(&[5]), [5], "nothing came on another");
 }
+
+/// The time from one feedback frame to the next \[us\], if frames with these numbers come on one member meanwhile, each
+/// so many microseconds after the first one; the last number before is 1.
+fn next_feedback(frames: impl IntoIterator<Item = (u64, u32)>, asks: bool) -> u64 {
+    let mut end = Bond::<Token>::new(BondConfig { policy: usual(), epoch: 7 });
+    let mut now = Instant::ZERO + Duration::from_secs(1);
+    let mut told = vec![];
+    let mut tell = |end: &mut Bond<Token>, now: Instant, input| {
+        let wake = step(end, now, input, |output| {
+            if matches!(output, BondOutput::Transmit { frame: Frame::Feedback(_), .. }) {
+                told.push(now);
+            }
+        });
+        (wake.map(|wake| wake.at), told.clone())
+    };
+    let probe = |number, padding| {
+        let frame = Frame::Probe(Probe { number: SeqNum(number), epoch: 9, padding });
+        Some(BondInput::Frame { member: Member(0), length: frame.len(), frame })
+    };
+    let added = BondInput::MemberAdded { member: Member(0), config: MemberConfig::default() };
+    tell(&mut end, now, Some(added));
+    let (mut wake, mut feedback) = tell(&mut end, now, probe(1, 100));
+    while feedback.is_empty() {
+        now = wake.expect("it is to answer");
+        (wake, feedback) = tell(&mut end, now, None);
+    }
+    let first = now;
+    for (us, number) in frames {
+        let at = first + Duration::from_micros(us);
+        while let Some(due) = wake.filter(|due| *due <= at) {
+            (wake, _) = tell(&mut end, due, None);
+        }
+        (wake, feedback) = tell(&mut end, at, probe(number, if asks { 0 } else { 100 }));
+    }
+    while feedback.len() < 2 {
+        now = wake.expect("it is to answer");
+        (wake, feedback) = tell(&mut end, now, None);
+    }
+    (feedback[1] - first).as_micros()
+}
+
+#[test]
+fn feedback_waits_for_a_second_frame_and_for_its_interval_and_not_for_much_that_is_missing() {
+    assert_eq!(next_feedback([(1_000, 2)], false), 16_000, "15 ms alone");
+    assert_eq!(next_feedback([(1_000, 2), (2_000, 3)], false), 5_000, "each 5 ms");
+    assert_eq!(next_feedback([(7_000, 2), (7_500, 3)], false), 7_500, "the interval is over");
+    assert_eq!(next_feedback([(1_000, 3)], false), 2_000, "2 ms where a number is newly missing");
+    assert_eq!(next_feedback([(3_000, 3)], false), 3_000);
+    let holes = |count: u32| (1..=count).map(|hole| (1_000, 1 + 2 * hole));
+    assert_eq!([next_feedback(holes(7), false), next_feedback(holes(8), false)], [2_000, 1_000], "eight at once");
+    let row = |count: u32| (1..=count).map(|step| (100, 1 + step));
+    assert_eq!([next_feedback(row(255), false), next_feedback(row(256), false)], [5_000, 500], "256 after 0.5 ms");
+    assert_eq!(next_feedback([(1_000, 2)], true), 1_000, "it was asked");
+}
