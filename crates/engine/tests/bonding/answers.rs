@@ -61,8 +61,8 @@ fn it_goes_round_the_members_on_which_frames_came() {
     assert_eq!(end.answers_to(&[5]), [5], "nothing came on another");
 }
 
-/// The time from one feedback frame to the next \[us\], if frames with these numbers come on one member meanwhile, each
-/// so many microseconds after the first one; the last number before is 1.
+/// The time from one feedback frame to the next \[us\]. Meanwhile frames come on one member, each at a time after the
+/// first feedback \[us\] and with a number; the last number before is 1.
 fn next_feedback(frames: impl IntoIterator<Item = (u64, u32)>, asks: bool) -> u64 {
     let mut end = Bond::<Token>::new(BondConfig { policy: usual(), epoch: 7 });
     let mut now = Instant::ZERO + Duration::from_secs(1);

@@ -187,7 +187,7 @@ fn a_frame_that_found_a_queue_tells_when_the_link_is_free() {
     assert_eq!(path.served, now + MS * 10);
 }
 
-/// Whether a rate is measured between two frames so many numbers and microseconds apart.
+/// Whether a rate is measured between two frames at this distance in numbers and in microseconds.
 fn is_measured_over(frames: u32, span_us: u64) -> bool {
     let mut path = measured(BYTE_A_US);
     hear(&mut path, Came::new(1, 0, 5_000, 1_500));
