@@ -304,3 +304,18 @@ fn what_is_out_acknowledged_and_offered_is_told() {
     assert_eq!((told(&sender), sender.poll_timeout()), ([0, 3_000, 30_000], None), "nothing is out: no timer runs");
     assert!(!sender.is_finished());
 }
+
+/// RFC 6675, section 4, NextSeg, rule 4: where nothing else may be sent, the tail goes once more, once a recovery.
+#[test]
+fn a_lost_tail_is_rescued_once_a_recovery() {
+    let mut sender = sender(Config { variant: Variant::Sack, initial_window: Some(10), ..config() });
+    tell(&mut sender, 0, SenderInput::Open);
+    let flags = Flags { ack: true, syn: true, sack_permitted: true, ..Flags::default() };
+    tell(&mut sender, 100, SenderInput::Segment(Segment { ack: 1, window: 65_535, flags, ..Segment::default() }));
+    assert_eq!(tell(&mut sender, 100, SenderInput::Write(Bytes::new(10_000))).len(), 10);
+    // The first and the last are lost.
+    let sent: Vec<u64> =
+        (2..=9).flat_map(|to| starts(&tell(&mut sender, 200 + to, selective(1, (1_001, 1 + 1_000 * to))))).collect();
+    assert_eq!(sent, [1, 9_001]);
+    assert_eq!((sender.stats().retransmits, sender.stats().timeouts), (2, 0));
+}

@@ -1,9 +1,11 @@
 //! Feedback of an end none of whose members works yet: it goes back where frames came from.
 
 use crate::world::{Token, usual};
-use airbraid_engine::step;
 use airbraid_engine::trunk::Member;
-use airbraid_engine::trunk::bonding::{Bond, BondConfig, BondInput, BondOutput, Frame, MemberConfig, Probe};
+use airbraid_engine::trunk::bonding::{
+    Bond, BondConfig, BondDropReason, BondHeader, BondInput, BondOutput, Feedback, Frame, MemberConfig, Probe, Report,
+};
+use airbraid_engine::{TrafficClass, step};
 use airbraid_units::{Duration, Instant, SeqNum};
 
 /// An end with eight members, on which nothing of its own was answered.
@@ -113,4 +115,34 @@ fn feedback_waits_for_a_second_frame_and_for_its_interval_and_not_for_much_that_
     let row = |count: u32| (1..=count).map(|step| (100, 1 + step));
     assert_eq!([next_feedback(row(255), false), next_feedback(row(256), false)], [5_000, 500], "256 after 0.5 ms");
     assert_eq!(next_feedback([(1_000, 2)], true), 1_000, "it was asked");
+}
+
+#[test]
+fn frames_of_an_unknown_life_and_reports_of_nothing_are_strange_and_change_nothing() {
+    let mut end = Bond::<Token>::new(BondConfig { policy: usual(), epoch: 7 });
+    let now = Instant::ZERO + Duration::from_secs(1);
+    let mut stale = 0;
+    let mut tell = |end: &mut Bond<Token>, input| {
+        step(end, now, Some(input), |output| {
+            stale += u64::from(matches!(output, BondOutput::Dropped { reason: BondDropReason::Stale, .. }));
+        });
+        (end.status().counts.strange, stale)
+    };
+    let (class, member) = (TrafficClass::Bulk, Member(0));
+    tell(&mut end, BondInput::MemberAdded { member, config: MemberConfig::default() });
+    let come = |frame: Frame<Token>| BondInput::Frame { member, length: frame.len(), frame };
+    let packet = Token { from: 1, id: 0, len: 100, bucket: 1, class, is_markable: false, is_acknowledgement: false };
+    let data = Frame::Data { header: BondHeader { number: SeqNum(1), ..BondHeader::default() }, packet };
+    assert_eq!(tell(&mut end, come(data)), (1, 1), "no probe has told the sender's life");
+    let feedback = |epoch: u32, member: u8, newest: u32| {
+        let report = Report { member: Member(member), newest: SeqNum(newest), ..Report::default() };
+        let reports = [report].into_iter().collect();
+        come(Frame::Feedback(Box::new(Feedback { epoch, reports, ..Feedback::default() })))
+    };
+    assert_eq!(tell(&mut end, feedback(8, 0, 1)), (2, 1), "of another life of this end");
+    assert_eq!(tell(&mut end, feedback(7, 1, 1)), (3, 1), "of a member that is not there");
+    assert_eq!(tell(&mut end, feedback(7, 0, 1_000)), (4, 1), "of a number that was not sent");
+    let config = MemberConfig::default();
+    assert_eq!(tell(&mut end, BondInput::MemberAdded { member: Member(16), config }), (5, 1), "one too many");
+    assert_eq!(tell(&mut end, feedback(7, 0, 1)), (5, 1), "its first probe");
 }

@@ -665,3 +665,9 @@ fn an_msdu_that_was_never_on_the_air_is_withdrawn_without_a_sequence_number() {
     let held = station.withdraw(at(1_300), TO_B);
     assert!(held[0].sequence.is_some() && held[0].attempts == 1, "{held:?}");
 }
+
+#[test]
+fn an_access_costs_difs_half_of_the_smallest_window_and_sifs() {
+    let station: Dcf<Payload> = Dcf::new(config(), TO_A, stream_drawing(&[]));
+    assert_eq!(station.access_gap(), us(50 + 20 * 31 / 2 + 10));
+}

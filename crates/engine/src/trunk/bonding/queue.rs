@@ -532,4 +532,11 @@ mod tests {
             assert_eq!(queue.flows[1].sent, sent, "{pause} ms");
         }
     }
+
+    #[test]
+    fn a_flow_that_has_lost_its_last_packet_has_no_part_in_the_lead() {
+        let mut queue = with(&[(1, 1, 2_000), (2, 10, 100)]);
+        assert_eq!(queue.shorten().map(|packet| packet.1), Some(2_000));
+        assert_eq!(take(&mut queue, 1, Lead { bytes: 800, later: MS }), [(2, 8)]);
+    }
 }

@@ -294,7 +294,7 @@ mod tests {
     fn a_decided_frame_is_forgotten_in_order_and_a_lost_one_after_a_while() {
         let mut sent = sent(3);
         decide(&mut sent, 2, SentFate::Acknowledged);
-        assert!(sent.pop_decided(Instant::MAX).is_none(), "the first is on the way");
+        assert_eq!((sent.pop_decided(Instant::MAX).is_none(), sent.len()), (true, 3), "the first is on the way");
         decide(&mut sent, 1, SentFate::Lost(at(9)));
         assert!(sent.pop_decided(at(9)).is_none());
         assert_eq!(sent.pop_decided(at(10)).map(|sent| sent.bytes), Some(100));
@@ -308,7 +308,6 @@ mod tests {
     fn frames_of_a_late_host_left_when_it_was_awake() {
         let mut sent = sent(3);
         assert!(sent.put_off(at(2), at(20)) && !sent.put_off(at(21), at(30)));
-        assert_eq!(numbers([1, 2, 3].map(SeqNum)).len(), 3);
         let left: Vec<Instant> = sent.numbers().map(|(_, sent)| sent.at).collect();
         assert_eq!(left, [at(1), at(20), at(20)]);
     }

@@ -502,3 +502,12 @@ fn the_first_frame_that_came_begins_a_trains_span_unless_it_is_older() {
     let since = |first| arrival(first).first_since(SeqNum(5)).number;
     assert_eq!([since(None), since(Some(4)), since(Some(5))], [SeqNum(9), SeqNum(9), SeqNum(5)]);
 }
+
+#[test]
+fn the_greatest_rates_and_lengths_are_counted_without_overflow() {
+    let mut path = measured(RATE_MAX);
+    // 3.02 s of 12.5 GB/s.
+    hear(&mut path, Came::new(1, 0, 1_000_000, 0));
+    assert_eq!(path.window(), 37_750_000_000 + 4_500);
+    assert_eq!(measured(BYTE_A_US).time_for(3_000_000_000), Duration::from_secs(3_000));
+}
