@@ -386,7 +386,7 @@ fn a_member_whose_link_is_down_carries_nothing_until_it_is_up() {
     let mut scene = Scene::new(PaperPolicy { member_limit: 4, ..PaperPolicy::default() });
     let link = |scene: &mut Scene, is_up| scene.drive("link", Some(PaperInput::Link { member: Member(0), is_up }));
     link(&mut scene, false);
-    (10..14).for_each(|id| drop(scene.packet(id, 1)));
+    scene.packet(10, 1).packet(11, 1).packet(12, 1).packet(13, 1);
     assert_eq!(scene.trunk.sender_counts().sent_by_member, [0, 4]);
     scene.packet(14, 1);
     assert_eq!(scene.trunk.queue_len(), 1, "the other one is full");

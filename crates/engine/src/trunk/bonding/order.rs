@@ -439,7 +439,7 @@ mod tests {
         assert_eq!(numbers, [0, 2, 3, 1, 4, 5]);
     }
 
-    /// What happens to packets with these numbers, one a millisecond; the reasons of drops.
+    /// Counts after packets with these numbers, one a millisecond, and the reasons of drops.
     fn counted(bucket: u16, numbers: &[u32]) -> (BondCounts, Vec<BondDropReason>) {
         let mut order = Order::new(BondResequencer::default());
         let (mut counts, mut dropped) = (BondCounts::default(), vec![]);
