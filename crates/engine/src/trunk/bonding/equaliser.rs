@@ -175,11 +175,10 @@ impl Equaliser {
         self.on_since.is_some()
     }
 
-    /// The same for a slower member that is `later` than the fastest: `None` unless the delay is equalised as far. A
-    /// member is late by its own queue, too, but one that is twice as late as the flow is worth is another one.
+    /// The same for a slower member that is `later` than the fastest: `None` unless the delay is equalised as far.
     pub fn hold_for(&self, now: Instant, later: Duration, step: &Step) -> Option<Duration> {
         let hold = self.grown(now, step)?;
-        (later <= step.later * 2 && hold >= later.min(step.later)).then(|| hold.saturating_sub(later))
+        (hold >= later.min(step.later)).then(|| hold.saturating_sub(later))
     }
 }
 
@@ -240,8 +239,6 @@ mod tests {
         assert_eq!(go_on_with(&step, &mut equaliser, &mut now, 20_000, 100, (1_000, 1_500_000)), step.later);
         assert_eq!(equaliser.hold_for(now, MS * 150, &step), Some(Duration::ZERO));
         assert_eq!(equaliser.hold_for(now, MS * 130, &step), Some(MS * 20));
-        assert_eq!(equaliser.hold_for(now, MS * 300, &step), Some(Duration::ZERO), "it is late by its own queue");
-        assert_eq!(equaliser.hold_for(now, MS * 301, &step), None, "it is another member, not worth its delay");
     }
 
     #[test]
