@@ -1,10 +1,11 @@
 //! The page of a reproduction: one HTML file that needs nothing else, with plots, tables, misses with their reasons,
 //! and runs; and its rows as JSON and CSV. It shows results and computes nothing.
 //!
-//! [`skeleton`] is what all pages share.
+//! [`run`] is the page of a run, [`skeleton`] what all pages share.
 
 mod figures;
 mod parts;
+pub mod run;
 pub mod skeleton;
 
 use crate::drawing::style;
