@@ -234,7 +234,7 @@ pub struct Run {
     pub file: PathBuf,
     #[command(flatten)]
     pub over: Over,
-    /// Writes summary.json, series as CSV and plot.svg into this directory, which is made or replaced
+    /// Writes report.html, summary.json, series as CSV and plot.svg into this directory, which is made or replaced
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Runs at a time [default: as many as cores]

@@ -2,6 +2,7 @@
 
 use super::super::skeleton::{escape, picture};
 use crate::drawing::line_colour;
+use crate::plot::show;
 use crate::statistics::{INTERVAL_RUNS_MIN, Summary, spread};
 use crate::stored::{Stored, StoredCell, list, text};
 use airbraid_sim::limits::{self, Cause, FlowLimits};
@@ -71,7 +72,7 @@ fn row(result: &Stored, index: usize, flow: usize, page: &mut String) {
     let name = text(facts, "name");
     page.push_str("<tr>");
     for (_, value) in &result.plan.cells[index].set {
-        let _ = write!(page, "<td>{}</td>", escape(&plain(value)));
+        let _ = write!(page, "<td>{}</td>", escape(&show(value)));
     }
     let ends = format!("{} to {}", text(facts, "from"), text(facts, "to"));
     let _ = write!(page, "<th scope=\"row\">{} <span>{}</span></th>", escape(name), escape(&ends));
@@ -90,11 +91,6 @@ fn of_runs(cell: &StoredCell, flow: usize, (way, unit): (&[&str], Unit), summary
         way.iter().try_fold(facts, |at, step| at.get(step))?.as_f64()
     };
     spread(summary, &cell.runs.iter().filter_map(value).collect::<Vec<_>>(), unit)
-}
-
-/// A swept value as the scenario writes it, without the quotes of texts.
-fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// The meaning of numbers over the replications.

@@ -49,10 +49,15 @@ fn budget(lines: &[usize]) -> (usize, usize) {
 
 /// A number with four significant digits; null where it is none.
 pub fn number(x: f64) -> Value {
+    rounded(x, 4)
+}
+
+/// A number with so many significant digits; null where it is none.
+pub fn rounded(x: f64, digits: usize) -> Value {
     if x == 0.0 || !x.is_finite() {
         return if x == 0.0 { 0.into() } else { Value::Null };
     }
-    let rounded: f64 = format!("{x:.3e}").parse().unwrap_or(x);
+    let rounded: f64 = format!("{x:.*e}", digits - 1).parse().unwrap_or(x);
     let is_whole = rounded == libm::trunc(rounded) && rounded.abs() < 1e15;
     if is_whole { (rounded as i64).into() } else { Number::from_f64(rounded).map_or(Value::Null, Value::Number) }
 }

@@ -137,7 +137,7 @@ class PlanOfNodes {
     const [west, east, south, north] = [least(xs), most(xs), least(ys), most(ys)];
     const extent = Math.max(east - west, north - south, 1e-3) * (all.length > 1 ? 1 : 100);
     const range = most([0, ...this.nodes.flatMap((node) => node.radios.map((radio) => radio[2] || 0))]);
-    const edge = this.map.placed ? Math.max(extent * 0.12, Math.min(range * 1.05, extent * 0.7)) : extent * 0.25;
+    const edge = this.map.placed ? Math.max(extent * 0.12, Math.min(range * 1.05, extent * 3)) : extent * 0.25;
     const scale = Math.min(wide / (east - west + 2 * edge), high / (north - south + 2 * edge));
     this.view = { x: (west + east) / 2, y: (south + north) / 2, scale };
   }
@@ -354,7 +354,9 @@ function words(context, text, [x, y], tint) {
 }
 
 function scaleBar(context, high, scale) {
-  const metres = ticks(0, 140 / scale, 2).pop() || 1;
+  // The longest round length that fits beside the edge.
+  const longest = 140 / scale, power = 10 ** Math.floor(Math.log10(longest));
+  const metres = [5, 2, 1].map((factor) => factor * power).find((length) => length <= longest);
   const wide = metres * scale;
   context.strokeStyle = context.fillStyle = colour("--soft");
   context.lineWidth = 2;

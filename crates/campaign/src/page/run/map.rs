@@ -1,6 +1,6 @@
 //! The map of a cell as it stood in the first replication: nodes with their ranges and ways, and what joins them.
 
-use super::data::number;
+use super::data::rounded;
 use crate::stored::Stored;
 use airbraid_sim::drawn;
 use airbraid_sim::phy::mobility::position_at;
@@ -11,6 +11,11 @@ use serde_json::{Value, json};
 
 /// Largest number of places of a node's way that are drawn.
 const PLACES_MAX: usize = 500;
+
+/// A length or time of the map, to seven digits: a metre in a thousand kilometres.
+fn number(x: f64) -> Value {
+    rounded(x, 7)
+}
 
 /// The map.
 pub fn map(result: &Stored, index: usize) -> Value {
@@ -64,9 +69,11 @@ fn way(node: &Node, duration: Duration) -> Value {
         Mobility::Static => json!([]),
         Mobility::Velocity { .. } => json!([point(Instant::ZERO, node.position), last()]),
         Mobility::Waypoints(points) => {
-            let within = points.iter().take_while(|(at, _)| *at < end).take(PLACES_MAX);
+            let within = points.iter().take_while(|(at, _)| *at < end).count();
             let begin = std::iter::once(point(Instant::ZERO, node.position));
-            begin.chain(within.map(|(at, place)| point(*at, *place))).chain([last()]).collect()
+            let shown = points.iter().take(within.min(PLACES_MAX)).map(|(at, place)| point(*at, *place));
+            // A way with more places ends where the last one that is shown is.
+            begin.chain(shown).chain((within <= PLACES_MAX).then(last)).collect()
         }
     }
 }
