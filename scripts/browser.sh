@@ -23,7 +23,8 @@ command -v npm >/dev/null || skip "there is no npm (Debian's package npm)"
 place=out/browser
 mkdir -p "$place"
 cp tests/browser/package.json tests/browser/package-lock.json tests/browser/check.mjs "$place"
-(cd "$place" && npm ci --silent --no-audit --no-fund) || skip "npm could not install what tests/browser/package-lock.json names"
+(cd "$place" && npm ci --silent --no-audit --no-fund) \
+    || skip "npm could not install what tests/browser/package-lock.json names"
 
 made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT

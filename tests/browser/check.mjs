@@ -1,5 +1,5 @@
-// Loads pages in Chromium as a reader does, from file://, wide and narrow, dark and light, and fails for a message on the
-// console, a request to anywhere, a serious finding of axe-core, or keys that do not reach what can be used.
+// Loads pages in Chromium as a reader does, from file://, wide and narrow, dark and light, and fails for a message on
+// the console, a request to anywhere, a serious finding of axe-core, or keys that do not reach what can be used.
 //
 // usage: check.mjs [--keep DIR] NAME=FILE...   (--keep writes a screenshot of each page in each shape)
 

@@ -12,7 +12,8 @@ class PlanOfNodes {
     this.playing = null;
     this.nodes = map.placed ? map.nodes : ring(map.nodes);
     this.moves = map.nodes.some((node) => node.way.length > 0);
-    this.options = { decode: true, sense: true, reach: map.nodes.length <= 40, names: map.nodes.length <= 60, flows: map.edges.length <= 80 };
+    const count = map.nodes.length;
+    this.options = { decode: true, sense: true, reach: count <= 40, names: count <= 60, flows: map.edges.length <= 80 };
     this.ofNode = map.nodes.length <= 6 ? "all" : "0";
     const label = "Map of " + map.nodes.length + " nodes; the table of nodes below has their places and ranges";
     [this.canvas, this.redraw] = canvas(420, label, (context, wide, high) => this.draw(context, wide, high));
@@ -92,11 +93,15 @@ class PlanOfNodes {
     if (kinds.has("link")) words.push("Thin lines: links.");
     if (kinds.has("trunk")) {
       const trunks = this.map.members.map(([name, members]) => name + " (" + members + ")");
-      words.push("Wide lines: trunks with their members: " + trunks.slice(0, 12).join("; ") + (trunks.length > 12 ? "; \u2026" : "") + ".");
+      const more = trunks.length > 12 ? "; \u2026" : "";
+      words.push("Wide lines: trunks with their members: " + trunks.slice(0, 12).join("; ") + more + ".");
     }
     if (kinds.has("access")) words.push("Dashes: a station and its access points (squares).");
     if (kinds.has("flow")) words.push("Arrows: flows.");
-    if (this.map.placed) words.push("Circles: how far a radio like it decodes its frames (full), and senses its carrier (dashed), without shadowing.");
+    if (this.map.placed) {
+      words.push("Circles: how far a radio like it decodes its frames (full), and senses its carrier (dashed), without "
+        + "shadowing.");
+    }
     if (this.moves && this.map.seed !== null) words.push("Places and ways: seed " + this.map.seed + ".");
     const cut = this.map.nodes.some(({ way }) => way.length > 0 && way[way.length - 1][0] < this.duration * 0.999);
     if (cut) words.push("Ways with very many turns are shown from their beginning on; the node then stands still.");
@@ -110,7 +115,8 @@ class PlanOfNodes {
       this.map.placed ? [node.x, "m"] : null, this.map.placed ? [node.y, "m"] : null,
       radio && radio[1], radio && [radio[2], "m"], radio && [radio[3], "m"],
     ]));
-    const head = [["east at the start", ""], ["north", ""], ["channel", ""], ["reception to", ""], ["carrier sense to", ""]];
+    const names = ["east at the start", "north", "channel", "reception to", "carrier sense to"];
+    const head = names.map((name) => [name, ""]);
     const details = element("details", {}, element("summary", {}, "Nodes, radios and ranges as a table"));
     details.append(table({ title: "Nodes and radios", head, rows }));
     return details;
@@ -183,7 +189,7 @@ class PlanOfNodes {
   }
 
   channelIndex(channel) {
-    if (!this.channels) this.channels = [...new Set(this.nodes.flatMap((node) => node.radios.map((radio) => radio[1])))];
+    this.channels ??= [...new Set(this.nodes.flatMap((node) => node.radios.map((radio) => radio[1])))];
     return this.channels.indexOf(channel);
   }
 
@@ -314,7 +320,8 @@ class PlanOfNodes {
     const [x, y] = this.at(node);
     const radios = node.radios.map(([name, channel, decode, sense]) =>
       name + ": channel " + channel + ", decoded to " + shown(decode, "m") + ", sensed to " + shown(sense, "m"));
-    return [node.name, this.map.placed ? digits(x) + " m east, " + digits(y) + " m north" : "", ...radios].filter((t) => t).join("\n");
+    const place = this.map.placed ? [digits(x) + " m east, " + digits(y) + " m north"] : [];
+    return [node.name, ...place, ...radios].join("\n");
   }
 }
 

@@ -7,8 +7,9 @@ const byId = (id) => document.getElementById(id);
 // A value of a table as text, and as what it is sorted by.
 const valueOf = (value) => (Array.isArray(value) ? value[0] : value);
 function cellText(value, unit) {
-  if (Array.isArray(value)) return value[1] === "m" ? (value[0] === null ? "any distance" : digits(value[0]) + " m") : shown(value[0], value[1]);
-  return shown(value, unit);
+  if (!Array.isArray(value)) return shown(value, unit);
+  if (value[1] !== "m") return shown(value[0], value[1]);
+  return value[0] === null ? "any distance" : digits(value[0]) + " m";
 }
 
 // A table whose headings sort it; a long one shows its first rows until it is asked for all.
@@ -28,7 +29,9 @@ function table({ title, head, rows }) {
     button.addEventListener("click", () => {
       all.down = all.by === column ? !all.down : column > 0;
       all.by = column;
-      const order = (a, b) => (typeof a === "string" || typeof b === "string" ? String(a).localeCompare(String(b)) : (a ?? -Infinity) - (b ?? -Infinity));
+      const isText = (a, b) => typeof a === "string" || typeof b === "string";
+      const number = (a) => a ?? -Number.MAX_VALUE;
+      const order = (a, b) => (isText(a, b) ? String(a).localeCompare(String(b)) : number(a) - number(b));
       all.rows = [...rows].sort((a, b) => order(valueOf(a[column]), valueOf(b[column])) * (all.down ? -1 : 1));
       headings.forEach((other) => other.removeAttribute("aria-sort"));
       heading.setAttribute("aria-sort", all.down ? "descending" : "ascending");
@@ -37,7 +40,8 @@ function table({ title, head, rows }) {
     return heading;
   });
   fill();
-  const made = element("table", {}, element("caption", {}, title), element("thead", {}, element("tr", {}, ...headings)), body);
+  const top = element("thead", {}, element("tr", {}, ...headings));
+  const made = element("table", {}, element("caption", {}, title), top, body);
   const place = element("div", { class: "wide", tabindex: "0", role: "region", "aria-label": title }, made);
   if (all.shown === rows.length) return place;
   const more = element("button", { type: "button", class: "more" }, "Show all " + rows.length + " rows");

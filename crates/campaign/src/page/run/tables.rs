@@ -1,4 +1,5 @@
-//! The tables of a cell: a row for each flow, radio, trunk, member, link, with every number that is not zero everywhere.
+//! The tables of a cell: a row for each flow, radio, trunk, member, link, with every number that is not zero
+//! everywhere.
 
 use super::data::number;
 use crate::stored::{Stored, StoredCell, list, text};
