@@ -18,6 +18,20 @@ pub struct Recorded {
     pub timeline: bool,
     /// The recordings of the scenario's `[record]`.
     pub scenario: bool,
+    /// Samples of delay, windows and queues, for the report.
+    pub courses: bool,
+    /// The account of what limits each flow; of every replication.
+    pub limits: bool,
+}
+
+impl Recorded {
+    /// The account of what limits each flow, and nothing else.
+    pub const LIMITS: Self = Self { pcap: false, timeline: false, scenario: false, courses: false, limits: true };
+
+    /// The part that every replication has.
+    const fn of_all(self) -> Self {
+        Self { limits: self.limits, pcap: false, timeline: false, scenario: false, courses: false }
+    }
 }
 
 /// One run to do: a cell with a seed.
@@ -37,8 +51,8 @@ pub type Runner<'a> = dyn Fn(&Job<'_>, &mut dyn FnMut(f64) -> bool) -> Result<Ru
 /// # Errors
 /// The run's message.
 pub fn simulate(job: &Job<'_>, go_on: &mut dyn FnMut(f64) -> bool) -> Result<RunOutput, String> {
-    let Recorded { pcap, timeline, scenario } = job.recorded;
-    let options = RunOptions { pcap, timeline, limits: true, on_progress: Some(go_on) };
+    let Recorded { pcap, timeline, scenario, courses, limits } = job.recorded;
+    let options = RunOptions { pcap, timeline, limits, courses, on_progress: Some(go_on) };
     let asks = job.spec.record.timeline || !job.spec.record.pcap.is_empty();
     let spec = if asks && !scenario { Cow::Owned(unrecorded(job.spec)) } else { Cow::Borrowed(job.spec) };
     airbraid_sim::run(&spec, job.seed, options).map_err(|e| e.to_string())
@@ -182,7 +196,7 @@ fn jobs(plan: &Plan, recorded: Recorded) -> Vec<(usize, Job<'_>)> {
         .flat_map(|(index, replications, seed)| {
             let spec = &plan.cells[index].spec;
             (0..replications).map(move |k| {
-                let recorded = if k == 0 { recorded } else { Recorded::default() };
+                let recorded = if k == 0 { recorded } else { recorded.of_all() };
                 (index, Job { spec, seed: seed.wrapping_add(u64::from(k)), recorded })
             })
         })

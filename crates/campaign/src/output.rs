@@ -1,10 +1,12 @@
-//! The files of `--out DIR`: of a run `summary.json`, series as CSV, `plot.svg`, timelines and captures; of a
-//! reproduction the files of its page.
+//! The files of `--out DIR`: of a run `report.html`, `summary.json`, series as CSV, samples, `plot.svg`, timelines and
+//! captures; of a reproduction the files of its page.
 //!
 //! All are written into a directory beside DIR, which then takes its place in one step: DIR is the old result or the
 //! new one, never a half of it.
 
+use crate::page::{self, run::REPORT};
 use crate::report::Results;
+use crate::stored::Stored;
 use airbraid_sim::RunOutput;
 use airbraid_sim::result::TrunkResult;
 use std::fmt::Write as _;
@@ -13,6 +15,8 @@ use std::path::{Path, PathBuf};
 
 /// The result of a run as the contract of `--json` has it.
 pub(crate) const SUMMARY: &str = "summary.json";
+/// The samples of the first replication of each cell.
+pub(crate) const COURSES: &str = "courses.json";
 /// The result of a reproduction likewise.
 pub const ROWS: &str = "rows.json";
 /// The files that identify an older result.
@@ -46,7 +50,8 @@ pub fn check_target(dir: &Path) -> Result<()> {
 pub fn write(dir: &Path, results: &Results, outcomes: &[Vec<RunOutput>], pictures: &[(String, String)]) -> Result<()> {
     replace(dir, &|partial| {
         pictures.iter().try_for_each(|(name, drawing)| std::fs::write(partial.join(name), drawing))?;
-        fill(partial, results, outcomes)
+        fill(partial, results, outcomes)?;
+        if results.made.is_some() { report(partial).map(drop) } else { Ok(()) }
     })
 }
 
@@ -115,6 +120,10 @@ fn fill(dir: &Path, results: &Results, outcomes: &[Vec<RunOutput>]) -> Result<()
     if results.cells.iter().flat_map(|c| &c.runs).flat_map(|run| &run.trunks).any(|trunk| trunk.radios().is_some()) {
         std::fs::write(dir.join("trunks.csv"), trunks_csv(results))?;
     }
+    let courses: Vec<_> = outcomes.iter().map(|runs| runs.first().and_then(|run| run.courses.as_ref())).collect();
+    if courses.iter().any(Option::is_some) {
+        std::fs::write(dir.join(COURSES), serde_json::to_string(&courses)? + "\n")?;
+    }
     for (number, runs) in outcomes.iter().enumerate() {
         let place = if outcomes.len() == 1 { dir.to_owned() } else { dir.join(format!("cell-{number}")) };
         for run in runs {
@@ -122,6 +131,17 @@ fn fill(dir: &Path, results: &Results, outcomes: &[Vec<RunOutput>]) -> Result<()
         }
     }
     Ok(())
+}
+
+/// Writes the report of the result in `dir` into it, and gives its path.
+///
+/// # Errors
+/// There is no result that can be shown, or the file system's error.
+pub fn report(dir: &Path) -> Result<PathBuf> {
+    let stored = Stored::read(dir).map_err(|why| Error::new(ErrorKind::InvalidData, why))?;
+    let file = dir.join(REPORT);
+    write_file(&file, &page::run::html(&stored))?;
+    Ok(file)
 }
 
 fn recordings(place: &Path, run: &RunOutput) -> Result<()> {

@@ -62,11 +62,11 @@ fn invented(job: &Job<'_>) -> RunOutput {
         ..RunResult::default()
     };
     let pcaps = if job.recorded.pcap { vec![("../a_ch1.pcapng".to_owned(), vec![1, 2, 3])] } else { vec![] };
-    RunOutput { result, timeline: job.recorded.timeline.then(|| "line\n".to_owned()), pcaps }
+    RunOutput { result, timeline: job.recorded.timeline.then(|| "line\n".to_owned()), pcaps, courses: None }
 }
 
 fn settings(jobs: usize, stop: &AtomicBool) -> Settings<'_> {
-    Settings { jobs, recorded: Recorded { pcap: true, timeline: true, scenario: true }, stop }
+    Settings { jobs, recorded: Recorded { pcap: true, timeline: true, scenario: true, ..Recorded::LIMITS }, stop }
 }
 
 fn outcomes(plan: &Plan, jobs: usize) -> Vec<Vec<RunOutput>> {

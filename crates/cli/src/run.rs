@@ -73,6 +73,8 @@ impl Wanted {
             pcap: arguments.pcap || before.is_some_and(|made| made.pcap),
             timeline: arguments.timeline || before.is_some_and(|made| made.timeline),
             scenario,
+            courses: scenario,
+            limits: true,
         };
         Ok(Self { recorded, plots, pictures })
     }
@@ -108,6 +110,6 @@ fn execute(plan: &Plan, jobs: Option<u16>, recorded: Recorded) -> Result<Done, F
 
 /// Executes a plan under a progress bar.
 pub fn campaign(plan: &Plan, jobs: Option<u16>) -> Result<Vec<Vec<RunOutput>>, Failure> {
-    let done = execute(plan, jobs, Recorded::default())?;
+    let done = execute(plan, jobs, Recorded::LIMITS)?;
     if done.left > 0 { Err(Failure::Stopped) } else { Ok(done.cells) }
 }

@@ -1,5 +1,6 @@
 //! One run: a resolved scenario and a seed in, facts and recordings out.
 
+use crate::record::Courses;
 use crate::recorder::{Recorder, Recording};
 use crate::result::RunResult;
 use crate::scenario::spec::Spec;
@@ -16,6 +17,8 @@ pub struct RunOptions<'a> {
     pub timeline: bool,
     /// The account of what limited each flow.
     pub limits: bool,
+    /// Samples of delay, windows and queues.
+    pub courses: bool,
     /// Hears now and then how much is done, between 0 and 1; answers whether to go on.
     pub on_progress: Option<&'a mut dyn FnMut(f64) -> bool>,
 }
@@ -28,6 +31,8 @@ pub struct RunOutput {
     pub timeline: Option<String>,
     /// Captures by file name, if asked for.
     pub pcaps: Vec<(String, Vec<u8>)>,
+    /// Samples of delay, windows and queues, if asked for.
+    pub courses: Option<Courses>,
 }
 
 /// Why a run gave nothing.
@@ -48,7 +53,7 @@ pub enum RunError {
 pub fn run(spec: &Spec, seed: u64, options: RunOptions<'_>) -> Result<RunOutput, RunError> {
     let spec = &*drawn(spec, seed);
     let recording = RefCell::new(Recording::default());
-    let result = {
+    let (result, courses) = {
         let recorder = Recorder::is_needed(spec, options.pcap, options.timeline)
             .then(|| Recorder::new(spec, options.pcap, options.timeline, &recording));
         let observer = recorder.map(|recorder| Box::new(recorder) as Box<dyn Observer>);
@@ -57,9 +62,15 @@ pub fn run(spec: &Spec, seed: u64, options: RunOptions<'_>) -> Result<RunOutput,
             world.keep_account();
         }
         let mut go_on = |_| true;
-        world.run(options.on_progress.unwrap_or(&mut go_on))?;
-        world.result()
+        let on_progress = options.on_progress.unwrap_or(&mut go_on);
+        let courses = if options.courses {
+            Some(world.run_sampled(on_progress)?)
+        } else {
+            world.run(on_progress)?;
+            None
+        };
+        (world.result(), courses)
     };
     let (timeline, pcaps) = recording.into_inner().into_parts(spec);
-    Ok(RunOutput { result, timeline, pcaps })
+    Ok(RunOutput { result, timeline, pcaps, courses })
 }

@@ -4,6 +4,7 @@
 //! run with every recorder on goes through the same events as one with none. Accumulators ([`delay`], [`series`]) are
 //! made for the hot path; writers ([`pcapng`], [`timeline`]) format, and are called only where a scenario asks.
 
+pub mod courses;
 pub mod delay;
 mod dot11;
 mod ip;
@@ -12,6 +13,7 @@ mod radiotap;
 pub mod series;
 pub mod timeline;
 
+pub use courses::{Courses, FlowCourse, QueueCourse};
 pub use delay::DelayStats;
 pub use dot11::{Bss, CapturedFrame, CapturedKind, Station};
 pub use ip::{CapturedPacket, CapturedTransport, ip_address};
