@@ -173,6 +173,8 @@ metrics! {
         pub remedy: Option<String>,
         /// Since something came on it.
         pub silent_s: Option<f64> = gauge,
+        /// The most bytes that it carries, both ways, until the daemon is started again, if there is a limit.
+        pub quota_bytes: Option<u64> = gauge,
         /// Counts and estimates of the member.
         #[serde(flatten)]
         pub counts: Flat<MemberStatus> = part,
@@ -182,6 +184,11 @@ metrics! {
 impl Daemon {
     /// Returns the daemon's status.
     pub fn status(&self) -> Status {
+        self.status_of(usize::MAX)
+    }
+
+    /// Returns the status with the first `most` peers of the file.
+    pub(super) fn status_of(&self, most: usize) -> Status {
         let now = self.clock.now();
         let routing = self.routing.report();
         Status {
@@ -197,14 +204,14 @@ impl Daemon {
             refused_handshakes: refusals(&self.sessions.stats()),
             refused_frames: refusals(self.ring.stats()),
             refused_callers: self.callers(now),
-            uplinks: self.uplinks(&routing),
-            peers: self.peers.iter().filter(|peer| !peer.is_gone).map(|peer| self.peer(now, peer)).collect(),
+            // A kernel that does not say what its radios hear has none.
+            uplinks: self.uplinks(&routing, Wireless::open().ok().flatten()),
+            peers: self.peers.iter().filter(|peer| !peer.is_gone).take(most).map(|peer| self.peer(now, peer)).collect(),
         }
     }
 
-    fn uplinks(&self, routing: &Report) -> Vec<UplinkReport> {
-        // A kernel that does not say what its radios hear has none.
-        let mut wireless = Wireless::open().ok().flatten();
+    /// The reports of the uplinks, with the signals of those that are radios where `wireless` is given.
+    pub(super) fn uplinks(&self, routing: &Report, mut wireless: Option<Wireless>) -> Vec<UplinkReport> {
         let mut signal = |uplink: &UplinkState| wireless.as_mut()?.signal_dbm(uplink.found.as_ref()?.index).ok()?;
         let port = self.site.interface.listen;
         let cause = |place| routing.causes.iter().find(|(of, _)| *of == place).map(|(_, why)| why.clone());
@@ -236,7 +243,8 @@ impl Daemon {
         self.sessions.callers().iter().filter_map(report).collect()
     }
 
-    fn peer(&self, now: Instant, peer: &PeerState) -> PeerReport {
+    /// The report of a peer.
+    pub(super) fn peer(&self, now: Instant, peer: &PeerState) -> PeerReport {
         let mut trunk = peer.tunnel.status();
         trunk.counts.strange += peer.counts.malformed;
         let drops = BondDropReason::ALL.into_iter().zip(trunk.counts.dropped).filter(|(_, count)| *count > 0);
@@ -317,6 +325,7 @@ impl Daemon {
             remote: path.remote.to_string(),
             state: status.state.name().to_owned(),
             silent_s: path.heard.map(|heard| now.saturating_since(heard).as_secs_f64()),
+            quota_bytes: self.uplinks[path.uplink].config.quota.map(|quota| quota.as_u64()),
             counts: Flat(*status),
         })
     }

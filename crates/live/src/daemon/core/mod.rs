@@ -5,6 +5,7 @@ pub(super) mod care;
 mod control;
 mod follow;
 pub(super) mod handshakes;
+pub(super) mod history;
 mod introductions;
 pub(super) mod jumps;
 mod links;
@@ -20,6 +21,7 @@ use crate::clock::Clock;
 use crate::daemon::address::{place, unplace};
 use crate::daemon::coalesce::{Coalescer, Parcel};
 use crate::daemon::coded::WORD;
+use crate::daemon::history::History;
 use crate::daemon::inner;
 use crate::daemon::lane::{LateSpan, Written};
 use crate::daemon::packet::{BEGINNING, IpPacket, Pool, READ_MAX, Run};
@@ -136,6 +138,8 @@ pub struct Daemon {
     /// Packets for programs, and their number.
     pub(super) coalescer: Coalescer,
     pub(super) handed_out: u64,
+    /// The recent past.
+    pub(super) history: History,
 }
 
 impl Daemon {
