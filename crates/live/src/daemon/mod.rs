@@ -55,7 +55,7 @@ mod uplink;
 pub use check::notes;
 pub use confine::needs_low_port;
 pub use history::event::Event;
-pub use history::{HistoryReport, Span};
+pub use history::{HistoryReport, LinkHistory, Span};
 pub use journal::{clean, names};
 pub use outside::addresses as name_answer;
 pub use question::Question;

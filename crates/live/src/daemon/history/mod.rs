@@ -9,7 +9,7 @@ mod report;
 mod series;
 mod store;
 
-pub use report::HistoryReport;
+pub use report::{HistoryReport, LinkHistory};
 pub use series::Span;
 
 use crate::daemon::status::{MemberReport, PeerReport, UplinkReport};
@@ -17,7 +17,6 @@ use airbraid_engine::trunk::bonding::MemberState;
 use airbraid_units::{Duration, Instant};
 use event::{Event, Watch};
 use file::{LinkKey, MAGIC, POINT_LEN, Record};
-use report::LinkHistory;
 use series::{Point, Sample, Series};
 use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;

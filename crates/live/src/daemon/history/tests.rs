@@ -57,7 +57,9 @@ fn a_rate_is_that_of_the_bytes_between_two_looks() {
     for (time, values) in &links[1].1 {
         assert!(*time > 1_700_000_000);
         assert_eq!(values[..3], [Some(16_000); 3]);
-        assert_eq!((values[7], values[9]), (Some(20_000), Some(0)), "round trip, loss");
+        // A point has 16 bits.
+        assert!(values[7].is_some_and(|rtt| rtt.abs_diff(20_000) <= 40), "{values:?}");
+        assert_eq!(values[9], Some(0), "loss");
     }
 }
 
