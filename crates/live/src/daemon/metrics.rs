@@ -177,7 +177,8 @@ mod tests {
         let panels = dashboard["panels"].as_array().unwrap();
         let targets = panels.iter().flat_map(|panel| panel["targets"].as_array().unwrap());
         let asked = targets.map(|target| target["expr"].as_str().unwrap());
-        let listed = dashboard["templating"]["list"].as_array().unwrap().iter().map(|list| list["query"].as_str().unwrap());
+        let listed =
+            dashboard["templating"]["list"].as_array().unwrap().iter().map(|list| list["query"].as_str().unwrap());
         let mut named = BTreeSet::new();
         for text in asked.chain(listed) {
             let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');

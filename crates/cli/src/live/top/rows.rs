@@ -23,6 +23,8 @@ pub struct Row {
     pub cause: Option<String>,
     /// Sent and received \[bit/s\], delay \[us\], loss \[1e-6\], share, delay of its own queue \[us\]. None for a peer.
     pub courses: Option<[Course; COLUMNS]>,
+    /// Whether anything is known of its past.
+    pub has_course: bool,
 }
 
 impl Row {
@@ -104,6 +106,7 @@ fn row_of_peer(peer: &PeerReport) -> Row {
         state: if peer.up { "no link" } else { "down" }.to_owned(),
         cause: because(peer.cause.as_ref(), peer.remedy.as_ref()).or_else(waits),
         courses: None,
+        has_course: false,
     }
 }
 
@@ -124,6 +127,7 @@ fn row_of_link(peer: &PeerReport, member: &MemberReport, courses: [Course; COLUM
         name: format!("{}/{}", peer.name, member.name),
         state: state.to_owned(),
         cause: because(member.cause.as_ref(), member.remedy.as_ref()).or_else(quota),
+        has_course: courses.iter().flatten().any(Option::is_some),
         courses: Some(courses),
     }
 }

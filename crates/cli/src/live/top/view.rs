@@ -129,12 +129,13 @@ impl Screen {
             age(status.uptime_s),
             self.report.span
         );
-        let mut pieces = vec![Piece::styled(status.name.clone(), BOLD), Piece::raw(about)];
+        let mut pieces = vec![Piece::styled(status.name.clone(), BOLD)];
         if let Some(why) = &self.lost {
-            pieces.push(Piece::styled(format!("  NO ANSWER: {why}"), Style::new().fg(Color::Red).bold()));
+            pieces.push(Piece::styled(format!(" NO ANSWER: {why};"), Style::new().fg(Color::Red).bold()));
         } else if self.is_paused {
-            pieces.push(Piece::styled("  PAUSED", Style::new().fg(Color::Yellow).bold()));
+            pieces.push(Piece::styled(" PAUSED", Style::new().fg(Color::Yellow).bold()));
         }
+        pieces.push(Piece::raw(about));
         Line::from(pieces)
     }
 
@@ -146,7 +147,7 @@ impl Screen {
 
 /// Lines of a row: values, courses, and the cause.
 const fn lines_of(row: &Row) -> usize {
-    1 + row.courses.is_some() as usize + row.cause.is_some() as usize
+    1 + row.has_course as usize + row.cause.is_some() as usize
 }
 
 impl Widget for &Screen {
@@ -234,7 +235,9 @@ fn row_lines(row: &Row, width: usize) -> Vec<Line<'static>> {
             second.push(Piece::styled(format!("{bars:>column$}"), Style::new().fg(Color::Cyan)));
         }
         lines.push(Line::from(first));
-        lines.push(Line::from(second));
+        if row.has_course {
+            lines.push(Line::from(second));
+        }
     } else {
         lines.push(Line::from(first));
     }

@@ -16,7 +16,7 @@ use crate::daemon::status::{MemberReport, PeerReport, UplinkReport};
 use airbraid_engine::trunk::bonding::MemberState;
 use airbraid_units::{Duration, Instant};
 use event::{Event, Watch};
-use file::{LinkKey, MAGIC, POINT_LEN, Record};
+use file::{LinkKey, MAGIC, Record};
 use series::{Point, Sample, Series};
 use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;

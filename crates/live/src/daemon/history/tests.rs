@@ -1,5 +1,6 @@
 //! Tests of the history as a whole.
 
+use super::file::POINT_LEN;
 use super::*;
 use airbraid_units::Bytes;
 use std::fs;
