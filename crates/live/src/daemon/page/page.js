@@ -408,7 +408,7 @@ function fillUplinks(report) {
 
 function fillQuotas(report) {
   const metered = report.status.peers.flatMap((peer) =>
-    peer.members.filter((member) => member.quota_bytes !== undefined).map((member) => ({ peer, member })));
+    peer.members.filter((member) => member.quota_bytes !== null).map((member) => ({ peer, member })));
   find("quota-part").hidden = metered.length === 0;
   keep(find("quotas"), metered, ({ peer, member }) => `${peer.name} ${member.member}`, () => {
     const row = element("li");
