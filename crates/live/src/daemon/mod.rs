@@ -235,7 +235,7 @@ fn begin(site: Site, tun: Tun, outside: Outside) -> Result<Daemon, LabError> {
         peers,
         sent_to: Vec::new(),
         tunnel,
-        counts: core::DaemonCounts::default(),
+        counts: status::DaemonCounts::default(),
         names,
         care: core::care::Care::default(),
         room: socket::Room::new(&pool),

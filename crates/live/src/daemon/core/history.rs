@@ -9,7 +9,7 @@ impl Daemon {
     /// Looks at everything that the history has. Of many peers the first ones are looked at each time, the others in
     /// turn, so that a look takes no longer.
     pub(super) fn record(&mut self, now: Instant) {
-        let time_s = time_of_day();
+        let (begin, time_s) = (self.clock.now(), time_of_day());
         let uplinks = self.uplinks(&self.routing.report(), None);
         let present: Vec<usize> = (0..self.peers.len()).filter(|peer| !self.peers[*peer].is_gone).collect();
         let (first, others) = present.split_at(present.len().min(PEERS_LOOKED));
@@ -23,6 +23,8 @@ impl Daemon {
             self.history.look_at_peer(now, time_s, report, place < first.len());
         }
         self.history.write(now);
+        let took = self.clock.now().saturating_since(begin);
+        tracing::trace!(peers = looked.len(), took_us = took.as_micros(), "looked for the history");
     }
 
     /// The recent past, with the state of the first peers.

@@ -218,7 +218,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200), has_head in any::<bool>()) {
+        fn any_bytes_are_read_or_refused(
+            bytes in prop::collection::vec(any::<u8>(), 0..200),
+            has_head in any::<bool>(),
+        ) {
             let head = if has_head { MAGIC } else { &[] };
             let all = [head, &bytes].concat();
             let (_, left) = read(&all);
