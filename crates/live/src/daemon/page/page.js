@@ -496,6 +496,8 @@ function fill() {
   fillHead(report);
   fillTime(report);
   keep(find("links"), peersOf(report), (one) => one.name, makePeer, (part, one) => fillPeer(part, one, report));
+  say(find("left-out"), `${report.left_out} more links are not recorded: there is place for 32.`);
+  find("left-out").hidden = report.left_out === 0;
   fillUplinks(report);
   fillQuotas(report);
   fillEvents(report);
