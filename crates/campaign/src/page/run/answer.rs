@@ -203,8 +203,8 @@ pub fn verdicts(result: &Stored, page: &mut String) {
     let _ = writeln!(
         page,
         "<section id=\"verdicts\">\n<h2>What was expected<small>{holds} of {} hold</small></h2>\n\
-         <div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\">verdict</th><th scope=\"col\">metric</th>\
-         <th scope=\"col\">cell</th><th scope=\"col\">expected</th><th scope=\"col\">found</th></tr></thead>\n<tbody>",
+         <div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\">verdict</th>\
+         <th scope=\"col\">metric</th><th scope=\"col\">cell</th><th scope=\"col\">expected</th><th scope=\"col\">found</th></tr></thead>\n<tbody>",
         verdicts.len()
     );
     for verdict in &verdicts {
