@@ -53,7 +53,7 @@ pub fn answer(result: &Stored, page: &mut String) {
     page.push_str("</section>\n");
 }
 
-/// What the pictures show, in words.
+/// The content of the pictures, in words.
 fn shown(result: &Stored) -> String {
     let keys: Vec<&str> = result.plan.axes.iter().map(|axis| axis.key.as_str()).collect();
     format!("{}: the metric over {}; its numbers are in the table below", result.plan.title, keys.join(", "))

@@ -1,7 +1,7 @@
 //! The page of a run: one HTML file with the question, the answer, what limits each flow, verdicts, plots, a map,
 //! tables, and how it was made.
 //!
-//! What has to be read stands in the page as text; what is looked through, cell by cell, is data that the page's
+//! The answer stands in the page as text. The plots, the map and the tables of each cell are data that the page's
 //! scripts draw. It shows what is stored and computes nothing but means for a picture: the same result gives the same
 //! bytes.
 

@@ -1,4 +1,4 @@
-//! How a result was made: all that repeats it.
+//! The origin of a result: all that repeats it.
 
 use super::super::skeleton::escape;
 use crate::stored::Stored;
