@@ -52,7 +52,7 @@ pub fn number(x: f64) -> Value {
     rounded(x, 4)
 }
 
-/// A number with so many significant digits; null where it is none.
+/// A number with `digits` significant digits; null where it is none.
 pub fn rounded(x: f64, digits: usize) -> Value {
     if x == 0.0 || !x.is_finite() {
         return if x == 0.0 { 0.into() } else { Value::Null };
