@@ -53,7 +53,7 @@ pub fn answer(result: &Stored, page: &mut String) {
     page.push_str("</section>\n");
 }
 
-/// What the pictures show, in words.
+/// The content of the pictures, in words.
 fn shown(result: &Stored) -> String {
     let keys: Vec<&str> = result.plan.axes.iter().map(|axis| axis.key.as_str()).collect();
     format!("{}: the metric over {}; its numbers are in the table below", result.plan.title, keys.join(", "))
@@ -203,8 +203,8 @@ pub fn verdicts(result: &Stored, page: &mut String) {
     let _ = writeln!(
         page,
         "<section id=\"verdicts\">\n<h2>What was expected<small>{holds} of {} hold</small></h2>\n\
-         <div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\">verdict</th><th scope=\"col\">metric</th>\
-         <th scope=\"col\">cell</th><th scope=\"col\">expected</th><th scope=\"col\">found</th></tr></thead>\n<tbody>",
+         <div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\">verdict</th>\
+         <th scope=\"col\">metric</th><th scope=\"col\">cell</th><th scope=\"col\">expected</th><th scope=\"col\">found</th></tr></thead>\n<tbody>",
         verdicts.len()
     );
     for verdict in &verdicts {

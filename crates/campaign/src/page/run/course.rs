@@ -27,7 +27,7 @@ pub struct Course {
 pub struct Chart {
     title: &'static str,
     unit: &'static str,
-    /// What the values are of: one run, or the mean of several.
+    /// The origin of the values: one run, or the mean of several.
     of: String,
     lines: Vec<Course>,
 }

@@ -34,7 +34,7 @@ pub fn data(result: &Stored) -> Value {
     json!({ "duration": duration, "drawn": drawn, "cells": cells, "maps": maps })
 }
 
-/// The points of a line, and the number of cells that have charts, where each cell has so many lines.
+/// The points of a line, and the number of cells that have charts, where `lines` has the number of lines of each cell.
 fn budget(lines: &[usize]) -> (usize, usize) {
     let all: usize = lines.iter().sum();
     let points = (POINTS / all.max(1)).clamp(POINTS_MIN, POINTS_MAX);
@@ -52,7 +52,7 @@ pub fn number(x: f64) -> Value {
     rounded(x, 4)
 }
 
-/// A number with so many significant digits; null where it is none.
+/// A number with `digits` significant digits; null where it is none.
 pub fn rounded(x: f64, digits: usize) -> Value {
     if x == 0.0 || !x.is_finite() {
         return if x == 0.0 { 0.into() } else { Value::Null };

@@ -57,7 +57,8 @@ class PlanOfNodes {
 
   // The time of the motion, to be moved or played: a run in ten seconds.
   slider() {
-    const range = element("input", { type: "range", min: "0", max: "1000", value: "0", "aria-label": "Time of the map" });
+    const ends = { min: "0", max: "1000", value: "0" };
+    const range = element("input", { type: "range", ...ends, "aria-label": "Time of the map" });
     const said = element("output", {}, "0 s");
     const play = element("button", { type: "button" }, "Play");
     const to = (share) => {

@@ -1,8 +1,9 @@
 //! The page of a run: one HTML file with the question, the answer, what limits each flow, verdicts, plots, a map,
 //! tables, and how it was made.
 //!
-//! What has to be read stands in the page as text; what is looked through, cell by cell, is data that the page's
-//! scripts draw. It shows what is stored and computes nothing but means for a picture: the same result gives the same bytes.
+//! The answer stands in the page as text. The plots, the map and the tables of each cell are data that the page's
+//! scripts draw. It shows what is stored and computes nothing but means for a picture: the same result gives the same
+//! bytes.
 
 mod answer;
 mod course;
@@ -81,8 +82,8 @@ fn look(result: &Stored, page: &mut String) {
          them show; <kbd>0</kbd> or a double click shows the whole run. <kbd>Shift</kbd> with an arrow moves the mark \
          whose values are read.</p>\n<div id=\"charts\"></div>\n</section>\n\
          <section id=\"map\">\n<h2>Map</h2>\n<div id=\"plan\"></div>\n</section>\n\
-         <section id=\"tables\">\n<h2>Tables</h2>\n<p class=\"small\">Means over the replications; columns in which all \
-         is zero are left out. A heading sorts.</p>\n<div id=\"rows\"></div>\n</section>\n</div>\n",
+         <section id=\"tables\">\n<h2>Tables</h2>\n<p class=\"small\">Means over the replications; columns in which \
+         all is zero are left out. A heading sorts.</p>\n<div id=\"rows\"></div>\n</section>\n</div>\n",
     );
 }
 

@@ -1,4 +1,4 @@
-//! How a result was made: all that repeats it.
+//! The origin of a result: all that repeats it.
 
 use super::super::skeleton::escape;
 use crate::stored::Stored;
@@ -43,7 +43,8 @@ fn resolved(result: &Stored, page: &mut String) {
     let _ = writeln!(
         page,
         "<details>\n<summary>Every value{of}, and where it comes from</summary>\n<div class=\"wide\" tabindex=\"0\">\
-         <table>\n<thead><tr><th scope=\"col\">key</th><th scope=\"col\">value</th><th scope=\"col\">from</th></tr></thead>\n<tbody>"
+         <table>\n<thead><tr><th scope=\"col\">key</th><th scope=\"col\">value</th><th scope=\"col\">from</th></tr></thead>\n\
+         <tbody>"
     );
     for value in &result.plan.resolved {
         let _ = writeln!(
