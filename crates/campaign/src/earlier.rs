@@ -1,7 +1,7 @@
 //! A result of before, which `airbraid run DIR` makes again from its origin.
 
+use crate::files::{ROWS, SUMMARY};
 use crate::made::Made;
-use crate::output::{ROWS, SUMMARY};
 use crate::report::Results;
 use crate::store::hex;
 use airbraid_sim::scenario::{Errors, Scenario};

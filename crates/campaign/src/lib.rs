@@ -7,6 +7,7 @@ mod drawing;
 pub mod earlier;
 pub mod efficiency;
 pub mod execute;
+pub mod files;
 pub mod made;
 pub mod map;
 pub mod output;

@@ -4,7 +4,9 @@
 //! All are written into a directory beside DIR, which then takes its place in one step: DIR is the old result or the
 //! new one, never a half of it.
 
-use crate::page::{self, run::REPORT};
+pub use crate::files::ROWS;
+use crate::files::{COURSES, REPORT, SUMMARY};
+use crate::page;
 use crate::report::Results;
 use crate::stored::Stored;
 use airbraid_sim::RunOutput;
@@ -13,12 +15,6 @@ use std::fmt::Write as _;
 use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 
-/// The result of a run as the contract of `--json` has it.
-pub(crate) const SUMMARY: &str = "summary.json";
-/// The samples of the first replication of each cell.
-pub(crate) const COURSES: &str = "courses.json";
-/// The result of a reproduction likewise.
-pub const ROWS: &str = "rows.json";
 /// The files that identify an older result.
 const KNOWN: [&str; 2] = [SUMMARY, ROWS];
 

@@ -1,11 +1,11 @@
 //! A result as the files of `--out DIR` have it: what a report is made from, at once or later.
 //!
-//! A report that is written with the result reads these files, too, so that both are the same to the byte. Nothing is computed again but the plan,
-//! from the scenario's text and settings.
+//! A report that is written with the result reads these files, too, so that both are the same to the byte. Nothing is
+//! computed again but the plan, from the scenario's text and settings.
 
 use crate::earlier::Earlier;
+use crate::files::{COURSES, SUMMARY};
 use crate::made::Made;
-use crate::output::{COURSES, SUMMARY};
 use crate::statistics::{Quantiles, Summary};
 use crate::verdict::{Verdict, judge_by};
 use airbraid_sim::limits::{Cause, FlowLimits, Limit, OnTheWay};

@@ -9,7 +9,7 @@ pub mod run;
 pub mod skeleton;
 
 use crate::drawing::style;
-use crate::output::ROWS;
+use crate::files::{REPORT, ROWS};
 use crate::reproduce::reference::short;
 use crate::reproduce::{Origin, Ours, Reproduction, Row, Rows, Standing};
 use crate::store::Build;
@@ -30,7 +30,7 @@ pub fn files(reproduction: &Reproduction, rows: &Rows, build: &Build) -> Vec<(St
     });
     let json = serde_json::to_string_pretty(&json).unwrap_or_default() + "\n";
     let file = |name: &str, text: String| (name.to_owned(), text);
-    vec![file("report.html", html(reproduction, rows, build)), file(ROWS, json), file("rows.csv", csv(rows))]
+    vec![file(REPORT, html(reproduction, rows, build)), file(ROWS, json), file("rows.csv", csv(rows))]
 }
 
 pub fn html(reproduction: &Reproduction, rows: &Rows, build: &Build) -> String {

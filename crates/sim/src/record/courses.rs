@@ -1,7 +1,7 @@
 //! The course of a run: delay, windows and queues, sampled at equal intervals of simulated time.
 //!
-//! For whoever looks at one run: a report. Summaries and `--json` have none of it. The samples are taken between events,
-//! so that a run with them goes through the same events as one without.
+//! For whoever looks at one run: a report. Summaries and `--json` have none of it. The samples are taken between
+//! events, so that a run with them goes through the same events as one without.
 
 use airbraid_units::{Duration, Instant};
 use serde::Serialize;

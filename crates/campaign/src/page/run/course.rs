@@ -3,7 +3,7 @@
 //! A line with more points than its part of the page keeps the smallest and the largest of each group of neighbours, at
 //! their own times: a spike stays a spike.
 
-use super::data::number;
+use super::number::number;
 use crate::stored::{StoredCell, list, text};
 use serde_json::{Map, Value, json};
 

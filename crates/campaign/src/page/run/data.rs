@@ -3,7 +3,7 @@
 use super::course::{self, POINTS_MAX, POINTS_MIN};
 use super::{map, tables};
 use crate::stored::Stored;
-use serde_json::{Number, Value, json};
+use serde_json::{Value, json};
 
 /// Points of all charts together: about 2 MB of text.
 const POINTS: usize = 300_000;
@@ -47,21 +47,6 @@ fn budget(lines: &[usize]) -> (usize, usize) {
     (points, lines.iter().take_while(fits).count())
 }
 
-/// A number with four significant digits; null where it is none.
-pub fn number(x: f64) -> Value {
-    rounded(x, 4)
-}
-
-/// A number with `digits` significant digits; null where it is none.
-pub fn rounded(x: f64, digits: usize) -> Value {
-    if x == 0.0 || !x.is_finite() {
-        return if x == 0.0 { 0.into() } else { Value::Null };
-    }
-    let rounded: f64 = format!("{x:.*e}", digits - 1).parse().unwrap_or(x);
-    let is_whole = rounded == libm::trunc(rounded) && rounded.abs() < 1e15;
-    if is_whole { (rounded as i64).into() } else { Number::from_f64(rounded).map_or(Value::Null, Value::Number) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,12 +60,5 @@ mod tests {
         assert_eq!(points, POINTS_MIN);
         assert!(drawn < 60 && drawn * 600 * points <= POINTS, "{drawn} cells");
         assert_eq!(budget(&[]), (POINTS_MAX, 0));
-    }
-
-    #[test]
-    fn numbers_are_short() {
-        let text = |x: f64| number(x).to_string();
-        assert_eq!([5_064_123.4, 0.090_887_69, 0.0, -2.0].map(text), ["5064000", "0.09089", "0", "-2"]);
-        assert_eq!(number(f64::INFINITY), Value::Null);
     }
 }

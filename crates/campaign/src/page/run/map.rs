@@ -1,6 +1,6 @@
 //! The map of a cell as it stood in the first replication: nodes with their ranges and ways, and what joins them.
 
-use super::data::rounded;
+use super::number::rounded;
 use crate::stored::Stored;
 use airbraid_sim::drawn;
 use airbraid_sim::phy::mobility::position_at;

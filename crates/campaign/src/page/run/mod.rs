@@ -9,6 +9,7 @@ mod answer;
 mod course;
 mod data;
 mod map;
+mod number;
 mod origin;
 mod tables;
 
@@ -16,9 +17,6 @@ use super::skeleton::{self, STYLE, Skeleton, escape};
 use crate::drawing::{style, variables};
 use crate::stored::Stored;
 use std::fmt::Write as _;
-
-/// The name of the page in the directory of a result.
-pub const REPORT: &str = "report.html";
 
 const OWN_STYLE: &str = include_str!("run.css");
 const SCRIPTS: [&str; 4] =

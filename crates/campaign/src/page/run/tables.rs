@@ -1,7 +1,7 @@
 //! The tables of a cell: a row for each flow, radio, trunk, member, link, with every number that is not zero
 //! everywhere.
 
-use super::data::number;
+use super::number::number;
 use crate::stored::{Stored, StoredCell, list, text};
 use airbraid_sim::metric::{Unit, unit_of};
 use serde_json::{Value, json};

@@ -51,14 +51,14 @@ fn written(name: &str, text: &str) -> PathBuf {
 }
 
 fn read(dir: &Path) -> String {
-    std::fs::read_to_string(dir.join(super::REPORT)).unwrap()
+    std::fs::read_to_string(dir.join(crate::files::REPORT)).unwrap()
 }
 
 #[test]
 fn the_report_of_a_stored_result_is_the_one_that_was_written_with_it() {
     let dir = written("again", HOSTILE);
     let first = read(&dir);
-    std::fs::remove_file(dir.join(super::REPORT)).unwrap();
+    std::fs::remove_file(dir.join(crate::files::REPORT)).unwrap();
     output::report(&dir).unwrap();
     assert!(read(&dir) == first, "both reports have the same bytes");
     // A result of before there were samples has a report, too.
