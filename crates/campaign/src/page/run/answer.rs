@@ -31,9 +31,9 @@ pub fn answer(result: &Stored, page: &mut String) {
     page.push_str("<section id=\"answer\">\n<h2>Answer</h2>\n");
     if result.cells.len() > 1 || !result.made.plots.is_empty() {
         for svg in &result.pictures {
-            let _ = write!(
+            let _ = writeln!(
                 page,
-                "<figure class=\"wide drawing\" tabindex=\"0\">{}</figure>\n",
+                "<figure class=\"wide drawing\" tabindex=\"0\">{}</figure>",
                 picture(svg, &shown(result))
             );
         }

@@ -83,7 +83,7 @@ fn text_of_a_scenario_stays_text() {
 
 #[test]
 fn the_page_has_question_answer_cause_verdict_and_origin() {
-    let dir = written("parts", &HOSTILE.replace('<', "").replace('>', ""));
+    let dir = written("parts", &HOSTILE.replace(['<', '>'], ""));
     let page = read(&dir);
     for part in
         ["quoted", "is limited by", ">holds<", "airbraid run DIR", "seed", "1 to 2", "\"Goodput\"", "One-way delay"]
