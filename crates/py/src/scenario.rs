@@ -115,7 +115,7 @@ impl Scenario {
     /// Runs a cell once.
     #[pyo3(signature = (cell, seed, pcap=false, timeline=false))]
     fn run(&self, py: Python<'_>, cell: usize, seed: u64, pcap: bool, timeline: bool) -> PyResult<Run> {
-        Run::new(py, &self.cell(cell)?.spec, seed, Recorded { pcap, timeline, scenario: false })
+        Run::new(py, &self.cell(cell)?.spec, seed, Recorded { pcap, timeline, ..Recorded::default() })
     }
 
     /// Runs every cell with every replication, one after the other: the object of `airbraid run --json`.

@@ -3,6 +3,7 @@
 
 mod figures;
 mod parts;
+pub mod timeline;
 
 use crate::drawing::{escape, style};
 use crate::output::ROWS;

@@ -6,10 +6,13 @@
 
 pub mod delay;
 mod dot11;
+pub mod frames;
 mod ip;
 pub mod pcapng;
+pub mod perfetto;
 mod radiotap;
 pub mod series;
+pub mod sink;
 pub mod timeline;
 
 pub use delay::DelayStats;
@@ -17,4 +20,5 @@ pub use dot11::{Bss, CapturedFrame, CapturedKind, Station};
 pub use ip::{CapturedPacket, CapturedTransport, ip_address};
 pub use pcapng::{Capture, Interface};
 pub use series::{Gauge, Series};
+pub use sink::{RecordError, RecordedFile, Sinks};
 pub use timeline::{Event, FrameLine, PacketLine, Timeline};
