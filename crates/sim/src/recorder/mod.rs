@@ -125,3 +125,6 @@ impl Observer for &mut Recorder<'_> {
         self.parts.iter_mut().for_each(|part| part.on_level(now, level, value));
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -61,6 +61,7 @@ function block(text) {
 function end(totals) {
   document.currentScript.remove();
   run.end = totals;
+  countUnheard();
   onEnd();
 }
 
@@ -114,7 +115,7 @@ function readTransmission(reader, last, tag) {
   frames.drawn.push(access - 2);
   frames.window.push(window);
   frames.first.push(-1);
-  frames.lost.push(0);
+  frames.lost.push(peer < 0 ? OK : UNHEARD);
   pushPacket(frames, packet);
   if (tag & 16) run.sentLast[radio] = packet;
   if (access >= 2) run.backoffs[radio].push(last.time, access - 2);
@@ -148,20 +149,29 @@ function readReception(reader, last, tag) {
     if (result === OK && frames.stream.at(frame) >= 0) {
       run.receivedLast[run.header.radios[radio].node] = packetOf(frames, frame);
     }
-    if (result !== OK) {
-      frames.lost.array[frame] = result;
-      const shape = shapeOf(frame), own = frames.retry.at(frame) ? RETRY : shape.isData ? DATA : CONTROL;
-      run.bins.add(frames.radio.at(frame), frames.start.at(frame), shape, own, -1);
-      run.bins.add(frames.radio.at(frame), frames.start.at(frame), shape, LOST, 1);
-    }
+    frames.lost.array[frame] = result;
+    if (result !== OK) countLoss(frame);
   }
   receptions.next.push(frames.first.at(frame));
-  frames.first.array[frame] = receptions.length - 1;
+  frames.first.array[frame] = receptions.length;
   receptions.end.push(last.time);
   receptions.frame.push(frame);
   receptions.radio.push(radio);
   receptions.signal.push(signal);
   receptions.result.push(result);
+}
+
+/** The airtime of a frame counts as lost. */
+function countLoss(frame) {
+  const { frames } = run, shape = shapeOf(frame), own = frames.retry.at(frame) ? RETRY : shape.isData ? DATA : CONTROL;
+  run.bins.add(frames.radio.at(frame), frames.start.at(frame), shape, own, -1);
+  run.bins.add(frames.radio.at(frame), frames.start.at(frame), shape, LOST, 1);
+}
+
+/** Frames that their addressee never began to receive, at the end of a run or of what is there of it. */
+function countUnheard() {
+  for (let i = run.unheardUntil ?? 0; i < run.frames.length; i++) if (run.frames.lost.at(i) === UNHEARD) countLoss(i);
+  run.unheardUntil = run.frames.length;
 }
 
 const knownSets = new Map();
@@ -194,7 +204,7 @@ function readQueued(reader, last, tag) {
   if (!(tag & 64)) reader.varint();
   queued.time.push(last.time);
   queued.radio.push(radio);
-  queued.length.push(run.lengths[radio]);
+  queued.ahead.push(run.lengths[radio]);
   pushPacket(queued, tag & 8 ? readPacket(reader, last) : NO_PACKET);
   setQueue(radio, last.time, 1);
 }

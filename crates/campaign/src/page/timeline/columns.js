@@ -18,8 +18,9 @@ class Column {
 
 /** Columns of one kind of record, pushed together: `{time: Float64Array, ...}`. */
 function table(types) {
+  const [first] = Object.keys(types);
   const columns = Object.fromEntries(Object.entries(types).map(([name, Type]) => [name, new Column(Type)]));
-  Object.defineProperty(columns, "length", { get() { return Object.values(types).length && this[Object.keys(types)[0]].length; } });
+  Object.defineProperty(columns, "length", { get() { return this[first].length; } });
   return columns;
 }
 
@@ -34,14 +35,15 @@ const run = {
   // Receptions of each frame are a list: `first` of the frame, then `next`. A negative radio is a set of radios.
   receptions: table({ end: Float64Array, frame: Int32Array, radio: Int32Array, signal: Uint8Array, result: Uint8Array,
     next: Int32Array }),
-  queued: table({ time: Float64Array, radio: Uint16Array, length: Int32Array, ...PACKET }),
+  queued: table({ time: Float64Array, radio: Uint16Array, ahead: Int32Array, ...PACKET }),
   finished: table({ time: Float64Array, radio: Uint16Array, outcome: Uint8Array, attempts: Int32Array, ...PACKET }),
   // Deliveries have the reason -1.
   events: table({ time: Float64Array, node: Uint16Array, reason: Int8Array, ...PACKET }),
   shapes: [], sets: [], series: [], latest: 0, longest: 0,
 };
 
-const OK = 0, COLLISION = 1, CHANNEL = 2;
+// Results of receptions; the last is that of a frame without any at its addressee.
+const OK = 0, COLLISION = 1, CHANNEL = 2, UNHEARD = 3;
 const RESPONSE = -2, IMMEDIATE = -1;
 
 /** A number over time, with the extremes of every 64 and every 4096 values, so that far zoom looks at few. */
@@ -100,7 +102,6 @@ const lastFrame = (time) => lowerBound(run.frames.start, time + AHEAD);
 const shapeOf = (frame) => run.shapes[run.frames.shape.at(frame)];
 const endOf = (frame) => run.frames.start.at(frame) + shapeOf(frame).airtime;
 const radioName = (radio) => radio < 0 ? "everybody" : run.header.radios[radio].name;
-const isRadioOf = (radio, set) => set.includes(radio);
 
 /** Calls `visit(reception, radios)` for each reception of a frame, until it returns true. */
 function eachReception(frame, visit) {
