@@ -8,7 +8,8 @@ function begin(header) {
   run.lengths = header.radios.map(() => 0);
   run.queues = header.radios.map((radio) => new Series(`queue of ${radio.name}`, "packets", "queues"));
   run.backoffs = header.radios.map((radio) => new Series(`backoff of ${radio.name}`, "slots", "backoff"));
-  const group = (level) => level.unit === "byte" ? "windows" : level.name.startsWith("resequencer") ? "resequencer" : "queues";
+  const group = (level) =>
+    level.unit === "byte" ? "windows" : level.name.startsWith("resequencer") ? "resequencer" : "queues";
   run.levels = header.levels.map((level) => new Series(level.name, level.unit, group(level)));
   run.sentLast = header.radios.map(() => null);
   run.receivedLast = header.nodes.map(() => null);
@@ -24,11 +25,14 @@ class Reader {
     for (let i = 0; i < binary.length; i++) this.bytes[i] = binary.charCodeAt(i);
     this.place = 0;
   }
-  byte() { return this.bytes[this.place++]; }
+  byte() {
+    return this.bytes[this.place++];
+  }
   varint() {
     let byte = this.bytes[this.place++];
     if (byte < 128) return byte;
-    let value = byte & 127, scale = 128;
+    let value = byte & 127,
+      scale = 128;
     do {
       byte = this.bytes[this.place++];
       value += (byte & 127) * scale;
@@ -47,7 +51,16 @@ function block(text) {
   document.currentScript.remove();
   const reader = new Reader(text);
   const last = { time: 0, shapes: [], sets: [], numbers: new Map(), levels: [] };
-  const records = [readShape, readTransmission, readReception, readQueued, readFinished, readDelivery, readDrop, readLevel];
+  const records = [
+    readShape,
+    readTransmission,
+    readReception,
+    readQueued,
+    readFinished,
+    readDelivery,
+    readDrop,
+    readLevel,
+  ];
   while (reader.place < reader.bytes.length) {
     const tag = reader.byte();
     if ((tag & 7) !== 0) last.time += reader.change();
@@ -128,7 +141,11 @@ function attempts(radio, peer, shape, seq, isRetry, packet) {
   const before = run.attempts.get(radio);
   const kind = run.shapes[shape].kind;
   if (kind !== "RTS" && !run.shapes[shape].isData) return 0;
-  const goesOn = before && before.kind === kind && before.peer === peer && (kind === "RTS" ? isRetry || before.rts : isRetry && before.seq === seq);
+  const goesOn =
+    before &&
+    before.kind === kind &&
+    before.peer === peer &&
+    (kind === "RTS" ? isRetry || before.rts : isRetry && before.seq === seq);
   const count = goesOn ? Math.min(before.count + 1, 255) : 0;
   run.attempts.set(radio, { kind, peer, seq, count, rts: kind === "RTS" });
   return count;
@@ -140,7 +157,8 @@ function readReception(reader, last, tag) {
   const frame = last.frame ?? run.lastReception;
   run.lastReception = last.frame = frame;
   const result = tag >> 6;
-  let radio, signal = 255;
+  let radio,
+    signal = 255;
   if (tag & 32) {
     radio = -1 - readSet(reader, last);
   } else {
@@ -163,14 +181,17 @@ function readReception(reader, last, tag) {
 
 /** The airtime of a frame counts as lost. */
 function countLoss(frame) {
-  const { frames } = run, shape = shapeOf(frame), own = frames.retry.at(frame) ? RETRY : shape.isData ? DATA : CONTROL;
+  const { frames } = run,
+    shape = shapeOf(frame),
+    own = frames.retry.at(frame) ? RETRY : shape.isData ? DATA : CONTROL;
   run.bins.add(frames.radio.at(frame), frames.start.at(frame), shape, own, -1);
   run.bins.add(frames.radio.at(frame), frames.start.at(frame), shape, LOST, 1);
 }
 
 /** Frames that their addressee never began to receive, at the end of a run or of what is there of it. */
 function countUnheard() {
-  for (let i = run.unheardUntil ?? 0; i < run.frames.length; i++) if (run.frames.lost.at(i) === UNHEARD) countLoss(i);
+  for (let i = run.unheardUntil ?? 0; i < run.frames.length; i++)
+    if (run.frames.lost.at(i) === UNHEARD) countLoss(i);
   run.unheardUntil = run.frames.length;
 }
 
@@ -180,7 +201,7 @@ function readSet(reader, last) {
   const number = reader.varint();
   if (number > 0) return last.sets[number - 1];
   const radios = [];
-  for (let count = reader.varint(), radio = 0; count > 0; count--) radios.push(radio += reader.change());
+  for (let count = reader.varint(), radio = 0; count > 0; count--) radios.push((radio += reader.change()));
   const key = radios.join();
   if (!knownSets.has(key)) {
     knownSets.set(key, run.sets.length);
@@ -190,8 +211,11 @@ function readSet(reader, last) {
   return knownSets.get(key);
 }
 
-const packetOf = (columns, index) =>
-  ({ stream: columns.stream.at(index), number: columns.number.at(index), created: columns.created.at(index) });
+const packetOf = (columns, index) => ({
+  stream: columns.stream.at(index),
+  number: columns.number.at(index),
+  created: columns.created.at(index),
+});
 
 function setQueue(radio, time, change) {
   run.lengths[radio] = Math.max(0, run.lengths[radio] + change);
@@ -211,7 +235,9 @@ function readQueued(reader, last, tag) {
 
 function readFinished(reader, last, tag) {
   const { finished } = run;
-  const radio = reader.varint(), outcome = reader.byte(), count = reader.varint();
+  const radio = reader.varint(),
+    outcome = reader.byte(),
+    count = reader.varint();
   const packet = tag & 16 ? readPacket(reader, last) : tag & 8 ? run.sentLast[radio] : null;
   finished.time.push(last.time);
   finished.radio.push(radio);
@@ -236,7 +262,8 @@ function readDelivery(reader, last, tag) {
 }
 
 function readDrop(reader, last) {
-  const node = reader.varint(), reason = reader.varint();
+  const node = reader.varint(),
+    reason = reader.varint();
   pushEvent(last.time, node, reason, readPacket(reader, last));
 }
 

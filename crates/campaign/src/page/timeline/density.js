@@ -1,8 +1,13 @@
 // Airtime by interval, for pictures in which a pixel holds many frames.
 
-const DATA = 0, RETRY = 1, CONTROL = 2, LOST = 3, SORTS = 4;
+const DATA = 0,
+  RETRY = 1,
+  CONTROL = 2,
+  LOST = 3,
+  SORTS = 4;
 // Intervals of the whole run, fewer where there are many radios: 64 MB at most.
-const INTERVALS = 1 << 15, CELLS = 1 << 22;
+const INTERVALS = 1 << 15,
+  CELLS = 1 << 22;
 
 class Density {
   constructor(header) {
@@ -12,10 +17,13 @@ class Density {
     this.radios = header.radios.map(() => new Float32Array(SORTS * this.count));
     this.nodes = header.nodes.map(() => new Float32Array(2 * this.count));
   }
-  interval(time) { return Math.max(0, Math.min(this.count - 1, Math.floor(time / this.width))); }
+  interval(time) {
+    return Math.max(0, Math.min(this.count - 1, Math.floor(time / this.width)));
+  }
   /** Adds the airtime of a frame to its interval; a frame longer than that is spread. */
   add(radio, start, shape, sort, sign) {
-    const row = this.radios[radio], last = this.interval(start + shape.airtime);
+    const row = this.radios[radio],
+      last = this.interval(start + shape.airtime);
     let at = start;
     for (let i = this.interval(start); i <= last; i++) {
       const until = i === last ? start + shape.airtime : (i + 1) * this.width;
@@ -23,20 +31,26 @@ class Density {
       at = until;
     }
   }
-  mark(node, time, isDrop) { this.nodes[node][2 * this.interval(time) + (isDrop ? 1 : 0)] += 1; }
+  mark(node, time, isDrop) {
+    this.nodes[node][2 * this.interval(time) + (isDrop ? 1 : 0)] += 1;
+  }
 }
 
 /** Adds up, for each pixel and sort, the share of a radio's time. `cells` has room for all radios. */
 function densityOfBins(view, cells, rows) {
   const { bins } = run;
   cells.fill(0);
-  const first = bins.interval(view.from), last = bins.interval(view.from + view.span), perPixel = view.span / view.width;
+  const first = bins.interval(view.from),
+    last = bins.interval(view.from + view.span),
+    perPixel = view.span / view.width;
   for (const [place, radio] of rows.entries()) {
-    const row = bins.radios[radio], base = place * view.width * SORTS;
+    const row = bins.radios[radio],
+      base = place * view.width * SORTS;
     for (let i = first; i <= last; i++) {
-      const pixel = Math.floor((i + 0.5 - view.from / bins.width) * bins.width / perPixel);
+      const pixel = Math.floor(((i + 0.5 - view.from / bins.width) * bins.width) / perPixel);
       if (pixel < 0 || pixel >= view.width) continue;
-      for (let sort = 0; sort < SORTS; sort++) cells[base + pixel * SORTS + sort] += row[i * SORTS + sort] / perPixel;
+      for (let sort = 0; sort < SORTS; sort++)
+        cells[base + pixel * SORTS + sort] += row[i * SORTS + sort] / perPixel;
     }
   }
 }
