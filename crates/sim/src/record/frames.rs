@@ -6,16 +6,20 @@
 //! difference to the record before it, and every other number that grows is one to its last value in the block, so that
 //! a frame and all that is known of it takes some 30 byte.
 //!
-//! | tag | record | fields behind the tag |
-//! |---|---|---|
-//! | 0 | shape of frames, numbered from 0 in each block | kind, channel, size \[byte\], rate \[100 kbit/s\], airtime \[ns\], duration field \[ns\], dozes |
-//! | 1 | transmission (8: retry, 16: packet, 32: sequence number, 64: to all) | time, radio, peer, shape, sequence number, access, packet |
-//! | 2 | reception (16: of the transmission of the last reception, 32: by others than the addressee, 64 and 128: lost) | time of the end, transmissions ago, radio and signal \[-0.5 dBm\], or set of radios |
-//! | 3 | given to a MAC (8: packet, 64: to all) | time, radio, peer, packet |
-//! | 4 | left a MAC (8: the packet last sent there, 16: a packet) | time, radio, outcome, attempts, packet |
-//! | 5 | delivery (8: the packet last received there) | time, node, packet |
-//! | 6 | drop | time, node, reason, packet |
-//! | 7 | level | time, level, change |
+//! A record is a tag and the fields behind it; the low three bits of the tag are its kind, the others are flags:
+//!
+//! - 0, a shape of frames, numbered from 0 in each block: kind, channel, size \[byte\], rate \[100 kbit/s\], airtime
+//!   \[ns\], duration field \[ns\], whether the sender dozes.
+//! - 1, a transmission (8: retry, 16: with a packet, 32: with a sequence number, 64: to all): time, radio, peer, shape,
+//!   sequence number, access, packet.
+//! - 2, a reception (16: of the transmission of the last one, 32: by others than the addressee, 64 and 128: lost):
+//!   time of the end, number of transmissions since; radio and signal \[-0.5 dBm\], or a set of radios.
+//! - 3, something given to a MAC (8: a packet, 64: to all): time, radio, peer, packet.
+//! - 4, something that has left a MAC (8: the packet last sent there, 16: a packet): time, radio, outcome, attempts,
+//!   packet.
+//! - 5, a delivery (8: of the packet last received there): time, node, packet.
+//! - 6, a drop: time, node, reason, packet.
+//! - 7, a level: time, level, change.
 //!
 //! An access is 0 (a response), 1 (the medium was idle) or 2 + slots drawn, then the contention window. A packet is 4 *
 //! flow + role, its number's change, and the time since it was made. A set of radios is 0, its size and its members'

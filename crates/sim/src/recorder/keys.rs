@@ -1,4 +1,4 @@
-//! What recordings of frames need to tell packets and transmissions apart.
+//! Identities of packets and transmissions, and kinds of frames, as recordings have them.
 
 use crate::record::frames::{PacketKey, Role};
 use crate::world::{Body, Msdu, RadioId, Record};

@@ -6,7 +6,8 @@ use crate::{FRAMES, PERFETTO, Recordings, RunOptions, TIMELINE, run};
 
 const SCENARIO: &str = r#"
 schema = 1
-title = "Two pairs on one channel, one link"
+title = "A trunk beside another flow"
+question = "Do the recordings agree?"
 [run]
 duration = "0.4 s"
 [radio]
