@@ -67,10 +67,13 @@ impl Reader<'_> {
         let value = self.varint();
         (value >> 1) as i64 ^ -((value & 1) as i64)
     }
+    fn skip(&mut self, count: usize) {
+        for _ in 0..count {
+            self.varint();
+        }
+    }
     fn packet(&mut self) {
-        self.varint();
-        self.change();
-        self.change();
+        self.skip(3);
     }
 }
 
@@ -105,11 +108,11 @@ fn read_block(block: &[u8], read: &mut Read) {
         match tag & 7 {
             0 => {
                 bytes.byte();
-                (0..6).for_each(|_| drop(bytes.varint()));
+                bytes.skip(6);
             }
             1 => {
                 read.sent.push(time as u64);
-                (0..2 + usize::from(!has(64)) + usize::from(has(32))).for_each(|_| drop(bytes.varint()));
+                bytes.skip(2 + usize::from(!has(64)) + usize::from(has(32)));
                 if bytes.varint() >= 2 {
                     bytes.varint();
                 }
@@ -129,7 +132,7 @@ fn read_block(block: &[u8], read: &mut Read) {
                     }
                     (true, 0) => {
                         let size = bytes.varint() as usize;
-                        (0..size).for_each(|_| drop(bytes.change()));
+                        bytes.skip(size);
                         sets.push(size);
                         read.heard += size;
                     }
@@ -137,7 +140,7 @@ fn read_block(block: &[u8], read: &mut Read) {
                 }
             }
             3 => {
-                (0..1 + usize::from(!has(64))).for_each(|_| drop(bytes.varint()));
+                bytes.skip(1 + usize::from(!has(64)));
                 if has(8) {
                     bytes.packet();
                 }
@@ -159,7 +162,7 @@ fn read_block(block: &[u8], read: &mut Read) {
             }
             6 => {
                 read.dropped += 1;
-                (0..2).for_each(|_| drop(bytes.varint()));
+                bytes.skip(2);
                 bytes.packet();
             }
             _ => {
