@@ -12,7 +12,7 @@ SKIPPED := $(abspath $(OUT))/skipped
 .DEFAULT_GOAL := help
 .PHONY: help demo build wheel notebooks test test-debug test-optimised test-python reference check lint fuzz \
         bench bench-peers bench-lab bench-tunnel bench-datapath \
-        bench-strangers bench-python map mutants claims \
+        bench-strangers bench-python map mutants claims pages \
         rows rows-full rows-renew rows-documents python-lock deb picture tools test-tools python-tools clean
 
 help: ## Say what can be made
@@ -97,8 +97,12 @@ test-optimised: python-tools
 	$(CHECKED) check scenarios
 	scripts/rows.sh $(CHECKED) quick
 	scripts/rows.py tests/rows docs/measurements --check
+	scripts/browser.sh $(CHECKED)
 	AIRBRAID=$(abspath $(CHECKED)) PROFILE=checked scripts/python.sh test
 	$(OPTIMISED) --test command --test golden
+
+pages: build ## Load every page that airbraid writes in Chromium; screenshots in out/pages
+	@scripts/browser.sh $(RELEASE) --keep $(OUT)/pages
 
 fuzz: test-tools ## Try every reader of outside bytes with random inputs (FUZZ adds options: --inputs 1e8 --seconds 3600)
 	@scripts/fuzz.py $(FUZZ)

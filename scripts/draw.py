@@ -59,6 +59,6 @@ def check():
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 2 or sys.argv[1] in ("-h", "--help"):
         sys.exit(__doc__)
     check() if sys.argv[1] == "--check" else draw(sys.argv[1])

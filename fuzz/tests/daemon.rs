@@ -1,7 +1,9 @@
 //! The daemon's input beside datagrams: questions, requests for metrics, its file, keys, and the ends' messages about
 //! members.
 
-use airbraid_live::daemon::readers::{Introduction, Notice, ParsedQuestion, Prefix, control, http, site};
+use airbraid_live::daemon::readers::{
+    Introduction, Notice, ParsedQuestion, ParsedRequest, Prefix, control, http, page_request, site,
+};
 use airbraid_live::daemon::{Question, keys};
 use std::path::Path;
 
@@ -11,7 +13,7 @@ const FILES: [&str; 2] =
 #[test]
 fn any_question() {
     bolero::check!().with_type::<(u8, Vec<u8>)>().for_each(|(word, rest)| {
-        let words = ["", "status", "link on ", "link off ", "reload", "down", "metrics", "link "];
+        let words = ["history ", "status", "link on ", "link off ", "reload", "down", "metrics", "link "];
         let mut bytes = words[usize::from(word % 8)].as_bytes().to_vec();
         bytes.extend(rest);
         match control(&bytes) {
@@ -33,6 +35,21 @@ fn any_request() {
             http(&bytes),
             ParsedQuestion::NotYet | ParsedQuestion::Nothing | ParsedQuestion::For(Question::Metrics)
         ));
+    });
+}
+
+#[test]
+fn any_request_for_the_page() {
+    bolero::check!().with_type::<(u8, Vec<u8>, Vec<u8>)>().for_each(|(how, line, rest)| {
+        let begins: &[u8] =
+            [&b"GET / HTTP/1.1\r\nHost: "[..], b"GET ", b"", b"HEAD /history?span="][usize::from(how % 4)];
+        let host: &[u8] = if how & 4 == 0 { b"" } else { b"\r\nHost: 127.0.0.1\r\n" };
+        let bytes = [begins, line, host, rest, b"\r\n\r\n"].concat();
+        // Whoever gets the page has asked this host for it, by GET or HEAD.
+        if let ParsedRequest::For(request) = page_request(&bytes) {
+            assert!(bytes.starts_with(if request.is_head { b"HEAD /" } else { b"GET /" }));
+            assert!(bytes.to_ascii_lowercase().windows(5).any(|five| five == b"host:"));
+        }
     });
 }
 

@@ -263,7 +263,7 @@ fn the_shares_of_a_flow_add_up_to_one() {
 }
 
 #[test]
-fn the_account_changes_nothing_in_a_run() {
+fn the_account_and_samples_change_nothing_in_a_run() {
     let spec = spec(&format!(
         "schema = 1\ntitle = \"t\"\nquestion = \"q\"\n{}\n[run]\nduration = \"5 s\"\n",
         on_air(
@@ -272,12 +272,16 @@ fn the_account_changes_nothing_in_a_run() {
             &(tcp("f", "1 MiB", "") + &udp("g", "b", "\"greedy\"").replace("to = \"b\"", "to = \"a\""))
         )
     ));
-    let facts = |limits: bool| {
-        let mut result = run(&spec, 1, RunOptions { limits, ..RunOptions::default() }).unwrap().result;
+    let facts = |limits: bool, courses: bool| {
+        let output = run(&spec, 1, RunOptions { limits, courses, ..RunOptions::default() }).unwrap();
+        assert_eq!(output.courses.is_some(), courses);
+        let mut result = output.result;
         for flow in &mut result.flows {
             (flow.limited_by, flow.limits) = (None, None);
         }
         serde_json::to_string(&result).unwrap()
     };
-    assert_eq!(facts(false), facts(true));
+    let bare = facts(false, false);
+    assert_eq!(bare, facts(true, false));
+    assert_eq!(bare, facts(false, true));
 }

@@ -14,8 +14,8 @@ pub struct Earlier {
     pub made: Made,
     /// The scenario's file, as it was given.
     pub scenario: String,
-    /// Its cells without what measures the machine.
-    cells: serde_json::Value,
+    /// Its cells, as `--json` has them, without what measures the machine.
+    pub cells: serde_json::Value,
 }
 
 impl Earlier {

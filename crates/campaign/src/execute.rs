@@ -22,11 +22,31 @@ pub struct Recorded<'a> {
     pub perfetto: bool,
     /// The recordings of the scenario's `[record]`.
     pub scenario: bool,
+    /// Samples of delay, windows and queues, for the report.
+    pub courses: bool,
+    /// The account of what limits each flow; of every replication.
+    pub limits: bool,
     /// Where they are written while the run goes on; `None`: they stay in memory.
     pub place: Option<Place<'a>>,
 }
 
 impl Recorded<'_> {
+    /// The account of what limits each flow, and nothing else.
+    pub const LIMITS: Recorded<'static> = Recorded {
+        pcap: false,
+        timeline: false,
+        perfetto: false,
+        scenario: false,
+        courses: false,
+        limits: true,
+        place: None,
+    };
+
+    /// The part that every replication has.
+    const fn of_all(self) -> Recorded<'static> {
+        Recorded { limits: self.limits, ..Recorded::LIMITS }
+    }
+
     /// The same for one of the cells of a campaign.
     fn of_cell(self, index: usize, cells: usize) -> Self {
         let cell = (cells > 1).then_some(index);
@@ -51,7 +71,7 @@ pub type Runner<'a> = dyn Fn(&Job<'_>, &mut dyn FnMut(f64) -> bool) -> Result<Ru
 /// # Errors
 /// The run's message.
 pub fn simulate(job: &Job<'_>, go_on: &mut dyn FnMut(f64) -> bool) -> Result<RunOutput, String> {
-    let Recorded { pcap, timeline, perfetto, scenario, place } = job.recorded;
+    let Recorded { pcap, timeline, perfetto, scenario, courses, limits, place } = job.recorded;
     let asks = job.spec.record.is_any();
     // A page is for people who look at files.
     let frames = place.is_some() && (timeline || scenario && job.spec.record.timeline);
@@ -59,7 +79,7 @@ pub fn simulate(job: &Job<'_>, go_on: &mut dyn FnMut(f64) -> bool) -> Result<Run
     let spec = if asks && !scenario { Cow::Owned(unrecorded(job.spec)) } else { Cow::Borrowed(job.spec) };
     let mut files = place.map(Files::new);
     let sinks = files.as_mut().map(|files| files as &mut dyn Sinks);
-    let options = RunOptions { recordings, sinks, limits: true, on_progress: Some(go_on) };
+    let options = RunOptions { recordings, sinks, limits, courses, on_progress: Some(go_on) };
     let outcome = airbraid_sim::run(&spec, job.seed, options).map_err(|e| e.to_string());
     if let (Err(_), Some(files)) = (&outcome, files) {
         files.remove();
@@ -205,7 +225,7 @@ fn jobs<'a>(plan: &'a Plan, recorded: Recorded<'a>) -> Vec<(usize, Job<'a>)> {
         .flat_map(|(index, replications, seed)| {
             let spec = &plan.cells[index].spec;
             (0..replications).map(move |k| {
-                let recorded = if k == 0 { recorded.of_cell(index, plan.cells.len()) } else { Recorded::default() };
+                let recorded = if k == 0 { recorded.of_cell(index, plan.cells.len()) } else { recorded.of_all() };
                 (index, Job { spec, seed: seed.wrapping_add(u64::from(k)), recorded })
             })
         })

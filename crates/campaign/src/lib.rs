@@ -18,10 +18,12 @@ pub mod scratch;
 pub mod slots;
 pub mod statistics;
 pub mod store;
+pub mod stored;
 pub mod verdict;
 
 pub use earlier::Earlier;
 pub use execute::{Done, Failure, Job, Recorded, Runner, Settings, execute, execute_until_stopped, simulate};
 pub use made::Made;
 pub use report::{CellResult, Results};
-pub use verdict::{Verdict, judge};
+pub use stored::Stored;
+pub use verdict::{Verdict, judge, judge_by};

@@ -1,18 +1,22 @@
-//! The files of `--out DIR`: of a run `summary.json`, series as CSV, `plot.svg`, timelines and captures; of a
-//! reproduction the files of its page.
+//! The files of `--out DIR`: of a run `report.html`, `summary.json`, series as CSV, samples, `plot.svg`, timelines and
+//! captures; of a reproduction the files of its page.
 //!
 //! All are written into a [`Scratch`] directory, which then takes the place of DIR.
 
+use crate::page::{self, run::REPORT};
 use crate::report::Results;
 use crate::scratch::{Scratch, beside, cell_name, file_name};
+use crate::stored::Stored;
 use airbraid_sim::RunOutput;
 use airbraid_sim::result::TrunkResult;
 use std::fmt::Write as _;
 use std::io::{Error, ErrorKind, Result};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The result of a run as the contract of `--json` has it.
 pub(crate) const SUMMARY: &str = "summary.json";
+/// The samples of the first replication of each cell.
+pub(crate) const COURSES: &str = "courses.json";
 /// The result of a reproduction likewise.
 pub const ROWS: &str = "rows.json";
 /// The files that identify an older result.
@@ -60,6 +64,9 @@ pub fn write_into(
 ) -> Result<()> {
     write_texts(scratch.path(), pictures)?;
     fill(scratch.path(), results, outcomes)?;
+    if results.made.is_some() {
+        report(scratch.path())?;
+    }
     scratch.finish()
 }
 
@@ -100,6 +107,10 @@ fn fill(dir: &Path, results: &Results, outcomes: &[Vec<RunOutput>]) -> Result<()
     if results.cells.iter().flat_map(|c| &c.runs).flat_map(|run| &run.trunks).any(|trunk| trunk.radios().is_some()) {
         std::fs::write(dir.join("trunks.csv"), trunks_csv(results))?;
     }
+    let courses: Vec<_> = outcomes.iter().map(|runs| runs.first().and_then(|run| run.courses.as_ref())).collect();
+    if courses.iter().any(Option::is_some) {
+        std::fs::write(dir.join(COURSES), serde_json::to_string(&courses)? + "\n")?;
+    }
     for (number, runs) in outcomes.iter().enumerate() {
         let place = if outcomes.len() == 1 { dir.to_owned() } else { dir.join(cell_name(number)) };
         for run in runs {
@@ -107,6 +118,17 @@ fn fill(dir: &Path, results: &Results, outcomes: &[Vec<RunOutput>]) -> Result<()
         }
     }
     Ok(())
+}
+
+/// Writes the report of the result in `dir` into it, and gives its path.
+///
+/// # Errors
+/// There is no result that can be shown, or the file system's error.
+pub fn report(dir: &Path) -> Result<PathBuf> {
+    let stored = Stored::read(dir).map_err(|why| Error::new(ErrorKind::InvalidData, why))?;
+    let file = dir.join(REPORT);
+    write_file(&file, &page::run::html(&stored))?;
+    Ok(file)
 }
 
 fn recordings(place: &Path, run: &RunOutput) -> Result<()> {

@@ -1,13 +1,14 @@
 //! Mean, standard deviation and confidence interval of independent replications.
 
-use serde::Serialize;
+use airbraid_sim::metric::Unit;
+use serde::{Deserialize, Serialize};
 
 /// Least number of replications whose interval is shown to a person. With three, Student's t at 99 % is 9.9 and the
 /// interval 5.7 standard deviations to either side, with two 45: the single runs say more (docs/reference/commands.md).
 pub const INTERVAL_RUNS_MIN: usize = 4;
 
 /// A number over the replications of a cell.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Arithmetic mean; null without a number.
     pub mean: Option<f64>,
@@ -54,6 +55,28 @@ impl Summary {
     pub fn half_width(&self) -> Option<f64> {
         self.ci99.map(|[low, high]| (high - low) / 2.0)
     }
+}
+
+/// `5.021 ± 0.013 Mbit/s`: mean and half width in one unit; of few runs, whose numbers are `values`, `415.4 (289.1 to
+/// 541.7) kbit/s`.
+pub fn spread(summary: &Summary, values: &[f64], unit: Unit) -> String {
+    let Some(mean) = summary.mean else { return "-".to_owned() };
+    let shown = unit.show(mean);
+    let (number, name) = shown.split_once(' ').unwrap_or((&shown, ""));
+    // The factor between the number shown and the mean is that of the unit.
+    let factor = number.parse::<f64>().ok().filter(|n| *n != 0.0 && mean != 0.0).map_or(1.0, |n| n / mean);
+    let decimals = number.split_once('.').map_or(0, |(_, d)| d.len());
+    let around = if let (Some(_), Some(half)) = (summary.interval(), summary.half_width()) {
+        // A count's mean may be whole where its runs differ.
+        let decimals = if unit == Unit::Count && half > 0.0 { decimals.max(1) } else { decimals };
+        format!(" \u{b1} {:.decimals$}", half * factor)
+    } else if summary.n > 1 {
+        let (low, high) = values.iter().fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(*x), high.max(*x)));
+        format!(" ({:.decimals$} to {:.decimals$})", low * factor, high * factor)
+    } else {
+        String::new()
+    };
+    format!("{number}{around} {name}").trim_end().to_owned()
 }
 
 /// The 99.5 % quantiles of Student's t, each computed once.

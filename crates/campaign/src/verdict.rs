@@ -27,12 +27,17 @@ pub struct Verdict {
 /// Judges `results` by the expectations of `plan`, on the mean over the replications of each cell; none where they are
 /// written for other runs.
 pub fn judge(plan: &Plan, results: &Results) -> Vec<Verdict> {
+    judge_by(plan, &|cell, key| results.cells.get(cell)?.metric(key))
+}
+
+/// The same, of results whose `metric` has the summary of a metric in a cell.
+pub fn judge_by(plan: &Plan, metric: &dyn Fn(usize, &str) -> Option<Summary>) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     // What an option expects is meant for these runs.
     let judged = |expectation: &&Expectation| plan.unjudged.is_none() || expectation.line == 0;
     for expectation in plan.expectations.iter().filter(judged) {
-        for cell in expectation.cells.iter().filter_map(|i| results.cells.get(*i)) {
-            let summary = cell.metric(&expectation.key);
+        for (index, cell) in expectation.cells.iter().filter_map(|i| Some((*i, plan.cells.get(*i)?))) {
+            let summary = metric(index, &expectation.key);
             let mean = summary.as_ref().and_then(|s| s.mean);
             verdicts.push(Verdict {
                 metric: expectation.metric.clone(),

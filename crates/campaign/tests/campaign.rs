@@ -65,11 +65,11 @@ fn invented(job: &Job<'_>) -> RunOutput {
     let file = |name: &str, bytes: &[u8]| RecordedFile { name: name.to_owned(), bytes: Some(bytes.to_vec()) };
     let timeline = job.recorded.timeline.then(|| file("timeline.txt", b"line\n"));
     let capture = job.recorded.pcap.then(|| file("../a_ch1.pcapng", &[1, 2, 3]));
-    RunOutput { result, files: timeline.into_iter().chain(capture).collect() }
+    RunOutput { result, files: timeline.into_iter().chain(capture).collect(), courses: None }
 }
 
 fn settings(jobs: usize, stop: &AtomicBool) -> Settings<'_> {
-    Settings { jobs, recorded: Recorded { pcap: true, timeline: true, scenario: true, ..Recorded::default() }, stop }
+    Settings { jobs, recorded: Recorded { pcap: true, timeline: true, scenario: true, ..Recorded::LIMITS }, stop }
 }
 
 fn outcomes(plan: &Plan, jobs: usize) -> Vec<Vec<RunOutput>> {

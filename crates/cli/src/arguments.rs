@@ -23,6 +23,9 @@ pub enum Command {
     /// Run a scenario: every cell of its sweep, every replication
     #[command(after_help = RUN_EXAMPLES)]
     Run(Run),
+    /// Write the report of a result that `run --out` has written
+    #[command(after_help = REPORT_EXAMPLES)]
+    Report(Report),
     /// Run scenarios and compare them with what they expect of themselves
     #[command(after_help = CHECK_EXAMPLES)]
     Check(Check),
@@ -55,7 +58,7 @@ Examples:
       a table of goodput, delay and drops, with 99 % confidence intervals
 
   airbraid run three_channels.toml --replications 20 --jobs 4 --out results
-      20 seeds on 4 cores; summary.json, flows.csv, plot.svg in results
+      20 seeds on 4 cores; report.html, summary.json, flows.csv in results
 
   airbraid run three_channels.toml --set radio.rate=\"5.5 Mbit/s\" \\
     --set flow.download.transport.tcp=cubic
@@ -85,6 +88,16 @@ Examples:
     jq '.cells[].summary[\"flow.download.goodput_bps\"].mean'
 
 Exit status: 0 fine, 1 a run failed, 2 the input is wrong.";
+
+const REPORT_EXAMPLES: &str = "\
+`run --out` writes this page with its result. An older result gets it, or that
+of this version, here: only what is stored is read, nothing is run.
+
+Examples:
+  airbraid report results
+      results/report.html
+
+Exit status: 0 fine, 1 it could not be written, 2 there is no result.";
 
 const CHECK_EXAMPLES: &str = "\
 Examples:
@@ -221,7 +234,7 @@ pub struct Run {
     pub file: PathBuf,
     #[command(flatten)]
     pub over: Over,
-    /// Writes summary.json, series as CSV and plot.svg into this directory, which is made or replaced
+    /// Writes report.html, summary.json, series as CSV and plot.svg into this directory, which is made or replaced
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Runs at a time [default: as many as cores]
@@ -255,6 +268,14 @@ pub struct Run {
     /// Prints one JSON object and nothing else
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `report`.
+#[derive(Args, Debug)]
+pub struct Report {
+    /// Directories that `airbraid run FILE --out DIR` has written
+    #[arg(required = true, value_name = "DIR")]
+    pub dirs: Vec<PathBuf>,
 }
 
 /// Arguments of `check`.

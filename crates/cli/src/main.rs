@@ -13,6 +13,7 @@ mod paint;
 mod plan;
 mod print;
 mod progress;
+mod report;
 mod reproduce;
 mod run;
 mod table;
@@ -26,6 +27,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Run(arguments) => run::run(&arguments),
+        Command::Report(arguments) => report::report(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Explain(arguments) => explain::explain(&arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments),

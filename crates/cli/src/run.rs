@@ -85,6 +85,8 @@ impl Wanted {
             perfetto: arguments.perfetto || before.is_some_and(|made| made.perfetto),
             scenario,
             place: None,
+            courses: scenario,
+            limits: true,
         };
         Ok(Self { recorded, plots, pictures })
     }
@@ -127,6 +129,6 @@ fn execute(plan: &Plan, jobs: Option<u16>, recorded: Recorded<'_>) -> Result<Don
 
 /// Executes a plan under a progress bar.
 pub fn campaign(plan: &Plan, jobs: Option<u16>) -> Result<Vec<Vec<RunOutput>>, Failure> {
-    let done = execute(plan, jobs, Recorded::default())?;
+    let done = execute(plan, jobs, Recorded::LIMITS)?;
     if done.left > 0 { Err(Failure::Stopped) } else { Ok(done.cells) }
 }

@@ -4,7 +4,7 @@ use crate::columns::{aligned, columns, wrapped};
 use crate::paint;
 use airbraid_campaign::page;
 use airbraid_campaign::reproduce::{Reproduction, Rows, Standing};
-use airbraid_campaign::statistics::INTERVAL_RUNS_MIN;
+use airbraid_campaign::statistics::{self, INTERVAL_RUNS_MIN};
 use airbraid_campaign::{CellResult, Results, Verdict};
 use airbraid_sim::metric::Unit;
 use airbraid_sim::scenario::Plan;
@@ -149,27 +149,10 @@ fn flows(cell: &CellResult) -> Vec<Vec<String>> {
     rows
 }
 
-/// `5.021 ± 0.013 Mbit/s`: mean and half width in one unit; of few runs `415.4 (289.1 to 541.7) kbit/s`.
+/// A metric of a cell with its spread.
 pub fn spread(cell: &CellResult, metric: &str, unit: Unit) -> String {
-    let Some(summary) = cell.metric(metric) else { return "-".to_owned() };
-    let Some(mean) = summary.mean else { return "-".to_owned() };
-    let shown = unit.show(mean);
-    let (number, name) = shown.split_once(' ').unwrap_or((&shown, ""));
-    // The factor between the number shown and the mean is that of the unit.
-    let factor = number.parse::<f64>().ok().filter(|n| *n != 0.0 && mean != 0.0).map_or(1.0, |n| n / mean);
-    let decimals = number.split_once('.').map_or(0, |(_, d)| d.len());
-    let around = if let (Some(_), Some(half)) = (summary.interval(), summary.half_width()) {
-        // A count's mean may be whole where its runs differ.
-        let decimals = if unit == Unit::Count && half > 0.0 { decimals.max(1) } else { decimals };
-        format!(" \u{b1} {:.decimals$}", half * factor)
-    } else if summary.n > 1 {
-        let values = cell.values(metric);
-        let (low, high) = values.iter().fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(*x), high.max(*x)));
-        format!(" ({:.decimals$} to {:.decimals$})", low * factor, high * factor)
-    } else {
-        String::new()
-    };
-    format!("{number}{around} {name}").trim_end().to_owned()
+    cell.metric(metric)
+        .map_or_else(|| "-".to_owned(), |summary| statistics::spread(&summary, &cell.values(metric), unit))
 }
 
 fn drops(cell: &CellResult) -> String {

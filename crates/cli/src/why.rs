@@ -5,7 +5,7 @@ use crate::columns::{columns, wrapped};
 use crate::table::spread;
 use airbraid_campaign::CellResult;
 use airbraid_sim::limits::{self, FlowLimits};
-use airbraid_sim::metric::{FAMILIES, Unit};
+use airbraid_sim::metric::{FAMILIES, Unit, unit_of};
 use airbraid_sim::result::TrunkResult;
 use std::fmt::Write as _;
 
@@ -122,15 +122,6 @@ fn metrics(cell: &CellResult, patterns: &[String]) -> String {
     section(&["metric", "value"], rows)
 }
 
-/// The unit of a metric by its full name.
-fn unit_of(name: &str) -> Unit {
-    let mut parts = name.split('.');
-    let (word, key) = (parts.next(), parts.next_back());
-    let of_word = FAMILIES.iter().filter(|family| Some(family.word) == word);
-    let found = of_word.flat_map(|family| (family.declared)()).find(|declared| Some(declared.key) == key);
-    found.map_or(Unit::Count, |declared| declared.unit)
-}
-
 fn section(head: &[&str], rows: Vec<Vec<String>>) -> String {
     if rows.is_empty() {
         return String::new();
@@ -159,8 +150,7 @@ fn is_match(pattern: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_match, unit_of};
-    use airbraid_sim::metric::Unit;
+    use super::is_match;
 
     #[test]
     fn a_star_stands_for_any_text_and_a_question_mark_for_one_character() {
@@ -169,12 +159,5 @@ mod tests {
         assert!(is_match("mac.sender.ch?.retries", "mac.sender.ch1.retries"));
         assert!(!is_match("mac.*", "total.collisions"));
         assert!(!is_match("mac", "mac.sender.ch1.retries"));
-    }
-
-    #[test]
-    fn a_metric_has_the_unit_that_it_was_declared_with() {
-        assert_eq!(unit_of("flow.download.goodput_bps"), Unit::BitPerSecond);
-        assert_eq!(unit_of("mac.sender.ch1.airtime"), Unit::Share);
-        assert_eq!(unit_of("flow.download.retransmits"), Unit::Count);
     }
 }

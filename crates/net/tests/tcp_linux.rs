@@ -4,7 +4,7 @@
 mod common;
 
 use airbraid_engine::{Machine, step};
-use airbraid_net::tcp::{Config, Flags, Segment, Sender, SenderInput, SenderOutput, Variant};
+use airbraid_net::tcp::{Config, Flags, SackBlocks, Segment, Sender, SenderInput, SenderLimit, SenderOutput, Variant};
 use airbraid_units::{Bytes, Duration, Instant};
 use common::{Fate, Way, World};
 use std::cell::Cell;
@@ -313,4 +313,187 @@ fn segments_that_were_late_are_told_from_lost_ones_without_timestamps() {
     assert!(!sent.is_empty() && sent.iter().all(|segment| segment.seq > 10_000), "{sent:?}");
     tell(&mut sender, now + 11, ack(2, (0, 0)));
     assert_eq!((sender.stats().undone, sender.ssthresh()), (1, None));
+}
+
+/// The first number of each segment that was sent, in segments.
+fn starts(sent: &[Segment]) -> Vec<u64> {
+    sent.iter().map(|segment| segment.seq / 1_000).collect()
+}
+
+#[test]
+fn what_is_out_acknowledged_and_offered_is_told() {
+    let (mut sender, _) = ten_out(Variant::Reno);
+    let told = |sender: &Sender| [sender.flight_size(), sender.acknowledged(), sender.offered()].map(Bytes::as_u64);
+    assert_eq!(told(&sender), [10_000, 0, 65_535]);
+    // Slow start: two for each that came.
+    assert_eq!(starts(&tell(&mut sender, 200, ack(3, (0, 0)))), [10, 11, 12, 13, 14, 15]);
+    assert_eq!(told(&sender), [13_000, 3_000, 65_535]);
+}
+
+#[test]
+fn three_younger_segments_repeat_a_missing_one_at_once() {
+    let (mut sender, _) = ten_out(Variant::Reno);
+    let sent = [(1, 2), (1, 3), (1, 4)].map(|blocks| starts(&tell(&mut sender, 200, ack(0, blocks))));
+    assert_eq!(sent, [vec![10], vec![11], vec![0]]);
+    assert_eq!(sender.ssthresh(), Some(Bytes::new(5_000)));
+}
+
+/// RFC 8985, section 6.2, step 4: once a segment was late, a gap has a quarter of the shortest round trip.
+#[test]
+fn where_segments_were_late_a_missing_one_is_repeated_after_a_quarter_of_the_round_trip() {
+    let (mut sender, _) = ten_out(Variant::Reno);
+    assert_eq!(starts(&tell(&mut sender, 200, ack(0, (2, 3)))), [10]);
+    let due = sender.poll_timeout().unwrap();
+    assert!(due.at <= Instant::ZERO + ms(230), "the timer for doubtful segments, not that of the tail: {due:?}");
+    // The second comes after the third.
+    assert_eq!(starts(&tell(&mut sender, 201, ack(0, (1, 3)))), [11]);
+    assert_eq!(starts(&tell(&mut sender, 202, ack(0, (1, 5)))), [12, 13], "more than three have come");
+    assert_eq!(sender.stats().retransmits, 0);
+    let due = sender.poll_timeout().unwrap().at;
+    assert!((Instant::ZERO + ms(220)..=Instant::ZERO + ms(240)).contains(&due), "{due:?}");
+    // One frame has left the network: one goes into it.
+    assert_eq!(starts(&tell(&mut sender, 240, None)), [0]);
+    assert_eq!((sender.stats().retransmits, sender.stats().fast_retransmits), (1, 1));
+}
+
+/// RFC 2883, RFC 3522: the only retransmission of a recovery was reported to have come twice.
+#[test]
+fn a_recovery_whose_retransmission_came_twice_is_undone_without_timestamps() {
+    let (mut sender, _) = ten_out(Variant::Reno);
+    for blocks in [(1, 2), (1, 3), (1, 4)] {
+        tell(&mut sender, 200, ack(0, blocks));
+    }
+    assert_eq!((sender.stats().fast_retransmits, sender.stats().retransmits), (1, 1));
+    // The first came late, then its retransmission.
+    tell(&mut sender, 210, ack(4, (0, 0)));
+    assert_eq!((sender.stats().undone, sender.ssthresh()), (0, Some(Bytes::new(5_000))));
+    let flags = Flags { ack: true, ..Flags::default() };
+    let sack = SackBlocks::of_duplicate(4_001, (1, 1_001));
+    let twice = Segment { seq: 1, ack: 4_001, window: 65_535, flags, sack, ..Segment::default() };
+    tell(&mut sender, 300, Some(SenderInput::Segment(twice)));
+    assert_eq!((sender.stats().undone, sender.ssthresh()), (1, None));
+}
+
+#[test]
+fn a_window_after_a_recovery_is_the_threshold() {
+    let (mut sender, _) = ten_out(Variant::Reno);
+    for blocks in [(1, 2), (1, 3), (1, 4)] {
+        tell(&mut sender, 200, ack(0, blocks));
+    }
+    // All twelve at once: five, and one more for eight segments of the round trip.
+    tell(&mut sender, 310, ack(12, (0, 0)));
+    assert_eq!((sender.ssthresh(), sender.stats().undone), (Some(Bytes::new(5_000)), 0));
+    assert!((5_000..=6_000).contains(&sender.cwnd().as_u64()), "{:?}", sender.cwnd());
+}
+
+#[test]
+fn when_all_is_acknowledged_no_timer_runs() {
+    let mut sender = Sender::new(config(Variant::Reno)).unwrap();
+    tell(&mut sender, 0, Some(SenderInput::Open));
+    let flags = Flags { ack: true, syn: true, sack_permitted: true, ..Flags::default() };
+    tell(&mut sender, 100, Some(SenderInput::Segment(Segment { ack: 1, window: 65_535, flags, ..Segment::default() })));
+    assert_eq!(tell(&mut sender, 100, Some(SenderInput::Write(Bytes::new(2_000)))).len(), 2);
+    assert!(sender.poll_timeout().is_some());
+    tell(&mut sender, 200, ack(2, (0, 0)));
+    assert_eq!(sender.poll_timeout(), None);
+    // A window that is closed meanwhile is probed once something waits, and not before.
+    let flags = Flags { ack: true, ..Flags::default() };
+    let closed = Segment { seq: 1, ack: 2_001, window: 0, flags, ..Segment::default() };
+    tell(&mut sender, 300, Some(SenderInput::Segment(closed)));
+    assert_eq!(sender.poll_timeout(), None);
+    assert!(tell(&mut sender, 300, Some(SenderInput::Write(Bytes::new(1_000)))).is_empty());
+    assert!(sender.poll_timeout().is_some());
+    let at = sender.poll_timeout().unwrap().at.as_nanos().div_ceil(1_000_000);
+    let probe = tell(&mut sender, at, None);
+    assert_eq!((probe.len(), probe[0].len, probe[0].seq), (1, 0, 2_000), "from before the window");
+    assert_eq!(starts(&tell(&mut sender, at + 1, ack(2, (0, 0)))), [2]);
+}
+
+#[test]
+fn what_holds_a_sender_back_is_told() {
+    let mut sender = Sender::new(Config { timestamps: false, ..config(Variant::Reno) }).unwrap();
+    assert_eq!(sender.limit(), SenderLimit::Idle);
+    tell(&mut sender, 0, Some(SenderInput::Open));
+    assert_eq!(sender.limit(), SenderLimit::Handshake);
+    let flags = Flags { ack: true, syn: true, sack_permitted: true, ..Flags::default() };
+    tell(&mut sender, 100, Some(SenderInput::Segment(Segment { ack: 1, window: 65_535, flags, ..Segment::default() })));
+    assert_eq!(sender.limit(), SenderLimit::Application);
+    tell(&mut sender, 100, Some(SenderInput::WriteForever));
+    assert_eq!(sender.limit(), SenderLimit::SlowStart);
+    for blocks in [(1, 2), (1, 3), (1, 4)] {
+        tell(&mut sender, 200, ack(0, blocks));
+    }
+    assert_eq!(sender.limit(), SenderLimit::Recovery);
+    tell(&mut sender, 310, ack(12, (0, 0)));
+    assert_eq!(sender.limit(), SenderLimit::CongestionWindow);
+    while sender.stats().timeouts == 0 {
+        let at = sender.poll_timeout().unwrap().at.as_nanos().div_ceil(1_000_000);
+        tell(&mut sender, at, None);
+    }
+    assert_eq!(sender.limit(), SenderLimit::Timeout);
+}
+
+/// RFC 8985, section 7.2: two round trips of 100 ms and two ticks after the last segment.
+#[test]
+fn a_tail_is_probed_with_new_data_or_with_its_last_segment() {
+    for (is_endless, probe) in [(true, 10), (false, 9)] {
+        let mut sender = Sender::new(Config { timestamps: false, ..config(Variant::Reno) }).unwrap();
+        tell(&mut sender, 0, Some(SenderInput::Open));
+        let flags = Flags { ack: true, syn: true, sack_permitted: true, ..Flags::default() };
+        let syn_ack = Segment { ack: 1, window: 65_535, flags, ..Segment::default() };
+        tell(&mut sender, 100, Some(SenderInput::Segment(syn_ack)));
+        let write = if is_endless { SenderInput::WriteForever } else { SenderInput::Write(Bytes::new(10_000)) };
+        assert_eq!(tell(&mut sender, 100, Some(write)).len(), 10);
+        let wake = sender.poll_timeout().unwrap();
+        assert_eq!((wake.at, wake.why), (Instant::ZERO + ms(302), "tcp.probe"));
+        assert_eq!(starts(&tell(&mut sender, 302, None)), [probe]);
+        let stats = sender.stats();
+        assert_eq!((stats.tail_probes, stats.retransmits), (1, u64::from(!is_endless)));
+        // The timeout of 300 ms begins again with it.
+        let wake = sender.poll_timeout().unwrap();
+        assert_eq!((wake.at, wake.why), (Instant::ZERO + ms(602), "tcp.retransmit"));
+        assert_eq!(starts(&tell(&mut sender, 602, None))[0], 0);
+        assert_eq!((sender.stats().timeouts, sender.rto()), (1, ms(600)));
+    }
+}
+
+#[test]
+fn a_closed_window_is_probed_ever_more_seldom() {
+    let mut sender = Sender::new(config(Variant::Reno)).unwrap();
+    tell(&mut sender, 0, Some(SenderInput::Open));
+    let flags = Flags { ack: true, syn: true, sack_permitted: true, ..Flags::default() };
+    tell(&mut sender, 100, Some(SenderInput::Segment(Segment { ack: 1, window: 0, flags, ..Segment::default() })));
+    tell(&mut sender, 100, Some(SenderInput::Write(Bytes::new(5_000))));
+    assert_eq!(sender.limit(), SenderLimit::ReceiveWindow);
+    let (mut now, mut waits) = (100, vec![]);
+    for probes in 1..=4 {
+        let wake = sender.poll_timeout().unwrap();
+        let at = wake.at.as_nanos() / 1_000_000;
+        waits.push((at - now, wake.why));
+        now = at;
+        let sent = tell(&mut sender, now, None);
+        assert_eq!((sent.len(), sent[0].len, sent[0].seq, sender.stats().window_probes), (1, 0, 0, probes));
+    }
+    let rto = waits[0].0;
+    assert_eq!(waits, [1, 2, 4, 8].map(|times| (rto * times, "tcp.persist")));
+    assert_eq!(sender.stats().timeouts, 0);
+    assert_eq!(starts(&tell(&mut sender, now + 1, ack(0, (0, 0)))), [0, 1, 2, 3, 4]);
+}
+
+/// RFC 6298, section 5.5: each timeout for the same data takes twice as long.
+#[test]
+fn a_timeout_without_an_answer_doubles_the_next() {
+    let (mut sender, _) = ten_out(Variant::Reno);
+    let mut seen = vec![];
+    while seen.len() < 4 {
+        let at = sender.poll_timeout().unwrap().at.as_nanos().div_ceil(1_000_000);
+        let before = sender.stats().timeouts;
+        let sent = starts(&tell(&mut sender, at, None));
+        if sender.stats().timeouts > before {
+            assert_eq!(sent, [0], "one segment");
+            seen.push(sender.rto());
+        }
+    }
+    assert_eq!(seen, [2, 4, 8, 16].map(|times| ms(300 * times)));
+    assert_eq!(sender.cwnd(), Bytes::new(1_000));
 }

@@ -1,6 +1,6 @@
 //! A receiver alone, fed by hand.
 
-use airbraid_engine::step;
+use airbraid_engine::{Machine, step};
 use airbraid_net::tcp::{Config, Flags, Receiver, ReceiverInput, ReceiverOutput, Segment, Variant};
 use airbraid_units::{Bytes, Duration, Instant};
 
@@ -71,4 +71,111 @@ fn what_fills_a_gap_is_acknowledged_at_once_and_early_segments_are_counted() {
     assert_eq!(give(&mut receiver, 1, 500), (1_000, vec![1_001]));
     assert_eq!(give(&mut receiver, 1_001, 500), (500, vec![]), "the next in order may wait");
     assert_eq!(receiver.stats().out_of_order, 1);
+}
+
+fn at(ms: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(ms)
+}
+
+/// Takes one step; returns the bytes that it hands over, and its answers.
+fn tell(receiver: &mut Receiver, ms: u64, input: impl Into<Option<ReceiverInput>>) -> (u64, Vec<Segment>) {
+    let (mut delivered, mut answers) = (0, vec![]);
+    step(receiver, at(ms), input.into(), |output| match output {
+        ReceiverOutput::Delivered(bytes) => delivered += bytes.as_u64(),
+        ReceiverOutput::Segment(segment) => answers.push(segment),
+        ReceiverOutput::Finished => {}
+    });
+    (delivered, answers)
+}
+
+/// A segment of 1000 byte, the first of which has this number.
+fn segment(seq: u64) -> Segment {
+    Segment { seq, len: 1_000, ack: 1, flags: Flags { ack: true, ..Flags::default() }, ..Segment::default() }
+}
+
+fn data(seq: u64) -> ReceiverInput {
+    ReceiverInput::Segment(segment(seq))
+}
+
+/// RFC 5681, section 4.2: at least every second full segment, and no later than after the delay.
+#[test]
+fn one_segment_is_acknowledged_after_the_delay_and_the_second_at_once() {
+    let mut receiver = connected();
+    let ack = |answers: &[Segment]| answers.iter().map(|answer| answer.ack).collect::<Vec<_>>();
+    assert_eq!(tell(&mut receiver, 10, data(1)), (1_000, vec![]));
+    assert_eq!(receiver.poll_timeout().map(|wake| wake.at), Some(at(110)));
+    assert_eq!(ack(&tell(&mut receiver, 50, data(1_001)).1), [2_001]);
+    assert_eq!((receiver.poll_timeout(), receiver.stats().delayed_acks), (None, 0));
+    assert_eq!(tell(&mut receiver, 60, data(2_001)).1, []);
+    assert_eq!((tell(&mut receiver, 159, None).1, ack(&tell(&mut receiver, 160, None).1)), (vec![], vec![3_001]));
+    let stats = receiver.stats();
+    assert_eq!((stats.delayed_acks, stats.segments, stats.duplicates, receiver.received().as_u64()), (1, 3, 0, 3_000));
+    // What has come before is acknowledged at once, and nothing is handed over.
+    let (delivered, answers) = tell(&mut receiver, 170, data(1_001));
+    assert_eq!((delivered, ack(&answers), receiver.stats().duplicates), (0, vec![3_001], 1));
+}
+
+#[test]
+fn a_window_closes_while_nobody_reads_and_opens_at_once_when_somebody_does() {
+    let mut receiver = connected();
+    tell(&mut receiver, 10, ReceiverInput::Pause);
+    let mut windows = vec![];
+    for seq in (1..=10_000).step_by(1_000) {
+        let (delivered, answers) = tell(&mut receiver, 10, data(seq));
+        assert_eq!(delivered, 0);
+        windows.extend(answers.iter().map(|answer| answer.window));
+    }
+    assert_eq!(windows, [8_000, 6_000, 4_000, 2_000, 0]);
+    assert_eq!(tell(&mut receiver, 20, data(10_001)).1[0].window, 0, "there is no space");
+    let (delivered, answers) = tell(&mut receiver, 30, ReceiverInput::Resume);
+    assert_eq!((delivered, answers.len(), answers[0].ack, answers[0].window), (10_000, 1, 10_001, 10_000));
+    assert_eq!(tell(&mut receiver, 31, ReceiverInput::Resume), (0, vec![]), "nothing waits");
+}
+
+/// RFC 2018, section 4: the block of the segment that came last, then those before it.
+#[test]
+fn blocks_are_reported_the_latest_first_and_as_many_as_fit() {
+    let config = Config { variant: Variant::Sack, receive_buffer: Bytes::new(40_000), ..Config::default() };
+    let blocks = |timestamps: bool| {
+        let mut receiver = connected_with(Config { timestamps, ..config });
+        let mut last = vec![];
+        for seq in [2_001, 4_001, 6_001, 8_001, 10_001, 5_001] {
+            let (_, answers) = tell(&mut receiver, 10, data(seq));
+            last = answers[0].sack_blocks().collect();
+        }
+        last
+    };
+    // The last one joins two blocks.
+    assert_eq!(blocks(false), [(4_001, 7_001), (10_001, 11_001), (8_001, 9_001), (2_001, 3_001)]);
+    assert_eq!(blocks(true), [(4_001, 7_001), (10_001, 11_001), (8_001, 9_001)], "timestamps take the space of one");
+}
+
+/// RFC 7323, section 4.3: the clock of the earliest segment that is not acknowledged.
+#[test]
+fn a_delayed_acknowledgement_echoes_the_clock_of_the_earlier_segment() {
+    let mut receiver = connected_with(Config { timestamps: true, ..Config::default() });
+    let stamped = |seq: u64, ms: u64| {
+        ReceiverInput::Segment(Segment { timestamp: Some((at(ms), Instant::ZERO)), ..segment(seq) })
+    };
+    let echo = |answers: &[Segment]| answers.iter().map(|answer| answer.timestamp).collect::<Vec<_>>();
+    assert_eq!(tell(&mut receiver, 10, stamped(1, 3)).1, []);
+    assert_eq!(echo(&tell(&mut receiver, 20, stamped(1_001, 13)).1), [Some((at(20), at(3)))]);
+    // Behind a gap the last one in order counts.
+    assert_eq!(echo(&tell(&mut receiver, 30, stamped(3_001, 23)).1), [Some((at(30), at(3)))]);
+    assert_eq!(echo(&tell(&mut receiver, 40, stamped(2_001, 33)).1), [Some((at(40), at(33)))]);
+}
+
+#[test]
+fn a_stream_ends_with_the_fin_and_all_before_it() {
+    let mut receiver = connected();
+    let fin = |seq: u64| {
+        let flags = Flags { ack: true, fin: true, ..Flags::default() };
+        ReceiverInput::Segment(Segment { flags, ..segment(seq) })
+    };
+    let (delivered, answers) = tell(&mut receiver, 10, fin(1_001));
+    assert_eq!((delivered, answers[0].ack, receiver.is_finished()), (0, 1, false));
+    let (delivered, answers) = tell(&mut receiver, 20, data(1));
+    // The FIN takes a number, and the answer ends the other direction, too.
+    assert_eq!((delivered, answers[0].ack, answers[0].flags.fin), (2_000, 2_002, true));
+    assert_eq!((receiver.is_finished(), receiver.received().as_u64()), (true, 2_000));
 }

@@ -268,3 +268,54 @@ fn a_report_of_many_arrivals_lets_many_segments_go() {
     let new = report(210, 10_001);
     assert!(new.len() >= 2 && new.windows(2).all(|two| two[1] == two[0] + 1_000), "{new:?} after {first:?}");
 }
+
+/// An acknowledgement of everything before `next` with a block.
+fn selective(next: u64, block: (u64, u64)) -> SenderInput {
+    let flags = Flags { ack: true, ..Flags::default() };
+    let mut segment = Segment { seq: 1, ack: next, window: 65_535, flags, ..Segment::default() };
+    assert!(segment.sack.push(next, block));
+    SenderInput::Segment(segment)
+}
+
+/// RFC 6675, section 2: a duplicate acknowledgement is one with news of another segment.
+#[test]
+fn a_block_that_is_no_news_is_no_duplicate() {
+    let mut sender = sender(Config { variant: Variant::Sack, ..config() });
+    tell(&mut sender, 0, SenderInput::Open);
+    let flags = Flags { ack: true, syn: true, sack_permitted: true, ..Flags::default() };
+    tell(&mut sender, 100, SenderInput::Segment(Segment { ack: 1, window: 65_535, flags, ..Segment::default() }));
+    assert_eq!(tell(&mut sender, 100, SenderInput::WriteForever).len(), 4);
+    for (at, block, duplicates) in [(200, (1_001, 2_001), 1), (201, (1_001, 2_001), 1), (202, (1_001, 3_001), 2)] {
+        tell(&mut sender, at, selective(1, block));
+        assert_eq!(sender.stats().dup_acks, duplicates, "{at} ms");
+    }
+}
+
+#[test]
+fn what_is_out_acknowledged_and_offered_is_told() {
+    let mut sender = connected(config());
+    tell(&mut sender, 100, SenderInput::Write(Bytes::new(3_000)));
+    let told = |sender: &Sender| [sender.flight_size(), sender.acknowledged(), sender.offered()].map(Bytes::as_u64);
+    assert_eq!(told(&sender), [3_000, 0, 65_535]);
+    tell(&mut sender, 200, ack(2_001, 30_000));
+    assert_eq!(told(&sender), [1_000, 2_000, 30_000]);
+    assert!(sender.poll_timeout().is_some());
+    tell(&mut sender, 201, ack(3_001, 30_000));
+    assert_eq!((told(&sender), sender.poll_timeout()), ([0, 3_000, 30_000], None), "nothing is out: no timer runs");
+    assert!(!sender.is_finished());
+}
+
+/// RFC 6675, section 4, NextSeg, rule 4: where nothing else may be sent, the tail goes once more, once a recovery.
+#[test]
+fn a_lost_tail_is_rescued_once_a_recovery() {
+    let mut sender = sender(Config { variant: Variant::Sack, initial_window: Some(10), ..config() });
+    tell(&mut sender, 0, SenderInput::Open);
+    let flags = Flags { ack: true, syn: true, sack_permitted: true, ..Flags::default() };
+    tell(&mut sender, 100, SenderInput::Segment(Segment { ack: 1, window: 65_535, flags, ..Segment::default() }));
+    assert_eq!(tell(&mut sender, 100, SenderInput::Write(Bytes::new(10_000))).len(), 10);
+    // The first and the last are lost.
+    let sent: Vec<u64> =
+        (2..=9).flat_map(|to| starts(&tell(&mut sender, 200 + to, selective(1, (1_001, 1 + 1_000 * to))))).collect();
+    assert_eq!(sent, [1, 9_001]);
+    assert_eq!((sender.stats().retransmits, sender.stats().timeouts), (2, 0));
+}

@@ -115,7 +115,7 @@ impl Scenario {
     /// Runs a cell once.
     #[pyo3(signature = (cell, seed, pcap=false, timeline=false))]
     fn run(&self, py: Python<'_>, cell: usize, seed: u64, pcap: bool, timeline: bool) -> PyResult<Run> {
-        Run::new(py, &self.cell(cell)?.spec, seed, Recorded { pcap, timeline, ..Recorded::default() })
+        Run::new(py, &self.cell(cell)?.spec, seed, Recorded { pcap, timeline, ..Recorded::LIMITS })
     }
 
     /// Runs every cell with every replication, one after the other: the object of `airbraid run --json`.
@@ -123,7 +123,7 @@ impl Scenario {
         let mut outcomes: Vec<Vec<RunOutput>> = Vec::with_capacity(self.plan.cells.len());
         for cell in &self.plan.cells {
             let seeds = (0..cell.spec.replications).map(|k| cell.spec.seed.wrapping_add(u64::from(k)));
-            let one = |seed| Run::new(py, &cell.spec, seed, Recorded::default()).map(Run::into_output);
+            let one = |seed| Run::new(py, &cell.spec, seed, Recorded::LIMITS).map(Run::into_output);
             outcomes.push(seeds.map(one).collect::<PyResult<_>>()?);
         }
         let mut results = Results::new(&self.plan, &outcomes);

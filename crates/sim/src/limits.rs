@@ -189,8 +189,8 @@ pub fn way(runs: &[&FlowLimits]) -> Vec<[String; 2]> {
     all.iter().map(|(place, busy, count)| [percent(busy / count), (*place).to_owned()]).collect()
 }
 
-/// Each limit with the means over the runs, the largest share first.
-fn means(runs: &[&FlowLimits]) -> Vec<Limit> {
+/// Each limit of one flow with the means over its runs, the largest share first.
+pub fn means(runs: &[&FlowLimits]) -> Vec<Limit> {
     let mut all: Vec<Limit> = Vec::new();
     for limit in runs.iter().flat_map(|limits| &limits.causes) {
         match all.iter_mut().find(|other| (other.cause, &other.place) == (limit.cause, &limit.place)) {

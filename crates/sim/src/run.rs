@@ -1,5 +1,6 @@
 //! One run: a resolved scenario and a seed in, facts and recordings out.
 
+use crate::record::Courses;
 use crate::record::sink::{Memory, Named, RecordError, RecordedFile, Sinks};
 use crate::recorder::{Recorder, Recordings};
 use crate::result::RunResult;
@@ -16,6 +17,8 @@ pub struct RunOptions<'a> {
     pub sinks: Option<&'a mut dyn Sinks>,
     /// The account of what limited each flow.
     pub limits: bool,
+    /// Samples of delay, windows and queues.
+    pub courses: bool,
     /// Hears now and then how much is done, between 0 and 1; answers whether to go on.
     pub on_progress: Option<&'a mut dyn FnMut(f64) -> bool>,
 }
@@ -26,6 +29,8 @@ pub struct RunOutput {
     pub result: RunResult,
     /// The files of recordings in the order in which they were begun.
     pub files: Vec<RecordedFile>,
+    /// Samples of delay, windows and queues, if asked for.
+    pub courses: Option<Courses>,
 }
 
 impl RunOutput {
@@ -56,18 +61,27 @@ pub enum RunError {
 pub fn run(spec: &Spec, seed: u64, options: RunOptions<'_>) -> Result<RunOutput, RunError> {
     let spec = &*drawn(spec, seed);
     let mut go_on = |_| true;
-    let RunOptions { recordings, sinks, limits, on_progress } = options;
+    let RunOptions { recordings, sinks, limits, courses, on_progress } = options;
+    let besides = Besides { limits, courses };
     let on_progress = on_progress.unwrap_or(&mut go_on);
     if !recordings.are_needed(spec) {
-        let result = play(World::new(spec, seed, None).map_err(RunError::Refused)?, limits, on_progress)?;
-        return Ok(RunOutput { result, files: Vec::new() });
+        let world = World::new(spec, seed, None).map_err(RunError::Refused)?;
+        let (result, courses) = play(world, besides, on_progress)?;
+        return Ok(RunOutput { result, files: Vec::new(), courses });
     }
     let mut memory = Memory::default();
     let in_memory = sinks.is_none();
     let mut named = Named { sinks: sinks.unwrap_or(&mut memory), names: Vec::new() };
-    let result = record(spec, seed, recordings, &mut named, limits, on_progress)?;
+    let (result, courses) = record(spec, seed, recordings, &mut named, besides, on_progress)?;
     let elsewhere = named.names.into_iter().map(|name| RecordedFile { name, bytes: None }).collect();
-    Ok(RunOutput { result, files: if in_memory { memory.into_files() } else { elsewhere } })
+    Ok(RunOutput { result, files: if in_memory { memory.into_files() } else { elsewhere }, courses })
+}
+
+/// The parts of a run's options that are no recordings.
+#[derive(Clone, Copy, Debug)]
+struct Besides {
+    limits: bool,
+    courses: bool,
 }
 
 /// A run with recordings: a failure to write ends it.
@@ -76,14 +90,14 @@ fn record(
     seed: u64,
     recordings: Recordings,
     sinks: &mut dyn Sinks,
-    limits: bool,
+    besides: Besides,
     on_progress: &mut dyn FnMut(f64) -> bool,
-) -> Result<RunResult, RunError> {
+) -> Result<(RunResult, Option<Courses>), RunError> {
     let mut recorder = Recorder::new((spec, seed), recordings, None, sinks);
     let failure = recorder.failure();
     let observer = Some(Box::new(&mut recorder) as Box<dyn Observer + '_>);
     let world = World::new(spec, seed, observer).map_err(RunError::Refused)?;
-    let played = play(world, limits, &mut |share| failure.get().is_none() && on_progress(share));
+    let played = play(world, besides, &mut |share| failure.get().is_none() && on_progress(share));
     if let Some(failure) = failure.get() {
         return Err(failure.clone().into());
     }
@@ -94,12 +108,17 @@ fn record(
 
 fn play(
     mut world: World<'_>,
-    limits: bool,
+    besides: Besides,
     on_progress: &mut dyn FnMut(f64) -> bool,
-) -> Result<RunResult, Interrupted> {
-    if limits {
+) -> Result<(RunResult, Option<Courses>), Interrupted> {
+    if besides.limits {
         world.keep_account();
     }
-    world.run(on_progress)?;
-    Ok(world.result())
+    let courses = if besides.courses {
+        Some(world.run_sampled(on_progress)?)
+    } else {
+        world.run(on_progress)?;
+        None
+    };
+    Ok((world.result(), courses))
 }

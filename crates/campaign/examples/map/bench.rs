@@ -128,7 +128,7 @@ impl Bench {
     /// The run fails, or all is to stop.
     pub fn run(&self, scene: &Scene, seed: u64) -> Result<Facts, Halt> {
         let spec = scene.spec().map_err(Halt::Failed)?;
-        let key = Key::new(&spec, seed);
+        let key = Key::without_limits(&spec, seed);
         let mut state = self.lock();
         while state.open.contains(&key) {
             state = self.closed.wait(state).unwrap_or_else(PoisonError::into_inner);

@@ -9,4 +9,4 @@ mod svg;
 
 pub(crate) use chart::{Area, Axis, Chart, Line, Point, Scale};
 pub(crate) use scale::ticks;
-pub(crate) use svg::{FRAME, MIDDLE, PALE, PAPER, SOFT, Svg, escape, line_colour, shorten, style};
+pub(crate) use svg::{FRAME, MIDDLE, PALE, PAPER, SOFT, Svg, escape, line_colour, shorten, style, variables};

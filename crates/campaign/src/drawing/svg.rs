@@ -49,6 +49,15 @@ pub(crate) fn style() -> String {
     out + "}\n"
 }
 
+/// The style sheet that gives scripts the colours of lines, as `--line-0` and so on.
+pub(crate) fn variables() -> String {
+    let list = |colour: fn(&(&'static str, &'static str)) -> &'static str| {
+        LINES.iter().enumerate().map(|(i, pair)| format!("--line-{i}: {}; ", colour(pair))).collect::<String>()
+    };
+    let (light, dark) = (list(|pair| pair.0), list(|pair| pair.1));
+    format!(":root {{ {light}}}\n@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark}}} }}\n")
+}
+
 /// A drawing under way.
 #[derive(Clone, Debug)]
 pub(crate) struct Svg(String);

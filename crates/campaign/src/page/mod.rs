@@ -1,11 +1,15 @@
 //! The page of a reproduction: one HTML file that needs nothing else, with plots, tables, misses with their reasons,
 //! and runs; and its rows as JSON and CSV. It shows results and computes nothing.
+//!
+//! [`run`] is the page of a run, [`skeleton`] what all pages share.
 
 mod figures;
 mod parts;
+pub mod run;
+pub mod skeleton;
 pub mod timeline;
 
-use crate::drawing::{escape, style};
+use crate::drawing::style;
 use crate::output::ROWS;
 use crate::reproduce::reference::short;
 use crate::reproduce::{Origin, Ours, Reproduction, Row, Rows, Standing};
@@ -13,8 +17,8 @@ use crate::store::Build;
 use std::fmt::Write as _;
 
 pub use figures::unit;
-
-const STYLE: &str = include_str!("style.css");
+use skeleton::Skeleton;
+pub(crate) use skeleton::escape;
 
 /// The files of `--out DIR`: names and texts.
 pub fn files(reproduction: &Reproduction, rows: &Rows, build: &Build) -> Vec<(String, String)> {
@@ -31,22 +35,15 @@ pub fn files(reproduction: &Reproduction, rows: &Rows, build: &Build) -> Vec<(St
 }
 
 pub fn html(reproduction: &Reproduction, rows: &Rows, build: &Build) -> String {
-    let about = &reproduction.paper.about;
-    let mut page = String::with_capacity(200_000);
-    let _ = write!(
-        page,
-        "<!doctype html>\n<html lang=\"en\" class=\"airbraid\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{} reproduced</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n",
-        escape(&about.title),
-        style()
-    );
+    let title = format!("{} reproduced", reproduction.paper.about.title);
+    let drawings = style();
+    let skeleton = Skeleton { title: &title, styles: &[skeleton::STYLE, &drawings], scripts: &[] };
+    let mut page = skeleton.head();
     parts::head(reproduction, rows, build, &mut page);
     parts::figures(reproduction, rows, &mut page);
     parts::misses(reproduction, rows, &mut page);
     parts::runs(reproduction, build, &mut page);
-    page.push_str("</body>\n</html>\n");
-    page
+    page + &skeleton.foot()
 }
 
 /// One line a row, numbers in the row's unit.

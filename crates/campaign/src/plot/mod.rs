@@ -108,7 +108,7 @@ fn labelled(name: &str, unit: &str) -> String {
 }
 
 /// A swept value as the scenario writes it, without the quotes of texts.
-fn show(value: &Value) -> String {
+pub(crate) fn show(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Number(number) => match number.as_f64() {

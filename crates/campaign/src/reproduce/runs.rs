@@ -26,6 +26,8 @@ pub struct Runs {
     runs: Vec<Member>,
     jobs: Vec<Planned>,
     models: Vec<Modelled>,
+    /// Whether a figure needs to know what limits a flow: the account is not kept for nothing.
+    needs_limits: bool,
 }
 
 /// A model, or one cell of it, that is needed.
@@ -105,7 +107,8 @@ impl Runs {
             };
             runs.push(Member { run: run.clone(), said, state: None, facts: Vec::new() });
         }
-        let mut all = Self { runs, jobs: Vec::new(), models: models(paper, needs)? };
+        let needs_limits = needs.metrics.iter().any(|(_, name)| name.contains(".limited_by_"));
+        let mut all = Self { runs, jobs: Vec::new(), models: models(paper, needs)?, needs_limits };
         let mut index: BTreeMap<Key, usize> = BTreeMap::new();
         let wanted = |pairs: &BTreeSet<(String, String)>| -> Vec<(usize, String)> {
             pairs.iter().flat_map(|(run, name)| paper.expand(run).into_iter().map(|i| (i, name.clone()))).collect()
@@ -134,7 +137,8 @@ impl Runs {
         (metrics, series): &(BTreeSet<String>, BTreeSet<String>),
         index: &mut BTreeMap<Key, usize>,
     ) -> Vec<usize> {
-        let scenario = Key::new(spec, 0).scenario;
+        let key_of = if self.needs_limits { Key::new } else { Key::without_limits };
+        let scenario = key_of(spec, 0).scenario;
         let mut jobs = Vec::with_capacity(spec.replications as usize);
         for k in 0..spec.replications {
             let key = Key { scenario, seed: spec.seed.wrapping_add(u64::from(k)) };
@@ -193,10 +197,9 @@ impl Runs {
     ) -> Result<WorkSummary, Failure> {
         let order = self.order();
         let planned: Vec<&Planned> = order.iter().map(|i| &self.jobs[*i]).collect();
-        let jobs: Vec<Job<'_>> = planned
-            .iter()
-            .map(|job| Job { spec: &job.spec, seed: job.key.seed, recorded: Recorded::default() })
-            .collect();
+        let recorded = if self.needs_limits { Recorded::LIMITS } else { Recorded::default() };
+        let jobs: Vec<Job<'_>> =
+            planned.iter().map(|job| Job { spec: &job.spec, seed: job.key.seed, recorded }).collect();
         let (outcomes, unkept) = std::thread::scope(|scope| {
             let (sender, receiver) = mpsc::channel();
             let writer = store.map(|store| scope.spawn(move || write(store, &receiver)));

@@ -54,12 +54,21 @@ pub struct Key {
 impl Key {
     /// The key of `spec` with `seed`: of the simulation, not of title, question, number of replications or recordings.
     pub fn new(spec: &Spec, seed: u64) -> Self {
+        Self::of(spec, seed, "")
+    }
+
+    /// The key of the same run without the account of what limits its flows: its facts have no such shares.
+    pub fn without_limits(spec: &Spec, seed: u64) -> Self {
+        Self::of(spec, seed, " without limits")
+    }
+
+    fn of(spec: &Spec, seed: u64, part: &str) -> Self {
         let mut spec = spec.clone();
         (spec.title, spec.question) = (String::new(), String::new());
         (spec.seed, spec.replications) = (0, 0);
         (spec.record.pcap, spec.record.timeline, spec.record.perfetto) = (Vec::new(), false, false);
         // Every field of a resolved scenario prints itself, numbers to their last digit.
-        let text = format!("airbraid {SCHEMA} {spec:?}");
+        let text = format!("airbraid {SCHEMA}{part} {spec:?}");
         Self { scenario: Sha256::digest(text.as_bytes()).into(), seed }
     }
 

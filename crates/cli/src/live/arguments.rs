@@ -17,6 +17,9 @@ pub enum Command {
     /// Show what a daemon does now, link by link
     #[command(after_help = STATUS_EXAMPLES)]
     Status(Status),
+    /// Watch a daemon's links and events in a terminal: rate, delay, loss, share, queue, and why
+    #[command(after_help = TOP_EXAMPLES)]
+    Top(Named),
     /// Switch an uplink of a daemon on or off
     Link(Link),
     /// Let a daemon read its file again, as SIGHUP does
@@ -80,6 +83,14 @@ Examples:
   airbraid status site --watch         the report every second, until Ctrl-C
   airbraid status site --json |
     jq '.peers[].members[] | {uplink, rate_bps, rtt_s, loss}'";
+
+const TOP_EXAMPLES: &str = "\
+Keys: q ends it, s sorts by the next column, o the other way round, p pauses,
+1 to 4 show the last minute, hour, day and month, up and down scroll.
+
+Examples:
+  airbraid top                         the only daemon that runs
+  airbraid top site | cat              one frame as text";
 
 /// Arguments of `lab`.
 #[derive(Args, Debug)]

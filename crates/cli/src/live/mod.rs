@@ -6,6 +6,7 @@ mod daemon;
 mod lab;
 mod log;
 mod status;
+mod top;
 
 use crate::print::Ended;
 use airbraid_live::LabError;
@@ -18,6 +19,7 @@ pub fn run(command: &Command) -> Result<(), Ended> {
         Command::Up(arguments) => daemon::up(arguments),
         Command::Down(arguments) => daemon::down(arguments),
         Command::Status(arguments) => status::status(arguments),
+        Command::Top(arguments) => top::top(arguments),
         Command::Link(arguments) => daemon::link(arguments),
         Command::Reload(arguments) => daemon::reload(arguments),
         Command::Genkey | Command::Genpsk => daemon::genkey(),

@@ -16,6 +16,7 @@ mod mtu;
 mod names;
 mod net;
 mod offload;
+mod page;
 mod paths;
 mod resolv;
 #[path = "../root/mod.rs"]

@@ -196,3 +196,49 @@ impl<P: Share> Outgoing<P> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Packet;
+
+    #[derive(Clone)]
+    struct Long(u64);
+
+    impl Packet for Long {
+        fn len(&self) -> Bytes {
+            Bytes::new(self.0)
+        }
+        fn flow_bucket(&self) -> u16 {
+            0
+        }
+    }
+
+    impl Share for Long {
+        fn share(&self) -> Self {
+            self.clone()
+        }
+    }
+
+    #[test]
+    fn the_rest_of_a_packet_is_what_has_not_arrived_of_the_one_under_way_or_of_the_next() {
+        let (mut stats, mut outputs) = (Stats::default(), VecDeque::<Output<(), Long>>::new());
+        let mut outgoing = Outgoing::new(TrafficClass::Bulk, &Config::default());
+        assert_eq!(outgoing.left(), None);
+        outgoing.push(Instant::ZERO, Long(1_000), &mut stats, &mut outputs);
+        outgoing.push(Instant::ZERO, Long(40), &mut stats, &mut outputs);
+        assert_eq!(outgoing.left(), Some(1_000));
+        let (segment, _) = outgoing.transmit(Shape::constant(304, 0), &mut stats).expect("a packet waits");
+        assert_eq!((segment.count, outgoing.left()), (300, Some(1_000)), "it has not arrived");
+        let mut acknowledge = |outgoing: &mut Outgoing<Long>, next, good| {
+            let ack = Ack { next, good };
+            outgoing.acknowledge(ack, &mut stats, &mut outputs);
+        };
+        acknowledge(&mut outgoing, SeqNum(1), 301);
+        assert_eq!(outgoing.left(), Some(1_000), "more than was sent");
+        acknowledge(&mut outgoing, SeqNum(1), 300);
+        assert_eq!(outgoing.left(), Some(700));
+        acknowledge(&mut outgoing, SeqNum(2), 0);
+        assert_eq!((outgoing.left(), outgoing.queue_len()), (Some(40), 1));
+    }
+}

@@ -113,4 +113,11 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn parity_repairs_half_as_many_bytes_and_is_in_each_block() {
+        assert_eq!([0, 2, 84].map(|parity| Shape::new(1_275, parity).unwrap().strength()), [0, 1, 42]);
+        // With the check 171 byte fill a block of 255 with 84 of parity; one more begins another.
+        assert_eq!([1, 167, 168].map(|count| coded_len(count, 84)), [89, 255, 340]);
+    }
 }

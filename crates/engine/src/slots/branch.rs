@@ -142,4 +142,30 @@ mod tests {
             prop_assert!(Arrangement::new(&layout, found.arrangement.owners().to_vec()).is_some());
         }
     }
+
+    /// Twelve stations of two to six slots: more arrangements than any search sees.
+    fn large() -> (Layout, Objective) {
+        let slots: Vec<(u32, u64)> = (0..12).map(|i| (2 + i % 5, 3 + u64::from(7 * i % 11))).collect();
+        (layout(&slots, false), Objective::blind(slots.len()))
+    }
+
+    #[test]
+    fn a_search_takes_no_more_steps_than_its_budget() {
+        let (layout, objective) = large();
+        for nodes in [0, 100, 1_001] {
+            let found = branch_and_bound(&layout, &objective, Budget { nodes, exchanges: 0 });
+            assert!(found.nodes <= nodes && !found.exact(), "{} of {nodes} steps", found.nodes);
+            assert!(found.nodes >= nodes / 2, "{} of {nodes} steps", found.nodes);
+        }
+    }
+
+    #[test]
+    fn a_search_that_is_over_looks_for_no_other_bound() {
+        let (layout, objective) = (case(2), Objective::blind(case(2).stations().len()));
+        let found = branch_and_bound(&layout, &objective, Budget { nodes: 2_000_000, exchanges: 0 });
+        let floors = relax::floors_ns(&layout);
+        let starts = [min_max(&layout), no_policy(&layout)];
+        let alone = starts.map(|start| Search::new(&layout, &objective, &floors).run(&start, 1_000_000).nodes);
+        assert!(found.exact() && alone.contains(&found.nodes), "{} steps, alone {alone:?}", found.nodes);
+    }
 }

@@ -376,4 +376,16 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn equal_slots_are_as_many_as_the_duty_cycles_common_denominator_has() {
+        // A half, a third and a sixth: six slots of 10 ms, of which there are three, two and one.
+        let layout = Layout::equal(&[f(1, 2), f(1, 3), f(1, 6)], Duration::from_millis(10)).unwrap();
+        let stations: Vec<_> = layout.stations().iter().map(|one| (one.count, one.size_ns)).collect();
+        assert_eq!((stations, layout.idle()), (vec![(3, 10 * MS), (2, 10 * MS), (1, 10 * MS)], Duration::ZERO));
+        // Two of four quarters are idle.
+        let layout = Layout::equal(&[f(1, 4), f(1, 4)], Duration::from_millis(10)).unwrap();
+        let stations: Vec<_> = layout.stations().iter().map(|one| (one.count, one.size_ns)).collect();
+        assert_eq!((stations, layout.idle()), (vec![(1, 10 * MS), (1, 10 * MS)], Duration::from_millis(20)));
+    }
 }

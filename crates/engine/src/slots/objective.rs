@@ -97,4 +97,12 @@ mod tests {
             assert!(other.abs_diff(expected) < expected / 100_000, "{other} instead of {expected}");
         }
     }
+
+    #[test]
+    fn an_objective_has_a_term_for_each_station() {
+        assert_eq!([1, 2, 7].map(|stations| Objective::blind(stations).stations()), [1, 2, 7]);
+        let worst = [20_000_000, 30_000_000];
+        let both = Objective::blind(2);
+        assert_eq!(both.score(&worst), both.term(0, worst[0]) + both.term(1, worst[1]));
+    }
 }

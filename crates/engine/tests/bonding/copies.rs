@@ -81,3 +81,46 @@ fn a_member_whose_trains_are_not_done_carries_what_they_have_shown() {
     let took = wait_for(&mut world, 30);
     assert!(took < MS * 120, "{took}");
 }
+
+#[test]
+fn a_lost_packet_is_sent_again_if_that_brings_it_sooner_than_its_copy() {
+    // Real-time packets go on both links at once.
+    let take = |far: u64| {
+        let mut world = World::new(usual(), &[Way::new(8, MS * 2, 0), Way::new(8, MS * far, 0)], 1);
+        world.run(MS * 2_000);
+        world.ways[0][0].loss = 1_000;
+        world.give(0, 200, 0, TrafficClass::RealTime);
+        world.run(MS);
+        world.ways[0][0].loss = 0;
+        world.give(0, 200, 0, TrafficClass::RealTime);
+        let took = wait_for(&mut world, 2);
+        world.run(MS * 1_000);
+        (took, world.ends[0].status().counts.retransmissions)
+    };
+    let (took, retransmissions) = take(300);
+    assert!(took < MS * 60 && retransmissions == 1, "{took} and {retransmissions} retransmissions");
+    let (took, retransmissions) = take(6);
+    assert!(took < MS * 10 && retransmissions == 0, "{took} and {retransmissions} retransmissions");
+}
+
+#[test]
+fn a_member_carries_packets_while_trains_look_for_the_rate_of_the_only_one() {
+    // It is known to work after a round trip, and its rate after two.
+    let mut world = World::new(usual(), &[Way::new(8, MS * 100, 0)], 1);
+    world.run(MS * 220);
+    world.give(0, 1_000, 0, TrafficClass::Bulk);
+    let took = wait_for(&mut world, 1);
+    assert!(took < MS * 150, "{took}: not a round trip more");
+    // The same while the other is dead whose rate is known.
+    let mut world = World::new(usual(), &[Way::new(8, MS * 2, 0)], 1);
+    world.run(MS * 500);
+    (0..2).for_each(|end| world.ways[end][0].is_up = false);
+    world.give(0, 1_000, 0, TrafficClass::Bulk);
+    world.run(MS * 500);
+    (0..2).for_each(|end| world.ways[end].push(Way::new(8, MS * 100, 0)));
+    world.add(1);
+    world.run(MS * 220);
+    world.give(0, 1_000, 0, TrafficClass::Bulk);
+    let took = wait_for(&mut world, 2);
+    assert!(took < MS * 150, "{took}: not a round trip more");
+}

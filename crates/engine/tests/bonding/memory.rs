@@ -297,3 +297,61 @@ fn a_symbol_is_given_back_when_its_group_is_half_of_the_kept_numbers_behind() {
         assert_eq!(greedy.symbols, waiting, "the newest number is {newest}");
     }
 }
+
+/// An end without members, which has this memory.
+fn alone(memory: u64) -> Bond<Token> {
+    let mut end = Bond::new(BondConfig { policy: usual(), epoch: 7 });
+    end.set_memory(Bytes::new(memory));
+    end
+}
+
+/// Gives it equal packets; returns how many it drops.
+fn drops(end: &mut Bond<Token>, packets: usize) -> usize {
+    let mut dropped = 0;
+    for _ in 0..packets {
+        step(end, Instant::ZERO, Some(BondInput::Packet(token(1_000))), |output| {
+            dropped += usize::from(matches!(output, BondOutput::Dropped { .. }));
+        });
+    }
+    dropped
+}
+
+#[test]
+fn a_packet_for_which_there_is_no_space_takes_the_place_of_one_other() {
+    let mut end = alone(u64::MAX);
+    let empty = end.occupied().as_u64();
+    drops(&mut end, 1);
+    let each = end.occupied().as_u64() - empty;
+    assert_eq!(drops(&mut alone(empty + 5 * each), 5), 0);
+    let mut full = alone(empty + 5 * each);
+    assert_eq!((drops(&mut full, 8), full.occupied().as_u64()), (3, empty + 5 * each));
+}
+
+#[test]
+fn each_packet_that_waits_is_an_entry() {
+    let mut end = alone(u64::MAX);
+    let before = end.status().kept;
+    assert_eq!((drops(&mut end, 10), end.queue_len()), (0, 10));
+    assert_eq!(end.status().kept, before + 10);
+}
+
+#[test]
+fn what_is_kept_for_restoring_is_counted_and_forgotten_when_memory_is_short() {
+    let mut greedy = Greedy::new(None);
+    // The first symbol shows that packets should be kept from then on.
+    greedy.come(Member(0), symbol(10, 1_000));
+    let before = greedy.end.status().kept;
+    greedy.come(Member(0), symbol(300, 1_000));
+    greedy.come(Member(0), symbol(301, 1_000));
+    assert_eq!(greedy.end.status().kept, before + 2, "two symbols wait");
+    greedy.come(Member(0), data(302, FlowSeq { bucket: 3, number: 0 }, 1_000));
+    assert_eq!(greedy.end.status().kept, before + 3, "and a packet may be of use");
+    assert_eq!(greedy.end.status().counts.forgotten, 0);
+    let occupied = greedy.occupied();
+    greedy.end.set_memory(Bytes::new(occupied));
+    greedy.come(Member(0), Frame::Probe(Probe { number: SeqNum(303), epoch: 9, padding: 0 }));
+    assert_eq!(greedy.end.status().counts.forgotten, 0, "all fits exactly");
+    greedy.end.set_memory(Bytes::new(occupied - 1));
+    greedy.come(Member(0), symbol(304, 10));
+    assert_eq!((greedy.end.status().counts.forgotten, greedy.symbols), (1, 0));
+}

@@ -380,3 +380,16 @@ fn numbered_on_arrival_a_packet_that_the_full_queue_refuses_leaves_a_gap() {
         ",
     );
 }
+
+#[test]
+fn a_member_whose_link_is_down_carries_nothing_until_it_is_up() {
+    let mut scene = Scene::new(PaperPolicy { member_limit: 4, ..PaperPolicy::default() });
+    let link = |scene: &mut Scene, is_up| scene.drive("link", Some(PaperInput::Link { member: Member(0), is_up }));
+    link(&mut scene, false);
+    scene.packet(10, 1).packet(11, 1).packet(12, 1).packet(13, 1);
+    assert_eq!(scene.trunk.sender_counts().sent_by_member, [0, 4]);
+    scene.packet(14, 1);
+    assert_eq!(scene.trunk.queue_len(), 1, "the other one is full");
+    link(&mut scene, true);
+    assert_eq!((scene.trunk.sender_counts().sent_by_member.clone(), scene.trunk.queue_len()), (vec![1, 4], 0));
+}

@@ -245,3 +245,22 @@ fn peers_are_never_numbered_twice() {
     assert_eq!(world.ends[0].keys[0].peer, PeerId(PEERS));
     assert!(world.ends[0].sessions.is_up(PeerId(PEERS)) && !world.ends[0].sessions.is_up(PeerId(PEERS % 65_536)));
 }
+
+/// The responder has the key when it confirms it: the initiator asks five times, at twice the interval each, and then
+/// makes another.
+#[test]
+fn a_key_that_is_not_confirmed_is_asked_for_five_times_and_then_replaced() {
+    let mut world = World::pair(3, Channel { delay: 20, ..Channel::default() });
+    world.input(0, Some(Input::Connect(PeerId(0))));
+    // The answer is under way; nothing comes any more behind it.
+    world.run(39);
+    world.channel.loss = 1_000;
+    // A quarter of a second, four doublings, and up to a third more: 7.75 to 10.33 s.
+    world.run(7_700);
+    let asked = |world: &World| world.text.lines().filter(|line| line.contains("A tells Confirm")).count();
+    let begun = |world: &World| world.text.lines().filter(|line| line.contains("A sends initiation")).count();
+    assert_eq!((asked(&world), begun(&world)), (5, 1), "{}", world.text);
+    world.run(10_400);
+    assert!(asked(&world) == 5 && begun(&world) > 1, "{}", world.text);
+    assert_eq!(world.ends[1].sessions.stats().accepted, 1);
+}

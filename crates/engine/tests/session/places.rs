@@ -114,3 +114,22 @@ fn callers_that_are_refused_are_remembered() {
     let callers: Vec<_> = world.ends[0].sessions.callers().map(|c| (c.refusal, c.from, c.key, c.times)).collect();
     assert_eq!(callers, [(Refusal::UnknownPeer, address(2), Some(key), 1)]);
 }
+
+/// Sixteen first messages may be under way: the answer to the first of them is taken, and with one more it is not.
+#[test]
+fn the_last_sixteen_first_messages_may_be_answered() {
+    for (messages, is_taken) in [(16, true), (17, false)] {
+        let mut world = pair(5, 32, 32, Channel::default());
+        let mut ms = 0;
+        while world.sent.len() < messages {
+            ms += 1;
+            world.run(ms);
+        }
+        assert_eq!(world.sent.len(), messages);
+        let first = world.sent[0].bytes.clone();
+        world.dead_ways = 0;
+        world.arrive(0, 1, &first);
+        world.run(ms + 1);
+        assert_eq!(world.is_up(), is_taken, "{messages} messages");
+    }
+}

@@ -107,8 +107,8 @@ const FAMILIES: [libc::c_int; 4] = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6
 pub fn needs_low_port(site: &Site) -> bool {
     let start = std::fs::read_to_string("/proc/sys/net/ipv4/ip_unprivileged_port_start");
     let start = start.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(PRIVILEGED);
-    let metrics = site.interface.metrics.map_or(0, |at| at.port());
-    [site.interface.listen, metrics].into_iter().any(|port| port != 0 && port < start)
+    let served = [site.interface.metrics, site.interface.page].map(|at| at.map_or(0, |at| at.port()));
+    [site.interface.listen].into_iter().chain(served).any(|port| port != 0 && port < start)
 }
 
 /// Keeps the one capability that interfaces, routes and marks need, and a second for a port below 1024. No child

@@ -3,6 +3,7 @@
 //! Nothing here blocks, and nothing here keeps the loop awake: a listener that cannot be served is not polled, and a
 //! connection is closed when it has been silent, or slow, for too long.
 
+use super::page::{self, PageRequest, ParsedRequest, Refusal, Resource};
 use super::question::{ParsedQuestion, Question, control, http};
 use airbraid_units::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags};
@@ -13,8 +14,10 @@ use std::os::unix::net::{UnixListener, UnixStream};
 
 /// Largest number of connections of a desk: scripts and a person, and some scrapers at the same time.
 const PLACES: usize = 16;
-/// Longest question \[byte\]: a browser's request has some hundred.
+/// Longest question \[byte\]: a program's request has some hundred.
 const QUESTION_MAX: usize = 4_096;
+/// Longest request for the page \[byte\]: a browser sends the cookies of every server that this host has on any port.
+const REQUEST_MAX: usize = 16_384;
 /// Longest wait for a complete question. It is sent in one piece with the connection.
 const QUESTION_PATIENCE: Duration = Duration::from_secs(2);
 /// Longest wait until an answer is taken: the page of a hub with thousands of peers takes a slow line some seconds.
@@ -25,6 +28,14 @@ const ACCEPTED_MAX: usize = 32;
 const SPAN: Duration = Duration::from_millis(200);
 /// Rest of the listener after a refusal by the system (no descriptor is left): it would be ready all the time.
 const REFUSED: Duration = Duration::from_secs(1);
+
+/// The language of a desk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Speaks {
+    Lines,
+    Metrics,
+    Page,
+}
 
 #[derive(Debug)]
 enum Stream {
@@ -83,6 +94,9 @@ impl Listener {
 #[derive(Debug)]
 struct Connection {
     stream: Stream,
+    speaks: Speaks,
+    /// Whether the head of the answer is all that was asked for.
+    is_head: bool,
     /// The time at which it is closed.
     until: Instant,
     asked: Vec<u8>,
@@ -97,6 +111,7 @@ struct Connection {
 #[derive(Debug)]
 pub struct Desk {
     listener: Listener,
+    speaks: Speaks,
     connections: Vec<Connection>,
     /// Whether a silent connection makes way for a new one.
     gives_way: bool,
@@ -109,17 +124,23 @@ pub struct Desk {
 impl Desk {
     /// A desk for the daemon's owner. No connection makes way: only the owner can have taken all places.
     pub fn control(listener: UnixListener) -> Self {
-        Self::new(Listener::Control(listener), false)
+        Self::new(Listener::Control(listener), Speaks::Lines)
     }
 
     /// A desk for anyone who reaches the port: the connection that has been silent for longest makes way.
     pub fn metrics(listener: TcpListener) -> Self {
-        Self::new(Listener::Http(listener), true)
+        Self::new(Listener::Http(listener), Speaks::Metrics)
     }
 
-    fn new(listener: Listener, gives_way: bool) -> Self {
+    /// The same for browsers.
+    pub fn page(listener: TcpListener) -> Self {
+        Self::new(Listener::Http(listener), Speaks::Page)
+    }
+
+    fn new(listener: Listener, speaks: Speaks) -> Self {
         let accepted = (Instant::ZERO, 0);
-        Self { listener, connections: Vec::new(), gives_way, accepted, rests_until: Instant::ZERO }
+        let gives_way = speaks != Speaks::Lines;
+        Self { listener, speaks, connections: Vec::new(), gives_way, accepted, rests_until: Instant::ZERO }
     }
 
     /// The descriptors to poll: only those that can be served now.
@@ -176,7 +197,7 @@ impl Desk {
             match self.listener.accept() {
                 Ok(stream) => {
                     self.accepted.1 += 1;
-                    self.seat(Connection::new(stream, now), now);
+                    self.seat(Connection::new(stream, self.speaks, now), now);
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 // It has gone again.
@@ -203,11 +224,13 @@ impl Desk {
     /// Answers a question of this turn.
     pub fn answer(&mut self, now: Instant, place: usize, answer: Result<String, String>) {
         let Some(connection) = self.connections.get_mut(place) else { return };
-        let text = match (&connection.stream, answer) {
-            (Stream::Control(_), Ok(answer)) => format!("ok\n{answer}"),
-            (Stream::Control(_), Err(why)) => format!("no\n{why}\n"),
-            (Stream::Http(_), Ok(page)) => response("200 OK", "text/plain; version=0.0.4", &page),
-            (Stream::Http(_), Err(why)) => response("404 Not Found", "text/plain", &why),
+        let text = match (connection.speaks, answer) {
+            (Speaks::Lines, Ok(answer)) => format!("ok\n{answer}"),
+            (Speaks::Lines, Err(why)) => format!("no\n{why}\n"),
+            (Speaks::Metrics, Ok(page)) => response("200 OK", "text/plain; version=0.0.4", &page),
+            (Speaks::Metrics, Err(why)) => response("404 Not Found", "text/plain", &why),
+            (Speaks::Page, Ok(json)) => page::numbers(&json, connection.is_head),
+            (Speaks::Page, Err(_)) => page::refuse(Refusal::Unknown, connection.is_head),
         };
         connection.reply(now, text);
     }
@@ -219,9 +242,9 @@ fn response(status: &str, kind: &str, page: &str) -> String {
 }
 
 impl Connection {
-    fn new(stream: Stream, now: Instant) -> Self {
+    fn new(stream: Stream, speaks: Speaks, now: Instant) -> Self {
         let until = now + QUESTION_PATIENCE;
-        Self { stream, until, asked: Vec::new(), question: None, answer: None, is_over: false }
+        Self { stream, speaks, is_head: false, until, asked: Vec::new(), question: None, answer: None, is_over: false }
     }
 
     /// Whether it has sent no complete question yet.
@@ -269,16 +292,27 @@ impl Connection {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(_) => self.is_over = true,
             }
-            if self.asked.len() > QUESTION_MAX || self.is_over {
+            let longest = if self.speaks == Speaks::Page { REQUEST_MAX } else { QUESTION_MAX };
+            if self.asked.len() > longest && self.speaks == Speaks::Page {
+                self.reply(now, page::refuse(Refusal::Long, false));
+                return;
+            }
+            if self.asked.len() > longest || self.is_over {
                 self.is_over = true;
                 return;
             }
         }
-        let (asked, refusal) = match &self.stream {
-            Stream::Control(_) => (control(&self.asked), "no\nthis is no question\n".to_owned()),
-            Stream::Http(_) => {
+        self.read_question(now);
+    }
+
+    /// Takes the question out of the bytes so far, or answers at once where the daemon is not needed for it.
+    fn read_question(&mut self, now: Instant) {
+        let (asked, refusal) = match self.speaks {
+            Speaks::Lines => (control(&self.asked), "no\nthis is no question\n".to_owned()),
+            Speaks::Metrics => {
                 (http(&self.asked), response("404 Not Found", "text/plain", "/metrics is all there is\n"))
             }
+            Speaks::Page => return self.read_request(now),
         };
         match asked {
             ParsedQuestion::NotYet => {}
@@ -286,11 +320,28 @@ impl Connection {
             ParsedQuestion::For(question) => self.question = Some(question),
         }
     }
+
+    fn read_request(&mut self, now: Instant) {
+        match page::parse(&self.asked) {
+            ParsedRequest::NotYet => {}
+            ParsedRequest::Refused(refusal, is_head) => self.reply(now, page::refuse(refusal, is_head)),
+            ParsedRequest::For(PageRequest { resource: Resource::History(span), is_head }) => {
+                self.is_head = is_head;
+                self.question = Some(Question::History(span));
+            }
+            ParsedRequest::For(request) => {
+                if let Some(answer) = page::file(request) {
+                    self.reply(now, answer);
+                }
+            }
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::daemon::history::Span;
     use std::net::SocketAddr;
 
     const REQUEST: &[u8] = b"GET /metrics HTTP/1.1\r\n\r\n";
@@ -365,6 +416,46 @@ mod tests {
         assert_eq!(desk.wake(), Some(at(0) + ANSWER_PATIENCE));
         desk.serve(at(0) + ANSWER_PATIENCE);
         assert_eq!(desk.connections.len(), 0);
+    }
+
+    #[test]
+    fn a_browser_gets_the_page_without_the_daemon_and_its_numbers_from_it() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let place = listener.local_addr().unwrap();
+        let mut desk = Desk::page(listener);
+        let mut ask = |request: &str, answer: &str| {
+            let mut browser = TcpStream::connect(place).unwrap();
+            browser.write_all(request.as_bytes()).unwrap();
+            let mut questions = Vec::new();
+            for (place, question) in desk.serve(at(0)) {
+                questions.push(question);
+                desk.answer(at(0), place, Ok(answer.to_owned()));
+            }
+            desk.serve(at(1));
+            let mut said = String::new();
+            browser.read_to_string(&mut said).unwrap();
+            (questions, said)
+        };
+        let get = |target: &str| format!("GET {target} HTTP/1.1\r\nHost: {place}\r\n\r\n");
+        let (questions, said) = ask(&get("/page.css"), "");
+        assert!(questions.is_empty() && said.starts_with("HTTP/1.1 200 OK\r\n"), "{said}");
+        let (questions, said) = ask(&get("/history?span=hour"), "{}");
+        assert_eq!(questions, [Question::History(Span::Hour)]);
+        assert!(said.ends_with("\r\n\r\n{}"), "{said}");
+        let (questions, said) = ask(&get("/history?span=hour").replace("GET", "HEAD"), "{}");
+        assert_eq!(questions.len(), 1);
+        assert!(said.ends_with("\r\n\r\n") && said.contains("Content-Length: 2\r\n"), "{said}");
+        for (request, status) in [
+            (get("/metrics"), "404"),
+            (get("/").replace("GET", "POST"), "405"),
+            (get("/").replace("127.0.0.1", "evil.example"), "421"),
+            (format!("GET / HTTP/1.1\r\nCookie: {}", "a".repeat(REQUEST_MAX)), "431"),
+            ("status\n\r\n\r\n".to_owned(), "400"),
+        ] {
+            let (questions, said) = ask(&request, "");
+            assert!(questions.is_empty() && said.starts_with(&format!("HTTP/1.1 {status} ")), "{said}");
+        }
     }
 
     #[test]

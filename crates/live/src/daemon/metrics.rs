@@ -132,6 +132,7 @@ fn members(page: &mut Page, peers: &[PeerReport]) {
 mod tests {
     use super::*;
     use airbraid_sim::metric::{renew, rows};
+    use std::collections::BTreeSet;
     use std::path::Path;
 
     fn table<T: Metrics>(what: &str, of: &str) -> String {
@@ -155,6 +156,38 @@ mod tests {
         } else {
             assert!(page == now, "docs/reference/status.md is old: `make reference` renews it");
         }
+    }
+
+    /// Every family that a daemon can have.
+    fn exported() -> BTreeSet<String> {
+        fn of<T: Metrics>(of: &'static str) -> impl Iterator<Item = String> {
+            T::declared().into_iter().map(move |declared| family(of, declared))
+        }
+        let declared = of::<Status>("").chain(of::<UplinkReport>("uplink_")).chain(of::<PeerReport>("peer_"));
+        let page = text(Status::default(), true);
+        let written = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next());
+        declared.chain(of::<MemberReport>("member_")).chain(written.map(str::to_owned)).collect()
+    }
+
+    #[test]
+    fn the_dashboard_asks_for_metrics_that_there_are() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/grafana/airbraid.json");
+        let dashboard: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let exported = exported();
+        let panels = dashboard["panels"].as_array().unwrap();
+        let targets = panels.iter().flat_map(|panel| panel["targets"].as_array().unwrap());
+        let asked = targets.map(|target| target["expr"].as_str().unwrap());
+        let listed =
+            dashboard["templating"]["list"].as_array().unwrap().iter().map(|list| list["query"].as_str().unwrap());
+        let mut named = BTreeSet::new();
+        for text in asked.chain(listed) {
+            let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            for name in words.filter(|word| word.starts_with("airbraid_")) {
+                assert!(exported.contains(name), "no daemon has {name}: {text}");
+                named.insert(name);
+            }
+        }
+        assert!(named.len() > 20, "{named:?}");
     }
 
     #[test]

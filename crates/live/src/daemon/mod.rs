@@ -17,6 +17,7 @@ mod desk;
 mod dns;
 mod follow;
 mod fragment;
+mod history;
 pub(crate) mod inner;
 mod introduce;
 mod introductions;
@@ -34,6 +35,7 @@ mod notice;
 mod offload_tests;
 mod outside;
 mod packet;
+mod page;
 mod peer;
 mod peers;
 mod places;
@@ -52,6 +54,8 @@ mod uplink;
 
 pub use check::notes;
 pub use confine::needs_low_port;
+pub use history::event::Event;
+pub use history::{HistoryReport, LinkHistory, Span};
 pub use journal::{clean, names};
 pub use outside::addresses as name_answer;
 pub use question::Question;
@@ -72,6 +76,7 @@ pub mod readers {
     pub use super::inner::{carry_mark, clamp_mss, is_acknowledgement, is_opening, too_big, without_padding};
     pub use super::introduce::Introduction;
     pub use super::notice::Notice;
+    pub use super::page::{ParsedRequest, parse as page_request};
     pub use super::question::{ParsedQuestion, control, http};
     pub use super::site::{Prefix, parse as site};
 }
@@ -91,6 +96,7 @@ use core::handshakes::Handshakes;
 use core::jumps::{Clocks, Copies, Jumps};
 use core::names::Names;
 use core::turn::LoopInputs;
+use history::History;
 use journal::Journal;
 use keys::Random;
 use manager::Manager;
@@ -205,6 +211,7 @@ fn begin(site: Site, tun: Tun, outside: Outside) -> Result<Daemon, LabError> {
     let clock = Clock::start();
     let sessions = Handshakes::start(sessions, clock).map_err(LabError::io("the thread of the handshakes"))?;
     let pool = packet::Pool::default();
+    let history_file = site.interface.page.map(|_| note_files::history(&site.name));
     let uplink =
         |(place, uplink): (usize, &site::Uplink)| UplinkState::new(uplink.clone(), routing::mark_of(mark, place));
     let uplinks = site.uplinks.iter().enumerate().map(uplink).collect();
@@ -228,7 +235,7 @@ fn begin(site: Site, tun: Tun, outside: Outside) -> Result<Daemon, LabError> {
         peers,
         sent_to: Vec::new(),
         tunnel,
-        counts: core::DaemonCounts::default(),
+        counts: status::DaemonCounts::default(),
         names,
         care: core::care::Care::default(),
         room: socket::Room::new(&pool),
@@ -242,6 +249,7 @@ fn begin(site: Site, tun: Tun, outside: Outside) -> Result<Daemon, LabError> {
         reading: None,
         coalescer: coalesce::Coalescer::default(),
         handed_out: 0,
+        history: History::begin(history_file.as_deref(), core::history::time_of_day()),
         site,
     })
 }
@@ -273,7 +281,7 @@ fn suites() -> Vec<Suite> {
 }
 
 fn listen(site: &Site) -> Result<(LoopInputs, Vec<signal_hook::SigId>), LabError> {
-    let server = Server::open(&site.name, site.interface.metrics)?;
+    let server = Server::open(&site.name, site.interface.metrics, site.interface.page)?;
     let watch = Watch::open(WatchTopic::Interfaces).map_err(LabError::failed("rtnetlink"))?;
     let failed = || LabError::io("signals");
     let (end, ended) = UnixStream::pair().map_err(failed())?;
@@ -285,5 +293,17 @@ fn listen(site: &Site) -> Result<(LoopInputs, Vec<signal_hook::SigId>), LabError
     }
     signals.push(pipe::register(SIGHUP, reloaded).map_err(failed())?);
     let manager = Manager::of_environment();
-    Ok((LoopInputs { server, page: None, manager, watch, copies: Copies::open(), end, reload }, signals))
+    Ok((
+        LoopInputs {
+            server,
+            page: None,
+            history: [const { None }; Span::COUNT],
+            manager,
+            watch,
+            copies: Copies::open(),
+            end,
+            reload,
+        },
+        signals,
+    ))
 }

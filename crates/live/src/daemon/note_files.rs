@@ -33,3 +33,8 @@ pub fn lives(name: &str) -> bool {
 pub fn routing(name: &str) -> PathBuf {
     file(name, "routing")
 }
+
+/// The file of a daemon's history, which survives a loss of power.
+pub fn history(name: &str) -> PathBuf {
+    Path::new(LASTING).join(format!("{name}.history"))
+}

@@ -1,5 +1,7 @@
 //! A question to the daemon, as a line on its socket or as a request for its metrics.
 
+use super::history::Span;
+
 /// A question to a daemon.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Question {
@@ -11,6 +13,8 @@ pub enum Question {
     /// End.
     Down,
     Metrics,
+    /// The recent past over a span.
+    History(Span),
 }
 
 impl Question {
@@ -22,6 +26,7 @@ impl Question {
             Self::Reload => "reload".to_owned(),
             Self::Down => "down".to_owned(),
             Self::Metrics => "metrics".to_owned(),
+            Self::History(span) => format!("history {}", span.name()),
         }
     }
 
@@ -33,6 +38,7 @@ impl Question {
             ("reload", None) if rest.is_empty() => Some(Self::Reload),
             ("down", None) if rest.is_empty() => Some(Self::Down),
             ("metrics", None) if rest.is_empty() => Some(Self::Metrics),
+            ("history", None) => Span::parse(rest).map(Self::History),
             ("link", Some(("on", name))) => Some(Self::Link(name.to_owned(), true)),
             ("link", Some(("off", name))) => Some(Self::Link(name.to_owned(), false)),
             _ => None,
@@ -76,11 +82,11 @@ mod tests {
     #[test]
     fn a_question_is_read_back() {
         let link = |is_on| Question::Link("my dsl".to_owned(), is_on);
-        for question in [Question::Status, Question::Reload, Question::Down, Question::Metrics, link(true), link(false)]
-        {
+        let plain = [Question::Status, Question::Reload, Question::Down, Question::Metrics, link(true), link(false)];
+        for question in plain.into_iter().chain(Span::ALL.map(Question::History)) {
             assert_eq!(Question::parse(&question.line()), Some(question));
         }
-        for wrong in ["", "statu", "status x", "link on", "link maybe dsl"] {
+        for wrong in ["", "statu", "status x", "link on", "link maybe dsl", "history", "history year"] {
             assert_eq!(Question::parse(wrong), None, "{wrong}");
         }
     }

@@ -1,4 +1,4 @@
-//! Questions to the daemon: a line on its socket in `/run/airbraid`, and HTTP for its metrics.
+//! Questions to the daemon: a line on its socket in `/run/airbraid`, and HTTP for its metrics and its page.
 //!
 //! One question a connection, answered and closed. The socket and the metrics port have places of their own
 //! ([`super::desk`]), so that strangers who reach the port take none from the owner of the daemon.
@@ -51,18 +51,21 @@ pub struct Server {
 pub type Asker = (usize, usize);
 
 impl Server {
-    /// Listens for questions to the daemon called `name`, and for its metrics.
+    /// Listens for questions to the daemon called `name`, for its metrics, and for its page.
     ///
     /// # Errors
     /// The system refuses.
-    pub fn open(name: &str, metrics: Option<SocketAddr>) -> Result<Self, LabError> {
+    pub fn open(name: &str, metrics: Option<SocketAddr>, page: Option<SocketAddr>) -> Result<Self, LabError> {
         let path = note_files::socket(name);
         let failed = || LabError::io(path.display());
         let control = private(|| UnixListener::bind(&path)).map_err(failed())?;
         control.set_nonblocking(true).map_err(failed())?;
         let mut desks = vec![Desk::control(control)];
         if let Some(at) = metrics {
-            desks.push(Desk::metrics(listen(at)?));
+            desks.push(Desk::metrics(listen("metrics", at)?));
+        }
+        if let Some(at) = page {
+            desks.push(Desk::page(listen("the page", at)?));
         }
         Ok(Self { desks })
     }
@@ -103,8 +106,8 @@ fn private<T>(make: impl FnOnce() -> T) -> T {
     made
 }
 
-fn listen(at: SocketAddr) -> Result<TcpListener, LabError> {
-    let failed = || LabError::io(format!("metrics at {at}"));
+fn listen(what: &str, at: SocketAddr) -> Result<TcpListener, LabError> {
+    let failed = || LabError::io(format!("{what} at {at}"));
     let listener = TcpListener::bind(at).map_err(failed())?;
     listener.set_nonblocking(true).map_err(failed())?;
     Ok(listener)

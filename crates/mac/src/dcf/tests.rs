@@ -3,11 +3,13 @@
 //! A packet of 964 byte makes an MPDU of 1000 byte: 192 + 727.273 us at 11 Mbit/s with the long preamble. RTS lasts
 //! 352 us, CTS and ACK 304 us at 1 Mbit/s; SIFS 10, DIFS 50, slot 20, EIFS 364 us.
 
-use super::DcfConfig;
+use super::doze::Held;
+use super::{Dcf, DcfConfig};
 use crate::frame::{Address, Frame, FrameKind, Reservation};
-use crate::medium::{Medium, Payload, Signal, at, config};
+use crate::medium::{Medium, Payload, Signal, at, config, stream_drawing};
 use crate::rate_control::RateControl;
-use crate::service::{MacInput, Outcome};
+use crate::service::{MacInput, Msdu, Outcome};
+use airbraid_engine::Machine;
 use airbraid_units::{Bytes, Duration, Instant};
 use proptest::prelude::*;
 
@@ -644,4 +646,28 @@ fn an_answer_has_the_highest_basic_rate_that_is_not_above_the_frames() {
     let rates = config.phy.standard.rates();
     let answers = [0, 1, 2, 3].map(|i| config.answer_rate(rates[i]).bit_rate);
     assert_eq!(answers, [rates[0], rates[1], rates[1], rates[3]].map(|rate| rate.bit_rate));
+}
+
+#[test]
+fn an_msdu_that_was_never_on_the_air_is_withdrawn_without_a_sequence_number() {
+    let msdu = |id| Msdu { to: TO_B, packet: Payload { id, size: 964 } };
+    let mut station = Dcf::new(config(), TO_A, stream_drawing(&[4]));
+    station.handle_input(at(0), MacInput::Busy);
+    station.handle_input(at(10), MacInput::Enqueue(msdu(1)));
+    station.handle_input(at(10), MacInput::Enqueue(msdu(2)));
+    assert_eq!(station.withdraw(at(20), TO_B), [Held::new(msdu(1)), Held::new(msdu(2))]);
+    // No answer comes until 1300 us.
+    let mut station = Dcf::new(config(), TO_A, stream_drawing(&[4]));
+    station.handle_input(at(100), MacInput::Enqueue(msdu(1)));
+    while let Some(wake) = station.poll_timeout().filter(|wake| wake.at <= at(1_300)) {
+        station.handle_timeout(wake.at);
+    }
+    let held = station.withdraw(at(1_300), TO_B);
+    assert!(held[0].sequence.is_some() && held[0].attempts == 1, "{held:?}");
+}
+
+#[test]
+fn an_access_costs_difs_half_of_the_smallest_window_and_sifs() {
+    let station: Dcf<Payload> = Dcf::new(config(), TO_A, stream_drawing(&[]));
+    assert_eq!(station.access_gap(), us(50 + 20 * 31 / 2 + 10));
 }

@@ -579,3 +579,27 @@ proptest! {
         }
     }
 }
+
+/// A neighbour is gone: what waits for it is given up, and an exchange with it that has begun is finished.
+#[test]
+fn what_waits_for_a_neighbour_that_is_gone_is_given_up_and_an_exchange_is_not() {
+    let outcomes = |station: usize, neighbour: Address, purged_at: u64| {
+        let mut medium = stations(config(true), &[&[9], &[5]]);
+        medium.noise(at(0), at(90));
+        medium.send(at(95), A, TO_B, 1, 1_024);
+        medium.send(at(95), A, TO_B, 3, 1_024);
+        medium.send(at(120), B, TO_A, 2, 40);
+        medium.tell(at(purged_at), station, MacInput::Purge(neighbour));
+        medium.run(at(40_000));
+        let mut outcomes = medium.outcomes.clone();
+        outcomes.sort_unstable_by_key(|outcome| outcome.1);
+        outcomes.into_iter().map(|(_, _, outcome)| outcome).collect::<Vec<_>>()
+    };
+    let (sent, purged) = (Outcome::Acknowledged, Outcome::Purged);
+    assert_eq!(outcomes(A, TO_B, 100), [purged, sent, purged], "before the RTS");
+    for (purged_at, why) in [(300, "during the RTS"), (600, "during the CTS"), (2_000, "on the data channel")] {
+        assert_eq!(outcomes(A, TO_B, purged_at), [sent, sent, purged], "{why}");
+    }
+    // B answers with its packet for A, which waited for the medium when the RTS came.
+    assert_eq!(outcomes(B, TO_A, 3_000), [sent, sent, sent], "it has a part in the exchange");
+}

@@ -234,6 +234,23 @@ fn a_repair_without_an_answer_tells_those_who_use_the_route() {
 }
 
 #[test]
+fn a_packet_that_comes_during_a_repair_waits_for_it() {
+    let mut field = Field::chain(rfc(), 5);
+    field.send_at(ms(0), 0, 3, 1);
+    field.link_at(ms(900), 2, 3, false);
+    field.link_at(ms(900), 2, 4, true);
+    field.send_at(ms(1_000), 0, 3, 2);
+    // At C one millisecond before the answer, and at B while C knows nothing yet.
+    field.send_at(ms(1_004), 0, 3, 3);
+    field.send_at(ms(1_003), 0, 3, 4);
+    field.run(ms(2_000));
+    assert_eq!(field.delivered, [1, 2, 4, 3], "{}", field.transcript);
+    assert!(field.dropped.is_empty(), "{:?}", field.dropped);
+    let stats = |index: usize| (field.nodes[index].stats().searches, field.nodes[index].stats().repairs);
+    assert_eq!([0, 1, 2].map(stats), [(1, 0), (0, 0), (1, 1)], "the source has looked once, C has repaired once");
+}
+
+#[test]
 fn ns2_believes_no_neighbour_during_a_repair_and_any_after_it() {
     let mut field = Field::chain(ns2(), 6);
     field.send_at(ms(0), 0, 5, 1);

@@ -1,6 +1,6 @@
 //! Families of metrics: what can stand before the last dot of a name, and which metrics may follow.
 
-use super::{Declared, Metrics};
+use super::{Declared, Metrics, Unit};
 use crate::result::{
     AccessPointResult, FlowResult, KillerResult, LinkLayerResult, LinkResult, LinkTrunkMemberResult, LinkTrunkResult,
     MacResult, PacketAccount, RadioTrunkResult, RoutingResult, SelectionResult, SlotsResult, TotalResult,
@@ -152,3 +152,24 @@ pub static FAMILIES: [Family; 16] = [
     family("routing", &[], "AODV on all nodes", RoutingResult::declared),
     family("total", &[], "all flows and radios together", TotalResult::declared),
 ];
+
+/// The unit of a metric by its full name, such as `flow.download.goodput_bps`; a number where there is no such metric.
+pub fn unit_of(name: &str) -> Unit {
+    let mut parts = name.split('.');
+    let (word, key) = (parts.next(), parts.next_back());
+    let of_word = FAMILIES.iter().filter(|family| Some(family.word) == word);
+    let found = of_word.flat_map(|family| (family.declared)()).find(|declared| Some(declared.key) == key);
+    found.map_or(Unit::Count, |declared| declared.unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_metric_has_the_unit_that_it_was_declared_with() {
+        assert_eq!(unit_of("flow.download.goodput_bps"), Unit::BitPerSecond);
+        assert_eq!(unit_of("mac.sender.ch1.airtime"), Unit::Share);
+        assert_eq!(unit_of("flow.download.retransmits"), Unit::Count);
+    }
+}

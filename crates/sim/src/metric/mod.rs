@@ -10,7 +10,7 @@ mod renamed;
 mod value;
 
 pub use airbraid_units::metric::{Declared, Kind, Metrics, Unit, Value};
-pub use family::{FAMILIES, Family, Step};
+pub use family::{FAMILIES, Family, Step, unit_of};
 pub use flat::Flat;
 pub use reference::{BEGIN, END, renew, rows, table};
 pub use renamed::renamed;

@@ -62,6 +62,17 @@ impl DelayStats {
         self.count
     }
 
+    /// Mean of the delays recorded since `before`, a state of earlier, was taken \[s\]; `None` if there are none.
+    pub fn mean_since_s(&self, before: (u64, u128)) -> Option<f64> {
+        let (count, sum) = (self.count.checked_sub(before.0)?, self.sum.checked_sub(before.1)?);
+        (count > 0).then(|| sum as f64 / count as f64 * 1e-9)
+    }
+
+    /// Number and sum \[ns\] of the recorded delays.
+    pub const fn state(&self) -> (u64, u128) {
+        (self.count, self.sum)
+    }
+
     /// Mean \[s\]; zero without a value.
     pub fn mean_s(&self) -> f64 {
         if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 * 1e-9 }

@@ -4,6 +4,7 @@
 //! run with every recorder on goes through the same events as one with none. Accumulators ([`delay`], [`series`]) are
 //! made for the hot path; writers ([`pcapng`], [`timeline`]) format, and are called only where a scenario asks.
 
+pub mod courses;
 pub mod delay;
 mod dot11;
 pub mod frames;
@@ -15,6 +16,7 @@ pub mod series;
 pub mod sink;
 pub mod timeline;
 
+pub use courses::{Courses, FlowCourse, QueueCourse};
 pub use delay::DelayStats;
 pub use dot11::{Bss, CapturedFrame, CapturedKind, Station};
 pub use ip::{CapturedPacket, CapturedTransport, ip_address};

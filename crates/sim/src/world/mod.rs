@@ -12,6 +12,7 @@ mod air;
 mod aodv;
 mod build;
 mod change;
+mod course;
 mod draw;
 mod external;
 mod flow;
@@ -78,17 +79,23 @@ impl World<'_> {
     /// # Errors
     /// `Interrupted` if it was told to stop.
     pub fn run(&mut self, on_progress: &mut dyn FnMut(f64) -> bool) -> Result<(), Interrupted> {
+        self.play(self.end, on_progress)?;
+        self.host.now = self.end;
+        self.close_accounts();
+        Ok(())
+    }
+
+    /// Carries out every event up to `until`.
+    fn play(&mut self, until: Instant, on_progress: &mut dyn FnMut(f64) -> bool) -> Result<(), Interrupted> {
         // Some milliseconds of work between two reports.
         const REPORT_EVERY: u64 = 1 << 16;
-        while let Some(at) = self.process_next(self.end) {
+        while let Some(at) = self.process_next(until) {
             if self.events.is_multiple_of(REPORT_EVERY)
                 && !on_progress(at.as_secs_f64() / self.end.as_secs_f64().max(f64::MIN_POSITIVE))
             {
                 return Err(Interrupted);
             }
         }
-        self.host.now = self.end;
-        self.close_accounts();
         Ok(())
     }
 

@@ -232,3 +232,99 @@ impl Peer {
         self.timers().min_by_key(|(at, _)| *at).map(|(at, timer)| Wake { at, why: timer.name() })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn place(number: u8) -> Address {
+        Address([number; Address::LEN])
+    }
+
+    fn peer(places: impl IntoIterator<Item = u8>) -> Peer {
+        let addresses = places.into_iter().map(place).collect();
+        Peer::new(PeerConfig { public: PublicKey([7; 32]), psk: Secret::new([0; 32]), addresses })
+    }
+
+    fn key(number: u32) -> Key {
+        Key {
+            ours: KeyId(number),
+            number: u64::from(number),
+            role: Role::Initiator,
+            expires: Instant::MAX,
+            is_used: false,
+            is_confirmed: false,
+            place: None,
+        }
+    }
+
+    fn names(peer: &Peer) -> Vec<u32> {
+        peer.keys.iter().map(|key| key.ours.0).collect()
+    }
+
+    #[test]
+    fn a_home_is_where_it_was_met_while_there_is_a_session() {
+        let mut peer = peer([1, 2]);
+        peer.met_at(place(2));
+        assert_eq!((peer.home(), peer.is_up()), (None, false));
+        peer.keep(key(1));
+        peer.take_into_use(KeyId(1));
+        assert_eq!((peer.home(), peer.is_up()), (Some(&place(2)), true));
+    }
+
+    #[test]
+    fn of_keys_in_use_two_are_kept_and_of_the_others_sixteen_the_newest() {
+        let mut peer = peer([1]);
+        for number in 1..=3 {
+            assert_eq!(peer.keep(key(number)), None);
+        }
+        assert_eq!([1, 2, 3].map(|number| peer.take_into_use(KeyId(number))), [None, None, Some(KeyId(1))]);
+        assert_eq!((names(&peer), peer.take_into_use(KeyId(9))), (vec![2, 3], None));
+        for number in 4..20 {
+            assert_eq!(peer.keep(key(number)), None, "{number}");
+        }
+        assert_eq!(peer.keep(key(20)), Some(KeyId(4)));
+        assert_eq!(names(&peer), [2, 3].into_iter().chain(5..=20).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_newest_key_in_use_and_newer_ones_are_those_that_the_peer_seals_with() {
+        let mut peer = peer([1]);
+        (1..=4).for_each(|number| assert_eq!(peer.keep(key(number)), None));
+        let newest = |peer: &Peer| peer.newest().map(|key| key.number).collect::<Vec<_>>();
+        assert_eq!(newest(&peer), [1, 2, 3, 4]);
+        peer.take_into_use(KeyId(3));
+        assert_eq!(newest(&peer), [4, 3]);
+    }
+
+    #[test]
+    fn a_round_of_addresses_takes_the_interval_and_the_next_twice_that() {
+        let ms = Duration::from_millis;
+        let mut attempting = Repeating { since: Instant::ZERO, at: Instant::ZERO, interval: ms(1_000) };
+        let mut peer = peer([1, 2]);
+        let pauses = [(); 8].map(|()| peer.pause(&mut attempting, ms(3_000)));
+        assert_eq!(pauses, [500, 500, 1_000, 1_000, 1_500, 1_500, 1_500, 1_500].map(ms));
+        assert_eq!([(); 3].map(|()| peer.next_address()), [1, 2, 1].map(|number| Some(place(number))));
+        // Eighty would be asked every 12.5 ms.
+        let mut attempting = Repeating { interval: ms(1_000), ..attempting };
+        assert_eq!(self::peer(0..80).pause(&mut attempting, ms(3_000)), ms(100));
+        let mut attempting = Repeating { interval: ms(60), ..attempting };
+        assert_eq!(self::peer(0..80).pause(&mut attempting, ms(3_000)), ms(60));
+    }
+
+    #[test]
+    fn addresses_are_32_at_most_and_where_it_answered_comes_first() {
+        let mut peer = peer([]);
+        assert_eq!(peer.next_address(), None);
+        peer.may_be_at((0..40).map(place).collect());
+        assert_eq!(peer.addresses.len(), 32);
+        peer.has_answered(place(5));
+        assert_eq!((peer.addresses.front(), peer.addresses.len()), (Some(&place(5)), 32));
+        peer.has_answered(place(200));
+        assert_eq!((peer.addresses.front(), peer.met), (Some(&place(5)), Some(place(200))), "it is none of them");
+        peer.met_at(place(201));
+        assert_eq!((peer.addresses.front(), peer.addresses.len()), (Some(&place(201)), 32));
+        peer.may_be_at([1, 201].map(place).to_vec());
+        assert_eq!(peer.addresses, [201, 1].map(place));
+    }
+}

@@ -340,3 +340,93 @@ impl Policy for State {
         self.choose(task)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use airbraid_units::Duration;
+
+    fn counts() -> FateCounts {
+        FateCounts::new(2)
+    }
+
+    fn observed(fate: Fate) -> Observation {
+        Observation { coded_len: 255, parity: 8, fate }
+    }
+
+    #[test]
+    fn an_estimate_leans_on_another_by_eight_segments() {
+        let mut share = Share::default();
+        assert_eq!(share.estimate(CERTAIN / 2), CERTAIN / 2);
+        (0..8).for_each(|number| share.count(number < 2));
+        // Two of eight, and four of eight.
+        assert_eq!(share.estimate(CERTAIN / 2), CERTAIN * 6 / 16);
+        share.fade(1);
+        assert_eq!((share.of, share.happened), (4 * ONE, ONE));
+    }
+
+    #[test]
+    fn a_segment_tells_of_the_lengths_up_to_its_own_and_one_that_broke_off_of_the_next() {
+        let mut counts = counts();
+        counts.observe_cut(255, false, &[64, 128, 255, 510]);
+        assert_eq!(
+            counts.cut[..4].iter().map(|cut| (cut.of, cut.happened)).collect::<Vec<_>>(),
+            [(ONE, 0), (ONE, 0), (ONE, 0), (0, 0)]
+        );
+        // A quarter has faded.
+        counts.observe_cut(200, true, &[64, 128, 255, 510]);
+        let faded = ONE - ONE / 4;
+        assert_eq!(
+            counts.cut[..4].iter().map(|cut| (cut.of, cut.happened)).collect::<Vec<_>>(),
+            [(faded + ONE, 0), (faded + ONE, 0), (faded + ONE, ONE), (0, 0)]
+        );
+    }
+
+    #[test]
+    fn a_segment_needs_the_least_parity_that_repairs_its_worst_block() {
+        for (worst, parity) in [(0, 0), (1, 2), (5, 12), (6, 12), (64, 128)] {
+            let mut counts = counts();
+            counts.observe(observed(Fate::Delivered { worst }), &[255], &Estimate::BEGINNING);
+            let needs: Vec<u8> =
+                PARITIES.into_iter().zip(counts.needs).filter(|one| one.1 > 0).map(|one| one.0).collect();
+            assert_eq!((needs, counts.coded, counts.lost.of), (vec![parity], ONE, ONE), "{worst} wrong");
+        }
+    }
+
+    #[test]
+    fn one_that_could_not_be_decoded_is_shared_out_over_the_stronger_codes() {
+        let mut known = Estimate::BEGINNING;
+        known.needs = [0; PARITIES.len()];
+        (known.needs[4], known.needs[5], known.needs[6]) = (CERTAIN / 2, CERTAIN / 4, CERTAIN / 8);
+        let mut counts = counts();
+        counts.observe(observed(Fate::Undecodable), &[255], &known);
+        // 8 byte of parity are the fifth: of what is left a quarter, an eighth, and an eighth that nothing repairs.
+        let expected: Vec<u32> = vec![0, 0, 0, 0, 0, ONE / 2, ONE / 4];
+        assert_eq!((&counts.needs[..7], counts.needs[7..].iter().sum::<u32>()), (&expected[..], 0));
+        counts.observe(observed(Fate::Lost), &[255], &known);
+        assert_eq!((counts.coded, counts.lost.happened), (ONE, ONE), "a lost one tells nothing of codes");
+    }
+
+    #[test]
+    fn a_packet_is_cut_into_equal_pieces() {
+        let task = |left| Task { left, ..Task::default() };
+        let shape = Shape::constant(304, 0);
+        let piece = |left| {
+            let piece = Piece::of(shape, task(left));
+            (piece.bytes, piece.carries >> 16)
+        };
+        // 300 byte of a packet beside the check of 4.
+        assert_eq!([None, Some(0), Some(300), Some(1_000)].map(piece), [(304, 300), (0, 0), (304, 300), (254, 250)]);
+        let cost = Cost { overhead: Duration::from_micros(1_000), per_byte: Duration::from_micros(1) };
+        let task = Task { left: Some(1_000), rides: 50, beside: 46 };
+        let candidate = Piece::of(shape, task).candidate(task, CERTAIN / 2, &Rate::new(cost, 63));
+        assert_eq!((candidate.brings, candidate.time), (150 << 16, 1_300_000), "half of 250 and 50 byte");
+    }
+
+    #[test]
+    fn a_segment_comes_if_it_is_neither_lost_nor_cut_before_its_end() {
+        let mut estimate = Estimate { lost: CERTAIN / 2, ..Estimate::BEGINNING };
+        estimate.cut = [CERTAIN / 2; SIZES_MAX];
+        assert_eq!(State::comes(&estimate)[..3], [CERTAIN / 4, CERTAIN / 8, CERTAIN / 16]);
+    }
+}

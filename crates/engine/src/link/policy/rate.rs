@@ -75,3 +75,50 @@ pub fn worth(time: u64, value: i64) -> i64 {
 pub fn brings(shape: Shape, success: u32) -> i64 {
     i64::from(success) * i64::from(shape.capacity())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use airbraid_units::Duration;
+
+    /// A millisecond for a frame, and a microsecond for each byte.
+    const COST: Cost = Cost { overhead: Duration::from_millis(1), per_byte: Duration::from_micros(1) };
+    /// Without parity: 4 byte are the check.
+    const SHAPE: Shape = Shape::constant(104, 0);
+
+    fn rate(fade: u32, delivered: &[bool]) -> Rate {
+        let mut rate = Rate::new(COST, fade);
+        for &is_delivered in delivered {
+            let fate = if is_delivered { Fate::Delivered { worst: 0 } } else { Fate::Lost };
+            rate.observe(Observation { coded_len: SHAPE.bytes(), parity: 0, fate });
+        }
+        rate
+    }
+
+    #[test]
+    fn a_segments_worth_on_the_whole_is_the_mean_payload_of_its_time() {
+        assert_eq!(rate(63, &[]).worth_on_the_whole(SHAPE), 0);
+        assert_eq!(rate(63, &[true]).worth_on_the_whole(SHAPE), 100 << 16);
+        assert_eq!(rate(63, &[true, false, true, false]).worth_on_the_whole(SHAPE), 50 << 16);
+        // 2208 us in place of 1104.
+        assert_eq!(rate(63, &[true]).worth_on_the_whole(Shape::constant(1_208, 0)), 200 << 16);
+    }
+
+    #[test]
+    fn with_a_fade_each_observation_takes_its_part_of_the_past() {
+        let faded = rate(1, &[true, false]);
+        assert_eq!((faded.bytes, faded.time), (50 << 16, 1_104_000 * 3 / 2));
+    }
+
+    #[test]
+    fn the_value_of_time_is_a_third_of_the_way_from_the_present_to_the_whole() {
+        // The whole: 50 byte in 1.104 ms; 2^-16 byte in 2^20 ns.
+        let known = rate(63, &[true, false]);
+        let whole = ((50i64 << 16) << 20) / 1_104_000;
+        assert_eq!(known.value(0, 1_104_000), whole / 3);
+        let here = ((80i64 << 16) << 20) / 1_104_000;
+        assert_eq!(known.value(80 << 16, 1_104_000), here, "the present is better than the whole");
+        assert_eq!(worth(1 << 20, here), here);
+        assert_eq!(brings(SHAPE, CERTAIN / 2), 50 << 16);
+    }
+}

@@ -190,4 +190,15 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn the_share_of_failures_is_that_of_a_normal_distribution_with_the_spread_of_bursts() {
+        // Of 100 frames 5 are lost on average, with a deviation of 2.179 (the root of 4.75): 9 symbols and a half are
+        // 2.065 deviations above. Of bursts of four the variance is seven times that: 14 and a half are 1.648 above.
+        let near = |found: u64, expected: u64| assert!(found.abs_diff(expected) < 300, "{found} and {expected}");
+        near(failures(&losses(10, 200, 50_000, 1), 100, 9), 20_000);
+        near(failures(&losses(10, 200, 50_000, 4), 100, 14), 51_000);
+        assert_eq!(failures(&losses(10, 200, 50_000, 1), 100, 4), 500_000, "fewer than the mean");
+        assert_eq!(failures(&losses(10, 200, 1_000, 1), 10, 9), 32, "beyond four deviations");
+    }
 }

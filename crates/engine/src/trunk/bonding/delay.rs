@@ -90,3 +90,60 @@ impl PathDelay {
         self.queue_us = 0;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    const fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    #[test]
+    fn the_first_round_trip_has_half_of_it_as_deviation_and_later_ones_an_eighth_and_a_quarter_of_weight() {
+        let mut delay = PathDelay::new();
+        assert_eq!((delay.rtt(), delay.rtt_least(), delay.rtt_least_ns()), (None, None, 100_000_000));
+        // As in RFC 6298, section 2.
+        delay.learn_rtt(at(80), at(0), 0, at(0));
+        assert_eq!(delay.rtt(), Some((MS * 80, MS * 40)));
+        delay.learn_rtt(at(220), at(100), 0, at(100));
+        assert_eq!(delay.rtt(), Some((MS * 85, MS * 40)), "30 and a quarter of 40");
+        delay.learn_rtt(at(345), at(300), 0, at(300));
+        assert_eq!(delay.rtt(), Some((MS * 80, MS * 40)));
+        assert_eq!(delay.rtt_least(), Some(MS * 45));
+    }
+
+    #[test]
+    fn the_least_round_trip_has_no_wait_for_feedback_and_the_usual_one_the_whole() {
+        let mut delay = PathDelay::new();
+        // It left at 20 ms, waited there for 15 ms, and nothing had been heard of what left at 10 ms.
+        delay.learn_rtt(at(100), at(20), 15_000, at(10));
+        assert_eq!((delay.rtt_least(), delay.rtt()), (Some(MS * 65), Some((MS * 90, MS * 45))));
+        // A far clock that runs fast makes no round trip of nothing.
+        delay.learn_rtt(at(200), at(190), 20_000, at(190));
+        assert_eq!(delay.rtt_least_ns(), 1);
+    }
+
+    #[test]
+    fn a_queue_is_the_delay_above_the_least_and_the_deviation_is_smoothed() {
+        let mut delay = PathDelay::new();
+        assert_eq!((delay.least_us(), delay.least_and_deviation_us(), delay.queue_us()), (None, None, 0));
+        let mut learn = |us: i64| {
+            delay.learn_one_way(at(0), us);
+            (delay.least_and_deviation_us().unwrap(), delay.queue_us())
+        };
+        // Smoothed: 1000, 1400, 1250.
+        assert_eq!(learn(1_000), ((1_000, 0), 0));
+        assert_eq!(learn(2_600), ((1_000, 400), 1_600));
+        assert_eq!(learn(800), ((800, 450), 0));
+        assert_eq!(learn(1_250), ((800, 338), 450));
+        delay.restart(at(1), 1_300);
+        assert_eq!(delay.least_us(), Some(1_300));
+        delay.learn_one_way(at(2), 1_500);
+        assert_eq!((delay.queue_us(), delay.queue()), (200, Duration::from_micros(200)));
+        delay.forget_one_way();
+        assert_eq!((delay.least_us(), delay.least_and_deviation_us(), delay.queue_us()), (None, None, 0));
+    }
+}

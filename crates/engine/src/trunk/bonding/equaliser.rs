@@ -326,4 +326,78 @@ mod tests {
         assert_eq!(longest(65), far.later);
         assert_eq!(longest(5), Duration::ZERO, "it leaves room");
     }
+
+    #[test]
+    fn a_flow_fills_a_member_from_seven_eighths_of_its_rate_on() {
+        for (mbps, flows, is_full) in [(69, 1, false), (70, 1, true), (34, 2, false), (35, 2, true)] {
+            let mut equaliser = Equaliser::new(Instant::ZERO);
+            for ms in 1..=500 {
+                equaliser.on_taken(Instant::ZERO + MS * ms, mbps * 125, &[STEP], flows);
+            }
+            let until = Instant::ZERO + if is_full { MS * 2_500 } else { Duration::ZERO };
+            assert_eq!(equaliser.full_until, until, "{mbps} Mbit/s, one of {flows} flows");
+        }
+    }
+
+    #[test]
+    fn a_delay_grows_by_half_of_the_time_from_a_tenth_of_a_second_on() {
+        let step = Step { later: MS * 150, ..STEP };
+        let begun = Equaliser { on_since: Some(Instant::ZERO), full_until: Instant::MAX, ..Equaliser::default() };
+        let hold = |ms: u64| begun.clone().hold(Instant::ZERO + MS * ms, (1, 1_500), &step);
+        assert_eq!([0, 40, 100, 900].map(hold), [MS * 100, MS * 120, MS * 150, MS * 150]);
+        // A member between waits for what it is earlier; one that is later than all takes what comes.
+        let hold_for = |ms: u64, later: u64| begun.hold_for(Instant::ZERO + MS * ms, MS * later, &step);
+        assert_eq!(
+            [hold_for(40, 110), hold_for(40, 120), hold_for(40, 121)],
+            [Some(MS * 10), Some(Duration::ZERO), None]
+        );
+        assert_eq!([hold_for(99, 200), hold_for(100, 200)], [None, Some(Duration::ZERO)]);
+        assert_eq!(Equaliser::default().hold_for(Instant::ZERO, MS, &step), None);
+    }
+
+    #[test]
+    fn few_packets_for_150_ms_behind_twice_as_many_show_that_a_sender_of_ten_seconds_measures() {
+        let sees = |begin_ms: u64, many: usize, few: usize, span_ms: u64| {
+            let mut equaliser = Equaliser::new(Instant::ZERO);
+            let begin = Instant::ZERO + MS * begin_ms;
+            equaliser.look(begin, many);
+            (0..=span_ms).for_each(|ms| equaliser.look(begin + MS * ms, few));
+            let expires = equaliser.trial_at == begin + MS * span_ms + LIFE;
+            assert_eq!(equaliser.measures, expires, "its shortest round trip is young then");
+            equaliser.measures
+        };
+        assert!(sees(10_000, 8, 4, 150));
+        assert!(!sees(10_000, 8, 4, 149), "not for as long as that");
+        assert!(!sees(10_000, 8, 5, 150), "more than it would leave");
+        assert!(!sees(10_000, 7, 4, 150), "as few as before");
+        assert!(!sees(9_000, 8, 4, 150), "there is nothing to measure again");
+    }
+
+    /// The time at which a flow of `mbps` is tried, if so much waits all the time \[ms\].
+    fn tried_at(step: &Step, mbps: u64, waits: (usize, u64)) -> Option<u64> {
+        let (mut equaliser, mut now) = (Equaliser::new(Instant::ZERO), Instant::ZERO);
+        (1..60_000).find(|ms| {
+            go_on_with(step, &mut equaliser, &mut now, *ms, mbps, waits);
+            equaliser.is_on()
+        })
+    }
+
+    #[test]
+    fn a_trial_begins_when_the_delay_may_grow_and_lead_back_before_the_round_trip_expires() {
+        // 200 ms in a second for each two, and a round trip of 100 ms: 300 ms before; it takes 3.9 s.
+        let step = Step { later: MS * 200, rtt: MS * 100, faster: 70_000_000, rate: 70_000_000, ..STEP };
+        assert_eq!(tried_at(&step, 70, (20, 30_000)), Some(9_700));
+        // For three tenths of the rate 3 s of 10 are too little, and 6 s of 20 are not.
+        let third = Step { rate: 30_000_000, ..step };
+        assert_eq!(tried_at(&third, 70, (20, 30_000)), Some(19_700));
+        // Where nobody has seen when it expires, it takes 13.9 s: three tenths of 46.3 s.
+        assert_eq!(tried_at(&third, 70, (5, 7_000)), Some(46_034));
+    }
+
+    #[test]
+    fn a_flow_of_which_twice_enough_waits_is_not_tried() {
+        // 50 ms of 80 Mbit/s: 500 kB.
+        assert_eq!(tried_at(&STEP, 80, (800, 1_000_000)), None);
+        assert_eq!(tried_at(&STEP, 80, (800, 999_999)), Some(10_000));
+    }
 }

@@ -180,3 +180,46 @@ impl<P: Coded> Frame<P> {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(span: u32, runs: &[(u32, u32)]) -> Report {
+        let runs = runs.iter().map(|&(gap, len)| AckRange { gap, len }).collect();
+        Report { span, runs, ..Report::default() }
+    }
+
+    fn feedback(reports: impl IntoIterator<Item = Report>) -> Feedback {
+        Feedback { reports: reports.into_iter().collect(), ..Feedback::default() }
+    }
+
+    #[test]
+    fn a_number_takes_a_byte_for_each_seven_bits() {
+        let lens = [0, 1, 127, 128, 16_383, 16_384, u32::MAX].map(number_len);
+        assert_eq!(lens, [1, 1, 1, 2, 2, 3, 5]);
+    }
+
+    #[test]
+    fn feedback_is_as_long_as_its_reports_and_their_runs() {
+        assert_eq!(feedback([]).len(), 9);
+        // A report has 9 byte, its span and the time of that one each; the first run has no gap.
+        assert_eq!(feedback([report(0, &[(0, 5)])]).len(), 9 + 9 + 2 + 1);
+        assert_eq!(feedback([report(200, &[(0, 5), (1, 300)])]).len(), 9 + 9 + 3 + 1 + 1 + 2);
+        assert_eq!(feedback([report(0, &[(0, 5)]), report(0, &[])]).len(), 21 + 9 + 2);
+    }
+
+    #[test]
+    fn feedback_that_is_too_long_loses_the_oldest_runs_of_the_longest_reports() {
+        let many: Vec<(u32, u32)> = (0..16).map(|_| (1, 1)).collect();
+        let mut shortened = feedback([report(0, &many), report(0, &many[..3])]);
+        // 9 and twice 11 byte, and 31 and 5 for the runs.
+        assert_eq!(shortened.len(), 67);
+        shortened.shorten(67);
+        assert_eq!(shortened.reports[0].runs.len(), 16);
+        shortened.shorten(66);
+        assert_eq!(shortened.reports.iter().map(|report| report.runs.len()).collect::<Vec<_>>(), [15, 3]);
+        shortened.shorten(0);
+        assert_eq!((shortened.reports.len(), shortened.len()), (2, 31), "the reports stay");
+    }
+}

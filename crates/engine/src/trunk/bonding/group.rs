@@ -290,3 +290,233 @@ impl Groups {
         (waiting, covered)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Packet;
+    use crate::trunk::bonding::flow_seq::FlowSeq;
+    use crate::trunk::bonding::store::Store;
+    use airbraid_units::Bytes;
+
+    const MS: Duration = Duration::from_millis(1);
+    /// Two symbols behind four packets.
+    const PLAN: Plan = Plan { sources: 4, repairs: 2, span: Duration::from_millis(10), blocking: Duration::ZERO };
+
+    struct Nothing;
+
+    impl Packet for Nothing {
+        fn len(&self) -> Bytes {
+            Bytes::ZERO
+        }
+        fn flow_bucket(&self) -> u16 {
+            0
+        }
+    }
+
+    const fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    /// The name of the packet with this number.
+    fn id(number: u32) -> PacketId {
+        let mut store = Store::new();
+        let mut ids = (0..=number).map(|_| store.add(Nothing, FlowSeq::default(), Instant::ZERO, false));
+        ids.next_back().expect("there is one")
+    }
+
+    fn ids<const N: usize>(numbers: [u32; N]) -> Vec<PacketId> {
+        numbers.map(id).to_vec()
+    }
+
+    /// Groups that the far end restores, and in which packets with these numbers have joined.
+    fn with(numbers: impl IntoIterator<Item = u32>) -> Groups {
+        let mut groups = Groups { plan: Some(PLAN), relied_on_until: at(1), ..Groups::default() };
+        for number in numbers {
+            assert!(groups.join(Instant::ZERO, SeqNum(number), id(number)), "{number}");
+        }
+        groups
+    }
+
+    /// The symbols that are due leave, the first under this number.
+    fn send_symbols(groups: &mut Groups, mut number: u32) {
+        while groups.is_pending() {
+            assert!(groups.pending(SeqNum(number)).is_some());
+            groups.on_sent(SeqNum(number));
+            number += 1;
+        }
+        groups.take_done();
+    }
+
+    fn tell(groups: &mut Groups, number: u32, news: News) -> Verdict {
+        groups.on_news(Instant::ZERO, SeqNum(number), number > 4, news, Some(SeqNum(6)))
+    }
+
+    fn lose(groups: &mut Groups, number: u32) -> Verdict {
+        tell(groups, number, News::Lost(Some(id(number))))
+    }
+
+    #[test]
+    fn a_full_group_is_followed_by_its_symbols_and_then_needs_its_packets_no_more() {
+        let mut groups = with(1..4);
+        assert_eq!((groups.is_pending(), groups.close_at(), groups.kept()), (false, Some(at(10)), 4));
+        assert!(groups.pending(SeqNum(4)).is_none());
+        assert!(groups.join(at(9), SeqNum(4), id(4)));
+        assert_eq!((groups.is_pending(), groups.close_at()), (true, None));
+        assert_eq!(groups.pending(SeqNum(5)), Some((0, &ids([1, 2, 3, 4])[..])));
+        groups.on_sent(SeqNum(5));
+        assert!(groups.take_done().is_empty(), "another symbol is due");
+        // Another frame has left meanwhile.
+        assert!(!groups.join(at(9), SeqNum(6), id(6)));
+        assert_eq!(groups.pending(SeqNum(7)).map(|(index, _)| index), Some(2));
+        groups.on_sent(SeqNum(7));
+        assert!(!groups.is_pending() && groups.pending(SeqNum(8)).is_none());
+        assert_eq!(groups.take_done(), ids([1, 2, 3, 4]));
+        assert!(groups.take_done().is_empty());
+        assert!(groups.join(at(9), SeqNum(8), id(8)), "the next group begins");
+    }
+
+    #[test]
+    fn a_group_that_lasts_too_long_ends_with_the_symbols_of_its_size() {
+        for (packets, symbols) in [(1, 1), (2, 1), (3, 2)] {
+            let mut groups = with(1..=packets);
+            assert!(!groups.close_due(Instant::from_nanos(9_999_999)));
+            assert!(groups.close_due(at(10)) && !groups.close_due(at(10)));
+            let due = (0..4).filter(|_| {
+                let is_due = groups.is_pending();
+                groups.on_sent(SeqNum(packets + 1));
+                is_due
+            });
+            assert_eq!(due.count(), symbols, "{packets} packets");
+        }
+    }
+
+    #[test]
+    fn a_frame_of_another_kind_ends_a_group() {
+        let mut groups = with([1, 2]);
+        assert!(!groups.join(at(1), SeqNum(4), id(4)), "symbols are due before another group begins");
+        assert!(groups.is_pending());
+        let mut groups = Groups::default();
+        assert!(!groups.join(at(1), SeqNum(1), id(1)), "there is no plan");
+    }
+
+    #[test]
+    fn packets_that_have_all_come_need_no_symbols() {
+        let mut groups = with(1..4);
+        (1..4).for_each(|number| drop(tell(&mut groups, number, News::Came)));
+        assert!(groups.close_due(at(10)) && !groups.is_pending());
+        assert_eq!(groups.take_done(), ids([1, 2, 3]));
+        groups.review(at(10), None);
+        assert_eq!(groups.kept(), 0);
+        // The same when they come after the group has ended.
+        let mut groups = with(1..5);
+        (1..5).for_each(|number| drop(tell(&mut groups, number, News::Came)));
+        assert!(groups.is_pending() && groups.pending(SeqNum(5)).is_none());
+        assert!(!groups.is_pending());
+        assert_eq!(groups.take_done(), ids([1, 2, 3, 4]));
+    }
+
+    #[test]
+    fn a_symbol_has_an_index_below_255_together_with_the_packets() {
+        for (number, index) in [(254, Some(249)), (255, Some(250)), (256, None)] {
+            let mut groups = with(1..5);
+            assert_eq!(groups.pending(SeqNum(number)).map(|(index, _)| index), index);
+            assert_eq!(groups.is_pending(), index.is_some(), "there are no more symbols if there is no index");
+        }
+    }
+
+    #[test]
+    fn a_lost_packet_waits_for_ten_seconds_after_a_symbol_has_come_and_not_before() {
+        let mut groups = Groups { plan: Some(PLAN), ..Groups::default() };
+        (1..5).for_each(|number| assert!(groups.join(at(0), SeqNum(number), id(number))));
+        send_symbols(&mut groups, 5);
+        let verdict = lose(&mut groups, 1);
+        assert_eq!((verdict.waits, verdict.lost), (None, Some(id(1))));
+        // A lost symbol shows nothing.
+        let _ = groups.on_news(at(90), SeqNum(5), true, News::Lost(None), Some(SeqNum(5)));
+        let _ = groups.on_news(at(100), SeqNum(6), true, News::Came, Some(SeqNum(6)));
+        for (first, ms, waits) in [(10, 10_099, Some(id(1))), (20, 10_100, None)] {
+            (0..4).for_each(|step| assert!(groups.join(at(ms), SeqNum(first + step), id(1))));
+            let verdict = groups.on_news(at(ms), SeqNum(first), false, News::Lost(Some(id(1))), None);
+            assert_eq!((verdict.waits, verdict.lost.is_none()), (waits, waits.is_some()), "{ms} ms");
+            send_symbols(&mut groups, first + 4);
+        }
+    }
+
+    #[test]
+    fn lost_packets_are_restored_by_as_many_frames_as_there_are_packets() {
+        let mut groups = with(1..5);
+        send_symbols(&mut groups, 5);
+        assert_eq!((lose(&mut groups, 2).waits, lose(&mut groups, 3).waits), (Some(id(2)), Some(id(3))));
+        assert_eq!(groups.kept(), 3);
+        for number in [1, 4, 5] {
+            assert!(tell(&mut groups, number, News::Came).restored.is_empty(), "{number}");
+        }
+        let verdict = tell(&mut groups, 6, News::Came);
+        assert_eq!((verdict.restored, verdict.again), (ids([2, 3]), vec![]));
+        assert_eq!(groups.kept(), 0, "all of its frames are decided");
+    }
+
+    #[test]
+    fn more_lost_frames_than_symbols_bring_all_that_wait_again() {
+        let mut groups = with(1..5);
+        send_symbols(&mut groups, 5);
+        assert!(lose(&mut groups, 1).again.is_empty());
+        assert!(tell(&mut groups, 5, News::Lost(None)).again.is_empty());
+        assert_eq!(lose(&mut groups, 3).again, ids([1, 3]));
+        let verdict = lose(&mut groups, 4);
+        assert_eq!((verdict.waits, verdict.lost), (None, Some(id(4))), "nothing waits in a group that is given up");
+    }
+
+    #[test]
+    fn a_frame_that_came_after_all_is_neither_lost_nor_waited_for() {
+        let mut groups = with(1..5);
+        send_symbols(&mut groups, 5);
+        lose(&mut groups, 1);
+        lose(&mut groups, 2);
+        let verdict = tell(&mut groups, 1, News::CameLate);
+        assert_eq!((verdict.came, verdict.restored, verdict.again), (Some(id(1)), vec![], vec![]));
+        let verdict = lose(&mut groups, 3);
+        assert_eq!((verdict.waits, verdict.again), (Some(id(3)), vec![]), "two are lost, not three");
+        let late = tell(&mut groups, 5, News::Lost(None));
+        assert_eq!(late.again, ids([2, 3]));
+        assert_eq!(tell(&mut groups, 2, News::CameLate).came, None, "it waits no more");
+    }
+
+    #[test]
+    fn the_far_end_restores_nothing_from_1024_numbers_back_or_after_ten_seconds() {
+        for (ms, newest, is_restored) in [(0, 1_024, true), (9_999, 6, true), (0, 1_025, false), (10_000, 6, false)] {
+            let mut groups = with(1..5);
+            send_symbols(&mut groups, 5);
+            lose(&mut groups, 1);
+            (2..5).for_each(|number| drop(tell(&mut groups, number, News::Came)));
+            let verdict = groups.on_news(at(ms), SeqNum(5), true, News::Came, Some(SeqNum(newest)));
+            let expected = if is_restored { (ids([1]), vec![]) } else { (vec![], ids([1])) };
+            assert_eq!((verdict.restored, verdict.again), expected, "{ms} ms, {newest}");
+        }
+    }
+
+    #[test]
+    fn a_frame_of_no_group_is_lost_at_once_and_counts_nowhere() {
+        let mut groups = with(10..14);
+        send_symbols(&mut groups, 14);
+        for number in [9, 14, 16] {
+            let verdict = groups.on_news(at(0), SeqNum(number), false, News::Lost(Some(id(number))), None);
+            assert_eq!((verdict.waits, verdict.lost), (None, Some(id(number))), "{number}");
+        }
+        let verdict = groups.on_news(at(0), SeqNum(13), false, News::Lost(Some(id(13))), None);
+        assert_eq!((verdict.waits, verdict.again), (Some(id(13)), vec![]), "the first of the group");
+    }
+
+    #[test]
+    fn what_is_given_up_returns_all_packets_and_relies_on_nothing() {
+        let mut groups = with(1..4);
+        lose(&mut groups, 2);
+        assert_eq!(groups.kept(), 1 + 3 + 1);
+        assert_eq!(groups.abandon(), (ids([2]), ids([1, 2, 3])));
+        assert_eq!(groups.kept(), 0);
+        assert!(groups.join(Instant::ZERO, SeqNum(4), id(4)));
+        assert_eq!(lose(&mut groups, 4).waits, None);
+        assert!(groups.close_at() == Some(Instant::ZERO + MS * 10));
+    }
+}

@@ -435,21 +435,4 @@ pub fn mtu_of(config: &MemberConfig) -> Option<u32> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_train_waits_until_it_is_known_what_the_path_carries() {
-        let config = MemberConfig { mtu: Some(Bytes::new(1_500)), ..MemberConfig::default() };
-        let mut end = MemberEnd::new(Instant::ZERO, Member(0), config, SeqNum(0));
-        end.on_heard(Instant::ZERO);
-        assert_eq!(end.train_at(), None, "frames of what every path carries would tell of half the rate");
-        let _ = end.plpmtu.take_due(Instant::ZERO, true);
-        end.plpmtu.on_came(Instant::ZERO, Instant::ZERO, 1_200);
-        assert_eq!(end.train_at(), Some(Instant::ZERO));
-        // Without a limit nothing is to be found out.
-        let mut end = MemberEnd::new(Instant::ZERO, Member(0), MemberConfig::default(), SeqNum(0));
-        end.on_heard(Instant::ZERO);
-        assert_eq!(end.train_at(), Some(Instant::ZERO));
-    }
-}
+mod tests;

@@ -438,4 +438,42 @@ mod tests {
         let numbers = delivered_of(packets.map(|(number, is_acknowledgement)| Numbered(number, is_acknowledgement)));
         assert_eq!(numbers, [0, 2, 3, 1, 4, 5]);
     }
+
+    /// Counts after packets with these numbers, one a millisecond, and the reasons of drops.
+    fn counted(bucket: u16, numbers: &[u32]) -> (BondCounts, Vec<BondDropReason>) {
+        let mut order = Order::new(BondResequencer::default());
+        let (mut counts, mut dropped) = (BondCounts::default(), vec![]);
+        for (number, ms) in numbers.iter().zip(1..) {
+            let now = Instant::ZERO + Duration::from_millis(ms);
+            order.on_packet(
+                now,
+                FlowSeq { bucket, number: *number },
+                Numbered(*number, false),
+                &mut counts,
+                |ordered| {
+                    if let Ordered::Drop(_, reason) = ordered {
+                        dropped.push(reason);
+                    }
+                },
+            );
+        }
+        (counts, dropped)
+    }
+
+    #[test]
+    fn packets_are_counted_by_what_becomes_of_them() {
+        let of = |counts: BondCounts| [counts.delivered, counts.duplicates, counts.late, counts.holes, counts.strange];
+        let twice = BondDropReason::Duplicate;
+        // One comes twice while it waits, one after it was delivered.
+        let (counts, dropped) = counted(1, &[0, 2, 2, 1, 0]);
+        assert_eq!((of(counts), dropped), ([3, 2, 0, 0, 0], vec![twice, twice]));
+        // A real-time packet gives up the three before it, of which two come late, one of them twice.
+        let (counts, dropped) = counted(BUCKETS, &[0, 4, 3, 1, 3]);
+        assert_eq!((of(counts), dropped), ([4, 1, 2, 3, 0], vec![twice]));
+        // A place beyond the buffer begins the flow again; a bucket that cannot be is strange.
+        let (counts, dropped) = counted(1, &[0, 65_537, 65_538]);
+        assert_eq!((of(counts), dropped), ([3, 0, 0, 1, 0], vec![]));
+        let (counts, dropped) = counted(2 * BUCKETS, &[0, 1]);
+        assert_eq!((of(counts), dropped), ([0, 0, 0, 0, 2], vec![BondDropReason::Stale; 2]));
+    }
 }

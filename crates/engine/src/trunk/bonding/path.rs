@@ -563,3 +563,6 @@ impl Path {
         self.mark = None;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -373,3 +373,170 @@ impl<P: Packet> Queue<P> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use airbraid_units::Bytes;
+
+    const MS: Duration = Duration::from_millis(1);
+    const TARGET: Duration = Duration::from_millis(30);
+
+    /// A packet of a flow, of this length.
+    struct Of(u16, u64, bool);
+
+    impl Packet for Of {
+        fn len(&self) -> Bytes {
+            Bytes::new(self.1)
+        }
+        fn flow_bucket(&self) -> u16 {
+            self.0
+        }
+        fn can_be_marked(&self) -> bool {
+            self.2
+        }
+    }
+
+    const fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    /// A queue with as many packets of a length in each flow as is said, and room for 100.
+    fn with(flows: &[(u16, usize, u64)]) -> Queue<Of> {
+        let mut queue = Queue::new(100, TARGET);
+        for &(bucket, packets, len) in flows {
+            (0..packets).for_each(|_| assert!(queue.add(at(0), Of(bucket, len, false)).0.is_none()));
+        }
+        queue
+    }
+
+    /// Takes packets; returns their flows and numbers there.
+    fn take(queue: &mut Queue<Of>, packets: usize, lead: Lead) -> Vec<(u16, u32)> {
+        let taken = (0..packets).filter_map(|_| queue.take(at(0), lead));
+        taken.map(|waiting| (waiting.place.bucket, waiting.place.number)).collect()
+    }
+
+    #[test]
+    fn flows_take_turns_of_a_full_packet() {
+        let mut queue = with(&[(1, 2, 1_514), (2, 4, 757)]);
+        assert_eq!(take(&mut queue, 6, Lead::default()), [(1, 0), (2, 0), (2, 1), (1, 1), (2, 2), (2, 3)]);
+        assert!(queue.is_empty() && queue.bytes() == 0 && queue.occupied() == 0);
+    }
+
+    #[test]
+    fn a_flow_that_has_just_begun_goes_before_the_others_once() {
+        let mut queue = with(&[(1, 4, 1_514)]);
+        assert_eq!(take(&mut queue, 1, Lead::default()), [(1, 0)]);
+        queue.add(at(0), Of(2, 1_514, false));
+        queue.add(at(0), Of(2, 1_514, false));
+        assert_eq!(queue.next(at(0)).map(|packet| packet.0), Some(2));
+        assert_eq!(take(&mut queue, 4, Lead::default()), [(2, 0), (1, 1), (2, 1), (1, 2)]);
+    }
+
+    #[test]
+    fn a_full_queue_takes_from_the_longest_flow_and_its_next_packet_has_that_number() {
+        let mut queue = Queue::new(3, TARGET);
+        for len in [400, 500, 600] {
+            assert_eq!(queue.add(at(0), Of(1, len, false)).0.map(|(_, why)| why), None);
+        }
+        let (refused, mark) = queue.add(at(0), Of(2, 100, false));
+        assert_eq!((refused.map(|(packet, why)| (packet.1, why)), mark), (Some((600, Refused::Full)), false));
+        assert_eq!((queue.len(), queue.bytes(), queue.occupied()), (3, 1_000, 1_000 + 3 * ENTRY));
+        assert_eq!(take(&mut queue, 2, Lead::default()), [(1, 0), (1, 1)]);
+        queue.add(at(0), Of(1, 700, false));
+        assert_eq!(take(&mut queue, 2, Lead::default()), [(1, 2), (2, 0)], "the turn of the first is not over");
+    }
+
+    #[test]
+    fn a_limit_in_bytes_holds_from_the_packet_after_the_one_that_exceeds_it() {
+        let mut queue = with(&[(1, 2, 500)]);
+        queue.set_limit(1_000);
+        assert!(queue.add(at(0), Of(1, 500, false)).0.is_none());
+        assert_eq!(queue.add(at(0), Of(2, 500, false)).0.map(|(packet, _)| packet.0), Some(1));
+        assert_eq!(queue.bytes(), 1_500);
+    }
+
+    #[test]
+    fn a_slower_member_takes_the_packet_that_the_faster_ones_would_reach_when_it_arrives() {
+        let lead = |bytes| Lead { bytes, later: MS };
+        let index = |bytes| take(&mut with(&[(1, 10, 1_000)]), 1, lead(bytes));
+        assert_eq!([0, 1, 1_000, 1_001, 9_000].map(index), [0, 1, 1, 2, 9].map(|number| vec![(1, number)]));
+        assert_eq!(index(9_001), [], "they would reach all of them before");
+        // Two flows share the lead.
+        let mut queue = with(&[(1, 3, 1_000), (2, 10, 1_000)]);
+        assert_eq!(take(&mut queue, 2, lead(8_000)), [(2, 4), (2, 5)]);
+        assert_eq!(queue.len(), 11);
+    }
+
+    #[test]
+    fn a_flow_is_told_after_an_interval_of_delay_and_then_at_shorter_ones() {
+        // RFC 8289, section 4: 100 ms, and that by the root of the number.
+        let step = Step { target: TARGET, ..Step::default() };
+        let mut control = Control::default();
+        let mut due = |us: u64, waited: Duration, bytes: u64| {
+            control.due = 0;
+            control.on_taken(Instant::from_nanos(us * 1_000), waited, &step, bytes);
+            control.due
+        };
+        assert_eq!([0, 99_999, 100_000].map(|us| due(us, TARGET, 10_000)), [0, 0, 1]);
+        assert_eq!([199_999, 200_000].map(|us| due(us, TARGET, 10_000)), [0, 1]);
+        assert_eq!([270_700, 270_720].map(|us| due(us, TARGET, 10_000)), [0, 1], "70.7 ms");
+        assert_eq!([328_400, 328_600].map(|us| due(us, TARGET, 10_000)), [0, 1], "57.7 ms");
+        // It ends with the delay, or where no more than one packet waits; the next row begins two before.
+        assert_eq!(due(329_000, TARGET - Duration::from_micros(1), 10_000), 0);
+        assert_eq!([400_000, 499_999, 500_000].map(|us| due(us, TARGET, 10_000)), [0, 0, 1]);
+        assert_eq!([570_700, 570_720].map(|us| due(us, TARGET, 10_000)), [0, 1], "the second of a row");
+        assert_eq!([580_000, 700_000, 799_999].map(|us| due(us, TARGET, 1_514)), [0, 0, 0]);
+    }
+
+    #[test]
+    fn a_flow_whose_delay_is_three_times_the_target_is_told_at_once() {
+        let step = Step { target: TARGET, ..Step::default() };
+        let told = |waited: Duration| {
+            let mut control = Control::default();
+            control.on_taken(at(0), waited, &step, 10_000);
+            control.due
+        };
+        assert_eq!([MS * 90, MS * 91].map(told), [0, 1]);
+        // The same while the interval runs, which is the longest round trip.
+        let step = Step { rtt: MS * 200, ..step };
+        let mut control = Control::default();
+        for (ms, waited, due) in [(0, 40, 0), (199, 40, 0), (199, 91, 1)] {
+            control.on_taken(at(ms), MS * waited, &step, 10_000);
+            assert_eq!(control.due, due, "{ms} ms");
+        }
+        assert_eq!(control.next_at, Some(at(399)));
+    }
+
+    #[test]
+    fn the_next_packet_of_a_flow_that_is_told_is_marked_or_dropped() {
+        let told = |can_be_marked: bool| {
+            let mut queue = with(&[(1, 10, 1_000)]);
+            assert!(queue.take(at(91), Lead::default()).is_some());
+            assert!(queue.add(at(91), Of(2, 1_000, can_be_marked)).0.is_none(), "another flow");
+            let (refused, mark) = queue.add(at(91), Of(1, 1_000, can_be_marked));
+            let again = queue.add(at(91), Of(1, 1_000, can_be_marked));
+            assert!(again.0.is_none() && !again.1, "one packet");
+            (refused.map(|(_, why)| why), mark)
+        };
+        assert_eq!([told(false), told(true)], [(Some(Refused::Managed), false), (None, true)]);
+    }
+
+    #[test]
+    fn a_flow_begins_again_after_a_pause_of_more_than_a_second() {
+        for (pause, sent) in [(1_000, 2_000), (1_001, 1_000)] {
+            let mut queue = with(&[(1, 1, 1_000)]);
+            queue.take(at(0), Lead::default());
+            queue.add(at(pause), Of(1, 1_000, false));
+            queue.take(at(pause), Lead::default());
+            assert_eq!(queue.flows[1].sent, sent, "{pause} ms");
+        }
+    }
+
+    #[test]
+    fn a_flow_that_has_lost_its_last_packet_has_no_part_in_the_lead() {
+        let mut queue = with(&[(1, 1, 2_000), (2, 10, 100)]);
+        assert_eq!(queue.shorten().map(|packet| packet.1), Some(2_000));
+        assert_eq!(take(&mut queue, 1, Lead { bytes: 800, later: MS }), [(2, 8)]);
+    }
+}

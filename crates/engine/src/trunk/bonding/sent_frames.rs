@@ -217,3 +217,98 @@ impl SentFrames {
         self.entries.pop_front()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    /// Frames 1, 2, 3 ... of 100, 200, 300 ... byte, one each millisecond.
+    fn sent(frames: u64) -> SentFrames {
+        let mut sent = SentFrames::new(SeqNum(1));
+        for number in 1..=frames {
+            let content = if number == 4 { Content::Size } else { Content::Repair };
+            assert_eq!(sent.push(at(number), 100 * number as u32, 0, 0, content), SeqNum(number as u32));
+        }
+        sent
+    }
+
+    fn decide(sent: &mut SentFrames, number: u32, fate: SentFate) -> bool {
+        sent.decide(SeqNum(number), fate).is_some()
+    }
+
+    fn numbers(list: impl IntoIterator<Item = SeqNum>) -> Vec<u32> {
+        list.into_iter().map(|number| number.0).collect()
+    }
+
+    #[test]
+    fn what_is_on_the_way_is_what_has_no_fate() {
+        let mut sent = sent(3);
+        assert_eq!((sent.on_the_way(), sent.bytes_on_the_way(), sent.next()), (3, 600, SeqNum(4)));
+        assert!(decide(&mut sent, 2, SentFate::Lost(at(9))));
+        assert!(!decide(&mut sent, 2, SentFate::Lost(at(10))), "once");
+        assert_eq!((sent.on_the_way(), sent.bytes_on_the_way()), (2, 400));
+        assert!(decide(&mut sent, 2, SentFate::Acknowledged), "it has come after all");
+        assert!(!decide(&mut sent, 2, SentFate::Lost(at(10))) && !decide(&mut sent, 7, SentFate::Acknowledged));
+        assert_eq!((sent.on_the_way(), sent.bytes_on_the_way()), (2, 400));
+        assert_eq!(sent.oldest().map(|oldest| oldest.at), Some(at(1)));
+        assert!(decide(&mut sent, 1, SentFate::Acknowledged));
+        assert_eq!(sent.oldest().map(|oldest| oldest.at), Some(at(3)));
+        assert_eq!(numbers(sent.undecided().map(|(number, _)| number)), [3]);
+    }
+
+    #[test]
+    fn rates_count_what_came_until_a_frame_without_what_is_lost_and_without_size_probes() {
+        let mut sent = sent(6);
+        let total = |sent: &SentFrames, number| sent.get(SeqNum(number)).map(|sent| sent.total);
+        assert_eq!([3, 4, 5, 6].map(|number| total(&sent, number)), [600, 600, 1_100, 1_700].map(Some));
+        for number in [2, 4, 5] {
+            decide(&mut sent, number, SentFate::Lost(at(9)));
+        }
+        // Without 200 byte, and from the fifth frame on without 500 more.
+        assert_eq!(
+            [(1, 100), (3, 600), (6, 1_700)].map(|(n, total)| sent.came_until(SeqNum(n), total)),
+            [100, 400, 1_000]
+        );
+        decide(&mut sent, 2, SentFate::Acknowledged);
+        assert_eq!(sent.came_until(SeqNum(6), 1_700), 1_200);
+    }
+
+    #[test]
+    fn a_run_of_an_acknowledgement_finds_frames_on_the_way_and_lost_ones() {
+        let mut sent = sent(9);
+        for number in [1, 2, 4] {
+            decide(&mut sent, number, SentFate::Acknowledged);
+        }
+        decide(&mut sent, 3, SentFate::Lost(at(9)));
+        assert_eq!(numbers(sent.open(SeqNum(7), 3)), [7, 6, 5]);
+        assert_eq!(numbers(sent.open(SeqNum(6), 6)), [6, 5, 3], "what came before the oldest on the way is skipped");
+        assert_eq!(numbers(sent.open(SeqNum(4), 2)), [3]);
+        assert_eq!(numbers(sent.open(SeqNum(2), 2)), [0; 0]);
+    }
+
+    #[test]
+    fn a_decided_frame_is_forgotten_in_order_and_a_lost_one_after_a_while() {
+        let mut sent = sent(3);
+        decide(&mut sent, 2, SentFate::Acknowledged);
+        assert_eq!((sent.pop_decided(Instant::MAX).is_none(), sent.len()), (true, 3), "the first is on the way");
+        decide(&mut sent, 1, SentFate::Lost(at(9)));
+        assert!(sent.pop_decided(at(9)).is_none());
+        assert_eq!(sent.pop_decided(at(10)).map(|sent| sent.bytes), Some(100));
+        assert_eq!(sent.pop_decided(Instant::ZERO).map(|sent| sent.bytes), Some(200));
+        assert_eq!((sent.pop_decided(Instant::MAX).is_none(), sent.len(), sent.next()), (true, 1, SeqNum(4)));
+        assert_eq!((sent.oldest().map(|oldest| oldest.bytes), sent.get(SeqNum(2)).is_none()), (Some(300), true));
+        assert_eq!(sent.came_until(SeqNum(3), 600), 500, "what was lost stays lost");
+    }
+
+    #[test]
+    fn frames_of_a_late_host_left_when_it_was_awake() {
+        let mut sent = sent(3);
+        assert!(sent.put_off(at(2), at(20)) && !sent.put_off(at(21), at(30)));
+        let left: Vec<Instant> = sent.numbers().map(|(_, sent)| sent.at).collect();
+        assert_eq!(left, [at(1), at(20), at(20)]);
+    }
+}

@@ -306,4 +306,45 @@ mod tests {
         // At 1, 3, 7, 15, ... 55 s, three each.
         assert!((18..=24).contains(&sent), "{sent} trains in a minute");
     }
+
+    /// A train of four frames whose last number that came is `newest`, `span_us` after the first one.
+    fn shown(newest: u32, span_us: u64) -> (Trains, Option<Shown>) {
+        let mut trains = Trains::new();
+        trains.begin(Instant::ZERO);
+        assert_eq!(trains.on_sent(Instant::ZERO, SeqNum(1), Duration::from_millis(100)), Some(FIRST));
+        let arrival = Arrival {
+            newest: mark(newest, span_us, 1_200 * u64::from(newest)),
+            first: Some(mark(1, 0, 1_200)),
+            age_us: Some(0),
+            offset_us: 0,
+            waited_since: Instant::ZERO,
+        };
+        let shown = trains.on_arrival(Instant::ZERO, &arrival);
+        (trains, shown)
+    }
+
+    #[test]
+    fn a_span_of_two_milliseconds_tells_a_rate_and_a_shorter_one_a_bound() {
+        // Four lengths of 1200 byte behind the first frame, with the question.
+        let (trains, rate) = shown(5, 2_000);
+        assert!(matches!(rate, Some(Shown::Rate(19_200_000))), "{rate:?}");
+        assert_eq!((trains.due_at(), trains.frames), (None, 5));
+        let (trains, bound) = shown(5, 1_999);
+        assert!(matches!(bound, Some(Shown::AtLeast(19_200_000))), "{bound:?}");
+        assert_eq!((trains.due_at(), trains.frames), (Some(Instant::ZERO), 16), "four times as many at once");
+    }
+
+    #[test]
+    fn the_begin_of_a_train_tells_from_half_a_millisecond_on_or_after_three_tries() {
+        assert_eq!(shown(4, 500).0.without_end(), Some(57_600_000));
+        let (mut trains, _) = shown(4, 499);
+        assert_eq!(trains.without_end(), None);
+        for number in [10, 20] {
+            trains.on_sent(Instant::ZERO, SeqNum(number), Duration::ZERO);
+        }
+        assert_eq!(trains.without_end(), None, "nothing of the third has come");
+        trains.under_way = shown(4, 499).0.under_way;
+        assert_eq!(trains.without_end(), Some(57_715_430));
+        assert_eq!((trains.due_at(), trains.on_sent(Instant::ZERO, SeqNum(30), Duration::ZERO)), (None, None));
+    }
 }

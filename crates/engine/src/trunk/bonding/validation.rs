@@ -96,3 +96,72 @@ impl Validation {
         challenge.into_iter().chain(trial.until).min()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOKEN: PathToken = [7; 8];
+    /// Length of a challenge on the wire \[byte\].
+    const LEN: u64 = 65;
+
+    const fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    fn begun(came: u64) -> Validation {
+        let mut validation = Validation::default();
+        validation.begin(at(1_000), TOKEN, 0);
+        validation.on_came(came);
+        validation
+    }
+
+    #[test]
+    fn three_bytes_may_be_sent_for_each_that_came() {
+        let mut validation = Validation::default();
+        assert!(validation.allows(u64::MAX) && !validation.is_on_trial(), "a validated path has no limit");
+        validation.on_sent(1);
+        validation.begin(at(1_000), TOKEN, 100);
+        assert!(!validation.allows(0), "100 byte went there before anything came");
+        validation.on_came(40);
+        assert!(validation.allows(20) && !validation.allows(21));
+        validation.on_sent(15);
+        validation.on_came(1);
+        assert!(validation.allows(8) && !validation.allows(9));
+    }
+
+    #[test]
+    fn challenges_come_at_growing_gaps_up_to_a_second_for_three_seconds() {
+        let mut validation = begun(1_000);
+        let mut gaps = vec![];
+        let mut due = at(1_000);
+        while let Some(token) = validation.challenge(due, LEN) {
+            assert_eq!((token, validation.challenge(due, LEN)), (TOKEN, None));
+            let next = validation.wake(LEN).expect("it is on trial");
+            gaps.push((next - due).as_micros() / 1_000);
+            due = next;
+        }
+        // 0.1, 0.2, 0.4, 0.8 and 1 s; the end is 0.5 s after that.
+        assert_eq!((gaps, due), (vec![100, 200, 400, 800, 1_000, 500], at(4_000)));
+        assert!(!validation.fail(at(3_999)) && !validation.has_failed());
+        assert!(validation.fail(at(4_000)) && validation.has_failed());
+        assert!(!validation.fail(at(4_000)), "once");
+    }
+
+    #[test]
+    fn nothing_is_due_but_the_end_where_no_challenge_is_allowed() {
+        let mut validation = begun(21);
+        assert_eq!((validation.challenge(at(1_000), LEN), validation.wake(LEN)), (None, Some(at(4_000))));
+        validation.on_came(1);
+        assert_eq!(validation.wake(LEN), Some(at(1_000)));
+    }
+
+    #[test]
+    fn a_further_place_keeps_the_estimates_of_the_validated_one() {
+        let mut validation = begun(0);
+        validation.trial.as_mut().expect("it is on trial").before = Some(Box::new(Path::new(Some(123_456))));
+        validation.begin(at(2_000), [8; 8], 0);
+        let trial = validation.trial.expect("it is on trial");
+        assert_eq!((trial.token, trial.before.map(|before| before.rate())), ([8; 8], Some(123_456)));
+    }
+}

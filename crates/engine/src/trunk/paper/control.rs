@@ -102,3 +102,34 @@ impl Missing {
         usize::from(self.len)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_frames_are_as_long_as_their_fields_behind_a_header_of_twenty_bytes() {
+        let marker = |padding| Control::Marker {
+            epoch: 0,
+            member: Member(0),
+            previous: SeqNum(0),
+            number: SeqNum(0),
+            unsettled: 0,
+            padding,
+        };
+        let missing = Missing::default();
+        let acknowledgement = Control::Acknowledgement { epoch: 0, next: SeqNum(0), missing };
+        let frames = [Control::Surplus { round: 1, counter: 0 }, acknowledgement, marker(0), marker(1_468)];
+        assert_eq!(frames.map(|frame| frame.len().as_u64()), [28, 40, 32, 1_500]);
+    }
+
+    #[test]
+    fn a_list_of_missing_numbers_has_space_for_four() {
+        let mut missing = Missing::default();
+        assert!(missing.is_empty());
+        let has_room = [5, 6, 7, 8, 9].map(|number| missing.push(SeqNum(number)));
+        assert_eq!(has_room, [true, true, true, true, false]);
+        assert!(!missing.is_empty() && missing.len() == 4);
+        assert_eq!(missing.iter().collect::<Vec<_>>(), [5, 6, 7, 8].map(SeqNum));
+    }
+}

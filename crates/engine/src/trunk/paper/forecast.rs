@@ -195,3 +195,59 @@ impl Forecast {
         Some(at.max(now.saturating_add(Duration::from_nanos(1))))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    const fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    /// Two members that have served a full packet in 10 ms.
+    fn known() -> Forecast {
+        let mut forecast = Forecast::new(2, 4);
+        for index in 0..2 {
+            forecast.on_given(at(0), index, 1_500);
+            forecast.on_finished(at(10), Member(index as u8));
+        }
+        forecast
+    }
+
+    #[test]
+    fn an_overdue_packet_takes_as_long_again_as_it_is_overdue() {
+        let mut forecast = known();
+        forecast.on_given(at(10), 0, 1_500);
+        let occupied = |forecast: &Forecast, ms: u64| forecast.tracks[0].occupied(at(ms));
+        assert_eq!([10, 17, 20, 24].map(|ms| occupied(&forecast, ms)), [MS * 10, MS * 3, Duration::ZERO, MS * 4]);
+        forecast.on_given(at(17), 0, 1_500);
+        assert_eq!([17, 24].map(|ms| occupied(&forecast, ms)), [MS * 13, MS * 14], "with the one behind it");
+    }
+
+    #[test]
+    fn one_kind_of_packet_tells_of_longer_ones_in_proportion_and_two_by_a_line() {
+        let mut forecast = known();
+        let service = |forecast: &Forecast, len| forecast.tracks[0].service(at(10), len);
+        assert_eq!([40, 1_500, 3_000].map(|len| service(&forecast, len)), [MS * 10, MS * 10, MS * 20].map(Some));
+        // A small one takes 2 ms.
+        forecast.on_given(at(10), 0, 100);
+        forecast.on_finished(at(12), Member(0));
+        let line = [40, 100, 800, 1_500].map(|len| forecast.tracks[0].service(at(12), len));
+        assert_eq!(line, [MS * 2, MS * 2, MS * 6, MS * 10].map(Some));
+    }
+
+    #[test]
+    fn a_packet_waits_for_a_full_member_until_that_is_overtaken() {
+        let mut forecast = known();
+        forecast.set_delay(Member(1), MS * 25);
+        // 10 ms by the first one, 35 ms by the other.
+        assert_eq!(forecast.choose(at(10), 1_500, |_| true), Choice::Take(0));
+        assert_eq!(forecast.choose(at(10), 1_500, |index| index == 1), Choice::Take(1));
+        forecast.on_given(at(10), 0, 1_500);
+        // It is busy for as long as a packet takes: full, and 15 ms ahead. When it is overdue by as much, it is not.
+        assert_eq!(forecast.choose(at(10), 1_500, |_| true), Choice::Wait(Some(at(20 + 15 + 10))));
+        assert_eq!(forecast.choose(at(11), 1_500, |_| true), Choice::Take(0), "its turn is in 9 ms");
+    }
+}

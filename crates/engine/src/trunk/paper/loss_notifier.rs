@@ -243,3 +243,121 @@ impl LossNotifier {
 fn settled(number: SeqNum, unsettled: u16) -> Option<SeqNum> {
     (unsettled != UNSETTLED).then(|| SeqNum(number.0.wrapping_sub(u32::from(unsettled))))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use airbraid_units::Duration;
+
+    const MS: Duration = Duration::from_millis(1);
+    const ALL: fn(usize) -> bool = |_| true;
+
+    const fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    /// Two members; one is given up after two losses in a row.
+    fn notifier() -> LossNotifier {
+        LossNotifier::new(Fifo { silence: MS * 50, dead_after: 2, probe: MS * 100 }, 2)
+    }
+
+    /// A member carries a frame; returns whether it is given up.
+    fn carry(notifier: &mut LossNotifier, ms: u64, index: usize, number: u32, fate: FrameFate) -> bool {
+        let number = SeqNum(number);
+        let unsettled = notifier.unsettled(number);
+        notifier.on_given(at(ms), index, number, unsettled);
+        notifier.on_finished(at(ms), Member(index as u8), fate)
+    }
+
+    #[test]
+    fn a_distance_goes_back_to_the_oldest_frame_that_is_out() {
+        let mut notifier = notifier();
+        assert_eq!(notifier.unsettled(SeqNum(5)), 0);
+        notifier.on_given(at(0), 0, SeqNum(5), 0);
+        notifier.on_given(at(0), 1, SeqNum(6), 1);
+        notifier.on_given(at(0), 1, SeqNum(7), 2);
+        assert_eq!(notifier.unsettled(SeqNum(8)), 3);
+        notifier.on_finished(at(1), Member(0), FrameFate::Delivered);
+        assert_eq!(notifier.unsettled(SeqNum(8)), 2);
+        notifier.on_finished(at(1), Member(1), FrameFate::Unknown);
+        assert_eq!(notifier.unsettled(SeqNum(8)), UNSETTLED, "a member that tells no fates is not believed again");
+    }
+
+    #[test]
+    fn a_loss_with_younger_frames_behind_it_is_told_once() {
+        let mut notifier = notifier();
+        carry(&mut notifier, 0, 0, 1, FrameFate::Lost);
+        assert_eq!(notifier.due(at(0), SeqNum(2), ALL), None, "nothing waits behind it");
+        notifier.on_given(at(0), 1, SeqNum(2), 0);
+        notifier.on_finished(at(0), Member(1), FrameFate::Lost);
+        carry(&mut notifier, 1, 0, 3, FrameFate::Delivered);
+        assert_eq!(notifier.due(at(2), SeqNum(4), ALL), None, "the header of 3 has told");
+        // The header that would tell is lost itself.
+        carry(&mut notifier, 3, 0, 4, FrameFate::Lost);
+        carry(&mut notifier, 3, 1, 5, FrameFate::Lost);
+        assert_eq!(notifier.due(at(4), SeqNum(6), ALL), Some(Due::Tell(0)));
+        assert_eq!(notifier.due(at(4), SeqNum(6), ALL), None, "it is under way");
+        notifier.on_marker_finished(at(5), Member(0), FrameFate::Delivered);
+        assert_eq!(notifier.due(at(5), SeqNum(6), ALL), None);
+        notifier.on_given(at(6), 1, SeqNum(6), 0);
+        notifier.on_finished(at(6), Member(1), FrameFate::Delivered);
+        assert_eq!((notifier.due(at(7), SeqNum(7), ALL), notifier.untold), (None, None));
+    }
+
+    #[test]
+    fn three_markers_that_are_lost_are_enough() {
+        let mut notifier = notifier();
+        carry(&mut notifier, 0, 0, 1, FrameFate::Lost);
+        carry(&mut notifier, 0, 1, 2, FrameFate::Lost);
+        for _ in 0..3 {
+            assert_eq!(notifier.due(at(1), SeqNum(3), ALL), Some(Due::Tell(0)));
+            notifier.on_marker_finished(at(1), Member(0), FrameFate::Lost);
+        }
+        assert_eq!(notifier.due(at(1), SeqNum(3), ALL), None);
+    }
+
+    #[test]
+    fn a_member_that_a_probe_has_brought_back_is_on_probation_until_it_delivers() {
+        let mut notifier = notifier();
+        assert!(!carry(&mut notifier, 0, 0, 1, FrameFate::Lost));
+        assert!(carry(&mut notifier, 0, 0, 2, FrameFate::Lost), "two in a row");
+        assert!(!notifier.is_alive(0) && notifier.is_alive(1));
+        // Unanswered probes come at growing intervals, up to eight times the first.
+        for (due, answered) in [(100, 110), (210, 210), (410, 410), (810, 810), (1_610, 1_610)] {
+            assert_eq!(notifier.wake_at(), Some(at(due)));
+            assert_eq!(notifier.due(at(due), SeqNum(3), ALL), Some(Due::Probe(0)));
+            notifier.on_marker_finished(at(answered), Member(0), FrameFate::Lost);
+        }
+        assert_eq!(notifier.due(at(2_410), SeqNum(3), ALL), Some(Due::Probe(0)));
+        notifier.on_marker_finished(at(2_410), Member(0), FrameFate::Delivered);
+        assert!(notifier.is_alive(0));
+        assert!(carry(&mut notifier, 2_411, 0, 3, FrameFate::Lost), "one more loss is one too many");
+        notifier.due(at(2_511), SeqNum(4), ALL);
+        notifier.on_marker_finished(at(2_511), Member(0), FrameFate::Delivered);
+        carry(&mut notifier, 2_512, 0, 4, FrameFate::Delivered);
+        assert!(!carry(&mut notifier, 2_513, 0, 5, FrameFate::Lost), "it has delivered");
+    }
+
+    #[test]
+    fn the_last_member_is_never_given_up() {
+        let mut notifier = notifier();
+        for (index, number) in [(0, 1), (0, 2), (1, 3), (1, 4), (1, 5)] {
+            carry(&mut notifier, 0, index, number, FrameFate::Lost);
+        }
+        assert!(!notifier.is_alive(0) && notifier.is_alive(1));
+    }
+
+    #[test]
+    fn a_silent_member_behind_an_unknown_fate_is_reminded_three_times_while_others_go_on() {
+        let mut notifier = notifier();
+        carry(&mut notifier, 0, 0, 1, FrameFate::Unknown);
+        assert_eq!(notifier.wake_at(), None, "nothing younger was sent");
+        carry(&mut notifier, 10, 1, 2, FrameFate::Delivered);
+        // 50 ms of silence, then twice and four times as long.
+        for due in [60, 160, 360] {
+            assert_eq!(notifier.wake_at(), Some(at(due)));
+            assert_eq!(notifier.due(at(due), SeqNum(3), ALL), Some(Due::Remind(0)));
+        }
+        assert_eq!(notifier.wake_at(), None);
+    }
+}

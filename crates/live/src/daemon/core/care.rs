@@ -64,6 +64,7 @@ impl Daemon {
         self.care.knocks.look(now);
         self.tell_causes(now);
         self.tell_callers(now);
+        self.record(now);
     }
 
     /// Opens uplinks again that could not be opened.

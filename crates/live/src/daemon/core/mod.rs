@@ -5,6 +5,7 @@ pub(super) mod care;
 mod control;
 mod follow;
 pub(super) mod handshakes;
+pub(super) mod history;
 mod introductions;
 pub(super) mod jumps;
 mod links;
@@ -14,12 +15,14 @@ pub(super) mod names;
 mod places;
 mod presence;
 pub(super) mod reload;
+mod status;
 pub(super) mod turn;
 
 use crate::clock::Clock;
 use crate::daemon::address::{place, unplace};
 use crate::daemon::coalesce::{Coalescer, Parcel};
 use crate::daemon::coded::WORD;
+use crate::daemon::history::History;
 use crate::daemon::inner;
 use crate::daemon::lane::{LateSpan, Written};
 use crate::daemon::packet::{BEGINNING, IpPacket, Pool, READ_MAX, Run};
@@ -29,6 +32,7 @@ use crate::daemon::routing::Routing;
 use crate::daemon::segment::finish;
 use crate::daemon::site::Site;
 use crate::daemon::socket::{Body, Received, Refused, Room};
+use crate::daemon::status::DaemonCounts;
 use crate::daemon::table::Table;
 use crate::daemon::tag::{Refusal, Tag};
 use crate::daemon::uplink::UplinkState;
@@ -45,7 +49,7 @@ use airbraid_engine::wire::{
     emit_tunnel_repair, parse_session, parse_tunnel,
 };
 use airbraid_engine::{Spin, try_step};
-use airbraid_units::{Bytes, Duration, Instant, metrics};
+use airbraid_units::{Bytes, Duration, Instant};
 use care::Care;
 use handshakes::Handshakes;
 use jumps::Jumps;
@@ -63,28 +67,6 @@ const READ_BYTES: usize = 1 << 19;
 const FLUSH: usize = 1 << 17;
 /// Time after which a thread's refusals are collected, if nothing else happens.
 const TOLD: Duration = Duration::from_millis(1);
-
-metrics! {
-    /// The counts beside those of peers and uplinks.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-    pub struct DaemonCounts {
-        /// Packets of programs that are no IP packets, or for which there is no peer.
-        pub unroutable_packets: u64 = sum,
-        /// Packets that the interface refused.
-        pub undelivered_packets: u64 = sum,
-        /// Runs from programs that could not be cut.
-        pub malformed_runs: u64 = sum,
-        /// Packets whose sender was told that they are too long.
-        pub too_big_packets: u64 = sum,
-        /// Packets that were fragmented, as they were too long and may be cut.
-        pub fragmented_packets: u64 = sum,
-        /// Times that the host was stopped for more than 5 ms between what it was to send and its sending: nothing is
-        /// learnt from that of a link.
-        pub late_sends: u64 = sum,
-        /// Longest such delay.
-        pub late_worst: Duration = gauge "late_worst_s",
-    }
-}
 
 #[derive(Debug)]
 pub struct Daemon {
@@ -136,6 +118,8 @@ pub struct Daemon {
     /// Packets for programs, and their number.
     pub(super) coalescer: Coalescer,
     pub(super) handed_out: u64,
+    /// The recent past.
+    pub(super) history: History,
 }
 
 impl Daemon {

@@ -1,7 +1,9 @@
 //! Reads the file again, and changes only the differences: the rest does not notice.
 
 use super::Daemon;
+use super::history::time_of_day;
 use super::presence::FAREWELLS;
+use crate::daemon::history::event::Event;
 use crate::daemon::peer::PeerState;
 use crate::daemon::routing::{METRIC, WantedRouting, mark_of, numbers};
 use crate::daemon::site::{self, Peer, Site, UPLINKS_MAX};
@@ -34,7 +36,10 @@ impl Daemon {
             self.connect(peer);
         }
         self.adjust_mtu();
-        Ok(if said.is_empty() { "nothing has changed".to_owned() } else { said.join(", ") })
+        self.history.keep_peers(&self.site.peers.iter().map(|peer| peer.name.as_str()).collect());
+        let said = if said.is_empty() { "nothing has changed".to_owned() } else { said.join(", ") };
+        self.history.tell(Event::new(time_of_day(), "reloaded", format!("the file was read again: {said}")));
+        Ok(said)
     }
 
     /// Refuses changes that are impossible while the daemon runs.
@@ -47,6 +52,7 @@ impl Daemon {
             ("interface.offload", before.offload == now.offload),
             ("interface.threads", before.threads == now.threads),
             ("interface.metrics", before.metrics == now.metrics),
+            ("interface.page", before.page == now.page),
             ("interface.dns", before.dns == now.dns),
             ("interface.table", before.table == now.table),
             ("interface.mark", before.mark == now.mark),

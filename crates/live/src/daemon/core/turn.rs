@@ -4,7 +4,9 @@
 //! (`docs/decisions/0008-daemon-loop.md`).
 
 use super::Daemon;
+use super::history::time_of_day;
 use super::jumps::Copies;
+use crate::daemon::history::Span;
 use crate::daemon::manager::Manager;
 use crate::daemon::metrics;
 use crate::daemon::question::Question;
@@ -30,13 +32,18 @@ const ROUNDS: usize = 4;
 /// Index of the kernel's messages among the polled descriptors, if they are open.
 const COPIES: usize = 6;
 
+/// A text with the end of its reuse.
+pub type ReusedPage = Option<(Instant, String)>;
+
 /// The inputs of the loop beside the interface and the uplinks.
 #[derive(Debug)]
 pub struct LoopInputs {
     /// Questions.
     pub server: Server,
-    /// The last page of metrics, and the end of its reuse.
-    pub page: Option<(Instant, String)>,
+    /// The last page of metrics.
+    pub page: ReusedPage,
+    /// The last history of each span.
+    pub history: [ReusedPage; Span::COUNT],
     /// The service manager that watches the loop.
     pub manager: Manager,
     /// News of interfaces.
@@ -132,6 +139,7 @@ impl Daemon {
             let answer = match question {
                 Question::Status => serde_json::to_string(&self.status()).map_err(|error| error.to_string()),
                 Question::Metrics => Ok(self.metrics(inputs)),
+                Question::History(span) => Ok(self.history(inputs, span)),
                 Question::Link(name, is_on) => self.switch(&name, is_on).map(|()| String::new()),
                 Question::Reload => self.reload(),
                 Question::Down => {
@@ -144,13 +152,25 @@ impl Daemon {
         ends
     }
 
-    /// The metrics. A page is reused for a while, so that a client that asks all the time takes no more than one part
-    /// in [`PAGE_SHARE`] of the thread.
+    /// The metrics.
     fn metrics(&self, inputs: &mut LoopInputs) -> String {
+        self.reused(&mut inputs.page, || metrics::text(self.status(), self.site.interface.metrics_names))
+    }
+
+    /// The recent past over a span, as JSON.
+    fn history(&self, inputs: &mut LoopInputs, span: Span) -> String {
+        // What is made of numbers and texts alone is written without a failure.
+        let make = || serde_json::to_string(&self.history_report(span)).unwrap_or_default();
+        self.reused(&mut inputs.history[span as usize], make)
+    }
+
+    /// A page that is reused for a while, so that a client that asks all the time takes no more than one part in
+    /// [`PAGE_SHARE`] of the thread.
+    fn reused(&self, place: &mut ReusedPage, make: impl FnOnce() -> String) -> String {
         let now = self.clock.now();
-        let page = inputs.page.take().filter(|(until, _)| now < *until);
-        let (_, text) = inputs.page.insert(page.unwrap_or_else(|| {
-            let text = metrics::text(self.status(), self.site.interface.metrics_names);
+        let page = place.take().filter(|(until, _)| now < *until);
+        let (_, text) = place.insert(page.unwrap_or_else(|| {
+            let text = make();
             let made = self.clock.now();
             (made + made.saturating_since(now).saturating_mul(PAGE_SHARE), text)
         }));
@@ -209,6 +229,7 @@ impl Daemon {
                 self.close(uplink);
             }
         }
+        self.history.end(time_of_day());
     }
 }
 

@@ -66,6 +66,8 @@ pub struct Interface {
     pub peer_memory: Bytes,
     /// Address of the metrics.
     pub metrics: Option<SocketAddr>,
+    /// Address of the page, on the loopback.
+    pub page: Option<SocketAddr>,
     /// Whether the metrics contain the peers' names.
     pub metrics_names: bool,
 }
@@ -83,7 +85,7 @@ pub struct Uplink {
     pub tier: u8,
     /// Whether it is used only when no other works.
     pub is_backup: bool,
-    /// Bytes that may be sent in a calendar month.
+    /// Bytes that each of its links may carry, both ways, until the daemon is started again.
     pub quota: Option<Bytes>,
     /// Largest rate at which it sends.
     pub rate: Option<BitRate>,

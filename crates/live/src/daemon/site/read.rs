@@ -98,6 +98,7 @@ fn interface(view: &View<'_>, folder: &Path) -> Interface {
         memory: view.quantity("memory", MEMORY, "for all peers together"),
         peer_memory: view.quantity("peer_memory", PEER_MEMORY, "for each"),
         metrics,
+        page: view.optional("page", "none", page_address),
         metrics_names: view.flag("metrics_names", is_local, "where metrics are on a loopback address"),
     };
     for (key, memory) in [("memory", interface.memory), ("peer_memory", interface.peer_memory)] {
@@ -343,6 +344,19 @@ fn socket_address(value: &Value) -> Result<SocketAddr, Complaint> {
     given
         .parse()
         .map_err(|_| Complaint::new(format!("`{given}` is no address with a port"), "such as \"127.0.0.1:9518\""))
+}
+
+/// An address of the loopback: who reaches the page is asked for no password.
+fn page_address(value: &Value) -> Result<SocketAddr, Complaint> {
+    let refused = |what: &str| {
+        let from_elsewhere = "`ssh -L 9519:127.0.0.1:9519 HOST` brings it elsewhere";
+        Complaint::new(what, format!("a loopback address and a port, such as \"127.0.0.1:9519\"; {from_elsewhere}"))
+    };
+    let at = socket_address(value)?;
+    if !at.ip().is_loopback() {
+        return Err(refused("the page asks nobody for a password, so it is for this host only"));
+    }
+    if at.port() == 0 { Err(refused("nobody would find this port")) } else { Ok(at) }
 }
 
 fn prefixes(value: &Value, needs_one: bool) -> Result<Vec<Prefix>, Complaint> {

@@ -620,4 +620,31 @@ mod tests {
         end_round(&mut bbr, at(20_100_000), 10, 200);
         assert!(bbr.is_looking(), "ten seconds after that");
     }
+
+    #[test]
+    fn a_pipe_is_full_after_three_rounds_in_which_the_rate_has_grown_by_less_than_a_quarter() {
+        let mut bbr = begun();
+        let ack = Ack {
+            now: Instant::ZERO,
+            delivered: 0,
+            acked: 0,
+            lost: 0,
+            sample: None,
+            rtt: None,
+            prior_pipe: 0,
+            pipe: 0,
+            busy_until: Instant::ZERO,
+            phase: Phase::Open,
+        };
+        bbr.is_round_start = true;
+        bbr.full_rate = bbr.rate() * 4 / 5;
+        bbr.check_full(&ack);
+        assert_eq!((bbr.full_rate, bbr.full_rounds), (bbr.rate(), 0), "a quarter more");
+        bbr.full_rate = bbr.rate() * 4 / 5 + 1;
+        let full = [(); 3].map(|()| {
+            bbr.check_full(&ack);
+            bbr.is_full
+        });
+        assert_eq!(full, [false, false, true]);
+    }
 }

@@ -137,4 +137,46 @@ mod tests {
         rtt.sample(ms(300), 100, 101);
         assert!(rtt.timeout() < ms(502));
     }
+
+    #[test]
+    fn a_greater_deviation_counts_at_once_and_one_by_a_shorter_delay_by_an_eighth() {
+        let us = Duration::from_micros;
+        let mut rtt = Rtt::new(&Config::linux(Variant::Cubic));
+        let mut sample = |us_each: u64, una: u64, nxt: u64| {
+            rtt.sample(us(us_each), una, nxt);
+            (rtt.srtt().unwrap(), rtt.timeout() - rtt.srtt().unwrap())
+        };
+        // Smoothed by an eighth; the variation is four times the mean deviation, which follows by a quarter.
+        assert_eq!(sample(400_000, 1, 100), (us(400_000), us(800_000)));
+        assert_eq!(sample(600_000, 50, 100), (us(425_000), us(800_000)), "200 ms, as before");
+        assert_eq!(sample(1_025_000, 60, 100), (us(500_000), us(1_200_000)), "600 ms");
+        assert_eq!(sample(100_000, 70, 100), (us(450_000), us(1_212_500)), "400 ms less");
+    }
+
+    #[test]
+    fn the_variation_falls_by_a_quarter_of_the_difference_with_each_round_trip() {
+        let us = Duration::from_micros;
+        let mut rtt = Rtt::new(&Config::linux(Variant::Cubic));
+        let mut variation = |una: u64, nxt: u64| {
+            rtt.sample(us(400_000), una, nxt);
+            rtt.timeout() - us(400_000)
+        };
+        assert_eq!([variation(1, 100), variation(101, 200)], [us(800_000); 2], "its largest of the round");
+        // Four times 112.5 ms have been the largest of the next one.
+        assert_eq!([variation(150, 250), variation(200, 260)], [us(800_000); 2]);
+        assert_eq!(variation(201, 300), us(712_500));
+    }
+
+    #[test]
+    fn the_least_round_trip_lasts_for_five_minutes_unless_it_comes_again() {
+        let (ms, at) = (Duration::from_millis, |s: u64| Instant::ZERO + Duration::from_secs(s));
+        let mut rtt = Rtt::new(&Config::linux(Variant::Cubic));
+        assert_eq!(rtt.least(), Duration::ZERO);
+        let mut note = |s: u64, r: u64| {
+            rtt.note_least(at(s), ms(r));
+            rtt.least()
+        };
+        assert_eq!([note(0, 50), note(300, 60), note(301, 60)], [50, 50, 60].map(ms));
+        assert_eq!([note(400, 60), note(650, 70), note(700, 70), note(701, 70)], [60, 60, 60, 70].map(ms));
+    }
 }

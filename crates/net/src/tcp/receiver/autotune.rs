@@ -100,4 +100,20 @@ mod tests {
         }
         assert_eq!((tune.window(), tune.rtt()), (3 << 20, Some(rtt)));
     }
+
+    #[test]
+    fn a_round_trip_that_read_more_grows_the_window_by_twice_what_it_read_and_twice_the_growth() {
+        let mut tune = Autotune::new(1_000, 1 << 20);
+        let at = |ms: u64| Instant::ZERO + Duration::from_millis(ms);
+        // Ten segments are taken to have been read before: 2 x 20,000 and 16,000, and twice as much again.
+        tune.measure(at(50), 20_001);
+        assert_eq!((tune.clamp, tune.space, tune.from), (56_000 * 3, 20_000, 20_001));
+        tune.measure(at(100), 40_001);
+        assert_eq!((tune.clamp, tune.space, tune.since), (56_000 * 3, 20_000, at(100)), "no more than before");
+        tune.measure(at(150), 1_040_001);
+        assert_eq!(tune.clamp, 1 << 20, "the buffer is no larger");
+        // Without timestamps there is no round trip, and the window is the buffer at once but for two segments a time.
+        let mut tune = Autotune::new(1_000, 1 << 20);
+        assert!(tune.on_data(at(0), 1_000, None, 1_001) && tune.window() == 67_535 && tune.rtt().is_none());
+    }
 }

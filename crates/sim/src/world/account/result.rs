@@ -122,7 +122,7 @@ impl World<'_> {
         })
     }
 
-    fn place(&self, device: Device) -> String {
+    pub(in super::super) fn place(&self, device: Device) -> String {
         let name = |node: NodeId| self.spec.nodes[node.index()].name.as_str();
         match device {
             Device::Node(node) => format!("node {}", name(node)),

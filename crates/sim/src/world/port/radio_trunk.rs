@@ -263,10 +263,15 @@ impl RadioTrunkPort {
     /// Free space of the first queue on a packet's way: where selection chooses a member, that of its radio.
     pub fn free_space(&self, radios: &Table<RadioId, RadioPort>) -> FreeSpace {
         match self.selection.as_ref().and_then(|selection| selection.way()) {
-            None => FreeSpace::device(self.trunk.queue_len(), self.queue_limit),
+            None => self.own_queue(),
             Some(Way::Member(member)) => radios[self.members[usize::from(member.0)].0].interface_queue(),
             Some(Way::Waits(count)) => FreeSpace::device(count, 1),
         }
+    }
+
+    /// Free space of the trunk's own queue.
+    pub fn own_queue(&self) -> FreeSpace {
+        FreeSpace::device(self.trunk.queue_len(), self.queue_limit)
     }
 
     /// Values of the series.

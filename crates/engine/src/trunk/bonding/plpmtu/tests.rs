@@ -243,3 +243,14 @@ fn a_refusal_of_what_was_not_probed_begins_no_search() {
     path.run(Duration::from_secs(1));
     assert_eq!((path.machine.size(), path.sent, path.machine.is_settled), (size, sent, true));
 }
+
+#[test]
+fn where_the_hosts_link_takes_less_than_was_found_the_base_is_probed_at_once() {
+    let mut path = Naive::new(1_500, 1_400, 0, 1);
+    path.run(Duration::from_secs(4));
+    assert!(path.is_right());
+    path.machine.on_too_long(path.now, 1_300);
+    assert_eq!(path.machine.size(), u64::from(MIN));
+    let due = path.machine.take_due(path.now, true);
+    assert!(due.contains(&BASE) && due.iter().all(|size| *size < 1_300), "{due:?}");
+}

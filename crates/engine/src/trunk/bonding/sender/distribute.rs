@@ -439,3 +439,47 @@ fn lead(one: &Candidate, faster: &[Candidate]) -> Lead {
 fn carried(rate: u64, span_us: i64) -> u64 {
     (u128::from(rate) * span_us.max(0) as u128 / 8_000_000) as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use airbraid_units::Bytes;
+
+    struct Given(TrafficClass, u64, bool);
+
+    impl Packet for Given {
+        fn len(&self) -> Bytes {
+            Bytes::new(self.1)
+        }
+        fn class(&self) -> TrafficClass {
+            self.0
+        }
+        fn flow_bucket(&self) -> u16 {
+            0
+        }
+        fn is_acknowledgement(&self) -> bool {
+            self.2
+        }
+    }
+
+    #[test]
+    fn real_time_and_short_packets_need_haste_acknowledgements_a_pace_and_full_ones_order() {
+        let need = |class, len, is_acknowledgement| Need::of(&Given(class, len, is_acknowledgement));
+        assert_eq!(need(TrafficClass::RealTime, 1_400, false), Need::Haste);
+        assert_eq!(need(TrafficClass::RealTime, 40, true), Need::Haste);
+        assert_eq!(need(TrafficClass::Bulk, 40, true), Need::Pace);
+        assert_eq!(need(TrafficClass::Bulk, 599, false), Need::Haste);
+        assert_eq!(need(TrafficClass::Bulk, 600, false), Need::Order);
+    }
+
+    #[test]
+    fn a_slower_member_leaves_what_the_faster_ones_carry_until_it_delivers() {
+        let one = |arrival_us, rate, index| Candidate { arrival_us, rate, index };
+        let faster = [one(4_000, 8_000_000, 0), one(6_000, 16_000_000, 1)];
+        let Lead { bytes, later } = lead(&one(10_000, 1_000_000, 2), &faster);
+        assert_eq!((bytes, later), (6_000 + 8_000, Duration::from_millis(6)));
+        let Lead { bytes, later } = lead(&one(4_000, 8_000_000, 0), &[]);
+        assert_eq!((bytes, later), (0, Duration::ZERO), "the fastest takes the first that waits");
+        assert_eq!((carried(8_000_000, 250), carried(8_000_000, -1)), (250, 0));
+    }
+}
