@@ -4,7 +4,7 @@
 //! run. `make test` runs this in both profiles against the same files, so they agree byte for byte.
 //! After a change that is meant: `UPDATE_GOLDEN=1 cargo test -p airbraid-tests --test golden`, and read the difference.
 
-use airbraid_sim::RunOptions;
+use airbraid_sim::{Recordings, RunOptions, TIMELINE};
 use airbraid_tests::{root, spec_of_file};
 use std::fmt::Write;
 
@@ -21,16 +21,18 @@ fn transcript(file: &str, set: &[&str]) -> String {
     let mut all = vec!["run.duration=2 s", "run.warm_up=0 s"];
     all.extend(set);
     let spec = spec_of_file(file, &all);
-    let options = RunOptions { timeline: true, pcap: true, ..RunOptions::default() };
+    let recordings = Recordings { timeline: true, pcap: true, ..Recordings::default() };
+    let options = RunOptions { recordings, ..RunOptions::default() };
     let output = airbraid_sim::run(&spec, spec.seed, options).unwrap();
-    let timeline = output.timeline.unwrap();
+    let timeline = std::str::from_utf8(output.file(TIMELINE).unwrap()).unwrap();
     let mut text = format!("{file} {}, the first {SHOWN} of {} lines\n\n", all.join(", "), timeline.lines().count());
     for line in timeline.lines().take(SHOWN) {
         text.push_str(line);
         text.push('\n');
     }
-    let _ = writeln!(text, "\ndigest of the timeline: {:016x}", digest(&timeline));
-    for (name, bytes) in &output.pcaps {
+    let _ = writeln!(text, "\ndigest of the timeline: {:016x}", digest(timeline));
+    for file in output.files.iter().filter(|file| file.is_capture()) {
+        let (name, bytes) = (&file.name, file.bytes.as_ref().unwrap());
         let sum = bytes.iter().fold(0u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(*byte)));
         let _ = writeln!(text, "{name}: {} byte, digest {sum:016x}", bytes.len());
     }

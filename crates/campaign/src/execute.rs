@@ -2,35 +2,55 @@
 //!
 //! The order in which runs finish, and on how many threads, changes nothing but the measured times.
 
+use crate::scratch::{Files, Place};
+use airbraid_sim::record::Sinks;
 use airbraid_sim::scenario::Plan;
 use airbraid_sim::scenario::spec::Spec;
-use airbraid_sim::{RunOptions, RunOutput};
+use airbraid_sim::{Recordings, RunOptions, RunOutput};
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// The recordings of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Recorded {
+pub struct Recorded<'a> {
     /// The frames of every radio as pcapng.
     pub pcap: bool,
-    /// Frames as readable lines.
+    /// Frames as readable lines, and as a page where files are written.
     pub timeline: bool,
+    /// A trace for Perfetto.
+    pub perfetto: bool,
     /// The recordings of the scenario's `[record]`.
     pub scenario: bool,
     /// Samples of delay, windows and queues, for the report.
     pub courses: bool,
     /// The account of what limits each flow; of every replication.
     pub limits: bool,
+    /// Where they are written while the run goes on; `None`: they stay in memory.
+    pub place: Option<Place<'a>>,
 }
 
-impl Recorded {
+impl Recorded<'_> {
     /// The account of what limits each flow, and nothing else.
-    pub const LIMITS: Self = Self { pcap: false, timeline: false, scenario: false, courses: false, limits: true };
+    pub const LIMITS: Recorded<'static> = Recorded {
+        pcap: false,
+        timeline: false,
+        perfetto: false,
+        scenario: false,
+        courses: false,
+        limits: true,
+        place: None,
+    };
 
     /// The part that every replication has.
-    const fn of_all(self) -> Self {
-        Self { limits: self.limits, pcap: false, timeline: false, scenario: false, courses: false }
+    const fn of_all(self) -> Recorded<'static> {
+        Recorded { limits: self.limits, ..Recorded::LIMITS }
+    }
+
+    /// The same for one of the cells of a campaign.
+    fn of_cell(self, index: usize, cells: usize) -> Self {
+        let cell = (cells > 1).then_some(index);
+        Self { place: self.place.map(|place| Place { cell, ..place }), ..self }
     }
 }
 
@@ -40,7 +60,7 @@ pub struct Job<'a> {
     pub spec: &'a Spec,
     /// The seed of this replication.
     pub seed: u64,
-    pub recorded: Recorded,
+    pub recorded: Recorded<'a>,
 }
 
 /// Does one run. It reports its progress at times as a share between 0 and 1, and is told whether to go on.
@@ -51,11 +71,20 @@ pub type Runner<'a> = dyn Fn(&Job<'_>, &mut dyn FnMut(f64) -> bool) -> Result<Ru
 /// # Errors
 /// The run's message.
 pub fn simulate(job: &Job<'_>, go_on: &mut dyn FnMut(f64) -> bool) -> Result<RunOutput, String> {
-    let Recorded { pcap, timeline, scenario, courses, limits } = job.recorded;
-    let options = RunOptions { pcap, timeline, limits, courses, on_progress: Some(go_on) };
-    let asks = job.spec.record.timeline || !job.spec.record.pcap.is_empty();
+    let Recorded { pcap, timeline, perfetto, scenario, courses, limits, place } = job.recorded;
+    let asks = job.spec.record.is_any();
+    // A page is for people who look at files.
+    let frames = place.is_some() && (timeline || scenario && job.spec.record.timeline);
+    let recordings = Recordings { pcap, timeline, frames, perfetto };
     let spec = if asks && !scenario { Cow::Owned(unrecorded(job.spec)) } else { Cow::Borrowed(job.spec) };
-    airbraid_sim::run(&spec, job.seed, options).map_err(|e| e.to_string())
+    let mut files = place.map(Files::new);
+    let sinks = files.as_mut().map(|files| files as &mut dyn Sinks);
+    let options = RunOptions { recordings, sinks, limits, courses, on_progress: Some(go_on) };
+    let outcome = airbraid_sim::run(&spec, job.seed, options).map_err(|e| e.to_string());
+    if let (Err(_), Some(files)) = (&outcome, files) {
+        files.remove();
+    }
+    outcome
 }
 
 /// The settings of a campaign.
@@ -63,8 +92,8 @@ pub fn simulate(job: &Job<'_>, go_on: &mut dyn FnMut(f64) -> bool) -> Result<Run
 pub struct Settings<'a> {
     /// Threads; 0: as many as cores.
     pub jobs: usize,
-    /// The recordings, in the first replication of each cell only: captures of all would fill the memory.
-    pub recorded: Recorded,
+    /// The recordings, in the first replication of each cell only: captures of all would fill the disk.
+    pub recorded: Recorded<'a>,
     /// Set to stop at the next report of progress.
     pub stop: &'a AtomicBool,
 }
@@ -188,7 +217,7 @@ pub fn each<T: Send>(
 }
 
 /// The runs of a plan: replication k of each cell on seed + k.
-fn jobs(plan: &Plan, recorded: Recorded) -> Vec<(usize, Job<'_>)> {
+fn jobs<'a>(plan: &'a Plan, recorded: Recorded<'a>) -> Vec<(usize, Job<'a>)> {
     let of_cell =
         |(index, cell): (usize, &'_ airbraid_sim::scenario::Cell)| (index, cell.spec.replications, cell.spec.seed);
     let cells = plan.cells.iter().enumerate().map(of_cell);
@@ -196,7 +225,7 @@ fn jobs(plan: &Plan, recorded: Recorded) -> Vec<(usize, Job<'_>)> {
         .flat_map(|(index, replications, seed)| {
             let spec = &plan.cells[index].spec;
             (0..replications).map(move |k| {
-                let recorded = if k == 0 { recorded } else { recorded.of_all() };
+                let recorded = if k == 0 { recorded.of_cell(index, plan.cells.len()) } else { recorded.of_all() };
                 (index, Job { spec, seed: seed.wrapping_add(u64::from(k)), recorded })
             })
         })
@@ -206,7 +235,7 @@ fn jobs(plan: &Plan, recorded: Recorded) -> Vec<(usize, Job<'_>)> {
 /// The same run without its recordings.
 fn unrecorded(spec: &Spec) -> Spec {
     let mut spec = spec.clone();
-    (spec.record.pcap, spec.record.timeline) = (Vec::new(), false);
+    (spec.record.pcap, spec.record.timeline, spec.record.perfetto) = (Vec::new(), false, false);
     spec
 }
 

@@ -15,6 +15,7 @@ pub mod page;
 pub mod plot;
 pub mod report;
 pub mod reproduce;
+pub mod scratch;
 pub mod slots;
 pub mod statistics;
 pub mod store;

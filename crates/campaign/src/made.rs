@@ -20,6 +20,9 @@ pub struct Made {
     pub pcap: bool,
     /// Whether a timeline was written.
     pub timeline: bool,
+    /// Whether a trace for Perfetto was written.
+    #[serde(default)]
+    pub perfetto: bool,
     /// Pictures that were asked for, as `--plot` takes them.
     #[serde(default)]
     pub plots: Vec<String>,
@@ -47,6 +50,7 @@ impl Made {
             sources: build.short(),
             pcap: false,
             timeline: false,
+            perfetto: false,
             plots: Vec::new(),
             left: 0,
             settings: scenario.settings().map(str::to_owned).collect(),

@@ -1,13 +1,13 @@
 //! The files of `--out DIR`: of a run `report.html`, `summary.json`, series as CSV, samples, `plot.svg`, timelines and
 //! captures; of a reproduction the files of its page.
 //!
-//! All are written into a directory beside DIR, which then takes its place in one step: DIR is the old result or the
-//! new one, never a half of it.
+//! All are written into a [`Scratch`] directory, which then takes the place of DIR.
 
 pub use crate::files::ROWS;
 use crate::files::{COURSES, REPORT, SUMMARY};
 use crate::page;
 use crate::report::Results;
+use crate::scratch::{Scratch, beside, cell_name, file_name};
 use crate::stored::Stored;
 use airbraid_sim::RunOutput;
 use airbraid_sim::result::TrunkResult;
@@ -44,11 +44,30 @@ pub fn check_target(dir: &Path) -> Result<()> {
 /// # Errors
 /// The file system's error, or [`check_target`]; `dir` is then as it was.
 pub fn write(dir: &Path, results: &Results, outcomes: &[Vec<RunOutput>], pictures: &[(String, String)]) -> Result<()> {
-    replace(dir, &|partial| {
-        pictures.iter().try_for_each(|(name, drawing)| std::fs::write(partial.join(name), drawing))?;
-        fill(partial, results, outcomes)?;
-        if results.made.is_some() { report(partial).map(drop) } else { Ok(()) }
-    })
+    check_target(dir)?;
+    write_into(Scratch::new(dir)?, results, outcomes, pictures)
+}
+
+/// The same into a directory that has recordings already, which then takes its place.
+///
+/// # Errors
+/// The file system's error.
+pub fn write_into(
+    scratch: Scratch,
+    results: &Results,
+    outcomes: &[Vec<RunOutput>],
+    pictures: &[(String, String)],
+) -> Result<()> {
+    write_texts(scratch.path(), pictures)?;
+    fill(scratch.path(), results, outcomes)?;
+    if results.made.is_some() {
+        report(scratch.path())?;
+    }
+    scratch.finish()
+}
+
+fn write_texts(dir: &Path, files: &[(String, String)]) -> Result<()> {
+    files.iter().try_for_each(|(name, text)| std::fs::write(dir.join(name), text))
 }
 
 /// Writes files, names and texts, to `dir`.
@@ -56,7 +75,10 @@ pub fn write(dir: &Path, results: &Results, outcomes: &[Vec<RunOutput>], picture
 /// # Errors
 /// As [`write()`].
 pub fn write_files(dir: &Path, files: &[(String, String)]) -> Result<()> {
-    replace(dir, &|partial| files.iter().try_for_each(|(name, text)| std::fs::write(partial.join(name), text)))
+    check_target(dir)?;
+    let scratch = Scratch::new(dir)?;
+    write_texts(scratch.path(), files)?;
+    scratch.finish()
 }
 
 /// Writes one file: it is the old one or the new one, never a half.
@@ -74,41 +96,6 @@ pub fn write_file(file: &Path, text: &str) -> Result<()> {
     })
 }
 
-/// Has a directory filled beside `dir`, which then takes its place.
-fn replace(dir: &Path, fill: &dyn Fn(&Path) -> Result<()>) -> Result<()> {
-    check_target(dir)?;
-    let partial = beside(dir, "partial");
-    let old = beside(dir, "old");
-    remove(&partial)?;
-    remove(&old)?;
-    std::fs::create_dir_all(&partial)?;
-    let written = fill(&partial).and_then(|()| {
-        if dir.exists() {
-            std::fs::rename(dir, &old)?;
-        }
-        std::fs::rename(&partial, dir).inspect_err(|_| {
-            // Put the old result back; if that fails too, it is still there under its other name.
-            let _ = std::fs::rename(&old, dir);
-        })
-    });
-    remove(&old).and(written).inspect_err(|_| {
-        let _ = remove(&partial);
-    })
-}
-
-/// A name in the same directory, so that a rename stays within one file system.
-fn beside(dir: &Path, role: &str) -> PathBuf {
-    let name = dir.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    dir.with_file_name(format!(".{name}.{role}-{}", std::process::id()))
-}
-
-fn remove(dir: &Path) -> Result<()> {
-    match std::fs::remove_dir_all(dir) {
-        Err(e) if e.kind() != ErrorKind::NotFound => Err(e),
-        _ => Ok(()),
-    }
-}
-
 fn fill(dir: &Path, results: &Results, outcomes: &[Vec<RunOutput>]) -> Result<()> {
     let json = serde_json::to_string_pretty(results)?;
     std::fs::write(dir.join(SUMMARY), json + "\n")?;
@@ -121,7 +108,7 @@ fn fill(dir: &Path, results: &Results, outcomes: &[Vec<RunOutput>]) -> Result<()
         std::fs::write(dir.join(COURSES), serde_json::to_string(&courses)? + "\n")?;
     }
     for (number, runs) in outcomes.iter().enumerate() {
-        let place = if outcomes.len() == 1 { dir.to_owned() } else { dir.join(format!("cell-{number}")) };
+        let place = if outcomes.len() == 1 { dir.to_owned() } else { dir.join(cell_name(number)) };
         for run in runs {
             recordings(&place, run)?;
         }
@@ -141,16 +128,12 @@ pub fn report(dir: &Path) -> Result<PathBuf> {
 }
 
 fn recordings(place: &Path, run: &RunOutput) -> Result<()> {
-    if run.timeline.is_some() || !run.pcaps.is_empty() {
-        std::fs::create_dir_all(place)?;
-    }
-    if let Some(timeline) = &run.timeline {
-        std::fs::write(place.join("timeline.txt"), timeline)?;
-    }
-    for (name, bytes) in &run.pcaps {
-        // A name, not a path: whatever it is, it stays in its directory.
-        let name = name.replace(['/', '\\'], "-");
-        std::fs::write(place.join(name), bytes)?;
+    for file in &run.files {
+        // Without bytes it is there already.
+        if let Some(bytes) = &file.bytes {
+            std::fs::create_dir_all(place)?;
+            std::fs::write(place.join(file_name(&file.name)), bytes)?;
+        }
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use airbraid_campaign::{Failure, Job, Recorded, Results, Settings, execute, judge, output, plot};
 use airbraid_sim::RunOutput;
+use airbraid_sim::record::RecordedFile;
 use airbraid_sim::result::{
     FlowResult, FlowSeries, LinkTrunkMemberResult, LinkTrunkResult, RadioTrunkResult, RunResult, TrunkResult,
     TrunkSeries,
@@ -61,8 +62,10 @@ fn invented(job: &Job<'_>) -> RunOutput {
         drops,
         ..RunResult::default()
     };
-    let pcaps = if job.recorded.pcap { vec![("../a_ch1.pcapng".to_owned(), vec![1, 2, 3])] } else { vec![] };
-    RunOutput { result, timeline: job.recorded.timeline.then(|| "line\n".to_owned()), pcaps, courses: None }
+    let file = |name: &str, bytes: &[u8]| RecordedFile { name: name.to_owned(), bytes: Some(bytes.to_vec()) };
+    let timeline = job.recorded.timeline.then(|| file("timeline.txt", b"line\n"));
+    let capture = job.recorded.pcap.then(|| file("../a_ch1.pcapng", &[1, 2, 3]));
+    RunOutput { result, files: timeline.into_iter().chain(capture).collect(), courses: None }
 }
 
 fn settings(jobs: usize, stop: &AtomicBool) -> Settings<'_> {
@@ -171,7 +174,7 @@ fn expectations_are_judged_on_the_mean_of_the_cells_that_they_select() {
 fn only_the_first_seed_of_a_cell_is_recorded() {
     let plan = plan(TEXT);
     let recorded: Vec<Vec<bool>> =
-        outcomes(&plan, 2).iter().map(|runs| runs.iter().map(|r| r.timeline.is_some()).collect()).collect();
+        outcomes(&plan, 2).iter().map(|runs| runs.iter().map(|r| r.file("timeline.txt").is_some()).collect()).collect();
     assert_eq!(recorded, [[true, false, false, false], [true, false, false, false]]);
 }
 

@@ -69,7 +69,7 @@ Examples:
       a sweep that the file does not have
 
   airbraid run one_channel.toml --duration \"2 s\" --pcap --timeline --out look
-      captures for Wireshark and a readable list of frames, of the first seed
+      captures for Wireshark, and frames as a page and as a readable list, of the first seed
 
   airbraid run three_channels.toml --why
       what limited each flow, for which share of its time, and where
@@ -243,9 +243,12 @@ pub struct Run {
     /// Captures the frames of every radio as pcapng, first seed only
     #[arg(long, requires = "out")]
     pub pcap: bool,
-    /// Writes a readable list of frames, first seed only
+    /// Writes frames as a page to zoom and search and as a readable list, first seed only
     #[arg(long, requires = "out")]
     pub timeline: bool,
+    /// Writes a trace for Perfetto's interface, first seed only
+    #[arg(long, requires = "out")]
+    pub perfetto: bool,
     /// Draws a metric over a swept key, with a line for each value of others [default: goodput of each flow]; may be
     /// repeated
     #[arg(long, value_name = "METRIC ~ KEY | KEY", requires = "out")]

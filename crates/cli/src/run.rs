@@ -7,11 +7,15 @@ use crate::progress::Progress;
 use crate::{table, why};
 use airbraid_campaign::execute::run_count;
 use airbraid_campaign::plot::{self, Picture};
+use airbraid_campaign::scratch::{Place, Scratch};
 use airbraid_campaign::{
     Done, Failure, Made, Recorded, Results, Settings, execute_until_stopped, judge, output, simulate,
 };
 use airbraid_sim::RunOutput;
+use airbraid_sim::record::RecordedFile;
 use airbraid_sim::scenario::Plan;
+use std::io::Error;
+use std::path::Path;
 
 /// Runs a scenario and prints the result.
 pub fn run(arguments: &Run) -> Result<(), Ended> {
@@ -21,7 +25,14 @@ pub fn run(arguments: &Run) -> Result<(), Ended> {
         output::check_target(dir).map_err(|e| Ended::Argument(format!("--out {}: {e}", dir.display())))?;
     }
     let wanted = Wanted::of(arguments, &input, &plan)?;
-    let done = execute(&plan, arguments.jobs, wanted.recorded).map_err(|failure| Ended::Failed(failure.to_string()))?;
+    let failed = |dir: &Path, error: Error| Ended::Failed(format!("--out {}: {error}", dir.display()));
+    let scratch = arguments.out.as_deref().map(|dir| Scratch::new(dir).map_err(|e| failed(dir, e))).transpose()?;
+    if let Some(scratch) = &scratch {
+        interrupt::remove_at_exit(scratch.path());
+    }
+    let place = scratch.as_ref().map(|scratch| Place { scratch, cell: None });
+    let recorded = Recorded { place, ..wanted.recorded };
+    let done = execute(&plan, arguments.jobs, recorded).map_err(|failure| Ended::Failed(failure.to_string()))?;
     let total = run_count(&plan);
     if done.left == total || (done.left > 0 && !arguments.keep) {
         return Err(Ended::Interrupted);
@@ -34,13 +45,12 @@ pub fn run(arguments: &Run) -> Result<(), Ended> {
     if let Some(earlier) = &input.earlier {
         note(&format!("{}: {}", arguments.file.display(), earlier.compare(&results)));
     }
-    if let Some(dir) = &arguments.out {
-        let failed = |e| Ended::Failed(format!("--out {}: {e}", dir.display()));
+    if let (Some(dir), Some(scratch)) = (&arguments.out, scratch) {
         let pictures = plot::files(&plan, &results, &wanted.pictures);
-        output::write(dir, &results, &done.cells, &pictures).map_err(failed)?;
+        output::write_into(scratch, &results, &done.cells, &pictures).map_err(|e| failed(dir, e))?;
         note(&format!("written: {}", dir.display()));
     }
-    remark(&plan, wanted.recorded, &done.cells);
+    remark(&plan, wanted.recorded.pcap, &done.cells);
     if arguments.json {
         json(&results)?;
     } else {
@@ -55,7 +65,7 @@ pub fn run(arguments: &Run) -> Result<(), Ended> {
 
 /// The recordings and pictures: those of the options, or else those of an earlier result.
 struct Wanted {
-    recorded: Recorded,
+    recorded: Recorded<'static>,
     plots: Vec<String>,
     pictures: Vec<Picture>,
 }
@@ -72,7 +82,9 @@ impl Wanted {
         let recorded = Recorded {
             pcap: arguments.pcap || before.is_some_and(|made| made.pcap),
             timeline: arguments.timeline || before.is_some_and(|made| made.timeline),
+            perfetto: arguments.perfetto || before.is_some_and(|made| made.perfetto),
             scenario,
+            place: None,
             courses: scenario,
             limits: true,
         };
@@ -80,15 +92,22 @@ impl Wanted {
     }
 
     fn made(&self, input: &Input, plan: &Plan, left: usize) -> Made {
-        let Recorded { pcap, timeline, .. } = self.recorded;
-        Made { pcap, timeline, left, plots: self.plots.clone(), ..Made::of("airbraid run", &input.scenario, plan) }
+        let Recorded { pcap, timeline, perfetto, .. } = self.recorded;
+        Made {
+            pcap,
+            timeline,
+            perfetto,
+            left,
+            plots: self.plots.clone(),
+            ..Made::of("airbraid run", &input.scenario, plan)
+        }
     }
 }
 
 /// Says what was to be captured and is not there.
-fn remark(plan: &Plan, recorded: Recorded, cells: &[Vec<RunOutput>]) {
-    let Some(cell) = plan.cells.first().filter(|_| recorded.pcap) else { return };
-    let is_empty = cells.iter().flatten().all(|run| run.pcaps.is_empty());
+fn remark(plan: &Plan, asked: bool, cells: &[Vec<RunOutput>]) {
+    let Some(cell) = plan.cells.first().filter(|_| asked) else { return };
+    let is_empty = cells.iter().flatten().all(|run| !run.files.iter().any(RecordedFile::is_capture));
     let deaf: Vec<&str> =
         cell.spec.nodes.iter().filter(|node| node.radios.is_empty()).map(|node| node.name.as_str()).collect();
     if is_empty {
@@ -99,7 +118,7 @@ fn remark(plan: &Plan, recorded: Recorded, cells: &[Vec<RunOutput>]) {
 }
 
 /// Executes a plan under a progress bar until it is done or stopped.
-fn execute(plan: &Plan, jobs: Option<u16>, recorded: Recorded) -> Result<Done, Failure> {
+fn execute(plan: &Plan, jobs: Option<u16>, recorded: Recorded<'_>) -> Result<Done, Failure> {
     let progress = Progress::new(run_count(plan));
     let stop = interrupt::flag();
     let settings = Settings { jobs: jobs.map_or(0, usize::from), recorded, stop: &stop };

@@ -38,6 +38,13 @@ pub enum FrameKind {
     Crn,
 }
 
+impl FrameKind {
+    /// Whether its frames have sequence numbers of their own.
+    pub const fn has_sequence(self) -> bool {
+        matches!(self, Self::Data | Self::PollData | Self::DataAck { .. })
+    }
+}
+
 /// A channel of a station that has several, by its place among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Channel(pub u8);

@@ -3,9 +3,9 @@
 use crate::error::{Kind, json};
 use airbraid_campaign::execute::{once, simulate};
 use airbraid_campaign::{Job, Recorded};
-use airbraid_sim::RunOutput;
 use airbraid_sim::facts::Facts;
 use airbraid_sim::scenario::spec::Spec;
+use airbraid_sim::{RunOutput, TIMELINE};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -22,7 +22,7 @@ impl Run {
     ///
     /// # Errors
     /// The run's message, or the signal's exception: `KeyboardInterrupt`.
-    pub fn new(py: Python<'_>, spec: &Spec, seed: u64, recorded: Recorded) -> PyResult<Self> {
+    pub fn new(py: Python<'_>, spec: &Spec, seed: u64, recorded: Recorded<'_>) -> PyResult<Self> {
         let output = py.detach(|| play(spec, seed, recorded))?;
         Ok(Self { output })
     }
@@ -33,7 +33,7 @@ impl Run {
     }
 }
 
-fn play(spec: &Spec, seed: u64, recorded: Recorded) -> PyResult<RunOutput> {
+fn play(spec: &Spec, seed: u64, recorded: Recorded<'_>) -> PyResult<RunOutput> {
     let mut signal = None;
     let mut go_on = |_| {
         signal = Python::attach(|py| py.check_signals()).err();
@@ -61,15 +61,17 @@ impl Run {
     /// The frame timeline, if it was asked for.
     #[getter]
     fn timeline(&self) -> Option<&str> {
-        self.output.timeline.as_deref()
+        self.output.file(TIMELINE).and_then(|text| str::from_utf8(text).ok())
     }
 
     /// Captures (pcapng) by file name, if they were asked for.
     #[getter]
     fn captures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let captures = PyDict::new(py);
-        for (name, bytes) in &self.output.pcaps {
-            captures.set_item(name, PyBytes::new(py, bytes))?;
+        for file in &self.output.files {
+            if let Some(bytes) = file.bytes.as_deref().filter(|_| file.is_capture()) {
+                captures.set_item(&file.name, PyBytes::new(py, bytes))?;
+            }
         }
         Ok(captures)
     }

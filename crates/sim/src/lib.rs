@@ -19,9 +19,9 @@ pub mod scenario;
 mod timers;
 mod world;
 
-pub use recorder::{Payloads, Recorder, Recording};
+pub use recorder::{FRAMES, PERFETTO, Payloads, Recorder, Recordings, TIMELINE};
 pub use run::{RunError, RunOptions, RunOutput, run};
 pub use world::{
-    Delivery, DropReason, External, FlowId, FrameEvent, FreeSpace, HostAddress, Loss, Msdu, MsduKind, NodeId, Observer,
-    PayloadHandle, RadioId, Record, World, drawn,
+    Delivery, DropReason, External, FlowId, FrameEvent, FreeSpace, HostAddress, Level, LinkDirection, LinkTrunkEnd,
+    Loss, Msdu, MsduKind, NodeId, Observer, PayloadHandle, RadioId, RadioTrunkEnd, Record, World, drawn,
 };

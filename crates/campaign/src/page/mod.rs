@@ -7,6 +7,7 @@ mod figures;
 mod parts;
 pub mod run;
 pub mod skeleton;
+pub mod timeline;
 
 use crate::drawing::style;
 use crate::files::{REPORT, ROWS};

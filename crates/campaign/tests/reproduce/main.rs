@@ -50,7 +50,7 @@ pub fn invented(job: &Job<'_>) -> RunOutput {
     };
     let flow = FlowResult { name: "f".into(), transport: "tcp", goodput_bps, series, ..FlowResult::default() };
     let result = RunResult { seed: job.seed, duration_s: 3.0, events: 1, flows: vec![flow], ..RunResult::default() };
-    RunOutput { result, timeline: None, pcaps: vec![], courses: None }
+    RunOutput { result, files: Vec::new(), courses: None }
 }
 
 /// The scenario that the invented papers run.

@@ -20,8 +20,9 @@ use crate::namespace;
 use crate::netlink::Netlink;
 use crate::state::{self, State};
 use crate::tun::{self, Tun};
+use airbraid_sim::record::sink::{Memory, RecordedFile};
 use airbraid_sim::scenario::spec::{Host, Spec};
-use airbraid_sim::{Observer, Recorder, Recording, RunError, World};
+use airbraid_sim::{Observer, Recorder, Recordings, RunError, World};
 use airbraid_units::{Duration, Instant};
 use commands::{CommandEvent, Commands};
 use drive::{Driven, Driver};
@@ -61,8 +62,8 @@ pub struct LabOptions<'a> {
 #[derive(Debug)]
 pub struct LabOutput {
     pub result: LabResult,
-    /// Captures by file name, if asked for.
-    pub pcaps: Vec<(String, Vec<u8>)>,
+    /// Captures, if asked for.
+    pub files: Vec<RecordedFile>,
 }
 
 /// Removes the remains of labs that no longer live, and returns their names.
@@ -232,9 +233,9 @@ fn run(
         let driven = driver.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         (driven, drops)
     });
-    let (driven, world, pcaps) = driven?;
+    let (driven, world, files) = driven?;
     let result = facts(spec, layout, options, driven, world, orders.results, &drops);
-    Ok(LabOutput { result, pcaps })
+    Ok(LabOutput { result, files })
 }
 
 /// Starts commands when they are due, and returns when the lab is over.
@@ -264,7 +265,7 @@ fn look_after(orders: &mut Commands<'_>, hear: &Receiver<CommandEvent>, has_shel
 }
 
 /// The results of a driver and its world.
-type Drive = (Driven, airbraid_sim::result::RunResult, Vec<(String, Vec<u8>)>);
+type Drive = (Driven, airbraid_sim::result::RunResult, Vec<RecordedFile>);
 
 fn drive(
     spec: &Spec,
@@ -274,11 +275,12 @@ fn drive(
     stop: &AtomicBool,
     wake: &UnixStream,
 ) -> Result<Drive, LabError> {
-    let (recording, payloads) = (RefCell::new(Recording::default()), RefCell::new(Vec::new()));
+    let (mut files, payloads) = (Memory::default(), RefCell::new(Vec::new()));
+    // Frames of every radio are captured, packets from outside with their bytes.
+    let wanted = Recordings { pcap: true, ..Recordings::default() };
+    let mut recorder = pcap.then(|| Recorder::new((spec, spec.seed), wanted, Some(&payloads), &mut files));
     let (driven, result) = {
-        // Frames of every radio are captured, packets from outside with their bytes.
-        let recorder = pcap.then(|| Recorder::new(spec, true, false, &recording).with_payloads(&payloads));
-        let observer = recorder.map(|recorder| Box::new(recorder) as Box<dyn Observer>);
+        let observer = recorder.as_mut().map(|recorder| Box::new(recorder) as Box<dyn Observer + '_>);
         let refused = |refusal| LabError::Input(RunError::Refused(refusal).to_string());
         let mut world = World::new(spec, spec.seed, observer).map_err(refused)?;
         crate::clock::keep_time();
@@ -288,7 +290,11 @@ fn drive(
         let result = world.result();
         (driven, result)
     };
-    Ok((driven, result, recording.into_inner().into_captures(spec)))
+    if let Some(recorder) = recorder {
+        let written = recorder.finish(Instant::ZERO + spec.duration);
+        written.map_err(|error| LabError::Input(error.to_string()))?;
+    }
+    Ok((driven, result, files.into_files()))
 }
 
 /// The drops of each interface's own queue.

@@ -35,7 +35,7 @@ pub fn write(dir: &Path, output: &LabOutput) -> Result<()> {
 fn fill(dir: &Path, output: &LabOutput) -> Result<()> {
     let text = serde_json::to_string(&output.result)? + "\n";
     fs::write(dir.join("summary.json"), text)?;
-    output.pcaps.iter().try_for_each(|(name, bytes)| fs::write(dir.join(name), bytes))
+    output.files.iter().try_for_each(|file| fs::write(dir.join(&file.name), file.bytes.as_deref().unwrap_or_default()))
 }
 
 fn remove(dir: &Path) -> Result<()> {

@@ -7,10 +7,13 @@
 pub mod courses;
 pub mod delay;
 mod dot11;
+pub mod frames;
 mod ip;
 pub mod pcapng;
+pub mod perfetto;
 mod radiotap;
 pub mod series;
+pub mod sink;
 pub mod timeline;
 
 pub use courses::{Courses, FlowCourse, QueueCourse};
@@ -19,4 +22,5 @@ pub use dot11::{Bss, CapturedFrame, CapturedKind, Station};
 pub use ip::{CapturedPacket, CapturedTransport, ip_address};
 pub use pcapng::{Capture, Interface};
 pub use series::{Gauge, Series};
+pub use sink::{RecordError, RecordedFile, Sinks};
 pub use timeline::{Event, FrameLine, PacketLine, Timeline};

@@ -538,10 +538,19 @@ pub struct Record {
     pub pcap: Vec<(usize, usize)>,
     /// Whether the frame timeline is written.
     pub timeline: bool,
+    /// Whether a trace for Perfetto is written.
+    pub perfetto: bool,
     /// Whether the sequence numbers that TCP sends are sampled.
     pub sequence: bool,
     /// Whether the SNR of what radios receive is sampled.
     pub snr: bool,
     /// Whether the members of trunks over links are sampled.
     pub members: bool,
+}
+
+impl Record {
+    /// Whether anything is recorded beside series.
+    pub const fn is_any(&self) -> bool {
+        self.timeline || self.perfetto || !self.pcap.is_empty()
+    }
 }

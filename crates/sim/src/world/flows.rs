@@ -6,6 +6,7 @@ use super::flow::{Flow, Transport};
 use super::frame::PacketRef;
 use super::host::{Host, Work};
 use super::id::{FlowId, FlowMachine, FlowPart, HostAddress, NodeId, PortId, Table};
+use super::observe::Level;
 use super::packet::{Body, NewPacket, Record};
 use super::wakeups::MachineId;
 use airbraid_engine::step;
@@ -202,7 +203,7 @@ impl Flows {
     }
 
     pub fn step_sender(&mut self, flow: FlowId, input: Option<SenderInput>, host: &mut Host<'_>) {
-        let Host { now, pending, wakeups, account, .. } = host;
+        let Host { now, pending, wakeups, account, observer, .. } = host;
         let Flow { transport: Transport::Tcp(connection), counts, .. } = &mut self.table[flow] else { return };
         let by_timer = input.is_none();
         let wake = step(&mut connection.sender, *now, input, |output| match output {
@@ -216,6 +217,12 @@ impl Flows {
             pending.push_back(Work::CloseInterval(flow));
         }
         wakeups.arm(*now, MachineId::Flow(FlowMachine::of(flow, FlowPart::Sender)), wake);
+        if let Some(observer) = observer.as_deref_mut() {
+            let sender = &connection.sender;
+            observer.on_level(*now, Level::CongestionWindow(flow), sender.cwnd().as_u64());
+            observer.on_level(*now, Level::FlightSize(flow), sender.flight_size().as_u64());
+            observer.on_level(*now, Level::ReceiveWindow(flow), sender.offered().as_u64());
+        }
     }
 
     pub fn step_receiver(&mut self, flow: FlowId, segment: Option<Segment>, host: &mut Host<'_>) {

@@ -11,7 +11,7 @@ use super::id::{
 };
 use super::killers::{Killers, NOBODY};
 use super::medium::Medium;
-use super::observe::{FrameEvent, Observer};
+use super::observe::{FrameEvent, Level, Observer};
 use super::packet::{DropReason, Packets};
 use super::wakeups::{MachineId, Wakeups};
 use crate::queue::{EventQueue, Phase};
@@ -140,6 +140,14 @@ impl Host<'_> {
         }
     }
 
+    /// Tells who listens what a level is now.
+    #[inline]
+    pub fn tell_level(&mut self, level: Level, value: impl FnOnce() -> u64) {
+        if let Some(observer) = self.observer.as_deref_mut() {
+            observer.on_level(self.now, level, value());
+        }
+    }
+
     /// A port may have free space again: greedy flows that leave by it fill it, in turn, until its queue is full.
     #[inline]
     pub fn refill(&mut self, port: PortId) {
@@ -194,7 +202,11 @@ impl Host<'_> {
         }
         if let Some(observer) = self.observer.as_deref_mut() {
             let packet = frame.payload.and_then(|msdu| msdu.packet()).map(|packet| self.packets.get(packet));
-            observer.on_transmission(self.now, FrameEvent { radio, frame: &frame, packet, start: at }, access);
+            observer.on_transmission(
+                self.now,
+                FrameEvent { radio, frame: &frame, packet, start: at, end: at + airtime },
+                access,
+            );
         }
         if let (Some(account), Some(msdu)) = (&mut self.account, &frame.payload)
             && msdu.kind.is_packet()

@@ -38,9 +38,9 @@ mod walk;
 pub use draw::drawn;
 pub use external::{Delivery, External};
 pub use frame::{Msdu, MsduKind};
-pub use id::{FlowId, HostAddress, NodeId, PayloadHandle, RadioId};
+pub use id::{FlowId, HostAddress, LinkDirection, LinkTrunkEnd, NodeId, PayloadHandle, RadioId, RadioTrunkEnd};
 pub use medium::Loss;
-pub use observe::{FrameEvent, Observer};
+pub use observe::{FrameEvent, Level, Observer};
 pub use packet::{Body, DropReason, Record};
 pub use port::FreeSpace;
 

@@ -86,9 +86,10 @@ pub(super) fn record(view: View<'_>, nodes: &[Node], duration: Duration) -> Reco
     pcap.sort_unstable();
     pcap.dedup();
     let timeline = view.flag("timeline", false, "--timeline writes it");
+    let perfetto = view.flag("perfetto", false, "--perfetto writes it");
     let sequence = view.flag("sequence", false, "TCP's sequence numbers are not sampled");
     let snr = view.flag("snr", false, "SNR is not sampled");
     let members = view.flag("members", false, "members of trunks over links are not sampled");
     view.finish();
-    Record { interval, pcap, timeline, sequence, snr, members }
+    Record { interval, pcap, timeline, perfetto, sequence, snr, members }
 }

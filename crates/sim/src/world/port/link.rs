@@ -4,6 +4,7 @@ use super::super::account::Device;
 use super::super::frame::PacketRef;
 use super::super::host::{Host, Work};
 use super::super::id::{LinkDirection, LinkTrunkEnd, NodeId, PortId};
+use super::super::observe::Level;
 use super::super::packet::DropReason;
 use super::super::wakeups::MachineId;
 use super::free_space::FreeSpace;
@@ -100,6 +101,7 @@ impl LinkPort {
         let direction = self.direction;
         host.step(MachineId::Link(direction), &mut self.link, input, |output| Work::Link(direction, output));
         host.refill(PortId::Link(direction));
+        host.tell_level(Level::LinkQueue(direction), || self.link.queue_len() as u64);
     }
 
     /// Carries out what the link says; gives what has arrived.

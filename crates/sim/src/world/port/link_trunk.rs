@@ -7,6 +7,7 @@ use super::super::account::Device;
 use super::super::frame::{BondFrame, FrameBody, PacketRef};
 use super::super::host::{Host, Work};
 use super::super::id::{LinkDirection, LinkTrunkEnd, NodeId, PortId, Table};
+use super::super::observe::Level;
 use super::super::packet::DropReason;
 use super::super::wakeups::MachineId;
 use super::free_space::FreeSpace;
@@ -95,6 +96,7 @@ impl LinkTrunkPort {
         let end = self.end;
         host.step(MachineId::LinkTrunk(end), &mut self.tunnel, input, |output| Work::LinkTrunk(end, Box::new(output)));
         host.refill(PortId::LinkTrunk(end));
+        host.tell_level(Level::TunnelQueue(end), || self.tunnel.queue_len() as u64);
     }
 
     /// Carries out what the tunnel says; gives a packet that goes up.

@@ -5,6 +5,7 @@ use super::super::account::Device;
 use super::super::frame::{BeaconFrame, ControlFrame, FrameBody, Msdu, MsduKind, PacketRef};
 use super::super::host::{Host, Work};
 use super::super::id::{NodeId, PortId, RadioId, RadioTrunkEnd, Table};
+use super::super::observe::Level;
 use super::super::packet::DropReason;
 use super::super::wakeups::MachineId;
 use super::free_space::FreeSpace;
@@ -93,6 +94,10 @@ impl RadioTrunkPort {
     pub fn step(&mut self, input: Option<PaperInput<PacketRef>>, host: &mut Host<'_>) {
         let end = self.end;
         host.step(MachineId::RadioTrunk(end), &mut self.trunk, input, |output| Work::RadioTrunk(end, output));
+        if host.observer.is_some() {
+            host.tell_level(Level::TrunkQueue(end), || self.trunk.queue_len() as u64);
+            host.tell_level(Level::Resequencer(end), || self.trunk.held_len() as u64);
+        }
     }
 
     /// Carries out what the trunk says; gives a packet that goes up.

@@ -1,0 +1,378 @@
+//! Frames, packets and levels of a run as compact binary blocks, from which a page draws its timeline.
+//!
+//! A file is a row of blocks: four bytes of length, little endian, then the block. The first is a header in JSON (the
+//! names behind all numbers), the last one in JSON says how much there is; those between begin with a zero byte and
+//! hold records. Numbers are varints as in Protocol Buffers, signed ones in zigzag. Within a block every time is the
+//! difference to the record before it, and every other number that grows is one to its last value in the block, so that
+//! a frame and all that is known of it takes some 30 byte.
+//!
+//! A record is a tag and the fields behind it; the low three bits of the tag are its kind, the others are flags:
+//!
+//! - 0, a shape of frames, numbered from 0 in each block: kind, channel, size \[byte\], rate \[100 kbit/s\], airtime
+//!   \[ns\], duration field \[ns\], whether the sender dozes.
+//! - 1, a transmission (8: retry, 16: with a packet, 32: with a sequence number, 64: to all): time, radio, peer, shape,
+//!   sequence number, access, packet.
+//! - 2, a reception (16: of the transmission of the last one, 32: by others than the addressee, 64 and 128: lost):
+//!   time of the end, number of transmissions since; radio and signal \[-0.5 dBm\], or a set of radios.
+//! - 3, something given to a MAC (8: a packet, 64: to all): time, radio, peer, packet.
+//! - 4, something that has left a MAC (8: the packet last sent there, 16: a packet): time, radio, outcome, attempts,
+//!   packet.
+//! - 5, a delivery (8: of the packet last received there): time, node, packet.
+//! - 6, a drop: time, node, reason, packet.
+//! - 7, a level: time, level, change.
+//!
+//! An access is 0 (a response), 1 (the medium was idle) or 2 + slots drawn, then the contention window. A packet is 4 *
+//! flow + role, its number's change, and the time since it was made. A set of radios is 0, its size and its members'
+//! differences where it is new in the block, or its number from 1 on. Never looks at the world, and opens no file.
+
+use airbraid_units::{Duration, Instant};
+use std::collections::BTreeMap;
+use std::io::Write;
+
+/// Length at which a block is written \[byte\]: 85 kB as base64.
+const BLOCK: usize = 64 << 10;
+
+/// The identity of a packet: no other of its flow was made then with this number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketKey {
+    pub flow: usize,
+    pub role: Role,
+    pub number: u64,
+    pub created: Instant,
+}
+
+/// The role of a packet in its flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    Data,
+    Ack,
+    Datagram,
+    /// From outside the simulation.
+    External,
+}
+
+/// The properties that many frames share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Shape {
+    /// Place of the kind in the header's list.
+    pub kind: u8,
+    pub channel: u32,
+    /// Length with header and FCS \[byte\].
+    pub size: u64,
+    /// In units of 100 kbit/s.
+    pub rate: u64,
+    pub airtime: Duration,
+    /// The duration field.
+    pub nav: Duration,
+    pub dozes: bool,
+}
+
+/// The access to the medium of a transmission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameAccess {
+    Response,
+    Immediate,
+    /// Contention window and slots drawn.
+    Backoff(u32, u32),
+}
+
+/// A transmission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SentFrame {
+    pub radio: usize,
+    /// The radio that it is for; `None`: all.
+    pub peer: Option<usize>,
+    pub shape: Shape,
+    pub seq: Option<u16>,
+    pub retry: bool,
+    pub access: FrameAccess,
+    pub packet: Option<PacketKey>,
+}
+
+/// The result of a reception.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reception {
+    Ok,
+    Collision,
+    Channel,
+}
+
+/// Differences are taken from these, within a block.
+#[derive(Debug, Default)]
+struct Last {
+    time: u64,
+    shapes: BTreeMap<Shape, u64>,
+    sets: BTreeMap<Vec<usize>, u64>,
+    numbers: BTreeMap<u64, u64>,
+    levels: BTreeMap<usize, u64>,
+}
+
+/// Receptions of one frame by others than its addressee, at nearly one time.
+#[derive(Debug)]
+struct Crowd {
+    at: Instant,
+    frame: u64,
+    result: Reception,
+    radios: Vec<usize>,
+}
+
+/// A writer of blocks.
+#[derive(Debug)]
+pub struct FrameLog<W: Write> {
+    out: W,
+    block: Vec<u8>,
+    last: Last,
+    /// Number of transmissions so far.
+    sent: u64,
+    /// The transmission of the last reception.
+    received: u64,
+    crowd: Option<Crowd>,
+}
+
+impl<W: Write> FrameLog<W> {
+    /// Begins with the header, in JSON.
+    pub fn new(out: W, header: &[u8]) -> Self {
+        let mut log = Self { out, block: Vec::new(), last: Last::default(), sent: 0, received: u64::MAX, crowd: None };
+        log.write(header);
+        log
+    }
+
+    /// Ends with a block in JSON, and flushes.
+    pub fn finish(mut self, end: &[u8]) {
+        self.flush_crowd();
+        self.flush_block();
+        self.write(end);
+        // A recording's sink does not fail.
+        let _ = self.out.flush();
+    }
+
+    /// Writes a block.
+    fn write(&mut self, block: &[u8]) {
+        // A recording's sink does not fail.
+        let _ = self.out.write_all(&(block.len() as u32).to_le_bytes());
+        let _ = self.out.write_all(block);
+    }
+
+    fn flush_block(&mut self) {
+        if !self.block.is_empty() {
+            let block = std::mem::take(&mut self.block);
+            self.write(&block);
+            self.block = block;
+            self.block.clear();
+        }
+        self.last = Last::default();
+    }
+
+    fn varint(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.block.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.block.push(value as u8);
+    }
+
+    /// A difference, in zigzag.
+    fn change(&mut self, from: u64, to: u64) {
+        let change = to.wrapping_sub(from) as i64;
+        self.varint((change << 1 ^ change >> 63) as u64);
+    }
+
+    /// Begins a record: its tag and its time.
+    fn begin(&mut self, tag: u8, at: Instant) {
+        self.flush_crowd();
+        if self.block.len() >= BLOCK {
+            self.flush_block();
+        }
+        self.tag(tag, at);
+    }
+
+    fn tag(&mut self, tag: u8, at: Instant) {
+        if self.block.is_empty() {
+            self.block.push(0);
+        }
+        self.block.push(tag);
+        self.change(self.last.time, at.as_nanos());
+        self.last.time = at.as_nanos();
+    }
+
+    fn packet(&mut self, packet: &PacketKey) {
+        let stream = packet.flow as u64 * 4 + packet.role as u64;
+        self.varint(stream);
+        let before = self.last.numbers.insert(stream, packet.number).unwrap_or(0);
+        self.change(before, packet.number);
+        self.change(packet.created.as_nanos(), self.last.time);
+    }
+
+    fn peer(&mut self, peer: Option<usize>) {
+        if let Some(peer) = peer {
+            self.varint(peer as u64);
+        }
+    }
+
+    /// The number of a shape in this block, which it is written into where it is new.
+    fn shape(&mut self, shape: Shape) -> u64 {
+        let next = self.last.shapes.len() as u64;
+        let number = *self.last.shapes.entry(shape).or_insert(next);
+        if number == next {
+            let Shape { kind, channel, size, rate, airtime, nav, dozes } = shape;
+            if self.block.is_empty() {
+                self.block.push(0);
+            }
+            self.block.extend([0, kind]);
+            for value in [u64::from(channel), size, rate, airtime.as_nanos(), nav.as_nanos(), u64::from(dozes)] {
+                self.varint(value);
+            }
+        }
+        number
+    }
+
+    /// A transmission begins; returns its number.
+    pub fn transmission(&mut self, start: Instant, frame: &SentFrame) -> u64 {
+        self.flush_crowd();
+        if self.block.len() >= BLOCK {
+            self.flush_block();
+        }
+        let shape = self.shape(frame.shape);
+        let flag = |bit: u8, is_set: bool| if is_set { bit } else { 0 };
+        let flags = flag(8, frame.retry) | flag(16, frame.packet.is_some()) | flag(32, frame.seq.is_some());
+        self.begin(1 | flags | flag(64, frame.peer.is_none()), start);
+        self.varint(frame.radio as u64);
+        self.peer(frame.peer);
+        self.varint(shape);
+        if let Some(seq) = frame.seq {
+            self.varint(u64::from(seq));
+        }
+        match frame.access {
+            FrameAccess::Response => self.varint(0),
+            FrameAccess::Immediate => self.varint(1),
+            FrameAccess::Backoff(window, drawn) => {
+                self.varint(2 + u64::from(drawn));
+                self.varint(u64::from(window));
+            }
+        }
+        if let Some(packet) = &frame.packet {
+            self.packet(packet);
+        }
+        self.sent += 1;
+        self.sent - 1
+    }
+
+    fn reception_head(&mut self, at: Instant, frame: u64, tag: u8) {
+        let same = if self.received == frame { 16 } else { 0 };
+        self.tag(tag | same, at);
+        if same == 0 {
+            self.varint(self.sent - 1 - frame);
+            self.received = frame;
+        }
+    }
+
+    /// The addressee's reception of a transmission ends, with this signal level \[dBm\].
+    pub fn reception(&mut self, end: Instant, frame: u64, radio: usize, signal_dbm: f64, result: Reception) {
+        self.flush_crowd();
+        if self.block.len() >= BLOCK {
+            self.flush_block();
+        }
+        self.reception_head(end, frame, 2 | (result as u8) << 6);
+        self.varint(radio as u64);
+        // A conversion to an integer saturates.
+        self.block.push(libm::round(-2.0 * signal_dbm) as u8);
+    }
+
+    /// Somebody else's reception of a transmission ends.
+    pub fn overheard(&mut self, end: Instant, frame: u64, radio: usize, result: Reception) {
+        match &mut self.crowd {
+            Some(crowd) if crowd.frame == frame && crowd.result == result => crowd.radios.push(radio),
+            _ => {
+                self.flush_crowd();
+                self.crowd = Some(Crowd { at: end, frame, result, radios: vec![radio] });
+            }
+        }
+    }
+
+    fn flush_crowd(&mut self) {
+        let Some(crowd) = self.crowd.take() else { return };
+        if self.block.len() >= BLOCK {
+            self.flush_block();
+        }
+        self.reception_head(crowd.at, crowd.frame, 2 | 32 | (crowd.result as u8) << 6);
+        let next = self.last.sets.len() as u64 + 1;
+        if let Some(number) = self.last.sets.get(&crowd.radios) {
+            return self.varint(*number);
+        }
+        self.varint(0);
+        self.varint(crowd.radios.len() as u64);
+        let mut before = 0;
+        for radio in &crowd.radios {
+            self.change(before, *radio as u64);
+            before = *radio as u64;
+        }
+        self.last.sets.insert(crowd.radios, next);
+    }
+
+    /// A radio's MAC gets a packet, or a frame of a protocol.
+    pub fn queued(&mut self, at: Instant, radio: usize, peer: Option<usize>, packet: Option<&PacketKey>) {
+        let flags = if packet.is_some() { 8 } else { 0 } | if peer.is_none() { 64 } else { 0 };
+        self.begin(3 | flags, at);
+        self.varint(radio as u64);
+        self.peer(peer);
+        if let Some(packet) = packet {
+            self.packet(packet);
+        }
+    }
+
+    /// A radio's MAC has finished with one: with the last packet that it sent if `packet` is [`Known::Before`].
+    pub fn finished(&mut self, at: Instant, radio: usize, (outcome, attempts): (u8, u32), packet: Known<'_>) {
+        self.begin(4 | packet.flags(), at);
+        self.varint(radio as u64);
+        self.block.push(outcome);
+        self.varint(u64::from(attempts));
+        if let Known::Packet(packet) = packet {
+            self.packet(packet);
+        }
+    }
+
+    /// A packet has reached its transport at a node.
+    pub fn delivery(&mut self, at: Instant, node: usize, packet: Known<'_>) {
+        self.begin(5 | packet.flags(), at);
+        self.varint(node as u64);
+        if let Known::Packet(packet) = packet {
+            self.packet(packet);
+        }
+    }
+
+    /// A packet goes no further at a node.
+    pub fn drop(&mut self, at: Instant, node: usize, reason: usize, packet: &PacketKey) {
+        self.begin(6, at);
+        self.varint(node as u64);
+        self.varint(reason as u64);
+        self.packet(packet);
+    }
+
+    /// A level, by its place in the header's list.
+    pub fn level(&mut self, at: Instant, level: usize, value: u64) {
+        self.begin(7, at);
+        self.varint(level as u64);
+        let before = self.last.levels.insert(level, value).unwrap_or(0);
+        self.change(before, value);
+    }
+}
+
+/// A packet in a record that often is the same as in the one before.
+#[derive(Clone, Copy, Debug)]
+pub enum Known<'a> {
+    /// None: a frame of a protocol.
+    Nothing,
+    /// The last packet that this radio sent, or that this node received.
+    Before,
+    Packet(&'a PacketKey),
+}
+
+impl Known<'_> {
+    const fn flags(self) -> u8 {
+        match self {
+            Self::Nothing => 0,
+            Self::Before => 8,
+            Self::Packet(_) => 16,
+        }
+    }
+}

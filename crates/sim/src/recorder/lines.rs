@@ -1,0 +1,130 @@
+//! The readable timeline.
+
+use super::keys::{kind_name, kind_number};
+use super::stations::Stations;
+use crate::record::sink::Sink;
+use crate::record::timeline::{Cause, Event, FrameLine, PacketLine, Timeline};
+use crate::scenario::spec::Spec;
+use crate::world::{Body, DropReason, FrameEvent, Loss, Msdu, NodeId, Observer, RadioId, Record};
+use airbraid_mac::{Access, Address, Frame};
+use airbraid_units::Instant;
+use std::io::Write;
+
+/// Writes the timeline's lines while the run goes on.
+#[derive(Debug)]
+pub struct Lines<'a> {
+    spec: &'a Spec,
+    /// Number of radios, behind which nodes are among the names.
+    radios: usize,
+    format: Timeline,
+    /// Lines about what has been committed to and has not begun yet, by time.
+    upcoming: Vec<(Instant, String)>,
+    /// Buffer, reused for every line.
+    text: String,
+    sink: Sink,
+}
+
+impl<'a> Lines<'a> {
+    pub fn new(stations: &Stations<'a>, sink: Sink) -> Self {
+        let mut names = stations.radio_names();
+        let radios = names.len();
+        names.extend(stations.spec.nodes.iter().map(|node| node.name.clone()));
+        let format = Timeline::new(names);
+        Self { spec: stations.spec, radios, format, upcoming: Vec::new(), text: String::new(), sink }
+    }
+
+    /// Writes the lines that are due by `now`.
+    fn catch_up(&mut self, now: Instant) {
+        let due = self.upcoming.partition_point(|(at, _)| *at <= now);
+        for (_, line) in self.upcoming.drain(..due) {
+            // A sink does not fail.
+            let _ = self.sink.write_all(line.as_bytes());
+        }
+    }
+
+    fn line(&mut self, now: Instant, who: usize, event: &Event<'_>) {
+        self.catch_up(now);
+        self.text.clear();
+        self.format.line(&mut self.text, now, who, event);
+        // A sink does not fail.
+        let _ = self.sink.write_all(self.text.as_bytes());
+    }
+
+    /// The line of something that begins at `at`, a turnaround or a SIFS from now.
+    fn line_at(&mut self, now: Instant, at: Instant, who: usize, event: &Event<'_>) {
+        self.catch_up(now);
+        let mut line = String::new();
+        self.format.line(&mut line, at, who, event);
+        let place = self.upcoming.partition_point(|(other, _)| *other <= at);
+        self.upcoming.insert(place, (at, line));
+    }
+
+    fn packet_line(&self, packet: &Record) -> PacketLine<'a> {
+        let number = match packet.body {
+            Body::Data(segment) => segment.seq,
+            Body::Ack(segment) => segment.ack,
+            Body::Datagram { number, .. } => number,
+            Body::External { handle, .. } => handle.index() as u64,
+        };
+        let size = airbraid_units::Bytes::new(u64::from(packet.len));
+        let flow = match packet.body {
+            Body::External { .. } => "external",
+            _ => &self.spec.flows[packet.flow.index()].name,
+        };
+        PacketLine { flow, number, size }
+    }
+
+    fn node_line(&self, node: NodeId) -> usize {
+        self.radios + node.index()
+    }
+}
+
+fn frame_line(frame: &Frame<Msdu>, peer: Address) -> FrameLine {
+    FrameLine {
+        kind: kind_name(kind_number(frame)),
+        peer: (peer != Address::BROADCAST).then_some(RadioId::of(peer).index()),
+        size: frame.size,
+        rate: frame.rate.bit_rate,
+        seq: frame.kind.has_sequence().then_some(frame.sequence),
+        retry: frame.retry,
+        dozes: frame.power_management,
+        duration: frame.nav,
+    }
+}
+
+impl Observer for Lines<'_> {
+    fn on_transmission(&mut self, now: Instant, event: FrameEvent<'_>, access: Access) {
+        let frame = frame_line(event.frame, event.frame.to);
+        let backoff = match access {
+            Access::Backoff { window, drawn } => Some((window, drawn)),
+            Access::Immediate | Access::Response => None,
+        };
+        self.line_at(now, event.start, event.radio.index(), &Event::Transmit { frame, backoff });
+    }
+
+    fn on_reception(&mut self, now: Instant, event: FrameEvent<'_>, signal_dbm: f64, result: Result<(), Loss>) {
+        let frame = frame_line(event.frame, event.frame.from);
+        let line = match result {
+            Ok(()) => Event::Receive { frame, signal_dbm },
+            Err(Loss::Collision) => Event::ReceiveError { frame, cause: Cause::Collision },
+            Err(Loss::Channel) => Event::ReceiveError { frame, cause: Cause::Channel },
+        };
+        self.line(now, event.radio.index(), &line);
+    }
+
+    fn on_drop(&mut self, now: Instant, node: NodeId, packet: &Record, reason: DropReason) {
+        let drop = Event::Drop { packet: self.packet_line(packet), reason: reason.name() };
+        self.line(now, self.node_line(node), &drop);
+    }
+
+    fn on_delivery(&mut self, now: Instant, node: NodeId, packet: &Record) {
+        let delay = now - packet.created;
+        self.line(now, self.node_line(node), &Event::Deliver { packet: self.packet_line(packet), delay });
+    }
+
+    fn on_end(&mut self, _: Instant) {
+        self.catch_up(Instant::MAX);
+        // A sink does not fail.
+        let _ = self.sink.flush();
+    }
+}

@@ -1,0 +1,62 @@
+//! The radios of a scenario as recordings name them.
+
+use crate::record::{Bss, Station};
+use crate::scenario::spec::{Mac, Radio, Spec};
+use crate::world::{Msdu, RadioId};
+use airbraid_mac::{Address, Frame};
+
+/// The radios of a scenario, by [`RadioId`].
+#[derive(Clone, Debug)]
+pub struct Stations<'a> {
+    pub spec: &'a Spec,
+    pub stations: Vec<Station>,
+}
+
+impl<'a> Stations<'a> {
+    pub fn new(spec: &'a Spec) -> Self {
+        let of_node = |(node, radios): (u32, usize)| (0..radios as u32).map(move |radio| Station { node, radio });
+        let nodes = (0..).zip(spec.nodes.iter().map(|node| node.radios.len()));
+        Self { spec, stations: nodes.flat_map(of_node).collect() }
+    }
+
+    /// The name of each radio: `node/radio`.
+    pub fn radio_names(&self) -> Vec<String> {
+        let name = |station: &Station| {
+            format!("{}/{}", self.spec.nodes[station.node as usize].name, self.radio(*station).name)
+        };
+        self.stations.iter().map(name).collect()
+    }
+
+    /// The station of a frame's address, which is not that of all.
+    pub fn of(&self, address: Address) -> Station {
+        self.stations[RadioId::of(address).index()]
+    }
+
+    pub fn radio(&self, station: Station) -> &'a Radio {
+        &self.spec.nodes[station.node as usize].radios[station.radio as usize]
+    }
+
+    fn is_access_point(&self, address: Address) -> bool {
+        let station = self.stations.get(RadioId::of(address).index());
+        station.is_some_and(|station| matches!(self.radio(*station).mac, Mac::AccessPoint(_)))
+    }
+
+    pub fn bss(&self, frame: &Frame<Msdu>) -> Bss {
+        match (self.is_access_point(frame.from), self.is_access_point(frame.to)) {
+            (true, _) => Bss::FromAccessPoint,
+            (_, true) => Bss::ToAccessPoint,
+            _ => Bss::Independent,
+        }
+    }
+
+    /// The channel that a frame is on at a radio: a station with slots has none but its access points'.
+    pub fn channel(&self, frame: &Frame<Msdu>, radio: RadioId) -> u32 {
+        let own = self.radio(self.stations[radio.index()]);
+        let ends = [frame.from, frame.to].into_iter().filter(|end| self.is_access_point(*end));
+        match own.mac {
+            Mac::Slotted(_) => ends.map(|end| self.radio(self.of(end)).channel).next(),
+            _ => None,
+        }
+        .unwrap_or(own.channel)
+    }
+}
