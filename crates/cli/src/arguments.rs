@@ -69,7 +69,7 @@ Examples:
       a sweep that the file does not have
 
   airbraid run one_channel.toml --duration \"2 s\" --pcap --timeline --out look
-      captures for Wireshark, and frames as a page and as a readable list, of the first seed
+      captures for Wireshark, frames as a page and a list, of the first seed
 
   airbraid run three_channels.toml --why
       what limited each flow, for which share of its time, and where
