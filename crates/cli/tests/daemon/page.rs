@@ -3,6 +3,7 @@
 use crate::net::{airbraid, can_run, text};
 use crate::pair;
 use serde_json::Value;
+use std::time::{Duration, Instant};
 
 /// The answer to a request, as a browser in the host would send it.
 fn curl(net: &crate::net::Net, words: &[&str]) -> String {
@@ -13,6 +14,11 @@ fn history(net: &crate::net::Net, span: &str) -> Value {
     let said = curl(net, &[&format!("http://127.0.0.1:9519/history?span={span}")]);
     let (_, json) = said.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{said}\n{}", net.logs()));
     serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {json}"))
+}
+
+/// Number of points of a link's history.
+fn points(link: &Value) -> usize {
+    link["points"].as_array().unwrap().len()
 }
 
 fn words(report: &Value) -> Vec<&str> {
@@ -39,11 +45,18 @@ fn the_page_shows_links_and_events_and_what_was_before_a_restart() {
         let said = curl(&net, &words);
         assert!(said.starts_with(&format!("HTTP/1.1 {status} ")), "{words:?}: {said}");
     }
+    // A rate is the difference of two looks: what goes before the first one is in none.
+    let is_seen = || history(&net, "minute")["links"].as_array().unwrap().iter().filter(|l| points(l) > 0).count() == 2;
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !is_seen() {
+        assert!(Instant::now() < deadline, "{}", net.logs());
+        std::thread::sleep(Duration::from_millis(100));
+    }
     // Something goes over the links, and one of them breaks.
     assert!(net.ping("near", "10.77.0.2", 50, &["-s", "1000"]) > 40);
-    std::thread::sleep(std::time::Duration::from_millis(2_500));
+    std::thread::sleep(Duration::from_millis(2_500));
     net.ip("near", "link set l1 down");
-    std::thread::sleep(std::time::Duration::from_millis(2_500));
+    std::thread::sleep(Duration::from_millis(2_500));
     let report = history(&net, "minute");
     let links = report["links"].as_array().unwrap();
     assert_eq!(links.len(), 2, "{report}");
@@ -68,8 +81,8 @@ fn the_page_shows_links_and_events_and_what_was_before_a_restart() {
     assert!(net.ended("near").success(), "{}", net.logs());
     net.up("near");
     let report = history(&net, "hour");
-    let points: usize = report["links"].as_array().unwrap().iter().map(|l| l["points"].as_array().unwrap().len()).sum();
-    assert!(points >= 2, "{report}");
+    let all: usize = report["links"].as_array().unwrap().iter().map(points).sum();
+    assert!(all >= 2, "{report}");
     let words = words(&report);
     assert!(words.contains(&"link-gone") && words.iter().filter(|word| **word == "started").count() == 2, "{words:?}");
 }
