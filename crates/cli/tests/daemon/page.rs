@@ -3,7 +3,7 @@
 use crate::net::{airbraid, can_run, text};
 use crate::pair;
 use serde_json::Value;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The answer to a request, as a browser in the host would send it.
 fn curl(net: &crate::net::Net, words: &[&str]) -> String {
@@ -47,11 +47,11 @@ fn the_page_shows_links_and_events_and_what_was_before_a_restart() {
     }
     // A rate is the difference of two looks: what goes before the first one is in none.
     let is_seen = || history(&net, "minute")["links"].as_array().unwrap().iter().filter(|l| points(l) > 0).count() == 2;
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while !is_seen() {
-        assert!(Instant::now() < deadline, "{}", net.logs());
+    let has_come = (0..200).any(|_| {
         std::thread::sleep(Duration::from_millis(100));
-    }
+        is_seen()
+    });
+    assert!(has_come, "{}", net.logs());
     // Something goes over the links, and one of them breaks.
     assert!(net.ping("near", "10.77.0.2", 50, &["-s", "1000"]) > 40);
     std::thread::sleep(Duration::from_millis(2_500));
