@@ -36,7 +36,7 @@ run() {
 # A page a line; a new kind of page gets a line here and a NAME=FILE below.
 run sweep scenarios/examples/three_channels.toml --duration "3 s" --replications 4
 run chain scenarios/examples/chain_aodv.toml --duration "3 s" --replications 1 --timeline
-run links scenarios/examples/lossy_link.toml --duration "3 s" --replications 2
+run links scenarios/examples/lossy_link.toml --duration "8 s" --replications 2
 
 node "$place/check.mjs" "$@" \
     sweep="$made/sweep/report.html" \

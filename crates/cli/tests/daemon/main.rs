@@ -15,6 +15,7 @@ mod memory;
 mod mtu;
 mod names;
 mod net;
+mod notices;
 mod offload;
 mod page;
 mod paths;

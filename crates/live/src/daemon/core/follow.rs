@@ -29,7 +29,9 @@ impl Daemon {
                 return None;
             }
             let path = Path { heard: Some(now), ..Path::new(uplink, remote, source) };
-            self.add_member(peer, member, path, None);
+            // A member that comes back is used as before until its end says otherwise: its notice may say the same.
+            let said = state.said.get(&member).copied();
+            self.add_member(peer, member, path, said.as_ref());
             self.doubt(now, peer, member);
             return Some(false);
         };
