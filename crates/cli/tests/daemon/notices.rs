@@ -1,4 +1,4 @@
-//! What an end says of its members holds at the other end, also after a member has gone and come back.
+//! Notices: the words of an end on its members hold at the other end, also after a member has gone and come back.
 
 use crate::net::can_run;
 use crate::pair;
