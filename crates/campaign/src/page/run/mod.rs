@@ -75,10 +75,10 @@ fn look(result: &Stored, page: &mut String) {
         page.push_str("<p id=\"cells\"><label for=\"cell\">Of the cell</label> <select id=\"cell\"></select></p>\n");
     }
     page.push_str(
-        "<section id=\"plots\">\n<h2>Plots</h2>\n<p class=\"small\">Wheel, drag or pinch over a plot, or the keys \
-         <kbd>+</kbd> <kbd>\u{2212}</kbd> <kbd>\u{2190}</kbd> <kbd>\u{2192}</kbd> on one, change the time that all of \
-         them show; <kbd>0</kbd> or a double click shows the whole run. <kbd>Shift</kbd> with an arrow moves the mark \
-         whose values are read.</p>\n<div id=\"charts\"></div>\n</section>\n\
+        "<section id=\"plots\">\n<h2>Plots</h2>\n<p class=\"small\">Drag over a plot, pinch it, turn the wheel with \
+         <kbd>Ctrl</kbd>, or press <kbd>+</kbd> <kbd>\u{2212}</kbd> <kbd>\u{2190}</kbd> <kbd>\u{2192}</kbd> on one to \
+         change the time that all of them show; <kbd>0</kbd> or a double click shows the whole run. <kbd>Shift</kbd> \
+         with an arrow moves the mark whose values are read.</p>\n<div id=\"charts\"></div>\n</section>\n\
          <section id=\"map\">\n<h2>Map</h2>\n<div id=\"plan\"></div>\n</section>\n\
          <section id=\"tables\">\n<h2>Tables</h2>\n<p class=\"small\">Means over the replications; columns in which \
          all is zero are left out. A heading sorts.</p>\n<div id=\"rows\"></div>\n</section>\n</div>\n",
