@@ -6,9 +6,10 @@
     scripts/claims.py --again            runs what has a result, too
     scripts/claims.py --list             prints them, and what is done
 
-docs/measurements/claims.toml is the list. Each result is kept in out/claims as soon as it is there: Ctrl-C loses only the
-run under way. A result is taken again when its entry changes. What needs root, ns-2 or another program that is missing
-is said to be not run. `AIRBRAID` names another command than target/release/airbraid.
+docs/measurements/claims.toml is the list. What a command printed is kept in out/claims as soon as it is there: Ctrl-C loses
+only the run under way. A command that has changed is run again; its values are judged by what it printed, so that a value
+can be added without. What needs root, ns-2 or another program that is missing is said to be not run. `AIRBRAID` names
+another command than target/release/airbraid.
 """
 
 import argparse
@@ -43,8 +44,8 @@ what was found, and not judged: speeds of a shared machine.
 
 
 def digest(claim):
-    """Of what decides a result."""
-    return hashlib.sha256(json.dumps(claim, sort_keys=True).encode()).hexdigest()[:16]
+    """Of what decides what is printed."""
+    return hashlib.sha256(claim["command"].encode()).hexdigest()[:16]
 
 
 def missing(claim):
@@ -92,7 +93,7 @@ def section_rows(where):
 
 
 def run(claim):
-    """Runs it and returns its rows of the table: value, claimed, found, verdict."""
+    """Runs it; returns its exit status and its seconds. What it prints is kept."""
     environment = dict(os.environ)
     command = environment.setdefault("AIRBRAID", BUILT)
     environment["PATH"] = f"{Path(command).resolve().parent}:{environment['PATH']}"
@@ -107,11 +108,16 @@ def run(claim):
         os.killpg(done.pid, signal.SIGTERM)
         raise
     (KEPT / f"{claim['id']}.txt").write_text(output, encoding="utf-8")
+    return done.returncode, time.monotonic() - begun
+
+
+def judged(claim, status):
+    """Its rows of the table by what it has printed: value, claimed, found, verdict."""
+    output = (KEPT / f"{claim['id']}.txt").read_text(encoding="utf-8")
     rows = []
     judges_itself = not claim.get("values") and not claim.get("rows")
-    if judges_itself or done.returncode not in claim.get("status", [0]):
-        verdict = "within" if done.returncode == 0 else "off"
-        rows.append(["exit", "0", str(done.returncode), verdict])
+    if judges_itself or status not in claim.get("status", [0]):
+        rows.append(["exit", "0", str(status), "within" if status == 0 else "off"])
     for where in claim["where"] if claim.get("rows") else []:
         # A test prints its name before its first row.
         lines = {line[line.find("|"):] for line in output.splitlines() if "|" in line}
@@ -124,10 +130,13 @@ def run(claim):
             number = found(value, output)
         except (ValueError, KeyError, IndexError):
             number = None
-        unit = f" {value['unit']}" if "unit" in value else ""
-        shown = "-" if number is None else f"{number:.5g}{unit}"
-        rows.append([value["is"], f"{value['claimed']}{unit}", shown, judge(value, number)])
-    return rows, time.monotonic() - begun
+        shown = "-" if number is None else with_unit(value, f"{number:.5g}")
+        rows.append([value["is"], with_unit(value, value["claimed"]), shown, judge(value, number)])
+    return rows
+
+
+def with_unit(value, number):
+    return f"{number} {value['unit']}" if "unit" in value else str(number)
 
 
 def before():
@@ -141,18 +150,25 @@ def before():
     return lines
 
 
+def says_the_same(claim, lines):
+    """Whether lines of the table are of the values that the list claims now."""
+    values = {(value["is"], with_unit(value, value["claimed"])) for value in claim.get("values", [])}
+    named = {(line[1], line[2]) for line in lines if line[1] != "exit"}
+    return bool(lines) and (claim.get("rows", False) or values == named)
+
+
 def write(claims):
     """The table of all claims, in the order of the list."""
     lines, earlier = [], before()
     for claim in claims:
         kept = read(claim)
-        if kept is None and claim["id"] in earlier:
+        if kept is None and says_the_same(claim, earlier.get(claim["id"], [])):
             lines += earlier[claim["id"]]
         elif kept is None:
             why = missing(claim)
             lines.append([claim["id"], "", "", "", f"not run{f': needs {why}' if why else ''}", "", ""])
         else:
-            lines += [[claim["id"], *row, kept["date"], kept["commit"]] for row in kept["rows"]]
+            lines += [[claim["id"], *row, kept["date"], kept["commit"]] for row in judged(claim, kept["status"])]
     text = "".join("| " + " | ".join(cell.replace("|", "/") for cell in line) + " |\n" for line in lines)
     one_line = {claim["id"]: " ".join(claim["command"].split()).replace("|", "\\|") for claim in claims}
     commands = "".join(f"| {name} | `{command}` |\n" for name, command in one_line.items())
@@ -160,7 +176,7 @@ def write(claims):
 
 
 def read(claim):
-    """Its kept result, if its entry is still the same."""
+    """Its kept result, if its command is still the same."""
     path = KEPT / f"{claim['id']}.json"
     kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
     return kept if kept and kept["digest"] == digest(claim) else None
@@ -169,13 +185,13 @@ def read(claim):
 def is_done(claim):
     """Whether it has a result. A command that did not get through is run again."""
     kept = read(claim)
-    return kept is not None and all(row[3] != "missing" for row in kept["rows"])
+    return kept is not None and all(row[3] != "missing" for row in judged(claim, kept["status"]))
 
 
-def keep(claim, rows, seconds):
+def keep(claim, status, seconds):
     """Writes a result in one step."""
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-    kept = {"digest": digest(claim), "rows": rows, "seconds": round(seconds), "commit": commit}
+    kept = {"digest": digest(claim), "status": status, "seconds": round(seconds), "commit": commit}
     kept["date"] = datetime.date.today().isoformat()
     path = KEPT / f"{claim['id']}.json"
     path.with_suffix(".new").write_text(json.dumps(kept, indent=1), encoding="utf-8")
@@ -212,9 +228,9 @@ def main():
             if why := missing(claim):
                 print(f"  not run: it needs {why}")
                 continue
-            rows, seconds = run(claim)
-            keep(claim, rows, seconds)
-            for is_, claimed, number_, verdict in rows:
+            status, seconds = run(claim)
+            keep(claim, status, seconds)
+            for is_, claimed, number_, verdict in judged(claim, status):
                 print(f"  {verdict:8} {is_}: claimed {claimed}, found {number_}")
                 off += verdict in ("off", "missing")
             write(claims)

@@ -59,7 +59,7 @@ impl Summary {
 
 /// `5.021 ± 0.013 Mbit/s`: mean and half width in one unit; of few runs, whose numbers are `values`, `415.4 (289.1 to
 /// 541.7) kbit/s`.
-pub fn spread(summary: &Summary, values: &[f64], unit: Unit) -> String {
+pub fn spread(summary: &Summary, values: impl FnOnce() -> Vec<f64>, unit: Unit) -> String {
     let Some(mean) = summary.mean else { return "-".to_owned() };
     let shown = unit.show(mean);
     let (number, name) = shown.split_once(' ').unwrap_or((&shown, ""));
@@ -71,7 +71,7 @@ pub fn spread(summary: &Summary, values: &[f64], unit: Unit) -> String {
         let decimals = if unit == Unit::Count && half > 0.0 { decimals.max(1) } else { decimals };
         format!(" \u{b1} {:.decimals$}", half * factor)
     } else if summary.n > 1 {
-        let (low, high) = values.iter().fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(*x), high.max(*x)));
+        let (low, high) = values().iter().fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(*x), high.max(*x)));
         format!(" ({:.decimals$} to {:.decimals$})", low * factor, high * factor)
     } else {
         String::new()

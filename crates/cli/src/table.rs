@@ -152,7 +152,7 @@ fn flows(cell: &CellResult) -> Vec<Vec<String>> {
 /// A metric of a cell with its spread.
 pub fn spread(cell: &CellResult, metric: &str, unit: Unit) -> String {
     cell.metric(metric)
-        .map_or_else(|| "-".to_owned(), |summary| statistics::spread(&summary, &cell.values(metric), unit))
+        .map_or_else(|| "-".to_owned(), |summary| statistics::spread(&summary, || cell.values(metric), unit))
 }
 
 fn drops(cell: &CellResult) -> String {

@@ -12,7 +12,7 @@ use super::id::{
 use super::killers::{Killers, NOBODY};
 use super::medium::Medium;
 use super::observe::{FrameEvent, Level, Observer};
-use super::packet::{DropReason, Packets};
+use super::packet::{DropReason, Packets, Record};
 use super::wakeups::{MachineId, Wakeups};
 use crate::queue::{EventQueue, Phase};
 use airbraid_engine::trunk::{bonding, paper};
@@ -137,6 +137,31 @@ impl Host<'_> {
         let Some(account) = &mut self.account else { return };
         if let Some(packet) = self.packets.frame(frame).and_then(FrameBody::packet) {
             account.on_drop(at, self.packets.get(packet), reason);
+        }
+    }
+
+    /// Tells who listens that a radio's MAC gets one more.
+    #[inline]
+    pub fn tell_queued(&mut self, radio: RadioId, to: Address, msdu: Msdu) {
+        if self.observer.is_some() {
+            self.tell(msdu, |observer, now, packet| observer.on_queued(now, radio, to, packet));
+        }
+    }
+
+    /// Tells who listens that a radio's MAC has finished with one.
+    #[inline]
+    pub fn tell_finished(&mut self, radio: RadioId, msdu: Msdu, outcome: Outcome, attempts: u32) {
+        if self.observer.is_some() {
+            self.tell(msdu, |observer, now, packet| observer.on_finished(now, radio, packet, outcome, attempts));
+        }
+    }
+
+    /// Tells who listens of a packet. Out of the way of runs without recordings.
+    #[cold]
+    #[inline(never)]
+    fn tell(&mut self, msdu: Msdu, event: impl FnOnce(&mut dyn Observer, Instant, Option<&Record>)) {
+        if let Some(observer) = self.observer.as_deref_mut() {
+            event(observer, self.now, msdu.packet().map(|packet| self.packets.get(packet)));
         }
     }
 

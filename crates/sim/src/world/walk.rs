@@ -143,10 +143,7 @@ impl World<'_> {
         let Self { ports, network, host, .. } = self;
         if msdu.kind != MsduKind::Segment {
             ports.radios[radio].count(false, host);
-            if let Some(observer) = host.observer.as_deref_mut() {
-                let packet = msdu.packet().map(|packet| host.packets.get(packet));
-                observer.on_finished(host.now, radio, packet, outcome, attempts);
-            }
+            host.tell_finished(radio, msdu, outcome, attempts);
         }
         match msdu.kind {
             MsduKind::Plain | MsduKind::Routed { .. } => {

@@ -90,7 +90,7 @@ fn of_runs(cell: &StoredCell, flow: usize, (way, unit): (&[&str], Unit), summary
         let facts = list(Some(run), "flows").get(flow)?;
         way.iter().try_fold(facts, |at, step| at.get(step))?.as_f64()
     };
-    spread(summary, &cell.runs.iter().filter_map(value).collect::<Vec<_>>(), unit)
+    spread(summary, || cell.runs.iter().filter_map(value).collect(), unit)
 }
 
 /// The meaning of numbers over the replications.

@@ -95,17 +95,8 @@ impl RadioPort {
             return self.count(true, host);
         }
         self.count(true, host);
-        self.tell_queued(to, msdu, host);
+        host.tell_queued(self.radio, to, msdu);
         self.step(Some(MacInput::Enqueue(service::Msdu { to, packet: msdu })), host);
-    }
-
-    /// Tells who listens that the MAC gets one more.
-    #[inline]
-    fn tell_queued(&self, to: Address, msdu: Msdu, host: &mut Host<'_>) {
-        if let Some(observer) = host.observer.as_deref_mut() {
-            let packet = msdu.packet().map(|packet| host.packets.get(packet));
-            observer.on_queued(host.now, self.radio, to, packet);
-        }
     }
 
     /// A MAC that does not count its idle time itself has a packet more, or one fewer.
@@ -122,7 +113,7 @@ impl RadioPort {
     pub fn send_unsent(&mut self, to: Address, unsent: Unsent, host: &mut Host<'_>) {
         let Unsent { msdu, overtakes } = unsent;
         if msdu.kind == MsduKind::Routing && overtakes {
-            self.tell_queued(to, msdu, host);
+            host.tell_queued(self.radio, to, msdu);
             self.step(Some(MacInput::EnqueueFirst(service::Msdu { to, packet: msdu })), host);
         } else {
             self.send(to, msdu, host);
