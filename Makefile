@@ -97,7 +97,7 @@ test-optimised: python-tools
 	$(CHECKED) check scenarios
 	scripts/rows.sh $(CHECKED) quick
 	scripts/rows.py tests/rows docs/measurements --check
-	scripts/browser.sh $(CHECKED)
+	PROFILE=checked scripts/browser.sh $(CHECKED)
 	AIRBRAID=$(abspath $(CHECKED)) PROFILE=checked scripts/python.sh test
 	$(OPTIMISED) --test command --test golden
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Loads every page that airbraid writes in headless Chromium (tests/browser/check.mjs).
 # usage: scripts/browser.sh AIRBRAID [--keep DIR]     --keep: screenshots of all pages go there
+# The daemon's page comes from the example page-sample, built with the profile PROFILE (release).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 airbraid=$(realpath "$1")
@@ -27,7 +28,8 @@ cp tests/browser/package.json tests/browser/package-lock.json tests/browser/chec
     || skip "npm could not install what tests/browser/package-lock.json names"
 
 made=$(mktemp -d)
-trap 'rm -rf "$made"' EXIT
+sample=
+trap 'rm -rf "$made"; [ -z "$sample" ] || kill "$sample"' EXIT
 run() {
     local name=$1
     shift
@@ -38,8 +40,14 @@ run sweep scenarios/examples/three_channels.toml --duration "3 s" --replications
 run chain scenarios/examples/chain_aodv.toml --duration "3 s" --replications 1 --timeline
 run links scenarios/examples/lossy_link.toml --duration "8 s" --replications 2
 
+cargo build --quiet --locked --profile "${PROFILE:-release}" --package airbraid-live --example page-sample
+"${CARGO_TARGET_DIR:-target}/${PROFILE:-release}/examples/page-sample" > "$made/address" &
+sample=$!
+until [ -s "$made/address" ]; do sleep 0.1; done
+
 node "$place/check.mjs" "$@" \
     sweep="$made/sweep/report.html" \
     chain="$made/chain/report.html" \
     links="$made/links/report.html" \
-    timeline="$made/chain/timeline.html"
+    timeline="$made/chain/timeline.html" \
+    daemon="$(cat "$made/address")"

@@ -1,7 +1,8 @@
-// Loads pages in Chromium as a reader does, from file://, wide and narrow, dark and light, and fails for a message on
-// the console, a request to anywhere, a serious finding of axe-core, or keys that do not reach what can be used.
+// Loads pages in Chromium as a reader does, wide and narrow, dark and light, and fails for a message on the console, a
+// request to anywhere (from an address: to anybody else), a serious finding of axe-core, or keys that do not reach what
+// can be used.
 //
-// usage: check.mjs [--keep DIR] NAME=FILE...   (--keep writes a screenshot of each page in each shape)
+// usage: check.mjs [--keep DIR] NAME=FILE-OR-ADDRESS...   (--keep writes a screenshot of each page in each shape)
 
 import { createRequire } from "node:module";
 import { mkdirSync } from "node:fs";
@@ -19,8 +20,9 @@ const TABS = 40;
 
 const words = process.argv.slice(2);
 const keep = words[0] === "--keep" ? (words.shift(), resolve(words.shift())) : null;
-const pages = words.map((word) => [word.slice(0, word.indexOf("=")), resolve(word.slice(word.indexOf("=") + 1))]);
-if (pages.length === 0) throw new Error("name pages: NAME=FILE");
+const place = (text) => (text.startsWith("http://") ? text : pathToFileURL(resolve(text)).href);
+const pages = words.map((word) => [word.slice(0, word.indexOf("=")), place(word.slice(word.indexOf("=") + 1))]);
+if (pages.length === 0) throw new Error("name pages: NAME=FILE-OR-ADDRESS");
 if (keep) mkdirSync(keep, { recursive: true });
 
 // Each press moves on, to something that can be seen and stands further down or on the right of what was before.
@@ -43,16 +45,16 @@ async function tabOrder(page, wrong) {
   return TABS;
 }
 
-async function check(browser, name, file, width, scheme) {
+async function check(browser, name, url, width, scheme) {
   const wrong = [];
-  const url = pathToFileURL(file).href;
+  const isOwn = (to) => (url.startsWith("http://") ? to.startsWith(url) : to === url);
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme, bypassCSP: false });
   const page = await context.newPage();
   page.on("console", (message) => wrong.push("console: " + message.text()));
   page.on("pageerror", (error) => wrong.push("error: " + error.message));
   page.on("request", (request) => {
     const to = request.url();
-    if (to !== url && !to.startsWith("data:")) wrong.push("request: " + to);
+    if (!isOwn(to) && !to.startsWith("data:")) wrong.push("request: " + to);
   });
   await page.goto(url, { waitUntil: "load" });
   // Canvases are drawn with the next frames.
@@ -83,10 +85,10 @@ const browser = await chromium.launch({
     "--disable-component-update", "--disable-sync"],
 });
 let failed = 0;
-for (const [name, file] of pages) {
+for (const [name, url] of pages) {
   for (const width of WIDTHS) {
     for (const scheme of SCHEMES) {
-      const wrong = await check(browser, name, file, width, scheme);
+      const wrong = await check(browser, name, url, width, scheme);
       wrong.forEach((what) => console.error(`${name}, ${width} px, ${scheme}: ${what}`));
       failed += wrong.length > 0;
     }

@@ -35,7 +35,7 @@ mod notice;
 mod offload_tests;
 mod outside;
 mod packet;
-mod page;
+pub mod page;
 mod peer;
 mod peers;
 mod places;

@@ -88,15 +88,18 @@ impl World<'_> {
     /// Carries out every event up to `until`.
     fn play(&mut self, until: Instant, on_progress: &mut dyn FnMut(f64) -> bool) -> Result<(), Interrupted> {
         // Some milliseconds of work between two reports.
-        const REPORT_EVERY: u64 = 1 << 16;
-        while let Some(at) = self.process_next(until) {
-            if self.events.is_multiple_of(REPORT_EVERY)
-                && !on_progress(at.as_secs_f64() / self.end.as_secs_f64().max(f64::MIN_POSITIVE))
-            {
+        const REPORT_EVERY: u32 = 1 << 16;
+        loop {
+            for _ in 0..REPORT_EVERY {
+                if self.process_next(until).is_none() {
+                    return Ok(());
+                }
+            }
+            let done = self.host.now.as_secs_f64() / self.end.as_secs_f64().max(f64::MIN_POSITIVE);
+            if !on_progress(done) {
                 return Err(Interrupted);
             }
         }
-        Ok(())
     }
 
     /// Carries out the next event if it is not after `until`, and says when it was.

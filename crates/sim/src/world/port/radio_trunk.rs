@@ -95,9 +95,16 @@ impl RadioTrunkPort {
         let end = self.end;
         host.step(MachineId::RadioTrunk(end), &mut self.trunk, input, |output| Work::RadioTrunk(end, output));
         if host.observer.is_some() {
-            host.tell_level(Level::TrunkQueue(end), || self.trunk.queue_len() as u64);
-            host.tell_level(Level::Resequencer(end), || self.trunk.held_len() as u64);
+            self.tell_levels(host);
         }
+    }
+
+    /// Tells who listens its levels. Out of the way of runs without recordings.
+    #[cold]
+    #[inline(never)]
+    fn tell_levels(&self, host: &mut Host<'_>) {
+        host.tell_level(Level::TrunkQueue(self.end), || self.trunk.queue_len() as u64);
+        host.tell_level(Level::Resequencer(self.end), || self.trunk.held_len() as u64);
     }
 
     /// Carries out what the trunk says; gives a packet that goes up.
