@@ -182,7 +182,7 @@ fn syntax_help(text: &str, place: Span) -> String {
             return format!("a quantity is a text in quotes: {} = \"{value}\"", key.trim());
         }
     }
-    "a scenario is TOML: `key = value` lines under `[table]` headers, texts in quotes".to_owned()
+    "a file is TOML: `key = value` lines under `[table]` headers, texts in quotes".to_owned()
 }
 
 fn table(map: &DeTable<'_>, source: usize, via: Via) -> Result<Table, Problem> {

@@ -106,20 +106,19 @@ impl World<'_> {
     fn process_next(&mut self, until: Instant) -> Option<Instant> {
         // Among simultaneous events the machines' timers come last in their phase, after what the scenario dates.
         let wakes_at = self.host.wakeups.next_at();
-        let machine_first = self.host.queue.next_is_after(wakes_at, Phase::Timer);
-        let at = if machine_first { wakes_at } else { self.host.queue.next_at().unwrap_or(Instant::MAX) };
+        let (at, is_queued) = self.host.queue.next_before(wakes_at, Phase::Timer);
         if at > until || at == Instant::MAX {
             return None;
         }
         // An event that was carried out ahead of the driver's time may have moved the world a little beyond this one.
         self.host.now = self.host.now.max(at);
         self.events += 1;
-        if machine_first {
-            if let Some(machine) = self.host.wakeups.ring(self.host.now) {
-                self.wake(machine);
+        if is_queued {
+            if let Some(event) = self.host.queue.pop() {
+                self.dispatch(event);
             }
-        } else if let Some((_, event)) = self.host.queue.pop() {
-            self.dispatch(event);
+        } else if let Some(machine) = self.host.wakeups.ring(self.host.now) {
+            self.wake(machine);
         }
         self.work_off();
         Some(at)
