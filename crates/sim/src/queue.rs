@@ -79,44 +79,37 @@ impl<E: Copy> EventQueue<E> {
         self.heap.first().map(Entry::at)
     }
 
-    /// The time of the next event, and whether it comes before the end of `phase` at `until`; else `until`.
-    pub fn next_before(&self, until: Instant, phase: Phase) -> (Instant, bool) {
-        let end = (u128::from(until.as_nanos()) << 64) | (u128::from(phase as u64 + 1) << PHASE_SHIFT);
-        match self.heap.first() {
-            Some(entry) if entry.key < end => (entry.at(), true),
-            _ => (until, false),
-        }
+    /// Whether nothing comes before the end of `phase` at `at`.
+    pub fn next_is_after(&self, at: Instant, phase: Phase) -> bool {
+        let end = (u128::from(at.as_nanos()) << 64) | (u128::from(phase as u64 + 1) << PHASE_SHIFT);
+        self.heap.first().is_none_or(|entry| entry.key >= end)
     }
 
     /// Takes the next event.
-    pub fn pop(&mut self) -> Option<E> {
+    pub fn pop(&mut self) -> Option<(Instant, E)> {
+        let first = *self.heap.first()?;
         let last = self.heap.pop()?;
-        let Some(first) = self.heap.first().map(|entry| entry.event) else {
-            return Some(last.event);
-        };
-        // The last entry is late as a rule: let the hole sink to the bottom, then let the entry rise from there.
-        let mut index = 0;
-        while let Some(least) = self.least_child(index) {
-            self.heap[index] = self.heap[least];
-            index = least;
-        }
-        self.rise(index, last);
-        Some(first)
-    }
-
-    /// The earliest of a node's children.
-    fn least_child(&self, index: usize) -> Option<usize> {
-        let child = index * CHILDREN + 1;
-        let earlier = |a: (usize, u128), b: (usize, u128)| if b.1 < a.1 { b } else { a };
-        match self.heap.get(child..)? {
-            // Two pairs and their winners: no branch that depends on the times.
-            [a, b, c, d, ..] => {
-                let left = earlier((child, a.key), (child + 1, b.key));
-                let right = earlier((child + 2, c.key), (child + 3, d.key));
-                Some(earlier(left, right).0)
+        let len = self.heap.len();
+        if len > 0 {
+            // The last entry is late as a rule: let the hole sink to the bottom, then let the entry rise from there.
+            let mut index = 0;
+            loop {
+                let child = index * CHILDREN + 1;
+                if child >= len {
+                    break;
+                }
+                let mut least = child;
+                for other in child + 1..(child + CHILDREN).min(len) {
+                    if self.heap[other].before(&self.heap[least]) {
+                        least = other;
+                    }
+                }
+                self.heap[index] = self.heap[least];
+                index = least;
             }
-            few => few.iter().zip(child..).map(|(entry, place)| (place, entry.key)).reduce(earlier).map(|least| least.0),
+            self.rise(index, last);
         }
+        Some((first.at(), first.event))
     }
 }
 
@@ -143,13 +136,9 @@ mod tests {
                 sorted.push((at, phase, serial));
             }
             sorted.sort_unstable();
-            for (at, phase, serial) in sorted {
-                let at = Instant::from_nanos(at);
-                prop_assert_eq!(queue.next_before(at, PHASES[phase]), (at, true));
-                prop_assert_eq!(queue.next_before(at, Phase::ReceptionEnd).1, phase == 0);
-                prop_assert_eq!(queue.pop(), Some(serial));
+            for (at, _, serial) in sorted {
+                prop_assert_eq!(queue.pop(), Some((Instant::from_nanos(at), serial)));
             }
-            prop_assert_eq!(queue.next_before(Instant::MAX, Phase::Statistics), (Instant::MAX, false));
             prop_assert_eq!(queue.pop(), None);
         }
     }

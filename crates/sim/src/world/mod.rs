@@ -88,37 +88,35 @@ impl World<'_> {
     /// Carries out every event up to `until`.
     fn play(&mut self, until: Instant, on_progress: &mut dyn FnMut(f64) -> bool) -> Result<(), Interrupted> {
         // Some milliseconds of work between two reports.
-        const REPORT_EVERY: u32 = 1 << 16;
-        loop {
-            for _ in 0..REPORT_EVERY {
-                if self.process_next(until).is_none() {
-                    return Ok(());
-                }
-            }
-            let done = self.host.now.as_secs_f64() / self.end.as_secs_f64().max(f64::MIN_POSITIVE);
-            if !on_progress(done) {
+        const REPORT_EVERY: u64 = 1 << 16;
+        while let Some(at) = self.process_next(until) {
+            if self.events.is_multiple_of(REPORT_EVERY)
+                && !on_progress(at.as_secs_f64() / self.end.as_secs_f64().max(f64::MIN_POSITIVE))
+            {
                 return Err(Interrupted);
             }
         }
+        Ok(())
     }
 
     /// Carries out the next event if it is not after `until`, and says when it was.
     fn process_next(&mut self, until: Instant) -> Option<Instant> {
         // Among simultaneous events the machines' timers come last in their phase, after what the scenario dates.
         let wakes_at = self.host.wakeups.next_at();
-        let (at, is_queued) = self.host.queue.next_before(wakes_at, Phase::Timer);
+        let machine_first = self.host.queue.next_is_after(wakes_at, Phase::Timer);
+        let at = if machine_first { wakes_at } else { self.host.queue.next_at().unwrap_or(Instant::MAX) };
         if at > until || at == Instant::MAX {
             return None;
         }
         // An event that was carried out ahead of the driver's time may have moved the world a little beyond this one.
         self.host.now = self.host.now.max(at);
         self.events += 1;
-        if is_queued {
-            if let Some(event) = self.host.queue.pop() {
-                self.dispatch(event);
+        if machine_first {
+            if let Some(machine) = self.host.wakeups.ring(self.host.now) {
+                self.wake(machine);
             }
-        } else if let Some(machine) = self.host.wakeups.ring(self.host.now) {
-            self.wake(machine);
+        } else if let Some((_, event)) = self.host.queue.pop() {
+            self.dispatch(event);
         }
         self.work_off();
         Some(at)

@@ -189,8 +189,8 @@ mod radio {
             assert_eq!(sleep(&mut host), Some(MachineId::Mac(OWN)));
             ports.radios[OWN].step(None, &mut host);
         }
-        assert!(matches!(host.queue.pop(), Some(Event::Beginning(_))));
-        assert!(matches!(host.queue.pop(), Some(Event::Ending(_))));
+        assert!(matches!(host.queue.pop(), Some((_, Event::Beginning(_)))));
+        assert!(matches!(host.queue.pop(), Some((_, Event::Ending(_)))));
     }
 
     #[test]
