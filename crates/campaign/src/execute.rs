@@ -5,7 +5,7 @@
 use crate::scratch::{Files, Place};
 use airbraid_sim::record::Sinks;
 use airbraid_sim::scenario::Plan;
-use airbraid_sim::scenario::spec::Spec;
+use airbraid_sim::scenario::spec::{Pcap, Spec};
 use airbraid_sim::{Recordings, RunOptions, RunOutput};
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -235,7 +235,7 @@ fn jobs<'a>(plan: &'a Plan, recorded: Recorded<'a>) -> Vec<(usize, Job<'a>)> {
 /// The same run without its recordings.
 fn unrecorded(spec: &Spec) -> Spec {
     let mut spec = spec.clone();
-    (spec.record.pcap, spec.record.timeline, spec.record.perfetto) = (Vec::new(), false, false);
+    (spec.record.pcap, spec.record.timeline, spec.record.perfetto) = (Pcap::default(), false, false);
     spec
 }
 

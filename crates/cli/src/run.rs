@@ -50,7 +50,6 @@ pub fn run(arguments: &Run) -> Result<(), Ended> {
         output::write_into(scratch, &results, &done.cells, &pictures).map_err(|e| failed(dir, e))?;
         note(&format!("written: {}", dir.display()));
     }
-    remark(&plan, wanted.recorded.pcap, &done.cells);
     if arguments.json {
         json(&results)?;
     } else {
@@ -101,19 +100,6 @@ impl Wanted {
             plots: self.plots.clone(),
             ..Made::of("airbraid run", &input.scenario, plan)
         }
-    }
-}
-
-/// Says what was to be captured and is not there.
-fn remark(plan: &Plan, asked: bool, cells: &[Vec<RunOutput>]) {
-    let Some(cell) = plan.cells.first().filter(|_| asked) else { return };
-    let is_empty = cells.iter().flatten().all(|run| !run.files.iter().any(RecordedFile::is_capture));
-    let deaf: Vec<&str> =
-        cell.spec.nodes.iter().filter(|node| node.radios.is_empty()).map(|node| node.name.as_str()).collect();
-    if is_empty {
-        note("note: --pcap captures the frames of radios, and no node has one: there is no capture");
-    } else if !deaf.is_empty() {
-        note(&format!("note: --pcap: without a radio there is no capture of {}", deaf.join(", ")));
     }
 }
 

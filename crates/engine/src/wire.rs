@@ -8,11 +8,13 @@
 //! ```
 
 mod beacon;
+mod control;
 mod link;
 mod session;
 mod tunnel;
 
 pub use beacon::{BEACON_LEN, BEACON_VERSION, emit_beacon, parse_beacon};
+pub use control::{CONTROL_PROTOCOL, MARKER_PROTOCOL, emit_control, parse_control};
 pub use link::{
     LINK_HEADER_LEN, LINK_VERSION, WINDOW_HEADER_LEN, emit_link_header, emit_window_header, parse_link_header,
     parse_window_header,

@@ -19,7 +19,7 @@ pub mod scenario;
 mod timers;
 mod world;
 
-pub use recorder::{FRAMES, PERFETTO, Payloads, Recorder, Recordings, TIMELINE};
+pub use recorder::{CAPTURE, FRAMES, PERFETTO, Payloads, Recorder, Recordings, TIMELINE};
 pub use run::{RunError, RunOptions, RunOutput, run};
 pub use world::{
     Delivery, DropReason, External, FlowId, FrameEvent, FreeSpace, HostAddress, Level, LinkDirection, LinkTrunkEnd,

@@ -1,6 +1,6 @@
 //! The key of a result: scenario, seed, build.
 
-use airbraid_sim::scenario::spec::Spec;
+use airbraid_sim::scenario::spec::{Pcap, Spec};
 use sha2::{Digest, Sha256};
 
 /// The version of airbraid with the commit that it was built from.
@@ -66,7 +66,7 @@ impl Key {
         let mut spec = spec.clone();
         (spec.title, spec.question) = (String::new(), String::new());
         (spec.seed, spec.replications) = (0, 0);
-        (spec.record.pcap, spec.record.timeline, spec.record.perfetto) = (Vec::new(), false, false);
+        (spec.record.pcap, spec.record.timeline, spec.record.perfetto) = (Pcap::default(), false, false);
         // Every field of a resolved scenario prints itself, numbers to their last digit.
         let text = format!("airbraid {SCHEMA}{part} {spec:?}");
         Self { scenario: Sha256::digest(text.as_bytes()).into(), seed }

@@ -6,21 +6,20 @@
 
 pub mod courses;
 pub mod delay;
-mod dot11;
+pub(crate) mod dot11;
 pub mod frames;
-mod ip;
+pub(crate) mod ip;
 pub mod pcapng;
 pub mod perfetto;
-mod radiotap;
+pub(crate) mod radiotap;
 pub mod series;
 pub mod sink;
 pub mod timeline;
 
 pub use courses::{Courses, FlowCourse, QueueCourse};
 pub use delay::DelayStats;
-pub use dot11::{Bss, CapturedFrame, CapturedKind, Station};
-pub use ip::{CapturedPacket, CapturedTransport, ip_address};
-pub use pcapng::{Capture, Interface};
+pub use dot11::Station;
+pub use ip::ip_address;
 pub use series::{Gauge, Series};
 pub use sink::{RecordError, RecordedFile, Sinks};
 pub use timeline::{Event, FrameLine, PacketLine, Timeline};

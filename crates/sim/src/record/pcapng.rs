@@ -1,150 +1,173 @@
-//! Captures that Wireshark opens: pcapng, a radiotap header before each 802.11 frame, nanoseconds, named interfaces.
+//! Captures that Wireshark opens: pcapng with named interfaces, nanoseconds, and the direction of each packet.
 //!
 //! draft-ietf-opsawg-pcapng. Writes to whatever it is given and opens no file. Two runs of one seed give the same
-//! bytes: no date, no host, no processor's byte order is in them.
+//! bytes: no date, no host, no processor's byte order is in them. Blocks of packets are put together here, without an
+//! allocation for each; those at the beginning by the crate `pcap-file`.
 
-use super::dot11::{self, CapturedFrame, Station};
-use super::ip::ip_address;
-use super::radiotap::{self, Radiotap};
-use airbraid_mac::phy::{Preamble, Standard};
+use airbraid_units::Instant;
 use pcap_file::pcapng::PcapNgWriter;
-use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
 use pcap_file::pcapng::blocks::name_resolution::{Ipv4Record, NameResolutionBlock, Record};
 use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
 use pcap_file::{DataLink, Endianness, PcapError};
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io::Write;
 
 /// if_tsresol: time stamps are counted in 10^-9 s.
 const NANOSECONDS: u8 = 9;
-/// Length of the FCS \[byte\].
-const FCS: usize = 4;
+/// Type of an Enhanced Packet Block, its length without data, and its option epb_flags with the end of options.
+const PACKET_BLOCK: u32 = 6;
+const PACKET_BLOCK_LEN: usize = 32;
+const FLAGS_OPTION: [u8; 4] = [2, 0, 4, 0];
+const OPTIONS_LEN: usize = 12;
+/// Bytes that are gathered before they are written.
+const CHUNK: usize = 64 << 10;
 
-/// A radio whose frames are captured.
-#[derive(Clone, Debug, PartialEq)]
+/// The headers that packets of an interface begin with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkType {
+    /// LINKTYPE_IEEE802_11_RADIOTAP.
+    Radiotap,
+    /// LINKTYPE_RAW: IP.
+    Ip,
+    /// LINKTYPE_USER0: our own link layers (`docs/reference/captures.md`).
+    Own,
+}
+
+impl LinkType {
+    const fn number(self) -> DataLink {
+        match self {
+            Self::Radiotap => DataLink::IEEE802_11_RADIOTAP,
+            Self::Ip => DataLink::RAW,
+            Self::Own => DataLink::USER0,
+        }
+    }
+}
+
+/// An interface whose packets are captured.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
     /// Name in Wireshark: `sender/ch1`.
     pub name: String,
-    pub station: Station,
-    pub standard: Standard,
-    pub preamble: Preamble,
+    pub description: String,
+    pub link_type: LinkType,
+    pub mac_address: Option<[u8; 6]>,
 }
 
-/// A capture that is being written.
+/// The direction of a packet at its interface, as epb_flags has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    Inbound = 1,
+    Outbound = 2,
+}
+
+/// A packet at an interface.
+#[derive(Clone, Copy, Debug)]
+pub struct Captured<'a> {
+    /// Number of the interface.
+    pub interface: usize,
+    pub time: Instant,
+    pub direction: Direction,
+    /// Its bytes, perhaps cut, in several pieces.
+    pub pieces: [&'a [u8]; 3],
+    /// Its whole length \[byte\].
+    pub original: usize,
+}
+
+/// A capture that is being written. Its writer is taken not to fail.
+#[derive(Debug)]
 pub struct Capture<W: Write> {
-    writer: PcapNgWriter<W>,
-    interfaces: Vec<Interface>,
-    snap_length: usize,
-    /// Buffer, reused for every frame.
-    frame: Vec<u8>,
-    stored: Vec<u8>,
+    out: W,
+    chunk: Vec<u8>,
 }
 
 impl<W: Write> Capture<W> {
-    /// Begins a capture of `interfaces`, with the names of the nodes by index, from which addresses are resolved.
-    ///
-    /// `snap_length` is how much of each frame is stored \[byte\], radiotap header not counted; `None`: all of it. A
-    /// frame that is cut keeps its length in the file but loses its FCS, so that Wireshark can check neither FCS nor
-    /// TCP checksum; 128 byte keep every header.
-    ///
-    /// # Errors
-    /// `out` cannot be written to.
-    pub fn new(
-        out: W,
-        node_names: &[&str],
-        interfaces: Vec<Interface>,
-        snap_length: Option<usize>,
-    ) -> io::Result<Self> {
-        let application = SectionHeaderOption::UserApplication(Cow::Borrowed("airbraid"));
-        let section =
-            SectionHeaderBlock { endianness: Endianness::Little, options: vec![application], ..Default::default() };
-        let mut writer = PcapNgWriter::with_section_header(out, section).map_err(io_error)?;
-        for interface in &interfaces {
-            writer.write_pcapng_block(describe(interface)).map_err(io_error)?;
-        }
-        if !node_names.is_empty() {
-            writer.write_pcapng_block(name(node_names)).map_err(io_error)?;
-        }
-        let snap_length = snap_length.unwrap_or(usize::MAX);
-        Ok(Self { writer, interfaces, snap_length, frame: Vec::new(), stored: Vec::new() })
+    /// Begins a capture of `interfaces`, with names for IP addresses.
+    pub fn new(out: W, names: &[([u8; 4], String)], interfaces: &[Interface]) -> Self {
+        let mut chunk = Vec::with_capacity(CHUNK + CHUNK / 8);
+        // A vector does not fail, and neither do blocks without a wrong length.
+        let _ = begin(&mut chunk, names, interfaces);
+        Self { out, chunk }
     }
 
-    /// Writes a frame that interface number `interface` sent or received. Frames may come in any order of time.
-    ///
-    /// # Errors
-    /// The interface does not exist, or what the capture goes to cannot be written to.
-    pub fn write(&mut self, interface: usize, frame: &CapturedFrame<'_>) -> io::Result<()> {
-        let Some(radio) = self.interfaces.get(interface) else {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "no such interface"));
-        };
-        self.frame.clear();
-        dot11::append(&mut self.frame, frame);
-        let whole = self.frame.len() + FCS;
-        if whole <= self.snap_length {
-            let fcs = dot11::fcs(&self.frame);
-            // A frame that the channel destroyed: which bits, nobody knows; the FCS says that it was destroyed.
-            self.frame.extend(if frame.fcs_ok { fcs } else { fcs.map(|byte| !byte) });
-        } else {
-            self.frame.truncate(self.snap_length);
+    /// Writes a packet.
+    pub fn write(&mut self, packet: &Captured<'_>) {
+        let len: usize = packet.pieces.iter().map(|piece| piece.len()).sum();
+        let padding = len.next_multiple_of(4) - len;
+        let total = (PACKET_BLOCK_LEN + len + padding + OPTIONS_LEN) as u32;
+        let time = packet.time.as_nanos();
+        let mut head = [0; PACKET_BLOCK_LEN - 4];
+        let words = [
+            PACKET_BLOCK,
+            total,
+            packet.interface as u32,
+            (time >> 32) as u32,
+            time as u32,
+            len as u32,
+            packet.original as u32,
+        ];
+        for (place, word) in head.chunks_exact_mut(4).zip(words) {
+            place.copy_from_slice(&word.to_le_bytes());
         }
-        self.stored.clear();
-        let tap = Radiotap {
-            time: frame.time,
-            standard: radio.standard,
-            preamble: radio.preamble,
-            rate: frame.rate,
-            channel: frame.channel,
-            signal_dbm: frame.signal_dbm,
-            fcs_ok: frame.fcs_ok,
-        };
-        radiotap::append(&mut self.stored, &tap);
-        let original = self.stored.len() + whole;
-        self.stored.extend_from_slice(&self.frame);
-        let block = EnhancedPacketBlock {
-            interface_id: interface as u32,
-            timestamp: std::time::Duration::from_nanos(frame.time.as_nanos()),
-            original_len: original as u32,
-            data: Cow::Borrowed(&self.stored),
-            options: Vec::new(),
-        };
-        self.writer.write_pcapng_block(block).map_err(io_error)?;
-        Ok(())
+        let mut tail = [0; OPTIONS_LEN + 4];
+        tail[..4].copy_from_slice(&FLAGS_OPTION);
+        tail[4] = packet.direction as u8;
+        tail[OPTIONS_LEN..].copy_from_slice(&total.to_le_bytes());
+        self.chunk.extend_from_slice(&head);
+        packet.pieces.iter().for_each(|piece| self.chunk.extend_from_slice(piece));
+        self.chunk.extend_from_slice(&[0; 3][..padding]);
+        self.chunk.extend_from_slice(&tail);
+        if self.chunk.len() >= CHUNK {
+            self.put();
+        }
     }
 
-    /// Ends the capture and returns its writer, not flushed.
-    pub fn into_inner(self) -> W {
-        self.writer.into_inner()
+    fn put(&mut self) {
+        // A recording's sink does not fail.
+        let _ = self.out.write_all(&self.chunk);
+        self.chunk.clear();
     }
+
+    /// Ends the capture, and flushes.
+    pub fn finish(mut self) -> W {
+        self.put();
+        // A recording's sink does not fail.
+        let _ = self.out.flush();
+        self.out
+    }
+}
+
+/// The blocks before the first packet.
+fn begin(out: &mut Vec<u8>, names: &[([u8; 4], String)], interfaces: &[Interface]) -> Result<(), PcapError> {
+    let application = SectionHeaderOption::UserApplication(Cow::Borrowed("airbraid"));
+    let section =
+        SectionHeaderBlock { endianness: Endianness::Little, options: vec![application], ..Default::default() };
+    let mut writer = PcapNgWriter::with_section_header(out, section)?;
+    for interface in interfaces {
+        writer.write_pcapng_block(describe(interface))?;
+    }
+    if !names.is_empty() {
+        let record = |(address, name): &([u8; 4], String)| {
+            let names = vec![Cow::Owned(name.clone())];
+            Record::Ipv4(Ipv4Record { ip_addr: Cow::Owned(address.to_vec()), names })
+        };
+        let records = names.iter().map(record).collect();
+        writer.write_pcapng_block(NameResolutionBlock { records, options: Vec::new() })?;
+    }
+    Ok(())
 }
 
 /// The description of an interface.
 fn describe(interface: &Interface) -> InterfaceDescriptionBlock<'static> {
-    let Station { node, radio } = interface.station;
-    let mut block = InterfaceDescriptionBlock::new(DataLink::IEEE802_11_RADIOTAP, 0);
+    let mut block = InterfaceDescriptionBlock::new(interface.link_type.number(), 0);
     block.options = vec![
         InterfaceDescriptionOption::IfName(Cow::Owned(interface.name.clone())),
-        InterfaceDescriptionOption::IfDescription(Cow::Owned(format!("node {node}, radio {radio}"))),
-        InterfaceDescriptionOption::IfMacAddr(Cow::Owned(interface.station.mac_address().to_vec())),
-        InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
+        InterfaceDescriptionOption::IfDescription(Cow::Owned(interface.description.clone())),
     ];
+    let address = interface.mac_address.map(|address| InterfaceDescriptionOption::IfMacAddr(Cow::Owned(address.to_vec())));
+    block.options.extend(address);
+    block.options.push(InterfaceDescriptionOption::IfTsResol(NANOSECONDS));
     block
-}
-
-/// The names of the nodes behind their IP addresses.
-fn name(node_names: &[&str]) -> NameResolutionBlock<'static> {
-    let records = node_names.iter().zip(0..).map(|(name, index)| {
-        let name = Cow::Owned((*name).to_owned());
-        Record::Ipv4(Ipv4Record { ip_addr: Cow::Owned(ip_address(index).to_vec()), names: vec![name] })
-    });
-    NameResolutionBlock { records: records.collect(), options: Vec::new() }
-}
-
-fn io_error(error: PcapError) -> io::Error {
-    match error {
-        PcapError::IoError(error) => error,
-        other => io::Error::other(other),
-    }
 }
 
 #[cfg(test)]

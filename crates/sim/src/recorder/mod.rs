@@ -1,4 +1,4 @@
-//! Listens to a run and writes what was asked for: readable lines, captures of radios, frames for a page, a trace.
+//! Listens to a run and writes what was asked for: readable lines, captures, frames for a page, a trace.
 //!
 //! Each recording is an [`Observer`] of its own, which translates what the world knows into what [`crate::record`]
 //! formats, and writes it to a [`Sink`] as the run goes on. [`Recorder`] passes everything on to all of them. One more
@@ -12,11 +12,11 @@ mod lines;
 mod perfetto;
 mod stations;
 
-pub use captures::Payloads;
+pub use captures::{CAPTURE, Payloads};
 
 use crate::record::sink::{Failure, RecordError, Sink, Sinks};
 use crate::scenario::spec::Spec;
-use crate::world::{DropReason, FrameEvent, Level, Loss, NodeId, Observer, RadioId, Record};
+use crate::world::{DropReason, FrameEvent, Level, Loss, NodeId, Observer, Passage, RadioId, Record};
 use airbraid_mac::{Access, Address, Outcome};
 use airbraid_units::Instant;
 use captures::Captures;
@@ -35,7 +35,7 @@ pub const PERFETTO: &str = "run.pftrace";
 /// The recordings of a run, besides those that its scenario asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recordings {
-    /// Frames of every radio as pcapng; otherwise of those that the scenario names.
+    /// Frames of every radio and link as pcapng; otherwise of the radios that the scenario names.
     pub pcap: bool,
     /// The readable timeline; otherwise if the scenario asks for it.
     pub timeline: bool,
@@ -80,7 +80,7 @@ impl<'a> Recorder<'a> {
         if wanted.perfetto || spec.record.perfetto {
             parts.push(Box::new(Perfetto::new(&stations, Sink::create(sinks, PERFETTO, &failure))));
         }
-        if wanted.pcap || !spec.record.pcap.is_empty() {
+        if wanted.pcap || spec.record.pcap.is_any() {
             let mut create = |name: &str| Sink::create(sinks, name, &failure);
             parts.push(Box::new(Captures::new(stations, wanted.pcap, payloads, &mut create)));
         }
@@ -108,6 +108,9 @@ impl Observer for &mut Recorder<'_> {
     }
     fn on_reception(&mut self, now: Instant, event: FrameEvent<'_>, signal_dbm: f64, result: Result<(), Loss>) {
         self.parts.iter_mut().for_each(|part| part.on_reception(now, event, signal_dbm, result));
+    }
+    fn on_passage(&mut self, now: Instant, passage: Passage<'_>) {
+        self.parts.iter_mut().for_each(|part| part.on_passage(now, passage));
     }
     fn on_drop(&mut self, now: Instant, node: NodeId, packet: &Record, reason: DropReason) {
         self.parts.iter_mut().for_each(|part| part.on_drop(now, node, packet, reason));

@@ -1,6 +1,7 @@
 //! The radios of a scenario as recordings name them.
 
-use crate::record::{Bss, Station};
+use crate::record::Station;
+use crate::record::dot11::Bss;
 use crate::scenario::spec::{Mac, Radio, Spec};
 use crate::world::{Msdu, RadioId};
 use airbraid_mac::{Address, Frame};

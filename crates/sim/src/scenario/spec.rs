@@ -529,13 +529,46 @@ pub enum ChangeKind {
     },
 }
 
+/// The radios whose frames are captured.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Pcap {
+    #[default]
+    Nothing,
+    /// These (node, radio).
+    Radios(Vec<(usize, usize)>),
+    /// All of them, and links, trunks and hosts.
+    All,
+}
+
+impl Pcap {
+    /// Whether anything is captured.
+    pub const fn is_any(&self) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Radios(radios) => !radios.is_empty(),
+            Self::All => true,
+        }
+    }
+    pub const fn is_all(&self) -> bool {
+        matches!(self, Self::All)
+    }
+    /// Whether this radio of a node is among them.
+    pub fn contains(&self, node: usize, radio: usize) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Radios(radios) => radios.contains(&(node, radio)),
+            Self::All => true,
+        }
+    }
+}
+
 /// Recordings beside the summary.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     /// Interval of the series (default 1 s).
     pub interval: Duration,
-    /// Radios (node, radio) whose frames are captured; with `--pcap` all.
-    pub pcap: Vec<(usize, usize)>,
+    /// Radios whose frames are captured; with `--pcap` everything.
+    pub pcap: Pcap,
     /// Whether the frame timeline is written.
     pub timeline: bool,
     /// Whether a trace for Perfetto is written.
@@ -551,6 +584,6 @@ pub struct Record {
 impl Record {
     /// Whether anything is recorded beside series.
     pub const fn is_any(&self) -> bool {
-        self.timeline || self.perfetto || !self.pcap.is_empty()
+        self.timeline || self.perfetto || self.pcap.is_any()
     }
 }

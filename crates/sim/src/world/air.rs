@@ -110,7 +110,8 @@ fn end_reception(
     if let Some(observer) = host.observer.as_deref_mut() {
         let packet = frame.payload.and_then(|msdu| msdu.packet()).map(|packet| host.packets.get(packet));
         let start = host.now.saturating_sub(transmission.end - transmission.start);
-        let event = FrameEvent { radio: hearer.radio, frame, packet, start, end: host.now };
+        let packets = &host.packets;
+        let event = FrameEvent { radio: hearer.radio, frame, packet, packets, start, end: host.now };
         observer.on_reception(host.now, event, Milliwatt(hearer.power()).to_dbm().0, result);
     }
     match result {

@@ -6,6 +6,7 @@
 
 use super::World;
 use super::id::{FlowId, LinkDirection, NodeId, PayloadHandle, PortId, RadioId};
+use super::observe::Place;
 use super::packet::{Body, NewPacket};
 use super::port::FreeSpace;
 use super::routing::trunk_port;
@@ -91,8 +92,11 @@ impl World<'_> {
         let new = NewPacket { flow, from: source, to: destination, len, class, created, body };
         let packet = self.host.packets.create(new);
         match port {
-            Some(port) => self.send_by(port, packet),
-            None => self.send(from, packet),
+            Some(port) => {
+                self.host.tell_passage(Place::Host(from), false, packet);
+                self.send_by(port, packet);
+            }
+            None => self.originate(from, packet),
         }
         self.work_off();
     }

@@ -11,7 +11,7 @@ use super::id::{
 };
 use super::killers::{Killers, NOBODY};
 use super::medium::Medium;
-use super::observe::{FrameEvent, Level, Observer};
+use super::observe::{FrameEvent, Level, Observer, Passage, Place};
 use super::packet::{DropReason, Packets, Record};
 use super::wakeups::{MachineId, Wakeups};
 use crate::queue::{EventQueue, Phase};
@@ -173,6 +173,14 @@ impl Host<'_> {
         }
     }
 
+    /// Tells who listens that a packet, or a frame of a trunk or link layer, goes down or comes up at a place.
+    #[inline]
+    pub fn tell_passage(&mut self, place: Place, is_arrival: bool, packet: PacketRef) {
+        if let Some(observer) = self.observer.as_deref_mut() {
+            observer.on_passage(self.now, Passage { place, is_arrival, packet, packets: &self.packets });
+        }
+    }
+
     /// A port may have free space again: greedy flows that leave by it fill it, in turn, until its queue is full.
     #[inline]
     pub fn refill(&mut self, port: PortId) {
@@ -229,7 +237,7 @@ impl Host<'_> {
             let packet = frame.payload.and_then(|msdu| msdu.packet()).map(|packet| self.packets.get(packet));
             observer.on_transmission(
                 self.now,
-                FrameEvent { radio, frame: &frame, packet, start: at, end: at + airtime },
+                FrameEvent { radio, frame: &frame, packet, packets: &self.packets, start: at, end: at + airtime },
                 access,
             );
         }

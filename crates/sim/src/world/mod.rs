@@ -37,11 +37,11 @@ mod walk;
 
 pub use draw::drawn;
 pub use external::{Delivery, External};
-pub use frame::{Msdu, MsduKind};
+pub use frame::{FrameBody, LinkFrame, Msdu, MsduKind, PacketRef};
 pub use id::{FlowId, HostAddress, LinkDirection, LinkTrunkEnd, NodeId, PayloadHandle, RadioId, RadioTrunkEnd};
 pub use medium::Loss;
-pub use observe::{FrameEvent, Level, Observer};
-pub use packet::{Body, DropReason, Record};
+pub use observe::{FrameEvent, Level, Observer, Passage, Place};
+pub use packet::{Body, DropReason, Packets, Record};
 pub use port::FreeSpace;
 
 use crate::queue::Phase;
@@ -189,11 +189,11 @@ impl World<'_> {
             Work::Resolver(node, output) => self.on_resolver_output(node, output),
             Work::SendData(flow, segment) => {
                 let (node, packet) = self.flows.data(flow, segment, &mut self.host);
-                self.send(node, packet);
+                self.originate(node, packet);
             }
             Work::SendAck(flow, segment) => {
                 let (node, packet) = self.flows.acknowledgement(flow, segment, &mut self.host);
-                self.send(node, packet);
+                self.originate(node, packet);
             }
             Work::SendDatagram(flow) => self.send_datagram(flow),
             Work::Refill(port) => self.refill(port),

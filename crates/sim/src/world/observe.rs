@@ -1,9 +1,9 @@
 //! The reports to a recorder during a run. Nothing is formatted, nor even collected, unless one listens.
 
-use super::frame::Msdu;
+use super::frame::{Msdu, PacketRef};
 use super::id::{FlowId, LinkDirection, LinkTrunkEnd, NodeId, RadioId, RadioTrunkEnd};
 use super::medium::Loss;
-use super::packet::{DropReason, Record};
+use super::packet::{DropReason, Packets, Record};
 use airbraid_mac::{Access, Address, Frame, Outcome};
 use airbraid_units::Instant;
 
@@ -16,10 +16,36 @@ pub struct FrameEvent<'a> {
     pub frame: &'a Frame<Msdu>,
     /// The packet in it.
     pub packet: Option<&'a Record>,
+    /// The table that the frame's payload stands in.
+    pub packets: &'a Packets,
     /// When it begins, at this radio.
     pub start: Instant,
     /// When it ends, at this radio.
     pub end: Instant,
+}
+
+/// A place where packets, or the frames of a trunk or link layer, come by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The border between the transports of a node and its network layer.
+    Host(NodeId),
+    /// The upper side of an end of a trunk over radios.
+    RadioTrunk(RadioTrunkEnd),
+    /// The upper side of an end of a trunk over links.
+    LinkTrunk(LinkTrunkEnd),
+    /// A direction of a link: its queue at the one end, its arrivals at the other.
+    Link(LinkDirection),
+}
+
+/// A packet, or a frame of a trunk or link layer, comes by.
+#[derive(Clone, Copy, Debug)]
+pub struct Passage<'a> {
+    pub place: Place,
+    /// Whether it comes up, from where it was sent; otherwise it goes down.
+    pub is_arrival: bool,
+    pub packet: PacketRef,
+    /// The table that it stands in.
+    pub packets: &'a Packets,
 }
 
 /// A number of a machine that changes in steps.
@@ -48,6 +74,8 @@ pub trait Observer: std::fmt::Debug {
     fn on_transmission(&mut self, now: Instant, event: FrameEvent<'_>, access: Access) {}
     /// A reception has ended at a radio, with this signal level \[dBm\].
     fn on_reception(&mut self, now: Instant, event: FrameEvent<'_>, signal_dbm: f64, result: Result<(), Loss>) {}
+    /// A packet, or a frame of a trunk or link layer, comes by a place.
+    fn on_passage(&mut self, now: Instant, passage: Passage<'_>) {}
     /// A packet goes no further at a node.
     fn on_drop(&mut self, now: Instant, node: NodeId, packet: &Record, reason: DropReason) {}
     /// A packet has reached its transport at a node.

@@ -12,6 +12,7 @@ use super::frame::{BeaconFrame, ControlFrame, FrameBody, Msdu, MsduKind, PacketR
 use super::host::Host;
 use super::id::{FlowId, LinkDirection, LinkTrunkEnd, NodeId, PortId, RadioId, RadioTrunkEnd, StopAndWaitId};
 use super::network::Forwarding;
+use super::observe::Place;
 use super::packet::{Body, DropReason};
 use super::port::FreeSpace;
 use super::port::error_control::Next;
@@ -72,8 +73,15 @@ impl World<'_> {
 
     pub(super) fn send_datagram(&mut self, flow: FlowId) {
         if let Some((node, packet)) = self.flows.datagram(flow, &mut self.host) {
-            self.send(node, packet);
+            self.originate(node, packet);
         }
+    }
+
+    /// A transport of a node gives a packet to its network layer.
+    #[inline]
+    pub(super) fn originate(&mut self, node: NodeId, packet: PacketRef) {
+        self.host.tell_passage(Place::Host(node), false, packet);
+        self.send(node, packet);
     }
 }
 
@@ -233,15 +241,18 @@ impl World<'_> {
         let node = port.node();
         match msdu.kind {
             MsduKind::Routed { .. } => restore_hops(msdu, host),
-            MsduKind::Plain | MsduKind::Selected(None) | MsduKind::Segment => {}
+            MsduKind::Plain | MsduKind::Segment => {}
             MsduKind::Trunk(header) => {
                 if let Some((end, member)) = port.member_towards(from) {
                     return ports.radio_trunks[end].on_frame(member, header, msdu.packet, host);
                 }
             }
-            MsduKind::Selected(Some(number)) => {
+            MsduKind::Selected(number) => {
                 if let Some((end, member)) = port.member_towards(from) {
-                    ports.radio_trunks[end].on_arrival(member, number, host);
+                    if let Some(number) = number {
+                        ports.radio_trunks[end].on_arrival(member, number, host);
+                    }
+                    host.tell_passage(Place::RadioTrunk(end), true, msdu.packet);
                 }
             }
             MsduKind::Control => return self.on_control(radio, from, msdu),
@@ -333,6 +344,7 @@ impl World<'_> {
     fn deliver(&mut self, node: NodeId, packet: PacketRef) {
         let Self { flows, host, deliveries, .. } = self;
         let record = *host.packets.get(packet);
+        host.tell_passage(Place::Host(node), true, packet);
         if let Some(observer) = host.observer.as_deref_mut() {
             observer.on_delivery(host.now, node, &record);
         }

@@ -3,7 +3,7 @@
 use super::node::find_radio;
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, View, quantity};
-use crate::scenario::spec::{Node, Record};
+use crate::scenario::spec::{Node, Pcap, Record};
 use crate::scenario::tree::{Data, Value};
 use airbraid_units::Duration;
 
@@ -68,23 +68,17 @@ pub(super) fn record(view: View<'_>, nodes: &[Node], duration: Duration) -> Reco
         let help = format!("at most {INTERVALS_MAX}: make the interval longer");
         view.require(n <= INTERVALS_MAX, "interval", || format!("{n} intervals are too many"), &help);
     }
-    let mut pcap = Vec::new();
+    let mut pcap = Pcap::default();
     view.optional("pcap", "none; --pcap captures all", |value| {
         match &value.data {
-            Data::Text(word) if word == "all" => {
-                pcap = nodes
-                    .iter()
-                    .enumerate()
-                    .flat_map(|(n, node)| (0..node.radios.len()).map(move |r| (n, r)))
-                    .collect();
+            Data::Text(word) if word == "all" => pcap = Pcap::All,
+            Data::List(items) => {
+                pcap = Pcap::Radios(items.iter().filter_map(|item| find_radio(view.cx, item, nodes)).collect());
             }
-            Data::List(items) => pcap = items.iter().filter_map(|item| find_radio(view.cx, item, nodes)).collect(),
             _ => return Err(Complaint::new("radios are needed", "write [\"node/ch1\"] or \"all\"")),
         }
         Ok(())
     });
-    pcap.sort_unstable();
-    pcap.dedup();
     let timeline = view.flag("timeline", false, "--timeline writes it");
     let perfetto = view.flag("perfetto", false, "--perfetto writes it");
     let sequence = view.flag("sequence", false, "TCP's sequence numbers are not sampled");

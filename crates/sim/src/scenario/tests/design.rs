@@ -181,7 +181,7 @@ fn every_table_ends_up_in_the_spec() {
     );
     assert_eq!(spec.changes[1].what, ChangeKind::RadioUp { node: 0, radio: 1, up: false });
     assert_eq!(spec.changes[4].what, ChangeKind::LinkRate { link: 0, rate: BitRate::from_kbps(5_000) });
-    assert_eq!(spec.record.pcap, [(0, 0)]);
+    assert!(spec.record.pcap.contains(0, 0));
     assert!(spec.record.timeline);
 }
 

@@ -4,7 +4,7 @@ use super::super::account::Device;
 use super::super::frame::PacketRef;
 use super::super::host::{Host, Work};
 use super::super::id::{LinkDirection, LinkTrunkEnd, NodeId, PortId};
-use super::super::observe::Level;
+use super::super::observe::{Level, Place};
 use super::super::packet::DropReason;
 use super::super::wakeups::MachineId;
 use super::free_space::FreeSpace;
@@ -99,6 +99,9 @@ impl LinkPort {
     /// Drives the link: `None` is its timer.
     pub fn step(&mut self, input: Option<LinkInput<PacketRef>>, host: &mut Host<'_>) {
         let direction = self.direction;
+        if let Some(LinkInput::Packet(packet)) = &input {
+            host.tell_passage(Place::Link(direction), false, *packet);
+        }
         host.step(MachineId::Link(direction), &mut self.link, input, |output| Work::Link(direction, output));
         host.refill(PortId::Link(direction));
         host.tell_level(Level::LinkQueue(direction), || self.link.queue_len() as u64);
@@ -107,6 +110,9 @@ impl LinkPort {
     /// Carries out what the link says; gives what has arrived.
     #[inline]
     pub fn on_output(&mut self, output: LinkOutput<PacketRef>, host: &mut Host<'_>) -> Option<Arrival> {
+        if let LinkOutput::Deliver(packet) = &output {
+            host.tell_passage(Place::Link(self.direction), true, *packet);
+        }
         match (output, &self.carries) {
             (LinkOutput::Deliver(packet), Carries::Packets) => Some(Arrival::Packet(self.to, packet)),
             (LinkOutput::Deliver(packet), Carries::LinkTrunk(end)) => Some(Arrival::LinkTrunk(*end, packet)),

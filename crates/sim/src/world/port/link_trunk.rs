@@ -7,7 +7,7 @@ use super::super::account::Device;
 use super::super::frame::{BondFrame, FrameBody, PacketRef};
 use super::super::host::{Host, Work};
 use super::super::id::{LinkDirection, LinkTrunkEnd, NodeId, PortId, Table};
-use super::super::observe::Level;
+use super::super::observe::{Level, Place};
 use super::super::packet::DropReason;
 use super::super::wakeups::MachineId;
 use super::free_space::FreeSpace;
@@ -88,6 +88,7 @@ impl LinkTrunkPort {
         if let Some(account) = &mut host.account {
             account.on_bond(self.end, packet.bucket, packet.len);
         }
+        host.tell_passage(Place::LinkTrunk(self.end), false, packet);
         self.step(Some(BondInput::Packet(packet)), host);
     }
 
@@ -108,7 +109,10 @@ impl LinkTrunkPort {
     ) -> Option<(NodeId, PacketRef)> {
         match output {
             BondOutput::Transmit { member, frame, .. } => self.transmit(member, frame, links, host),
-            BondOutput::Deliver(packet) => return Some((self.node, packet)),
+            BondOutput::Deliver(packet) => {
+                host.tell_passage(Place::LinkTrunk(self.end), true, packet);
+                return Some((self.node, packet));
+            }
             BondOutput::Release(packet) => host.packets.release(packet),
             // Nobody here hears what ICMP says, and hosts have no MTU by peer.
             BondOutput::PathMtu { .. } | BondOutput::HintWanted { .. } => {}

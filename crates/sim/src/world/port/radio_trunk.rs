@@ -5,7 +5,7 @@ use super::super::account::Device;
 use super::super::frame::{BeaconFrame, ControlFrame, FrameBody, Msdu, MsduKind, PacketRef};
 use super::super::host::{Host, Work};
 use super::super::id::{NodeId, PortId, RadioId, RadioTrunkEnd, Table};
-use super::super::observe::Level;
+use super::super::observe::{Level, Place};
 use super::super::packet::DropReason;
 use super::super::wakeups::MachineId;
 use super::free_space::FreeSpace;
@@ -84,6 +84,7 @@ impl RadioTrunkPort {
     /// Sends a packet: where selection chooses, by the member that it says, otherwise over all.
     #[inline]
     pub fn send(&mut self, packet: PacketRef, host: &mut Host<'_>) {
+        host.tell_passage(Place::RadioTrunk(self.end), false, packet);
         match &mut self.selection {
             None => self.step(Some(PaperInput::Packet(packet)), host),
             Some(selection) => selection.send(packet, host),
@@ -124,7 +125,10 @@ impl RadioTrunkPort {
                 let msdu = Msdu { packet, overhead: self.overhead, kind: MsduKind::Trunk(header) };
                 radios[radio].send(neighbour, msdu, host);
             }
-            PaperOutput::Deliver(packet) => return Some(packet),
+            PaperOutput::Deliver(packet) => {
+                host.tell_passage(Place::RadioTrunk(self.end), true, packet);
+                return Some(packet);
+            }
             PaperOutput::Control { member, acknowledged, control } => {
                 let frame = ControlFrame { end: self.end, member, control };
                 self.send_control(frame, acknowledged, radios, host);
