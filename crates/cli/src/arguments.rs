@@ -41,6 +41,9 @@ pub enum Command {
     /// Generate the effect of a packet killer on frames at some place, and compare its rates with the printed ones
     #[command(after_help = TRACE_EXAMPLES)]
     Trace(Trace),
+    /// Print or install the dissector by which Wireshark reads trunks, tunnels and link layers
+    #[command(after_help = WIRESHARK_EXAMPLES)]
+    Wireshark(Wireshark),
     #[cfg(feature = "live")]
     #[command(flatten)]
     Live(crate::live::arguments::Command),
@@ -210,6 +213,30 @@ Examples:
 Exit status: 0 fine, 1 a rate is more than a tenth from the printed one, 2 the
 input is wrong.";
 
+const WIRESHARK_EXAMPLES: &str = "\
+`run --pcap` writes run.pcapng, with the frames of all radios and links and the
+packets above each trunk, and ip-NODE.pcapng, with the packets of a host alone:
+there Wireshark's analysis of TCP sees each segment once. Radios and IP need no
+dissector; the headers of trunks and tunnels, and IP behind them, do.
+More in docs/guide/wireshark.md.
+
+Examples:
+  airbraid wireshark --install
+      ~/.local/lib/wireshark/plugins/airbraid.lua; a different file of that
+      name is kept as airbraid.lua.old
+
+  airbraid wireshark > airbraid.lua
+  tshark -X lua_script:airbraid.lua -r look/run.pcapng
+      without installing it
+
+  tshark -r look/run.pcapng -Y 'frame.interface_name == \"sender/ch1\"'
+      what one radio has sent and heard
+
+  tshark -r look/ip-sender.pcapng -q -z conv,tcp
+      the TCP connections of a host
+
+Exit status: 0 fine, 1 it could not be written.";
+
 /// Overrides of a scenario.
 #[derive(Args, Debug, Default)]
 pub struct Over {
@@ -240,7 +267,7 @@ pub struct Run {
     /// Runs at a time [default: as many as cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
-    /// Captures the frames of every radio as pcapng, first seed only
+    /// Captures frames and packets of radios, links, trunks and hosts as pcapng, first seed only (`wireshark --help`)
     #[arg(long, requires = "out")]
     pub pcap: bool,
     /// Writes frames as a page to zoom and search and as a readable list, first seed only
@@ -268,6 +295,17 @@ pub struct Run {
     /// Prints one JSON object and nothing else
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `wireshark`.
+#[derive(Args, Debug)]
+pub struct Wireshark {
+    /// Puts it into Wireshark's folder of personal plugins, in place of printing it
+    #[arg(long)]
+    pub install: bool,
+    /// Puts it into this folder, which is made if it is not there
+    #[arg(long, value_name = "DIR")]
+    pub into: Option<PathBuf>,
 }
 
 /// Arguments of `report`.

@@ -19,6 +19,7 @@ mod run;
 mod table;
 mod trace;
 mod why;
+mod wireshark;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
         Command::Plan(arguments) => plan::plan(&arguments),
         Command::Trace(arguments) => trace::trace(&arguments),
+        Command::Wireshark(arguments) => wireshark::wireshark(&arguments),
         #[cfg(feature = "live")]
         Command::Live(command) => live::run(&command),
         Command::Completions { shell } => print::completions(shell),

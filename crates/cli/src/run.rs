@@ -12,7 +12,6 @@ use airbraid_campaign::{
     Done, Failure, Made, Recorded, Results, Settings, execute_until_stopped, judge, output, simulate,
 };
 use airbraid_sim::RunOutput;
-use airbraid_sim::record::RecordedFile;
 use airbraid_sim::scenario::Plan;
 use std::io::Error;
 use std::path::Path;

@@ -123,7 +123,7 @@ pub struct Lab {
     /// Writes summary.json, and captures if asked for, into this directory, which is made or replaced
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Captures the frames of every radio as pcapng
+    /// Captures frames and packets of radios, links, trunks and hosts as pcapng
     #[arg(long, requires = "out")]
     pub pcap: bool,
     /// Prints one JSON object and nothing else

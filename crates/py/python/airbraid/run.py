@@ -105,7 +105,7 @@ class Run:
 
     @property
     def captures(self) -> dict[str, bytes]:
-        """The frames of each radio as pcapng, by file name; empty if they were not recorded."""
+        """Captures as pcapng, by file name; empty if they were not recorded."""
         return self._core.captures
 
     def save_captures(self, directory: str | Path) -> list[Path]:

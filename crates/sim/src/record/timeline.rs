@@ -4,7 +4,6 @@
 //! two runs of one seed give the same bytes. Formats only: whoever asks for a timeline calls it, nobody else pays.
 
 use airbraid_units::{BitRate, Bytes, Duration, Instant};
-use std::fmt::{self, Write};
 
 /// The event of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -85,19 +84,31 @@ pub struct PacketLine<'a> {
     pub size: Bytes,
 }
 
-impl fmt::Display for PacketLine<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} #{}  {} B", self.flow, self.number, self.size.as_u64())
+impl PacketLine<'_> {
+    fn put(&self, out: &mut String) {
+        out.push_str(self.flow);
+        out.push_str(" #");
+        number(out, self.number, 0, b' ');
+        out.push_str("  ");
+        number(out, self.size.as_u64(), 0, b' ');
+        out.push_str(" B");
     }
 }
 
-/// A writer of lines.
+/// Powers whose text is remembered, by the low bits of their number: a pair of radios at rest has always the same.
+const POWERS: usize = 1 << 10;
+
+/// A writer of lines. Each of its parts is put together by hand: a run's frames are simulated in less time than it takes
+/// to format as many lines.
 #[derive(Clone, Debug)]
 pub struct Timeline {
-    /// Names of the radios and nodes in the lines.
+    /// Names of the radios and nodes in the lines, filled up to the length of the longest.
     names: Vec<String>,
-    /// Length of the longest name: the width of the columns.
-    width: usize,
+    everybody: String,
+    /// Rates with their text.
+    rates: Vec<(BitRate, String)>,
+    /// Powers with their text.
+    powers: Vec<(f64, String)>,
 }
 
 impl Timeline {
@@ -105,89 +116,152 @@ impl Timeline {
     pub fn new(names: Vec<String>) -> Self {
         // At least as wide as "everybody".
         let longest = names.iter().map(|name| name.chars().count()).max();
-        Self { width: longest.unwrap_or(0).max(EVERYBODY.len()), names }
+        let width = longest.unwrap_or(0).max(EVERYBODY.len());
+        let pad = |name: &str| format!("{name:width$}");
+        Self {
+            names: names.iter().map(|name| pad(name)).collect(),
+            everybody: pad(EVERYBODY),
+            rates: Vec::new(),
+            powers: vec![(f64::NAN, String::new()); POWERS],
+        }
     }
 
     /// Appends the line of `event`, at number `who` of the names at `now`.
-    pub fn line(&self, out: &mut String, now: Instant, who: usize, event: &Event<'_>) {
-        // Writing to a string never fails.
-        let _ = self.write(out, now, who, event);
-    }
-
-    fn write(&self, out: &mut String, now: Instant, who: usize, event: &Event<'_>) -> fmt::Result {
-        let width = self.width;
-        write!(out, "{}  {:width$}  ", Clock(now), self.name(who))?;
+    pub fn line(&mut self, out: &mut String, now: Instant, who: usize, event: &Event<'_>) {
+        clock(out, now);
+        out.push_str("  ");
+        out.push_str(self.names.get(who).map_or("?", String::as_str));
+        out.push_str("  ");
         match event {
             Event::Transmit { frame, backoff } => {
-                self.frame(out, "TX", "->", frame)?;
-                write!(out, "  dur {} us", frame.duration.as_micros())?;
+                self.frame(out, "TX      ", "-> ", frame);
+                out.push_str("  dur ");
+                number(out, frame.duration.as_micros(), 0, b' ');
+                out.push_str(" us");
                 if let Some((cw, slots)) = backoff {
-                    write!(out, "  (cw {cw}, backoff {slots})")?;
+                    out.push_str("  (cw ");
+                    number(out, u64::from(*cw), 0, b' ');
+                    out.push_str(", backoff ");
+                    number(out, u64::from(*slots), 0, b' ');
+                    out.push(')');
                 }
             }
             Event::Receive { frame, signal_dbm } => {
-                self.frame(out, "RX ok", "<-", frame)?;
-                write!(out, "  {signal_dbm:.1} dBm")?;
+                self.frame(out, "RX ok   ", "<- ", frame);
+                out.push_str("  ");
+                out.push_str(self.power(*signal_dbm));
+                out.push_str(" dBm");
             }
             Event::ReceiveError { frame, cause } => {
-                self.frame(out, "RX err", "<-", frame)?;
-                out.write_str(match cause {
+                self.frame(out, "RX err  ", "<- ", frame);
+                out.push_str(match cause {
                     Cause::Collision => "  collision",
                     Cause::Channel => "  channel",
-                })?;
+                });
             }
-            Event::Drop { packet, reason } => write!(out, "{:<8}{packet}  {reason}", "DROP")?,
+            Event::Drop { packet, reason } => {
+                out.push_str("DROP    ");
+                packet.put(out);
+                out.push_str("  ");
+                out.push_str(reason);
+            }
             Event::Deliver { packet, delay } => {
-                let (ms, rest) = (delay.as_nanos() / 1_000_000, delay.as_nanos() / 1_000 % 1_000);
-                write!(out, "{:<8}{packet}  after {ms}.{rest:03} ms", "DELIVER")?;
+                out.push_str("DELIVER ");
+                packet.put(out);
+                out.push_str("  after ");
+                number(out, delay.as_nanos() / 1_000_000, 0, b' ');
+                out.push('.');
+                number(out, delay.as_nanos() / 1_000 % 1_000, 3, b'0');
+                out.push_str(" ms");
             }
-            Event::Timer { name } => write!(out, "{:<8}{name}", "TIMER")?,
+            Event::Timer { name } => {
+                out.push_str("TIMER   ");
+                out.push_str(name);
+            }
         }
-        out.write_char('\n')
+        out.push('\n');
     }
 
     /// Writes the columns from the event to the sequence number.
-    fn frame(&self, out: &mut String, what: &str, arrow: &str, frame: &FrameLine) -> fmt::Result {
-        let (peer, width) = (frame.peer.map_or(EVERYBODY, |peer| self.name(peer)), self.width);
-        let (size, rate) = (frame.size.as_u64(), Megabits(frame.rate));
-        write!(out, "{what:<8}{:<5}{arrow} {peer:width$}  {size:>4} B {rate:>4} Mbit/s", frame.kind)?;
+    fn frame(&mut self, out: &mut String, what: &str, arrow: &str, frame: &FrameLine) {
+        out.push_str(what);
+        out.push_str(frame.kind);
+        (frame.kind.len()..KIND_WIDTH).for_each(|_| out.push(' '));
+        out.push_str(arrow);
+        out.push_str(match frame.peer {
+            None => &self.everybody,
+            Some(peer) => self.names.get(peer).map_or("?", String::as_str),
+        });
+        out.push_str("  ");
+        number(out, frame.size.as_u64(), 4, b' ');
+        out.push_str(" B ");
+        out.push_str(self.rate(frame.rate));
+        out.push_str(" Mbit/s");
         if let Some(seq) = frame.seq {
-            write!(out, "  seq {seq:<4}")?;
+            out.push_str("  seq ");
+            let start = out.len();
+            number(out, u64::from(seq), 0, b' ');
+            (out.len() - start..SEQ_WIDTH).for_each(|_| out.push(' '));
         }
-        out.write_str(if frame.retry { "  retry" } else { "" })?;
-        out.write_str(if frame.dozes { "  PS" } else { "" })
+        out.push_str(if frame.retry { "  retry" } else { "" });
+        out.push_str(if frame.dozes { "  PS" } else { "" });
     }
 
-    fn name(&self, who: usize) -> &str {
-        self.names.get(who).map_or("?", String::as_str)
+    /// A rate in Mbit/s without its unit: ` 5.5`.
+    fn rate(&mut self, rate: BitRate) -> &str {
+        let place = self.rates.iter().position(|(known, _)| *known == rate).unwrap_or_else(|| {
+            let tenths = rate.as_bps() / 100_000;
+            let (whole, rest) = (tenths / 10, tenths % 10);
+            let text = if rest == 0 { whole.to_string() } else { format!("{whole}.{rest}") };
+            self.rates.push((rate, format!("{text:>4}")));
+            self.rates.len() - 1
+        });
+        &self.rates[place].1
+    }
+
+    /// A power in dBm without its unit: `-61.9`.
+    fn power(&mut self, dbm: f64) -> &str {
+        // Of neighbouring numbers the high bits are the same.
+        let bits = dbm.to_bits();
+        let (known, text) = &mut self.powers[(bits >> 40 ^ bits) as usize % POWERS];
+        if known.to_bits() != bits {
+            *known = dbm;
+            *text = format!("{dbm:.1}");
+        }
+        text
     }
 }
 
 /// The peer of a broadcast.
 const EVERYBODY: &str = "everybody";
+/// Widths of the columns of kinds and sequence numbers.
+const KIND_WIDTH: usize = 5;
+const SEQ_WIDTH: usize = 4;
 
-/// A time as seconds with nanoseconds in groups of three: `12.345 678 900`.
-struct Clock(Instant);
-
-impl fmt::Display for Clock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ns = self.0.as_nanos();
-        let (s, ms, us) = (ns / 1_000_000_000, ns / 1_000_000 % 1_000, ns / 1_000 % 1_000);
-        write!(f, "{s:>4}.{ms:03} {us:03} {:03}", ns % 1_000)
+/// Appends a number in decimal, filled up to `width`.
+fn number(out: &mut String, mut value: u64, width: usize, fill: u8) {
+    // 2^64 has 20 digits.
+    let mut digits = [fill; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (value % 10) as u8;
+        value /= 10;
+        if value == 0 {
+            break;
+        }
     }
+    let from = at.min(digits.len() - width);
+    out.push_str(std::str::from_utf8(&digits[from..]).unwrap_or_default());
 }
 
-/// A rate in Mbit/s without its unit: `5.5`.
-struct Megabits(BitRate);
-
-impl fmt::Display for Megabits {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tenths = self.0.as_bps() / 100_000;
-        if tenths.is_multiple_of(10) {
-            f.pad(&(tenths / 10).to_string())
-        } else {
-            f.pad(&format!("{}.{}", tenths / 10, tenths % 10))
-        }
+/// Appends a time as seconds with nanoseconds in groups of three: `12.345 678 900`.
+fn clock(out: &mut String, at: Instant) {
+    let ns = at.as_nanos();
+    number(out, ns / 1_000_000_000, 4, b' ');
+    for (unit, before) in [(1_000_000, '.'), (1_000, ' '), (1, ' ')] {
+        out.push(before);
+        number(out, ns / unit % 1_000, 3, b'0');
     }
 }
 
@@ -211,7 +285,7 @@ mod tests {
     #[test]
     fn an_exchange_reads_as_it_happened() {
         let names = ["sender/ch1", "receiver/ch1", "receiver"];
-        let timeline = Timeline::new(names.map(str::to_owned).to_vec());
+        let mut timeline = Timeline::new(names.map(str::to_owned).to_vec());
         let data = frame("DATA", 1, 1_536, 11_000, Some(41), 314);
         let from_sender = FrameLine { peer: Some(0), ..data };
         let ack = frame("ACK", 0, 14, 1_000, None, 0);

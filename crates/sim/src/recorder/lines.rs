@@ -10,6 +10,9 @@ use airbraid_mac::{Access, Address, Frame};
 use airbraid_units::Instant;
 use std::io::Write;
 
+/// Bytes that are gathered before they are written.
+const CHUNK: usize = 64 << 10;
+
 /// Writes the timeline's lines while the run goes on.
 #[derive(Debug)]
 pub struct Lines<'a> {
@@ -19,7 +22,9 @@ pub struct Lines<'a> {
     format: Timeline,
     /// Lines about what has been committed to and has not begun yet, by time.
     upcoming: Vec<(Instant, String)>,
-    /// Buffer, reused for every line.
+    /// Buffers for such lines.
+    spare: Vec<String>,
+    /// Lines that are gathered before they are written.
     text: String,
     sink: Sink,
 }
@@ -30,30 +35,38 @@ impl<'a> Lines<'a> {
         let radios = names.len();
         names.extend(stations.spec.nodes.iter().map(|node| node.name.clone()));
         let format = Timeline::new(names);
-        Self { spec: stations.spec, radios, format, upcoming: Vec::new(), text: String::new(), sink }
+        let (upcoming, spare, text) = (Vec::new(), Vec::new(), String::new());
+        Self { spec: stations.spec, radios, format, upcoming, spare, text, sink }
     }
 
-    /// Writes the lines that are due by `now`.
+    /// Puts the lines that are due by `now` behind the others.
     fn catch_up(&mut self, now: Instant) {
         let due = self.upcoming.partition_point(|(at, _)| *at <= now);
-        for (_, line) in self.upcoming.drain(..due) {
-            // A sink does not fail.
-            let _ = self.sink.write_all(line.as_bytes());
+        for (_, mut line) in self.upcoming.drain(..due) {
+            self.text.push_str(&line);
+            line.clear();
+            self.spare.push(line);
         }
+        if self.text.len() >= CHUNK {
+            self.put();
+        }
+    }
+
+    fn put(&mut self) {
+        // A sink does not fail.
+        let _ = self.sink.write_all(self.text.as_bytes());
+        self.text.clear();
     }
 
     fn line(&mut self, now: Instant, who: usize, event: &Event<'_>) {
         self.catch_up(now);
-        self.text.clear();
         self.format.line(&mut self.text, now, who, event);
-        // A sink does not fail.
-        let _ = self.sink.write_all(self.text.as_bytes());
     }
 
     /// The line of something that begins at `at`, a turnaround or a SIFS from now.
     fn line_at(&mut self, now: Instant, at: Instant, who: usize, event: &Event<'_>) {
         self.catch_up(now);
-        let mut line = String::new();
+        let mut line = self.spare.pop().unwrap_or_default();
         self.format.line(&mut line, at, who, event);
         let place = self.upcoming.partition_point(|(other, _)| *other <= at);
         self.upcoming.insert(place, (at, line));
@@ -124,6 +137,7 @@ impl Observer for Lines<'_> {
 
     fn on_end(&mut self, _: Instant) {
         self.catch_up(Instant::MAX);
+        self.put();
         // A sink does not fail.
         let _ = self.sink.flush();
     }

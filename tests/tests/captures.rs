@@ -1,0 +1,232 @@
+//! Wireshark reads what `--pcap` writes: every example, a trunk of three, a tunnel, sealed frames, polled radios. By
+//! tshark with the dissector that the command installs; where it is not installed, the tests are skipped and counted.
+
+#[path = "../src/skip.rs"]
+mod skip;
+
+use airbraid_sim::scenario::spec::Spec;
+use airbraid_sim::{CAPTURE, Recordings, RunOptions, RunOutput};
+use airbraid_tests::{root, spec_of_file};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Severity "error" of a note of Wireshark's expert.
+const ERROR: u32 = 0x0080_0000;
+
+/// A run's captures, in a directory that goes with it.
+struct Captured {
+    dir: PathBuf,
+    output: RunOutput,
+    name: String,
+}
+
+impl Drop for Captured {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.dir);
+    }
+}
+
+/// A row of tshark: the values of some fields, separated by tabulators.
+type Row = Vec<String>;
+
+impl Captured {
+    fn of(name: &str, spec: &Spec) -> Self {
+        let options = RunOptions {
+            recordings: Recordings { pcap: true, ..Recordings::default() },
+            ..RunOptions::default()
+        };
+        let output = airbraid_sim::run(spec, spec.seed, options).unwrap();
+        let dir = std::env::temp_dir().join(format!("airbraid-captures-{}-{}", std::process::id(), name.replace('/', "-")));
+        std::fs::create_dir_all(&dir).unwrap();
+        for file in &output.files {
+            std::fs::write(dir.join(&file.name), file.bytes.as_ref().unwrap()).unwrap();
+        }
+        Self { dir, output, name: name.to_owned() }
+    }
+
+    fn of_file(file: &str, set: &[&str]) -> Self {
+        let all: Vec<&str> = ["run.warm_up=0 s", "run.duration=2 s"].into_iter().chain(set.iter().copied()).collect();
+        Self::of(file, &spec_of_file(file, &all))
+    }
+
+    /// The values of fields of each packet of a file that fits a filter.
+    fn fields(&self, file: &str, filter: &str, fields: &[&str]) -> Vec<Row> {
+        let dissector = root().join("crates/cli/src/wireshark/airbraid.lua");
+        let mut tshark = Command::new("tshark");
+        tshark.arg("-X").arg(format!("lua_script:{}", dissector.display()));
+        tshark.arg("-r").arg(self.dir.join(file)).args(["-o", "ip.check_checksum:TRUE", "-T", "fields"]);
+        if !filter.is_empty() {
+            tshark.args(["-Y", filter]);
+        }
+        fields.iter().for_each(|field| {
+            tshark.args(["-e", field]);
+        });
+        let done = tshark.output().unwrap();
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success() && !said.contains("Lua: "), "{} {file}: {said}", self.name);
+        let text = String::from_utf8(done.stdout).unwrap();
+        text.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
+    }
+
+    /// Packets by the protocols in them, and those of a host's connections, after a check of all that Wireshark notes.
+    fn check(&self) -> BTreeMap<String, usize> {
+        let mut protocols = BTreeMap::new();
+        for file in self.output.files.iter().map(|file| file.name.as_str()) {
+            let rows = self.fields(file, "", &["frame.number", "frame.protocols", "_ws.expert.severity", "_ws.expert.message"]);
+            assert!(!rows.is_empty() || file != CAPTURE, "{}: {file} is empty", self.name);
+            for row in rows {
+                let [number, stack, severities, message] = &row[..] else { panic!("{row:?}") };
+                let worst = severities.split(',').filter_map(|one| one.parse::<u32>().ok()).max();
+                // A frame that was received with errors is one in Wireshark, too.
+                let is_fine = worst.is_none_or(|worst| worst < ERROR) || message == "Bad checksum [should be 0x";
+                assert!(is_fine, "{} {file}, packet {number}, {stack}: {message}", self.name);
+                let is_known = !stack.contains("malformed") && !stack.contains("user_dlt");
+                let is_data = stack.ends_with(":data") && !stack.ends_with("udp:data") && !stack.ends_with("tcp:data");
+                assert!(is_known && !is_data, "{} {file}, packet {number}: {stack}", self.name);
+                *protocols.entry(stack.clone()).or_default() += 1;
+            }
+        }
+        protocols
+    }
+
+    /// The capture of a host says of its connections what the run's results say.
+    fn check_connections(&self, node: &str, flow: &str) {
+        let file = format!("ip-{node}.pcapng");
+        let wrong = "tcp.analysis.ack_lost_segment || tcp.analysis.lost_segment";
+        let rows = self.fields(&file, wrong, &["frame.number", "_ws.expert.message"]);
+        assert!(rows.is_empty(), "{} {file}: {rows:?}", self.name);
+        let sent = self.fields(&file, "tcp.srcport >= 49152 && tcp.len > 0", &["tcp.len", "tcp.seq", "tcp.ack", "tcp.nxtseq"]);
+        let end: u64 = sent.iter().map(|row| row[3].parse().unwrap_or(0)).max().unwrap();
+        let facts = self.output.result.flows.iter().find(|one| one.name == flow).unwrap();
+        let acknowledged = self.fields(&file, "tcp.dstport >= 49152", &["tcp.ack"]);
+        let last: u64 = acknowledged.iter().map(|row| row[0].parse().unwrap()).max().unwrap();
+        // Relative numbers begin with 1.
+        assert!(last > 1 && last <= end, "{}: {last} is acknowledged of {end}", self.name);
+        let delivered = facts.delivered_bytes;
+        assert!(last - 1 <= delivered, "{}: {} acknowledged, {delivered} delivered", self.name, last - 1);
+        assert!(delivered - (last - 1) < delivered / 10 + 65_536, "{}: {delivered} delivered, {last}", self.name);
+    }
+
+    /// The times of all packets of `run.pcapng` in the order of the file.
+    fn is_in_order(&self) -> bool {
+        let rows = self.fields(CAPTURE, "frame.time_delta < 0", &["frame.number"]);
+        rows.is_empty()
+    }
+}
+
+/// Whether tshark is there.
+fn has_tshark(test: &str) -> bool {
+    let is_there = Command::new("tshark").arg("--version").output().is_ok();
+    if !is_there {
+        skip::skip(test, "tshark is not installed (Debian: apt-get install tshark)");
+    }
+    is_there
+}
+
+fn examples() -> Vec<String> {
+    let read = std::fs::read_dir(root().join("scenarios/examples")).unwrap();
+    let files: BTreeSet<String> = read.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    files.into_iter().filter(|name| Path::new(name).extension().is_some_and(|end| end == "toml")).collect()
+}
+
+fn has(protocols: &BTreeMap<String, usize>, end: &str) -> bool {
+    protocols.keys().any(|stack| stack.ends_with(end))
+}
+
+#[test]
+fn every_example_is_decoded_without_a_complaint() {
+    if !has_tshark("captures of the examples") {
+        return;
+    }
+    let examples = examples();
+    assert!(examples.len() >= 8, "{examples:?}");
+    for example in examples {
+        let captured = Captured::of_file(&format!("examples/{example}"), &[]);
+        captured.check();
+        assert!(captured.is_in_order(), "{example}");
+    }
+}
+
+#[test]
+fn a_trunk_of_three_shows_its_connection_above_it_and_on_each_radio() {
+    if !has_tshark("captures of a trunk") {
+        return;
+    }
+    let captured = Captured::of_file("bench/trunk-of-three.toml", &[]);
+    let protocols = captured.check();
+    assert!(has(&protocols, "wlan:llc:airbraid:ip:tcp"), "{protocols:?}");
+    captured.check_connections("sender", "download");
+    captured.check_connections("receiver", "download");
+    let rows = captured.fields(CAPTURE, "tcp", &["frame.interface_name"]);
+    let interfaces: BTreeSet<&str> = rows.iter().map(|row| row[0].as_str()).collect();
+    let expected = ["sender/ch1", "sender/ch5", "sender/ch9", "sender/air"];
+    assert!(expected.iter().all(|name| interfaces.contains(name)), "{interfaces:?}");
+    // Each packet has a number of its own on the trunk, the same at both ends.
+    let filter = |direction: u8| format!("airbraid.number && wlan.ta == 02:00:00:00:00:00 && frame.packet_flags_direction == {direction} && wlan.fcs.status != 0");
+    let numbers = |direction| captured.fields(CAPTURE, &filter(direction), &["airbraid.number"]);
+    let (sent, heard): (BTreeSet<Row>, BTreeSet<Row>) = (numbers(2).into_iter().collect(), numbers(1).into_iter().collect());
+    assert!(heard.len() > 100 && heard.is_subset(&sent), "{} of {} were heard", heard.len(), sent.len());
+}
+
+#[test]
+fn markers_and_acknowledgements_of_a_trunk_have_names() {
+    if !has_tshark("captures of markers") {
+        return;
+    }
+    for policy in ["{ distributor = \"srr\", resequencer = { method = \"srr\" } }", "{ method = \"jkm\" }", "{ distributor = \"round_robin\", resequencer = { method = \"fifo\" } }"] {
+        let captured = Captured::of_file("bench/trunk-of-three.toml", &[&format!("trunk.air.policy={policy}")]);
+        let protocols = captured.check();
+        assert!(has(&protocols, "ip:airbraid_control"), "{policy}: {protocols:?}");
+    }
+}
+
+#[test]
+fn a_tunnel_shows_its_connection_above_it_and_on_each_link() {
+    if !has_tshark("captures of a tunnel") {
+        return;
+    }
+    let captured = Captured::of_file("live/s1.toml", &[]);
+    let protocols = captured.check();
+    assert!(has(&protocols, "ip:udp:airbraid_tunnel:ip:tcp"), "{protocols:?}");
+    captured.check_connections("server", "download");
+    captured.check_connections("client", "download");
+}
+
+#[test]
+fn sealed_frames_and_beacons_of_selection_are_decoded() {
+    if !has_tshark("captures of sealed frames") {
+        return;
+    }
+    let set = ["trunk.ucl.select={ measure = \"ett\", threshold = \"25 dB\", seal = true }"];
+    let captured = Captured::of_file("sanchez2006/walk.toml", &set);
+    let protocols = captured.check();
+    assert!(has(&protocols, "wlan:llc:airbraid:ip:tcp"), "{protocols:?}");
+    let beacons = captured.fields(CAPTURE, "airbraid.beacon_number", &["airbraid.key"]);
+    assert!(!beacons.is_empty() && beacons.iter().all(|row| row[0] == "0"), "{} beacons", beacons.len());
+    captured.check_connections("fixed", "download");
+}
+
+#[test]
+fn messages_of_aodv_have_names() {
+    if !has_tshark("captures of AODV") {
+        return;
+    }
+    let captured = Captured::of_file("examples/chain_aodv.toml", &[]);
+    captured.check();
+    let rows = captured.fields(CAPTURE, "aodv", &["aodv.type", "aodv.orig_ip", "aodv.dest_ip"]);
+    let kinds: BTreeSet<&str> = rows.iter().map(|row| row[0].as_str()).collect();
+    assert!(kinds.contains("1") && kinds.contains("2"), "{kinds:?}");
+    assert!(rows.iter().all(|row| row[2].starts_with("10.0.0.")), "addresses are those of nodes: {:?}", rows[0]);
+}
+
+#[test]
+fn local_error_control_and_polled_radios_are_decoded() {
+    if !has_tshark("captures of local error control") {
+        return;
+    }
+    let repaired = Captured::of_file("examples/repaired_link.toml", &[]).check();
+    assert!(has(&repaired, "airbraid_link:ip:tcp"), "{repaired:?}");
+    let polled = Captured::of_file("eckhardt1998/wireless.toml", &[]).check();
+    assert!(polled.keys().any(|stack| stack.starts_with("airbraid_link")), "{polled:?}");
+}
