@@ -52,9 +52,9 @@ def arrivals(path, node, source):
         if mpdu[0] != DATA or frame[16] & BAD_FCS or body[6:8] != ETHERTYPE:
             continue
         shim, packet = body[8:16], body[16:]
-        # With the resequencer fifo the shim has 8 bytes: version, member, epoch, number.
+        # With the resequencer fifo the shim has 8 bytes, of which the first four are the number.
         if packet[12:16] == source:
-            number = struct.unpack_from(">I", shim, 4)[0]
+            number = struct.unpack_from(">I", shim, 0)[0]
             first[number] = min(time, first.get(number, time))
     return first
 

@@ -1,10 +1,13 @@
 //! Byte formats, for the daemon, captures and fuzzers. Parsing and emitting, no state.
 //!
-//! Network byte order. Trunk header, 24 bytes:
+//! Network byte order. Trunk header, 24 bytes, or 8 where its length counts: the number, and the distances from it back
+//! to the member's previous one and to the oldest that may be under way:
 //!
 //! ```text
 //!  0         1        2       4        8               12                16       18              22          24
 //!  | version | member | epoch | number | member number | member previous | bucket | bucket number | unsettled |
+//!  0        4                    6           8
+//!  | number | distance to member | unsettled |
 //! ```
 
 mod beacon;
@@ -35,6 +38,8 @@ use crate::trunk::paper::TrunkHeader;
 pub const TRUNK_VERSION: u8 = 1;
 /// Length of the trunk header \[byte\].
 pub const TRUNK_HEADER_LEN: usize = 24;
+/// Length of the short one \[byte\].
+pub const SHORT_TRUNK_HEADER_LEN: usize = 8;
 
 /// The reason why bytes are not the expected header or control frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +71,16 @@ pub fn emit_trunk_header(header: &TrunkHeader) -> [u8; TRUNK_HEADER_LEN] {
     bytes
 }
 
+/// Writes a short trunk header: of its first four bytes, the number, alone a receiver can restore the order.
+pub fn emit_short_trunk_header(header: &TrunkHeader) -> [u8; SHORT_TRUNK_HEADER_LEN] {
+    let distance = header.number.0.wrapping_sub(header.member_previous.0);
+    let mut bytes = [0; SHORT_TRUNK_HEADER_LEN];
+    bytes[..4].copy_from_slice(&header.number.0.to_be_bytes());
+    bytes[4..6].copy_from_slice(&u16::try_from(distance).unwrap_or(u16::MAX).to_be_bytes());
+    bytes[6..].copy_from_slice(&header.unsettled.to_be_bytes());
+    bytes
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,5 +100,8 @@ mod tests {
             unsettled: 0x1617,
         };
         assert_eq!(emit_trunk_header(&header).to_vec(), [TRUNK_VERSION].into_iter().chain(1..=23).collect::<Vec<u8>>());
+        let near = TrunkHeader { member_previous: SeqNum(0x0405_0605), ..header };
+        assert_eq!(emit_short_trunk_header(&near), [4, 5, 6, 7, 0, 2, 0x16, 0x17]);
+        assert_eq!(emit_short_trunk_header(&header)[4..6], [0xff; 2], "a distance that 16 bits do not hold");
     }
 }

@@ -61,6 +61,9 @@ local BEACON = {
     { "", 4 }, { "beacon_number", 4 }, { "newest", 4 }, { "heard", 4 }, { "arrived", 4 }, { "missing", 4 },
     { "gaps", 4 },
 }
+local NUMBER = { { "number", 4 } }
+local SHORT = { { "number", 4 }, { "member_distance", 2 }, { "unsettled", 2 } }
+local TRUNK_LEN, BEACON_LEN = 24, 28
 local KINDS = { [1] = "initiation", [2] = "response", [3] = "cookie reply", [4] = "data", [5] = "control",
     [6] = "stamp reply" }
 local SEALED = { { "session", 1, "uint8", "version and kind" }, { "member", 1 }, { "key", 4 },
@@ -70,7 +73,7 @@ local SEALED_LEN = 12
 
 declare("airbraid", TRUNK)
 declare("airbraid", BEACON)
-declare("airbraid", { { "selection_number", 4 } })
+declare("airbraid", SHORT)
 declare("airbraid", SEALED)
 
 local function beacon(tvb, offset, pinfo, tree)
@@ -79,14 +82,21 @@ local function beacon(tvb, offset, pinfo, tree)
     pinfo.cols.info = "Beacon " .. tvb(offset + 4, 4):uint()
 end
 
+-- The packet behind a header of a length, with the trunk's number in the column.
+local function behind(tvb, header, pinfo, tree, top, rows)
+    add(top, tvb, 0, "airbraid", rows)
+    inner(tvb, header, tvb:reported_len() - header, pinfo, tree)
+    local at = rows == TRUNK and 4 or 0
+    pinfo.cols.info:append((" [number %d]"):format(tvb(at, 4):uint()))
+end
+
 -- Before packets and beacons on the air: the header of a trunk, which is as long as the scenario says, a number of
 -- selection, or a sealed frame.
 function trunk.dissector(tvb, pinfo, tree)
     local length, first = tvb:reported_len(), tvb(0, 1):uint()
     local top = tree:add(trunk, tvb(0, math.min(24, tvb:len())))
-    if is_ip(tvb, 4, length - 4) and first ~= 1 then
-        add(top, tvb, 0, "airbraid", { { "selection_number", 4 } })
-        inner(tvb, 4, length - 4, pinfo, tree)
+    if is_ip(tvb, 4, length - 4) then
+        behind(tvb, 4, pinfo, tree, top, NUMBER)
     elseif bit.rshift(first, 4) == 1 then
         local content = add(top, tvb, 0, "airbraid", SEALED)
         if tvb(2, 4):uint() ~= 0 then
@@ -96,17 +106,12 @@ function trunk.dissector(tvb, pinfo, tree)
         else
             beacon(tvb, content, pinfo, top)
         end
-    elseif first == 2 then
+    elseif first == 2 and length == BEACON_LEN then
         beacon(tvb, 0, pinfo, top)
     else
         local header = 1
         while header < tvb:len() and not is_ip(tvb, header, length - header) do header = header + 1 end
-        add(top, tvb(0, math.min(header, tvb:len())):tvb(), 0, "airbraid", TRUNK)
-        inner(tvb, header, length - header, pinfo, tree)
-        if header >= 8 then
-            local note = " [trunk number %d, member %d]"
-            pinfo.cols.info:append(note:format(tvb(4, 4):uint(), tvb(1, 1):uint()))
-        end
+        if header < tvb:len() then behind(tvb, header, pinfo, tree, top, header < TRUNK_LEN and SHORT or TRUNK) end
     end
 end
 

@@ -9,6 +9,7 @@ use crate::recorder::stations::Stations;
 use crate::world::{FrameBody, Msdu, MsduKind, Packets};
 use airbraid_engine::converge::session::{FRAME_HEADER_LEN, FRAME_OVERHEAD, FrameHeader, FrameKind, KeyId};
 use airbraid_engine::trunk::Member;
+use airbraid_engine::trunk::paper::TrunkHeader;
 use airbraid_engine::wire;
 use airbraid_mac::Address;
 use airbraid_net::aodv::{self, Message, Node};
@@ -62,11 +63,7 @@ impl<'a> BodyWriter<'a> {
             MsduKind::Routed { ttl, .. } => self.packet(out, msdu, table, Some(ttl)),
             MsduKind::Selected(number) => self.selected(out, msdu, table, number),
             MsduKind::Trunk(header) => {
-                let bytes = wire::emit_trunk_header(&header);
-                // Cut, or filled up, to what the scenario charges for it.
-                let at = out.len();
-                out.extend_from_slice(&bytes[..bytes.len().min(msdu.overhead as usize)]);
-                out.resize(at + msdu.overhead as usize, 0);
+                trunk_header(out, &header, msdu.overhead as usize);
                 let plain = self.packet(out, msdu, table, None);
                 if msdu.overhead == 0 { plain } else { Appended { ether_type: EtherType::LocalExperiment, ..plain } }
             }
@@ -140,6 +137,18 @@ impl<'a> BodyWriter<'a> {
         };
         arp(operation, ends(message.sender), target)
     }
+}
+
+/// Appends the longest header of a trunk that has space in what the scenario charges for it, and zeros up to that.
+fn trunk_header(out: &mut Vec<u8>, header: &TrunkHeader, charged: usize) {
+    let end = out.len() + charged;
+    if charged >= wire::TRUNK_HEADER_LEN {
+        out.extend_from_slice(&wire::emit_trunk_header(header));
+    } else {
+        let short = wire::emit_short_trunk_header(header);
+        out.extend_from_slice(&short[..short.len().min(charged & !3)]);
+    }
+    out.resize(end, 0);
 }
 
 const NOTHING: Appended = Appended { ether_type: EtherType::LocalExperiment, zeros: 0 };
