@@ -26,6 +26,7 @@
 //! differences where it is new in the block, or its number from 1 on. Never looks at the world, and opens no file.
 
 use airbraid_units::{Duration, Instant};
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::io::Write;
 
@@ -97,14 +98,82 @@ pub enum Reception {
     Channel,
 }
 
+/// Places of [`Numbered::recent`].
+const RECENT: usize = 64;
+
+/// Things with a number each in a block. Nearly all are among those that came last, which are found by a mixture of
+/// their bits.
+#[derive(Debug)]
+struct Numbered<T> {
+    all: BTreeMap<T, u64>,
+    recent: [Option<(T, u64)>; RECENT],
+}
+
+impl<T> Default for Numbered<T> {
+    fn default() -> Self {
+        Self { all: BTreeMap::new(), recent: [const { None }; RECENT] }
+    }
+}
+
+impl<T: Ord + Clone> Numbered<T> {
+    /// The number of a thing, and whether it is new.
+    fn number<Q: ToOwned<Owned = T> + Ord + ?Sized>(&mut self, thing: &Q, mixture: u64) -> (u64, bool)
+    where
+        T: Borrow<Q>,
+    {
+        // Fibonacci hashing: 2^64 divided by the golden ratio, of which the high bits are the best mixed.
+        let place = (mixture.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - RECENT.ilog2())) as usize;
+        if let Some((known, number)) = &self.recent[place]
+            && known.borrow() == thing
+        {
+            return (*number, false);
+        }
+        let next = self.all.len() as u64;
+        let (number, is_new) = match self.all.get(thing) {
+            Some(number) => (*number, false),
+            None => (next, true),
+        };
+        if is_new {
+            self.all.insert(thing.to_owned(), number);
+        }
+        self.recent[place] = Some((thing.to_owned(), number));
+        (number, is_new)
+    }
+
+    fn clear(&mut self) {
+        self.all.clear();
+        self.recent.fill(None);
+    }
+}
+
 /// Differences are taken from these, within a block.
 #[derive(Debug, Default)]
 struct Last {
     time: u64,
-    shapes: BTreeMap<Shape, u64>,
-    sets: BTreeMap<Vec<usize>, u64>,
-    numbers: BTreeMap<u64, u64>,
-    levels: BTreeMap<usize, u64>,
+    shapes: Numbered<Shape>,
+    sets: Numbered<Vec<usize>>,
+    /// By stream.
+    numbers: Vec<u64>,
+    /// By level.
+    levels: Vec<u64>,
+}
+
+impl Last {
+    fn clear(&mut self) {
+        self.time = 0;
+        self.shapes.clear();
+        self.sets.clear();
+        self.numbers.fill(0);
+        self.levels.fill(0);
+    }
+}
+
+/// Puts a value at a place, and returns the one before; zero where there was none.
+fn replace(values: &mut Vec<u64>, place: usize, value: u64) -> u64 {
+    if place >= values.len() {
+        values.resize(place + 1, 0);
+    }
+    std::mem::replace(&mut values[place], value)
 }
 
 /// Receptions of one frame by others than its addressee, at nearly one time.
@@ -127,12 +196,15 @@ pub struct FrameLog<W: Write> {
     /// The transmission of the last reception.
     received: u64,
     crowd: Option<Crowd>,
+    /// A buffer for the next crowd's radios.
+    spare: Vec<usize>,
 }
 
 impl<W: Write> FrameLog<W> {
     /// Begins with the header, in JSON.
     pub fn new(out: W, header: &[u8]) -> Self {
-        let mut log = Self { out, block: Vec::new(), last: Last::default(), sent: 0, received: u64::MAX, crowd: None };
+        let (block, last, spare) = (Vec::new(), Last::default(), Vec::new());
+        let mut log = Self { out, block, last, sent: 0, received: u64::MAX, crowd: None, spare };
         log.write(header);
         log
     }
@@ -160,7 +232,7 @@ impl<W: Write> FrameLog<W> {
             self.block = block;
             self.block.clear();
         }
-        self.last = Last::default();
+        self.last.clear();
     }
 
     fn varint(&mut self, mut value: u64) {
@@ -196,9 +268,9 @@ impl<W: Write> FrameLog<W> {
     }
 
     fn packet(&mut self, packet: &PacketKey) {
-        let stream = packet.flow as u64 * 4 + packet.role as u64;
-        self.varint(stream);
-        let before = self.last.numbers.insert(stream, packet.number).unwrap_or(0);
+        let stream = packet.flow * 4 + packet.role as usize;
+        self.varint(stream as u64);
+        let before = replace(&mut self.last.numbers, stream, packet.number);
         self.change(before, packet.number);
         self.change(packet.created.as_nanos(), self.last.time);
     }
@@ -211,9 +283,9 @@ impl<W: Write> FrameLog<W> {
 
     /// The number of a shape in this block, which it is written into where it is new.
     fn shape(&mut self, shape: Shape) -> u64 {
-        let next = self.last.shapes.len() as u64;
-        let number = *self.last.shapes.entry(shape).or_insert(next);
-        if number == next {
+        let mixture = shape.size ^ u64::from(shape.kind) << 32 ^ shape.nav.as_nanos() << 8 ^ u64::from(shape.channel) << 16;
+        let (number, is_new) = self.last.shapes.number(&shape, mixture);
+        if is_new {
             let Shape { kind, channel, size, rate, airtime, nav, dozes } = shape;
             if self.block.is_empty() {
                 self.block.push(0);
@@ -284,7 +356,10 @@ impl<W: Write> FrameLog<W> {
             Some(crowd) if crowd.frame == frame && crowd.result == result => crowd.radios.push(radio),
             _ => {
                 self.flush_crowd();
-                self.crowd = Some(Crowd { at: end, frame, result, radios: vec![radio] });
+                let mut radios = std::mem::take(&mut self.spare);
+                radios.clear();
+                radios.push(radio);
+                self.crowd = Some(Crowd { at: end, frame, result, radios });
             }
         }
     }
@@ -295,9 +370,12 @@ impl<W: Write> FrameLog<W> {
             self.flush_block();
         }
         self.reception_head(crowd.at, crowd.frame, 2 | 32 | (crowd.result as u8) << 6);
-        let next = self.last.sets.len() as u64 + 1;
-        if let Some(number) = self.last.sets.get(&crowd.radios) {
-            return self.varint(*number);
+        let (first, last) = (crowd.radios.first().copied(), crowd.radios.last().copied());
+        let mixture = crowd.radios.len() ^ first.unwrap_or(0) << 16 ^ last.unwrap_or(0) << 32;
+        let (number, is_new) = self.last.sets.number(&crowd.radios[..], mixture as u64);
+        if !is_new {
+            self.spare = crowd.radios;
+            return self.varint(number + 1);
         }
         self.varint(0);
         self.varint(crowd.radios.len() as u64);
@@ -306,7 +384,7 @@ impl<W: Write> FrameLog<W> {
             self.change(before, *radio as u64);
             before = *radio as u64;
         }
-        self.last.sets.insert(crowd.radios, next);
+        self.spare = crowd.radios;
     }
 
     /// A radio's MAC gets a packet, or a frame of a protocol.
@@ -352,7 +430,7 @@ impl<W: Write> FrameLog<W> {
     pub fn level(&mut self, at: Instant, level: usize, value: u64) {
         self.begin(7, at);
         self.varint(level as u64);
-        let before = self.last.levels.insert(level, value).unwrap_or(0);
+        let before = replace(&mut self.last.levels, level, value);
         self.change(before, value);
     }
 }
