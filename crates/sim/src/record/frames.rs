@@ -283,7 +283,8 @@ impl<W: Write> FrameLog<W> {
 
     /// The number of a shape in this block, which it is written into where it is new.
     fn shape(&mut self, shape: Shape) -> u64 {
-        let mixture = shape.size ^ u64::from(shape.kind) << 32 ^ shape.nav.as_nanos() << 8 ^ u64::from(shape.channel) << 16;
+        let mixture =
+            shape.size ^ u64::from(shape.kind) << 32 ^ shape.nav.as_nanos() << 8 ^ u64::from(shape.channel) << 16;
         let (number, is_new) = self.last.shapes.number(&shape, mixture);
         if is_new {
             let Shape { kind, channel, size, rate, airtime, nav, dozes } = shape;

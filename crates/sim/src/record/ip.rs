@@ -220,7 +220,8 @@ mod tests {
         // A header whose checksum is right sums up to all ones.
         assert_eq!(fold(sum(&out[1..21])), 0);
         let mut udp = Vec::new();
-        let zeros = append(&mut udp, &CapturedPacket { transport: CapturedTransport::Udp, payload: u32::MAX, ..packet });
+        let zeros =
+            append(&mut udp, &CapturedPacket { transport: CapturedTransport::Udp, payload: u32::MAX, ..packet });
         assert_eq!(udp.len() + zeros, 65_535);
     }
 

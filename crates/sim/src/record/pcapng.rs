@@ -113,6 +113,7 @@ impl<W: Write> Capture<W> {
         tail[..4].copy_from_slice(&FLAGS_OPTION);
         tail[4] = packet.direction as u8;
         tail[OPTIONS_LEN..].copy_from_slice(&total.to_le_bytes());
+        self.chunk.reserve(total as usize);
         self.chunk.extend_from_slice(&head);
         packet.pieces.iter().for_each(|piece| self.chunk.extend_from_slice(piece));
         self.chunk.extend_from_slice(&[0; 3][..padding]);
@@ -164,7 +165,8 @@ fn describe(interface: &Interface) -> InterfaceDescriptionBlock<'static> {
         InterfaceDescriptionOption::IfName(Cow::Owned(interface.name.clone())),
         InterfaceDescriptionOption::IfDescription(Cow::Owned(interface.description.clone())),
     ];
-    let address = interface.mac_address.map(|address| InterfaceDescriptionOption::IfMacAddr(Cow::Owned(address.to_vec())));
+    let address =
+        interface.mac_address.map(|address| InterfaceDescriptionOption::IfMacAddr(Cow::Owned(address.to_vec())));
     block.options.extend(address);
     block.options.push(InterfaceDescriptionOption::IfTsResol(NANOSECONDS));
     block

@@ -85,13 +85,13 @@ pub struct PacketLine<'a> {
 }
 
 impl PacketLine<'_> {
-    fn put(&self, out: &mut String) {
-        out.push_str(self.flow);
-        out.push_str(" #");
+    fn put(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.flow.as_bytes());
+        out.extend_from_slice(b" #");
         number(out, self.number, 0, b' ');
-        out.push_str("  ");
+        out.extend_from_slice(b"  ");
         number(out, self.size.as_u64(), 0, b' ');
-        out.push_str(" B");
+        out.extend_from_slice(b" B");
     }
 }
 
@@ -127,84 +127,85 @@ impl Timeline {
     }
 
     /// Appends the line of `event`, at number `who` of the names at `now`.
-    pub fn line(&mut self, out: &mut String, now: Instant, who: usize, event: &Event<'_>) {
+    pub fn line(&mut self, out: &mut Vec<u8>, now: Instant, who: usize, event: &Event<'_>) {
         clock(out, now);
-        out.push_str("  ");
-        out.push_str(self.names.get(who).map_or("?", String::as_str));
-        out.push_str("  ");
+        out.extend_from_slice(b"  ");
+        out.extend_from_slice(self.name(who).as_bytes());
+        out.extend_from_slice(b"  ");
         match event {
             Event::Transmit { frame, backoff } => {
                 self.frame(out, "TX      ", "-> ", frame);
-                out.push_str("  dur ");
+                out.extend_from_slice(b"  dur ");
                 number(out, frame.duration.as_micros(), 0, b' ');
-                out.push_str(" us");
+                out.extend_from_slice(b" us");
                 if let Some((cw, slots)) = backoff {
-                    out.push_str("  (cw ");
+                    out.extend_from_slice(b"  (cw ");
                     number(out, u64::from(*cw), 0, b' ');
-                    out.push_str(", backoff ");
+                    out.extend_from_slice(b", backoff ");
                     number(out, u64::from(*slots), 0, b' ');
-                    out.push(')');
+                    out.push(b')');
                 }
             }
             Event::Receive { frame, signal_dbm } => {
                 self.frame(out, "RX ok   ", "<- ", frame);
-                out.push_str("  ");
-                out.push_str(self.power(*signal_dbm));
-                out.push_str(" dBm");
+                out.extend_from_slice(b"  ");
+                out.extend_from_slice(self.power(*signal_dbm).as_bytes());
+                out.extend_from_slice(b" dBm");
             }
             Event::ReceiveError { frame, cause } => {
                 self.frame(out, "RX err  ", "<- ", frame);
-                out.push_str(match cause {
-                    Cause::Collision => "  collision",
-                    Cause::Channel => "  channel",
+                out.extend_from_slice(match cause {
+                    Cause::Collision => b"  collision",
+                    Cause::Channel => b"  channel",
                 });
             }
             Event::Drop { packet, reason } => {
-                out.push_str("DROP    ");
+                out.extend_from_slice(b"DROP    ");
                 packet.put(out);
-                out.push_str("  ");
-                out.push_str(reason);
+                out.extend_from_slice(b"  ");
+                out.extend_from_slice(reason.as_bytes());
             }
             Event::Deliver { packet, delay } => {
-                out.push_str("DELIVER ");
+                out.extend_from_slice(b"DELIVER ");
                 packet.put(out);
-                out.push_str("  after ");
+                out.extend_from_slice(b"  after ");
                 number(out, delay.as_nanos() / 1_000_000, 0, b' ');
-                out.push('.');
+                out.push(b'.');
                 number(out, delay.as_nanos() / 1_000 % 1_000, 3, b'0');
-                out.push_str(" ms");
+                out.extend_from_slice(b" ms");
             }
             Event::Timer { name } => {
-                out.push_str("TIMER   ");
-                out.push_str(name);
+                out.extend_from_slice(b"TIMER   ");
+                out.extend_from_slice(name.as_bytes());
             }
         }
-        out.push('\n');
+        out.push(b'\n');
     }
 
     /// Writes the columns from the event to the sequence number.
-    fn frame(&mut self, out: &mut String, what: &str, arrow: &str, frame: &FrameLine) {
-        out.push_str(what);
-        out.push_str(frame.kind);
-        (frame.kind.len()..KIND_WIDTH).for_each(|_| out.push(' '));
-        out.push_str(arrow);
-        out.push_str(match frame.peer {
-            None => &self.everybody,
-            Some(peer) => self.names.get(peer).map_or("?", String::as_str),
-        });
-        out.push_str("  ");
+    fn frame(&mut self, out: &mut Vec<u8>, what: &str, arrow: &str, frame: &FrameLine) {
+        out.extend_from_slice(what.as_bytes());
+        out.extend_from_slice(frame.kind.as_bytes());
+        (frame.kind.len()..KIND_WIDTH).for_each(|_| out.push(b' '));
+        out.extend_from_slice(arrow.as_bytes());
+        out.extend_from_slice(frame.peer.map_or(self.everybody.as_str(), |peer| self.name(peer)).as_bytes());
+        out.extend_from_slice(b"  ");
         number(out, frame.size.as_u64(), 4, b' ');
-        out.push_str(" B ");
-        out.push_str(self.rate(frame.rate));
-        out.push_str(" Mbit/s");
+        out.extend_from_slice(b" B ");
+        out.extend_from_slice(self.rate(frame.rate).as_bytes());
+        out.extend_from_slice(b" Mbit/s");
         if let Some(seq) = frame.seq {
-            out.push_str("  seq ");
+            out.extend_from_slice(b"  seq ");
             let start = out.len();
             number(out, u64::from(seq), 0, b' ');
-            (out.len() - start..SEQ_WIDTH).for_each(|_| out.push(' '));
+            (out.len() - start..SEQ_WIDTH).for_each(|_| out.push(b' '));
         }
-        out.push_str(if frame.retry { "  retry" } else { "" });
-        out.push_str(if frame.dozes { "  PS" } else { "" });
+        out.extend_from_slice(if frame.retry { b"  retry" } else { b"" });
+        out.extend_from_slice(if frame.dozes { b"  PS" } else { b"" });
+    }
+
+    fn name(&self, who: usize) -> &str {
+        self.names.get(who).map_or("?", String::as_str)
     }
 
     /// A rate in Mbit/s without its unit: ` 5.5`.
@@ -239,7 +240,7 @@ const KIND_WIDTH: usize = 5;
 const SEQ_WIDTH: usize = 4;
 
 /// Appends a number in decimal, filled up to `width`.
-fn number(out: &mut String, mut value: u64, width: usize, fill: u8) {
+fn number(out: &mut Vec<u8>, mut value: u64, width: usize, fill: u8) {
     // 2^64 has 20 digits.
     let mut digits = [fill; 20];
     let mut at = digits.len();
@@ -252,17 +253,20 @@ fn number(out: &mut String, mut value: u64, width: usize, fill: u8) {
         }
     }
     let from = at.min(digits.len() - width);
-    out.push_str(std::str::from_utf8(&digits[from..]).unwrap_or_default());
+    out.extend_from_slice(&digits[from..]);
 }
 
 /// Appends a time as seconds with nanoseconds in groups of three: `12.345 678 900`.
-fn clock(out: &mut String, at: Instant) {
+fn clock(out: &mut Vec<u8>, at: Instant) {
     let ns = at.as_nanos();
     number(out, ns / 1_000_000_000, 4, b' ');
-    for (unit, before) in [(1_000_000, '.'), (1_000, ' '), (1, ' ')] {
-        out.push(before);
-        number(out, ns / unit % 1_000, 3, b'0');
+    let mut rest = ns % 1_000_000_000;
+    let mut text = *b".000 000 000";
+    for place in [11, 10, 9, 7, 6, 5, 3, 2, 1] {
+        text[place] = b'0' + (rest % 10) as u8;
+        rest /= 10;
     }
+    out.extend_from_slice(&text);
 }
 
 #[cfg(test)]
@@ -305,10 +309,10 @@ mod tests {
             (4_500_000, 0, Event::Transmit { frame: broadcast, backoff: Some((31, 0)) }),
             (9_500_000, 0, Event::Drop { packet, reason: "queue_full" }),
         ];
-        let mut out = String::new();
+        let mut out = Vec::new();
         for (ns, who, event) in events {
             timeline.line(&mut out, Instant::from_nanos(12_345_678_900 + ns), who, &event);
         }
-        assert_eq!(out, include_str!("timeline_golden.txt"));
+        assert_eq!(String::from_utf8(out).unwrap(), include_str!("timeline_golden.txt"));
     }
 }

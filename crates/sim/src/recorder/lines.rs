@@ -21,11 +21,11 @@ pub struct Lines<'a> {
     radios: usize,
     format: Timeline,
     /// Lines about what has been committed to and has not begun yet, by time.
-    upcoming: Vec<(Instant, String)>,
+    upcoming: Vec<(Instant, Vec<u8>)>,
     /// Buffers for such lines.
-    spare: Vec<String>,
+    spare: Vec<Vec<u8>>,
     /// Lines that are gathered before they are written.
-    text: String,
+    text: Vec<u8>,
     sink: Sink,
 }
 
@@ -35,7 +35,7 @@ impl<'a> Lines<'a> {
         let radios = names.len();
         names.extend(stations.spec.nodes.iter().map(|node| node.name.clone()));
         let format = Timeline::new(names);
-        let (upcoming, spare, text) = (Vec::new(), Vec::new(), String::new());
+        let (upcoming, spare, text) = (Vec::new(), Vec::new(), Vec::new());
         Self { spec: stations.spec, radios, format, upcoming, spare, text, sink }
     }
 
@@ -43,7 +43,7 @@ impl<'a> Lines<'a> {
     fn catch_up(&mut self, now: Instant) {
         let due = self.upcoming.partition_point(|(at, _)| *at <= now);
         for (_, mut line) in self.upcoming.drain(..due) {
-            self.text.push_str(&line);
+            self.text.extend_from_slice(&line);
             line.clear();
             self.spare.push(line);
         }
@@ -54,7 +54,7 @@ impl<'a> Lines<'a> {
 
     fn put(&mut self) {
         // A sink does not fail.
-        let _ = self.sink.write_all(self.text.as_bytes());
+        let _ = self.sink.write_all(&self.text);
         self.text.clear();
     }
 

@@ -38,7 +38,9 @@ mod walk;
 pub use draw::drawn;
 pub use external::{Delivery, External};
 pub use frame::{FrameBody, LinkFrame, Msdu, MsduKind, PacketRef};
-pub use id::{FlowId, HostAddress, LinkDirection, LinkTrunkEnd, NodeId, PayloadHandle, RadioId, RadioTrunkEnd};
+pub use id::{
+    FlowId, HostAddress, LinkDirection, LinkTrunkEnd, NodeId, PacketId, PayloadHandle, RadioId, RadioTrunkEnd,
+};
 pub use medium::Loss;
 pub use observe::{FrameEvent, Level, Observer, Passage, Place};
 pub use packet::{Body, DropReason, Packets, Record};

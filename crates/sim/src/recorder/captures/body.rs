@@ -3,7 +3,7 @@
 
 use super::packet::PacketWriter;
 use crate::record::dot11::{BROADCAST, EtherType};
-use crate::record::ip::{IP_BROADCAST, INITIAL_TTL, IpHeader, Ipv4, append_datagram, append_header, arp};
+use crate::record::ip::{INITIAL_TTL, IP_BROADCAST, IpHeader, Ipv4, append_datagram, append_header, arp};
 use crate::record::ip_address;
 use crate::recorder::stations::Stations;
 use crate::world::{FrameBody, Msdu, MsduKind, Packets};
@@ -97,7 +97,13 @@ impl<'a> BodyWriter<'a> {
     }
 
     /// Appends what is no packet.
-    fn frame(&self, out: &mut Vec<u8>, body: &FrameBody, overhead: u32, (source, destination): (Ipv4, Ipv4)) -> Appended {
+    fn frame(
+        &self,
+        out: &mut Vec<u8>,
+        body: &FrameBody,
+        overhead: u32,
+        (source, destination): (Ipv4, Ipv4),
+    ) -> Appended {
         let ip = IpHeader { source, destination, ident: 0, ttl: 1 };
         match body {
             FrameBody::Control(frame) => {

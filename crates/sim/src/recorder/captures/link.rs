@@ -3,9 +3,9 @@
 
 use super::body::{BodyWriter, NO_KEY, TUNNEL_TTL};
 use super::packet::PacketWriter;
+use crate::record::Station;
 use crate::record::dot11::BROADCAST;
 use crate::record::ip::{IpHeader, UDP_HEADER, append_datagram_headers, link_address};
-use crate::record::Station;
 use crate::recorder::stations::Stations;
 use crate::world::{FrameBody, LinkDirection, LinkFrame, Msdu, PacketRef, Packets};
 use airbraid_engine::converge::session::{FRAME_HEADER_LEN, FRAME_OVERHEAD, FrameHeader, FrameKind as SealedKind};
@@ -66,12 +66,7 @@ fn number(frame: &BondFrame<PacketRef>) -> u32 {
     }
 }
 
-fn tunnel_frame(
-    out: &mut Vec<u8>,
-    frame: &BondFrame<PacketRef>,
-    table: &Packets,
-    writer: &PacketWriter<'_>,
-) -> usize {
+fn tunnel_frame(out: &mut Vec<u8>, frame: &BondFrame<PacketRef>, table: &Packets, writer: &PacketWriter<'_>) -> usize {
     match frame {
         BondFrame::Data { header, packet } => {
             out.extend(wire::emit_tunnel_header(header));

@@ -15,8 +15,9 @@ use crate::record::pcapng::{Capture, Captured, Direction, Interface, LinkType};
 use crate::record::radiotap::ChannelField;
 use crate::record::sink::Sink;
 use crate::scenario::spec::Spec;
-use crate::world::{FrameEvent, Loss, Observer, Passage, Place, RadioId};
+use crate::world::{FrameEvent, Loss, Msdu, Observer, PacketId, Passage, Place, RadioId};
 use air::{Air, SNAP_LENGTH};
+use airbraid_mac::phy::Phy;
 use airbraid_mac::{Access, Frame};
 use airbraid_units::Instant;
 use body::BodyWriter;
@@ -39,9 +40,14 @@ pub struct Captures<'a> {
     run: Option<Capture<Sink>>,
     /// By node; `None`: it is no end of a flow.
     hosts: Vec<Option<Capture<Sink>>>,
-    /// Buffer, reused for every packet.
+    /// The last packet that came by, whose bytes are in the buffer, and its whole length.
+    last: Option<(LastPacket, usize)>,
     packet: Vec<u8>,
 }
+
+/// A packet that comes by two places one after the other, such as a host and a trunk: its entry, when it was made, and
+/// its hops.
+type LastPacket = (PacketId, Instant, u8);
 
 impl std::fmt::Debug for Captures<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -73,7 +79,7 @@ impl<'a> Captures<'a> {
         };
         let hosts = (0..spec.nodes.len()).map(|node| is_host(node).then(|| host(node))).collect();
         let bodies = BodyWriter::new(PacketWriter::new(spec, payloads), &stations);
-        Self { air: Air::new(&stations), stations, bodies, interfaces, run, hosts, packet: Vec::new() }
+        Self { air: Air::new(&stations), stations, bodies, interfaces, run, hosts, last: None, packet: Vec::new() }
     }
 
     /// Writes the own frames of radios that have ended by `now`.
@@ -87,25 +93,32 @@ impl<'a> Captures<'a> {
     fn write_frame(
         &mut self,
         radio: RadioId,
-        heard: Option<&Frame<crate::world::Msdu>>,
+        heard: Option<&Frame<Msdu>>,
         when: (RadioId, Instant, Instant),
         reception: (Option<f64>, bool),
     ) {
         let (Some(interface), Some(run)) = (self.interfaces.radios[radio.index()], &mut self.run) else { return };
         let stations = &self.stations;
-        let channel = |phy: airbraid_mac::phy::Phy| {
-            ChannelField::new(phy.standard, heard.map_or(0, |frame| stations.channel(frame, radio)))
-        };
+        let channel =
+            |phy: Phy| ChannelField::new(phy.standard, heard.map_or(0, |frame| stations.channel(frame, radio)));
         self.air.write(radio, when, reception, channel, |captured| run.write(&Captured { interface, ..*captured }));
     }
 
     /// Puts the bytes of a packet or frame into the buffer; returns the whole length.
     fn put(&mut self, passage: &Passage<'_>) -> usize {
-        self.packet.clear();
         let Passage { place, packet, packets, .. } = *passage;
+        let record = packets.get(packet);
+        let key = packets.frame(packet).is_none().then_some((packet.id, record.created, record.hops));
+        if let Some((last, original)) = &self.last
+            && Some(last) == key.as_ref()
+        {
+            return *original;
+        }
+        self.packet.clear();
+        let writer = &self.bodies.packets;
         let zeros = match place {
-            Place::Link(direction) => link::append(&mut self.packet, direction, packet, packets, &self.bodies.packets),
-            _ => self.bodies.packets.append(&mut self.packet, packets.get(packet), None),
+            Place::Link(direction) => link::append(&mut self.packet, direction, packet, packets, writer),
+            _ => writer.append(&mut self.packet, record, None),
         };
         let original = self.packet.len() + zeros;
         if original <= SNAP_LENGTH {
@@ -113,6 +126,7 @@ impl<'a> Captures<'a> {
         } else {
             self.packet.truncate(SNAP_LENGTH);
         }
+        self.last = key.map(|key| (key, original));
         original
     }
 }
@@ -136,6 +150,10 @@ impl Observer for Captures<'_> {
 
     fn on_passage(&mut self, now: Instant, passage: Passage<'_>) {
         self.catch_up(now);
+        if matches!(passage.place, Place::Host(_)) && !passage.is_arrival {
+            // It is new, though its entry may be that of one that is gone.
+            self.last = None;
+        }
         let interface = self.interfaces.at(passage.place, passage.is_arrival);
         let is_captured = match passage.place {
             Place::Host(node) => self.hosts[node.index()].is_some(),
