@@ -93,7 +93,7 @@ fn out_writes_everything_at_once() {
     let out = dir.join("result").display().to_string();
     let done = airbraid(&with(&["run", ONE, "--out", &out, "--pcap", "--timeline", "--replications", "2"]));
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
-    for name in ["summary.json", "flows.csv", "plot.svg", "timeline.txt", "sender_ch1.pcapng", "receiver_ch1.pcapng"] {
+    for name in ["summary.json", "flows.csv", "plot.svg", "timeline.txt", "run.pcapng", "ip-sender.pcapng"] {
         assert!(dir.join("result").join(name).metadata().is_ok_and(|m| m.len() > 0), "{name}");
     }
     std::fs::remove_dir_all(&dir).unwrap();
@@ -107,7 +107,10 @@ fn what_a_scenario_records_is_written_for_the_first_seed_and_only_with_out() {
     let done = airbraid(&with(&[&["run", ONE, "--out", &out], &asked[..]].concat()));
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
     let made = |name: &str| dir.join("result").join(name).exists();
-    assert_eq!(["timeline.txt", "sender_ch1.pcapng", "receiver_ch1.pcapng"].map(made), [true, true, false]);
+    assert_eq!(["timeline.txt", "run.pcapng", "ip-sender.pcapng"].map(made), [true, true, false]);
+    let capture = std::fs::read(dir.join("result/run.pcapng")).unwrap();
+    let has = |name: &[u8]| capture.windows(name.len()).any(|bytes| bytes == name);
+    assert!(has(b"sender/ch1") && !has(b"receiver/ch1"), "only the radio that was named is captured");
     std::fs::remove_dir_all(&dir).unwrap();
 }
 
@@ -325,7 +328,7 @@ fn a_result_says_how_it_was_made_and_is_made_again_byte_for_byte() {
     assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
     assert!(text(&again.stderr).contains("the same as the earlier result, number for number"));
     assert_eq!(text(&again.stdout), text(&done.stdout));
-    let files = ["flows.csv", "plot.svg", "cell-0/timeline.txt", "cell-1/sender_ch1.pcapng"];
+    let files = ["flows.csv", "plot.svg", "cell-0/timeline.txt", "cell-1/run.pcapng"];
     for file in files {
         let read = |dir: &str| std::fs::read(Path::new(dir).join(file)).unwrap();
         assert_eq!(read(&first), read(&second), "{file}");
@@ -409,12 +412,40 @@ fn tables_fit_80_columns_and_few_runs_have_a_range_instead_of_an_interval() {
 }
 
 #[test]
-fn a_capture_without_radios_is_said_to_be_none() {
-    let dir = empty_dir("deaf");
+fn links_and_hosts_without_radios_are_captured() {
+    let dir = empty_dir("wired");
     let out = dir.join("result").display().to_string();
-    let done =
-        airbraid(&with(&["run", "scenarios/examples/lossy_link.toml", "--pcap", "--out", &out, "--replications", "1"]));
-    assert!(text(&done.stderr).contains("no node has one: there is no capture"), "{}", text(&done.stderr));
+    let file = "scenarios/examples/lossy_link.toml";
+    let set = ["--set", "sweep={}", "--replications", "1", "--duration", "1 s"];
+    let done = airbraid(&[&["run", file, "--pcap", "--out", &out], &set[..]].concat());
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    for name in ["run.pcapng", "ip-server.pcapng", "ip-client.pcapng"] {
+        assert!(dir.join("result").join(name).metadata().is_ok_and(|m| m.len() > 1_000), "{name}");
+    }
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn the_dissector_is_printed_or_installed_and_what_was_there_is_kept() {
+    let dir = empty_dir("wireshark");
+    let printed = airbraid(&["wireshark"]);
+    assert!(text(&printed.stdout).contains("DissectorTable"), "{}", text(&printed.stdout));
+    let install = || {
+        let home = ("HOME", dir.display().to_string());
+        let binary = env!("CARGO_BIN_EXE_airbraid");
+        let done = Command::new(binary).args(["wireshark", "--install"]).env(home.0, home.1).output().unwrap();
+        assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+        text(&done.stderr)
+    };
+    let file = dir.join(".local/lib/wireshark/plugins/airbraid.lua");
+    assert!(install().starts_with(&format!("written: {}", file.display())));
+    assert_eq!(std::fs::read(&file).unwrap(), printed.stdout);
+    assert!(install().starts_with("already there: "));
+    std::fs::write(&file, "-- somebody's own").unwrap();
+    let said = install();
+    assert!(said.contains("airbraid.lua.old"), "{said}");
+    assert_eq!(std::fs::read(file.with_extension("lua.old")).unwrap(), b"-- somebody's own");
+    assert_eq!(std::fs::read(&file).unwrap(), printed.stdout);
     std::fs::remove_dir_all(&dir).unwrap();
 }
 

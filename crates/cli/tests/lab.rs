@@ -170,7 +170,7 @@ fn captures_hold_the_packets_of_the_hosts() {
     let out = folder.display().to_string();
     let arguments = ["--exec", "sender=ping -c 2 -i 0.2 -p 5ca1ab1e receiver-ch1", "--pcap", "--out", &out];
     lab("pcap", "scenarios/lab/radios.toml", &arguments);
-    let capture = std::fs::read(folder.join("receiver_ch1.pcapng")).unwrap();
+    let capture = std::fs::read(folder.join("run.pcapng")).unwrap();
     assert!(capture.windows(8).any(|bytes| bytes == [0x5c, 0xa1, 0xab, 0x1e, 0x5c, 0xa1, 0xab, 0x1e]));
     assert!(folder.join("summary.json").is_file());
     std::fs::remove_dir_all(folder).unwrap();
