@@ -19,6 +19,9 @@ pub struct Station {
 pub const BROADCAST: [u8; 6] = [0xff; 6];
 
 impl Station {
+    /// The receiver of a frame that a packet killer has taken: 02:00:00:ff:ff:ff.
+    pub const NOBODY: Self = Self { node: u32::MAX, radio: u32::MAX };
+
     /// The radio's MAC address.
     pub const fn mac_address(self) -> [u8; 6] {
         [0x02, 0, 0, (self.node >> 8) as u8, self.node as u8, self.radio as u8]

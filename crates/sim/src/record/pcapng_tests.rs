@@ -69,7 +69,7 @@ fn frames() -> Vec<Heard> {
     ]
 }
 
-/// The capture, with at most so many bytes of each frame.
+/// The capture, with at most `most` bytes of each frame.
 fn capture(most: usize) -> Vec<u8> {
     let interface = |name: &str, station: Station| Interface {
         name: name.to_owned(),

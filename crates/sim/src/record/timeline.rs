@@ -98,8 +98,8 @@ impl PacketLine<'_> {
 /// Powers whose text is remembered, by the low bits of their number: a pair of radios at rest has always the same.
 const POWERS: usize = 1 << 10;
 
-/// A writer of lines. Each of its parts is put together by hand: a run's frames are simulated in less time than it takes
-/// to format as many lines.
+/// A writer of lines. Each of its parts is put together by hand: a frame is simulated in less time than it takes to
+/// format a line.
 #[derive(Clone, Debug)]
 pub struct Timeline {
     /// Names of the radios and nodes in the lines, filled up to the length of the longest.

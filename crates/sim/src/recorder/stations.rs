@@ -28,9 +28,9 @@ impl<'a> Stations<'a> {
         self.stations.iter().map(name).collect()
     }
 
-    /// The station of a frame's address, which is not that of all.
+    /// The station of a frame's address, which is not that of all. A packet killer sends to nobody.
     pub fn of(&self, address: Address) -> Station {
-        self.stations[RadioId::of(address).index()]
+        self.stations.get(RadioId::of(address).index()).copied().unwrap_or(Station::NOBODY)
     }
 
     pub fn radio(&self, station: Station) -> &'a Radio {
