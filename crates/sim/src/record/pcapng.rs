@@ -82,11 +82,11 @@ pub struct Capture<W: Write> {
 }
 
 impl<W: Write> Capture<W> {
-    /// Begins a capture of `interfaces`, with names for IP addresses.
-    pub fn new(out: W, names: &[([u8; 4], String)], interfaces: &[Interface]) -> Self {
+    /// Begins a capture of `interfaces`, with names for IP addresses and a comment for whoever opens it.
+    pub fn new(out: W, names: &[([u8; 4], String)], interfaces: &[Interface], comment: &str) -> Self {
         let mut chunk = Vec::with_capacity(CHUNK + CHUNK / 8);
         // A vector does not fail, and neither do blocks without a wrong length.
-        let _ = begin(&mut chunk, names, interfaces);
+        let _ = begin(&mut chunk, names, interfaces, comment);
         Self { out, chunk }
     }
 
@@ -139,10 +139,15 @@ impl<W: Write> Capture<W> {
 }
 
 /// The blocks before the first packet.
-fn begin(out: &mut Vec<u8>, names: &[([u8; 4], String)], interfaces: &[Interface]) -> Result<(), PcapError> {
+fn begin(
+    out: &mut Vec<u8>,
+    names: &[([u8; 4], String)],
+    interfaces: &[Interface],
+    comment: &str,
+) -> Result<(), PcapError> {
     let application = SectionHeaderOption::UserApplication(Cow::Borrowed("airbraid"));
-    let section =
-        SectionHeaderBlock { endianness: Endianness::Little, options: vec![application], ..Default::default() };
+    let options = vec![application, SectionHeaderOption::Comment(Cow::Owned(comment.to_owned()))];
+    let section = SectionHeaderBlock { endianness: Endianness::Little, options, ..Default::default() };
     let mut writer = PcapNgWriter::with_section_header(out, section)?;
     for interface in interfaces {
         writer.write_pcapng_block(describe(interface))?;

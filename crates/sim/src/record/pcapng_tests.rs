@@ -79,7 +79,7 @@ fn capture(most: usize) -> Vec<u8> {
     };
     let names = [(ip_address(0), "sender".to_owned()), (ip_address(300), "receiver".to_owned())];
     let interfaces = [interface("sender/ch9", SENDER), interface("receiver/ch9", RECEIVER)];
-    let mut capture = Capture::new(Vec::new(), &names, &interfaces);
+    let mut capture = Capture::new(Vec::new(), &names, &interfaces, "A test");
     let phy = Phy::new(Standard::Dot11b, Preamble::Short);
     for (Heard(rate, signal, is_whole, header, body), number) in frames().into_iter().zip(0..) {
         let mut bytes = Vec::new();

@@ -28,6 +28,12 @@ use std::cell::RefCell;
 /// The file of everything that is captured of a run, but for what hosts see.
 pub const CAPTURE: &str = "run.pcapng";
 
+/// Comments in the files, which Wireshark shows among their properties.
+const COMMENT: &str = "Everything that was captured of a run: the same segment of TCP comes by at several interfaces, \
+and Wireshark takes the later ones for retransmissions. ip-NODE.pcapng has each packet of a host once. \
+`airbraid wireshark --install` adds the headers of trunks and tunnels.";
+const HOST_COMMENT: &str = "The packets of a host, between its transports and its network layer.";
+
 /// The bytes of packets from outside, by handle.
 pub type Payloads = RefCell<Vec<Vec<u8>>>;
 
@@ -67,7 +73,7 @@ impl<'a> Captures<'a> {
         let everything = all || spec.record.pcap.is_all();
         let interfaces = Interfaces::new(&stations, everything);
         let names = names(spec);
-        let run = Some(Capture::new(create(CAPTURE), &names, &interfaces.all));
+        let run = Some(Capture::new(create(CAPTURE), &names, &interfaces.all, COMMENT));
         let is_host = |node: usize| {
             // Packets from outside have no flow.
             everything && (payloads.is_some() || spec.flows.iter().any(|flow| flow.from == node || flow.to == node))
@@ -75,7 +81,7 @@ impl<'a> Captures<'a> {
         let mut host = |node: usize| {
             let interface = host_interface(spec, node);
             let file = format!("ip-{}.pcapng", interface.name.replace('/', "_"));
-            Capture::new(create(&file), &names, &[interface])
+            Capture::new(create(&file), &names, &[interface], HOST_COMMENT)
         };
         let hosts = (0..spec.nodes.len()).map(|node| is_host(node).then(|| host(node))).collect();
         let bodies = BodyWriter::new(PacketWriter::new(spec, payloads), &stations);
