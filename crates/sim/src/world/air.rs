@@ -10,7 +10,7 @@ use super::observe::FrameEvent;
 use super::port::radio::RadioPort;
 use crate::queue::Phase;
 use airbraid_mac::{Address, Frame, MacInput};
-use airbraid_units::{Instant, Milliwatt};
+use airbraid_units::Instant;
 
 impl World<'_> {
     /// A radio has changed its channel.
@@ -112,7 +112,7 @@ fn end_reception(
         let start = host.now.saturating_sub(transmission.end - transmission.start);
         let packets = &host.packets;
         let event = FrameEvent { radio: hearer.radio, frame, packet, packets, start, end: host.now };
-        observer.on_reception(host.now, event, Milliwatt(hearer.power()).to_dbm().0, result);
+        observer.on_reception(host.now, event, host.powers.dbm(hearer.power()), result);
     }
     match result {
         Err(loss) => {

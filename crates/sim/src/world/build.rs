@@ -10,7 +10,7 @@ use super::killers::Killers;
 use super::medium::Medium;
 use super::multihomed::Multihomed;
 use super::network::{Forwarding, Network};
-use super::observe::Observer;
+use super::observe::{Observer, PowerMemo};
 use super::packet::Packets;
 use super::port::Ports;
 use super::radio_map::RadioMap;
@@ -42,6 +42,7 @@ impl<'a> World<'a> {
             medium,
             packets: Packets::default(),
             observer,
+            powers: PowerMemo::default(),
             account: None,
             has_greedy_flows: false,
         };

@@ -11,7 +11,7 @@ use super::id::{
 };
 use super::killers::{Killers, NOBODY};
 use super::medium::Medium;
-use super::observe::{FrameEvent, Level, Observer, Passage, Place};
+use super::observe::{FrameEvent, Level, Observer, Passage, Place, PowerMemo};
 use super::packet::{DropReason, Packets, Record};
 use super::wakeups::{MachineId, Wakeups};
 use crate::queue::{EventQueue, Phase};
@@ -99,6 +99,8 @@ pub struct Host<'a> {
     pub killers: Option<Box<Killers>>,
     pub packets: Packets,
     pub observer: Option<Box<dyn Observer + 'a>>,
+    /// For the observer.
+    pub powers: PowerMemo,
     /// The account of each flow's time, where it is asked for.
     pub account: Option<Box<Account>>,
     /// Whether there are greedy flows, which look for free space.

@@ -5,7 +5,7 @@ use super::id::{FlowId, LinkDirection, LinkTrunkEnd, NodeId, RadioId, RadioTrunk
 use super::medium::Loss;
 use super::packet::{DropReason, Packets, Record};
 use airbraid_mac::{Access, Address, Frame, Outcome};
-use airbraid_units::Instant;
+use airbraid_units::{Instant, Milliwatt};
 
 /// A frame at a radio.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +65,30 @@ pub enum Level {
     FlightSize(FlowId),
     /// The window that a TCP receiver offers \[byte\].
     ReceiveWindow(FlowId),
+}
+
+/// Received powers in dBm, as observers get them. A pair of radios at rest always has the same, and a logarithm takes as
+/// long as an event.
+#[derive(Debug, Default)]
+pub struct PowerMemo(Vec<(f64, f64)>);
+
+impl PowerMemo {
+    /// Binary logarithm of the number of powers that are remembered.
+    const BITS: u32 = 10;
+
+    /// A power \[mW\] in dBm.
+    pub fn dbm(&mut self, power: f64) -> f64 {
+        if self.0.is_empty() {
+            self.0 = vec![(f64::NAN, f64::NAN); 1 << Self::BITS];
+        }
+        // Fibonacci hashing: 2^64 divided by the golden ratio, of which the high bits are the best mixed.
+        let mixed = power.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - Self::BITS);
+        let (known, dbm) = &mut self.0[mixed as usize];
+        if known.to_bits() != power.to_bits() {
+            (*known, *dbm) = (power, Milliwatt(power).to_dbm().0);
+        }
+        *dbm
+    }
 }
 
 /// Listens to a run. Whoever does not care for an event leaves its method out.

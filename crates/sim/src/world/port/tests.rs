@@ -50,6 +50,7 @@ fn ports_of(radios: [&str; 2], text: &str) -> (Ports, Host<'static>) {
         killers: None,
         packets: Packets::default(),
         observer: None,
+        powers: Default::default(),
         account: None,
         has_greedy_flows: false,
     };
