@@ -416,7 +416,7 @@ fn links_and_hosts_without_radios_are_captured() {
     let dir = empty_dir("wired");
     let out = dir.join("result").display().to_string();
     let file = "scenarios/examples/lossy_link.toml";
-    let set = ["--set", "sweep={}", "--replications", "1", "--duration", "1 s"];
+    let set = ["--set", "sweep={}", "--replications", "1", "--duration", "6 s"];
     let done = airbraid(&[&["run", file, "--pcap", "--out", &out], &set[..]].concat());
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
     for name in ["run.pcapng", "ip-server.pcapng", "ip-client.pcapng"] {
