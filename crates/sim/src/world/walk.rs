@@ -12,7 +12,7 @@ use super::frame::{BeaconFrame, ControlFrame, FrameBody, Msdu, MsduKind, PacketR
 use super::host::Host;
 use super::id::{FlowId, LinkDirection, LinkTrunkEnd, NodeId, PortId, RadioId, RadioTrunkEnd, StopAndWaitId};
 use super::network::Forwarding;
-use super::observe::Place;
+use super::observe::{Passage, Place};
 use super::packet::{Body, DropReason};
 use super::port::FreeSpace;
 use super::port::error_control::Next;
@@ -344,8 +344,9 @@ impl World<'_> {
     fn deliver(&mut self, node: NodeId, packet: PacketRef) {
         let Self { flows, host, deliveries, .. } = self;
         let record = *host.packets.get(packet);
-        host.tell_passage(Place::Host(node), true, packet);
         if let Some(observer) = host.observer.as_deref_mut() {
+            let (place, packets) = (Place::Host(node), &host.packets);
+            observer.on_passage(host.now, Passage { place, is_arrival: true, packet, packets });
             observer.on_delivery(host.now, node, &record);
         }
         host.packets.deliver(packet);

@@ -99,7 +99,9 @@ impl LinkPort {
     /// Drives the link: `None` is its timer.
     pub fn step(&mut self, input: Option<LinkInput<PacketRef>>, host: &mut Host<'_>) {
         let direction = self.direction;
-        if let Some(LinkInput::Packet(packet)) = &input {
+        if host.observer.is_some()
+            && let Some(LinkInput::Packet(packet)) = &input
+        {
             host.tell_passage(Place::Link(direction), false, *packet);
         }
         host.step(MachineId::Link(direction), &mut self.link, input, |output| Work::Link(direction, output));
@@ -110,7 +112,9 @@ impl LinkPort {
     /// Carries out what the link says; gives what has arrived.
     #[inline]
     pub fn on_output(&mut self, output: LinkOutput<PacketRef>, host: &mut Host<'_>) -> Option<Arrival> {
-        if let LinkOutput::Deliver(packet) = &output {
+        if host.observer.is_some()
+            && let LinkOutput::Deliver(packet) = &output
+        {
             host.tell_passage(Place::Link(self.direction), true, *packet);
         }
         match (output, &self.carries) {
