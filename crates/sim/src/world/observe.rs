@@ -67,8 +67,8 @@ pub enum Level {
     ReceiveWindow(FlowId),
 }
 
-/// Received powers in dBm, as observers get them. A pair of radios at rest always has the same, and a logarithm takes as
-/// long as an event.
+/// Received powers in dBm, as observers get them. A pair of radios at rest always has the same, and a logarithm takes
+/// as long as an event.
 #[derive(Debug, Default)]
 pub struct PowerMemo(Vec<(f64, f64)>);
 
