@@ -41,7 +41,7 @@ pub enum Command {
     /// Generate the effect of a packet killer on frames at some place, and compare its rates with the printed ones
     #[command(after_help = TRACE_EXAMPLES)]
     Trace(Trace),
-    /// Print or install the dissector by which Wireshark reads trunks, tunnels and link layers
+    /// Print or install the dissector of our headers for Wireshark
     #[command(after_help = WIRESHARK_EXAMPLES)]
     Wireshark(Wireshark),
     #[cfg(feature = "live")]
@@ -300,7 +300,7 @@ pub struct Run {
 /// Arguments of `wireshark`.
 #[derive(Args, Debug)]
 pub struct Wireshark {
-    /// Puts it into Wireshark's folder of personal plugins, in place of printing it
+    /// Puts it into Wireshark's folder of personal plugins
     #[arg(long)]
     pub install: bool,
     /// Puts it into this folder, which is made if it is not there
