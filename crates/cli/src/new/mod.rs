@@ -33,9 +33,10 @@ pub fn new(arguments: &New) -> Result<(), Ended> {
     if !is_free && !arguments.force {
         return Err(taken(&path));
     }
-    // The comments name the file as it is called here.
+    // The comments call the file by its name.
+    let own = quoted(&path.file_name().unwrap_or_default().to_string_lossy());
+    write(&path, &text.replace(&name, &own), PUBLIC)?;
     let shown = path.display().to_string();
-    write(&path, &text.replace(&name, &shown), PUBLIC)?;
     note(&format!("written: {shown}\nnext:    airbraid run {}", quoted(&shown)));
     Ok(())
 }
