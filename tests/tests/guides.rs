@@ -60,8 +60,8 @@ impl Place {
 
     /// Parses a command without running it: an option that there is not stops it, and is all that is wrong.
     fn parse(&self, text: &str) -> Result<(), String> {
-        let (words, comment) = text.split_once("  #").unwrap_or((text, ""));
-        let (words, _) = words.split_once(" > ").or_else(|| words.split_once(" < ")).unwrap_or((words, comment));
+        let words =
+            ["  #", " > ", " < ", " || "].iter().fold(text, |words, end| words.split(end).next().unwrap_or(words));
         let done = self.shell(&format!("{words} --no-such-option"));
         let said = String::from_utf8_lossy(&done.stderr).into_owned();
         let is_all = said.contains("unexpected argument '--no-such-option'");
