@@ -70,12 +70,22 @@ fn word(kind: Kind) -> String {
     kind.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
+/// The help of a kind.
+fn help(kind: Kind) -> String {
+    let value = kind.to_possible_value();
+    value.and_then(|value| value.get_help().map(ToString::to_string)).unwrap_or_default()
+}
+
+/// The completion of the kinds in fish, whose script has values of options alone.
+pub fn fish() -> String {
+    const NEW: &str = "complete -c airbraid -n \"__fish_airbraid_using_subcommand new\" -a";
+    let line = |kind: &Kind| format!("{NEW} {} -d '{}'\n", word(*kind), help(*kind).replace('\'', "\\'"));
+    Kind::value_variants().iter().map(line).collect()
+}
+
 /// The kinds, a line each.
 fn kinds() -> String {
-    let line = |kind: &Kind| {
-        let help = kind.to_possible_value().and_then(|value| value.get_help().map(ToString::to_string));
-        format!("  {:<8} {}\n", word(*kind), help.unwrap_or_default())
-    };
+    let line = |kind: &Kind| format!("  {:<8} {}\n", word(*kind), help(*kind));
     let lines: String = Kind::value_variants().iter().map(line).collect();
     format!("airbraid new KIND [FILE] writes a commented file that runs:\n\n{lines}\nFor example: airbraid new trunk\n")
 }
