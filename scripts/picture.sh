@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Draws the pictures of the README and of the examples from committed scenarios.
-# usage: scripts/picture.sh AIRBRAID [DIR]
+# usage: scripts/picture.sh AIRBRAID [--check]     --check: are the committed ones what would be drawn? Nothing is written
 set -euo pipefail
+airbraid=$(realpath "$1")
 cd "$(dirname "$0")/.."
-airbraid=$1
-to=${2:-docs/pictures}
+to=docs/pictures
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+if [ "${2:-}" = --check ]; then to=$scratch/pictures; fi
 mkdir -p "$to/examples"
 
 # Pictures other than that of `run --out`: goodput over time, or each flow's goodput over the swept values.
@@ -25,9 +26,9 @@ declare -A picture=(
 plot() {
     local options=()
     if [ -n "${3:-}" ]; then options=(--plot "$3"); fi
-    "$airbraid" run "$1" --out "$scratch/run" "${options[@]}" >/dev/null
+    "$airbraid" run "$1" --out "$scratch/run" "${options[@]}" >/dev/null 2>"$scratch/said" || { cat "$scratch/said" >&2; exit 1; }
     cp "$scratch/run/plot.svg" "$2"
-    echo "$2"
+    if [ "$to" = docs/pictures ]; then echo "$2"; fi
 }
 
 for scenario in scenarios/examples/*.toml; do
@@ -35,5 +36,10 @@ for scenario in scenarios/examples/*.toml; do
     plot "$scenario" "$to/examples/$name.svg" "${picture[$name]:-}"
 done
 plot scenarios/live/s6.toml "$to/bond.svg"
-"$airbraid" plan --duty 0.5,0.125,0.375 --slot 12.5ms --delay 20ms,60ms,35ms --svg "$to/slots.svg" >/dev/null
-echo "$to/slots.svg"
+"$airbraid" plan --duty 0.5,0.125,0.375 --slot 12.5ms --delay 20ms,60ms,35ms --svg "$to/slots.svg" >/dev/null 2>&1
+
+if [ "$to" != docs/pictures ]; then
+    (cd "$to" && find . -name '*.svg' | sort) | while read -r name; do
+        cmp "docs/pictures/$name" "$to/$name" || { echo "make picture draws $name again" >&2; exit 1; }
+    done
+fi
