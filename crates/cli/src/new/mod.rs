@@ -29,8 +29,7 @@ pub fn new(arguments: &New) -> Result<(), Ended> {
         Some(folder) if folder.is_dir() => folder.join(&name),
         Some(path) => path.to_owned(),
     };
-    let is_free = !path.exists();
-    if !is_free && !arguments.force {
+    if path.exists() && !arguments.force {
         return Err(taken(&path));
     }
     // The comments call the file by its name.
