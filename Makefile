@@ -36,7 +36,7 @@ wheel: python-tools ## Build the Python package, a wheel in out/wheels
 test-python: build python-tools ## Lints, stubs, tests and notebooks of the Python package
 	@AIRBRAID=$(abspath $(RELEASE)) scripts/python.sh test
 
-notebooks: python-tools ## Run the notebooks of docs/guide/notebooks; they are in out/notebooks with their pictures
+notebooks: python-tools ## Run the notebooks of docs/guide/notebooks and store their pictures in them
 	@scripts/python.sh notebooks
 
 python-lock: python-tools ## Take new versions of what Python needs into the lock
@@ -95,6 +95,7 @@ test-optimised: python-tools
 	scripts/python.sh environment
 	$(OPTIMISED) --no-run --test command --test golden --test validation
 	$(CHECKED) check scenarios
+	scripts/picture.sh $(CHECKED) --check
 	scripts/rows.sh $(CHECKED) quick
 	scripts/rows.py tests/rows docs/measurements --check
 	PROFILE=checked scripts/browser.sh $(CHECKED)

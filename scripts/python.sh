@@ -70,7 +70,7 @@ case ${1:-} in
     notebooks)
         environment
         install_wheel
-        "$venv/bin/python" crates/py/tests/notebooks.py docs/guide/notebooks out/notebooks
+        "$venv/bin/python" crates/py/tests/notebooks.py docs/guide/notebooks
         ;;
     lock)
         rm -rf "$venv"

@@ -17,12 +17,20 @@ pub fn root() -> PathBuf {
     here.parent().map(PathBuf::from).unwrap_or(here)
 }
 
-/// Runs the command in the root of the workspace: the one that AIRBRAID names, or that of this profile.
+/// The command: the one that AIRBRAID names, or that of this profile.
+///
+/// # Panics
+/// If it cannot be built.
+pub fn binary() -> PathBuf {
+    std::env::var_os("AIRBRAID").map_or_else(|| built("airbraid"), PathBuf::from)
+}
+
+/// Runs the command in the root of the workspace.
 ///
 /// # Panics
 /// If it cannot be built or started.
 pub fn airbraid(arguments: &[&str]) -> Output {
-    let binary = std::env::var_os("AIRBRAID").map_or_else(|| built("airbraid"), PathBuf::from);
+    let binary = binary();
     match Command::new(&binary).args(arguments).current_dir(root()).output() {
         Ok(output) => output,
         Err(error) => panic!("{}: {error}", binary.display()),

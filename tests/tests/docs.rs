@@ -128,6 +128,35 @@ fn lists_are_complete() {
     names_all("docs/guide/examples.md", "scenarios/examples", ".toml");
 }
 
+/// The text between quotes behind a key of a scenario's head.
+fn said(scenario: &str, key: &str) -> String {
+    let line = scenario.lines().find(|line| line.starts_with(key)).unwrap_or_default();
+    line.split('"').nth(1).unwrap_or_default().to_owned()
+}
+
+#[test]
+fn the_gallery_shows_each_example_with_its_question_and_picture() {
+    let page = fs::read_to_string(root().join("docs/guide/examples.md")).unwrap();
+    let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let examples = files(&root().join("scenarios/examples"), &[".toml"]);
+    assert!(examples.len() >= 20, "{} examples", examples.len());
+    for path in examples {
+        let scenario = fs::read_to_string(&path).unwrap();
+        let (title, question) = (said(&scenario, "title"), said(&scenario, "question"));
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let link = format!("[`{name}.toml`](../../scenarios/examples/{name}.toml): {question}");
+        assert!(words.contains(&link), "docs/guide/examples.md lacks {link}");
+        assert!(page.contains(&format!("### {title}\n")), "docs/guide/examples.md lacks the heading {title}");
+        assert!(page.contains(&format!("![{title}](../pictures/examples/{name}.svg)")), "{name} is not drawn there");
+        let picture = fs::read_to_string(root().join(format!("docs/pictures/examples/{name}.svg"))).unwrap();
+        assert!(picture.contains(&title) && picture.len() < 30_000, "{name}.svg: `make picture` draws it again");
+    }
+    for path in files(&root().join("docs/pictures/examples"), &[".svg"]) {
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        assert!(root().join(format!("scenarios/examples/{name}.toml")).exists(), "{name}.svg has no scenario");
+    }
+}
+
 #[test]
 fn each_decision_has_a_number_of_its_own() {
     let mut seen = BTreeSet::new();

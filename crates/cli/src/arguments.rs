@@ -20,6 +20,9 @@ pub struct Arguments {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Write a commented file to begin with: a scenario that runs, or a daemon's two ends
+    #[command(after_help = crate::new::arguments::EXAMPLES)]
+    New(crate::new::arguments::New),
     /// Run a scenario: every cell of its sweep, every replication
     #[command(after_help = RUN_EXAMPLES)]
     Run(Run),

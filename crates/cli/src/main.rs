@@ -9,6 +9,7 @@ mod explain;
 mod interrupt;
 #[cfg(feature = "live")]
 mod live;
+mod new;
 mod paint;
 mod plan;
 mod print;
@@ -27,6 +28,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
+        Command::New(arguments) => new::new(&arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Check(arguments) => check::check(&arguments),

@@ -139,5 +139,6 @@ fn override_by(scenario: &mut Scenario, over: &Over) -> Result<(), Errors> {
 pub fn completions(shell: clap_complete::Shell) -> Result<(), Ended> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "airbraid", &mut text);
-    out(&String::from_utf8_lossy(&text))
+    let more = if shell == clap_complete::Shell::Fish { crate::new::fish() } else { String::new() };
+    out(&(String::from_utf8_lossy(&text).into_owned() + &more))
 }

@@ -15,6 +15,8 @@ const ENTRY: [f64; 2] = [27.0, 22.0];
 const BESIDE: f64 = 4.0;
 /// Lines over names stand so far beside each other.
 const ASIDE: f64 = 16.0;
+/// Width of a bar over a name: bars of neighbouring lines touch.
+const BAR: f64 = ASIDE;
 
 /// A value with its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -250,6 +252,20 @@ impl Plot<'_> {
         }
     }
 
+    /// A bar from zero to a value over a name: nothing joins it to its neighbours.
+    fn bar(&self, (x, y): (f64, f64), colour: &str, svg: &mut Svg) {
+        let (from, is_named) = (self.chart.y.range[0], matches!(self.chart.x.scale, Scale::Names(_)));
+        if !is_named || self.chart.y.scale != Scale::Linear || from > 0.0 {
+            return;
+        }
+        let (zero, left) = (self.y(0.0), x - BAR / 2.0);
+        svg.add(format_args!(
+            "rect x=\"{left:.1}\" y=\"{:.1}\" width=\"{BAR}\" height=\"{:.1}\" fill=\"{colour}\" fill-opacity=\"0.25\"",
+            y.min(zero),
+            (y - zero).abs()
+        ));
+    }
+
     fn line(&self, line: &Line, index: usize, svg: &mut Svg) {
         let colour = line_colour(index);
         if line.is_joined && line.points.len() > 1 {
@@ -263,6 +279,7 @@ impl Plot<'_> {
         }
         for point in line.points.iter().filter(|_| line.has_marks) {
             let (x, y) = self.place(index, point.x, point.mean);
+            self.bar((x, y), colour, svg);
             if point.high > point.low {
                 svg.line([(x, self.y(point.low)), (x, self.y(point.high))], colour, "stroke-width=\"1.4\"");
             }

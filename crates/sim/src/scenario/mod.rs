@@ -23,6 +23,7 @@ mod plan;
 mod plan_tables;
 mod reader;
 mod schema;
+mod slips;
 mod source;
 pub mod spec;
 mod sweep;

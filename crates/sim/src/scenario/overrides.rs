@@ -5,7 +5,7 @@
 //! an element of a list; whether its last key means anything is for the schema to say.
 
 use super::error::{Complaint, Problem};
-use super::nearest::suggestion;
+use super::nearest::{nearest, suggestion};
 use super::source::{Source, Span};
 use super::tree::{Data, Table, Value, Via, parse};
 use std::sync::Arc;
@@ -132,7 +132,10 @@ fn element<'a>(items: &'a mut [Value], name: &str, so_far: &str) -> Result<&'a m
     let names: Vec<String> = items.iter().enumerate().map(|(i, item)| name_of(item, i)).collect();
     let Some(index) = names.iter().position(|n| n == name) else {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        return Err(Complaint::new(format!("nothing in `{so_far}` is called `{name}`"), suggestion(name, &names)));
+        let first = names.first().filter(|_| nearest(name, &names).is_none());
+        let path = first.map(|first| format!("; a path names it, as in {so_far}.{first}.KEY"));
+        let help = suggestion(name, &names) + &path.unwrap_or_default();
+        return Err(Complaint::new(format!("nothing in `{so_far}` is called `{name}`"), help));
     };
     let item = &mut items[index];
     if let Data::Integer(channel) = item.data {

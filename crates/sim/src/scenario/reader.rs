@@ -344,7 +344,9 @@ impl<'a> View<'a> {
             }
             Some(found) => {
                 let message = format!("`{path}` must be a table, this is {}", found.value.kind());
-                self.cx.complain(found.value.place, Complaint::new(message, format!("write {key} = {{ ... }}")));
+                let is_list = self.path.is_empty() && matches!(found.value.data, Data::List(_));
+                let help = if is_list { format!("write [{key}], once") } else { format!("write {key} = {{ ... }}") };
+                self.cx.complain(found.value.place, Complaint::new(message, help));
                 View::new(self.cx, path, self.place, None)
             }
             None => View::new(self.cx, path, self.place, None),

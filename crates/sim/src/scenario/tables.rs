@@ -3,6 +3,7 @@
 use super::error::{Complaint, Problem};
 use super::nearest::suggestion;
 use super::overrides::NAMED_LISTS;
+use super::slips;
 use super::source::Span;
 use std::cell::RefCell;
 
@@ -56,6 +57,7 @@ impl Tables {
             let owners: Vec<&str> = known.iter().filter(has).map(|(kind, _)| kind.as_str()).collect();
             let here = format!("allowed here: {}", allowed.join(", "));
             let help = match owners[..] {
+                _ if let Some(remedy) = slips::remedy(&kind(table), key) => format!("{remedy}; {here}"),
                 [] => suggestion(key, allowed),
                 _ if owners.contains(&HEAD) => {
                     format!("`{key}` is a key of the head of the file: write it above the first [table]; {here}")

@@ -8,6 +8,7 @@ mod polled;
 mod robust;
 mod said_over;
 mod select;
+mod slips;
 mod slots;
 mod wrong;
 

@@ -5,6 +5,7 @@
 //! and their meaning: that is the business of `schema`.
 
 use super::error::{Complaint, Problem};
+use super::overrides::NAMED_LISTS;
 use super::source::Span;
 use toml::de::{DeTable, DeValue};
 
@@ -152,7 +153,8 @@ pub(crate) fn parse(text: &str, source: usize, via: Via) -> Result<Table, Proble
     let parsed = DeTable::parse(text).map_err(|e| {
         let span = e.span().unwrap_or(0..0);
         let place = widen(text, source, span.start, span.end);
-        Problem::at(place, Complaint::new(format!("this is not TOML: {}", e.message()), syntax_help(text, place)))
+        let help = twice(text, place, e.message()).unwrap_or_else(|| syntax_help(text, place));
+        Problem::at(place, Complaint::new(format!("this is not TOML: {}", e.message()), help))
     })?;
     table(parsed.get_ref(), source, via)
 }
@@ -171,10 +173,27 @@ fn widen(text: &str, source: usize, start: usize, end: usize) -> Span {
     Span { source, start, end: end.max(start) }
 }
 
-/// The most frequent slip deserves its own remedy: a quantity without quotes.
+/// The remedy for a key that stands twice: most often a table of which there are several, in single brackets.
+fn twice(text: &str, place: Span, message: &str) -> Option<String> {
+    let key = text.get(place.start..place.end).filter(|_| message.starts_with("duplicate key"))?;
+    let is_header = text[..place.start].ends_with('[');
+    let is_list = is_header && (NAMED_LISTS.contains(&key) || ["at", "exec", "slots"].contains(&key));
+    Some(if is_list {
+        format!("write [[{key}]] for each of them")
+    } else if is_header {
+        format!("write [{key}] once, with all its keys below it")
+    } else {
+        format!("write `{key}` once in a table")
+    })
+}
+
+/// The most frequent slips deserve remedies of their own: a quantity without quotes, quotes of a word processor.
 fn syntax_help(text: &str, place: Span) -> String {
     let line_start = text[..place.start].rfind('\n').map_or(0, |i| i + 1);
     let line = text[line_start..].lines().next().unwrap_or("");
+    if line.contains(['\u{201c}', '\u{201d}', '\u{201e}', '\u{2018}', '\u{2019}']) {
+        return "these quotes are a word processor's: write straight ones, \"...\"".to_owned();
+    }
     if let Some((key, value)) = line.split_once('=') {
         let value = value.split('#').next().unwrap_or("").trim();
         let digit = value.chars().next().is_some_and(|c| c.is_ascii_digit() || c == '-');

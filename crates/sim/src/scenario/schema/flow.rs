@@ -144,6 +144,12 @@ fn source(view: &View<'_>) -> Source {
                 _ => Ok(Source::Greedy),
             }
         }
+        Data::Text(word) if quantity::<BitRate>(value).is_ok() => {
+            Err(Complaint::new("a rate alone is no source", format!("write {{ rate = \"{word}\" }}")))
+        }
+        Data::Text(word) if quantity::<Bytes>(value).is_ok() => {
+            Err(Complaint::new("a size alone is no source", format!("write {{ file = \"{word}\" }}")))
+        }
         _ => Err(Complaint::new("this source is not known", HELP)),
     });
     read.unwrap_or_default()
@@ -186,6 +192,10 @@ fn transport(view: &View<'_>) -> Transport {
                 inner.finish();
             }
             transport
+        }
+        Data::Text(word) if VARIANTS.iter().any(|(name, _)| *name == word.to_lowercase()) => {
+            let help = format!("write {{ tcp = \"{}\" }}", word.to_lowercase());
+            Err(Complaint::new("this is a kind of TCP", help))
         }
         _ => Err(Complaint::new("this transport is not known", HELP)),
     };

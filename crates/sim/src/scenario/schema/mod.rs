@@ -183,7 +183,8 @@ fn index_of(view: &View<'_>, key: &'static str, what: &str, names: &[String]) ->
 
 fn position(given: &str, what: &str, names: &[String]) -> Result<usize, Complaint> {
     names.iter().position(|n| n == given).ok_or_else(|| {
-        let shown: Vec<&str> = names.iter().take(50).map(String::as_str).collect();
+        let mut shown: Vec<&str> = names.iter().take(50).map(String::as_str).collect();
+        shown.dedup();
         Complaint::new(format!("no {what} is called `{given}`"), suggestion(given, &shown))
     })
 }

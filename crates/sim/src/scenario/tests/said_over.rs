@@ -56,7 +56,7 @@ fn set_tells_what_is_wrong_within_the_argument() {
     );
     assert_eq!(
         told("trunk.x.header=1"),
-        "--set:1:1: nothing in `trunk` is called `x` at `trunk.x.header`: allowed: air"
+        "--set:1:1: nothing in `trunk` is called `x` at `trunk.x.header`: allowed: air; a path names it, as in trunk.air.KEY"
     );
     assert_eq!(
         told("trunk.air=1"),

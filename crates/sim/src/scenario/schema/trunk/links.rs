@@ -64,10 +64,16 @@ fn members(view: &View<'_>, ends: [usize; 2], links: &[Link]) -> Vec<LinkMember>
         }
     }
     let members: Vec<LinkMember> = members.into_iter().map(limited).collect();
-    let some = (1..=MEMBERS_MAX).contains(&members.len());
+    // Members that are written and wrong were told.
+    let is_told = members.is_empty() && view.find("members").is_some_and(|found| !is_empty(found.value));
+    let some = (1..=MEMBERS_MAX).contains(&members.len()) || is_told;
     let message = || format!("a trunk over links has 1 to {MEMBERS_MAX} members, this has {}", members.len());
     view.require(some, "members", message, "add [[link]] tables between its ends");
     members
+}
+
+fn is_empty(value: &Value) -> bool {
+    matches!(&value.data, Data::List(items) if items.is_empty())
 }
 
 /// `"lte"`, or `{ link = "lte", backup = true }`.

@@ -91,7 +91,11 @@ fn members(view: &View<'_>, ends: [usize; 2], nodes: &[Node]) -> Vec<[usize; 2]>
     }
     if members.is_empty() {
         let message = format!("the ends of this trunk share no channel: {}; {}", channels(a), channels(b));
-        view.complain("between", Complaint::new(message, "give both nodes radios on the same channels"));
+        let help = match (a.radios.is_empty(), b.radios.is_empty()) {
+            (true, true) => "write over = \"links\" for a trunk over [[link]]s, or give both nodes radios",
+            _ => "give both nodes radios on the same channels",
+        };
+        view.complain("between", Complaint::new(message, help));
     }
     members
 }
