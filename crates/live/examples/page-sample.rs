@@ -77,8 +77,11 @@ fn status() -> Status {
         member.counts.rtt = airbraid_units::Duration::from_micros(*rtt);
         member
     };
-    let uplink =
-        |(name, ..): &(&str, u64, u64, u64)| UplinkReport { name: (*name).to_owned(), state: "open".to_owned(), ..UplinkReport::default() };
+    let uplink = |(name, ..): &(&str, u64, u64, u64)| UplinkReport {
+        name: (*name).to_owned(),
+        state: "open".to_owned(),
+        ..UplinkReport::default()
+    };
     let hub = PeerReport {
         name: "hub".to_owned(),
         up: true,
