@@ -56,10 +56,9 @@ pub(super) fn check_common(choice: &Choice) -> Result<(), Refusal> {
     let (format, name) = (choice.format, choice.format.name());
     if !format.widths().contains(&choice.width) {
         let missing = format!("{name} has no width of {} MHz", choice.width.mhz());
-        return Err(refuse(
-            missing,
-            format!("it has {}", list(format.widths().iter().map(|w| format!("{} MHz", w.mhz())))),
-        ));
+        let has = list(format.widths().iter().map(|width| format!("{} MHz", width.mhz())));
+        let later = later_with(|later| later.widths().contains(&choice.width));
+        return Err(refuse(missing, format!("it has {has}{later}")));
     }
     if !format.bands().contains(&choice.band) {
         let missing = format!("{name} does not work in {}", choice.band.name());
@@ -104,9 +103,7 @@ fn check_mcs(choice: &Choice) -> Result<(), Refusal> {
         (Format::Ht, 8..=31) => format!("its MCS {mcs} is MCS {} with {} streams", mcs % 8, mcs / 8 + 1),
         (Format::Eht, 14 | 15) => "0 to 13; the duplicate and dual-carrier modes 14 and 15 are left out".to_owned(),
         _ => {
-            let later = Format::ALL.iter().find(|later| later.mcs_max() >= mcs);
-            let later = later.map_or_else(String::new, |later| format!("; {} has it", later.name()));
-            format!("0 to {}{later}", format.mcs_max())
+            format!("0 to {}{}", format.mcs_max(), later_with(|later| later.mcs_max() >= mcs))
         }
     };
     Err(refuse(format!("{} has no MCS {mcs} of one stream", format.name()), near))
@@ -133,6 +130,8 @@ pub(super) fn coding(choice: &Choice) -> Result<Coding, Refusal> {
     let is_beyond_bcc =
         choice.format.has_packet_extension() && (choice.width > Width::Mhz20 || choice.streams > 4 || choice.mcs > 9);
     match choice.coding {
+        // ns-3 counts BCC's tail in every symbol count.
+        None if choice.rules == Rules::Ns3 => Ok(Coding::Bcc),
         None if is_beyond_bcc => Ok(Coding::Ldpc),
         None => Ok(Coding::Bcc),
         Some(Coding::Bcc) if is_beyond_bcc => {
@@ -192,6 +191,12 @@ pub(super) fn size(format: Format, psdu: Bytes, most: Bytes) -> Refusal {
 pub(super) fn time(asked: Duration, longest: Bytes) -> Refusal {
     let missing = format!("the PPDU would last {asked}, and the longest lasts {PPDU_TIME_MAX}");
     refuse(missing, format!("at most {} byte fit", longest.as_u64()))
+}
+
+/// The first format that has what is asked for, as "; 802.11be has it".
+fn later_with(has: impl Fn(Format) -> bool) -> String {
+    let later = Format::ALL.into_iter().find(|later| has(*later));
+    later.map_or_else(String::new, |later| format!("; {} has it", later.name()))
 }
 
 /// Values as "a, b and c".

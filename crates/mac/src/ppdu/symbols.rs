@@ -3,7 +3,7 @@
 //! HT and VHT fill whole symbols (19.3.11 and 21.3.10). HE and EHT know how many quarters of the last symbol carry
 //! data: the pre-FEC padding factor (27.3.12.5 and 36.3.13).
 
-use super::choice::{Choice, Coding, Format, Rules};
+use super::choice::{Choice, Coding, Format};
 use super::mcs::{self, CodeRate};
 use super::{he, ht, ldpc, vht};
 use airbraid_units::Bytes;
@@ -51,9 +51,7 @@ impl SymbolBits {
             Format::Vht => vht::encoders(choice, coded, data),
             Format::He | Format::Eht => 1,
         };
-        // ns-3 counts BCC's tail whatever the code.
-        let has_tail = coding == Coding::Bcc || choice.rules == Rules::Ns3;
-        let tail = if has_tail { TAIL_BITS * encoders } else { 0 };
+        let tail = if coding == Coding::Bcc { TAIL_BITS * encoders } else { 0 };
         Self { coded, data, coded_segment, data_segment: data_of(coded_segment), tail, code }
     }
 
