@@ -194,7 +194,8 @@ mod tests {
         assert_eq!(time(Standard::Fhss, Preamble::Long, 1_000, 14), 240_000);
     }
 
-    /// Published by ns-3.44, `src/wifi/test/tx-duration-test.cc`: rate \[kbit/s\], preamble, PSDU \[byte\], time \[ns\].
+    /// Published by ns-3.44, `src/wifi/test/tx-duration-test.cc`: rate \[kbit/s\], preamble, PSDU \[byte\],
+    /// time \[ns\].
     #[test]
     fn published_durations_of_hr_dsss_are_exact() {
         use Preamble::{Long, Short};
@@ -227,7 +228,7 @@ mod tests {
         assert_eq!(erp.txtime(OFDM_RATES[7], Bytes::new(14)).as_nanos(), 30_000);
     }
 
-    /// Control frames and answers to HT, VHT, HE and EHT frames are non-HT PPDUs, or duplicates of them that last as long.
+    /// Control frames and answers to HT, VHT, HE and EHT frames are non-HT PPDUs, or duplicates of as much time.
     #[test]
     fn control_frames_last_as_long_as_the_standard_says() {
         // ACK and CTS, RTS, then block acknowledgements with 64, 256, 512 and 1024 bits, in us.

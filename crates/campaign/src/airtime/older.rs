@@ -1,8 +1,8 @@
 //! Airtime under 802.11b, a and g.
 
-use super::{AirtimeOptions, Report, options, rates};
+use super::{AirtimeOptions, ModeReport, Parts, Report, options};
 use crate::slots::options::quantity;
-use airbraid_sim::models::airtime::{Band, Phy, Preamble, Standard};
+use airbraid_sim::models::airtime::{Band, Phy, Preamble, Rate, Standard};
 use airbraid_units::{BitRate, Bytes, Duration};
 
 /// The longest PSDU: LENGTH of OFDM's SIGNAL field has 12 bits (17.3.4.3); aMPDUMaxLength of HR/DSSS (table 16-4).
@@ -11,6 +11,11 @@ const PSDU_MAX: u64 = 4_095;
 const SYMBOL: Duration = Duration::from_micros(4);
 /// Preamble and SIGNAL of OFDM (table 17-5).
 const OFDM_PREAMBLE: Duration = Duration::from_micros(20);
+/// T_GI of OFDM at 20 MHz (table 17-5).
+const OFDM_GUARD_INTERVAL: Duration = Duration::from_nanos(800);
+const OFDM_WIDTH_MHZ: u32 = 20;
+/// The width of HR/DSSS's transmit mask between its first steps (16.3.7.4).
+const DSSS_WIDTH_MHZ: u32 = 22;
 /// The signal extension of ERP-OFDM (18.3.2.4).
 const SIGNAL_EXTENSION: Duration = Duration::from_micros(6);
 
@@ -38,9 +43,19 @@ pub(super) fn compute(asked: &AirtimeOptions) -> Result<Report, String> {
     let Some(text) = &asked.rate else { return Err(format!("--rate is missing: {name} has {}", all.join(", "))) };
     let asked_rate: BitRate = quantity("rate", text)?;
     let rate = standard.rate(asked_rate).ok_or_else(|| format!("--rate {text}: {name} has {}", all.join(", ")))?;
-    let size = Bytes::new(asked.bytes);
-    let times = Times::new(&phy, phy.txtime(rate, size), phy.txtime(rate, Bytes::ZERO));
-    Ok(times.report(asked, name, band, rate.bit_rate))
+    let mode = ModeReport {
+        standard: name,
+        rules: if asked.rules == options::NS3 { options::NS3 } else { options::STANDARD },
+        band: band.name(),
+        width_mhz: if standard == Standard::Dot11b { DSSS_WIDTH_MHZ } else { OFDM_WIDTH_MHZ },
+        mcs: None,
+        streams: 1,
+        guard_interval_ns: (standard != Standard::Dot11b).then_some(OFDM_GUARD_INTERVAL.as_nanos()),
+        coding: None,
+        ltf: None,
+        data_rate_bps: rate.bit_rate.as_bps(),
+    };
+    Ok(Report::new(mode, asked.bytes, parts(&phy, rate, Bytes::new(asked.bytes))))
 }
 
 fn preamble(asked: &AirtimeOptions, standard: Standard) -> Result<Preamble, String> {
@@ -54,50 +69,21 @@ fn preamble(asked: &AirtimeOptions, standard: Standard) -> Result<Preamble, Stri
     }
 }
 
-/// The parts of a PPDU.
-struct Times {
-    total: Duration,
-    preamble: Duration,
-    symbols: Option<u64>,
-    extension: Duration,
-}
-
-impl Times {
-    /// `empty` is the time of no PSDU at all: of HR/DSSS that is the preamble.
-    fn new(phy: &Phy, total: Duration, empty: Duration) -> Self {
-        let is_ofdm = phy.standard != Standard::Dot11b;
-        let extension = if phy.standard == Standard::Dot11g { SIGNAL_EXTENSION } else { Duration::ZERO };
-        let preamble = if is_ofdm { OFDM_PREAMBLE } else { empty };
-        let symbols = is_ofdm.then(|| (total - preamble - extension).div_floor(SYMBOL));
-        Self { total, preamble, symbols, extension }
-    }
-
-    fn report(&self, asked: &AirtimeOptions, standard: &'static str, band: Band, rate: BitRate) -> Report {
-        let (psdu_rate_bps, share) = rates(Bytes::new(asked.bytes), self.total, rate);
-        let is_ofdm = self.symbols.is_some();
-        Report {
-            airtime_ns: self.total.as_nanos(),
-            standard,
-            rules: if asked.rules == options::NS3 { options::NS3 } else { options::STANDARD },
-            band: band.name(),
-            width_mhz: if is_ofdm { 20 } else { 22 },
-            mcs: None,
-            streams: 1,
-            guard_interval_ns: is_ofdm.then_some(800),
-            coding: None,
-            ltf: None,
-            psdu_bytes: asked.bytes,
-            preamble_ns: self.preamble.as_nanos(),
-            symbols: self.symbols,
-            symbol_ns: is_ofdm.then_some(SYMBOL.as_nanos()),
-            bits_per_symbol: is_ofdm.then_some(rate.as_bps() * 4 / 1_000_000),
-            ldpc_extra: false,
-            data_ns: (self.total - self.preamble - self.extension).as_nanos(),
-            packet_extension_ns: 0,
-            signal_extension_ns: self.extension.as_nanos(),
-            data_rate_bps: rate.as_bps(),
-            psdu_rate_bps,
-            share,
-        }
+/// The parts of a PPDU. Without a PSDU that of HR/DSSS is its preamble.
+fn parts(phy: &Phy, rate: Rate, psdu: Bytes) -> Parts {
+    let is_ofdm = phy.standard != Standard::Dot11b;
+    let extension = if phy.standard == Standard::Dot11g { SIGNAL_EXTENSION } else { Duration::ZERO };
+    let preamble = if is_ofdm { OFDM_PREAMBLE } else { phy.txtime(rate, Bytes::ZERO) };
+    let data = phy.txtime(rate, psdu) - preamble - extension;
+    let of_ofdm = |value: u64| is_ofdm.then_some(value);
+    Parts {
+        preamble_ns: preamble.as_nanos(),
+        symbols: of_ofdm(data.div_floor(SYMBOL)),
+        symbol_ns: of_ofdm(SYMBOL.as_nanos()),
+        bits_per_symbol: of_ofdm(rate.bit_rate.as_bps() * SYMBOL.as_micros() / 1_000_000),
+        ldpc_extra: false,
+        data_ns: data.as_nanos(),
+        packet_extension_ns: 0,
+        signal_extension_ns: extension.as_nanos(),
     }
 }

@@ -1,7 +1,7 @@
 //! Airtime of single-user PPDUs of HT, VHT, HE and EHT: 802.11n, ac, ax and be. Arithmetic in whole nanoseconds, never
 //! a state.
 //!
-//! IEEE 802.11-2020 clauses 19 (HT) and 21 (VHT), 802.11ax-2021 clause 27 (HE), 802.11be-2024 clause 36 (EHT). All four
+//! IEEE 802.11-2020 clauses 19 (HT) and 21 (VHT), 802.11ax-2021 clause 27 (HE), 802.11be-2024 clause 36 (EHT). All
 //! are one equation: a preamble, a whole number of data symbols, and an extension. The older PHYs are in [`crate::phy`].
 
 mod choice;

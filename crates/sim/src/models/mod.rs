@@ -20,7 +20,7 @@ pub mod efficiency {
 
 /// Airtimes of frames, by arithmetic.
 pub mod airtime {
-    pub use airbraid_mac::phy::{Phy, Preamble, Standard};
+    pub use airbraid_mac::phy::{Phy, Preamble, Rate, Standard};
     pub use airbraid_mac::ppdu::{
         Airtime, Band, Choice, Coding, Format, GuardInterval, Ltf, Mode, Padding, Rules, Width,
     };
