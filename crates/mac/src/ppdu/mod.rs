@@ -2,7 +2,8 @@
 //! a state.
 //!
 //! IEEE 802.11-2020 clauses 19 (HT) and 21 (VHT), 802.11ax-2021 clause 27 (HE), 802.11be-2024 clause 36 (EHT). All
-//! are one equation: a preamble, a whole number of data symbols, and an extension. The older PHYs are in [`crate::phy`].
+//! four are one equation: a preamble, a whole number of data symbols, and an extension. The older PHYs are in
+//! [`crate::phy`].
 
 mod choice;
 mod eht;
