@@ -38,3 +38,30 @@ pub(super) fn needs_extra(payload: u64, available: u64, code: CodeRate) -> bool 
     let is_little_shortened = 10 * shortened * (denominator - numerator) < 12 * punctured * numerator;
     (share > parity && is_little_shortened) || share > 3 * parity
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both sides of each line of table 19-16, with rate 1/2: payload, available bits, codewords, their length.
+    #[test]
+    fn codewords_are_those_of_the_table() {
+        let cases = [
+            (192, 648, 1, 1_296),
+            (193, 648, 1, 648),
+            (564, 1_296, 1, 1_944),
+            (565, 1_296, 1, 1_296),
+            (900, 1_297, 1, 1_944),
+            (900, 1_944, 1, 1_944),
+            (1_134, 2_592, 2, 1_944),
+            (1_135, 2_592, 2, 1_296),
+            (1_944, 2_593, 2, 1_944),
+            (1_945, 4_000, 3, 1_944),
+        ];
+        let code = CodeRate { numerator: 1, denominator: 2 };
+        for (payload, available, count, length) in cases {
+            let found = codewords(payload, available, code);
+            assert_eq!((found.count, found.length), (count, length), "{payload} in {available}");
+        }
+    }
+}

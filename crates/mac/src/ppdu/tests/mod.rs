@@ -181,6 +181,14 @@ fn encoders_are_as_many_as_divide_the_bits() {
 }
 
 #[test]
+fn bcc_is_the_default_where_the_standard_has_it() {
+    let coding = |format, mcs, mhz, streams| mode(format, mcs, mhz, streams, 800).coding();
+    assert_eq!([coding(Format::He, 9, 20, 4), coding(Format::Vht, 9, 160, 8)], [Coding::Bcc; 2]);
+    let beyond = [coding(Format::He, 10, 20, 4), coding(Format::He, 9, 20, 5), coding(Format::Eht, 0, 40, 1)];
+    assert_eq!(beyond, [Coding::Ldpc; 3]);
+}
+
+#[test]
 fn a_ppdu_is_never_longer_than_the_standard_allows() {
     let slow = mode(Format::Ht, 0, 20, 1, 800);
     // 5484 us: 36 us of preamble, 1362 symbols of 26 bits, 22 bits of service and tail.
