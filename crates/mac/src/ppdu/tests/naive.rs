@@ -88,7 +88,7 @@ fn repaired(format: Format, bits: &Bits, needed: u64, symbols: u64, quarters: u6
 /// 19.3.11.7.5 in fractions of bits.
 fn is_punctured_too_much(payload: u64, available: u64, (n, d): (u64, u64)) -> bool {
     let (rate, pld, avbits) = (n as f64 / d as f64, payload as f64, available as f64);
-    // Table 19-16: up to so many bits, so many codewords, the shorter and the longer, and the spare bits for the longer.
+    // Table 19-16: the most available bits, codewords, the shorter and the longer, spare bits for the longer.
     let table = [(648, 1, 648, 1_296, 912.0), (1_296, 1, 1_296, 1_944, 1_464.0), (1_944, 1, 1_944, 1_944, 0.0)];
     let last = (2_592, 2, 1_296, 1_944, 2_916.0);
     let line = table.into_iter().chain([last]).find(|line| available <= line.0);
