@@ -208,3 +208,63 @@ fn efficiency_refuses_what_cannot_be_and_says_why() {
         assert!(said.contains(complaint), "{arguments:?}: {said}");
     }
 }
+
+/// `plan airtime` with a standard and further arguments.
+fn airtime(standard: &str, arguments: &[&str]) -> Value {
+    json(&[&["airtime", "--standard", standard], arguments].concat())
+}
+
+#[test]
+fn airtime_is_that_of_the_standard() {
+    let wide = ["--width", "80 MHz", "--mcs", "11", "--streams", "1", "--guard-interval", "800 ns", "--bytes", "1536"];
+    let cases: [(&str, &[&str], u64); 9] = [
+        ("802.11ax", &wide, 70_400),
+        ("802.11ax", &[&wide[..], &["--rules", "ns-3"]].concat(), 71_200),
+        ("802.11ac", &["--width", "80MHz", "--mcs", "9", "--bytes", "1536"], 72_000),
+        ("802.11n", &["--mcs", "7", "--bytes", "14"], 40_000),
+        ("802.11n", &["--mcs", "7", "--bytes", "14", "--band", "2.4 GHz"], 46_000),
+        ("802.11be", &["--width", "320 MHz", "--mcs", "13", "--bytes", "1536"], 60_800),
+        ("802.11a", &["--rate", "24 Mbit/s", "--bytes", "32"], 32_000),
+        ("802.11g", &["--rate", "54 Mbit/s", "--bytes", "14"], 30_000),
+        ("802.11b", &["--rate", "11 Mbit/s", "--preamble", "short", "--bytes", "1023"], 840_000),
+    ];
+    for (standard, arguments, expected) in cases {
+        let report = airtime(standard, arguments);
+        assert_eq!(report["airtime_ns"], expected, "{standard} {arguments:?}");
+        let parts = ["preamble_ns", "data_ns", "packet_extension_ns", "signal_extension_ns"];
+        let sum: u64 = parts.iter().map(|part| report[part].as_u64().unwrap()).sum();
+        assert_eq!(sum, expected, "{standard} {arguments:?}");
+    }
+    assert_eq!(airtime("802.11be", cases[5].1)["band"], "6 GHz");
+    let table = text(&plan(&[&["airtime", "--standard", "802.11ax"], &wide[..]].concat()).stdout);
+    assert!(table.contains("2 symbols of 13.6 us, 8166 bits each"), "{table}");
+    assert!(table.contains("data rate 600.5 Mbit/s; 1536 byte in 70.4 us are 174.5 Mbit/s, 29.1 % of it"), "{table}");
+}
+
+#[test]
+fn airtime_refuses_what_the_standard_lacks_and_says_what_is_near() {
+    let cases: [(&str, &[&str], &str); 14] = [
+        ("802.11ac", &["--mcs", "9"], "near are MCS 8, or 3 and 6 streams, or 40 MHz"),
+        ("802.11n", &["--mcs", "0", "--width", "80 MHz"], "it has 20 MHz and 40 MHz; 802.11ac has it"),
+        ("802.11ax", &["--mcs", "0", "--width", "320 MHz"], "802.11be has it"),
+        ("802.11ax", &["--mcs", "0", "--width", "80"], "--width 80: allowed are 20 MHz"),
+        ("802.11ax", &[], "--mcs is missing: 802.11ax has MCS 0 to 11"),
+        ("802.11ax", &["--mcs", "0", "--rate", "6 Mbit/s"], "--rate is for 802.11b, a and g"),
+        ("802.11ax", &["--mcs", "0", "--guard-interval", "1 us"], "--guard-interval 1 us"),
+        ("802.11ax", &["--mcs", "0", "--packet-extension", "9 us"], "allowed are 0 us, 8 us, 16 us, 20 us"),
+        ("802.11g", &[], "--rate is missing: 802.11g has 6 Mbit/s"),
+        ("802.11a", &["--rate", "11 Mbit/s"], "--rate 11 Mbit/s: 802.11a has 6 Mbit/s"),
+        ("802.11a", &["--rate", "6 Mbit/s", "--preamble", "short"], "only 802.11b"),
+        ("802.11a", &["--rate", "6 Mbit/s", "--band", "6 GHz"], "802.11a works in 5 GHz"),
+        ("802.11b", &["--rate", "11 Mbit/s", "--streams", "2"], "--streams"),
+        ("802.11z", &[], "802.11be"),
+    ];
+    for (standard, arguments, said) in cases {
+        let output = plan(&[&["airtime", "--bytes", "100", "--standard", standard], arguments].concat());
+        let message = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{standard} {arguments:?}: {message}");
+        assert!(message.contains(said) && output.stdout.is_empty(), "{standard} {arguments:?}: {message}");
+    }
+    let long = plan(&["airtime", "--standard", "802.11n", "--mcs", "0", "--bytes", "4424"]);
+    assert!(text(&long.stderr).contains("at most 4423 byte fit"), "{}", text(&long.stderr));
+}

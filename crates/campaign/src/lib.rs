@@ -3,6 +3,7 @@
 //! A run is a value and knows nothing of threads; here they are put onto a pool, one run a task, and their results into
 //! the order of the plan, whatever order they finished in. Nothing here decides what a run computes.
 
+pub mod airtime;
 mod drawing;
 pub mod earlier;
 pub mod efficiency;

@@ -1,5 +1,6 @@
 //! The command line.
 
+use airbraid_campaign::airtime::AirtimeOptions;
 use airbraid_campaign::efficiency::EfficiencyOptions;
 use airbraid_campaign::slots::PlanOptions;
 use airbraid_campaign::store::RELEASE;
@@ -425,9 +426,53 @@ pub struct Plan {
 /// Plans besides slots.
 #[derive(Debug, Subcommand)]
 pub enum OtherPlan {
+    /// Airtime of one frame under 802.11b to 802.11be, part by part, by arithmetic
+    #[command(after_help = AIRTIME_EXAMPLES)]
+    Airtime(Airtime),
     /// TCP's throughput between two nodes under 802.11, MCMAC and Bi-MCMAC, by arithmetic
     #[command(after_help = EFFICIENCY_EXAMPLES)]
     Efficiency(Efficiency),
+}
+
+const AIRTIME_EXAMPLES: &str = "\
+A PPDU is a preamble, a whole number of data symbols, and an extension. The
+PSDU is what the symbols carry: an MPDU, or an A-MPDU of many. Times are those
+of the standard, exact to the nanosecond. The standard has not every
+combination: what it lacks is refused, with what is near.
+
+Examples:
+  airbraid plan airtime --standard 802.11ax --width \"80 MHz\" --mcs 11 \\
+    --bytes 1536
+      one frame at 600 Mbit/s: most of its time is preamble
+
+  airbraid plan airtime --standard 802.11ax --width \"80 MHz\" --mcs 11 \\
+    --bytes 65532
+      42 frames in one A-MPDU: the preamble is paid once
+
+  airbraid plan airtime --standard 802.11be --width \"320 MHz\" --mcs 13 \\
+    --streams 2 --guard-interval \"1600 ns\" --bytes 1536 --json | jq .airtime_ns
+
+  airbraid plan airtime --standard 802.11a --rate \"24 Mbit/s\" --bytes 32
+      a block acknowledgement; answers are sent at 802.11a's or g's rates
+
+  airbraid plan airtime --standard 802.11b --rate \"11 Mbit/s\" \\
+    --preamble short --bytes 1023
+
+  airbraid plan airtime --standard 802.11ax --mcs 0 --bytes 76 --rules ns-3
+      as ns-3.44 counts, to compare with its results
+
+The model: docs/models/wifi-phy.md.
+
+Exit status: 0 fine, 2 the input is wrong.";
+
+/// `airbraid plan airtime`.
+#[derive(Debug, Args)]
+pub struct Airtime {
+    #[command(flatten)]
+    pub options: AirtimeOptions,
+    /// Prints one JSON object and nothing else
+    #[arg(long)]
+    pub json: bool,
 }
 
 const EFFICIENCY_EXAMPLES: &str = "\

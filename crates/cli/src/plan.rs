@@ -1,14 +1,16 @@
 //! `airbraid plan`.
 
-use crate::arguments::{Efficiency, OtherPlan, Plan};
+use crate::arguments::{Airtime, Efficiency, OtherPlan, Plan};
 use crate::print::{Ended, json, note, out};
 use airbraid_campaign::output;
-use airbraid_campaign::{efficiency, slots};
+use airbraid_campaign::{airtime, efficiency, slots};
 
 /// Plans slots and prints the plan.
 pub fn plan(arguments: &Plan) -> Result<(), Ended> {
-    if let Some(OtherPlan::Efficiency(arguments)) = &arguments.other {
-        return plan_efficiency(arguments);
+    match &arguments.other {
+        Some(OtherPlan::Airtime(arguments)) => return plan_airtime(arguments),
+        Some(OtherPlan::Efficiency(arguments)) => return plan_efficiency(arguments),
+        None => {}
     }
     let options = &arguments.options;
     if let Some(periods) = &arguments.periods {
@@ -35,4 +37,10 @@ fn plan_efficiency(arguments: &Efficiency) -> Result<(), Ended> {
     let report =
         arguments.options.request().and_then(|request| efficiency::estimate(&request)).map_err(Ended::Argument)?;
     if arguments.json { json(&report) } else { out(&efficiency::text(&report)) }
+}
+
+/// The airtime of a PPDU, by arithmetic.
+fn plan_airtime(arguments: &Airtime) -> Result<(), Ended> {
+    let report = airtime::compute(&arguments.options).map_err(Ended::Argument)?;
+    if arguments.json { json(&report) } else { out(&airtime::text(&report)) }
 }

@@ -16,6 +16,7 @@ pub mod nav;
 pub mod phy;
 pub mod polled;
 pub mod power_save;
+pub mod ppdu;
 pub mod queue;
 pub mod rate_control;
 pub mod retry;

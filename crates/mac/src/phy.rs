@@ -153,6 +153,16 @@ impl Phy {
             Standard::Fhss => us(128) + rate.bit_rate.time_for(size),
         }
     }
+
+    /// TXTIME as the standard rounds it: HR/DSSS ends on a whole microsecond (16.3.4), where
+    /// [`frame_time`](Self::frame_time) has the fraction that 5.5 and 11 Mbit/s leave.
+    pub fn txtime(&self, rate: Rate, size: Bytes) -> Duration {
+        let time = self.frame_time(rate, size);
+        match self.standard {
+            Standard::Dot11b => Duration::from_micros(time.as_nanos().div_ceil(1_000)),
+            Standard::Dot11a | Standard::Dot11g | Standard::Fhss => time,
+        }
+    }
 }
 
 /// TXTIME of OFDM (17.4.3): preamble 16 us, SIGNAL 4 us, then symbols of 4 us that carry the 16 SERVICE bits, the PSDU
@@ -182,6 +192,61 @@ mod tests {
         assert_eq!(time(Standard::Dot11a, Preamble::Long, 54_000, 1536), 20_000 + 4_000 * 57);
         assert_eq!(time(Standard::Dot11g, Preamble::Long, 24_000, 14), 34_000);
         assert_eq!(time(Standard::Fhss, Preamble::Long, 1_000, 14), 240_000);
+    }
+
+    /// Published by ns-3.44, `src/wifi/test/tx-duration-test.cc`: rate \[kbit/s\], preamble, PSDU \[byte\],
+    /// time \[ns\].
+    #[test]
+    fn published_durations_of_hr_dsss_are_exact() {
+        use Preamble::{Long, Short};
+        let rows = [
+            (11_000, Short, 1_023, 840_000),
+            (11_000, Short, 1_025, 842_000),
+            (11_000, Long, 1_023, 936_000),
+            (5_500, Short, 1_023, 1_584_000),
+            (5_500, Short, 1_024, 1_586_000),
+            (5_500, Short, 1_026, 1_589_000),
+            (5_500, Long, 1_026, 1_685_000),
+            (2_000, Short, 1_023, 4_188_000),
+            (2_000, Short, 1_024, 4_192_000),
+            (2_000, Short, 1_026, 4_200_000),
+            (2_000, Long, 1_025, 4_292_000),
+            (1_000, Short, 1_023, 8_376_000),
+            (1_000, Short, 1_024, 8_384_000),
+            (1_000, Short, 1_026, 8_400_000),
+            (1_000, Long, 1_023, 8_376_000),
+            (1_000, Long, 1_025, 8_392_000),
+            (1_000, Long, 1_026, 8_400_000),
+            (11_000, Long, 76, 248_000),
+        ];
+        for (kbps, preamble, size, published) in rows {
+            let rate = Standard::Dot11b.rate(BitRate::from_kbps(kbps)).unwrap();
+            let time = Phy::new(Standard::Dot11b, preamble).txtime(rate, Bytes::new(size)).as_nanos();
+            assert_eq!(time, published, "{kbps} kbit/s, {size} byte");
+        }
+        let erp = Phy::new(Standard::Dot11g, Long);
+        assert_eq!(erp.txtime(OFDM_RATES[7], Bytes::new(14)).as_nanos(), 30_000);
+    }
+
+    /// Control frames and answers to HT, VHT, HE and EHT frames are non-HT PPDUs, or duplicates of as much time.
+    #[test]
+    fn control_frames_last_as_long_as_the_standard_says() {
+        // ACK and CTS, RTS, then block acknowledgements with 64, 256, 512 and 1024 bits, in us.
+        let expected = [
+            (6_000, [44, 52, 68, 100, 144, 228]),
+            (12_000, [32, 36, 44, 60, 84, 124]),
+            (24_000, [28, 28, 32, 40, 52, 72]),
+        ];
+        for (kbps, times) in expected {
+            for (size, us) in [14, 20, 32, 56, 88, 152].into_iter().zip(times) {
+                assert_eq!(
+                    time(Standard::Dot11a, Preamble::Long, kbps, size),
+                    us * 1_000,
+                    "{kbps} kbit/s, {size} byte"
+                );
+                assert_eq!(time(Standard::Dot11g, Preamble::Long, kbps, size), (us + 6) * 1_000, "2.4 GHz");
+            }
+        }
     }
 
     #[test]

@@ -18,6 +18,14 @@ pub mod efficiency {
     pub use airbraid_mac::phy::{Preamble, Standard};
 }
 
+/// Airtimes of frames, by arithmetic.
+pub mod airtime {
+    pub use airbraid_mac::phy::{Phy, Preamble, Rate, Standard};
+    pub use airbraid_mac::ppdu::{
+        Airtime, Band, Choice, Coding, Format, GuardInterval, Ltf, Mode, Padding, Rules, Width,
+    };
+}
+
 /// The random streams that samples are drawn from.
 pub use airbraid_engine::Stream;
 /// The slot planner, for crates above that do not name the engine.
