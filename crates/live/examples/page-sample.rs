@@ -23,9 +23,10 @@ const AWAY: (usize, std::ops::Range<usize>) = (2, 20..28);
 
 /// A value that swings between a half and the whole of `most`, with least and largest around its mean.
 fn swing(most: u64, step: usize, link: usize) -> [Option<u64>; 3] {
-    let phase = (step as f64 / (7.0 + link as f64)).sin();
-    let mean = most as f64 * (0.75 + 0.25 * phase);
-    [Some((mean * 0.8) as u64), Some(mean as u64), Some((mean * 1.15) as u64)]
+    let period = 40 + 8 * link;
+    let height = (step % period).abs_diff(period / 2) as u64;
+    let mean = most / 2 + most * height / period as u64;
+    [Some(mean * 4 / 5), Some(mean), Some(mean * 23 / 20)]
 }
 
 fn past(span: Span) -> Vec<LinkHistory> {
