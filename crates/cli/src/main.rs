@@ -5,6 +5,7 @@
 mod arguments;
 mod check;
 mod columns;
+mod completions;
 mod explain;
 mod interrupt;
 #[cfg(feature = "live")]
@@ -39,7 +40,7 @@ fn main() -> ExitCode {
         Command::Wireshark(arguments) => wireshark::wireshark(&arguments),
         #[cfg(feature = "live")]
         Command::Live(command) => live::run(&command),
-        Command::Completions { shell } => print::completions(shell),
+        Command::Completions { shell } => completions::print(shell),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

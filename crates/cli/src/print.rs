@@ -6,8 +6,7 @@ use std::io::{IsTerminal, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::arguments::{Arguments, Over};
-use clap::CommandFactory;
+use crate::arguments::Over;
 
 /// Exit status of a process that was interrupted: 128 and the number of the signal.
 pub const INTERRUPTED: u8 = 130;
@@ -133,12 +132,4 @@ fn override_by(scenario: &mut Scenario, over: &Over) -> Result<(), Errors> {
         }
     }
     Ok(())
-}
-
-/// Prints the completion script of a shell.
-pub fn completions(shell: clap_complete::Shell) -> Result<(), Ended> {
-    let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "airbraid", &mut text);
-    let more = if shell == clap_complete::Shell::Fish { crate::new::fish() } else { String::new() };
-    out(&(String::from_utf8_lossy(&text).into_owned() + &more))
 }

@@ -7,7 +7,7 @@ use crate::namespace;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs::{self, File, TryLockError};
-use std::io::{Read, Seek, Write};
+use std::io::{ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ impl State {
         fs::create_dir_all(STATE).map_err(LabError::io(STATE))?;
         let path = Path::new(STATE).join(format!("{name}.lab"));
         let file = File::create_new(&path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::AlreadyExists => LabError::Input(format!(
+            ErrorKind::AlreadyExists => LabError::Input(format!(
                 "a lab called {name} runs already, or has left its traces in {}: wait for it, or `airbraid lab --clean`",
                 path.display()
             )),
@@ -102,7 +102,11 @@ pub fn clean() -> Result<Vec<String>, LabError> {
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "lab"));
     paths.sort();
     for path in paths {
-        let mut file = File::open(&path).map_err(LabError::io(path.display()))?;
+        let mut file = match File::open(&path) {
+            // It has ended in the meantime.
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            opened => opened.map_err(LabError::io(path.display()))?,
+        };
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {
@@ -110,6 +114,8 @@ pub fn clean() -> Result<Vec<String>, LabError> {
                 continue;
             }
             Err(TryLockError::Error(error)) => return Err(LabError::io(path.display())(error)),
+            // It was open here when the lab ended and removed it.
+            Ok(()) if !path.exists() => continue,
             Ok(()) => {}
         }
         let mut text = String::new();

@@ -7,6 +7,7 @@ mod coding;
 mod copies;
 mod equaliser;
 mod hostile;
+mod idle;
 mod memory;
 mod path_mtu;
 mod policy;

@@ -1,7 +1,7 @@
 //! A plan as text: every resolved value with its origin, swept keys, expectations, warnings.
 
-use super::overrides::NAMED_LISTS;
 use super::plan::{Plan, Resolved};
+use super::tree::NAMED_LISTS;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

@@ -7,11 +7,8 @@
 use super::error::{Complaint, Problem};
 use super::nearest::{nearest, suggestion};
 use super::source::{Source, Span};
-use super::tree::{Data, Table, Value, Via, parse};
+use super::tree::{Data, NAMED_LISTS, Table, Value, Via, parse};
 use std::sync::Arc;
-
-/// Lists of tables whose elements have names.
-pub(super) const NAMED_LISTS: [&str; 5] = ["node", "trunk", "link", "killer", "flow"];
 
 /// One `--set`: a path and its value.
 #[derive(Clone, Debug)]

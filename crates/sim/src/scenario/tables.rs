@@ -2,9 +2,9 @@
 
 use super::error::{Complaint, Problem};
 use super::nearest::suggestion;
-use super::overrides::NAMED_LISTS;
 use super::slips;
 use super::source::Span;
+use super::tree::NAMED_LISTS;
 use std::cell::RefCell;
 
 /// Largest number of tables that are named as owners of a key.

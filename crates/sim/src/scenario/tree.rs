@@ -5,9 +5,11 @@
 //! and their meaning: that is the business of `schema`.
 
 use super::error::{Complaint, Problem};
-use super::overrides::NAMED_LISTS;
 use super::source::Span;
 use toml::de::{DeTable, DeValue};
+
+/// Lists of tables whose elements have names.
+pub(super) const NAMED_LISTS: [&str; 5] = ["node", "trunk", "link", "killer", "flow"];
 
 /// The origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -256,13 +256,22 @@ impl MemberEnd {
             MemberState::Exhausted => None,
             MemberState::Probing | MemberState::Suspected => Some((self.probe_at, "tunnel.probe")),
             MemberState::Active => match self.sent_frames.oldest() {
-                Some(oldest) => {
-                    let from = self.heard_at.max(oldest.at).max(self.asked_at);
-                    Some((from.saturating_add(self.patience()), "tunnel.silence"))
-                }
-                None => Some((self.heard_at.max(self.sent_at).saturating_add(KEEPALIVE), "tunnel.keepalive")),
+                Some(oldest) => Some((self.silent_since(oldest.at), "tunnel.silence")),
+                // The last frame is lost, as feedback on another member may say, and nothing has come since.
+                None if self.is_unanswered() => Some((self.silent_since(self.sent_at), "tunnel.silence")),
+                None => Some((self.heard_at.saturating_add(KEEPALIVE), "tunnel.keepalive")),
             },
         }
+    }
+
+    /// Time at which it is asked unless an answer to a frame sent at `sent_at` comes before.
+    fn silent_since(&self, sent_at: Instant) -> Instant {
+        self.heard_at.max(sent_at).max(self.asked_at).saturating_add(self.patience())
+    }
+
+    /// Whether nothing was heard since the last frame was sent.
+    fn is_unanswered(&self) -> bool {
+        self.sent_at > self.heard_at
     }
 
     /// Time of the next packet train.
@@ -302,7 +311,7 @@ impl MemberEnd {
     pub fn on_question(&mut self, now: Instant) -> bool {
         self.asked_at = now;
         if self.state == MemberState::Active {
-            self.questions += u8::from(self.sent_frames.on_the_way() > 0);
+            self.questions += u8::from(self.is_unanswered() || self.sent_frames.on_the_way() > 0);
             return self.questions > QUESTIONS_MAX;
         }
         self.probe_at = now.saturating_add(self.probe_gap);

@@ -205,8 +205,10 @@ fn an_idle_member_is_asked_every_ten_seconds() {
     let mut end = measured();
     end.on_heard(at(90));
     assert_eq!(end.question_at(), Some((at(10_090), "tunnel.keepalive")));
+    // A frame is lost, and nothing has come since: not after ten more seconds.
     end.sent_at = at(5_000);
-    assert_eq!(end.question_at(), Some((at(15_000), "tunnel.keepalive")));
+    assert_eq!(end.question_at(), Some((at(5_000 + 263), "tunnel.silence")));
+    assert!(!end.on_question(at(5_263)) && end.is_silent());
 }
 
 #[test]
