@@ -9,6 +9,9 @@
 //! It reckons in integers, has no timer of its own, and never looks at a signal: what it knows, it knows from
 //! acknowledgements.
 
+pub mod ideal;
+pub mod minstrel;
+
 use crate::frame::Address;
 use crate::phy::Rate;
 use airbraid_units::{Duration, Instant};

@@ -4,6 +4,7 @@
 //! it wants to keep. Equations, sources and what is left out: `docs/models/radio.md`.
 
 mod cck;
+pub mod coded;
 mod config;
 pub mod curve;
 pub mod error_rate;
@@ -12,9 +13,11 @@ pub mod mobility;
 mod ofdm;
 pub mod path_loss;
 pub mod shadowing;
+pub mod spectrum;
 mod table;
 pub mod wear;
 
+pub use coded::{CodedRate, CodedRates};
 pub use config::{ErrorModel, PathLoss, RadioConfig, Receiver, Threshold};
 pub use curve::Curve;
 pub use error_rate::{ErrorRates, PlainBer};
