@@ -281,14 +281,18 @@ mod tests {
             for (aggregate, floor) in [(1, 90), (32, 93)] {
                 let mut minstrel = minstrel(best as u64);
                 let success = |rate: usize| if rate <= best { 100 } else { 0 };
-                let (_, warm) = send(&mut minstrel, Instant::ZERO, Duration::from_secs(1), aggregate, success, &mut random);
+                let (_, warm) =
+                    send(&mut minstrel, Instant::ZERO, Duration::from_secs(1), aggregate, success, &mut random);
                 let span = Duration::from_secs(5);
                 let (delivered, end) = send(&mut minstrel, warm, span, aggregate, success, &mut random);
                 let candidate = candidates()[best];
                 let time = candidate.overhead + candidate.mpdu * u64::from(aggregate);
                 let possible = (end - warm).as_nanos() / time.as_nanos() * u64::from(aggregate);
                 let total: u64 = delivered.iter().sum();
-                assert!(total * 100 >= possible * floor, "best {best}, {aggregate}: {total} of {possible}: {delivered:?}");
+                assert!(
+                    total * 100 >= possible * floor,
+                    "best {best}, {aggregate}: {total} of {possible}: {delivered:?}"
+                );
             }
         }
     }
@@ -297,7 +301,17 @@ mod tests {
     fn throughput_decides_not_certainty() {
         // 60 % at 143 Mbit/s beat 100 % at 34, and lose to 100 % at 114.
         let mut random = Stream::new(2, 0, "channel");
-        let table = |sure: usize| move |rate: usize| if rate <= sure { 100 } else if rate == 11 { 60 } else { 0 };
+        let table = |sure: usize| {
+            move |rate: usize| {
+                if rate <= sure {
+                    100
+                } else if rate == 11 {
+                    60
+                } else {
+                    0
+                }
+            }
+        };
         for (sure, expected) in [(3, 11), (9, 9)] {
             let mut minstrel = minstrel(3);
             let (delivered, _) =

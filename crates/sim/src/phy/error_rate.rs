@@ -8,10 +8,12 @@
 //! that the run asks it for the price of an exponential function, or of a comparison where the answer is 0 or 1.
 
 use super::cck::SymbolErrors;
+use super::coded::information::Information;
+use super::coded::{CodedRate, CodedRates};
 use super::ofdm;
 use super::table::{Table, survival};
 use airbraid_mac::phy::Modulation;
-use airbraid_units::Probability;
+use airbraid_units::{Bytes, Probability};
 use core::f64::consts::{PI, SQRT_2};
 use std::sync::OnceLock;
 
@@ -33,6 +35,10 @@ pub struct ErrorRates {
     cck: OnceLock<Table>,
     /// By constellation (1, 2, 4, 6 bits), then by code (1/2, 2/3, 3/4).
     ofdm: [[OnceLock<Table>; 3]; 4],
+    /// 802.11n and later.
+    coded: CodedRates,
+    /// By half of the bits of a constellation: BPSK, QPSK, and so on to 4096-QAM.
+    information: [OnceLock<Information>; 7],
 }
 
 impl ErrorRates {
@@ -57,6 +63,18 @@ impl ErrorRates {
                 self.ofdm_table(constellation, code).map_or(0.0, |table| table.success(sinr_linear, bits))
             }
         }
+    }
+
+    /// Probability that `bits` bits of an MPDU of 802.11n and later survive at a linear SINR a subcarrier.
+    #[inline]
+    pub fn coded_success(&self, rate: CodedRate, mpdu: Bytes, sinr_linear: f64, bits: u64) -> f64 {
+        self.coded.success(rate, mpdu, sinr_linear, bits)
+    }
+
+    /// The mutual information of a constellation of `bits` bits, at most 12.
+    pub fn information(&self, bits: u8) -> &Information {
+        let place = usize::from(bits / 2).min(self.information.len() - 1);
+        self.information[place].get_or_init(|| Information::new(if place == 0 { 1 } else { 2 * place as u8 }))
     }
 
     fn cck_table(&self) -> &Table {

@@ -1,6 +1,7 @@
 //! A scenario, fully resolved: every default filled in, every name an index. A run is made from it.
 
 use crate::killer;
+use crate::phy::spectrum::{OperatingChannel, Shape};
 use crate::phy::{RadioConfig, Wear};
 use airbraid_engine::converge::select;
 use airbraid_engine::slots::{Layout, Timetable};
@@ -16,7 +17,7 @@ use airbraid_net::link::LinkConfig;
 use airbraid_net::loss::Loss;
 use airbraid_net::source::Source;
 use airbraid_net::tcp;
-use airbraid_units::{BitRate, Bytes, Duration, Instant, Metres, Probability, Speed};
+use airbraid_units::{BitRate, Bytes, Db, Dbm, Duration, Instant, Metres, Probability, Speed};
 use std::sync::Arc;
 
 /// A scenario, ready to run.
@@ -202,8 +203,10 @@ pub enum Interface {
 pub struct Radio {
     /// Its name within the node: `"ch1"`.
     pub name: String,
-    /// Channel number; radios on different numbers do not hear each other.
+    /// Channel number.
     pub channel: u32,
+    /// Its frequencies; `None`: channels of different numbers do not disturb each other.
+    pub spectrum: Option<Spectrum>,
     /// Power, thresholds, error model.
     pub radio: RadioConfig,
     pub mac: Mac,
@@ -211,6 +214,18 @@ pub struct Radio {
     pub link_layer: Option<link::Config>,
     /// Losses of packets that the MAC has received and acknowledged.
     pub delivery_loss: DeliveryLoss,
+}
+
+/// The frequencies of a radio, and what it makes of energy on them that is no frame of its channel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spectrum {
+    pub channel: OperatingChannel,
+    /// Spectrum of its transmissions.
+    pub shape: Shape,
+    /// Attenuation between this radio and others of its node on other channels; `None`: they do not disturb each other.
+    pub isolation: Option<Db>,
+    /// Power above which energy of any kind makes the medium busy; `None`: only frames do.
+    pub energy_detect: Option<Dbm>,
 }
 
 /// Losses between a MAC that has acknowledged a packet and the layer above.

@@ -109,7 +109,7 @@ fn unlike_errors(spec: &Spec, warnings: &mut Vec<String>) {
     }
 }
 
-/// Radios of the 2.4-GHz standards on channels that overlap in reality.
+/// Radios of the 2.4-GHz standards on channels that there are not, or that overlap.
 fn overlaps(spec: &Spec, warnings: &mut Vec<String>) {
     let channels: BTreeSet<u32> = spec.nodes.iter().flat_map(|n| &n.radios).filter_map(in_2_4_ghz).collect();
     let channels: Vec<u32> = channels.into_iter().collect();
@@ -120,14 +120,21 @@ fn overlaps(spec: &Spec, warnings: &mut Vec<String>) {
             unknown.join(", ")
         ));
     }
-    let pairs = channels.windows(2).filter(|w| w[1] - w[0] < OVERLAP_CHANNELS);
-    let pairs: Vec<String> = pairs.map(|w| format!("{} and {}", w[0], w[1])).collect();
-    if !pairs.is_empty() {
-        warnings.push(format!(
-            "channels {} are {} MHz apart or less and overlap in reality; in the model they do not hear each other",
-            pairs.join(", "),
-            5 * (OVERLAP_CHANNELS - 1),
-        ));
+    for is_modelled in [true, false] {
+        let is_meant = |radio: &&Radio| radio.spectrum.is_some() == is_modelled;
+        let of_kind = spec.nodes.iter().flat_map(|n| &n.radios).filter(is_meant).filter_map(in_2_4_ghz);
+        let channels: Vec<u32> = of_kind.collect::<BTreeSet<u32>>().into_iter().collect();
+        let pairs = channels.windows(2).filter(|w| w[1] - w[0] < OVERLAP_CHANNELS);
+        let pairs: Vec<String> = pairs.map(|w| format!("{} and {}", w[0], w[1])).collect();
+        let outcome = if is_modelled {
+            "overlap: they disturb each other (overlap = \"ignored\" leaves that out)"
+        } else {
+            "overlap in reality; in the model they do not hear each other"
+        };
+        if !pairs.is_empty() {
+            let apart = 5 * (OVERLAP_CHANNELS - 1);
+            warnings.push(format!("channels {} are {apart} MHz apart or less and {outcome}", pairs.join(", ")));
+        }
     }
 }
 

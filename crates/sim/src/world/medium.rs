@@ -6,19 +6,22 @@
 //! (`docs/models/radio.md`).
 
 mod receiver;
+mod spectrum;
 
 use super::frame::Msdu;
 use super::id::{RadioId, Table, TransmissionId};
-use super::slotted::{Place, places};
+use super::slotted::places;
 use crate::phy::mobility::position_at;
 use crate::phy::path_loss::{propagation_delay, threshold_power};
 use crate::phy::shadowing::Shadow;
 use crate::phy::{Antenna, ErrorModel, ErrorRates, Grid, Shadowing, Transmitter, distance};
-use crate::scenario::spec::{Mobility, Position, Radio, Spec};
+use crate::scenario::spec::{Mobility, Node, Position, Radio, Spec};
 use airbraid_engine::Stream;
+use airbraid_mac::ppdu::Width;
 use airbraid_mac::{Channel, Frame};
 use airbraid_units::{Db, Duration, Instant, Metres, Milliwatt};
 use receiver::{Arrival, Errors, RadioState};
+use spectrum::{Coupling, CouplingId, Spectrum, TuningId};
 use std::collections::BTreeMap;
 
 /// A radio that hears another.
@@ -28,12 +31,15 @@ pub struct Hearer {
     pub radio: RadioId,
     /// Propagation delay \[ns\].
     pub delay_ns: u32,
-    /// Received power \[mW\].
+    /// Received power \[mW\], at all frequencies together.
     power: f64,
+    coupling: CouplingId,
+    /// Whether what fills the sender's channel fills this radio's.
+    is_whole: bool,
 }
 
 impl Hearer {
-    /// Received power \[mW\].
+    /// Received power \[mW\], at all frequencies together.
     pub fn power(self) -> f64 {
         self.power
     }
@@ -52,6 +58,8 @@ pub struct Transmission {
     pub from: RadioId,
     /// On which of the channels of a station that has several.
     pub channel: Channel,
+    /// The part of the sender's channel that it fills; `None`: all.
+    pub narrowed: Option<Width>,
     /// When its preamble begins at the antenna.
     pub start: Instant,
     /// When its last bit leaves.
@@ -66,7 +74,11 @@ pub struct Transmission {
 /// touches.
 #[derive(Debug)]
 struct Site {
-    band: Option<u32>,
+    tuning: TuningId,
+    node: u32,
+    /// Attenuation between this radio and others of its node that are on other channels, as a factor; zero: nothing
+    /// comes through.
+    isolation: f64,
     transmitter: Transmitter,
     antenna: Antenna,
     shadowing: Option<Shadowing>,
@@ -150,24 +162,27 @@ pub struct Medium {
     free: Vec<TransmissionId>,
     /// Made only where a radio decides by SINR: the tables take some milliseconds.
     error_rates: Option<Box<ErrorRates>>,
+    spectrum: Spectrum,
 }
 
 impl Medium {
     /// A silent medium with the radios of `spec`, in their order, at their positions, moving as it says.
-    pub fn new(spec: &Spec, seed: u64) -> Self {
-        let radios = spec.nodes.iter().flat_map(|node| node.radios.iter().map(move |radio| (radio, node)));
+    pub fn new<'s>(spec: &'s Spec, seed: u64) -> Self {
+        let of_node = |(index, node): (u32, &'s Node)| node.radios.iter().map(move |radio| (radio, (node, index)));
+        let radios = || (0..).zip(&spec.nodes).flat_map(of_node);
+        let (spectrum, tunings) = Spectrum::new(radios().map(|(radio, _)| radio).zip(places(spec)));
         let (mut states, mut sites, mut rows) = (Table::default(), Table::default(), Table::default());
         let (mut positions, mut moving) = (Vec::new(), Vec::new());
-        for (index, ((radio, node), place)) in radios.zip(places(spec)).enumerate() {
+        for (index, ((radio, (node, number)), place)) in radios().zip(places(spec)).enumerate() {
             states.push(RadioState::new(radio, &place, Stream::new(seed, index as u64, "medium.error")));
-            sites.push(Site::new(radio, &place));
+            sites.push(Site::new(radio, tunings[index], number));
             positions.push(node.position);
             rows.push(Row { is_stale: true, ..Row::default() });
             if node.mobility != Mobility::Static {
                 moving.push((index, node.position, node.mobility.clone()));
             }
         }
-        let range = furthest(&sites);
+        let range = furthest(&sites, &spectrum);
         let by_sinr = states.iter().any(|state| matches!(state.errors, Errors::Sinr));
         let has_shadows = sites.iter().any(|site| site.shadowing.is_some());
         let error_rates = by_sinr.then(|| Box::new(ErrorRates::new()));
@@ -186,6 +201,7 @@ impl Medium {
             transmissions: Table::default(),
             free: Vec::new(),
             error_rates,
+            spectrum,
         }
     }
 
@@ -221,7 +237,16 @@ impl Medium {
     pub fn reaches(&mut self, from: RadioId, to: RadioId) -> bool {
         self.renew_row(from);
         let threshold = self.radios[to].reception;
-        self.rows[from].hearers.iter().any(|hearer| hearer.radio == to && hearer.power >= threshold)
+        self.rows[from].hearers.iter().any(|hearer| {
+            let reached =
+                |coupling: &Coupling| coupling.decodable.is_some() && hearer.power * coupling.in_band >= threshold;
+            hearer.radio == to
+                && if hearer.is_whole {
+                    hearer.power >= threshold
+                } else {
+                    reached(self.spectrum.coupling(hearer.coupling, None).1)
+                }
+        })
     }
 
     /// Distance of two radios.
@@ -244,7 +269,8 @@ impl Medium {
     pub fn sensed_by(&self, radio: RadioId) -> impl Iterator<Item = RadioId> {
         let own = &self.radios[radio];
         let hearers = self.rows[radio].hearers.iter();
-        let sensed = hearers.filter(move |hearer| hearer.power >= own.carrier_sense).map(|hearer| hearer.radio);
+        let is_sensed = move |hearer: &&Hearer| hearer.is_whole && hearer.power >= own.carrier_sense;
+        let sensed = hearers.filter(is_sensed).map(|hearer| hearer.radio);
         sensed.filter(move |other| self.radios[*other].tuned == own.tuned)
     }
 
@@ -276,19 +302,34 @@ impl Medium {
         for index in near {
             let index = RadioId::new(index as usize);
             let site = &self.sites[index];
-            if index == from || site.band != sender.band {
+            if index == from {
                 continue;
             }
+            let Some(link) = self.spectrum.link(sender.tuning, site.tuning) else { continue };
+            let (mut in_band, mut gain) = (1.0, 1.0);
+            if !link.is_whole {
+                in_band = self.spectrum.strongest(link.coupling);
+                gain = if site.node == sender.node { sender.isolation } else { 1.0 };
+                if gain == 0.0 {
+                    continue;
+                }
+            }
             let span = distance(self.positions[from.index()], self.positions[index.index()]);
-            let mut power = sender.transmitter.received(site.antenna, span).0;
+            let mut power = sender.transmitter.received(site.antenna, span).0 * gain;
             if let Some(shadowing) = &sender.shadowing {
                 let pair = (index.min(from), index.max(from));
                 let shadow = self.shadows.entry(pair).or_insert_with(|| shadow(&self.sites, pair, self.seed));
                 power *= shadowing.factor(span, shadow.at(self.moved_at.as_nanos() / MOTION_STEP.as_nanos()));
             }
-            if power >= site.interference_floor {
+            if power * in_band >= site.interference_floor {
                 let delay_ns = propagation_delay(span).as_nanos() as u32;
-                hearers.push(Hearer { radio: index, delay_ns, power });
+                hearers.push(Hearer {
+                    radio: index,
+                    delay_ns,
+                    power,
+                    coupling: link.coupling,
+                    is_whole: link.is_whole,
+                });
             }
         }
         hearers.sort_by_key(|hearer| (hearer.delay_ns, hearer.radio));
@@ -317,7 +358,8 @@ impl Medium {
         let first = row.hearers.first()?;
         row.in_use += 1;
         let delay = first.delay();
-        let transmission = Transmission { frame: *frame, from, channel, start, end, begun: 0, ended: 0 };
+        let transmission =
+            Transmission { frame: *frame, from, channel, narrowed: None, start, end, begun: 0, ended: 0 };
         let id = match self.free.pop() {
             Some(id) => {
                 match &mut self.transmissions[id] {
@@ -359,7 +401,7 @@ impl Medium {
     pub fn tune(&mut self, now: Instant, radio: RadioId, channel: Channel, ready: Instant) -> bool {
         let state = &mut self.radios[radio];
         (state.tuned, state.next_channel) = (DEAF, channel);
-        (state.lock, state.energy, state.is_busy) = (None, 0.0, false);
+        (state.lock, state.energy, state.foreign, state.is_busy) = (None, 0.0, 0.0, false);
         ready <= now && self.on_tuned(radio)
     }
 
@@ -367,8 +409,8 @@ impl Medium {
     pub fn on_tuned(&mut self, radio: RadioId) -> bool {
         let state = &mut self.radios[radio];
         state.tuned = state.next_channel;
-        state.energy = state.energy_there();
-        state.is_busy = state.energy >= state.carrier_sense;
+        state.add_up();
+        state.is_busy = state.senses();
         state.is_busy && state.is_up
     }
 
@@ -380,26 +422,37 @@ impl Medium {
     /// A transmission begins to arrive at a radio.
     #[inline]
     pub fn on_beginning(&mut self, now: Instant, id: TransmissionId, channel: Channel, hearer: Hearer) -> Beginning {
-        let Self { radios, transmissions, error_rates, .. } = self;
+        let Self { radios, transmissions, error_rates, spectrum, .. } = self;
         let radio = &mut radios[hearer.radio];
-        let power = hearer.power;
         if let Some(rates) = error_rates {
-            radio.settle_lock(now, |lock| transmissions[lock].as_deref(), rates);
+            radio.settle_lock(now, |lock| transmissions[lock].as_deref(), (rates, spectrum));
         }
         let before = radio.energy;
-        let arrival = Arrival { transmission: id, channel, power };
+        let arrival = match &transmissions[id] {
+            Some(transmission) if !hearer.is_whole || transmission.narrowed.is_some() => {
+                Arrival::in_part(id, transmission, hearer, radio.primary, spectrum)
+            }
+            _ => Arrival::whole(id, channel, hearer.power),
+        };
+        let power = arrival.power;
         radio.arrivals.push(arrival);
         if channel != radio.tuned {
             return Beginning::Nothing;
         }
         radio.energy = before + power;
+        if arrival.is_in_part() {
+            radio.uneven += 1;
+            if !arrival.is_own {
+                return radio.on_foreign(arrival);
+            }
+        }
         let is_ignored = radio.is_up && power >= radio.carrier_sense && radio.ignores(power);
         let end = transmissions[id].as_ref().map_or(now, |transmission| transmission.end);
         let passed_over = radio.on_frame(now, arrival, end + hearer.delay(), before);
         if passed_over.is_some_and(|lost| is_for(transmissions, lost, hearer.radio)) {
             radio.missed += 1;
         }
-        if radio.is_busy || radio.energy < radio.carrier_sense {
+        if radio.is_busy || !radio.senses() {
             return if is_ignored { Beginning::Ignored } else { Beginning::Nothing };
         }
         radio.is_busy = true;
@@ -409,15 +462,15 @@ impl Medium {
     /// A transmission ends at a radio.
     #[inline]
     pub fn on_ending(&mut self, now: Instant, id: TransmissionId, ended: &Transmission, hearer: Hearer) -> Ending {
-        let Self { radios, transmissions, error_rates, .. } = self;
+        let Self { radios, transmissions, error_rates, spectrum, .. } = self;
         let radio = &mut radios[hearer.radio];
         if let Some(rates) = error_rates {
             let on_air = |lock| if lock == id { Some(ended) } else { transmissions[lock].as_deref() };
-            radio.settle_lock(now, on_air, rates);
+            radio.settle_lock(now, on_air, (rates, spectrum));
         }
         radio.remove(id);
         let was_busy = radio.is_busy;
-        radio.is_busy = radio.energy >= radio.carrier_sense;
+        radio.is_busy = radio.senses();
         let falls_idle = was_busy && !radio.is_busy;
         if radio.lock.as_ref().is_some_and(|lock| lock.transmission == id)
             && let Some(lock) = radio.lock.take()
@@ -447,12 +500,14 @@ fn shadow(sites: &Table<RadioId, Site>, (a, b): (RadioId, RadioId), seed: u64) -
     Shadow::new(&shadowing.unwrap_or(still), MOTION_STEP, random)
 }
 
-/// The furthest at which any radio is heard by any on its channel.
-fn furthest(sites: &Table<RadioId, Site>) -> Metres {
+/// The furthest at which any radio is heard by any.
+fn furthest(sites: &Table<RadioId, Site>, spectrum: &Spectrum) -> Metres {
     let mut range = 0.0f64;
     for sender in sites.iter() {
-        for hearer in sites.iter().filter(|hearer| hearer.band == sender.band) {
-            let strongest = sender.shadowing.map_or(1.0, |shadowing| shadowing.largest());
+        for hearer in sites.iter() {
+            let Some(link) = spectrum.link(sender.tuning, hearer.tuning) else { continue };
+            let in_band = if link.is_whole { 1.0 } else { spectrum.strongest(link.coupling) };
+            let strongest = sender.shadowing.map_or(1.0, |shadowing| shadowing.largest()) * in_band;
             let reach = sender.transmitter.range(hearer.antenna, Milliwatt(hearer.interference_floor / strongest));
             range = range.max(reach.0);
         }
@@ -461,10 +516,13 @@ fn furthest(sites: &Table<RadioId, Site>) -> Metres {
 }
 
 impl Site {
-    fn new(spec: &Radio, place: &Place) -> Self {
+    fn new(spec: &Radio, tuning: TuningId, node: u32) -> Self {
         let config = &spec.radio;
+        let isolation = spec.spectrum.and_then(|spectrum| spectrum.isolation);
         Self {
-            band: place.band,
+            tuning,
+            node,
+            isolation: isolation.map_or(0.0, |loss| Db(-loss.0).to_linear()),
             transmitter: Transmitter::new(config),
             antenna: Antenna::of(config),
             shadowing: config.shadowing,

@@ -30,7 +30,7 @@ fn at_its_points_a_curve_is_what_was_simulated() {
         for (place, error) in curve.errors.iter().enumerate().filter(|(_, error)| COUNTED.contains(error)) {
             let db = curve.first + step * place as f64;
             let ours = 1.0 - rates.success(rate, Bytes::new(bytes), linear(db), 8 * bytes);
-            assert!((ours / error - 1.0).abs() < 2e-3, "{rate:?}, {bytes} byte at {db} dB: {ours}, not {error}");
+            assert!((ours / error - 1.0).abs() < 1e-2, "{rate:?}, {bytes} byte at {db} dB: {ours}, not {error}");
         }
     };
     (0..).zip(&BCC_32).for_each(|(mcs, curve)| check(bcc(mcs), 32, curve, BCC_STEP));
@@ -46,15 +46,18 @@ const SENSITIVITY: [f64; MCS_COUNT] =
 #[test]
 fn between_mcss_the_curves_differ_as_the_standards_sensitivities_do() {
     // The standard asks for 10 % of 4096-byte packets with a noise figure of 10 dB and 5 dB for the implementation
-    // (19.3.19.2): -101 + 15 dBm are its noise. What is left between the curve and the table is the same for all MCSs
-    // but for the table's rounding to whole decibels and its allowance for dense constellations.
+    // (19.3.19.2): over -101 + 15 dBm of noise. What the table leaves beyond that to a receiver that knows the channel
+    // perfectly is about the same for each MCS; it has whole decibels.
     let rates = CodedRates::default();
-    for (mcs, sensitivity) in (0u8..).zip(SENSITIVITY) {
-        let coding = if mcs < 8 { Coding::Bcc } else { Coding::Ldpc };
-        let needed = snr_at(&rates, CodedRate { mcs, coding }, 4_096, 0.1);
-        let margin = sensitivity + 101.0 - 15.0 - needed;
-        println!("MCS {mcs}: 10 % at {needed:.2} dB, standard's margin {margin:.2} dB");
-        assert!((-1.6..=2.0).contains(&margin), "MCS {mcs}: {needed} dB leaves {margin} dB to the standard's table");
+    for (coding, highest) in [(Coding::Bcc, 9), (Coding::Ldpc, 13)] {
+        let margin = |mcs: u8| {
+            let needed = snr_at(&rates, CodedRate { mcs, coding }, 4_096, 0.1);
+            SENSITIVITY[usize::from(mcs)] + 86.0 - needed
+        };
+        let margins: Vec<f64> = (0..=highest).map(margin).collect();
+        let mean = margins.iter().sum::<f64>() / margins.len() as f64;
+        println!("{coding:?}: {mean:.2} dB below the table on average, by MCS {margins:.2?}");
+        assert!(margins.iter().all(|margin| (margin - mean).abs() < 1.3), "{coding:?}: {margins:?}, mean {mean}");
     }
 }
 
@@ -71,14 +74,13 @@ fn shifts_of_4096_qam_are_those_of_its_information() {
 
 #[test]
 fn moving_a_curve_by_information_finds_constellations_that_were_simulated() {
-    // The same rule from 64 to 256 and from 256 to 1024-QAM, with the same code, where there are simulations: it is
-    // off by at most 0.35 dB.
+    // The same rule from 16 to 64, 64 to 256 and 256 to 1024-QAM, with the same code, where there are simulations.
     let rates = CodedRates::default();
-    for (from, to, bits) in [(6, 8, 6), (7, 9, 6), (8, 10, 8), (9, 11, 8)] {
+    for (from, to, bits) in [(4, 6, 4), (6, 8, 6), (7, 9, 6), (8, 10, 8), (9, 11, 8)] {
         let (needed, simulated) = (snr_at(&rates, ldpc(from), 1_458, 0.1), snr_at(&rates, ldpc(to), 1_458, 0.1));
         let predicted = Information::new(bits + 2).inverse(rate(bits, linear(needed)));
         println!("MCS {from} to {to}: {predicted:.2} dB predicted, {simulated:.2} dB simulated");
-        assert!((predicted - simulated).abs() < 0.35, "MCS {to}: {predicted} dB, simulated {simulated} dB");
+        assert!((predicted - simulated).abs() < 0.2, "MCS {to}: {predicted} dB, simulated {simulated} dB");
     }
 }
 

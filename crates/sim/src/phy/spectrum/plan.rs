@@ -157,6 +157,7 @@ fn centre(band: Band, number: u32) -> u32 {
 
 fn number_of(band: Band, centre_mhz: u32) -> u32 {
     match band {
+        Band::Ghz2_4 if centre_mhz == 2_484 => 14,
         Band::Ghz2_4 => (centre_mhz - 2_407) / NUMBERED,
         Band::Ghz5 => (centre_mhz - 5_000) / NUMBERED,
         Band::Ghz6 => (centre_mhz - 5_950) / NUMBERED,
@@ -322,9 +323,13 @@ mod tests {
         // Channel 50 with primary 52, the fifth of eight: primary 40 is 52 and 56, primary 80 is 52 to 64.
         let wide = channel(Band::Ghz5, Width::Mhz160, 52);
         assert_eq!((wide.number(), wide.primary()), (50, 4));
-        let parts = [Width::Mhz20, Width::Mhz40, Width::Mhz80, Width::Mhz160].map(|width| wide.places_of_primary(width));
+        let parts =
+            [Width::Mhz20, Width::Mhz40, Width::Mhz80, Width::Mhz160].map(|width| wide.places_of_primary(width));
         assert_eq!(parts, [4..5, 4..6, 4..8, 0..8]);
-        assert_eq!(wide.narrowed(Width::Mhz80), OperatingChannel { number: 50, ..channel(Band::Ghz5, Width::Mhz80, 52) });
+        assert_eq!(
+            wide.narrowed(Width::Mhz80),
+            OperatingChannel { number: 50, ..channel(Band::Ghz5, Width::Mhz80, 52) }
+        );
         assert_eq!(wide.narrowed(Width::Mhz320), wide);
     }
 
@@ -345,11 +350,12 @@ mod tests {
         assert_eq!(wrong.message, "5 GHz has no channel 37 of 20 MHz");
         assert!(wrong.help.starts_with("the nearest is 36;"), "{}", wrong.help);
         assert!(refused(Band::Ghz5, Width::Mhz80, 1).help.starts_with("the nearest is 36;"));
-        assert!(refused(Band::Ghz5, Width::Mhz160, 144).help.starts_with("the nearest is 128;"));
-        assert!(refused(Band::Ghz6, Width::Mhz20, 36).help.starts_with("the nearest is 33;"));
+        assert!(refused(Band::Ghz5, Width::Mhz160, 144).help.starts_with("the nearest is 149;"));
+        assert!(refused(Band::Ghz6, Width::Mhz20, 36).help.starts_with("the nearest is 37;"));
         assert_eq!(refused(Band::Ghz2_4, Width::Mhz80, 1).help, "its widest have 40 MHz");
         assert_eq!(refused(Band::Ghz5, Width::Mhz320, 50).help, "its widest have 160 MHz");
-        let outside = OperatingChannel::new(Ask { primary: Some(52), ..ask(Band::Ghz5, Width::Mhz80, 42) }).unwrap_err();
+        let outside =
+            OperatingChannel::new(Ask { primary: Some(52), ..ask(Band::Ghz5, Width::Mhz80, 42) }).unwrap_err();
         assert_eq!(outside.help, "its primary is one of 36, 40, 44, 48; the nearest is 48");
     }
 

@@ -19,6 +19,7 @@ mod routing;
 mod run;
 mod select;
 mod slots;
+mod spectrum;
 mod survey;
 mod topology;
 mod trunk;

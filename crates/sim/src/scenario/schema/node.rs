@@ -1,6 +1,6 @@
 //! `[[node]]`: hosts and routers with their positions, movement, radios and routes.
 
-use super::{NODES_MAX, Names, RADIOS_MAX, radio};
+use super::{NODES_MAX, Names, RADIOS_MAX, radio, spectrum};
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, Context, View, quantity};
 use crate::scenario::spec::{Host, Interface, Link, Mobility, Node, Position, Radio, Route, Trunk};
@@ -137,6 +137,7 @@ pub(super) fn check_defaults(view: View<'_>, defaults: Option<&Table>) {
         let mut view = view.over(defaults, "[radio]");
         radio::read(&mut view);
         radio::delivery_loss(&view);
+        spectrum::KEYS.iter().for_each(|key| view.know(key));
         view.finish();
     }
 }
@@ -173,8 +174,9 @@ fn one_radio(
     let name = view.read("name", format!("ch{channel}"), "from the channel", reader::name);
     let delivery_loss = radio::delivery_loss(&view);
     let (radio, mac, link_layer) = radio::read(&mut view);
+    let spectrum = spectrum::read(&view, channel, &mac);
     view.finish();
-    Radio { name, channel, radio, mac, link_layer, delivery_loss }
+    Radio { name, channel, spectrum, radio, mac, link_layer, delivery_loss }
 }
 
 /// Reads the routes of each node but the first `placed`, when everything that they can name is known.

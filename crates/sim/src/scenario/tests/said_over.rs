@@ -135,7 +135,7 @@ fn explain_says_where_each_value_came_from() {
         "radio.power 24.499998 dBm default: ns-2: 0.28183815 W",
         "node.a.radios.ch5.channel 5 t.toml:11:26",
         "node.a.radios.ch5.queue 9 t.toml:11:37",
-        "node.a.radios.ch5.* (39 more) the same as radio.*",
+        "node.a.radios.ch5.* (42 more) the same as radio.*",
         "trunk.air.policy.resequencer.increment 1 ms default: Wang 2005",
         "flow.f.transport.tcp newreno default: newreno: what the papers' simulations ran",
         "flow.f.transport.receive_buffer 65535 byte default: the largest window without scaling",
@@ -144,7 +144,7 @@ fn explain_says_where_each_value_came_from() {
         "swept, 2 cells (the values above are those of the first):",
         "run.warm_up = 1 s | 2 s",
         "flow.f.timeouts <= 2",
-        "warning: channels 1 and 5 are 20 MHz apart or less and overlap in reality; in the model they do not hear each other",
+        "warning: channels 1 and 5 are 20 MHz apart or less and overlap: they disturb each other (overlap = \"ignored\" leaves that out)",
     ] {
         assert!(squeezed.iter().any(|l| l == line), "{line}\n  is not in\n{explained}");
     }

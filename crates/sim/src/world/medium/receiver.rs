@@ -3,11 +3,13 @@
 use super::super::frame::Msdu;
 use super::super::id::TransmissionId;
 use super::super::slotted::Place;
-use super::{Loss, Transmission};
+use super::spectrum::{CouplingId, Spectrum};
+use super::{Beginning, Hearer, Loss, Transmission};
 use crate::phy::path_loss::threshold_power;
 use crate::phy::{ErrorModel, ErrorRates, PlainBer, Receiver};
 use crate::scenario::spec::Radio;
 use airbraid_engine::Stream;
+use airbraid_mac::phy::Modulation;
 use airbraid_mac::{Channel, Frame};
 use airbraid_units::{Duration, Instant};
 
@@ -16,7 +18,61 @@ use airbraid_units::{Duration, Instant};
 pub(super) struct Arrival {
     pub transmission: TransmissionId,
     pub channel: Channel,
+    /// Power in the radio's channel \[mW\].
     pub power: f64,
+    /// Power at all frequencies together \[mW\], and where they are; [`CouplingId::WHOLE`]: evenly in the channel.
+    full: f64,
+    coupling: CouplingId,
+    /// Power in the radio's primary 20 MHz, where it is not even \[mW\].
+    primary: f64,
+    /// Whether it is a frame for this receiver to find, and not only energy.
+    pub is_own: bool,
+    /// Whether the receiver can decode all of it: it lies in its channel, or is a duplicate in each 20 MHz.
+    is_readable: bool,
+}
+
+impl Arrival {
+    /// A frame that fills the radio's channel.
+    pub const fn whole(transmission: TransmissionId, channel: Channel, power: f64) -> Self {
+        let (coupling, is_own, is_readable) = (CouplingId::WHOLE, true, true);
+        Self { transmission, channel, power, full: power, coupling, primary: power, is_own, is_readable }
+    }
+
+    /// One that does not: of another channel, or of another width.
+    pub fn in_part(
+        transmission: TransmissionId,
+        sent: &Transmission,
+        hearer: Hearer,
+        primary: usize,
+        spectrum: &Spectrum,
+    ) -> Self {
+        let (place, coupling) = spectrum.coupling(hearer.coupling, sent.narrowed);
+        let full = hearer.power;
+        Self {
+            transmission,
+            channel: sent.channel,
+            power: full * coupling.in_band,
+            full,
+            coupling: place,
+            primary: full * coupling.parts.get(primary).copied().unwrap_or(0.0),
+            is_own: coupling.decodable.is_some() || coupling.has_preamble,
+            is_readable: coupling.decodable.is_some() || coupling.has_preamble,
+        }
+    }
+
+    /// Whether it does not fill the radio's channel evenly.
+    pub fn is_in_part(&self) -> bool {
+        self.coupling != CouplingId::WHOLE
+    }
+
+    /// Power in 20 MHz of a channel that has `count` of them.
+    fn part(&self, place: usize, count: usize, spectrum: &Spectrum) -> f64 {
+        if self.is_in_part() {
+            self.full * spectrum.get(self.coupling).parts.get(place).copied().unwrap_or(0.0)
+        } else {
+            self.power / count as f64
+        }
+    }
 }
 
 /// The frame to which a radio listens.
@@ -69,7 +125,17 @@ pub(super) struct RadioState {
     pub missed: u64,
     pub transmitting_until: Instant,
     pub arrivals: Vec<Arrival>,
+    /// All energy in its channel \[mW\].
     pub energy: f64,
+    /// The part of it that no receiver takes for a frame: of channels that overlap with this one.
+    pub foreign: f64,
+    /// Number of arrivals that do not fill the channel evenly.
+    pub uneven: u32,
+    /// Above this power energy of any kind makes the medium busy \[mW\].
+    energy_detect: f64,
+    /// Number of 20-MHz channels in its channel, and the place of the primary one.
+    units: usize,
+    pub primary: usize,
     pub is_busy: bool,
     pub lock: Option<Lock>,
     random: Stream,
@@ -94,6 +160,7 @@ impl RadioState {
         let config = &spec.radio;
         let capture = config.capture.map(|ratio| ratio.to_linear());
         let ratio = capture.unwrap_or(RECAPTURE_RATIO);
+        let energy_detect = spec.spectrum.and_then(|spectrum| spectrum.energy_detect);
         Self {
             reception: threshold_power(config, config.reception).0,
             carrier_sense: threshold_power(config, config.carrier_sense).0,
@@ -110,6 +177,11 @@ impl RadioState {
             transmitting_until: Instant::ZERO,
             arrivals: Vec::with_capacity(4),
             energy: 0.0,
+            foreign: 0.0,
+            uneven: 0,
+            energy_detect: energy_detect.map_or(f64::INFINITY, |level| level.to_milliwatt().0),
+            units: spec.spectrum.map_or(1, |spectrum| spectrum.channel.units()),
+            primary: spec.spectrum.map_or(0, |spectrum| spectrum.channel.primary()),
             is_busy: false,
             lock: None,
             random,
@@ -122,19 +194,51 @@ impl RadioState {
             && only.transmission == id
         {
             self.arrivals.clear();
-            self.energy = 0.0;
+            (self.energy, self.foreign, self.uneven) = (0.0, 0.0, 0);
             return;
         }
         if let Some(place) = self.arrivals.iter().position(|arrival| arrival.transmission == id) {
             self.arrivals.swap_remove(place);
         }
-        self.energy = self.energy_there();
+        self.add_up();
     }
 
-    /// All energy on the channel to which it is tuned.
-    pub fn energy_there(&self) -> f64 {
+    /// Sums up the energy on the channel to which it is tuned.
+    pub fn add_up(&mut self) {
+        let there = || self.arrivals.iter().filter(|arrival| arrival.channel == self.tuned);
+        self.energy = there().map(|arrival| arrival.power).sum();
+        if self.uneven > 0 {
+            self.foreign = there().filter(|arrival| !arrival.is_own).map(|arrival| arrival.power).sum();
+            self.uneven = there().filter(|arrival| arrival.is_in_part()).count() as u32;
+        }
+    }
+
+    /// Whether the medium is busy for it: a frame of its channel above carrier sense, or any energy above the
+    /// threshold for that.
+    #[inline]
+    pub fn senses(&self) -> bool {
+        self.energy - self.foreign >= self.carrier_sense
+            || (self.uneven > 0 && self.energy_on_primary() >= self.energy_detect)
+    }
+
+    /// Energy in its primary 20 MHz.
+    fn energy_on_primary(&self) -> f64 {
+        let share = 1.0 / self.units as f64;
         let there = self.arrivals.iter().filter(|arrival| arrival.channel == self.tuned);
-        there.map(|arrival| arrival.power).sum()
+        there.map(|arrival| if arrival.is_in_part() { arrival.primary } else { arrival.power * share }).sum()
+    }
+
+    /// Energy begins that is no frame for this receiver.
+    pub fn on_foreign(&mut self, arrival: Arrival) -> Beginning {
+        self.foreign += arrival.power;
+        if let Some(lock) = &mut self.lock {
+            lock.interference = lock.interference.max(self.energy - lock.power);
+        }
+        if self.is_busy || !self.senses() {
+            return Beginning::Nothing;
+        }
+        self.is_busy = true;
+        if self.is_up { Beginning::Busy } else { Beginning::Nothing }
     }
 
     /// Whether a frame that begins is ignored for the one being received: ns-2's receiver alone tells its MAC.
@@ -146,7 +250,7 @@ impl RadioState {
     /// lost by this.
     pub fn on_frame(&mut self, now: Instant, arrival: Arrival, until: Instant, before: f64) -> Option<TransmissionId> {
         let Arrival { transmission, power, .. } = arrival;
-        let decodable = power >= self.reception;
+        let decodable = arrival.is_readable && power >= self.reception;
         let missed = self.transmitting_until > now;
         let next = Lock {
             transmission,
@@ -231,20 +335,38 @@ impl RadioState {
         &mut self,
         now: Instant,
         on_air: impl FnOnce(TransmissionId) -> Option<&'t Transmission>,
-        rates: &ErrorRates,
+        (rates, spectrum): (&ErrorRates, &Spectrum),
     ) {
         if !matches!(self.errors, Errors::Sinr) {
             return;
         }
         let energy = self.energy;
+        let Some(transmission) = self.lock.as_ref().and_then(|lock| on_air(lock.transmission)) else { return };
+        let modulation = transmission.frame.rate.modulation;
+        let is_uneven = self.uneven > 0 && self.units > 1;
+        let by_part = if is_uneven { self.sinr_by_part(modulation, rates, spectrum) } else { None };
         let Some(lock) = self.lock.as_mut() else { return };
-        let Some(transmission) = on_air(lock.transmission) else { return };
         let bits = psdu_bits_after(transmission, now.saturating_since(lock.since));
         let chunk = bits.saturating_sub(lock.bits);
         lock.bits = bits;
         let noise = self.noise + (energy - lock.power).max(0.0);
-        let sinr = lock.power / (noise * self.implementation_loss);
-        lock.success *= rates.success(transmission.frame.rate.modulation, sinr, chunk);
+        let sinr = by_part.unwrap_or(lock.power / (noise * self.implementation_loss));
+        lock.success *= rates.success(modulation, sinr, chunk);
+    }
+
+    /// The SINR that stands for those in each 20 MHz of the frame to which it listens.
+    fn sinr_by_part(&self, modulation: Modulation, rates: &ErrorRates, spectrum: &Spectrum) -> Option<f64> {
+        let Modulation::Ofdm { bits, .. } = modulation else { return None };
+        let lock = self.lock.as_ref()?;
+        let own = self.arrivals.iter().find(|arrival| arrival.transmission == lock.transmission)?;
+        let filled = if own.is_in_part() { spectrum.get(own.coupling).decodable.clone()? } else { 0..self.units };
+        let noise = self.noise / self.units as f64;
+        let sinr = |place: usize| {
+            let all: f64 = self.arrivals.iter().map(|arrival| arrival.part(place, self.units, spectrum)).sum();
+            let signal = own.part(place, self.units, spectrum);
+            signal / ((noise + (all - signal).max(0.0)) * self.implementation_loss)
+        };
+        Some(rates.information(bits).effective(filled.map(sinr)))
     }
 
     /// Whether the frame that has ended came through.
