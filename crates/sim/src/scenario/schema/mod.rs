@@ -7,6 +7,7 @@ mod change;
 mod exec;
 mod flow;
 mod killer;
+mod edca;
 mod link;
 mod link_layer;
 mod multichannel;
