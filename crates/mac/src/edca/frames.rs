@@ -173,23 +173,15 @@ const fn bitmap_bits(window: u16) -> u16 {
     }
 }
 
-/// A frame about a block acknowledgement agreement (9.6.4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Setup {
-    /// ADDBA request: the sender wants to send with this window, from this sequence number on.
-    Request { window: u16, start: u16 },
-    /// ADDBA response: accepted, with this window.
-    Response { window: u16 },
-}
-
 /// The content of a PPDU.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content<P> {
     Data(DataMpdus<P>),
     BlockAck(BlockAck),
     /// A block acknowledgement request from this sequence number on: what comes before is given up.
-    BlockAckRequest { start: u16 },
-    Setup(Setup),
+    BlockAckRequest {
+        start: u16,
+    },
 }
 
 /// A PPDU of an EDCA station.

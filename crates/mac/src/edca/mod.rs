@@ -23,8 +23,8 @@ mod respond;
 mod traffic;
 
 pub use category::AccessCategory;
-pub use config::{AggregationConfig, AgreementSetup, EdcaConfig, FunctionConfig, Repair};
-pub use frames::{BlockAck, Content, DataMpdus, Mpdu, MpduSet, Ppdu, Setup, Vector, WINDOW_MAX};
+pub use config::{AggregationConfig, EdcaConfig, FunctionConfig, Repair};
+pub use frames::{BlockAck, Content, DataMpdus, Mpdu, MpduSet, Ppdu, Vector, WINDOW_MAX};
 
 use crate::alarm::Alarm;
 use crate::contention::{Awaited, CarrierSense, Grant};

@@ -475,7 +475,9 @@ impl<P: Packet + Copy> Machine for Multichannel<P> {
             MacInput::Idle => self.on_idle(now),
             MacInput::Overheard { frame, idle } => self.on_overheard(now, &frame, idle),
             MacInput::Received { frame, idle } => self.on_received(now, &frame, idle),
-            MacInput::ReceptionError { idle } | MacInput::Damaged { idle, .. } | MacInput::ReceivedPpdu { idle, .. } => {
+            MacInput::ReceptionError { idle }
+            | MacInput::Damaged { idle, .. }
+            | MacInput::ReceivedPpdu { idle, .. } => {
                 self.on_error(now, idle);
             }
             MacInput::Ignored(airtime) => self.station.contention.on_ignored(now, airtime),

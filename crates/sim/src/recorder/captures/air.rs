@@ -150,15 +150,13 @@ fn header(frame: &Frame<Msdu>, stations: &Stations<'_>) -> MacHeader {
         | FrameKind::Join
         | FrameKind::BlockAck
         | FrameKind::BlockAckRequest
-        | FrameKind::Agreement => {
-            MacKind::Data {
-                bss: stations.bss(frame),
-                power_management: frame.power_management,
-                seq: frame.sequence,
-                retry: frame.retry,
-                has_body: frame.payload.is_some(),
-            }
-        }
+        | FrameKind::Agreement => MacKind::Data {
+            bss: stations.bss(frame),
+            power_management: frame.power_management,
+            seq: frame.sequence,
+            retry: frame.retry,
+            has_body: frame.payload.is_some(),
+        },
     };
     MacHeader {
         kind,

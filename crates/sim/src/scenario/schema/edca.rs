@@ -7,9 +7,7 @@ use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, View, quantity};
 use crate::scenario::spec::Mac;
 use crate::scenario::tree::{Data, Value};
-use airbraid_mac::edca::{
-    AccessCategory, AgreementSetup, EdcaConfig, FunctionConfig, Repair, Vector, WINDOW_MAX,
-};
+use airbraid_mac::edca::{AccessCategory, EdcaConfig, FunctionConfig, Repair, Vector, WINDOW_MAX};
 use airbraid_mac::phy::{OFDM_RATES, Rate, Standard};
 use airbraid_mac::ppdu::{Band, Choice, Coding, Format, GuardInterval, Ltf, Mode, Padding, Rules, Width};
 use airbraid_units::{Bytes, Duration};
@@ -29,7 +27,6 @@ pub(super) const KEYS: &[&str] = &[
     "ampdu_frames",
     "amsdu",
     "block_ack_window",
-    "block_ack_setup",
     "block_ack_repair",
     "block_ack_retry_limit",
     "txop",
@@ -112,9 +109,14 @@ fn mode(view: &View<'_>, format: Format) -> Mode {
         ltf: view.optional("ltf", "4x with a guard interval of 3200 ns, else 2x", |value| {
             pick(value, &Ltf::ALL, |ltf| ltf.name().to_owned())
         }),
-        padding: word(view, "packet_extension", &Padding::ALL, usual.padding, "the receiver asks for none", |padding| {
-            padding.time().to_string()
-        }),
+        padding: word(
+            view,
+            "packet_extension",
+            &Padding::ALL,
+            usual.padding,
+            "the receiver asks for none",
+            |padding| padding.time().to_string(),
+        ),
         rules: view.choice(
             "rules",
             &[("standard", Rules::Standard), ("ns-3", Rules::Ns3)],
@@ -225,12 +227,8 @@ fn functions(view: &View<'_>, config: &mut EdcaConfig) {
     let cw_max = by_category(view, "cw_max", of(|f| f.cw_max), why, reader::count);
     let txop = by_category(view, "txop", [Duration::ZERO; 4], "one exchange an access", quantity::<Duration>);
     for (index, function) in config.functions.iter_mut().enumerate() {
-        *function = FunctionConfig {
-            aifsn: aifsn[index],
-            cw_min: cw_min[index],
-            cw_max: cw_max[index],
-            txop: txop[index],
-        };
+        *function =
+            FunctionConfig { aifsn: aifsn[index], cw_min: cw_min[index], cw_max: cw_max[index], txop: txop[index] };
         let FunctionConfig { aifsn, cw_min, cw_max, txop } = *function;
         let message = || format!("an AIFSN of {aifsn} does not exist");
         view.require((1..=15).contains(&aifsn), "aifsn", message, "2 to 15, at an access point also 1");
@@ -300,12 +298,6 @@ fn aggregation(view: &View<'_>, config: &mut EdcaConfig, format: Format) {
     aggregation.ampdu_frames = view.count("ampdu_frames", window, "as many as the window");
     let message = || "an A-MPDU has at least one MPDU".to_owned();
     view.require(aggregation.ampdu_frames > 0, "ampdu_frames", message, "write ampdu = \"off\" for none");
-    aggregation.setup = view.choice(
-        "block_ack_setup",
-        &[("given", AgreementSetup::Given), ("frames", AgreementSetup::Frames)],
-        AgreementSetup::Given,
-        "agreements are there from the beginning",
-    );
     aggregation.repair = view.choice(
         "block_ack_repair",
         &[("request", Repair::Request), ("retransmit", Repair::Retransmit)],

@@ -4,14 +4,15 @@
 //! there were none.
 
 mod change;
+mod edca;
 mod exec;
 mod flow;
 mod killer;
-mod edca;
 mod link;
 mod link_layer;
 mod multichannel;
 mod node;
+mod path_loss;
 pub(crate) mod policy;
 mod polled;
 mod power_save;

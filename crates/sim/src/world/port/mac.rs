@@ -84,9 +84,7 @@ impl RadioMac {
                 None => FreeSpace::device(polled.mac.queue_len(), limit),
             },
             Self::Dcf(mac) => FreeSpace::device(mac.queue_len(), limit),
-            Self::Edca(mac) => {
-                FreeSpace::device(mac.category_len(AccessCategory::of_priority(priority)), limit)
-            }
+            Self::Edca(mac) => FreeSpace::device(mac.category_len(AccessCategory::of_priority(priority)), limit),
             Self::Multichannel(mac) => FreeSpace::device(mac.queue_len(), limit),
         }
     }
