@@ -2,7 +2,7 @@
 //!
 //! Defaults: 802.11-2020, 802.11ax-2021 and 802.11be-2024; see [`EdcaConfig::new`].
 
-use super::radio::{basic_rates, eifs, rate, retry_limit, rts_threshold, small, timing};
+use super::medium_access::{basic_rates, eifs, rate, retry_limit, rts_threshold, small, timing};
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, View, quantity};
 use crate::scenario::spec::Mac;

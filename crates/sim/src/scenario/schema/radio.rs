@@ -4,40 +4,24 @@
 //! reception, 550 m carrier sense, capture 10 dB), because that is what most published wireless simulations ran with. A
 //! radio whose `standard` differs from that of `[radio]` inherits from there only what does not belong to a PHY.
 
+use super::medium_access::{basic_rates, eifs, positive, rate, retry_limit, rts_threshold, small, timing};
 use super::path_loss::path_loss;
+use super::standard::{Named, STANDARDS, name_of, standard_name};
 use super::{edca, link as plain_link, link_layer, multichannel, polled, power_save, survey};
 use crate::phy::{ErrorModel, PathLoss, RadioConfig, Receiver, Threshold};
 use crate::scenario::error::Complaint;
 use crate::scenario::frequency::Frequency;
 use crate::scenario::reader::{self, View, probability, quantity};
 use crate::scenario::spec::{DeliveryLoss, Mac};
-use crate::scenario::tree::{Data, Value};
+use crate::scenario::tree::Data;
 use airbraid_engine::link;
 use airbraid_mac::dcf::DcfConfig;
-use airbraid_mac::phy::{Phy, Preamble, Rate, Standard};
+use airbraid_mac::phy::{Preamble, Standard};
 use airbraid_mac::ppdu::Format;
 use airbraid_mac::rate_control::RateControl;
 use airbraid_net::loss::Loss;
-use airbraid_units::{BitRate, Bytes, Db, Dbm, Duration, Metres, Milliwatt, Probability};
-use std::fmt::Display;
+use airbraid_units::{Db, Dbm, Metres, Milliwatt, Probability};
 
-/// A standard as scenarios name it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Named {
-    Older(Standard),
-    Newer(Format),
-}
-
-const STANDARDS: [(&str, Named); 8] = [
-    ("802.11b", Named::Older(Standard::Dot11b)),
-    ("802.11a", Named::Older(Standard::Dot11a)),
-    ("802.11g", Named::Older(Standard::Dot11g)),
-    ("fhss", Named::Older(Standard::Fhss)),
-    ("802.11n", Named::Newer(Format::Ht)),
-    ("802.11ac", Named::Newer(Format::Vht)),
-    ("802.11ax", Named::Newer(Format::He)),
-    ("802.11be", Named::Newer(Format::Eht)),
-];
 /// The medium access of a radio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::enum_variant_names, reason = "an access point is called so")]
@@ -180,15 +164,6 @@ pub(super) fn delivery_loss(view: &View<'_>) -> DeliveryLoss {
     read.unwrap_or_default()
 }
 
-/// The name that scenarios give to `standard`.
-pub(crate) fn standard_name(standard: Standard) -> &'static str {
-    name_of(Named::Older(standard))
-}
-
-fn name_of(named: Named) -> &'static str {
-    STANDARDS.iter().find(|(_, other)| *other == named).map_or("?", |(name, _)| *name)
-}
-
 fn standard(view: &mut View<'_>) -> Named {
     let usual = Named::Older(Standard::Dot11b);
     let standard = view.choice("standard", &STANDARDS, usual, "11 Mbit/s in 2.4 GHz");
@@ -241,44 +216,6 @@ fn dcf(view: &View<'_>, standard: Standard) -> DcfConfig {
     dcf
 }
 
-/// The timing of a PHY.
-pub(super) fn timing(view: &View<'_>, phy: &mut Phy) {
-    phy.slot = positive(view, "slot", phy.slot, "802.11-2020: aSlotTime");
-    phy.sifs = positive(view, "sifs", phy.sifs, "802.11-2020: aSIFSTime");
-    phy.turnaround = view.quantity("turnaround", phy.turnaround, "802.11-2020: aRxTxTurnaroundTime");
-    phy.rx_start_delay = view.quantity("rx_start_delay", phy.rx_start_delay, "802.11-2020: aPHY-RX-START-Delay");
-    let (slot, turnaround) = (phy.slot, phy.turnaround);
-    view.require(
-        turnaround < slot,
-        "turnaround",
-        || format!("a turnaround of {turnaround} does not fit into a slot of {slot}"),
-        "it is the end of the slot in which a station is committed to transmit",
-    );
-}
-
-/// Whether there is EIFS, and whether it is a NAV.
-pub(super) fn eifs(view: &View<'_>) -> (bool, bool) {
-    let (mut eifs, show) = ((true, false), |eifs| if eifs { "true" } else { "false" });
-    view.read("eifs", show(true).to_owned(), "802.11-2020, 10.3.2.3.7; ns-2: \"nav\"", |value| {
-        let word = match &value.data {
-            Data::Flag(flag) => {
-                eifs = (*flag, false);
-                show(*flag)
-            }
-            Data::Text(word) if word == "nav" => {
-                eifs = (true, true);
-                "nav"
-            }
-            _ => {
-                let message = format!("true, false or \"nav\" is needed, this is {}", value.kind());
-                return Err(Complaint::new(message, "write eifs = true"));
-            }
-        };
-        Ok(word.to_owned())
-    });
-    eifs
-}
-
 fn rates(view: &View<'_>, standard: Standard, dcf: &mut DcfConfig) {
     dcf.data_rate = rate(view, "rate", standard, dcf.data_rate, "the highest of the standard");
     let basic = basic_rates(view, standard);
@@ -323,49 +260,6 @@ fn rate_control(view: &View<'_>) -> RateControl {
     control
 }
 
-pub(super) fn rate(view: &View<'_>, key: &'static str, standard: Standard, default: Rate, why: &str) -> Rate {
-    let bit_rate = view.read(key, default.bit_rate, why, |value| one_rate(value, standard).map(|r| r.bit_rate));
-    standard.rate(bit_rate).unwrap_or(default)
-}
-
-fn one_rate(value: &Value, standard: Standard) -> Result<Rate, Complaint> {
-    let bit_rate: BitRate = quantity(value)?;
-    standard.rate(bit_rate).ok_or_else(|| {
-        let rates: Vec<String> = standard.rates().iter().map(|r| format!("\"{}\"", r.bit_rate)).collect();
-        let message = format!("{} has no rate of {bit_rate}", standard_name(standard));
-        Complaint::new(message, format!("allowed: {}", rates.join(", ")))
-    })
-}
-
-pub(super) fn basic_rates(view: &View<'_>, standard: Standard) -> Vec<Rate> {
-    // 802.11b: ns-2's basicRate, which the published values of Wang 2005 agree with; OFDM: the mandatory rates.
-    let kbps: &[u64] = match standard {
-        Standard::Dot11b | Standard::Fhss => &[1_000],
-        Standard::Dot11a | Standard::Dot11g => &[6_000, 12_000, 24_000],
-    };
-    let default: Vec<Rate> = kbps.iter().filter_map(|k| standard.rate(BitRate::from_kbps(*k))).collect();
-    let mut given = None;
-    view.read("basic_rates", Rates(&default).to_string(), "1 Mbit/s as in ns-2; OFDM: the mandatory rates", |value| {
-        let rates: Vec<Rate> = reader::list(value)?.iter().map(|v| one_rate(v, standard)).collect::<Result<_, _>>()?;
-        if rates.is_empty() {
-            return Err(Complaint::new("there must be a basic rate", "write [\"1 Mbit/s\"]"));
-        }
-        let shown = Rates(&rates).to_string();
-        given = Some(rates);
-        Ok(shown)
-    });
-    given.unwrap_or(default)
-}
-
-struct Rates<'a>(&'a [Rate]);
-
-impl Display for Rates<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let rates: Vec<String> = self.0.iter().map(|r| r.bit_rate.to_string()).collect();
-        f.write_str(&rates.join(", "))
-    }
-}
-
 fn windows(view: &View<'_>, dcf: &mut DcfConfig) {
     dcf.cw_min = view.count("cw_min", dcf.cw_min, "802.11-2020: aCWmin");
     dcf.cw_max = view.count("cw_max", dcf.cw_max, "802.11-2020: aCWmax");
@@ -378,56 +272,6 @@ fn windows(view: &View<'_>, dcf: &mut DcfConfig) {
         "lower the one or raise the other",
     );
     view.require(max < largest, "cw_max", || format!("{max} is no contention window"), "802.11 has 15 to 1023");
-}
-
-/// `"unlimited"` or a number of attempts.
-pub(super) fn retry_limit(view: &View<'_>, key: &'static str, default: Option<u32>) -> Option<u32> {
-    let show = |limit: Option<u32>| limit.map_or_else(|| "unlimited".to_owned(), |n| n.to_string());
-    let mut limit = default;
-    view.read(key, show(default), "802.11-2020", |value| {
-        limit = match &value.data {
-            Data::Text(word) if word == "unlimited" => None,
-            Data::Text(_) => return Err(Complaint::new("this is no limit", "write a number or \"unlimited\"")),
-            _ => Some(reader::count(value)?),
-        };
-        if limit == Some(0) {
-            return Err(Complaint::new("a frame must be sent at least once", "write 1 or more, or \"unlimited\""));
-        }
-        Ok(show(limit))
-    });
-    limit.filter(|n| *n > 0)
-}
-
-/// `"off"`, or a size above which frames are sent after RTS and CTS.
-pub(super) fn rts_threshold(view: &View<'_>, default: Bytes) -> Bytes {
-    let never = Bytes::new(u64::MAX);
-    let mut threshold = default;
-    view.read("rts_threshold", default.to_string(), "above every frame: no RTS", |value| match &value.data {
-        Data::Text(word) if word == "off" => {
-            threshold = never;
-            Ok("off".to_owned())
-        }
-        _ => {
-            threshold = quantity(value)?;
-            Ok(threshold.to_string())
-        }
-    });
-    threshold
-}
-
-pub(super) fn small(view: &View<'_>, key: &'static str, size: Bytes) {
-    view.require(size.as_u64() <= 1_024, key, || format!("a header of {size} is too long"), "at most 1024 byte");
-}
-
-pub(super) fn positive(view: &View<'_>, key: &'static str, default: Duration, why: &str) -> Duration {
-    let span = view.quantity(key, default, why);
-    view.require(
-        !span.is_zero(),
-        key,
-        || format!("`{key}` must last longer than nothing"),
-        "write for example \"20 us\"",
-    );
-    span
 }
 
 // --- the radio -----------------------------------------------------------------------------------------------------
