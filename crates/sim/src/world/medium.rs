@@ -5,7 +5,9 @@
 //! locks to the first frame that it can decode; interference adds up and is weighed over the whole frame
 //! (`docs/models/radio.md`).
 
+mod arrival;
 mod receiver;
+mod reception;
 mod spectrum;
 
 use super::frame::Msdu;
@@ -17,12 +19,15 @@ use crate::phy::shadowing::Shadow;
 use crate::phy::{Antenna, ErrorModel, ErrorRates, Grid, Shadowing, Transmitter, distance};
 use crate::scenario::spec::{Mobility, Node, Position, Radio, Spec};
 use airbraid_engine::Stream;
+use airbraid_mac::edca::{MpduSet, Ppdu, Vector};
 use airbraid_mac::ppdu::Width;
 use airbraid_mac::{Channel, Frame};
 use airbraid_units::{Db, Duration, Instant, Metres, Milliwatt};
-use receiver::{Arrival, Errors, RadioState};
+use arrival::Arrival;
+use receiver::{Errors, RadioState};
 use spectrum::{Coupling, CouplingId, Spectrum, TuningId};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A radio that hears another.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +59,8 @@ impl Hearer {
 pub struct Transmission {
     /// The frame.
     pub frame: Frame<Msdu>,
+    /// All of it, where it is more than a frame: that is its header then.
+    pub ppdu: Option<Arc<Ppdu<Msdu>>>,
     /// The radio that sends it.
     pub from: RadioId,
     /// On which of the channels of a station that has several.
@@ -68,6 +75,13 @@ pub struct Transmission {
     pub begun: usize,
     /// The same for the end.
     pub ended: usize,
+}
+
+impl Transmission {
+    /// Whether it is a non-HT PPDU, or a duplicate of one in each 20 MHz.
+    pub fn is_non_ht(&self) -> bool {
+        self.ppdu.as_ref().is_none_or(|ppdu| matches!(ppdu.vector, Vector::NonHt(_)))
+    }
 }
 
 /// The properties that decide which radios hear each other: read when rows are made, apart from those that each frame
@@ -118,6 +132,8 @@ pub enum Beginning {
     Nothing,
     /// The medium becomes busy.
     Busy,
+    /// The medium falls idle: a preamble is lost to this, and what is left is too weak to sense.
+    Idle,
     /// The frame is ignored for a stronger one, and the MAC is told.
     Ignored,
 }
@@ -160,6 +176,8 @@ pub struct Medium {
     /// free.
     transmissions: Table<TransmissionId, Option<Box<Transmission>>>,
     free: Vec<TransmissionId>,
+    /// Of the last reception of a PPDU the MPDUs that are intact, where not all of them are.
+    intact: Option<Box<MpduSet>>,
     /// Made only where a radio decides by SINR: the tables take some milliseconds.
     error_rates: Option<Box<ErrorRates>>,
     spectrum: Spectrum,
@@ -200,6 +218,7 @@ impl Medium {
             rows,
             transmissions: Table::default(),
             free: Vec::new(),
+            intact: None,
             error_rates,
             spectrum,
         }
@@ -342,8 +361,8 @@ impl Medium {
         &mut self,
         from: RadioId,
         frame: &Frame<Msdu>,
-        start: Instant,
-        end: Instant,
+        ppdu: Option<&Arc<Ppdu<Msdu>>>,
+        (start, end): (Instant, Instant),
     ) -> Option<(TransmissionId, Duration)> {
         let radio = &mut self.radios[from];
         radio.transmitting_until = end;
@@ -358,8 +377,9 @@ impl Medium {
         let first = row.hearers.first()?;
         row.in_use += 1;
         let delay = first.delay();
+        let ppdu = ppdu.cloned();
         let transmission =
-            Transmission { frame: *frame, from, channel, narrowed: None, start, end, begun: 0, ended: 0 };
+            Transmission { frame: *frame, ppdu, from, channel, narrowed: None, start, end, begun: 0, ended: 0 };
         let id = match self.free.pop() {
             Some(id) => {
                 match &mut self.transmissions[id] {
@@ -414,6 +434,11 @@ impl Medium {
         state.is_busy && state.is_up
     }
 
+    /// The intact MPDUs of the PPDU whose reception has just ended well; `None`: all.
+    pub fn take_intact(&mut self) -> Option<Box<MpduSet>> {
+        self.intact.take()
+    }
+
     /// Number of frames for a radio that were lost to another before it had begun to receive them.
     pub fn missed(&self, radio: RadioId) -> u64 {
         self.radios[radio].missed
@@ -424,8 +449,8 @@ impl Medium {
     pub fn on_beginning(&mut self, now: Instant, id: TransmissionId, channel: Channel, hearer: Hearer) -> Beginning {
         let Self { radios, transmissions, error_rates, spectrum, .. } = self;
         let radio = &mut radios[hearer.radio];
-        if let Some(rates) = error_rates {
-            radio.settle_lock(now, |lock| transmissions[lock].as_deref(), (rates, spectrum));
+        if radio.settles {
+            radio.settle_lock(now, |lock| transmissions[lock].as_deref(), (error_rates.as_deref(), spectrum));
         }
         let before = radio.energy;
         let arrival = match &transmissions[id] {
@@ -443,7 +468,7 @@ impl Medium {
         if arrival.is_in_part() {
             radio.uneven += 1;
             if !arrival.is_own {
-                return radio.on_foreign(arrival);
+                return radio.on_foreign(now, arrival);
             }
         }
         let is_ignored = radio.is_up && power >= radio.carrier_sense && radio.ignores(power);
@@ -452,11 +477,10 @@ impl Medium {
         if passed_over.is_some_and(|lost| is_for(transmissions, lost, hearer.radio)) {
             radio.missed += 1;
         }
-        if radio.is_busy || !radio.senses() {
-            return if is_ignored { Beginning::Ignored } else { Beginning::Nothing };
+        match radio.notice() {
+            Beginning::Nothing if is_ignored => Beginning::Ignored,
+            noticed => noticed,
         }
-        radio.is_busy = true;
-        if radio.is_up { Beginning::Busy } else { Beginning::Nothing }
     }
 
     /// A transmission ends at a radio.
@@ -464,19 +488,25 @@ impl Medium {
     pub fn on_ending(&mut self, now: Instant, id: TransmissionId, ended: &Transmission, hearer: Hearer) -> Ending {
         let Self { radios, transmissions, error_rates, spectrum, .. } = self;
         let radio = &mut radios[hearer.radio];
-        if let Some(rates) = error_rates {
+        if radio.settles {
             let on_air = |lock| if lock == id { Some(ended) } else { transmissions[lock].as_deref() };
-            radio.settle_lock(now, on_air, (rates, spectrum));
+            radio.settle_lock(now, on_air, (error_rates.as_deref(), spectrum));
         }
         radio.remove(id);
+        let is_locked = radio.lock.as_ref().is_some_and(|lock| lock.transmission == id);
+        let lock = if is_locked { radio.lock.take() } else { None };
         let was_busy = radio.is_busy;
         radio.is_busy = radio.senses();
         let falls_idle = was_busy && !radio.is_busy;
-        if radio.lock.as_ref().is_some_and(|lock| lock.transmission == id)
-            && let Some(lock) = radio.lock.take()
-            && !lock.missed
-        {
-            let result = radio.judge(&lock, &ended.frame);
+        if let Some(lock) = lock.filter(|lock| !lock.missed) {
+            let is_receiver = ended.frame.to == hearer.radio.address();
+            let result = match &ended.ppdu {
+                None => radio.judge(&lock, &ended.frame),
+                Some(ppdu) => {
+                    let judged = radio.judge_mpdus(&lock, (ended, ppdu), is_receiver, error_rates.as_deref());
+                    judged.map(|intact| self.intact = intact)
+                }
+            };
             return Ending::Reception { result, idle: !radio.is_busy };
         }
         if falls_idle && radio.is_up { Ending::Idle } else { Ending::Nothing }

@@ -135,9 +135,9 @@ pub(super) fn radios(view: &View<'_>, defaults: Option<&Table>) -> Vec<Radio> {
 pub(super) fn check_defaults(view: View<'_>, defaults: Option<&Table>) {
     if view.is_present() {
         let mut view = view.over(defaults, "[radio]");
-        radio::read(&mut view);
+        let (_, mac, _) = radio::read(&mut view, None);
         radio::delivery_loss(&view);
-        spectrum::KEYS.iter().for_each(|key| view.know(key));
+        spectrum::read(&view, None, &mac);
         view.finish();
     }
 }
@@ -173,8 +173,8 @@ fn one_radio(
     };
     let name = view.read("name", format!("ch{channel}"), "from the channel", reader::name);
     let delivery_loss = radio::delivery_loss(&view);
-    let (radio, mac, link_layer) = radio::read(&mut view);
-    let spectrum = spectrum::read(&view, channel, &mac);
+    let (radio, mac, link_layer) = radio::read(&mut view, Some(channel));
+    let spectrum = spectrum::read(&view, Some(channel), &mac);
     view.finish();
     Radio { name, channel, spectrum, radio, mac, link_layer, delivery_loss }
 }

@@ -1,79 +1,17 @@
-//! A radio as the frames on the air find it: what it senses, which frame it listens to, and whether that survives.
+//! A radio as the frames on the air find it: what it senses, and which frame it listens to.
 
-use super::super::frame::Msdu;
 use super::super::id::TransmissionId;
 use super::super::slotted::Place;
-use super::spectrum::{CouplingId, Spectrum};
-use super::{Beginning, Hearer, Loss, Transmission};
+use super::Beginning;
+use super::arrival::Arrival;
+use super::reception::Stretch;
 use crate::phy::path_loss::threshold_power;
-use crate::phy::{ErrorModel, ErrorRates, PlainBer, Receiver};
-use crate::scenario::spec::Radio;
+use crate::phy::{ErrorModel, PlainBer, Receiver};
+use crate::scenario::spec::{Mac, Radio};
 use airbraid_engine::Stream;
-use airbraid_mac::phy::Modulation;
-use airbraid_mac::{Channel, Frame};
+use airbraid_mac::Channel;
+use airbraid_mac::edca::Vector;
 use airbraid_units::{Duration, Instant};
-
-/// Energy at a radio.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Arrival {
-    pub transmission: TransmissionId,
-    pub channel: Channel,
-    /// Power in the radio's channel \[mW\].
-    pub power: f64,
-    /// Power at all frequencies together \[mW\], and where they are; [`CouplingId::WHOLE`]: evenly in the channel.
-    full: f64,
-    coupling: CouplingId,
-    /// Power in the radio's primary 20 MHz, where it is not even \[mW\].
-    primary: f64,
-    /// Whether it is a frame for this receiver to find, and not only energy.
-    pub is_own: bool,
-    /// Whether the receiver can decode all of it: it lies in its channel, or is a duplicate in each 20 MHz.
-    is_readable: bool,
-}
-
-impl Arrival {
-    /// A frame that fills the radio's channel.
-    pub const fn whole(transmission: TransmissionId, channel: Channel, power: f64) -> Self {
-        let (coupling, is_own, is_readable) = (CouplingId::WHOLE, true, true);
-        Self { transmission, channel, power, full: power, coupling, primary: power, is_own, is_readable }
-    }
-
-    /// One that does not: of another channel, or of another width.
-    pub fn in_part(
-        transmission: TransmissionId,
-        sent: &Transmission,
-        hearer: Hearer,
-        primary: usize,
-        spectrum: &Spectrum,
-    ) -> Self {
-        let (place, coupling) = spectrum.coupling(hearer.coupling, sent.narrowed);
-        let full = hearer.power;
-        Self {
-            transmission,
-            channel: sent.channel,
-            power: full * coupling.in_band,
-            full,
-            coupling: place,
-            primary: full * coupling.parts.get(primary).copied().unwrap_or(0.0),
-            is_own: coupling.decodable.is_some() || coupling.has_preamble,
-            is_readable: coupling.decodable.is_some() || coupling.has_preamble,
-        }
-    }
-
-    /// Whether it does not fill the radio's channel evenly.
-    pub fn is_in_part(&self) -> bool {
-        self.coupling != CouplingId::WHOLE
-    }
-
-    /// Power in 20 MHz of a channel that has `count` of them.
-    fn part(&self, place: usize, count: usize, spectrum: &Spectrum) -> f64 {
-        if self.is_in_part() {
-            self.full * spectrum.get(self.coupling).parts.get(place).copied().unwrap_or(0.0)
-        } else {
-            self.power / count as f64
-        }
-    }
-}
 
 /// The frame to which a radio listens.
 #[derive(Clone, Copy, Debug)]
@@ -85,14 +23,17 @@ pub(super) struct Lock {
     /// Whether the radio itself transmitted meanwhile: it holds a receiver of ns-2, and nobody hears of its end.
     pub missed: bool,
     /// When its preamble came.
-    since: Instant,
+    pub(super) since: Instant,
     /// When its last bit will have come.
-    until: Instant,
+    pub(super) until: Instant,
     /// The strongest interference so far, together.
-    interference: f64,
-    /// Probability that all bits so far were right, and how many those are (SINR model).
-    success: f64,
-    bits: u64,
+    pub(super) interference: f64,
+    /// Probability that all bits so far were right, and how many those are (SINR model); of a PPDU those of its PHY
+    /// header.
+    pub(super) success: f64,
+    pub(super) bits: u64,
+    /// The receiver's account of the frame so far ends here.
+    pub(super) settled: Instant,
 }
 
 /// A radio's decision about errors.
@@ -110,12 +51,20 @@ pub(super) struct RadioState {
     pub reception: f64,
     pub carrier_sense: f64,
     pub noise: f64,
-    implementation_loss: f64,
-    capture: Option<f64>,
+    pub(super) implementation_loss: f64,
+    pub(super) capture: Option<f64>,
     recapture: Option<f64>,
     /// The ratio by which a later frame must be weaker to be ignored, where the receiver is ns-2's.
     ns2: Option<f64>,
+    /// The ratio to noise and interference at which it finds a preamble, where it looks for one.
+    preamble: Option<f64>,
     pub errors: Errors,
+    /// Whether it keeps an account of the frame that it receives: MPDUs, or SINRs.
+    pub settles: bool,
+    /// Whether it is of 802.11n or later, whose non-HT frames have the curves of its other frames.
+    pub(super) is_newer: bool,
+    /// The PSDU of the PPDU that it receives, by what lay over it.
+    pub(super) stretches: Vec<Stretch>,
     pub is_up: bool,
     /// Where a station that has several channels listens; [`DEAF`] while it changes.
     pub tuned: Channel,
@@ -134,7 +83,7 @@ pub(super) struct RadioState {
     /// Above this power energy of any kind makes the medium busy \[mW\].
     energy_detect: f64,
     /// Number of 20-MHz channels in its channel, and the place of the primary one.
-    units: usize,
+    pub(super) units: usize,
     pub primary: usize,
     pub is_busy: bool,
     pub lock: Option<Lock>,
@@ -144,6 +93,9 @@ pub(super) struct RadioState {
 /// Ratio at which a stronger frame takes a receiver over where the scenario sets none: the capture threshold of ns-2
 /// and of many chips, 10 dB.
 const RECAPTURE_RATIO: f64 = 10.0;
+/// Time in which a preamble is found, at the end of its first symbol: what comes within it can hide it (as
+/// `WifiPhy` of ns-3 has it).
+const PREAMBLE: Duration = Duration::from_micros(4);
 
 impl Errors {
     pub fn new(model: ErrorModel) -> Self {
@@ -167,8 +119,18 @@ impl RadioState {
             noise: config.noise.to_milliwatt().0,
             implementation_loss: config.implementation_loss.to_linear(),
             capture,
-            recapture: (config.receiver == Receiver::Standard { recapture: true }).then_some(ratio),
+            recapture: match config.receiver {
+                Receiver::Standard { recapture } | Receiver::Preamble { recapture, .. } => recapture.then_some(ratio),
+                Receiver::Ns2 => None,
+            },
             ns2: (config.receiver == Receiver::Ns2).then_some(ratio),
+            preamble: match config.receiver {
+                Receiver::Preamble { detection, .. } => Some(detection.to_linear()),
+                Receiver::Standard { .. } | Receiver::Ns2 => None,
+            },
+            settles: config.error == ErrorModel::Sinr || matches!(spec.mac, Mac::Edca(_)),
+            is_newer: matches!(&spec.mac, Mac::Edca(config) if matches!(config.data, Vector::Mode(_))),
+            stretches: Vec::new(),
             errors: Errors::new(config.error),
             is_up: true,
             tuned: place.channel,
@@ -218,6 +180,7 @@ impl RadioState {
     #[inline]
     pub fn senses(&self) -> bool {
         self.energy - self.foreign >= self.carrier_sense
+            || (self.preamble.is_some() && self.lock.is_some())
             || (self.uneven > 0 && self.energy_on_primary() >= self.energy_detect)
     }
 
@@ -229,16 +192,26 @@ impl RadioState {
     }
 
     /// Energy begins that is no frame for this receiver.
-    pub fn on_foreign(&mut self, arrival: Arrival) -> Beginning {
+    pub fn on_foreign(&mut self, now: Instant, arrival: Arrival) -> Beginning {
         self.foreign += arrival.power;
         if let Some(lock) = &mut self.lock {
             lock.interference = lock.interference.max(self.energy - lock.power);
         }
-        if self.is_busy || !self.senses() {
-            return Beginning::Nothing;
+        self.lose_preamble(now);
+        self.notice()
+    }
+
+    /// Energy has come: tells whether the medium has changed for the MAC.
+    #[inline]
+    pub fn notice(&mut self) -> Beginning {
+        let senses = self.senses();
+        let was_busy = std::mem::replace(&mut self.is_busy, senses);
+        match (was_busy, self.is_busy) {
+            _ if !self.is_up => Beginning::Nothing,
+            (false, true) => Beginning::Busy,
+            (true, false) => Beginning::Idle,
+            _ => Beginning::Nothing,
         }
-        self.is_busy = true;
-        if self.is_up { Beginning::Busy } else { Beginning::Nothing }
     }
 
     /// Whether a frame that begins is ignored for the one being received: ns-2's receiver alone tells its MAC.
@@ -262,11 +235,13 @@ impl RadioState {
             interference: before,
             success: 1.0,
             bits: 0,
+            settled: now,
         };
         match self.ns2 {
             _ if !self.is_up => None,
             Some(ratio) => self.hold(next, ratio),
             None if missed => None,
+            None if self.preamble.is_some() => self.find_preamble(next),
             None => self.consider_lock(next),
         }
     }
@@ -294,9 +269,54 @@ impl RadioState {
             }
         };
         if takes {
-            self.lock = Some(next);
+            self.begin_lock(next);
         }
         lost
+    }
+
+    /// Looks for the preamble of a frame that begins: it is found if it is stronger than noise and everything else by
+    /// the detection ratio, and lost if that changes while it lasts. Returns the decodable frame that is lost by this.
+    fn find_preamble(&mut self, next: Lock) -> Option<TransmissionId> {
+        let lost = self.lose_preamble(next.since);
+        let is_found = next.decodable && self.stands_out(next.power);
+        match &mut self.lock {
+            None if is_found => {
+                self.begin_lock(next);
+                lost
+            }
+            None => lost,
+            Some(lock) => {
+                let stronger = self.recapture.is_some_and(|ratio| next.power >= lock.power * ratio);
+                if stronger && next.decodable {
+                    let over = lock.decodable.then_some(lock.transmission);
+                    self.begin_lock(next);
+                    return over;
+                }
+                lock.interference = lock.interference.max(self.energy - lock.power);
+                next.decodable.then_some(next.transmission)
+            }
+        }
+    }
+
+    /// Gives up a frame whose preamble has just begun and does not stand out any more.
+    fn lose_preamble(&mut self, now: Instant) -> Option<TransmissionId> {
+        let lock = self.lock.as_ref()?;
+        let is_young = self.preamble.is_some() && now.saturating_since(lock.since) < PREAMBLE;
+        if !is_young || self.stands_out(lock.power) {
+            return None;
+        }
+        self.lock.take().map(|lock| lock.transmission)
+    }
+
+    /// Whether a preamble of this power is found in all that is on the air now.
+    fn stands_out(&self, power: f64) -> bool {
+        let Some(ratio) = self.preamble else { return true };
+        power >= (self.noise + (self.energy - power).max(0.0)) * ratio
+    }
+
+    fn begin_lock(&mut self, lock: Lock) {
+        self.stretches.clear();
+        self.lock = Some(lock);
     }
 
     /// The same as ns-2 does it: the receiver is held by what begins first. A later frame is ignored if it is weaker by
@@ -330,76 +350,9 @@ impl RadioState {
         }
     }
 
-    /// Brings the SINR model's account of the locked frame up to `now`, before the interference changes.
-    pub fn settle_lock<'t>(
-        &mut self,
-        now: Instant,
-        on_air: impl FnOnce(TransmissionId) -> Option<&'t Transmission>,
-        (rates, spectrum): (&ErrorRates, &Spectrum),
-    ) {
-        if !matches!(self.errors, Errors::Sinr) {
-            return;
-        }
-        let energy = self.energy;
-        let Some(transmission) = self.lock.as_ref().and_then(|lock| on_air(lock.transmission)) else { return };
-        let modulation = transmission.frame.rate.modulation;
-        let is_uneven = self.uneven > 0 && self.units > 1;
-        let by_part = if is_uneven { self.sinr_by_part(modulation, rates, spectrum) } else { None };
-        let Some(lock) = self.lock.as_mut() else { return };
-        let bits = psdu_bits_after(transmission, now.saturating_since(lock.since));
-        let chunk = bits.saturating_sub(lock.bits);
-        lock.bits = bits;
-        let noise = self.noise + (energy - lock.power).max(0.0);
-        let sinr = by_part.unwrap_or(lock.power / (noise * self.implementation_loss));
-        lock.success *= rates.success(modulation, sinr, chunk);
-    }
-
-    /// The SINR that stands for those in each 20 MHz of the frame to which it listens.
-    fn sinr_by_part(&self, modulation: Modulation, rates: &ErrorRates, spectrum: &Spectrum) -> Option<f64> {
-        let Modulation::Ofdm { bits, .. } = modulation else { return None };
-        let lock = self.lock.as_ref()?;
-        let own = self.arrivals.iter().find(|arrival| arrival.transmission == lock.transmission)?;
-        let filled = if own.is_in_part() { spectrum.get(own.coupling).decodable.clone()? } else { 0..self.units };
-        let noise = self.noise / self.units as f64;
-        let sinr = |place: usize| {
-            let all: f64 = self.arrivals.iter().map(|arrival| arrival.part(place, self.units, spectrum)).sum();
-            let signal = own.part(place, self.units, spectrum);
-            signal / ((noise + (all - signal).max(0.0)) * self.implementation_loss)
-        };
-        Some(rates.information(bits).effective(filled.map(sinr)))
-    }
-
-    /// Whether the frame that has ended came through.
-    pub fn judge(&mut self, lock: &Lock, frame: &Frame<Msdu>) -> Result<(), Loss> {
-        if !self.is_up || !lock.decodable {
-            return Err(Loss::Channel);
-        }
-        if self.capture.is_some_and(|ratio| lock.power < lock.interference * ratio) {
-            return Err(Loss::Collision);
-        }
-        let success = match &self.errors {
-            Errors::None => 1.0,
-            Errors::Ber(ber) => ber.success(frame.size.bits()),
-            Errors::Sinr => lock.success,
-        };
-        if success >= 1.0 || self.uniform() < success {
-            return Ok(());
-        }
-        Err(if lock.interference > self.noise { Loss::Collision } else { Loss::Channel })
-    }
-
     /// Uniform in \[0, 1).
-    fn uniform(&mut self) -> f64 {
+    pub(super) fn uniform(&mut self) -> f64 {
         // 53 random bits, as many as a double holds.
         (self.random.next_u64() >> 11) as f64 / 9_007_199_254_740_992.0
     }
-}
-
-/// Number of bits of the PSDU that have arrived `span` after the first energy: it fills the end of the frame, evenly.
-fn psdu_bits_after(transmission: &Transmission, span: Duration) -> u64 {
-    let bits = transmission.frame.size.bits();
-    let airtime = transmission.end - transmission.start;
-    let psdu = transmission.frame.rate.bit_rate.time_for(transmission.frame.size).as_nanos().max(1);
-    let passed = span.as_nanos().saturating_sub(airtime.as_nanos().saturating_sub(psdu)).min(psdu);
-    (u128::from(bits) * u128::from(passed) / u128::from(psdu)) as u64
 }
