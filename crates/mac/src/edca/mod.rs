@@ -227,7 +227,8 @@ impl<P: Packet + Copy> Edca<P> {
         }
     }
 
-    /// Ends every input and every timer: a category whose time has come begins its TXOP, and the earliest timer is found.
+    /// Ends every input and every timer: a category whose time has come begins its TXOP, and the earliest timer is
+    /// found.
     #[inline]
     fn settle(&mut self, now: Instant) {
         self.alarm = match self.state {

@@ -45,20 +45,12 @@ pub enum ErrorModel {
 }
 
 /// A receiver's rule for a frame that begins while another is on the air.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Receiver {
     /// It listens to the first frame that it can decode. Energy that it cannot decode interferes and does not hold it:
     /// without a PHY header there is no reception (802.11-2020, 15.2.7, 16.2.6).
     Standard {
         /// Whether a frame stronger than the one being received by `capture` (or 10 dB) takes it over.
-        recapture: bool,
-    },
-    /// It listens to a frame whose preamble it finds: stronger than noise and everything else on the air by
-    /// `detection`, as long as the preamble lasts. What hides it is energy, and a stronger preamble takes its place.
-    Preamble {
-        /// Least ratio of a preamble to noise and interference.
-        detection: Db,
-        /// Whether a frame stronger than the one being received by `capture` (or 10 dB) takes it over later, too.
         recapture: bool,
     },
     /// As in ns-2 (2.26 to 2.35, `mac/mac-802_11.cc`): what begins first above carrier sense holds it to its end,
@@ -95,6 +87,9 @@ pub struct RadioConfig {
     /// A frame survives interference that is weaker than itself by at least this over the whole frame;
     /// `None`: no threshold, the error model alone decides.
     pub capture: Option<Db>,
+    /// Ratio to everything else in its first microseconds from which on a receiver notices that a frame begins;
+    /// `None`: it always does.
+    pub preamble_detection: Option<Db>,
     /// Rule for a frame that begins while another is on the air.
     pub receiver: Receiver,
     /// Errors beside collisions.

@@ -36,6 +36,9 @@ pub(super) struct Lock {
     pub(super) settled: Instant,
 }
 
+/// A decodable frame that is lost as another begins.
+pub(super) type Lost = Option<TransmissionId>;
+
 /// A radio's decision about errors.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Errors {
@@ -54,10 +57,10 @@ pub(super) struct RadioState {
     pub(super) implementation_loss: f64,
     pub(super) capture: Option<f64>,
     recapture: Option<f64>,
+    /// The ratio from which on a frame that begins is noticed as one.
+    preamble: Option<f64>,
     /// The ratio by which a later frame must be weaker to be ignored, where the receiver is ns-2's.
     ns2: Option<f64>,
-    /// The ratio to noise and interference at which it finds a preamble, where it looks for one.
-    preamble: Option<f64>,
     pub errors: Errors,
     /// Whether it keeps an account of the frame that it receives: MPDUs, or SINRs.
     pub settles: bool,
@@ -93,9 +96,8 @@ pub(super) struct RadioState {
 /// Ratio at which a stronger frame takes a receiver over where the scenario sets none: the capture threshold of ns-2
 /// and of many chips, 10 dB.
 const RECAPTURE_RATIO: f64 = 10.0;
-/// Time in which a preamble is found, at the end of its first symbol: what comes within it can hide it (as
-/// `WifiPhy` of ns-3 has it).
-const PREAMBLE: Duration = Duration::from_micros(4);
+/// Time in which a receiver looks for a preamble: half of L-STF (ns-3, `WifiPhy::GetPreambleDetectionDuration`).
+const PREAMBLE_DETECTION: Duration = Duration::from_micros(4);
 
 impl Errors {
     pub fn new(model: ErrorModel) -> Self {
@@ -119,15 +121,9 @@ impl RadioState {
             noise: config.noise.to_milliwatt().0,
             implementation_loss: config.implementation_loss.to_linear(),
             capture,
-            recapture: match config.receiver {
-                Receiver::Standard { recapture } | Receiver::Preamble { recapture, .. } => recapture.then_some(ratio),
-                Receiver::Ns2 => None,
-            },
+            recapture: (config.receiver == Receiver::Standard { recapture: true }).then_some(ratio),
+            preamble: config.preamble_detection.map(|ratio| ratio.to_linear()),
             ns2: (config.receiver == Receiver::Ns2).then_some(ratio),
-            preamble: match config.receiver {
-                Receiver::Preamble { detection, .. } => Some(detection.to_linear()),
-                Receiver::Standard { .. } | Receiver::Ns2 => None,
-            },
             settles: config.error == ErrorModel::Sinr || matches!(spec.mac, Mac::Edca(_)),
             is_newer: matches!(&spec.mac, Mac::Edca(config) if matches!(config.data, Vector::Mode(_))),
             stretches: Vec::new(),
@@ -221,7 +217,7 @@ impl RadioState {
 
     /// Another frame begins, until `until`, while energy `before` is on the medium. Returns the decodable frame that is
     /// lost by this.
-    pub fn on_frame(&mut self, now: Instant, arrival: Arrival, until: Instant, before: f64) -> Option<TransmissionId> {
+    pub fn on_frame(&mut self, now: Instant, arrival: Arrival, until: Instant, before: f64) -> [Lost; 2] {
         let Arrival { transmission, power, .. } = arrival;
         let decodable = arrival.is_readable && power >= self.reception;
         let missed = self.transmitting_until > now;
@@ -238,12 +234,56 @@ impl RadioState {
             settled: now,
         };
         match self.ns2 {
-            _ if !self.is_up => None,
-            Some(ratio) => self.hold(next, ratio),
-            None if missed => None,
-            None if self.preamble.is_some() => self.find_preamble(next),
-            None => self.consider_lock(next),
+            _ if !self.is_up => [None; 2],
+            Some(ratio) => [self.hold(next, ratio), None],
+            None if missed => [None; 2],
+            None => match self.preamble {
+                Some(_) => self.detect(now, next),
+                None => [self.consider_lock(next), None],
+            },
         }
+    }
+
+    /// Looks for the preamble of a frame that begins: of those that begin together the strongest, if it stands out.
+    /// Otherwise the receiver finds no frame, and there is only energy.
+    fn detect(&mut self, now: Instant, next: Lock) -> [Lost; 2] {
+        if self.stands_out(next.power) {
+            if let (Some(lock), None) = (self.lock, self.recapture)
+                && now < lock.since + PREAMBLE_DETECTION
+                && next.decodable
+            {
+                self.begin_lock(next);
+                return [lock.decodable.then_some(lock.transmission), None];
+            }
+            return [self.consider_lock(next), None];
+        }
+        let lost = next.decodable.then_some(next.transmission);
+        let first = self.lose_preamble(now);
+        if let Some(lock) = &mut self.lock {
+            lock.interference = lock.interference.max(self.energy - lock.power);
+        }
+        [first, lost]
+    }
+
+    /// Gives up a frame that has just begun, if it does not stand out any more. Returns it if it was decodable.
+    fn lose_preamble(&mut self, now: Instant) -> Lost {
+        let lock = self.lock.filter(|lock| self.preamble.is_some() && now < lock.since + PREAMBLE_DETECTION)?;
+        if self.stands_out(lock.power) {
+            return None;
+        }
+        self.lock = None;
+        lock.decodable.then_some(lock.transmission)
+    }
+
+    /// Whether a frame of this power is noticed in all that is on the air now.
+    fn stands_out(&self, power: f64) -> bool {
+        let others = self.noise + (self.energy - power).max(0.0);
+        self.preamble.is_none_or(|ratio| power >= others * ratio)
+    }
+
+    fn begin_lock(&mut self, lock: Lock) {
+        self.stretches.clear();
+        self.lock = Some(lock);
     }
 
     /// Locks on a frame that begins, or counts it as interference. Returns the decodable frame that is lost by this.
@@ -272,51 +312,6 @@ impl RadioState {
             self.begin_lock(next);
         }
         lost
-    }
-
-    /// Looks for the preamble of a frame that begins: it is found if it is stronger than noise and everything else by
-    /// the detection ratio, and lost if that changes while it lasts. Returns the decodable frame that is lost by this.
-    fn find_preamble(&mut self, next: Lock) -> Option<TransmissionId> {
-        let lost = self.lose_preamble(next.since);
-        let is_found = next.decodable && self.stands_out(next.power);
-        match &mut self.lock {
-            None if is_found => {
-                self.begin_lock(next);
-                lost
-            }
-            None => lost,
-            Some(lock) => {
-                let stronger = self.recapture.is_some_and(|ratio| next.power >= lock.power * ratio);
-                if stronger && next.decodable {
-                    let over = lock.decodable.then_some(lock.transmission);
-                    self.begin_lock(next);
-                    return over;
-                }
-                lock.interference = lock.interference.max(self.energy - lock.power);
-                next.decodable.then_some(next.transmission)
-            }
-        }
-    }
-
-    /// Gives up a frame whose preamble has just begun and does not stand out any more.
-    fn lose_preamble(&mut self, now: Instant) -> Option<TransmissionId> {
-        let lock = self.lock.as_ref()?;
-        let is_young = self.preamble.is_some() && now.saturating_since(lock.since) < PREAMBLE;
-        if !is_young || self.stands_out(lock.power) {
-            return None;
-        }
-        self.lock.take().map(|lock| lock.transmission)
-    }
-
-    /// Whether a preamble of this power is found in all that is on the air now.
-    fn stands_out(&self, power: f64) -> bool {
-        let Some(ratio) = self.preamble else { return true };
-        power >= (self.noise + (self.energy - power).max(0.0)) * ratio
-    }
-
-    fn begin_lock(&mut self, lock: Lock) {
-        self.stretches.clear();
-        self.lock = Some(lock);
     }
 
     /// The same as ns-2 does it: the receiver is held by what begins first. A later frame is ignored if it is weaker by
