@@ -34,6 +34,10 @@ pub enum RateControl {
         /// Shortest time at one rate.
         period: Duration,
     },
+    /// By expected throughput, with probes: [`minstrel`].
+    Minstrel,
+    /// By the signal that is heard: [`ideal`].
+    Ideal,
 }
 
 impl RateControl {
@@ -98,7 +102,8 @@ impl RateSelection {
         let (highest, control) = (self.rates.len().saturating_sub(1), self.control);
         let of = self.neighbours.entry(to).or_insert_with(|| Neighbour::new(now, highest));
         match control {
-            RateControl::Fixed => {}
+            // Those two are of stations with aggregation; see `edca::rates`.
+            RateControl::Fixed | RateControl::Minstrel | RateControl::Ideal => {}
             RateControl::Arf { up, down } => of.count_in_a_row(is_acknowledged, up, down, highest),
             RateControl::Periodic { period } => of.count_in_period(now, is_acknowledged, period, highest),
         }

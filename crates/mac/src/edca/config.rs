@@ -6,6 +6,7 @@ use crate::contention::{BackoffConfig, SenseConfig};
 use crate::dcf::{ACK_SIZE, CTS_SIZE};
 use crate::phy::{OFDM_RATES, Phy, Preamble, Rate, Standard};
 use crate::ppdu::{Band, Format, Mode, PPDU_TIME_MAX};
+use crate::rate_control::RateControl;
 use airbraid_units::{Bytes, Duration};
 
 /// The constants of one access function (802.11-2020, table 9-155).
@@ -62,8 +63,9 @@ pub struct AggregationConfig {
 pub struct EdcaConfig {
     /// Timing, and the PHY of control frames: OFDM, in 2.4 GHz with its signal extension.
     pub phy: Phy,
-    /// The format of data.
+    /// The format of data; with rate control the highest.
     pub data: Vector,
+    pub rate_control: RateControl,
     /// Rates of answers, RTS and requests: a bit for each rate of OFDM, the slowest the lowest.
     pub basic_rates: u16,
     /// The rate of broadcast frames.
@@ -109,6 +111,7 @@ impl EdcaConfig {
         Self {
             phy,
             data,
+            rate_control: RateControl::Fixed,
             basic_rates: MANDATORY_RATES,
             broadcast_rate: OFDM_RATES[0],
             functions: AccessCategory::ALL.map(FunctionConfig::standard),

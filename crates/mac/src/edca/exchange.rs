@@ -57,7 +57,8 @@ impl<P: Packet + Copy> Edca<P> {
             self.txop = Some(Txop { category, end: span.map(|span| at + span), is_first: true, planned: None });
             return self.send_broadcast(id, at, access);
         }
-        let Some(planned) = self.planner.plan(id, self.traffic.queue_mut(id), span, true) else { return };
+        let pick = self.rates.pick(at, self.traffic.queue(id).to);
+        let Some(planned) = self.planner.plan(id, self.traffic.queue_mut(id), span, true, pick) else { return };
         let end = span.map(|span| at + span);
         let is_announced =
             planned.ppdu.data().is_some() && planned.ppdu.header.size > self.planner.config.rts_threshold;
@@ -149,6 +150,7 @@ impl<P: Packet + Copy> Edca<P> {
     /// The single MPDU of the PPDU is acknowledged.
     fn on_ack(&mut self, now: Instant) {
         let Some(planned) = self.take_planned() else { return };
+        self.rates.on_result(planned.ppdu.header.to, planned.grade, 1, 1);
         self.settle_acknowledged(planned.queue, &planned.ppdu, |_| true);
         self.go_on(now);
     }
@@ -157,6 +159,10 @@ impl<P: Packet + Copy> Edca<P> {
     fn on_block_ack(&mut self, now: Instant, block_ack: Option<&BlockAck>) {
         let (Some(planned), Some(answer)) = (self.take_planned(), block_ack) else { return };
         self.counts.block_acks += 1;
+        if let Some(data) = planned.ppdu.data() {
+            let came = data.mpdus().iter().filter(|mpdu| answer.acknowledges(mpdu.sequence)).count();
+            self.rates.on_result(planned.ppdu.header.to, planned.grade, data.mpdus().len() as u32, came as u32);
+        }
         let queue = self.traffic.queue_mut(planned.queue);
         queue.originator.set_needs_request(false);
         let ppdu = queue.in_doubt.take().unwrap_or(planned.ppdu);
@@ -222,8 +228,9 @@ impl<P: Packet + Copy> Edca<P> {
     pub(super) fn fail(&mut self, now: Instant, awaited: Answer) {
         if let Some(planned) = self.take_planned()
             && awaited != Answer::Cts
-            && planned.ppdu.data().is_some()
+            && let Some(data) = planned.ppdu.data()
         {
+            self.rates.on_result(planned.ppdu.header.to, planned.grade, data.mpdus().len() as u32, 0);
             if awaited == Answer::BlockAck && self.planner.config.aggregation.repair == Repair::Request {
                 let queue = self.traffic.queue_mut(planned.queue);
                 queue.originator.set_needs_request(true);
@@ -251,7 +258,10 @@ impl<P: Packet + Copy> Edca<P> {
         if let Some(Txop { category, end: Some(end), .. }) = self.txop {
             let left = end.saturating_since(now + sifs);
             let next = self.traffic.next(category).filter(|id| !self.traffic.queue(*id).is_broadcast());
-            let planned = next.and_then(|id| self.planner.plan(id, self.traffic.queue_mut(id), Some(left), false));
+            let planned = next.and_then(|id| {
+                let pick = self.rates.pick(now, self.traffic.queue(id).to);
+                self.planner.plan(id, self.traffic.queue_mut(id), Some(left), false, pick)
+            });
             if let Some(planned) = planned {
                 self.send_planned(&planned, now + sifs, Access::Response);
                 if let Some(txop) = &mut self.txop {

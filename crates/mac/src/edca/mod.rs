@@ -18,6 +18,7 @@ mod frames;
 mod function;
 mod originator;
 mod plan;
+mod rates;
 mod recipient;
 mod respond;
 mod traffic;
@@ -36,6 +37,7 @@ use airbraid_units::{Duration, Instant};
 use exchange::{State, Txop};
 use function::AccessFunction;
 use plan::{Answer, Planner};
+use rates::Rates;
 use std::collections::VecDeque;
 use traffic::Traffic;
 
@@ -84,6 +86,7 @@ pub struct EdcaCounts {
 #[derive(Clone, Debug)]
 pub struct Edca<P> {
     planner: Planner,
+    rates: Rates,
     traffic: Traffic<P>,
     sense: CarrierSense,
     functions: [AccessFunction; AccessCategory::COUNT],
@@ -109,6 +112,7 @@ impl<P: Packet + Copy> Edca<P> {
         let mut next = || categories.next().unwrap_or_default();
         Self {
             functions: random.map(|random| AccessFunction::new(&config, next(), random)),
+            rates: Rates::Fixed,
             traffic: Traffic::new(&config),
             sense: CarrierSense::new(config.sense()),
             planner: Planner::new(config, address),
@@ -124,6 +128,23 @@ impl<P: Packet + Copy> Edca<P> {
             next_sequence: 0,
             alarm: Alarm::NEVER,
         }
+    }
+
+    /// Begins the rate control that the configuration asks for. `need` gives the signal-to-noise ratio that a format
+    /// takes \[1/100 dB\].
+    pub fn control_rates(&mut self, random: Stream, need: impl Fn(&Vector) -> i32) {
+        let grades = self.planner.grades();
+        let needs: Vec<i32> = grades.iter().map(|grade| need(&grade.vector)).collect();
+        self.rates = Rates::new(&self.planner.config, grades, &needs, random);
+    }
+
+    /// Whether its rate control goes by signals.
+    pub fn wants_signal(&self) -> bool {
+        matches!(self.rates, Rates::Ideal(_))
+    }
+    /// A frame of another station has come with this signal-to-noise ratio \[1/100 dB\].
+    pub fn on_signal(&mut self, from: Address, snr_cdb: i32) {
+        self.rates.on_signal(from, snr_cdb);
     }
 
     pub fn address(&self) -> Address {

@@ -6,6 +6,7 @@
 use super::config::{EdcaConfig, REQUEST_SIZE};
 use super::frames::{Content, DataMpdus, Ppdu, Vector};
 use super::originator::MpduState;
+use super::rates::{Grade, Pick};
 use super::traffic::{QueueId, TrafficQueue};
 use crate::frame::{Address, Frame, FrameKind, Reservation, duration_field};
 use crate::ppdu::{Format, PPDU_TIME_MAX};
@@ -30,6 +31,8 @@ pub(super) enum Answer {
 #[derive(Clone, Debug)]
 pub(super) struct Planned<P> {
     pub queue: QueueId,
+    /// Place of its format among the station's.
+    pub grade: usize,
     pub ppdu: Arc<Ppdu<P>>,
     pub airtime: Duration,
     pub answer: Answer,
@@ -42,26 +45,19 @@ pub(super) struct Planned<P> {
 pub(super) struct Planner {
     pub config: EdcaConfig,
     address: Address,
-    ack_time: Duration,
-    block_ack_time: Duration,
-    /// The longest PSDU by aPPDUMaxTime and by the limit of A-MPDUs.
-    psdu_max: u64,
+    /// The formats of data, one or more.
+    grades: Vec<Grade>,
     /// Longest A-MSDU.
     amsdu_max: Option<u64>,
 }
 
 impl Planner {
     pub fn new(config: EdcaConfig, address: Address) -> Self {
-        let vector = &config.data;
-        let ampdu = config.aggregation.ampdu.map_or(0, Bytes::as_u64);
-        let (ack_time, block_ack_time) = (config.ack_time(vector), config.block_ack_time(vector));
         Self {
             amsdu_max: config.aggregation.amsdu.map(|amsdu| amsdu.as_u64().min(config.amsdu_max())),
-            psdu_max: config.longest_psdu(vector, PPDU_TIME_MAX).min(ampdu),
+            grades: Grade::all(&config),
             config,
             address,
-            ack_time,
-            block_ack_time,
         }
     }
 
@@ -87,15 +83,24 @@ impl Planner {
         }
     }
 
-    /// Time of the SIFS and answer after a data PPDU.
-    pub fn answer_span(&self, answer: Answer) -> Duration {
-        self.config.phy.sifs + self.time_of(answer)
+    pub fn grades(&self) -> &[Grade] {
+        &self.grades
     }
 
-    fn time_of(&self, answer: Answer) -> Duration {
+    /// A format of data; a place that there is not is the last.
+    fn grade(&self, place: usize) -> &Grade {
+        &self.grades[place.min(self.grades.len() - 1)]
+    }
+
+    /// Time of the SIFS and answer after a data PPDU.
+    fn answer_span(&self, grade: usize, answer: Answer) -> Duration {
+        self.config.phy.sifs + self.time_of(grade, answer)
+    }
+
+    fn time_of(&self, grade: usize, answer: Answer) -> Duration {
         match answer {
-            Answer::Cts | Answer::Ack => self.ack_time,
-            Answer::BlockAck => self.block_ack_time,
+            Answer::Cts | Answer::Ack => self.grade(grade).ack_time,
+            Answer::BlockAck => self.grade(grade).block_ack_time,
         }
     }
 
@@ -107,23 +112,25 @@ impl Planner {
         queue: &mut TrafficQueue<P>,
         span: Option<Duration>,
         is_first: bool,
+        Pick { grade, is_probe }: Pick,
     ) -> Option<Planned<P>> {
         if queue.originator.needs_request() {
             return self.request(id, queue, span.filter(|_| !is_first));
         }
+        let Grade { vector, psdu_max, .. } = *self.grade(grade);
+        let most = if is_probe { 1 } else { self.config.aggregation.ampdu_frames };
         let (frames, bytes) = match (queue.is_agreed, span) {
             (false, _) => (1, u64::from(u32::MAX)),
-            (true, None) => (self.config.aggregation.ampdu_frames, self.psdu_max),
+            (true, None) => (most, psdu_max),
             (true, Some(span)) => {
-                let ppdu = span.saturating_sub(self.answer_span(Answer::BlockAck)).min(PPDU_TIME_MAX);
-                let longest = self.config.longest_psdu(&self.config.data, ppdu);
-                (self.config.aggregation.ampdu_frames, longest.min(self.psdu_max))
+                let ppdu = span.saturating_sub(self.answer_span(grade, Answer::BlockAck)).min(PPDU_TIME_MAX);
+                (most, self.config.longest_psdu(&vector, ppdu).min(psdu_max))
             }
         };
         let (data, psdu) = self.gather(queue, frames, bytes)?;
         let answer = if data.mpdus().len() > 1 { Answer::BlockAck } else { Answer::Ack };
-        let airtime = self.config.data_time(&self.config.data, Bytes::new(psdu));
-        let fits = span.is_none_or(|span| airtime + self.answer_span(answer) <= span);
+        let airtime = self.config.data_time(&vector, Bytes::new(psdu));
+        let fits = span.is_none_or(|span| airtime + self.answer_span(grade, answer) <= span);
         if !fits && !is_first {
             return None;
         }
@@ -131,11 +138,12 @@ impl Planner {
         let header = Frame {
             retry: first.attempts > 1,
             sequence: first.sequence,
-            nav: duration_field(self.answer_span(answer)),
-            ..self.frame(FrameKind::Data, queue.to, Bytes::new(psdu), self.config.data.rate())
+            nav: duration_field(self.answer_span(grade, answer)),
+            ..self.frame(FrameKind::Data, queue.to, Bytes::new(psdu), vector.rate())
         };
-        let ppdu = Ppdu { header, vector: self.config.data, tid: queue.tid, content: Content::Data(data) };
-        Some(Planned { queue: id, ppdu: Arc::new(ppdu), airtime, answer, answer_time: self.time_of(answer) })
+        let ppdu = Ppdu { header, vector, tid: queue.tid, content: Content::Data(data) };
+        let answer_time = self.time_of(grade, answer);
+        Some(Planned { queue: id, grade, ppdu: Arc::new(ppdu), airtime, answer, answer_time })
     }
 
     /// The MPDUs of the next PPDU, and the length of the PSDU.
@@ -229,14 +237,17 @@ impl Planner {
         let rate = self.config.answer_rate(&self.config.data);
         let airtime = self.config.answer_time(rate, REQUEST_SIZE);
         let answer = Answer::BlockAck;
-        if span.is_some_and(|span| airtime + self.answer_span(answer) > span) {
+        // Its answer goes at the rate of the answers to data in the highest format.
+        let grade = self.grades.len() - 1;
+        if span.is_some_and(|span| airtime + self.answer_span(grade, answer) > span) {
             return None;
         }
-        let nav = duration_field(self.answer_span(answer));
+        let nav = duration_field(self.answer_span(grade, answer));
         let header = Frame { nav, ..self.frame(FrameKind::BlockAckRequest, queue.to, REQUEST_SIZE, rate) };
         let content = Content::BlockAckRequest { start: queue.originator.start() };
         let ppdu = Ppdu { header, vector: Vector::NonHt(rate), tid: queue.tid, content };
-        Some(Planned { queue: id, ppdu: Arc::new(ppdu), airtime, answer, answer_time: self.time_of(answer) })
+        let answer_time = self.time_of(grade, answer);
+        Some(Planned { queue: id, grade, ppdu: Arc::new(ppdu), airtime, answer, answer_time })
     }
 }
 

@@ -129,7 +129,7 @@ fn end_reception(
             port.drive(Some(MacInput::ReceptionError { idle }), host);
         }
         Ok(()) => {
-            port.note_level(hearer.power(), host);
+            port.note_level(frame.from, hearer.power(), host);
             if let Some(ppdu) = transmission.ppdu.as_ref().filter(|_| frame.to == own) {
                 let input = received_ppdu(ppdu, idle, host);
                 port.step(Some(input), host);

@@ -10,6 +10,7 @@ mod figures;
 pub mod information;
 
 use super::table::Table;
+use airbraid_mac::phy::Modulation;
 use airbraid_mac::ppdu::Coding;
 use airbraid_units::Bytes;
 use figures::{BCC_32, BCC_1458, BCC_STEP, Curve, LDPC_1458, LDPC_STEP};
@@ -32,6 +33,37 @@ const SHIFT_13: f64 = 5.45;
 pub struct CodedRate {
     pub mcs: u8,
     pub coding: Coding,
+}
+
+impl CodedRate {
+    /// The curve of a non-HT rate, which is that of the MCS with its constellation and code; BPSK 3/4 has none.
+    pub fn of_non_ht(modulation: Modulation) -> Option<Self> {
+        let Modulation::Ofdm { bits, code } = modulation else { return None };
+        let mcs = match (bits, code) {
+            (1, 1) => 0,
+            (2, 1) => 1,
+            (2, 3) => 2,
+            (4, 1) => 3,
+            (4, 3) => 4,
+            (6, 2) => 5,
+            (6, 3) => 6,
+            _ => return None,
+        };
+        Some(Self { mcs, coding: Coding::Bcc })
+    }
+
+    /// The SINR at which a tenth of packets of 1458 byte is lost \[dB\].
+    pub fn needed_db(self) -> f64 {
+        let reference = if self.coding == Coding::Bcc { Reference::BccLong } else { Reference::Ldpc };
+        let hazard = reference.hazard(self.mcs);
+        let is_enough = |db: f64| hazard(libm::pow(10.0, 0.1 * db)) * 1_458.0 * 8.0 < -libm::log(0.9);
+        let (mut low, mut high) = (-20.0, 60.0);
+        while high - low > 1e-3 {
+            let middle = 0.5 * (low + high);
+            if is_enough(middle) { high = middle } else { low = middle }
+        }
+        high
+    }
 }
 
 /// The curves that a run has asked for; each is tabulated at its first use.

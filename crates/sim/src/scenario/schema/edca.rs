@@ -3,6 +3,7 @@
 //! Defaults: 802.11-2020, 802.11ax-2021 and 802.11be-2024; see [`EdcaConfig::new`].
 
 use super::medium_access::{basic_rates, eifs, rate, retry_limit, rts_threshold, small, timing};
+use super::radio::rate_control;
 use super::spectrum;
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, View, quantity};
@@ -11,6 +12,7 @@ use crate::scenario::tree::{Data, Value};
 use airbraid_mac::edca::{AccessCategory, EdcaConfig, FunctionConfig, Repair, Vector, WINDOW_MAX};
 use airbraid_mac::phy::{OFDM_RATES, Rate, Standard};
 use airbraid_mac::ppdu::{Band, Choice, Coding, Format, GuardInterval, Ltf, Mode, Padding, Rules, Width};
+use airbraid_mac::rate_control::RateControl;
 use airbraid_units::{Bytes, Duration};
 
 /// Keys that DCF does not have.
@@ -213,6 +215,10 @@ fn access(view: &View<'_>, data: Vector, band: Band, format: Option<Format>) -> 
     if let Some(format) = format {
         aggregation(view, &mut config, format);
     }
+    config.rate_control = rate_control(view);
+    let of_dcf = matches!(config.rate_control, RateControl::Arf { .. } | RateControl::Periodic { .. });
+    let message = || "\"arf\" and \"periodic\" count frames without aggregation, under DCF".to_owned();
+    view.require(!of_dcf, "rate_control", message, "write \"minstrel\" or \"ideal\"");
     let limit = 1_000.max(4 * u32::from(config.aggregation.window));
     let why = "packets of a category, with those that are not acknowledged yet; 1000 and four windows";
     config.queue_limit = view.count("queue", limit, why);

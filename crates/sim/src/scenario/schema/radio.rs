@@ -130,7 +130,6 @@ const HIGHEST: &str = "the highest of the standard";
 fn newer(view: &View<'_>, access: Access, format: Format, channel: Option<u32>) -> Mac {
     let message = || format!("{} has a medium access of its own: EDCA", format.name());
     view.require(access == Access::Dcf, "mac", message, "leave `mac` out");
-    view.know("rate_control");
     edca::read(view, format, channel)
 }
 
@@ -200,6 +199,9 @@ fn dcf(view: &View<'_>, standard: Standard) -> DcfConfig {
     timing(view, &mut dcf.phy);
     rates(view, standard, &mut dcf);
     dcf.rate_control = rate_control(view);
+    let of_edca = matches!(dcf.rate_control, RateControl::Minstrel | RateControl::Ideal);
+    let message = || "\"minstrel\" and \"ideal\" are of stations under EDCA".to_owned();
+    view.require(!of_edca, "rate_control", message, "add edca = true (802.11a or g), or write \"arf\" or \"periodic\"");
     dcf.burst = view.count("burst", dcf.burst, "frames in one access to the medium; DCF");
     let some = (1..=64).contains(&dcf.burst);
     view.require(some, "burst", || format!("a burst of {} frames cannot be had", dcf.burst), "1 to 64");
@@ -237,8 +239,14 @@ fn rates(view: &View<'_>, standard: Standard, dcf: &mut DcfConfig) {
 }
 
 /// Reads a rate control; the word alone has the numbers of its source.
-fn rate_control(view: &View<'_>) -> RateControl {
-    let words = [("none", RateControl::Fixed), ("arf", RateControl::ARF), ("periodic", RateControl::PERIODIC)];
+pub(super) fn rate_control(view: &View<'_>) -> RateControl {
+    let words = [
+        ("none", RateControl::Fixed),
+        ("arf", RateControl::ARF),
+        ("periodic", RateControl::PERIODIC),
+        ("minstrel", RateControl::Minstrel),
+        ("ideal", RateControl::Ideal),
+    ];
     let mut control = RateControl::Fixed;
     view.read("rate_control", "none".to_owned(), "one rate", |value| {
         let Data::Table(table) = &value.data else {
@@ -254,7 +262,7 @@ fn rate_control(view: &View<'_>) -> RateControl {
             RateControl::Periodic { period } => {
                 RateControl::Periodic { period: positive(&inner, "period", period, "as the drivers of 2004") }
             }
-            RateControl::Fixed => RateControl::Fixed,
+            other => other,
         };
         inner.finish();
         Ok(value.show())

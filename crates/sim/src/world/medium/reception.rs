@@ -76,7 +76,7 @@ impl RadioState {
         let chunk = bits.saturating_sub(lock.bits);
         lock.bits = bits;
         let modulation = sent.frame.rate.modulation;
-        lock.success *= match non_ht_curve(modulation).filter(|_| self.is_newer) {
+        lock.success *= match CodedRate::of_non_ht(modulation).filter(|_| self.is_newer) {
             Some(curve) => rates.coded_success(curve, sent.frame.size, sinr, chunk),
             None => rates.success(modulation, sinr, chunk),
         };
@@ -271,22 +271,6 @@ impl Judge<'_> {
             Law::NonHt(rates, modulation) => rates.success(modulation, stretch.sinr, bits),
         }
     }
-}
-
-/// The curve of a non-HT rate, which is that of the MCS with its constellation and code; BPSK 3/4 has none.
-fn non_ht_curve(modulation: Modulation) -> Option<CodedRate> {
-    let Modulation::Ofdm { bits, code } = modulation else { return None };
-    let mcs = match (bits, code) {
-        (1, 1) => 0,
-        (2, 1) => 1,
-        (2, 3) => 2,
-        (4, 1) => 3,
-        (4, 3) => 4,
-        (6, 2) => 5,
-        (6, 3) => 6,
-        _ => return None,
-    };
-    Some(CodedRate { mcs, coding: Coding::Bcc })
 }
 
 /// Bits of the PHY header and of the PSDU that have come `span` after the first energy.

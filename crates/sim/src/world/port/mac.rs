@@ -6,13 +6,16 @@ use super::super::radio_map::RadioMap;
 use super::super::slotted;
 use super::error_control::StopAndWaitEnd;
 use super::free_space::FreeSpace;
+use crate::phy::CodedRate;
 use crate::scenario::spec::{Mac, Spec};
 use airbraid_engine::{Machine, Stream, Wake, step};
 use airbraid_mac::dcf::Dcf;
-use airbraid_mac::edca::{AccessCategory, Edca};
+use airbraid_mac::edca::{AccessCategory, Edca, Vector};
 use airbraid_mac::multichannel::{Multichannel, MultichannelStats};
 use airbraid_mac::polled::Polled;
 use airbraid_mac::power_save::{AccessPoint, BufferStats, SlottedStation, SwitchStats};
+use airbraid_mac::ppdu::Coding;
+use airbraid_mac::rate_control::RateControl;
 use airbraid_mac::{Address, MacInput, MacOutput, MacStats};
 use airbraid_net::refusal::Refusal;
 use airbraid_units::{BitRate, Instant};
@@ -50,7 +53,11 @@ impl RadioMac {
             Mac::Dcf(config) => Self::Dcf(Dcf::new(*config, own, random("dcf.backoff"))),
             Mac::Edca(config) => {
                 let streams = ["edca.bk", "edca.be", "edca.vi", "edca.vo"].map(random);
-                Self::Edca(Box::new(Edca::new(**config, own, streams)))
+                let mut mac = Edca::new(**config, own, streams);
+                if config.rate_control != RateControl::Fixed {
+                    mac.control_rates(random("edca.rates"), needed_snr);
+                }
+                Self::Edca(Box::new(mac))
             }
             Mac::Polled(config) => {
                 let mac = Polled::new(*config, own, random("polled.join"));
@@ -65,6 +72,15 @@ impl RadioMac {
             }
             Mac::Slotted(radio) => Self::Slotted(Box::new(slotted::station(spec, radios, at, *radio, seed)?)),
         })
+    }
+
+    /// The MAC whose rate control wants to know how loud others are heard.
+    #[inline]
+    pub fn signal_controlled(&mut self) -> Option<&mut Edca<Msdu>> {
+        match self {
+            Self::Edca(mac) if mac.wants_signal() => Some(mac),
+            _ => None,
+        }
     }
 
     /// Whether it acts without being asked to: it wants to be woken from the beginning.
@@ -209,4 +225,19 @@ impl RadioMac {
             Self::Slotted(mac) => mac.poll_timeout(),
         }
     }
+}
+
+/// The signal-to-noise ratio at which a tenth of packets in this format is lost \[1/100 dB\].
+fn needed_snr(vector: &Vector) -> i32 {
+    /// BPSK has the energy of both dimensions of QPSK for each bit.
+    const BPSK_OF_QPSK: f64 = 3.01;
+    let needed = match vector {
+        Vector::Mode(mode) => CodedRate { mcs: mode.choice().mcs, coding: mode.coding() }.needed_db(),
+        Vector::NonHt(rate) => match CodedRate::of_non_ht(rate.modulation) {
+            Some(curve) => curve.needed_db(),
+            // 9 Mbit/s, BPSK 3/4: half of 18 Mbit/s, QPSK 3/4.
+            None => CodedRate { mcs: 2, coding: Coding::Bcc }.needed_db() - BPSK_OF_QPSK,
+        },
+    };
+    libm::ceil(needed * 100.0) as i32
 }

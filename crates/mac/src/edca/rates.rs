@@ -1,0 +1,142 @@
+//! The format of the next data PPDU to each peer: one for all, or by rate control.
+
+use super::config::EdcaConfig;
+use super::frames::Vector;
+use crate::frame::Address;
+use crate::phy::OFDM_RATES;
+use crate::ppdu::{Choice, Mode, PPDU_TIME_MAX};
+use crate::rate_control::RateControl;
+use crate::rate_control::ideal::{Ideal, Need};
+use crate::rate_control::minstrel::{Candidate, Chain, Minstrel};
+use airbraid_engine::Stream;
+use airbraid_units::{Bytes, Duration, Instant};
+use std::collections::BTreeMap;
+
+/// MPDU of 1500 byte IP with LLC, QoS header, FCS and delimiter, by which rates are compared.
+const USUAL_MPDU: Bytes = Bytes::new(1_544);
+/// Slots of AIFS and the mean backoff of best effort without collisions: 3 + 15 / 2.
+const ACCESS_SLOTS: u64 = 10;
+
+/// A format in which data may be sent, with what follows from it.
+#[derive(Clone, Debug)]
+pub(super) struct Grade {
+    pub vector: Vector,
+    pub ack_time: Duration,
+    pub block_ack_time: Duration,
+    /// The longest PSDU by aPPDUMaxTime and by the limit of A-MPDUs.
+    pub psdu_max: u64,
+}
+
+/// The choice for the next PPDU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Pick {
+    /// Place of the format among the grades.
+    pub grade: usize,
+    /// Whether it probes: one MPDU is enough.
+    pub is_probe: bool,
+}
+
+/// The rate control of a station.
+#[derive(Clone, Debug)]
+pub(super) enum Rates {
+    /// The first grade.
+    Fixed,
+    Minstrel {
+        minstrel: Minstrel,
+        /// The chain of the exchange under way, and its failures so far.
+        chains: BTreeMap<Address, (Chain, u32)>,
+    },
+    Ideal(Ideal),
+}
+
+impl Grade {
+    fn new(config: &EdcaConfig, vector: Vector) -> Self {
+        let ampdu = config.aggregation.ampdu.map_or(0, Bytes::as_u64);
+        Self {
+            vector,
+            ack_time: config.ack_time(&vector),
+            block_ack_time: config.block_ack_time(&vector),
+            psdu_max: config.longest_psdu(&vector, PPDU_TIME_MAX).min(ampdu),
+        }
+    }
+
+    /// The formats of a station: without rate control the one that is configured, else that and all that are below it
+    /// in MCS or streams, the configured one last.
+    pub fn all(config: &EdcaConfig) -> Vec<Self> {
+        let vectors: Vec<Vector> = match (&config.data, config.rate_control) {
+            (_, RateControl::Fixed) => vec![config.data],
+            (Vector::NonHt(highest), _) => {
+                let below = OFDM_RATES.iter().filter(|rate| rate.bit_rate <= highest.bit_rate);
+                below.map(|rate| Vector::NonHt(*rate)).collect()
+            }
+            (Vector::Mode(mode), _) => {
+                let highest = *mode.choice();
+                let choices = (1..=highest.streams)
+                    .flat_map(|streams| (0..=highest.mcs).map(move |mcs| Choice { mcs, streams, ..highest }));
+                choices.filter_map(|choice| Mode::new(choice).ok()).map(Vector::Mode).collect()
+            }
+        };
+        vectors.into_iter().map(|vector| Self::new(config, vector)).collect()
+    }
+
+    /// Cost of its frames, for comparing rates.
+    fn candidate(&self, config: &EdcaConfig) -> Candidate {
+        let phy = &config.phy;
+        let empty = config.data_time(&self.vector, Bytes::new(1));
+        let overhead = phy.sifs * 2 + phy.slot * ACCESS_SLOTS + self.block_ack_time + empty;
+        Candidate { overhead, mpdu: self.vector.rate().bit_rate.time_for(USUAL_MPDU) }
+    }
+}
+
+impl Rates {
+    /// The rate control that the configuration asks for; `needs` are the signal-to-noise ratios of the grades \[1/100
+    /// dB\].
+    pub fn new(config: &EdcaConfig, grades: &[Grade], needs: &[i32], random: Stream) -> Self {
+        match config.rate_control {
+            RateControl::Minstrel => {
+                let candidates = grades.iter().map(|grade| grade.candidate(config)).collect();
+                Self::Minstrel { minstrel: Minstrel::new(candidates, random), chains: BTreeMap::new() }
+            }
+            RateControl::Ideal => {
+                let need = |(grade, snr_cdb): (&Grade, &i32)| Need {
+                    snr_cdb: *snr_cdb,
+                    bps: grade.vector.rate().bit_rate.as_bps(),
+                };
+                Self::Ideal(Ideal::new(grades.iter().zip(needs).map(need).collect()))
+            }
+            RateControl::Fixed | RateControl::Arf { .. } | RateControl::Periodic { .. } => Self::Fixed,
+        }
+    }
+
+    /// The format of the next PPDU to a peer.
+    #[inline]
+    pub fn pick(&mut self, now: Instant, to: Address) -> Pick {
+        match self {
+            Self::Fixed => Pick::default(),
+            Self::Ideal(ideal) => Pick { grade: ideal.rate(to), is_probe: false },
+            Self::Minstrel { minstrel, chains } => {
+                let (chain, failures) = chains.entry(to).or_insert_with(|| (minstrel.chain(now, to), 0));
+                Pick { grade: chain.rate(*failures), is_probe: chain.is_probe && *failures == 0 }
+            }
+        }
+    }
+
+    /// A PPDU with `sent` MPDUs went to a peer, and so many were acknowledged.
+    pub fn on_result(&mut self, to: Address, grade: usize, sent: u32, acknowledged: u32) {
+        let Self::Minstrel { minstrel, chains } = self else { return };
+        minstrel.on_result(to, grade, sent, acknowledged);
+        let Some((chain, failures)) = chains.get_mut(&to) else { return };
+        *failures += 1;
+        let all: u32 = chain.stages.iter().map(|(_, tries)| tries).sum();
+        if acknowledged > 0 || *failures >= all {
+            chains.remove(&to);
+        }
+    }
+
+    /// A frame of a peer came with this signal-to-noise ratio.
+    pub fn on_signal(&mut self, from: Address, snr_cdb: i32) {
+        if let Self::Ideal(ideal) = self {
+            ideal.on_signal(from, snr_cdb);
+        }
+    }
+}
