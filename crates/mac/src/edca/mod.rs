@@ -21,6 +21,8 @@ mod plan;
 mod rates;
 mod recipient;
 mod respond;
+#[cfg(test)]
+mod tests;
 mod traffic;
 
 pub use category::AccessCategory;

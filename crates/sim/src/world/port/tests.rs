@@ -251,7 +251,7 @@ mod radio_trunk {
                 // Beacons are heard at once, and well.
                 Work::Selector(end, output) if let select::Output::Beacon(_, port, beacon) = *output => {
                     let there = RadioId::new(2 * end.peer().side() + usize::from(port.0));
-                    ports.radios[there].note_level(1e-6, host);
+                    ports.radios[there].note_level(RadioId::new(0).address(), 1e-6, host);
                     let frame = BeaconFrame { end, port, beacon };
                     ports.radio_trunks[end.peer()].on_beacon(frame, there, &ports.radios, host);
                 }
