@@ -5,7 +5,7 @@ use super::frames::{BlockAck, Vector};
 use crate::contention::{BackoffConfig, SenseConfig};
 use crate::dcf::{ACK_SIZE, CTS_SIZE};
 use crate::phy::{OFDM_RATES, Phy, Preamble, Rate, Standard};
-use crate::ppdu::{Band, Format, Mode, PPDU_TIME_MAX};
+use crate::ppdu::{Band, Format, Mode, PPDU_TIME_MAX, Width};
 use crate::rate_control::RateControl;
 use airbraid_units::{Bytes, Duration};
 
@@ -42,6 +42,15 @@ pub enum Repair {
     Retransmit,
 }
 
+/// The use of a wide channel of which a secondary part is busy (10.23.2.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bandwidth {
+    /// The whole channel or nothing: it draws another backoff.
+    Static,
+    /// The widest primary channel that is idle.
+    Dynamic,
+}
+
 /// Aggregation and block acknowledgements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AggregationConfig {
@@ -66,6 +75,8 @@ pub struct EdcaConfig {
     /// The format of data; with rate control the highest.
     pub data: Vector,
     pub rate_control: RateControl,
+    /// What it does where a part of a wide channel is busy when it may transmit.
+    pub bandwidth: Bandwidth,
     /// Rates of answers, RTS and requests: a bit for each rate of OFDM, the slowest the lowest.
     pub basic_rates: u16,
     /// The rate of broadcast frames.
@@ -112,6 +123,7 @@ impl EdcaConfig {
             phy,
             data,
             rate_control: RateControl::Fixed,
+            bandwidth: Bandwidth::Dynamic,
             basic_rates: MANDATORY_RATES,
             broadcast_rate: OFDM_RATES[0],
             functions: AccessCategory::ALL.map(FunctionConfig::standard),
@@ -218,6 +230,19 @@ impl EdcaConfig {
         let is_ht = matches!(&self.data, Vector::Mode(mode) if mode.choice().format == Format::Ht);
         let most = if is_ht && self.aggregation.ampdu.is_some() { 4_095 } else { 11_454 };
         most - self.data_header.as_u64().min(most)
+    }
+
+    /// Width of the channel.
+    pub fn width(&self) -> Width {
+        match &self.data {
+            Vector::NonHt(_) => Width::Mhz20,
+            Vector::Mode(mode) => mode.choice().width,
+        }
+    }
+    /// PIFS: the time for which secondary channels must have been idle (10.23.2.5); DIFS in 2.4 GHz (10.23.2.5 b).
+    pub(super) fn secondary_idle(&self) -> Duration {
+        let phy = &self.phy;
+        if phy.standard == Standard::Dot11g { phy.difs() } else { phy.sifs + phy.slot }
     }
 
     /// The longest PSDU in `vector` whose PPDU lasts at most `span`.

@@ -8,8 +8,10 @@
 //! ```
 
 use super::category::AccessCategory;
+use super::config::Bandwidth;
 use super::frames::{BlockAck, Content, Ppdu};
 use super::plan::{Answer, Planned};
+use super::rates::Pick;
 use super::traffic::QueueId;
 use super::{Edca, Repair};
 use crate::dcf::{CTS_SIZE, RTS_SIZE};
@@ -57,7 +59,12 @@ impl<P: Packet + Copy> Edca<P> {
             self.txop = Some(Txop { category, end: span.map(|span| at + span), is_first: true, planned: None });
             return self.send_broadcast(id, at, access);
         }
-        let pick = self.rates.pick(at, self.traffic.queue(id).to);
+        let Some(pick) = self.pick(at, id, true) else {
+            // The whole channel or nothing (10.23.2.5).
+            let function = &mut self.functions[category.index()];
+            function.contends = true;
+            return function.backoff.draw(at);
+        };
         let Some(planned) = self.planner.plan(id, self.traffic.queue_mut(id), span, true, pick) else { return };
         let end = span.map(|span| at + span);
         let is_announced =
@@ -68,6 +75,20 @@ impl<P: Packet + Copy> Edca<P> {
             self.send_planned(&planned, at, access);
         }
         self.txop = Some(Txop { category, end, is_first: true, planned: Some(planned) });
+    }
+
+    /// The format of the next PPDU of a queue, in the part of the channel that is idle; `None` if all must be and is
+    /// not. A TXOP keeps the part with which it began.
+    fn pick(&mut self, at: Instant, id: QueueId, is_first: bool) -> Option<Pick> {
+        if is_first {
+            let widest = self.secondary.widest(at, self.planner.config.secondary_idle());
+            self.halvings = self.secondary.halvings(widest);
+            if self.halvings > 0 && self.planner.config.bandwidth == Bandwidth::Static {
+                return None;
+            }
+        }
+        let pick = self.rates.pick(at, self.traffic.queue(id).to);
+        Some(Pick { grade: self.planner.halved(pick.grade, self.halvings), ..pick })
     }
 
     fn send_broadcast(&mut self, id: QueueId, at: Instant, access: Access) {
@@ -150,7 +171,7 @@ impl<P: Packet + Copy> Edca<P> {
     /// The single MPDU of the PPDU is acknowledged.
     fn on_ack(&mut self, now: Instant) {
         let Some(planned) = self.take_planned() else { return };
-        self.rates.on_result(planned.ppdu.header.to, planned.grade, 1, 1);
+        self.rates.on_result(planned.ppdu.header.to, self.planner.in_whole(planned.grade), 1, 1);
         self.settle_acknowledged(planned.queue, &planned.ppdu, |_| true);
         self.go_on(now);
     }
@@ -161,7 +182,8 @@ impl<P: Packet + Copy> Edca<P> {
         self.counts.block_acks += 1;
         if let Some(data) = planned.ppdu.data() {
             let came = data.mpdus().iter().filter(|mpdu| answer.acknowledges(mpdu.sequence)).count();
-            self.rates.on_result(planned.ppdu.header.to, planned.grade, data.mpdus().len() as u32, came as u32);
+            let grade = self.planner.in_whole(planned.grade);
+            self.rates.on_result(planned.ppdu.header.to, grade, data.mpdus().len() as u32, came as u32);
         }
         let queue = self.traffic.queue_mut(planned.queue);
         queue.originator.set_needs_request(false);
@@ -230,7 +252,8 @@ impl<P: Packet + Copy> Edca<P> {
             && awaited != Answer::Cts
             && let Some(data) = planned.ppdu.data()
         {
-            self.rates.on_result(planned.ppdu.header.to, planned.grade, data.mpdus().len() as u32, 0);
+            let grade = self.planner.in_whole(planned.grade);
+            self.rates.on_result(planned.ppdu.header.to, grade, data.mpdus().len() as u32, 0);
             if awaited == Answer::BlockAck && self.planner.config.aggregation.repair == Repair::Request {
                 let queue = self.traffic.queue_mut(planned.queue);
                 queue.originator.set_needs_request(true);
@@ -259,7 +282,7 @@ impl<P: Packet + Copy> Edca<P> {
             let left = end.saturating_since(now + sifs);
             let next = self.traffic.next(category).filter(|id| !self.traffic.queue(*id).is_broadcast());
             let planned = next.and_then(|id| {
-                let pick = self.rates.pick(now, self.traffic.queue(id).to);
+                let pick = self.pick(now, id, false)?;
                 self.planner.plan(id, self.traffic.queue_mut(id), Some(left), false, pick)
             });
             if let Some(planned) = planned {

@@ -21,18 +21,20 @@ mod plan;
 mod rates;
 mod recipient;
 mod respond;
+mod secondary;
 #[cfg(test)]
 mod tests;
 mod traffic;
 
 pub use category::AccessCategory;
-pub use config::{AggregationConfig, EdcaConfig, FunctionConfig, Repair};
+pub use config::{AggregationConfig, Bandwidth, EdcaConfig, FunctionConfig, Repair};
 pub use frames::{BlockAck, Content, DataMpdus, Mpdu, MpduSet, Ppdu, Vector, WINDOW_MAX};
 
 use crate::alarm::Alarm;
 use crate::contention::{Awaited, CarrierSense, Grant};
 use crate::duplicate::DuplicateFilter;
 use crate::frame::Address;
+use crate::ppdu::Width;
 use crate::service::{MacInput, MacOutput, MacStats, Msdu, Outcome};
 use airbraid_engine::{Machine, Packet, Stream, Wake};
 use airbraid_units::{Duration, Instant};
@@ -40,6 +42,7 @@ use exchange::{State, Txop};
 use function::AccessFunction;
 use plan::{Answer, Planner};
 use rates::Rates;
+use secondary::Secondary;
 use std::collections::VecDeque;
 use traffic::Traffic;
 
@@ -89,6 +92,9 @@ pub struct EdcaCounts {
 pub struct Edca<P> {
     planner: Planner,
     rates: Rates,
+    secondary: Secondary,
+    /// How often the channel is halved in the TXOP under way.
+    halvings: usize,
     traffic: Traffic<P>,
     sense: CarrierSense,
     functions: [AccessFunction; AccessCategory::COUNT],
@@ -115,6 +121,8 @@ impl<P: Packet + Copy> Edca<P> {
         Self {
             functions: random.map(|random| AccessFunction::new(&config, next(), random)),
             rates: Rates::Fixed,
+            secondary: Secondary::new(config.width()),
+            halvings: 0,
             traffic: Traffic::new(&config),
             sense: CarrierSense::new(config.sense()),
             planner: Planner::new(config, address),
@@ -138,6 +146,11 @@ impl<P: Packet + Copy> Edca<P> {
         let grades = self.planner.grades();
         let needs: Vec<i32> = grades.iter().map(|grade| need(&grade.vector)).collect();
         self.rates = Rates::new(&self.planner.config, grades, &needs, random);
+    }
+
+    /// From now on primary channels of at most `idle` are idle beyond the primary 20 MHz.
+    pub fn on_secondary(&mut self, now: Instant, idle: Width) {
+        self.secondary.on_change(now, idle);
     }
 
     /// Whether its rate control goes by signals.

@@ -45,15 +45,20 @@ pub(super) struct Planner {
     address: Address,
     /// The formats of data, one or more.
     grades: Vec<Grade>,
+    /// Number of those in the whole channel; as many follow in each narrower one.
+    whole: usize,
     /// Longest A-MSDU.
     amsdu_max: Option<u64>,
 }
 
 impl Planner {
     pub fn new(config: EdcaConfig, address: Address) -> Self {
+        let mut grades = Grade::all(&config);
+        let whole = Grade::add_narrower(&mut grades, &config);
         Self {
+            whole,
             amsdu_max: config.aggregation.amsdu.map(|amsdu| amsdu.as_u64().min(config.amsdu_max())),
-            grades: Grade::all(&config),
+            grades,
             config,
             address,
         }
@@ -81,8 +86,17 @@ impl Planner {
         }
     }
 
+    /// The formats in the whole channel.
     pub fn grades(&self) -> &[Grade] {
-        &self.grades
+        &self.grades[..self.whole]
+    }
+    /// The place of a format in a channel that is halved so often.
+    pub fn halved(&self, grade: usize, halvings: usize) -> usize {
+        halvings * self.whole + grade
+    }
+    /// The place of a format in the whole channel.
+    pub fn in_whole(&self, grade: usize) -> usize {
+        grade % self.whole
     }
 
     /// A format of data; a place that there is not is the last.
@@ -260,7 +274,7 @@ impl Planner {
         let airtime = self.config.answer_time(rate, REQUEST_SIZE);
         let answer = Answer::BlockAck;
         // Its answer goes at the rate of the answers to data in the highest format.
-        let grade = self.grades.len() - 1;
+        let grade = self.whole - 1;
         if span.is_some_and(|span| airtime + self.answer_span(grade, answer) > span) {
             return None;
         }

@@ -1,10 +1,10 @@
 //! The format of the next data PPDU to each peer: one for all, or by rate control.
 
-use super::config::EdcaConfig;
+use super::config::{Bandwidth, EdcaConfig};
 use super::frames::Vector;
 use crate::frame::Address;
 use crate::phy::OFDM_RATES;
-use crate::ppdu::{Choice, Mode, PPDU_TIME_MAX};
+use crate::ppdu::{Choice, Mode, PPDU_TIME_MAX, Width};
 use crate::rate_control::RateControl;
 use crate::rate_control::ideal::{Ideal, Need};
 use crate::rate_control::minstrel::{Candidate, Chain, Minstrel};
@@ -58,6 +58,29 @@ impl Grade {
             block_ack_time: config.block_ack_time(&vector),
             psdu_max: config.longest_psdu(&vector, PPDU_TIME_MAX).min(ampdu),
         }
+    }
+
+    /// The same formats in primary channels of the half of the width, a quarter and so on, each in the order of the
+    /// first, of which there are `count`; a format that the standard does not have there is the next lower one.
+    pub fn add_narrower(grades: &mut Vec<Self>, config: &EdcaConfig) -> usize {
+        let count = grades.len();
+        let Vector::Mode(mode) = &config.data else { return count };
+        if config.bandwidth == Bandwidth::Static {
+            return count;
+        }
+        let whole: Vec<Self> = grades.clone();
+        for width in Width::ALL.into_iter().rev().filter(|width| *width < mode.choice().width) {
+            grades.extend(whole.iter().map(|grade| grade.narrowed(config, width)));
+        }
+        count
+    }
+
+    fn narrowed(&self, config: &EdcaConfig, width: Width) -> Self {
+        let Vector::Mode(mode) = &self.vector else { return self.clone() };
+        let choice = *mode.choice();
+        let mut below = (0..=choice.mcs).rev().map(|mcs| Mode::new(Choice { width, mcs, ..choice }));
+        let found = below.find_map(Result::ok);
+        found.map_or_else(|| self.clone(), |mode| Self::new(config, Vector::Mode(mode)))
     }
 
     /// The formats of a station: without rate control the one that is configured, else that and all that are below it

@@ -384,7 +384,8 @@ mod tests {
                 now += UPDATE;
                 minstrel.chain(now, TO);
                 for (rate, average) in average.iter().enumerate() {
-                    let ours = minstrel.neighbours[&TO].records[rate].probability.map(|p| f64::from(p) / f64::from(ONE));
+                    let record = &minstrel.neighbours[&TO].records[rate];
+                    let ours = record.probability.map(|p| f64::from(p) / f64::from(ONE));
                     match (ours, average) {
                         (Some(ours), Some(average)) => prop_assert!((ours - average).abs() < 1e-3, "{ours} {average}"),
                         (ours, average) => prop_assert_eq!(ours, *average),

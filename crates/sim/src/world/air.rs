@@ -35,7 +35,11 @@ impl World<'_> {
                 self.host.queue.push(at, Phase::ReceptionStart, Event::Beginning(id));
                 break;
             }
-            let input = match self.host.medium.on_beginning(self.host.now, id, channel, hearer) {
+            let beginning = self.host.medium.on_beginning(self.host.now, id, channel, hearer);
+            if let Some(idle) = self.host.medium.take_secondary() {
+                self.ports.radios[hearer.radio].on_secondary(self.host.now, idle);
+            }
+            let input = match beginning {
                 Beginning::Nothing => continue,
                 Beginning::Busy => MacInput::Busy,
                 Beginning::Idle => MacInput::Idle,
@@ -59,7 +63,11 @@ impl World<'_> {
                 reached = place;
                 break;
             }
-            match self.host.medium.on_ending(self.host.now, id, &transmission, hearer) {
+            let ending = self.host.medium.on_ending(self.host.now, id, &transmission, hearer);
+            if let Some(idle) = self.host.medium.take_secondary() {
+                self.ports.radios[hearer.radio].on_secondary(self.host.now, idle);
+            }
+            match ending {
                 Ending::Nothing => {}
                 Ending::Idle => self.ports.radios[hearer.radio].drive(Some(MacInput::Idle), &mut self.host),
                 Ending::Reception { result, idle } => {

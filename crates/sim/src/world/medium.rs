@@ -178,6 +178,8 @@ pub struct Medium {
     free: Vec<TransmissionId>,
     /// Of the last reception of a PPDU the MPDUs that are intact, where not all of them are.
     intact: Option<Box<MpduSet>>,
+    /// The primary channel that is idle at the radio of the last event, where that has changed.
+    secondary: Option<Width>,
     /// Made only where a radio decides by SINR: the tables take some milliseconds.
     error_rates: Option<Box<ErrorRates>>,
     spectrum: Spectrum,
@@ -219,6 +221,7 @@ impl Medium {
             transmissions: Table::default(),
             free: Vec::new(),
             intact: None,
+            secondary: None,
             error_rates,
             spectrum,
         }
@@ -377,9 +380,10 @@ impl Medium {
         let first = row.hearers.first()?;
         row.in_use += 1;
         let delay = first.delay();
+        let narrowed = self.radios[from].narrowed(frame.kind, ppdu.map(|ppdu| &ppdu.vector));
         let ppdu = ppdu.cloned();
         let transmission =
-            Transmission { frame: *frame, ppdu, from, channel, narrowed: None, start, end, begun: 0, ended: 0 };
+            Transmission { frame: *frame, ppdu, from, channel, narrowed, start, end, begun: 0, ended: 0 };
         let id = match self.free.pop() {
             Some(id) => {
                 match &mut self.transmissions[id] {
@@ -439,6 +443,13 @@ impl Medium {
         self.intact.take()
     }
 
+    /// The widest primary channel that is idle beyond the primary 20 MHz at the radio of the last event, if that has
+    /// just changed.
+    #[inline]
+    pub fn take_secondary(&mut self) -> Option<Width> {
+        self.secondary.take()
+    }
+
     /// Number of frames for a radio that were lost to another before it had begun to receive them.
     pub fn missed(&self, radio: RadioId) -> u64 {
         self.radios[radio].missed
@@ -447,7 +458,7 @@ impl Medium {
     /// A transmission begins to arrive at a radio.
     #[inline]
     pub fn on_beginning(&mut self, now: Instant, id: TransmissionId, channel: Channel, hearer: Hearer) -> Beginning {
-        let Self { radios, transmissions, error_rates, spectrum, .. } = self;
+        let Self { radios, transmissions, error_rates, spectrum, secondary, .. } = self;
         let radio = &mut radios[hearer.radio];
         if radio.settles {
             radio.settle_lock(now, |lock| transmissions[lock].as_deref(), (error_rates.as_deref(), spectrum));
@@ -467,6 +478,7 @@ impl Medium {
         radio.energy = before + power;
         if arrival.is_in_part() {
             radio.uneven += 1;
+            *secondary = radio.secondary_change(spectrum);
             if !arrival.is_own {
                 return radio.on_foreign(now, arrival);
             }
@@ -485,13 +497,17 @@ impl Medium {
     /// A transmission ends at a radio.
     #[inline]
     pub fn on_ending(&mut self, now: Instant, id: TransmissionId, ended: &Transmission, hearer: Hearer) -> Ending {
-        let Self { radios, transmissions, error_rates, spectrum, .. } = self;
+        let Self { radios, transmissions, error_rates, spectrum, secondary, .. } = self;
         let radio = &mut radios[hearer.radio];
         if radio.settles {
             let on_air = |lock| if lock == id { Some(ended) } else { transmissions[lock].as_deref() };
             radio.settle_lock(now, on_air, (error_rates.as_deref(), spectrum));
         }
+        let was_uneven = radio.uneven > 0;
         radio.remove(id);
+        if was_uneven {
+            *secondary = radio.secondary_change(spectrum);
+        }
         let is_locked = radio.lock.as_ref().is_some_and(|lock| lock.transmission == id);
         let lock = if is_locked { radio.lock.take() } else { None };
         let was_busy = radio.is_busy;
@@ -499,6 +515,9 @@ impl Medium {
         let falls_idle = was_busy && !radio.is_busy;
         if let Some(lock) = lock.filter(|lock| !lock.missed) {
             let is_receiver = ended.frame.to == hearer.radio.address();
+            if is_receiver {
+                radio.answers_in = ended.narrowed;
+            }
             let result = match &ended.ppdu {
                 None => radio.judge(&lock, &ended.frame),
                 Some(ppdu) => {

@@ -3,9 +3,10 @@
 //! A transmitter uses the whole of its spectral mask: within its channel OFDM is flat and DSSS has the spectrum of its
 //! chips; outside, the power density is that of the mask to the offset where it reaches its floor, and nothing beyond.
 //! So neighbouring channels disturb each other at least as much as those of a transmitter that the standard allows.
-//! Receivers take their own band and nothing else of what arrives; their filters are not modelled. 802.11-2020, 16.3.7.5
-//! (DSSS), 17.3.9.3 (OFDM), 19.3.18.1 (HT), 21.3.17.1 (VHT); 802.11ax-2021, 27.3.19.1 (HE); 802.11be-2024, 36.3.20.1
-//! (EHT).
+//! Receivers take their own band and nothing else of what arrives; their filters are not modelled.
+//!
+//! 802.11-2020, 16.3.7.5 (DSSS), 17.3.9.3 (OFDM), 19.3.18.1 (HT), 21.3.17.1 (VHT); 802.11ax-2021, 27.3.19.1 (HE);
+//! 802.11be-2024, 36.3.20.1 (EHT).
 
 use airbraid_mac::ppdu::Width;
 use core::f64::consts::{LN_10, PI};
@@ -205,7 +206,8 @@ mod tests {
         #[test]
         fn parts_add_up_and_are_symmetric(a in -700.0f64..700.0, b in 0.0f64..400.0, c in 0.0f64..400.0) {
             for shape in shapes() {
-                let (first, second, both) = (shape.part(a, a + b), shape.part(a + b, a + b + c), shape.part(a, a + b + c));
+                let [first, second, both] =
+                    [(a, a + b), (a + b, a + b + c), (a, a + b + c)].map(|(from, to)| shape.part(from, to));
                 prop_assert!((first + second - both).abs() < 1e-4, "{shape:?}: {first} + {second} = {both}");
                 prop_assert!(first >= -1e-12 && both <= 1.0 + 1e-12);
                 prop_assert!((shape.part(-a - b, -a) - first).abs() < 1e-12);

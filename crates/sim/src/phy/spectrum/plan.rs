@@ -80,8 +80,8 @@ impl OperatingChannel {
         Ok(Self { number, low, width: ask.width, primary: place as u8 })
     }
 
-    /// A channel of DSSS (22 MHz, of which 20 are counted here) or of 20-MHz OFDM by its number alone, for the standards
-    /// that have no `band`; `None` if it has no frequency.
+    /// A channel of DSSS (22 MHz, of which 20 are counted here) or of 20-MHz OFDM by its number alone, for standards
+    /// without `band`; `None` if it has no frequency.
     pub fn of_20_mhz(number: u32, is_2_4_ghz: bool) -> Option<Self> {
         let centre = match (number, is_2_4_ghz) {
             (1..=14, true) => centre(Band::Ghz2_4, number),

@@ -9,7 +9,7 @@ use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, View, quantity};
 use crate::scenario::spec::Mac;
 use crate::scenario::tree::{Data, Value};
-use airbraid_mac::edca::{AccessCategory, EdcaConfig, FunctionConfig, Repair, Vector, WINDOW_MAX};
+use airbraid_mac::edca::{AccessCategory, Bandwidth, EdcaConfig, FunctionConfig, Repair, Vector, WINDOW_MAX};
 use airbraid_mac::phy::{OFDM_RATES, Rate, Standard};
 use airbraid_mac::ppdu::{Band, Choice, Coding, Format, GuardInterval, Ltf, Mode, Padding, Rules, Width};
 use airbraid_mac::rate_control::RateControl;
@@ -35,6 +35,7 @@ pub(super) const KEYS: &[&str] = &[
     "txop",
     "aifsn",
     "retry_limit",
+    "bandwidth",
 ];
 
 /// Keys of DCF that EDCA does not have, and what takes their place.
@@ -216,6 +217,10 @@ fn access(view: &View<'_>, data: Vector, band: Band, format: Option<Format>) -> 
         aggregation(view, &mut config, format);
     }
     config.rate_control = rate_control(view);
+    let words = [("dynamic", Bandwidth::Dynamic), ("static", Bandwidth::Static)];
+    view.apply(config.width() > Width::Mhz20);
+    config.bandwidth = view.choice("bandwidth", &words, Bandwidth::Dynamic, "802.11-2020, 10.23.2.5");
+    view.apply(true);
     let of_dcf = matches!(config.rate_control, RateControl::Arf { .. } | RateControl::Periodic { .. });
     let message = || "\"arf\" and \"periodic\" count frames without aggregation, under DCF".to_owned();
     view.require(!of_dcf, "rate_control", message, "write \"minstrel\" or \"ideal\"");

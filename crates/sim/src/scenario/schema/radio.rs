@@ -78,6 +78,7 @@ const OF_THE_PHY: &[&str] = &[
     "retry_limit",
     "primary",
     "secondary",
+    "bandwidth",
 ];
 
 /// Reads everything of a radio but its name and channel, whose number is asked for the band.

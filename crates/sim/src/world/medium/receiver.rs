@@ -4,13 +4,15 @@ use super::super::id::TransmissionId;
 use super::super::slotted::Place;
 use super::Beginning;
 use super::arrival::Arrival;
-use super::reception::Stretch;
+use super::spectrum::Spectrum;
 use crate::phy::path_loss::threshold_power;
+use crate::phy::spectrum::OperatingChannel;
 use crate::phy::{ErrorModel, PlainBer, Receiver};
 use crate::scenario::spec::{Mac, Radio};
 use airbraid_engine::Stream;
-use airbraid_mac::Channel;
 use airbraid_mac::edca::Vector;
+use airbraid_mac::ppdu::Width;
+use airbraid_mac::{Channel, FrameKind};
 use airbraid_units::{Duration, Instant};
 
 /// The frame to which a radio listens.
@@ -34,6 +36,17 @@ pub(super) struct Lock {
     pub(super) bits: u64,
     /// The receiver's account of the frame so far ends here.
     pub(super) settled: Instant,
+}
+
+/// A stretch of a PSDU over which nothing changes on the air.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stretch {
+    /// End \[bit of the PSDU\].
+    pub until: u64,
+    /// Linear ratio of signal to noise and interference.
+    pub sinr: f64,
+    /// All other energy in the channel \[mW\].
+    pub interference: f64,
 }
 
 /// A decodable frame that is lost as another begins.
@@ -85,6 +98,11 @@ pub(super) struct RadioState {
     pub uneven: u32,
     /// Above this power energy of any kind makes the medium busy \[mW\].
     energy_detect: f64,
+    /// The part of its channel in which it answers: that of the PPDU that came last; `None`: all.
+    pub answers_in: Option<Width>,
+    /// The widest primary channel that is idle beyond the primary 20 MHz.
+    idle: Width,
+    channel: Option<OperatingChannel>,
     /// Number of 20-MHz channels in its channel, and the place of the primary one.
     pub(super) units: usize,
     pub primary: usize,
@@ -96,6 +114,11 @@ pub(super) struct RadioState {
 /// Ratio at which a stronger frame takes a receiver over where the scenario sets none: the capture threshold of ns-2
 /// and of many chips, 10 dB.
 const RECAPTURE_RATIO: f64 = 10.0;
+/// Energy in a secondary 20 MHz from which on it is busy: -62 dBm; 3 dB more for each doubling (802.11-2020,
+/// 21.3.18.5.4) \[mW\].
+const SECONDARY_ENERGY: f64 = 6.309_573e-7;
+/// Power of a PPDU in a secondary channel from which on it is busy: -72 dBm (21.3.18.5.4, 27.3.20.6.4) \[mW\].
+const SECONDARY_PPDU: f64 = 6.309_573e-8;
 /// Time in which a receiver looks for a preamble: half of L-STF (ns-3, `WifiPhy::GetPreambleDetectionDuration`).
 const PREAMBLE_DETECTION: Duration = Duration::from_micros(4);
 
@@ -138,6 +161,9 @@ impl RadioState {
             foreign: 0.0,
             uneven: 0,
             energy_detect: energy_detect.map_or(f64::INFINITY, |level| level.to_milliwatt().0),
+            answers_in: None,
+            idle: Width::Mhz320,
+            channel: spec.spectrum.map(|spectrum| spectrum.channel),
             units: spec.spectrum.map_or(1, |spectrum| spectrum.channel.units()),
             primary: spec.spectrum.map_or(0, |spectrum| spectrum.channel.primary()),
             is_busy: false,
@@ -185,6 +211,46 @@ impl RadioState {
         let share = 1.0 / self.units as f64;
         let there = self.arrivals.iter().filter(|arrival| arrival.channel == self.tuned);
         there.map(|arrival| if arrival.is_in_part() { arrival.primary } else { arrival.power * share }).sum()
+    }
+
+    /// The widest primary channel that is idle beyond the primary 20 MHz, if that has changed with what is on the air.
+    #[cold]
+    pub fn secondary_change(&mut self, spectrum: &Spectrum) -> Option<Width> {
+        let channel = self.channel.filter(|channel| channel.units() > 1)?;
+        let idle = match Width::ALL.iter().find(|width| self.is_secondary_busy(&channel, **width, spectrum)) {
+            // What lies beyond a width is busy: that is the widest.
+            Some(width) => *width,
+            None => Width::Mhz320,
+        };
+        (std::mem::replace(&mut self.idle, idle) != idle).then_some(idle)
+    }
+
+    /// Whether the channel that doubles the primary channel of `width` is busy: by a PPDU that is mainly there, or by
+    /// energy.
+    fn is_secondary_busy(&self, channel: &OperatingChannel, width: Width, spectrum: &Spectrum) -> bool {
+        let Some(double) = Width::ALL.get(width as usize + 1).filter(|double| **double <= channel.width()) else {
+            return false;
+        };
+        let (inner, outer) = (channel.places_of_primary(width), channel.places_of_primary(*double));
+        let in_it = |arrival: &Arrival| -> f64 {
+            let places = outer.clone().filter(|place| !inner.contains(place));
+            places.map(|place| arrival.part(place, self.units, spectrum)).sum()
+        };
+        // What fills the whole channel is a frame of this channel, and the primary is busy.
+        let uneven = || self.arrivals.iter().filter(|arrival| arrival.is_in_part() && arrival.channel == self.tuned);
+        let energy: f64 = uneven().map(in_it).sum();
+        let is_ppdu = |arrival: &Arrival| 2.0 * in_it(arrival) > arrival.power && in_it(arrival) >= SECONDARY_PPDU;
+        energy >= SECONDARY_ENERGY * f64::from(width.mhz() / Width::Mhz20.mhz()) || uneven().any(is_ppdu)
+    }
+
+    /// The part of its channel that its PPDU fills; `None`: all.
+    pub fn narrowed(&self, kind: FrameKind, vector: Option<&Vector>) -> Option<Width> {
+        let channel = self.channel.filter(|channel| channel.units() > 1)?;
+        match vector {
+            Some(Vector::Mode(mode)) => Some(mode.choice().width).filter(|width| *width < channel.width()),
+            _ if matches!(kind, FrameKind::Ack | FrameKind::BlockAck | FrameKind::Cts) => self.answers_in,
+            _ => None,
+        }
     }
 
     /// Energy begins that is no frame for this receiver.

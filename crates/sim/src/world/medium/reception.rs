@@ -3,7 +3,7 @@
 //! A frame is one piece. Of a PPDU the PHY header is one, and each MPDU is judged by what lay over itself.
 
 use super::super::frame::Msdu;
-use super::receiver::{Errors, Lock, RadioState};
+use super::receiver::{Errors, Lock, RadioState, Stretch};
 use super::spectrum::Spectrum;
 use super::{Loss, Transmission};
 use crate::phy::{CodedRate, ErrorRates, PlainBer};
@@ -24,17 +24,6 @@ const NON_HT_PREAMBLE: Duration = Duration::from_micros(20);
 const SERVICE_BITS: u64 = 16;
 /// The most robust modulation, which PHY headers have.
 const ROBUST: CodedRate = CodedRate { mcs: 0, coding: Coding::Bcc };
-
-/// A stretch of a PSDU over which nothing changes on the air.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Stretch {
-    /// End \[bit of the PSDU\].
-    until: u64,
-    /// Linear ratio of signal to noise and interference.
-    sinr: f64,
-    /// All other energy in the channel \[mW\].
-    interference: f64,
-}
 
 impl RadioState {
     /// Brings the account of the locked frame up to `now`, before what is on the air changes.

@@ -14,7 +14,7 @@ use airbraid_mac::edca::{AccessCategory, Edca, Vector};
 use airbraid_mac::multichannel::{Multichannel, MultichannelStats};
 use airbraid_mac::polled::Polled;
 use airbraid_mac::power_save::{AccessPoint, BufferStats, SlottedStation, SwitchStats};
-use airbraid_mac::ppdu::Coding;
+use airbraid_mac::ppdu::{Coding, Width};
 use airbraid_mac::rate_control::RateControl;
 use airbraid_mac::{Address, MacInput, MacOutput, MacStats};
 use airbraid_net::refusal::Refusal;
@@ -72,6 +72,13 @@ impl RadioMac {
             }
             Mac::Slotted(radio) => Self::Slotted(Box::new(slotted::station(spec, radios, at, *radio, seed)?)),
         })
+    }
+
+    /// A part of its wide channel becomes busy or idle: primary channels of at most this width are idle.
+    pub fn on_secondary(&mut self, now: Instant, idle: Width) {
+        if let Self::Edca(mac) = self {
+            mac.on_secondary(now, idle);
+        }
     }
 
     /// The MAC whose rate control wants to know how loud others are heard.

@@ -14,7 +14,9 @@ use super::mac::RadioMac;
 use super::snr::{Levels, SnrSamples};
 use airbraid_engine::link::{Header, Output};
 use airbraid_engine::trunk::Member;
+use airbraid_mac::ppdu::Width;
 use airbraid_mac::{Address, Damage, MacInput, Outcome, service};
+use airbraid_units::Instant;
 
 /// A radio's MAC, and where it belongs.
 #[derive(Debug)]
@@ -140,6 +142,11 @@ impl RadioPort {
             Loss::Collision => self.collisions += 1,
             Loss::Channel => self.channel_errors += 1,
         }
+    }
+
+    /// Parts of the channel have become busy or idle.
+    pub fn on_secondary(&mut self, now: Instant, idle: Width) {
+        self.mac.on_secondary(now, idle);
     }
 
     /// A frame has come without an error.
