@@ -40,8 +40,6 @@ pub enum FrameKind {
     BlockAck,
     /// A request for one (9.3.1.7).
     BlockAckRequest,
-    /// A management frame about a block acknowledgement agreement (9.6.4).
-    Agreement,
 }
 
 impl FrameKind {

@@ -139,7 +139,7 @@ const fn word(frame: &Frame<Payload>) -> &'static str {
         FrameKind::Cts => "CTS",
         FrameKind::Crn => "CRN",
         FrameKind::PollData | FrameKind::DataAck { .. } | FrameKind::Invite | FrameKind::Join => "poll",
-        FrameKind::BlockAck | FrameKind::BlockAckRequest | FrameKind::Agreement => "block ack",
+        FrameKind::BlockAck | FrameKind::BlockAckRequest => "block ack",
     }
 }
 

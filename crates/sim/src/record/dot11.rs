@@ -58,7 +58,21 @@ pub enum MacKind {
         retry: bool,
         /// Whether there is a body; otherwise it is a null data frame.
         has_body: bool,
+        /// QoS Control; `None`: a frame without it.
+        qos: Option<QosControl>,
     },
+    /// A compressed block acknowledgement.
+    BlockAck { tid: u8 },
+    /// A request for one.
+    BlockAckRequest { tid: u8, start: u16 },
+}
+
+/// QoS Control (9.2.4.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QosControl {
+    pub tid: u8,
+    /// Whether the body is an A-MSDU.
+    pub is_amsdu: bool,
 }
 
 /// The basic service set of a data frame: To DS, From DS, and the third address.
@@ -79,6 +93,13 @@ const CTS: u8 = 0xc4;
 const ACK: u8 = 0xd4;
 const DATA: u8 = 0x08;
 const NULL: u8 = 0x48;
+const QOS_DATA: u8 = 0x88;
+const BLOCK_ACK_REQUEST: u8 = 0x84;
+const BLOCK_ACK: u8 = 0x94;
+/// BA Control and BAR Control: the compressed variant, below the TID (9.3.1.7.1, 9.3.1.8.1).
+const COMPRESSED: u16 = 2 << 1;
+/// QoS Control: an A-MSDU is present.
+const AMSDU_PRESENT: u8 = 0x80;
 /// Frame control: bits of the second byte.
 const TO_DS: u8 = 0x01;
 const FROM_DS: u8 = 0x02;
@@ -118,7 +139,18 @@ pub fn append_header(out: &mut Vec<u8>, frame: &MacHeader) {
             header(RTS, 0);
             out.extend(from);
         }
-        MacKind::Data { bss, power_management, seq, retry, has_body } => {
+        MacKind::BlockAckRequest { tid, start } => {
+            header(BLOCK_ACK_REQUEST, 0);
+            out.extend(from);
+            out.extend(block_ack_control(tid));
+            out.extend((start << 4).to_le_bytes());
+        }
+        MacKind::BlockAck { tid } => {
+            header(BLOCK_ACK, 0);
+            out.extend(from);
+            out.extend(block_ack_control(tid));
+        }
+        MacKind::Data { bss, power_management, seq, retry, has_body, qos } => {
             let (direction, third) = match bss {
                 Bss::Independent => (0, BSSID),
                 Bss::ToAccessPoint => (TO_DS, to),
@@ -126,12 +158,59 @@ pub fn append_header(out: &mut Vec<u8>, frame: &MacHeader) {
             };
             let flag = |is_set: bool, bit: u8| if is_set { bit } else { 0 };
             let flags = direction | flag(retry, RETRY) | flag(power_management, POWER_MANAGEMENT);
-            header(if has_body { DATA } else { NULL }, flags);
+            header(
+                if qos.is_some() {
+                    QOS_DATA
+                } else if has_body {
+                    DATA
+                } else {
+                    NULL
+                },
+                flags,
+            );
             out.extend(from);
             out.extend(third);
             out.extend(((seq & 0xfff) << 4).to_le_bytes());
+            // The ack policy is Normal Ack, or Implicit BAR in an A-MPDU: both are 0.
+            out.extend(qos.iter().flat_map(|qos| [qos.tid | if qos.is_amsdu { AMSDU_PRESENT } else { 0 }, 0]));
         }
     }
+}
+
+fn block_ack_control(tid: u8) -> [u8; 2] {
+    (COMPRESSED | u16::from(tid) << 12).to_le_bytes()
+}
+
+/// The Fragment Number subfield of a compressed block acknowledgement says how long its bitmap is (table 9-30b of
+/// 802.11ax-2021; 512 and 1024 by 802.11be-2024).
+const fn bitmap_code(window: u16) -> u16 {
+    match window {
+        0..=64 => 0,
+        65..=256 => 4,
+        257..=512 => 8,
+        _ => 10,
+    }
+}
+
+/// Appends starting sequence control and bitmap of a block acknowledgement: whether each of `window` numbers has come.
+pub fn append_bitmap(out: &mut Vec<u8>, start: u16, window: u16, has_come: impl Fn(u16) -> bool) {
+    out.extend((start << 4 | bitmap_code(window)).to_le_bytes());
+    let bits = match bitmap_code(window) {
+        0 => 64,
+        4 => 256,
+        8 => 512,
+        _ => 1_024,
+    };
+    for first in (0..bits).step_by(8) {
+        out.push((0..8).filter(|bit| has_come(first + bit)).fold(0, |byte, bit| byte | 1 << bit));
+    }
+}
+
+/// Appends the header of a subframe of an A-MSDU (9.3.2.2.2).
+pub fn append_subframe(out: &mut Vec<u8>, to: Station, from: Station, length: u16) {
+    out.extend(to.mac_address());
+    out.extend(from.mac_address());
+    out.extend(length.to_be_bytes());
 }
 
 /// LLC and SNAP before a body.

@@ -42,9 +42,22 @@ struct Heard(Rate, Option<f64>, bool, MacHeader, Vec<u8>);
 /// equals, to an access point (its sender is about to doze) and from one.
 fn frames() -> Vec<Heard> {
     let [slow, _, middle, fast] = HR_DSSS_RATES;
-    let data =
-        |seq, retry, has_body| MacKind::Data { bss: Bss::Independent, power_management: false, seq, retry, has_body };
-    let null = |bss, power_management| MacKind::Data { bss, power_management, seq: 4, retry: false, has_body: false };
+    let data = |seq, retry, has_body| MacKind::Data {
+        bss: Bss::Independent,
+        power_management: false,
+        seq,
+        retry,
+        has_body,
+        qos: None,
+    };
+    let null = |bss, power_management| MacKind::Data {
+        bss,
+        power_management,
+        seq: 4,
+        retry: false,
+        has_body: false,
+        qos: None,
+    };
     let there = |kind| MacHeader { kind, src: SENDER, dst: Some(RECEIVER), duration_us: 314 };
     let back = |kind| MacHeader { kind, src: RECEIVER, dst: Some(SENDER), duration_us: 0 };
     let to_all = |kind| MacHeader { dst: None, ..there(kind) };

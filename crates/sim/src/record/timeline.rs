@@ -60,6 +60,9 @@ pub enum Cause {
 pub struct FrameLine {
     /// `DATA`, `NULL`, `RTS`, `CTS`, `ACK`.
     pub kind: &'static str,
+    /// Number of MPDUs of an aggregate, and how many of them are intact; 0: it is none.
+    pub mpdus: u32,
+    pub intact: u32,
     /// Index of the other radio among the timeline's names; `None`: all that hear it.
     pub peer: Option<usize>,
     /// Length with header and FCS.
@@ -200,6 +203,15 @@ impl Timeline {
             number(out, u64::from(seq), 0, b' ');
             (out.len() - start..SEQ_WIDTH).for_each(|_| out.push(b' '));
         }
+        if frame.mpdus > 1 {
+            out.extend_from_slice(b"  ");
+            if frame.intact < frame.mpdus {
+                number(out, u64::from(frame.intact), 0, b' ');
+                out.extend_from_slice(b" of ");
+            }
+            number(out, u64::from(frame.mpdus), 0, b' ');
+            out.extend_from_slice(b" MPDUs");
+        }
         out.extend_from_slice(if frame.retry { b"  retry" } else { b"" });
         out.extend_from_slice(if frame.dozes { b"  PS" } else { b"" });
     }
@@ -276,6 +288,8 @@ mod tests {
     fn frame(kind: &'static str, peer: usize, size: u64, kbps: u64, seq: Option<u16>, us: u64) -> FrameLine {
         FrameLine {
             kind,
+            mpdus: 0,
+            intact: 0,
             peer: Some(peer),
             size: Bytes::new(size),
             rate: BitRate::from_kbps(kbps),

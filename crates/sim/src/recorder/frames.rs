@@ -1,6 +1,6 @@
 //! The frames of a run for a page that draws them: compact blocks, with a header that has all names.
 
-use super::keys::{FlightMap, kind_name, kind_number, packet_key};
+use super::keys::{FlightMap, KINDS, kind_name, kind_number, packet_key};
 use super::levels::{LevelName, Levels};
 use super::stations::Stations;
 use crate::record::frames::{FrameAccess, FrameLog, Known, PacketKey, Reception, SentFrame, Shape};
@@ -39,7 +39,7 @@ struct Header<'a> {
     radios: Vec<RadioHeader>,
     flows: Vec<FlowHeader<'a>>,
     levels: Vec<LevelName>,
-    kinds: [&'static str; 10],
+    kinds: [&'static str; KINDS],
     reasons: Vec<&'static str>,
     outcomes: [&'static str; 7],
 }
@@ -170,7 +170,7 @@ impl Observer for Frames<'_> {
             self.sent[radio] = packet;
         }
         let shape = Shape {
-            kind: kind_number(frame),
+            kind: kind_number(&event),
             channel: self.stations.channel(frame, event.radio),
             size: frame.size.as_u64(),
             rate: frame.rate.bit_rate.as_bps() / 100_000,

@@ -1,8 +1,8 @@
 //! Identities of packets and transmissions, and kinds of frames, as recordings have them.
 
 use crate::record::frames::{PacketKey, Role};
-use crate::world::{Body, Msdu, RadioId, Record};
-use airbraid_mac::{Frame, FrameKind};
+use crate::world::{Body, FrameEvent, RadioId, Record};
+use airbraid_mac::FrameKind;
 use airbraid_units::Instant;
 
 /// The identity of a packet.
@@ -17,9 +17,9 @@ pub fn packet_key(packet: &Record) -> PacketKey {
 }
 
 /// The kind of a frame as a number.
-pub fn kind_number(frame: &Frame<Msdu>) -> u8 {
-    match frame.kind {
-        FrameKind::Data if frame.payload.is_some() => 0,
+pub fn kind_number(event: &FrameEvent<'_>) -> u8 {
+    match event.frame.kind {
+        FrameKind::Data if event.frame.payload.is_some() || event.ppdu.is_some() => 0,
         FrameKind::Data => 1,
         FrameKind::Ack => 2,
         FrameKind::Rts => 3,
@@ -31,13 +31,16 @@ pub fn kind_number(frame: &Frame<Msdu>) -> u8 {
         FrameKind::Crn => 9,
         FrameKind::BlockAck => 10,
         FrameKind::BlockAckRequest => 11,
-        FrameKind::Agreement => 12,
     }
 }
 
+/// Number of kinds of frames.
+pub const KINDS: usize = 12;
+
 /// The name of that number.
 pub const fn kind_name(number: u8) -> &'static str {
-    const NAMES: [&str; 10] = ["DATA", "NULL", "ACK", "RTS", "CTS", "POLL", "ANSWER", "INVITE", "JOIN", "CRN"];
+    const NAMES: [&str; KINDS] =
+        ["DATA", "NULL", "ACK", "RTS", "CTS", "POLL", "ANSWER", "INVITE", "JOIN", "CRN", "BA", "BAR"];
     NAMES[number as usize]
 }
 

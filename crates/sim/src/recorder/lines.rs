@@ -5,8 +5,8 @@ use super::stations::Stations;
 use crate::record::sink::Sink;
 use crate::record::timeline::{Cause, Event, FrameLine, PacketLine, Timeline};
 use crate::scenario::spec::Spec;
-use crate::world::{Body, DropReason, FrameEvent, Loss, Msdu, NodeId, Observer, RadioId, Record};
-use airbraid_mac::{Access, Address, Frame};
+use crate::world::{Body, DropReason, FrameEvent, Loss, NodeId, Observer, RadioId, Record};
+use airbraid_mac::{Access, Address};
 use airbraid_units::Instant;
 use std::io::Write;
 
@@ -92,9 +92,13 @@ impl<'a> Lines<'a> {
     }
 }
 
-fn frame_line(frame: &Frame<Msdu>, peer: Address) -> FrameLine {
+fn frame_line(event: &FrameEvent<'_>, peer: Address) -> FrameLine {
+    let frame = event.frame;
+    let count = |count: Option<usize>| count.map_or(0, |count| count as u32);
     FrameLine {
-        kind: kind_name(kind_number(frame)),
+        kind: kind_name(kind_number(event)),
+        mpdus: count(event.mpdus()),
+        intact: count(event.intact_mpdus()),
         peer: (peer != Address::BROADCAST).then_some(RadioId::of(peer).index()),
         size: frame.size,
         rate: frame.rate.bit_rate,
@@ -107,7 +111,7 @@ fn frame_line(frame: &Frame<Msdu>, peer: Address) -> FrameLine {
 
 impl Observer for Lines<'_> {
     fn on_transmission(&mut self, now: Instant, event: FrameEvent<'_>, access: Access) {
-        let frame = frame_line(event.frame, event.frame.to);
+        let frame = frame_line(&event, event.frame.to);
         let backoff = match access {
             Access::Backoff { window, drawn } => Some((window, drawn)),
             Access::Immediate | Access::Response => None,
@@ -116,7 +120,7 @@ impl Observer for Lines<'_> {
     }
 
     fn on_reception(&mut self, now: Instant, event: FrameEvent<'_>, signal_dbm: f64, result: Result<(), Loss>) {
-        let frame = frame_line(event.frame, event.frame.from);
+        let frame = frame_line(&event, event.frame.from);
         let line = match result {
             Ok(()) => Event::Receive { frame, signal_dbm },
             Err(Loss::Collision) => Event::ReceiveError { frame, cause: Cause::Collision },

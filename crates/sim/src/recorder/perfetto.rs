@@ -67,7 +67,7 @@ impl<'a> Perfetto<'a> {
     fn frame(&mut self, track: Track, event: &FrameEvent<'_>, end: &'static str, more: &[(&'static str, Value<'_>)]) {
         let (frame, flow) = (event.frame, event.packet.map(|packet| self.flow(packet)));
         let other = if end == "to" { frame.to } else { frame.from };
-        let mut annotations = arrayvec::ArrayVec::<(&'static str, Value<'_>), 12>::new();
+        let mut annotations = arrayvec::ArrayVec::<(&'static str, Value<'_>), 13>::new();
         let peer = if other == Address::BROADCAST { "everybody" } else { &self.names[RadioId::of(other).index()] };
         annotations.push((end, Value::Name(peer)));
         annotations.push(("size_bytes", Value::Number(frame.size.as_u64())));
@@ -76,6 +76,9 @@ impl<'a> Perfetto<'a> {
         if frame.kind.has_sequence() {
             annotations.push(("seq", Value::Number(u64::from(frame.sequence))));
             annotations.push(("retry", Value::Flag(frame.retry)));
+        }
+        if let Some(mpdus) = event.mpdus() {
+            annotations.push(("mpdus", Value::Number(mpdus as u64)));
         }
         let key = event.packet.map(packet_key);
         if let (Some(flow), Some(key)) = (flow, &key) {
@@ -89,7 +92,7 @@ impl<'a> Perfetto<'a> {
             track,
             start: event.start,
             end: event.end,
-            name: kind_name(kind_number(frame)),
+            name: kind_name(kind_number(event)),
             category: if end == "to" { "sent" } else { "heard" },
             arrow: key.filter(|_| takes_part).map(|key| arrow(&key)),
             annotations: &annotations,

@@ -123,10 +123,13 @@ fn end_reception(
     let frame = &transmission.frame;
     let own = hearer.radio.address();
     if let Some(observer) = host.observer.as_deref_mut() {
-        let packet = frame.payload.and_then(|msdu| msdu.packet()).map(|packet| host.packets.get(packet));
+        let ppdu = transmission.ppdu.as_deref();
+        let msdu = ppdu.map_or(frame.payload, |ppdu| ppdu.msdus().first().copied());
+        let packet = msdu.and_then(|msdu| msdu.packet()).map(|packet| host.packets.get(packet));
+        let intact = host.medium.intact().filter(|_| ppdu.is_some());
         let start = host.now.saturating_sub(transmission.end - transmission.start);
         let packets = &host.packets;
-        let event = FrameEvent { radio: hearer.radio, frame, packet, packets, start, end: host.now };
+        let event = FrameEvent { radio: hearer.radio, frame, ppdu, intact, packet, packets, start, end: host.now };
         observer.on_reception(host.now, event, host.powers.dbm(hearer.power()), result);
     }
     match result {

@@ -257,7 +257,16 @@ impl Host<'_> {
             let packet = frame.payload.and_then(|msdu| msdu.packet()).map(|packet| self.packets.get(packet));
             observer.on_transmission(
                 self.now,
-                FrameEvent { radio, frame: &frame, packet, packets: &self.packets, start: at, end: at + airtime },
+                FrameEvent {
+                    radio,
+                    frame: &frame,
+                    ppdu: None,
+                    intact: None,
+                    packet,
+                    packets: &self.packets,
+                    start: at,
+                    end: at + airtime,
+                },
                 access,
             );
         }
@@ -287,8 +296,17 @@ impl Host<'_> {
     ) {
         let frame: Frame<Msdu> = ppdu.header.without_payload();
         if let Some(observer) = self.observer.as_deref_mut() {
-            let event =
-                FrameEvent { radio, frame: &frame, packet: None, packets: &self.packets, start: at, end: at + airtime };
+            let first = ppdu.msdus().first().and_then(Msdu::packet);
+            let event = FrameEvent {
+                radio,
+                frame: &frame,
+                ppdu: Some(&ppdu),
+                intact: None,
+                packet: first.map(|packet| self.packets.get(packet)),
+                packets: &self.packets,
+                start: at,
+                end: at + airtime,
+            };
             observer.on_transmission(self.now, event, access);
         }
         if let (Some(account), Some(data)) = (&mut self.account, ppdu.data()) {

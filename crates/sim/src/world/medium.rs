@@ -439,6 +439,11 @@ impl Medium {
     }
 
     /// The intact MPDUs of the PPDU whose reception has just ended well; `None`: all.
+    pub fn intact(&self) -> Option<&MpduSet> {
+        self.intact.as_deref()
+    }
+
+    /// The same, to be kept.
     pub fn take_intact(&mut self) -> Option<Box<MpduSet>> {
         self.intact.take()
     }

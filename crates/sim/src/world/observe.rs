@@ -4,6 +4,7 @@ use super::frame::{Msdu, PacketRef};
 use super::id::{FlowId, LinkDirection, LinkTrunkEnd, NodeId, RadioId, RadioTrunkEnd};
 use super::medium::Loss;
 use super::packet::{DropReason, Packets, Record};
+use airbraid_mac::edca::{MpduSet, Ppdu};
 use airbraid_mac::{Access, Address, Frame, Outcome};
 use airbraid_units::{Instant, Milliwatt};
 
@@ -12,9 +13,13 @@ use airbraid_units::{Instant, Milliwatt};
 pub struct FrameEvent<'a> {
     /// The radio.
     pub radio: RadioId,
-    /// The frame.
+    /// The frame; of a PPDU its header.
     pub frame: &'a Frame<Msdu>,
-    /// The packet in it.
+    /// The PPDU, where it is more than a frame.
+    pub ppdu: Option<&'a Ppdu<Msdu>>,
+    /// Of a PPDU that has come the MPDUs that are intact; `None`: all.
+    pub intact: Option<&'a MpduSet>,
+    /// The packet in it; of several the first.
     pub packet: Option<&'a Record>,
     /// The table that the frame's payload stands in.
     pub packets: &'a Packets,
@@ -22,6 +27,17 @@ pub struct FrameEvent<'a> {
     pub start: Instant,
     /// When it ends, at this radio.
     pub end: Instant,
+}
+
+impl FrameEvent<'_> {
+    /// Number of MPDUs with data of an aggregate.
+    pub fn mpdus(&self) -> Option<usize> {
+        self.ppdu.and_then(Ppdu::data).map(|data| data.mpdus().len())
+    }
+    /// Number of those that are intact.
+    pub fn intact_mpdus(&self) -> Option<usize> {
+        self.mpdus().map(|all| self.intact.map_or(all, |intact| intact.len() as usize))
+    }
 }
 
 /// A place where packets, or the frames of a trunk or link layer, come by.

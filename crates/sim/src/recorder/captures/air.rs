@@ -1,13 +1,16 @@
 //! The frames on the air: a frame's bytes are made once, when its radio commits to it, for all that hear it.
 
+mod ppdu;
+
 use super::body::BodyWriter;
 use super::link::append_polled;
 use crate::record::dot11::{self, MacHeader, MacKind};
 use crate::record::pcapng::{Captured, Direction};
-use crate::record::radiotap::{ChannelField, Radiotap};
+use crate::record::radiotap::{ChannelField, ModeTap, Radiotap, Subframe};
 use crate::recorder::stations::Stations;
 use crate::scenario::spec::Mac;
-use crate::world::{FrameEvent, Msdu, RadioId};
+use crate::world::{FrameEvent, Msdu, Packets, RadioId};
+use airbraid_mac::edca::MpduSet;
 use airbraid_mac::phy::Phy;
 use airbraid_mac::{Address, Frame, FrameKind};
 use airbraid_units::Instant;
@@ -20,16 +23,75 @@ const FCS: usize = 4;
 /// farthest hearer, but not to the one after.
 const IN_FLIGHT: usize = 4;
 
-/// The bytes of a frame that is on the air.
+/// The bytes of an MPDU that is on the air.
 #[derive(Debug, Default)]
-struct Transmission {
-    start: Instant,
+struct Unit {
     /// The frame without its FCS, perhaps cut.
     bytes: Vec<u8>,
     /// The FCS, where the frame is whole.
     fcs: Option<[u8; FCS]>,
     original: usize,
+    /// Its place in an A-MPDU.
+    place: Subframe,
+}
+
+impl Unit {
+    /// Ends a frame behind whose bytes there are `zeros`.
+    fn finish(&mut self, zeros: usize, is_dot11: bool) {
+        self.original = self.bytes.len() + zeros;
+        if self.original <= SNAP_LENGTH {
+            self.bytes.resize(self.original, 0);
+            self.fcs = is_dot11.then(|| dot11::fcs(&self.bytes));
+        } else {
+            self.bytes.truncate(SNAP_LENGTH);
+            self.fcs = None;
+        }
+        self.original += if is_dot11 { FCS } else { 0 };
+    }
+}
+
+/// A transmission: one MPDU or several.
+#[derive(Debug, Default)]
+struct Transmission {
+    start: Instant,
+    units: Vec<Unit>,
+    /// Number of them that are of this transmission; the others are buffers of earlier ones.
+    count: usize,
     tap: Radiotap,
+    /// The header in front of MPDUs in a format of 802.11n and later.
+    mode: Option<ModeTap>,
+}
+
+impl Transmission {
+    /// The next MPDU, without bytes.
+    fn next(&mut self) -> &mut Unit {
+        if self.units.len() == self.count {
+            self.units.push(Unit::default());
+        }
+        self.count += 1;
+        let unit = &mut self.units[self.count - 1];
+        unit.bytes.clear();
+        unit.place = Subframe::default();
+        unit
+    }
+}
+
+/// The MPDUs of a transmission that came without an error.
+#[derive(Clone, Copy, Debug)]
+pub enum Intact<'a> {
+    All,
+    Nothing,
+    Some(&'a MpduSet),
+}
+
+impl Intact<'_> {
+    fn contains(self, place: usize) -> bool {
+        match self {
+            Self::All => true,
+            Self::Nothing => false,
+            Self::Some(set) => set.contains(place),
+        }
+    }
 }
 
 /// A radio as captures know it.
@@ -49,6 +111,8 @@ pub struct Air {
     radios: Vec<CapturedRadio>,
     /// Ends of own frames that are not written yet, the earliest last.
     upcoming: Vec<(Instant, RadioId, Instant)>,
+    /// Number of A-MPDUs so far, by which their parts are told to belong together.
+    aggregates: u32,
 }
 
 impl Air {
@@ -60,32 +124,34 @@ impl Air {
             let channel = phy.filter(|_| is_fixed).map(|phy| ChannelField::new(phy.standard, radio.channel));
             CapturedRadio { phy, channel, last: Default::default() }
         };
-        Self { radios: stations.stations.iter().map(|station| radio(*station)).collect(), upcoming: Vec::new() }
+        let radios = stations.stations.iter().map(|station| radio(*station)).collect();
+        Self { radios, upcoming: Vec::new(), aggregates: 0 }
     }
 
     /// A radio is committed to a frame.
     pub fn begin(&mut self, event: &FrameEvent<'_>, bodies: &BodyWriter<'_>, stations: &Stations<'_>) {
         let radio = &mut self.radios[event.radio.index()];
         radio.last.rotate_right(1);
-        let Transmission { start, bytes, fcs, original, tap } = &mut radio.last[0];
-        bytes.clear();
-        *start = event.start;
-        *fcs = None;
-        let zeros = match &radio.phy {
-            Some(phy) => {
-                *tap = Radiotap::new(phy, event.frame.rate);
-                append(bytes, event, bodies, stations)
+        let sent = &mut radio.last[0];
+        (sent.start, sent.count, sent.mode) = (event.start, 0, None);
+        match (&radio.phy, event.ppdu) {
+            (Some(phy), Some(ppdu)) => {
+                sent.tap = Radiotap::new(phy, event.frame.rate);
+                self.aggregates += 1;
+                ppdu::append(sent, ppdu, (event, self.aggregates), bodies, stations);
             }
-            None => append_polled(bytes, event.frame, event.packets, bodies, stations),
-        };
-        *original = bytes.len() + zeros;
-        if *original <= SNAP_LENGTH {
-            bytes.resize(*original, 0);
-            *fcs = radio.phy.map(|_| dot11::fcs(bytes));
-        } else {
-            bytes.truncate(SNAP_LENGTH);
+            (Some(phy), None) => {
+                sent.tap = Radiotap::new(phy, event.frame.rate);
+                let unit = sent.next();
+                let zeros = append(&mut unit.bytes, event, bodies, stations);
+                unit.finish(zeros, true);
+            }
+            (None, _) => {
+                let unit = sent.next();
+                let zeros = append_polled(&mut unit.bytes, event.frame, event.packets, bodies, stations);
+                unit.finish(zeros, false);
+            }
         }
-        *original += if radio.phy.is_some() { FCS } else { 0 };
         let place = self.upcoming.partition_point(|(end, ..)| *end > event.end);
         self.upcoming.insert(place, (event.end, event.radio, event.start));
     }
@@ -103,23 +169,28 @@ impl Air {
         &mut self,
         radio: RadioId,
         (from, start, end): (RadioId, Instant, Instant),
-        (signal_dbm, fcs_ok): (Option<f64>, bool),
-        channel: impl FnOnce(Phy) -> ChannelField,
-        write: impl FnOnce(&Captured<'_>),
+        (signal_dbm, intact): (Option<f64>, Intact<'_>),
+        channel: impl Fn(Phy) -> ChannelField,
+        mut write: impl FnMut(&Captured<'_>),
     ) {
         let own = self.radios[radio.index()].channel;
         let CapturedRadio { phy, last, .. } = &mut self.radios[from.index()];
         let Some(sent) = last.iter_mut().find(|sent| sent.start <= start) else { return };
-        // A frame that the channel destroyed: which bits, nobody knows; the FCS says that it was destroyed.
-        let fcs = sent.fcs.map(|fcs| if fcs_ok { fcs } else { fcs.map(|byte| !byte) });
-        let fcs = fcs.as_ref().map_or(&[][..], |fcs| &fcs[..]);
         let direction = if signal_dbm.is_some() { Direction::Inbound } else { Direction::Outbound };
-        let tap = match phy {
-            Some(phy) => sent.tap.bytes(start, own.unwrap_or_else(|| channel(*phy)), signal_dbm, fcs_ok),
-            None => &[],
-        };
-        let original = tap.len() + sent.original;
-        write(&Captured { interface: 0, time: end, direction, pieces: [tap, &sent.bytes, fcs], original });
+        let channel = phy.map(|phy| own.unwrap_or_else(|| channel(phy)));
+        for (place, unit) in sent.units[..sent.count].iter().enumerate() {
+            let fcs_ok = intact.contains(place);
+            // A frame that the channel destroyed: which bits, nobody knows; the FCS says that it was destroyed.
+            let fcs = unit.fcs.map(|fcs| if fcs_ok { fcs } else { fcs.map(|byte| !byte) });
+            let fcs = fcs.as_ref().map_or(&[][..], |fcs| &fcs[..]);
+            let tap = match (channel, &mut sent.mode) {
+                (Some(channel), Some(mode)) => mode.bytes(start, channel, (signal_dbm, fcs_ok), &unit.place),
+                (Some(channel), None) => sent.tap.bytes(start, channel, signal_dbm, fcs_ok),
+                (None, _) => &[],
+            };
+            let original = tap.len() + unit.original;
+            write(&Captured { interface: 0, time: end, direction, pieces: [tap, &unit.bytes, fcs], original });
+        }
     }
 }
 
@@ -128,10 +199,21 @@ fn append(out: &mut Vec<u8>, event: &FrameEvent<'_>, bodies: &BodyWriter<'_>, st
     let frame = event.frame;
     dot11::append_header(out, &header(frame, stations));
     let Some(msdu) = &frame.payload else { return 0 };
+    llc_and_body(out, msdu, event.packets, (frame.from, frame.to), (bodies, stations))
+}
+
+/// Appends an MSDU to `out`; returns the number of zeros behind it.
+fn llc_and_body(
+    out: &mut Vec<u8>,
+    msdu: &Msdu,
+    packets: &Packets,
+    ends: (Address, Address),
+    (bodies, stations): (&BodyWriter<'_>, &Stations<'_>),
+) -> usize {
     // LLC and SNAP come before the body, but depend on it.
     let at = out.len();
     out.extend([0; 8]);
-    let appended = bodies.append(out, msdu, event.packets, (frame.from, frame.to), stations);
+    let appended = bodies.append(out, msdu, packets, ends, stations);
     out[at..at + 8].copy_from_slice(&dot11::llc(appended.ether_type));
     appended.zeros
 }
@@ -149,13 +231,13 @@ fn header(frame: &Frame<Msdu>, stations: &Stations<'_>) -> MacHeader {
         | FrameKind::Invite
         | FrameKind::Join
         | FrameKind::BlockAck
-        | FrameKind::BlockAckRequest
-        | FrameKind::Agreement => MacKind::Data {
+        | FrameKind::BlockAckRequest => MacKind::Data {
             bss: stations.bss(frame),
             power_management: frame.power_management,
             seq: frame.sequence,
             retry: frame.retry,
             has_body: frame.payload.is_some(),
+            qos: None,
         },
     };
     MacHeader {

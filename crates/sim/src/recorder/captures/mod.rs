@@ -16,7 +16,7 @@ use crate::record::radiotap::ChannelField;
 use crate::record::sink::Sink;
 use crate::scenario::spec::Spec;
 use crate::world::{FrameEvent, Loss, Msdu, Observer, PacketId, Passage, Place, RadioId};
-use air::{Air, SNAP_LENGTH};
+use air::{Air, Intact, SNAP_LENGTH};
 use airbraid_mac::phy::Phy;
 use airbraid_mac::{Access, Frame};
 use airbraid_units::Instant;
@@ -91,7 +91,7 @@ impl<'a> Captures<'a> {
     /// Writes the own frames of radios that have ended by `now`.
     fn catch_up(&mut self, now: Instant) {
         while let Some((radio, start, end)) = self.air.next_ended(now) {
-            self.write_frame(radio, None, (radio, start, end), (None, true));
+            self.write_frame(radio, None, (radio, start, end), (None, Intact::All));
         }
     }
 
@@ -101,7 +101,7 @@ impl<'a> Captures<'a> {
         radio: RadioId,
         heard: Option<&Frame<Msdu>>,
         when: (RadioId, Instant, Instant),
-        reception: (Option<f64>, bool),
+        reception: (Option<f64>, Intact<'_>),
     ) {
         let (Some(interface), Some(run)) = (self.interfaces.radios[radio.index()], &mut self.run) else { return };
         let stations = &self.stations;
@@ -151,7 +151,12 @@ impl Observer for Captures<'_> {
     fn on_reception(&mut self, now: Instant, event: FrameEvent<'_>, signal_dbm: f64, result: Result<(), Loss>) {
         self.catch_up(now);
         let when = (RadioId::of(event.frame.from), event.start, event.end);
-        self.write_frame(event.radio, Some(event.frame), when, (Some(signal_dbm), result.is_ok()));
+        let intact = match (result, event.intact) {
+            (Err(_), _) => Intact::Nothing,
+            (Ok(()), None) => Intact::All,
+            (Ok(()), Some(set)) => Intact::Some(set),
+        };
+        self.write_frame(event.radio, Some(event.frame), when, (Some(signal_dbm), intact));
     }
 
     fn on_passage(&mut self, now: Instant, passage: Passage<'_>) {
