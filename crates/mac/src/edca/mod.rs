@@ -93,7 +93,7 @@ pub struct Edca<P> {
     planner: Planner,
     rates: Rates,
     secondary: Secondary,
-    /// How often the channel is halved in the TXOP under way.
+    /// Number of times that the channel is halved in the TXOP under way.
     halvings: usize,
     traffic: Traffic<P>,
     sense: CarrierSense,

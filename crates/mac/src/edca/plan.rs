@@ -90,7 +90,7 @@ impl Planner {
     pub fn grades(&self) -> &[Grade] {
         &self.grades[..self.whole]
     }
-    /// The place of a format in a channel that is halved so often.
+    /// The place of a format in a channel that is halved `halvings` times.
     pub fn halved(&self, grade: usize, halvings: usize) -> usize {
         halvings * self.whole + grade
     }

@@ -144,7 +144,7 @@ impl Rates {
         }
     }
 
-    /// A PPDU with `sent` MPDUs went to a peer, and so many were acknowledged.
+    /// A PPDU with `sent` MPDUs went to a peer, and `acknowledged` of them were acknowledged.
     pub fn on_result(&mut self, to: Address, grade: usize, sent: u32, acknowledged: u32) {
         let Self::Minstrel { minstrel, chains } = self else { return };
         minstrel.on_result(to, grade, sent, acknowledged);

@@ -9,6 +9,7 @@ mod arrival;
 mod receiver;
 mod reception;
 mod spectrum;
+mod wide;
 
 use super::frame::Msdu;
 use super::id::{RadioId, Table, TransmissionId};
@@ -258,7 +259,7 @@ impl Medium {
     /// Whether `to` can decode a frame of `from` where they stand.
     pub fn reaches(&mut self, from: RadioId, to: RadioId) -> bool {
         self.renew_row(from);
-        let threshold = self.radios[to].reception;
+        let threshold = self.radios[to].limits.reception;
         self.rows[from].hearers.iter().any(|hearer| {
             let reached =
                 |coupling: &Coupling| coupling.decodable.is_some() && hearer.power * coupling.in_band >= threshold;
@@ -278,20 +279,20 @@ impl Medium {
 
     /// The distance from which on `to` cannot decode frames of `from`, without shadowing.
     pub fn range(&self, from: RadioId, to: RadioId) -> Metres {
-        let threshold = Milliwatt(self.radios[to].reception);
+        let threshold = Milliwatt(self.radios[to].limits.reception);
         self.sites[from].transmitter.range(self.sites[to].antenna, threshold)
     }
 
     /// Ratio of a received power to the noise of a radio.
     pub fn signal_to_noise(&self, radio: RadioId, power: f64) -> Db {
-        Db(10.0 * libm::log10(power / self.radios[radio].noise))
+        Db(10.0 * libm::log10(power / self.radios[radio].limits.noise))
     }
 
     /// The radios that a radio senses on its channel, as they stood when it last transmitted.
     pub fn sensed_by(&self, radio: RadioId) -> impl Iterator<Item = RadioId> {
         let own = &self.radios[radio];
         let hearers = self.rows[radio].hearers.iter();
-        let is_sensed = move |hearer: &&Hearer| hearer.is_whole && hearer.power >= own.carrier_sense;
+        let is_sensed = move |hearer: &&Hearer| hearer.is_whole && hearer.power >= own.limits.carrier_sense;
         let sensed = hearers.filter(is_sensed).map(|hearer| hearer.radio);
         sensed.filter(move |other| self.radios[*other].tuned == own.tuned)
     }
@@ -380,7 +381,7 @@ impl Medium {
         let first = row.hearers.first()?;
         row.in_use += 1;
         let delay = first.delay();
-        let narrowed = self.radios[from].narrowed(frame.kind, ppdu.map(|ppdu| &ppdu.vector));
+        let narrowed = self.radios[from].wide.narrowed(frame.kind, ppdu.map(|ppdu| &ppdu.vector));
         let ppdu = ppdu.cloned();
         let transmission =
             Transmission { frame: *frame, ppdu, from, channel, narrowed, start, end, begun: 0, ended: 0 };
@@ -471,7 +472,7 @@ impl Medium {
         let before = radio.energy;
         let arrival = match &transmissions[id] {
             Some(transmission) if !hearer.is_whole || transmission.narrowed.is_some() => {
-                Arrival::in_part(id, transmission, hearer, radio.primary, spectrum)
+                Arrival::in_part(id, transmission, hearer, radio.wide.primary, spectrum)
             }
             _ => Arrival::whole(id, channel, hearer.power),
         };
@@ -488,7 +489,7 @@ impl Medium {
                 return radio.on_foreign(now, arrival);
             }
         }
-        let is_ignored = radio.is_up && power >= radio.carrier_sense && radio.ignores(power);
+        let is_ignored = radio.is_up && power >= radio.limits.carrier_sense && radio.ignores(power);
         let end = transmissions[id].as_ref().map_or(now, |transmission| transmission.end);
         for lost in radio.on_frame(now, arrival, end + hearer.delay(), before).into_iter().flatten() {
             radio.missed += u64::from(is_for(transmissions, lost, hearer.radio));
@@ -521,7 +522,7 @@ impl Medium {
         if let Some(lock) = lock.filter(|lock| !lock.missed) {
             let is_receiver = ended.frame.to == hearer.radio.address();
             if is_receiver {
-                radio.answers_in = ended.narrowed;
+                radio.wide.answers_in = ended.narrowed;
             }
             let result = match &ended.ppdu {
                 None => radio.judge(&lock, &ended.frame),

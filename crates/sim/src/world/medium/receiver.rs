@@ -5,14 +5,14 @@ use super::super::slotted::Place;
 use super::Beginning;
 use super::arrival::Arrival;
 use super::spectrum::Spectrum;
+use super::wide::WideChannel;
 use crate::phy::path_loss::threshold_power;
-use crate::phy::spectrum::OperatingChannel;
 use crate::phy::{ErrorModel, PlainBer, Receiver};
 use crate::scenario::spec::{Mac, Radio};
 use airbraid_engine::Stream;
+use airbraid_mac::Channel;
 use airbraid_mac::edca::Vector;
 use airbraid_mac::ppdu::Width;
-use airbraid_mac::{Channel, FrameKind};
 use airbraid_units::{Duration, Instant};
 
 /// The frame to which a radio listens.
@@ -60,20 +60,27 @@ pub(super) enum Errors {
     Sinr,
 }
 
-/// A radio as the frames on the medium find it.
+/// Thresholds and noise of a radio \[mW\], ratios as factors.
 #[derive(Debug)]
-pub(super) struct RadioState {
-    /// Thresholds, noise \[mW\], ratios as factors.
+pub(super) struct Limits {
     pub reception: f64,
     pub carrier_sense: f64,
+    /// Above this power energy of any kind makes the medium busy.
+    energy_detect: f64,
     pub noise: f64,
-    pub(super) implementation_loss: f64,
-    pub(super) capture: Option<f64>,
+    pub implementation_loss: f64,
+    pub capture: Option<f64>,
     recapture: Option<f64>,
     /// The ratio from which on a frame that begins is noticed as one.
     preamble: Option<f64>,
     /// The ratio by which a later frame must be weaker to be ignored, where the receiver is ns-2's.
     ns2: Option<f64>,
+}
+
+/// A radio as the frames on the medium find it.
+#[derive(Debug)]
+pub(super) struct RadioState {
+    pub limits: Limits,
     pub errors: Errors,
     /// Whether it keeps an account of the frame that it receives: MPDUs, or SINRs.
     pub settles: bool,
@@ -96,16 +103,7 @@ pub(super) struct RadioState {
     pub foreign: f64,
     /// Number of arrivals that do not fill the channel evenly.
     pub uneven: u32,
-    /// Above this power energy of any kind makes the medium busy \[mW\].
-    energy_detect: f64,
-    /// The part of its channel in which it answers: that of the PPDU that came last; `None`: all.
-    pub answers_in: Option<Width>,
-    /// The widest primary channel that is idle beyond the primary 20 MHz.
-    idle: Width,
-    channel: Option<OperatingChannel>,
-    /// Number of 20-MHz channels in its channel, and the place of the primary one.
-    pub(super) units: usize,
-    pub primary: usize,
+    pub wide: WideChannel,
     pub is_busy: bool,
     pub lock: Option<Lock>,
     random: Stream,
@@ -114,11 +112,6 @@ pub(super) struct RadioState {
 /// Ratio at which a stronger frame takes a receiver over where the scenario sets none: the capture threshold of ns-2
 /// and of many chips, 10 dB.
 const RECAPTURE_RATIO: f64 = 10.0;
-/// Energy in a secondary 20 MHz from which on it is busy: -62 dBm; 3 dB more for each doubling (802.11-2020,
-/// 21.3.18.5.4) \[mW\].
-const SECONDARY_ENERGY: f64 = 6.309_573e-7;
-/// Power of a PPDU in a secondary channel from which on it is busy: -72 dBm (21.3.18.5.4, 27.3.20.6.4) \[mW\].
-const SECONDARY_PPDU: f64 = 6.309_573e-8;
 /// Time in which a receiver looks for a preamble: half of L-STF (ns-3, `WifiPhy::GetPreambleDetectionDuration`).
 const PREAMBLE_DETECTION: Duration = Duration::from_micros(4);
 
@@ -132,8 +125,8 @@ impl Errors {
     }
 }
 
-impl RadioState {
-    pub fn new(spec: &Radio, place: &Place, random: Stream) -> Self {
+impl Limits {
+    fn new(spec: &Radio) -> Self {
         let config = &spec.radio;
         let capture = config.capture.map(|ratio| ratio.to_linear());
         let ratio = capture.unwrap_or(RECAPTURE_RATIO);
@@ -141,12 +134,22 @@ impl RadioState {
         Self {
             reception: threshold_power(config, config.reception).0,
             carrier_sense: threshold_power(config, config.carrier_sense).0,
+            energy_detect: energy_detect.map_or(f64::INFINITY, |level| level.to_milliwatt().0),
             noise: config.noise.to_milliwatt().0,
             implementation_loss: config.implementation_loss.to_linear(),
             capture,
             recapture: (config.receiver == Receiver::Standard { recapture: true }).then_some(ratio),
             preamble: config.preamble_detection.map(|ratio| ratio.to_linear()),
             ns2: (config.receiver == Receiver::Ns2).then_some(ratio),
+        }
+    }
+}
+
+impl RadioState {
+    pub fn new(spec: &Radio, place: &Place, random: Stream) -> Self {
+        let config = &spec.radio;
+        Self {
+            limits: Limits::new(spec),
             settles: config.error == ErrorModel::Sinr || matches!(spec.mac, Mac::Edca(_)),
             is_newer: matches!(&spec.mac, Mac::Edca(config) if matches!(config.data, Vector::Mode(_))),
             stretches: Vec::new(),
@@ -160,12 +163,7 @@ impl RadioState {
             energy: 0.0,
             foreign: 0.0,
             uneven: 0,
-            energy_detect: energy_detect.map_or(f64::INFINITY, |level| level.to_milliwatt().0),
-            answers_in: None,
-            idle: Width::Mhz320,
-            channel: spec.spectrum.map(|spectrum| spectrum.channel),
-            units: spec.spectrum.map_or(1, |spectrum| spectrum.channel.units()),
-            primary: spec.spectrum.map_or(0, |spectrum| spectrum.channel.primary()),
+            wide: WideChannel::new(spec.spectrum.map(|spectrum| spectrum.channel)),
             is_busy: false,
             lock: None,
             random,
@@ -201,14 +199,14 @@ impl RadioState {
     /// threshold for that.
     #[inline]
     pub fn senses(&self) -> bool {
-        self.energy - self.foreign >= self.carrier_sense
-            || (self.preamble.is_some() && self.lock.is_some())
-            || (self.uneven > 0 && self.energy_on_primary() >= self.energy_detect)
+        self.energy - self.foreign >= self.limits.carrier_sense
+            || (self.limits.preamble.is_some() && self.lock.is_some())
+            || (self.uneven > 0 && self.energy_on_primary() >= self.limits.energy_detect)
     }
 
     /// Energy in its primary 20 MHz.
     fn energy_on_primary(&self) -> f64 {
-        let share = 1.0 / self.units as f64;
+        let share = 1.0 / self.wide.units as f64;
         let there = self.arrivals.iter().filter(|arrival| arrival.channel == self.tuned);
         there.map(|arrival| if arrival.is_in_part() { arrival.primary } else { arrival.power * share }).sum()
     }
@@ -216,41 +214,8 @@ impl RadioState {
     /// The widest primary channel that is idle beyond the primary 20 MHz, if that has changed with what is on the air.
     #[cold]
     pub fn secondary_change(&mut self, spectrum: &Spectrum) -> Option<Width> {
-        let channel = self.channel.filter(|channel| channel.units() > 1)?;
-        let idle = match Width::ALL.iter().find(|width| self.is_secondary_busy(&channel, **width, spectrum)) {
-            // What lies beyond a width is busy: that is the widest.
-            Some(width) => *width,
-            None => Width::Mhz320,
-        };
-        (std::mem::replace(&mut self.idle, idle) != idle).then_some(idle)
-    }
-
-    /// Whether the channel that doubles the primary channel of `width` is busy: by a PPDU that is mainly there, or by
-    /// energy.
-    fn is_secondary_busy(&self, channel: &OperatingChannel, width: Width, spectrum: &Spectrum) -> bool {
-        let Some(double) = Width::ALL.get(width as usize + 1).filter(|double| **double <= channel.width()) else {
-            return false;
-        };
-        let (inner, outer) = (channel.places_of_primary(width), channel.places_of_primary(*double));
-        let in_it = |arrival: &Arrival| -> f64 {
-            let places = outer.clone().filter(|place| !inner.contains(place));
-            places.map(|place| arrival.part(place, self.units, spectrum)).sum()
-        };
-        // What fills the whole channel is a frame of this channel, and the primary is busy.
-        let uneven = || self.arrivals.iter().filter(|arrival| arrival.is_in_part() && arrival.channel == self.tuned);
-        let energy: f64 = uneven().map(in_it).sum();
-        let is_ppdu = |arrival: &Arrival| 2.0 * in_it(arrival) > arrival.power && in_it(arrival) >= SECONDARY_PPDU;
-        energy >= SECONDARY_ENERGY * f64::from(width.mhz() / Width::Mhz20.mhz()) || uneven().any(is_ppdu)
-    }
-
-    /// The part of its channel that its PPDU fills; `None`: all.
-    pub fn narrowed(&self, kind: FrameKind, vector: Option<&Vector>) -> Option<Width> {
-        let channel = self.channel.filter(|channel| channel.units() > 1)?;
-        match vector {
-            Some(Vector::Mode(mode)) => Some(mode.choice().width).filter(|width| *width < channel.width()),
-            _ if matches!(kind, FrameKind::Ack | FrameKind::BlockAck | FrameKind::Cts) => self.answers_in,
-            _ => None,
-        }
+        let here = self.arrivals.iter().filter(|arrival| arrival.channel == self.tuned);
+        self.wide.change(here.filter(|arrival| arrival.is_in_part()), spectrum)
     }
 
     /// Energy begins that is no frame for this receiver.
@@ -278,14 +243,14 @@ impl RadioState {
 
     /// Whether a frame that begins is ignored for the one being received: ns-2's receiver alone tells its MAC.
     pub fn ignores(&self, power: f64) -> bool {
-        self.ns2.is_some_and(|ratio| self.lock.is_some_and(|lock| lock.power >= power * ratio))
+        self.limits.ns2.is_some_and(|ratio| self.lock.is_some_and(|lock| lock.power >= power * ratio))
     }
 
     /// Another frame begins, until `until`, while energy `before` is on the medium. Returns the decodable frame that is
     /// lost by this.
     pub fn on_frame(&mut self, now: Instant, arrival: Arrival, until: Instant, before: f64) -> [Lost; 2] {
         let Arrival { transmission, power, .. } = arrival;
-        let decodable = arrival.is_readable && power >= self.reception;
+        let decodable = arrival.is_readable && power >= self.limits.reception;
         let missed = self.transmitting_until > now;
         let next = Lock {
             transmission,
@@ -299,11 +264,11 @@ impl RadioState {
             bits: 0,
             settled: now,
         };
-        match self.ns2 {
+        match self.limits.ns2 {
             _ if !self.is_up => [None; 2],
             Some(ratio) => [self.hold(next, ratio), None],
             None if missed => [None; 2],
-            None => match self.preamble {
+            None => match self.limits.preamble {
                 Some(_) => self.detect(now, next),
                 None => [self.consider_lock(next), None],
             },
@@ -314,7 +279,7 @@ impl RadioState {
     /// Otherwise the receiver finds no frame, and there is only energy.
     fn detect(&mut self, now: Instant, next: Lock) -> [Lost; 2] {
         if self.stands_out(next.power) {
-            if let (Some(lock), None) = (self.lock, self.recapture)
+            if let (Some(lock), None) = (self.lock, self.limits.recapture)
                 && now < lock.since + PREAMBLE_DETECTION
                 && next.decodable
             {
@@ -333,7 +298,7 @@ impl RadioState {
 
     /// Gives up a frame that has just begun, if it does not stand out any more. Returns it if it was decodable.
     fn lose_preamble(&mut self, now: Instant) -> Lost {
-        let lock = self.lock.filter(|lock| self.preamble.is_some() && now < lock.since + PREAMBLE_DETECTION)?;
+        let lock = self.lock.filter(|lock| self.limits.preamble.is_some() && now < lock.since + PREAMBLE_DETECTION)?;
         if self.stands_out(lock.power) {
             return None;
         }
@@ -343,8 +308,8 @@ impl RadioState {
 
     /// Whether a frame of this power is noticed in all that is on the air now.
     fn stands_out(&self, power: f64) -> bool {
-        let others = self.noise + (self.energy - power).max(0.0);
-        self.preamble.is_none_or(|ratio| power >= others * ratio)
+        let others = self.limits.noise + (self.energy - power).max(0.0);
+        self.limits.preamble.is_none_or(|ratio| power >= others * ratio)
     }
 
     fn begin_lock(&mut self, lock: Lock) {
@@ -357,11 +322,11 @@ impl RadioState {
         let Lock { power, decodable, interference: before, .. } = next;
         let mut lost = None;
         let takes = match &mut self.lock {
-            None => power >= self.carrier_sense,
+            None => power >= self.limits.carrier_sense,
             // What cannot be decoded gives way to what can; a decodable frame gives way to a much stronger one only
             // where the radio is told to.
             Some(lock) => {
-                let stronger = self.recapture.is_some_and(|ratio| power >= lock.power * ratio);
+                let stronger = self.limits.recapture.is_some_and(|ratio| power >= lock.power * ratio);
                 let takes = decodable && (!lock.decodable || stronger);
                 if !takes {
                     lock.interference = lock.interference.max(before + power - lock.power);
@@ -385,10 +350,10 @@ impl RadioState {
     fn hold(&mut self, next: Lock, ratio: f64) -> Option<TransmissionId> {
         let next = Lock { interference: 0.0, ..next };
         let Some(lock) = &mut self.lock else {
-            self.lock = (next.power >= self.carrier_sense).then_some(next);
+            self.lock = (next.power >= self.limits.carrier_sense).then_some(next);
             return None;
         };
-        if next.power < self.carrier_sense || lock.power >= next.power * ratio {
+        if next.power < self.limits.carrier_sense || lock.power >= next.power * ratio {
             return None;
         }
         let lost = if next.until > lock.until {
@@ -406,7 +371,7 @@ impl RadioState {
     /// misses.
     pub fn turn_deaf(&mut self) {
         match &mut self.lock {
-            Some(lock) if self.ns2.is_some() => (lock.decodable, lock.missed) = (false, true),
+            Some(lock) if self.limits.ns2.is_some() => (lock.decodable, lock.missed) = (false, true),
             lock => *lock = None,
         }
     }

@@ -43,10 +43,11 @@ impl RadioState {
         let interference = (self.energy - lock.power).max(0.0);
         let modulation = transmission.frame.rate.modulation;
         let by_part = match rates {
-            Some(rates) if self.uneven > 0 && self.units > 1 => self.sinr_by_part(modulation, rates, spectrum),
+            Some(rates) if self.uneven > 0 && self.wide.units > 1 => self.sinr_by_part(modulation, rates, spectrum),
             _ => None,
         };
-        let sinr = by_part.unwrap_or(lock.power / ((self.noise + interference) * self.implementation_loss));
+        let sinr =
+            by_part.unwrap_or(lock.power / ((self.limits.noise + interference) * self.limits.implementation_loss));
         let span = now.saturating_since(lock.since);
         match (data, rates) {
             (Some(ppdu), _) => self.settle_ppdu((ppdu, transmission), span, (sinr, interference), rates),
@@ -84,7 +85,7 @@ impl RadioState {
         let chunk = header.saturating_sub(lock.bits);
         lock.bits = header;
         if chunk > 0 {
-            let is_buried = self.capture.is_some_and(|ratio| lock.power < interference * ratio);
+            let is_buried = self.limits.capture.is_some_and(|ratio| lock.power < interference * ratio);
             let success = rates.map_or(1.0, |rates| rates.coded_success(ROBUST, Bytes::ZERO, sinr, chunk));
             lock.success *= if is_buried { 0.0 } else { success };
         }
@@ -98,12 +99,12 @@ impl RadioState {
         let Modulation::Ofdm { bits, .. } = modulation else { return None };
         let lock = self.lock.as_ref()?;
         let own = self.arrivals.iter().find(|arrival| arrival.transmission == lock.transmission)?;
-        let filled = own.filled(self.units, spectrum)?;
-        let noise = self.noise / self.units as f64;
+        let filled = own.filled(self.wide.units, spectrum)?;
+        let noise = self.limits.noise / self.wide.units as f64;
         let sinr = |place: usize| {
-            let all: f64 = self.arrivals.iter().map(|arrival| arrival.part(place, self.units, spectrum)).sum();
-            let signal = own.part(place, self.units, spectrum);
-            signal / ((noise + (all - signal).max(0.0)) * self.implementation_loss)
+            let all: f64 = self.arrivals.iter().map(|arrival| arrival.part(place, self.wide.units, spectrum)).sum();
+            let signal = own.part(place, self.wide.units, spectrum);
+            signal / ((noise + (all - signal).max(0.0)) * self.limits.implementation_loss)
         };
         Some(rates.information(bits).effective(filled.map(sinr)))
     }
@@ -113,7 +114,7 @@ impl RadioState {
         if !self.is_up || !lock.decodable {
             return Err(Loss::Channel);
         }
-        if self.capture.is_some_and(|ratio| lock.power < lock.interference * ratio) {
+        if self.limits.capture.is_some_and(|ratio| lock.power < lock.interference * ratio) {
             return Err(Loss::Collision);
         }
         let success = match &self.errors {
@@ -129,7 +130,7 @@ impl RadioState {
 
     /// The cause of a loss.
     fn loss(&self, lock: &Lock) -> Loss {
-        if lock.interference > self.noise { Loss::Collision } else { Loss::Channel }
+        if lock.interference > self.limits.noise { Loss::Collision } else { Loss::Channel }
     }
 
     /// Which MPDUs of the PPDU that has ended came through; `None`: all. A radio that it is not for needs only one of
@@ -154,8 +155,12 @@ impl RadioState {
             return Err(self.loss(lock));
         }
         let stretches = std::mem::take(&mut self.stretches);
-        let judge =
-            Judge { stretches: &stretches, law: self.law(ppdu, rates), power: lock.power, capture: self.capture };
+        let judge = Judge {
+            stretches: &stretches,
+            law: self.law(ppdu, rates),
+            power: lock.power,
+            capture: self.limits.capture,
+        };
         let result = if judge.all_survive(data.mpdus()) {
             Ok(None)
         } else {

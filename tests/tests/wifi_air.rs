@@ -1,0 +1,236 @@
+//! 802.11n and later on the air: errors MPDU by MPDU, rate control, channels that overlap, and wide channels of which a
+//! part is busy.
+
+use airbraid_sim::result::RunResult;
+use airbraid_tests::{goodput, run, spec};
+use std::fmt::Write;
+
+/// A saturated pair of 802.11ax with 80 MHz at a distance, on a path of exponent 3 in 5.2 GHz: 61.2 dB of SNR at a
+/// metre. `keys` are more keys of both radios.
+fn pair(distance: f64, duration: &str, keys: &str) -> String {
+    format!(
+        r#"
+schema = 1
+title = "A pair"
+question = "What does it carry?"
+[run]
+duration = "{duration}"
+warm_up = "0.5 s"
+[radio]
+standard = "802.11ax"
+width = "80 MHz"
+power = "20 dBm"
+frequency = "5.2 GHz"
+path_loss = {{ model = "log_distance", exponent = 3 }}
+error = "sinr"
+{keys}
+[[node]]
+name = "ap"
+position = ["0 m", "0 m"]
+radios = [36]
+[[node]]
+name = "station"
+position = ["{distance} m", "0 m"]
+radios = [36]
+[[flow]]
+name = "down"
+from = "ap"
+to = "station"
+transport = {{ udp = "1472 byte" }}
+source = "greedy"
+"#
+    )
+}
+
+fn result(text: &str) -> RunResult {
+    run(&spec(text)).result
+}
+
+/// The goodput of the best MCS that is kept, and that under a rate control.
+fn beside_the_best(distance: f64, duration: &str, keys: &str, control: &str) -> (f64, f64) {
+    let fixed = |mcs: u8| goodput(&result(&pair(distance, duration, &format!("mcs = {mcs}\n{keys}"))), "down");
+    let best = (0..12).map(fixed).fold(0.0, f64::max);
+    let controlled = pair(distance, duration, &format!("rate_control = \"{control}\"\n{keys}"));
+    (best, goodput(&result(&controlled), "down"))
+}
+
+#[test]
+fn minstrel_carries_nine_tenths_of_the_best_mcs_at_any_distance_and_ideal_more() {
+    for distance in [4.0, 9.0, 17.0, 31.0, 52.0, 74.0] {
+        for (control, least) in [("minstrel", 0.9), ("ideal", 0.95)] {
+            let (best, ours) = beside_the_best(distance, "2 s", "", control);
+            println!("{distance} m: best MCS {best:.1} Mbit/s, {control} {ours:.1}, {:.3}", ours / best);
+            assert!(ours >= least * best, "{control} at {distance} m: {ours} of {best} Mbit/s");
+        }
+    }
+}
+
+#[test]
+fn on_a_path_that_fades_slowly_minstrel_beats_every_mcs_that_is_kept() {
+    let fading = "shadowing = { deviation = \"4 dB\", time = \"2 s\" }";
+    let (best, ours) = beside_the_best(20.0, "8 s", fading, "minstrel");
+    println!("best MCS {best:.1} Mbit/s, minstrel {ours:.1}");
+    assert!(ours > 0.95 * best, "{ours} of {best} Mbit/s");
+}
+
+/// The same pair, with a neighbour of 20 MHz on channel 44 that the access point hears as weakly as its frames let it.
+fn beside_a_neighbour(keys: &str, neighbour: &str) -> RunResult {
+    let mut text = pair(5.0, "2 s", keys);
+    let _ = write!(
+        text,
+        r#"
+[[node]]
+name = "other"
+position = ["0 m", "{neighbour} m"]
+radios = [{{ channel = 44, width = "20 MHz", mcs = 4 }}]
+[[node]]
+name = "its_station"
+position = ["5 m", "{neighbour} m"]
+radios = [{{ channel = 44, width = "20 MHz", mcs = 4 }}]
+[[flow]]
+name = "beside"
+from = "other"
+to = "its_station"
+transport = {{ udp = "1472 byte" }}
+source = "greedy"
+"#
+    );
+    result(&text)
+}
+
+#[test]
+fn a_neighbour_in_the_secondary_channel_leaves_the_primary_to_dynamic_bandwidth_alone() {
+    let alone = goodput(&result(&pair(5.0, "2 s", "mcs = 7")), "down");
+    let dynamic = beside_a_neighbour("mcs = 7", "8");
+    let is_static = beside_a_neighbour("mcs = 7\nbandwidth = \"static\"", "8");
+    let (wide, narrow) = (goodput(&is_static, "down"), goodput(&dynamic, "down"));
+    println!("alone {alone:.1}, dynamic {narrow:.1}, static {wide:.1} Mbit/s");
+    // The neighbour takes the medium most of the time: 40 MHz are left all the time, 80 MHz seldom.
+    assert!(narrow > 0.35 * alone && narrow < 0.8 * alone, "{narrow} of {alone} Mbit/s");
+    assert!(wide < 0.5 * narrow, "static {wide}, dynamic {narrow} Mbit/s");
+    // Beside 40 MHz that are not its own the neighbour carries what it would alone.
+    let beside = goodput(&dynamic, "beside");
+    assert!(beside > 45.0, "the neighbour carries {beside} Mbit/s");
+}
+
+#[test]
+fn interference_in_the_middle_of_a_ppdu_takes_the_mpdus_under_it() {
+    // A station that the access point cannot hear sends a short frame now and then, over A-MPDUs of milliseconds.
+    let with = |interval: &str| {
+        let mut text = pair(5.0, "2 s", "mcs = 7\ncarrier_sense = \"-60 dBm\"\nsensitivity = \"-75 dBm\"");
+        let _ = write!(
+            text,
+            r#"
+[[node]]
+name = "hidden"
+position = ["-1000 m", "0 m"]
+radios = [36]
+[[node]]
+name = "close"
+position = ["12 m", "0 m"]
+radios = [{{ channel = 36, mcs = 0, power = "3 dBm" }}]
+[[node]]
+name = "closer"
+position = ["14 m", "0 m"]
+radios = [{{ channel = 36, mcs = 0, power = "3 dBm" }}]
+[[flow]]
+name = "short"
+from = "close"
+to = "closer"
+transport = {{ udp = "100 byte" }}
+source = {{ rate = "{interval}" }}
+"#
+        );
+        result(&text)
+    };
+    let few = with("40 kbit/s");
+    let mac = few.macs.iter().find(|mac| mac.node == "ap").unwrap();
+    println!("{:?}", mac.counts);
+    // 50 frames a second of some 150 us, each under a few of the 200 MPDUs of a PPDU.
+    let share = mac.counts.retries as f64 / mac.counts.data_frames as f64;
+    println!("{share} retries a PPDU, {} PPDUs", mac.counts.data_frames);
+    assert!(share > 0.1 && share < 20.0, "{share} retries a PPDU");
+}
+
+/// Two saturated cells of 802.11b in one room; the second on another channel.
+fn two_cells(channel: u32, keys: &str) -> RunResult {
+    let text = format!(
+        r#"
+schema = 1
+title = "Two cells"
+question = "Do they disturb each other?"
+[run]
+duration = "2 s"
+[radio]
+standard = "802.11b"
+rate = "11 Mbit/s"
+error = "sinr"
+power = "15 dBm"
+frequency = "2.4 GHz"
+path_loss = {{ model = "log_distance", exponent = 3 }}
+{keys}
+[[node]]
+name = "a"
+position = ["0 m", "0 m"]
+radios = [1]
+[[node]]
+name = "b"
+position = ["10 m", "0 m"]
+radios = [1]
+[[node]]
+name = "c"
+position = ["0 m", "10 m"]
+radios = [{channel}]
+[[node]]
+name = "d"
+position = ["10 m", "10 m"]
+radios = [{channel}]
+[[flow]]
+name = "first"
+from = "a"
+to = "b"
+transport = {{ udp = "1472 byte" }}
+source = "greedy"
+[[flow]]
+name = "second"
+from = "c"
+to = "d"
+transport = {{ udp = "1472 byte" }}
+source = "greedy"
+"#
+    );
+    result(&text)
+}
+
+#[test]
+fn cells_of_802_11b_take_turns_on_one_channel_collide_on_the_next_and_are_apart_from_five_on() {
+    let total = |channel, keys: &str| {
+        let result = two_cells(channel, keys);
+        goodput(&result, "first") + goodput(&result, "second")
+    };
+    let [same, next, third, apart] = [1, 2, 3, 6].map(|channel| total(channel, ""));
+    println!("channel 1: {same:.2}, 2: {next:.2}, 3: {third:.2}, 6: {apart:.2} Mbit/s");
+    assert!(next < 0.6 * same, "on channels 1 and 2 nobody waits for the other: {next}, on one {same}");
+    assert!(apart > 1.9 * same, "on 1 and 6 both have all: {apart}, on one {same}");
+    // Without overlap they have it on any two channels; energy detection makes them wait.
+    let ignored = total(2, "overlap = \"ignored\"");
+    assert!(ignored > 1.9 * same, "{ignored}");
+    let waiting = total(2, "energy_detect = \"-76 dBm\"");
+    println!("ignored: {ignored:.2}, with energy detection {waiting:.2} Mbit/s");
+    assert!(waiting > 0.8 * same && waiting < 1.2 * same, "with energy detection {waiting}, on one channel {same}");
+}
+
+#[test]
+fn channels_that_there_are_not_are_refused_with_the_nearest() {
+    use airbraid_sim::scenario::Scenario;
+    let refused = |from: &str, to: &str| {
+        let text = pair(5.0, "1 s", "mcs = 0").replace(from, to);
+        Scenario::parse("test", &text).and_then(|scenario| scenario.plan()).unwrap_err().to_string()
+    };
+    let wrong = refused("radios = [36]", "radios = [37]");
+    assert!(wrong.contains("5 GHz has no channel 37 of 80 MHz") && wrong.contains("the nearest is 36"), "{wrong}");
+    let wrong = refused("radios = [36]", "radios = [{ channel = 36, primary = 52 }]");
+    assert!(wrong.contains("its primary is one of 36, 40, 44, 48"), "{wrong}");
+    let wrong = refused("radios = [36]", "radios = [{ channel = 36, rate_control = \"arf\" }]");
+    assert!(wrong.contains("write \"minstrel\" or \"ideal\""), "{wrong}");
+}
