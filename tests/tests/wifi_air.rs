@@ -73,83 +73,76 @@ fn on_a_path_that_fades_slowly_minstrel_beats_every_mcs_that_is_kept() {
     assert!(ours > 0.95 * best, "{ours} of {best} Mbit/s");
 }
 
-/// The same pair, with a neighbour of 20 MHz on channel 44 that the access point hears as weakly as its frames let it.
-fn beside_a_neighbour(keys: &str, neighbour: &str) -> RunResult {
+/// The same pair, with a saturated neighbour of 20 MHz on channel 44, in the secondary 40 MHz.
+fn beside_a_neighbour(keys: &str) -> RunResult {
     let mut text = pair(5.0, "2 s", keys);
-    let _ = write!(
-        text,
+    text.push_str(
         r#"
 [[node]]
 name = "other"
-position = ["0 m", "{neighbour} m"]
-radios = [{{ channel = 44, width = "20 MHz", mcs = 4 }}]
+position = ["0 m", "8 m"]
+radios = [{ channel = 44, width = "20 MHz", mcs = 4 }]
 [[node]]
 name = "its_station"
-position = ["5 m", "{neighbour} m"]
-radios = [{{ channel = 44, width = "20 MHz", mcs = 4 }}]
+position = ["5 m", "8 m"]
+radios = [{ channel = 44, width = "20 MHz", mcs = 4 }]
 [[flow]]
 name = "beside"
 from = "other"
 to = "its_station"
-transport = {{ udp = "1472 byte" }}
+transport = { udp = "1472 byte" }
 source = "greedy"
-"#
+"#,
     );
     result(&text)
 }
 
 #[test]
-fn a_neighbour_in_the_secondary_channel_leaves_the_primary_to_dynamic_bandwidth_alone() {
+fn beside_a_neighbour_in_the_secondary_channel_dynamic_bandwidth_takes_the_half_and_static_takes_turns() {
     let alone = goodput(&result(&pair(5.0, "2 s", "mcs = 7")), "down");
-    let dynamic = beside_a_neighbour("mcs = 7", "8");
-    let is_static = beside_a_neighbour("mcs = 7\nbandwidth = \"static\"", "8");
-    let (wide, narrow) = (goodput(&is_static, "down"), goodput(&dynamic, "down"));
-    println!("alone {alone:.1}, dynamic {narrow:.1}, static {wide:.1} Mbit/s");
-    // The neighbour takes the medium most of the time: 40 MHz are left all the time, 80 MHz seldom.
-    assert!(narrow > 0.35 * alone && narrow < 0.8 * alone, "{narrow} of {alone} Mbit/s");
-    assert!(wide < 0.5 * narrow, "static {wide}, dynamic {narrow} Mbit/s");
-    // Beside 40 MHz that are not its own the neighbour carries what it would alone.
-    let beside = goodput(&dynamic, "beside");
-    assert!(beside > 45.0, "the neighbour carries {beside} Mbit/s");
+    let [dynamic, turns] = ["dynamic", "static"].map(|bandwidth| {
+        let both = beside_a_neighbour(&format!("mcs = 7\nbandwidth = \"{bandwidth}\""));
+        (goodput(&both, "down"), goodput(&both, "beside"))
+    });
+    println!("alone {alone:.1}, dynamic {dynamic:.1?}, static {turns:.1?} Mbit/s");
+    // The neighbour is seldom idle: 40 of 80 MHz, all the time; and it hardly notices.
+    assert!(dynamic.0 > 0.38 * alone && dynamic.0 < 0.55 * alone, "{dynamic:?} of {alone} Mbit/s");
+    assert!(turns.0 > 0.2 * alone && turns.0 < 0.6 * alone, "{turns:?} of {alone} Mbit/s");
+    assert!(turns.1 < 0.75 * dynamic.1, "a static neighbour keeps the medium from it: {turns:?}, not {dynamic:?}");
 }
 
 #[test]
 fn interference_in_the_middle_of_a_ppdu_takes_the_mpdus_under_it() {
-    // A station that the access point cannot hear sends a short frame now and then, over A-MPDUs of milliseconds.
-    let with = |interval: &str| {
-        let mut text = pair(5.0, "2 s", "mcs = 7\ncarrier_sense = \"-60 dBm\"\nsensitivity = \"-75 dBm\"");
-        let _ = write!(
-            text,
-            r#"
-[[node]]
-name = "hidden"
-position = ["-1000 m", "0 m"]
-radios = [36]
+    // A pair that hears nobody else sends a short frame every 20 ms, over A-MPDUs of 5.4 ms and 47 MPDUs. The access
+    // point does not hear it, and at its station the SINR falls from 13 to 2 dB, of which MCS 2 needs 5.
+    let mut text = pair(40.0, "4 s", "mcs = 2");
+    let deaf = "mcs = 0, power = \"5 dBm\", sensitivity = \"-60 dBm\", carrier_sense = \"-60 dBm\"";
+    let _ = write!(
+        text,
+        r#"
 [[node]]
 name = "close"
-position = ["12 m", "0 m"]
-radios = [{{ channel = 36, mcs = 0, power = "3 dBm" }}]
+position = ["55 m", "0 m"]
+radios = [{{ channel = 36, {deaf} }}]
 [[node]]
 name = "closer"
-position = ["14 m", "0 m"]
-radios = [{{ channel = 36, mcs = 0, power = "3 dBm" }}]
+position = ["58 m", "0 m"]
+radios = [{{ channel = 36, {deaf} }}]
 [[flow]]
 name = "short"
 from = "close"
 to = "closer"
 transport = {{ udp = "100 byte" }}
-source = {{ rate = "{interval}" }}
+source = {{ rate = "40 kbit/s" }}
 "#
-        );
-        result(&text)
-    };
-    let few = with("40 kbit/s");
-    let mac = few.macs.iter().find(|mac| mac.node == "ap").unwrap();
-    println!("{:?}", mac.counts);
-    // 50 frames a second of some 150 us, each under a few of the 200 MPDUs of a PPDU.
-    let share = mac.counts.retries as f64 / mac.counts.data_frames as f64;
-    println!("{share} retries a PPDU, {} PPDUs", mac.counts.data_frames);
-    assert!(share > 0.1 && share < 20.0, "{share} retries a PPDU");
+    );
+    let result = result(&text);
+    let Some(mac) = result.macs.iter().find(|mac| mac.node == "ap") else { panic!("there is an access point") };
+    let (retries, ppdus) = (mac.counts.retries as f64, mac.counts.data_frames as f64);
+    // A quarter of the PPDUs is hit, and loses the two to four MPDUs under a frame and its ACK. Were a PPDU lost as a
+    // whole, there would be a dozen retries each.
+    println!("{retries} retries of {ppdus} PPDUs");
+    assert!(retries > 0.3 * ppdus && retries < 2.0 * ppdus, "{retries} retries of {ppdus} PPDUs");
 }
 
 /// Two saturated cells of 802.11b in one room; the second on another channel.
@@ -210,7 +203,7 @@ fn cells_of_802_11b_take_turns_on_one_channel_collide_on_the_next_and_are_apart_
     };
     let [same, next, third, apart] = [1, 2, 3, 6].map(|channel| total(channel, ""));
     println!("channel 1: {same:.2}, 2: {next:.2}, 3: {third:.2}, 6: {apart:.2} Mbit/s");
-    assert!(next < 0.6 * same, "on channels 1 and 2 nobody waits for the other: {next}, on one {same}");
+    assert!(next < 0.75 * same, "on channels 1 and 2 nobody waits for the other: {next}, on one {same}");
     assert!(apart > 1.9 * same, "on 1 and 6 both have all: {apart}, on one {same}");
     // Without overlap they have it on any two channels; energy detection makes them wait.
     let ignored = total(2, "overlap = \"ignored\"");
@@ -225,7 +218,8 @@ fn channels_that_there_are_not_are_refused_with_the_nearest() {
     use airbraid_sim::scenario::Scenario;
     let refused = |from: &str, to: &str| {
         let text = pair(5.0, "1 s", "mcs = 0").replace(from, to);
-        Scenario::parse("test", &text).and_then(|scenario| scenario.plan()).unwrap_err().to_string()
+        let plan = Scenario::parse("test", &text).and_then(|scenario| scenario.plan());
+        plan.map(|_| ()).unwrap_err().to_string()
     };
     let wrong = refused("radios = [36]", "radios = [37]");
     assert!(wrong.contains("5 GHz has no channel 37 of 80 MHz") && wrong.contains("the nearest is 36"), "{wrong}");

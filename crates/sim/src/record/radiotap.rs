@@ -272,6 +272,17 @@ fn lead(phy: &Phy, rate: Rate) -> Duration {
 pub struct ChannelField([u8; 4]);
 
 impl ChannelField {
+    /// A channel of OFDM by its frequency \[MHz\]: of a wide one that of its primary 20 MHz. 6 GHz has no flag.
+    pub fn of_ofdm(frequency: u32) -> Self {
+        let band = match frequency {
+            0..3_000 => BAND_2GHZ,
+            3_000..5_925 => BAND_5GHZ,
+            _ => 0,
+        };
+        let ([a, b], [c, d]) = ((frequency as u16).to_le_bytes(), (band | OFDM).to_le_bytes());
+        Self([a, b, c, d])
+    }
+
     /// Centre frequency \[MHz\] and flags of a channel (802.11-2020, 17.3.8.4 and 15.4.4.3). Numbers beyond a band (the
     /// simulator takes any) go on by its rule until the field ends.
     pub fn new(standard: Standard, number: u32) -> Self {

@@ -121,7 +121,11 @@ impl Air {
             let radio = stations.radio(station);
             let phy = radio.mac.phy().copied();
             let is_fixed = !matches!(radio.mac, Mac::Slotted(_));
-            let channel = phy.filter(|_| is_fixed).map(|phy| ChannelField::new(phy.standard, radio.channel));
+            let field = |phy: Phy| match radio.spectrum.filter(|_| matches!(radio.mac, Mac::Edca(_))) {
+                Some(spectrum) => ChannelField::of_ofdm(spectrum.channel.primary_centre_mhz()),
+                None => ChannelField::new(phy.standard, radio.channel),
+            };
+            let channel = phy.filter(|_| is_fixed).map(field);
             CapturedRadio { phy, channel, last: Default::default() }
         };
         let radios = stations.stations.iter().map(|station| radio(*station)).collect();

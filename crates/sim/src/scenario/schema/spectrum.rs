@@ -21,17 +21,20 @@ const ENERGY_DETECT: Dbm = Dbm(-62.0);
 /// The words of `overlap`.
 const OVERLAPS: [(&str, bool); 2] = [("modelled", true), ("ignored", false)];
 
-/// The band in which a standard has a channel: the first of 5, 2.4 and 6 GHz; where there is none 5 GHz, with 320 MHz
-/// 6 GHz.
+/// The band in which a standard has a channel: the first of 5, 2.4 and 6 GHz, the last for numbers below those of 5 GHz
+/// alone; where there is none 5 GHz, with 320 MHz 6 GHz.
 pub(super) fn band_of(format: Format, width: Width, channel: Option<u32>) -> Band {
     let bands: &[Band] = match format {
         Format::Ht => &[Band::Ghz5, Band::Ghz2_4],
         Format::Vht => &[Band::Ghz5],
         Format::He | Format::Eht => &[Band::Ghz5, Band::Ghz2_4, Band::Ghz6],
     };
+    /// Lowest number in 5 GHz.
+    const LOWEST: u32 = 36;
     let has = |band: &&Band| {
         let ask = |number| Ask { band: **band, width, number, primary: None, secondary: None };
-        channel.is_some_and(|number| OperatingChannel::new(ask(number)).is_ok())
+        let is_clear = |number: &u32| **band != Band::Ghz6 || *number < LOWEST;
+        channel.filter(is_clear).is_some_and(|number| OperatingChannel::new(ask(number)).is_ok())
     };
     let usual = if width == Width::Mhz320 { Band::Ghz6 } else { Band::Ghz5 };
     bands.iter().find(has).copied().unwrap_or(usual)
