@@ -53,6 +53,7 @@ impl Daemon {
         }
         self.care.next = now + PAUSE;
         self.reopen(now);
+        self.end_guests();
         for peer in 0..self.peers.len() {
             if !self.peers[peer].is_gone {
                 self.look_for(now, peer);

@@ -2,14 +2,17 @@
 //!
 //! It is resolved here and never changed; a reload reads a new one. Keys are in files of their own, named by path.
 
+mod gateway;
 mod read;
 
 use airbraid_engine::converge::session::{PublicKey, Secret};
 use airbraid_engine::trunk::bonding::{BondPolicy, MEMBERS_MAX};
 use airbraid_units::{BitRate, Bytes, Duration};
+use jiff::Timestamp;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
+pub use gateway::{Gateway, GatewayIpv6};
 pub use read::{parse, read};
 
 /// Largest number of uplinks: half of a tunnel's members are for the other end's.
@@ -34,6 +37,8 @@ pub struct Site {
     pub policy: BondPolicy,
     /// The interfaces that it uses.
     pub uplinks: Vec<Uplink>,
+    /// Whether and how this host forwards for others.
+    pub gateway: Option<Gateway>,
     pub peers: Vec<Peer>,
 }
 
@@ -70,6 +75,10 @@ pub struct Interface {
     pub page: Option<SocketAddr>,
     /// Whether the metrics contain the peers' names.
     pub metrics_names: bool,
+    /// Commands that are run when all is there.
+    pub post_up: Vec<String>,
+    /// Commands that are run before all goes.
+    pub pre_down: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,6 +116,10 @@ pub struct Peer {
     pub endpoints: Vec<(usize, Endpoint)>,
     /// The addresses behind it.
     pub allowed: Vec<Prefix>,
+    /// Parts of these that are not routed to it, but as the host would without the daemon.
+    pub except: Vec<Prefix>,
+    /// The time after which it is no peer any more.
+    pub until: Option<Timestamp>,
 }
 
 /// The endpoint of a peer: an address, or a name that is looked up while the daemon works.

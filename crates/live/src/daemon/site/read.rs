@@ -6,6 +6,7 @@ use airbraid_engine::converge::session::{PublicKey, Secret};
 use airbraid_sim::scenario::Errors;
 use airbraid_sim::scenario::document::{self, Complaint, Context, Data, Document, Value, View, list, quantity, text};
 use airbraid_units::{BitRate, Bytes, Duration};
+use jiff::Timestamp;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
@@ -67,11 +68,12 @@ fn site(top: &View<'_>, path: &Path) -> Site {
     let interface = interface(&top.sub("interface"), &folder);
     let policy = document::policy(top.sub("policy"));
     let uplinks = uplinks(top);
+    let gateway = super::gateway::read(top, &interface.name);
     let peers = peers(top, &folder, &uplinks, &interface);
     let _ = schema;
     top.check_keys();
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    Site { name, file: path.to_path_buf(), keys: Vec::new(), interface, policy, uplinks, peers }
+    Site { name, file: path.to_path_buf(), keys: Vec::new(), interface, policy, uplinks, gateway, peers }
 }
 
 fn one(number: u128) -> Result<u128, Complaint> {
@@ -100,6 +102,8 @@ fn interface(view: &View<'_>, folder: &Path) -> Interface {
         metrics,
         page: view.optional("page", "none", page_address),
         metrics_names: view.flag("metrics_names", is_local, "where metrics are on a loopback address"),
+        post_up: view.optional("post_up", "none", names).unwrap_or_default(),
+        pre_down: view.optional("pre_down", "none", names).unwrap_or_default(),
     };
     for (key, memory) in [("memory", interface.memory), ("peer_memory", interface.peer_memory)] {
         let message = || "this does not hold what is under way at usual rates".to_owned();
@@ -200,6 +204,7 @@ fn peer(view: &View<'_>, folder: &Path, uplinks: &[Uplink]) -> Peer {
         text(value).and_then(|text| keys::public(&text).map_err(wrong_key))
     });
     let allowed = view.required("allowed", "[\"10.77.0.2/32\"]", |value| prefixes(value, false));
+    let except = view.optional("except", "none", |value| prefixes(value, false));
     let peer = Peer {
         name,
         public: public.unwrap_or(PublicKey([0; 32])),
@@ -208,7 +213,14 @@ fn peer(view: &View<'_>, folder: &Path, uplinks: &[Uplink]) -> Peer {
         introduces: view.optional("introduces", "nobody", names).unwrap_or_default(),
         endpoints: view.optional("endpoint", "it comes to us", |v| endpoints(v, uplinks)).unwrap_or_default(),
         allowed: allowed.unwrap_or_default().iter().map(Prefix::network).collect(),
+        except: except.unwrap_or_default().iter().map(Prefix::network).collect(),
+        until: view.optional("until", "for ever", until),
     };
+    for prefix in &peer.except {
+        let is_part = peer.allowed.iter().any(|whole| whole.length < prefix.length && whole.contains(prefix.address));
+        let message = || format!("{prefix} is no part of a prefix in `allowed`");
+        view.require(is_part, "except", message, "an exception lies in a shorter prefix, such as 0.0.0.0/0");
+    }
     view.check_keys();
     peer
 }
@@ -276,13 +288,13 @@ fn key_file(value: &Value, folder: &Path) -> Result<Secret, Complaint> {
 }
 
 /// A name that an interface can have.
-fn device(value: &Value) -> Result<String, Complaint> {
+pub fn device(value: &Value) -> Result<String, Complaint> {
     let name = text(value)?;
     let is_fine = !name.is_empty()
         && name.len() < DEVICE_NAME
-        && name.chars().all(|c| c.is_ascii_graphic() && c != '/' && c != ':')
+        && name.chars().all(|c| c.is_ascii_graphic() && !matches!(c, '/' | ':' | '"' | '\\'))
         && !matches!(name.as_str(), "." | "..");
-    let refused = || Complaint::new("no interface can be called so", "1 to 15 characters without blanks, `/` and `:`");
+    let refused = || Complaint::new("no interface can be called so", "1 to 15 characters without blanks, quotes, `\\`, `/` and `:`");
     is_fine.then_some(name).ok_or_else(refused)
 }
 
@@ -329,6 +341,13 @@ fn gateways(value: &Value) -> Result<Vec<IpAddr>, Complaint> {
         [true, false].into_iter().all(|is_v4| gateways.iter().filter(|at| at.is_ipv4() == is_v4).count() < 2);
     let refused = || Complaint::new("an uplink has one router", "one address, or one of each family");
     is_one_each.then_some(gateways).ok_or_else(refused)
+}
+
+/// A date with the time and its zone (RFC 3339).
+fn until(value: &Value) -> Result<Timestamp, Complaint> {
+    let given = text(value)?;
+    let refused = || Complaint::new(format!("`{given}` is no time"), "such as \"2026-12-31T18:00:00Z\" (RFC 3339)");
+    given.parse().map_err(|_| refused())
 }
 
 fn servers(value: &Value) -> Result<Vec<IpAddr>, Complaint> {
