@@ -89,14 +89,14 @@ Exit status: 0 fine, 1 the system refused, 2 the input is wrong.";
 const PAIR_EXAMPLES: &str = "\
 Examples:
   airbraid pair                        on the server: prints one line, and waits
-  airbraid pair --join                 on the other machine: paste the line, answer
-      which uplinks, all traffic or some networks; it tests each uplink and says
-      what it measured
+  airbraid pair --join                 on the other machine: paste the line
+      it asks which uplinks, all traffic or some networks, tests each uplink,
+      and says what it measured
 
   airbraid pair --address hub.example --name hub
       with another address than this host's own, and another name
 
-  airbraid pair --join --name office --uplink eth0 --uplink wwan0 --lan eth1 < LINE
+  airbraid pair --join --uplink eth0 --uplink wwan0 --lan eth1 < LINE
       asks nothing; hosts behind eth1 use the tunnel, too
 
   airbraid pair --join --network 10.0.0.0/8 --yes < LINE
@@ -104,8 +104,8 @@ Examples:
 
   airbraid unpair office               undoes it, at either end
 
-The line is a secret for ten minutes, and is never an argument: what a command
-is called with, every user of the machine can read.
+The line is a secret for ten minutes, and is never an argument: every user of
+the machine can read what a command was called with.
 
 Exit status: 0 paired, 1 nobody came or answered, 2 the input is wrong.";
 

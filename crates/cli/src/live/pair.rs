@@ -63,14 +63,20 @@ fn offer_line(arguments: &Pair) -> Result<(), Ended> {
     let asks = !arguments.yes && std::io::stdin().is_terminal();
     let address = match (&arguments.address, own_address()) {
         (Some(address), _) => address.clone(),
-        (None, Some(own)) if asks => asked("Name or address at which the other machine reaches this one", &own.to_string())?,
+        (None, Some(own)) if asks => {
+            asked("Name or address at which the other machine reaches this one", &own.to_string())?
+        }
         (None, Some(own)) if is_public(own) => own.to_string(),
         (None, own) => {
-            let own = own.map_or_else(|| "has no route outside".to_owned(), |own| format!("is {own} in its own network"));
-            return Err(Ended::Argument(format!("this host {own}: say by --address where the other machine reaches it")));
+            let own =
+                own.map_or_else(|| "has no route outside".to_owned(), |own| format!("is {own} in its own network"));
+            return Err(Ended::Argument(format!(
+                "this host {own}: say by --address where the other machine reaches it"
+            )));
         }
     };
-    let is_fine = !address.is_empty() && address.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':'));
+    let is_fine =
+        !address.is_empty() && address.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':'));
     if !is_fine {
         return Err(Ended::Argument(format!("--address {address}: write a name or an address, without a port")));
     }
@@ -97,7 +103,10 @@ fn is_public(address: IpAddr) -> bool {
     match address {
         // RFC 1918, RFC 3927, and RFC 6598: 100.64.0.0/10.
         IpAddr::V4(at) => {
-            !at.is_private() && !at.is_link_local() && !at.is_loopback() && !(at.octets()[0] == 100 && at.octets()[1] >> 6 == 1)
+            !at.is_private()
+                && !at.is_link_local()
+                && !at.is_loopback()
+                && !(at.octets()[0] == 100 && at.octets()[1] >> 6 == 1)
         }
         IpAddr::V6(at) => !at.is_unique_local() && !at.is_loopback(),
     }
@@ -153,7 +162,8 @@ fn networks(arguments: &Pair, asks: bool) -> Result<Option<Vec<Prefix>>, Ended> 
     if !arguments.network.is_empty() {
         return Ok(Some(arguments.network.clone()));
     }
-    let text = if asks { asked("Traffic that goes through the tunnel: all, or networks", "all")? } else { "all".to_owned() };
+    let text =
+        if asks { asked("Traffic that goes through the tunnel: all, or networks", "all")? } else { "all".to_owned() };
     if text == "all" {
         return Ok(None);
     }
@@ -173,7 +183,12 @@ fn lan(arguments: &Pair, known: &[Candidate], uplinks: &[String], asks: bool) ->
 fn chosen(what: &str, known: &[Candidate], default: &[String]) -> Result<Vec<String>, Ended> {
     for one in known {
         let networks: Vec<String> = one.networks.iter().map(Prefix::to_string).collect();
-        note(&format!("  {:<15} {}{}", one.device, networks.join(", "), if one.is_way_out { ", a default route" } else { "" }));
+        note(&format!(
+            "  {:<15} {}{}",
+            one.device,
+            networks.join(", "),
+            if one.is_way_out { ", a default route" } else { "" }
+        ));
     }
     let default = if default.is_empty() { "none".to_owned() } else { default.join(" ") };
     let text = asked(what, &default)?;
@@ -222,7 +237,10 @@ fn report(joined: &Joined) -> String {
         vec![name.to_owned(), Unit::Second.show(speed.rtt_s), rate(speed.down_bps), rate(speed.up_bps)]
     };
     let silent = |name: &str| vec![name.to_owned(), "does not answer".to_owned(), "-".to_owned(), "-".to_owned()];
-    let uplinks = joined.uplinks.iter().map(|one| one.speed.as_ref().map_or_else(|| silent(&one.name), |speed| row(&one.name, speed)));
+    let uplinks = joined
+        .uplinks
+        .iter()
+        .map(|one| one.speed.as_ref().map_or_else(|| silent(&one.name), |speed| row(&one.name, speed)));
     let together = joined.together.iter().map(|speed| row("all together", speed));
     let mut text = columns(&std::iter::once(head).chain(uplinks).chain(together).collect::<Vec<_>>());
     for one in &joined.uplinks {

@@ -255,7 +255,8 @@ fn is_seen(net: &Net, text_of_it: &str) -> bool {
     let processes = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path().join("cmdline"));
     let own = net.daemon("");
     let logs = std::fs::read_dir("/run/airbraid").unwrap().flatten().map(|entry| entry.path());
-    let logs = logs.filter(|path| path.display().to_string().contains(&own) && path.extension().is_some_and(|e| e == "log"));
+    let logs =
+        logs.filter(|path| path.display().to_string().contains(&own) && path.extension().is_some_and(|e| e == "log"));
     processes.chain(logs).any(is_in)
 }
 
@@ -278,7 +279,8 @@ fn two_commands_make_a_tunnel_and_two_undo_it() {
     let (mut child, line) = offered(&net, &[]);
     let secret = &line["airbraid1:".len()..][..40];
     assert!(!is_seen(&net, secret));
-    let uplinks = ["--uplink", "dsl", "--uplink", "lte", "--lan", "lan0", "--test", "0.2", "--except", "203.0.113.128/25"];
+    let uplinks =
+        ["--uplink", "dsl", "--uplink", "lte", "--lan", "lan0", "--test", "0.2", "--except", "203.0.113.128/25"];
     let done = joined(&net, &line, "office", &uplinks);
     if !done.status.success() {
         let _ = child.kill();
@@ -290,7 +292,10 @@ fn two_commands_make_a_tunnel_and_two_undo_it() {
     for (place, uplink) in ["dsl", "lte"].into_iter().enumerate() {
         let tested = &said["uplinks"][place];
         assert_eq!(tested["name"], uplink, "{said}");
-        assert!(tested["speed"]["down_bps"].as_f64() > Some(1e6) && tested["speed"]["rtt_s"].as_f64() > Some(0.0), "{said}");
+        assert!(
+            tested["speed"]["down_bps"].as_f64() > Some(1e6) && tested["speed"]["rtt_s"].as_f64() > Some(0.0),
+            "{said}"
+        );
     }
     assert_through_hub(&net, "after pairing");
     assert_eq!(seen_of(&net, "pc", EXCEPTED), PROVIDER);
@@ -312,4 +317,104 @@ fn two_commands_make_a_tunnel_and_two_undo_it() {
     for (host, before) in ["office", "hub"].into_iter().zip(&before) {
         assert_as_before(&net, host, before);
     }
+}
+
+#[test]
+fn commands_are_run_when_all_is_there_and_before_all_goes_and_after_a_kill() {
+    if !can_run("commands_are_run_when_all_is_there_and_before_all_goes_and_after_a_kill") {
+        return;
+    }
+    let more =
+        "post_up = [\"ip link show $AIRBRAID_INTERFACE > FOLDER/up\"]\npre_down = [\"ip link show > FOLDER/down\"]";
+    let mut net = crate::pair("commands", 1, more, "");
+    let (file, folder) = (net.file("near"), net.folder.clone());
+    let written = std::fs::read_to_string(&file).unwrap().replace("FOLDER", &folder.display().to_string());
+    std::fs::write(&file, &written).unwrap();
+    let has = |what: &str| std::fs::read_to_string(folder.join(what)).unwrap_or_default().contains("air0");
+    net.up("near");
+    assert!(has("up") && !has("down"), "{}", net.logs());
+    net.signal("near", "-TERM");
+    net.ended("near");
+    assert!(has("down"), "the interface is still there then\n{}", net.logs());
+    std::fs::remove_file(folder.join("down")).unwrap();
+    net.up("near");
+    net.signal("near", "-KILL");
+    net.ended("near");
+    let is_run = (0..200).any(|_| {
+        std::thread::sleep(Duration::from_millis(20));
+        folder.join("down").exists()
+    });
+    assert!(is_run, "{}", net.logs());
+    // One that fails ends it, and nothing stays.
+    std::fs::write(&file, written.replace("ip link show $AIRBRAID_INTERFACE", "exit 7; true")).unwrap();
+    let words = [env!("CARGO_BIN_EXE_airbraid"), "up", &file.display().to_string(), "--foreground"];
+    let done = net.exec("near", &words);
+    assert_eq!(done.status.code(), Some(1));
+    assert!(text(&done.stderr).contains("post_up `exit 7; true"), "{}", text(&done.stderr));
+    assert!(!net.ip("near", "link show").contains("air0"));
+}
+
+#[test]
+fn a_quota_stays_spent_over_a_restart_until_its_month_is_over() {
+    if !can_run("a_quota_stays_spent_over_a_restart_until_its_month_is_over") {
+        return;
+    }
+    let mut net = crate::pair("quota", 2, "", "");
+    let file = net.file("near");
+    let written = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, written.replace("name = \"l1\"\n", "name = \"l1\"\nquota = \"300 kB\"\n")).unwrap();
+    net.up("far");
+    net.up("near");
+    net.wait_members("near", 2);
+    crate::serve(&mut net);
+    crate::carries(&net, 4);
+    let is_spent = |status: &serde_json::Value| status["uplinks"][1]["cause"] == "quota-spent";
+    let status = net.wait("near", "the quota is spent", is_spent);
+    let used = status["uplinks"][1]["month_bytes"].as_u64().unwrap();
+    assert!(used >= 300_000, "{used} byte, both ways together");
+    net.wait_members("near", 1);
+    net.wait_members("far", 1);
+    crate::carries(&net, 4);
+    let status = net.status("near").unwrap();
+    let more = status["uplinks"][1]["month_bytes"].as_u64().unwrap() - used;
+    assert!(is_spent(&status) && more < 20_000, "{more} byte more, where farewells are enough");
+    net.signal("near", "-TERM");
+    net.ended("near");
+    net.up("near");
+    let status = net.wait("near", "it is spent still", is_spent);
+    assert!(status["uplinks"][1]["month_bytes"].as_u64() >= Some(used), "{status}");
+    net.signal("near", "-TERM");
+    net.ended("near");
+    // A month later.
+    let months = format!("/var/lib/airbraid/{}.months", net.daemon("near"));
+    let noted = std::fs::read_to_string(&months).unwrap();
+    let month = noted.split('"').find(|part| part.len() == 10 && part.contains('-')).unwrap();
+    std::fs::write(&months, noted.replace(month, "2020-01-01")).unwrap();
+    net.up("near");
+    net.wait_members("near", 2);
+}
+
+#[test]
+fn outside_its_hours_an_uplink_is_not_used() {
+    if !can_run("outside_its_hours_an_uplink_is_not_used") {
+        return;
+    }
+    let mut net = crate::pair("hours", 2, "", "");
+    let file = net.file("near");
+    // Now, and a time that is far from now at whatever hour this runs.
+    let written = std::fs::read_to_string(&file).unwrap();
+    let hours = |hours: &str| {
+        let with = format!("name = \"l1\"\nhours = [{hours}]\n");
+        std::fs::write(&file, written.replace("name = \"l1\"\n", &with)).unwrap();
+    };
+    let now = text(&net.exec("near", &["date", "+%H"]).stdout).trim().parse::<u32>().unwrap();
+    let far = (now + 12) % 24;
+    hours(&format!("\"{far:02}:00-{far:02}:30\""));
+    net.up("far");
+    net.up("near");
+    net.wait("near", "l1 rests", |status| status["uplinks"][1]["cause"] == "outside-hours");
+    net.wait_members("near", 1);
+    hours("\"00:00-24:00\"");
+    net.signal("near", "-HUP");
+    net.wait_members("near", 2);
 }

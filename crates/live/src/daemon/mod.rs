@@ -5,6 +5,7 @@
 //! it is told to end; [`ask`] talks to one that works. `docs/guide/daemon.md` is for those who run it.
 
 mod address;
+mod budget;
 mod calls;
 mod cause;
 mod check;
@@ -77,6 +78,7 @@ pub mod offload {
 
 /// The readers of bytes from outside, for tests with arbitrary bytes.
 pub mod readers {
+    pub use super::budget::parse as months;
     pub use super::inner::{carry_mark, clamp_mss, is_acknowledgement, is_opening, too_big, without_padding};
     pub use super::introduce::Introduction;
     pub use super::notice::Notice;
@@ -95,6 +97,7 @@ use airbraid_engine::converge::session::{
 };
 use airbraid_engine::trunk::bonding as tunnel;
 use airbraid_units::Instant;
+use budget::{Budget, Months};
 use commands::Commands;
 use core::Daemon;
 use core::handshakes::Handshakes;
@@ -229,7 +232,11 @@ fn begin(site: Site, tun: Tun, outside: Outside) -> Result<Daemon, LabError> {
     let history_file = site.interface.page.map(|_| note_files::history(&site.name));
     let uplink =
         |(place, uplink): (usize, &site::Uplink)| UplinkState::new(uplink.clone(), routing::mark_of(mark, place));
-    let uplinks = site.uplinks.iter().enumerate().map(uplink).collect();
+    let mut uplinks: Vec<UplinkState> = site.uplinks.iter().enumerate().map(uplink).collect();
+    let months = Months::load(&note_files::months(&site.name));
+    for uplink in &mut uplinks {
+        uplink.budget = Budget::of(months.of(&uplink.config.name));
+    }
     Ok(Daemon {
         routing,
         clock,
@@ -252,7 +259,7 @@ fn begin(site: Site, tun: Tun, outside: Outside) -> Result<Daemon, LabError> {
         tunnel,
         counts: status::DaemonCounts::default(),
         names,
-        care: core::care::Care::default(),
+        care: core::care::Care::new(months),
         room: socket::Room::new(&pool),
         pool,
         refused: Vec::new(),

@@ -45,6 +45,11 @@ pub fn gateway(name: &str) -> PathBuf {
     file(name, "gateway")
 }
 
+/// The file of the bytes that uplinks have carried in their months, which survives a loss of power.
+pub fn months(name: &str) -> PathBuf {
+    Path::new(LASTING).join(format!("{name}.months"))
+}
+
 /// The network namespace of this thread.
 pub fn namespace() -> u64 {
     fs::metadata("/proc/thread-self/ns/net").map_or(0, |namespace| namespace.ino())

@@ -129,12 +129,7 @@ impl Netlink {
     }
 
     /// Makes a request that is only heard between two messages, and waits for its acknowledgement.
-    pub(super) fn request_between(
-        &mut self,
-        around: &[(u16, Vec<u8>); 2],
-        kind: u16,
-        body: &[u8],
-    ) -> nix::Result<()> {
+    pub(super) fn request_between(&mut self, around: &[(u16, Vec<u8>); 2], kind: u16, body: &[u8]) -> nix::Result<()> {
         let [(begin, before), (end, after)] = around;
         let mut all = self.message(*begin, 0, before);
         all.extend(self.message(*end, 0, after));

@@ -394,7 +394,16 @@ mod tests {
             for table in [TABLE_MAIN, 51_820_000] {
                 let network = ip(network);
                 let gateway = gateway.map(ip);
-                let route = Route { network, prefix, table, metric: 7, gateway, device: 3, is_throw: false, protocol: PROTOCOL };
+                let route = Route {
+                    network,
+                    prefix,
+                    table,
+                    metric: 7,
+                    gateway,
+                    device: 3,
+                    is_throw: false,
+                    protocol: PROTOCOL,
+                };
                 assert_eq!(routes_in(&route.emit()), [route]);
                 let thrown = Route { device: 0, gateway: None, is_throw: true, ..route };
                 assert_eq!(routes_in(&thrown.emit()), [thrown]);
@@ -450,7 +459,9 @@ mod tests {
     fn whatever_is_cut_off_is_read_without_a_panic() {
         let network = [10, 1, 0, 0].into();
         let gateway = Some([10, 0, 0, 1].into());
-        let whole = Route { network, prefix: 16, table: 300, metric: 7, gateway, device: 3, is_throw: false, protocol: 4 }.emit();
+        let whole =
+            Route { network, prefix: 16, table: 300, metric: 7, gateway, device: 3, is_throw: false, protocol: 4 }
+                .emit();
         for length in 0..whole.len() {
             let _ = (routes_in(&whole[..length]), rule_in(&whole[..length]));
         }

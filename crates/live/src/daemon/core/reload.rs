@@ -3,6 +3,7 @@
 use super::Daemon;
 use super::history::time_of_day;
 use super::presence::FAREWELLS;
+use crate::daemon::budget::Budget;
 use crate::daemon::history::event::Event;
 use crate::daemon::peer::PeerState;
 use crate::daemon::routing::{METRIC, WantedRouting, mark_of, numbers};
@@ -31,6 +32,7 @@ impl Daemon {
         self.table = Table::new(self.peers.iter().enumerate().filter(|(_, peer)| !peer.is_gone).map(behind));
         self.site = new;
         said.splice(place..place, self.change_routes(&routes));
+        self.look_at_budgets(Some(self.time));
         self.on_interfaces();
         self.renew_names();
         for peer in 0..self.peers.len() {
@@ -153,13 +155,15 @@ impl Daemon {
             if self.uplink_called(&uplink.name).is_none() {
                 said.push(format!("uplink {}", uplink.name));
                 let mark = mark_of(numbers(&self.site.interface).1, self.uplinks.len());
-                self.uplinks.push(UplinkState::new(uplink.clone(), mark));
+                let mut state = UplinkState::new(uplink.clone(), mark);
+                state.budget = Budget::of(self.care.months.of(&uplink.name));
+                self.uplinks.push(state);
             }
         }
     }
 
     /// The use of an uplink's members has changed.
-    fn renew_members(&mut self, uplink: usize) {
+    pub(super) fn renew_members(&mut self, uplink: usize) {
         let now = self.time;
         for peer in 0..self.peers.len() {
             let paths = self.peers[peer].paths.iter().filter(|(_, path)| path.uplink == uplink);

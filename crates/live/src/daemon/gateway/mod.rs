@@ -159,7 +159,8 @@ fn load(program: &str, text: &str) -> Result<(), LabError> {
     }
     let said = String::from_utf8_lossy(&done.stderr);
     let first = said.lines().next().unwrap_or("it says nothing");
-    let help = "the kernel needs nf_tables with NAT: modprobe nft_masq nft_chain_nat (CONFIG_NF_TABLES_INET, CONFIG_NFT_MASQ)";
+    let help =
+        "the kernel needs nf_tables with NAT: modprobe nft_masq nft_chain_nat (CONFIG_NF_TABLES_INET, CONFIG_NFT_MASQ)";
     Err(LabError::Failed(format!("{program} refuses the gateway's rules ({first}): {help}")))
 }
 

@@ -103,8 +103,7 @@ mod tests {
 
     #[test]
     fn routed_ipv6_is_not_translated_and_a_lan_may_begin_connections() {
-        let gateway =
-            Gateway { lan: vec!["lan0".to_owned()], masquerade: true, ipv6: GatewayIpv6::Route, mss: false };
+        let gateway = Gateway { lan: vec!["lan0".to_owned()], masquerade: true, ipv6: GatewayIpv6::Route, mss: false };
         let text = text(&gateway, "air0", 1, Forwarded { v4: true, v6: true });
         assert!(text.contains("oifname \"air0\" iifname { \"lan0\" } accept"), "{text}");
         assert!(text.contains("ipv4 iifname { \"lan0\", \"air0\" } oifname != { \"lan0\", \"air0\" } masquerade"));

@@ -17,7 +17,7 @@ const NAME_MAX: usize = 32;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Wish {
-    /// Send for so many milliseconds.
+    /// Send for this time \[ms\].
     Send { ms: u64 },
     /// Read until the end, and say how much came.
     Receive,
@@ -42,7 +42,10 @@ pub struct Newcomer {
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum Reply {
     /// So many bytes have come, in this time.
-    Received { bytes: u64, us: u64 },
+    Received {
+        bytes: u64,
+        us: u64,
+    },
     Welcome(Welcome),
     Refused(String),
     Done,

@@ -122,7 +122,7 @@ pub fn is_own(text: &str) -> bool {
     text.starts_with(OWN)
 }
 
-/// Writes a file in place of another, or anew.
+/// Writes a file in place of another, or a new one.
 ///
 /// # Errors
 /// The system refuses.

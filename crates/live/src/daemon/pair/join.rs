@@ -4,7 +4,7 @@ use super::exchange::{self, Newcomer, Reply, Welcome, Wish};
 use super::files::{self, Head, Made, PeerTable};
 use super::measure::{self, Speed};
 use super::ticket::Ticket;
-use super::{GUEST, Hands, free_interface, secret_file, site_file};
+use super::{GUEST, Hands, free_interface, secret_file, site_file, speaks_ipv6};
 use crate::daemon::keys::{self, Random};
 use crate::daemon::question::Question;
 use crate::daemon::serve::ask;
@@ -90,8 +90,7 @@ pub struct Tested {
 pub fn candidates() -> Result<Vec<Candidate>, LabError> {
     let failed = || LabError::failed("rtnetlink");
     let mut netlink = Netlink::open().map_err(failed())?;
-    let (devices, routes) =
-        (netlink.devices().map_err(failed())?, netlink.routes().map_err(failed())?);
+    let (devices, routes) = (netlink.devices().map_err(failed())?, netlink.routes().map_err(failed())?);
     let candidate = |device: &crate::netlink::devices::Device| Candidate {
         device: device.name.clone(),
         networks: networks(device),
@@ -303,8 +302,10 @@ fn lasting(
     exchange::check_name(&welcome.name).map_err(strange)?;
     let preshared = keys::secret(&welcome.preshared_key).map_err(strange)?;
     let addresses = welcome.addresses.iter().map(|text| Prefix::parse(text));
-    let addresses = addresses.collect::<Result<Vec<Prefix>, String>>().map_err(strange)?;
-    let everything = if welcome.has_ipv6 { &["0.0.0.0/0", "::/0"][..] } else { &["0.0.0.0/0"] };
+    let mut addresses = addresses.collect::<Result<Vec<Prefix>, String>>().map_err(strange)?;
+    let has_six = speaks_ipv6();
+    addresses.retain(|prefix| has_six || prefix.address.is_ipv4());
+    let everything = if welcome.has_ipv6 && has_six { &["0.0.0.0/0", "::/0"][..] } else { &["0.0.0.0/0"] };
     let everything = everything.iter().filter_map(|text| Prefix::parse(text).ok());
     // The other end's networks in the tunnel are reached in any case.
     let inside = addresses.iter().map(Prefix::network);

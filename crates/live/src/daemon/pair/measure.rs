@@ -105,7 +105,7 @@ fn fill(stream: &mut TcpStream, time: Duration) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads to the end, or for so long; returns the bytes, and the time from the first of them to the last.
+/// Reads to the end, for `most` at the longest; returns the bytes, and the time from the first of them to the last.
 fn count(stream: &mut TcpStream, most: Duration) -> io::Result<(u64, Duration)> {
     let mut room = vec![0; CHUNK];
     let mut bytes = 0;

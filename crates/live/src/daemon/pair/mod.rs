@@ -89,7 +89,10 @@ pub fn unpair(folder: &Path, name: &str, hands: &Hands<'_>) -> Result<String, La
         }
         return Ok(format!("{name} is no peer of {site} any more"));
     }
-    Err(LabError::Input(format!("{}: no file and no peer called `{name}` was made by `airbraid pair`", folder.display())))
+    Err(LabError::Input(format!(
+        "{}: no file and no peer called `{name}` was made by `airbraid pair`",
+        folder.display()
+    )))
 }
 
 /// Ends a daemon that is pairing's own, and removes its file and keys.
@@ -104,6 +107,12 @@ fn forget(folder: &Path, name: &str, hands: &Hands<'_>) -> Result<(), LabError> 
         let _ = fs::remove_file(folder.join(of_it));
     }
     fs::remove_file(&file).map_err(LabError::io(file.display()))
+}
+
+/// Whether new interfaces of this host may have IPv6 addresses.
+fn speaks_ipv6() -> bool {
+    let is_off = fs::read_to_string("/proc/sys/net/ipv6/conf/default/disable_ipv6");
+    is_off.is_ok_and(|is_off| is_off.trim() == "0")
 }
 
 /// The file of the secret that an end has with a peer.

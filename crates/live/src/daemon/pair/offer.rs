@@ -4,7 +4,7 @@
 use super::exchange::{self, Newcomer, Reply, Welcome, Wish};
 use super::files::{self, Head, Made, PeerTable};
 use super::ticket::{OneTime, Ticket};
-use super::{GUEST, Hands, PORT, free_interface, is_up, measure, secret_file, site_file};
+use super::{GUEST, Hands, PORT, free_interface, is_up, measure, secret_file, site_file, speaks_ipv6};
 use crate::daemon::keys::{self, Random};
 use crate::daemon::question::Question;
 use crate::daemon::routing::ANYWHERE;
@@ -108,7 +108,8 @@ impl<'a> Offer<'a> {
         let file = site_file(options.folder, options.name);
         let mut bytes = [0; 32];
         Random::new().fill(&mut bytes);
-        let ends = SignedDuration::try_from(options.valid).ok().and_then(|valid| Timestamp::now().checked_add(valid).ok());
+        let ends =
+            SignedDuration::try_from(options.valid).ok().and_then(|valid| Timestamp::now().checked_add(valid).ok());
         let ends = ends.ok_or_else(|| LabError::Input("a line is good for a shorter time".to_owned()))?;
         let mut offer = Self {
             options,
@@ -138,9 +139,10 @@ impl<'a> Offer<'a> {
         let number = |last: u8| Ipv4Addr::from(u32::from(NETWORK) + u32::from(last));
         // A network of its own (RFC 4193): two such never meet.
         let six = Ipv6Addr::from([0xfd, id[0], id[1], id[2], id[3], id[4], 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+        let six = speaks_ipv6().then_some(six);
         let head = Head {
             interface: free_interface(),
-            addresses: vec![format!("{}/24", number(1)), format!("{six}/64")],
+            addresses: [format!("{}/24", number(1))].into_iter().chain(six.map(|six| format!("{six}/64"))).collect(),
             private_key: format!("{}.key", self.options.name),
             listen: Some(self.options.port),
             uplinks: Vec::new(),
@@ -148,7 +150,7 @@ impl<'a> Offer<'a> {
         };
         files::write_secret(&self.options.folder.join(&head.private_key), &Secret::draw(&mut random))?;
         files::write(&self.file, &head.text())?;
-        Ok((number(1), Some(six)))
+        Ok((number(1), six))
     }
 
     /// Takes out what an earlier offer has left that was killed.
@@ -159,7 +161,10 @@ impl<'a> Offer<'a> {
             let until = until.trim_matches([' ', '=', '"']);
             if until.parse::<Timestamp>().is_ok_and(|until| until > Timestamp::now()) {
                 let how = "it is good until then, or until Ctrl-C ends its `airbraid pair`";
-                return Err(LabError::Input(format!("a line of {} waits until {until} already: {how}", self.options.name)));
+                return Err(LabError::Input(format!(
+                    "a line of {} waits until {until} already: {how}",
+                    self.options.name
+                )));
             }
             text = files::without(&text, &name).unwrap_or(text);
             let _ = fs::remove_file(self.options.folder.join(secret_file(self.options.name, &name)));
@@ -390,7 +395,8 @@ fn own_addresses(site: &Site) -> Result<(Ipv4Addr, Option<Ipv6Addr>), LabError> 
         _ => None,
     });
     let help = "give [interface] an address with a network of /24, such as \"10.77.0.1/24\"";
-    let four = four.ok_or_else(|| LabError::Input(format!("{}: no address for a peer: {help}", site.file.display())))?;
+    let four =
+        four.ok_or_else(|| LabError::Input(format!("{}: no address for a peer: {help}", site.file.display())))?;
     Ok((four, six))
 }
 

@@ -73,8 +73,8 @@ impl OneTime {
 }
 
 impl Ticket {
-    /// Writes the line.
-    pub fn line(&self) -> Zeroizing<String> {
+    /// Writes the bytes of the line, without its check sum.
+    pub fn encode(&self) -> Zeroizing<Vec<u8>> {
         let mut bytes = Zeroizing::new(Vec::with_capacity(FIXED + self.endpoint.len()));
         bytes.extend_from_slice(self.secret.0.bytes());
         bytes.extend_from_slice(&self.public.0);
@@ -82,6 +82,12 @@ impl Ticket {
         bytes.extend_from_slice(&self.ours.octets());
         bytes.extend_from_slice(&self.port.to_be_bytes());
         bytes.extend_from_slice(self.endpoint.as_bytes());
+        bytes
+    }
+
+    /// Writes the line.
+    pub fn line(&self) -> Zeroizing<String> {
+        let mut bytes = self.encode();
         let sum = sum(&bytes);
         bytes.extend_from_slice(&sum);
         Zeroizing::new(format!("{SIGN}{}", URL_SAFE_NO_PAD.encode(&*bytes)))
@@ -107,18 +113,23 @@ impl Ticket {
         if sum(body) != *sum_of_it {
             return Err(damaged());
         }
-        let (secret, rest) = body.split_first_chunk::<32>().ok_or_else(damaged)?;
-        let (public, rest) = rest.split_first_chunk::<32>().ok_or_else(damaged)?;
-        let (theirs, rest) = rest.split_first_chunk::<4>().ok_or_else(damaged)?;
-        let (ours, rest) = rest.split_first_chunk::<4>().ok_or_else(damaged)?;
-        let (port, endpoint) = rest.split_first_chunk::<2>().ok_or_else(damaged)?;
-        let endpoint = std::str::from_utf8(endpoint).map_err(|_| damaged())?;
+        Self::decode(body).ok_or_else(damaged)
+    }
+
+    /// Reads the bytes of a line, without its check sum.
+    pub fn decode(body: &[u8]) -> Option<Self> {
+        let (secret, rest) = body.split_first_chunk::<32>()?;
+        let (public, rest) = rest.split_first_chunk::<32>()?;
+        let (theirs, rest) = rest.split_first_chunk::<4>()?;
+        let (ours, rest) = rest.split_first_chunk::<4>()?;
+        let (port, endpoint) = rest.split_first_chunk::<2>()?;
+        let endpoint = std::str::from_utf8(endpoint).ok()?;
         // It goes into a file as it is.
         let is_plain = endpoint.chars().all(|c| c.is_ascii_graphic() && !matches!(c, '"' | '\\'));
         if endpoint.is_empty() || endpoint.len() > ENDPOINT_MAX || !is_plain {
-            return Err(damaged());
+            return None;
         }
-        Ok(Self {
+        Some(Self {
             secret: OneTime(Secret::new(*secret)),
             public: PublicKey(*public),
             theirs: (*theirs).into(),

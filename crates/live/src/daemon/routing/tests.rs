@@ -33,7 +33,16 @@ fn device(index: u32, addresses: &[&str], rp_filter: u32) -> Device {
 
 fn route(network: &str, gateway: Option<&str>, device: u32) -> Route {
     let Prefix { address: network, length: prefix } = prefix(network);
-    Route { network, prefix, table: TABLE_MAIN, metric: 0, gateway: gateway.map(ip), device, is_throw: false, protocol: 3 }
+    Route {
+        network,
+        prefix,
+        table: TABLE_MAIN,
+        metric: 0,
+        gateway: gateway.map(ip),
+        device,
+        is_throw: false,
+        protocol: 3,
+    }
 }
 
 fn line(device: u32, place: &str) -> WantedUplink {

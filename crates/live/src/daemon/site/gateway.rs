@@ -30,8 +30,7 @@ pub enum GatewayIpv6 {
 pub fn read(top: &View<'_>, interface: &str) -> Option<Gateway> {
     top.find("gateway")?;
     let view = top.sub("gateway");
-    let ways =
-        [("masquerade", GatewayIpv6::Masquerade), ("route", GatewayIpv6::Route), ("off", GatewayIpv6::Off)];
+    let ways = [("masquerade", GatewayIpv6::Masquerade), ("route", GatewayIpv6::Route), ("off", GatewayIpv6::Off)];
     let gateway = Gateway {
         lan: view.optional("lan", "none", devices).unwrap_or_default(),
         masquerade: view.flag("masquerade", true, ""),

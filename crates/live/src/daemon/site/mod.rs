@@ -5,6 +5,7 @@
 mod gateway;
 mod read;
 
+use super::budget::Hours;
 use airbraid_engine::converge::session::{PublicKey, Secret};
 use airbraid_engine::trunk::bonding::{BondPolicy, MEMBERS_MAX};
 use airbraid_units::{BitRate, Bytes, Duration};
@@ -21,6 +22,10 @@ pub const UPLINKS_MAX: usize = MEMBERS_MAX / 2;
 pub const PEERS_MAX: usize = 4_096;
 /// The default port of an end that others go to.
 pub const PORT: u16 = 5182;
+
+/// Below the time for which most NATs keep a UDP mapping (RFC 4787, REQ-5: two minutes at the least, and many keep half
+/// a minute).
+const KEEPALIVE: Duration = Duration::from_secs(20);
 
 /// The daemon's file, resolved.
 #[derive(Clone, Debug)]
@@ -94,8 +99,12 @@ pub struct Uplink {
     pub tier: u8,
     /// Whether it is used only when no other works.
     pub is_backup: bool,
-    /// Bytes that each of its links may carry, both ways, until the daemon is started again.
+    /// Bytes that it may carry in a month, both ways.
     pub quota: Option<Bytes>,
+    /// The day on which a month begins, 1 to 28.
+    pub quota_day: i8,
+    /// The hours in which it is used; none for always.
+    pub hours: Vec<Hours>,
     /// Largest rate at which it sends.
     pub rate: Option<BitRate>,
     /// Interval of keepalives on an idle path.
@@ -129,6 +138,25 @@ pub struct Endpoint {
     pub text: String,
     /// Its addresses, as far as they are known.
     pub addresses: Vec<SocketAddr>,
+}
+
+impl Uplink {
+    /// One for all interfaces, without limits.
+    pub fn any() -> Self {
+        Self {
+            name: "any".to_owned(),
+            device: None,
+            is_on: true,
+            gateways: Vec::new(),
+            tier: 0,
+            is_backup: false,
+            quota: None,
+            quota_day: 1,
+            hours: Vec::new(),
+            rate: None,
+            keepalive: KEEPALIVE,
+        }
+    }
 }
 
 impl Endpoint {

@@ -1,6 +1,7 @@
 //! The keys of the daemon's file.
 
-use super::{Endpoint, Interface, PEERS_MAX, PORT, Peer, Prefix, Site, UPLINKS_MAX, Uplink};
+use super::{Endpoint, Interface, KEEPALIVE, PEERS_MAX, PORT, Peer, Prefix, Site, UPLINKS_MAX, Uplink};
+use crate::daemon::budget::Hours;
 use crate::daemon::keys;
 use airbraid_engine::converge::session::{PublicKey, Secret};
 use airbraid_sim::scenario::Errors;
@@ -16,10 +17,6 @@ use std::path::{Path, PathBuf};
 const DEVICE_NAME: usize = 16;
 /// Allowed MTUs: the least that any IPv4 host takes, and a TUN's longest packet.
 const MTU: std::ops::RangeInclusive<u64> = 576..=65_535;
-/// Below the time for which most NATs keep a UDP mapping (RFC 4787, REQ-5: two minutes at the least, and many keep half
-/// a minute).
-const KEEPALIVE: Duration = Duration::from_secs(20);
-
 /// Default memory of all peers' packets: a small router has it to spare.
 const MEMORY: Bytes = Bytes::new(256 << 20);
 /// Default memory of one peer's packets: 1 Gbit/s for a round trip of 100 ms, in buffers of 2 KiB, both ways, with
@@ -134,17 +131,7 @@ fn uplinks(top: &View<'_>) -> Vec<Uplink> {
         top.complain("uplink", Complaint::new(format!("{} uplinks are too many", uplinks.len()), "at most 8"));
     }
     if uplinks.is_empty() {
-        uplinks.push(Uplink {
-            name: "any".to_owned(),
-            device: None,
-            is_on: true,
-            gateways: Vec::new(),
-            tier: 0,
-            is_backup: false,
-            quota: None,
-            rate: None,
-            keepalive: KEEPALIVE,
-        });
+        uplinks.push(Uplink::any());
     }
     uplinks
 }
@@ -159,6 +146,8 @@ fn uplink(view: &View<'_>) -> Uplink {
         tier: view.read("tier", 0, "", |value| document::integer(value, 7).map(|tier| tier as u8)),
         is_backup: view.flag("backup", false, ""),
         quota: view.optional("quota", "none", quantity::<Bytes>),
+        quota_day: view.read("quota_day", 1, "", day),
+        hours: view.optional("hours", "always", hours).unwrap_or_default(),
         rate: view.optional("rate", "none", quantity::<BitRate>),
         keepalive: view.quantity("keepalive", KEEPALIVE, "below most NATs' patience"),
     };
@@ -294,7 +283,9 @@ pub fn device(value: &Value) -> Result<String, Complaint> {
         && name.len() < DEVICE_NAME
         && name.chars().all(|c| c.is_ascii_graphic() && !matches!(c, '/' | ':' | '"' | '\\'))
         && !matches!(name.as_str(), "." | "..");
-    let refused = || Complaint::new("no interface can be called so", "1 to 15 characters without blanks, quotes, `\\`, `/` and `:`");
+    let refused = || {
+        Complaint::new("no interface can be called so", "1 to 15 characters without blanks, quotes, `\\`, `/` and `:`")
+    };
     is_fine.then_some(name).ok_or_else(refused)
 }
 
@@ -341,6 +332,20 @@ fn gateways(value: &Value) -> Result<Vec<IpAddr>, Complaint> {
         [true, false].into_iter().all(|is_v4| gateways.iter().filter(|at| at.is_ipv4() == is_v4).count() < 2);
     let refused = || Complaint::new("an uplink has one router", "one address, or one of each family");
     is_one_each.then_some(gateways).ok_or_else(refused)
+}
+
+/// A day that every month has.
+fn day(value: &Value) -> Result<i8, Complaint> {
+    let day = document::integer(value, 28)?;
+    let refused = || Complaint::new("a month has no such day", "1 to 28: every month has these");
+    (day > 0).then_some(day as i8).ok_or_else(refused)
+}
+
+/// Hours of the week, or several.
+fn hours(value: &Value) -> Result<Vec<Hours>, Complaint> {
+    let help = "such as \"Mon-Fri 08:00-18:00\", or a list of such; this host's time counts";
+    let one = |value: &Value| Hours::parse(&text(value)?).map_err(|why| Complaint::new(why, help));
+    if matches!(value.data, Data::Text(_)) { Ok(vec![one(value)?]) } else { list(value)?.iter().map(one).collect() }
 }
 
 /// A date with the time and its zone (RFC 3339).
