@@ -99,7 +99,7 @@ fn any_line_of_a_pairing() {
     });
 }
 
-/// What two ends say to each other while they pair, and the file of the uplinks' months.
+/// Lines of two ends that pair, and the file of the uplinks' months.
 #[test]
 fn any_words_of_a_pairing() {
     bolero::check!().with_type::<(u8, String, Vec<u8>)>().for_each(|(how, text, bytes)| {

@@ -110,7 +110,7 @@ impl Drop for Commands {
 /// The life of that process: orders from standard input, answers to standard output.
 ///
 /// # Errors
-/// What it hears is no orders.
+/// The first line is no orders.
 pub fn run() -> Result<(), LabError> {
     for signal in [SIGTERM, SIGINT, SIGHUP] {
         // It ends with the daemon, which these are for.

@@ -21,6 +21,7 @@ mod follow;
 mod fragment;
 mod gateway;
 mod history;
+mod hours;
 pub(crate) mod inner;
 mod introduce;
 mod introductions;

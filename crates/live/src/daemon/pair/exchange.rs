@@ -41,7 +41,7 @@ pub struct Newcomer {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum Reply {
-    /// So many bytes have come, in this time.
+    /// Bytes that have come, and the time that it took \[us\].
     Received {
         bytes: u64,
         us: u64,

@@ -305,19 +305,7 @@ fn lasting(
     let mut addresses = addresses.collect::<Result<Vec<Prefix>, String>>().map_err(strange)?;
     let has_six = speaks_ipv6();
     addresses.retain(|prefix| has_six || prefix.address.is_ipv4());
-    let everything = if welcome.has_ipv6 && has_six { &["0.0.0.0/0", "::/0"][..] } else { &["0.0.0.0/0"] };
-    let everything = everything.iter().filter_map(|text| Prefix::parse(text).ok());
-    // The other end's networks in the tunnel are reached in any case.
-    let inside = addresses.iter().map(Prefix::network);
-    let allowed: Vec<Prefix> = match &options.networks {
-        None => everything.collect(),
-        Some(networks) => {
-            let mut all: Vec<Prefix> = networks.iter().map(Prefix::network).chain(inside).collect();
-            all.sort_unstable();
-            all.dedup();
-            all
-        }
-    };
+    let allowed = allowed(options, &addresses, welcome.has_ipv6 && has_six);
     let head = Head {
         interface: free_interface(),
         addresses: addresses.iter().map(Prefix::to_string).collect(),
@@ -366,4 +354,17 @@ fn confirm(options: &JoinOptions<'_>, to: SocketAddr) -> Result<(), LabError> {
             _ => std::thread::sleep(PAUSE),
         }
     }
+}
+
+/// The networks that are reached through the other end.
+fn allowed(options: &JoinOptions<'_>, addresses: &[Prefix], has_ipv6: bool) -> Vec<Prefix> {
+    let everything = if has_ipv6 { &["0.0.0.0/0", "::/0"][..] } else { &["0.0.0.0/0"] };
+    let Some(networks) = &options.networks else {
+        return everything.iter().filter_map(|text| Prefix::parse(text).ok()).collect();
+    };
+    // The other end's networks in the tunnel are reached in any case.
+    let mut all: Vec<Prefix> = networks.iter().chain(addresses).map(Prefix::network).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }

@@ -88,9 +88,9 @@ impl WantedRouting {
         prefixes
     }
 
-    /// Whether a route to this prefix is in the table that the daemon's own datagrams skip: because it has an exception,
-    /// or because they would go into its own interface. A socket that is bound to a device leaves by that device, but for the default route: every
-    /// other route of the host is nearer.
+    /// Whether a route to this prefix is in the table that the daemon's own datagrams skip: as it has an exception, or
+    /// as they would go into its own interface. A socket that is bound to a device leaves by that device, but
+    /// for the default route: every other route of the host is nearer.
     pub fn is_around_us(&self, prefix: &Prefix) -> bool {
         let unbound = self.uplinks.iter().filter(|line| line.device.is_none());
         let is_whole = |part: &Prefix| prefix.length < part.length && prefix.contains(part.address);

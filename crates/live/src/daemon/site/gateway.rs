@@ -1,6 +1,6 @@
 //! `[gateway]`: a host that forwards for others.
 
-use super::read::device;
+use super::device::device;
 use airbraid_sim::scenario::document::{Complaint, Value, View, list};
 
 /// A gateway's part of the file.

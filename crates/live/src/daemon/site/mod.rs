@@ -2,10 +2,11 @@
 //!
 //! It is resolved here and never changed; a reload reads a new one. Keys are in files of their own, named by path.
 
+mod device;
 mod gateway;
 mod read;
 
-use super::budget::Hours;
+use super::hours::Hours;
 use airbraid_engine::converge::session::{PublicKey, Secret};
 use airbraid_engine::trunk::bonding::{BondPolicy, MEMBERS_MAX};
 use airbraid_units::{BitRate, Bytes, Duration};

@@ -1,7 +1,8 @@
 //! The keys of the daemon's file.
 
+use super::device::device;
 use super::{Endpoint, Interface, KEEPALIVE, PEERS_MAX, PORT, Peer, Prefix, Site, UPLINKS_MAX, Uplink};
-use crate::daemon::budget::Hours;
+use crate::daemon::hours::Hours;
 use crate::daemon::keys;
 use airbraid_engine::converge::session::{PublicKey, Secret};
 use airbraid_sim::scenario::Errors;
@@ -13,8 +14,6 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-/// Length that names of interfaces stay below \[byte\].
-const DEVICE_NAME: usize = 16;
 /// Allowed MTUs: the least that any IPv4 host takes, and a TUN's longest packet.
 const MTU: std::ops::RangeInclusive<u64> = 576..=65_535;
 /// Default memory of all peers' packets: a small router has it to spare.
@@ -274,19 +273,6 @@ fn key_file(value: &Value, folder: &Path) -> Result<Secret, Complaint> {
     let path: PathBuf = folder.join(text(value)?);
     let help = "umask 077; airbraid genkey > FILE makes one, genpsk one that both ends share";
     keys::read(&path).map_err(|why| Complaint::new(why, help))
-}
-
-/// A name that an interface can have.
-pub fn device(value: &Value) -> Result<String, Complaint> {
-    let name = text(value)?;
-    let is_fine = !name.is_empty()
-        && name.len() < DEVICE_NAME
-        && name.chars().all(|c| c.is_ascii_graphic() && !matches!(c, '/' | ':' | '"' | '\\'))
-        && !matches!(name.as_str(), "." | "..");
-    let refused = || {
-        Complaint::new("no interface can be called so", "1 to 15 characters without blanks, quotes, `\\`, `/` and `:`")
-    };
-    is_fine.then_some(name).ok_or_else(refused)
 }
 
 /// `"auto"`, or a size.
