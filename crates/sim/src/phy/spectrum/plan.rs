@@ -189,7 +189,7 @@ pub fn numbers(band: Band, width: Width) -> impl Iterator<Item = u32> {
 fn wide_number(ask: &Ask) -> Result<u32, NoChannel> {
     let (band, width) = (ask.band, ask.width);
     if numbers(band, width).next().is_none() {
-        let widest = Width::ALL.into_iter().filter(|width| numbers(band, *width).next().is_some()).next_back();
+        let widest = Width::ALL.into_iter().rfind(|width| numbers(band, *width).next().is_some());
         let widest = widest.unwrap_or(Width::Mhz20);
         return Err(NoChannel {
             message: format!("{} has no channels of {} MHz", band.name(), width.mhz()),
