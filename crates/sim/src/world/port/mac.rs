@@ -9,7 +9,7 @@ use super::free_space::FreeSpace;
 use crate::scenario::spec::{Mac, Spec};
 use airbraid_engine::{Machine, Stream, Wake, step};
 use airbraid_mac::dcf::Dcf;
-use airbraid_mac::edca::{AccessCategory, Edca};
+use airbraid_mac::edca::{AccessCategory, Edca, EdcaStats};
 use airbraid_mac::multichannel::{Multichannel, MultichannelStats};
 use airbraid_mac::polled::Polled;
 use airbraid_mac::power_save::{AccessPoint, BufferStats, SlottedStation, SwitchStats};
@@ -104,6 +104,14 @@ impl RadioMac {
     pub fn multichannel(&self) -> Option<&MultichannelStats> {
         match self {
             Self::Multichannel(mac) => Some(mac.counts()),
+            _ => None,
+        }
+    }
+
+    /// Returns the counters of EDCA.
+    pub fn edca(&self) -> Option<&EdcaStats> {
+        match self {
+            Self::Edca(mac) => Some(mac.counts()),
             _ => None,
         }
     }
