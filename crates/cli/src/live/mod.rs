@@ -5,6 +5,7 @@ pub mod arguments;
 mod daemon;
 mod lab;
 mod log;
+mod pair;
 mod status;
 mod top;
 
@@ -22,6 +23,9 @@ pub fn run(command: &Command) -> Result<(), Ended> {
         Command::Top(arguments) => top::top(arguments),
         Command::Link(arguments) => daemon::link(arguments),
         Command::Reload(arguments) => daemon::reload(arguments),
+        Command::Pair(arguments) => pair::pair(arguments),
+        Command::Unpair(arguments) => pair::unpair(arguments),
+        Command::Commands => airbraid_live::daemon::run_commands().map_err(ended),
         Command::Genkey | Command::Genpsk => daemon::genkey(),
         Command::Pubkey => daemon::pubkey(),
     }
