@@ -7,6 +7,7 @@ use airbraid_engine::converge::select;
 use airbraid_engine::link;
 use airbraid_engine::trunk::bonding::{BondCounts, MemberStatus};
 use airbraid_engine::trunk::paper::PaperCounts;
+use airbraid_mac::edca::EdcaStats;
 use airbraid_mac::multichannel::MultichannelStats;
 use airbraid_mac::power_save::{BufferStats, SwitchStats};
 use airbraid_mac::service::MacStats;
@@ -333,6 +334,9 @@ metrics! {
         /// Counts of multi-channel MACs; zero for others.
         #[serde(flatten)]
         pub multichannel: Flat<MultichannelStats> = part,
+        /// Counts of EDCA; absent for others.
+        #[serde(flatten)]
+        pub edca: Option<Flat<EdcaStats>> = part,
         /// Share of the time in which this radio transmitted.
         pub airtime: f64 = gauge,
         /// Mean SNR of the frames that came without an error; absent unless `[record] snr` asks for it.

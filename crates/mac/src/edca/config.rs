@@ -23,11 +23,17 @@ pub struct FunctionConfig {
 impl FunctionConfig {
     /// The defaults for OFDM PHYs, where aCWmin is 15 and aCWmax 1023, with TXOPs of one exchange.
     pub const fn standard(category: AccessCategory) -> Self {
+        Self::of_windows(category, 15, 1_023)
+    }
+
+    /// The defaults by aCWmin and aCWmax.
+    pub const fn of_windows(category: AccessCategory, a_cw_min: u32, a_cw_max: u32) -> Self {
+        let (half, quarter) = (a_cw_min.div_ceil(2).saturating_sub(1), a_cw_min.div_ceil(4).saturating_sub(1));
         let (aifsn, cw_min, cw_max) = match category {
-            AccessCategory::Background => (7, 15, 1_023),
-            AccessCategory::BestEffort => (3, 15, 1_023),
-            AccessCategory::Video => (2, 7, 15),
-            AccessCategory::Voice => (2, 3, 7),
+            AccessCategory::Background => (7, a_cw_min, a_cw_max),
+            AccessCategory::BestEffort => (3, a_cw_min, a_cw_max),
+            AccessCategory::Video => (2, half, a_cw_min),
+            AccessCategory::Voice => (2, quarter, half),
         };
         Self { aifsn, cw_min, cw_max, txop: Duration::ZERO }
     }

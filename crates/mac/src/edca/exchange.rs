@@ -133,9 +133,9 @@ impl<P: Packet + Copy> Edca<P> {
                 self.stats.data_frames += 1;
                 self.stats.retries += retries;
                 self.counts.mpdus += mpdus;
-                self.counts.aggregates += u64::from(mpdus > 1);
+                self.counts.ampdus += u64::from(mpdus > 1);
             }
-            Content::BlockAckRequest { .. } => self.counts.requests += 1,
+            Content::BlockAckRequest { .. } => self.counts.block_ack_requests += 1,
             Content::BlockAck(_) => {}
         }
         let end = self.transmit_ppdu(&planned.ppdu, at, planned.airtime, access);
@@ -344,7 +344,7 @@ impl<P: Packet + Copy> Edca<P> {
     fn on_own_transmission(&mut self, end: Instant, airtime: Duration) {
         self.stats.airtime += airtime;
         if let Some(txop) = &self.txop {
-            self.counts.airtime[txop.category.index()] += airtime;
+            *self.counts.airtime_mut(txop.category) += airtime;
         }
         self.transmitting_until = end;
         self.sense.on_own_transmission(end);

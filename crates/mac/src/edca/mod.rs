@@ -37,7 +37,7 @@ use crate::frame::Address;
 use crate::ppdu::Width;
 use crate::service::{MacInput, MacOutput, MacStats, Msdu, Outcome};
 use airbraid_engine::{Machine, Packet, Stream, Wake};
-use airbraid_units::{Duration, Instant};
+use airbraid_units::{Duration, Instant, metrics};
 use exchange::{State, Txop};
 use function::AccessFunction;
 use plan::{Answer, Planner};
@@ -68,23 +68,42 @@ impl Timer {
     }
 }
 
-/// The counters of an EDCA station beside those of every MAC.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EdcaCounts {
-    /// MPDUs with data sent, retries included.
-    pub mpdus: u64,
-    /// A-MPDUs of at least two MPDUs sent.
-    pub aggregates: u64,
-    /// Block acknowledgements received.
-    pub block_acks: u64,
-    /// Block acknowledgement requests sent.
-    pub requests: u64,
-    /// Accesses at which packets waited for a window that was full.
-    pub window_stalls: u64,
-    /// Accesses lost to a higher category of the same station.
-    pub internal_collisions: u64,
-    /// Time on the air in the TXOPs of each category, by [`AccessCategory::index`].
-    pub airtime: [Duration; AccessCategory::COUNT],
+metrics! {
+    /// Counters of an EDCA station beside [`MacStats`], where a data frame is a PPDU and a retry an MPDU.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct EdcaStats {
+        /// MPDUs with data sent, retries included.
+        pub mpdus: u64 = sum,
+        /// A-MPDUs of at least two MPDUs sent.
+        pub ampdus: u64 = sum,
+        /// Block acknowledgements received.
+        pub block_acks: u64 = sum,
+        /// Block acknowledgement requests sent.
+        pub block_ack_requests: u64 = sum,
+        /// TXOPs after which packets waited for a window that was full.
+        pub window_stalls: u64 = sum,
+        /// Accesses lost to a higher category of the same station.
+        pub internal_collisions: u64 = sum,
+        /// Time on the air in TXOPs of the category background.
+        pub airtime_bk: Duration = sum "airtime_bk_s",
+        /// The same of best effort.
+        pub airtime_be: Duration = sum "airtime_be_s",
+        /// The same of video.
+        pub airtime_vi: Duration = sum "airtime_vi_s",
+        /// The same of voice.
+        pub airtime_vo: Duration = sum "airtime_vo_s",
+    }
+}
+
+impl EdcaStats {
+    fn airtime_mut(&mut self, category: AccessCategory) -> &mut Duration {
+        match category {
+            AccessCategory::Background => &mut self.airtime_bk,
+            AccessCategory::BestEffort => &mut self.airtime_be,
+            AccessCategory::Video => &mut self.airtime_vi,
+            AccessCategory::Voice => &mut self.airtime_vo,
+        }
+    }
 }
 
 /// A station under EDCA.
@@ -105,7 +124,7 @@ pub struct Edca<P> {
     transmitting_until: Instant,
     outputs: VecDeque<MacOutput<P>>,
     stats: MacStats,
-    counts: EdcaCounts,
+    counts: EdcaStats,
     duplicates: DuplicateFilter,
     /// The same of QoS data without agreement, by sender and TID.
     single_duplicates: DuplicateFilter,
@@ -132,7 +151,7 @@ impl<P: Packet + Copy> Edca<P> {
             transmitting_until: Instant::ZERO,
             outputs: VecDeque::with_capacity(8),
             stats: MacStats::default(),
-            counts: EdcaCounts::default(),
+            counts: EdcaStats::default(),
             duplicates: DuplicateFilter::default(),
             single_duplicates: DuplicateFilter::default(),
             next_sequence: 0,
@@ -157,18 +176,25 @@ impl<P: Packet + Copy> Edca<P> {
     pub fn wants_signal(&self) -> bool {
         matches!(self.rates, Rates::Ideal(_))
     }
+
     /// A frame of another station has come with this signal-to-noise ratio \[1/100 dB\].
     pub fn on_signal(&mut self, from: Address, snr_cdb: i32) {
         self.rates.on_signal(from, snr_cdb);
     }
 
-    pub fn address(&self) -> Address {
-        self.planner.address()
+    /// Idle time of the medium that each PPDU of best effort costs on an unused channel: AIFS, half of the smallest
+    /// contention window, and the SIFS before the answer.
+    pub fn access_gap(&self) -> Duration {
+        let config = &self.planner.config;
+        let (phy, function) = (&config.phy, &config.functions[AccessCategory::BestEffort.index()]);
+        let slots = u64::from(function.aifsn) + u64::from(function.cw_min) / 2;
+        phy.sifs * 2 + phy.slot * slots
     }
+
     pub fn stats(&self) -> &MacStats {
         &self.stats
     }
-    pub fn counts(&self) -> &EdcaCounts {
+    pub fn counts(&self) -> &EdcaStats {
         &self.counts
     }
     /// MSDUs that wait or are not acknowledged yet.

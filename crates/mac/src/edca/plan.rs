@@ -64,10 +64,6 @@ impl Planner {
         }
     }
 
-    pub fn address(&self) -> Address {
-        self.address
-    }
-
     /// A frame of this station that reserves nothing yet.
     #[inline]
     pub fn frame<Q>(&self, kind: FrameKind, to: Address, size: Bytes, rate: crate::phy::Rate) -> Frame<Q> {

@@ -132,13 +132,7 @@ impl ModeTap {
         if format == Format::Ht {
             out.extend(ht(&self.mode));
         }
-        if let Some(reference) = place.reference {
-            align(out, 4);
-            out.extend(reference.to_le_bytes());
-            let flags = LAST_KNOWN | if place.is_last { LAST } else { 0 } | if place.is_single { EOF } else { 0 };
-            out.extend(flags.to_le_bytes());
-            out.extend([0, 0]);
-        }
+        append_status(out, place);
         match format {
             Format::Ht => {}
             Format::Vht => {
@@ -160,6 +154,16 @@ impl ModeTap {
     }
 }
 
+/// Appends the A-MPDU status of an MPDU that is in one.
+fn append_status(out: &mut Vec<u8>, place: &Subframe) {
+    let Some(reference) = place.reference else { return };
+    align(out, 4);
+    out.extend(reference.to_le_bytes());
+    let flags = LAST_KNOWN | if place.is_last { LAST } else { 0 } | if place.is_single { EOF } else { 0 };
+    out.extend(flags.to_le_bytes());
+    out.extend([0, 0]);
+}
+
 fn align(out: &mut Vec<u8>, to: usize) {
     out.resize(out.len().next_multiple_of(to), 0);
 }
@@ -167,8 +171,8 @@ fn align(out: &mut Vec<u8>, to: usize) {
 /// The MCS field: known, flags, index.
 fn ht(mode: &Mode) -> [u8; 3] {
     let choice = mode.choice();
-    // Bandwidth, index, guard interval, format (0: mixed) and code are known.
-    let known = 0x1f;
+    // Bandwidth, index, guard interval, format (0: mixed), code, STBC (0) and extension streams (0) are known.
+    let known = 0x7f;
     let flags = u8::from(choice.width == Width::Mhz40)
         | u8::from(choice.guard_interval == GuardInterval::Ns400) << 2
         | u8::from(mode.coding() == Coding::Ldpc) << 4;
@@ -178,8 +182,8 @@ fn ht(mode: &Mode) -> [u8; 3] {
 /// The VHT field.
 fn vht(mode: &Mode) -> [u8; 12] {
     let choice = mode.choice();
-    // Guard interval and bandwidth are known.
-    let known: u16 = 0x0004 | 0x0040;
+    // STBC (0), guard interval and bandwidth are known.
+    let known: u16 = 0x0001 | 0x0004 | 0x0040;
     let bandwidth = match choice.width {
         Width::Mhz20 => 0,
         Width::Mhz40 => 1,

@@ -201,6 +201,7 @@ impl World<'_> {
                 channel: radio.channel,
                 counts: Flat(counts),
                 multichannel: Flat(port.mac().multichannel().copied().unwrap_or_default()),
+                edca: port.mac().edca().copied().map(Flat),
                 airtime: stats.airtime.as_secs_f64() / time,
                 snr_mean_db: snr.map(|(mean, ..)| mean),
                 snr_std_db: snr.map(|(_, deviation, _)| deviation),

@@ -231,13 +231,21 @@ fn access(view: &View<'_>, data: Vector, band: Band, format: Option<Format>) -> 
 }
 
 fn functions(view: &View<'_>, config: &mut EdcaConfig) {
-    let default = config.functions;
+    // One number for a window is that of best effort; the others follow by the table.
+    let number = |key: &'static str, usual: u32| match view.find(key).map(|found| &found.value.data) {
+        Some(Data::Integer(n)) => u32::try_from(*n).unwrap_or(usual),
+        _ => usual,
+    };
+    let usual = FunctionConfig::standard(AccessCategory::BestEffort);
+    let (a_cw_min, a_cw_max) = (number("cw_min", usual.cw_min), number("cw_max", usual.cw_max));
+    let default = AccessCategory::ALL.map(|category| FunctionConfig::of_windows(category, a_cw_min, a_cw_max));
     let of = |get: fn(&FunctionConfig) -> u32| default.each_ref().map(get);
     let why = "802.11-2020, table 9-155";
-    let aifsn = by_category(view, "aifsn", of(|f| f.aifsn), why, reader::count);
-    let cw_min = by_category(view, "cw_min", of(|f| f.cw_min), why, reader::count);
-    let cw_max = by_category(view, "cw_max", of(|f| f.cw_max), why, reader::count);
-    let txop = by_category(view, "txop", [Duration::ZERO; 4], "one exchange an access", quantity::<Duration>);
+    let aifsn = by_category(view, "aifsn", of(|f| f.aifsn), why, reader::count, true);
+    let cw_min = by_category(view, "cw_min", of(|f| f.cw_min), why, reader::count, false);
+    let cw_max = by_category(view, "cw_max", of(|f| f.cw_max), why, reader::count, false);
+    let none = [Duration::ZERO; AccessCategory::COUNT];
+    let txop = by_category(view, "txop", none, "one exchange an access", quantity::<Duration>, true);
     for (index, function) in config.functions.iter_mut().enumerate() {
         *function =
             FunctionConfig { aifsn: aifsn[index], cw_min: cw_min[index], cw_max: cw_max[index], txop: txop[index] };
@@ -252,13 +260,14 @@ fn functions(view: &View<'_>, config: &mut EdcaConfig) {
     }
 }
 
-/// A value for all categories, or a table of values by category.
+/// A table of values by category, or one value: for all of them where `is_for_all`, otherwise `default` has it already.
 fn by_category<T: Copy + std::fmt::Display>(
     view: &View<'_>,
     key: &'static str,
     default: [T; AccessCategory::COUNT],
     why: &str,
     parse: impl Fn(&Value) -> Result<T, Complaint>,
+    is_for_all: bool,
 ) -> [T; AccessCategory::COUNT] {
     let mut values = default;
     let show = |values: &[T; AccessCategory::COUNT]| {
@@ -276,7 +285,10 @@ fn by_category<T: Copy + std::fmt::Display>(
                 }
                 inner.finish();
             }
-            _ => values = [parse(value)?; AccessCategory::COUNT],
+            _ => {
+                let one = parse(value)?;
+                values = if is_for_all { [one; AccessCategory::COUNT] } else { default };
+            }
         }
         Ok(show(&values))
     });

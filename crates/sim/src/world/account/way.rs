@@ -128,9 +128,13 @@ impl World<'_> {
     /// Time that the radios of a way take on the medium of one of them, as far as that one senses them: their frames,
     /// and the gaps before each.
     fn medium_load(&self, radio: RadioId, way: &[Device]) -> Duration {
-        let RadioMac::Dcf(_) = self.ports.radios[radio].mac() else { return Duration::ZERO };
+        let (RadioMac::Dcf(_) | RadioMac::Edca(_)) = self.ports.radios[radio].mac() else { return Duration::ZERO };
         let load = |radio: RadioId| match self.ports.radios[radio].mac() {
             RadioMac::Dcf(mac) => {
+                let stats = mac.stats();
+                stats.airtime + mac.access_gap() * stats.data_frames.max(stats.rts_frames)
+            }
+            RadioMac::Edca(mac) => {
                 let stats = mac.stats();
                 stats.airtime + mac.access_gap() * stats.data_frames.max(stats.rts_frames)
             }

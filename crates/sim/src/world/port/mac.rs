@@ -10,7 +10,7 @@ use crate::phy::CodedRate;
 use crate::scenario::spec::{Mac, Spec};
 use airbraid_engine::{Machine, Stream, Wake, step};
 use airbraid_mac::dcf::Dcf;
-use airbraid_mac::edca::{AccessCategory, Edca, Vector};
+use airbraid_mac::edca::{AccessCategory, Edca, EdcaStats, Vector};
 use airbraid_mac::multichannel::{Multichannel, MultichannelStats};
 use airbraid_mac::polled::Polled;
 use airbraid_mac::power_save::{AccessPoint, BufferStats, SlottedStation, SwitchStats};
@@ -127,6 +127,14 @@ impl RadioMac {
     pub fn multichannel(&self) -> Option<&MultichannelStats> {
         match self {
             Self::Multichannel(mac) => Some(mac.counts()),
+            _ => None,
+        }
+    }
+
+    /// Returns the counters of EDCA.
+    pub fn edca(&self) -> Option<&EdcaStats> {
+        match self {
+            Self::Edca(mac) => Some(mac.counts()),
             _ => None,
         }
     }

@@ -1,0 +1,127 @@
+//! Radios of 802.11n to be and their access categories: what a few keys mean, and what is refused with its remedy.
+
+use super::*;
+use crate::scenario::spec::Mac;
+use airbraid_mac::edca::{AccessCategory, EdcaConfig, FunctionConfig, Repair, Vector};
+use airbraid_mac::ppdu::Format;
+use airbraid_units::{Bytes, Duration};
+
+/// The base with these keys in place of the rate.
+fn of(keys: &str) -> String {
+    BASE.replacen("rate = \"11 Mbit/s\"", keys, 1)
+}
+
+fn config(keys: &str) -> EdcaConfig {
+    match &spec(&of(keys)).nodes[0].radios[0].mac {
+        Mac::Edca(config) => **config,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_standard_alone_has_its_windows_and_its_highest_mode() {
+    let expected = [
+        ("802.11n", Format::Ht, 7, 64, 65_535),
+        ("802.11ac", Format::Vht, 8, 64, 1_048_575),
+        ("802.11ax", Format::He, 11, 256, 6_500_631),
+        ("802.11be", Format::Eht, 13, 1_024, 15_523_200),
+    ];
+    for (name, format, mcs, window, ampdu) in expected {
+        let config = config(&format!("standard = \"{name}\""));
+        let Vector::Mode(mode) = config.data else { panic!("{name} has no mode") };
+        assert_eq!((mode.choice().format, mode.choice().mcs), (format, mcs));
+        let aggregation = config.aggregation;
+        assert_eq!((aggregation.window, aggregation.ampdu_frames), (window, u32::from(window)));
+        assert_eq!(aggregation.ampdu, Some(Bytes::new(ampdu)));
+        assert_eq!(aggregation.repair, Repair::Request);
+    }
+}
+
+#[test]
+fn keys_by_category_are_one_value_or_a_table() {
+    let be = AccessCategory::BestEffort.index();
+    let one = config("standard = \"802.11ax\"\ncw_min = 31\ntxop = \"2 ms\"");
+    assert!(one.functions.iter().all(|function| function.txop == Duration::from_millis(2)));
+    // One window is that of best effort; the others keep the standard's ratios.
+    let windows = one.functions.map(|function| (function.cw_min, function.cw_max));
+    assert_eq!(windows, [(31, 1_023), (31, 1_023), (15, 31), (7, 15)]);
+    let table = config("standard = \"802.11ax\"\naifsn = { be = 4 }\ntxop = { vi = \"4096 us\", be = \"0 us\" }");
+    assert_eq!(
+        table.functions[be],
+        FunctionConfig { aifsn: 4, ..FunctionConfig::standard(AccessCategory::BestEffort) }
+    );
+    assert_eq!(table.functions[AccessCategory::Video.index()].txop, Duration::from_micros(4_096));
+    assert_eq!(table.functions[AccessCategory::Voice.index()], FunctionConfig::standard(AccessCategory::Voice));
+}
+
+#[test]
+fn a_flow_has_its_category_by_name_or_by_dscp() {
+    let priority = |keys: &str| spec(&(BASE.to_owned() + keys)).flows[0].priority;
+    let category = |keys: &str| AccessCategory::of_priority(priority(keys));
+    assert_eq!(priority(""), 0);
+    assert_eq!(category("access = \"vo\""), AccessCategory::Voice);
+    for (dscp, expected) in [
+        ("ef", AccessCategory::Voice),
+        ("cs6", AccessCategory::Voice),
+        ("cs5", AccessCategory::Video),
+        ("af41", AccessCategory::Video),
+        ("af21", AccessCategory::BestEffort),
+        ("default", AccessCategory::BestEffort),
+        ("cs1", AccessCategory::Background),
+    ] {
+        assert_eq!(category(&format!("dscp = \"{dscp}\"")), expected, "{dscp}");
+        assert_eq!(category(&format!("dscp = \"{dscp}\"\naccess = \"vi\"")), AccessCategory::Video, "{dscp}");
+    }
+}
+
+/// Asserts that the keys are refused at `place`, with these words.
+#[track_caller]
+fn refuses(keys: &str, place: &str, expected: &str) {
+    let told = errors(&of(keys));
+    let first = told.lines().next().unwrap_or_default();
+    assert!(first.starts_with(&format!("t.toml:{place}: ")) && first.contains(expected), "{told}");
+}
+
+#[test]
+fn what_a_standard_does_not_have_is_told_at_its_key() {
+    refuses(
+        "standard = \"802.11n\"\nwidth = \"80 MHz\"",
+        "8:9",
+        "802.11n has no width of 80 MHz at `\"80 MHz\"`: it has 20 MHz and 40 MHz; 802.11ac has it",
+    );
+    refuses(
+        "standard = \"802.11ac\"\nwidth = \"80 MHz\"\nmcs = 11",
+        "9:7",
+        "802.11ac has no MCS 11 of one stream at `11`: 0 to 9; 802.11ax has it",
+    );
+    refuses(
+        "standard = \"802.11ac\"\nband = \"2.4 GHz\"",
+        "8:8",
+        "802.11ac does not work in 2.4 GHz at `\"2.4 GHz\"`: it works in 5 GHz",
+    );
+    refuses("standard = \"802.11ax\"\nguard_interval = \"400 ns\"", "8:18", "it has 800 ns, 1600 ns and 3200 ns");
+    refuses("standard = \"802.11n\"\nmcs = 9", "8:7", "its MCS 9 is MCS 1 with 2 streams");
+    refuses("standard = \"802.11ax\"\nampdu = \"8 MB\"", "8:9", "write ampdu = \"longest\"");
+    refuses("standard = \"802.11ac\"\nblock_ack_window = 256", "8:20", "1 to 64");
+    refuses("standard = \"802.11ax\"\namsdu = \"12 kB\"", "8:9", "write amsdu = \"7935 byte\"");
+}
+
+#[test]
+fn what_belongs_together_stays_together() {
+    refuses("ampdu = \"longest\"", "7:9", "`ampdu` belongs to EDCA, and this radio has DCF");
+    refuses("standard = \"802.11a\"\ntxop = \"2 ms\"", "8:8", "add edca = true");
+    refuses("standard = \"802.11ax\"\nedca = false", "8:8", "802.11ax without EDCA does not exist");
+    refuses("standard = \"802.11b\"\nedca = true", "8:8", "EDCA is modelled over OFDM, and 802.11b has none");
+    refuses("standard = \"802.11a\"\nedca = true\nampdu = \"longest\"", "9:9", "`ampdu` is for 802.11n and later");
+    refuses("standard = \"802.11ax\"\nrate = \"54 Mbit/s\"", "8:8", "802.11ax has mcs and streams");
+    refuses("standard = \"802.11ax\"\nmac = \"mcmac\"", "8:7", "802.11ax has a medium access of its own: EDCA");
+    refuses("standard = \"802.11ax\"\nshort_retry_limit = 7", "8:21", "write `retry_limit`");
+    refuses("standard = \"802.11ax\"\nburst = 4", "8:9", "write `txop = { be = \"4096 us\" }`");
+    refuses("standard = \"802.11ax\"\ntxop = \"3 s\"", "8:8", "a TXOP limit of 3 s is too long");
+    refuses(
+        "standard = \"802.11ax\"\ncw_min = { be = 63 }\ncw_max = { be = 31 }",
+        "8:10",
+        "cw_min 63 is above cw_max 31",
+    );
+    refuses("standard = \"802.11ax\"\naifsn = 0", "8:9", "an AIFSN of 0 does not exist");
+}
