@@ -4,8 +4,10 @@
 //! A model is named in `figures.toml` with what it is told; it may have a cell for each of several values of one of its
 //! parameters. It is cheap, is computed again each time and is never stored.
 
+mod airtime;
 mod efficiency;
 mod slots;
+mod wifi;
 
 use super::library::suggestion;
 use airbraid_sim::facts::Facts;
@@ -25,7 +27,8 @@ trait Compute: Send + Sync + std::fmt::Debug {
 type Read = fn(&ModelParameters) -> Result<Box<dyn Compute>, String>;
 
 /// The models by name.
-const MODELS: [(&str, Read); 2] = [("efficiency", efficiency::read), ("slots", slots::read)];
+const MODELS: [(&str, Read); 4] =
+    [("airtime", airtime::read), ("efficiency", efficiency::read), ("slots", slots::read), ("wifi", wifi::read)];
 
 /// Largest number of cells: more are a mistake.
 const CELLS_MAX: usize = 5_000;

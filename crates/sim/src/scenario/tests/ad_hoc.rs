@@ -28,6 +28,20 @@ fn a_rule_places_nodes_and_a_flow_may_be_several() {
 }
 
 #[test]
+fn each_node_may_have_a_flow_to_one() {
+    let nodes = "[topology]\nshape = \"chain\"\ncount = 4\nspacing = \"1 m\"\nradios = [1]\n";
+    let flow = |more: &str| format!("{nodes}[[flow]]\nname = \"f\"\nfrom = \"each\"\n{more}");
+    let spec = read("", "", &flow("to = \"n2\"\nsource = { poisson = \"1 Mbit/s\" }\n")).unwrap();
+    let ends: Vec<_> = spec.flows.iter().map(|flow| (flow.name.as_str(), flow.from, flow.to)).collect();
+    assert_eq!(ends, [("f1", 0, 1), ("f2", 2, 1), ("f3", 3, 1)]);
+    let refused = |more: &str| read("", "", &flow(more)).unwrap_err();
+    assert!(refused("to = \"n2\"\ncount = 2\n").contains("each node has one flow"));
+    assert!(refused("to = \"each\"\n").contains("`each`"));
+    let two = "to = \"n2\"\nsource = { rate = \"1 Mbit/s\", poisson = \"1 Mbit/s\" }\n";
+    assert!(refused(two).contains("a source has one of"));
+}
+
+#[test]
 fn what_cannot_be_is_refused_with_its_reason() {
     let cases = [
         ("routing = \"rip\"", "", GRID, "this routing is not known"),
