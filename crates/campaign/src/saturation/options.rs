@@ -16,6 +16,8 @@ const LLC: &str = "8 byte";
 const HEADER: &str = "30 byte";
 const LONGEST: &str = "longest";
 const OFF: &str = "off";
+/// dot11ShortRetryLimit (annex C).
+const RETRY_LIMIT: u32 = 7;
 const STATIONS_MAX: u32 = 1_000;
 /// The most packets of an A-MSDU: its longest is 11454 byte (table 9-25).
 const AMSDU_MAX: u64 = 64;
@@ -113,8 +115,8 @@ pub struct AccessOptions {
     /// Largest window of all categories [default: VO 7, VI 15, BE 1023, BK 1023]
     #[arg(long, value_name = "N")]
     pub cw_max: Option<u32>,
-    /// The failure in a row that resets the window; 0: none does
-    #[arg(long, value_name = "N", default_value_t = 7)]
+    /// Failures in a row after which one more resets the window; 0: none does
+    #[arg(long, value_name = "N", default_value_t = RETRY_LIMIT)]
     pub retry_limit: u32,
     /// Asks for a lost block acknowledgement, instead of sending the A-MPDU again
     #[arg(long)]
@@ -147,7 +149,7 @@ impl Default for AccessOptions {
         let (categories, time) = (vec!["be".to_owned()], "100 s".to_owned());
         let (aifsn, cw_min, cw_max) = (None, None, None);
         let (block_ack_request, eifs, dcf, capture) = (false, false, false, false);
-        let retry_limit = 7;
+        let retry_limit = RETRY_LIMIT;
         Self {
             stations: 1,
             categories,
@@ -311,7 +313,8 @@ impl AccessOptions {
             if cw_min > cw_max {
                 return Err(format!("--cw-min {cw_min} is above --cw-max {cw_max}"));
             }
-            let reset_at = (self.retry_limit > 0).then_some(self.retry_limit);
+            // 10.23.2.2: QSRC counts up to the limit, and the next failure sets it to 0.
+            let reset_at = (self.retry_limit > 0).then_some(self.retry_limit + 1);
             Ok(Access { aifsn: self.aifsn.unwrap_or(aifsn), cw_min, cw_max, reset_at })
         };
         self.categories.iter().map(|name| Ok((name.as_str(), category(name)?))).collect()

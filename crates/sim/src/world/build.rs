@@ -18,6 +18,7 @@ use super::routing::Routes;
 use super::wakeups::{MachineCounts, MachineId, MachineKind, Wakeups};
 use crate::queue::{EventQueue, Phase};
 use crate::scenario::spec::{Routing, Spec};
+use airbraid_engine::Stream;
 use airbraid_net::refusal::Refusal;
 use airbraid_units::Instant;
 use std::collections::VecDeque;

@@ -3,7 +3,7 @@ use airbraid_mac::phy::{OFDM_RATES, Phy, Preamble, Standard};
 use airbraid_mac::ppdu::{Choice, Format, Mode, Rules, Width};
 use airbraid_units::{Bytes, Duration};
 
-/// Best effort (table 9-155) with the chain of ns-3: the eighth failure in a row resets the window.
+/// Best effort (table 9-155); the failure after seven in a row resets the window (10.23.2.2).
 const BEST_EFFORT: Access = Access { aifsn: 3, cw_min: 15, cw_max: 1023, reset_at: Some(8) };
 const BACKGROUND: Access = Access { aifsn: 7, ..BEST_EFFORT };
 const VIDEO: Access = Access { aifsn: 2, cw_min: 7, cw_max: 15, ..BEST_EFFORT };
