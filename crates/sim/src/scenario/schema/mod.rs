@@ -4,6 +4,7 @@
 //! there were none.
 
 mod change;
+mod edca;
 mod exec;
 mod flow;
 mod killer;
