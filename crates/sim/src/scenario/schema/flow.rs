@@ -133,24 +133,39 @@ fn end(view: &View<'_>, key: &'static str, nodes: &[String]) -> Option<End> {
     })
 }
 
-/// A flow, and whether it comes from each node.
-fn one(view: &View<'_>, nodes: &[String]) -> (Flow, bool) {
-    let name = view.name();
+/// The ends of a flow.
+struct Ends {
+    from: Option<usize>,
+    to: Option<usize>,
+    /// Whether both are drawn.
+    is_random: bool,
+    /// Whether there is a flow from each node.
+    is_each: bool,
+}
+
+fn ends(view: &View<'_>, nodes: &[String]) -> Ends {
     let ends = (end(view, "from", nodes), end(view, "to", nodes));
-    let random_ends = matches!(ends, (Some(End::Any), Some(End::Any)));
-    let half = matches!(ends, (Some(End::Any), Some(End::Node(_))) | (Some(_), Some(End::Any))) && !random_ends;
+    let is_random = matches!(ends, (Some(End::Any), Some(End::Any)));
+    let half = matches!(ends, (Some(End::Any), Some(End::Node(_))) | (Some(_), Some(End::Any))) && !is_random;
     let is_each = matches!(ends.0, Some(End::Each));
     let alone = is_each && (nodes.len() < 2 || nodes.len() > FLOWS_MAX);
     view.require(!alone, "from", || format!("there are {} nodes", nodes.len()), &format!("2 to {FLOWS_MAX} nodes"));
     let twice = is_each && view.find("count").is_some();
     view.require(!twice, "count", || "each node has one flow".to_owned(), "remove it, or name one node as `from`");
     view.require(!half, "to", || "one end is drawn and the other is not".to_owned(), "write \"random\" for both");
-    let lonely = random_ends && nodes.len() < 2;
+    let lonely = is_random && nodes.len() < 2;
     view.require(!lonely, "from", || "there are no two nodes to draw".to_owned(), "add nodes");
     let index = |end: Option<End>| if let Some(End::Node(index)) = end { Some(index) } else { None };
     let (from, to) = (index(ends.0), index(ends.1));
     let loops = from.is_some() && from == to;
     view.require(!loops, "to", || "a flow goes from one node to another".to_owned(), "name two different nodes");
+    Ends { from, to, is_random, is_each }
+}
+
+/// A flow, and whether it comes from each node.
+fn one(view: &View<'_>, nodes: &[String]) -> (Flow, bool) {
+    let name = view.name();
+    let Ends { from, to, is_random, is_each } = ends(view, nodes);
     let start = view.quantity("start", Duration::ZERO, "at once");
     let stop = view.optional("stop", "never", quantity::<Duration>);
     let later = stop.is_none_or(|stop| stop > start);
@@ -160,8 +175,8 @@ fn one(view: &View<'_>, nodes: &[String]) -> (Flow, bool) {
     let flow = Flow {
         name,
         from: from.unwrap_or_default(),
-        to: to.unwrap_or(usize::from(random_ends)),
-        random_ends,
+        to: to.unwrap_or(usize::from(is_random)),
+        random_ends: is_random,
         via: None,
         transport: transport(view),
         source: source(view),
