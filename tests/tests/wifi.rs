@@ -91,10 +91,10 @@ question = "Is this EDCA the one of the model?"
 duration = "{:.6} s"
 warm_up  = "50 ms"
 [topology]
-shape   = "chain"
-count   = {}
-spacing = "1 mm"
-radios  = [36]
+shape  = "circle"
+count  = {}
+radius = "10 cm"
+radios = [36]
 [radio]
 standard         = "{}"
 band             = "{}"

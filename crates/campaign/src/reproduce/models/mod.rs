@@ -236,6 +236,16 @@ mod tests {
             ("model='slots'\nwith={duty='0.5', slot='1 ms'}\nreplications=0", "one replication"),
             ("model='efficiency'\nwith={packets='1024 byte'}", "unknown field `packets`"),
             ("model='efficiency'\nwith={rate='3 Mbit/s'}", "802.11b has"),
+            (
+                "model='airtime'\nwith={rules='ns-3', frames={a={standard='802.11n', bytes=9}}}",
+                "frame `a`: --mcs is missing",
+            ),
+            ("model='airtime'\nwith={rules='ns-3', frames={a={standards='802.11n'}}}", "unknown field `standards`"),
+            ("model='wifi'\nwith={radio={standard='802.11n', mcs=8}}", "MCS 8"),
+            (
+                "model='wifi'\nwith={radio={standard='802.11n', mcs=7}, access={categories=['xx']}}",
+                "allowed are vo, vi",
+            ),
         ];
         for (text, said) in cases {
             let wrong = entry(&format!("name='a'\n{text}")).expand().unwrap_err();
@@ -256,6 +266,16 @@ mod tests {
         }
         assert_eq!((metric("dcf.rts_s"), metric("mcmac.rts_s")), (352e-6, 360e-6));
         assert!(!facts[0].metrics.contains_key("dcf.joint_cycle_s"));
+    }
+
+    #[test]
+    fn a_saturated_cell_is_that_of_the_command() {
+        let text = "name='a'\nmodel='wifi'\nwith={radio={standard='802.11ax', mcs=7}, access={categories=['vo', 'be'], time='1 s'}}";
+        let facts = entry(text).expand().unwrap()[0].facts(&BTreeSet::new()).unwrap();
+        let metric = |name: &str| facts[0].metrics[name];
+        let both = metric("draws.vo.goodput_bps") + metric("draws.be.goodput_bps");
+        assert_eq!((metric("draws_bps"), metric("mpdus")), (both, 37.0));
+        assert!(!facts[0].metrics.contains_key("bianchi_bps"), "Bianchi has one category");
     }
 
     #[test]

@@ -42,6 +42,15 @@ fn each_node_may_have_a_flow_to_one() {
 }
 
 #[test]
+fn a_circle_has_one_node_in_the_middle_and_the_others_at_one_distance() {
+    let circle = |more: &str| format!("[topology]\nshape = \"circle\"\ncount = 5\n{more}radios = [1]\n");
+    let spec = read("", "", &circle("radius = \"10 m\"\n")).unwrap();
+    let places: Vec<_> = spec.nodes.iter().map(|n| (n.position.x.0.round(), n.position.y.0.round())).collect();
+    assert_eq!(places, [(0.0, 0.0), (10.0, 0.0), (0.0, 10.0), (-10.0, 0.0), (0.0, -10.0)]);
+    assert!(read("", "", &circle("")).unwrap_err().contains("`topology.radius` is missing"));
+}
+
+#[test]
 fn what_cannot_be_is_refused_with_its_reason() {
     let cases = [
         ("routing = \"rip\"", "", GRID, "this routing is not known"),
