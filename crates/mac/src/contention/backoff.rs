@@ -123,7 +123,7 @@ impl<const EDCA: bool> Backoff<EDCA> {
         }
     }
 
-    /// What is left of a backoff is void.
+    /// The rest of a backoff is void.
     pub fn forget(&mut self) {
         self.counter = None;
     }

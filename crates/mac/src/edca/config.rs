@@ -41,15 +41,6 @@ pub enum Repair {
     Retransmit,
 }
 
-/// The origin of block acknowledgement agreements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AgreementSetup {
-    /// They are there from the beginning.
-    Given,
-    /// ADDBA frames are exchanged before the first data.
-    Frames,
-}
-
 /// Aggregation and block acknowledgements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AggregationConfig {
@@ -61,7 +52,6 @@ pub struct AggregationConfig {
     pub amsdu: Option<Bytes>,
     /// Window of the agreements, 1 to 1024.
     pub window: u16,
-    pub setup: AgreementSetup,
     pub repair: Repair,
     /// Transmissions of an MPDU under an agreement; `None`: no limit.
     pub retry_limit: Option<u32>,
@@ -99,8 +89,6 @@ pub struct EdcaConfig {
 
 /// BAR: frame control, duration, two addresses, BAR control, starting sequence control, FCS (9.3.1.7).
 pub(super) const REQUEST_SIZE: Bytes = Bytes::new(24);
-/// ADDBA frames: a management header of 24 byte, 9 byte of fields, FCS (9.6.4.2).
-pub(super) const SETUP_SIZE: Bytes = Bytes::new(37);
 /// QoS Control, which frames to all do not have (9.2.4.5).
 const QOS_CONTROL: Bytes = Bytes::new(2);
 
@@ -138,7 +126,6 @@ impl EdcaConfig {
                 ampdu_frames: u32::from(window),
                 amsdu: None,
                 window,
-                setup: AgreementSetup::Given,
                 repair: Repair::Request,
                 retry_limit: None,
             },
@@ -221,6 +208,13 @@ impl EdcaConfig {
     /// Length of a frame to all.
     pub(super) fn broadcast_size(&self, packet: Bytes) -> Bytes {
         self.data_header + self.llc_header + packet - QOS_CONTROL
+    }
+
+    /// The longest A-MSDU for which there is room: in an A-MPDU of HT the length of an MPDU has 12 bits (9.7.1).
+    pub(super) fn amsdu_max(&self) -> u64 {
+        let is_ht = matches!(&self.data, Vector::Mode(mode) if mode.choice().format == Format::Ht);
+        let most = if is_ht && self.aggregation.ampdu.is_some() { 4_095 } else { 11_454 };
+        most - self.data_header.as_u64().min(most)
     }
 
     /// The longest PSDU in `vector` whose PPDU lasts at most `span`.

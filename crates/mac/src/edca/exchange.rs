@@ -10,7 +10,7 @@
 use super::category::AccessCategory;
 use super::frames::{BlockAck, Content, Ppdu};
 use super::plan::{Answer, Planned};
-use super::traffic::{Agreement, QueueId};
+use super::traffic::QueueId;
 use super::{Edca, Repair};
 use crate::dcf::{CTS_SIZE, RTS_SIZE};
 use crate::frame::{Address, Frame, FrameKind, duration_field};
@@ -114,7 +114,7 @@ impl<P: Packet + Copy> Edca<P> {
                 self.counts.aggregates += u64::from(mpdus > 1);
             }
             Content::BlockAckRequest { .. } => self.counts.requests += 1,
-            Content::BlockAck(_) | Content::Setup(_) => {}
+            Content::BlockAck(_) => {}
         }
         let end = self.transmit_ppdu(&planned.ppdu, at, planned.airtime, access);
         self.state = State::Await(planned.answer, end + self.planner.config.response_timeout());
@@ -190,7 +190,7 @@ impl<P: Packet + Copy> Edca<P> {
         }
         queue.originator.advance();
         // The receiver must not wait for what will never come.
-        if is_gap && queue.agreement == Agreement::Agreed {
+        if is_gap && queue.is_agreed {
             queue.originator.set_needs_request(true);
         }
         let tid = queue.tid;
@@ -237,10 +237,8 @@ impl<P: Packet + Copy> Edca<P> {
 
     /// Transmissions of an MPDU of a queue before it is given up.
     fn mpdu_limit(&self, id: QueueId) -> Option<u32> {
-        match self.traffic.queue(id).agreement {
-            Agreement::Agreed => self.planner.config.aggregation.retry_limit,
-            Agreement::None | Agreement::Wanted => self.planner.config.retry_limit,
-        }
+        let config = &self.planner.config;
+        if self.traffic.queue(id).is_agreed { config.aggregation.retry_limit } else { config.retry_limit }
     }
 
     fn take_planned(&mut self) -> Option<Planned<P>> {

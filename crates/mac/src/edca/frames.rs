@@ -173,15 +173,6 @@ const fn bitmap_bits(window: u16) -> u16 {
     }
 }
 
-/// A frame about a block acknowledgement agreement (9.6.4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Setup {
-    /// ADDBA request: the sender wants to send with this window, from this sequence number on.
-    Request { window: u16, start: u16 },
-    /// ADDBA response: accepted, with this window.
-    Response { window: u16 },
-}
-
 /// The content of a PPDU.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content<P> {
@@ -191,7 +182,6 @@ pub enum Content<P> {
     BlockAckRequest {
         start: u16,
     },
-    Setup(Setup),
 }
 
 /// A PPDU of an EDCA station.

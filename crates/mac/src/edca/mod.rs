@@ -23,8 +23,8 @@ mod respond;
 mod traffic;
 
 pub use category::AccessCategory;
-pub use config::{AggregationConfig, AgreementSetup, EdcaConfig, FunctionConfig, Repair};
-pub use frames::{BlockAck, Content, DataMpdus, Mpdu, MpduSet, Ppdu, Setup, Vector, WINDOW_MAX};
+pub use config::{AggregationConfig, EdcaConfig, FunctionConfig, Repair};
+pub use frames::{BlockAck, Content, DataMpdus, Mpdu, MpduSet, Ppdu, Vector, WINDOW_MAX};
 
 use crate::alarm::Alarm;
 use crate::contention::{Awaited, CarrierSense, Grant};
@@ -227,7 +227,8 @@ impl<P: Packet + Copy> Edca<P> {
         }
     }
 
-    /// Ends every input and every timer: a category whose time has come begins its TXOP, and the earliest timer is found.
+    /// Ends every input and every timer: a category whose time has come begins its TXOP, and the earliest timer is
+    /// found.
     #[inline]
     fn settle(&mut self, now: Instant) {
         self.alarm = match self.state {

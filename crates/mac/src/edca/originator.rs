@@ -63,14 +63,6 @@ impl<P: Copy> Originator<P> {
         Self { window, next: 0, slots: VecDeque::new(), waiting: 0, needs_request: false }
     }
 
-    /// The window of the agreement is known now.
-    pub fn set_window(&mut self, window: u16) {
-        self.window = window;
-    }
-    pub fn window(&self) -> u16 {
-        self.window
-    }
-
     /// WinStart: the oldest number that is not done.
     pub fn start(&self) -> u16 {
         ahead(self.slots.len() as u16, self.next)
@@ -153,11 +145,6 @@ impl<P: Copy> Originator<P> {
         slot.state = MpduState::Waiting;
         self.waiting += 1;
         None
-    }
-
-    /// Whether MPDUs beside those of a PPDU with `sent` of them were sent and are not done.
-    pub fn has_older_in_doubt(&self, sent: usize) -> bool {
-        self.slots.len() > sent
     }
 
     /// MPDUs that were sent before and that an acknowledgement tells of, outside the PPDU that it answers.

@@ -6,7 +6,7 @@
 use super::config::{EdcaConfig, REQUEST_SIZE};
 use super::frames::{Content, DataMpdus, Ppdu, Vector};
 use super::originator::MpduState;
-use super::traffic::{Agreement, QueueId, TrafficQueue};
+use super::traffic::{QueueId, TrafficQueue};
 use crate::frame::{Address, Frame, FrameKind, Reservation, duration_field};
 use crate::ppdu::{Format, PPDU_TIME_MAX};
 use airbraid_engine::Packet;
@@ -15,6 +15,8 @@ use std::sync::Arc;
 
 /// The delimiter before each MPDU of an A-MPDU (9.7.1).
 const DELIMITER: u64 = 4;
+/// The header of a subframe of an A-MSDU: two addresses and a length (9.3.2.2.2).
+const AMSDU_HEADER: u64 = 14;
 
 /// The frame that a PPDU asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +46,8 @@ pub(super) struct Planner {
     block_ack_time: Duration,
     /// The longest PSDU by aPPDUMaxTime and by the limit of A-MPDUs.
     psdu_max: u64,
+    /// Longest A-MSDU.
+    amsdu_max: Option<u64>,
 }
 
 impl Planner {
@@ -52,6 +56,7 @@ impl Planner {
         let ampdu = config.aggregation.ampdu.map_or(0, Bytes::as_u64);
         let (ack_time, block_ack_time) = (config.ack_time(vector), config.block_ack_time(vector));
         Self {
+            amsdu_max: config.aggregation.amsdu.map(|amsdu| amsdu.as_u64().min(config.amsdu_max())),
             psdu_max: config.longest_psdu(vector, PPDU_TIME_MAX).min(ampdu),
             config,
             address,
@@ -106,8 +111,7 @@ impl Planner {
         if queue.originator.needs_request() {
             return self.request(id, queue, span.filter(|_| !is_first));
         }
-        let aggregates = queue.agreement == Agreement::Agreed;
-        let (frames, bytes) = match (aggregates, span) {
+        let (frames, bytes) = match (queue.is_agreed, span) {
             (false, _) => (1, u64::from(u32::MAX)),
             (true, None) => (self.config.aggregation.ampdu_frames, self.psdu_max),
             (true, Some(span)) => {
@@ -170,11 +174,13 @@ impl Planner {
         }
         while !is_full && data.mpdus().len() < frames as usize && queue.originator.has_space() {
             let Some(&(packet, arrival)) = queue.waiting.front() else { break };
-            let size = self.config.mpdu_size(packet.len());
-            is_full = !add(&mut data, queue.originator.next(), 0, size, packet, &[]);
+            let (size, count) = self.next_mpdu(queue);
+            let more: Option<Box<[P]>> =
+                (count > 1).then(|| queue.waiting.range(1..count).map(|(packet, _)| *packet).collect());
+            is_full = !add(&mut data, queue.originator.next(), 0, size, packet, more.as_deref().unwrap_or(&[]));
             if !is_full {
-                queue.waiting.pop_front();
-                queue.originator.push(packet, None, size, arrival);
+                queue.waiting.drain(..count);
+                queue.originator.push(packet, more, size, arrival);
             }
         }
         let last = data.mpdus().last()?;
@@ -184,6 +190,25 @@ impl Planner {
             psdu -= DELIMITER;
         }
         Some((data, psdu))
+    }
+
+    /// Length of the next new MPDU, and number of packets in it: more than one in an A-MSDU (9.3.2.2).
+    #[inline]
+    fn next_mpdu<P: Packet>(&self, queue: &TrafficQueue<P>) -> (u32, usize) {
+        let first = queue.waiting.front().map_or(Bytes::ZERO, |(packet, _)| packet.len());
+        let single = self.config.mpdu_size(first);
+        let Some(limit) = self.amsdu_max else { return (single, 1) };
+        let subframe = |packet: &P| AMSDU_HEADER + self.config.llc_header.as_u64() + packet.len().as_u64();
+        let (mut end, mut count) = (0, 0);
+        for (packet, _) in &queue.waiting {
+            // Each subframe but the last is padded to a multiple of 4 byte.
+            let next = end_of_padding(end) + subframe(packet);
+            if next > limit {
+                break;
+            }
+            (end, count) = (next, count + 1);
+        }
+        if count > 1 { ((self.config.data_header.as_u64() + end) as u32, count) } else { (single, 1) }
     }
 
     /// Whether even a single MPDU has the form of an A-MPDU: from VHT on (9.7.1, S-MPDU).

@@ -122,7 +122,7 @@ impl<P: Packet + Copy> Edca<P> {
                 self.traffic.recipient(from, ppdu.tid).on_request(*start, &mut self.outputs);
                 self.answer_block(now, ppdu);
             }
-            Content::BlockAck(_) | Content::Setup(_) => {}
+            Content::BlockAck(_) => {}
         }
     }
 

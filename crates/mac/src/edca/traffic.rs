@@ -2,7 +2,7 @@
 //! It knows of no medium and no link; a device with several links has one of these and several of those.
 
 use super::category::AccessCategory;
-use super::config::{AgreementSetup, EdcaConfig};
+use super::config::EdcaConfig;
 use super::frames::Ppdu;
 use super::originator::Originator;
 use super::recipient::Recipient;
@@ -19,16 +19,6 @@ const TIDS: usize = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct QueueId(u16);
 
-/// The state of the agreement of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Agreement {
-    /// There is none: each MPDU is acknowledged by itself.
-    None,
-    /// It is to be asked for, or has been.
-    Wanted,
-    Agreed,
-}
-
 /// Packets for one peer under one traffic identifier; broadcasts have a queue of their own for each category.
 #[derive(Clone, Debug)]
 pub(super) struct TrafficQueue<P> {
@@ -36,7 +26,8 @@ pub(super) struct TrafficQueue<P> {
     pub tid: u8,
     /// Packets without a number yet, each with its arrival.
     pub waiting: VecDeque<(P, u64)>,
-    pub agreement: Agreement,
+    /// Whether there is a block acknowledgement agreement; without one each MPDU is acknowledged by itself.
+    pub is_agreed: bool,
     pub originator: Originator<P>,
     /// The PPDU whose block acknowledgement was lost: the answer to a request will tell of it.
     pub in_doubt: Option<Arc<Ppdu<P>>>,
@@ -75,9 +66,9 @@ pub(super) struct Traffic<P> {
     counts: [u32; AccessCategory::COUNT],
     limit: u32,
     arrivals: u64,
-    /// Window of a new queue, and whether its agreement is given.
+    /// Window of the agreements, and whether there are any.
     window: u16,
-    setup: Option<AgreementSetup>,
+    has_agreements: bool,
     /// By address and TID.
     recipients: Vec<[Option<Box<Recipient<P>>>; TIDS]>,
 }
@@ -94,7 +85,7 @@ impl<P: Packet + Copy> Traffic<P> {
             limit: config.queue_limit,
             arrivals: 0,
             window: aggregation.window,
-            setup: aggregation.ampdu.map(|_| aggregation.setup),
+            has_agreements: aggregation.ampdu.is_some(),
             recipients: Vec::new(),
         }
     }
@@ -137,14 +128,10 @@ impl<P: Packet + Copy> Traffic<P> {
         };
         let place = &mut row[usize::from(tid) % TIDS];
         if *place == 0 {
-            let (agreement, window) = match self.setup.filter(|_| to != Address::BROADCAST) {
-                None => (Agreement::None, 1),
-                Some(AgreementSetup::Given) => (Agreement::Agreed, self.window),
-                Some(AgreementSetup::Frames) => (Agreement::Wanted, 1),
-            };
-            let originator = Originator::new(window);
+            let is_agreed = self.has_agreements && to != Address::BROADCAST;
+            let originator = Originator::new(if is_agreed { self.window } else { 1 });
             let waiting = VecDeque::new();
-            self.queues.push(TrafficQueue { to, tid, waiting, agreement, originator, in_doubt: None });
+            self.queues.push(TrafficQueue { to, tid, waiting, is_agreed, originator, in_doubt: None });
             *place = self.queues.len() as u16;
             self.by_category[AccessCategory::of_priority(tid).index()].push(QueueId(*place - 1));
         }
@@ -231,11 +218,6 @@ impl<P: Packet + Copy> Traffic<P> {
             self.recipients.resize_with(index + 1, Default::default);
         }
         self.recipients[index][usize::from(tid) % TIDS].get_or_insert_with(|| Box::new(Recipient::new(window, 0)))
-    }
-
-    /// An agreement begins with this window and number.
-    pub fn agree(&mut self, from: Address, tid: u8, window: u16, start: u16) {
-        *self.recipient(from, tid) = Recipient::new(window, start);
     }
 
     /// MPDUs that wait for the sake of order.

@@ -2,12 +2,12 @@
 //!
 //! Defaults: 802.11-2020, 802.11ax-2021 and 802.11be-2024; see [`EdcaConfig::new`].
 
-use super::radio::{basic_rates, eifs, rate, retry_limit, rts_threshold, small, timing};
+use super::medium_access::{basic_rates, eifs, rate, retry_limit, rts_threshold, small, timing};
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, View, quantity};
 use crate::scenario::spec::Mac;
 use crate::scenario::tree::{Data, Value};
-use airbraid_mac::edca::{AccessCategory, AgreementSetup, EdcaConfig, FunctionConfig, Repair, Vector, WINDOW_MAX};
+use airbraid_mac::edca::{AccessCategory, EdcaConfig, FunctionConfig, Repair, Vector, WINDOW_MAX};
 use airbraid_mac::phy::{OFDM_RATES, Rate, Standard};
 use airbraid_mac::ppdu::{Band, Choice, Coding, Format, GuardInterval, Ltf, Mode, Padding, Rules, Width};
 use airbraid_units::{Bytes, Duration};
@@ -27,7 +27,6 @@ pub(super) const KEYS: &[&str] = &[
     "ampdu_frames",
     "amsdu",
     "block_ack_window",
-    "block_ack_setup",
     "block_ack_repair",
     "block_ack_retry_limit",
     "txop",
@@ -299,12 +298,6 @@ fn aggregation(view: &View<'_>, config: &mut EdcaConfig, format: Format) {
     aggregation.ampdu_frames = view.count("ampdu_frames", window, "as many as the window");
     let message = || "an A-MPDU has at least one MPDU".to_owned();
     view.require(aggregation.ampdu_frames > 0, "ampdu_frames", message, "write ampdu = \"off\" for none");
-    aggregation.setup = view.choice(
-        "block_ack_setup",
-        &[("given", AgreementSetup::Given), ("frames", AgreementSetup::Frames)],
-        AgreementSetup::Given,
-        "agreements are there from the beginning",
-    );
     aggregation.repair = view.choice(
         "block_ack_repair",
         &[("request", Repair::Request), ("retransmit", Repair::Retransmit)],

@@ -194,7 +194,7 @@ fn one(view: &View<'_>, nodes: &[String]) -> (Flow, bool) {
 fn mark(view: &View<'_>) -> Mark {
     let (mut mark, default) = (MARKS[0].1, MARKS[0].0);
     view.read("dscp", default.to_owned(), "best effort", |value| {
-        mark = reader::choose(value, &MARKS)?;
+        mark = choose(value, &MARKS)?;
         reader::text(value)
     });
     mark
