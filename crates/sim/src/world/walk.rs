@@ -227,7 +227,10 @@ impl World<'_> {
             Err(reason) => host.drop_packet(port.node(), Device::Radio(radio), msdu.packet, reason),
         }
         match (msdu.kind, port.member_towards(to)) {
-            (MsduKind::Trunk(_), Some((end, member))) => ports.radio_trunks[end].on_settled(member, fate, host),
+            (MsduKind::Trunk(header), Some((end, member))) => {
+                let number = port.has_block_acks().then_some(header.number);
+                ports.radio_trunks[end].on_settled((member, number), fate, host);
+            }
             _ => host.refill(PortId::Radio { radio, neighbour: radio.address() }),
         }
     }
