@@ -20,7 +20,7 @@ use crate::queue::{EventQueue, Phase};
 use crate::scenario::spec::{Routing, Spec};
 use airbraid_engine::Stream;
 use airbraid_net::refusal::Refusal;
-use airbraid_units::Instant;
+use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;
 
 impl<'a> World<'a> {
@@ -35,6 +35,7 @@ impl<'a> World<'a> {
         let forwarding = forwarding(spec, &radio_map, seed)?;
         let mut host = Host {
             now: Instant::ZERO,
+            early: Duration::ZERO,
             queue: EventQueue::new(),
             wakeups: Wakeups::new(machines(spec, &ports, &forwarding)),
             pending: VecDeque::new(),
