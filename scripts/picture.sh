@@ -36,6 +36,7 @@ for scenario in scenarios/examples/*.toml; do
     plot "$scenario" "$to/examples/$name.svg" "${picture[$name]:-}"
 done
 plot scenarios/live/s6.toml "$to/bond.svg"
+plot scenarios/today/member_queue.toml "$to/wifi-2026.svg" "flow.data.goodput ~ trunk.air.policy.member_queue"
 "$airbraid" plan --duty 0.5,0.125,0.375 --slot 12.5ms --delay 20ms,60ms,35ms --svg "$to/slots.svg" >/dev/null 2>&1
 
 if [ "$to" != docs/pictures ]; then

@@ -19,7 +19,7 @@ VERDICTS = ["within", "holds", "off", "broken", "open", "missing"]
 ORIGINS = ["predicted", "calibrated", "arithmetic"]
 MARKS = ("<!-- rows -->\n", "<!-- /rows -->\n")
 # The order of the documents.
-PAPERS = ["wang2005", "eckhardt1998", "kuang2004", "giustiniano2013", "sanchez2006"]
+PAPERS = ["wang2005", "eckhardt1998", "kuang2004", "giustiniano2013", "sanchez2006", "wifi"]
 
 
 def read(rows, paper):
@@ -99,7 +99,7 @@ def page(paper, rows):
 
 def table(papers):
     """The counts of all papers, one line for each paper and origin."""
-    lines = ["| paper | origin | " + " | ".join(VERDICTS[:-1]) + " |", "|---|---" + "|---" * len(VERDICTS[:-1]) + "|"]
+    lines = ["| paper | origin | " + " | ".join(VERDICTS) + " |", "|---|---" + "|---" * len(VERDICTS) + "|"]
     totals = Counter()
     for paper, rows in papers.items():
         numbers, _ = counts(rows)
@@ -116,7 +116,7 @@ def table(papers):
 
 def line(name, origin, numbers):
     """A line of the table of counts."""
-    cells = [str(numbers[origin, verdict] or "") for verdict in VERDICTS[:-1]]
+    cells = [str(numbers[origin, verdict] or "") for verdict in VERDICTS]
     return f"| {name} | {origin} | {' | '.join(cells)} |"
 
 

@@ -16,6 +16,7 @@ pub mod page;
 pub mod plot;
 pub mod report;
 pub mod reproduce;
+pub mod saturation;
 pub mod scratch;
 pub mod slots;
 pub mod statistics;

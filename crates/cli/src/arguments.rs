@@ -2,6 +2,7 @@
 
 use airbraid_campaign::airtime::AirtimeOptions;
 use airbraid_campaign::efficiency::EfficiencyOptions;
+use airbraid_campaign::saturation::{AccessOptions, FrameOptions, RadioOptions};
 use airbraid_campaign::slots::PlanOptions;
 use airbraid_campaign::store::RELEASE;
 use airbraid_sim::killer::environment::ENVIRONMENTS;
@@ -432,6 +433,50 @@ pub enum OtherPlan {
     /// TCP's throughput between two nodes under 802.11, MCMAC and Bi-MCMAC, by arithmetic
     #[command(after_help = EFFICIENCY_EXAMPLES)]
     Efficiency(Efficiency),
+    /// Goodput of a saturated cell of 802.11a to 802.11be, by closed forms
+    #[command(after_help = WIFI_EXAMPLES)]
+    Wifi(PlanWifi),
+}
+
+const WIFI_EXAMPLES: &str = "\
+One sender with A-MPDUs and block acknowledgements; n stations that all hear
+each other by Bianchi's fixed point; and the same cell by random draws, access
+by access, which also has several categories. Nothing is lost but by collision.
+
+Examples:
+  airbraid plan wifi --standard 802.11ax --width \"80 MHz\" --mcs 11
+      one sender, A-MPDUs of up to 256 frames
+
+  airbraid plan wifi --standard 802.11ax --mcs 7 --ampdu off --stations 10
+      ten stations without aggregation: a third of all frames collides
+
+  airbraid plan wifi --standard 802.11ax --mcs 7 --ampdu off --categories vo,be
+      a station of voice beside one of best effort
+
+  airbraid plan wifi --standard 802.11a --rate \"54 Mbit/s\" --txop \"4096 us\"
+      several frames an access
+
+  airbraid plan wifi --standard 802.11n --mcs 7 --json | jq .alone_bps
+
+The models: docs/models/wifi-saturation.md.
+
+Exit status: 0 fine, 2 the input is wrong.";
+
+/// `airbraid plan wifi`.
+#[derive(Debug, Args)]
+pub struct PlanWifi {
+    #[command(flatten)]
+    pub radio: RadioOptions,
+    #[command(flatten)]
+    pub frames: FrameOptions,
+    #[command(flatten)]
+    pub access: AccessOptions,
+    /// Seed of the random draws
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Prints one JSON object and nothing else
+    #[arg(long)]
+    pub json: bool,
 }
 
 const AIRTIME_EXAMPLES: &str = "\

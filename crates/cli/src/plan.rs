@@ -1,15 +1,16 @@
 //! `airbraid plan`.
 
-use crate::arguments::{Airtime, Efficiency, OtherPlan, Plan};
+use crate::arguments::{Airtime, Efficiency, OtherPlan, Plan, PlanWifi};
 use crate::print::{Ended, json, note, out};
 use airbraid_campaign::output;
-use airbraid_campaign::{airtime, efficiency, slots};
+use airbraid_campaign::{airtime, efficiency, saturation, slots};
 
 /// Plans slots and prints the plan.
 pub fn plan(arguments: &Plan) -> Result<(), Ended> {
     match &arguments.other {
         Some(OtherPlan::Airtime(arguments)) => return plan_airtime(arguments),
         Some(OtherPlan::Efficiency(arguments)) => return plan_efficiency(arguments),
+        Some(OtherPlan::Wifi(arguments)) => return plan_wifi(arguments),
         None => {}
     }
     let options = &arguments.options;
@@ -43,4 +44,12 @@ fn plan_efficiency(arguments: &Efficiency) -> Result<(), Ended> {
 fn plan_airtime(arguments: &Airtime) -> Result<(), Ended> {
     let report = airtime::compute(&arguments.options).map_err(Ended::Argument)?;
     if arguments.json { json(&report) } else { out(&airtime::text(&report)) }
+}
+
+/// A saturated cell, by closed forms.
+fn plan_wifi(arguments: &PlanWifi) -> Result<(), Ended> {
+    let PlanWifi { radio, frames, access, json: is_json, seed } = arguments;
+    let request = saturation::Request { radio: radio.clone(), frames: frames.clone(), access: access.clone() };
+    let report = saturation::compute(&request, *seed).map_err(Ended::Argument)?;
+    if *is_json { json(&report) } else { out(&saturation::text(&report, access.stations)) }
 }

@@ -109,7 +109,13 @@ pub enum MacOutput<P> {
     /// The same with a PPDU of several MPDUs, or of any kind that a [`Frame`] cannot say.
     TransmitPpdu { ppdu: Arc<Ppdu<P>>, at: Instant, airtime: Duration, access: Access },
     /// Packets for the layer above, in order: those of consecutive MPDUs of a PPDU that has come.
-    DeliverRun { ppdu: Arc<Ppdu<P>>, mpdus: Range<u32> },
+    DeliverRun {
+        ppdu: Arc<Ppdu<P>>,
+        mpdus: Range<u32>,
+        /// Of MPDUs that have waited for one before them, the time by which that one was complete before the PPDU that
+        /// brought it ended. `None`: they are of the PPDU that ends now, each complete where it ends.
+        early: Option<Duration>,
+    },
     /// A packet of a PPDU that has come goes no further.
     Discard {
         packet: P,

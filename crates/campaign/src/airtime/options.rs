@@ -4,13 +4,15 @@ use crate::slots::options::quantity;
 use airbraid_sim::models::airtime::{Band, Choice, Coding, Format, GuardInterval, Ltf, Padding, Rules, Width};
 use airbraid_units::Duration;
 use clap::Args;
+use serde::Deserialize;
 
 pub(super) const STANDARD: &str = "standard";
 pub(super) const NS3: &str = "ns-3";
 const STANDARDS: [&str; 7] = ["802.11b", "802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax", "802.11be"];
 
 /// One PPDU.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct AirtimeOptions {
     /// The standard of the radio
     #[arg(long, value_name = "NAME", value_parser = STANDARDS)]
@@ -58,7 +60,7 @@ impl AirtimeOptions {
     ///
     /// # Errors
     /// A message that names the wrong option.
-    pub(super) fn choice(&self, format: Format) -> Result<Choice, String> {
+    pub(crate) fn choice(&self, format: Format) -> Result<Choice, String> {
         let older = [("rate", &self.rate), ("preamble", &self.preamble)];
         if let Some((name, _)) = older.iter().find(|(_, given)| given.is_some()) {
             return Err(format!("--{name} is for 802.11b, a and g; {} has --mcs and --streams", format.name()));

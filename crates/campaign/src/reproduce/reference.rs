@@ -243,6 +243,7 @@ pub fn factor(unit: &str) -> f64 {
         "KB/s" => 1e-3 / 8.0,
         "ms" => 1e3,
         "us" => 1e6,
+        "ns" => 1e9,
         "bit" => 8.0,
         "percent" | "%" => 100.0,
         "GHz" => 1e-9,

@@ -6,8 +6,7 @@
 use crate::frame::Frame;
 use crate::phy::{Modulation, Rate};
 use crate::ppdu::Mode;
-use airbraid_units::Bytes;
-use std::ops::Range;
+use airbraid_units::{Bytes, Duration};
 
 /// Number of sequence numbers (9.2.4.4.2).
 pub(super) const SEQUENCES: u16 = 4_096;
@@ -106,12 +105,6 @@ impl<P: Copy> DataMpdus<P> {
     pub fn msdus(&self) -> &[P] {
         &self.msdus
     }
-    /// The MSDUs of consecutive MPDUs.
-    pub fn msdus_of_run(&self, run: &Range<u32>) -> &[P] {
-        let Some(first) = self.mpdus.get(run.start as usize) else { return &[] };
-        let end = self.mpdus.get(run.end as usize).map_or(self.msdus.len(), |mpdu| mpdu.first as usize);
-        &self.msdus[first.first as usize..end]
-    }
 }
 
 /// A set of the MPDUs of a PPDU, by their places.
@@ -202,6 +195,13 @@ impl<P: Copy> Ppdu<P> {
             Content::Data(data) => Some(data),
             _ => None,
         }
+    }
+
+    /// Time from the end of an MPDU to the end of the data, at their bit rate: an MPDU is complete, and goes up, before
+    /// the PPDU ends.
+    pub fn time_behind(&self, mpdu: &Mpdu) -> Duration {
+        let bytes = self.header.size.as_u64().saturating_sub(u64::from(mpdu.offset) + u64::from(mpdu.size));
+        self.vector.rate().bit_rate.time_for(Bytes::new(bytes))
     }
 
     /// The MSDUs in it.

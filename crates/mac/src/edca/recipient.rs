@@ -8,6 +8,7 @@
 
 use super::frames::{BlockAck, DataMpdus, Mpdu, MpduSet, Ppdu, SEQUENCES, WINDOW_MAX, after, ahead};
 use crate::service::MacOutput;
+use airbraid_units::Duration;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -100,14 +101,18 @@ impl<P: Copy> Recipient<P> {
             return discard(data, mpdu, outputs);
         }
         if distance >= self.window {
-            self.release_before(after(mpdu.sequence, SEQUENCES + 1 - self.window), outputs);
+            let start = after(mpdu.sequence, SEQUENCES + 1 - self.window);
+            self.release_before(start, ppdu.time_behind(mpdu), outputs);
         }
         let distance = usize::from(ahead(self.start, mpdu.sequence));
         if distance == 0 {
             self.start = after(self.start, 1);
             self.held.pop_front();
-            hand_up(ppdu, place, outputs);
-            return self.release_in_order(outputs);
+            hand_up(ppdu, place, None, outputs);
+            if self.holding > 0 {
+                self.release_in_order(ppdu.time_behind(mpdu), outputs);
+            }
+            return;
         }
         if self.held.len() <= distance {
             self.held.resize_with(distance + 1, || None);
@@ -121,29 +126,29 @@ impl<P: Copy> Recipient<P> {
         }
     }
 
-    /// Hands up what follows without a gap.
+    /// Hands up what follows without a gap, complete that time before the end of the PPDU that has come.
     #[inline]
-    fn release_in_order(&mut self, outputs: &mut VecDeque<MacOutput<P>>) {
+    fn release_in_order(&mut self, early: Duration, outputs: &mut VecDeque<MacOutput<P>>) {
         while self.holding > 0
             && let Some((ppdu, place)) = self.held.front_mut().and_then(Option::take)
         {
             self.held.pop_front();
             self.holding -= 1;
             self.start = after(self.start, 1);
-            hand_up(&ppdu, place, outputs);
+            hand_up(&ppdu, place, Some(early), outputs);
         }
     }
 
     /// Hands up everything before `start`, with its gaps, and then what follows without one.
-    fn release_before(&mut self, start: u16, outputs: &mut VecDeque<MacOutput<P>>) {
+    fn release_before(&mut self, start: u16, early: Duration, outputs: &mut VecDeque<MacOutput<P>>) {
         for _ in 0..usize::from(ahead(self.start, start)).min(self.held.len()) {
             if let Some(Some((ppdu, place))) = self.held.pop_front() {
                 self.holding -= 1;
-                hand_up(&ppdu, place, outputs);
+                hand_up(&ppdu, place, Some(early), outputs);
             }
         }
         self.start = start;
-        self.release_in_order(outputs);
+        self.release_in_order(early, outputs);
     }
 
     /// A request: the sender has given up everything before `start` (10.25.6.6.3).
@@ -154,7 +159,7 @@ impl<P: Copy> Recipient<P> {
         }
         let distance = ahead(self.start, start);
         if distance > 0 && distance < HALF {
-            self.release_before(start, outputs);
+            self.release_before(start, Duration::ZERO, outputs);
         }
     }
 
@@ -173,15 +178,15 @@ impl<P: Copy> Recipient<P> {
 
 /// Hands up an MPDU, in one output with those before it in its PPDU.
 #[inline]
-fn hand_up<P: Copy>(ppdu: &Arc<Ppdu<P>>, place: u32, outputs: &mut VecDeque<MacOutput<P>>) {
-    if let Some(MacOutput::DeliverRun { ppdu: last, mpdus }) = outputs.back_mut()
-        && mpdus.end == place
+fn hand_up<P: Copy>(ppdu: &Arc<Ppdu<P>>, place: u32, early: Option<Duration>, outputs: &mut VecDeque<MacOutput<P>>) {
+    if let Some(MacOutput::DeliverRun { ppdu: last, mpdus, early: before }) = outputs.back_mut()
+        && (mpdus.end, *before) == (place, early)
         && Arc::ptr_eq(last, ppdu)
     {
         mpdus.end += 1;
         return;
     }
-    outputs.push_back(MacOutput::DeliverRun { ppdu: ppdu.clone(), mpdus: place..place + 1 });
+    outputs.push_back(MacOutput::DeliverRun { ppdu: ppdu.clone(), mpdus: place..place + 1, early });
 }
 
 /// An MPDU that has come before, or whose place was given up.

@@ -135,7 +135,7 @@ impl<P: Packet + Copy> Edca<P> {
         let header = &ppdu.header;
         let sender = Address(header.from.0 * 8 + u32::from(ppdu.tid));
         if self.single_duplicates.is_new(sender, header.sequence, header.retry) {
-            self.outputs.push_back(MacOutput::DeliverRun { ppdu: ppdu.clone(), mpdus: 0..1 });
+            self.outputs.push_back(MacOutput::DeliverRun { ppdu: ppdu.clone(), mpdus: 0..1, early: None });
         } else {
             self.stats.duplicates += 1;
             self.discard(ppdu, intact);

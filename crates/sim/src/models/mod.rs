@@ -9,6 +9,7 @@ pub mod measured;
 pub mod planner;
 pub mod rtt;
 pub mod tcp;
+pub mod wifi;
 
 /// Handshake costs of the contending MACs, by arithmetic (Kuang and Williamson 2004, appendix A).
 pub mod efficiency {

@@ -18,9 +18,9 @@ use super::routing::Routes;
 use super::wakeups::{MachineCounts, MachineId, MachineKind, Wakeups};
 use crate::queue::{EventQueue, Phase};
 use crate::scenario::spec::{Routing, Spec};
+use airbraid_engine::Stream;
 use airbraid_net::refusal::Refusal;
-use airbraid_net::source::Source;
-use airbraid_units::Instant;
+use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;
 
 impl<'a> World<'a> {
@@ -35,6 +35,7 @@ impl<'a> World<'a> {
         let forwarding = forwarding(spec, &radio_map, seed)?;
         let mut host = Host {
             now: Instant::ZERO,
+            early: Duration::ZERO,
             queue: EventQueue::new(),
             wakeups: Wakeups::new(machines(spec, &ports, &forwarding)),
             pending: VecDeque::new(),
@@ -49,7 +50,7 @@ impl<'a> World<'a> {
         ports.begin_link_trunks(spec, &mut host);
         let routes = Routes::new(spec, &ports.edges(spec, &radio_map, &mut host.medium));
         let network = Network { routes, forwarding };
-        let flows = flows(spec, &network, &mut ports)?;
+        let flows = flows(spec, &network, &mut ports, seed)?;
         host.has_greedy_flows = flows.has_greedy();
         let end = Instant::ZERO + spec.duration;
         let deliveries = Vec::new();
@@ -119,14 +120,14 @@ fn machines(spec: &Spec, ports: &Ports, forwarding: &Forwarding) -> MachineCount
         .with(MachineKind::Flow, FlowMachine::PARTS * spec.flows.len())
 }
 
-fn flows(spec: &Spec, network: &Network, ports: &mut Ports) -> Result<Flows, Refusal> {
+fn flows(spec: &Spec, network: &Network, ports: &mut Ports, seed: u64) -> Result<Flows, Refusal> {
     let (mut table, mut greedy): (Table<FlowId, Flow>, Vec<FlowId>) = (Table::default(), Vec::new());
-    for flow in &spec.flows {
+    for (index, flow) in spec.flows.iter().enumerate() {
         let [from, to] = [flow.from, flow.to].map(NodeId::new);
         let port = network.first_port(from, from.address(), to.address());
-        let state = Flow::new(flow, spec.record.interval, port)?;
-        let is_greedy =
-            matches!(state.transport, Transport::Udp { .. }) && !matches!(flow.source, Source::Constant { .. });
+        let gaps = Stream::new(seed, index as u64, "source.gaps");
+        let state = Flow::new(flow, spec.record.interval, port, gaps)?;
+        let is_greedy = matches!(state.transport, Transport::Udp { .. }) && flow.source.rate().is_none();
         let id = table.push(state);
         if is_greedy {
             greedy.push(id);

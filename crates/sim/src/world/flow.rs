@@ -5,7 +5,7 @@ use crate::record::delay::DelayStats;
 use crate::record::series::Series;
 use crate::result::{ArrivalCounts, FlowCounts, SegmentCounts};
 use crate::scenario::spec;
-use airbraid_engine::TrafficClass;
+use airbraid_engine::{Stream, TrafficClass};
 use airbraid_net::refusal::Refusal;
 use airbraid_net::source::Application;
 use airbraid_net::tcp::{Receiver, Sender, SenderStats};
@@ -29,8 +29,13 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// A flow of `spec` at its beginning; its datagrams leave by `port`.
-    pub(super) fn new(spec: &spec::Flow, interval: Duration, port: Option<PortId>) -> Result<Self, Refusal> {
+    /// A flow of `spec` at its beginning; its datagrams leave by `port`, a Poisson process draws from `gaps`.
+    pub(super) fn new(
+        spec: &spec::Flow,
+        interval: Duration,
+        port: Option<PortId>,
+        gaps: Stream,
+    ) -> Result<Self, Refusal> {
         let (from, to) = (NodeId::new(spec.from), NodeId::new(spec.to));
         let (transport, chunk) = match spec.transport {
             spec::Transport::Tcp(config) => {
@@ -43,7 +48,7 @@ impl Flow {
                 (Transport::Udp { payload: size, len, number: 0, port, unsent: 0 }, payload)
             }
         };
-        let application = Application::new(spec.source, chunk.max(Bytes::new(1)))?;
+        let application = Application::new(spec.source, chunk.max(Bytes::new(1)), gaps)?;
         let addresses = [from.address(), to.address()];
         let counts = Counts::new(spec.deadline, interval);
         Ok(Self { from, to, addresses, class: spec.class, priority: spec.priority, application, transport, counts })

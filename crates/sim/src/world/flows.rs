@@ -178,12 +178,12 @@ impl Flows {
         let counts = &mut self.table[record.flow].counts;
         if host.now >= self.warm_up && !matches!(record.body, Body::Ack(_)) {
             counts.packets.received_packets += 1;
+            let delay = (host.now - record.created).saturating_sub(host.early);
             // An empty queue and a short frame: a SYN would always be the smallest.
             if record.body.has_payload() {
-                counts.delay.record(host.now - record.created);
+                counts.delay.record(delay);
             }
-            counts.packets.on_time +=
-                u64::from(counts.deadline.is_some_and(|limit| host.now - record.created <= limit));
+            counts.packets.on_time += u64::from(counts.deadline.is_some_and(|limit| delay <= limit));
         }
         match record.body {
             Body::Data(segment) => self.step_receiver(record.flow, Some(segment), host),

@@ -55,7 +55,7 @@ pub enum Work {
     /// A MAC hands a packet up.
     MacDelivers { radio: RadioId, from: Address, msdu: Msdu },
     /// A MAC hands up the packets of consecutive MPDUs of a PPDU.
-    MacDeliversRun { radio: RadioId, ppdu: Arc<Ppdu<Msdu>>, mpdus: Range<u32> },
+    MacDeliversRun { radio: RadioId, ppdu: Arc<Ppdu<Msdu>>, mpdus: Range<u32>, early: Option<Duration> },
     /// A MAC has finished with consecutive MPDUs of a PPDU, which are acknowledged.
     MacFinishedRun { radio: RadioId, ppdu: Arc<Ppdu<Msdu>>, mpdus: Range<u32> },
     /// A MAC hands up what has come damaged.
@@ -98,6 +98,8 @@ pub enum Work {
 #[derive(Debug)]
 pub struct Host<'a> {
     pub now: Instant,
+    /// Time by which the packet that a MAC hands up was complete before now: an MPDU of an A-MPDU ends before the others.
+    pub early: Duration,
     pub queue: EventQueue<Event>,
     pub wakeups: Wakeups,
     pub pending: VecDeque<Work>,
@@ -206,8 +208,8 @@ impl Host<'_> {
             MacOutput::TransmitPpdu { ppdu, at, airtime, access } => {
                 self.transmit_ppdu(radio, ppdu, at, airtime, access);
             }
-            MacOutput::DeliverRun { ppdu, mpdus } => {
-                self.pending.push_back(Work::MacDeliversRun { radio, ppdu, mpdus });
+            MacOutput::DeliverRun { ppdu, mpdus, early } => {
+                self.pending.push_back(Work::MacDeliversRun { radio, ppdu, mpdus, early });
             }
             MacOutput::AcknowledgedRun { ppdu, mpdus } => {
                 self.pending.push_back(Work::MacFinishedRun { radio, ppdu, mpdus });

@@ -24,6 +24,7 @@ use airbraid_mac::edca::Ppdu;
 use airbraid_mac::{Address, Outcome};
 use airbraid_net::link::LinkOutput;
 use airbraid_net::{aodv, arp};
+use airbraid_units::Duration;
 use std::ops::Range;
 
 /// Number of hops after which a packet runs in a loop: the initial TTL of most hosts.
@@ -227,7 +228,10 @@ impl World<'_> {
             Err(reason) => host.drop_packet(port.node(), Device::Radio(radio), msdu.packet, reason),
         }
         match (msdu.kind, port.member_towards(to)) {
-            (MsduKind::Trunk(_), Some((end, member))) => ports.radio_trunks[end].on_settled(member, fate, host),
+            (MsduKind::Trunk(header), Some((end, member))) => {
+                let number = port.has_block_acks().then_some(header.number);
+                ports.radio_trunks[end].on_settled((member, number), fate, host);
+            }
             _ => host.refill(PortId::Radio { radio, neighbour: radio.address() }),
         }
     }
@@ -244,12 +248,22 @@ impl World<'_> {
         }
     }
 
-    /// A MAC hands up the packets of consecutive MPDUs.
-    pub(super) fn on_mac_deliveries(&mut self, radio: RadioId, ppdu: &Ppdu<Msdu>, mpdus: &Range<u32>) {
+    /// A MAC hands up the packets of consecutive MPDUs, each complete where its MPDU ends in the PPDU, or all as `early`
+    /// says. Nothing can follow from one before the PPDU has ended; only the time that its delay is taken at is its own.
+    pub(super) fn on_mac_deliveries(
+        &mut self,
+        radio: RadioId,
+        ppdu: &Ppdu<Msdu>,
+        (mpdus, early): (&Range<u32>, Option<Duration>),
+    ) {
         let Some(data) = ppdu.data() else { return };
-        for msdu in data.msdus_of_run(mpdus) {
-            self.on_mac_delivery(radio, ppdu.header.from, *msdu);
+        for mpdu in &data.mpdus()[mpdus.start as usize..mpdus.end as usize] {
+            self.host.early = early.unwrap_or_else(|| ppdu.time_behind(mpdu));
+            for msdu in data.msdus_of(mpdu) {
+                self.on_mac_delivery(radio, ppdu.header.from, *msdu);
+            }
         }
+        self.host.early = Duration::ZERO;
     }
 
     /// A packet goes up from a radio.

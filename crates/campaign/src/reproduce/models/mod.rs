@@ -4,8 +4,10 @@
 //! A model is named in `figures.toml` with what it is told; it may have a cell for each of several values of one of its
 //! parameters. It is cheap, is computed again each time and is never stored.
 
+mod airtime;
 mod efficiency;
 mod slots;
+mod wifi;
 
 use super::library::suggestion;
 use airbraid_sim::facts::Facts;
@@ -25,7 +27,8 @@ trait Compute: Send + Sync + std::fmt::Debug {
 type Read = fn(&ModelParameters) -> Result<Box<dyn Compute>, String>;
 
 /// The models by name.
-const MODELS: [(&str, Read); 2] = [("efficiency", efficiency::read), ("slots", slots::read)];
+const MODELS: [(&str, Read); 4] =
+    [("airtime", airtime::read), ("efficiency", efficiency::read), ("slots", slots::read), ("wifi", wifi::read)];
 
 /// Largest number of cells: more are a mistake.
 const CELLS_MAX: usize = 5_000;
@@ -233,6 +236,16 @@ mod tests {
             ("model='slots'\nwith={duty='0.5', slot='1 ms'}\nreplications=0", "one replication"),
             ("model='efficiency'\nwith={packets='1024 byte'}", "unknown field `packets`"),
             ("model='efficiency'\nwith={rate='3 Mbit/s'}", "802.11b has"),
+            (
+                "model='airtime'\nwith={rules='ns-3', frames={a={standard='802.11n', bytes=9}}}",
+                "frame `a`: --mcs is missing",
+            ),
+            ("model='airtime'\nwith={rules='ns-3', frames={a={standards='802.11n'}}}", "unknown field `standards`"),
+            ("model='wifi'\nwith={radio={standard='802.11n', mcs=8}}", "MCS 8"),
+            (
+                "model='wifi'\nwith={radio={standard='802.11n', mcs=7}, access={categories=['xx']}}",
+                "allowed are vo, vi",
+            ),
         ];
         for (text, said) in cases {
             let wrong = entry(&format!("name='a'\n{text}")).expand().unwrap_err();
@@ -253,6 +266,16 @@ mod tests {
         }
         assert_eq!((metric("dcf.rts_s"), metric("mcmac.rts_s")), (352e-6, 360e-6));
         assert!(!facts[0].metrics.contains_key("dcf.joint_cycle_s"));
+    }
+
+    #[test]
+    fn a_saturated_cell_is_that_of_the_command() {
+        let text = "name='a'\nmodel='wifi'\nwith={radio={standard='802.11ax', mcs=7}, access={categories=['vo', 'be'], time='1 s'}}";
+        let facts = entry(text).expand().unwrap()[0].facts(&BTreeSet::new()).unwrap();
+        let metric = |name: &str| facts[0].metrics[name];
+        let both = metric("draws.vo.goodput_bps") + metric("draws.be.goodput_bps");
+        assert_eq!((metric("draws_bps"), metric("mpdus")), (both, 37.0));
+        assert!(!facts[0].metrics.contains_key("bianchi_bps"), "Bianchi has one category");
     }
 
     #[test]

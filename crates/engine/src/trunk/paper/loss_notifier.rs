@@ -124,10 +124,17 @@ impl LossNotifier {
         }
     }
 
-    /// A member has finished with its first frame. Returns whether that was one loss too many and it is given up.
-    pub fn on_finished(&mut self, now: Instant, member: Member, outcome: FrameFate) -> bool {
+    /// A member has finished with the frame of that number, or with its first. Returns whether that was one loss too
+    /// many and it is given up.
+    pub fn on_finished(
+        &mut self,
+        now: Instant,
+        (member, number): (Member, Option<SeqNum>),
+        outcome: FrameFate,
+    ) -> bool {
         let Some(track) = self.tracks.get_mut(usize::from(member.0)) else { return false };
-        let Some((number, tells)) = track.out.pop_front() else { return false };
+        let place = number.map_or(Some(0), |number| track.out.iter().position(|(out, _)| *out == number));
+        let Some((number, tells)) = place.and_then(|place| track.out.remove(place)) else { return false };
         match outcome {
             FrameFate::Delivered => (track.losses, track.deaths) = (0, 0),
             FrameFate::Lost => {
@@ -266,7 +273,7 @@ mod tests {
         let number = SeqNum(number);
         let unsettled = notifier.unsettled(number);
         notifier.on_given(at(ms), index, number, unsettled);
-        notifier.on_finished(at(ms), Member(index as u8), fate)
+        notifier.on_finished(at(ms), (Member(index as u8), None), fate)
     }
 
     #[test]
@@ -277,10 +284,24 @@ mod tests {
         notifier.on_given(at(0), 1, SeqNum(6), 1);
         notifier.on_given(at(0), 1, SeqNum(7), 2);
         assert_eq!(notifier.unsettled(SeqNum(8)), 3);
-        notifier.on_finished(at(1), Member(0), FrameFate::Delivered);
+        notifier.on_finished(at(1), (Member(0), None), FrameFate::Delivered);
         assert_eq!(notifier.unsettled(SeqNum(8)), 2);
-        notifier.on_finished(at(1), Member(1), FrameFate::Unknown);
+        notifier.on_finished(at(1), (Member(1), None), FrameFate::Unknown);
         assert_eq!(notifier.unsettled(SeqNum(8)), UNSETTLED, "a member that tells no fates is not believed again");
+    }
+
+    #[test]
+    fn a_frame_that_is_settled_before_older_ones_leaves_them_out() {
+        let mut notifier = notifier();
+        for number in 5..8 {
+            notifier.on_given(at(0), 0, SeqNum(number), (number - 5) as u16);
+        }
+        let settled = |notifier: &mut LossNotifier, number| {
+            notifier.on_finished(at(1), (Member(0), Some(SeqNum(number))), FrameFate::Delivered);
+            notifier.unsettled(SeqNum(8))
+        };
+        assert_eq!((settled(&mut notifier, 6), settled(&mut notifier, 6)), (3, 3), "5 is out, and 6 is settled once");
+        assert_eq!((settled(&mut notifier, 5), settled(&mut notifier, 7)), (1, 0));
     }
 
     #[test]
@@ -289,7 +310,7 @@ mod tests {
         carry(&mut notifier, 0, 0, 1, FrameFate::Lost);
         assert_eq!(notifier.due(at(0), SeqNum(2), ALL), None, "nothing waits behind it");
         notifier.on_given(at(0), 1, SeqNum(2), 0);
-        notifier.on_finished(at(0), Member(1), FrameFate::Lost);
+        notifier.on_finished(at(0), (Member(1), None), FrameFate::Lost);
         carry(&mut notifier, 1, 0, 3, FrameFate::Delivered);
         assert_eq!(notifier.due(at(2), SeqNum(4), ALL), None, "the header of 3 has told");
         // The header that would tell is lost itself.
@@ -300,7 +321,7 @@ mod tests {
         notifier.on_marker_finished(at(5), Member(0), FrameFate::Delivered);
         assert_eq!(notifier.due(at(5), SeqNum(6), ALL), None);
         notifier.on_given(at(6), 1, SeqNum(6), 0);
-        notifier.on_finished(at(6), Member(1), FrameFate::Delivered);
+        notifier.on_finished(at(6), (Member(1), None), FrameFate::Delivered);
         assert_eq!((notifier.due(at(7), SeqNum(7), ALL), notifier.untold), (None, None));
     }
 

@@ -6,6 +6,7 @@
 //! among it, the schemes that the paper compares with ([`srr`], [`jkm`]), and extensions ([`forecast`],
 //! [`loss_notifier`], [`fifo`]).
 
+mod allowance;
 mod control;
 mod counts;
 mod fifo;
@@ -29,7 +30,7 @@ pub use policy::{Distributor, Fifo, Jkm, Marking, Method, Numbering, PaperPolicy
 use crate::machine::{Machine, Wake};
 use crate::packet::Share;
 pub use crate::trunk::Member;
-use airbraid_units::{Duration, Instant};
+use airbraid_units::{Duration, Instant, SeqNum};
 use fifo::FifoReceiver;
 use resequencer::Receiver;
 use sender::PaperSender;
@@ -50,6 +51,9 @@ pub enum PaperInput<P> {
     },
     /// A member has finished with the oldest packet that it was given.
     Finished(Member, FrameFate),
+    /// A member has finished with the packet of this number, which need not be its oldest: with block acknowledgements
+    /// later frames are settled while one is sent again.
+    Settled { member: Member, number: SeqNum, fate: FrameFate },
     /// A member has finished with the oldest control frame that it was given.
     ControlFinished(Member, FrameFate),
     /// A member can be used from now on, or no longer. All can be used at first.
@@ -238,7 +242,10 @@ fn striping_input<P: Share>(
     let (sender, receiver) = ends;
     match (input, receiver) {
         (PaperInput::Packet(packet), _) => sender.on_packet(now, packet, outputs),
-        (PaperInput::Finished(member, outcome), _) => sender.on_finished(now, member, outcome, outputs),
+        (PaperInput::Finished(member, outcome), _) => sender.on_finished(now, (member, None), outcome, outputs),
+        (PaperInput::Settled { member, number, fate }, _) => {
+            sender.on_finished(now, (member, Some(number)), fate, outputs);
+        }
         (PaperInput::Frame { header, packet }, Collector::Adaptive(receiver)) => {
             receiver.on_frame(now, header, packet, outputs);
         }
@@ -273,7 +280,7 @@ fn srr_input<P: Share>(
     let (sender, receiver) = ends;
     match input {
         PaperInput::Packet(packet) => sender.on_packet(packet, outputs),
-        PaperInput::Finished(member, _) => sender.on_finished(member, outputs),
+        PaperInput::Finished(member, _) | PaperInput::Settled { member, .. } => sender.on_finished(member, outputs),
         PaperInput::Frame { header, packet } => receiver.on_frame(now, header.member, packet, outputs),
         PaperInput::Control { member, control: Control::Surplus { round, counter } } => {
             receiver.on_marker(now, member, (round, counter), outputs);
@@ -296,7 +303,9 @@ fn jkm_input<P: Share>(
     let (sender, receiver) = ends;
     match input {
         PaperInput::Packet(packet) => sender.on_packet(now, packet, outputs),
-        PaperInput::Finished(member, _) => sender.on_finished(now, member, outputs),
+        PaperInput::Finished(member, _) | PaperInput::Settled { member, .. } => {
+            sender.on_finished(now, member, outputs);
+        }
         PaperInput::Frame { header, packet } => receiver.on_frame(now, header, packet, outputs),
         PaperInput::Control { control: Control::Acknowledgement { epoch, next, missing }, .. } => {
             sender.on_ack(now, epoch, next, missing, outputs);

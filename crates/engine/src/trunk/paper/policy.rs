@@ -16,6 +16,8 @@ pub struct PaperPolicy {
     pub numbering: Numbering,
     /// Packets that a member holds at once, the one on the air included (Wang 2005: 1).
     pub member_limit: u32,
+    /// The time in which a member delivers what it holds, which then limits it, too; round robin.
+    pub member_time: Option<Duration>,
 }
 
 /// Chooses the member that takes the next packet.
@@ -148,6 +150,7 @@ impl Default for PaperPolicy {
             queue_limit: 50,
             numbering: Numbering::default(),
             member_limit: 1,
+            member_time: None,
         }
     }
 }

@@ -4,6 +4,7 @@
 //! Numbers follow the order of arrival. A packet is numbered when a member takes it: one that the full queue refuses
 //! takes no number, and the receiver never waits for it. Numbered when it comes ([`Numbering::Arrival`]), it does.
 
+use super::allowance::Allowance;
 use super::control::Control;
 use super::counts::PaperCounts;
 use super::forecast::{Choice, Forecast};
@@ -22,8 +23,9 @@ const BUCKETS: usize = 1024;
 /// A member as its sender sees it.
 #[derive(Clone, Copy, Debug, Default)]
 struct MemberState {
-    /// Packets that it holds.
+    /// Packets that it holds, and may hold.
     held: u32,
+    allowance: Allowance,
     /// Packets that it can take: none while it is closed.
     room: u32,
     /// The host has reported that it cannot be used.
@@ -35,6 +37,18 @@ struct MemberState {
     previous: Option<SeqNum>,
     /// Length of the longest segment given to it, as far as a marker can be that long \[byte\].
     longest: u16,
+}
+
+impl MemberState {
+    fn new(policy: &PaperPolicy) -> Self {
+        let allowance = Allowance::new(policy.member_limit, policy.member_time);
+        Self { room: allowance.limit, allowance, ..Self::default() }
+    }
+
+    /// Renews the space for packets.
+    fn renew(&mut self) {
+        self.room = if self.is_closed { 0 } else { self.allowance.limit.saturating_sub(self.held) };
+    }
 }
 
 /// The numbers of a packet.
@@ -80,7 +94,7 @@ impl<P: Packet> PaperSender<P> {
         Self {
             policy,
             epoch,
-            members: vec![MemberState { room: policy.member_limit, ..MemberState::default() }; members],
+            members: vec![MemberState::new(&policy); members],
             turn: 0,
             next_number: SeqNum(1),
             bucket_numbers: vec![SeqNum(0); BUCKETS],
@@ -117,21 +131,25 @@ impl<P: Packet> PaperSender<P> {
         }
     }
 
-    /// A member has finished with a packet: the queue moves on, starting at that member.
+    /// A member has finished with the packet of that number, or with its oldest: the queue moves on, starting at that
+    /// member.
     pub fn on_finished(
         &mut self,
         now: Instant,
-        member: Member,
+        (member, number): (Member, Option<SeqNum>),
         outcome: FrameFate,
         outputs: &mut VecDeque<PaperOutput<P>>,
     ) {
         let index = usize::from(member.0);
         if let Some(state) = self.members.get_mut(index) {
             state.held = state.held.saturating_sub(1);
-            state.room = if state.is_closed { 0 } else { self.policy.member_limit.saturating_sub(state.held) };
+            if let Some(time) = self.policy.member_time {
+                state.allowance.on_finished(now, state.held, (self.policy.member_limit, time));
+            }
+            state.renew();
         }
         if self.has_timers() {
-            self.learn_fate(now, member, outcome);
+            self.learn_fate(now, (member, number), outcome);
         }
         self.pump(now, index, outputs);
         if self.notifier.is_some() {
@@ -141,12 +159,12 @@ impl<P: Packet> PaperSender<P> {
 
     /// Tells the methods beyond the paper's about a frame's fate.
     #[inline(never)]
-    fn learn_fate(&mut self, now: Instant, member: Member, outcome: FrameFate) {
+    fn learn_fate(&mut self, now: Instant, (member, number): (Member, Option<SeqNum>), outcome: FrameFate) {
         if let Some(forecast) = &mut self.forecast {
             forecast.on_finished(now, member);
         }
         if let Some(notifier) = &mut self.notifier {
-            let has_died = notifier.on_finished(now, member, outcome);
+            let has_died = notifier.on_finished(now, (member, number), outcome);
             self.counts.deaths += u64::from(has_died);
             self.review(usize::from(member.0));
         }
@@ -219,7 +237,7 @@ impl<P: Packet> PaperSender<P> {
         if let Some(state) = self.members.get_mut(index) {
             let is_dead = self.notifier.as_ref().is_some_and(|notifier| !notifier.is_alive(index));
             state.is_closed = state.is_down || is_dead;
-            state.room = if state.is_closed { 0 } else { self.policy.member_limit.saturating_sub(state.held) };
+            state.renew();
         }
     }
 
@@ -267,6 +285,9 @@ impl<P: Packet> PaperSender<P> {
         let Numbers { number, bucket, bucket_number } = numbers.unwrap_or_else(|| self.number(&packet));
         let unsettled = if self.has_timers() { self.note_given(now, index, number, &packet) } else { UNSETTLED };
         let state = &mut self.members[index];
+        if self.policy.member_time.is_some() {
+            state.allowance.on_given(now);
+        }
         let header = TrunkHeader {
             epoch: self.epoch,
             member: Member(index as u8),

@@ -297,7 +297,7 @@ impl Air {
                 self.note(at, &format!("{me} {} {what} to {} for {airtime}, nav {nav}", word(kind), names(to)));
                 self.put(station, Signal::Ppdu(ppdu), at, airtime);
             }
-            MacOutput::DeliverRun { ppdu, mpdus } => {
+            MacOutput::DeliverRun { ppdu, mpdus, .. } => {
                 let from = ppdu.header.from.0;
                 let packets: Vec<Payload> = ppdu.data().unwrap().msdus_of_run(&mpdus).to_vec();
                 for packet in &packets {

@@ -80,7 +80,7 @@ fn ppdu(sequence: u16, id: u32) -> Arc<Ppdu<Payload>> {
 
 fn drain(outputs: &mut VecDeque<MacOutput<Payload>>) -> Vec<u32> {
     let ids = |output: MacOutput<Payload>| match output {
-        MacOutput::DeliverRun { ppdu, mpdus } => {
+        MacOutput::DeliverRun { ppdu, mpdus, .. } => {
             ppdu.data().unwrap().msdus_of_run(&mpdus).iter().map(|packet| packet.id).collect::<Vec<_>>()
         }
         _ => vec![],

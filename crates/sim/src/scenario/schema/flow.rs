@@ -62,9 +62,10 @@ pub(super) fn read(views: &[View<'_>], all: &[Node], slots: &[Slots]) -> Vec<Flo
     let mut names = Names::new("flow");
     let mut flows = Vec::new();
     for view in views.iter().take(FLOWS_MAX) {
-        let flow = one(view, &nodes);
+        let (flow, is_each) = one(view, &nodes);
         let via = via(view, &flow, all, slots);
-        let flows_of = several(view, Flow { via, ..flow });
+        let flow = Flow { via, ..flow };
+        let flows_of = if is_each { from_each(&flow, nodes.len()) } else { several(view, flow) };
         for flow in &flows_of {
             names.add(view.cx, &flow.name, view.place_of("name"));
         }
@@ -102,9 +103,17 @@ fn several(view: &View<'_>, flow: Flow) -> Vec<Flow> {
     (1..=count.clamp(1, FLOWS_MAX as u32)).map(numbered).collect()
 }
 
-/// An end: a node by its name, the first or the last of all, or any.
+/// A flow like this one from every node but that which it goes to, numbered in the order of nodes.
+fn from_each(flow: &Flow, nodes: usize) -> Vec<Flow> {
+    let others = (0..nodes).filter(|&node| node != flow.to);
+    let numbered = |(n, from): (usize, usize)| Flow { name: format!("{}{}", flow.name, n + 1), from, ..flow.clone() };
+    others.enumerate().map(numbered).collect()
+}
+
+/// An end: a node by its name, the first or the last of all, each but the other end, or any.
 enum End {
     Node(usize),
+    Each,
     Any,
 }
 
@@ -115,6 +124,7 @@ fn end(view: &View<'_>, key: &'static str, nodes: &[String]) -> Option<End> {
         match given.as_str() {
             name if nodes.iter().any(|node| node == name) => {}
             "random" => return Ok(End::Any),
+            "each" if key == "from" => return Ok(End::Each),
             "first" if !nodes.is_empty() => return Ok(End::Node(0)),
             "last" if !nodes.is_empty() => return Ok(End::Node(nodes.len() - 1)),
             _ => {}
@@ -123,29 +133,50 @@ fn end(view: &View<'_>, key: &'static str, nodes: &[String]) -> Option<End> {
     })
 }
 
-fn one(view: &View<'_>, nodes: &[String]) -> Flow {
-    let name = view.name();
+/// The ends of a flow.
+struct Ends {
+    from: Option<usize>,
+    to: Option<usize>,
+    /// Whether both are drawn.
+    is_random: bool,
+    /// Whether there is a flow from each node.
+    is_each: bool,
+}
+
+fn ends(view: &View<'_>, nodes: &[String]) -> Ends {
     let ends = (end(view, "from", nodes), end(view, "to", nodes));
-    let random_ends = matches!(ends, (Some(End::Any), Some(End::Any)));
-    let half = matches!(ends, (Some(End::Any), Some(End::Node(_))) | (Some(End::Node(_)), Some(End::Any)));
+    let is_random = matches!(ends, (Some(End::Any), Some(End::Any)));
+    let half = matches!(ends, (Some(End::Any), Some(End::Node(_))) | (Some(_), Some(End::Any))) && !is_random;
+    let is_each = matches!(ends.0, Some(End::Each));
+    let alone = is_each && (nodes.len() < 2 || nodes.len() > FLOWS_MAX);
+    view.require(!alone, "from", || format!("there are {} nodes", nodes.len()), &format!("2 to {FLOWS_MAX} nodes"));
+    let twice = is_each && view.find("count").is_some();
+    view.require(!twice, "count", || "each node has one flow".to_owned(), "remove it, or name one node as `from`");
     view.require(!half, "to", || "one end is drawn and the other is not".to_owned(), "write \"random\" for both");
-    let lonely = random_ends && nodes.len() < 2;
+    let lonely = is_random && nodes.len() < 2;
     view.require(!lonely, "from", || "there are no two nodes to draw".to_owned(), "add nodes");
     let index = |end: Option<End>| if let Some(End::Node(index)) = end { Some(index) } else { None };
     let (from, to) = (index(ends.0), index(ends.1));
     let loops = from.is_some() && from == to;
     view.require(!loops, "to", || "a flow goes from one node to another".to_owned(), "name two different nodes");
+    Ends { from, to, is_random, is_each }
+}
+
+/// A flow, and whether it comes from each node.
+fn one(view: &View<'_>, nodes: &[String]) -> (Flow, bool) {
+    let name = view.name();
+    let Ends { from, to, is_random, is_each } = ends(view, nodes);
     let start = view.quantity("start", Duration::ZERO, "at once");
     let stop = view.optional("stop", "never", quantity::<Duration>);
     let later = stop.is_none_or(|stop| stop > start);
     view.require(later, "stop", || "the flow stops before it starts".to_owned(), "give a later time");
     let (class, marked) = mark(view);
     let priority = access(view, marked);
-    Flow {
+    let flow = Flow {
         name,
         from: from.unwrap_or_default(),
-        to: to.unwrap_or(usize::from(random_ends)),
-        random_ends,
+        to: to.unwrap_or(usize::from(is_random)),
+        random_ends: is_random,
         via: None,
         transport: transport(view),
         source: source(view),
@@ -155,7 +186,8 @@ fn one(view: &View<'_>, nodes: &[String]) -> Flow {
         start: Instant::ZERO.saturating_add(start),
         start_jitter: view.quantity("start_jitter", Duration::ZERO, "not later"),
         stop: stop.map(|stop| Instant::ZERO.saturating_add(stop)),
-    }
+    };
+    (flow, is_each)
 }
 
 /// The class and the user priority of a flow's DSCP.
@@ -178,19 +210,21 @@ fn access(view: &View<'_>, marked: u8) -> u8 {
 // --- source --------------------------------------------------------------------------------------------------------
 
 fn source(view: &View<'_>) -> Source {
-    const HELP: &str = "allowed: \"greedy\", { rate = \"4 Mbit/s\" }, { file = \"10 MB\" }";
+    const HELP: &str = "allowed: \"greedy\", { rate = \"4 Mbit/s\" }, { poisson = \"4 Mbit/s\" }, { file = \"10 MB\" }";
     let read = view.optional("source", "greedy: always something to send", |value| match &value.data {
         Data::Text(word) if word == "greedy" => Ok(Source::Greedy),
         Data::Table(table) => {
             let inner = View::new(view.cx, view.path_of("source"), value.place, Some(table));
             let rate = inner.optional("rate", "", positive_rate);
+            let poisson = inner.optional("poisson", "", positive_rate);
             let size = inner.optional("file", "", positive_size);
-            let absent = inner.find("rate").is_none() == inner.find("file").is_none();
+            let given = ["rate", "poisson", "file"].iter().filter(|key| inner.find(key).is_some()).count();
             inner.finish();
-            match (rate, size) {
-                _ if absent => Err(Complaint::new("a source has a rate or a file", HELP)),
-                (Some(rate), _) => Ok(Source::Constant { rate }),
-                (_, Some(size)) => Ok(Source::File { size }),
+            match (rate, poisson, size) {
+                _ if given != 1 => Err(Complaint::new("a source has one of a rate, a mean rate and a file", HELP)),
+                (Some(rate), ..) => Ok(Source::Constant { rate }),
+                (_, Some(rate), _) => Ok(Source::Poisson { rate }),
+                (.., Some(size)) => Ok(Source::File { size }),
                 _ => Ok(Source::Greedy),
             }
         }

@@ -12,10 +12,13 @@ use airbraid_units::{Duration, Metres, Speed};
 enum Shape {
     Chain,
     Grid,
+    /// The first in the middle, the others around it at one distance.
+    Circle,
     Random,
 }
 
-const SHAPES: [(&str, Shape); 3] = [("chain", Shape::Chain), ("grid", Shape::Grid), ("random", Shape::Random)];
+const SHAPES: [(&str, Shape); 4] =
+    [("chain", Shape::Chain), ("grid", Shape::Grid), ("circle", Shape::Circle), ("random", Shape::Random)];
 
 /// The nodes, and the area over which each run scatters them by its seed, if it does.
 pub(super) fn read(view: View<'_>, defaults: Option<&Table>) -> (Vec<Node>, Option<Scattered>) {
@@ -28,7 +31,7 @@ pub(super) fn read(view: View<'_>, defaults: Option<&Table>) -> (Vec<Node>, Opti
     let by_count = shape != Shape::Grid;
     let (columns, rows) = match shape {
         Shape::Grid => (needed(&view, "columns"), needed(&view, "rows")),
-        Shape::Chain | Shape::Random => (needed(&view, "count"), 1),
+        Shape::Chain | Shape::Circle | Shape::Random => (needed(&view, "count"), 1),
     };
     let count = columns as usize * rows as usize;
     let key = if by_count { "count" } else { "columns" };
@@ -36,13 +39,17 @@ pub(super) fn read(view: View<'_>, defaults: Option<&Table>) -> (Vec<Node>, Opti
     view.require(count <= NODES_MAX, key, message, &format!("at most {NODES_MAX}"));
     let spacing = match shape {
         Shape::Random => Metres(0.0),
+        Shape::Circle => view.required("radius", "\"10 m\"", length).unwrap_or(Metres(1.0)),
         Shape::Chain | Shape::Grid => view.required("spacing", "\"250 m\"", length).unwrap_or(Metres(1.0)),
     };
     let area = (shape == Shape::Random).then(|| view.required("area", "[\"500 m\", \"500 m\"]", area)).flatten();
     let wander = if shape == Shape::Random { wander(&view) } else { None };
-    let place = |index: usize| Position {
-        x: Metres(spacing.0 * (index % columns as usize) as f64),
-        y: Metres(spacing.0 * (index / columns as usize) as f64),
+    let place = |index: usize| match shape {
+        Shape::Circle => on_circle(index, count, spacing),
+        Shape::Chain | Shape::Grid | Shape::Random => Position {
+            x: Metres(spacing.0 * (index % columns as usize) as f64),
+            y: Metres(spacing.0 * (index / columns as usize) as f64),
+        },
     };
     let node = |index: usize| Node {
         name: format!("n{}", index + 1),
@@ -56,6 +63,15 @@ pub(super) fn read(view: View<'_>, defaults: Option<&Table>) -> (Vec<Node>, Opti
     let nodes: Vec<Node> = (0..count.min(NODES_MAX)).map(node).collect();
     let scattered = area.map(|area| Scattered { count: nodes.len(), area, wander });
     (nodes, scattered)
+}
+
+/// The place of node `index` of `count`: the middle, then evenly spaced around it, the first to the east.
+fn on_circle(index: usize, count: usize, radius: Metres) -> Position {
+    if index == 0 {
+        return Position { x: Metres(0.0), y: Metres(0.0) };
+    }
+    let angle = 2.0 * std::f64::consts::PI * (index - 1) as f64 / (count - 1) as f64;
+    Position { x: Metres(radius.0 * libm::cos(angle)), y: Metres(radius.0 * libm::sin(angle)) }
 }
 
 fn wander(view: &View<'_>) -> Option<Wander> {

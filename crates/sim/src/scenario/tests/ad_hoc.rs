@@ -28,6 +28,29 @@ fn a_rule_places_nodes_and_a_flow_may_be_several() {
 }
 
 #[test]
+fn each_node_may_have_a_flow_to_one() {
+    let nodes = "[topology]\nshape = \"chain\"\ncount = 4\nspacing = \"1 m\"\nradios = [1]\n";
+    let flow = |more: &str| format!("{nodes}[[flow]]\nname = \"f\"\nfrom = \"each\"\n{more}");
+    let spec = read("", "", &flow("to = \"n2\"\nsource = { poisson = \"1 Mbit/s\" }\n")).unwrap();
+    let ends: Vec<_> = spec.flows.iter().map(|flow| (flow.name.as_str(), flow.from, flow.to)).collect();
+    assert_eq!(ends, [("f1", 0, 1), ("f2", 2, 1), ("f3", 3, 1)]);
+    let refused = |more: &str| read("", "", &flow(more)).unwrap_err();
+    assert!(refused("to = \"n2\"\ncount = 2\n").contains("each node has one flow"));
+    assert!(refused("to = \"each\"\n").contains("`each`"));
+    let two = "to = \"n2\"\nsource = { rate = \"1 Mbit/s\", poisson = \"1 Mbit/s\" }\n";
+    assert!(refused(two).contains("a source has one of"));
+}
+
+#[test]
+fn a_circle_has_one_node_in_the_middle_and_the_others_at_one_distance() {
+    let circle = |more: &str| format!("[topology]\nshape = \"circle\"\ncount = 5\n{more}radios = [1]\n");
+    let spec = read("", "", &circle("radius = \"10 m\"\n")).unwrap();
+    let places: Vec<_> = spec.nodes.iter().map(|n| (n.position.x.0.round(), n.position.y.0.round())).collect();
+    assert_eq!(places, [(0.0, 0.0), (10.0, 0.0), (0.0, 10.0), (-10.0, 0.0), (0.0, -10.0)]);
+    assert!(read("", "", &circle("")).unwrap_err().contains("`topology.radius` is missing"));
+}
+
+#[test]
 fn what_cannot_be_is_refused_with_its_reason() {
     let cases = [
         ("routing = \"rip\"", "", GRID, "this routing is not known"),

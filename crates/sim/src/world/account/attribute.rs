@@ -9,7 +9,6 @@ use super::flow::{Blame, FlowAccount, Lost, most_frequent, part};
 use super::way::Reading;
 use crate::limits::Cause;
 use crate::result::FlowCounts;
-use airbraid_net::source::Source;
 use airbraid_net::tcp::{SenderLimit, SenderStats};
 use airbraid_units::{Duration, Instant};
 
@@ -87,11 +86,11 @@ impl World<'_> {
         }
     }
 
-    /// Whether all that a source of constant rate has written has arrived: then nothing but the source is the limit,
+    /// Whether all that a source with a rate has written has arrived: then nothing but the source is the limit,
     /// whatever TCP waited for between two writes.
     fn is_all_delivered(&self, flow: FlowId) -> bool {
         let (spec, counts) = (&self.spec.flows[flow.index()], &self.flows.table[flow].counts);
-        let Source::Constant { rate } = spec.source else { return false };
+        let Some(rate) = spec.source.rate() else { return false };
         let until = counts.completed.or(spec.stop).unwrap_or(self.end).min(self.end);
         let time = until.saturating_since(spec.start.max(self.flows.warm_up));
         let written = rate.as_bps() as f64 / 8.0 * time.as_secs_f64();
@@ -105,7 +104,7 @@ impl World<'_> {
         Datagrams {
             time: until.saturating_since(spec.start.max(self.flows.warm_up)),
             counts: counts.packets,
-            fills: !matches!(spec.source, Source::Constant { .. }),
+            fills: spec.source.rate().is_none(),
             own: own.collect(),
         }
     }

@@ -70,6 +70,11 @@ impl RadioPort {
     pub const fn mac(&self) -> &RadioMac {
         &self.mac
     }
+    /// Whether packets can be settled in another order than that in which they were sent.
+    #[inline]
+    pub const fn has_block_acks(&self) -> bool {
+        matches!(self.mac, RadioMac::Edca(_))
+    }
     pub fn levels(&self) -> Option<&Levels> {
         self.levels.as_deref()
     }

@@ -208,10 +208,20 @@ impl RadioTrunkPort {
         selection.take_back(member, msdu.packet, outcome, host)
     }
 
-    /// The fate of a packet of the trunk on a member is certain: the next may follow.
+    /// The fate of a packet of the trunk on a member is certain: the next may follow. `number` is its number where the
+    /// member does not settle packets in order.
     #[inline]
-    pub fn on_settled(&mut self, member: Member, fate: paper::FrameFate, host: &mut Host<'_>) {
-        self.step(Some(PaperInput::Finished(member, fate)), host);
+    pub fn on_settled(
+        &mut self,
+        (member, number): (Member, Option<SeqNum>),
+        fate: paper::FrameFate,
+        host: &mut Host<'_>,
+    ) {
+        let input = match number {
+            None => PaperInput::Finished(member, fate),
+            Some(number) => PaperInput::Settled { member, number, fate },
+        };
+        self.step(Some(input), host);
         host.refill(PortId::RadioTrunk(self.end));
     }
 

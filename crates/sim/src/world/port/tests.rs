@@ -43,6 +43,7 @@ fn ports_of(radios: [&str; 2], text: &str) -> (Ports, Host<'static>) {
     let counts = kinds.iter().fold(MachineCounts::default(), |counts, kind| counts.with(*kind, 8));
     let host = Host {
         now: Instant::ZERO,
+        early: Duration::ZERO,
         queue: EventQueue::new(),
         wakeups: Wakeups::new(counts),
         pending: VecDeque::new(),

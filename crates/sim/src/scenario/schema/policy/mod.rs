@@ -8,7 +8,7 @@ use airbraid_engine::trunk::LateMode;
 use airbraid_units::Duration;
 
 /// Keys that only a trunk over radios has.
-const PAPER_KEYS: &[&str] = &["numbering", "member_queue", "srr", "jkm"];
+const PAPER_KEYS: &[&str] = &["numbering", "member_queue", "member_time", "srr", "jkm"];
 /// Keys that only the resequencer of a trunk over radios has.
 const PAPER_RESEQUENCER_KEYS: &[&str] =
     &["method", "timer", "initial", "increment", "decay", "repeat_halving", "silence", "dead_after", "probe"];

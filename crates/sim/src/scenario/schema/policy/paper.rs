@@ -3,7 +3,7 @@
 //! The tables of all distributors are read whichever is chosen, so that a sweep over distributors needs one file.
 
 use super::{BOND_KEYS, MODES, above_zero, buffer};
-use crate::scenario::reader::{Foreign, View};
+use crate::scenario::reader::{Foreign, View, quantity};
 use airbraid_engine::trunk::paper::{
     Distributor, Fifo, Jkm, Marking, Method, Numbering, PaperPolicy, Resequencer, Srr,
 };
@@ -11,6 +11,8 @@ use airbraid_units::{Bytes, Duration};
 
 /// The largest window of numbers that are told apart: far below half of them, and a bound on memory.
 const WINDOW_MAX: u32 = 65_536;
+/// Packets of a member whose limit is a time: the queue of a radio with A-MPDUs.
+const MEMBER_QUEUE_BY_TIME: u32 = 1_000;
 /// A quantum below the longest packet would pass members over.
 const QUANTUM_MIN: u32 = 1_500;
 const WANG: &str = "Wang 2005";
@@ -51,12 +53,25 @@ pub(in crate::scenario::schema) fn read(view: View<'_>) -> PaperPolicy {
         Kind::Srr => Distributor::Srr(srr),
         Kind::Jkm => Distributor::Jkm(jkm),
     };
-    let why = if distributor.member_limit() == 1 { "packets; Wang 2005" } else { "packets; docs/models/trunk.md" };
+    let is_round_robin = distributor == Distributor::RoundRobin;
+    let member_time = view.optional("member_time", "no limit: the members hold `member_queue` packets", quantity);
+    let message = || "only `round_robin` limits members by time".to_owned();
+    view.require(
+        member_time.is_none() || is_round_robin,
+        "member_time",
+        message,
+        "write `member_queue`, or leave it out",
+    );
+    let positive = member_time.is_none_or(|time: Duration| !time.is_zero());
+    view.require(positive, "member_time", || "no packet takes no time".to_owned(), "write for example \"8 ms\"");
+    let most = if member_time.is_some() { MEMBER_QUEUE_BY_TIME } else { distributor.member_limit() };
+    let why = if most == 1 { "packets; Wang 2005" } else { "packets; docs/models/trunk.md" };
     let policy = PaperPolicy {
         distributor,
         numbering: view.choice("numbering", &NUMBERINGS, Numbering::default(), OURS),
         queue_limit: view.count("queue", PaperPolicy::default().queue_limit, "packets; Wang 2005"),
-        member_limit: view.count("member_queue", distributor.member_limit(), why),
+        member_limit: view.count("member_queue", most, why),
+        member_time,
         resequencer: PaperPolicy::default().resequencer,
     };
     let own_order = matches!(distributor, Distributor::Srr(_) | Distributor::Jkm(_));
