@@ -35,6 +35,7 @@ const browser = spawn(
   ["-n", process.env.NICE ?? "0", chromium, ...options, `--user-data-dir=${profile}`, "about:blank"],
   { stdio: "ignore" },
 );
+process.on("exit", () => browser.kill());
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 async function connect() {

@@ -437,6 +437,25 @@ fn a_hello_makes_a_neighbour_only_of_who_says_it_and_for_as_long_as_it_says() {
 }
 
 #[test]
+fn a_node_greets_while_packets_go_through_it_or_are_for_it() {
+    // A sends to C by way of B until 10 s. D, beside C, has routes to all who greet, and nobody needs it.
+    let mut field = Field::chain(punctual(), 4);
+    for packet in 1..=20 {
+        field.send_at(ms(500 * u64::from(packet)), 0, 2, packet);
+    }
+    field.run(ms(30_000));
+    let last_of = |name: &str| {
+        let hellos = field.transcript.lines().filter(|line| line.contains("HELLO") && line.contains(name));
+        hellos.map(time).fold(0.0, f64::max)
+    };
+    for name in [" A HELLO", " B HELLO", " C HELLO"] {
+        let last = last_of(name);
+        assert!((10_000.0..=13_001.0).contains(&last), "{name} until {last} ms, packets until 10 s");
+    }
+    assert_eq!(last_of(" D HELLO"), 0.0, "{}", field.transcript);
+}
+
+#[test]
 fn neighbours_do_not_greet_together() {
     let mut field = Field::chain(AodvConfig::rfc3561(), 4);
     field.send_at(ms(0), 0, 3, 1);
