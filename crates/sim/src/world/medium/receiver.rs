@@ -8,6 +8,7 @@ use crate::phy::path_loss::threshold_power;
 use crate::phy::{ErrorModel, ErrorRates, PlainBer, Receiver};
 use crate::scenario::spec::Radio;
 use airbraid_engine::Stream;
+use airbraid_mac::edca::{MpduSet, Ppdu};
 use airbraid_mac::{Channel, Frame};
 use airbraid_units::{Duration, Instant};
 
@@ -264,6 +265,41 @@ impl RadioState {
             return Ok(());
         }
         Err(if lock.interference > self.noise { Loss::Collision } else { Loss::Channel })
+    }
+
+    /// Which MPDUs of the PPDU that has ended came through; `None`: all.
+    ///
+    /// # Errors
+    /// None did.
+    pub fn judge_mpdus(
+        &mut self,
+        lock: &Lock,
+        ended: &Transmission,
+        ppdu: &Ppdu<Msdu>,
+    ) -> Result<Option<Box<MpduSet>>, Loss> {
+        let (Errors::Ber(ber), Some(data)) = (self.errors, ppdu.data()) else {
+            return self.judge(lock, &ended.frame).map(|()| None);
+        };
+        if !self.is_up || !lock.decodable {
+            return Err(Loss::Channel);
+        }
+        if self.capture.is_some_and(|ratio| lock.power < lock.interference * ratio) {
+            return Err(Loss::Collision);
+        }
+        let mut intact = MpduSet::default();
+        let mut count = 0;
+        for (place, mpdu) in data.mpdus().iter().enumerate() {
+            let success = ber.success(u64::from(mpdu.size) * 8);
+            if success >= 1.0 || self.uniform() < success {
+                intact.insert(place);
+                count += 1;
+            }
+        }
+        match count {
+            0 => Err(Loss::Channel),
+            all if all == data.mpdus().len() => Ok(None),
+            _ => Ok(Some(Box::new(intact))),
+        }
     }
 
     /// Uniform in \[0, 1).
