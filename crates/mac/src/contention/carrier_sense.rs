@@ -147,7 +147,7 @@ impl CarrierSense {
 
     /// Holds the frame in service until `until`; a time in the past lifts the hold.
     pub fn hold_until(&mut self, now: Instant, until: Instant) {
-        self.is_used = true;
+        self.is_used |= until > now;
         self.hold = if until > now { until } else { self.hold.min(now) };
     }
 

@@ -90,7 +90,7 @@ impl<P: Packet + Copy> Edca<P> {
         let config = &self.planner.config;
         let rate = config.answer_rate(&planned.ppdu.vector);
         let (airtime, cts) = (config.answer_time(rate, RTS_SIZE), config.answer_time(rate, CTS_SIZE));
-        let nav = config.phy.sifs * 3 + cts + planned.airtime + planned.answer_time;
+        let nav = config.phy.sifs * 2 + cts + planned.airtime + planned.ppdu.header.nav;
         let frame = self.planner.frame(FrameKind::Rts, planned.ppdu.header.to, RTS_SIZE, rate);
         self.stats.rts_frames += 1;
         let end = self.transmit(Frame { nav: duration_field(nav), ..frame }, at, airtime, access);

@@ -20,6 +20,8 @@ mod originator;
 mod plan;
 mod recipient;
 mod respond;
+#[cfg(test)]
+mod tests;
 mod traffic;
 
 pub use category::AccessCategory;

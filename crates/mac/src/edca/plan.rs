@@ -33,8 +33,6 @@ pub(super) struct Planned<P> {
     pub ppdu: Arc<Ppdu<P>>,
     pub airtime: Duration,
     pub answer: Answer,
-    /// Airtime of the answer.
-    pub answer_time: Duration,
 }
 
 /// The fixed part of planning: the station's own address, its configuration, and what follows from it.
@@ -128,14 +126,38 @@ impl Planner {
             return None;
         }
         let first = data.mpdus().first()?;
+        let left = span.map(|span| span.saturating_sub(airtime + self.answer_span(answer)));
+        let next = left.map_or(Duration::ZERO, |left| self.next_exchange(queue, left));
         let header = Frame {
             retry: first.attempts > 1,
             sequence: first.sequence,
-            nav: duration_field(self.answer_span(answer)),
+            nav: duration_field(self.answer_span(answer) + next),
             ..self.frame(FrameKind::Data, queue.to, Bytes::new(psdu), self.config.data.rate())
         };
         let ppdu = Ppdu { header, vector: self.config.data, tid: queue.tid, content: Content::Data(data) };
-        Some(Planned { queue: id, ppdu: Arc::new(ppdu), airtime, answer, answer_time: self.time_of(answer) })
+        Some(Planned { queue: id, ppdu: Arc::new(ppdu), airtime, answer })
+    }
+
+    /// Time of the SIFS and the exchange that will follow in the same TXOP, of which `left` remains; zero if none will.
+    /// Each exchange reserves the medium for the next one (9.2.5.2), so that nobody comes between who hears one end
+    /// only.
+    fn next_exchange<P: Packet + Copy>(&self, queue: &TrafficQueue<P>, left: Duration) -> Duration {
+        let count = queue.waiting.len() as u64;
+        let Some((packet, _)) = queue.waiting.front().filter(|_| queue.originator.has_space() || !queue.is_agreed)
+        else {
+            return Duration::ZERO;
+        };
+        let (sifs, single) = (self.config.phy.sifs, u64::from(self.config.mpdu_size(packet.len())));
+        let vector = &self.config.data;
+        let (answer, psdu) = if queue.is_agreed && count > 1 {
+            let span = left.saturating_sub(sifs + self.answer_span(Answer::BlockAck)).min(PPDU_TIME_MAX);
+            let longest = self.config.longest_psdu(vector, span).min(self.psdu_max);
+            (Answer::BlockAck, longest.min(count * (end_of_padding(single) + DELIMITER)))
+        } else {
+            (Answer::Ack, single)
+        };
+        let time = sifs + self.config.data_time(vector, Bytes::new(psdu)) + self.answer_span(answer);
+        if psdu >= single && time <= left { time } else { Duration::ZERO }
     }
 
     /// The MPDUs of the next PPDU, and the length of the PSDU.
@@ -236,7 +258,7 @@ impl Planner {
         let header = Frame { nav, ..self.frame(FrameKind::BlockAckRequest, queue.to, REQUEST_SIZE, rate) };
         let content = Content::BlockAckRequest { start: queue.originator.start() };
         let ppdu = Ppdu { header, vector: Vector::NonHt(rate), tid: queue.tid, content };
-        Some(Planned { queue: id, ppdu: Arc::new(ppdu), airtime, answer, answer_time: self.time_of(answer) })
+        Some(Planned { queue: id, ppdu: Arc::new(ppdu), airtime, answer })
     }
 }
 

@@ -8,7 +8,7 @@ use crate::dcf::{ACK_SIZE, CTS_SIZE};
 use crate::frame::{Address, Frame, FrameKind, duration_field};
 use crate::service::{Access, MacOutput};
 use airbraid_engine::Packet;
-use airbraid_units::{Bytes, Instant};
+use airbraid_units::{Bytes, Duration, Instant};
 use std::sync::Arc;
 
 impl<P: Packet + Copy> Edca<P> {
@@ -65,7 +65,7 @@ impl<P: Packet + Copy> Edca<P> {
     /// A frame to all, or from a station without QoS.
     fn on_plain_data(&mut self, now: Instant, frame: &Frame<P>) {
         if frame.to != Address::BROADCAST {
-            self.acknowledge(now, frame.from, &Vector::NonHt(frame.rate));
+            self.acknowledge(now, &frame.header(), &Vector::NonHt(frame.rate));
         }
         let Some(packet) = frame.payload else { return };
         if frame.to == Address::BROADCAST || self.duplicates.is_new(frame.from, frame.sequence, frame.retry) {
@@ -75,12 +75,13 @@ impl<P: Packet + Copy> Edca<P> {
         }
     }
 
-    fn acknowledge(&mut self, now: Instant, to: Address, vector: &Vector) {
+    fn acknowledge(&mut self, now: Instant, header: &Frame<()>, vector: &Vector) {
         let config = &self.planner.config;
         let rate = config.answer_rate(vector);
-        let (at, airtime) = (now + config.phy.sifs, config.answer_time(rate, ACK_SIZE));
-        let ack = self.planner.frame(FrameKind::Ack, to, ACK_SIZE, rate);
-        self.transmit(ack, at, airtime, Access::Response);
+        let (sifs, airtime) = (config.phy.sifs, config.answer_time(rate, ACK_SIZE));
+        let ack = self.planner.frame(FrameKind::Ack, header.from, ACK_SIZE, rate);
+        let nav = reserved_behind(header, sifs + airtime);
+        self.transmit(Frame { nav, ..ack }, now + sifs, airtime, Access::Response);
     }
 
     fn on_rts(&mut self, now: Instant, frame: &Frame<P>) {
@@ -92,9 +93,9 @@ impl<P: Packet + Copy> Edca<P> {
         let config = &self.planner.config;
         let rate = config.answer_rate(&Vector::NonHt(frame.rate));
         let (sifs, airtime) = (config.phy.sifs, config.answer_time(rate, CTS_SIZE));
-        let nav = frame.nav.saturating_sub(sifs + airtime);
+        let nav = reserved_behind(&frame.header(), sifs + airtime);
         let cts = self.planner.frame(FrameKind::Cts, frame.from, CTS_SIZE, rate);
-        self.transmit(Frame { nav: duration_field(nav), ..cts }, now + sifs, airtime, Access::Response);
+        self.transmit(Frame { nav, ..cts }, now + sifs, airtime, Access::Response);
     }
 
     /// A PPDU for this station.
@@ -114,7 +115,7 @@ impl<P: Packet + Copy> Edca<P> {
                     self.traffic.receive(ppdu, intact, &mut self.outputs);
                     self.answer_block(now, ppdu);
                 } else {
-                    self.acknowledge(now, from, &ppdu.vector);
+                    self.acknowledge(now, &ppdu.header, &ppdu.vector);
                     self.receive_single(ppdu, intact);
                 }
             }
@@ -160,8 +161,14 @@ impl<P: Packet + Copy> Edca<P> {
         let config = &self.planner.config;
         let (rate, size): (_, Bytes) = (config.answer_rate(&ppdu.vector), BlockAck::size(block_ack.window));
         let (at, airtime) = (now + config.phy.sifs, config.answer_time(rate, size));
-        let header = self.planner.frame(FrameKind::BlockAck, from, size, rate);
+        let nav = reserved_behind(&ppdu.header, config.phy.sifs + airtime);
+        let header = Frame { nav, ..self.planner.frame(FrameKind::BlockAck, from, size, rate) };
         let answer = Ppdu { header, vector: Vector::NonHt(rate), tid, content: Content::BlockAck(block_ack) };
         self.transmit_ppdu(&Arc::new(answer), at, airtime, Access::Response);
     }
+}
+
+/// The Duration field of an answer: what the frame that it answers has reserved, less the answer itself (9.2.5.7).
+fn reserved_behind(header: &Frame<()>, answer: Duration) -> Duration {
+    duration_field(header.nav.saturating_sub(answer))
 }

@@ -408,9 +408,8 @@ impl Medium {
         radio.energy = before + power;
         let is_ignored = radio.is_up && power >= radio.carrier_sense && radio.ignores(power);
         let end = transmissions[id].as_ref().map_or(now, |transmission| transmission.end);
-        let passed_over = radio.on_frame(now, arrival, end + hearer.delay(), before);
-        if passed_over.is_some_and(|lost| is_for(transmissions, lost, hearer.radio)) {
-            radio.missed += 1;
+        for lost in radio.on_frame(now, arrival, end + hearer.delay(), before).into_iter().flatten() {
+            radio.missed += u64::from(is_for(transmissions, lost, hearer.radio));
         }
         if radio.is_busy || radio.energy < radio.carrier_sense {
             return if is_ignored { Beginning::Ignored } else { Beginning::Nothing };

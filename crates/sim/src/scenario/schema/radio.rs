@@ -85,7 +85,7 @@ pub(super) fn read(view: &mut View<'_>) -> (RadioConfig, Mac, Option<link::Confi
         let access = polled::read(view);
         let link_layer = link_layer::of_radio(view, &access);
         // WaveLAN's band is as wide as that of 802.11b.
-        return (radio(view, NOISE_802_11B), Mac::Polled(access), link_layer);
+        return (radio(view, Named::Older(Standard::Dot11b)), Mac::Polled(access), link_layer);
     }
     let named = standard(view);
     let message = || "local error control waits for its turn, and under DCF nobody gives one".to_owned();
@@ -93,13 +93,13 @@ pub(super) fn read(view: &mut View<'_>) -> (RadioConfig, Mac, Option<link::Confi
     view.require(!own, "link_layer", message, "add mac = \"polled\", or leave it out: DCF repeats by itself");
     view.know("link_layer");
     let standard = match named {
-        Named::Newer(format) => return (radio(view, noise_of(named, view)), newer(view, access, format), None),
+        Named::Newer(format) => return (radio(view, named), newer(view, access, format), None),
         Named::Older(standard) => standard,
     };
     let has_edca = view.flag("edca", false, "DCF: 802.11n and later have EDCA");
     if has_edca && is_fit_for_edca(view, access, standard) {
         let rate = rate(view, "rate", standard, standard.rates()[standard.rates().len() - 1], HIGHEST);
-        return (radio(view, noise_of(named, view)), edca::read_older(view, standard, rate), None);
+        return (radio(view, named), edca::read_older(view, standard, rate), None);
     }
     edca::refuse(view, "DCF");
     let dcf = dcf(view, standard);
@@ -119,7 +119,7 @@ pub(super) fn read(view: &mut View<'_>) -> (RadioConfig, Mac, Option<link::Confi
             Mac::Dcf(dcf)
         }
     };
-    (radio(view, noise_of(named, view)), mac, None)
+    (radio(view, named), mac, None)
 }
 
 const HIGHEST: &str = "the highest of the standard";
@@ -276,7 +276,7 @@ fn windows(view: &View<'_>, dcf: &mut DcfConfig) {
 
 // --- the radio -----------------------------------------------------------------------------------------------------
 
-fn radio(view: &View<'_>, noise_level: (f64, &'static str)) -> RadioConfig {
+fn radio(view: &View<'_>, named: Named) -> RadioConfig {
     // ns-2's WirelessPhy: Pt_ = 0.28183815 W and freq_ = 914 MHz give 250 m and 550 m over two-ray ground.
     let power = view.quantity("power", Milliwatt(281.838_15).to_dbm(), "ns-2: 0.28183815 W");
     let gain = view.quantity("gain", Db(0.0), "isotropic antenna");
@@ -287,7 +287,7 @@ fn radio(view: &View<'_>, noise_level: (f64, &'static str)) -> RadioConfig {
     let height = height(view, &path_loss);
     let error = error(view);
     let sinr = error == ErrorModel::Sinr;
-    let noise = noise(view, noise_level);
+    let noise = noise(view, noise_of(named, view));
     let below_noise = |db: f64| Threshold::Power(noise - Db(db));
     let range = |m: f64| Threshold::Range(Metres(m));
     let reception = if sinr {
@@ -326,6 +326,7 @@ fn radio(view: &View<'_>, noise_level: (f64, &'static str)) -> RadioConfig {
         noise,
         implementation_loss: view.quantity("implementation_loss", Db(0.0), "none"),
         capture,
+        preamble_detection: preamble_detection(view, named),
         receiver: receiver(view, capture, sinr),
         error,
     }
@@ -362,12 +363,10 @@ fn bounded(view: &View<'_>, key: &'static str, decibels: f64) {
     );
 }
 
-const NOISE_802_11B: (f64, &str) = (-93.6, "thermal noise in 22 MHz and 7 dB of noise figure");
-
 /// Thermal noise in the channel of a standard and a noise figure of 7 dB, in dBm, with its reason.
 fn noise_of(named: Named, view: &View<'_>) -> (f64, &'static str) {
     match named {
-        Named::Older(Standard::Dot11b) => NOISE_802_11B,
+        Named::Older(Standard::Dot11b) => (-93.6, "thermal noise in 22 MHz and 7 dB of noise figure"),
         Named::Older(Standard::Dot11a | Standard::Dot11g) => {
             (-94.0, "thermal noise in 20 MHz and 7 dB of noise figure")
         }
@@ -387,18 +386,28 @@ fn noise(view: &View<'_>, (level, why): (f64, &str)) -> Dbm {
 }
 
 fn capture(view: &View<'_>, sinr: bool) -> Option<Db> {
-    let default = if sinr { None } else { Some(Db(10.0)) };
     let why = if sinr { "the error model decides" } else { "ns-2" };
-    let show = |c: Option<Db>| c.map_or_else(|| "none".to_owned(), |db| db.to_string());
-    let mut capture = default;
-    view.read("capture", show(default), why, |value| {
-        capture = match &value.data {
+    ratio_or_none(view, "capture", (!sinr).then_some(Db(10.0)), why)
+}
+
+fn preamble_detection(view: &View<'_>, named: Named) -> Option<Db> {
+    let is_newer = matches!(named, Named::Newer(_));
+    let why = if is_newer { "ns-3: two frames that begin together are energy and no frame" } else { "ns-2" };
+    ratio_or_none(view, "preamble_detection", is_newer.then_some(Db(4.0)), why)
+}
+
+/// A ratio, or `"none"`.
+fn ratio_or_none(view: &View<'_>, key: &'static str, default: Option<Db>, why: &str) -> Option<Db> {
+    let show = |ratio: Option<Db>| ratio.map_or_else(|| "none".to_owned(), |db| db.to_string());
+    let mut ratio = default;
+    view.read(key, show(default), why, |value| {
+        ratio = match &value.data {
             Data::Text(word) if word == "none" => None,
             _ => Some(quantity(value)?),
         };
-        Ok(show(capture))
+        Ok(show(ratio))
     });
-    capture
+    ratio
 }
 
 fn error(view: &View<'_>) -> ErrorModel {
