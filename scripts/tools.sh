@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
 # Installs what a step needs from Debian's packages (as root or by sudo), or says exactly what to install.
-# usage: scripts/tools.sh build [test] [python] [ns2]
+# usage: scripts/tools.sh build [test] [browser] [python] [ns2]
 set -euo pipefail
 
 rust_wanted=1.95
 
 # command, package
 declare -A package=([cc]=gcc [ld]=binutils [tshark]=tshark [ns]=ns2 [rsvg-convert]=librsvg2-bin [iperf3]=iperf3 [curl]=curl
-    [ip]=iproute2 [ethtool]=ethtool [ping]=iputils-ping [python3]=python3 [nft]=nftables [sysctl]=procps)
+    [ip]=iproute2 [ethtool]=ethtool [ping]=iputils-ping [python3]=python3 [nft]=nftables [sysctl]=procps [chromium]=chromium [npm]=npm)
 wanted=()
 for step in "$@"; do
     case $step in
         build) wanted+=(cc ld) ;;
         test) wanted+=(tshark iperf3 curl ip ethtool ping python3 nft sysctl) ;;
+        browser) wanted+=(chromium npm) ;;
         python) wanted+=(python3) ;;
         ns2) wanted+=(ns) ;;
         picture) wanted+=(rsvg-convert) ;;

@@ -3,8 +3,8 @@
 //!
 //! All are written into a [`Scratch`] directory, which then takes the place of DIR.
 
-pub use crate::files::ROWS;
-use crate::files::{COURSES, REPORT, SUMMARY};
+use crate::files::{COURSES, SUMMARY};
+pub use crate::files::{REPORT, ROWS};
 use crate::page;
 use crate::report::Results;
 use crate::scratch::{Scratch, beside, cell_name, file_name};

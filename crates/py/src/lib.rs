@@ -39,5 +39,6 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan::periods, module)?)?;
     module.add_function(wrap_pyfunction!(plan::efficiency, module)?)?;
     module.add_function(wrap_pyfunction!(reproduce::reproduce, module)?)?;
-    module.add_function(wrap_pyfunction!(reproduce::papers, module)?)
+    module.add_function(wrap_pyfunction!(reproduce::papers, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::report_of, module)?)
 }

@@ -1,9 +1,9 @@
 //! Scenarios: read, changed, explained, run.
 
-use crate::error::{json, scenario as wrong};
+use crate::error::{Kind, json, scenario as wrong};
 use crate::run::Run;
 use airbraid_campaign::store::Key;
-use airbraid_campaign::{Made, Recorded, Results, map, report};
+use airbraid_campaign::{Made, Recorded, Results, map, output, plot, report};
 use airbraid_sim::RunOutput;
 use airbraid_sim::scenario::{self, Cell, Errors, Plan};
 use pyo3::exceptions::PyIndexError;
@@ -39,6 +39,21 @@ impl Scenario {
     fn cell(&self, index: usize) -> PyResult<&Cell> {
         let count = self.plan.cells.len();
         self.plan.cells.get(index).ok_or_else(|| PyIndexError::new_err(format!("there are {count} cells")))
+    }
+
+    /// Every cell with every replication, one after the other; the first of a cell records what `first` says.
+    fn results(&self, py: Python<'_>, first: Recorded<'_>) -> PyResult<(Results, Vec<Vec<RunOutput>>)> {
+        let mut outcomes: Vec<Vec<RunOutput>> = Vec::with_capacity(self.plan.cells.len());
+        for cell in &self.plan.cells {
+            let one = |k: u32| {
+                let recorded = if k == 0 { first } else { Recorded::LIMITS };
+                Run::new(py, &cell.spec, cell.spec.seed.wrapping_add(u64::from(k)), recorded).map(Run::into_output)
+            };
+            outcomes.push((0..cell.spec.replications).map(one).collect::<PyResult<_>>()?);
+        }
+        let mut results = Results::new(&self.plan, &outcomes);
+        results.made = Some(self.made.clone());
+        Ok((results, outcomes))
     }
 }
 
@@ -120,14 +135,25 @@ impl Scenario {
 
     /// Runs every cell with every replication, one after the other: the object of `airbraid run --json`.
     fn results_json(&self, py: Python<'_>) -> PyResult<String> {
-        let mut outcomes: Vec<Vec<RunOutput>> = Vec::with_capacity(self.plan.cells.len());
-        for cell in &self.plan.cells {
-            let seeds = (0..cell.spec.replications).map(|k| cell.spec.seed.wrapping_add(u64::from(k)));
-            let one = |seed| Run::new(py, &cell.spec, seed, Recorded::LIMITS).map(Run::into_output);
-            outcomes.push(seeds.map(one).collect::<PyResult<_>>()?);
-        }
-        let mut results = Results::new(&self.plan, &outcomes);
-        results.made = Some(self.made.clone());
-        json(&results)
+        json(&self.results(py, Recorded::LIMITS)?.0)
     }
+
+    /// Does the same and writes what `airbraid run --out` writes; gives the path of its page.
+    fn report(&self, py: Python<'_>, dir: PathBuf) -> PyResult<PathBuf> {
+        let failed = |e: std::io::Error| Kind::Argument.with(&format!("{}: {e}", dir.display()));
+        output::check_target(&dir).map_err(failed)?;
+        let (results, outcomes) = self.results(py, Recorded { courses: true, ..Recorded::LIMITS })?;
+        let pictures = plot::files(&self.plan, &results, &[]);
+        output::write(&dir, &results, &outcomes, &pictures).map_err(failed)?;
+        Ok(dir.join(output::REPORT))
+    }
+}
+
+/// Writes the page of the result in `dir` again, as `airbraid report`; gives its path.
+///
+/// # Errors
+/// There is no result that can be shown, or it cannot be written.
+#[pyfunction]
+pub fn report_of(dir: PathBuf) -> PyResult<PathBuf> {
+    output::report(&dir).map_err(|e| Kind::Argument.with(&format!("{}: {e}", dir.display())))
 }

@@ -38,6 +38,27 @@ def test_a_run_is_that_of_the_command(root: Path, airbraid: Command, monkeypatch
     assert timeless(ours) == timeless(json.loads(printed.stdout))
 
 
+def test_a_report_is_that_of_the_command(trunk: ab.Scenario, airbraid: Command, tmp_path: Path) -> None:
+    page = trunk.with_(run__replications=2).report(tmp_path / "look")
+    assert page == tmp_path / "look" / "report.html"
+    written = page.read_bytes()
+    page.unlink()
+    assert ab.report(page.parent).read_bytes() == written, "made again from its files"
+    page.unlink()
+    assert airbraid("report", str(page.parent)).returncode == 0
+    assert page.read_bytes() == written, "and by the command"
+    assert {"summary.json", "flows.csv", "courses.json", "plot.svg"} <= {file.name for file in page.parent.iterdir()}
+
+
+def test_a_report_never_replaces_something_else(trunk: ab.Scenario, tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("the work of years")
+    with pytest.raises(ab.ArgumentError, match="holds something else than a result"):
+        trunk.report(tmp_path)
+    with pytest.raises(ab.ArgumentError, match=r"there is no summary\.json in it"):
+        ab.report(tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["thesis.tex"]
+
+
 def test_a_single_run_is_one_of_them(trunk: ab.Scenario) -> None:
     whole = timeless(ab.run(trunk.with_(run__replications=2)))
     alone = trunk.run(2, cell=1)

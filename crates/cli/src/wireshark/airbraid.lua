@@ -2,7 +2,9 @@
 -- The formats are in docs/reference/captures.md. `airbraid wireshark --install` puts this file in place.
 -- Made for Wireshark 3.6 and later.
 
-local trunk = Proto("airbraid", "airbraid trunk header")
+-- Loaded already, from another folder: it does all there is to do.
+local is_first, trunk = pcall(Proto, "airbraid", "airbraid trunk header")
+if not is_first then return end
 local control = Proto("airbraid_control", "airbraid trunk control")
 local tunnel = Proto("airbraid_tunnel", "airbraid tunnel")
 local layer = Proto("airbraid_link", "airbraid link layer")

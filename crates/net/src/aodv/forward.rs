@@ -49,6 +49,7 @@ impl<P> Aodv<P> {
         let Some(route) = self.table.valid(now, destination) else { return };
         let next_hop = route.next_hop;
         route.expires = route.expires.max(until);
+        self.table.note_use(until);
         // ns-2 prolongs the route of the destination alone.
         if !self.is_ns2() {
             self.table.prolong(now, next_hop, until);

@@ -37,6 +37,18 @@ impl<P> Aodv<P> {
         }
     }
 
+    /// A packet for this node: the end of an active route is part of it.
+    pub(super) fn on_packet_for_me(&mut self, now: Instant, from: Node) {
+        self.table.note_use(now + self.config.active_route_timeout);
+        self.on_sign_of_life(now, from);
+    }
+
+    /// Whether this node stops greeting, unless it hears of a use of its routes during the next half of
+    /// ACTIVE_ROUTE_TIMEOUT.
+    pub(super) fn is_hardly_in_use(&self, now: Instant) -> bool {
+        self.config.hello.is_some() && !self.table.is_used_at(now + self.config.active_route_timeout / 2)
+    }
+
     /// Whether half of the allowed silence of a neighbour that says hello has passed.
     pub(super) fn is_long_silent(&self, now: Instant, neighbour: Node) -> bool {
         let until = self.greeters.get(&neighbour);
@@ -54,7 +66,8 @@ impl<P> Aodv<P> {
         }
     }
 
-    /// Once an interval, a node that has routes and has been silent sends a hello message.
+    /// Once an interval, a node sends a hello message that is part of an active route and has been silent. Routes to
+    /// neighbours that greet do not count: nodes that nobody needs would keep each other greeting.
     pub(super) fn say_hello(&mut self, now: Instant) {
         let (Some(hello), Some(next)) = (self.config.hello, self.next_hello) else { return };
         if next > now {
@@ -65,7 +78,7 @@ impl<P> Aodv<P> {
         // A broadcast since the last beat says as much as a greeting.
         let was_heard = self.last_broadcast.is_some_and(|at| at > self.last_beat);
         self.last_beat = now;
-        if was_heard || !self.table.has_valid(now) {
+        if was_heard || !self.table.is_used_at(now) || !self.table.has_valid(now) {
             return;
         }
         let rrep = Rrep {

@@ -247,10 +247,10 @@ impl<P> Aodv<P> {
         self.table.peek(now, destination)
     }
 
-    /// Whether this node needs to know of each sign of life of `neighbour`: its link is in doubt, or it has long been
-    /// silent.
+    /// Whether this node needs to know of each sign of life of `neighbour`: its link is in doubt, it has long been
+    /// silent, or this node would soon greet no more.
     pub fn awaits(&self, now: Instant, neighbour: Node) -> bool {
-        self.failures.contains_key(&neighbour) || self.is_long_silent(now, neighbour)
+        self.failures.contains_key(&neighbour) || self.is_long_silent(now, neighbour) || self.is_hardly_in_use(now)
     }
 
     /// Packets in the send buffer.
@@ -364,7 +364,7 @@ impl<P> Machine for Aodv<P> {
             Input::Control { from, ttl, message } => self.on_control(now, from, ttl, message),
             Input::LinkFailed { next_hop, datagram } => self.on_link_failed(now, next_hop, datagram),
             Input::Acknowledged(neighbour) => self.on_acknowledged(now, neighbour),
-            Input::Heard(neighbour) => self.on_sign_of_life(now, neighbour),
+            Input::Heard(neighbour) => self.on_packet_for_me(now, neighbour),
             Input::Reboot => self.reboot(now),
         }
     }

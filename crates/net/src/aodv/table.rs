@@ -52,11 +52,13 @@ pub(super) struct Offer {
 pub(super) struct Table {
     flavour: Flavour,
     routes: BTreeMap<Node, Route>,
+    /// Packets have gone along a route so recently that this node is part of it until then.
+    in_use_until: Instant,
 }
 
 impl Table {
     pub(super) const fn new(flavour: Flavour) -> Self {
-        Self { flavour, routes: BTreeMap::new() }
+        Self { flavour, routes: BTreeMap::new(), in_use_until: Instant::ZERO }
     }
 
     /// The entry of `destination`, as it is at `now`: a route that has expired is invalid from that very instant, as if
@@ -75,6 +77,16 @@ impl Table {
     /// The result of [`Self::valid`], without settling anything.
     pub(super) fn peek(&self, now: Instant, destination: Node) -> Option<&Route> {
         self.routes.get(&destination).filter(|route| route.state == State::Valid && route.expires > now)
+    }
+
+    /// A packet goes along a route: this node is part of an active one until `until` at least (section 6.9).
+    pub(super) fn note_use(&mut self, until: Instant) {
+        self.in_use_until = self.in_use_until.max(until);
+    }
+
+    /// Whether this node is part of an active route at `at` by what is known now.
+    pub(super) fn is_used_at(&self, at: Instant) -> bool {
+        self.in_use_until > at
     }
 
     /// Whether any route is valid.
@@ -153,6 +165,7 @@ impl Table {
 
     /// Makes all routes invalid.
     pub(super) fn invalidate_all(&mut self, now: Instant) {
+        self.in_use_until = Instant::ZERO;
         for route in self.routes.values_mut() {
             route.settle(now);
             if route.state != State::Invalid {

@@ -390,6 +390,7 @@ fn time(line: &str) -> f64 {
 fn a_neighbour_that_says_hello_no_more_is_gone() {
     let mut field = Field::chain(punctual(), 2);
     field.send_at(ms(0), 0, 1, 1);
+    field.send_at(ms(2_400), 0, 1, 2);
     field.link_at(ms(3_500), 0, 1, false);
     field.run(ms(20_000));
     field.reads(
@@ -402,6 +403,8 @@ fn a_neighbour_that_says_hello_no_more_is_gone() {
         1000.000 B HELLO B/0 to all, ttl 1
         2000.000 A HELLO A/1 to all, ttl 1
         2000.000 B HELLO B/0 to all, ttl 1
+        2400.000 A sends 2 to B
+        2401.000 B has 2
         3000.000 A HELLO A/1 to all, ttl 1
         3000.000 B HELLO B/0 to all, ttl 1
         4000.000 A HELLO A/1 to all, ttl 1
@@ -437,9 +440,30 @@ fn a_hello_makes_a_neighbour_only_of_who_says_it_and_for_as_long_as_it_says() {
 }
 
 #[test]
+fn a_node_greets_while_packets_go_through_it_or_are_for_it() {
+    // A sends to C by way of B until 10 s. D, beside C, has routes to all who greet, and nobody needs it.
+    let mut field = Field::chain(punctual(), 4);
+    for packet in 1..=20 {
+        field.send_at(ms(500 * u64::from(packet)), 0, 2, packet);
+    }
+    field.run(ms(30_000));
+    let last_of = |name: &str| {
+        let hellos = field.transcript.lines().filter(|line| line.contains("HELLO") && line.contains(name));
+        hellos.map(time).fold(0.0, f64::max)
+    };
+    for name in [" A HELLO", " B HELLO", " C HELLO"] {
+        let last = last_of(name);
+        assert!((10_000.0..=13_001.0).contains(&last), "{name} until {last} ms, packets until 10 s");
+    }
+    assert_eq!(last_of(" D HELLO"), 0.0, "{}", field.transcript);
+}
+
+#[test]
 fn neighbours_do_not_greet_together() {
     let mut field = Field::chain(AodvConfig::rfc3561(), 4);
-    field.send_at(ms(0), 0, 3, 1);
+    for packet in 1..=20 {
+        field.send_at(ms(1_000 * u64::from(packet)), 0, 3, packet);
+    }
     field.run(ms(20_000));
     let hellos: Vec<(&str, f64)> = {
         let said = field.transcript.lines().filter(|line| line.contains("HELLO"));

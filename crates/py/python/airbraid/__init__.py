@@ -30,7 +30,7 @@ from .errors import (
 from .papers import Reproduction, papers, reproduce
 from .run import Run
 from .runs import Runs
-from .scenario import Cell, Scenario, run
+from .scenario import Cell, Scenario, report, run
 from .slots import SlotPlan, efficiency, periods, plan
 from .workers import Workers
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BUILD", "COMMIT", "AirbraidError", "ArgumentError", "Campaign", "CampaignStopped", "Cell", "Complaint", "Reproduction",
     "Run", "RunError", "Runs", "Scenario", "ScenarioError", "SlotPlan", "StoreError", "WorkerDied", "Workers", "__version__",
-    "efficiency", "papers", "periods", "plan", "plot", "reproduce", "run", "stats",
+    "efficiency", "papers", "periods", "plan", "plot", "report", "reproduce", "run", "stats",
 ]  # fmt: skip
 
 

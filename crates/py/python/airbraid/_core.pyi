@@ -1,6 +1,7 @@
 """The native module: bindings of what the command has. Use the classes of `airbraid` instead."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final, final
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "papers",
     "periods",
     "plan",
+    "report_of",
     "reproduce",
     "student_t",
 ]
@@ -45,6 +47,7 @@ class Scenario:
     def map_json(self, cell: int) -> str: ...
     def run(self, cell: int, seed: int, pcap: bool = False, timeline: bool = False) -> Run: ...
     def results_json(self) -> str: ...
+    def report(self, dir: str) -> Path: ...
 
 @final
 class Run:
@@ -87,3 +90,4 @@ def reproduce(
     progress: Callable[[int, int], None],
 ) -> tuple[str, list[str]]: ...
 def papers() -> list[str]: ...
+def report_of(dir: str) -> Path: ...

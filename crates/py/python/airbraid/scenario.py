@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _core
@@ -147,6 +148,14 @@ class Scenario:
             seed = self.cells[cell].seed
         return Run(self._core.run(cell, seed, captures, timeline))
 
+    def report(self, directory: str | os.PathLike[str]) -> Path:
+        """Runs every cell with every replication and writes what `airbraid run FILE --out DIR` writes.
+
+        Gives the path of its page, `report.html`. `directory` is made, or replaced if an older result is in it. One run
+        after the other on this thread; Ctrl-C stops it and leaves nothing. Raises ArgumentError, RunError.
+        """
+        return Path(self._core.report(os.fspath(directory)))
+
     def explain(self) -> str:
         """Every resolved value and where it came from, as `airbraid explain` prints it."""
         return self._core.explain()
@@ -181,3 +190,11 @@ def run(scenario: Scenario) -> dict[str, Any]:
     """
     results: dict[str, Any] = json.loads(scenario._core.results_json())
     return results
+
+
+def report(directory: str | os.PathLike[str]) -> Path:
+    """Writes the page of a result again, as `airbraid report DIR`, and gives its path.
+
+    `directory` is one that `airbraid run --out` or `Scenario.report` has written. Raises ArgumentError.
+    """
+    return Path(_core.report_of(os.fspath(directory)))

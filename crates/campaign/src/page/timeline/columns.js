@@ -81,7 +81,11 @@ const OK = 0,
 const RESPONSE = -2,
   IMMEDIATE = -1;
 
-/** A number over time, with the extremes of every 64 and every 4096 values, so that far zoom looks at few. */
+// The extremes of every 8, 64, 512, 4096 and 32768 values are kept.
+const FOLD = 3,
+  FOLDS = 5;
+
+/** A number over time, with the extremes of stretches of values, so that far zoom looks at few. */
 class Series {
   constructor(name, unit, group) {
     Object.assign(this, {
@@ -92,8 +96,8 @@ class Series {
       value: new Column(Float64Array),
       top: 0,
     });
-    this.low = [new Column(Float64Array), new Column(Float64Array)];
-    this.high = [new Column(Float64Array), new Column(Float64Array)];
+    this.low = Array.from({ length: FOLDS }, () => new Column(Float32Array));
+    this.high = Array.from({ length: FOLDS }, () => new Column(Float32Array));
   }
   get length() {
     return this.time.length;
@@ -103,42 +107,54 @@ class Series {
     this.time.push(time);
     this.value.push(value);
     this.top = Math.max(this.top, value);
-    for (const [level, bits] of [
-      [0, 6],
-      [1, 12],
-    ]) {
-      const block = index >> bits,
+    for (let level = 0; level < FOLDS; level++) {
+      const block = index >> (FOLD * (level + 1)),
         low = this.low[level],
         high = this.high[level];
       if (block === low.length) {
         low.push(value);
         high.push(value);
-      } else {
-        low.array[block] = Math.min(low.array[block], value);
-        high.array[block] = Math.max(high.array[block], value);
+        continue;
       }
+      // A stretch that has these extremes already has told all that hold it.
+      const isNews = value < low.array[block] || value > high.array[block];
+      if (!isNews) break;
+      low.array[block] = Math.min(low.array[block], value);
+      high.array[block] = Math.max(high.array[block], value);
     }
+  }
+  /** The first index from `from` on whose time is not below `time`. */
+  firstFrom(time, from) {
+    let step = 1,
+      low = from,
+      high = from;
+    while (high < this.length && this.time.array[high] < time) {
+      low = high + 1;
+      high += step;
+      step *= 2;
+    }
+    high = Math.min(high, this.length);
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.time.array[middle] < time) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
   /** The extremes of the values [from, to). */
   extremes(from, to) {
     let low = Infinity,
       high = -Infinity,
       i = from;
-    const take = (a, b) => {
-      if (a < low) low = a;
-      if (b > high) high = b;
-    };
     while (i < to) {
-      if ((i & 4095) === 0 && i + 4096 <= to) {
-        take(this.low[1].array[i >> 12], this.high[1].array[i >> 12]);
-        i += 4096;
-      } else if ((i & 63) === 0 && i + 64 <= to) {
-        take(this.low[0].array[i >> 6], this.high[0].array[i >> 6]);
-        i += 64;
-      } else {
-        take(this.value.array[i], this.value.array[i]);
-        i += 1;
-      }
+      let level = 0;
+      while (level < FOLDS && (i & ((1 << (FOLD * (level + 1))) - 1)) === 0 && i + (1 << (FOLD * (level + 1))) <= to)
+        level++;
+      const least = level ? this.low[level - 1].array[i >> (FOLD * level)] : this.value.array[i],
+        most = level ? this.high[level - 1].array[i >> (FOLD * level)] : this.value.array[i];
+      if (least < low) low = least;
+      if (most > high) high = most;
+      i += 1 << (FOLD * level);
     }
     return [low, high];
   }

@@ -6,7 +6,7 @@ const DATA = 0,
   LOST = 3,
   SORTS = 4;
 // Intervals of the whole run, fewer where there are many radios: 64 MB at most.
-const INTERVALS = 1 << 15,
+const INTERVALS = 1 << 17,
   CELLS = 1 << 22;
 
 class Density {
@@ -16,6 +16,10 @@ class Density {
     this.width = Math.max(1, header.duration_ns / this.count);
     this.radios = header.radios.map(() => new Float32Array(SORTS * this.count));
     this.nodes = header.nodes.map(() => new Float32Array(2 * this.count));
+  }
+  /** Whether intervals are at most half a pixel wide: then they do for single frames. */
+  isFine(view) {
+    return 2 * this.width <= view.span / view.width;
   }
   interval(time) {
     return Math.max(0, Math.min(this.count - 1, Math.floor(time / this.width)));
@@ -43,16 +47,45 @@ function densityOfBins(view, cells, rows) {
   const first = bins.interval(view.from),
     last = bins.interval(view.from + view.span),
     perPixel = view.span / view.width;
+  const scale = bins.width / perPixel,
+    offset = 0.5 * scale - view.from / perPixel;
   for (const [place, radio] of rows.entries()) {
     const row = bins.radios[radio],
       base = place * view.width * SORTS;
     for (let i = first; i <= last; i++) {
-      const pixel = Math.floor(((i + 0.5 - view.from / bins.width) * bins.width) / perPixel);
+      const pixel = Math.floor(i * scale + offset);
       if (pixel < 0 || pixel >= view.width) continue;
-      for (let sort = 0; sort < SORTS; sort++)
-        cells[base + pixel * SORTS + sort] += row[i * SORTS + sort] / perPixel;
+      const cell = base + pixel * SORTS,
+        bin = i * SORTS;
+      for (let sort = 0; sort < SORTS; sort++) cells[cell + sort] += row[bin + sort] / perPixel;
     }
   }
+}
+
+/** The pixels in which each node of `places` has deliveries (1), drops (2) or both (3). */
+function marksOf(view, places) {
+  const { bins, events } = run,
+    marks = new Map(places.map((node) => [node, new Uint8Array(view.width)])),
+    perPixel = view.span / view.width;
+  if (bins.isFine(view)) {
+    const first = bins.interval(view.from),
+      last = bins.interval(view.from + view.span);
+    for (const [node, own] of marks) {
+      const counts = bins.nodes[node];
+      for (let i = first; i <= last; i++) {
+        const sorts = (counts[2 * i] ? 1 : 0) + (counts[2 * i + 1] ? 2 : 0);
+        if (sorts) own[Math.max(0, Math.floor(((i + 0.5) * bins.width - view.from) / perPixel))] |= sorts;
+      }
+    }
+  } else {
+    const to = lowerBound(events.time, view.from + view.span);
+    for (let i = lowerBound(events.time, view.from); i < to; i++) {
+      const own = marks.get(events.node.array[i]),
+        pixel = Math.floor((events.time.array[i] - view.from) / perPixel);
+      if (own) own[Math.min(pixel, view.width - 1)] |= events.reason.array[i] < 0 ? 1 : 2;
+    }
+  }
+  return marks;
 }
 
 /** The same, frame by frame. */

@@ -11,12 +11,13 @@ const STYLE: &str = include_str!("../style.css");
 const OWN_STYLE: &str = include_str!("timeline.css");
 const BODY: &str = include_str!("timeline.html");
 /// The code in the order in which its parts need each other.
-const CODE: [&str; 7] = [
+const CODE: [&str; 8] = [
     include_str!("columns.js"),
     include_str!("blocks.js"),
     include_str!("density.js"),
     include_str!("way.js"),
     include_str!("search.js"),
+    include_str!("raster.js"),
     include_str!("picture.js"),
     include_str!("main.js"),
 ];

@@ -1,8 +1,7 @@
 // Draws what the view shows: far away the share of time by pixel, closer every frame with its receptions.
 
-// Frames in view up to which each is drawn with its receptions, and up to which pixels are summed frame by frame.
-const SINGLE = 3000,
-  SUMMED = 150e3;
+// Frames in view up to which each is drawn with its receptions.
+const SINGLE = 3000;
 const OVERVIEW = 34,
   RULER = 20,
   GAP = 4;
@@ -11,6 +10,9 @@ const pen = canvas.getContext("2d", { alpha: false });
 const view = { from: 0, span: 1e9, width: 100, height: 100, gutter: 130, top: 0, content: 0 };
 const shown = { frames: true, queues: true, windows: true, backoff: true, nav: true, resequencer: true };
 const picked = { frame: -1, event: -1 };
+// Of the rows and of the overview.
+const raster = new Raster(),
+  strip = new Raster();
 let colours = {},
   rows = [],
   cells = new Float32Array(0),
@@ -34,6 +36,7 @@ function readColours() {
     "pick",
   ];
   colours = Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+  readInks(colours);
 }
 
 /** The rows from top to bottom: radios by node with the node's packets, then lanes. */
@@ -137,16 +140,16 @@ function drawRows() {
   const visible = rows.filter(isVisible),
     first = firstFrame(view.from),
     last = lastFrame(view.from + view.span);
-  for (const row of visible) {
-    pen.fillStyle = colours.panel;
-    pen.fillRect(view.gutter, yOf(row), view.width, row.height);
-  }
   const isSingle = last - first <= SINGLE;
+  raster.begin(view.width, view.height - bodyTop, window.devicePixelRatio > 1 ? 2 : 1, "paper");
+  for (const row of visible) raster.bar(0, view.width, yOf(row) - bodyTop, row.height, inks.panel);
+  if (!isSingle) drawDensity(visible);
+  drawEvents(visible);
+  for (const row of visible) if (row.kind === "series") drawSeries(row);
+  raster.paint(pen, view.gutter, bodyTop);
   if (isSingle) drawFrames(first, last, visible);
-  else drawDensity(first, last, visible);
   for (const row of visible) {
-    if (row.kind === "node") drawEvents(row);
-    if (row.kind === "series") drawSeries(row);
+    if (row.kind === "series" && view.gutter) drawScale(row);
     if (row.kind === "nav" && !isSingle) note(row, "closer, the NAV is drawn here");
   }
   drawPick(visible);
@@ -180,33 +183,14 @@ function fitting(text, width) {
   return shorter === text ? text : `${shorter}…`;
 }
 
-/** Bars of one pixel's width side by side: equal neighbours become one, so that a browser paints few. */
-class Bars {
-  constructor() {
-    this.width = 0;
-  }
-  add(x, top, height) {
-    const [y, tall] = [Math.round(2 * top) / 2, Math.max(0.5, Math.round(2 * height) / 2)];
-    if (this.width && this.x + this.width === x && this.y === y && this.tall === tall) {
-      this.width++;
-      return;
-    }
-    this.end();
-    [this.x, this.y, this.tall, this.width] = [x, y, tall, 1];
-  }
-  end() {
-    if (this.width) pen.fillRect(this.x, this.y, this.width, this.tall);
-    this.width = 0;
-  }
-}
+/** Names of the colours of DATA, RETRY, CONTROL and LOST. */
+const SORT_COLOURS = ["data", "again", "control", "lost"];
 
-const SORT_COLOURS = () => [colours.data, colours.again, colours.control, colours.lost];
-
-function drawDensity(first, last, visible) {
+function drawDensity(visible) {
   const radios = visible.filter((row) => row.kind === "radio");
   const size = radios.length * view.width * SORTS;
   if (cells.length < size) cells = new Float32Array(size);
-  if (last - first <= SUMMED) {
+  if (!run.bins.isFine(view)) {
     const places = new Int32Array(run.header.radios.length).fill(-1);
     radios.forEach((row, place) => {
       places[row.radio] = place;
@@ -219,24 +203,19 @@ function drawDensity(first, last, visible) {
       radios.map((row) => row.radio),
     );
   }
-  const sorts = SORT_COLOURS();
   radios.forEach((row, place) => {
     const base = place * view.width * SORTS,
-      bottom = yOf(row) + row.height;
-    for (let sort = 0; sort < SORTS; sort++) {
-      const bars = new Bars();
-      pen.fillStyle = sorts[sort];
-      for (let x = 0; x < view.width; x++) {
-        const cell = base + x * SORTS,
-          share = cells[cell + sort];
+      bottom = yOf(row) + row.height - bodyTop;
+    for (let x = 0; x < view.width; x++) {
+      let below = 0;
+      for (let sort = 0; sort < SORTS; sort++) {
+        const share = cells[base + x * SORTS + sort];
         if (share <= 0) continue;
-        let below = 0;
-        for (let under = 0; under < sort; under++) below += cells[cell + under];
         const from = Math.min(1, below) * row.height,
           to = Math.min(1, below + share) * row.height;
-        if (to > from) bars.add(view.gutter + x, bottom - to, Math.max(to - from, sort === LOST ? 1 : 0));
+        below += share;
+        if (to > from) raster.bar(x, 1, bottom - to, to - from, inks[SORT_COLOURS[sort]]);
       }
-      bars.end();
     }
   });
 }
@@ -245,7 +224,7 @@ function drawFrames(first, last, visible) {
   const { start, radio, retry, lost } = run.frames,
     byRadio = [],
     navs = [],
-    [data, again, control, bad] = SORT_COLOURS();
+    [data, again, control, bad] = SORT_COLOURS.map((name) => colours[name]);
   for (const row of visible) {
     if (row.kind === "radio") byRadio[row.radio] = row;
     if (row.kind === "nav") navs[row.radio] = row;
@@ -297,58 +276,38 @@ function drawReception(frame, reception, radios, byRadio, navs, shape, wide) {
   }
 }
 
-/** Deliveries and drops of a node: far away, drops alone matter. */
-function drawEvents(row) {
-  const { events } = run,
-    from = lowerBound(events.time, view.from),
-    to = lowerBound(events.time, view.from + view.span);
-  const y = yOf(row),
-    isFar = to - from > SUMMED,
-    marks = [new Uint8Array(view.width), new Uint8Array(view.width)];
-  if (isFar) {
-    const { bins } = run;
-    for (let i = bins.interval(view.from), last = bins.interval(view.from + view.span); i <= last; i++) {
-      const pixel = Math.floor((((i + 0.5) * bins.width - view.from) / view.span) * view.width);
-      for (const sort of [0, 1]) if (bins.nodes[row.node][2 * i + sort] && pixel >= 0) marks[sort][pixel] = 1;
-    }
-  } else {
-    for (let i = from; i < to; i++) {
-      if (events.node.at(i) !== row.node) continue;
-      const pixel = Math.floor(((events.time.at(i) - view.from) / view.span) * view.width);
-      marks[events.reason.at(i) < 0 ? 0 : 1][Math.min(pixel, view.width - 1)] = 1;
-    }
-  }
-  for (const [sort, colour] of [
-    [0, colours.ok],
-    [1, colours.lost],
-  ]) {
-    pen.fillStyle = colour;
-    const bars = new Bars();
-    for (let x = 0; x < view.width; x++) {
-      if (marks[sort][x]) bars.add(view.gutter + x, y + (sort ? 0 : row.height / 2), row.height / 2);
-    }
-    bars.end();
+/** Deliveries and drops of the nodes in view. */
+function drawEvents(visible) {
+  const nodes = visible.filter((row) => row.kind === "node"),
+    marks = marksOf(
+      view,
+      nodes.map((row) => row.node),
+    );
+  for (const row of nodes) {
+    const y = yOf(row) - bodyTop;
+    marks.get(row.node).forEach((sorts, x) => {
+      if (sorts & 1) raster.bar(x, 1, y + row.height / 2, row.height / 2, inks.ok);
+      if (sorts & 2) raster.bar(x, 1, y, row.height / 2, inks.lost);
+    });
   }
 }
 
+/** The largest number on a row's scale. */
+const topOf = (row) => Math.max(1, ...row.series.map((series) => series.top));
+
 /** Steps of one or several numbers; where a pixel holds many, from the smallest to the largest. */
 function drawSeries(row) {
-  const tints = [colours.data, colours.control, colours.again],
-    bottom = yOf(row) + row.height;
-  const top = Math.max(1, ...row.series.map((series) => series.top)),
+  const tints = [inks.data, inks.control, inks.again],
+    bottom = yOf(row) + row.height - bodyTop,
+    scale = (row.height - 2) / topOf(row),
     perPixel = view.span / view.width;
   row.series.forEach((series, index) => {
-    const bars = new Bars();
-    pen.fillStyle = tints[index % 3];
-    const scale = (row.height - 2) / top,
+    const ink = tints[index % 3],
       isSpikes = series.group === "backoff";
     let i = lowerBound(series.time, view.from),
       value = isSpikes || i === 0 ? 0 : series.value.at(i - 1);
     for (let x = 0; x < view.width; x++) {
-      const until = view.from + (x + 1) * perPixel;
-      let next = i;
-      while (next < series.length && series.time.at(next) < until && next < i + 64) next++;
-      if (next === i + 64) next = lowerBound(series.time, until);
+      const next = series.firstFrom(view.from + (x + 1) * perPixel, i);
       let low = value,
         high = value;
       if (next > i) {
@@ -358,21 +317,20 @@ function drawSeries(row) {
         value = isSpikes ? 0 : series.value.at(next - 1);
         i = next;
       }
-      if (isSpikes ? high > 0 : true) {
-        const y = bottom - 1 - high * scale;
-        bars.add(view.gutter + x, y, isSpikes ? bottom - y : Math.max(1.5, (high - low) * scale));
-      }
+      if (isSpikes && high <= 0) continue;
+      const y = bottom - 1 - high * scale;
+      raster.bar(x, 1, y, isSpikes ? bottom - y : Math.max(1.5, (high - low) * scale), ink);
     }
-    bars.end();
   });
-  if (view.gutter) {
-    const text = row.series[0].unit === "byte" ? `${Math.round(top / 1e3)} kB` : `${top}`;
-    const wide = pen.measureText(text).width;
-    pen.fillStyle = colours.panel;
-    pen.fillRect(view.gutter, yOf(row), wide + 6, 14);
-    pen.fillStyle = colours.soft;
-    pen.fillText(text, view.gutter + 3, yOf(row) + 7);
-  }
+}
+
+function drawScale(row) {
+  const top = topOf(row),
+    text = row.series[0].unit === "byte" ? `${Math.round(top / 1e3)} kB` : `${top}`;
+  pen.fillStyle = colours.panel;
+  pen.fillRect(view.gutter, yOf(row), pen.measureText(text).width + 6, 14);
+  pen.fillStyle = colours.soft;
+  pen.fillText(text, view.gutter + 3, yOf(row) + 7);
 }
 
 function drawPick(visible) {
@@ -435,11 +393,12 @@ function drawOverview() {
     }
     run.overview = { width: view.width, frames: run.frames.length, shares, top: Math.max(...shares) || 1 };
   }
-  pen.fillStyle = colours.control;
-  const bars = new Bars(),
-    scale = (OVERVIEW - 10) / run.overview.top;
-  run.overview.shares.forEach((share, x) => bars.add(view.gutter + x, OVERVIEW - 6 - share * scale, share * scale));
-  bars.end();
+  const scale = (OVERVIEW - 10) / run.overview.top;
+  strip.begin(view.width, OVERVIEW - 6, 1, "paper");
+  run.overview.shares.forEach((share, x) => {
+    if (share > 0) strip.bar(x, 1, OVERVIEW - 6 - share * scale, share * scale, inks.control);
+  });
+  strip.paint(pen, view.gutter, 0);
   pen.fillStyle = colours.pick;
   for (const x of run.foundAt ?? []) pen.fillRect(view.gutter + x * view.width, OVERVIEW - 5, 1, 4);
   pen.strokeStyle = colours.ink;

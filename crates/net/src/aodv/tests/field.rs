@@ -161,11 +161,14 @@ impl Field {
 
     /// Gives packets for the node itself to the layer above, all others to its routing.
     fn arrive(&mut self, who: usize, input: Input<u32>) {
-        if let Input::Forward { datagram, .. } = &input
+        if let Input::Forward { from, datagram } = &input
             && datagram.destination == node(who)
         {
             self.delivered.push(datagram.packet);
             self.note(format!("{} has {}", name(node(who)), datagram.packet));
+            if self.nodes[who].awaits(self.now, *from) {
+                self.drive(who, Some(Input::Heard(*from)));
+            }
             return;
         }
         self.drive(who, Some(input));
