@@ -50,6 +50,7 @@ mod socket;
 mod status;
 mod table;
 mod tag;
+pub mod uci;
 mod uplink;
 
 pub use check::notes;
