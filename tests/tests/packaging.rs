@@ -1,4 +1,4 @@
-//! What is shipped: versions that agree, an installation that leaves nothing, packages whose bytes are the same each time.
+//! Packages: versions that agree, an installation that leaves nothing, the same bytes each time.
 
 use airbraid_tests::{binary, root};
 use serde_json::Value;

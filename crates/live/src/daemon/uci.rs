@@ -1,9 +1,10 @@
-//! The daemon's file as OpenWrt writes configuration (UCI), and back. Whatever a file says is there again after both ways.
+//! The daemon's file as OpenWrt writes configuration (UCI), and back. Both ways together change nothing of what a file
+//! says.
 //!
-//! No key is named here but those whose texts may look like numbers: a table `[x]` and each table of a list `[[x]]` is a
-//! section `config x`, a key an `option`, a list of plain values a `list`. A key of an inner table has both names with
-//! `__` between. What UCI has no form for is TOML behind `toml:`. The keys above all tables, and `enabled`, which is UCI's
-//! alone, are in the section `airbraid`.
+//! No key is named here but those whose texts may look like numbers. A table `[x]`, and each table of a list `[[x]]`, is
+//! a section `config x`; a key is an `option`, a list of plain values a `list`. A key of an inner table has both names
+//! with `__` between. A value for which UCI has no form is TOML behind `toml:`. The section `airbraid` has the keys above
+//! all tables, and `enabled`, which is UCI's alone.
 
 use airbraid_sim::scenario::Errors;
 use airbraid_sim::scenario::document::{Context, Data, Document, Table, Value};
@@ -62,7 +63,7 @@ fn options(key: &str, value: &Value, out: &mut String) {
         }
         Data::List(items) if !items.is_empty() && items.iter().all(|item| plain(key, &item.data).is_some()) => {
             let words = items.iter().filter_map(|item| plain(key, &item.data));
-            words.for_each(|word| drop(writeln!(out, "\tlist {key} {}", quoted(&word))));
+            words.for_each(|word| out.push_str(&format!("\tlist {key} {}\n", quoted(&word))));
         }
         data => {
             let word = plain(key, data).unwrap_or_else(|| format!("{RAW}{}", inline(data)));
@@ -208,7 +209,7 @@ fn table(section: &Section, is_one: bool) -> String {
                     None => inner.push((outer, vec![entry])),
                 }
             }
-            None => drop(writeln!(text, "{} = {value}", toml_key(key))),
+            None => text.push_str(&format!("{} = {value}\n", toml_key(key))),
         }
     }
     for (outer, entries) in inner {

@@ -186,7 +186,11 @@ fn body() -> impl Strategy<Value = String> {
 proptest! {
     /// Whatever values a file has.
     #[test]
-    fn any_file_survives_both_ways(interface in body(), policy in body(), uplinks in prop::collection::vec(body(), 0..3)) {
+    fn any_file_survives_both_ways(
+        interface in body(),
+        policy in body(),
+        uplinks in prop::collection::vec(body(), 0..3),
+    ) {
         let uplinks: String = uplinks.iter().map(|body| format!("[[uplink]]\n{body}")).collect();
         let toml = format!("schema = 1\n[interface]\n{interface}[policy]\n{policy}{uplinks}");
         prop_assume!(Document::parse("t", &toml).is_ok());

@@ -34,7 +34,8 @@ impl Tables {
         Self { paths: Some(RefCell::default()), ..Self::default() }
     }
 
-    /// The dotted paths of all keys of the tables that were read, in the order of reading; empty if they are not listed.
+    /// The dotted paths of all keys of the tables that were read, in the order of reading; nothing if they are not
+    /// listed.
     pub(super) fn into_paths(self) -> Vec<String> {
         self.paths.map(RefCell::into_inner).unwrap_or_default()
     }
