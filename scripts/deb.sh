@@ -24,7 +24,7 @@ rm -r "$tree/usr/share/airbraid/installed" "$doc"/LICENSE-*
 mv "$doc/CHANGELOG.md" "$doc/changelog"
 install -m 644 "$root/packaging/debian/copyright" "$doc/copyright"
 date=$(date --utc --rfc-email --date="@$SOURCE_DATE_EPOCH")
-printf 'airbraid (%s-1) unstable; urgency=medium\n\n  * This version: see changelog.gz.\n\n -- The airbraid authors <airbraid@localhost.localdomain>  %s\n' \
+printf 'airbraid (%s-1) unstable; urgency=medium\n\n  * This version: see changelog.gz.\n\n -- The airbraid authors <packages@airbraid.invalid>  %s\n' \
     "$version" "$date" >"$doc/changelog.Debian"
 (cd "$root" && scripts/sbom.py --version "$version" --time "$SOURCE_DATE_EPOCH") >"$doc/airbraid.cdx.json"
 gzip --no-name -9 "$doc/changelog" "$doc/changelog.Debian" "$doc/airbraid.cdx.json" "$tree"/usr/share/man/man1/*.1
@@ -35,7 +35,7 @@ cat >"$tree/DEBIAN/control" <<EOF
 Package: airbraid
 Version: $version-1
 Architecture: $architecture
-Maintainer: The airbraid authors <airbraid@localhost.localdomain>
+Maintainer: The airbraid authors <packages@airbraid.invalid>
 Installed-Size: $(du -sk --apparent-size "$tree" | cut -f 1)
 Recommends: iproute2
 Suggests: wireshark

@@ -82,7 +82,7 @@ image() {
     skopeo inspect "oci-archive:$file" >/dev/null
     skopeo copy --quiet "docker-archive:$file" "dir:$work/layers"
     mkdir "$root"
-    tar --extract --gzip --file "$(find "$work/layers" -type f -size +1M | head -n 1)" --directory "$root"
+    tar --extract --file "$(find "$work/layers" -type f -size +1M | head -n 1)" --directory "$root"
     chroot "$root" /usr/bin/airbraid run /work/scenarios/examples/one_channel.toml --duration '1 s' >/dev/null
     chroot "$root" /usr/bin/airbraid --version
 }

@@ -34,20 +34,21 @@ fn pages() -> Vec<(String, String)> {
     let mut pages = Vec::new();
     while let Some(command) = open.pop() {
         open.extend(command.get_subcommands().filter(|inner| !inner.is_hide_set()).cloned());
+        let has_others = command.get_subcommands().any(|inner| !inner.is_hide_set());
         let more = command.get_after_help().map(ToString::to_string).unwrap_or_default();
         // It would be in the page as one paragraph.
         let man =
             Man::new(command.after_help("")).manual("airbraid").source(concat!("airbraid ", env!("CARGO_PKG_VERSION")));
         let mut text = Vec::new();
         // Bytes in memory take everything.
-        let _ = render(&man, &more, &mut text);
+        let _ = render(&man, has_others, &more, &mut text);
         pages.push((man.get_filename(), String::from_utf8_lossy(&text).into_owned()));
     }
     pages.sort();
     pages
 }
 
-fn render(man: &Man, more: &str, page: &mut Vec<u8>) -> io::Result<()> {
+fn render(man: &Man, has_others: bool, more: &str, page: &mut Vec<u8>) -> io::Result<()> {
     man.render_title(page)?;
     man.render_name_section(page)?;
     man.render_synopsis_section(page)?;
@@ -55,7 +56,9 @@ fn render(man: &Man, more: &str, page: &mut Vec<u8>) -> io::Result<()> {
     let (about, rest) = parts(more);
     page.extend(paragraphs(about).bytes());
     man.render_options_section(page)?;
-    man.render_subcommands_section(page)?;
+    if has_others {
+        man.render_subcommands_section(page)?;
+    }
     page.extend(sections(rest).bytes());
     Ok(())
 }
@@ -87,7 +90,7 @@ fn sections(text: &str) -> String {
             page += &example(first.trim_start_matches('\n'));
         } else if let Some(status) = block.strip_prefix("Exit status:") {
             page += ".SH \"EXIT STATUS\"\n";
-            page += &(escaped(status.trim()) + "\n").replace('\n', "\n");
+            page += &(escaped(status.trim()) + "\n");
         } else if block.starts_with(' ') {
             page += &example(block);
         } else {

@@ -27,7 +27,7 @@ pub fn from_toml(name: &str, toml: &str) -> Result<String, Errors> {
     let document = Document::parse(name, toml)?;
     let cx = Context::new(false);
     let top = document.top(&cx);
-    let mut sections = format!("config {TOP}\n\toption enabled '1'\n");
+    let mut sections = format!("config {TOP} 'main'\n\toption enabled '1'\n");
     let mut rest = String::new();
     for entry in top.own_table().map(|table| &table.entries[..]).unwrap_or_default() {
         match &entry.value.data {

@@ -2,6 +2,7 @@
 
 mod ad_hoc;
 mod design;
+mod keys;
 mod link_layer;
 mod plan_tables;
 mod polled;
